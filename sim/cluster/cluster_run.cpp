@@ -149,8 +149,7 @@ Replication ClusterRun::run(const std::atomic<bool>* interrupted) {
 
 void ClusterRun::look_at_queue() {
   preemption_.stop_those_with_more_left();
-  const TimePoint retry = scheduler_.cycle(run_.now);
-  if (retry != kNever) run_.timers.set(TimerKind::Scheduler, 0, retry);
+  if (scheduler_.cycle(run_.now)) run_.wake_scheduler();
   for (const std::uint32_t pod : scheduler_.bound()) pods_.on_bound(pod);
   run_.record.pending_max =
       std::max(run_.record.pending_max, static_cast<std::int64_t>(scheduler_.pending()));

@@ -41,7 +41,7 @@ void LayoutChanges::on_timer(std::size_t pool_index) {
                     run_.now + times.drain + times.destroy + times.create + times.plugin_restart);
     return;
   }
-  run_.wake_scheduler();
+  pods_.nodes_changed();
   jobs_.count();
   jobs_.end_run_without_any();
   if (++progress.next == pool.layout_changes.size()) return;

@@ -16,13 +16,11 @@ class Nominations {
   struct Nominee {
     std::uint32_t pod = 0;
     std::uint32_t node = 0;
-    TimePoint since;
   };
 
   explicit Nominations(const ClusterState& cluster) : cluster_(cluster) {}
 
   bool empty() const { return all_.empty(); }
-  const std::vector<Nominee>& all() const { return all_; }
   std::optional<std::uint32_t> node_of(std::uint32_t pod) const {
     const auto found = std::ranges::find(all_, pod, &Nominee::pod);
     return found == all_.end() ? std::nullopt : std::optional(found->node);

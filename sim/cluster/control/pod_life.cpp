@@ -152,7 +152,7 @@ void PodLife::stop_at_end(std::uint32_t p) {
 void PodLife::release_node(std::uint32_t p) {
   holdings_.give_back(p);
   endings_.gone(p);
-  scheduler_.release(p, run_.now);
+  scheduler_.release(p);
   run_.cluster.note_change(run_.cluster.nodes[index(run_.cluster.pods[p].node)], run_.now);
 }
 
@@ -332,7 +332,7 @@ void PodLife::remove(std::uint32_t p) {
   const PodPhase phase = run_.cluster.pods[p].phase;
   if (phase == PodPhase::Unsubmitted) return;
   if (phase == PodPhase::Pending) {
-    scheduler_.withdraw(p, run_.now);
+    scheduler_.withdraw(p);
     return enter_phase(p, PodPhase::Unsubmitted);
   }
   if (holds_container(phase)) end_container(p, Worth::Useful);

@@ -107,9 +107,9 @@ std::int64_t Scheduler::pods_pending(std::size_t w) const {
          nominated_.pods_of(w);
 }
 
-void Scheduler::withdraw(std::uint32_t pod, TimePoint now) {
+void Scheduler::withdraw(std::uint32_t pod) {
   nominated_.clear(pod);
-  queue_.withdraw(pod, now);
+  queue_.withdraw(pod);
 }
 
 // Filters as kube-scheduler does: taints and selectors stop at the first, NodeResourcesFit counts
@@ -243,15 +243,12 @@ std::uint32_t Scheduler::take_context(std::uint32_t pod, DomainId id) {
   return static_cast<std::uint32_t>(free_context - domain.owner.begin());
 }
 
-void Scheduler::release(std::uint32_t pod_index, TimePoint now) {
+void Scheduler::release(std::uint32_t pod_index) {
   Pod& pod = cluster_.pods[pod_index];
   scores_.released(pod_index);
   if (policy_) policy_->released(pod_index);
   if (easy_) easy_->released(pod_index);
   queue_.freed();
-  for (const Nominations::Nominee& waits : nominated_.all()) {
-    if (waits.node == index(pod.node)) queue_.try_soon(waits.pod, waits.since, now);
-  }
   Node& node = cluster_.nodes[index(pod.node)];
   const WorkloadModel& workload = cluster_.model(pod);
   node.cpu_free = node.cpu_free + workload.spec.pod.cpu_request;
@@ -305,17 +302,18 @@ bool Scheduler::place(std::uint32_t pod, std::size_t w, TimePoint now) {
   const int pods = cluster_.world->workloads[w].pods_per_job;
   auto node = choose_node(pod);
   if (!node || (pods > 1 && !holds_gang(w))) return false;
+  const auto kept = nominated_.node_of(pod);
   for (const std::uint32_t end = pod + static_cast<std::uint32_t>(pods);; node = choose_node(pod)) {
     bind(pod, make_id<NodeId>(node.value()), now);  // holds_gang() has counted the places
     bound_.push_back(pod);
-    if (nominated_.clear(pod)) queue_.freed();  // it may have gone elsewhere
+    if (nominated_.clear(pod) && kept != node) queue_.freed();
     if (++pod == end) return true;
   }
 }
 
-TimePoint Scheduler::cycle(TimePoint now) {
+bool Scheduler::cycle(TimePoint now) {
   bound_.clear();
-  queue_.begin_cycle(now);
+  queue_.begin_cycle();
   if (easy_) easy_->begin_cycle();
   while (const auto candidate = queue_.next(now)) {
     const std::uint32_t pod_index = queue_.pod(*candidate);
@@ -327,7 +325,7 @@ TimePoint Scheduler::cycle(TimePoint now) {
       queue_.take(*candidate);
     } else if (const auto node = preemption_.nominate(pod_index)) {
       const bool waited = nominated_.node_of(pod_index) == node;
-      if (!waited && nominated_.set({pod_index, *node, now})) queue_.freed();
+      if (!waited && nominated_.set({pod_index, *node})) queue_.freed();
       queue_.turn_down(*candidate, now, true);
       record_reason();
     } else if (!preemption_.make_room_for(pod_index)) {
@@ -339,7 +337,7 @@ TimePoint Scheduler::cycle(TimePoint now) {
       if (easy_ && !easy_->is_made() && fits_empty_node(workload)) easy_->make(workload, now);
     }
   }
-  return queue_.end_cycle(!nominated_.empty());
+  return queue_.end_cycle(now);
 }
 
 std::int64_t Scheduler::on_empty(const Node& node, const WorkloadModel& workload) const {

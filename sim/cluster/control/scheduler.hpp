@@ -22,10 +22,9 @@ class Preemption;
 
 // kube-scheduler: takes Pending pods by priority, then age; filters nodes by every resource,
 // taints and node selectors; scores them (NodeScores), or by a policy of `slicewise replay`;
-// retries an unschedulable pod when resources were freed, not before its back-off (1 s doubling to
-// 10 s) is over. The pod is then handed to the device plugin, which picks the GPU. With
-// spec.scheduler.queue `easy` only those go by a pod that fits nowhere that do not delay it. The
-// pods of a gang are placed together or not at all.
+// retries unschedulable pods when resources were freed (SchedulingQueue). The pod is then handed to
+// the device plugin, which picks the GPU. With spec.scheduler.queue `easy` only those go by a pod
+// that fits nowhere that do not delay it. The pods of a gang are placed together or not at all.
 class Scheduler {
  public:
   Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t replication,
@@ -35,18 +34,18 @@ class Scheduler {
   void add(std::uint32_t pod, TimePoint now);
 
   // Takes a Pending pod out of the queue. O(pods that wait).
-  void withdraw(std::uint32_t pod, TimePoint now);
+  void withdraw(std::uint32_t pod);
 
-  // Tries every eligible pod once. Returns when to try again even if nothing wakes the scheduler
-  // (kNever: not). O(nodes) for each pod placed and each workload turned down.
-  TimePoint cycle(TimePoint now);
+  // Tries all pods that may fit, once. O(nodes) for each pod placed and each workload turned down.
+  // True: some have to be tried once more, see SchedulingQueue::end_cycle().
+  bool cycle(TimePoint now);
   // The pods that the last cycle placed: their node, domain, context and tickets are set and taken.
   const std::vector<std::uint32_t>& bound() const { return bound_; }
 
   // Nodes came, went or were cordoned.
   void nodes_changed() { queue_.freed(); }
   // Gives back all that the pod held.
-  void release(std::uint32_t pod, TimePoint now);
+  void release(std::uint32_t pod);
 
   // Whether some node could hold a pod of this workload if it were empty, under its present layout
   // or one to come; all nodes together, the pods of a gang.

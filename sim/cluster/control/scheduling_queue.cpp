@@ -1,18 +1,17 @@
 #include "scheduling_queue.hpp"
 
-#include <bit>
+#include <array>
+#include <functional>
+#include <tuple>
 
 namespace slicewise::sim {
 namespace {
 
-constexpr Duration kInitialBackoff = seconds(1);
-constexpr Duration kLongestBackoff = seconds(10);
+// By tries in vain; the last is that of all further ones.
+constexpr std::array kBackoffs = {seconds(1), seconds(2), seconds(4), seconds(8), seconds(10)};
 
-Duration scheduling_backoff(int attempts) {
-  Duration backoff = kInitialBackoff;
-  for (int n = 1; n < attempts && backoff < kLongestBackoff; ++n) backoff = backoff * 2;
-  return std::min(backoff, kLongestBackoff);
-}
+// kube-scheduler tells the ends of back-offs apart by the second.
+std::int64_t whole_seconds(TimePoint at) { return at.ns / seconds(1).ns; }
 
 std::size_t pods_of_job(const ClusterState& cluster, std::uint32_t pod) {
   return static_cast<std::size_t>(cluster.model(cluster.pods[pod]).pods_per_job);
@@ -22,111 +21,119 @@ std::size_t pods_of_job(const ClusterState& cluster, std::uint32_t pod) {
 
 // Twice the pods: places are closed up only after as many came as wait at most.
 PendingPods::PendingPods(std::size_t most_pods)
-    : pods_(std::bit_ceil(std::max<std::size_t>(1, 2 * most_pods)), kNoOwner),
-      ends_(2 * pods_.size(), kNever) {}
+    : pods_(std::max<std::size_t>(1, 2 * most_pods), kNoOwner),
+      queued_(pods_.size()),
+      tries_before_(pods_.size()) {}
 
-void PendingPods::push_back(std::uint32_t pod, TimePoint ends) {
+void PendingPods::push_back(std::uint32_t pod, TimePoint now) {
   // Whoever looks at all of them must not pass by many places where nobody is.
   constexpr std::size_t kShort = 64;
   constexpr std::size_t kSparse = 4;
-  if (count_ == 0) first_ = end_ = 0;
+  if (count_ == 0) first_ = tried_ = end_ = 0;
   const bool sparse = end_ - first_ > std::max(kShort, kSparse * count_);
   if (sparse || end_ == pods_.size()) close_ranks();
   pods_[end_] = pod;
-  set_end(end_++, ends);
+  queued_[end_] = now;
+  ++end_;
   ++count_;
 }
 
 void PendingPods::close_ranks() {
   std::size_t to = 0;
-  const std::size_t last = end_;
-  for (std::size_t place = first_; place < last; ++place) {
+  std::size_t tried = 0;
+  for (std::size_t place = first_; place < end_; ++place) {
     if (pods_[place] == kNoOwner) continue;
     pods_[to] = pods_[place];
-    ends_[pods_.size() + to++] = back_off_ends(place);
+    queued_[to] = queued_[place];
+    tries_before_[to] = tries_before_[place];
+    ++to;
+    if (place < tried_) tried = to;
   }
-  for (std::size_t place = to; place < last; ++place) {
-    pods_[place] = kNoOwner;
-    ends_[pods_.size() + place] = kNever;
-  }
-  compare_again(0, last);
+  std::fill(pods_.begin() + static_cast<std::ptrdiff_t>(to), pods_.end(), kNoOwner);
   first_ = 0;
+  tried_ = tried;
   end_ = to;
-}
-
-void PendingPods::compare_again(std::size_t from, std::size_t to) {
-  if (from == to) return;
-  std::size_t first = pods_.size() + from;
-  std::size_t last = pods_.size() + to - 1;
-  while ((first /= 2) > 0) {
-    last /= 2;
-    for (std::size_t node = first; node <= last; ++node) {
-      ends_[node] = std::min(ends_[2 * node], ends_[2 * node + 1]);
-    }
-  }
 }
 
 void PendingPods::remove(std::size_t place) {
   pods_[place] = kNoOwner;
-  set_end(place, kNever);
   --count_;
-  while (first_ < end_ && pods_[first_] == kNoOwner) ++first_;
+  first_ = first_from(first_);
 }
 
-void PendingPods::set_end(std::size_t place, TimePoint ends) {
-  std::size_t node = pods_.size() + place;
-  ends_[node] = ends;
-  while ((node /= 2) > 0) {
-    const TimePoint earliest = std::min(ends_[2 * node], ends_[2 * node + 1]);
-    if (ends_[node] == earliest) return;
-    ends_[node] = earliest;
-  }
+void PendingPods::put_back(std::size_t place, std::uint32_t pod) {
+  pods_[place] = pod;
+  first_ = std::min(first_, place);
 }
 
-std::optional<std::size_t> PendingPods::first_eligible(TimePoint now, TimePoint& skipped) const {
-  if (ends_[1] > now) {
-    skipped = std::min(skipped, ends_[1]);
-    return std::nullopt;
+std::size_t PendingPods::first_from(std::size_t place) const {
+  while (place < end_ && pods_[place] == kNoOwner) ++place;
+  return place;
+}
+
+std::int64_t PendingPods::tries(std::size_t place) const {
+  constexpr auto kMost = static_cast<std::int64_t>(kBackoffs.size());
+  return std::min(tries_ - tries_before_[place], kMost);
+}
+
+// Who was tried more often came earlier and backs off for longer: of each length of back-off the
+// oldest is looked at.
+std::optional<std::pair<std::size_t, Turn>> PendingPods::next(TimePoint now) const {
+  std::optional<std::pair<std::size_t, Turn>> first;
+  for (std::size_t place = first_from(first_); place < tried_;) {
+    const std::int64_t in_vain = tries(place);
+    const TimePoint since = std::max(last_try_, queued_[place]);
+    const std::int64_t ends =
+        whole_seconds(since + kBackoffs[static_cast<std::size_t>(in_vain - 1)]);
+    const bool is_over = ends < whole_seconds(now);
+    const Turn turn{!is_over, is_over ? 0 : ends, 0, since, queued_[place]};
+    if (!first || turn < first->second) first = {place, turn};
+    if (is_over) return first;
+    const auto begin = tries_before_.begin();
+    const auto fewer =
+        std::upper_bound(begin + static_cast<std::ptrdiff_t>(place),
+                         begin + static_cast<std::ptrdiff_t>(tried_), tries_ - in_vain);
+    place = first_from(static_cast<std::size_t>(fewer - begin));
   }
-  std::size_t node = 1;
-  while (node < pods_.size()) {
-    node *= 2;
-    if (ends_[node] <= now) continue;
-    skipped = std::min(skipped, ends_[node]);
-    ++node;
+  const std::size_t new_one = first_from(std::max(first_, tried_));
+  if (new_one < end_) first = {new_one, {false, 0, 0, queued_[new_one], queued_[new_one]}};
+  return first;
+}
+
+void PendingPods::turn_down(TimePoint now, bool all) {
+  if (all) {
+    ++tries_;
+    last_try_ = now;
   }
-  return node - pods_.size();
+  std::fill(tries_before_.begin() + static_cast<std::ptrdiff_t>(tried_),
+            tries_before_.begin() + static_cast<std::ptrdiff_t>(end_), tries_ - 1);
+  tried_ = end_;
 }
 
 SchedulingQueue::SchedulingQueue(const ClusterState& cluster)
     : cluster_(cluster),
-      attempts_(cluster.pods.size()),
       turned_down_(cluster.world->workloads.size(), 0),
       looked_at_(cluster.world->workloads.size()),
-      may_fit_(cluster.world->workloads.size(), 1) {
+      may_fit_(cluster.world->workloads.size(), MayFit::All) {
   if (scenarios::preempts(cluster.world->pod_queue)) ranked_.emplace(cluster);
   for (const WorkloadModel& workload : cluster.world->workloads) {
     of_workload_.emplace_back(ranked_ ? 0 : static_cast<std::size_t>(workload.spec.count));
   }
   heads_.reserve(of_workload_.size());
-  // A node with another layout may hold other pods.
-  looks_always_ = std::ranges::any_of(
-      cluster.world->pools, [](const PoolModel& pool) { return !pool.layout_changes.empty(); });
 }
 
 void SchedulingQueue::add(std::uint32_t pod, TimePoint now) {
-  try_in_vain_until(now);
   const std::size_t workload = index(cluster_.pods[pod].workload);
   if (ranked_) {
     ranked_->add(pod);
   } else {
     of_workload_[workload].push_back(pod, now);
+    may_fit_[workload] = std::max(may_fit_[workload], MayFit::New);
   }
   count_ += pods_of_job(cluster_, pod);
 }
 
-void SchedulingQueue::withdraw(std::uint32_t pod, TimePoint now) {
-  try_in_vain_until(now);
+void SchedulingQueue::withdraw(std::uint32_t pod) {
   const std::size_t workload = index(cluster_.pods[pod].workload);
   if (ranked_) {
     ranked_->remove(pod);
@@ -139,7 +146,6 @@ void SchedulingQueue::withdraw(std::uint32_t pod, TimePoint now) {
     count_ -= pods_of_job(cluster_, pod);
     break;
   }
-  attempts_[pod] = 0;
   freed();  // it may have held up others
 }
 
@@ -170,41 +176,42 @@ std::optional<SchedulingQueue::Candidate> SchedulingQueue::not_looked_at(
   return place < queue.end() ? std::optional(Candidate{workload, place}) : std::nullopt;
 }
 
+void SchedulingQueue::find_head(std::size_t workload, TimePoint now) {
+  const PendingPods& queue = of_workload_[workload];
+  if (queue.size() == 0) return;
+  Head head{{}, {workload, queue.first()}};
+  if (cluster_.world->pod_queue == scenarios::PodQueue::Fifo) {
+    head.turn.since = cluster_.pods[queue[queue.first()]].queued;
+  } else {
+    const auto first = queue.next(now);
+    if (!first) return;
+    std::tie(head.who.place, head.turn) = *first;
+  }
+  head.turn.minus_priority = -std::int64_t{cluster_.world->workloads[workload].spec.priority};
+  heads_.push_back(head);
+  std::ranges::push_heap(heads_, std::greater{});
+}
+
 // A workload's first pod stays its first until it is taken or turned down, so only then another is
 // looked for: a cycle costs O(log workloads) for each pod that it tries, not a look at all of them.
 std::optional<SchedulingQueue::Candidate> SchedulingQueue::next(TimePoint now) {
   if (blocked_) return std::nullopt;
-  if (!backs_off()) return best_not_looked_at();
-  const bool fifo = cluster_.world->pod_queue == scenarios::PodQueue::Fifo;
-  const auto goes_after = [this](const Candidate& a, const Candidate& b) {
-    return goes_before(b, a) || (!goes_before(a, b) && a.workload > b.workload);
-  };
-  const auto find_head = [&](std::size_t workload) {
-    const auto place = fifo ? std::nullopt : of_workload_[workload].first_eligible(now, retry_);
-    const auto head = place ? std::optional(Candidate{workload, *place}) : std::nullopt;
-    const auto first = fifo ? not_looked_at(workload) : head;
-    if (!first) return;
-    heads_.push_back(*first);
-    std::ranges::push_heap(heads_, goes_after);
-  };
+  if (!has_turns()) return best_not_looked_at();
   if (!heads_known_) {
     heads_known_ = true;
-    for (std::size_t w = 0; w < of_workload_.size(); ++w) find_head(w);
+    const bool strict = cluster_.world->pod_queue == scenarios::PodQueue::Fifo;
+    for (std::size_t w = 0; w < of_workload_.size(); ++w) {
+      if (strict || may_fit_[w] != MayFit::None) find_head(w, now);
+    }
   } else if (taken_of_) {
-    find_head(*taken_of_);
+    find_head(*taken_of_, now);
   }
   taken_of_.reset();
   if (heads_.empty()) return std::nullopt;
-  const Candidate best = heads_.front();
-  std::ranges::pop_heap(heads_, goes_after);
+  std::ranges::pop_heap(heads_, std::greater{});
+  const Candidate best = heads_.back().who;
   heads_.pop_back();
-  if (!fifo) return best;
-  // Nobody overtakes the head, also while it backs off.
-  const TimePoint eligible = of_workload_[best.workload].back_off_ends(best.place);
-  if (eligible <= now) return best;
-  retry_ = std::min(retry_, eligible);
-  blocked_ = true;
-  return std::nullopt;
+  return best;
 }
 
 std::optional<SchedulingQueue::Candidate> SchedulingQueue::best_not_looked_at() const {
@@ -218,7 +225,6 @@ std::optional<SchedulingQueue::Candidate> SchedulingQueue::best_not_looked_at() 
 }
 
 void SchedulingQueue::take(const Candidate& candidate) {
-  attempts_[pod(candidate)] = 0;
   count_ -= pods_of_job(cluster_, pod(candidate));
   taken_of_ = candidate.workload;
   if (ranked_) {
@@ -228,116 +234,43 @@ void SchedulingQueue::take(const Candidate& candidate) {
   }
 }
 
-void SchedulingQueue::back_off(const Candidate& candidate, TimePoint now) {
-  turned_down_[candidate.workload] = 1;
-  const TimePoint ends = now + scheduling_backoff(++attempts_[pod(candidate)]);
-  of_workload_[candidate.workload].set_end(candidate.place, ends);
-  tries_.push_back({candidate, now, ends});
-  if (cluster_.world->pod_queue != scenarios::PodQueue::Fifo) return;
-  blocked_ = true;
-  retry_ = std::min(retry_, ends);
-}
-
-void SchedulingQueue::try_soon(std::uint32_t pod, TimePoint since, TimePoint now) {
-  try_in_vain_until(now);
-  attempts_[pod] = 1;
-  PendingPods& queue = of_workload_[index(cluster_.pods[pod].workload)];
-  for (std::size_t place = queue.first(); queue.size() > 0 && place < queue.end(); ++place) {
-    if (queue[place] == pod) return queue.set_end(place, std::max(now, since + kInitialBackoff));
-  }
-}
-
 void SchedulingQueue::turn_down(const Candidate& candidate, TimePoint now, bool others_may) {
-  if (!backs_off()) {
-    turned_down_[candidate.workload] = 1;
+  const auto& [workload, place] = candidate;
+  if (!has_turns()) {
+    turned_down_[workload] = 1;
     return;
   }
-  back_off(candidate, now);
+  PendingPods& queue = of_workload_[workload];
   if (others_may) {
-    taken_of_ = candidate.workload;
+    passed_over_.emplace_back(candidate, queue[place]);
+    queue.pass_over(place);
+    taken_of_ = workload;
     return;
   }
-  may_fit_[candidate.workload] = 0;
-  if (blocked_) std::ranges::fill(may_fit_, char{0});
+  queue.turn_down(now, may_fit_[workload] == MayFit::All);
+  may_fit_[workload] = MayFit::None;
+  blocked_ = cluster_.world->pod_queue == scenarios::PodQueue::Fifo;
 }
 
-void SchedulingQueue::start_over() {
+bool SchedulingQueue::end_cycle(TimePoint now) {
+  for (const auto& [who, pod] : passed_over_) {
+    of_workload_[who.workload].put_back(who.place, pod);
+    if (freed_in_cycle_ || may_fit_[who.workload] == MayFit::None) continue;
+    of_workload_[who.workload].turn_down(now, may_fit_[who.workload] == MayFit::All);
+    may_fit_[who.workload] = MayFit::None;
+  }
+  passed_over_.clear();
+  return freed_in_cycle_;
+}
+
+void SchedulingQueue::begin_cycle() {
+  freed_in_cycle_ = false;
   std::ranges::fill(turned_down_, char{0});
   std::ranges::fill(looked_at_, std::size_t{0});
   heads_.clear();
   heads_known_ = false;
   taken_of_.reset();
-  retry_ = kNever;
   blocked_ = false;
-}
-
-void SchedulingQueue::begin_cycle(TimePoint now) {
-  try_in_vain_until(now);
-  in_vain_ = kNever;
-  start_over();
-}
-
-TimePoint SchedulingQueue::end_cycle(bool others_end) {
-  if (!backs_off()) return kNever;
-  if (looks_always_ || others_end) return retry_;
-  for (std::size_t w = 0; w < of_workload_.size(); ++w) {
-    if (may_fit_[w] != 0 && of_workload_[w].size() > 0) return retry_;
-  }
-  in_vain_ = retry_;
-  return kNever;
-}
-
-// Whom a cycle at `in_vain_` would turn down: with nobody bound, one pod of each workload.
-void SchedulingQueue::try_in_vain() {
-  const TimePoint at = in_vain_;
-  start_over();
-  if (cluster_.world->pod_queue == scenarios::PodQueue::Fifo) {
-    if (const auto head = next(at)) back_off(*head, at);
-  } else {
-    for (std::size_t w = 0; w < of_workload_.size(); ++w) {
-      const auto place = of_workload_[w].first_eligible(at, retry_);
-      if (place) back_off({w, *place}, at);
-    }
-  }
-  in_vain_ = retry_;
-}
-
-// The tries since the last cycle, none of which can have found a node. Back-offs of pods that have
-// waited for long are all 10 s: then the same tries come again in each such period, and a long wait
-// costs no more than two or three of them, however many pods wait.
-void SchedulingQueue::try_in_vain_until(TimePoint now) {
-  bool follows = false;  // this period upon the one before it
-  // Who was tried in neither has been eligible since before this one: all that comes is the same
-  // again.
-  const auto repeats = [this] {
-    return std::ranges::equal(tries_, tries_before_, [](const Try& a, const Try& b) {
-      return a.who == b.who && a.at == b.at + kLongestBackoff && a.ends == b.ends + kLongestBackoff;
-    });
-  };
-  while (in_vain_ < now) {
-    if (now - in_vain_ < kLongestBackoff * 3) {
-      tries_.clear();
-      try_in_vain();
-      continue;
-    }
-    const TimePoint next_period = in_vain_ + kLongestBackoff;
-    tries_before_.swap(tries_);
-    tries_.clear();
-    while (in_vain_ < next_period) try_in_vain();
-    if (follows && in_vain_ == next_period && repeats()) skip_periods(now);
-    follows = in_vain_ == next_period;
-  }
-  tries_.clear();
-}
-
-void SchedulingQueue::skip_periods(TimePoint now) {
-  const Duration skipped = kLongestBackoff * ((now - in_vain_).ns / kLongestBackoff.ns);
-  in_vain_ = in_vain_ + skipped;
-  for (const Try& last : tries_) {
-    PendingPods& queue = of_workload_[last.who.workload];
-    const bool tried_again = queue.back_off_ends(last.who.place) != last.ends;
-    if (!tried_again) queue.set_end(last.who.place, last.ends + skipped);
-  }
 }
 
 }  // namespace slicewise::sim

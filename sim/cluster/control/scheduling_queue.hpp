@@ -1,9 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "../state.hpp"
@@ -11,9 +13,23 @@
 
 namespace slicewise::sim {
 
-// The Pending pods of one workload, oldest first, and when the back-off of each ends. They ask for
-// the same, so when one does not fit, none does: a cycle looks at one of them, however many wait. A
-// tournament over the ends finds it in O(log pods). Allocates once.
+// When a Pending pod is tried among others, the least first: those whose back-off is over, by
+// priority, then since when they wait for this try; then those that still back off, by the second
+// in which that ends. A back-off costs a pod its place in the queue, not time: nobody waits for its
+// end. Source: Kubernetes 1.33 and later, SchedulerPopFromBackoffQ; pkg/scheduler/backend/queue.
+struct Turn {
+  bool backs_off = false;
+  std::int64_t ends_s = 0;  // of those that back off
+  std::int64_t minus_priority = 0;
+  TimePoint since;
+  TimePoint queued;  // where they were turned down at one instant
+
+  auto operator<=>(const Turn&) const = default;
+};
+
+// The Pending pods of one workload, oldest first. They ask for the same, so when one does not fit,
+// none does: a cycle looks at one of them, and all have been turned down. Their back-offs (1 s
+// doubling to 10 s) follow from how often that was since they came. Allocates once.
 class PendingPods {
  public:
   explicit PendingPods(std::size_t most_pods);
@@ -23,40 +39,44 @@ class PendingPods {
   // Places from the first to this one may be empty: kNoOwner.
   std::size_t end() const { return end_; }
   std::uint32_t operator[](std::size_t place) const { return pods_[place]; }
-  TimePoint back_off_ends(std::size_t place) const { return ends_[pods_.size() + place]; }
 
-  void push_back(std::uint32_t pod, TimePoint ends);
+  void push_back(std::uint32_t pod, TimePoint now);
   void remove(std::size_t place);
-  void set_end(std::size_t place, TimePoint ends);
-  // The first pod whose back-off is over; `skipped` becomes no later than the ends of those before
-  // it.
-  std::optional<std::size_t> first_eligible(TimePoint now, TimePoint& skipped) const;
+  // For next() it is not there, until it is put back.
+  void pass_over(std::size_t place) { pods_[place] = kNoOwner; }
+  void put_back(std::size_t place, std::uint32_t pod);
+  // The place of the pod whose turn is first, and its turn but for the priority. O(log pods).
+  std::optional<std::pair<std::size_t, Turn>> next(TimePoint now) const;
+  // None fits: those that came since the last time were tried, or all.
+  void turn_down(TimePoint now, bool all);
 
  private:
+  std::int64_t tries(std::size_t place) const;
+  std::size_t first_from(std::size_t place) const;
   void close_ranks();
-  // The ends of these places have changed.
-  void compare_again(std::size_t from, std::size_t to);
 
-  std::vector<std::uint32_t> pods_;  // by place, as many as a power of two
-  std::vector<TimePoint> ends_;      // the root is 1; leaves follow; kNever where nobody is
+  std::vector<std::uint32_t> pods_;         // by place
+  std::vector<TimePoint> queued_;           // likewise
+  std::vector<std::int64_t> tries_before_;  // of the workload, when the pod was first tried; rising
   std::size_t first_ = 0;
+  std::size_t tried_ = 0;  // from here on they have just come
   std::size_t end_ = 0;
   std::size_t count_ = 0;
+  std::int64_t tries_ = 0;  // in vain, of all
+  TimePoint last_try_;
 };
 
-// kube-scheduler's queue: which Pending pod is tried next, by priority, then age. One that was
-// turned down is tried again when its back-off (1 s doubling to 10 s) is over. With EASY and where
-// pods are stopped for others, as batch systems have it, there is no back-off: whenever pods come
-// or something is freed all are looked at; `priority` goes by who was submitted first, `srtf` and
-// `srsf` by what is left.
+// kube-scheduler's queue: which Pending pod is tried next. All are when they come and whenever
+// something is freed, see Turn. `fifo` has nobody overtake the head: by priority, then age. With
+// EASY and where pods are stopped for others, as batch systems have it, there are no back-offs
+// either; `priority` goes by who was submitted first, `srtf` and `srsf` by what is left.
 class SchedulingQueue {
  public:
-  // The first pod of a workload whose back-off is over.
   struct Candidate {
     std::size_t workload = 0;
     std::size_t place = 0;  // in its queue
 
-    bool operator==(const Candidate&) const = default;
+    auto operator<=>(const Candidate&) const = default;
   };
 
   explicit SchedulingQueue(const ClusterState& cluster);
@@ -64,27 +84,26 @@ class SchedulingQueue {
   // A pod is Pending from `now` on.
   void add(std::uint32_t pod, TimePoint now);
   // O(pods that wait).
-  void withdraw(std::uint32_t pod, TimePoint now);
+  void withdraw(std::uint32_t pod);
 
-  // Every eligible pod may be tried once, one of each workload that is turned down.
-  void begin_cycle(TimePoint now);
+  // Everybody who may fit is tried once, one of each workload that is turned down.
+  void begin_cycle();
   std::optional<Candidate> next(TimePoint now);
   void take(const Candidate& candidate);
-  // None of its workload fits; with `others_may`, others end for it, and the next is tried at once.
+  // None of its workload fits; with `others_may`, others end for it, and the next may.
   void turn_down(const Candidate& candidate, TimePoint now, bool others_may = false);
-  // Something was freed where others end for the pod, since `since`: it is tried when the back-off
-  // of the try that asked for the room is over. O(pods that wait).
-  void try_soon(std::uint32_t pod, TimePoint since, TimePoint now);
   // EASY: not now, though it may fit; others of its workload may still be looked at.
   void pass_over(const Candidate& candidate) {
     looked_at_[candidate.workload] = candidate.place + 1;
   }
-  // When somebody has to look again; kNever: not before pods come or something is freed, which
-  // wakes the scheduler. What is tried in vain meanwhile is made up for by begin_cycle(). While
-  // others end for a pod (`others_end`) no try is in vain: several of its workload may have theirs.
-  TimePoint end_cycle(bool others_end);
+  // Whether some may fit after all that were turned down before: a pod that others end for has left
+  // its room in this cycle.
+  bool end_cycle(TimePoint now);
   // Pods that were turned down may fit now.
-  void freed() { std::ranges::fill(may_fit_, char{1}); }
+  void freed() {
+    std::ranges::fill(may_fit_, MayFit::All);
+    freed_in_cycle_ = true;
+  }
 
   std::uint32_t pod(const Candidate& candidate) const {
     const auto& [workload, place] = candidate;
@@ -101,40 +120,33 @@ class SchedulingQueue {
   const RankedPods& ranked() const { return *ranked_; }
 
  private:
-  // One that found no node.
-  struct Try {
+  enum class MayFit : std::uint8_t { None, New, All };
+  struct Head {
+    Turn turn;
     Candidate who;
-    TimePoint at;
-    TimePoint ends;  // of the back-off
+
+    auto operator<=>(const Head&) const = default;
   };
 
+  bool has_turns() const { return cluster_.world->pod_queue <= scenarios::PodQueue::Fifo; }
   bool goes_before(const Candidate& a, const Candidate& b) const;
   std::optional<Candidate> best_not_looked_at() const;
-  void back_off(const Candidate& candidate, TimePoint now);
-  void start_over();
   std::optional<Candidate> not_looked_at(std::size_t workload) const;
-  bool backs_off() const { return cluster_.world->pod_queue <= scenarios::PodQueue::Fifo; }
-  void try_in_vain();
-  void try_in_vain_until(TimePoint now);
-  void skip_periods(TimePoint now);
+  void find_head(std::size_t workload, TimePoint now);
 
   const ClusterState& cluster_;
   std::vector<PendingPods> of_workload_;
   std::optional<RankedPods> ranked_;    // instead of them where pods are stopped for others
   std::size_t count_ = 0;               // pods, those of gangs too
-  std::vector<int> attempts_;           // in vain, by pod
-  std::vector<char> turned_down_;       // by workload, in this cycle
+  std::vector<char> turned_down_;       // by workload, in this cycle: of queues without turns
   std::vector<std::size_t> looked_at_;  // likewise, places before this one: of EASY
-  std::vector<char> may_fit_;  // by workload: something was freed since one was turned down
-  bool looks_always_ = false;
-  TimePoint retry_ = kNever;      // when the back-off of a pod that was skipped ends
-  TimePoint in_vain_ = kNever;    // when the next try is that nobody has to look at
-  bool blocked_ = false;          // by the head of a strict queue
-  std::vector<Candidate> heads_;  // in this cycle, of each workload, a heap; with back-offs
+  std::vector<MayFit> may_fit_;         // by workload, since one was turned down
+  bool freed_in_cycle_ = false;
+  bool blocked_ = false;     // by the head of a strict queue
+  std::vector<Head> heads_;  // in this cycle, of each workload, a heap; with turns
   bool heads_known_ = false;
-  std::optional<std::size_t> taken_of_;  // the workload whose head was taken
-  std::vector<Try> tries_;               // of a period in vain
-  std::vector<Try> tries_before_;        // of the one before it
+  std::optional<std::size_t> taken_of_;                           // whose head was taken
+  std::vector<std::pair<Candidate, std::uint32_t>> passed_over_;  // others end for them
 };
 
 }  // namespace slicewise::sim

@@ -307,21 +307,26 @@ TEST(Gangs, ATraceIsToldOnceThatNoLinkJoinsItsGpus) {
                   "1 of 1 pods of \"gang\" got 8 GPUs without an NVLink between some of them"));
 }
 
-// The numbers of nodes alone tell messages apart: the first is quoted, the others are counted.
+// The numbers of nodes alone tell messages apart: the first is quoted, the others are counted. When
+// the first job ends, the third takes its place, and the gang is told that no node has room.
 TEST(Gangs, MessagesThatDifferInNumbersAreQuotedOnce) {
   scenarios::Workload first = recorded_jobs("first", 1, 4);
   first.priority = 1;
   scenarios::Workload second = first;
   second.name.value = second.trace->workload = "second";
   second.submit_at = seconds(10);
-  scenarios::Scenario s = gangs_on("p3.8xlarge", {first, second, recorded_jobs("wide", 1, 8)});
+  scenarios::Workload third = second;
+  third.name.value = third.trace->workload = "third";
+  third.submit_at = seconds(20);
+  scenarios::Scenario s =
+      gangs_on("p3.8xlarge", {first, second, third, recorded_jobs("wide", 1, 8)});
   s.node_pools[0].nodes = 2;
   const VariantResult r = demo::result(s);
   EXPECT_EQ(r.pods.pending_reasons.size(), 2U);
   const auto pending = std::ranges::find(r.findings, Code::PodPending, &Diagnostic::code);
   ASSERT_NE(pending, r.findings.end());
   EXPECT_EQ(pending->message,
-            "up to 2 pods Pending: 0/2 nodes are available: 1 Insufficient nvidia.com/gpu. (and 1 "
+            "up to 3 pods Pending: 0/2 nodes are available: 1 Insufficient nvidia.com/gpu. (and 1 "
             "with other numbers of nodes)");
 }
 

@@ -118,7 +118,7 @@ TEST(Preemption, SeveralPodsOfAWorkloadPreemptAtTheSameTime) {
   EXPECT_EQ(r.pods.evicted, 8);
 }
 
-// A replica without requests goes at once; the pod is tried again after its back-off of 1 s.
+// A replica without requests goes at once, and its place is taken.
 TEST(Preemption, AnIdleReplicaDoesNotUseItsGracePeriod) {
   scenarios::Workload idle =
       demo::service(4, 1e-6, milliseconds(1), scenarios::ServiceTime::Law::Deterministic);
@@ -126,8 +126,23 @@ TEST(Preemption, AnIdleReplicaDoesNotUseItsGracePeriod) {
       demo::scenario(demo::pool(0), {idle, named("urgent", 1, 1000, minutes(1))});
   s.duration = hours(std::int64_t{1});
   const VariantResult r = demo::result(s);
-  EXPECT_EQ(r.workloads[1].wait->p50, seconds(1));
+  EXPECT_EQ(r.workloads[1].wait->p50, Duration{});
   EXPECT_EQ(r.pods.evicted, 1);
+}
+
+// The others of its workload are turned down at the same instant, which leaves it waiting no
+// longer.
+TEST(Preemption, WhoMadeRoomGetsItAlsoBesideOthersThatStayPending) {
+  scenarios::Workload idle =
+      demo::service(1, 1e-6, milliseconds(1), scenarios::ServiceTime::Law::Deterministic);
+  idle.priority = -5;
+  scenarios::Scenario s = demo::scenario(
+      demo::pool(0), {idle, named("high", 3, 1000, Duration{}), named("urgent", 3, 0, minutes(1))});
+  s.duration = minutes(10);
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.pods.evicted, 1);
+  ASSERT_TRUE(r.workloads[2].wait);
+  EXPECT_EQ(r.workloads[2].wait->p50, Duration{});
 }
 
 // One that is at work finishes it and takes no more: nothing is lost with it.
@@ -138,7 +153,7 @@ TEST(Preemption, ABusyReplicaAnswersWhatIsInsideIt) {
       demo::scenario(demo::pool(0), {busy, named("urgent", 1, 1000, minutes(1))});
   s.duration = minutes(3);
   const VariantResult r = demo::result(s);
-  EXPECT_GE(r.workloads[1].wait->p50, seconds(1));
+  EXPECT_GE(r.workloads[1].wait->p50, Duration{});
   EXPECT_LE(r.workloads[1].wait->p50, seconds(10));
   EXPECT_EQ(r.workloads[0].requests->refused, 0);
 }
