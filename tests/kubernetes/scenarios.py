@@ -1,0 +1,114 @@
+"""scenarios.py FOLDER [COUNT]: generated scenarios for kube-scheduler to disagree with, a file each.
+
+Small clusters of unlike pools, whose pods ask for more than there is: labels, taints, zones, priorities,
+GPU counts, replicas, MIG devices, CPU and memory. Everything is drawn from the number of the scenario.
+"""
+
+import json
+import pathlib
+import random
+import sys
+
+COUNT = 80
+# Whole GPUs, and how much CPU and memory its nodes have about.
+TYPES = {"g4dn.xlarge": (1, 3, 13), "g5.xlarge": (1, 3, 13), "g6.2xlarge": (1, 7, 28),
+         "g4dn.12xlarge": (4, 47, 180), "g5.12xlarge": (4, 47, 180), "p3.8xlarge": (4, 31, 230)}
+A100 = ("p4d.24xlarge", (8, 95, 1100))
+MIG = {"all-1g.5gb": ["nvidia.com/mig-1g.5gb"], "all-2g.10gb": ["nvidia.com/mig-2g.10gb"],
+       "all-balanced": ["nvidia.com/mig-1g.5gb", "nvidia.com/mig-2g.10gb", "nvidia.com/mig-3g.20gb"]}
+ZONE = "topology.kubernetes.io/zone"
+
+
+def pool(dice, number):
+    """A node pool, with what its pods may ask for and the size of its nodes."""
+    mode = dice.choice(["whole", "whole", "replicas", "renamed", "mig"])
+    instance, size = A100 if mode == "mig" else dice.choice(list(TYPES.items()))
+    made = {"name": f"pool-{number}", "instanceType": instance, "nodes": dice.randint(1, 4 if size[0] == 1 else 2)}
+    offers = ["nvidia.com/gpu"]
+    if mode == "mig":
+        config = dice.choice(list(MIG))
+        made["mig"], offers = {"strategy": "mixed", "config": config}, MIG[config]
+    elif mode != "whole":
+        sharing = dice.choice(["timeSlicing", "mps"])
+        resource = {"name": "nvidia.com/gpu", "replicas": dice.randint(2, 5)}
+        made["devicePlugin"] = {"version": "v1", "sharing": {sharing: {"resources": [resource]}}}
+        if mode == "renamed":
+            made["devicePlugin"]["sharing"][sharing]["renameByDefault"] = True
+            offers = ["nvidia.com/gpu.shared"]
+    made["labels"] = {"team": dice.choice("ab")}
+    if dice.random() < 0.5:
+        made["labels"][ZONE] = dice.choice(["us-east-1a", "us-east-1b"])
+    made["taints"] = []
+    for key, effect, odds in (("gpu", "NoSchedule", 0.3), ("spot", "PreferNoSchedule", 0.3), ("old", "NoExecute", 0.1)):
+        if dice.random() < odds:
+            made["taints"].append({"key": key, "value": "true", "effect": effect})
+    return made, offers, size, mode == "whole"
+
+
+def work(dice, kind, ends):
+    """What pods do, for longer than the run, or not."""
+    if kind == "Service":
+        return {"traffic": {"shape": "Poisson", "mean": "1/s"}, "measured": {"device": "T4", "requestGpuTime": "1ms"}}
+    units = dice.randint(2, 15) if ends else 100_000
+    return {"work": {"units": units}, "measured": {"device": "T4", "unitTime": "60s", "gpuBusy": "20%"}}
+
+
+def workload(dice, number, pools, ends):
+    _, offers, (gpus, cpus, memory), whole = dice.choice(pools)
+    kind = dice.choice(["Job", "Job", "Deployment", "Service"])
+    count = dice.choice([1, 1, 2, 4, gpus + 1]) if whole else 1
+    made = {"name": f"w{number}", "kind": kind, **work(dice, kind, ends), "gpuMemory": {"resident": "100Mi"},
+            "count" if kind == "Job" else "replicas": dice.randint(1, 7)}
+    if kind == "Job":
+        made["submitInterval"] = f"{dice.choice([0, 0, 60])}s"
+    made["submitAt"] = f"{60 * dice.choice([0, 0, 1, 2, 3])}s"
+    requests = {}
+    if dice.random() < 0.8:
+        requests["cpu"] = f"{dice.choice([100, 500, 1000, 1000 * cpus // 3, 1000 * cpus // 2])}m"
+    if dice.random() < 0.8:
+        requests["memory"] = f"{dice.choice([200, 1000, 1024 * memory // 4, 1024 * memory // 2])}Mi"
+    template = {"resources": {"requests": requests, "limits": {dice.choice(offers): count}}, "tolerations": []}
+    if dice.random() < 0.3:
+        template["nodeSelector"] = {"team": dice.choice("ab")}
+    for key, odds in (("gpu", 0.6), ("spot", 0.3), ("old", 0.5)):
+        if dice.random() < odds:
+            template["tolerations"].append({"key": key, "operator": "Exists"})
+    made["podTemplate"] = template
+    if dice.random() < 0.5:
+        made["priority"] = dice.choice([-5, 10, 10, 1000])
+        if dice.random() < 0.2:
+            made["preemptionPolicy"] = "Never"
+    return made
+
+
+def urgent(dice, number, pools, ends):
+    """Pods that come last, for whom others have to go."""
+    made = workload(dice, number, pools, ends)
+    made.update(priority=dice.choice([100, 1000]), submitAt=f"{60 * dice.randint(4, 6)}s")
+    made.pop("preemptionPolicy", None)
+    return made
+
+
+def scenario(number):
+    dice = random.Random(number)
+    pools = [pool(dice, n) for n in range(dice.randint(1, 3))]
+    ends = dice.random() < 0.3
+    workloads = [workload(dice, n, pools, ends) for n in range(dice.randint(2, 5))]
+    workloads += [urgent(dice, len(workloads) + n, pools, ends) for n in range(dice.choice([0, 1, 2]))]
+    spec = {"duration": "20m", "replications": 1, "seed": number + 1,
+            "nodePools": [made for made, *_ in pools],
+            "workloads": workloads}
+    if dice.random() < 0.3:
+        spec["scheduler"] = {"scorePolicy": "MostAllocated"}
+    return {"apiVersion": "slicewise.dev/v1alpha1", "kind": "Scenario",
+            "metadata": {"name": f"generated-{number}"}, "spec": spec}
+
+
+def main(folder, count=COUNT):
+    for number in range(int(count)):
+        name = pathlib.Path(folder, f"generated-{number:02}.yaml")
+        name.write_text(json.dumps(scenario(number), indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

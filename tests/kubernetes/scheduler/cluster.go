@@ -1,0 +1,99 @@
+package main
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+)
+
+const (
+	namespace = "default"
+	appLabel  = "app"
+)
+
+// When runs begin, long ago: no pod starts in the future.
+var began = time.Now().Add(-365 * 24 * time.Hour).Truncate(time.Second)
+
+func quantities(milliCPU, memory int64, extended map[string]int64) corev1.ResourceList {
+	list := corev1.ResourceList{}
+	if milliCPU > 0 {
+		list[corev1.ResourceCPU] = *resource.NewMilliQuantity(milliCPU, resource.DecimalSI)
+	}
+	if memory > 0 {
+		list[corev1.ResourceMemory] = *resource.NewQuantity(memory, resource.BinarySI)
+	}
+	for name, count := range extended {
+		list[corev1.ResourceName(name)] = *resource.NewQuantity(count, resource.DecimalSI)
+	}
+	return list
+}
+
+func apiNode(node Node) *corev1.Node {
+	labels := map[string]string{corev1.LabelHostname: node.Name}
+	for key, value := range node.Labels {
+		labels[key] = value
+	}
+	allocatable := quantities(node.MilliCPU, node.Memory, node.Extended)
+	allocatable[corev1.ResourcePods] = *resource.NewQuantity(node.Pods, resource.DecimalSI)
+	var taints []corev1.Taint
+	for _, taint := range node.Taints {
+		taints = append(taints, corev1.Taint{
+			Key: taint.Key, Value: taint.Value, Effect: corev1.TaintEffect(taint.Effect)})
+	}
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: node.Name, UID: types.UID(node.Name), Labels: labels},
+		Spec:       corev1.NodeSpec{Taints: taints},
+		Status:     corev1.NodeStatus{Capacity: allocatable, Allocatable: allocatable},
+	}
+}
+
+// A Deployment's pods are those of its ReplicaSet, which is what kube-scheduler spreads them by.
+func replicaSet(workload Workload) *appsv1.ReplicaSet {
+	return &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: workload.Name, Namespace: namespace, UID: types.UID(workload.Name)},
+		Spec: appsv1.ReplicaSetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{appLabel: workload.Name}}},
+	}
+}
+
+func apiPod(pod Pod, workload Workload) *corev1.Pod {
+	meta := metav1.ObjectMeta{
+		Name: pod.Name, Namespace: namespace, UID: types.UID(pod.Name),
+		Labels:            map[string]string{appLabel: workload.Name},
+		CreationTimestamp: metav1.NewTime(began.Add(time.Duration(pod.Created)))}
+	if workload.IsReplicaSet {
+		meta.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(
+			replicaSet(workload), appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}
+	}
+	var tolerations []corev1.Toleration
+	for _, one := range workload.Tolerations {
+		tolerations = append(tolerations, corev1.Toleration{
+			Key: one.Key, Operator: corev1.TolerationOperator(one.Operator), Value: one.Value,
+			Effect: corev1.TaintEffect(one.Effect)})
+	}
+	policy := corev1.PreemptLowerPriority
+	if workload.NeverPreempts {
+		policy = corev1.PreemptNever
+	}
+	asked := quantities(workload.MilliCPU, workload.Memory, workload.Extended)
+	return &corev1.Pod{
+		ObjectMeta: meta,
+		Spec: corev1.PodSpec{
+			SchedulerName:    corev1.DefaultSchedulerName,
+			Priority:         ptr.To(workload.Priority),
+			PreemptionPolicy: &policy,
+			NodeSelector:     workload.NodeSelector,
+			Tolerations:      tolerations,
+			Containers: []corev1.Container{{
+				Name: "main", Image: "image",
+				Resources: corev1.ResourceRequirements{Requests: asked,
+					Limits: quantities(0, 0, workload.Extended)}}},
+		},
+	}
+}
