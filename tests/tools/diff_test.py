@@ -10,7 +10,7 @@ import yaml
 from program import EXAMPLE, PODS_LOST, check_schema, run
 
 SHARED = "scenarios/examples/shared-inference.yaml"
-FAST = ("-f", SHARED, "--variant", "shared", "--set", "duration=2m", "--replications", "2")
+FAST = ("-f", SHARED, "--variant", "shared", "--set", "duration=2m", "--replications", "3")
 
 
 class Diff(unittest.TestCase):

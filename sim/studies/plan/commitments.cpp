@@ -52,6 +52,7 @@ std::vector<Purchase> best_purchases(const std::vector<bool>& used, UsdPerHour p
   };
   for (std::size_t from = months; from-- > 0;) {
     saves[from] = saves[from + 1];
+    if (!used[from]) continue;  // nobody buys before there is a node
     for (std::size_t r = 0; r < rates.size(); ++r) {
       const std::size_t end = end_of(from, rates[r]);
       const auto first = used.begin() + static_cast<std::ptrdiff_t>(from);
