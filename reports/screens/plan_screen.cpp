@@ -40,8 +40,9 @@ std::string tightest_text(const sim::OptionFigures& figures, const TextStyle& st
 }
 
 std::string limit_share(const sim::OptionFigures& figures, const TextStyle& style) {
-  return figures.objectives.empty() ? std::string(signs(style).none)
-                                    : percent_text(figures.worst_ratio);
+  constexpr double kBeyondReading = 10;  // 1000 stands for what never finished
+  if (figures.objectives.empty()) return std::string(signs(style).none);
+  return figures.worst_ratio > kBeyondReading ? ">1000%" : percent_text(figures.worst_ratio);
 }
 
 std::string optional_money(const std::optional<Usd>& amount, const TextStyle& style) {
@@ -158,7 +159,11 @@ Screen plan_screen(const Plan& plan, const TextStyle& style, Detail detail) {
   screen.parts.push_back(notes_part(plan_notes(plan)));
   std::vector<int> runs;
   for (const PlanOption& option : plan.options) runs.push_back(option.figures.replications);
-  screen.origin = origin_line(plan.stamp, runs, false, style);
+  const bool intervals = std::ranges::any_of(plan.options, [](const PlanOption& option) {
+    return std::ranges::any_of(option.figures.objectives,
+                               [](const auto& objective) { return objective.ci95.has_value(); });
+  });
+  screen.origin = origin_line(plan.stamp, runs, intervals, style);
   return screen;
 }
 

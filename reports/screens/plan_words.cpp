@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/sim/result_record.hpp"
+
 #include "result_figures.hpp"
 
 namespace slicewise::reports {
@@ -19,14 +21,12 @@ using sim::PoolChoice;
 using sim::RejectedChoice;
 
 std::vector<std::string> pool_texts(const std::vector<PoolChoice>& pools) {
+  constexpr std::size_t kMostNames = 5;  // a trace has dozens
   std::vector<std::string> parts;
   parts.reserve(pools.size());
   for (const PoolChoice& choice : pools) {
-    const std::size_t most = 8;  // a trace has dozens
-    const std::string names = choice.workloads.size() > most
-                                  ? fmt::format("{} workloads", choice.workloads.size())
-                                  : fmt::format("{}", fmt::join(choice.workloads, ", "));
-    parts.push_back(pools.size() > 1 ? fmt::format("{} ({})", sim::describe(choice), names)
+    parts.push_back(pools.size() > 1 ? fmt::format("{} ({})", sim::describe(choice),
+                                                   sim::few_names(choice.workloads, kMostNames))
                                      : sim::describe(choice));
   }
   return parts;
@@ -177,12 +177,6 @@ std::string types_text(const std::vector<PoolChoice>& pools) {
   return fmt::format("{}", fmt::join(types, " + "));
 }
 
-std::string few_names(const std::vector<std::string>& names) {
-  constexpr std::size_t kFew = 3;
-  if (names.size() <= kFew) return fmt::format("{}", fmt::join(names, ", "));
-  return fmt::format("{} workloads", names.size());
-}
-
 // "g5.xlarge if it is 62% or more, g6.xlarge (...) at 60%".
 std::string sm_active_sentence(const Plan& plan) {
   if (!plan.sm_active || !plan.sm_active->turns_at) return "";
@@ -192,7 +186,7 @@ std::string sm_active_sentence(const Plan& plan) {
   return fmt::format(
       "It hangs on smActive of {}, which is not given: {} if it is {} or more, {}{} at {}. "
       "Measure it (DCGM_FI_PROF_SM_ACTIVE), or measure on the target GPU.",
-      few_names(range.workloads), best, percent_text(range.holds_from), then,
+      sim::few_names(range.workloads), best, percent_text(range.holds_from), then,
       range.then ? fmt::format(" ({})", pools_text(range.then->pools)) : "",
       percent_text(*range.turns_at));
 }
@@ -314,7 +308,7 @@ std::vector<std::string> plan_notes(const Plan& plan) {
   if (plan.sm_active && !plan.sm_active->turns_at) {
     lines.push_back(fmt::format(
         "smActive of {} is not given; the answer is the same for any from {} up",
-        few_names(plan.sm_active->workloads), percent_text(plan.sm_active->holds_from)));
+        sim::few_names(plan.sm_active->workloads), percent_text(plan.sm_active->holds_from)));
   }
   lines.emplace_back(plan.goal == scenarios::PlanGoal::MonthlyCost
                          ? "workloads keep their number of pods but where an option says another; "

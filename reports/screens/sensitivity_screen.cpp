@@ -241,7 +241,7 @@ Screen sensitivity_screen(const SensitivityStudy& study, const TextStyle& style,
       {.heading = "WHAT FLIPS", .sentences = sentences_of(flip_lines(study)), .is_answer = true});
   screen.parts.push_back({.table = break_even_cells(study, style)});
   screen.parts.push_back(notes_part(sensitivity_notes(study)));
-  screen.origin = origin_line(study.stamp, {}, false, style);
+  screen.origin = origin_line(study.stamp, {}, study.stamp.replications > 1, style);
   return screen;
 }
 

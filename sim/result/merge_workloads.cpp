@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "slicewise/sim/cluster/cluster.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
@@ -127,20 +128,26 @@ std::string_view bound_by(const World& world, const WorkloadResult& result,
   return largest == gpu ? "GPU" : "host CPU";
 }
 
+std::string few_names(const std::vector<std::string>& names, std::size_t most) {
+  if (names.size() > most) return fmt::format("{} workloads", names.size());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 std::string bounds_of(const VariantResult& variant) {
-  std::vector<std::pair<std::string_view, std::string>> bounds;  // and whom, as they come
+  // And whom, as they come.
+  std::vector<std::pair<std::string_view, std::vector<std::string>>> bounds;
   for (const WorkloadResult& w : variant.workloads) {
     if (w.bound_by.empty()) continue;
     const auto known = std::ranges::find(bounds, w.bound_by, [](const auto& b) { return b.first; });
     if (known == bounds.end()) {
-      bounds.emplace_back(w.bound_by, w.name);
+      bounds.push_back({w.bound_by, {w.name}});
     } else {
-      known->second += ", " + w.name;
+      known->second.push_back(w.name);
     }
   }
   std::string out;
   for (const auto& [bound, whom] : bounds) {
-    out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", bound, whom);
+    out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", bound, few_names(whom));
   }
   return out;
 }

@@ -124,6 +124,9 @@ const Record& cost_record();
 // does.
 std::string bounds_of(const VariantResult& variant);
 
+// "asr, tts"; of more than `most` how many they are: "15 workloads".
+std::string few_names(const std::vector<std::string>& names, std::size_t most = 3);
+
 template <>
 struct Spelling<PolicyResult::Verdict> {
   using Verdict = PolicyResult::Verdict;
