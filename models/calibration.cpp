@@ -5,52 +5,11 @@
 #include <cmath>
 #include <limits>
 
+#include "slicewise/models/least_squares.hpp"
 #include "slicewise/portable_math.hpp"
 
 namespace slicewise::models {
 namespace {
-
-struct Minimum {
-  double at = 0;
-  double value = std::numeric_limits<double>::infinity();
-};
-
-// The least value of `cost` on [low, high]: a grid finds the valley, a golden section its bottom.
-// Of equal values the larger argument wins, so that a plateau on the left is left.
-template <class Cost>
-Minimum minimum(double low, double high, int grid, int sections, Cost cost) {
-  constexpr double kGolden = 0.61803398874989484820;
-  const double step = (high - low) / grid;
-  Minimum best;
-  for (int i = 0; i <= grid; ++i) {
-    const double at = low + i * step;
-    const double value = cost(at);
-    if (value <= best.value) best = {at, value};
-  }
-  double left = std::max(low, best.at - step);
-  double right = std::min(high, best.at + step);
-  Minimum inner{right - kGolden * (right - left), 0};
-  Minimum outer{left + kGolden * (right - left), 0};
-  inner.value = cost(inner.at);
-  outer.value = cost(outer.at);
-  for (int i = 0; i < sections; ++i) {
-    if (inner.value < outer.value) {
-      right = outer.at;
-      outer = inner;
-      inner.at = right - kGolden * (right - left);
-      inner.value = cost(inner.at);
-    } else {
-      left = inner.at;
-      inner = outer;
-      outer.at = left + kGolden * (right - left);
-      outer.value = cost(outer.at);
-    }
-  }
-  for (const Minimum& candidate : {inner, outer}) {
-    if (candidate.value < best.value) best = candidate;
-  }
-  return best;
-}
 
 struct Point {
   DomainShare share;
@@ -81,154 +40,196 @@ ClientLaw law_with(double fixed_over_work, double beta, double p) {
   return law;
 }
 
-// What one size costs under one choice of parameters, and the parameters in seconds.
-struct SizeFit {
-  double cost = 0;
-  double fixed = 0;
-  double work = 0;
-};
-
-// T1 that suits `points` best is closed form when the shape of the law is given.
-SizeFit scaled(const std::vector<Point>& points, double ratio, double beta, double p) {
-  const ClientLaw law = law_with(ratio, beta, p);
-  double sum = 0;
-  double squares = 0;
-  for (const Point& point : points) {
-    const double residual =
-        point.log_time -
-        portable_log(stretch_of(law, point.share, point.active_threads, point.clients));
-    sum += residual;
-    squares += residual * residual;
-  }
-  const auto count = static_cast<double>(points.size());
-  const double solo = portable_exp(sum / count);
-  const double work = solo * law.capacity_share;
-  return {squares - sum * sum / count, ratio * work, work};
-}
-
-// Bounds of log(T0/W): beyond, one of the two parts no longer shows on a seventh of a GPU.
-constexpr double kLeastLogRatio = -8;
+// Beyond these values of log(T0/W) one of the two parts no longer shows on a seventh of a GPU.
 constexpr double kMostLogRatio = 8;
-
-SizeFit fit_size(const std::vector<Point>& points, double beta, double p) {
-  constexpr int kGrid = 40;
-  constexpr int kSections = 26;
-  const Minimum best = minimum(
-      kLeastLogRatio, kMostLogRatio, kGrid, kSections,
-      [&](double log_ratio) { return scaled(points, portable_exp(log_ratio), beta, p).cost; });
-  const SizeFit without_fixed_part = scaled(points, 0, beta, p);
-  const SizeFit with = scaled(points, portable_exp(best.at), beta, p);
-  return with.cost < without_fixed_part.cost ? with : without_fixed_part;
-}
-
-double cost_of(const std::vector<Point>& points, double fixed, double work, double beta, double p) {
-  const ClientLaw law = law_with(fixed / work, beta, p);
-  const double log_solo = portable_log(norm(fixed, work, p));
-  double cost = 0;
-  for (const Point& point : points) {
-    const double residual =
-        log_solo + portable_log(stretch_of(law, point.share, point.active_threads, point.clients)) -
-        point.log_time;
-    cost += residual * residual;
-  }
-  return cost;
-}
-
-struct Range {
-  double least = std::numeric_limits<double>::infinity();
-  double most = -std::numeric_limits<double>::infinity();
-  void include(double value) {
-    least = std::min(least, value);
-    most = std::max(most, value);
-  }
-};
-
-Range log_times(const std::vector<Point>& points) {
-  Range range;
-  for (const Point& point : points) range.include(point.log_time);
-  return range;
-}
-
-SizeFit fit_work(const std::vector<Point>& points, double fixed, double beta, double p) {
-  constexpr int kGrid = 16;
-  constexpr int kSections = 24;
-  const Range times = log_times(points);
-  const Minimum best = minimum(
-      times.least + kLeastLogRatio, times.most, kGrid, kSections,
-      [&](double log_work) { return cost_of(points, fixed, portable_exp(log_work), beta, p); });
-  return {best.value, fixed, portable_exp(best.at)};
-}
-
-std::vector<SizeFit> fit_works(const PointsBySize& sizes, double fixed, double beta, double p) {
-  std::vector<SizeFit> fits;
-  fits.reserve(sizes.size());
-  for (const auto& points : sizes) fits.push_back(fit_work(points, fixed, beta, p));
-  return fits;
-}
-
-double total_cost(const std::vector<SizeFit>& fits) {
-  double cost = 0;
-  for (const SizeFit& fit : fits) cost += fit.cost;
-  return cost;
-}
-
-std::vector<SizeFit> fit_one_fixed_part(const PointsBySize& sizes, double beta, double p) {
-  constexpr int kGrid = 24;
-  constexpr int kSections = 22;
-  constexpr double kFarBelow = 4;  // T0 of a fiftieth of the shortest time no longer shows
-  Range times;
-  for (const auto& points : sizes) {
-    const Range of_size = log_times(points);
-    times.include(of_size.least);
-    times.include(of_size.most);
-  }
-  const Minimum best =
-      minimum(times.least - kFarBelow, times.most, kGrid, kSections, [&](double log_fixed) {
-        return total_cost(fit_works(sizes, portable_exp(log_fixed), beta, p));
-      });
-  return fit_works(sizes, portable_exp(best.at), beta, p);
-}
 
 struct Fit {
   double cost = std::numeric_limits<double>::infinity();
   double norm_p = 2;
   double beta = 0;
-  std::vector<SizeFit> sizes;
+  std::vector<double> log_fixed;  // of each size, or one for all; -infinity: no such part
+  std::vector<double> log_work;   // of each size
+
+  double fixed(std::size_t size) const {
+    const double log = log_fixed[log_fixed.size() == 1 ? 0 : size];
+    return std::isinf(log) ? 0 : portable_exp(log);
+  }
+  double work(std::size_t size) const { return portable_exp(log_work[size]); }
 };
 
-Fit fit_shape(const PointsBySize& sizes, double beta, double p, bool one_fixed_part) {
-  Fit fit{0, p, beta, {}};
-  if (one_fixed_part) {
-    fit.sizes = fit_one_fixed_part(sizes, beta, p);
-  } else {
-    for (const auto& points : sizes) fit.sizes.push_back(fit_size(points, beta, p));
+// log(predicted / measured) of the points of one size.
+void add_residuals(const std::vector<Point>& points, const Fit& fit, std::size_t size,
+                   std::span<double> out) {
+  const double fixed = fit.fixed(size);
+  const double work = fit.work(size);
+  const ClientLaw law = law_with(fixed / work, fit.beta, fit.norm_p);
+  const double log_solo = portable_log(norm(fixed, work, fit.norm_p));
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const Point& point = points[i];
+    out[i] = log_solo +
+             portable_log(stretch_of(law, point.share, point.active_threads, point.clients)) -
+             point.log_time;
   }
-  fit.cost = total_cost(fit.sizes);
+}
+
+struct Free {
+  bool fixed = false;
+  bool work = false;
+  bool beta = false;
+};
+
+// The unknowns of a fit in one row: log T0 and log W of every size, and beta.
+class LawSearch {
+ public:
+  LawSearch(PointsBySize sizes, Fit start, Free free)
+      : sizes_(std::move(sizes)), fit_(std::move(start)) {
+    for (const auto& points : sizes_) observations_ += points.size();
+    for (const double value : fit_.log_fixed) add(value, free.fixed);
+    for (const double value : fit_.log_work) add(value, free.work);
+    start_.push_back(fit_.beta);
+    bounds_.push_back(free.beta ? Bound{0, 1} : Bound{fit_.beta, fit_.beta});
+  }
+
+  Fit descend() {
+    const LeastSquares found = levenberg_marquardt(
+        [this](std::span<const double> at, std::span<double> out) { residuals(at, out); },
+        observations_, start_, bounds_);
+    take(found.at);
+    fit_.cost = found.cost;
+    return fit_;
+  }
+
+ private:
+  void add(double value, bool is_free) {
+    const double reach = is_free ? 2 * kMostLogRatio : 0;
+    start_.push_back(value);
+    bounds_.push_back({value - reach, value + reach});
+  }
+
+  void take(std::span<const double> at) {
+    const std::size_t fixed = fit_.log_fixed.size();
+    std::ranges::copy(at.first(fixed), fit_.log_fixed.begin());
+    std::ranges::copy(at.subspan(fixed, fit_.log_work.size()), fit_.log_work.begin());
+    fit_.beta = at.back();
+  }
+
+  void residuals(std::span<const double> at, std::span<double> out) {
+    take(at);
+    std::size_t first = 0;
+    for (std::size_t size = 0; size < sizes_.size(); ++size) {
+      add_residuals(sizes_[size], fit_, size, out.subspan(first, sizes_[size].size()));
+      first += sizes_[size].size();
+    }
+  }
+
+  PointsBySize sizes_;
+  Fit fit_;
+  std::vector<double> start_;
+  std::vector<Bound> bounds_;
+  std::size_t observations_ = 0;
+};
+
+// T1 that suits the points of one size best is closed form when log(T0/W) is given.
+Fit scaled(const std::vector<Point>& points, double log_ratio, double beta, double p) {
+  Fit fit{0, p, beta, {log_ratio}, {0}};
+  std::vector<double> residuals(points.size());
+  add_residuals(points, fit, 0, residuals);
+  double mean = 0;
+  for (const double residual : residuals) mean += residual / static_cast<double>(points.size());
+  fit.log_fixed[0] -= mean;
+  fit.log_work[0] -= mean;
+  for (const double residual : residuals) fit.cost += (residual - mean) * (residual - mean);
   return fit;
 }
 
-Fit fit_free_beta(const PointsBySize& sizes, double p, bool one_fixed_part, int grid,
-                  int sections) {
-  const Minimum best = minimum(0, 1, grid, sections, [&](double beta) {
-    return fit_shape(sizes, beta, p, one_fixed_part).cost;
-  });
-  return fit_shape(sizes, best.at, p, one_fixed_part);
+// T0 and W of one size: from the best of some ratios down, or without a fixed part.
+Fit fit_size(const std::vector<Point>& points, double beta, double p) {
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  Fit start;
+  for (double log_ratio = -kMostLogRatio; log_ratio <= kMostLogRatio; log_ratio += 0.5) {
+    Fit fit = scaled(points, log_ratio, beta, p);
+    if (fit.cost <= start.cost) start = std::move(fit);
+  }
+  Fit with = LawSearch({points}, std::move(start), {.fixed = true, .work = true}).descend();
+  Fit without = scaled(points, kNone, beta, p);
+  return with.cost < without.cost ? with : without;
+}
+
+// Sizes that share nothing but beta and p.
+Fit fit_sizes(const PointsBySize& sizes, double beta, double p) {
+  Fit all{0, p, beta, {}, {}};
+  for (const auto& points : sizes) {
+    const Fit fit = fit_size(points, beta, p);
+    all.cost += fit.cost;
+    all.log_fixed.push_back(fit.log_fixed[0]);
+    all.log_work.push_back(fit.log_work[0]);
+  }
+  return all;
+}
+
+// The work that a size has beside a fixed part: down from so much that the time of its point of the
+// most work holds nothing else.
+double log_work_beside(double log_fixed, const std::vector<Point>& points, double beta, double p) {
+  const ClientLaw only_work = law_with(0, beta, p);
+  double most = std::numeric_limits<double>::lowest();
+  for (const Point& point : points) {
+    const double stretch = stretch_of(only_work, point.share, point.active_threads, point.clients);
+    most = std::max(most, point.log_time - portable_log(stretch));
+  }
+  return LawSearch({points}, {0, p, beta, {log_fixed}, {most}}, {.work = true})
+      .descend()
+      .log_work[0];
+}
+
+// Sizes that have their fixed part in common: from the best of some down.
+Fit fit_one_fixed_part(const PointsBySize& sizes, double beta, double p) {
+  constexpr int kStarts = 12;
+  constexpr double kFarBelow = 4;  // T0 of a fiftieth of the shortest time no longer shows
+  double least = std::numeric_limits<double>::infinity();
+  double most = -least;
+  for (const auto& points : sizes) {
+    for (const Point& point : points) {
+      least = std::min(least, point.log_time - kFarBelow);
+      most = std::max(most, point.log_time);
+    }
+  }
+  Fit start;
+  for (int i = 0; i <= kStarts; ++i) {
+    Fit fit{0, p, beta, {least + (most - least) * i / kStarts}, {}};
+    for (std::size_t size = 0; size < sizes.size(); ++size) {
+      fit.log_work.push_back(log_work_beside(fit.log_fixed[0], sizes[size], beta, p));
+      std::vector<double> residuals(sizes[size].size());
+      add_residuals(sizes[size], fit, size, residuals);
+      for (const double residual : residuals) fit.cost += residual * residual;
+    }
+    if (fit.cost < start.cost) start = std::move(fit);
+  }
+  return LawSearch(sizes, std::move(start), {.fixed = true, .work = true}).descend();
+}
+
+Fit fit_shape(const PointsBySize& sizes, double beta, double p, bool one_fixed_part) {
+  return one_fixed_part ? fit_one_fixed_part(sizes, beta, p) : fit_sizes(sizes, beta, p);
+}
+
+Fit fit_free_beta(const PointsBySize& sizes, double p, bool one_fixed_part) {
+  Fit start;
+  for (const double beta : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+    Fit fit = fit_shape(sizes, beta, p, one_fixed_part);
+    if (fit.cost < start.cost) start = std::move(fit);
+  }
+  return LawSearch(sizes, std::move(start), {.fixed = true, .work = true, .beta = true}).descend();
 }
 
 Fit best_fit(const PointsBySize& sizes, const CalibrationOptions& options) {
-  constexpr int kBetaGrid = 10;
-  constexpr int kBetaSections = 14;
   constexpr double kSame = 1e-12;  // rounding must not choose between norms that fit alike
   Fit best;
   for (const double p : options.norms) {
     Fit fit = options.bandwidth_share
                   ? fit_shape(sizes, *options.bandwidth_share, p, options.one_fixed_part)
-                  : fit_free_beta(sizes, p, options.one_fixed_part, kBetaGrid, 0);
-    if (fit.cost < best.cost - kSame || best.sizes.empty()) best = std::move(fit);
+                  : fit_free_beta(sizes, p, options.one_fixed_part);
+    if (fit.cost < best.cost - kSame || best.log_work.empty()) best = std::move(fit);
   }
-  if (options.bandwidth_share) return best;
-  Fit refined = fit_free_beta(sizes, best.norm_p, options.one_fixed_part, kBetaGrid, kBetaSections);
-  return refined.cost < best.cost ? refined : best;
+  return best;
 }
 
 double relative_error(Duration predicted, Duration measured) {
@@ -248,8 +249,8 @@ Calibration calibrate(std::span<const MeasuredTime> points, const CalibrationOpt
   Calibration calibration;
   calibration.norm_p = fit.norm_p;
   calibration.bandwidth_share = fit.beta;
-  for (const SizeFit& size : fit.sizes) {
-    calibration.sizes.push_back({from_seconds(size.fixed), from_seconds(size.work)});
+  for (std::size_t size = 0; size < fit.log_work.size(); ++size) {
+    calibration.sizes.push_back({from_seconds(fit.fixed(size)), from_seconds(fit.work(size))});
   }
   for (const MeasuredTime& point : points) {
     calibration.mean_error += relative_error(predicted_time(calibration, point), point.time);
@@ -288,73 +289,6 @@ Duration predicted_time(const Calibration& calibration, const MeasuredTime& wher
   const ClientLaw law = law_of(calibration, where.size);
   return from_seconds(to_seconds(solo_time(calibration, where.size)) *
                       stretch_of(law, where.share, where.active_threads, where.clients));
-}
-
-namespace {
-
-// One client's figure that, times `others` of each neighbour, suits its observed slowdowns best:
-// weighted least squares of the relative error, never negative.
-class FigureFit {
- public:
-  void add(double others, double slowdown) {
-    const double weight = 1 / (slowdown * slowdown);
-    product_ += weight * others * (slowdown - 1);
-    square_ += weight * others * others;
-  }
-  // What it was when nothing was observed, or only beside neighbours that press not at all.
-  double value_or(double before) const {
-    return square_ > 0 ? std::max(0.0, product_ / square_) : before;
-  }
-
- private:
-  double product_ = 0;
-  double square_ = 0;
-};
-
-void refit(std::span<const PairObservation> observations, std::size_t PairObservation::*of,
-           std::size_t PairObservation::*beside, const std::vector<double>& others,
-           std::vector<double>& figures) {
-  std::vector<FigureFit> fits(figures.size());
-  for (const PairObservation& seen : observations) {
-    fits[seen.*of].add(others[seen.*beside], seen.slowdown);
-  }
-  for (std::size_t i = 0; i < figures.size(); ++i) figures[i] = fits[i].value_or(figures[i]);
-}
-
-double sum_of(const std::vector<double>& figures) {
-  double sum = 0;
-  for (const double figure : figures) sum += figure;
-  return sum;
-}
-
-}  // namespace
-
-PairCalibration calibrate_pairs(std::span<const PairObservation> observations,
-                                std::size_t clients) {
-  constexpr int kRounds = 200;  // far beyond convergence of a rank-one fit
-  std::vector<double> sensitivity(clients, 1);
-  std::vector<double> pressure(clients, 1);
-  for (int round = 0; round < kRounds; ++round) {
-    refit(observations, &PairObservation::client, &PairObservation::neighbour, pressure,
-          sensitivity);
-    refit(observations, &PairObservation::neighbour, &PairObservation::client, sensitivity,
-          pressure);
-    const double sensitivities = sum_of(sensitivity);
-    const double pressures = sum_of(pressure);
-    if (sensitivities <= 0 || pressures <= 0) break;            // nobody slows anybody down
-    const double scale = std::sqrt(pressures / sensitivities);  // keeps every product
-    for (double& figure : sensitivity) figure *= scale;
-    for (double& figure : pressure) figure /= scale;
-  }
-  PairCalibration calibration;
-  calibration.sensitivity.resize(clients);
-  calibration.pressure.resize(clients);
-  for (const PairObservation& seen : observations) {
-    assert(seen.client < clients && seen.neighbour < clients && seen.slowdown > 0);
-    calibration.sensitivity[seen.client] = sensitivity[seen.client];
-    calibration.pressure[seen.neighbour] = pressure[seen.neighbour];
-  }
-  return calibration;
 }
 
 }  // namespace slicewise::models

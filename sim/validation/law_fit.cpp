@@ -4,12 +4,10 @@
 #include <cmath>
 #include <utility>
 
-// The same bits on every machine: sums in one order.
-#define EIGEN_DONT_VECTORIZE
-#include <Eigen/Dense>
 #include <boost/math/distributions/students_t.hpp>
 
 #include "slicewise/models/execution_law.hpp"
+#include "slicewise/models/least_squares.hpp"
 #include "slicewise/portable_math.hpp"
 
 namespace slicewise::sim::profile_fit {
@@ -55,10 +53,6 @@ double fitted_figures(const Company& company, Freedom freedom) {
   double figures = (freedom.norm ? 1 : 0) + (freedom.beta ? 1 : 0);
   for (const int batch : company.batches) figures += company.settings_of(batch) > 1 ? 2 : 1;
   return figures;
-}
-
-Eigen::Map<const Eigen::VectorXd> as_vector(const std::vector<double>& values) {
-  return {values.data(), static_cast<Eigen::Index>(values.size())};
 }
 
 }  // namespace
@@ -175,15 +169,19 @@ std::vector<double> Parameters::gradient(const MeasuredTime& point) const {
 }
 
 Ignorance::Ignorance(const Company& company, const Fit& fit) : parameters_(fit) {
-  const auto n = static_cast<Eigen::Index>(parameters_.count());
+  const std::size_t n = parameters_.count();
   double squares = 0;
-  Eigen::MatrixXd information = Eigen::MatrixXd::Zero(n, n);
+  models::Design information{n, std::vector<double>(n * n)};
   for (const Measurement& m : company.law) {
     const MeasuredTime point = company.point(m);
     const double residual = parameters_.log_time(point) - portable_log(to_seconds(m.time));
     squares += residual * residual;
     const std::vector<double> gradient = parameters_.gradient(point);
-    information += as_vector(gradient) * as_vector(gradient).transpose();
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        information.values[i * n + j] += gradient[i] * gradient[j];
+      }
+    }
   }
   const double spare =
       static_cast<double>(company.law.size()) - fitted_figures(company, fit.freedom);
@@ -194,13 +192,12 @@ Ignorance::Ignorance(const Company& company, const Fit& fit) : parameters_(fit) 
   } else {
     noise.variance = kLeastNoise * kLeastNoise;
   }
-  information /= noise.variance;
-  for (Eigen::Index i = 0; i < n; ++i) {
-    const double prior = parameters_.prior(static_cast<std::size_t>(i));
-    information(i, i) += 1 / (prior * prior);
+  for (double& value : information.values) value /= noise.variance;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double prior = parameters_.prior(i);
+    information.values[i * (n + 1)] += 1 / (prior * prior);
   }
-  const Eigen::MatrixXd covariance = information.ldlt().solve(Eigen::MatrixXd::Identity(n, n));
-  covariance_.assign(covariance.data(), covariance.data() + covariance.size());
+  covariance_ = models::inverse_of(information);
 }
 
 double Ignorance::deviation(std::size_t parameter) const {
@@ -213,9 +210,14 @@ bool Ignorance::knows(std::size_t parameter) const {
 
 double Ignorance::deviation_of(const MeasuredTime& point) const {
   const std::vector<double> gradient = parameters_.gradient(point);
-  const auto n = static_cast<Eigen::Index>(gradient.size());
-  const Eigen::Map<const Eigen::MatrixXd> covariance(covariance_.data(), n, n);
-  return std::sqrt(std::max(0.0, as_vector(gradient).dot(covariance * as_vector(gradient))));
+  const std::size_t n = gradient.size();
+  double variance = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      variance += gradient[i] * covariance_[i * n + j] * gradient[j];
+    }
+  }
+  return std::sqrt(std::max(0.0, variance));
 }
 
 double t_quantile_95(double spare) {

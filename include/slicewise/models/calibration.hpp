@@ -3,13 +3,14 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/units.hpp"
 
-// From measured times to the parameters of law E1 (execution_law.hpp). Deterministic: fixed grids
-// and golden sections over the very functions that the simulation uses; no libm, no random start.
+// From measured times to the parameters of law E1 (execution_law.hpp). Deterministic: least squares
+// (least_squares.hpp) over the very functions that the simulation uses; no libm, no random start.
 namespace slicewise::models {
 
 // The mean time of one step of a workload, measured while `clients` copies of it ran side by side
@@ -73,7 +74,25 @@ struct PairCalibration {
   std::vector<std::optional<double>> pressure;
 };
 
-// Alternating least squares of relative errors. REQUIRES: clients are numbered below `clients`.
+// Least squares of relative errors from the first singular vectors of what was observed, no figure
+// below 0. REQUIRES: clients are numbered below `clients`.
 PairCalibration calibrate_pairs(std::span<const PairObservation> observations, std::size_t clients);
+
+// What the observations leave unknown of a calibration.
+struct PairIgnorance {
+  // Standard deviations, by client, of figures that were observed; of products across groups that
+  // never met nothing is known, whatever these say.
+  std::vector<double> sensitivity;
+  std::vector<double> pressure;
+  double spare = 0;  // observations more than were needed to fit
+
+  // Clients whose figures are known, and no observation tells how the first fares beside the
+  // second.
+  std::vector<std::pair<std::size_t, std::size_t>> undetermined;
+};
+
+// `least_noise`: the relative error that any observation has. REQUIRES: calibrate_pairs() of them.
+PairIgnorance pair_ignorance(std::span<const PairObservation> observations,
+                             const PairCalibration& calibration, double least_noise);
 
 }  // namespace slicewise::models
