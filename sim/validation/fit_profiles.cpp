@@ -2,7 +2,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -15,6 +14,7 @@
 #include "slicewise/sim/calibration.hpp"
 
 #include "law_fit.hpp"
+#include "neighbour_fit.hpp"
 
 // Profiles from what a user measured.
 namespace slicewise::sim {
@@ -56,8 +56,6 @@ std::optional<double> duty_of(const std::vector<Measurement>& turns, Duration al
   }
   return (low + high) / 2;
 }
-
-double in_ms(Duration time) { return static_cast<double>(time.ns) * 1e-6; }
 
 double percent_off(double predicted, double measured) {
   return 100 * std::abs(predicted / measured - 1);
@@ -273,90 +271,6 @@ class CompanyFitter {
   Ignorance ignorance_;
 };
 
-// The fitted profile that has what was measured beside a neighbour alone.
-FittedProfile* alone_of(FittedProfiles& fitted, const Measurement& m) {
-  const auto found = std::ranges::find_if(fitted.profiles, [&](const FittedProfile& fit) {
-    return fit.profile.title == m.workload && fit.profile.gpu_model == m.gpu &&
-           fit.profile.batch == m.batch;
-  });
-  return found == fitted.profiles.end() ? nullptr : &*found;
-}
-
-// Sensitivity and pressure of the workloads that were measured beside each other on one GPU.
-void add_neighbours(const std::vector<Measurement>& pairs, const std::string& gpu,
-                    FittedProfiles& fitted) {
-  std::vector<std::string> workloads;
-  const auto number_of = [&](const std::string& workload) {
-    const auto found = std::ranges::find(workloads, workload);
-    const auto number = static_cast<std::size_t>(found - workloads.begin());
-    if (found == workloads.end()) workloads.push_back(workload);
-    return number;
-  };
-  std::vector<models::PairObservation> seen;
-  for (const Measurement& m : pairs) {
-    if (m.gpu != gpu) continue;
-    const double alone = to_seconds(*alone_of(fitted, m)->profile.solo_step);
-    const std::size_t client = number_of(m.workload);
-    seen.push_back({client, number_of(m.beside), std::max(1.0, to_seconds(m.time) / alone)});
-  }
-  const models::PairCalibration found = models::calibrate_pairs(seen, workloads.size());
-  const auto add = [](const char* name, const std::optional<double>& value,
-                      std::optional<double>& figure, FittedProfile& fit) {
-    if (!value) return;
-    figure = value;
-    fit.figures.push_back({name, *value, {}, "fitted"});
-    fit.profile.provenance[name] = "fitted beside others; only products are determined";
-  };
-  for (FittedProfile& fit : fitted.profiles) {
-    const auto at = std::ranges::find(workloads, fit.profile.title);
-    if (fit.profile.gpu_model != gpu || at == workloads.end()) continue;
-    const auto number = static_cast<std::size_t>(at - workloads.begin());
-    add("sensitivity", found.sensitivity[number], fit.profile.sensitivity, fit);
-    add("pressure", found.pressure[number], fit.profile.pressure, fit);
-  }
-  for (const Measurement& m : pairs) {
-    if (m.gpu != gpu) continue;
-    FittedProfile& fit = *alone_of(fitted, m);
-    const double slowdown = 1 + found.sensitivity[number_of(m.workload)].value_or(0) *
-                                    found.pressure[number_of(m.beside)].value_or(0);
-    fit.points.push_back({m, in_ms(m.time), in_ms(*fit.profile.solo_step) * slowdown, {}});
-  }
-}
-
-// What was measured beside a neighbour says how much slower that is only where the time alone is
-// known.
-Diagnostics without_time_alone(FittedProfiles& fitted, const std::vector<Measurement>& pairs) {
-  Diagnostics problems;
-  for (const Measurement& m : pairs) {
-    if (alone_of(fitted, m) != nullptr) continue;
-    problems.push_back(make_diagnostic(
-        Code::InputMissing, m.where,
-        fmt::format("{} with batch {} was measured beside {} only", m.workload, m.batch, m.beside),
-        "measure it alone as well: neighbours are held against that"));
-  }
-  return problems;
-}
-
-// Neighbours of which no profile comes: how hard they press is lost.
-Diagnostics neighbours_without_profile(const FittedProfiles& fitted,
-                                       const std::vector<Measurement>& pairs) {
-  Diagnostics notes;
-  std::set<std::pair<std::string, std::string>> told;
-  for (const Measurement& m : pairs) {
-    const bool known = std::ranges::any_of(fitted.profiles, [&](const FittedProfile& fit) {
-      return fit.profile.title == m.beside && fit.profile.gpu_model == m.gpu;
-    });
-    if (known || !told.insert({m.beside, m.gpu}).second) continue;
-    notes.push_back(make_diagnostic(
-        Code::InputMissing, m.where,
-        fmt::format("{} was a neighbour on {}, but was not measured itself: no profile of it",
-                    m.beside, m.gpu),
-        "measure it alone as well, then what it does to others is kept"));
-    notes.back().severity = Severity::Note;
-  }
-  return notes;
-}
-
 }  // namespace
 }  // namespace profile_fit
 
@@ -365,12 +279,10 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
   std::map<std::pair<std::string, std::string>, profile_fit::Company> companies;
   FittedProfiles out;
   std::vector<models::Measurement> pairs;
-  std::set<std::string> gpus;
   for (const models::Measurement& m : measurements) {
     out.date = std::max(out.date, m.date);
     if (!m.beside.empty()) {
       pairs.push_back(m);
-      gpus.insert(m.gpu);
       continue;
     }
     profile_fit::Company& company = companies[{m.workload, m.gpu}];
@@ -400,8 +312,7 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
   }
   problems = profile_fit::without_time_alone(out, pairs);
   if (!problems.empty()) return tl::unexpected(std::move(problems));
-  for (const std::string& gpu : gpus) profile_fit::add_neighbours(pairs, gpu, out);
-  out.notes = profile_fit::neighbours_without_profile(out, pairs);
+  profile_fit::add_neighbours(pairs, out);
   return out;
 }
 

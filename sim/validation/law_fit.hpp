@@ -21,6 +21,8 @@ using models::Measurement;
 inline constexpr double kLeastNoise = 0.01;
 inline constexpr double kNormal95 = 1.96;
 
+inline double in_ms(Duration time) { return static_cast<double>(time.ns) * 1e-6; }
+
 inline auto place_of(const Measurement& m) {
   const int clients = m.sharing == MeasuredSharing::Alone ? 1 : m.clients;
   return std::tuple(m.slice, m.active_threads, clients, m.sharing == MeasuredSharing::TimeSlicing);

@@ -189,9 +189,41 @@ TEST(FitProfiles, NeighboursSaySensitivityAndPressure) {
   EXPECT_NEAR(*b.sensitivity * *a.pressure, 0.1, 0.001);
   EXPECT_NEAR(*b.sensitivity * *b.pressure, 0.2, 0.001);
   EXPECT_TRUE(fitted->notes.empty());
+  for (const FittedProfile& fit : fitted->profiles) {
+    EXPECT_THAT(fit.undetermined, Not(Contains(testing::StartsWith("beside"))));
+    for (const char* name : {"sensitivity", "pressure"}) {
+      const auto figure = std::ranges::find(fit.figures, name, &FittedFigure::name);
+      EXPECT_GT(figure->half_width_95.value_or(0), 0) << name;
+    }
+    // Of four products any three tell the fourth.
+    for (const FittedPoint& point : fit.points) {
+      if (point.measured.beside.empty()) continue;
+      EXPECT_NEAR(point.left_out_ms.value_or(0), point.measured_ms, 1e-3);
+    }
+  }
   const auto no_time_alone = fit_profiles(std::vector{(*read)[0], (*read)[4]}, shipped());
   ASSERT_FALSE(no_time_alone.has_value());
   EXPECT_EQ(no_time_alone.error().front().code, Code::InputMissing);
+}
+
+// a met b, c met d: how a fares beside d is in neither.
+TEST(FitProfiles, NeighboursThatNeverMetAreNotDetermined) {
+  const auto read = models::read_measurements({"m.csv",
+                                               "workload,gpu,sharing,beside,latency_ms\n"
+                                               "a,T4,,,10\n"
+                                               "b,T4,,,10\n"
+                                               "c,T4,,,10\n"
+                                               "d,T4,,,10\n"
+                                               "a,T4,mps,b,14\n"
+                                               "b,T4,mps,a,12\n"
+                                               "c,T4,mps,d,18\n"
+                                               "d,T4,mps,c,16\n"},
+                                              shipped());
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  const auto fitted = fit_profiles(*read, shipped());
+  ASSERT_TRUE(fitted.has_value());
+  EXPECT_THAT(fitted->profiles[0].undetermined, Contains("beside d"));
+  EXPECT_THAT(fitted->profiles[0].undetermined, Not(Contains("beside b")));
 }
 
 TEST(ReadMeasurements, RatesAndLatenciesOfAllWays) {

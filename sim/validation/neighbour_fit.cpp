@@ -1,0 +1,164 @@
+#include "neighbour_fit.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "slicewise/models/calibration.hpp"
+
+#include "law_fit.hpp"
+
+namespace slicewise::sim::profile_fit {
+namespace {
+
+// The fitted profile that has what was measured beside a neighbour alone.
+FittedProfile* alone_of(FittedProfiles& fitted, const Measurement& m) {
+  const auto found = std::ranges::find_if(fitted.profiles, [&](const FittedProfile& fit) {
+    return fit.profile.title == m.workload && fit.profile.gpu_model == m.gpu &&
+           fit.profile.batch == m.batch;
+  });
+  return found == fitted.profiles.end() ? nullptr : &*found;
+}
+
+// The workloads that were measured beside each other on one GPU.
+class Neighbours {
+ public:
+  Neighbours(const std::vector<Measurement>& pairs, std::string gpu, FittedProfiles& fitted)
+      : gpu_(std::move(gpu)), fitted_(fitted) {
+    for (const Measurement& m : pairs) {
+      if (m.gpu != gpu_) continue;
+      pairs_.push_back(&m);
+      const double alone = to_seconds(*alone_of(fitted, m)->profile.solo_step);
+      const std::size_t client = number_of(m.workload);
+      seen_.push_back({client, number_of(m.beside), std::max(1.0, to_seconds(m.time) / alone)});
+    }
+    found_ = models::calibrate_pairs(seen_, workloads_.size());
+    ignorance_ = models::pair_ignorance(seen_, found_, kLeastNoise);
+  }
+
+  void add_figures() {
+    const double quantile = ignorance_.spare > 0 ? t_quantile_95(ignorance_.spare) : kNormal95;
+    for (FittedProfile& fit : fitted_.profiles) {
+      const auto at = std::ranges::find(workloads_, fit.profile.title);
+      if (fit.profile.gpu_model != gpu_ || at == workloads_.end()) continue;
+      const auto n = static_cast<std::size_t>(at - workloads_.begin());
+      add("sensitivity", found_.sensitivity[n], quantile * ignorance_.sensitivity[n],
+          fit.profile.sensitivity, fit);
+      add("pressure", found_.pressure[n], quantile * ignorance_.pressure[n], fit.profile.pressure,
+          fit);
+      add_unknown_neighbours(n, fit);
+    }
+  }
+
+  void add_points() {
+    for (const Measurement* m : pairs_) {
+      FittedProfile& fit = *alone_of(fitted_, *m);
+      const double alone = in_ms(*fit.profile.solo_step);
+      const std::size_t client = number_of(m->workload);
+      const std::size_t neighbour = number_of(m->beside);
+      FittedPoint point{*m, in_ms(m->time), alone * slowdown_in(found_, client, neighbour), {}};
+      if (const auto unseen = slowdown_without(client, neighbour)) {
+        point.left_out_ms = alone * *unseen;
+      }
+      fit.points.push_back(std::move(point));
+    }
+  }
+
+  // Neighbours of which no profile comes: how hard they press is lost.
+  void note_those_without_profile() {
+    std::set<std::string> told;
+    for (const Measurement* m : pairs_) {
+      const bool known = std::ranges::any_of(fitted_.profiles, [&](const FittedProfile& fit) {
+        return fit.profile.title == m->beside && fit.profile.gpu_model == gpu_;
+      });
+      if (known || !told.insert(m->beside).second) continue;
+      fitted_.notes.push_back(make_diagnostic(
+          Code::InputMissing, m->where,
+          fmt::format("{} was a neighbour on {}, but was not measured itself: no profile of it",
+                      m->beside, gpu_),
+          "measure it alone as well, then what it does to others is kept"));
+      fitted_.notes.back().severity = Severity::Note;
+    }
+  }
+
+ private:
+  std::size_t number_of(const std::string& workload) {
+    const auto found = std::ranges::find(workloads_, workload);
+    const auto number = static_cast<std::size_t>(found - workloads_.begin());
+    if (found == workloads_.end()) workloads_.push_back(workload);
+    return number;
+  }
+
+  static double slowdown_in(const models::PairCalibration& figures, std::size_t client,
+                            std::size_t neighbour) {
+    return 1 + figures.sensitivity[client].value_or(0) * figures.pressure[neighbour].value_or(0);
+  }
+
+  // What the other pairs say of one; nullopt where they do not tell.
+  std::optional<double> slowdown_without(std::size_t client, std::size_t neighbour) const {
+    std::vector<models::PairObservation> rest = seen_;
+    std::erase_if(rest, [&](const models::PairObservation& seen) {
+      return seen.client == client && seen.neighbour == neighbour;
+    });
+    const models::PairCalibration others = models::calibrate_pairs(rest, workloads_.size());
+    if (!others.sensitivity[client] || !others.pressure[neighbour]) return std::nullopt;
+    const auto unknown = models::pair_ignorance(rest, others, kLeastNoise).undetermined;
+    const bool is_known = std::ranges::find(unknown, std::pair(client, neighbour)) == unknown.end();
+    return is_known ? std::optional(slowdown_in(others, client, neighbour)) : std::nullopt;
+  }
+
+  static void add(const char* name, const std::optional<double>& value, double width,
+                  std::optional<double>& figure, FittedProfile& fit) {
+    if (!value) return;
+    figure = value;
+    fit.figures.push_back({name, *value, width, "fitted"});
+    fit.profile.provenance[name] = fmt::format(
+        "fitted beside others, 95 % within {:.2g}; only products are determined", width);
+  }
+
+  void add_unknown_neighbours(std::size_t client, FittedProfile& fit) const {
+    for (const auto& [first, second] : ignorance_.undetermined) {
+      if (first == client) fit.undetermined.push_back("beside " + workloads_[second]);
+    }
+  }
+
+  std::string gpu_;
+  FittedProfiles& fitted_;
+  std::vector<const Measurement*> pairs_;
+  std::vector<std::string> workloads_;
+  std::vector<models::PairObservation> seen_;
+  models::PairCalibration found_;
+  models::PairIgnorance ignorance_;
+};
+
+}  // namespace
+
+Diagnostics without_time_alone(FittedProfiles& fitted, const std::vector<Measurement>& pairs) {
+  Diagnostics problems;
+  for (const Measurement& m : pairs) {
+    if (alone_of(fitted, m) != nullptr) continue;
+    problems.push_back(make_diagnostic(
+        Code::InputMissing, m.where,
+        fmt::format("{} with batch {} was measured beside {} only", m.workload, m.batch, m.beside),
+        "measure it alone as well: neighbours are held against that"));
+  }
+  return problems;
+}
+
+void add_neighbours(const std::vector<Measurement>& pairs, FittedProfiles& fitted) {
+  std::set<std::string> gpus;
+  for (const Measurement& m : pairs) gpus.insert(m.gpu);
+  for (const std::string& gpu : gpus) {
+    Neighbours neighbours(pairs, gpu, fitted);
+    neighbours.add_figures();
+    neighbours.add_points();
+    neighbours.note_those_without_profile();
+  }
+}
+
+}  // namespace slicewise::sim::profile_fit

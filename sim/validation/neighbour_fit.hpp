@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/models/measurements.hpp"
+#include "slicewise/sim/calibration.hpp"
+
+// How workloads fare beside each other, from what was measured of each alone and of both together.
+namespace slicewise::sim::profile_fit {
+
+// What was measured beside a neighbour says how much slower that is only where the time alone is
+// known.
+Diagnostics without_time_alone(FittedProfiles& fitted,
+                               const std::vector<models::Measurement>& pairs);
+
+// Gives the profiles their sensitivity and pressure, GPU by GPU, and notes what comes of them to
+// nothing. REQUIRES: without_time_alone() finds nothing.
+void add_neighbours(const std::vector<models::Measurement>& pairs, FittedProfiles& fitted);
+
+}  // namespace slicewise::sim::profile_fit
