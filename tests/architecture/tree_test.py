@@ -32,7 +32,7 @@ SIM_MAY_INCLUDE = {
     "replay": {"kernel", "device", "metrics", "placement", "replay"},
 }
 TOP_LEVEL = {
-    "CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md",
+    "CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md", "pyproject.toml",
     "include", "models", "reports", "scenarios", "sim", "tests", "tools",
 }
 VAGUE_NAMES = {"utils", "util", "common", "helpers", "helper", "misc"}

@@ -12,6 +12,7 @@
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "environment.hpp"
+#include "host.hpp"
 #include "options.hpp"
 
 namespace slicewise::tools {
@@ -351,7 +352,10 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   add_bugreport(app, settings.bugreport, settings.flags);
   add_version(app, settings.version, settings.flags);
   add_text_verbs(app, settings);
-  const std::vector<std::string> variables = read_environment(app);
+  // The environment is that of the process: what a Host asks for depends on nothing else.
+  const bool is_process = current_host() == nullptr;
+  const std::vector<std::string> variables =
+      is_process ? read_environment(app) : std::vector<std::string>();
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -368,7 +372,8 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   if (!command) {
     return tl::unexpected(command.error());
   }
-  return Invocation{settings.flags, std::move(*command), unknown_variables(variables)};
+  return Invocation{settings.flags, std::move(*command),
+                    is_process ? unknown_variables(variables) : std::vector<std::string>()};
 }
 
 }  // namespace slicewise::tools

@@ -18,6 +18,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "host.hpp"
 #include "terminal.hpp"
 
 namespace slicewise::tools {
@@ -80,6 +81,17 @@ bool must_write_in_place(const std::string& path) {
 
 Expected<SourceText> read_source(const std::string& path, std::size_t most) {
   SourceText source{.name = path, .text = {}};
+  if (const Host* const host = current_host()) {
+    const auto given = host->files.find(path);
+    if (given != host->files.end()) {
+      source.text = given->second.substr(0, most + 1);
+      return source;
+    }
+    if (path == "-") {
+      errno = ENOENT;
+      return unreadable(path);
+    }
+  }
   if (path == "-") {
     if (!read_all(stdin, source.text, most)) {
       return unreadable(path);
@@ -190,6 +202,10 @@ class Unfinished {
 }  // namespace
 
 ExitCode write_text(const std::string& path, std::string_view text) {
+  if (Host* const host = current_host()) {
+    host->written[path].text += text;
+    return ExitCode::Success;
+  }
   if (path.empty()) {
     return write_all(stdout, text) ? ExitCode::Success : not_written("to standard output");
   }
@@ -218,6 +234,10 @@ tl::unexpected<Diagnostics> unreadable(const std::string& path, const std::strin
 }  // namespace
 
 Expected<MappedFile> map_file(const std::string& path) {
+  const Host* const host = current_host();
+  if (host != nullptr && host->files.contains(path)) {
+    return unreadable(path, "it is no file of the disk");
+  }
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.number() < 0) return unreadable(path, std::strerror(errno));
   struct stat info {};
@@ -293,6 +313,12 @@ bool take_place(const fs::path& unfinished, const fs::path& target) {
 
 ExitCode write_directory(const std::string& path, const reports::ExportFiles& files,
                          Existing existing) {
+  if (Host* const host = current_host()) {
+    for (const reports::ExportFile& file : files) {
+      host->written[(fs::path(path) / file.path).string()] = {file.text, file.executable};
+    }
+    return ExitCode::Success;
+  }
   fs::path target = fs::path(path).lexically_normal();
   if (!target.has_filename()) target = target.parent_path();  // "out/"
   std::error_code error;

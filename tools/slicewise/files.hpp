@@ -11,7 +11,7 @@
 #include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/load.hpp"
 
-// Files that are read, mapped and written.
+// Files that are read, mapped and written: those of the disk, or of the Host of the verb.
 namespace slicewise::tools {
 
 // A file, or standard input for "-": all of it, or `most` bytes and one more when it is longer than

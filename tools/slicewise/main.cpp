@@ -1,56 +1,16 @@
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
-#include <new>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
-#include "slicewise/sim/cluster/cluster.hpp"
-
 #include "bug_report.hpp"
-#include "command_line.hpp"
-#include "files.hpp"
+#include "program.hpp"
 #include "terminal.hpp"
 
 namespace {
 
 using slicewise::ExitCode;
-
-ExitCode run_program(int argc, const char* const* argv) {
-  const auto invocation = slicewise::tools::parse_command_line(argc, argv);
-  if (!invocation) {
-    if (!invocation.error().shown_first.empty()) {
-      slicewise::tools::print_error(invocation.error().shown_first);
-    }
-    return slicewise::tools::usage_error(invocation.error().message, invocation.error().help);
-  }
-  if (!invocation->flags.quiet) {
-    for (const std::string& warning : invocation->warnings) {
-      slicewise::tools::print_error(warning);
-    }
-  }
-  try {
-    return std::visit(
-        [&](const auto& command) { return slicewise::tools::execute(command, invocation->flags); },
-        invocation->command);
-  } catch (const slicewise::sim::Standstill& standstill) {
-    std::vector<slicewise::SourceText> sources;
-    if (auto source = slicewise::tools::read_source(standstill.problem().where.file)) {
-      sources.push_back(std::move(*source));
-    }
-    return slicewise::tools::fail({standstill.problem()}, sources, invocation->flags);
-  } catch (const std::bad_alloc&) {
-    slicewise::tools::print_error(
-        "error: out of memory; fewer replications, pods or requests, or --jobs 1, take less");
-    return ExitCode::OutOfMemory;
-  }
-}
 
 // Whatever arrives here is a bug: mistakes of the user are diagnostics.
 ExitCode report_bug(const char* what) {
@@ -74,7 +34,7 @@ int main(int argc, char** argv) {
   keep_memory();
   slicewise::tools::catch_crashes(argc, argv);
   try {
-    return static_cast<int>(run_program(argc, argv));
+    return static_cast<int>(slicewise::tools::run_program(argc, argv));
   } catch (const std::exception& error) {
     return static_cast<int>(report_bug(error.what()));
   } catch (...) {

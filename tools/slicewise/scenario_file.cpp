@@ -21,6 +21,7 @@
 
 #include "bug_report.hpp"
 #include "files.hpp"
+#include "host.hpp"
 #include "terminal.hpp"
 
 namespace slicewise::tools {
@@ -39,7 +40,9 @@ ScenarioFile scenario_of(SourceText source, const std::vector<std::string>& set)
     return read_source(trace, scenarios::kLargestTrace);
   });
   const auto& variants = file.loaded.set.variants;
-  remember_scenario(file.loaded.set.sha256, variants.empty() ? 0 : variants.front().seed);
+  if (current_host() == nullptr) {  // what is remembered is of the process
+    remember_scenario(file.loaded.set.sha256, variants.empty() ? 0 : variants.front().seed);
+  }
   // A line for each argument, under the flag that it is a mistake of.
   SourceText settings{"--set", ""};
   SourceText sweeps{"--sweep", ""};

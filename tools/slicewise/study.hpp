@@ -3,7 +3,9 @@
 #include <functional>
 #include <string>
 
+#include "choices.hpp"
 #include "files.hpp"
+#include "host.hpp"
 #include "scenario_file.hpp"
 #include "terminal.hpp"
 #include "verdict_exit.hpp"
@@ -43,10 +45,20 @@ struct Formats {
   }
 };
 
+// All of a report but the JSON: of a caller who has no second run for another format.
+template <class Found>
+void render_all(const Found& found, const Formats<Found>& formats, Host& host) {
+  for (const auto& [word, format] : kVerdictFormats) {
+    if (format == RunFormat::Json) continue;
+    host.renderings[std::string(word)] = formats.text(found, format, {});
+  }
+}
+
 // Writes the report to --out or standard output, and the JUnit file besides.
 template <class Found, class AnyCommand>
 ExitCode write_report(const Found& found, const Formats<Found>& formats, const AnyCommand& command,
                       const CommonFlags& flags, const std::string& junit = {}) {
+  if (Host* const host = current_host()) render_all(found, formats, *host);
   const ExitCode code = write_text(
       command.out, formats.text(found, command.format, report_style(command.out, flags)));
   if (code != ExitCode::Success || junit.empty()) return code;

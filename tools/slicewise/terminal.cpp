@@ -16,6 +16,8 @@
 
 #include "slicewise/printable.hpp"
 
+#include "host.hpp"
+
 namespace slicewise::tools {
 namespace {
 
@@ -63,15 +65,23 @@ bool locale_is_utf8() {
 }
 
 void write_error(std::string_view text) {
+  if (Host* const host = current_host()) {
+    host->errors += text;
+    if (!text.empty() && text.back() != '\n') host->errors += '\n';
+    return;
+  }
   std::fwrite(text.data(), 1, text.size(), stderr);
   if (!text.empty() && text.back() != '\n') std::fputc('\n', stderr);
 }
 
 }  // namespace
 
-bool is_terminal(int file_descriptor) { return isatty(file_descriptor) == 1; }
+bool is_terminal(int file_descriptor) {
+  return current_host() == nullptr && isatty(file_descriptor) == 1;
+}
 
 reports::TextStyle style_for(int file_descriptor, ColorChoice color) {
+  if (current_host() != nullptr) return {};
   return {.color = wants_color(file_descriptor, color),
           .unicode = locale_is_utf8(),
           .width = text_width(file_descriptor)};
@@ -89,6 +99,9 @@ ExitCode usage_error(std::string_view message, std::string_view help) {
 
 void print_diagnostics(const Diagnostics& diagnostics, const std::vector<SourceText>& sources,
                        const CommonFlags& flags, Severity least) {
+  if (Host* const host = current_host()) {
+    host->diagnostics.insert(host->diagnostics.end(), diagnostics.begin(), diagnostics.end());
+  }
   write_error(reports::diagnostics_text(diagnostics, sources, style_for(STDERR_FILENO, flags.color),
                                         flags.quiet ? Severity::Error : least));
 }
@@ -149,9 +162,14 @@ Progress::Progress(ProgressChoice choice, bool quiet, std::string unit, Total to
       total_(total),
       begun_(std::chrono::steady_clock::now()),
       next_line_(begun_ + kBetweenLines),
-      next_bar_(begun_) {}
+      next_bar_(begun_),
+      host_(current_host()) {}
 
 void Progress::update(std::int64_t done, std::int64_t total, std::string_view also) {
+  if (host_ != nullptr) {
+    if (host_->progress) host_->progress(done, total, unit_);
+    return;
+  }
   const auto now = std::chrono::steady_clock::now();
   const bool is_bar =
       choice_ == ProgressChoice::Tty && total > 0 && (now >= next_bar_ || done == total);
@@ -208,6 +226,7 @@ extern "C" void on_interrupt(int /*signal*/) { interrupted() = true; }
 }  // namespace
 
 const std::atomic<bool>& catch_interrupt() {
+  if (const Host* const host = current_host()) return host->interrupted;
   const std::atomic<bool>& flag = interrupted();  // constructed before a signal can arrive
   struct sigaction action {};
   action.sa_handler = on_interrupt;

@@ -14,6 +14,8 @@
 // Standard output and standard error: data goes to the first, everything else to the second.
 namespace slicewise::tools {
 
+struct Host;
+
 bool is_terminal(int file_descriptor);
 
 // How to write on a stream: colour only on a terminal and only when NO_COLOR and TERM allow it,
@@ -60,6 +62,7 @@ class Progress {
   std::chrono::steady_clock::time_point begun_;
   std::chrono::steady_clock::time_point next_line_;
   std::chrono::steady_clock::time_point next_bar_;
+  Host* host_;  // of the thread that began it
 };
 
 // "12/100 jobs", and once some are done " in 4 s, 3.4/s, 26 s left", by the mean rate so far; of a
@@ -68,7 +71,7 @@ std::string progress_text(std::int64_t done, std::int64_t total, const std::stri
                           std::chrono::duration<double> elapsed, Progress::Total kind);
 
 // From the first call on, Ctrl-C sets the flag that is returned instead of ending the program. A
-// second Ctrl-C ends it at once.
+// second Ctrl-C ends it at once. Of a Host it is its flag.
 const std::atomic<bool>& catch_interrupt();
 
 }  // namespace slicewise::tools

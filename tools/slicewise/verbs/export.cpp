@@ -14,6 +14,7 @@
 #include "../commands.hpp"
 #include "../environment.hpp"
 #include "../files.hpp"
+#include "../host.hpp"
 #include "../options.hpp"
 #include "../scenario_file.hpp"
 #include "../terminal.hpp"
@@ -115,7 +116,9 @@ bool chart_is_unknown(const Diagnostics& problems) {
 // Flags that say nothing about this kind of file. A variable of the environment is for all kinds.
 std::string idle_flag(const ExportCommand& command) {
   const auto idles = [](const char* name, bool is_given, bool is_used) {
-    return is_given && !is_used && std::getenv(variable_of(name).c_str()) == nullptr;
+    const bool by_environment =
+        current_host() == nullptr && std::getenv(variable_of(name).c_str()) != nullptr;
+    return is_given && !is_used && !by_environment;
   };
   const reports::ExportFlags& uses = command.kind->uses;
   if (idles("chart-version", !command.chart_version.empty(), uses.chart_version)) {

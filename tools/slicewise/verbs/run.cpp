@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/ci.hpp"
+#include "slicewise/reports/html_report.hpp"
 #include "slicewise/reports/result_report.hpp"
 
 #include "../commands.hpp"
+#include "../host.hpp"
 #include "../options.hpp"
 #include "../scenario_file.hpp"
 #include "../study.hpp"
@@ -138,6 +141,13 @@ ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const
   const Formats<sim::Result> formats{reports::result_table,    reports::result_json,
                                      reports::result_yaml,     reports::result_csv,
                                      reports::result_markdown, reports::result_junit};
+  if (Host* const host = current_host()) {
+    reports::HtmlReport page;
+    page.result = *result;
+    for (reports::ReportChart& chart : reports::report_charts(page)) {
+      host->renderings[chart.name + ".svg"] = std::move(chart.svg);
+    }
+  }
   const ExitCode code = write_report(*result, formats, command, flags, command.junit);
   if (code != ExitCode::Success) return code;
   print_diagnostics(remarks(set, *result, command.format), file.texts, flags);

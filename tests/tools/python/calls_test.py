@@ -1,0 +1,167 @@
+"""How calls behave: mistakes, threads, Ctrl-C, progress, processes."""
+
+import concurrent.futures
+import os
+import pickle
+import signal
+import threading
+import time
+import unittest
+
+from package import SHARED, slicewise
+from program import main, run
+
+
+class Mistakes(unittest.TestCase):
+    def test_a_mistake_has_code_place_and_suggestion(self):
+        text = "apiVersion: slicewise.dev/v1alpha1\nkind: Scenarios\nmetadata: {name: x}\n"
+        with self.assertRaises(slicewise.InputError) as caught:
+            slicewise.load(text, name="x.yaml")
+        self.assertEqual(str(caught.exception),
+                         run("run", "-f", "-", stdin=text).stderr.rstrip().replace("-:", "x.yaml:")
+                         .replace("in -", "in x.yaml"))
+        wrong = [d for d in caught.exception.diagnostics if d.line == 2]
+        self.assertEqual([(d.code, d.severity, d.file, d.column, d.help) for d in wrong],
+                         [("API_VERSION_UNKNOWN", "error", "x.yaml", 7, 'did you mean "Scenario"?')])
+
+    def test_what_only_the_catalogue_knows_is_said_by_the_run(self):
+        s = slicewise.load(SHARED).with_(instance_type="g4dn.xlargee")
+        with self.assertRaisesRegex(slicewise.InputError, "did you mean g4dn.xlarge") as caught:
+            s.run()
+        self.assertEqual(caught.exception.diagnostics[0].code, "INSTANCE_UNKNOWN")
+
+    def test_a_keyword_that_makes_no_sense_is_a_usage_error(self):
+        s = slicewise.load(SHARED)
+        for call in (lambda: s.run(variant="nope"), lambda: s.run(fidelity="best"),
+                     lambda: s.export("helm"), lambda: s.plan(max_nodes=0),
+                     lambda: slicewise.replay("scenarios/examples/logs/team-trace.csv"), lambda: s.with_(replicaz=2)):
+            self.assertRaises(slicewise.UsageError, call)
+            self.assertRaises(ValueError, call)
+
+    def test_a_field_of_several_needs_a_path(self):
+        s = slicewise.load(SHARED)
+        with self.assertRaisesRegex(slicewise.UsageError, "workloads.classifier.kind, workloads.tr"):
+            s.with_(kind="Job")
+        self.assertEqual(s.with_(nodes=3).settings, ("nodePools.t4.nodes=3",))
+        self.assertEqual(s.with_(seed=7).settings, ("seed=7",))
+
+    def test_a_file_that_is_not_there(self):
+        for call in (lambda: slicewise.load("nowhere.yaml"),
+                     lambda: slicewise.replay("nowhere.csv", gpus=1)):
+            self.assertRaises(slicewise.FileUnreadable, call)
+            self.assertRaises(OSError, call)
+
+    def test_exceptions_go_to_other_processes(self):
+        error = slicewise.InputError("x", (slicewise.Diagnostic("A", "error", "f", 1, 2, "m", "h"),))
+        again = pickle.loads(pickle.dumps(error))
+        self.assertEqual((str(again), again.diagnostics), (str(error), error.diagnostics))
+
+    def test_the_environment_is_for_the_program(self):
+        expected = slicewise.load(SHARED).run(seeds=1).json
+        os.environ["SLICEWISE_SEED"] = "7"
+        try:
+            self.assertEqual(slicewise.load(SHARED).run(seeds=1).json, expected)
+        finally:
+            del os.environ["SLICEWISE_SEED"]
+
+
+class Threads(unittest.TestCase):
+    def test_calls_of_several_threads_do_not_meet(self):
+        scenarios = [slicewise.load(SHARED, set={"nodePools.t4.nodes": n}) for n in (1, 2, 3)]
+        alone = [s.run(seeds=2).json for s in scenarios]
+        mistaken = slicewise.load(SHARED).with_(instance_type="nope")
+
+        def mixed(n):
+            if n % 4 == 3:
+                try:
+                    mistaken.run()
+                except slicewise.InputError as error:
+                    return len(error.diagnostics)
+            return scenarios[n % 4].run(seeds=2, jobs=1 + n % 2).json
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            for n, made in enumerate(pool.map(mixed, range(32))):
+                self.assertEqual(made, 1 if n % 4 == 3 else alone[n % 4])
+
+    def test_others_run_meanwhile(self):
+        turns = 0
+        ended = threading.Event()
+
+        def count():
+            nonlocal turns
+            while not ended.is_set():
+                turns += 1
+                time.sleep(0.001)
+
+        counter = threading.Thread(target=count)
+        counter.start()
+        slicewise.load(SHARED).run(seeds=100)
+        ended.set()
+        counter.join()
+        self.assertGreater(turns, 10)
+
+
+class Interrupts(unittest.TestCase):
+    def test_ctrl_c_gives_what_there_is(self):
+        with self.assertRaises(KeyboardInterrupt) as caught:
+            slicewise.load(SHARED).run(
+                seeds=50_000, progress=lambda done, *_: done and os.kill(os.getpid(), signal.SIGINT))
+        self.assertIsInstance(caught.exception, slicewise.Interrupted)
+        result = caught.exception.result
+        self.assertTrue(result.interrupted)
+        self.assertTrue(0 < result.variants[0]["replications"] < 50_000)
+        self.assertGreater(len(result.workloads.to_pandas()), 0)
+
+    def test_other_exceptions_end_the_call(self):
+        def refuse(*_):
+            raise LookupError("enough")
+
+        with self.assertRaisesRegex(LookupError, "enough"):
+            slicewise.load(SHARED).run(seeds=50_000, progress=refuse)
+
+    def test_progress_counts_to_the_end(self):
+        seen = []
+        slicewise.load(SHARED).run(seeds=3, progress=lambda *said: seen.append(said))
+        self.assertEqual(seen[-1], (6, 6, "replications"))
+
+    def test_a_bar_of_tqdm(self):
+        from slicewise.program import _Shown
+        shown = _Shown(True)
+        shown._wanted = True  # pylint: disable=protected-access
+        with shown as update:
+            update(3, 10, "replications")
+            self.assertEqual((shown._bar.n, shown._bar.total), (3, 10))  # pylint: disable=protected-access
+
+
+class Sweeps(unittest.TestCase):
+    GRID = {"nodes": [1, 2], "workloads.classifier.traffic.mean": ["10/s", "30/s"]}
+
+    def test_every_point_by_any_executor(self):
+        s = slicewise.load(SHARED)
+        alone = [s.with_({"nodePools.t4.nodes": n, "workloads.classifier.traffic.mean": mean})
+                 .run(seeds=1).json for n in (1, 2) for mean in ("10/s", "30/s")]
+        processes = slicewise.sweep(s, self.GRID, seeds=1)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            threads = slicewise.sweep(s, self.GRID, seeds=1, executor=pool)
+        for swept in (processes, threads):
+            self.assertEqual([result.json for result in swept], alone)
+        rows = processes.workloads.to_pandas()
+        self.assertEqual(len(rows), 4 * 2 * 2)
+        self.assertEqual(list(rows["workloads.classifier.traffic.mean"].unique()), ["10/s", "30/s"])
+
+    def test_points_of_a_list(self):
+        swept = slicewise.sweep(slicewise.load(SHARED), [{"nodes": 1}, {"nodes": 3}], seeds=1,
+                                variant="alone")
+        self.assertEqual([row["nodes"] for row in swept[1].pools], [3])
+
+    def test_a_wrong_point_is_said_before_any_run(self):
+        class Never:
+            def submit(self, *_):
+                raise AssertionError("ran")
+
+        with self.assertRaises(slicewise.InputError):
+            slicewise.sweep(slicewise.load(SHARED), {"nodes": [1, "many"]}, executor=Never())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""Documents as tables: for pandas, Arrow and notebooks."""
+
+import json
+import unittest
+
+import pandas
+import polars
+import pyarrow
+from package import SHARED, slicewise
+from program import main
+
+ROWS = [{"name": "a", "n": 1, "x": 0.5, "on": True, "s": {"p99": 2.0, "ci": None}, "l": [1, 2]},
+        {"name": "ü", "n": None, "x": 2, "on": None, "s": {"p99": 3.5}, "rows": [{"q": 1}]},
+        {"name": None, "n": -3, "on": False, "late": "x"}]
+
+
+class Tables(unittest.TestCase):
+    def test_rows_are_those_of_the_document(self):
+        table = slicewise.Table(ROWS)
+        self.assertEqual(len(table), 3)
+        self.assertIs(table[1], ROWS[1])
+        self.assertEqual([row["n"] for row in table[:2]], [1, None])
+        self.assertEqual(list(table), ROWS)
+
+    def test_columns_are_paths(self):
+        self.assertEqual(slicewise.Table(ROWS).columns, {
+            "name": ["a", "ü", None], "n": [1, None, -3], "x": [0.5, 2, None],
+            "on": [True, None, False], "s.p99": [2.0, 3.5, None], "s.ci": [None] * 3,
+            "l": ["[1, 2]", None, None], "late": [None, None, "x"]})
+
+    def test_arrow_has_types_and_nulls(self):
+        table = pyarrow.table(slicewise.Table(ROWS))
+        self.assertEqual([str(field.type) for field in table.schema],
+                         ["large_string", "int64", "double", "bool", "double", "null",
+                          "large_string", "large_string"])
+        self.assertEqual(table.to_pydict(), slicewise.Table(ROWS).columns)
+        table.validate(full=True)
+        self.assertEqual(polars.DataFrame(slicewise.Table(ROWS)).to_dict(as_series=False),
+                         slicewise.Table(ROWS).columns)
+        self.assertEqual(pyarrow.schema(slicewise.Table(ROWS)), table.schema)
+
+    def test_arrow_outlives_the_table(self):
+        columns = [pyarrow.table(slicewise.Table(ROWS * 1000)).column("name") for _ in range(50)]
+        for column in columns:
+            self.assertEqual(column[2998].as_py(), "ü")
+
+    def test_integers_that_arrow_has_no_room_for_are_text(self):
+        self.assertEqual(pyarrow.table(slicewise.Table([{"n": 2**64}])).to_pydict(),
+                         {"n": [str(2**64)]})
+
+    def test_no_rows(self):
+        self.assertEqual(len(slicewise.Table([]).to_pandas()), 0)
+        self.assertEqual(pyarrow.table(slicewise.Table([])).num_rows, 0)
+
+    def test_a_result_in_pandas(self):
+        result = slicewise.load(SHARED).run(seeds=2)
+        frame = result.workloads.to_pandas()
+        self.assertEqual(list(frame["variant"]), ["alone", "alone", "shared", "shared"])
+        p99 = json.loads(result.json)["variants"][1]["workloads"][0]["latencySeconds"]["p99"]
+        self.assertEqual(frame.loc[2, "latencySeconds.p99"], p99)
+        pandas.testing.assert_frame_equal(
+            frame[["completed"]], result.workloads.to_arrow().to_pandas()[["completed"]])
+        for table in (result.variants, result.pools, result.gpus, result.nodes, result.objectives):
+            self.assertGreater(len(table.to_pandas()), 0)
+
+    def test_a_notebook_shows_verdict_table_and_charts(self):
+        result = slicewise.load(SHARED).run(seeds=2)
+        page = result._repr_html_()  # pylint: disable=protected-access
+        self.assertIn("✓ shared-inference: stands", page)
+        self.assertIn("VARIANT", page)
+        self.assertGreaterEqual(page.count("<svg"), 3)
+        lost = slicewise.load("scenarios/examples/aws-cifar10.yaml").run(variant="after-greedy")
+        self.assertIn("✗ aws-cifar10", lost._repr_html_())  # pylint: disable=protected-access
+        self.assertIn("<td>classifier</td>", result.workloads._repr_html_())  # pylint: disable=protected-access
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""What Python gets is what the program writes, byte for byte."""
+
+import gzip
+import json
+import pathlib
+import tempfile
+import unittest
+
+import pandas
+import polars
+import yaml
+from package import ROOT, SHARED, slicewise
+from program import main, run
+
+QUICK = ("aws-cifar10", "seven-pods-one-a100", "mig-multi-tenant", "chat-llm", "replica-sweep",
+         "voice-pipeline")
+TEAM = "scenarios/examples/logs/team-trace.csv"
+TEAM_JOBS = "scenarios/examples/logs/team-jobs.csv"
+COLUMNS = {"arrival": "submitted:iso", "run": "run_seconds", "limit": "limit_seconds",
+           "gpus": "gpus", "id": "job", "user": "user"}
+
+
+def program(*arguments, **given):
+    return run(*arguments, **given).stdout
+
+
+class SameBytes(unittest.TestCase):
+    def test_runs_of_examples(self):
+        for name in QUICK:
+            path = f"scenarios/examples/{name}.yaml"
+            made = slicewise.load(path).run(seeds=2)
+            self.assertEqual(made.json, program("run", "-f", path, "-o", "json",
+                                                "--replications", "2"), name)
+
+    def test_exit_codes_are_verdicts(self):
+        path = "scenarios/examples/aws-cifar10.yaml"
+        for variant, stands in (("after-greedy", False), ("after", True)):
+            made = slicewise.load(path).run(variant=variant)
+            told = run("run", "-f", path, "--variant", variant)
+            self.assertEqual(made.verdict.exit_code, told.returncode)
+            self.assertEqual(bool(made.verdict), stands)
+            self.assertEqual(bool(made.verdict.reasons), not stands)
+
+    def test_every_study(self):
+        s = slicewise.load(SHARED)
+        two = ("--replications", "2", "-o", "json")
+        for made, words in (
+                (s.plan(instances=["g4dn.xlarge", "g6"], top=2, seeds=2, headroom=False),
+                 ("plan", "--instances", "g4dn.xlarge,g6", "--top", "2", "--no-headroom")),
+                (s.plan(instances=["g4dn.xlarge"], seeds=2, flips=False, headroom=False, horizon=3,
+                        growth=0.05),
+                 ("plan", "--instances", "g4dn.xlarge", "--no-headroom", "--no-flips",
+                  "--horizon", "3", "--growth", "5%")),
+                (s.compare(instances=["g4dn.xlarge"], variant="shared", seeds=2),
+                 ("compare", "--instances", "g4dn.xlarge", "--variant", "shared")),
+                (s.max_load(precision=0.1, seeds=2), ("max-load", "--precision", "10%")),
+                (s.neighbours(variant="shared", seeds=2), ("neighbours", "--variant", "shared")),
+                (s.sensitivity(vary=["traffic"], break_evens=0, seeds=2),
+                 ("sensitivity", "--vary", "traffic", "--break-evens", "0"))):
+            self.assertEqual(made.json, program(words[0], "-f", SHARED, *words[1:], *two), words)
+
+    def test_other_formats(self):
+        made = slicewise.load(SHARED).run(seeds=2)
+        for word, text in (("table", made.table()), ("wide", made.table(wide=True)),
+                           ("md", made.markdown()),
+                           ("csv", made.csv().replace("\r\n", "\n"))):
+            self.assertEqual(text, run("run", "-f", SHARED, "--replications", "2", "-o", word,
+                                       env={"LANG": "C.UTF-8", "COLUMNS": "100"}).stdout, word)
+
+    def test_settings_sweeps_prices_and_catalogues(self):
+        made = (slicewise.load(SHARED, set={"nodePools.t4.nodes": 2})
+                .with_({"workloads.classifier.traffic.mean": "30/s"})
+                .run(seeds=1, variant="shared", sweep={"workloads.classifier.replicas": [1, 2]}))
+        self.assertEqual(made.json, program(
+            "run", "-f", SHARED, "--set", "nodePools.t4.nodes=2",
+            "--set", "workloads.classifier.traffic.mean=30/s", "--variant", "shared",
+            "--sweep", "workloads.classifier.replicas=[1,2]", "--replications", "1", "-o", "json"))
+        own = "scenarios/examples/own/catalogue.yaml"
+        made = slicewise.load(SHARED, catalogue=own).run(seeds=1)
+        self.assertEqual(made.json, program("run", "-f", SHARED, "--catalogue", own,
+                                            "--replications", "1", "-o", "json"))
+
+    def test_texts_and_dicts_are_standard_input(self):
+        text = (ROOT / SHARED).read_text(encoding="utf-8")
+        said = program("run", "-f", "-", "--replications", "1", "-o", "json", stdin=text)
+        self.assertEqual(slicewise.load(text).run(seeds=1).json, said)
+        figures = slicewise.load(yaml.safe_load(text)).run(seeds=1).to_dict()["variants"]
+        self.assertEqual(figures, json.loads(said)["variants"])
+
+    def test_exports(self):
+        s = slicewise.load("scenarios/examples/mig-multi-tenant.yaml")
+        path = "scenarios/examples/mig-multi-tenant.yaml"
+        self.assertEqual(s.export("helm-values", variant="mixed")[""], program(
+            "export", "-f", path, "--variant", "mixed", "--to", "helm-values"))
+        with tempfile.TemporaryDirectory() as folder:
+            run("export", "-f", path, "--variant", "mixed", "--to", "bundle", "--out", folder)
+            written = {str(file.relative_to(folder)): file.read_text(encoding="utf-8")
+                       for file in pathlib.Path(folder).rglob("*") if file.is_file()}
+        self.assertEqual(s.export("bundle", variant="mixed"), written)
+
+    def test_pages(self):
+        made = slicewise.load(SHARED).report(variant="alone", seeds=1)
+        self.assertEqual(made, program("report", SHARED, "--variant", "alone", "--replications", "1",
+                                       "-o", "html"))
+
+    def test_checks(self):
+        made = slicewise.check("scenarios/examples/cluster")
+        self.assertEqual(made.json, program("check", "scenarios/examples/cluster", "-o", "json"))
+        self.assertTrue(made.verdict)
+        self.assertIn("GPU_MEM_UNLIMITED", [row["code"] for row in made.findings])
+
+
+class Logs(unittest.TestCase):
+    def test_a_replay_of_a_trace(self):
+        made = slicewise.replay(TEAM, instances={"p4d.24xlarge": 2}, sharing=["exclusive", "mps:4"])
+        self.assertEqual(made.json, program("replay", "-f", TEAM, "--instances", "p4d.24xlarge=2",
+                                            "--sharing", "exclusive,mps:4", "-o", "json"))
+        self.assertIn("<!doctype html>", made.page())
+
+    def test_frames_are_traces(self):
+        said = run("replay", "-f", TEAM, "--gpus", "24", "--queue", "fifo,easy", "-o", "json").stdout
+        expected = json.loads(said)["schedulers"]
+        jobs = pandas.read_csv(TEAM, comment="#")
+        for frame in (jobs, polars.from_pandas(jobs)):
+            made = slicewise.replay(frame, gpus=24, queue=["fifo", "easy"])
+            self.assertEqual(made.to_dict()["schedulers"], expected)
+
+    def test_frames_of_any_columns(self):
+        trace = slicewise.import_jobs(pandas.read_csv(TEAM_JOBS), columns=COLUMNS)
+        words = ",".join(f"{what}={column}" for what, column in COLUMNS.items())
+        self.assertEqual(trace.csv, program("import", "jobs", "-f", TEAM_JOBS, "--columns", words))
+        made = slicewise.replay(pandas.read_csv(TEAM_JOBS), columns=COLUMNS, gpus=24, job_times=True)
+        self.assertEqual(made.to_dict(), slicewise.replay(trace, gpus=24).to_dict())
+        self.assertEqual(made.job_times.count("\n"), 1 + 160)
+
+    def test_logs_of_slurm_compressed_or_not(self):
+        path = "scenarios/examples/logs/sacct-month.txt.gz"
+        said = program("import", "sacct", "-q", "-f", path)
+        self.assertEqual(slicewise.import_sacct(path).csv, said)
+        plain = gzip.decompress((ROOT / path).read_bytes())
+        self.assertEqual(slicewise.import_sacct(slicewise.Text("month.txt", plain)).csv, said)
+
+    def test_manifests_become_scenarios(self):
+        path = "scenarios/examples/cluster/pods.yaml"
+        made = slicewise.import_k8s(path)
+        self.assertEqual(made.text, program("import", "k8s", "-f", path))
+        self.assertIn("Missing: instanceType", made.messages)
+        self.assertEqual(made.workloads, ["transcribe"])
+
+    def test_services_of_a_frame(self):
+        path = "scenarios/examples/services.csv"
+        self.assertEqual(slicewise.load(pandas.read_csv(path)).text,
+                         program("init", "--from", "-", stdin=(ROOT / path).read_text("utf-8")))
+
+    def test_measurements_become_profiles_that_scenarios_name(self):
+        path = "scenarios/examples/own/measurements.csv"
+        made = slicewise.calibrate(pandas.read_csv(path, dtype=str, keep_default_na=False))
+        with tempfile.NamedTemporaryFile("r", suffix=".yaml") as profiles:
+            said = run("calibrate", path, "--out", profiles.name, env={"LANG": "C.UTF-8", "COLUMNS": "100"})
+            self.assertEqual(made.profiles.content, pathlib.Path(profiles.name).read_text("utf-8"))
+        self.assertEqual(made.table, said.stdout)
+        slicewise.load(SHARED, catalogue=made.profiles).run(seeds=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+"""What the verbs answer: the JSON document of the program, byte for byte, and its parts as tables."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import html
+import json
+from typing import Any
+
+from . import _engine
+from .errors import Diagnostic, diagnostics_of
+from .program import output
+from .tables import Table
+
+_SUCCESS = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """Whether the pods run and every objective and policy holds; as the exit code of the program.
+
+    It is true where it stands."""
+
+    stands: bool
+    exit_code: int  #: see `slicewise help exit-codes`
+    reasons: tuple[str, ...]  #: why it does not stand
+
+    def __bool__(self) -> bool:
+        return self.stands
+
+    def __str__(self) -> str:
+        return "stands" if self.stands else "; ".join(self.reasons) or f"exit code {self.exit_code}"
+
+
+class Document:
+    """An answer of the program. `json` has the bytes that it writes with `-o json`; equal input, equal
+    bytes, whatever the threads or the machine."""
+
+    def __init__(self, answer: _engine.Answer) -> None:
+        self.json = output(answer)
+        self.exit_code = answer.exit_code
+        #: What the program says on standard error beside the report.
+        self.messages = answer.errors
+        #: Warnings and notes of the scenario.
+        self.diagnostics: tuple[Diagnostic, ...] = diagnostics_of(answer.diagnostics)
+        self._renderings = answer.renderings
+
+    @functools.cached_property
+    def _content(self) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads(self.json)
+        return content
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document; `slicewise schema` describes it. Units are in the keys: Seconds, Bytes, Usd."""
+        content: dict[str, Any] = json.loads(self.json)
+        return content
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What it takes to make it again: scenario, inputs, seed, replications, prices, version."""
+        return dict(self._content["metadata"])
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it covers only what was done when Ctrl-C came."""
+        return bool(self._content["metadata"].get("interrupted", False))
+
+    @property
+    def verdict(self) -> Verdict:
+        return Verdict(self.exit_code == _SUCCESS, self.exit_code, tuple(self._reasons()))
+
+    def _reasons(self) -> list[str]:
+        return [line for line in self.messages.splitlines() if line.startswith("error: ")]
+
+    def table(self, wide: bool = False) -> str:
+        """What `-o table` or `-o wide` prints."""
+        return self._renderings["wide" if wide else "table"]
+
+    def markdown(self) -> str:
+        """What `-o md` prints: GitHub-flavoured."""
+        return self._renderings["md"]
+
+    def csv(self) -> str:
+        """What `-o csv` prints: RFC 4180."""
+        return self._renderings["csv"]
+
+    def _table(self, *path: str) -> Table:
+        found: Any = self._content
+        for key in path:
+            found = found.get(key, {})
+        return Table(found or [])
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self._name()}: {self.verdict}>"
+
+    def _name(self) -> str:
+        return str(self._content["metadata"].get("scenario", self._content["metadata"].get("trace")))
+
+    def _repr_html_(self) -> str:
+        mark = "✓" if self.verdict else "✗"
+        said = html.escape(f"{mark} {self._name()}: {self.verdict}")
+        return f"<p><b>{said}</b></p><pre>{html.escape(self.table())}</pre>"
+
+
+class Result(Document):
+    """What happened to a scenario's variants: `Scenario.run`."""
+
+    @property
+    def variants(self) -> Table:
+        """A row for each variant and point of a sweep: cost, pods, lengths, verdict."""
+        return self._table("variants")
+
+    def _of_variants(self, key: str) -> Table:
+        return Table([{"variant": variant["name"], **row}
+                      for variant in self._content["variants"] for row in variant.get(key, [])])
+
+    @property
+    def workloads(self) -> Table:
+        """A row for each workload of each variant: what was done, latency, waits, its bill."""
+        return self._of_variants("workloads")
+
+    @property
+    def pools(self) -> Table:
+        """A row for each node pool of each variant: instance type, nodes, price per hour."""
+        return self._of_variants("nodePools")
+
+    @property
+    def gpus(self) -> Table:
+        """A row for each GPU of each variant: how busy, memory, context switches."""
+        return self._of_variants("gpus")
+
+    @property
+    def nodes(self) -> Table:
+        return self._of_variants("nodes")
+
+    @property
+    def objectives(self) -> Table:
+        """A row for each objective of each workload of each variant: limit, value, whether it holds."""
+        return Table([{"variant": variant["name"], "workload": workload["name"], **objective}
+                      for variant in self._content["variants"]
+                      for workload in variant.get("workloads", [])
+                      for objective in workload.get("objectives", [])])
+
+    @property
+    def findings(self) -> Table:
+        """What is worth knowing of each variant, with the code that `slicewise explain` knows."""
+        return self._of_variants("findings")
+
+    @property
+    def charts(self) -> dict[str, str]:
+        """The charts of the page that need nothing but the result, as SVG by name."""
+        return {name.removesuffix(".svg"): text
+                for name, text in self._renderings.items() if name.endswith(".svg")}
+
+    def _reasons(self) -> list[str]:
+        return [f"{variant['name']}: {reason['text']}"
+                for variant in self._content["variants"]
+                for reason in variant.get("verdict", {}).get("reasons", [])]
+
+    def _repr_html_(self) -> str:
+        figures = "".join(f"<figure>{chart}</figure>" for chart in self.charts.values())
+        return super()._repr_html_() + figures
+
+
+class Plan(Document):
+    """The configurations that meet the objectives, the best first: `Scenario.plan`."""
+
+    @property
+    def options(self) -> Table:
+        """A row for each option, the best first: pools, cost in dollars a month, objectives."""
+        return self._table("options")
+
+    @property
+    def rejected(self) -> Table:
+        """What was refused or did not stand, and why."""
+        return self._table("rejected")
+
+    @property
+    def today(self) -> dict[str, Any] | None:
+        """The figures of the scenario's own pools; None where no plan has a word for them."""
+        return self._content.get("today")
+
+
+class Comparison(Document):
+    """The same workloads under every way of sharing: `Scenario.compare`."""
+
+    @property
+    def options(self) -> Table:
+        return self._table("options")
+
+    @property
+    def refused(self) -> Table:
+        """What cannot be had, and why."""
+        return self._table("refused")
+
+
+class MaxLoad(Document):
+    """How much load a scenario bears: `Scenario.max_load`."""
+
+    @property
+    def loads(self) -> Table:
+        """A row for each load: the scenario's, the highest that passes, the lowest that fails."""
+        return self._table("loads")
+
+    @property
+    def probes(self) -> Table:
+        """A row for each load that was tried, as a factor on the scenario's."""
+        return self._table("probes")
+
+    @property
+    def factor(self) -> float | None:
+        """Times the scenario's load that still passes; None where no load does."""
+        return self._content.get("passedFactor")
+
+
+class Neighbours(Document):
+    """How many times as long each workload takes beside each other one: `Scenario.neighbours`."""
+
+    @property
+    def rows(self) -> Table:
+        return self._table("rows")
+
+
+class Sensitivity(Document):
+    """Which inputs the answer hangs on: `Scenario.sensitivity`."""
+
+    @property
+    def inputs(self) -> Table:
+        """A row for each input, that with the largest effect first."""
+        return self._table("inputs")
+
+    @property
+    def break_evens(self) -> Table:
+        return self._table("breakEvens")
+
+
+class Replay(Document):
+    """A trace of jobs under schedulers and ways of sharing: `replay`."""
+
+    @property
+    def schedulers(self) -> Table:
+        """A row for each way: waits, completion times, makespan, cost."""
+        return self._table("schedulers")
+
+    #: CSV of when each job started and ended under the first way; None unless it was asked for.
+    job_times: str | None = None
+
+    def page(self) -> str:
+        """The page of the replay, as HTML."""
+        answer = _engine.run(["report", "replay.json"], {"replay.json": self.json.encode()}, None)
+        return output(answer)

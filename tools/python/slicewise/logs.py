@@ -1,0 +1,188 @@
+"""Logs of other systems as traces and scenarios, and traces under schedulers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Union
+
+from . import _engine
+from .documents import Replay
+from .frames import Frame, source_of
+from .program import Progress, Source, Text, ask, flags, named, sources_of
+from .scenario import Scenario
+
+
+class Trace:
+    """Jobs or requests of a log: `import_jobs` and its like. `csv` is what `slicewise import` writes."""
+
+    def __init__(self, answer: _engine.Answer) -> None:
+        self._bytes = answer.files.get("", b"")
+        #: What was read, left out, guessed and repaired.
+        self.messages = answer.errors
+
+    @property
+    def csv(self) -> str:
+        return self._bytes.decode()
+
+    def __repr__(self) -> str:
+        return f"<Trace: {self.messages.splitlines()[0] if self.messages else 'nothing was read'}>"
+
+
+class ImportedScenario(Scenario):
+    """A scenario made of a log or of manifests; `messages` says what was read and what is missing."""
+
+    messages = ""
+
+
+def _import(kind: str, sources: Sequence[Source | Frame], scenario: bool,
+            **given: object) -> Trace | ImportedScenario:
+    files: dict[str, bytes] = {}
+    names = [named(source_of(source, f"{kind}-{n + 1}.csv"), files)
+             for n, source in enumerate(sources)]
+    words = ["import", kind, *flags(file=names, **given)]
+    if not scenario:
+        return ask(words, files, Trace, False)
+
+    def make(answer: _engine.Answer) -> ImportedScenario:
+        made = ImportedScenario("-", answer.files[""].decode())
+        object.__setattr__(made, "messages", answer.errors)
+        return made
+
+    return ask([*words, *([] if kind == "k8s" else ["--output=scenario"])], files, make, False)
+
+
+def _trace(kind: str, sources: Sequence[Source | Frame], **given: object) -> Trace:
+    made = _import(kind, sources, False, **given)
+    assert isinstance(made, Trace)
+    return made
+
+
+def _scenario(kind: str, sources: Sequence[Source | Frame], **given: object) -> ImportedScenario:
+    made = _import(kind, sources, True, **given)
+    assert isinstance(made, ImportedScenario)
+    return made
+
+
+def import_jobs(*logs: Source | Frame, columns: str | Mapping[str, str],
+                utc_offset: str | None = None, from_: str | None = None, length: str | None = None,
+                skip_bad: bool = False) -> Trace:
+    """Any CSV or DataFrame of jobs. columns: which column is what, {"arrival": "submit_time:iso", "run":
+    "seconds", "gpus": "gpu_num"}, or a ready map ("philly", "helios")."""
+    return _trace("jobs", logs, columns=_map_text(columns), utc_offset=utc_offset, from_=from_,
+                  length=length, skip_bad=skip_bad)
+
+
+def import_sacct(*logs: Source, columns: str | None = None, utc_offset: str | None = None,
+                 from_: str | None = None, length: str | None = None, replicas: int | None = None,
+                 skip_bad: bool = False) -> Trace:
+    """What `sacct -P` printed."""
+    return _trace("sacct", logs, columns=columns, utc_offset=utc_offset, from_=from_, length=length,
+                  replicas=replicas, skip_bad=skip_bad)
+
+
+def import_swf(*logs: Source, partitions: str | None = None, from_: str | None = None,
+               length: str | None = None, skip_bad: bool = False) -> Trace:
+    """The Standard Workload Format 2.2."""
+    return _trace("swf", logs, partitions=partitions, from_=from_, length=length, skip_bad=skip_bad)
+
+
+def import_openb(*logs: Source | Frame, from_: str | None = None, length: str | None = None,
+                 skip_bad: bool = False) -> Trace:
+    """Alibaba's pods of 2023."""
+    return _trace("openb", logs, from_=from_, length=length, skip_bad=skip_bad)
+
+
+def import_requests(kind: str, *logs: Source | Frame, utc_offset: str | None = None,
+                    from_: str | None = None, length: str | None = None, pool: str | None = None,
+                    rate_scale: float | None = None, skip_bad: bool = False) -> Trace:
+    """Requests to language models; kind: azure, mooncake, burstgpt or servegen."""
+    return _trace(kind, logs, utc_offset=utc_offset, from_=from_, length=length, pool=pool,
+                  rate_scale=rate_scale, skip_bad=skip_bad)
+
+
+def import_k8s(*files: Source, replicas: int | None = None,
+               name: str | None = None) -> ImportedScenario:
+    """A scenario from manifests, values of the device plugin and NodePools. It has TODO marks where the
+    files do not say; `messages` names them."""
+    return _scenario("k8s", files, replicas=replicas, name=name)
+
+
+def import_pods(*lists: Source, replicas: int | None = None, name: str | None = None,
+                from_: str | None = None, length: str | None = None) -> ImportedScenario:
+    """A scenario from `kubectl get pods -A -o json`."""
+    return _scenario("pods", lists, replicas=replicas, name=name, from_=from_, length=length)
+
+
+def import_prometheus(*answers: Source, url: str | None = None, start: str | None = None,
+                      end: str | None = None, step: str | None = None, replicas: int | None = None,
+                      name: str | None = None) -> ImportedScenario:
+    """A scenario from range queries of DCGM exporter and kube-state-metrics: files, or a server that is
+    asked (`url`)."""
+    return _scenario("prometheus", answers, url=url, start=start, end=end, step=step,
+                     replicas=replicas, name=name)
+
+
+def _map_text(columns: str | Mapping[str, str]) -> str:
+    if isinstance(columns, str):
+        return columns
+    return ",".join(f"{what}={column}" for what, column in columns.items())
+
+
+#: "p4d.24xlarge=10", several of them, or a dict from type to number.
+Instances = Union[str, Sequence[str], Mapping[str, int]]
+
+
+def _instances(given: Instances | None) -> list[str]:
+    if given is None:
+        return []
+    if isinstance(given, str):
+        return given.split(",")
+    return [f"{t}={n}" for t, n in given.items()] if isinstance(given, Mapping) else list(given)
+
+
+def replay(trace: Source | Frame | Trace, *, columns: str | Mapping[str, str] | None = None,
+           instances: Instances | None = None, gpus: int | None = None, nodes: Source | None = None,
+           region: str | None = None, prices: Source | None = None,
+           catalogue: Source | Iterable[Source] = (), any_gpu: bool = False, queue: str | Sequence[str] = (),
+           placement: str | Sequence[str] = (), sharing: str | Sequence[str] = (),
+           profile_by: Sequence[str] = (), backoff_limit: int | None = None, skip_bad: bool = False,
+           group_by: str | None = None, restart_preempted: bool = False, repeat: int | None = None,
+           shift: str | None = None, inflate: float | str | None = None, allow_pending: bool = False,
+           seed: int | None = None, replications: int | None = None, job_times: bool = False,
+           jobs: int | None = None, progress: Progress = True) -> Replay:
+    """A trace of jobs under schedulers and ways of sharing, side by side: `slicewise replay`.
+
+    trace: what an `import_` function gave, the path of a trace or of a file of kind: Replay, or a
+    DataFrame of jobs: with `columns` ({"arrival": "submitted:iso", "run": "seconds", "gpus": "gpus"})
+    any, without it one with the columns of a trace.
+    instances: "p4d.24xlarge=10" or {"p4d.24xlarge": 10}. sharing: "exclusive", "time-slicing:4",
+    "mps:4", "mig:all-1g.5gb". inflate: a share (1.3) or "130%". job_times: fill Replay.job_times."""
+    if columns is not None and not isinstance(trace, Trace):
+        trace = import_jobs(trace, columns=columns, skip_bad=skip_bad)
+        skip_bad = False
+    files: dict[str, bytes] = {}
+    if isinstance(trace, Trace):
+        trace = Text("-", trace.csv)
+    name = named(source_of(trace, "-"), files)
+    words = ["replay", "--output=json", *flags(
+        file=name, instances=_instances(instances), gpus=gpus,
+        nodes=None if nodes is None else named(nodes, files), region=region,
+        prices=None if prices is None else named(prices, files),
+        catalogue=[named(layer, files) for layer in sources_of(catalogue)], any_gpu=any_gpu,
+        queue=_list(queue), placement=_list(placement), sharing=_list(sharing),
+        profile_by=list(profile_by), backoff_limit=backoff_limit, skip_bad=skip_bad,
+        group_by=group_by, restart_preempted=restart_preempted, repeat=repeat, shift=shift,
+        inflate=inflate, allow_pending=allow_pending, seed=seed, replications=replications,
+        job_times="job-times.csv" if job_times else None, jobs=jobs)]
+    return ask(words, files, _replayed, progress)
+
+
+def _replayed(answer: _engine.Answer) -> Replay:
+    made = Replay(answer)
+    times: Any = answer.files.get("job-times.csv")
+    made.job_times = None if times is None else times.decode()
+    return made
+
+
+def _list(given: str | Sequence[str]) -> list[str]:
+    return given.split(",") if isinstance(given, str) else list(given)

@@ -1,0 +1,85 @@
+"""Scenarios from files, texts, dicts and tables of services."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+from collections.abc import Iterable, Mapping
+from typing import Any, Union
+
+from .errors import FileUnreadable
+from .frames import Frame, PandasFrame, PolarsFrame, csv_of, source_of
+from .program import Source, Text, ask, flags, named, output, sources_of
+from .scenario import Scenario
+
+_STANDARD_INPUT = "-"
+
+
+def load(source: Union[str, "os.PathLike[str]", Mapping[str, Any], Frame], *, name: str | None = None,
+         set: Mapping[str, Any] | None = None,  # noqa: A002: the word of the program
+         catalogue: Source | Iterable[Source] = (), prices: Source | None = None) -> Scenario:
+    """Reads a scenario: the path of a file, its text (of several lines), a dict that says the same, or a
+    DataFrame of services with the columns name, memory, ms_per_request, requests_per_s and perhaps p95
+    and gpu.
+
+    name: of the file that a text, a dict or a table stands for; messages and documents have it, and
+    traces that it names are looked for beside it (default: "-", from where Python runs).
+    set: values of fields by path. catalogue, prices: files laid over what is known of GPUs and prices.
+    Raises InputError with the code and place of each mistake, FileUnreadable."""
+    if isinstance(source, (PandasFrame, PolarsFrame)):
+        text = ask(["init", "--from=-"], {"-": csv_of(source).encode()}, output, False)
+    elif isinstance(source, Mapping):
+        text = json.dumps(source, indent=1)
+    elif isinstance(source, str) and "\n" in source:
+        text = source
+    else:
+        name, text = os.fspath(source), _read(os.fspath(source))
+    scenario = Scenario(_STANDARD_INPUT if name is None else name, text)
+    if set or catalogue or prices:
+        return scenario.with_(set, catalogue=catalogue, prices=prices)
+    return scenario.checked()
+
+
+def _read(path: str) -> str:
+    try:
+        return pathlib.Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise FileUnreadable(f'cannot read "{path}": {error.strerror}') from error
+
+
+def template(name: str) -> Scenario:
+    """A scenario to start from, as `slicewise init --template` writes it: batch-jobs, online-services,
+    mig-tenants, notebooks, mixed-cluster."""
+    return Scenario(_STANDARD_INPUT, ask(["init", f"--template={name}"], {}, output, False)).checked()
+
+
+def calibrate(*measurements: Source | Frame, workload: str | None = None, gpu: str | None = None,
+              batch: int | None = None, catalogue: Source | Iterable[Source] = ()) -> Calibration:
+    """Profiles from measurements: CSV or JSON files, what perf_analyzer, genai-perf, vllm bench serve or
+    gpu_probe wrote, or a DataFrame with the columns of such a CSV: `slicewise calibrate`.
+
+    workload, gpu, batch: what was measured, where the files do not say. Its `profiles` go into
+    `load(..., catalogue=[...])` or `with_(catalogue=...)`."""
+    files: dict[str, bytes] = {}
+    names = [named(source_of(given, f"measurements-{n + 1}.csv"), files)
+             for n, given in enumerate(measurements)]
+    written, said = ask(
+        ["calibrate", *flags(file=names, workload=workload, gpu=gpu, batch=batch, out="profiles.yaml",
+                             catalogue=[named(layer, files) for layer in sources_of(catalogue)])],
+        files, lambda answer: (answer.files, answer.errors), False)
+    return Calibration(written["profiles.yaml"].decode(), written[""].decode(), said)
+
+
+class Calibration:
+    """What measurements say of a workload."""
+
+    def __init__(self, profiles: str, table: str, messages: str) -> None:
+        #: The profiles as a catalogue file.
+        self.profiles = Text("profiles.yaml", profiles)
+        #: Figures and how well they fit, as the program prints them.
+        self.table = table
+        self.messages = messages
+
+    def __str__(self) -> str:
+        return self.table

@@ -1,0 +1,252 @@
+"""Scenarios: what is run, compared, planned and exported."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar, Union
+
+from . import _engine
+from .documents import (Comparison, Document, MaxLoad, Neighbours, Plan, Result, Sensitivity)
+from .errors import InputError, UsageError, diagnostics_of
+from .program import Progress, Source, Text, ask, flags, named, output, sources_of
+
+_Document = TypeVar("_Document", bound=Document)
+
+#: A value of a field, as YAML has it: `3`, `"8Gi"`, `{"replicas": 4}`.
+Value = Union[str, int, float, bool, None, Mapping[str, Any], Sequence[Any]]
+
+
+def _field(keyword: str) -> str:
+    first, *rest = keyword.rstrip("_").split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _yaml(value: Value) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+@dataclasses.dataclass(frozen=True)
+class Scenario:
+    """A scenario file with what was changed in it. A value: `with_` makes another one; it can be given to
+    other threads and processes."""
+
+    name: str  #: of its file; "-" where it has none
+    text: str  #: YAML or JSON
+    settings: tuple[str, ...] = ()  #: as `--set` takes them: "nodePools.gpu.nodes=3"
+    catalogues: tuple[Source, ...] = ()  #: files laid over the catalogue, in their order
+    prices: Source | None = None  #: a file of prices laid over those of the catalogue
+
+    @functools.cached_property
+    def _outline(self) -> _engine.Outline:
+        return _engine.outline(self.name, self.text, list(self.settings))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    @property
+    def variants(self) -> list[str]:
+        return self._outline.variants
+
+    @property
+    def workloads(self) -> list[str]:
+        return self._outline.workloads
+
+    @property
+    def pools(self) -> list[str]:
+        return self._outline.pools
+
+    def with_(self, changes: Mapping[str, Value] | None = None, /, *,
+              catalogue: Source | Iterable[Source] = (), prices: Source | None = None,
+              **fields: Value) -> Scenario:
+        """The scenario with other values of some fields.
+
+        `changes` are by path, as `--set` takes them: `{"nodePools.gpu.nodes": 3}`. A name alone, or a
+        keyword, is the field of that name of the scenario, else of its only node pool, else of its only
+        workload: `with_(nodes=3)`; UsageError where there are several of these, or none has it."""
+        all_changes = {**(changes or {}), **{_field(word): value for word, value in fields.items()}}
+        settings = self.settings + tuple(f"{self._path_of(name)}={_yaml(value)}"
+                                         for name, value in all_changes.items())
+        changed = dataclasses.replace(self, settings=settings, catalogues=self.catalogues + sources_of(catalogue),
+                                      prices=prices if prices is not None else self.prices)
+        changed.checked()
+        return changed
+
+    def _path_of(self, field: str) -> str:
+        if "." in field or _engine.has_field(field):
+            return field
+        for block, names in (("nodePools", self.pools), ("workloads", self.workloads)):
+            if not _engine.has_field(f"{block}.{field}"):
+                continue
+            if len(names) == 1:
+                return f"{block}.{names[0]}.{field}"
+            places = ", ".join(f"{block}.{name}.{field}" for name in names)
+            raise UsageError(f'{field} may be {places}: with_({{"PATH": VALUE}}) says which')
+        raise UsageError(f"no scenario, node pool or workload has a field {field}")
+
+    def checked(self) -> Scenario:
+        """The scenario itself; InputError where it has mistakes that need no catalogue."""
+        if self._outline.problems:
+            raise InputError(self._outline.errors.rstrip(), diagnostics_of(self._outline.problems))
+        return self
+
+    # --- what is asked of it ----------------------------------------------------------------------
+
+    def _files(self) -> tuple[dict[str, bytes], list[str]]:
+        """What the verbs read, and the flags that name it."""
+        files = {self.name: self.text.encode()}
+        catalogues = [named(source, files) for source in self.catalogues]
+        prices = None if self.prices is None else named(self.prices, files)
+        return files, flags(file=self.name, set=self.settings, catalogue=catalogues, prices=prices)
+
+    def _ask(self, verb: str, kind: type[_Document], progress: Progress, **given: object) -> _Document:
+        files, words = self._files()
+        return ask([verb, *words, "--output=json", *flags(**given)], files, kind, progress)
+
+    def run(self, *, seeds: int | None = None, seed: int | None = None,
+            variant: str | Sequence[str] | None = None,
+            sweep: Mapping[str, Sequence[Value]] | None = None, fidelity: str | None = None,
+            split: str | None = None, group_by: str | None = None, allow_pending: bool = False,
+            max_events: int | None = None, max_memory: str | None = None, jobs: int | None = None,
+            progress: Progress = True) -> Result:
+        """Simulates every variant, or those that are named: `slicewise run`.
+
+        seeds: independent replications. seed: of the random numbers. sweep: values of a field, each in
+        turn: `{"nodePools.gpu.nodes": [1, 2]}`. jobs: threads (default: all CPUs); never changes a byte.
+        Raises InputError for mistakes of the scenario, Interrupted after Ctrl-C."""
+        swept = {path: json.dumps(list(values), separators=(",", ":")) for path, values in (sweep or {}).items()}
+        return self._ask("run", Result, progress, replications=seeds, seed=seed,
+                         variant=_several(variant), sweep=swept, fidelity=fidelity, split=split,
+                         group_by=group_by, allow_pending=allow_pending, max_events=max_events,
+                         max_memory=max_memory, jobs=jobs)
+
+    def plan(self, *, variant: str | None = None, instances: Sequence[str] = (),
+             purchase: Sequence[str] = (), strategies: Sequence[str] = (),
+             replicas: Sequence[int] = (), max_nodes: int | None = None, max_cost: int | None = None,
+             vary_pods: int | None = None, survive: str | None = None, objective: str | None = None,
+             top: int | None = None, split: bool = True, headroom: bool = True, flips: bool = True,
+             from_: str | None = None, max_changes: int | None = None, horizon: int | None = None,
+             growth: float | str | None = None, journal: str | None = None,
+             seeds: int | None = None, seed: int | None = None, allow_pending: bool = False,
+             jobs: int | None = None, progress: Progress = True) -> Plan:
+        """The cheapest configurations that meet the objectives: `slicewise plan`.
+
+        instances: types or families to choose from. max_cost: dollars a month. growth: of the traffic
+        from month to month over `horizon` months, as a share (0.05) or a text ("5%")."""
+        return self._ask("plan", Plan, progress, variant=variant, instances=instances,
+                         purchase=purchase, strategies=strategies, replicas=replicas,
+                         max_nodes=max_nodes, max_cost=max_cost, vary_pods=vary_pods,
+                         survive=survive, objective=objective, top=top, no_split=not split,
+                         no_headroom=not headroom, no_flips=not flips, from_=from_,
+                         max_changes=max_changes, horizon=horizon, growth=growth, journal=journal,
+                         replications=seeds, seed=seed, allow_pending=allow_pending, jobs=jobs)
+
+    def compare(self, *, variant: str | None = None, instances: Sequence[str] = (),
+                purchase: Sequence[str] = (), strategies: Sequence[str] = (),
+                replicas: Sequence[int] = (), nodes: int | None = None, retired: bool = False,
+                force: bool = False, seeds: int | None = None, seed: int | None = None,
+                allow_pending: bool = False, jobs: int | None = None,
+                progress: Progress = True) -> Comparison:
+        """The same workloads under every way of sharing: `slicewise compare`."""
+        return self._ask("compare", Comparison, progress, variant=variant, instances=instances,
+                         purchase=purchase, strategies=strategies, replicas=replicas, nodes=nodes,
+                         retired=retired, force=force, replications=seeds, seed=seed,
+                         allow_pending=allow_pending, jobs=jobs)
+
+    def max_load(self, *, variant: str | None = None, scale: Sequence[str] = (),
+                 precision: float | str | None = None, most: int | None = None,
+                 most_replications: int | None = None, seeds: int | None = None,
+                 seed: int | None = None, allow_pending: bool = False, jobs: int | None = None,
+                 progress: Progress = True) -> MaxLoad:
+        """The highest load that meets the objectives: `slicewise max-load`.
+
+        scale: paths of what grows. precision: width of the interval as a share (0.02) or "2%"."""
+        return self._ask("max-load", MaxLoad, progress, variant=variant, scale=scale,
+                         precision=precision, most=most, most_replications=most_replications,
+                         replications=seeds, seed=seed, allow_pending=allow_pending, jobs=jobs)
+
+    def neighbours(self, *, variant: str | None = None, seeds: int | None = None,
+                   seed: int | None = None, jobs: int | None = None,
+                   progress: Progress = True) -> Neighbours:
+        """Who slows whom down: `slicewise neighbours`."""
+        return self._ask("neighbours", Neighbours, progress, variant=variant, replications=seeds,
+                         seed=seed, jobs=jobs)
+
+    def sensitivity(self, *, variant: str | None = None, vary: Sequence[str] = (),
+                    by: float | str | None = None, break_evens: int | None = None,
+                    seeds: int | None = None, seed: int | None = None, allow_pending: bool = False,
+                    jobs: int | None = None, progress: Progress = True) -> Sensitivity:
+        """Which inputs the answer hangs on: `slicewise sensitivity`. by: a share (0.2) or "20%"."""
+        return self._ask("sensitivity", Sensitivity, progress, variant=variant, vary=vary, by=by,
+                         break_evens=break_evens, replications=seeds, seed=seed,
+                         allow_pending=allow_pending, jobs=jobs)
+
+    def export(self, to: str, *, variant: str | None = None, chart_version: str | None = None,
+               image: str | None = None, cluster: str | None = None, start: str | None = None,
+               dcgm_compat: bool = False, requests: int | None = None) -> dict[str, str]:
+        """The files that put it in place, by path: `slicewise export --to`. One file alone has the
+        path ""; nothing is written to the disk."""
+        files, words = self._files()
+        words = [word for word in words if not word.startswith("--prices=")]
+        written = ask(["export", *words, f"--to={to}", "--out=.", *flags(
+            variant=variant, chart_version=chart_version, image=image, cluster=cluster, start=start,
+            dcgm_compat=dcgm_compat, requests=requests)], files, lambda answer: answer.files, False)
+        return {"" if path == "." else path.removeprefix("./"): text.decode()
+                for path, text in written.items()}
+
+    def report(self, *, variant: str | Sequence[str] | None = None, seeds: int | None = None,
+               seed: int | None = None, split: str | None = None, group_by: str | None = None,
+               allow_pending: bool = False, jobs: int | None = None,
+               progress: Progress = True) -> str:
+        """The page of `slicewise report`, as one HTML document."""
+        files, words = self._files()
+        return ask(["report", *words, "--output=html", *flags(
+            variant=_several(variant), replications=seeds, seed=seed, split=split,
+            group_by=group_by, allow_pending=allow_pending, jobs=jobs)], files, output, progress)
+
+    def check(self, *, strict: bool = False) -> Check:
+        """What is wrong with it, without a run: `slicewise check`. It is judged as its file stands,
+        without what `with_` changed."""
+        return check(Text(self.name, self.text), catalogue=self.catalogues, strict=strict)
+
+
+def _several(names: str | Sequence[str] | None) -> list[str]:
+    return [] if names is None else [names] if isinstance(names, str) else list(names)
+
+
+class Check(Document):
+    """What a cluster will do with files: `check`. It is true where nothing is wrong."""
+
+    @property
+    def findings(self) -> Any:
+        return self._table("findings")
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        return {}
+
+    def table(self, wide: bool = False) -> str:
+        return "\n".join(f"{row.get('file', '')}:{row.get('line', 0)}: {row['severity']}"
+                         f"[{row['code']}]: {row['message']}" for row in self.findings)
+
+    def _name(self) -> str:
+        return ", ".join(self._content.get("files", []))
+
+    def _reasons(self) -> list[str]:
+        return [row["message"] for row in self.findings if row["severity"] == "error"]
+
+
+def check(*sources: Source, catalogue: Source | Iterable[Source] = (), strict: bool = False,
+          plugin_version: str | None = None) -> Check:
+    """What a cluster will do with these files, judged together: scenarios, manifests, values of the
+    device plugin, NodePools, MIG configs; folders too."""
+    files: dict[str, bytes] = {}
+    names = [named(source, files) for source in sources]
+    layers = [named(source, files) for source in sources_of(catalogue)]
+    return ask(["check", *flags(file=names, catalogue=layers, strict=strict,
+                                plugin_version=plugin_version), "--output=json"], files, Check, False)

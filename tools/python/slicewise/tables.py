@@ -1,0 +1,98 @@
+"""Rows of a document as a table: for pandas, polars and whatever else reads Arrow."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from . import _engine
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+
+def _flat(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in row.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}.")
+        elif isinstance(value, list):
+            # Lists of objects are tables of their own.
+            if not any(isinstance(each, (dict, list)) for each in value):
+                yield prefix + key, json.dumps(value)
+        else:
+            yield prefix + key, value
+
+
+class Table:
+    """Rows of one kind. A row is the object of the JSON document; a column is a figure of it, named by
+    its path ("latencySeconds.p99", seconds as the name says) and None where a row has none.
+
+    It is Arrow to who asks by the PyCapsule interface: `pyarrow.table(t)`, `polars.DataFrame(t)`,
+    DuckDB. Nothing of these has to be installed."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._rows = list(rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Mapping[str, Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Table: ...
+
+    def __getitem__(self, index: int | slice) -> Mapping[str, Any] | Table:
+        return Table(self._rows[index]) if isinstance(index, slice) else self._rows[index]
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def columns(self) -> dict[str, list[Any]]:
+        """Each column's values, in the order of the rows."""
+        flat = [dict(_flat(row)) for row in self._rows]
+        names = dict.fromkeys(name for row in flat for name in row)
+        return {name: [row.get(name) for row in flat] for name in names}
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A DataFrame with a row for each and the columns of `columns`; needs pandas."""
+        import pandas
+        return pandas.DataFrame(self.columns)
+
+    def to_polars(self) -> polars.DataFrame:
+        """A polars DataFrame, by Arrow; needs polars."""
+        import polars
+        return polars.DataFrame(self)
+
+    def to_arrow(self) -> Any:
+        """A pyarrow.Table; needs pyarrow."""
+        import pyarrow  # type: ignore[import-untyped,unused-ignore]
+        return pyarrow.table(self)
+
+    def __arrow_c_schema__(self) -> object:
+        columns = self.columns
+        return _engine.arrow_schema(list(columns), list(columns.values()))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        columns = self.columns
+        return _engine.arrow_stream(list(columns), list(columns.values()))
+
+    def _repr_html_(self) -> str:
+        columns = self.columns
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{_cell(values[n])}</td>" for values in columns.values()) + "</tr>"
+            for n in range(len(self)))
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} rows of {', '.join(self.columns)}>"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else html.escape(str(value))
