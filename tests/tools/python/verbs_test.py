@@ -3,6 +3,7 @@
 import gzip
 import json
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -108,6 +109,16 @@ class SameBytes(unittest.TestCase):
         self.assertEqual(made.json, program("check", "scenarios/examples/cluster", "-o", "json"))
         self.assertTrue(made.verdict)
         self.assertIn("GPU_MEM_UNLIMITED", [row["code"] for row in made.findings])
+
+
+class Readme(unittest.TestCase):
+    def test_what_it_shows_works(self):
+        text = (ROOT / "tools/python/README.md").read_text(encoding="utf-8")
+        [block] = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        jobs = pandas.read_csv(TEAM_JOBS).rename(columns={"run_seconds": "seconds"})
+        names = {"frame_of_jobs": jobs}
+        exec(block, names)  # pylint: disable=exec-used
+        self.assertTrue(names["r"].verdict)
 
 
 class Logs(unittest.TestCase):
