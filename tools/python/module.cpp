@@ -50,7 +50,8 @@ struct Answer {
 // A verb on a thread of its own, while the one that called looks after Python.
 class Call {
  public:
-  Call(std::vector<std::string> words, std::map<std::string, nb::bytes> files, nb::object progress)
+  Call(std::vector<std::string> words, const std::map<std::string, nb::bytes>& files,
+       nb::object progress)
       : words_(std::move(words)), progress_(std::move(progress)) {
     for (const auto& [name, text] : files) {
       host_.files.emplace(name, std::string(text.c_str(), text.size()));
@@ -175,10 +176,10 @@ std::vector<std::string> executables_of(const Answer& answer) {
   return paths;
 }
 
-nb::object run(std::vector<std::string> words, std::map<std::string, nb::bytes> files,
+nb::object run(std::vector<std::string> words, const std::map<std::string, nb::bytes>& files,
                nb::object progress) {
   bool failed = false;
-  Answer answer = Call(std::move(words), std::move(files), std::move(progress)).finish(failed);
+  Answer answer = Call(std::move(words), files, std::move(progress)).finish(failed);
   // nullptr with the exception that is set: nanobind passes it on.
   return failed ? nb::object() : nb::cast(std::move(answer));
 }
@@ -222,12 +223,7 @@ bool has_field(const std::string& path) {
   return field && field->path == "spec." + path;
 }
 
-}  // namespace
-}  // namespace slicewise::python
-
-NB_MODULE(_engine, module) {
-  using namespace slicewise;
-  using namespace slicewise::python;
+void define(nb::module_& module) {
   nb::class_<Diagnostic>(module, "Diagnostic")
       .def_prop_ro("code", [](const Diagnostic& d) { return std::string(info(d.code).name); })
       .def_prop_ro(
@@ -262,3 +258,8 @@ NB_MODULE(_engine, module) {
   module.def("arrow_stream", &arrow_stream, nb::arg("names"), nb::arg("columns"));
   module.attr("VERSION") = std::string(kVersion);
 }
+
+}  // namespace
+}  // namespace slicewise::python
+
+NB_MODULE(_engine, module) { slicewise::python::define(module); }
