@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "../screens/plan_over_time_part.hpp"
+#include "../screens/plan_path_part.hpp"
 #include "../screens/plan_words.hpp"
 #include "../screens/result_comparison.hpp"
 #include "../screens/result_figures.hpp"
 #include "page_parts.hpp"
+#include "screen_markup.hpp"
 
 namespace slicewise::reports::html {
 namespace {
@@ -114,6 +117,10 @@ Markup options_section(const HtmlReport& report, const std::vector<ShownOption>&
   std::string out;
   if (report.plan) {
     out += list_of_lines(plan_answer(*report.plan, kPageStyle));
+    if (report.plan->path) out += part_markup(plan_path_part(*report.plan->path, kPageStyle));
+    if (report.plan->over_time) {
+      out += part_markup(plan_over_time_part(*report.plan->over_time, Detail::Comment));
+    }
     std::size_t refused = 0;
     for (const ShownOption& option : options) refused += option.stands || option.today ? 0 : 1;
     HtmlTable all = options_table(report, options, kAllRefused);

@@ -1,5 +1,6 @@
 #include "plan_over_time_part.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,23 +43,38 @@ std::string commitment_sentence(const sim::PlannedCommitment& each) {
       money_text(each.upfront), each.pays_off, money_text(each.saves));
 }
 
+// Pools stand below each other, as in the table of options.
+void add_span(const sim::PlannedSpan& span, Detail detail, Rows& rows) {
+  const std::vector<std::string> lines = detail == Detail::Comment
+                                             ? std::vector{pools_text(span.option.pools)}
+                                             : pool_texts(span.option.pools);
+  rows.push_back({months_text(span), fmt::format("{:.2f}x", span.traffic),
+                  money_text(span.option.figures.monthly), lines.front()});
+  for (std::size_t line = 1; line < lines.size(); ++line) {
+    rows.push_back({"", "", "", "+ " + lines[line]});
+  }
+}
+
 }  // namespace
 
-ScreenPart plan_over_time_part(const sim::PlanOverTime& plan) {
+ScreenPart plan_over_time_part(const sim::PlanOverTime& plan, Detail detail) {
   ScreenPart part{.heading = "OVER TIME"};
   part.table.columns = {
-      {"MONTH"}, {"TRAFFIC", true}, {"CONFIGURATION", false, kNeverDropped}, {"$/MONTH", true}};
-  for (const sim::PlannedSpan& span : plan.spans) {
-    part.table.rows.push_back({months_text(span), fmt::format("{:.2f}x", span.traffic),
-                               pools_text(span.option.pools),
-                               money_text(span.option.figures.monthly)});
-  }
+      {"MONTH"}, {"TRAFFIC", true}, {"$/MONTH", true}, {"CONFIGURATION", false, kNeverDropped}};
+  for (const sim::PlannedSpan& span : plan.spans) add_span(span, detail, part.table.rows);
   std::vector<std::string> lines{growth_sentence(plan), cost_sentence(plan)};
   for (const auto& each : plan.commitments) lines.push_back(commitment_sentence(each));
   if (!plan.without_rate.empty()) {
     lines.push_back(fmt::format(
         "No rate of a commitment is known for {} here: pricing.plans takes what AWS offers you.",
         fmt::join(plan.without_rate, ", ")));
+  }
+  const bool come_and_go = std::ranges::any_of(plan.spans, [](const sim::PlannedSpan& span) {
+    return std::ranges::any_of(span.option.pools, &sim::PoolChoice::elastic);
+  });
+  if (come_and_go) {
+    lines.emplace_back(
+        "Nodes that come and go are paid by the hour: nothing is committed for them.");
   }
   for (std::string& line : lines) part.sentences.push_back({std::move(line)});
   return part;

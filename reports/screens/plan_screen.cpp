@@ -149,7 +149,7 @@ Screen plan_screen(const Plan& plan, const TextStyle& style, Detail detail) {
   screen.parts.push_back({.sentences = sentences_of(lines)});
   screen.parts.push_back({.table = plan_cells(plan, style, detail)});
   if (plan.path) screen.parts.push_back(plan_path_part(*plan.path, style));
-  if (plan.over_time) screen.parts.push_back(plan_over_time_part(*plan.over_time));
+  if (plan.over_time) screen.parts.push_back(plan_over_time_part(*plan.over_time, detail));
   if (detail != Detail::Comment) screen.parts.push_back({.drawing = plan_chart(plan, style)});
   screen.parts.push_back({.sentences = sentences_of(plan_answer(plan, style)), .is_answer = true});
   if (detail != Detail::Brief) {

@@ -143,6 +143,28 @@ TEST(PlanReport, TheWayFromThePresentPoolsIsStepByStep) {
   EXPECT_THAT(plan_table(plan, kTerminal, true), HasSubstr("keep it as it is"));
 }
 
+// However long the list of pools: what a month costs is seen.
+TEST(PlanReport, MonthsHaveTheirPoolsBelowEachOther) {
+  sim::PlanOption fleet{{}, planned_figures(1919, milliseconds(412)), 1919, false};
+  fleet.pools.assign(2, planned_pool("g4dn.xlarge", sim::Strategy::TimeSlicing, 4, 3));
+  fleet.pools.back().workloads = {"tenant-01", "tenant-02", "tenant-03",
+                                  "tenant-04", "tenant-05", "tenant-06"};
+  fleet.pools.back().pods = {2, 2, 2, 2, 2, 2};
+  fleet.pools.front().elastic = true;
+  sim::Plan plan = sample_plan();
+  plan.over_time = sim::PlanOverTime{};
+  plan.over_time->months = 12;
+  plan.over_time->spans = {{1, 8, 1.7, plan.options.front()}, {9, 12, 2.6, fleet}};
+  plan.over_time->next_node = 9;
+  for (const bool wide : {false, true}) {
+    const std::string text = plan_table(plan, kTerminal, wide);
+    EXPECT_THAT(text, HasSubstr("1-8      1.70x   $1,152  3 x g4dn.xlarge, MPS x4"));
+    EXPECT_THAT(text, HasSubstr("+ 3 x g4dn.xlarge, time-slicing x4, 2 pods each (6 workloads)"));
+    EXPECT_THAT(text, HasSubstr("The next node is needed in month 9."));
+    EXPECT_THAT(text, HasSubstr("nothing is committed for them"));
+  }
+}
+
 TEST(PlanReport, Text) { expect_golden("plan.txt", plan_table(sample_plan(), kTerminal, true)); }
 
 // "2 is where the cost stops falling" under a recommendation of 4 left the reader with two answers.

@@ -151,6 +151,11 @@ class Plan(unittest.TestCase):
         self.assertAlmostEqual(found["totalUsd"], paid - saved, 3)
         text = run(*grows, env={"LC_ALL": "C.UTF-8"}).stdout
         self.assertIn("OVER TIME", text)
+        with tempfile.TemporaryDirectory() as folder:
+            stored = pathlib.Path(folder, "plan.json")
+            stored.write_text(json.dumps(document), encoding="utf-8")
+            page = run("report", str(stored), "-o", "html").stdout
+        self.assertIn("months cost", page)
         self.assertLessEqual(max(len(line) for line in text.splitlines()), 100)
 
     def test_mistakes(self):

@@ -306,9 +306,11 @@ void check_horizon(const Scenario& base, const PlanOptions& options, PlanGoal go
         make_diagnostic(Code::SettingConflict, base.where, std::move(why), std::move(instead)));
   };
   if (goal != PlanGoal::MonthlyCost) {
-    refuse(fmt::format("months are planned by monthlyCost only, the goal is {}",
-                       scenarios::goal_name(goal)),
-           "--objective monthlyCost, or leave --horizon out");
+    found.push_back(make_diagnostic(
+        Code::SettingConflict, base.goal_where.line > 0 ? base.goal_where : base.where,
+        fmt::format("months are planned by monthlyCost only, the goal is {}",
+                    scenarios::goal_name(goal)),
+        "--objective monthlyCost, or leave --horizon out"));
   }
   if (options.survive != Outage::None) {
     refuse("months are not planned for what survives an outage",
@@ -367,8 +369,9 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     plan.path = path_from(search, options.from, best_of(plan), options.max_changes, probes);
   }
   if (options.horizon > 0 && !plan.options.empty() && !probes.interrupted()) {
-    plan.over_time =
-        over_time(search, plan.options.front(), options.growth, options.horizon, probes);
+    auto months = over_time(search, plan.options.front(), options.growth, options.horizon, probes);
+    // Half a search says a month too early that something is missed.
+    if (!probes.interrupted()) plan.over_time = std::move(months);
   }
   if (!plan.options.empty() && !probes.interrupted()) {
     explain_best(search, probes, options, plan);

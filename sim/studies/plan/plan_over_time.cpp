@@ -9,9 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "../probe/probe.hpp"
 #include "commitments.hpp"
 #include "plan_sections.hpp"
 #include "pod_counts.hpp"
+#include "pool_split.hpp"
 #include "scaled_input.hpp"
 
 namespace slicewise::sim {
@@ -19,6 +21,7 @@ namespace {
 
 using scenarios::Scenario;
 using scenarios::Workload;
+using WorkloadNames = std::vector<std::string>;
 
 int nodes_of(const PlanOption& option) {
   int nodes = 0;
@@ -44,10 +47,10 @@ class Growth {
       const int nodes = nodes_of(option);
       plan.spans.push_back({static_cast<int>(month) + 1, static_cast<int>(end), factors_[end - 1],
                             std::move(option)});
-      if (end == factors_.size() || probes_.interrupted()) break;
-      auto next = grown(plan.spans.back().option, factors_[end]);
+      if (end == factors_.size()) break;
+      auto next = grown(plan.spans.back().option, end);
       if (!next) {
-        if (!probes_.interrupted()) plan.fails_from = static_cast<int>(end) + 1;
+        plan.fails_from = static_cast<int>(end) + 1;
         break;
       }
       option = std::move(*next);
@@ -59,40 +62,87 @@ class Growth {
   }
 
  private:
+  std::optional<WorkloadNames> missed_in(std::size_t month, const PlanOption& option) const {
+    return missed_with(search_, option, std::string(kTraffic), factors_[month], probes_);
+  }
+
   // The first month that the option does not bear; it bears `month`.
   std::size_t borne_until(const PlanOption& option, std::size_t month) const {
     if (factors_[month] == factors_.back()) return factors_.size();
     std::size_t bears_it = month;
     std::size_t breaks = factors_.size();
     for (std::size_t look = breaks - 1; breaks - bears_it > 1; look = (bears_it + breaks) / 2) {
-      (bears(search_, option, std::string(kTraffic), factors_[look], probes_) ? bears_it : breaks) =
-          look;
+      (missed_in(look, option) ? breaks : bears_it) = look;
     }
     return breaks;
   }
 
-  // The cheapest that bears so much, with the pods that there are or with more in proportion.
-  std::optional<PlanOption> grown(const PlanOption& option, double factor) const {
+  // The cheapest that bears a month: with the pods that there are, or with more of what the option
+  // misses there. Where neither stands, with the workloads divided otherwise, else with more of
+  // everything.
+  std::optional<PlanOption> grown(const PlanOption& option, std::size_t month) const {
     const ServicePods now = changed_pods(option);
-    ServicePods more = now;
-    for (const Workload& workload : search_.base.workloads) {
-      if (workload.kind != scenarios::WorkloadKind::Service || workload.autoscaling) continue;
-      if (workload.count == 0) continue;
-      const int wanted = static_cast<int>(std::ceil(workload.count * factor));
-      int& pods = more.try_emplace(workload.name.value, workload.count).first->second;
-      pods = std::max(pods, wanted);
-    }
-    auto same = planned_with(option, now, factor);
-    auto scaled = more == now ? std::nullopt : planned_with(option, more, factor);
-    const bool is_dearer = same && scaled && scaled->goal >= same->goal;
-    return !scaled || is_dearer ? std::move(same) : std::move(scaled);
+    const WorkloadNames missed = behind(missed_in(month, option).value_or(WorkloadNames()));
+    const WorkloadNames everything = workloads_with_pods(search_.base);
+    const ServicePods some = in_proportion(now, factors_[month], missed);
+    const ServicePods all = in_proportion(now, factors_[month], everything);
+    auto best = planned_with(option, now, month, missed);
+    if (some != now) best = cheaper(std::move(best), planned_with(option, some, month, missed));
+    if (!best) best = divided_anew(now, month);
+    return best || all == some ? std::move(best) : planned_with(option, all, month, everything);
   }
 
+  static std::optional<PlanOption> cheaper(std::optional<PlanOption> one,
+                                           std::optional<PlanOption> other) {
+    return !other || (one && one->goal <= other->goal) ? std::move(one) : std::move(other);
+  }
+
+  // The workloads with these names, and those that serve pipelines with them.
+  WorkloadNames behind(WorkloadNames names) const {
+    const std::size_t own = names.size();
+    for (const auto& pipeline : search_.base.pipelines) {
+      const auto end = names.begin() + static_cast<std::ptrdiff_t>(own);
+      if (std::find(names.begin(), end, pipeline.name.value) == end) continue;
+      for (const auto& stage : pipeline.stages) names.push_back(stage.workload.value);
+    }
+    return names;
+  }
+
+  // As many more pods of these Services as there is more traffic.
+  ServicePods in_proportion(ServicePods pods, double factor, const WorkloadNames& names) const {
+    for (const Workload& workload : search_.base.workloads) {
+      if (workload.kind != scenarios::WorkloadKind::Service || workload.autoscaling) continue;
+      const bool is_named = std::ranges::find(names, workload.name.value) != names.end();
+      if (workload.count == 0 || !is_named) continue;
+      const int wanted = static_cast<int>(std::ceil(workload.count * factor));
+      int& own = pods.try_emplace(workload.name.value, workload.count).first->second;
+      own = std::max(own, wanted);
+    }
+    return pods;
+  }
+
+  // Of many workloads the pools of these only.
   std::optional<PlanOption> planned_with(const PlanOption& option, const ServicePods& pods,
-                                         double factor) const {
+                                         std::size_t month, const WorkloadNames& concerned) const {
     const Scenario base = with_pods(search_.base, pods);
-    return planned_anew(search_with_pods(search_, base, pods), option, std::string(kTraffic),
-                        factor, probes_);
+    const BlockSearch there = search_in(month, base, pods);
+    return are_few() ? planned_anew(there, option, std::string(kTraffic), there.factor, probes_)
+                     : pools_anew(there, option, concerned, false, probes_);
+  }
+
+  std::optional<PlanOption> divided_anew(const ServicePods& pods, std::size_t month) const {
+    if (are_few()) return std::nullopt;  // they were
+    const Scenario base = with_pods(search_.base, pods);
+    return cheapest_plan(search_in(month, base, pods), std::nullopt, probes_);
+  }
+
+  bool are_few() const { return separable_groups(search_.base).size() <= kExactGroups; }
+
+  BlockSearch search_in(std::size_t month, const Scenario& base, const ServicePods& pods) const {
+    BlockSearch there = search_with_pods(search_, base, pods);
+    there.input = kTraffic;
+    there.factor = factors_[month];
+    return there;
   }
 
   const BlockSearch& search_;

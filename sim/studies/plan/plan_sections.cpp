@@ -143,11 +143,16 @@ double monthly_price(const World& world) {
 
 }  // namespace
 
-bool bears(const BlockSearch& search, const PlanOption& option, const std::string& input,
-           double factor, ProbeBatch& probes) {
+std::optional<std::vector<std::string>> missed_with(const BlockSearch& search,
+                                                    const PlanOption& option,
+                                                    const std::string& input, double factor,
+                                                    ProbeBatch& probes) {
   const PlanProbe probe = probe_of(search, option, input, factor);
   const PlanAnswer answer = probes.ask_one(probe);
-  return stands(answer) && stands_again(search, probe, *answer.figures, probes);
+  if (!answer.figures) return std::vector<std::string>();
+  if (!stands(answer)) return missed_by(*answer.figures);
+  const auto again = fails_again(search, probe, *answer.figures, probes);
+  return again ? std::optional(missed_by(*again)) : std::nullopt;
 }
 
 std::optional<double> monthly_of(const BlockSearch& search, const PoolChoice& pool) {

@@ -33,10 +33,12 @@ std::optional<PlanOption> pools_anew(const BlockSearch& there, const PlanOption&
 std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOption& best,
                                        const std::string& input, double factor, ProbeBatch& probes);
 
-// Whether the option stands where the input is `factor` times what it is, by the rules by which one
-// is chosen.
-bool bears(const BlockSearch& search, const PlanOption& option, const std::string& input,
-           double factor, ProbeBatch& probes);
+// Of what the option misses an objective, or not clearly holds it, where the input is `factor`
+// times what it is, by the rules by which one is chosen; nullopt: it stands.
+std::optional<std::vector<std::string>> missed_with(const BlockSearch& search,
+                                                    const PlanOption& option,
+                                                    const std::string& input, double factor,
+                                                    ProbeBatch& probes);
 
 // At which changes of its inputs the first of `options` stops being the best.
 std::vector<Flip> find_flips(const BlockSearch& search, const std::vector<PlanOption>& options,

@@ -241,6 +241,13 @@ std::string nodes_text(const PoolChoice& choice) {
 
 std::string describe(const PoolChoice& choice) {
   std::string text = nodes_text(choice);
+  const bool all_alike = choice.pods.size() > 1 && choice.pods.front() > 0 &&
+                         std::ranges::count(choice.pods, choice.pods.front()) ==
+                             static_cast<std::ptrdiff_t>(choice.pods.size());
+  if (all_alike) {
+    return text +
+           fmt::format(", {} pod{} each", choice.pods.front(), choice.pods.front() == 1 ? "" : "s");
+  }
   for (std::size_t w = 0; w < choice.pods.size(); ++w) {
     if (choice.pods[w] == 0) continue;
     text += fmt::format(", {} pod{} of {}", choice.pods[w], choice.pods[w] == 1 ? "" : "s",

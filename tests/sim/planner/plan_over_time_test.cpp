@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -163,6 +165,36 @@ TEST(PlanOverTime, WithoutGrowthNothingChanges) {
   EXPECT_FALSE(plan->over_time->next_node);
   EXPECT_TRUE(plan->over_time->commitments.empty());  // 7.06 months would pay one off
   EXPECT_EQ(plan->over_time->total, plan->over_time->by_the_hour);
+}
+
+// Beside it one that is hardly asked anything: it needs no second pod.
+TEST(PlanOverTime, OnlyWhatMissesSomethingGetsMorePods) {
+  auto set = growing_service();
+  auto idle = set.variants.front().workloads.front();
+  idle.name.value = "idle";
+  idle.traffic->mean.per_second = 1;
+  set.variants.front().workloads.push_back(idle);
+  const auto plan = make_plan(set, 0, demo::catalogue(), months_of(12, 0.1));
+  ASSERT_TRUE(plan && plan->over_time);
+  ASSERT_EQ(plan->over_time->spans.size(), 2U);
+  const PlanOption& last = plan->over_time->spans.back().option;
+  ASSERT_EQ(last.pools.size(), 1U);
+  EXPECT_EQ(last.pools.front().nodes, 3);
+  EXPECT_EQ(last.pools.front().pods, (std::vector<int>{2, 0}));
+}
+
+TEST(PlanOverTime, HalfASearchIsNone) {
+  PlanOptions options = months_of(12, 0.1);
+  std::atomic<bool> interrupted = false;
+  options.run.interrupted = &interrupted;
+  options.journal = ProbeJournal{
+      [](const PlanProbe&) { return std::nullopt; },
+      [&](const PlanProbe& probe, const PlanAnswer&) { interrupted = !probe.input.empty(); }};
+  const auto plan = make_plan(growing_service(), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->interrupted);
+  EXPECT_FALSE(plan->options.empty());
+  EXPECT_FALSE(plan->over_time);
 }
 
 // Exclusive nodes, one at the most: more pods find none.
