@@ -263,8 +263,7 @@ constinit const FieldList kAutoscaling =
 void finish_scaled_workload(const Node& node, Workload& workload, Findings& findings) {
   if (!workload.autoscaling) return;
   Autoscaling& scaling = *workload.autoscaling;
-  // Scaled to zero, it starts with a pod all the same, as a rollout does.
-  scaling.start_replicas = int_at(&node, "replicas").value_or(std::max(scaling.min_replicas, 1));
+  scaling.start_replicas = int_at(&node, "replicas");
   check_replicas(node, *block(&node, "autoscaling"), scaling, findings);
   workload.count = scaling.max_replicas;
 }

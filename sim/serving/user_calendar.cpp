@@ -51,12 +51,11 @@ CellStream UserCalendar::cells_of_next() const {
           RandomStream(seed_, replication_, user_ + taken_ * kNextSession, Purpose::Cell)};
 }
 
-void UserCalendar::skip_to(TimePoint from) {
-  while (next().start < from) {
-    day_.pop_back();
-    ++taken_;
-    while (day_.empty()) plan_day();
-  }
+void UserCalendar::move_on(TimePoint from) {
+  day_.pop_back();
+  ++taken_;
+  while (day_.empty()) plan_day();
+  day_.back().start = std::max(day_.back().start, from);
 }
 
 // Time of day, as local time has it.

@@ -144,7 +144,7 @@ TEST(Llm, BatchesByItself) {
 TEST(Autoscaling, CountIsTheMostAndReplicasTheStart) {
   const Workload plain = workload_of(with_service("autoscaling: {min: 2, max: 8, target: 3.5}"));
   EXPECT_EQ(plain.count, 8);
-  EXPECT_EQ(plain.autoscaling->start_replicas, 2);
+  EXPECT_FALSE(plain.autoscaling->start_replicas);
   EXPECT_EQ(plain.autoscaling->metric, Autoscaling::Metric::Concurrency);
   EXPECT_EQ(plain.autoscaling->target, 3.5);
   EXPECT_EQ(plain.autoscaling->sync_period, seconds(15));
@@ -160,9 +160,6 @@ TEST(Autoscaling, CountIsTheMostAndReplicasTheStart) {
   EXPECT_EQ(zero.autoscaling->scale_up_window, seconds(30));
   EXPECT_EQ(zero.autoscaling->window, minutes(2));
   EXPECT_EQ(zero.autoscaling->cooldown, minutes(10));
-  EXPECT_EQ(workload_of(with_service("autoscaling: {min: 0, max: 8, target: 3}"))
-                .autoscaling->start_replicas,
-            1);
 }
 
 TEST(Autoscaling, TargetHasTheUnitOfItsMetric) {

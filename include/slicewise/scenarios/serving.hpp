@@ -166,6 +166,7 @@ struct Autoscaling {
   enum class Metric : std::uint8_t { Queue, Concurrency, RequestRate, GpuUtilization };
   int min_replicas = 1;  // 0: KEDA scales to zero; requests are held until a pod is ready
   int max_replicas = 1;
+  std::optional<int> start_replicas;  // when the run begins; absent: min_replicas
   Metric metric = Metric::Concurrency;
   double target =
       1;  // per pod: waiting requests, requests in the pod, requests/s, 70 for 70 % busy
@@ -176,7 +177,6 @@ struct Autoscaling {
   double tolerance = 0.1;
   Duration cooldown = seconds(300);  // without requests, before the last pod goes
   SourceLocation where;
-  int start_replicas = 1;  // when the run begins
 };
 
 // People who open a notebook, run a cell now and then, and leave it open.

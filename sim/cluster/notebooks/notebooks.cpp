@@ -143,7 +143,7 @@ void Notebooks::close_session(std::uint32_t p) {
     ++record_of(p).gave_up;
   }
   pods_.remove(p);
-  user.calendar.skip_to(std::max(run_.now, user.session.start + nanoseconds(1)));
+  user.calendar.move_on(run_.now);
   run_.timers.set(TimerKind::Pod, p, user.calendar.next().start);
 }
 

@@ -39,7 +39,7 @@ Scaler::Scaler(const ClusterState& cluster, WorkloadId id, std::uint32_t of_serv
       samples_per_look(samples_in(settings().sync_period)),
       next_sample(TimePoint{} + model->spec.submit_at + sample_period),
       metric(samples_of_window(settings())),
-      controller(settings(), settings().min_replicas),
+      controller(settings(), settings().start_replicas.value_or(settings().min_replicas)),
       wish(controller.wanted()) {
   for (std::uint32_t p = 0; p < cluster.pods.size(); ++p) {
     if (cluster.pods[p].workload == id) pods.push_back(p);

@@ -41,6 +41,19 @@ double lost(const RequestCounts& requests) {
   return requests.refused + requests.dropped + requests.timed_out;
 }
 
+// 10/s need one pod. The four at the start stay for as long as the largest wish of the last 300 s
+// counts, which their number at the start is one of.
+TEST(Autoscaling, StartsWithTheReplicasOfTheWorkload) {
+  Workload w = scaled_service(1, 4, milliseconds(20), Autoscaling::Metric::RequestRate, 10);
+  w.traffic->mean = {10};
+  w.autoscaling->start_replicas = 4;
+  const ScalingFigures scaling =
+      demo::result(scenario_of(w, seconds(600))).workloads[0].scaling.value();
+  EXPECT_EQ(scaling.max_replicas, 4);
+  EXPECT_EQ(scaling.scale_ups, 0);
+  EXPECT_NEAR(scaling.mean_replicas, (300 * 4 + 300 * 1) / 600.0, 0.1);
+}
+
 // 5/s, then 35/s from 100 s on, at 10/s per pod. The look at 105 s sees 15/s and wants 2 pods, that
 // at 120 s sees 35/s and wants 4. The first pod takes pull and load, the others, on the same node,
 // load only.

@@ -95,6 +95,20 @@ TEST(Notebooks, AUserAloneIsNeverSlowedAndWaitsForTheStartUpOnly) {
   EXPECT_EQ(r.workloads[0].oom_kills, 0);
 }
 
+// Most second sessions of a day were to start within the first, which lasts for six hours.
+TEST(Notebooks, AsManySessionsAreOpenedAsWereAskedFor) {
+  constexpr int kUsers = 40;
+  constexpr int kWeeks = 10;
+  scenarios::Workload w =
+      notebooks(kUsers, {Law::Exponential, hours(1), 0}, {Law::Deterministic, seconds(1), 0});
+  w.notebooks->sessions_per_day = 1;
+  w.notebooks->length = {Law::Deterministic, hours(6), 0};
+  w.notebooks->peaks_at = {hours(9)};
+  const Replication r = run(on_one_gpu(w, kUsers, kOneDay * 7 * kWeeks));
+  const double of_user_and_day = static_cast<double>(lab(r).sessions) / (kUsers * 5.0 * kWeeks);
+  EXPECT_NEAR(of_user_and_day, 1, 3 / std::sqrt(kUsers * 5.0 * kWeeks));
+}
+
 // N people who think for Z and need S of a processor that they share: with r = S/Z the chance of k
 // cells at once is in proportion to N!/(N-k)! r^k, the GPU is idle with the chance p0, and a cell
 // takes R = N S/(1 - p0) - Z, whatever the law of its work. Source: Baskett, Chandy, Muntz,

@@ -42,7 +42,8 @@ class CellStream {
 // The sessions that one user wants, in order of start. A working day (Monday to Friday, local time)
 // has a Poisson number of them; each starts at a random one of the peaks, normally distributed
 // around it and folded into the day, or anywhere between 08:00 and 20:00 without peaks. Nobody is
-// logged in when the run starts.
+// logged in when the run starts. Who is still there when the next session was to start goes on with
+// it afterwards: as many are simulated as were asked for.
 //
 // The numbers depend on the user alone: the same people want the same in every variant, and the
 // n-th cell of a session is the same however fast the GPU was. Grows to the busiest day seen, then
@@ -56,8 +57,9 @@ class UserCalendar {
   // start == kNever when none comes within ten years.
   const Session& next() const { return day_.back(); }
   CellStream cells_of_next() const;
-  // Moves on to the first session that starts at `from` or later. REQUIRES: next() is not kNever.
-  void skip_to(TimePoint from);
+  // The next session is over, or given up: the one after it starts at `from` where it was to start
+  // before that. REQUIRES: next() is not kNever.
+  void move_on(TimePoint from);
 
  private:
   void plan_day();
