@@ -14,6 +14,7 @@
 #include "embedded/script_files.hpp"
 #include "guide.hpp"
 #include "node_settings.hpp"
+#include "pod_objects.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -33,6 +34,7 @@ struct Bundle {
   bool has_mig = false;
 };
 
+using scenarios::Scenario;
 using scenarios::Workload;
 using scenarios::WorkloadKind;
 
@@ -104,6 +106,30 @@ std::string label_lines_of(const Bundle& bundle) {
   return out;
 }
 
+constexpr std::string_view kPriorityClasses = "priority-classes.yaml";
+constexpr std::string_view kScaledObjects = "keda.yaml";
+
+// What the pods need beside the objects of the kustomization that is patched.
+ExportFiles pod_objects(const Scenario& scenario) {
+  ExportFiles files;
+  for (auto& [path, text] : {std::pair(kPriorityClasses, priority_classes(scenario)),
+                             std::pair(kScaledObjects, scaled_objects(scenario))}) {
+    if (!text.empty()) files.push_back({std::string(path), text});
+  }
+  return files;
+}
+
+// Of PriorityClasses and ScaledObjects, which have to be there before the pods that name them.
+std::string object_lines(const Bundle& bundle, std::string_view verb) {
+  std::string out;
+  for (const ExportFile& file : pod_objects(*bundle.scenario)) {
+    const std::string line = fmt::format("kubectl {} -f pods/{}\n", verb, file.path);
+    out +=
+        file.path == kScaledObjects ? filled(script_files::with_keda_sh(), {{"line", line}}) : line;
+  }
+  return out;
+}
+
 // A function of the shell, and a call of it for each Deployment.
 std::string deployment_lines(const Bundle& bundle, std::string_view function,
                              std::string_view definition) {
@@ -142,6 +168,7 @@ std::string apply_script(const Bundle& bundle) {
                  {"check", script_files::check_files_sh()},
                  {"release", release},
                  {"karpenter", karpenter},
+                 {"objects", object_lines(bundle, "apply")},
                  {"deployments", deployment_lines(bundle, "patch_deployment",
                                                   script_files::patch_deployments_sh())}});
 }
@@ -152,6 +179,7 @@ std::string rollback_script(const Bundle& bundle) {
                  {"arguments", script_files::arguments_sh()},
                  {"deployments",
                   deployment_lines(bundle, "undo_deployment", script_files::undo_deployments_sh())},
+                 {"objects", object_lines(bundle, "delete --ignore-not-found")},
                  {"karpenter", karpenter_lines(bundle, "delete --ignore-not-found")},
                  {"release", bundle.values.empty() ? std::string() : release_rollback(bundle)}});
 }
@@ -178,7 +206,11 @@ std::string pod_lines(const Bundle& bundle) {
   std::string out;
   for (const Workload& workload : bundle.scenario->workloads) {
     const std::string& space = workload.namespace_name;
-    if (is_deployment(workload)) {
+    if (workload.autoscaling) {
+      out += fmt::format("    kubectl -n {} get scaledobject {}   # MIN {}, MAX {}\n", space,
+                         workload.name.value, workload.autoscaling->min_replicas,
+                         workload.autoscaling->max_replicas);
+    } else if (is_deployment(workload)) {
       out += fmt::format("    kubectl -n {} get deployment {}     # READY {}/{}\n", space,
                          workload.name.value, workload.count, workload.count);
     } else {
@@ -207,19 +239,20 @@ std::string verify_guide(const Bundle& bundle) {
                                            {"pods", pod_lines(bundle)}});
 }
 
-using scenarios::Scenario;
-
 std::string patch_file(const Workload& workload) {
   return fmt::format("{}-{}.yaml", workload.namespace_name, workload.name.value);
 }
 
-// A component: it changes the objects of the kustomization that names it, and has none itself.
-std::string kustomization(const Scenario& scenario) {
+// A component: it changes the objects of the kustomization that names it, and has few itself.
+std::string kustomization(const Scenario& scenario, const ExportFiles& objects) {
   std::string out = comment(
       "What the pods of the scenario ask for. Name it in your own kustomization, beside the "
       "resources that it patches:");
   out += commented("  components:\n  - pods\n");
-  out += "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches:\n";
+  out += "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n";
+  if (!objects.empty()) out += "resources:\n";
+  for (const ExportFile& file : objects) out += fmt::format("- {}\n", file.path);
+  out += "patches:\n";
   for (const Workload& workload : scenario.workloads) {
     out += fmt::format("- path: {}\n", yaml_scalar(patch_file(workload)));
   }
@@ -227,7 +260,9 @@ std::string kustomization(const Scenario& scenario) {
 }
 
 void add_pods(const Scenario& scenario, const std::string& folder, ExportFiles& files) {
-  files.push_back({folder + "kustomization.yaml", kustomization(scenario)});
+  ExportFiles objects = pod_objects(scenario);
+  files.push_back({folder + "kustomization.yaml", kustomization(scenario, objects)});
+  for (ExportFile& file : objects) files.push_back({folder + file.path, std::move(file.text)});
   for (const Workload& workload : scenario.workloads) {
     files.push_back({folder + patch_file(workload), pod_patch(scenario, workload)});
   }

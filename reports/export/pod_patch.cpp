@@ -8,6 +8,7 @@
 
 #include "../document/document_text.hpp"
 #include "guide.hpp"
+#include "pod_objects.hpp"
 #include "pool_targets.hpp"
 
 namespace slicewise::reports {
@@ -115,12 +116,39 @@ std::pair<const char*, const char*> object_of(WorkloadKind kind) {
   return {"apps/v1", "Deployment"};
 }
 
+bool never_restarts(const Workload& workload) {
+  return workload.restart_policy == scenarios::RestartPolicy::Never;
+}
+
+bool is_scaled(const Workload& workload) {
+  return workload.kind == WorkloadKind::Deployment || workload.kind == WorkloadKind::Service;
+}
+
+// The Jobs of a workload are the indexes of one, and start together. Each has the limit for itself,
+// which Kubernetes has where no container is restarted in its pod.
+void add_copies(const Workload& workload, json& job) {
+  if (workload.count == 1) {
+    job["backoffLimit"] = workload.backoff_limit;
+    return;
+  }
+  job["completions"] = workload.count;
+  job["parallelism"] = workload.count;
+  if (never_restarts(workload)) {
+    job["completionMode"] = "Indexed";
+    job["backoffLimitPerIndex"] = workload.backoff_limit;
+  } else {
+    job["backoffLimit"] = static_cast<std::int64_t>(workload.backoff_limit) * workload.count;
+  }
+}
+
 json patch_of(const Workload& workload) {
   const auto [api_version, kind] = object_of(workload.kind);
   json pod_spec = {{"containers", json::array({container_of(workload)})}};
   if (workload.kind == WorkloadKind::Job) {
-    const bool never = workload.restart_policy == scenarios::RestartPolicy::Never;
-    pod_spec["restartPolicy"] = never ? "Never" : "OnFailure";
+    pod_spec["restartPolicy"] = never_restarts(workload) ? "Never" : "OnFailure";
+  }
+  if (const std::string name = priority_class_of(workload); !name.empty()) {
+    pod_spec["priorityClassName"] = name;
   }
   if (!workload.pod.tolerations.empty()) pod_spec["tolerations"] = tolerations_of(workload.pod);
   if (!workload.pod.node_selector.empty()) pod_spec["nodeSelector"] = workload.pod.node_selector;
@@ -135,13 +163,8 @@ json patch_of(const Workload& workload) {
     patch["spec"]["template"]["metadata"]["annotations"] = workload.pod.annotations;
   }
   patch["spec"]["template"]["spec"] = std::move(pod_spec);
-  const bool scales =
-      workload.kind == WorkloadKind::Deployment || workload.kind == WorkloadKind::Service;
-  if (scales) patch["spec"]["replicas"] = workload.count;
-  if (workload.kind == WorkloadKind::Job && workload.count > 1) {
-    patch["spec"]["completions"] = workload.count;
-    patch["spec"]["parallelism"] = workload.count;  // all are there from the start
-  }
+  if (is_scaled(workload) && !workload.autoscaling) patch["spec"]["replicas"] = workload.count;
+  if (workload.kind == WorkloadKind::Job) add_copies(workload, patch["spec"]);
   return patch;
 }
 
@@ -184,6 +207,17 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
         "singleuser.cpu, singleuser.memory). This is the patch of one; the number is not a scale.",
         workload.count));
   }
+  if (workload.autoscaling) {
+    out += comment(
+        fmt::format("{} to {} pods, as the autoscaler has it (slicewise export --to keda): no "
+                    "number is patched.",
+                    workload.autoscaling->min_replicas, workload.autoscaling->max_replicas));
+  }
+  if (workload.kind == WorkloadKind::Job && workload.count > 1 && !never_restarts(workload)) {
+    out += comment(fmt::format(
+        "backoffLimit is that of {} Jobs together: only with restartPolicy Never has each its own.",
+        workload.count));
+  }
   if (may_need_allow_growth(scenario, workload)) out += allow_growth_remark();
   return out;
 }
@@ -196,6 +230,9 @@ std::string pod_patch(const Scenario& scenario, const Workload& workload) {
 
 std::string pod_patches(const Scenario& scenario) {
   std::string out;
+  if (const std::string classes = priority_classes(scenario); !classes.empty()) {
+    out = comment("Once for the cluster, before the pods (kubectl apply):") + commented(classes);
+  }
   for (const Workload& workload : scenario.workloads) {
     if (!out.empty()) out += "---\n";
     out += pod_patch(scenario, workload);

@@ -95,13 +95,13 @@ TEST_P(ExportedFiles, MatchTheGoldenText) {
 
 INSTANTIATE_TEST_SUITE_P(
     Golden, ExportedFiles,
-    testing::Values(GoldenExport{"karpenter", "several-pools"},
-                    GoldenExport{"gpu-operator", "mig-time-slicing"},
-                    GoldenExport{"mig-parted", "mig-layouts"},
-                    GoldenExport{"kustomize", "several-pools"},
-                    GoldenExport{"bottlerocket", "demo-after"},
-                    GoldenExport{"eksctl", "several-pools"}, GoldenExport{"dra", "several-pools"},
-                    GoldenExport{"bundle", "several-pools"}, GoldenExport{"bundle", "mig-layouts"}),
+    testing::Values(
+        GoldenExport{"karpenter", "several-pools"},
+        GoldenExport{"gpu-operator", "mig-time-slicing"}, GoldenExport{"mig-parted", "mig-layouts"},
+        GoldenExport{"kustomize", "several-pools"}, GoldenExport{"bottlerocket", "demo-after"},
+        GoldenExport{"eksctl", "several-pools"}, GoldenExport{"dra", "several-pools"},
+        GoldenExport{"bundle", "several-pools"}, GoldenExport{"bundle", "mig-layouts"},
+        GoldenExport{"keda", "scaled-services"}, GoldenExport{"kustomize", "scaled-services"}),
     [](const auto& test) {
       std::string name = std::string(test.param.kind) + "_" + test.param.sample;
       std::ranges::replace(name, '-', '_');
@@ -115,6 +115,21 @@ TEST(Bundle, RollsBackTheLabelsThatItSet) {
   EXPECT_LT(text.find("helm upgrade -i nvdp"), labels);
   EXPECT_LT(labels, text.find("rollout status daemonset/"));
   EXPECT_THAT(text, HasSubstr("kubectl label \"$node\" nvidia.com/gpu.present-"));
+}
+
+TEST(Bundle, HasWhatPodsNeedBesideTheirPatches) {
+  std::string text = text_of(export_of("bundle", sample_of("scaled-services")));
+  EXPECT_THAT(text, AllOf(HasSubstr("==> pods/keda.yaml <=="),
+                          HasSubstr("==> pods/priority-classes.yaml <==")));
+  text.erase(0, text.find("==> apply.sh <=="));
+  EXPECT_LT(text.find("kubectl apply -f pods/priority-classes.yaml"),
+            text.find("patch_deployment "));
+  EXPECT_THAT(text, HasSubstr("kubectl delete --ignore-not-found -f pods/priority-classes.yaml"));
+}
+
+TEST(Keda, IsNothingForThoseWhomNobodyScales) {
+  EXPECT_THAT(refusals(export_of("keda", sample_of("demo-after"))),
+              ElementsAre(HasSubstr("no workload is autoscaled")));
 }
 
 TEST(ExportKinds, NamesAndPathsAreDistinct) {

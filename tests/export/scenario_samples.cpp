@@ -170,6 +170,44 @@ Scenario mixed_purchase(const Workload& job) {
 
 }  // namespace
 
+namespace {
+
+Workload scaled_service(const std::string& name, scenarios::Autoscaling::Metric metric, int least) {
+  Workload out = workload(name, WorkloadKind::Service, "nvidia.com/gpu");
+  scenarios::Autoscaling& scaling = out.autoscaling.emplace();
+  scaling.min_replicas = least;
+  scaling.max_replicas = out.count = 8;
+  scaling.metric = metric;
+  scaling.target = 4.5;
+  return out;
+}
+
+// Services that are scaled by each metric, and Jobs of several priorities.
+Scenario scaled_services() {
+  using Metric = scenarios::Autoscaling::Metric;
+  std::vector<Workload> workloads{scaled_service("queue", Metric::Queue, 1),
+                                  scaled_service("chat", Metric::Concurrency, 2),
+                                  scaled_service("rate", Metric::RequestRate, 0),
+                                  scaled_service("busy", Metric::GpuUtilization, 1)};
+  workloads[1].llm.emplace();
+  workloads[2].autoscaling->sync_period = seconds(30);
+  Workload urgent = workload("urgent", WorkloadKind::Job, "nvidia.com/gpu");
+  urgent.priority = 1000;
+  urgent.restart_policy = scenarios::RestartPolicy::Never;
+  urgent.count = 3;
+  urgent.backoff_limit = 2;
+  Workload filler = urgent;
+  filler.name.value = "filler";
+  filler.priority = -5;
+  filler.preemption_policy = scenarios::PreemptionPolicy::Never;
+  filler.count = 0;
+  workloads.push_back(std::move(urgent));
+  workloads.push_back(std::move(filler));
+  return scenario("scaled", {time_sliced("t4", "g4dn.12xlarge", 2)}, std::move(workloads));
+}
+
+}  // namespace
+
 std::vector<std::pair<std::string, Scenario>> sample_scenarios(int chart_minor) {
   const Workload job = workload("train", WorkloadKind::Job, "nvidia.com/gpu");
   std::vector<std::pair<std::string, Scenario>> out = {
@@ -181,6 +219,7 @@ std::vector<std::pair<std::string, Scenario>> sample_scenarios(int chart_minor) 
       {"mig-time-slicing", mig_time_slicing()},
       {"mig-layouts", mig_layouts()},
       {"mixed-purchase", mixed_purchase(job)},
+      {"scaled-services", scaled_services()},
   };
   if (chart_minor >= 15) {
     NodePool pool = with_mps("t4", "g4dn.12xlarge", 8);

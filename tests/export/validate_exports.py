@@ -5,7 +5,7 @@
   validate_exports.py parser  EXPORTS                 the device plugin's own config parser
   validate_exports.py configs DIRECTORY               the same over accepted/, refused/, ...
   validate_exports.py schema  EXPORTS                 Kubernetes' object schemas
-  validate_exports.py crds    EXPORTS                 Karpenter's CRDs, CEL included
+  validate_exports.py crds    EXPORTS                 CRDs of Karpenter and KEDA, CEL included
   validate_exports.py mig     EXPORTS                 mig-parted's own parser
   validate_exports.py operator EXPORTS                helm template on the GPU Operator's chart
   validate_exports.py scripts EXPORTS                 shellcheck, and TOML of Bottlerocket
@@ -20,8 +20,10 @@ is wrong, 77 a tool is missing (1 with SLICEWISE_REQUIRE_TOOLS=1).
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
 from validators import Problems, load_all_yaml, load_yaml, pinned, skip, tool, validators
 from validate_charts import named, run_helm, unknown_keys
@@ -103,6 +105,9 @@ def run_schema(exports):
     for path in sorted(exports.glob("*/*/pod-patches.yaml")):
         for patch in load_all_yaml(path.read_text()):
             check(path, completed(patch))
+    for path in sorted(exports.glob("*/*/kustomize/priority-classes.yaml")):
+        for document in load_all_yaml(path.read_text()):
+            check(path, document)
     problems.exit(minimum=10)
 
 
@@ -113,15 +118,37 @@ def go_validator(*arguments, text=None):
     return (out.stdout if out.returncode == 0 else None), out.stderr.strip()
 
 
-def run_crds(exports):
-    problems = Problems()
-    crds = tool("crds", "karpenter-" + pinned()["KARPENTER_VERSION"])
-    files = sorted(exports.glob("*/*/*/karpenter.yaml"))
+def check_objects(problems, crds, files):
     read, error = go_validator("objects", crds, *files)
     problems.check(read is not None, "objects", error)
     wanted = sum(path.read_text().count("\nkind: ") for path in files)
     problems.check(read is None or int(read) == wanted, "objects", f"{read} of {wanted}")
     problems.checked += wanted
+
+
+def check_queries(problems, keda_files):
+    if shutil.which("promtool") is None:
+        skip("promtool is missing")
+    rules = [{"record": "x", "expr": trigger["metadata"]["query"]}
+             for path in keda_files for document in load_all_yaml(path.read_text())
+             for trigger in document["spec"]["triggers"]]
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        json.dump({"groups": [{"name": "keda", "rules": rules}]}, file)
+        file.flush()
+        out = subprocess.run(["promtool", "check", "rules", "--lint=none", file.name],
+                             capture_output=True, text=True, check=False)
+    problems.check(out.returncode == 0, "promtool", out.stderr)
+    problems.checked += len(rules)
+
+
+def run_crds(exports):
+    problems = Problems()
+    crds = tool("crds", "karpenter-" + pinned()["KARPENTER_VERSION"])
+    check_objects(problems, crds, sorted(exports.glob("*/*/*/karpenter.yaml")))
+    keda = tool("crds", "keda-" + pinned()["KEDA_VERSION"])
+    scaled = sorted(exports.glob("*/*/keda/keda.yaml"))
+    check_objects(problems, keda, scaled)
+    check_queries(problems, scaled)
     # The validator is able to refuse: a domain that a CEL rule keeps for Karpenter.
     broken = exports / "broken-karpenter.yaml"
     first = next(exports.glob("*/several-pools/karpenter/karpenter.yaml"))
@@ -129,6 +156,10 @@ def run_crds(exports):
                                                 "karpenter.k8s.aws/instance-gpus"))
     read, error = go_validator("objects", crds, broken)
     problems.check(read is None and "is restricted" in error, broken, f"accepted: {error}")
+    broken.write_text(next(exports.glob("*/scaled-services/keda/keda.yaml")).read_text()
+                      .replace("minReplicaCount: 1", "minReplicaCount: one"))
+    read, error = go_validator("objects", keda, broken)
+    problems.check(read is None and "minReplicaCount" in error, broken, f"accepted: {error}")
     problems.exit(minimum=20)
 
 

@@ -90,6 +90,7 @@ RenderExport render_bottlerocket;
 RenderExport render_eksctl;
 RenderExport render_dra;
 RenderExport render_nos;
+RenderExport render_keda;
 RenderExport render_probe_job;
 RenderExport render_bundle;
 RenderExport render_scenario;
@@ -176,6 +177,9 @@ inline constexpr std::array kExportKinds = {
                "MPS by memory slices (nos) and MIG (mixed); needs its fork of the device plugin; "
                "unmaintained since 2024",
                render_nos},
+    ExportKind{"keda", "ScaledObjects of the Services that are autoscaled", kYes, kYes, kYes, kYes,
+               "KEDA and Prometheus; a query names the metric of vLLM, Triton or dcgm-exporter",
+               render_keda},
     ExportKind{"bundle", "a directory with all that applies, and scripts", kYes, kYes, kYes, kNo,
                "needs --out DIR; apply.sh, rollback.sh and VERIFY.md", render_bundle, kUsesAll},
     ExportKind{"probe-job", "Jobs that measure the GPUs of the nodes, by gpu_probe", kYes, kYes,

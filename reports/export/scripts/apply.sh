@@ -12,4 +12,4 @@
 @release@
 
 @karpenter@
-@deployments@
+@objects@@deployments@

@@ -7,5 +7,5 @@
 @arguments@
 @deployments@
 
-@karpenter@
+@objects@@karpenter@
 @release@

@@ -1,0 +1,178 @@
+#include "pod_objects.hpp"
+
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "slicewise/reports/export.hpp"
+
+#include "../document/document_text.hpp"
+#include "guide.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using nlohmann::json;
+using scenarios::Autoscaling;
+using scenarios::Scenario;
+using scenarios::Workload;
+
+constexpr std::string_view kPrometheus = "http://prometheus-operated.monitoring.svc:9090";
+
+std::int64_t whole_seconds(Duration time) { return (time.ns + 999'999'999) / 1'000'000'000; }
+
+// How a server says what an autoscaler looks at. Sources: docs.vllm.ai, "Production metrics";
+// Triton Inference Server, docs/user_guide/metrics.md; dcgm-exporter, default-counters.csv.
+struct ServerMetrics {
+  std::string_view waiting;
+  std::string_view inside;  // waiting or being answered
+  std::string_view answered;
+};
+constexpr ServerMetrics kVllm{
+    "vllm:num_requests_waiting{{{0}}}",
+    "(vllm:num_requests_running{{{0}}} + vllm:num_requests_waiting{{{0}}})",
+    "vllm:request_success_total{{{0}}}"};
+constexpr ServerMetrics kTriton{"nv_inference_pending_request_count{{{0}}}",
+                                "nv_inference_pending_request_count{{{0}}}",
+                                "nv_inference_request_success{{{0}}}"};
+
+// The sum over the pods, which KEDA divides by the threshold: as many pods as the simulated
+// autoscaler wants.
+std::string query_of(const Workload& workload) {
+  const Autoscaling& scaling = *workload.autoscaling;
+  const ServerMetrics& server = workload.llm ? kVllm : kTriton;
+  const std::string pods =
+      fmt::format(R"(namespace="{}",pod=~"{}-.*")", workload.namespace_name, workload.name.value);
+  const auto averaged = [&](std::string_view metric) {
+    return fmt::format("sum(avg_over_time({}[{}s:]))", fmt::format(fmt::runtime(metric), pods),
+                       whole_seconds(scaling.window));
+  };
+  switch (scaling.metric) {
+    case Autoscaling::Metric::Queue:
+      return averaged(server.waiting);
+    case Autoscaling::Metric::Concurrency:
+      return averaged(server.inside);
+    case Autoscaling::Metric::RequestRate:
+      return fmt::format("sum(rate({}[{}s]))", fmt::format(fmt::runtime(server.answered), pods),
+                         whole_seconds(scaling.window));
+    case Autoscaling::Metric::GpuUtilization:
+      break;
+  }
+  // Its own namespace and pod are those of the exporter.
+  return fmt::format(
+      R"(sum(avg_over_time(DCGM_FI_DEV_GPU_UTIL{{exported_namespace="{}",exported_pod=~"{}-.*"}}[{}s])))",
+      workload.namespace_name, workload.name.value, whole_seconds(scaling.window));
+}
+
+json scaled_object(const Workload& workload) {
+  const Autoscaling& scaling = *workload.autoscaling;
+  const json trigger = {{"type", "prometheus"},
+                        {"metricType", "AverageValue"},
+                        {"metadata",
+                         {{"serverAddress", kPrometheus},
+                          {"query", query_of(workload)},
+                          {"threshold", fmt::format("{:g}", scaling.target)}}}};
+  const auto window = [](Duration time) {
+    return json{{"stabilizationWindowSeconds", whole_seconds(time)}};
+  };
+  json spec = {{"scaleTargetRef", {{"name", workload.name.value}}},
+               {"pollingInterval", whole_seconds(scaling.sync_period)},
+               {"minReplicaCount", scaling.min_replicas},
+               {"maxReplicaCount", scaling.max_replicas},
+               {"advanced",
+                {{"horizontalPodAutoscalerConfig",
+                  {{"behavior",
+                    {{"scaleDown", window(scaling.scale_down_window)},
+                     {"scaleUp", window(scaling.scale_up_window)}}}}}}},
+               {"triggers", json::array({trigger})}};
+  if (scaling.min_replicas == 0) spec["cooldownPeriod"] = whole_seconds(scaling.cooldown);
+  return {{"apiVersion", "keda.sh/v1alpha1"},
+          {"kind", "ScaledObject"},
+          {"metadata", {{"name", workload.name.value}, {"namespace", workload.namespace_name}}},
+          {"spec", std::move(spec)}};
+}
+
+// What no field of the ScaledObject says.
+std::string remarks_on(const Autoscaling& scaling) {
+  constexpr double kDefaultTolerance = 0.1;
+  std::string out;
+  if (scaling.sync_period != Autoscaling{}.sync_period) {
+    out += comment(fmt::format(
+        "The scenario's autoscaler looks every {} s; that of a cluster does so every 15 s, by a "
+        "flag of kube-controller-manager, which EKS does not let you set.",
+        whole_seconds(scaling.sync_period)));
+  }
+  if (scaling.tolerance != kDefaultTolerance) {
+    out += comment(fmt::format("The scenario has a tolerance of {:g} %, the cluster's is 10 %.",
+                               100 * scaling.tolerance));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string priority_class_of(const Workload& workload) {
+  const bool never = workload.preemption_policy == scenarios::PreemptionPolicy::Never;
+  if (workload.priority == 0 && !never) return {};
+  const std::string value = workload.priority < 0 ? fmt::format("minus-{}", -workload.priority)
+                                                  : std::to_string(workload.priority);
+  return fmt::format("slicewise-priority-{}{}", value, never ? "-never" : "");
+}
+
+std::string priority_classes(const Scenario& scenario) {
+  std::map<std::string, const Workload*> named;
+  for (const Workload& workload : scenario.workloads) {
+    std::string name = priority_class_of(workload);
+    if (!name.empty()) named.emplace(std::move(name), &workload);
+  }
+  std::string out;
+  for (const auto& [name, workload] : named) {
+    json one = {{"apiVersion", "scheduling.k8s.io/v1"},
+                {"kind", "PriorityClass"},
+                {"metadata", {{"name", name}}},
+                {"value", workload->priority}};
+    if (workload->preemption_policy == scenarios::PreemptionPolicy::Never) {
+      one["preemptionPolicy"] = "Never";
+    }
+    out += (out.empty() ? "" : "---\n") + yaml_text(one);
+  }
+  return out;
+}
+
+std::string scaled_objects(const Scenario& scenario) {
+  std::string out;
+  for (const Workload& workload : scenario.workloads) {
+    if (!workload.autoscaling) continue;
+    if (!out.empty()) out += "---\n";
+    out += remarks_on(*workload.autoscaling) + yaml_text(scaled_object(workload));
+  }
+  return out;
+}
+
+Expected<ExportFiles> render_keda(const Scenario& scenario, const models::Catalogue& /*catalogue*/,
+                                  const ExportOptions& /*options*/) {
+  std::string objects = scaled_objects(scenario);
+  if (objects.empty()) {
+    return tl::unexpected(Diagnostics{make_diagnostic(
+        Code::ExportUnfit, {}, "no workload is autoscaled",
+        "give a Service `autoscaling: {min: 1, max: 8, metric: Queue, target: 4}`")});
+  }
+  std::string text = comment(fmt::format(
+      "How the Services of scenario variant {} are scaled (keda.yaml), written by slicewise. KEDA "
+      "makes a HorizontalPodAutoscaler of each and, from 0 pods, the first one.",
+      yaml_scalar(scenario.name)));
+  text += comment(
+      "Change serverAddress to your Prometheus. Queries name the metrics of vLLM for language "
+      "models, "
+      "of Triton for other servers, and of dcgm-exporter: change them where yours has others, each "
+      "to "
+      "the sum over the pods.");
+  text +=
+      commented("  kubectl apply -f keda.yaml\n  kubectl delete -f keda.yaml   # to roll back\n");
+  return ExportFiles{{"keda.yaml", text + objects}};
+}
+
+}  // namespace slicewise::reports

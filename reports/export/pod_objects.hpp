@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "slicewise/scenarios/scenario.hpp"
+
+// Objects that pods of a scenario need beside those that they belong to.
+namespace slicewise::reports {
+
+// Of a workload whose priority is another than the cluster's default: "slicewise-priority-1000",
+// "slicewise-priority-1000-never" of one that stops no others; "" else.
+std::string priority_class_of(const scenarios::Workload& workload);
+
+// The PriorityClasses that the workloads name, as YAML documents; "" where none is named.
+std::string priority_classes(const scenarios::Scenario& scenario);
+
+// A ScaledObject of KEDA for each autoscaled Service, as YAML documents; "" where there is none.
+// KEDA 2.18, its Prometheus scaler; the metrics are those of vLLM, Triton and dcgm-exporter.
+std::string scaled_objects(const scenarios::Scenario& scenario);
+
+}  // namespace slicewise::reports
