@@ -1,6 +1,7 @@
 """How calls behave: mistakes, threads, Ctrl-C, progress, processes."""
 
 import concurrent.futures
+import multiprocessing.pool
 import os
 import pickle
 import signal
@@ -129,6 +130,9 @@ class Interrupts(unittest.TestCase):
         shown = _Shown(True)
         shown._wanted = True  # pylint: disable=protected-access
         with shown as update:
+            update(1, 10, "replications")
+            self.assertIsNone(shown._bar)  # pylint: disable=protected-access
+            shown._begun -= 5  # pylint: disable=protected-access
             update(3, 10, "replications")
             self.assertEqual((shown._bar.n, shown._bar.total), (3, 10))  # pylint: disable=protected-access
 
@@ -148,6 +152,13 @@ class Sweeps(unittest.TestCase):
         rows = processes.workloads.to_pandas()
         self.assertEqual(len(rows), 4 * 2 * 2)
         self.assertEqual(list(rows["workloads.classifier.traffic.mean"].unique()), ["10/s", "30/s"])
+
+    def test_pools_that_map(self):
+        s = slicewise.load(SHARED)
+        with multiprocessing.pool.ThreadPool(2) as pool:
+            swept = slicewise.sweep(s, {"nodes": [1, 2]}, seeds=1, executor=pool)
+        self.assertEqual([result.json for result in swept],
+                         [s.with_(nodes=n).run(seeds=1).json for n in (1, 2)])
 
     def test_points_of_a_list(self):
         swept = slicewise.sweep(slicewise.load(SHARED), [{"nodes": 1}, {"nodes": 3}], seeds=1,

@@ -29,9 +29,9 @@ class SameBytes(unittest.TestCase):
     def test_runs_of_examples(self):
         for name in QUICK:
             path = f"scenarios/examples/{name}.yaml"
-            made = slicewise.load(path).run(seeds=2)
+            made = slicewise.load(path).run(seeds=1)
             self.assertEqual(made.json, program("run", "-f", path, "-o", "json",
-                                                "--replications", "2"), name)
+                                                "--replications", "1"), name)
 
     def test_exit_codes_are_verdicts(self):
         path = "scenarios/examples/aws-cifar10.yaml"
@@ -98,6 +98,15 @@ class SameBytes(unittest.TestCase):
             written = {str(file.relative_to(folder)): file.read_text(encoding="utf-8")
                        for file in pathlib.Path(folder).rglob("*") if file.is_file()}
         self.assertEqual(s.export("bundle", variant="mixed"), written)
+
+    def test_an_option_of_a_plan_is_a_scenario(self):
+        s = slicewise.load(SHARED, set={"workloads.classifier.traffic.mean": "25/s"})
+        plan = s.plan(variant="shared", instances=["g4dn.xlarge"], seeds=2, headroom=False, flips=False)
+        made = plan.scenario().run()
+        self.assertTrue(made.verdict)
+        self.assertEqual(made.variants[0]["cost"]["monthlyUsd"], plan.options[0]["monthlyUsd"])
+        with self.assertRaisesRegex(slicewise.InputError, "no option 9"):
+            plan.scenario(9)
 
     def test_pages(self):
         made = slicewise.load(SHARED).report(variant="alone", seeds=1)

@@ -6,12 +6,15 @@ import dataclasses
 import functools
 import html
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _engine
 from .errors import Diagnostic, diagnostics_of
 from .program import output
 from .tables import Table
+
+if TYPE_CHECKING:
+    from .scenario import Scenario
 
 _SUCCESS = 0
 
@@ -173,6 +176,15 @@ class Plan(Document):
     def options(self) -> Table:
         """A row for each option, the best first: pools, cost in dollars a month, objectives."""
         return self._table("options")
+
+    def scenario(self, option: int = 1) -> Scenario:
+        """The scenario with the pools of an option, 1 for the best: to run, change or export. UsageError
+        where the plan's scenario has no name (`load(..., name=...)`)."""
+        assert self.made_of is not None
+        return self.made_of.option_of(self, option)
+
+    #: The scenario that was planned.
+    made_of: Scenario | None = None
 
     @property
     def rejected(self) -> Table:

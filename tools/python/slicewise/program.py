@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar, Union
 
@@ -30,6 +32,8 @@ _USAGE, _INVALID, _FILE, _BUG, _MEMORY, _INTERRUPTED = 2, 3, 5, 70, 71, 130
 # Flags that are given once for each value; others take them with commas.
 _REPEATED = {"set", "sweep", "variant", "scale", "vary", "profile-by", "catalogue", "file"}
 _PERCENT = {"by", "growth", "inflate", "precision"}
+
+_SHORT_S = 1.0  # what takes no longer shows no bar
 
 _Made = TypeVar("_Made")
 
@@ -109,6 +113,8 @@ class _Shown:
         self._callback = progress if callable(progress) else None
         self._wanted = progress is True and (sys.stderr.isatty() or "ipykernel" in sys.modules)
         self._bar: Any = None
+        self._tqdm: Any = None
+        self._begun = 0.0
 
     def __enter__(self) -> Callable[[int, int, str], None] | None:
         if self._callback is not None:
@@ -116,13 +122,20 @@ class _Shown:
         if not self._wanted:
             return None
         try:
-            from tqdm.auto import tqdm
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # where a notebook has no widgets
+                from tqdm.auto import tqdm
         except ImportError:
             return None
-        self._bar = tqdm(leave=False, disable=False)
+        self._tqdm = tqdm
+        self._begun = time.monotonic()
         return self._update
 
     def _update(self, done: int, total: int, unit: str) -> None:
+        if self._bar is None:
+            if time.monotonic() < self._begun + _SHORT_S:
+                return
+            self._bar = self._tqdm(leave=False)
         self._bar.unit = f" {unit}"
         self._bar.total = total
         self._bar.update(done - self._bar.n)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, Union
 
 from . import _engine
@@ -104,9 +104,9 @@ class Scenario:
         prices = None if self.prices is None else named(self.prices, files)
         return files, flags(file=self.name, set=self.settings, catalogue=catalogues, prices=prices)
 
-    def _ask(self, verb: str, kind: type[_Document], progress: Progress, **given: object) -> _Document:
+    def _ask(self, verb: str, make: Callable[[_engine.Answer], _Document], progress: Progress, **given: object) -> _Document:
         files, words = self._files()
-        return ask([verb, *words, "--output=json", *flags(**given)], files, kind, progress)
+        return ask([verb, *words, "--output=json", *flags(**given)], files, make, progress)
 
     def run(self, *, seeds: int | None = None, seed: int | None = None,
             variant: str | Sequence[str] | None = None,
@@ -138,13 +138,27 @@ class Scenario:
 
         instances: types or families to choose from. max_cost: dollars a month. growth: of the traffic
         from month to month over `horizon` months, as a share (0.05) or a text ("5%")."""
-        return self._ask("plan", Plan, progress, variant=variant, instances=instances,
+        def make(answer: _engine.Answer) -> Plan:
+            made = Plan(answer)
+            made.made_of = self
+            return made
+
+        return self._ask("plan", make, progress, variant=variant, instances=instances,
                          purchase=purchase, strategies=strategies, replicas=replicas,
                          max_nodes=max_nodes, max_cost=max_cost, vary_pods=vary_pods,
                          survive=survive, objective=objective, top=top, no_split=not split,
                          no_headroom=not headroom, no_flips=not flips, from_=from_,
                          max_changes=max_changes, horizon=horizon, growth=growth, journal=journal,
                          replications=seeds, seed=seed, allow_pending=allow_pending, jobs=jobs)
+
+    def option_of(self, plan: Plan, option: int) -> Scenario:
+        """Option `option` of a plan of this scenario, as a scenario: `Plan.scenario`."""
+        files, words = self._files()
+        files["plan.json"] = plan.json.encode()
+        catalogues = [word for word in words if word.startswith("--catalogue=")]
+        text = ask(["export", f"--file=plan.json#{option}", "--to=scenario", *catalogues], files, output,
+                   False)
+        return dataclasses.replace(self, name=f"option-{option}.yaml", text=text, settings=())
 
     def compare(self, *, variant: str | None = None, instances: Sequence[str] = (),
                 purchase: Sequence[str] = (), strategies: Sequence[str] = (),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent import futures
-from typing import Any, Protocol
+from typing import Any, Protocol, Union, runtime_checkable
 
 from .documents import Result
 from .scenario import Scenario, Value
@@ -16,10 +17,17 @@ class Future(Protocol):
     def result(self) -> Any: ...
 
 
+@runtime_checkable
 class Executor(Protocol):
-    """concurrent.futures' pools, Dask's `Client`, `ray.util.joblib`-like pools: what has `submit`."""
+    """The pools of concurrent.futures, Dask's Client, mpi4py's MPIPoolExecutor."""
 
     def submit(self, function: Any, /, *arguments: Any) -> Future: ...
+
+
+class Pool(Protocol):
+    """multiprocessing's Pool, and that of Ray (ray.util.multiprocessing)."""
+
+    def map(self, function: Any, points: Iterable[Any], /) -> Iterable[Any]: ...
 
 
 class Sweep(Sequence[Result]):
@@ -69,13 +77,13 @@ def _run(scenario: Scenario, given: Mapping[str, Any]) -> Result:
 
 def sweep(scenario: Scenario,
           grid: Mapping[str, Iterable[Value]] | Iterable[Mapping[str, Value]], *,
-          executor: Executor | None = None, **given: Any) -> Sweep:
+          executor: Union[Executor, Pool, None] = None, **given: Any) -> Sweep:
     """Runs the scenario at every point of a grid: {"nodes": [1, 2, 3], "workloads.api.replicas": [2, 4]},
     keys as `Scenario.with_` takes them, or a list of such points.
 
-    executor: what runs functions in parallel, each point on one core: a pool of concurrent.futures, or
-    anything with `submit` whose futures have `result` (Dask's Client; the pools of Ray). Without one the
-    processes of this machine. `given`: keywords of `Scenario.run`, such as seeds. The results do not
+    executor: what runs functions in parallel, each point on one core: what has `submit`, whose futures have
+    `result` (concurrent.futures, Dask's Client), or a pool with `map` (multiprocessing, Ray's). Without one
+    the processes of this machine. `given`: keywords of `Scenario.run`, such as seeds. The results do not
     depend on who computes them. All points are checked before the first one runs."""
     points = list(points_of(grid))
     scenarios = [scenario.with_(point) for point in points]
@@ -85,7 +93,9 @@ def sweep(scenario: Scenario,
         return Sweep(points, _collect(pool, scenarios, given))
 
 
-def _collect(executor: Executor, scenarios: Sequence[Scenario],
+def _collect(executor: Executor | Pool, scenarios: Sequence[Scenario],
              given: Mapping[str, Any]) -> list[Result]:
+    if not isinstance(executor, Executor):
+        return list(executor.map(functools.partial(_run, given=given), scenarios))
     pending = [executor.submit(_run, scenario, given) for scenario in scenarios]
     return [each.result() for each in pending]
