@@ -5,6 +5,18 @@
 #include <limits>
 
 namespace slicewise::sim {
+namespace {
+
+// After so many periods and a rest. What ends later than the clock can say never does.
+TimePoint after(TimePoint now, std::int64_t periods, std::int64_t period_ns, std::int64_t rest_ns) {
+  std::int64_t ns = 0;
+  const bool beyond = __builtin_mul_overflow(periods, period_ns, &ns) ||
+                      __builtin_add_overflow(ns, rest_ns, &ns) ||
+                      __builtin_add_overflow(ns, now.ns, &ns);
+  return beyond ? kNever : TimePoint{ns};
+}
+
+}  // namespace
 
 RoundRobin::RoundRobin(std::uint32_t contexts, models::TimeSlice slice, Duration yield_cost)
     : turn_ns_(slice.turn.ns),
@@ -73,9 +85,8 @@ void RoundRobin::project() {
   for (std::size_t slot = 0; slot < turn.slot; ++slot) consider(slot, work_ns_[slot]);
   consider(turn.slot, first_work - turn.left_ns);
 
-  const std::int64_t until_last_turn =
-      turn.lead_ns + turn.left_ns + switch_ns_ + best_turns_before * (turn_ns_ + switch_ns_);
-  next_ = {now_ + Duration{until_last_turn + best_rest}, ring_[best_slot]};
+  const std::int64_t other_ns = turn.lead_ns + turn.left_ns + switch_ns_ + best_rest;
+  next_ = {after(now_, best_turns_before, turn_ns_ + switch_ns_, other_ns), ring_[best_slot]};
 }
 
 // The clock is about to leave now(): what ended at it takes effect.

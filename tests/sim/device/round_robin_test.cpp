@@ -34,6 +34,17 @@ TEST(RoundRobin, CompletionAtTheEndOfATurnYields) {
   EXPECT_EQ(gpu.time().switching, Duration{14});
 }
 
+// 100 turns of each, with a year of a switch before every one.
+TEST(RoundRobin, WhatTheClockCannotReachNeverEnds) {
+  RoundRobin gpu(2, {{100}, hours(24 * 365)}, kYield);
+  gpu.start(0, {100'000});
+  gpu.start(1, {200'000});
+  EXPECT_EQ(gpu.next().at, kNever);
+  gpu.advance({250});
+  EXPECT_EQ(gpu.time().busy, Duration{100});
+  EXPECT_EQ(gpu.time().switching, Duration{150});
+}
+
 TEST(RoundRobin, ContextThatStartsAgainAtOnceKeepsItsTurn) {
   RoundRobin gpu(2, kSlice, kYield);
   gpu.start(0, {30});
