@@ -47,15 +47,21 @@ struct Answer {
   bool interrupted = false;  // by Ctrl-C
 };
 
+std::map<std::string, std::string> texts_of(const std::map<std::string, nb::bytes>& files) {
+  std::map<std::string, std::string> texts;
+  for (const auto& [name, text] : files) {
+    texts.emplace(name, std::string(text.c_str(), text.size()));
+  }
+  return texts;
+}
+
 // A verb on a thread of its own, while the one that called looks after Python.
 class Call {
  public:
   Call(std::vector<std::string> words, const std::map<std::string, nb::bytes>& files,
        nb::object progress)
       : words_(std::move(words)), progress_(std::move(progress)) {
-    for (const auto& [name, text] : files) {
-      host_.files.emplace(name, std::string(text.c_str(), text.size()));
-    }
+    host_.files = texts_of(files);
     host_.progress = [this](std::int64_t done, std::int64_t total, std::string_view unit) {
       const std::lock_guard lock(mutex_);
       done_ = done;
@@ -197,10 +203,14 @@ void add_name(std::vector<std::string>& names, const std::string& name) {
   if (std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
-Outline outline(const std::string& name, const std::string& text,
+// `files`: the scenario, by its name, and those that it names and that are not on the disk.
+Outline outline(const std::string& name, const std::map<std::string, nb::bytes>& files,
                 const std::vector<std::string>& settings) {
+  Host host{};
+  host.files = texts_of(files);
   const nb::gil_scoped_release others_may_run;
-  const SourceText source{name, text};
+  const tools::HostScope scope(host);
+  const SourceText source{name, host.files.at(name)};
   scenarios::LoadedScenario loaded = scenarios::read_scenario_file(
       source, {settings},
       [](const std::string& path) { return tools::read_source(path, scenarios::kLargestTrace); });
@@ -252,7 +262,7 @@ void define(nb::module_& module) {
       .def_ro("variants", &Outline::variants)
       .def_ro("problems", &Outline::problems)
       .def_ro("errors", &Outline::errors);
-  module.def("outline", &outline, nb::arg("name"), nb::arg("text"), nb::arg("settings"));
+  module.def("outline", &outline, nb::arg("name"), nb::arg("files"), nb::arg("settings"));
   module.def("has_field", &has_field, nb::arg("path"));
   module.def("arrow_schema", &arrow_schema, nb::arg("names"), nb::arg("columns"));
   module.def("arrow_stream", &arrow_stream, nb::arg("names"), nb::arg("columns"));

@@ -3,8 +3,10 @@
 import concurrent.futures
 import multiprocessing.pool
 import os
+import pathlib
 import pickle
 import signal
+import tempfile
 import threading
 import time
 import unittest
@@ -51,6 +53,14 @@ class Mistakes(unittest.TestCase):
                      lambda: slicewise.replay("nowhere.csv", gpus=1)):
             self.assertRaises(slicewise.FileUnreadable, call)
             self.assertRaises(OSError, call)
+
+    def test_what_is_no_utf_8_is_said_as_the_program_does(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "latin.yaml")
+            path.write_bytes("kind: \xe9\n".encode("latin-1"))
+            with self.assertRaises(slicewise.InputError) as caught:
+                slicewise.load(path)
+            self.assertEqual(str(caught.exception), run("run", "-f", str(path)).stderr.rstrip())
 
     def test_exceptions_go_to_other_processes(self):
         error = slicewise.InputError("x", (slicewise.Diagnostic("A", "error", "f", 1, 2, "m", "h"),))
@@ -159,6 +169,20 @@ class Sweeps(unittest.TestCase):
             swept = slicewise.sweep(s, {"nodes": [1, 2]}, seeds=1, executor=pool)
         self.assertEqual([result.json for result in swept],
                          [s.with_(nodes=n).run(seeds=1).json for n in (1, 2)])
+
+    def test_ctrl_c_keeps_the_points_that_are_done(self):
+        class Stops:
+            def submit(self, function, scenario, given):
+                future = concurrent.futures.Future()
+                if "30/s" in str(scenario.settings):
+                    future.set_exception(KeyboardInterrupt())
+                else:
+                    future.set_result(function(scenario, given))
+                return future
+
+        with self.assertRaises(slicewise.Interrupted) as caught:
+            slicewise.sweep(slicewise.load(SHARED), self.GRID, seeds=1, executor=Stops())
+        self.assertEqual(len(caught.exception.result), 1)
 
     def test_points_of_a_list(self):
         swept = slicewise.sweep(slicewise.load(SHARED), [{"nodes": 1}, {"nodes": 3}], seeds=1,

@@ -167,6 +167,17 @@ class Logs(unittest.TestCase):
         self.assertIn("Missing: instanceType", made.messages)
         self.assertEqual(made.workloads, ["transcribe"])
 
+    def test_a_trace_that_a_scenario_names_may_be_a_frame(self):
+        path = "scenarios/examples/recorded-team.yaml"
+        jobs = pandas.read_csv(TEAM, comment="#")
+        text = (ROOT / path).read_text("utf-8").replace("team-trace.csv", "frame.csv")
+        made = slicewise.load(text, name=path, files={"logs/frame.csv": jobs}).run(seeds=1)
+        of_file = slicewise.load(path).run(seeds=1)
+        self.assertEqual(made.workloads.columns, of_file.workloads.columns)
+        self.assertEqual(made.variants[0]["cost"], of_file.variants[0]["cost"])
+        with self.assertRaisesRegex(slicewise.InputError, "cannot read \"logs/none.csv\""):
+            slicewise.load(text.replace("frame", "none"))
+
     def test_services_of_a_frame(self):
         path = "scenarios/examples/services.csv"
         self.assertEqual(slicewise.load(pandas.read_csv(path)).text,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import _engine
-    from .documents import Document
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,8 +60,9 @@ class InternalError(SlicewiseError, RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C. `result` holds what had been simulated, marked as interrupted; None where there is nothing."""
+    """Ctrl-C. `result` holds what had been simulated, marked as interrupted, of a sweep the results of the first
+    points; None where there is nothing."""
 
-    def __init__(self, message: str, result: Document | None) -> None:
+    def __init__(self, message: str, result: Any) -> None:
         super().__init__(message)
         self.result = result

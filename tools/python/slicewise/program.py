@@ -70,9 +70,13 @@ def named(source: Source, files: dict[str, bytes]) -> str:
     """The name of a source, whose text is put into `files` where it is given."""
     if not isinstance(source, Text):
         return os.fspath(source)
-    content = source.content
-    files[source.name] = content.encode() if isinstance(content, str) else content
+    files[source.name] = encoded(source.content)
     return source.name
+
+
+def encoded(content: str | bytes) -> bytes:
+    """UTF-8; what was read and is none as it was."""
+    return content.encode(errors="surrogateescape") if isinstance(content, str) else content
 
 
 def sources_of(given: Source | Iterable[Source]) -> tuple[Source, ...]:

@@ -18,13 +18,15 @@ _STANDARD_INPUT = "-"
 
 def load(source: Union[str, "os.PathLike[str]", Mapping[str, Any], Frame], *, name: str | None = None,
          set: Mapping[str, Any] | None = None,  # noqa: A002: the word of the program
-         catalogue: Source | Iterable[Source] = (), prices: Source | None = None) -> Scenario:
+         catalogue: Source | Iterable[Source] = (), prices: Source | None = None,
+         files: Mapping[str, Union[str, bytes, Frame]] | None = None) -> Scenario:
     """Reads a scenario: the path of a file, its text (of several lines), a dict that says the same, or a
     DataFrame of services with the columns name, memory, ms_per_request, requests_per_s and perhaps p95
     and gpu.
 
     name: of the file that a text, a dict or a table stands for; messages and documents have it, and
     traces that it names are looked for beside it (default: "-", from where Python runs).
+    files: traces of jobs or requests that the scenario names, as texts or DataFrames by these names.
     set: values of fields by path. catalogue, prices: files laid over what is known of GPUs and prices.
     Raises InputError with the code and place of each mistake, FileUnreadable."""
     if isinstance(source, (PandasFrame, PolarsFrame)):
@@ -35,7 +37,13 @@ def load(source: Union[str, "os.PathLike[str]", Mapping[str, Any], Frame], *, na
         text = source
     else:
         name, text = os.fspath(source), _read(os.fspath(source))
-    scenario = Scenario(_STANDARD_INPUT if name is None else name, text)
+    name = _STANDARD_INPUT if name is None else name
+    folder = "" if name == _STANDARD_INPUT else os.path.dirname(name)
+    texts = tuple(
+        Text(os.path.join(folder, path),
+             csv_of(given) if isinstance(given, (PandasFrame, PolarsFrame)) else given)
+        for path, given in (files or {}).items())
+    scenario = Scenario(name, text, files=texts)
     if set or catalogue or prices:
         return scenario.with_(set, catalogue=catalogue, prices=prices)
     return scenario.checked()

@@ -11,7 +11,8 @@ from typing import Any, TypeVar, Union
 from . import _engine
 from .documents import (Comparison, Document, MaxLoad, Neighbours, Plan, Result, Sensitivity)
 from .errors import InputError, UsageError, diagnostics_of
-from .program import Progress, Source, Text, ask, flags, named, output, sources_of
+from .program import (Progress, Source, Text, ask, encoded, flags, named, output,
+                      sources_of)
 
 _Document = TypeVar("_Document", bound=Document)
 
@@ -38,10 +39,11 @@ class Scenario:
     settings: tuple[str, ...] = ()  #: as `--set` takes them: "nodePools.gpu.nodes=3"
     catalogues: tuple[Source, ...] = ()  #: files laid over the catalogue, in their order
     prices: Source | None = None  #: a file of prices laid over those of the catalogue
+    files: tuple[Text, ...] = ()  #: that it names and that are not on the disk: traces
 
     @functools.cached_property
     def _outline(self) -> _engine.Outline:
-        return _engine.outline(self.name, self.text, list(self.settings))
+        return _engine.outline(self.name, self._texts(), list(self.settings))
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
@@ -97,9 +99,13 @@ class Scenario:
 
     # --- what is asked of it ----------------------------------------------------------------------
 
+    def _texts(self) -> dict[str, bytes]:
+        texts = {file.name: encoded(file.content) for file in self.files}
+        return {**texts, self.name: encoded(self.text)}
+
     def _files(self) -> tuple[dict[str, bytes], list[str]]:
         """What the verbs read, and the flags that name it."""
-        files = {self.name: self.text.encode()}
+        files = self._texts()
         catalogues = [named(source, files) for source in self.catalogues]
         prices = None if self.prices is None else named(self.prices, files)
         return files, flags(file=self.name, set=self.settings, catalogue=catalogues, prices=prices)
@@ -154,7 +160,7 @@ class Scenario:
     def option_of(self, plan: Plan, option: int) -> Scenario:
         """Option `option` of a plan of this scenario, as a scenario: `Plan.scenario`."""
         files, words = self._files()
-        files["plan.json"] = plan.json.encode()
+        files["plan.json"] = encoded(plan.json)
         catalogues = [word for word in words if word.startswith("--catalogue=")]
         text = ask(["export", f"--file=plan.json#{option}", "--to=scenario", *catalogues], files, output,
                    False)

@@ -9,6 +9,7 @@ from concurrent import futures
 from typing import Any, Protocol, Union, runtime_checkable
 
 from .documents import Result
+from .errors import Interrupted
 from .scenario import Scenario, Value
 from .tables import Table
 
@@ -98,4 +99,9 @@ def _collect(executor: Executor | Pool, scenarios: Sequence[Scenario],
     if not isinstance(executor, Executor):
         return list(executor.map(functools.partial(_run, given=given), scenarios))
     pending = [executor.submit(_run, scenario, given) for scenario in scenarios]
-    return [each.result() for each in pending]
+    results: list[Result] = []
+    try:
+        results.extend(each.result() for each in pending)
+    except KeyboardInterrupt as stop:
+        raise Interrupted(f"interrupted: {len(results)} of {len(pending)} points", results) from stop
+    return results
