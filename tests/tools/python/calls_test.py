@@ -35,11 +35,14 @@ class Mistakes(unittest.TestCase):
 
     def test_a_keyword_that_makes_no_sense_is_a_usage_error(self):
         s = slicewise.load(SHARED)
+        prices = slicewise.Text("p.json", "{}")
         for call in (lambda: s.run(variant="nope"), lambda: s.run(fidelity="best"),
                      lambda: s.export("helm"), lambda: s.plan(max_nodes=0),
-                     lambda: slicewise.replay("scenarios/examples/logs/team-trace.csv"), lambda: s.with_(replicaz=2)):
+                     lambda: slicewise.replay("scenarios/examples/logs/team-trace.csv"), lambda: s.with_(replicaz=2), lambda: s.with_(nodes=2).check()):
             self.assertRaises(slicewise.UsageError, call)
             self.assertRaises(ValueError, call)
+        with self.assertRaisesRegex(slicewise.UsageError, "takes no prices"):
+            slicewise.load(SHARED, prices=prices).export("helm-values")
 
     def test_a_field_of_several_needs_a_path(self):
         s = slicewise.load(SHARED)

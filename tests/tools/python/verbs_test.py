@@ -80,6 +80,21 @@ class SameBytes(unittest.TestCase):
         made = slicewise.load(SHARED, catalogue=own).run(seeds=1)
         self.assertEqual(made.json, program("run", "-f", SHARED, "--catalogue", own,
                                             "--replications", "1", "-o", "json"))
+        cheap = json.dumps({"date": "2026-11-20", "prices": [
+            {"instanceType": "g4dn.xlarge", "region": "us-east-1", "purchase": "on-demand",
+             "usdPerHour": 0.1, "source": "ours"}]})
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write(cheap)
+            file.flush()
+            text = slicewise.Text(file.name, cheap)
+            for prices in (file.name, text):
+                made = slicewise.load(SHARED, prices=prices).run(seeds=1)
+                self.assertEqual(made.json, program("run", "-f", SHARED, "--prices", file.name,
+                                                    "--replications", "1", "-o", "json"))
+        plan = slicewise.load(SHARED, prices=text).plan(
+            instances=["g4dn.xlarge"], seeds=1, headroom=False, flips=False)
+        self.assertEqual(plan.scenario().run().variants[0]["cost"]["monthlyUsd"],
+                         plan.options[0]["monthlyUsd"])
 
     def test_texts_and_dicts_are_standard_input(self):
         text = (ROOT / SHARED).read_text(encoding="utf-8")
@@ -117,6 +132,7 @@ class SameBytes(unittest.TestCase):
         made = slicewise.check("scenarios/examples/cluster")
         self.assertEqual(made.json, program("check", "scenarios/examples/cluster", "-o", "json"))
         self.assertTrue(made.verdict)
+        self.assertEqual(slicewise.load(SHARED).check().json, program("check", SHARED, "-o", "json"))
         self.assertIn("GPU_MEM_UNLIMITED", [row["code"] for row in made.findings])
 
 

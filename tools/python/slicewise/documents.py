@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import functools
 import html
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from . import _engine
@@ -109,6 +111,14 @@ class Document:
         return f"<p><b>{said}</b></p><pre>{html.escape(self.table())}</pre>"
 
 
+def _picture(name: str, chart: str) -> str:
+    """A chart with styles and names of its own, whatever else is on the page."""
+    source = base64.b64encode(chart.encode()).decode()
+    title = re.search(r"<title[^>]*>(.*?)</title>", chart)
+    alternative = title[1].replace('"', "&quot;") if title else name
+    return f'<img alt="{alternative}" src="data:image/svg+xml;base64,{source}">'
+
+
 class Result(Document):
     """What happened to a scenario's variants: `Scenario.run`."""
 
@@ -165,8 +175,7 @@ class Result(Document):
                 for reason in variant.get("verdict", {}).get("reasons", [])]
 
     def _repr_html_(self) -> str:
-        figures = "".join(f"<figure>{chart}</figure>" for chart in self.charts.values())
-        return super()._repr_html_() + figures
+        return super()._repr_html_() + "".join(_picture(*chart) for chart in self.charts.items())
 
 
 class Plan(Document):

@@ -210,9 +210,11 @@ class Scenario:
                image: str | None = None, cluster: str | None = None, start: str | None = None,
                dcgm_compat: bool = False, requests: int | None = None) -> dict[str, str]:
         """The files that put it in place, by path: `slicewise export --to`. One file alone has the
-        path ""; nothing is written to the disk."""
+        path ""; nothing is written to the disk. UsageError for a scenario with prices of its own, which
+        no such file can have."""
+        if self.prices is not None:
+            raise UsageError("export takes no prices: the files are those of the catalogue's")
         files, words = self._files()
-        words = [word for word in words if not word.startswith("--prices=")]
         written = ask(["export", *words, f"--to={to}", "--out=.", *flags(
             variant=variant, chart_version=chart_version, image=image, cluster=cluster, start=start,
             dcgm_compat=dcgm_compat, requests=requests)], files, lambda answer: answer.files, False)
@@ -230,9 +232,14 @@ class Scenario:
             group_by=group_by, allow_pending=allow_pending, jobs=jobs)], files, output, progress)
 
     def check(self, *, strict: bool = False) -> Check:
-        """What is wrong with it, without a run: `slicewise check`. It is judged as its file stands,
-        without what `with_` changed."""
-        return check(Text(self.name, self.text), catalogue=self.catalogues, strict=strict)
+        """What is wrong with it, without a run: `slicewise check`, which judges files as they stand:
+        UsageError where `with_` has changed something."""
+        if self.settings:
+            raise UsageError(f"check judges files as they stand, and {self.settings[0]} was changed")
+        names = flags(file=self.name, strict=strict)
+        files = self._texts()
+        names += flags(catalogue=[named(source, files) for source in self.catalogues])
+        return ask(["check", *names, "--output=json"], files, Check, False)
 
 
 def _several(names: str | Sequence[str] | None) -> list[str]:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     import polars
 
 
+_SHOWN = 8  # columns that repr() names
+
+
 def _flat(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in row.items():
         if isinstance(value, Mapping):
@@ -89,7 +92,9 @@ class Table:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     def __repr__(self) -> str:
-        return f"<{len(self)} rows of {', '.join(self.columns)}>"
+        names = list(self.columns)
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        return f"<{len(self)} rows of {', '.join(names[:_SHOWN])}{more}>"
 
 
 def _cell(value: object) -> str:
