@@ -38,7 +38,8 @@ class Mistakes(unittest.TestCase):
         prices = slicewise.Text("p.json", "{}")
         for call in (lambda: s.run(variant="nope"), lambda: s.run(fidelity="best"),
                      lambda: s.export("helm"), lambda: s.plan(max_nodes=0),
-                     lambda: slicewise.replay("scenarios/examples/logs/team-trace.csv"), lambda: s.with_(replicaz=2), lambda: s.with_(nodes=2).check()):
+                     lambda: slicewise.replay("scenarios/examples/logs/team-trace.csv"),
+                     lambda: s.with_(replicaz=2), lambda: s.with_(nodes=2).check()):
             self.assertRaises(slicewise.UsageError, call)
             self.assertRaises(ValueError, call)
         with self.assertRaisesRegex(slicewise.UsageError, "takes no prices"):

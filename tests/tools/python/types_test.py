@@ -1,13 +1,19 @@
 """The package is typed: itself and what a user writes with it."""
 
+import ast
+import inspect
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
 
-from package import ROOT
-from program import main
+import slicewise._engine as engine
+from nanobind.stubgen import StubGen
+
+from package import ROOT, slicewise
+from program import main, run
 
 PACKAGE = ROOT / "tools/python/slicewise"
 USE = '''
@@ -33,7 +39,46 @@ def mypy(*arguments):
                               capture_output=True, text=True, check=False, timeout=300)
 
 
+def offered(stub):
+    """What a stub says that there is: names, and what they are called with."""
+    for node in ast.parse(stub).body:
+        if isinstance(node, ast.ClassDef):
+            yield from (f"{node.name}.{part.name}" for part in node.body)
+        elif isinstance(node, ast.FunctionDef):
+            yield f"{node.name}({', '.join(argument.arg for argument in node.args.args)})"
+        elif isinstance(node, ast.AnnAssign):
+            yield ast.unparse(node.target)
+
+
+# Flags that Python has no keyword for: what is read and written are values, settings are with_().
+NOT_KEYWORDS = {"help", "file", "set", "output", "out", "junit", "catalogue", "prices", "color", "quiet", "chart",
+                "candidate"}
+OTHER_WORDS = {"replications": "seeds", "no-split": "split", "no-headroom": "headroom", "no-flips": "flips",
+               "from": "from_"}
+
+
 class Types(unittest.TestCase):
+    def test_every_flag_of_a_verb_is_a_keyword(self):
+        of = slicewise.Scenario
+        for verb, function in (("run", of.run), ("plan", of.plan), ("compare", of.compare),
+                               ("max-load", of.max_load), ("neighbours", of.neighbours),
+                               ("sensitivity", of.sensitivity), ("export", of.export),
+                               ("report", of.report), ("check", slicewise.check),
+                               ("calibrate", slicewise.calibrate), ("replay", slicewise.replay)):
+            shown = run(verb, "--help").stdout
+            flags = set(re.findall(r"^ +(?:-\w,)?--([\w-]+)", shown, re.MULTILINE))
+            flags |= set(re.findall(r"--([\w-]+)", shown.split("Common flags")[-1]))
+            words = {OTHER_WORDS.get(flag, flag).replace("-", "_") for flag in flags - NOT_KEYWORDS
+                     if not (verb == "replay" and flag == "replications")}
+            self.assertGreater(len(flags), 4)
+            self.assertEqual(words - set(inspect.signature(function).parameters), set(), verb)
+
+    def test_the_stub_of_the_module_says_what_it_has(self):
+        generator = StubGen(engine)
+        generator.put(engine)
+        self.assertEqual(sorted(offered((PACKAGE / "_engine.pyi").read_text(encoding="utf-8"))),
+                         sorted(offered(generator.get())))
+
     def test_strictly_of_the_package_and_a_mistake_of_its_user_is_found(self):
         with tempfile.TemporaryDirectory() as folder:
             use = pathlib.Path(folder, "use.py")

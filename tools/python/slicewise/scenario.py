@@ -74,7 +74,8 @@ class Scenario:
         all_changes = {**(changes or {}), **{_field(word): value for word, value in fields.items()}}
         settings = self.settings + tuple(f"{self._path_of(name)}={_yaml(value)}"
                                          for name, value in all_changes.items())
-        changed = dataclasses.replace(self, settings=settings, catalogues=self.catalogues + sources_of(catalogue),
+        changed = dataclasses.replace(self, settings=settings,
+                                      catalogues=self.catalogues + sources_of(catalogue),
                                       prices=prices if prices is not None else self.prices)
         changed.checked()
         return changed
@@ -110,7 +111,8 @@ class Scenario:
         prices = None if self.prices is None else named(self.prices, files)
         return files, flags(file=self.name, set=self.settings, catalogue=catalogues, prices=prices)
 
-    def _ask(self, verb: str, make: Callable[[_engine.Answer], _Document], progress: Progress, **given: object) -> _Document:
+    def _ask(self, verb: str, make: Callable[[_engine.Answer], _Document], progress: Progress,
+             **given: object) -> _Document:
         files, words = self._files()
         return ask([verb, *words, "--output=json", *flags(**given)], files, make, progress)
 
@@ -118,18 +120,20 @@ class Scenario:
             variant: str | Sequence[str] | None = None,
             sweep: Mapping[str, Sequence[Value]] | None = None, fidelity: str | None = None,
             split: str | None = None, group_by: str | None = None, allow_pending: bool = False,
-            max_events: int | None = None, max_memory: str | None = None, jobs: int | None = None,
+            jobs: int | None = None,
+            max_events: int | None = None, max_memory: str | None = None,
             progress: Progress = True) -> Result:
         """Simulates every variant, or those that are named: `slicewise run`.
 
         seeds: independent replications. seed: of the random numbers. sweep: values of a field, each in
         turn: `{"nodePools.gpu.nodes": [1, 2]}`. jobs: threads (default: all CPUs); never changes a byte.
         Raises InputError for mistakes of the scenario, Interrupted after Ctrl-C."""
-        swept = {path: json.dumps(list(values), separators=(",", ":")) for path, values in (sweep or {}).items()}
+        swept = {path: json.dumps(list(values), separators=(",", ":"))
+                 for path, values in (sweep or {}).items()}
         return self._ask("run", Result, progress, replications=seeds, seed=seed,
                          variant=_several(variant), sweep=swept, fidelity=fidelity, split=split,
-                         group_by=group_by, allow_pending=allow_pending, max_events=max_events,
-                         max_memory=max_memory, jobs=jobs)
+                         group_by=group_by, allow_pending=allow_pending, jobs=jobs,
+                         max_events=max_events, max_memory=max_memory)
 
     def plan(self, *, variant: str | None = None, instances: Sequence[str] = (),
              purchase: Sequence[str] = (), strategies: Sequence[str] = (),
@@ -139,7 +143,9 @@ class Scenario:
              from_: str | None = None, max_changes: int | None = None, horizon: int | None = None,
              growth: float | str | None = None, journal: str | None = None,
              seeds: int | None = None, seed: int | None = None, allow_pending: bool = False,
-             jobs: int | None = None, progress: Progress = True) -> Plan:
+             jobs: int | None = None,
+             max_events: int | None = None, max_memory: str | None = None,
+             progress: Progress = True) -> Plan:
         """The cheapest configurations that meet the objectives: `slicewise plan`.
 
         instances: types or families to choose from. max_cost: dollars a month. growth: of the traffic
@@ -155,7 +161,8 @@ class Scenario:
                          survive=survive, objective=objective, top=top, no_split=not split,
                          no_headroom=not headroom, no_flips=not flips, from_=from_,
                          max_changes=max_changes, horizon=horizon, growth=growth, journal=journal,
-                         replications=seeds, seed=seed, allow_pending=allow_pending, jobs=jobs)
+                         replications=seeds, seed=seed, allow_pending=allow_pending, jobs=jobs,
+                         max_events=max_events, max_memory=max_memory)
 
     def option_of(self, plan: Plan, option: int) -> Scenario:
         """Option `option` of a plan of this scenario, as a scenario: `Plan.scenario`."""
@@ -171,44 +178,54 @@ class Scenario:
                 replicas: Sequence[int] = (), nodes: int | None = None, retired: bool = False,
                 force: bool = False, seeds: int | None = None, seed: int | None = None,
                 allow_pending: bool = False, jobs: int | None = None,
+                max_events: int | None = None, max_memory: str | None = None,
                 progress: Progress = True) -> Comparison:
         """The same workloads under every way of sharing: `slicewise compare`."""
         return self._ask("compare", Comparison, progress, variant=variant, instances=instances,
                          purchase=purchase, strategies=strategies, replicas=replicas, nodes=nodes,
                          retired=retired, force=force, replications=seeds, seed=seed,
-                         allow_pending=allow_pending, jobs=jobs)
+                         allow_pending=allow_pending, jobs=jobs,
+                         max_events=max_events, max_memory=max_memory)
 
     def max_load(self, *, variant: str | None = None, scale: Sequence[str] = (),
                  precision: float | str | None = None, most: int | None = None,
                  most_replications: int | None = None, seeds: int | None = None,
                  seed: int | None = None, allow_pending: bool = False, jobs: int | None = None,
+                 max_events: int | None = None, max_memory: str | None = None,
                  progress: Progress = True) -> MaxLoad:
         """The highest load that meets the objectives: `slicewise max-load`.
 
         scale: paths of what grows. precision: width of the interval as a share (0.02) or "2%"."""
         return self._ask("max-load", MaxLoad, progress, variant=variant, scale=scale,
                          precision=precision, most=most, most_replications=most_replications,
-                         replications=seeds, seed=seed, allow_pending=allow_pending, jobs=jobs)
+                         replications=seeds, seed=seed, allow_pending=allow_pending, jobs=jobs,
+                         max_events=max_events, max_memory=max_memory)
 
     def neighbours(self, *, variant: str | None = None, seeds: int | None = None,
                    seed: int | None = None, jobs: int | None = None,
+                   max_events: int | None = None, max_memory: str | None = None,
                    progress: Progress = True) -> Neighbours:
         """Who slows whom down: `slicewise neighbours`."""
         return self._ask("neighbours", Neighbours, progress, variant=variant, replications=seeds,
-                         seed=seed, jobs=jobs)
+                         seed=seed, jobs=jobs,
+                         max_events=max_events, max_memory=max_memory)
 
     def sensitivity(self, *, variant: str | None = None, vary: Sequence[str] = (),
                     by: float | str | None = None, break_evens: int | None = None,
                     seeds: int | None = None, seed: int | None = None, allow_pending: bool = False,
-                    jobs: int | None = None, progress: Progress = True) -> Sensitivity:
+                    jobs: int | None = None,
+                    max_events: int | None = None, max_memory: str | None = None,
+                    progress: Progress = True) -> Sensitivity:
         """Which inputs the answer hangs on: `slicewise sensitivity`. by: a share (0.2) or "20%"."""
         return self._ask("sensitivity", Sensitivity, progress, variant=variant, vary=vary, by=by,
                          break_evens=break_evens, replications=seeds, seed=seed,
-                         allow_pending=allow_pending, jobs=jobs)
+                         allow_pending=allow_pending, jobs=jobs,
+                         max_events=max_events, max_memory=max_memory)
 
     def export(self, to: str, *, variant: str | None = None, chart_version: str | None = None,
                image: str | None = None, cluster: str | None = None, start: str | None = None,
-               dcgm_compat: bool = False, requests: int | None = None) -> dict[str, str]:
+               dcgm_compat: bool = False, requests: int | None = None,
+               max_events: int | None = None, max_memory: str | None = None) -> dict[str, str]:
         """The files that put it in place, by path: `slicewise export --to`. One file alone has the
         path ""; nothing is written to the disk. UsageError for a scenario with prices of its own, which
         no such file can have."""
@@ -217,19 +234,22 @@ class Scenario:
         files, words = self._files()
         written = ask(["export", *words, f"--to={to}", "--out=.", *flags(
             variant=variant, chart_version=chart_version, image=image, cluster=cluster, start=start,
-            dcgm_compat=dcgm_compat, requests=requests)], files, lambda answer: answer.files, False)
+            dcgm_compat=dcgm_compat, requests=requests, max_events=max_events,
+            max_memory=max_memory)], files, lambda answer: answer.files, False)
         return {"" if path == "." else path.removeprefix("./"): text.decode()
                 for path, text in written.items()}
 
     def report(self, *, variant: str | Sequence[str] | None = None, seeds: int | None = None,
                seed: int | None = None, split: str | None = None, group_by: str | None = None,
                allow_pending: bool = False, jobs: int | None = None,
+               max_events: int | None = None, max_memory: str | None = None,
                progress: Progress = True) -> str:
         """The page of `slicewise report`, as one HTML document."""
         files, words = self._files()
         return ask(["report", *words, "--output=html", *flags(
             variant=_several(variant), replications=seeds, seed=seed, split=split,
-            group_by=group_by, allow_pending=allow_pending, jobs=jobs)], files, output, progress)
+            group_by=group_by, allow_pending=allow_pending, jobs=jobs, max_events=max_events,
+            max_memory=max_memory)], files, output, progress)
 
     def check(self, *, strict: bool = False) -> Check:
         """What is wrong with it, without a run: `slicewise check`, which judges files as they stand:
