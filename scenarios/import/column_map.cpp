@@ -38,7 +38,8 @@ constexpr std::array kReadyMaps = {
              "unknown day, but hour and weekday are those of Shanghai"},
     ReadyMap{"acme", "gpu_time,type,submit_time,start_time,gpu_num",
              "arrival=submit_time,start=start_time,end=end_time,run=duration,gpus=gpu_num,"
-             "cpu=cpu_num,memory=mem_per_pod_GB:gb,id=job_id,user=user,state=state,work=type,gpu_"
+             "cpu=cpu_num,memory=mem_per_pod_GB:gb,pods=node_num,id=job_id,user=user,state=state,"
+             "work=type,gpu_"
              "use=gpu_util,sm_active=sm_active",
              "", ""},
     ReadyMap{

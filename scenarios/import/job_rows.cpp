@@ -70,9 +70,9 @@ bool JobRows::append(const JobRow& row) {
   return std::exchange(is_id_[id], char{1}) != 0;
 }
 
-bool JobRows::share_named_gpus() const {
+bool JobRows::share_gpus() const {
   for (std::size_t row = 0; row < size(); ++row) {
-    if (trace_.ran_on.owned[row] != 0 && trace_.gpu_milli.owned[row] < 1'000) return true;
+    if (trace_.gpus.owned[row] > 0 && trace_.gpu_milli.owned[row] < 1'000) return true;
   }
   return false;
 }

@@ -66,8 +66,8 @@ class JobRows {
   }
 
   std::size_t size() const { return trace_.arrival.owned.size(); }
-  // Whether some asked for a part of a GPU that the log names: they may have run beside others.
-  bool share_named_gpus() const;
+  // Whether some asked for a part of a GPU: they may have run beside others.
+  bool share_gpus() const;
 
   // The trace in order of arrival, cut to the window that was asked for, without the columns that
   // nobody filled; or what was wrong with the rows. `since_epoch`: arrivals count from 1970.

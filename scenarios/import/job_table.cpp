@@ -18,6 +18,7 @@ namespace slicewise::scenarios {
 namespace {
 
 constexpr std::int64_t kMostInt32 = 2'147'483'647;
+constexpr std::int64_t kMostMemory = 1LL << 60U;  // bytes
 
 bool is_ready(const ReadyMap* ready, std::string_view name) {
   return ready != nullptr && ready->name == name;
@@ -114,7 +115,7 @@ bool JobTableRows::read_host(JobRow& row) {
     }
     row.cpu_milli = static_cast<std::int32_t>(*milli);
   }
-  if (!read_memory(JobField::Memory, row.memory)) return false;
+  if (!read_memory(JobField::Memory, row.memory) || !read_pods(row.memory)) return false;
   if (!read_memory(JobField::GpuMemory, row.gpu_memory)) return false;
   if (!read_share(JobField::GpuUse, row.gpu_permille)) return false;
   if (!read_share(JobField::SmActive, row.sm_permille)) return false;
@@ -165,8 +166,21 @@ bool JobTableRows::read_memory(JobField field, Bytes& memory) {
   const Int128 bytes = plain_bytes  ? Int128{plain_bytes->count}
                        : millionths ? static_cast<Int128>(*millionths) * unit / 1'000'000
                                     : Int128{-1};
-  if (bytes < 0 || bytes > (1LL << 60U)) return table_.bad(at(field), "is no amount of memory");
+  if (bytes < 0 || bytes > kMostMemory) return table_.bad(at(field), "is no amount of memory");
   memory = Bytes{static_cast<std::int64_t>(bytes)};
+  return true;
+}
+
+// Of each of which the memory is.
+bool JobTableRows::read_pods(Bytes& memory) {
+  if (!has(JobField::Pods) || memory.count < 0) return true;
+  const auto pods = scaled_of(text(JobField::Pods), 0);
+  if (!pods || *pods < 0 || *pods > kMostGpusOfJob) {
+    return table_.bad(at(JobField::Pods), "is no number of pods from 0 to 1000000");
+  }
+  const Int128 all = static_cast<Int128>(memory.count) * std::max<std::int64_t>(1, *pods);
+  if (all > kMostMemory) return table_.bad(at(JobField::Memory), "is no amount of memory");
+  memory.count = static_cast<std::int64_t>(all);
   return true;
 }
 

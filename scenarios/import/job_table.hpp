@@ -43,6 +43,7 @@ class JobTableRows {
   bool read_host(JobRow& row);
   bool read_share(JobField field, std::int32_t& permille);
   bool read_memory(JobField field, Bytes& memory);
+  bool read_pods(Bytes& memory);
   bool read_times(JobRow& row);
   bool read_arrival(JobRow& row, const std::optional<std::int64_t>& start, bool& skip);
   bool read_deadline(JobRow& row);

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -156,14 +157,29 @@ class RequestLine {
 // late.
 constexpr Duration kStampJitter = milliseconds(5);
 
-// The gaps between stamps that differ by more than `jitter`.
-std::vector<std::int64_t> gaps_of(const std::vector<LoggedRequest>& requests, Duration jitter) {
-  std::vector<std::int64_t> gaps;
-  Duration stamp = requests.empty() ? Duration{} : requests.front().at;
+struct Stamp {
+  Duration at;
+  std::int64_t requests = 0;
+};
+
+// Those that differ by more than `jitter`.
+std::vector<Stamp> stamps_of(const std::vector<LoggedRequest>& requests, Duration jitter) {
+  std::vector<Stamp> stamps;
   for (const LoggedRequest& request : requests) {
-    if (request.at - stamp <= jitter) continue;
-    gaps.push_back((request.at - stamp).ns);
-    stamp = request.at;
+    if (stamps.empty() || request.at - stamps.back().at > jitter) stamps.push_back({request.at});
+    ++stamps.back().requests;
+  }
+  return stamps;
+}
+
+// Between those that several requests share: one alone may lie anywhere, batched or not.
+std::vector<std::int64_t> gaps_between(const std::vector<Stamp>& stamps) {
+  std::vector<std::int64_t> gaps;
+  std::optional<Duration> last;
+  for (const Stamp& stamp : stamps) {
+    if (stamp.requests == 1) continue;
+    if (last) gaps.push_back((stamp.at - *last).ns);
+    last = stamp.at;
   }
   return gaps;
 }
@@ -207,8 +223,9 @@ struct Batching {
 Batching batching_of(const std::vector<LoggedRequest>& requests) {
   const auto is_step = [](Duration step) { return step >= milliseconds(100) && step <= hours(1); };
   for (const Duration jitter : {Duration{}, kStampJitter}) {
-    const std::vector<std::int64_t> gaps = gaps_of(requests, jitter);
-    if (gaps.empty() || 2 * (gaps.size() + 1) > requests.size()) continue;
+    const std::vector<Stamp> stamps = stamps_of(requests, jitter);
+    const std::vector<std::int64_t> gaps = gaps_between(stamps);
+    if (gaps.empty() || 2 * stamps.size() > requests.size()) continue;
     std::int64_t step = 0;
     for (const std::int64_t gap : gaps) step = std::gcd(step, gap);
     if (jitter.ns > 0 && !is_step(Duration{step})) step = jittered_step(gaps);
@@ -233,6 +250,7 @@ std::int64_t spread(std::vector<LoggedRequest>& requests, const Batching& batchi
     }
     first = last;
   }
+  std::ranges::stable_sort(requests, {}, &LoggedRequest::at);  // some came between two stamps
   return moved;
 }
 

@@ -17,8 +17,15 @@ constexpr std::string_view kSensors =
     "mem,"
     "avg_gpu_wrk_mem,max_gpu_wrk_mem,read,write,read_count,write_count";
 constexpr std::string_view kPaiJobs = "job_name,inst_id,user,status,start_time,end_time";
+constexpr std::string_view kPaiTags = "inst_id,user,gpu_type_spec,group,workload";
 
 bool is_sensor_line(const std::string_view line) { return parts_of(line, ',').size() == 16; }
+
+// The table of machines has as many columns, and numbers in the last.
+bool is_line_of_tags(const std::string_view line) {
+  const auto parts = parts_of(line, ',');
+  return parts.size() == parts_of(kPaiTags, ',').size() && !scaled_of(parts.back(), 0);
+}
 
 std::string_view first_line(const SourceText& file) {
   return std::string_view(file.text).substr(0, file.text.find_first_of("\r\n"));
@@ -44,8 +51,10 @@ bool PaiTables::read(const SourceText& file) {
   const std::string_view line = first_line(file);
   if (line.find("gpu_wrk_util") != line.npos) return read_sensors(file, true);
   if (line == kPaiJobs) return read_users(file, true);
+  if (line == kPaiTags) return read_tags(file, true);
   if (line.find("job_name") != line.npos) return false;
   if (is_sensor_line(line)) return read_sensors(file, false);
+  if (is_line_of_tags(line)) return read_tags(file, false);
   return parts_of(line, ',').size() == parts_of(kPaiJobs, ',').size() && read_users(file, false);
 }
 
@@ -98,16 +107,38 @@ bool PaiTables::read_users(const SourceText& file, bool has_header) {
   open(table, has_header, kPaiJobs);
   const auto job = table.column("job_name");
   const auto user = table.column("user");
-  if (!job || !user) return false;
-  while (table.next()) users_[std::string(table.value(*job))] = table.value(*user);
+  const auto instance = table.column("inst_id");
+  if (!job || !user || !instance) return false;
+  while (table.next()) {
+    jobs_[std::string(table.value(*job))] = {std::string(table.value(*user)),
+                                             std::string(table.value(*instance))};
+  }
+  return true;
+}
+
+bool PaiTables::read_tags(const SourceText& file, bool has_header) {
+  TableRows table(file, report_);
+  open(table, has_header, kPaiTags);
+  const auto instance = table.column("inst_id");
+  const auto group = table.column("group");
+  const auto workload = table.column("workload");
+  if (!instance || !group || !workload) return false;
+  while (table.next()) {
+    tags_[std::string(table.value(*instance))] = {std::string(table.value(*group)),
+                                                  std::string(table.value(*workload))};
+  }
   return true;
 }
 
 void PaiTables::complete(JobRow& row, const SourceLocation& where) {
-  if (const auto user = users_.find(std::string(row.gang)); user != users_.end()) {
-    row.user = user->second;
-  }
   const auto found = uses_.find(key_of(row.gang, row.work));
+  if (const auto job = jobs_.find(std::string(row.gang)); job != jobs_.end()) {
+    row.user = job->second.user;
+    if (const auto tags = tags_.find(job->second.instance); tags != tags_.end()) {
+      row.group = tags->second.group;
+      if (!tags->second.workload.empty()) row.work = tags->second.workload;
+    }
+  }
   if (found == uses_.end() || row.gpus == 0) return;
   const Use& use = found->second;
   if (use.samples > 0) {

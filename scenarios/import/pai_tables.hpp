@@ -11,7 +11,7 @@
 namespace slicewise::scenarios {
 
 // What the tables of Alibaba's PAI beside the one of tasks say of them: its sensors (GPU use and
-// memory of each instance, on which GPU) and its jobs (users).
+// memory of each instance, on which GPU), its jobs (users) and the tags of their groups.
 class PaiTables {
  public:
   explicit PaiTables(ImportReport& report) : report_(report) {}
@@ -38,10 +38,21 @@ class PaiTables {
 
   bool read_sensors(const SourceText& file, bool has_header);
   bool read_users(const SourceText& file, bool has_header);
+  bool read_tags(const SourceText& file, bool has_header);
+
+  struct Job {
+    std::string user;
+    std::string instance;  // by which the tags are found
+  };
+  struct Tags {
+    std::string group;
+    std::string workload;  // "bert": of some
+  };
 
   ImportReport& report_;
-  std::unordered_map<std::string, Use> uses_;  // by "job/task"
-  std::unordered_map<std::string, std::string> users_;
+  std::unordered_map<std::string, Use> uses_;   // by "job/task"
+  std::unordered_map<std::string, Job> jobs_;   // by name
+  std::unordered_map<std::string, Tags> tags_;  // by instance
 };
 
 }  // namespace slicewise::scenarios

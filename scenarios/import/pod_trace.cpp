@@ -209,7 +209,8 @@ class TraceOfPods {
         ask.milli = part_of(kWholeGpu, replicas_of(pod, name));
         break;
     }
-    shared_ = shared_ || ask.milli < kWholeGpu;
+    // MIG instances do not feel each other.
+    shared_ = shared_ || (ask.milli < kWholeGpu && gpu.kind != GpuResource::Kind::Mig);
     return ask;
   }
 

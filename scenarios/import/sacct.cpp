@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/units.hpp"
 
 #include "../text/scalars.hpp"
@@ -144,6 +145,9 @@ class SacctReader {
     return std::nullopt;
   }
 
+  // Whether jobs had shards: they may have run beside others.
+  bool share_gpus() const { return share_gpus_; }
+
  private:
   std::optional<Diagnostic> read_header() {
     table_.allow_last_separator();
@@ -272,7 +276,10 @@ class SacctReader {
     row.gpu_models = kept(tres->gpu_models);
     if (!tres->mig_profile.empty()) {
       row.resource = kept("mig-" + tres->mig_profile);
-      report_.remark(ImportRemark::Kind::Note, "jobs on MIG slices: gpus counts slices",
+      const auto slice = gpu_resource("nvidia.com/" + std::string(row.resource));
+      if (slice) row.gpu_milli = 1'000 * slice->slices / slice->slices_of;
+      report_.remark(ImportRemark::Kind::Note,
+                     "jobs on MIG slices: gpus counts slices, each a part of the GPU's compute",
                      [&] { return table_.place(*column); });
     }
     if (tres->shards > 0 && tres->gpus == 0) read_shards(row, tres->shards, *column);
@@ -280,6 +287,7 @@ class SacctReader {
   }
 
   void read_shards(JobRow& row, std::int64_t shards, std::size_t column) {
+    share_gpus_ = true;
     const std::int64_t of_gpu = options_.replicas.value_or(0);
     row.resource = "shard";
     if (of_gpu == 0) {
@@ -387,6 +395,7 @@ class SacctReader {
   JobRows& rows_;
   TableRows table_;
   JobRow waiting_;
+  bool share_gpus_ = false;
   std::optional<SourceLocation> place_;  // of the job that waits for its steps
   std::set<std::string> texts_;
   std::optional<std::size_t> id_, user_, partition_, work_, submit_, eligible_, start_, end_,
@@ -400,13 +409,14 @@ Expected<Imported> import_sacct(std::span<const SourceText> files, const ImportO
   ImportReport report(options.skip_bad);
   JobRows rows(report);
   Diagnostics problems;
+  bool share_gpus = false;
   for (const SourceText& file : files) {
-    if (auto problem = SacctReader(file, options, report, rows).read()) {
-      problems.push_back(std::move(*problem));
-    }
+    SacctReader reader(file, options, report, rows);
+    if (auto problem = reader.read()) problems.push_back(std::move(*problem));
+    share_gpus = share_gpus || reader.share_gpus();
   }
   if (!problems.empty()) return tl::unexpected(std::move(problems));
-  return rows.finish(files.front(), options, /*since_epoch=*/true);
+  return rows.finish(files.front(), options, /*since_epoch=*/true, share_gpus);
 }
 
 }  // namespace slicewise::scenarios

@@ -60,7 +60,7 @@ class TableImport {
       std::ranges::move(found, std::back_inserter(problems));
     }
     if (!problems.empty()) return tl::unexpected(std::move(problems));
-    return rows_.finish(files.front(), options_, since_epoch, rows_.share_named_gpus());
+    return rows_.finish(files.front(), options_, since_epoch, rows_.share_gpus());
   }
 
  private:

@@ -128,6 +128,9 @@ TEST(ImportPods, FractionsByResourceName) {
   EXPECT_EQ(gpus_of(limits(R"("nvidia.com/mig-3g.20gb":"2")")), std::pair(2, 428));
   EXPECT_EQ(gpus_of(limits(R"("nvidia.com/mig-1g.6gb":"1")")), std::pair(1, 250));   // A30
   EXPECT_EQ(gpus_of(limits(R"("nvidia.com/mig-2g.48gb":"1")")), std::pair(1, 500));  // RTX PRO 6000
+  // Instances do not feel each other.
+  EXPECT_FALSE(
+      pods(list(pod("p", limits(R"("nvidia.com/mig-1g.5gb":"1")")))).trace.run_under_sharing);
   EXPECT_EQ(gpus_of(limits(R"("k8s.amazonaws.com/vgpu":"3")")), std::pair(1, 300));
   EXPECT_EQ(gpus_of(limits(R"("nvidia.com/gpu":"1","nvidia.com/gpucores":"30")")),
             std::pair(1, 300));  // HAMi

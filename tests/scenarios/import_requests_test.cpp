@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -140,6 +141,25 @@ TEST(ImportMooncake, JitteredStampsAreSpreadOverTheirStep) {
   EXPECT_EQ(rows[3].at, milliseconds(3'001));
   EXPECT_EQ(rows[5].at, milliseconds(5'001));
   EXPECT_EQ(rows.back().at, milliseconds(301'300));
+}
+
+// One request by itself may lie anywhere; a batch every 3 s is still seen.
+TEST(ImportMooncake, StraysDoNotHideTheStep) {
+  std::string text;
+  const auto add = [&](int ms) {
+    text +=
+        "{\"timestamp\": " + std::to_string(ms) + ", \"input_length\": 7, \"output_length\": 5}\n";
+  };
+  for (int batch = 0; batch < 200; ++batch) {
+    if (batch % 3 == 1) continue;
+    const int stamp = 3'000 * batch + batch % 2;
+    for (int i = 0; i < 4; ++i) add(stamp);
+    if (batch % 8 == 5) add(stamp + 311 * (batch % 9) + 100);
+  }
+  const Imported result = imported(ImportKind::Mooncake, text);
+  EXPECT_GT(counted(result, "steps of 3000 ms, give or take a few: spread evenly"), 0);
+  const auto& rows = log_of(result).rows;
+  EXPECT_TRUE(std::ranges::is_sorted(rows, {}, [](const auto& row) { return row.at; }));
 }
 
 TEST(ImportMooncake, StampsThatFollowNoStepStay) {

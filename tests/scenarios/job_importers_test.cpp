@@ -15,6 +15,7 @@ namespace slicewise::scenarios {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 struct Outcome {
   std::string csv;      // the trace, or "" when the import failed
@@ -167,6 +168,7 @@ TEST(Jobs, PaiHasNoHeaderPercentOfGpusAndGangsOfInstances) {
       "j2,tensorflow,1,Waiting,,,600,29,200,T4\n",
       "pai");
   EXPECT_EQ(got.csv,
+            "# run_under_sharing=true\n"  // of parts of a GPU nobody says beside whom
             "arrival_s,run_s,gpus,gpu_milli,cpu_milli,memory_bytes,state,gpu_models,work,gang\n"
             "0,100,0,1000,6000,29500000000,Completed,CPU,ps,j1\n"
             "0,60,1,500,500,1000000000,Failed,MISC,worker,j1\n"
@@ -204,6 +206,25 @@ TEST(Jobs, PaiSensorsAndUsersComeBesideItsTasks) {
   const std::string bad = "j1,worker,w,i,m,g,1,-3,1,2,1,4.5,0,0,0,0\n";
   EXPECT_THAT(import(ImportKind::Jobs, {bad, kPaiTask}, options).first_error(),
               HasSubstr("gpu_wrk_util: \"-3\" is no GPU use"));
+}
+
+TEST(Jobs, PaiTagsSayTheGroupAndWhatItRuns) {
+  ImportOptions options;
+  options.columns = "pai";
+  const std::string jobs = "j1,i1,ana,Terminated,90,160\nj2,i2,bo,Terminated,90,160\n";
+  const std::string tasks =
+      "j1,worker,1,Terminated,100,160,50,1,100,V100\nj2,worker,1,Terminated,101,160,50,1,100,T4\n";
+  const std::string machines = "m1,V100,96,512,8\n";
+  for (const std::string header : {"", "inst_id,user,gpu_type_spec,group,workload\n"}) {
+    const Outcome got = import(
+        ImportKind::Jobs, {header + "i1,ana,V100,g7,bert\ni2,bo,,g8,\n", jobs, tasks}, options);
+    EXPECT_EQ(got.csv,
+              "arrival_s,run_s,gpus,cpu_milli,memory_bytes,state,user,group,gpu_models,work,gang\n"
+              "0,60,1,500,1000000000,Completed,ana,g7,V100,bert,j1\n"
+              "1,59,1,500,1000000000,Completed,bo,g8,T4,worker,j2\n");
+  }
+  EXPECT_THAT(import(ImportKind::Jobs, {machines, jobs, tasks}, options).first_error(),
+              HasSubstr("5 values where the header has 10"));
 }
 
 TEST(Jobs, SmActivityAndDeadlinesAreColumnsOfAMap) {
@@ -260,7 +281,8 @@ TEST(Jobs, KalosOfAcmeCountsTheWaitIntoItsDuration) {
       "end_time,duration,queue,gpu_time\n"
       "d,u,8,64,960,1000,Other,FAILED,2023-05-17 11:00:58+00:00,2023-05-17 11:01:08+00:00,"
       "2023-05-17 11:01:16+00:00,18,10.0,1152.0\n");
-  EXPECT_THAT(got.csv, HasSubstr("\n0,8,64,960000,1000000000000,10,Failed,d,u,Other\n"));
+  EXPECT_THAT(got.csv, HasSubstr("\n0,8,64,960000,8000000000000,10,Failed,d,u,Other\n"))
+      << "memory is of each of its 8 pods";
   EXPECT_THAT(got.remarks, HasSubstr("1 rows whose duration counts the wait in"));
 }
 
@@ -309,7 +331,9 @@ TEST(Jobs, ShockwaveLinesHaveADuration) {
 TEST(Jobs, AMapNamesColumnsAndUnits) {
   const Outcome got = import_jobs("when;how long;cards;kind\n1000;90;0.5;\"a, b\"\n2000;30;1.5;\n",
                                   "arrival=when:ms,run=how long:min,gpus=cards,work=kind");
-  EXPECT_EQ(got.csv, "arrival_s,run_s,gpus,gpu_milli,work\n0,5400,1,500,\"a, b\"\n1,1800,2,750,\n");
+  EXPECT_EQ(got.csv,
+            "# run_under_sharing=true\n"
+            "arrival_s,run_s,gpus,gpu_milli,work\n0,5400,1,500,\"a, b\"\n1,1800,2,750,\n");
   EXPECT_THAT(got.remarks, HasSubstr("1 rows that ask for one and a part of a GPU"));
 }
 
@@ -446,8 +470,12 @@ TEST(Sacct, WithoutAHeaderMigShardsAndAZone) {
       import(ImportKind::Sacct, {"1" + times + "gres/gpu:1g.5gb=1\n2" + times + "gres/shard=4\n"},
              options);
   EXPECT_EQ(got.csv,
-            "# origin_unix_s=1718000000\narrival_s,run_s,gpus,gpu_milli,observed_wait_s,id,"
-            "resource\n0,10,1,1000,1,1,mig-1g.5gb\n0,10,1,500,1,2,shard\n");
+            "# origin_unix_s=1718000000\n# run_under_sharing=true\n"
+            "arrival_s,run_s,gpus,gpu_milli,observed_wait_s,id,"
+            "resource\n0,10,1,142,1,1,mig-1g.5gb\n0,10,1,500,1,2,shard\n");
+  // Instances do not feel each other.
+  EXPECT_THAT(import(ImportKind::Sacct, {"1" + times + "gres/gpu:1g.5gb=1\n"}, options).csv,
+              Not(HasSubstr("run_under_sharing")));
   EXPECT_THAT(got.remarks, HasSubstr("1 jobs on MIG slices"));
 }
 
