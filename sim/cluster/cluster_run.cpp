@@ -76,7 +76,7 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication, Recorder* 
       notebooks_(run_, gpus_, usage_, pods_),
       work_(run_, batch_, steps_, services_, replicas_, notebooks_, usage_, pods_),
       pods_(run_, scheduler_, gpus_, usage_, batch_, jobs_, work_, scalers_, services_, replicas_),
-      preemption_(run_, scheduler_, pods_, work_, batch_),
+      preemption_(run_, scheduler_, pods_, work_),
       layouts_(run_, batch_, jobs_, pods_),
       nodes_(run_, usage_, pods_),
       provisioner_(run_, scheduler_, nodes_),

@@ -33,6 +33,11 @@ std::int64_t SteadyBatch::units_finished(std::uint32_t p) const {
   return run_.cluster.pods[p].units - static_cast<std::int64_t>(std::ceil(units_left_[p]));
 }
 
+double SteadyBatch::units_left(std::uint32_t p) const {
+  const double unsettled_s = unsettled_ns(run_.cluster.pods[p].node) * 1e-9;
+  return units_left_[p] - paces_.pods[p].units_per_second * unsettled_s;
+}
+
 double SteadyBatch::unsettled_ns(NodeId node) const {
   if (run_.cluster.is_exact(node)) return 0;
   return static_cast<double>((run_.now - settled_[index(node)]).ns);

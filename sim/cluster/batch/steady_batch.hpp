@@ -20,8 +20,8 @@ class SteadyBatch {
   // The pod begins its work. The caller resolves the node.
   void begin(std::uint32_t pod);
   std::int64_t units_finished(std::uint32_t pod) const;
-  // As of the last time that its node was settled.
-  double units_left(std::uint32_t pod) const { return units_left_[pod]; }
+  // Now, settled or not: whoever looks changes nothing, not even what rounding makes of it.
+  double units_left(std::uint32_t pod) const;
 
   // Accounts for the time since the node's paces last changed: before anything does.
   void settle(NodeId node);

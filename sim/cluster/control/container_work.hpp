@@ -35,7 +35,7 @@ class ContainerWork {
 
   // Whole units of batch work that the pod has behind it.
   std::int64_t units_finished(std::uint32_t pod) const;
-  // Of the batch work of a pod that runs. REQUIRES: its node is settled.
+  // Of the batch work of a pod that runs.
   double units_left(std::uint32_t pod) const;
   // What its GPU was given for the request or cell under way; nothing for batch work.
   std::optional<Duration> gpu_work(std::uint32_t pod) const;

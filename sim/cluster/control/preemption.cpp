@@ -11,12 +11,11 @@ namespace slicewise::sim {
 using scenarios::PodQueue;
 
 Preemption::Preemption(RunState& run, const Scheduler& scheduler, PodLife& pods,
-                       ContainerWork& work, SteadyBatch& batch)
+                       const ContainerWork& work)
     : run_(run),
       scheduler_(scheduler),
       pods_(pods),
       work_(work),
-      batch_(batch),
       choice_(run.cluster, scheduler.nominated()) {
   for (const WorkloadModel& workload : run.world.workloads) {
     lowest_ = std::min(lowest_, workload.spec.priority);
@@ -148,20 +147,16 @@ void Preemption::stop_those_with_more_left() {
   looked_ = run_.now;  // once at an instant: who is stopped wakes the scheduler, too
   const ClusterState& cluster = run_.cluster;
   const RankedPods& ranked = scheduler_.queue().ranked();
-  waiting_.clear();
-  for (std::size_t w = 0; w < run_.world.workloads.size(); ++w) {
-    waiting_.push_back(ranked.of(w).size());
-  }
+  if (all_find_room()) return;
+  all_wait();
   const std::size_t first = next_waiting();
   const RankedPods::Rank least = ranked.rank(ranked.of(first).back());
   order_.clear();
   for_each_that_runs([&](std::uint32_t p) {
     if (cluster.model(cluster.pods[p]).spec.kind != scenarios::WorkloadKind::Job) return;
     double left = 0;  // of the part of the job that has most to do
-    for_each_of_job(cluster, p, [&](std::uint32_t of_job) {
-      batch_.settle(cluster.pods[of_job].node);
-      left = std::max(left, work_.units_left(of_job));
-    });
+    for_each_of_job(cluster, p,
+                    [&](std::uint32_t of_job) { left = std::max(left, work_.units_left(of_job)); });
     const RankedPods::Rank rank{work_left(cluster, p, left), cluster.pods[p].submitted, p};
     if (least < rank) order_.push_back(rank);  // the others stay where they are
   });
@@ -177,6 +172,25 @@ void Preemption::stop_those_with_more_left() {
     }
   }
   for (const std::uint32_t p : victims_) pods_.evict(p, Eviction::Stopped);
+}
+
+void Preemption::all_wait() {
+  waiting_.clear();
+  for (std::size_t w = 0; w < run_.world.workloads.size(); ++w) {
+    waiting_.push_back(scheduler_.queue().jobs_of(w));
+  }
+}
+
+// Whether what is free is enough for all that wait: then nobody has to go, whatever those that run
+// have left.
+bool Preemption::all_find_room() {
+  all_wait();
+  open_rooms();
+  for (std::size_t w = next_waiting(); w != kNobody; w = next_waiting()) {
+    if (!take(w, true)) return false;
+    --waiting_[w];
+  }
+  return true;
 }
 
 std::size_t Preemption::next_waiting() const {

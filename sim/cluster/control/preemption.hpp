@@ -15,7 +15,6 @@ namespace slicewise::sim {
 class ContainerWork;
 class PodLife;
 class Scheduler;
-class SteadyBatch;
 
 // Stops pods that run for others that wait, as spec.scheduler.queue says. `backfill` as
 // kube-scheduler does, node by node (VictimChoice), with time to end (Terminations). `priority` as
@@ -26,8 +25,7 @@ class SteadyBatch;
 // without being stopped, and a job that goes on has its start-up again.
 class Preemption {
  public:
-  Preemption(RunState& run, const Scheduler& scheduler, PodLife& pods, ContainerWork& work,
-             SteadyBatch& batch);
+  Preemption(RunState& run, const Scheduler& scheduler, PodLife& pods, const ContainerWork& work);
 
   // priority: for the job that the pod is the first of, which fits nowhere. False: nobody would
   // make room.
@@ -49,6 +47,8 @@ class Preemption {
   void give(std::uint32_t pod);
   // All pods of a job, where nobody is now or wherever nobody is in thought.
   bool take(std::size_t workload, bool only_free);
+  void all_wait();
+  bool all_find_room();
   // That of the jobs in `waiting_` which has least left, of none: kNobody.
   static constexpr std::size_t kNobody = SIZE_MAX;
   std::size_t next_waiting() const;
@@ -58,8 +58,7 @@ class Preemption {
   RunState& run_;
   const Scheduler& scheduler_;
   PodLife& pods_;
-  ContainerWork& work_;
-  SteadyBatch& batch_;
+  const ContainerWork& work_;
   VictimChoice choice_;
   std::optional<NodeRooms> rooms_;  // nullopt: another queue, which stops nobody
   std::optional<NodeRooms> free_;   // what is free whoever is stopped
