@@ -169,6 +169,23 @@ std::vector<std::string> note_lines(std::span<const sim::VariantResult> variants
   return lines;
 }
 
+namespace {
+
+// "after 12 d 4 h of its first run, 5000 of 20000 recorded jobs done".
+std::string stopped_text(const sim::VariantResult& variant) {
+  std::int64_t jobs = 0;
+  double done = 0;
+  for (const sim::WorkloadResult& w : variant.workloads) {
+    if (!w.recorded) continue;
+    jobs += w.recorded->all.jobs;
+    done += w.recorded->all.finished;
+  }
+  return fmt::format("after {} of its first run, {:.0f} of {} recorded jobs done",
+                     duration_text(*variant.stopped_at), done, jobs);
+}
+
+}  // namespace
+
 std::string interrupted_line(const sim::Result& result) {
   if (!result.interrupted) return "";
   if (result.variants.empty()) {
@@ -177,8 +194,10 @@ std::string interrupted_line(const sim::Result& result) {
   const bool one = result.variants.size() == 1;
   std::string done;
   for (const sim::VariantResult& v : result.variants) {
-    done += fmt::format("{}{}{} of {} runs done", done.empty() ? "" : ", ", one ? "" : v.name + " ",
-                        v.replications, result.stamp.replications);
+    done += fmt::format("{}{}", done.empty() ? "" : ", ", one ? "" : v.name + " ");
+    done += v.stopped_at
+                ? stopped_text(v)
+                : fmt::format("{} of {} runs done", v.replications, result.stamp.replications);
   }
   return "INTERRUPTED: " + done + (one ? "" : "; a variant without a finished run is left out");
 }

@@ -217,6 +217,7 @@ class TraceExpansion {
     for (const std::size_t row : rows_) {
       if (!trace_.name(trace_.gang, row).empty()) set_apart(Apart::Gang, row);
       if (known(trace_.time_limit, row) >= 0) set_apart(Apart::TimeLimit, row);
+      if (trace_.asks_for_parts_of_several(row)) set_apart(Apart::PartOfSeveral, row);
       const std::string_view name = trace_.name(trace_.resource, row);
       if (name.empty()) continue;
       const auto resource = recorded_resource(name);
@@ -328,6 +329,10 @@ class TraceExpansion {
     workload.trace->judged_groups = judged_groups_;
     workload.trace->gpu = trace_.names[key.device];
     workload.trace->first = trace_.row_place(rows.front());
+    if (trace_.origin_unix_s) {
+      workload.trace->origin_unix_s =
+          *trace_.origin_unix_s + (first_ + source_.from).ns / seconds(1).ns;
+    }
     return workload;
   }
 

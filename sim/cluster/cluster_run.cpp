@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/sim/cluster/cluster.hpp"
-
 #include "clock_watch.hpp"
 
 namespace slicewise::sim {
@@ -130,7 +128,22 @@ inline void ClusterRun::dispatch(Timers::Fired timer) {
   }
 }
 
-Replication ClusterRun::run(const std::atomic<bool>* interrupted) {
+namespace {
+
+std::int64_t recorded_jobs_over(const RunState& run) {
+  std::int64_t over = 0;
+  for (const TraceModel& trace : run.world.traces) {
+    for (const std::size_t w : trace.workloads) {
+      const WorkloadRecord& record = run.record.workloads[w];
+      over += std::ssize(record.completion) + record.jobs_failed;
+    }
+  }
+  return over;
+}
+
+}  // namespace
+
+Replication ClusterRun::run(const std::atomic<bool>* interrupted, const LookIn& look_in) {
   std::int64_t& events = run_.record.events;
   ClockWatch watch(run_);
   while (!run_.ended) {
@@ -139,9 +152,10 @@ Replication ClusterRun::run(const std::atomic<bool>* interrupted) {
     watch.fired(timer);
     dispatch(timer);
     run_.timers.end_firing();
-    if (++events % kEventsBetweenChecks == 0 && interrupted != nullptr && interrupted->load()) {
-      break;
-    }
+    if (++events % kEventsBetweenChecks != 0) continue;
+    if (look_in) look_in(recorded_jobs_over(run_), run_.now);
+    run_.record.interrupted = interrupted != nullptr && interrupted->load();
+    if (run_.record.interrupted) break;
   }
   end();
   return std::move(run_.record);
@@ -189,8 +203,8 @@ void ClusterRun::end() {
 }
 
 Replication run_replication(const World& world, std::uint32_t replication,
-                            const std::atomic<bool>* interrupted) {
-  return ClusterRun(world, replication).run(interrupted);
+                            const std::atomic<bool>* interrupted, const LookIn& look_in) {
+  return ClusterRun(world, replication).run(interrupted, look_in);
 }
 
 }  // namespace slicewise::sim

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "slicewise/sim/cluster/cluster.hpp"
 #include "slicewise/sim/metrics/replication.hpp"
 
 #include "batch/batch_steps.hpp"
@@ -64,7 +65,7 @@ class ClusterRun {
   ClusterRun(const ClusterRun&) = delete;
   ClusterRun& operator=(const ClusterRun&) = delete;
 
-  Replication run(const std::atomic<bool>* interrupted);
+  Replication run(const std::atomic<bool>* interrupted, const LookIn& look_in);
 
  private:
   void dispatch(Timers::Fired timer);

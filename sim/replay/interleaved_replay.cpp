@@ -178,7 +178,7 @@ Expected<ReplayResult> replay_interleaved(const scenarios::JobTrace& trace,
   if (const auto problem = problem_of(trace, settings.cluster)) {
     return tl::unexpected(Diagnostics{*problem});
   }
-  const JobStream jobs(trace, settings.repeat, settings.shift);
+  const JobStream jobs(trace, settings);
   std::vector<int> nodes;
   for (const NodeShape& node : settings.cluster.nodes) {
     if (node.gpus > 0) nodes.push_back(node.gpus);

@@ -72,11 +72,12 @@ constexpr std::uint32_t kNoGang = UINT32_MAX;
 
 }  // namespace
 
-JobStream::JobStream(const scenarios::JobTrace& trace, int repeat, Duration shift, int tickets)
+JobStream::JobStream(const scenarios::JobTrace& trace, const ReplaySettings& settings, int tickets)
     : trace_(trace),
       rows_(static_cast<JobNumber>(trace.size())),
-      total_(rows_ * static_cast<JobNumber>(repeat)),
-      shift_(shift),
+      total_(rows_ * static_cast<JobNumber>(settings.repeat)),
+      shift_(settings.shift),
+      on_nodes_(!settings.cluster.nodes.empty()),
       ticket_milli_(tickets > 0 ? milli_of_ticket(tickets) : 0) {
   if (!trace.gang.empty()) find_gangs();
 }
@@ -111,15 +112,16 @@ std::span<const std::uint32_t> JobStream::rows_of(JobNumber job) const {
   return {&single_, 1};
 }
 
+std::int64_t JobStream::milli_of_row(std::size_t at) const {
+  const std::int64_t gpus = trace_.gpus[at];
+  if (gpus == 1 && ticket_milli_ > 0) return ticket_milli_;
+  return gpus * (gpus > 1 && on_nodes_ ? 1000 : trace_.milli_of_each(at));
+}
+
 std::int64_t JobStream::gpu_milli(JobNumber job) const {
-  const auto of_row = [this](std::size_t at) -> std::int64_t {
-    const std::int64_t gpus = trace_.gpus[at];
-    if (ticket_milli_ > 0) return gpus == 1 ? ticket_milli_ : gpus * 1000;
-    return gpus * trace_.milli_of_each(at);
-  };
-  if (gangs_.empty()) return of_row(row(job));
+  if (gangs_.empty()) return milli_of_row(row(job));
   std::int64_t sum = 0;
-  for (const std::uint32_t at : rows_of(job)) sum += of_row(at);
+  for (const std::uint32_t at : rows_of(job)) sum += milli_of_row(at);
   return sum;
 }
 

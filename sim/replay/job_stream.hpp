@@ -23,7 +23,8 @@ using JobNumber = std::uint32_t;
 class JobStream {
  public:
   // `tickets`: of each GPU; a job with one GPU takes one of them. 0: it takes what the trace says.
-  JobStream(const scenarios::JobTrace& trace, int repeat, Duration shift, int tickets = 0);
+  // Several GPUs are whole ones on nodes.
+  JobStream(const scenarios::JobTrace& trace, const ReplaySettings& settings, int tickets = 0);
 
   JobNumber size() const { return total_; }
   std::size_t row(JobNumber job) const { return total_ == rows_ ? job : job % rows_; }
@@ -37,6 +38,7 @@ class JobStream {
   }
   // Thousandths of GPUs that it takes, of the whole gang.
   std::int64_t gpu_milli(JobNumber job) const;
+  std::int64_t milli_of_row(std::size_t row) const;
   int priority(JobNumber job) const {
     return trace_.priority.empty() ? 0 : trace_.priority[row(job)];
   }
@@ -59,6 +61,7 @@ class JobStream {
   JobNumber rows_ = 0;
   JobNumber total_ = 0;
   Duration shift_;
+  bool on_nodes_ = false;
   int ticket_milli_ = 0;  // 0: as the trace says
   // Only when the trace has gangs: rows of each, in order, and by row its gang's run time when it
   // is the last to arrive, else kUnknownDuration.

@@ -127,8 +127,8 @@ Expected<ReplayResult> replay_shared(const scenarios::JobTrace& trace,
                                      const ReplaySettings& asked_for) {
   const ReplaySettings settings = spread_by_what_is_known(trace, asked_for);
   const GpuSharing& sharing = *settings.sharing;
-  const JobStream jobs(trace, settings.repeat, settings.shift, sharing.tickets);
-  const JobStream asked(trace, settings.repeat, settings.shift);
+  const JobStream jobs(trace, settings, sharing.tickets);
+  const JobStream asked(trace, settings);
   TraceShapes shapes = shapes_of(trace, settings.cluster, sharing.tickets);
   const JobUses uses(trace, sharing);
   if (!uses.problems().empty()) return tl::unexpected(uses.problems());
@@ -212,7 +212,7 @@ Expected<ReplayResult> replay(const scenarios::JobTrace& trace, const ReplaySett
   if (interleaves(settings.queue)) return replay_interleaved(trace, settings);
   if (settings.sharing) return replay_shared(trace, settings);
   const bool pool = settings.cluster.nodes.empty();
-  const JobStream jobs(trace, settings.repeat, settings.shift);
+  const JobStream jobs(trace, settings);
   const bool needs_shapes =
       !pool || settings.queue == QueuePolicy::Backfill || settings.queue == QueuePolicy::Priority;
   const TraceShapes shapes = needs_shapes ? shapes_of(trace, settings.cluster) : TraceShapes{};

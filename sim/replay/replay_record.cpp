@@ -128,7 +128,7 @@ void ReplayRecord::ended_row(JobNumber job, std::size_t row, TimePoint arrival, 
   // Of a gang each row has waited for the run time of the longest less than all of them.
   Duration wait = completion - trace.run[row];
   if (served != nullptr) wait -= served->on_gpu - served->run;
-  ReplayClass& size = classes_[class_of(std::int64_t{trace.gpus[row]} * trace.milli_of_each(row))];
+  ReplayClass& size = classes_[class_of(jobs_.milli_of_row(row))];
   ++size.finished;
   size.wait.add(wait);
   size.completion.add(completion);
@@ -180,7 +180,7 @@ ReplayGroup& ReplayRecord::group_of(std::size_t row) {
       key = by_column(trace.project);
       break;
     case GroupBy::Size:
-      key = class_of(std::int64_t{trace.gpus[row]} * trace.milli_of_each(row));
+      key = class_of(jobs_.milli_of_row(row));
       break;
   }
   std::uint32_t& number = group_of_name_[key];

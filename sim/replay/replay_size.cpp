@@ -111,7 +111,7 @@ SizePart bytes_of(std::string_view what, double count, double each, SourceLocati
 RunSize estimate_size(const scenarios::JobTrace& trace, const ReplaySettings& settings) {
   const double gpus = gpus_of(settings.cluster);
   const int tickets = settings.sharing ? settings.sharing->tickets : 0;
-  const JobStream jobs(trace, settings.repeat, settings.shift, tickets);
+  const JobStream jobs(trace, settings, tickets);
   const Alive alive = alive_jobs(jobs, gpus, settings.repeat, settings.shift);
   const auto rows = static_cast<double>(trace.size());
   const SourceLocation where = trace.place_of(0);

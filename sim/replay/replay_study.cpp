@@ -1,14 +1,14 @@
 #include <algorithm>
 #include <cmath>
-#include <mutex>
-#include <numeric>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "slicewise/sim/replay/replay.hpp"
 
 #include "../run/replications.hpp"
+#include "../run/shared_progress.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -40,6 +40,26 @@ void find_jobs_that_never_fit(ReplayStudy& study, const scenarios::JobTrace& tra
       "add nodes that hold them"));
 }
 
+void find_parts_of_several(ReplayStudy& study, const scenarios::JobTrace& trace) {
+  if (!study.on_nodes) return;
+  std::int64_t jobs = 0;
+  std::size_t first = 0;
+  for (std::size_t row = trace.size(); row-- > 0;) {
+    if (!trace.asks_for_parts_of_several(row)) continue;
+    ++jobs;
+    first = row;
+  }
+  if (jobs == 0) return;
+  study.findings.push_back(make_diagnostic(
+      Code::ExtendedResourceInteger, {},
+      fmt::format("{} of {} jobs ask for a part of each of several GPUs and get whole ones; the "
+                  "first is {}: {:g} of each of {}",
+                  jobs, trace.size(), trace.row_place(first).text(),
+                  trace.milli_of_each(first) / 1000.0, trace.gpus[first]),
+      "a pool of GPUs (--gpus) hands out such parts"));
+  study.findings.back().severity = Severity::Warning;
+}
+
 // Each once, however many ways of sharing say it.
 void add_notes_of_sharing(ReplayStudy& study) {
   for (const ReplayOutcome& outcome : study.outcomes) {
@@ -51,26 +71,6 @@ void add_notes_of_sharing(ReplayStudy& study) {
     }
   }
 }
-
-// Progress of several replays as one: jobs that arrived, of all of them. Those that are under way
-// tell their time.
-class SharedProgress {
- public:
-  SharedProgress(const ReplaySettings& settings, std::size_t parts)
-      : settings_(settings), done_(parts) {}
-  void update(std::size_t part, std::int64_t done, std::int64_t total, TimePoint now) {
-    if (!settings_.progress) return;
-    const std::scoped_lock lock(mutex_);
-    done_[part] = done;
-    const auto all = std::accumulate(done_.begin(), done_.end(), std::int64_t{0});
-    settings_.progress(all, total * static_cast<std::int64_t>(done_.size()), now);
-  }
-
- private:
-  const ReplaySettings& settings_;
-  std::mutex mutex_;
-  std::vector<std::int64_t> done_;
-};
 
 }  // namespace
 
@@ -99,15 +99,16 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
   study.origin.stamp.seed = settings.seed;
   study.origin.stamp.replications = 1;
   std::vector<std::optional<Expected<ReplayResult>>> results(schedulings.size());
-  SharedProgress progress(settings, schedulings.size());
+  const auto jobs = static_cast<std::int64_t>(trace.size()) * settings.repeat;
+  SharedProgress progress(settings.progress, std::vector(schedulings.size(), jobs));
   RunOptions quiet = options;
   quiet.progress = {};
   run_in_parallel(schedulings.size(), quiet, [&](std::size_t at) {
     ReplaySettings own = under(schedulings[at], settings);
     own.keep_jobs = settings.keep_jobs && at == 0;
     own.interrupted = options.interrupted;
-    own.progress = [&](std::int64_t done, std::int64_t total, TimePoint now) {
-      progress.update(at, done, total, now);
+    own.progress = [&](std::int64_t done, std::int64_t /*total*/, TimePoint now) {
+      progress.update(at, done, now);
     };
     results[at] = replay(trace, own);
   });
@@ -125,6 +126,7 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
     study.outcomes.push_back({schedulings[at], std::move(result), cost, std::move(verdict)});
   }
   if (!study.outcomes.empty()) find_jobs_that_never_fit(study, trace, settings.cluster);
+  find_parts_of_several(study, trace);
   add_notes_of_sharing(study);
   return study;
 }

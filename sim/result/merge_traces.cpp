@@ -21,11 +21,13 @@ class JobSamples {
         completions_(replications),
         slowdowns_(replications) {}
 
-  void add(std::size_t replication, const RecordedJobs::Job& job, const JobOutcome& outcome) {
+  void add(std::size_t replication, const RecordedJobs::Job& job, const JobOutcome& outcome,
+           bool interrupted) {
     ++jobs_;
     const bool finished = outcome.completion.ns >= 0;
     if (outcome.wait.ns >= 0) waits_[replication].push_back(outcome.wait);
-    if (job.deadline.ns >= 0) {
+    // The deadline of a job that an interrupt cut off may not have come yet.
+    if (job.deadline.ns >= 0 && (finished || !interrupted)) {
       ++with_deadline_;
       in_time_ += finished && outcome.completion <= job.deadline ? 1 : 0;
     }
@@ -90,8 +92,9 @@ RecordedFigures recorded_figures(const World& world, const TraceModel& trace,
   for (const std::size_t w : trace.workloads) {
     JobSamples own(world.workloads[w].name, replications.size());
     for_each_job(world, w, replications, [&](std::size_t r, const auto& job, const auto& outcome) {
-      for (JobSamples* samples : {&all, &own}) samples->add(r, job, outcome);
-      if (!judged.empty()) judged[job.judged].add(r, job, outcome);
+      const bool interrupted = replications[r].interrupted;
+      for (JobSamples* samples : {&all, &own}) samples->add(r, job, outcome, interrupted);
+      if (!judged.empty()) judged[job.judged].add(r, job, outcome, interrupted);
     });
     figures.classes.push_back({own.figures(), {}, {}, {}, {}, 1});
   }

@@ -45,9 +45,9 @@ const Record& record_of<scenarios::ApartJobs>() {
       {field<&A::why>(
            "reason",
            "noTime, unknownTime (how long they ran), otherGpus (than were chosen), noGpu: left "
-           "out; gang: each row starts by itself; timeLimit: it ends none of them; otherResource: "
-           "they run on the one of the file; nodeGpus, nodeCpu, nodeMemory: they stay Pending, no "
-           "node has as much"),
+           "out; gang: each row starts by itself; timeLimit: it ends none of them; partOfSeveral: "
+           "they get whole GPUs; otherResource: they run on the one of the file; nodeGpus, "
+           "nodeCpu, nodeMemory: they stay Pending, no node has as much"),
        field<&A::jobs>("jobs", "how many"),
        field<&A::first, &Place::row>("firstRow",
                                      "the first, of the trace's rows that were kept, "

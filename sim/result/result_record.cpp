@@ -268,6 +268,10 @@ const Record& record_of<VariantResult>() {
            .csv(4, "strategy"),
        field<&V::replications>("replications", "runs that were done")
            .csv(34, "variantReplications"),
+       field<&V::stopped_at>("stoppedAtSeconds",
+                             "interrupted within its first run: all figures are of what was "
+                             "simulated up to then")
+           .optional(),
        field<&V::makespan>("makespanSeconds", "length of the run, one value per replication")
            .when<&has_length>()
            .csv(30, "makespanMeanSeconds", "mean"),
@@ -321,8 +325,8 @@ const Record& result_metadata() {
        stamp_field<R>("priceFile").csv(37, "priceFile"),
        stamp_field<R>("priceFileSha256").csv(38, "priceFileSha256"), stamp_field<R>("allowPending"),
        stamp_field<R>("catalogueFiles"), stamp_field<R>("catalogueSha256"),
-       field<&R::interrupted>("interrupted",
-                              "some replications were not run; variants without any are absent")
+       field<&R::interrupted>(
+           "interrupted", "some replications were not run whole; variants without any are absent")
            .optional()
            .csv(35, "interrupted")}};
   return declared;

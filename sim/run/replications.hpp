@@ -28,11 +28,15 @@ std::vector<std::optional<VariantResult>> simulate_all(std::span<const World* co
 std::optional<Replication> whole_replication(const World& world, std::size_t replication,
                                              const RunOptions& options);
 
+using TakeRecords =
+    std::function<void(std::size_t world, std::span<std::optional<Replication>> records)>;
+using Replicate =
+    std::function<std::optional<Replication>(std::size_t world, std::size_t replication)>;
+
 // All replications of all worlds, as run_in_parallel() does; `take` gets those of a world, absent
 // where they were interrupted, as soon as its last one is over, from the thread that ran it.
-// Returns how many replications there are.
-int run_worlds(
-    std::span<const World* const> worlds, const RunOptions& options,
-    const std::function<void(std::size_t world, std::span<std::optional<Replication>>)>& take);
+// `replicate`: runs one; else whole_replication() does. Returns how many replications there are.
+int run_worlds(std::span<const World* const> worlds, const RunOptions& options,
+               const TakeRecords& take, const Replicate& replicate = {});
 
 }  // namespace slicewise::sim

@@ -19,6 +19,7 @@
 #include "../cluster/record/recorder.hpp"
 #include "../result/merge.hpp"
 #include "replications.hpp"
+#include "shared_progress.hpp"
 
 namespace slicewise::sim {
 
@@ -71,9 +72,8 @@ std::optional<Replication> whole_replication(const World& world, std::size_t rep
   return record;
 }
 
-int run_worlds(
-    std::span<const World* const> worlds, const RunOptions& options,
-    const std::function<void(std::size_t world, std::span<std::optional<Replication>>)>& take) {
+int run_worlds(std::span<const World* const> worlds, const RunOptions& options,
+               const TakeRecords& take, const Replicate& replicate) {
   struct OneWorld {
     std::vector<std::optional<Replication>> records;
     std::atomic<std::size_t> left{0};
@@ -87,7 +87,7 @@ int run_worlds(
   }
   run_in_parallel(tasks.size(), options, [&](std::size_t t) {
     const auto [w, r] = tasks[t];
-    each[w].records[r] = whole_replication(*worlds[w], r, options);
+    each[w].records[r] = replicate ? replicate(w, r) : whole_replication(*worlds[w], r, options);
     if (--each[w].left > 0) return;
     take(w, each[w].records);
     each[w].records.clear();
@@ -174,10 +174,10 @@ std::optional<Recording> record(const World& world, const RecordingLimits& limit
   if (world.duration) {
     length = *world.duration;
   } else {
-    length = ClusterRun(world, 0).run(interrupted).length;
+    length = ClusterRun(world, 0).run(interrupted, {}).length;
   }
   Recorder recorder(world, length, limits);
-  const Replication replication = ClusterRun(world, 0, &recorder).run(interrupted);
+  const Replication replication = ClusterRun(world, 0, &recorder).run(interrupted, {});
   if (is_stopped(interrupted)) return std::nullopt;
   Recording recording = recorder.take(TimePoint{} + replication.length);
   recording.result = merge(world, {&replication, 1});
@@ -218,6 +218,70 @@ std::optional<VariantResult> simulate(const World& world, const RunOptions& opti
   return simulate_all({&one, 1}, options).front();
 }
 
+namespace {
+
+std::int64_t recorded_jobs(const World& world) {
+  std::int64_t jobs = 0;
+  for (const TraceModel& trace : world.traces) {
+    for (const std::size_t w : trace.workloads) jobs += world.workloads[w].jobs();
+  }
+  return jobs;
+}
+
+// Whether figures can be made of a replication that was interrupted.
+bool says_something(const World& world, const Replication& record) {
+  return !world.traces.empty() && record.length > world.warmup;
+}
+
+// Those that finished, merged; of a world without any, the one that got furthest.
+std::optional<VariantResult> merge_furthest(const World& world,
+                                            std::span<std::optional<Replication>> records) {
+  const auto whole = [](const auto& record) { return record && !record->interrupted; };
+  if (std::ranges::any_of(records, whole)) {
+    for (auto& record : records) {
+      if (!whole(record)) record.reset();
+    }
+    return merge_finished(world, records);
+  }
+  const auto reached = [](const auto& record) { return record ? record->length : Duration{-1}; };
+  const auto furthest = std::ranges::max_element(records, {}, reached);
+  if (furthest == records.end() || !*furthest) return std::nullopt;
+  const Duration stopped_at = (*furthest)->length;
+  auto result = merge_finished(world, {&*furthest, 1});
+  result->stopped_at = stopped_at;
+  return result;
+}
+
+std::vector<std::optional<VariantResult>> simulate_as_far_as_it_goes(
+    std::span<const World* const> worlds, const RunOptions& options) {
+  std::vector<std::int64_t> jobs;
+  std::vector<std::size_t> first;  // replication of each world
+  for (const World* world : worlds) {
+    first.push_back(jobs.size());
+    jobs.insert(jobs.end(), static_cast<std::size_t>(world->replications), recorded_jobs(*world));
+  }
+  SharedProgress progress(options.jobs_progress, jobs);
+  const auto replicate = [&](std::size_t w, std::size_t r) -> std::optional<Replication> {
+    const std::size_t part = first[w] + r;
+    Replication record = run_replication(
+        *worlds[w], static_cast<std::uint32_t>(r), options.interrupted,
+        [&](std::int64_t over, TimePoint now) { progress.update(part, over, now); });
+    if (record.interrupted && !says_something(*worlds[w], record)) return std::nullopt;
+    if (!record.interrupted) progress.update(part, jobs[part], TimePoint{} + record.length);
+    return record;
+  };
+  std::vector<std::optional<VariantResult>> results(worlds.size());
+  run_worlds(
+      worlds, options,
+      [&](std::size_t w, std::span<std::optional<Replication>> records) {
+        results[w] = merge_furthest(*worlds[w], records);
+      },
+      replicate);
+  return results;
+}
+
+}  // namespace
+
 Expected<Result> run_scenario(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue,
                               const RunOptions& options) {
   std::vector<World> worlds;
@@ -244,9 +308,10 @@ Expected<Result> run_scenario(const scenarios::ScenarioSet& set, const models::C
   Result result;
   result.stamp = stamp_of(set, 0, catalogue);
   result.stamp.variant.clear();
-  for (std::optional<VariantResult>& variant : simulate_all(all, options)) {
+  for (std::optional<VariantResult>& variant : simulate_as_far_as_it_goes(all, options)) {
     const int asked = result.stamp.replications;
-    result.interrupted = result.interrupted || !variant || variant->replications < asked;
+    const bool whole = variant && !variant->stopped_at && variant->replications == asked;
+    result.interrupted = result.interrupted || !whole;
     if (variant) result.variants.push_back(std::move(*variant));
   }
   return result;

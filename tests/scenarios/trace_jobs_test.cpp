@@ -128,10 +128,10 @@ TEST(TraceJobs, WindowsUsersGroupsAndNumbersOfGpusAreChosen) {
 
 TEST(TraceJobs, WhatDoesNotRunAsRecordedIsCountedWithItsFirstLine) {
   const std::string csv = "# a remark\n" + kHeader +
-                          ",gang,time_limit_s\n0,60,0,,\n1,60,1,g,90\n2,60,1,g,\n3,,1,,\n"
-                          "4,60,0,,\n5,60,4,,\n6,0,1,,\n";
+                          ",gang,time_limit_s,gpu_milli\n0,60,0,,,\n1,60,1,g,90,\n2,60,1,g,,\n"
+                          "3,,1,,,\n4,60,0,,,\n5,60,4,,,\n6,0,1,,,\n7,60,2,,,500\n";
   const auto workloads = expanded(csv, "mostGpus: 2");
-  ASSERT_EQ(workloads.size(), 1U);
+  ASSERT_EQ(workloads.size(), 2U);
   const RecordedJobs& trace = *workloads[0].trace;
   EXPECT_EQ(trace.first.text(), "line 4");
   std::vector<std::string> apart;
@@ -144,7 +144,9 @@ TEST(TraceJobs, WhatDoesNotRunAsRecordedIsCountedWithItsFirstLine) {
                                  "1 with another number of GPUs, line 8, row 6",
                                  "2 without a GPU, line 3, row 1",
                                  "2 of a gang, whose rows start each by itself, line 4, row 2",
-                                 "1 with a time limit, which ends none of them, line 4, row 2"));
+                                 "1 with a time limit, which ends none of them, line 4, row 2",
+                                 "1 that ask for a part of each of several GPUs: they get whole "
+                                 "ones, line 10, row 8"));
 }
 
 TEST(TraceJobs, MistakesAreSaidWithTheirPlace) {

@@ -31,6 +31,20 @@ class WhatRowsSay(unittest.TestCase):
         self.assertAlmostEqual(use[0], 0.5)
         self.assertAlmostEqual(use[1], 0.5)
 
+    def test_parts_of_several_gpus_are_whole_on_nodes_and_said_to_be(self):
+        trace = "arrival_s,run_s,gpus,gpu_milli\n0,3600,1,500\n0,3600,2,500\n0,3600,4,250\n"
+        said = "2 of 3 jobs ask for a part of each of several GPUs and get whole ones; the first is " \
+               "line 3: 0.5 of each of 2"
+        for where, hours, is_said in ((("--instances", "p4d.24xlarge=1"), 6.5, True),
+                                      (("--instances", "p4d.24xlarge=1", "--sharing", "exclusive"),
+                                       6.5, True), (("--gpus", "8"), 2.5, False)):
+            document = json.loads(run("replay", "-f", "-", *where, "-o", "json", stdin=trace).stdout)
+            notes = {note["message"]: note["severity"] for note in document.get("notes", [])}
+            self.assertEqual(notes.get(said), "warning" if is_said else None, where)
+            replayed, = document["schedulers"]
+            self.assertAlmostEqual(replayed["gpuHours"], hours)
+            self.assertAlmostEqual(replayed["peakGpus"], hours if "--sharing" not in where else 7)
+
     def test_a_gpu_is_busy_while_an_sm_is(self):
         on = ("--instances", "g5.xlarge=1", "--sharing", "exclusive")
         both = "arrival_s,run_s,gpus,gpu_permille,sm_permille\n0,36000,1,1000,900\n"

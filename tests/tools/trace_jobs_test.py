@@ -4,10 +4,11 @@ import json
 import pathlib
 import random
 import re
+import subprocess
 import tempfile
 import unittest
 
-from program import main, run
+from program import BINARY, ROOT, environment, interrupt_at_work, main, run
 
 EXAMPLE = "scenarios/examples/recorded-team.yaml"
 OPENB = "scenarios/examples/logs/openb.csv"
@@ -404,6 +405,41 @@ class TraceJobs(unittest.TestCase):
         self.assertEqual(assumed.count("openb: gpuMemory (taken as 0)"), 1)
         self.assertEqual(len(assumed), len(set(assumed)))
         self.assertGreater(sum(w["completed"] for w in workloads), 1)
+
+    def test_progress_tells_jobs_and_the_date_of_the_trace(self):
+        rows = "".join(f"{n},60,1\n" for n in range(2000))
+        (self.folder / "t.csv").write_text("# origin_unix_s=1718000000\narrival_s,run_s,gpus\n" + rows)
+        (self.folder / "s.yaml").write_text(SCENARIO + TRACED % ", from: 10m, scale: 2")
+        told = run("run", "-f", str(self.folder / "s.yaml"), "--progress", "tty").stderr
+        self.assertRegex(told, r"2800/2800 jobs in .*, at 2024-06-1\d \d\d:\d\d")
+
+    def test_ctrl_c_reports_what_was_simulated_of_the_only_run(self):
+        rows = "".join(f"{n * 10},{3000 + n * 7919 % 9000},1\n" for n in range(150_000))
+        (self.folder / "t.csv").write_text("arrival_s,run_s,gpus\n" + rows)
+        (self.folder / "s.yaml").write_text(
+            SCENARIO.replace("replications: 2", "replications: 1\n  scheduler: {queue: srtf}")
+            .replace("nodes: 1", "nodes: 640") + TRACED % "")
+        for form in ("json", "table"):
+            process = subprocess.Popen(
+                [BINARY, "run", "-f", str(self.folder / "s.yaml"), "-o", form], cwd=ROOT,
+                env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            interrupt_at_work(process, after_s=1)
+            output, errors = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 130, errors)
+            self.assertIn("interrupted: the report covers what had been simulated", errors)
+            if form == "table":
+                self.assertRegex(output, r"INTERRUPTED: after \d+.* of its first run, \d+ of 150000 "
+                                         r"recorded jobs done")
+                continue
+            document = json.loads(output)
+            variant, = document["variants"]
+            self.assertIs(document["metadata"]["interrupted"], True)
+            self.assertEqual(variant["stoppedAtSeconds"], variant["makespanSeconds"]["mean"])
+            jobs = variant["workloads"][0]["recorded"]["all"]
+            self.assertEqual(jobs["jobs"], 150_000)
+            self.assertLess(jobs["finished"], 150_000)
+            # Those that wait were cut off, not left behind.
+            self.assertEqual(variant["verdict"]["reasons"], [])
 
 
 if __name__ == "__main__":

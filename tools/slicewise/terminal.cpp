@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdint>
@@ -203,6 +204,19 @@ std::string progress_text(std::int64_t done, std::int64_t total, const std::stri
   if (done < total && !grows)
     text += ", " + time_text(static_cast<double>(total - done) / per_second) + " left";
   return text;
+}
+
+std::string simulated_time(const std::optional<std::int64_t>& origin_unix_s, Duration since) {
+  constexpr std::int64_t kSecondsPerDay = 86'400;
+  const std::int64_t elapsed_s = since.ns / seconds(1).ns;
+  if (!origin_unix_s) return fmt::format("on day {}", elapsed_s / kSecondsPerDay + 1);
+  const std::chrono::sys_seconds at{std::chrono::seconds(*origin_unix_s + elapsed_s)};
+  const auto day = std::chrono::floor<std::chrono::days>(at);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(at - day);
+  return fmt::format("at {:04}-{:02}-{:02} {:02}:{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     time.hours().count(), time.minutes().count());
 }
 
 void Progress::finish() {

@@ -3,11 +3,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/units.hpp"
 
 #include "commands.hpp"
 
@@ -69,6 +71,10 @@ class Progress {
 // total that grows "12/24+ simulations in 4 s, 3.4/s".
 std::string progress_text(std::int64_t done, std::int64_t total, const std::string& unit,
                           std::chrono::duration<double> elapsed, Progress::Total kind);
+
+// Where a run of recorded jobs has got to: "at 2017-10-03 14:00", or "on day 12" of a trace without
+// dates. `since`: the start of the trace, in its own time.
+std::string simulated_time(const std::optional<std::int64_t>& origin_unix_s, Duration since);
 
 // From the first call on, Ctrl-C sets the flag that is returned instead of ending the program. A
 // second Ctrl-C ends it at once. Of a Host it is its flag.

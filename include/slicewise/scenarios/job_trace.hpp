@@ -69,6 +69,7 @@ enum class Apart : std::uint8_t {
   // Run, but otherwise.
   Gang,
   TimeLimit,
+  PartOfSeveral,
   OtherResource,
   // Never run: no node has as much.
   NodeGpus,
@@ -151,6 +152,10 @@ struct JobTrace {
   // Of each of the job's GPUs, in thousandths: all of it where nobody says less.
   std::int32_t milli_of_each(std::size_t row) const {
     return gpu_milli.empty() || gpu_milli[row] < 0 ? 1000 : gpu_milli[row];
+  }
+  // Kubernetes hands out several GPUs only whole, and so do nodes here.
+  bool asks_for_parts_of_several(std::size_t row) const {
+    return gpus[row] > 1 && milli_of_each(row) < 1000;
   }
   std::string_view name(const TraceColumn<std::uint32_t>& column, std::size_t row) const {
     return column.empty() ? std::string_view() : std::string_view(names[column[row]]);

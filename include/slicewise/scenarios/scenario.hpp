@@ -330,8 +330,9 @@ struct RecordedJobs {
   std::shared_ptr<const std::vector<Job>> jobs;                   // by submission, `count` of them
   std::shared_ptr<const std::vector<std::string>> judged_groups;  // users, ... of the whole trace
   std::string gpu;  // recorded on: models ("A100|H100") or an instance type; "" not known
-  int at_once = 0;  // the most that would run at a time if none waited
-  RowPlace first;   // of its jobs
+  std::optional<std::int64_t> origin_unix_s;  // when the window starts, if the trace has dates
+  int at_once = 0;                            // the most that would run at a time if none waited
+  RowPlace first;                             // of its jobs
   std::shared_ptr<const std::vector<ApartJobs>> apart;  // of the whole trace
   SourceLocation where;
 };

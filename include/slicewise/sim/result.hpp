@@ -434,6 +434,8 @@ struct VariantResult {
   std::string description;
   std::string strategy;  // of its pools, joined by ", " when they differ
   int replications = 0;
+  // Interrupted within its first replication: the figures are of the run up to then.
+  std::optional<Duration> stopped_at;
   TimeSummary makespan;  // length of the run, one value per replication
   std::vector<NodePoolResult> node_pools;
   std::vector<GpuRoom> rooms;  // in the order of the pools
@@ -459,7 +461,8 @@ struct Result {
   std::string fidelity;      // as asked for; "" = the scenario's
   std::string cost_split;    // likewise
   std::string group_by;      // "workload", "namespace", "label:team", "user"; "": not grouped
-  bool interrupted = false;  // some replications were not run; variants without any are absent
+  bool interrupted = false;  // some replications were not run whole; variants without any are
+                             // absent
   std::vector<VariantResult> variants;
 };
 

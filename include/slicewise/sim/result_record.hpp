@@ -63,13 +63,14 @@ template <>
 struct Spelling<scenarios::Apart> {
   using Apart = scenarios::Apart;
   static constexpr bool kListed = true;
-  static constexpr Apart kAll[] = {
-      Apart::NoTime,    Apart::UnknownTime,   Apart::OtherGpus, Apart::NoGpu,   Apart::Gang,
-      Apart::TimeLimit, Apart::OtherResource, Apart::NodeGpus,  Apart::NodeCpu, Apart::NodeMemory};
+  static constexpr Apart kAll[] = {Apart::NoTime,        Apart::UnknownTime,   Apart::OtherGpus,
+                                   Apart::NoGpu,         Apart::Gang,          Apart::TimeLimit,
+                                   Apart::PartOfSeveral, Apart::OtherResource, Apart::NodeGpus,
+                                   Apart::NodeCpu,       Apart::NodeMemory};
   static std::string_view of(Apart why) {
-    constexpr std::string_view kWords[] = {"noTime",  "unknownTime", "otherGpus",     "noGpu",
-                                           "gang",    "timeLimit",   "otherResource", "nodeGpus",
-                                           "nodeCpu", "nodeMemory"};
+    constexpr std::string_view kWords[] = {
+        "noTime",        "unknownTime",   "otherGpus", "noGpu",   "gang",      "timeLimit",
+        "partOfSeveral", "otherResource", "nodeGpus",  "nodeCpu", "nodeMemory"};
     return kWords[static_cast<std::size_t>(why)];
   }
 };

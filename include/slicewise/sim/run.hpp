@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -27,6 +28,9 @@ struct RunOptions {
   std::function<void(int done, int total)> progress;
   // Set to true from a signal handler to stop: the replications that have finished are reported.
   const std::atomic<bool>* interrupted = nullptr;
+  // Called now and then from inside the replications of run_scenario(), as `progress` is: the
+  // recorded jobs that are over, of those of all replications, and the time that one has reached.
+  std::function<void(std::int64_t done, std::int64_t total, TimePoint now)> jobs_progress = nullptr;
   // What a study knows so far, a line for people, as soon as it knows: "best so far: 8 x
   // g5.xlarge".
   std::function<void(const std::string& line)> so_far = nullptr;
@@ -37,7 +41,8 @@ struct RunOptions {
 std::optional<VariantResult> simulate(const World& world, const RunOptions& options = {});
 
 // Simulates every variant of a scenario file. Diagnostics of all variants come back together,
-// each mistake once.
+// each mistake once. A variant with recorded jobs that is interrupted before its first replication
+// is done is reported as far as that got.
 Expected<Result> run_scenario(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue,
                               const RunOptions& options = {});
 

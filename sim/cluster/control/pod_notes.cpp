@@ -76,6 +76,7 @@ void record_start_up(RunState& run, const Pod& pod) {
 // that then got a node: queues are normal.
 bool is_pending_for_good(RunState& run, const Scheduler& scheduler, const Pod& pod) {
   if (pod.phase != PodPhase::Pending) return false;
+  if (run.record.interrupted) return !scheduler.fits_empty_node(run.cluster.model(pod));
   constexpr Duration kSchedulingTime = minutes(1);
   constexpr std::int64_t kShortRun = 10;  // a tenth of it
   const Duration length = run.now - TimePoint{};

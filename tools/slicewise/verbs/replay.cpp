@@ -1,7 +1,6 @@
 #include "slicewise/sim/replay/replay.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <memory>
 #include <string>
@@ -133,21 +132,6 @@ std::vector<sim::Scheduling> schedulings(
   return all;
 }
 
-// Where a replay has got to: "at 2017-10-03 14:00", or "on day 12" of a trace without dates.
-std::string simulated_time(const scenarios::JobTrace& trace, TimePoint now) {
-  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
-  constexpr std::int64_t kSecondsPerDay = 86'400;
-  const std::int64_t elapsed_s = now.ns / kNsPerSecond;
-  if (!trace.origin_unix_s) return fmt::format("on day {}", elapsed_s / kSecondsPerDay + 1);
-  const std::chrono::sys_seconds at{std::chrono::seconds(*trace.origin_unix_s + elapsed_s)};
-  const auto day = std::chrono::floor<std::chrono::days>(at);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss time(at - day);
-  return fmt::format("at {:04}-{:02}-{:02} {:02}:{:02}", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     time.hours().count(), time.minutes().count());
-}
-
 // The trace as its jobs would run alone, with the profiles that --profile-by gives them; what that
 // leaves open is said.
 ExitCode prepare(scenarios::JobTrace& trace, const ReplayCommand& command,
@@ -184,7 +168,7 @@ ExitCode replay_trace(const ReplayInput& input, const NamedCluster& cluster,
   if (command.backoff_limit) settings.backoff_limit = *command.backoff_limit;
   Progress progress(command.progress, flags.quiet, "jobs");
   settings.progress = [&](std::int64_t done, std::int64_t total, TimePoint now) {
-    progress.update(done, total, simulated_time(trace, now));
+    progress.update(done, total, simulated_time(trace.origin_unix_s, now - TimePoint{}));
   };
   const sim::RunOptions options{
       .threads = thread_count(command.jobs), .progress = {}, .interrupted = &catch_interrupt()};

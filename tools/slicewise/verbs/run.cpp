@@ -104,9 +104,22 @@ std::vector<sim::Verdict> verdicts_of(const sim::Result& result) {
   return verdicts;
 }
 
+// Of the first workload that has some; nullptr: none does.
+const scenarios::RecordedJobs* recorded_jobs(const scenarios::ScenarioSet& set) {
+  for (const scenarios::Scenario& variant : set.variants) {
+    for (const scenarios::Workload& workload : variant.workloads) {
+      if (workload.trace) return &*workload.trace;
+    }
+  }
+  return nullptr;
+}
+
 ExitCode verdict(const sim::Result& result, const ScenarioFile& file, const CommonFlags& flags) {
   if (result.interrupted) {
-    print_error("interrupted: the report covers the replications that had finished");
+    const bool partly = std::ranges::any_of(
+        result.variants, [](const auto& variant) { return variant.stopped_at.has_value(); });
+    print_error(partly ? "interrupted: the report covers what had been simulated"
+                       : "interrupted: the report covers the replications that had finished");
     return ExitCode::Interrupted;
   }
   for (const sim::VariantResult& variant : result.variants) {
@@ -121,13 +134,21 @@ ExitCode verdict(const sim::Result& result, const ScenarioFile& file, const Comm
 ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const PriceFile& prices,
              const RunCommand& command, const CommonFlags& flags) {
   const scenarios::ScenarioSet& set = file.loaded.set;
-  const std::atomic<bool>& interrupted = catch_interrupt();
-  Progress progress(command.progress, flags.quiet);
-  Expected<sim::Result> result =
-      sim::run_scenario(set, catalogue,
-                        {.threads = thread_count(command.jobs),
-                         .progress = [&](int done, int total) { progress.update(done, total); },
-                         .interrupted = &interrupted});
+  sim::RunOptions options{
+      .threads = thread_count(command.jobs), .progress = {}, .interrupted = &catch_interrupt()};
+  const scenarios::RecordedJobs* const recorded = recorded_jobs(set);
+  Progress progress(command.progress, flags.quiet, recorded == nullptr ? "replications" : "jobs");
+  if (recorded == nullptr) {
+    options.progress = [&](int done, int total) { progress.update(done, total); };
+  } else {
+    options.jobs_progress = [&](std::int64_t done, std::int64_t total, TimePoint now) {
+      const double in_trace = static_cast<double>((now - TimePoint{}).ns) * recorded->scale;
+      progress.update(
+          done, total,
+          simulated_time(recorded->origin_unix_s, Duration{static_cast<std::int64_t>(in_trace)}));
+    };
+  }
+  Expected<sim::Result> result = sim::run_scenario(set, catalogue, options);
   progress.finish();
   if (!result) {
     return fail(result.error(), file.texts, flags);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -37,12 +38,16 @@ class Standstill : public std::runtime_error {
   Diagnostic problem_;
 };
 
+// Called every few thousand events, with how many recorded jobs are over.
+using LookIn = std::function<void(std::int64_t jobs_over, TimePoint now)>;
+
 // One replication of a world: pods are created, scheduled, started, restarted and finished as
 // Kubernetes does it, and share GPUs as the pool's strategy does. Same world and replication, same
 // record. Single-threaded; returns early (with `length` = the time reached) when `interrupted`
 // turns true. Throws Standstill.
 Replication run_replication(const World& world, std::uint32_t replication,
-                            const std::atomic<bool>* interrupted = nullptr);
+                            const std::atomic<bool>* interrupted = nullptr,
+                            const LookIn& look_in = {});
 
 // The kube-scheduler's event text for a reason, for example
 // "0/1 nodes are available: 1 Insufficient nvidia.com/gpu."
