@@ -58,11 +58,22 @@ std::vector<ApiPod> api_pods(const sim::Recording& recording, const sim::Recorde
     pods.back().evicted = has_mark(sim::LaneMark::Kind::Evicted, until);
     open = false;
   };
+  auto phase = sim::LanePhase::Pending;
+  const auto starts_anew = [&](const sim::LaneInterval& next) {
+    using Kind = sim::LaneMark::Kind;
+    const bool loads =
+        next.phase == sim::LanePhase::Pulling || next.phase == sim::LanePhase::Loading;
+    const bool restarted = has_mark(Kind::OutOfMemory, next.from) ||
+                           has_mark(Kind::GpuFault, next.from) ||
+                           has_mark(Kind::FaultOfNeighbour, next.from);
+    return phase == sim::LanePhase::Running && loads && !restarted;
+  };
   for (const sim::LaneInterval& interval : place.intervals) {
     const bool waits = interval.phase == sim::LanePhase::Pending;
-    const bool is_other =
-        open && !pods.back().node.empty() &&
-        (waits || interval.from > until || has_mark(sim::LaneMark::Kind::Evicted, interval.from));
+    const bool is_other = open && !pods.back().node.empty() &&
+                          (waits || interval.from > until || starts_anew(interval) ||
+                           has_mark(sim::LaneMark::Kind::Evicted, interval.from));
+    phase = interval.phase;
     if (is_other) close();
     if (!waits && !is_on_gpus(interval)) continue;  // the Job controller waits
     if (!open) create(interval.from);
