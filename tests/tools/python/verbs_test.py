@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import pathlib
 import re
 import tempfile
@@ -112,7 +113,17 @@ class SameBytes(unittest.TestCase):
             run("export", "-f", path, "--variant", "mixed", "--to", "bundle", "--out", folder)
             written = {str(file.relative_to(folder)): file.read_text(encoding="utf-8")
                        for file in pathlib.Path(folder).rglob("*") if file.is_file()}
-        self.assertEqual(s.export("bundle", variant="mixed"), written)
+        bundle = s.export("bundle", variant="mixed")
+        self.assertEqual(bundle, written)
+        with tempfile.TemporaryDirectory() as folder:
+            bundle.write(pathlib.Path(folder, "roll-out"))
+            self.assertTrue(os.access(pathlib.Path(folder, "roll-out/apply.sh"), os.X_OK))
+            self.assertFalse(os.access(pathlib.Path(folder, "roll-out/VERIFY.md"), os.X_OK))
+            s.export("helm-values", variant="mixed").write(pathlib.Path(folder, "values.yaml"))
+            self.assertTrue(pathlib.Path(folder, "values.yaml").is_file())
+        greedy = slicewise.load("scenarios/examples/aws-cifar10.yaml").export(
+            "helm-values", variant="after-greedy")
+        self.assertIn("GPU_MEM_GREEDY", [d.code for d in greedy.diagnostics])
 
     def test_an_option_of_a_plan_is_a_scenario(self):
         s = slicewise.load(SHARED, set={"workloads.classifier.traffic.mean": "25/s"})

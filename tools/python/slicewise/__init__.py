@@ -9,8 +9,8 @@ run in several threads at a time; Ctrl-C raises Interrupted with what had been s
 """
 
 from ._engine import VERSION as __version__
-from .documents import (Comparison, Document, MaxLoad, Neighbours, Plan, Replay, Result, Sensitivity,
-                        Verdict)
+from .documents import (Comparison, Document, Files, MaxLoad, Neighbours, Plan, Replay, Result,
+                        Sensitivity, Verdict)
 from .errors import (Diagnostic, FileUnreadable, InputError, InternalError, Interrupted, SlicewiseError,
                      UsageError)
 from .logs import (ImportedScenario, Trace, import_jobs, import_k8s, import_openb, import_pods,
@@ -22,7 +22,7 @@ from .sweeps import Sweep, sweep
 from .tables import Table
 
 __all__ = [
-    "Calibration", "Check", "Comparison", "Diagnostic", "Document", "FileUnreadable",
+    "Calibration", "Check", "Comparison", "Diagnostic", "Document", "FileUnreadable", "Files",
     "ImportedScenario", "InputError", "InternalError", "Interrupted", "MaxLoad", "Neighbours", "Plan",
     "Replay", "Result", "Scenario", "Sensitivity", "SlicewiseError", "Sweep", "Table", "Text",
     "Trace",

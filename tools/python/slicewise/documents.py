@@ -7,6 +7,8 @@ import dataclasses
 import functools
 import html
 import json
+import os
+import pathlib
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +111,27 @@ class Document:
         mark = "✓" if self.verdict else "✗"
         said = html.escape(f"{mark} {self._name()}: {self.verdict}")
         return f"<p><b>{said}</b></p><pre>{html.escape(self.table())}</pre>"
+
+
+class Files(dict[str, str]):
+    """What puts a scenario in place: `Scenario.export`. Texts by path; one file alone has the path ""."""
+
+    def __init__(self, answer: _engine.Answer) -> None:
+        super().__init__({"" if path == "." else path.removeprefix("./"): text.decode()
+                          for path, text in answer.files.items()})
+        self._executables = {path.removeprefix("./") for path in answer.executables}
+        #: What the program says on standard error: traps of the scenario, what was left out.
+        self.messages = answer.errors
+        self.diagnostics: tuple[Diagnostic, ...] = diagnostics_of(answer.diagnostics)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes one file alone to `path`, several into the folder of that name."""
+        for name, text in self.items():
+            target = pathlib.Path(path, name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+            if name in self._executables:
+                target.chmod(target.stat().st_mode | 0o111)
 
 
 def _picture(name: str, chart: str) -> str:

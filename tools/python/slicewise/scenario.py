@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, Union
 
 from . import _engine
-from .documents import (Comparison, Document, MaxLoad, Neighbours, Plan, Result, Sensitivity)
+from .documents import (Comparison, Document, Files, MaxLoad, Neighbours, Plan, Result, Sensitivity)
 from .errors import InputError, UsageError, diagnostics_of
 from .program import (Progress, Source, Text, ask, encoded, flags, named, output,
                       sources_of)
@@ -225,19 +225,17 @@ class Scenario:
     def export(self, to: str, *, variant: str | None = None, chart_version: str | None = None,
                image: str | None = None, cluster: str | None = None, start: str | None = None,
                dcgm_compat: bool = False, requests: int | None = None,
-               max_events: int | None = None, max_memory: str | None = None) -> dict[str, str]:
+               max_events: int | None = None, max_memory: str | None = None) -> Files:
         """The files that put it in place, by path: `slicewise export --to`. One file alone has the
-        path ""; nothing is written to the disk. UsageError for a scenario with prices of its own, which
+        path ""; `write` puts them on the disk. UsageError for a scenario with prices of its own, which
         no such file can have."""
         if self.prices is not None:
             raise UsageError("export takes no prices: the files are those of the catalogue's")
         files, words = self._files()
-        written = ask(["export", *words, f"--to={to}", "--out=.", *flags(
+        return ask(["export", *words, f"--to={to}", "--out=.", *flags(
             variant=variant, chart_version=chart_version, image=image, cluster=cluster, start=start,
             dcgm_compat=dcgm_compat, requests=requests, max_events=max_events,
-            max_memory=max_memory)], files, lambda answer: answer.files, False)
-        return {"" if path == "." else path.removeprefix("./"): text.decode()
-                for path, text in written.items()}
+            max_memory=max_memory)], files, Files, False)
 
     def report(self, *, variant: str | Sequence[str] | None = None, seeds: int | None = None,
                seed: int | None = None, split: str | None = None, group_by: str | None = None,
