@@ -71,18 +71,24 @@ bool Preemption::take_again(std::uint32_t first) {
   return all;
 }
 
-bool Preemption::take(std::size_t w, bool only_free) {
-  const auto nodes = static_cast<std::uint32_t>(run_.cluster.nodes.size());
-  const auto room = [&](std::uint32_t n) {
-    const std::int64_t in_thought = rooms_->room(n, w);
-    return only_free ? std::min(in_thought, free_->room(n, w)) : in_thought;
-  };
+std::int64_t Preemption::room(std::uint32_t node, std::size_t w, bool only_free) const {
+  const std::int64_t in_thought = rooms_->room(node, w);
+  return only_free ? std::min(in_thought, free_->room(node, w)) : in_thought;
+}
+
+bool Preemption::fits(std::size_t w, bool only_free) const {
   std::int64_t left = run_.world.workloads[w].pods_per_job;
-  std::int64_t all = 0;
-  for (std::uint32_t n = 0; n < nodes && all < left; ++n) all += room(n);
-  if (all < left) return false;
-  for (std::uint32_t n = 0; n < nodes && left > 0; ++n) {
-    const std::int64_t pods = rooms_->take(n, w, std::min(left, room(n)));
+  for (std::uint32_t n = 0; n < run_.cluster.nodes.size() && left > 0; ++n) {
+    left -= room(n, w, only_free);
+  }
+  return left <= 0;
+}
+
+bool Preemption::take(std::size_t w, bool only_free) {
+  if (!fits(w, only_free)) return false;
+  std::int64_t left = run_.world.workloads[w].pods_per_job;
+  for (std::uint32_t n = 0; left > 0; ++n) {
+    const std::int64_t pods = rooms_->take(n, w, std::min(left, room(n, w, only_free)));
     if (only_free) free_->take(n, w, pods);
     left -= pods;
   }
@@ -163,6 +169,7 @@ void Preemption::stop_those_with_more_left() {
   if (order_.empty()) return;
   open_rooms();
   for (const auto& [left, submitted, p] : order_) give(p);
+  if (!any_would_fit()) return;
   std::ranges::sort(order_);
   victims_.clear();
   for (const RankedPods::Rank& rank : order_) {
@@ -191,6 +198,14 @@ bool Preemption::all_find_room() {
     --waiting_[w];
   }
   return true;
+}
+
+// Whether a job that waits would fit if all that may have to go were gone: else nobody has to.
+bool Preemption::any_would_fit() const {
+  for (std::size_t w = 0; w < waiting_.size(); ++w) {
+    if (waiting_[w] > 0 && fits(w, false)) return true;
+  }
+  return false;
 }
 
 std::size_t Preemption::next_waiting() const {

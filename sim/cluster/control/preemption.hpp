@@ -45,10 +45,14 @@ class Preemption {
   // In thought: the pods of the job are where they are, or not.
   bool take_again(std::uint32_t pod);
   void give(std::uint32_t pod);
-  // All pods of a job, where nobody is now or wherever nobody is in thought.
+  // Pods of the workload that the node has room for, where nobody is now or wherever nobody is in
+  // thought; whether all of a job fit there; all of them go in, or none.
+  std::int64_t room(std::uint32_t node, std::size_t workload, bool only_free) const;
+  bool fits(std::size_t workload, bool only_free) const;
   bool take(std::size_t workload, bool only_free);
   void all_wait();
   bool all_find_room();
+  bool any_would_fit() const;
   // That of the jobs in `waiting_` which has least left, of none: kNobody.
   static constexpr std::size_t kNobody = SIZE_MAX;
   std::size_t next_waiting() const;
