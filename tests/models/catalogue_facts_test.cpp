@@ -17,7 +17,7 @@ using nlohmann::json;
 
 TEST(CatalogueFacts, FiftyInstanceTypesWithTheirSizes) {
   SLICEWISE_FACTS_OR_SKIP(facts, "ec2_catalog.json");
-  ASSERT_EQ(catalogue().instances.size(), 50U);
+  ASSERT_EQ(catalogue().instances.size(), 56U);  // g7e came after the facts
   ASSERT_EQ(facts["instances"].size(), 50U);
   for (const json& fact : facts["instances"]) {
     const auto name = fact["instance_type"].get<std::string>();
@@ -87,6 +87,33 @@ TEST(CatalogueFacts, OnDemandPricesOfSevenRegionsWithTheirGaps) {
   EXPECT_EQ(known, 287);  // 208 exact and 79 derived
   EXPECT_EQ(derived, 79);
   EXPECT_EQ(unknown, 63);
+}
+
+// Of Karpenter's price lists of 2026-07-20: g7e in us-east-1, and GovCloud.
+TEST(CatalogueFacts, G7eAndGovCloudHaveThePricesThatKarpenterGenerated) {
+  const auto usd = [](const char* type, const char* region) {
+    return catalogue().prices.find(type, region, PurchaseOption::OnDemand);
+  };
+  EXPECT_EQ(usd("g7e.2xlarge", "us-east-1")->usd.per_hour, from_dollars(3.36312));
+  EXPECT_EQ(usd("g7e.48xlarge", "us-east-1")->usd.per_hour, from_dollars(33.14432));
+  EXPECT_TRUE(usd("g7e.2xlarge", "us-east-2")->source.derived);
+  EXPECT_EQ(usd("g6.48xlarge", "us-gov-east-1")->usd.per_hour, from_dollars(16.82734));
+  EXPECT_EQ(usd("p5.48xlarge", "us-gov-west-1")->usd.per_hour, from_dollars(66.048));
+  EXPECT_FALSE(usd("p5.48xlarge", "us-gov-east-1").has_value());
+  EXPECT_FALSE(usd("g7e.2xlarge", "eu-west-1").has_value());
+}
+
+// A layout of four slices on g7e; MIG shares are quarters.
+TEST(CatalogueFacts, G7eHasTheGpuAndTheSlicesOfItsMigTable) {
+  const InstanceType& type = *catalogue().find_instance("g7e.12xlarge");
+  const GpuModel& gpu = *catalogue().find_gpu(type.gpu_model);
+  EXPECT_EQ(type.gpu_count, 2);
+  EXPECT_EQ(gpu.memory_total, type.gpu_memory);
+  EXPECT_TRUE(gpu.supports_mig);
+  const MigGeometry* mig = catalogue().find_mig(gpu.name);
+  ASSERT_NE(mig, nullptr);
+  EXPECT_EQ(mig->sm_total, gpu.sm_count);
+  EXPECT_EQ(mig->memory_slices, 4);
 }
 
 // Zones priced at on-demand or exactly a tenth of it have no market.
@@ -160,7 +187,7 @@ TEST(CatalogueFacts, ReservedDiscounts) {
 
 TEST(CatalogueFacts, GpuFigures) {
   SLICEWISE_FACTS_OR_SKIP(facts, "gpu_models.json");
-  ASSERT_EQ(catalogue().gpus.size(), facts["gpus"].size());
+  ASSERT_EQ(catalogue().gpus.size(), facts["gpus"].size() + 1);  // that of g7e came later
   const auto maybe = [](const json& value) {
     return value.is_null() ? std::optional<double>() : std::optional<double>(value.get<double>());
   };

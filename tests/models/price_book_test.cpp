@@ -20,8 +20,8 @@ TEST(PriceBook, UnknownPriceNamesWhatIsMissing) {
   EXPECT_EQ(problem.code, Code::PriceUnknown);
   EXPECT_EQ(problem.message, "no on-demand price for p5.48xlarge in eu-west-1");
   EXPECT_THAT(problem.help, HasSubstr("did not offer this type"));
-  EXPECT_THAT(problem.help,
-              HasSubstr("known in ap-northeast-1, ap-south-1, us-east-1, us-east-2, us-west-2"));
+  EXPECT_THAT(problem.help, HasSubstr("known in ap-northeast-1, ap-south-1, us-east-1, us-east-2, "
+                                      "us-gov-west-1, us-west-2"));
   EXPECT_THAT(problem.help, HasSubstr("--prices"));
 }
 
@@ -39,10 +39,11 @@ TEST(PriceBook, ReservedPricesComeFromTheUserOnly) {
   }
 }
 
-TEST(PriceBook, KnowsSevenRegionsAndItsDate) {
+TEST(PriceBook, KnowsNineRegionsAndItsDate) {
   EXPECT_EQ(catalogue().prices.regions(),
             (std::vector<std::string>{"ap-northeast-1", "ap-south-1", "eu-central-1", "eu-west-1",
-                                      "us-east-1", "us-east-2", "us-west-2"}));
+                                      "us-east-1", "us-east-2", "us-gov-east-1", "us-gov-west-1",
+                                      "us-west-2"}));
   EXPECT_EQ(catalogue().prices.date(), "2026-07-20");
 }
 
