@@ -361,6 +361,7 @@ bool JobTableRows::read_instances(std::int64_t& instances) {
 void JobTableRows::add(JobRow& row, std::int64_t instances) {
   const auto here = [this] { return table_.place(); };
   if (instances == 1) return rows_.add(row, here);
+  row.ran_on = {};  // of one of them, and nobody says which
   const std::string id(row.id);
   const std::string gang = row.gang.empty() ? id : std::string(row.gang);
   row.gang = gang;

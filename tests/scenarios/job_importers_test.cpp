@@ -201,6 +201,13 @@ TEST(Jobs, PaiSensorsAndUsersComeBesideItsTasks) {
   EXPECT_THAT(alone.csv, HasSubstr("# run_under_sharing=true\n"));
   EXPECT_THAT(alone.csv, HasSubstr("work,gang,ran_on\n0,60,1,500,"));
   EXPECT_THAT(alone.csv, HasSubstr(",V100,worker,j1,m1/nvidia0\n"));
+  // Two instances, and the GPU of one of them: the other was not beside it there.
+  const Outcome one_seen = import(ImportKind::Jobs,
+                                  {"j1,worker,w1,i1,m1,/dev/nvidia0,140,80,1,2,1,2.5,0,0,0,0\n",
+                                   "j1,worker,2,Terminated,100,160,50,1,100,V100\n"},
+                                  options);
+  EXPECT_THAT(one_seen.csv, HasSubstr("gpu_permille"));
+  EXPECT_THAT(one_seen.csv, Not(HasSubstr("ran_on")));
   EXPECT_THAT(import(ImportKind::Jobs, {sensors, sensors}, options).first_error(),
               HasSubstr("no table of jobs"));
   const std::string bad = "j1,worker,w,i,m,g,1,-3,1,2,1,4.5,0,0,0,0\n";
