@@ -144,9 +144,10 @@ class Interrupts(unittest.TestCase):
         shown = _Shown(True)
         shown._wanted = True  # pylint: disable=protected-access
         with shown as update:
+            shown._begun += 3600  # pylint: disable=protected-access
             update(1, 10, "replications")
             self.assertIsNone(shown._bar)  # pylint: disable=protected-access
-            shown._begun -= 5  # pylint: disable=protected-access
+            shown._begun -= 7200  # pylint: disable=protected-access
             update(3, 10, "replications")
             self.assertEqual((shown._bar.n, shown._bar.total), (3, 10))  # pylint: disable=protected-access
 
