@@ -79,8 +79,8 @@ std::string_view apart_text(Apart why) {
                                          "without a GPU",
                                          "of a gang, whose rows start each by itself",
                                          "with a time limit, which ends none of them",
-                                         "that ask for a part of each of several GPUs: they get "
-                                         "whole ones",
+                                         ("that ask for a part of each of several GPUs: they get "
+                                          "whole ones"),
                                          "with a resource that is not the one they ask for here",
                                          "that ask for more GPUs than a node has",
                                          "that ask for more CPU than a node has",
