@@ -258,6 +258,22 @@ std::map<std::string, std::string> CatalogFields::named_texts(const std::string&
                             : members->get<std::map<std::string, std::string>>();
 }
 
+std::map<std::string, double> CatalogFields::named_numbers(const std::string& name, double least,
+                                                           double most) {
+  const Form form{"object", "an object of numbers", is_object};
+  std::map<std::string, double> out;
+  if (schema_ != nullptr) {
+    (*describe(name, form))["additionalProperties"] = {
+        {"type", "number"}, {"minimum", least}, {"maximum", most}};
+    return out;
+  }
+  const nlohmann::json* members = take(name, form);
+  if (members == nullptr) return out;
+  CatalogFields fields(*members, path_of(name), reading_);
+  for (const std::string& key : fields.names()) out[key] = fields.number(key, least, most);
+  return out;
+}
+
 std::string CatalogFields::text_or_empty(const std::string& name) {
   return has(name) ? text(name) : std::string();
 }

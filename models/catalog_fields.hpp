@@ -61,6 +61,7 @@ class CatalogFields {
   // The members of an object whose keys are names, in the order of the keys.
   std::vector<std::pair<std::string, CatalogFields>> named_objects(const std::string& name);
   std::map<std::string, std::string> named_texts(const std::string& name);
+  std::map<std::string, double> named_numbers(const std::string& name, double least, double most);
 
   // nullopt ("" for texts, false for flags) when the field is absent.
   std::string text_or_empty(const std::string& name);

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <regex>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "catalog_fields.hpp"
@@ -291,6 +294,37 @@ std::optional<Duration> maybe_seconds(CatalogFields& fields, const std::string& 
   return from_seconds(*value);
 }
 
+// Figures that a run can draw, and in which the list of what is uncertain may name them.
+constexpr std::array<std::string_view, 7> kUncertainFigures = {
+    "soloMs", "capacityShare", "normP", "bandwidthShare", "duty", "sensitivity", "pressure"};
+
+std::vector<FigureUncertainty> read_uncertainty(CatalogFields& profile) {
+  std::vector<FigureUncertainty> out;
+  const auto is_listed = [&](const std::string& figure) {
+    return std::ranges::find(out, figure, &FigureUncertainty::figure) != out.end();
+  };
+  for (CatalogFields& fields : profile.objects("uncertainty")) {
+    FigureUncertainty one;
+    one.figure = fields.text("figure");
+    one.half_width_95 = fields.number("halfWidth95");
+    if (fields.has("correlations")) one.correlations = fields.named_numbers("correlations", -1, 1);
+    fields.done();
+    if (std::ranges::find(kUncertainFigures, one.figure) == kUncertainFigures.end()) {
+      fields.fail("figure", "is no figure that measurements leave uncertain", Code::EnumUnknown,
+                  fmt::format("one of {}", fmt::join(kUncertainFigures, ", ")));
+    } else if (is_listed(one.figure)) {
+      fields.fail("figure", "is in the list twice");
+    }
+    for (const auto& [other, correlation] : one.correlations) {
+      if (!is_listed(other)) {
+        fields.fail("correlations", fmt::format("{} is not in the list before", other));
+      }
+    }
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
 }  // namespace
 
 WorkloadProfile read_workload_profile(CatalogFields fields) {
@@ -313,6 +347,7 @@ WorkloadProfile read_workload_profile(CatalogFields fields) {
   profile.sensitivity = fields.maybe_number("sensitivity");
   profile.pressure = fields.maybe_number("pressure");
   profile.duty = fields.maybe_share("duty");
+  profile.extra_per_item = fields.maybe_milliseconds("extraPerItemMs");
   profile.memory = fields.maybe_mebibytes("memoryMib");
   profile.burst = maybe_seconds(fields, "burstSeconds");
   profile.idle = maybe_seconds(fields, "idleSeconds");
@@ -320,6 +355,7 @@ WorkloadProfile read_workload_profile(CatalogFields fields) {
   profile.source = fields.is_users() && !fields.has("source") ? fields.reading()->usual_source.text
                                                               : fields.text("source");
   if (fields.has("provenance")) profile.provenance = fields.named_texts("provenance");
+  if (fields.has("uncertainty")) profile.uncertainty = read_uncertainty(fields);
   profile.note = fields.text_or_empty("note");
   if (profile.solo_step && profile.solo_step->ns == 0) fields.fail("soloMs", "must be above 0");
   fields.done();

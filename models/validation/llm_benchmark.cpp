@@ -5,11 +5,11 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "../catalog_fields.hpp"
 #include "../located_json.hpp"
+#include "measured_context.hpp"
 
 namespace slicewise::models {
 namespace {
@@ -73,16 +73,8 @@ Expected<std::vector<Measurement>> read_llm_benchmark(const SourceText& file,
     missing("how many requests were served at a time", "--batch");
   }
   if (fields.has("date")) out.date = day_of(fields.text("date"));
-  const GpuModel* gpu = context.gpu.empty() ? nullptr : catalogue.find_gpu(context.gpu);
-  if (gpu != nullptr) {
+  if (const GpuModel* gpu = gpu_of(context, catalogue, file.name, reading.problems)) {
     out.gpu = gpu->name;
-  } else if (context.gpu.empty()) {
-    missing("on which GPU", "--gpu");
-  } else {
-    reading.add(Code::GpuUnknown, file.name,
-                fmt::format("GPU model {} is not in the catalogue", context.gpu),
-                fmt::format("--gpu: did you mean {}?",
-                            fmt::join(catalogue.gpus_like(context.gpu), " or ")));
   }
   if (!reading.problems.empty()) return tl::unexpected(std::move(reading.problems));
   return std::vector<Measurement>{std::move(out)};

@@ -13,6 +13,7 @@
 #include "../located_json.hpp"
 #include "../probe_document.hpp"
 #include "llm_benchmark.hpp"
+#include "nsys_report.hpp"
 #include "user_table.hpp"
 
 namespace slicewise::models {
@@ -268,6 +269,7 @@ Expected<std::vector<Measurement>> read_measurements(const SourceText& file,
                                                      const MeasuredContext& context) {
   if (is_probe_document(file)) return read_probe(file, catalogue);
   if (is_llm_benchmark(file)) return read_llm_benchmark(file, catalogue, context);
+  if (is_nsys_report(file)) return read_nsys_report(file, catalogue, context);
   const bool of_perf_analyzer = file.text.starts_with(kConcurrency);
   return MeasurementReader(file, catalogue, context, of_perf_analyzer).read(of_perf_analyzer);
 }
@@ -327,6 +329,7 @@ void add_studies(const std::vector<Measurement>& measurements, const std::string
     Study law;
     law.id = "measurements" + suffix;
     law.mode = "MIG+MPS";
+    law.evidence = Evidence::CoLocation;
     law.title = "your measurements, alone and under MPS";
     law.split =
         "one process and the fewest under MPS, on the whole GPU and the smallest slice; all "
@@ -339,6 +342,7 @@ void add_studies(const std::vector<Measurement>& measurements, const std::string
     Study turns;
     turns.id = "measurements-turns" + suffix;
     turns.mode = "time-slicing";
+    turns.evidence = Evidence::TimeAlone;
     turns.engine = StudyEngine::Turns;
     turns.title = "your measurements, taking turns";
     turns.split = "the time alone is given; all others check";

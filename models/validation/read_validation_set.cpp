@@ -243,11 +243,22 @@ std::vector<double> read_norms(CatalogFields& fields) {
   return norms;
 }
 
+Evidence read_evidence(CatalogFields& fields) {
+  const std::string name = fields.text("evidence");
+  for (const Evidence evidence : {Evidence::TimeAlone, Evidence::Utilisation, Evidence::Settings,
+                                  Evidence::CoLocation, Evidence::Pairs}) {
+    if (evidence_name(evidence) == name) return evidence;
+  }
+  fields.fail("evidence", "is no kind of evidence");
+  return Evidence::Nothing;
+}
+
 Study read_study(CatalogFields& fields) {
   Study study;
   study.id = fields.text("id");
   study.source = fields.text("source");
   study.mode = fields.text("mode");
+  study.evidence = read_evidence(fields);
   study.engine = read_engine(fields);
   study.title = fields.text("title");
   study.split = fields.text("split");

@@ -17,6 +17,18 @@ double five_digits(double value) {
   return std::round(value * scale) / scale;
 }
 
+nlohmann::json uncertainty_of(const models::WorkloadProfile& profile) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const models::FigureUncertainty& one : profile.uncertainty) {
+    nlohmann::json item = {{"figure", one.figure}, {"halfWidth95", five_digits(one.half_width_95)}};
+    for (const auto& [other, correlation] : one.correlations) {
+      item["correlations"][other] = five_digits(correlation);
+    }
+    out.push_back(std::move(item));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string profile_document(const sim::FittedProfiles& fitted) {
@@ -44,7 +56,9 @@ std::string profile_document(const sim::FittedProfiles& fitted) {
     add("duty", p.duty);
     add("sensitivity", p.sensitivity);
     add("pressure", p.pressure);
+    add_time("extraPerItemMs", p.extra_per_item);
     out["provenance"] = p.provenance;
+    if (!p.uncertainty.empty()) out["uncertainty"] = uncertainty_of(p);
     document["profiles"].push_back(std::move(out));
   }
   return yaml_text(document);

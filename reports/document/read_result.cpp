@@ -52,8 +52,8 @@ StoredResult stored_result(const json& document, StoredFields& fields) {
     fields.add_odd("split");
   }
   if (!read.group_by.empty() && !sim::is_grouping(read.group_by)) fields.add_odd("groupBy");
-  StoredResult result{std::move(read.stamp),      std::move(read.fidelity), read.interrupted, {},
-                      std::move(read.cost_split), std::move(read.group_by)};
+  StoredResult result{std::move(read.stamp),      std::move(read.fidelity), read.interrupted,   {},
+                      std::move(read.cost_split), std::move(read.group_by), read.sampled_inputs};
   const json variants = document.value("variants", json());
   if (!variants.is_array()) fields.add_odd("variants");
   for (const json& variant : variants) {

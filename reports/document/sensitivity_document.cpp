@@ -15,15 +15,6 @@
 namespace slicewise::sim {
 
 template <>
-struct Spelling<AmountUnit> {
-  using U = AmountUnit;
-  static constexpr bool kListed = true;
-  static constexpr U kAll[] = {U::Dollars,   U::DollarsPerHour, U::Seconds, U::Bytes,
-                               U::PerSecond, U::Ratio,          U::Cores,   U::Count};
-  static std::string_view of(U unit) { return reports::unit_word(unit); }
-};
-
-template <>
 struct Spelling<ObjectiveStanding> {
   using O = ObjectiveStanding;
   static constexpr bool kListed = true;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/studies.hpp"
+#include "slicewise/sim/result_record.hpp"
 
 #include "csv_rows.hpp"
 #include "document_text.hpp"
@@ -69,6 +70,10 @@ const Record& point_columns() {
   return declared;
 }
 
+std::vector<models::ExpectedError> errors_of_result(const ValidationResult& result) {
+  return errors_by_evidence(result.studies);
+}
+
 }  // namespace
 
 template <>
@@ -111,6 +116,7 @@ const Record& record_of<StudyResult>() {
       "a way of sharing against published measurements",
       {field<&S::study, &Study::id>("name"), field<&S::study, &Study::title>("title"),
        field<&S::study, &Study::mode>("mode"),
+       field<&S::study, &Study::evidence>("evidence", "that predictions start from"),
        field<&S::study, &Study::split>("split", "which rows fit and which check"),
        field<&S::study, &Study::parameters>("parameters"), field<&S::source>("source"),
        field<&S::fit>("fit", "rows that parameters were fitted on"),
@@ -130,7 +136,8 @@ const Record& record_of<ValidationResult>() {
       "What `slicewise validate -o json` prints. Keys are added, never renamed.",
       {constant("apiVersion", "slicewise.dev/validation.v1alpha1"),
        constant("kind", "ValidationResult"),
-       field<&V::within_bounds>("withinBounds", "all studies are"), field<&V::studies>("studies")}};
+       field<&V::within_bounds>("withinBounds", "all studies are"), field<&V::studies>("studies"),
+       field<&errors_of_result>("expectedErrors", "over all studies that knew as much")}};
   return declared;
 }
 

@@ -101,19 +101,20 @@ std::string verdict_words(const HtmlReport& report, const ShownOption* lead,
       money_text(lead->figures->monthly), today.empty() ? "" : ", " + today);
 }
 
-// How much of what went in was measured.
+// How much of what went in was measured, and how far off the models were where as much was known.
 std::string confidence_words(const HtmlReport& report, const sim::VariantResult* variant) {
   const sim::ProvenanceCounts none;
   const sim::ProvenanceCounts& inputs = report.plan          ? report.plan->provenance
                                         : variant != nullptr ? variant->provenance
                                                              : none;
-  const int all = inputs.measured + inputs.catalog + inputs.assumed;
-  if (all == 0) return "";
-  const std::string_view word = inputs.assumed == 0        ? "good"
-                                : 2 * inputs.assumed < all ? "fair"
-                                                           : "low, measure before you rely on it";
-  return fmt::format("Confidence: {}. {} inputs measured, {} from the catalogue, {} assumed.", word,
-                     inputs.measured, inputs.catalog, inputs.assumed);
+  if (inputs.measured + inputs.catalog + inputs.assumed == 0) return "";
+  std::string out = fmt::format("{} inputs measured, {} from the catalogue, {} assumed.",
+                                inputs.measured, inputs.catalog, inputs.assumed);
+  if (report.plan || variant == nullptr) return out;
+  for (const models::ExpectedError& error : variant->expected_errors) {
+    out += " Error to expect of " + expectation_text(error) + ".";
+  }
+  return out;
 }
 
 std::string copy_buttons(const HtmlReport& report) {

@@ -152,6 +152,24 @@ void add_apart_lines(const sim::VariantResult& variant, std::vector<std::string>
 
 }  // namespace
 
+std::string expectation_text(const models::ExpectedError& error) {
+  const auto figures = [](const models::ExpectedError& known) {
+    return fmt::format(
+        "{}, half of {} published rows were within {:.2g} %, nine of ten within {:.2g} %",
+        models::evidence_words(known.evidence), known.rows, known.median_percent,
+        known.ninth_decile_percent);
+  };
+  const std::string of = error.mode + (error.unlike ? " beside other workloads" : "");
+  if (error.rows > 0) return fmt::format("{}: {}", of, figures(error));
+  std::string out = fmt::format("{}: {}, nobody published how far off it is", of,
+                                models::evidence_words(error.evidence));
+  for (const models::ExpectedError& known : models::published_errors()) {
+    if (known.mode == error.mode && known.unlike == error.unlike)
+      return out + "; " + figures(known);
+  }
+  return out;
+}
+
 std::vector<std::string> note_lines(std::span<const sim::VariantResult> variants, bool full) {
   std::vector<std::string> lines;
   for (const sim::VariantResult& variant : variants) {
@@ -164,6 +182,11 @@ std::vector<std::string> note_lines(std::span<const sim::VariantResult> variants
   }
   if (std::string assumed = assumed_line(variants, full); !assumed.empty()) {
     lines.push_back(std::move(assumed));
+  }
+  for (const sim::VariantResult& variant : variants) {
+    for (const models::ExpectedError& error : variant.expected_errors) {
+      add_once(lines, "error to expect of " + expectation_text(error));
+    }
   }
   lines.emplace_back("not modelled: slicewise explain not-modelled");
   return lines;

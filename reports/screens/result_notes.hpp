@@ -21,6 +21,10 @@ const std::vector<NotModelled>& not_modelled();
 // Unless `full`, of assumed inputs only how many there are and where the list stands.
 std::vector<std::string> note_lines(std::span<const sim::VariantResult> variants, bool full);
 
+// "MPS: from one co-location, half of 392 published rows were within 3.1 %, nine of ten within 11
+// %".
+std::string expectation_text(const models::ExpectedError& error);
+
 // "INTERRUPTED: 3 of 20 runs done", by variant when there are several; "" for a complete result.
 std::string interrupted_line(const sim::Result& result);
 

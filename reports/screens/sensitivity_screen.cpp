@@ -247,11 +247,15 @@ Screen sensitivity_screen(const SensitivityStudy& study, const TextStyle& style,
 
 }  // namespace
 
+std::string outcome_title(const std::string& workload, const std::string& name) {
+  if (name == "monthlyUsd") return "$/month";
+  if (name == "per1kRequestsInSloUsd") return "$/1k requests in SLO";
+  if (name == "perJobUsd") return "$/job";
+  return workload + " " + name;
+}
+
 std::string outcome_title(const sim::OutcomeFigure& figure) {
-  if (figure.name == "monthlyUsd") return "$/month";
-  if (figure.name == "per1kRequestsInSloUsd") return "$/1k requests in SLO";
-  if (figure.name == "perJobUsd") return "$/job";
-  return figure.workload + " " + figure.name;
+  return outcome_title(figure.workload, figure.name);
 }
 
 std::string figure_heading(const sim::OutcomeFigure& figure, const TextStyle& style) {

@@ -12,6 +12,7 @@
 namespace slicewise::reports {
 
 // "$/job", "classifier latencyP99".
+std::string outcome_title(const std::string& workload, const std::string& name);
 std::string outcome_title(const sim::OutcomeFigure& figure);
 
 // "classifier latencyP99: 24.8 ms of at most 50.0 ms"; "$/month: $384".

@@ -188,6 +188,20 @@ Cells origin_cells(const sim::ValidationResult& result) {
   return table;
 }
 
+// What error to expect of a result, by what was known before.
+ScreenPart expected_part(const sim::ValidationResult& result) {
+  ScreenPart part{.heading = "What to expect, by what is known of a workload"};
+  part.table.columns = {{"MODE", false, 0}, {"NEIGHBOURS", false, 0}, {"KNOWN", false, 0},
+                        {"ROWS", true, 0},  {"HALF IN %", true, 0},   {"9 OF 10 IN %", true, 0}};
+  for (const models::ExpectedError& error : sim::errors_by_evidence(result.studies)) {
+    part.table.rows.push_back({error.mode, error.unlike ? "others" : "copies",
+                               std::string(models::evidence_words(error.evidence)),
+                               std::to_string(error.rows), percent_cell(error.median_percent),
+                               percent_cell(error.ninth_decile_percent)});
+  }
+  return part;
+}
+
 }  // namespace
 
 Screen validation_screen(const sim::ValidationResult& result, Detail detail) {
@@ -204,6 +218,7 @@ Screen validation_screen(const sim::ValidationResult& result, Detail detail) {
   }
   screen.parts = {{.table = validation_cells(result)},
                   std::move(answer),
+                  expected_part(result),
                   notes_part(validation_notes()),
                   std::move(origins)};
   return screen;

@@ -14,6 +14,7 @@
 
 #include "../text/text_table.hpp"
 #include "policy_rows.hpp"
+#include "range_part.hpp"
 #include "result_bill.hpp"
 #include "result_comparison.hpp"
 #include "result_cost.hpp"
@@ -385,6 +386,7 @@ std::vector<ScreenPart> variant_parts(const sim::Result& result, const TextStyle
     parts.push_back({.sentences = cost_sentences(variant, style)});
     add_table(bills[v]);
     if (!bills[v].table.rows.empty()) add_below({below(bill_sentence(variant.cost.split))});
+    add_table(range_part(variant));
     parts.push_back({.sentences = warning_sentences(variant, style, every)});
     out.push_back(std::move(whole));
   }

@@ -67,28 +67,6 @@ sim::AmountUnit unit_of_word(std::string_view word) {
   return word == "perSecond" ? sim::AmountUnit::PerSecond : sim::AmountUnit::Count;
 }
 
-std::string_view unit_word(sim::AmountUnit unit) {
-  switch (unit) {
-    case sim::AmountUnit::Dollars:
-      return "usd";
-    case sim::AmountUnit::DollarsPerHour:
-      return "usdPerHour";
-    case sim::AmountUnit::Seconds:
-      return "seconds";
-    case sim::AmountUnit::Bytes:
-      return "bytes";
-    case sim::AmountUnit::PerSecond:
-      return "perSecond";
-    case sim::AmountUnit::Ratio:
-      return "ratio";
-    case sim::AmountUnit::Cores:
-      return "cores";
-    case sim::AmountUnit::Count:
-      break;
-  }
-  return "number";
-}
-
 std::string_view basis_word(const std::optional<scenarios::Provenance>& basis) {
   if (!basis) return "scenario";
   switch (*basis) {

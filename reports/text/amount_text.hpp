@@ -16,8 +16,6 @@ std::string amount_text(const sim::Amount& amount);
 std::string amount_text(const sim::Amount& amount, const std::optional<double>& half_width,
                         const TextStyle& style);
 
-// As documents spell the unit: "seconds", "usd", "perSecond".
-std::string_view unit_word(sim::AmountUnit unit);
 // Of an objective in a document.
 sim::AmountUnit unit_of_word(std::string_view word);
 

@@ -82,6 +82,7 @@ VariantResult merge(const World& world, std::span<const Replication> replication
   result.verdict = judge(result, world.allow_pending);
   verdict_findings(world, replications, result, result.findings);
   result.provenance = world.provenance;
+  result.expected_errors = expected_errors(world);
   return result;
 }
 

@@ -14,6 +14,9 @@ namespace slicewise::sim {
 
 VariantResult merge(const World& world, std::span<const Replication> replications);
 
+// expected_errors.cpp: known before the run.
+std::vector<models::ExpectedError> expected_errors(const World& world);
+
 // merge_nodes.cpp: pools and nodes.
 NodePoolResult pool_result(const PoolModel& pool);
 // Of a pool whose nodes come and go; nullopt for others.

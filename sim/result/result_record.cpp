@@ -257,6 +257,38 @@ const Record& finding_record() {
 }
 
 template <>
+const Record& record_of<models::ExpectedError>() {
+  using E = models::ExpectedError;
+  static const Record declared{
+      "how far off predictions were, |predicted / measured - 1|",
+      {field<&E::mode>("mode", "way of sharing, as `slicewise validate` names it"),
+       field<&E::evidence>("evidence", "what was known: the least of any workload there"),
+       field<&E::unlike>("unlike", "of other workloads side by side, not copies of one"),
+       field<&E::rows>("rows", "published, that check; 0: there are none, nothing is known"),
+       field<&E::median_percent>("medianPercent", "half of the rows are within it"),
+       field<&E::ninth_decile_percent>("ninthDecilePercent", "nine of ten rows are within it")}};
+  return declared;
+}
+
+template <>
+const Record& record_of<FigureRange>() {
+  using F = FigureRange;
+  static const Record declared{
+      "a figure of the results, where each replication drew its inputs",
+      {field<&F::workload>("workload", "workload or pipeline; absent: the whole scenario")
+           .optional(),
+       field<&F::name>("name",
+                       "monthlyUsd, per1kRequestsInSloUsd, perJobUsd, the objective that is "
+                       "nearest to its limit, latencyP99 or jobCompletionP95"),
+       field<&F::unit>("unit", "of the values beside it"),
+       field<&F::value>("value", "of all replications together"),
+       field<&F::half_width_95>("halfWidth95",
+                                "another replication lies within it, 95 %: more replications do "
+                                "not narrow it, better measurements do")}};
+  return declared;
+}
+
+template <>
 const Record& record_of<VariantResult>() {
   using V = VariantResult;
   static const Record declared{
@@ -283,10 +315,18 @@ const Record& record_of<VariantResult>() {
        field<&V::nodes>("nodes", "in the order of the pools"),
        group("cost", &cost_record),
        field<&V::node_start_up>("nodeStartUp"),
+       field<&V::ranges>("ranges",
+                         "--inputs sampled: where figures lie, for what is not known of "
+                         "the inputs")
+           .optional(),
        field<&V::verdict>("verdict"),
        field<&V::policies>("policies", "in the order of the scenario").optional(),
        field<&V::findings>("findings", "in the order found"),
        field<&V::provenance>("provenance"),
+       field<&V::expected_errors>("expectedErrors",
+                                  "how far off the models were on published measurements of which "
+                                  "as much was known, by way of sharing")
+           .optional(),
        field<&no_headroom>("").policy("headroom"),
        field<&node_count_of>("").policy("nodes"),
        field<&gpu_busy_ratio>("").of(Unit::Ratio).policy("gpu.busy"),
@@ -315,6 +355,8 @@ const Record& result_metadata() {
       {stamp_field<R>("scenario").csv(1, "scenario"), stamp_field<R>("scenarioFile"),
        stamp_field<R>("settings"),
        field<&R::fidelity>("fidelity", "--fidelity, when it was given").optional(),
+       field<&R::sampled_inputs>("sampledInputs", "--inputs sampled: each replication drew its own")
+           .optional(),
        field<&R::cost_split>("split", "--split, when it was given").optional(),
        field<&R::group_by>("groupBy", "--group-by: workload, namespace, label:NAME or user")
            .optional()

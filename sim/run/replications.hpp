@@ -20,6 +20,14 @@ bool is_interrupted(const RunOptions& options);
 void run_in_parallel(std::size_t count, const RunOptions& options,
                      const std::function<void(std::size_t)>& work);
 
+// The world of each variant; mistakes of all of them together, each once.
+Expected<std::vector<World>> worlds_of(const scenarios::ScenarioSet& set,
+                                       const models::Catalogue& catalogue);
+
+// What the variants of a set became, in their order.
+Result result_of(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue,
+                 std::vector<std::optional<VariantResult>> variants);
+
 // Each world with all its replications, those that finished merged; nullopt: none did.
 std::vector<std::optional<VariantResult>> simulate_all(std::span<const World* const> worlds,
                                                        const RunOptions& options);

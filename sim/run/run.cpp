@@ -282,8 +282,8 @@ std::vector<std::optional<VariantResult>> simulate_as_far_as_it_goes(
 
 }  // namespace
 
-Expected<Result> run_scenario(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue,
-                              const RunOptions& options) {
+Expected<std::vector<World>> worlds_of(const scenarios::ScenarioSet& set,
+                                       const models::Catalogue& catalogue) {
   std::vector<World> worlds;
   worlds.reserve(set.variants.size());
   Diagnostics found;
@@ -301,20 +301,31 @@ Expected<Result> run_scenario(const scenarios::ScenarioSet& set, const models::C
     std::ranges::stable_sort(found, by_place);
     return tl::unexpected(std::move(found));
   }
+  return worlds;
+}
 
-  std::vector<const World*> all;
-  all.reserve(worlds.size());
-  for (const World& world : worlds) all.push_back(&world);
+Result result_of(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue,
+                 std::vector<std::optional<VariantResult>> variants) {
   Result result;
   result.stamp = stamp_of(set, 0, catalogue);
   result.stamp.variant.clear();
-  for (std::optional<VariantResult>& variant : simulate_as_far_as_it_goes(all, options)) {
+  for (std::optional<VariantResult>& variant : variants) {
     const int asked = result.stamp.replications;
     const bool whole = variant && !variant->stopped_at && variant->replications == asked;
     result.interrupted = result.interrupted || !whole;
     if (variant) result.variants.push_back(std::move(*variant));
   }
   return result;
+}
+
+Expected<Result> run_scenario(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue,
+                              const RunOptions& options) {
+  const auto worlds = worlds_of(set, catalogue);
+  if (!worlds) return tl::unexpected(worlds.error());
+  std::vector<const World*> all;
+  all.reserve(worlds->size());
+  for (const World& world : *worlds) all.push_back(&world);
+  return result_of(set, catalogue, simulate_as_far_as_it_goes(all, options));
 }
 
 void stamp_layers(const models::Catalogue& catalogue, Stamp& stamp) {

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "slicewise/portable_math.hpp"
 #include "slicewise/sim/calibration.hpp"
 
+#include "batch_line.hpp"
 #include "law_fit.hpp"
 #include "neighbour_fit.hpp"
 
@@ -67,7 +69,8 @@ class CompanyFitter {
       : company_(company),
         catalogue_(catalogue),
         fit_(best_law(company)),
-        ignorance_(company, fit_) {}
+        ignorance_(company, fit_),
+        line_(batch_line(company)) {}
 
   FittedProfile profile(int size) const {
     FittedProfile out;
@@ -86,6 +89,7 @@ class CompanyFitter {
     p.batch = batch;
     p.items_per_step = batch;
     add_law(size, first, out);
+    add_batch_line(out);
     add_turns(batch, first.gpu, out);
     for (const Measurement& m : company_.law) {
       if (!of_size(m)) continue;
@@ -122,6 +126,7 @@ class CompanyFitter {
         {"soloMs", in_ms(*p.solo_step), in_ms(*p.solo_step) * solo_width, "measured"});
     p.provenance["soloMs"] =
         fmt::format("{}, 95 % within {}", origin_of(first), percent_text(solo_width));
+    add_uncertainty("soloMs", in_ms(*p.solo_step) * solo_width, log_time, {}, p);
     const auto borrowed = fit_.borrowed.find(size);
     const bool alone = company_.settings_of(*p.batch) < 2;
     if (alone && borrowed == fit_.borrowed.end()) {
@@ -145,6 +150,38 @@ class CompanyFitter {
                law.norm_p * ignorance_.half_width_95(ignorance_.norm()), p.norm_p, out);
     add_shared("bandwidthShare", law.bandwidth_share, fit_.freedom.beta,
                ignorance_.half_width_95(ignorance_.beta()), p.bandwidth_share, out);
+    add_uncertainty("capacityShare", width, log_time + 1, {{"soloMs", log_time}}, p);
+    add_uncertainty("normP", law.norm_p * ignorance_.half_width_95(ignorance_.norm()),
+                    ignorance_.norm(), {{"soloMs", log_time}, {"capacityShare", log_time + 1}}, p);
+    add_uncertainty(
+        "bandwidthShare", ignorance_.half_width_95(ignorance_.beta()), ignorance_.beta(),
+        {{"soloMs", log_time}, {"capacityShare", log_time + 1}, {"normP", ignorance_.norm()}}, p);
+  }
+
+  // What the measurements leave open, figures that they do not determine included: of those, what
+  // is believed before.
+  void add_uncertainty(const char* name, double half_width, std::size_t parameter,
+                       const std::vector<std::pair<std::string, std::size_t>>& before,
+                       models::WorkloadProfile& profile) const {
+    constexpr double kNone = 0.005;
+    models::FigureUncertainty one{name, half_width, {}};
+    for (const auto& [figure, other] : before) {
+      const double correlation = ignorance_.correlation(parameter, other);
+      if (std::abs(correlation) > kNone) one.correlations[figure] = correlation;
+    }
+    profile.uncertainty.push_back(std::move(one));
+  }
+
+  // What one more step of this size adds to it in one go.
+  void add_batch_line(FittedProfile& out) const {
+    if (!line_) return;
+    const int batch = *out.profile.batch;
+    const double extra = batch * line_->per_item_ms;
+    const double width = batch * line_->half_width_95;
+    out.profile.extra_per_item = from_seconds(extra * 1e-3);
+    out.figures.push_back({"extraPerItemMs", extra, width, "fitted"});
+    out.profile.provenance["extraPerItemMs"] =
+        fmt::format("fitted over batches {}, 95 % within {:.2g}", line_->batches, width);
   }
 
   // A figure that all batches of the workload have alike.
@@ -184,6 +221,7 @@ class CompanyFitter {
         *out.profile.duty *
         (deviation > kLeastNoise ? t_quantile_95(spare) * deviation : kNormal95 * kLeastNoise);
     out.figures.push_back({"duty", *out.profile.duty, width, "fitted"});
+    out.profile.uncertainty.push_back({"duty", width, {}});
     out.profile.provenance["duty"] = fmt::format("fitted, 95 % within {:.2g}", width);
   }
 
@@ -269,6 +307,7 @@ class CompanyFitter {
   const models::Catalogue& catalogue_;
   Fit fit_;
   Ignorance ignorance_;
+  std::optional<BatchLine> line_;
 };
 
 }  // namespace

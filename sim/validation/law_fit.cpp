@@ -204,6 +204,11 @@ double Ignorance::deviation(std::size_t parameter) const {
   return std::sqrt(std::max(0.0, covariance_[parameter * (parameters_.count() + 1)]));
 }
 
+double Ignorance::correlation(std::size_t first, std::size_t second) const {
+  const double together = deviation(first) * deviation(second);
+  return together > 0 ? covariance_[first * parameters_.count() + second] / together : 0;
+}
+
 bool Ignorance::knows(std::size_t parameter) const {
   return deviation(parameter) < kUnknown * parameters_.prior(parameter);
 }

@@ -93,6 +93,7 @@ class Ignorance {
   Ignorance(const Company& company, const Fit& fit);
 
   double deviation(std::size_t parameter) const;
+  double correlation(std::size_t first, std::size_t second) const;
   double half_width_95(std::size_t parameter) const { return quantile_ * deviation(parameter); }
   bool knows(std::size_t parameter) const;
   std::size_t norm() const { return parameters_.count() - 2; }

@@ -117,6 +117,7 @@ class Neighbours {
     if (!value) return;
     figure = value;
     fit.figures.push_back({name, *value, width, "fitted"});
+    fit.profile.uncertainty.push_back({name, width, {}});
     fit.profile.provenance[name] = fmt::format(
         "fitted beside others, 95 % within {:.2g}; only products are determined", width);
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <stdexcept>
@@ -245,6 +246,38 @@ bool is_about(const models::Study& study, std::string_view strategy) {
 }
 
 }  // namespace
+
+namespace {
+
+double nearest_rank(const std::vector<double>& sorted, double q) {
+  const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted.size())));
+  return sorted[std::max<std::size_t>(rank, 1) - 1];
+}
+
+}  // namespace
+
+std::vector<models::ExpectedError> errors_by_evidence(std::span<const StudyResult> studies) {
+  constexpr std::array<std::string_view, 4> kModes = {"MIG", "MPS", "MIG+MPS", "time-slicing"};
+  std::map<std::tuple<models::Evidence, std::size_t, bool>, std::vector<double>> errors;
+  for (const StudyResult& result : studies) {
+    const auto mode =
+        static_cast<std::size_t>(std::ranges::find(kModes, result.study.mode) - kModes.begin());
+    for (const PredictedPoint& point : result.points) {
+      if (point.role != PointRole::Check) continue;
+      errors[{result.study.evidence, mode, result.quantity == Quantity::Speed}].push_back(
+          percent_error(point.predicted, point.measured));
+    }
+  }
+  std::vector<models::ExpectedError> out;
+  for (auto& [key, percents] : errors) {
+    std::ranges::sort(percents);
+    const auto& [evidence, mode, unlike] = key;
+    out.push_back({evidence, std::string(kModes.at(mode)), unlike,
+                   static_cast<int>(percents.size()), nearest_rank(percents, 0.5),
+                   nearest_rank(percents, 0.9)});
+  }
+  return out;
+}
 
 models::ValidationSet studies_about(std::span<const VariantResult> results,
                                     models::ValidationSet set) {

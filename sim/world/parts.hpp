@@ -34,6 +34,8 @@ Diagnostic unknown_name(Code code, const Located<std::string>& wanted, const std
 
 // What a profile of the catalogue says of how a process shares a GPU, where `spec` does not.
 void take_profile(const models::WorkloadProfile& profile, scenarios::Workload& spec);
+// ... and how long a step or request takes. REQUIRES: spec.measured.
+void take_times(const models::WorkloadProfile& profile, scenarios::Workload& spec);
 
 // Whether the price book knows the region at all.
 bool has_prices(const models::Catalogue& catalogue, const std::string& region);

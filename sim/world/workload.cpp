@@ -75,9 +75,20 @@ void take_profile(const models::WorkloadProfile& profile, Workload& spec) {
   if (!m.norm_p) m.norm_p = profile.norm_p;
   if (!m.sensitivity) m.sensitivity = profile.sensitivity;
   if (!m.pressure) m.pressure = profile.pressure;
+  if (!m.extra_per_item) m.extra_per_item = profile.extra_per_item;
   if (!m.gpu_busy && !m.gpu_util && profile.duty) m.gpu_busy = profile.duty;
   if (spec.gpu_memory.resident.count == 0 && profile.memory) {
     spec.gpu_memory.resident = *profile.memory;
+  }
+}
+
+void take_times(const models::WorkloadProfile& profile, Workload& spec) {
+  scenarios::Measured& m = *spec.measured;
+  if (spec.kind != WorkloadKind::Service) {
+    if (!m.unit_time) m.unit_time = profile.solo_step;
+  } else if (!m.request_gpu_time && profile.solo_step) {
+    m.request_gpu_time =
+        scenarios::ServiceTime{scenarios::ServiceTime::Law::Deterministic, *profile.solo_step, 0};
   }
 }
 
@@ -101,14 +112,7 @@ void apply_profile(const models::Catalogue& catalogue, const World& world, Workl
   // Recorded jobs ran on the GPU that the trace says.
   if (m.device.value.empty() && !spec.trace) m.device = {profile.gpu_model, spec.profile.where};
   if (!m.batch) m.batch = profile.batch;
-  if (spec.kind == WorkloadKind::Service) {
-    if (!m.request_gpu_time && profile.solo_step) {
-      m.request_gpu_time =
-          scenarios::ServiceTime{scenarios::ServiceTime::Law::Deterministic, *profile.solo_step, 0};
-    }
-  } else if (!m.unit_time) {
-    m.unit_time = profile.solo_step;
-  }
+  take_times(profile, spec);
 }
 
 void require_figures(const Workload& spec, Diagnostics& found) {

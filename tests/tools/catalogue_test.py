@@ -51,6 +51,55 @@ class OwnCatalogue(unittest.TestCase):
         self.assertGreater(document["variants"][0]["provenance"]["measured"], 2)
         self.assertGreater(document["variants"][0]["cost"]["totalUsd"], 0)
 
+    def test_inputs_are_drawn_from_the_intervals_that_calibrate_wrote(self):
+        arguments = ("run", str(self.scenario), "--catalogue", OWN, "--catalogue",
+                     str(self.profiles.parent), "--inputs", "sampled")
+        result = run(*arguments, "-o", "json", "-j", "2")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        document = json.loads(result.stdout)
+        check_schema(self, "result", document)
+        self.assertIs(document["metadata"]["sampledInputs"], True)
+        ranges = {(r.get("workload"), r["name"]): r for r in document["variants"][0]["ranges"]}
+        self.assertGreater(ranges["detector", "latencyP99"]["halfWidth95"], 0)
+        self.assertIn((None, "per1kRequestsInSloUsd"), ranges)
+        self.assertEqual(run(*arguments, "-o", "json", "-j", "1").stdout, result.stdout)
+        table = run(*arguments)
+        self.assertIn("INPUTS DRAWN", table.stdout)
+        stored = self.folder / "stored.json"
+        stored.write_text(result.stdout, encoding="utf-8")
+        page = self.folder / "page.html"
+        again = run("report", str(stored), "--catalogue", OWN, "--catalogue",
+                    str(self.profiles.parent), "-o", f"html={page}")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("--inputs sampled", page.read_text(encoding="utf-8"))
+
+    def test_without_intervals_there_is_nothing_to_draw(self):
+        result = run("run", "scenarios/examples/shared-inference.yaml", "--inputs", "sampled")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("error[INPUT_MISSING]: no workload names a profile whose figures have "
+                      "intervals", result.stderr)
+
+    def test_what_is_uncertain_is_checked(self):
+        bad = self.folder / "bad.yaml"
+        bad.write_text("""kind: Catalogue
+apiVersion: slicewise.dev/v1alpha1
+profiles:
+  - name: a
+    kind: inference
+    gpu: T4
+    soloMs: 10
+    uncertainty:
+      - {figure: solo, halfWidth95: 1}
+      - {figure: duty, halfWidth95: 0.1, correlations: {normP: 0.5}}
+      - {figure: duty, halfWidth95: -1}
+""", encoding="utf-8")
+        result = run("get", "profiles", "--catalogue", str(bad))
+        self.assertEqual(result.returncode, 3, result.stderr)
+        for place in ("9:18: error[ENUM_UNKNOWN]", "10:56: error[VALUE_RANGE]",
+                      "11:18: error[VALUE_RANGE]",
+                      "11:37: error[VALUE_RANGE]"):
+            self.assertIn(place, result.stderr)
+
     def test_the_variable_stands_in_for_the_flag(self):
         by_flag = run("get", "instances", "rack.4090x4", "--region", "berlin", "--catalogue", OWN)
         by_variable = run("get", "instances", "rack.4090x4", "--region", "berlin",

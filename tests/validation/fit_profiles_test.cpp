@@ -149,6 +149,38 @@ TEST(FitProfiles, ABatchMeasuredOnceBorrowsFromTheNext) {
   EXPECT_GT(*fit.profile.capacity_share, *fitted->profiles.front().profile.capacity_share);
 }
 
+// T(b) = 8 ms + 3 ms b: a batch of 4 adds 12 ms to a step.
+TEST(FitProfiles, BatchesGiveWhatOneMoreItemTakes) {
+  std::vector<Measurement> made;
+  for (const int batch : {1, 4, 16}) {
+    made.push_back(by_law("full", 1));
+    made.back().batch = batch;
+    made.back().time = milliseconds(8 + 3 * batch);
+  }
+  const auto fitted = fit_profiles(made, shipped());
+  ASSERT_TRUE(fitted.has_value());
+  const models::WorkloadProfile& of_four = fitted->profiles[1].profile;
+  EXPECT_NEAR(to_seconds(*of_four.extra_per_item), 0.012, 1e-6);
+  EXPECT_THAT(of_four.provenance.at("extraPerItemMs"), HasSubstr("batches 1, 4, 16"));
+  made.resize(1);
+  EXPECT_FALSE(fit_profiles(made, shipped())->profiles[0].profile.extra_per_item.has_value());
+}
+
+// What was measured of one batch under MPS ties u to p: drawn apart they would contradict it.
+TEST(FitProfiles, FiguresThatWereFittedTogetherAreCorrelated) {
+  const auto fitted = fit_profiles(
+      std::vector{by_law("full", 1), by_law("1g.10gb", 1), by_law("full", 3), by_law("full", 6)},
+      shipped());
+  const auto& uncertainty = fitted->profiles[0].profile.uncertainty;
+  const auto norm = std::ranges::find(uncertainty, "normP", &models::FigureUncertainty::figure);
+  ASSERT_NE(norm, uncertainty.end());
+  EXPECT_GT(std::abs(norm->correlations.at("capacityShare")), 0.2);
+  const auto laid =
+      models::with_layer(shipped(), {"profiles.yaml", reports::profile_document(*fitted)});
+  ASSERT_TRUE(laid.has_value()) << laid.error().front().message;
+  EXPECT_EQ(laid->find_profile("made/a100-sxm4-80gb/b1")->uncertainty.size(), uncertainty.size());
+}
+
 TEST(FitProfiles, TheDocumentIsACatalogueOfMeasuredProfiles) {
   const auto fitted = fit_profiles(
       std::vector{by_law("full", 1), by_law("1g.10gb", 1), in_turns(0.6, 2)}, shipped());
@@ -321,6 +353,40 @@ TEST(ReadMeasurements, BenchmarksOfLanguageModelServers) {
   const auto bare = models::read_measurements(genai_perf, shipped());
   ASSERT_FALSE(bare.has_value());
   EXPECT_EQ(bare.error().size(), 3U);  // --workload, --batch, --gpu
+}
+
+// Lines and columns as Nsight Systems 2022 to 2025 writes them; the figures are made up.
+TEST(ReadMeasurements, NsysRangesAreSteps) {
+  const SourceText report{"nvtx.csv",
+                          "Generating SQLite file step.sqlite from step.nsys-rep\n"
+                          "Processing [step.sqlite] with [nvtx_sum.py]...\n"
+                          "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max "
+                          "(ns),StdDev (ns),Style,Range\n"
+                          "90.0,900000000,50,18000000.0,17900000.0,17000000,20000000,120000.0,"
+                          "PushPop,:step\n"
+                          "10.0,100000000,1,100000000.0,100000000.0,100000000,100000000,0.0,"
+                          "PushPop,:warm-up\n"};
+  const auto read = models::read_measurements(report, shipped(), {"step", "T4", 16});
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  ASSERT_EQ(read->size(), 1U);
+  EXPECT_EQ(read->front().workload, "step");
+  EXPECT_EQ(read->front().time, milliseconds(18));
+  EXPECT_EQ(read->front().batch, 16);
+  EXPECT_EQ(read->front().where.line, 4);
+  const auto unnamed = models::read_measurements(report, shipped(), {"", "T4", {}});
+  ASSERT_FALSE(unnamed.has_value());
+  EXPECT_THAT(unnamed.error().front().help, HasSubstr("step, warm-up"));
+  EXPECT_EQ(models::read_measurements(report, shipped()).error().size(), 2U);  // and --gpu
+}
+
+TEST(ReadMeasurements, NsysKernelsAreNoSteps) {
+  const SourceText report{"kernels.csv",
+                          "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max "
+                          "(ns),StdDev (ns),Name\n"
+                          "100.0,5000000,100,50000.0,50000.0,40000,60000,1000.0,\"gemm, fast\"\n"};
+  const auto read = models::read_measurements(report, shipped(), {"step", "T4", 1});
+  ASSERT_FALSE(read.has_value());
+  EXPECT_THAT(read.error().front().help, HasSubstr("nvtx_sum"));
 }
 
 TEST(ReadMeasurements, EveryMistakeIsReportedWithItsPlace) {

@@ -46,6 +46,22 @@ TEST(Published, EveryStudyKeepsItsBoundAndTheTargetsAreMet) {
   EXPECT_LE(error("nos-turns"), 2);
 }
 
+// What runs print beside their answers is what `validate` finds, to a decimal.
+TEST(Published, TheErrorsToExpectAreThoseThatWereFound) {
+  const ValidationResult result = result_of();
+  const std::vector<models::ExpectedError> found = errors_by_evidence(result.studies);
+  const std::vector<models::ExpectedError>& said = models::published_errors();
+  ASSERT_EQ(found.size(), said.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].evidence, said[i].evidence) << i;
+    EXPECT_EQ(found[i].mode, said[i].mode) << i;
+    EXPECT_EQ(found[i].unlike, said[i].unlike) << i;
+    EXPECT_EQ(found[i].rows, said[i].rows) << i;
+    EXPECT_NEAR(found[i].median_percent, said[i].median_percent, 0.051) << i;
+    EXPECT_NEAR(found[i].ninth_decile_percent, said[i].ninth_decile_percent, 0.051) << i;
+  }
+}
+
 // A target belongs to a class of studies, also where it is missed.
 TEST(Published, EveryStudyOfAClassWithATargetCarriesIt) {
   const std::map<std::string, double> targets = {

@@ -97,6 +97,11 @@ inline constexpr std::array kGoals = {
     Choice{"latencyP99", scenarios::PlanGoal::LatencyP99},
 };
 
+inline constexpr std::array kInputChoices = {
+    Choice{"given", InputChoice::Given},
+    Choice{"sampled", InputChoice::Sampled},
+};
+
 inline constexpr std::array kFidelities = {
     Choice{"auto", scenarios::Fidelity::Auto},
     Choice{"exact", scenarios::Fidelity::Exact},

@@ -27,6 +27,7 @@ namespace slicewise::tools {
 
 enum class ColorChoice : std::uint8_t { Auto, Always, Never };
 enum class ProgressChoice : std::uint8_t { Auto, Tty, Plain, None };
+enum class InputChoice : std::uint8_t { Given, Sampled };
 
 // Flags that every verb has.
 struct CommonFlags {
@@ -51,6 +52,7 @@ struct RunCommand {
   int jobs = 0;  // 0: one per CPU
   sim::SizeLimits limits;
   std::optional<scenarios::Fidelity> fidelity;
+  InputChoice inputs = InputChoice::Given;
   std::optional<scenarios::CostSplit> split;
   std::string group_by;  // "": not grouped
   ProgressChoice progress = ProgressChoice::Auto;

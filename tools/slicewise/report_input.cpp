@@ -12,6 +12,7 @@
 #include "slicewise/sim/neighbours.hpp"
 #include "slicewise/sim/recording.hpp"
 #include "slicewise/sim/run.hpp"
+#include "slicewise/sim/sampled_inputs.hpp"
 
 #include "choices.hpp"
 #include "files.hpp"
@@ -78,6 +79,7 @@ struct ReportOrigin {
   std::string fidelity;
   std::string cost_split;
   std::string group_by;
+  bool sampled_inputs = false;
   Code stale = Code::ResultStale;
 };
 
@@ -115,6 +117,7 @@ std::string command_of(const ReportOrigin& origin, const sim::Result& result) {
   if (!origin.stamp.price_file.empty()) out += " --prices " + quoted(origin.stamp.price_file);
   if (origin.stamp.allow_pending) out += " --allow-pending";
   if (!origin.fidelity.empty()) out += " --fidelity " + origin.fidelity;
+  if (origin.sampled_inputs) out += " --inputs sampled";
   if (!origin.cost_split.empty()) out += " --split " + origin.cost_split;
   if (!result.group_by.empty()) out += " --group-by " + quoted(result.group_by);
   return out +
@@ -178,11 +181,12 @@ ExitCode simulate_set(const ReportOrigin& origin, const ReportCommand& command,
     return code;
   }
   Progress progress(command.progress, flags.quiet);
+  const auto simulate = origin.sampled_inputs ? sim::run_sampled : sim::run_scenario;
   Expected<sim::Result> result =
-      sim::run_scenario(set, input.catalogue,
-                        {.threads = thread_count(command.jobs),
-                         .progress = [&](int done, int total) { progress.update(done, total); },
-                         .interrupted = &catch_interrupt()});
+      simulate(set, input.catalogue,
+               {.threads = thread_count(command.jobs),
+                .progress = [&](int done, int total) { progress.update(done, total); },
+                .interrupted = &catch_interrupt()});
   progress.finish();
   if (!result) return fail(result.error(), input.texts, flags);
   result->stamp.scenario_file = origin.stamp.scenario_file;
@@ -391,6 +395,7 @@ ExitCode make_report_input(const ReportCommand& command, const CommonFlags& flag
   take_stamp(stored->stamp, origin);
   origin.variants = stored->variants;
   origin.fidelity = stored->fidelity;
+  origin.sampled_inputs = stored->sampled_inputs;
   origin.cost_split = stored->cost_split;
   origin.group_by = stored->group_by;
   return report_on_scenario(origin, command, flags, input);

@@ -15,6 +15,13 @@
 
 namespace slicewise::models {
 
+// How well a figure of a profile is known, from the measurements that it was fitted on.
+struct FigureUncertainty {
+  std::string figure;  // as profiles name it: "soloMs"
+  double half_width_95 = 0;
+  std::map<std::string, double> correlations;  // with figures that stand before it in the list
+};
+
 // A published workload: how long one step takes alone on a whole GPU, and how it uses the GPU.
 // Law: T(f, n) = || T0, n W ((1 - beta)/f_c + beta/f_m) ||_p.
 struct WorkloadProfile {
@@ -34,9 +41,10 @@ struct WorkloadProfile {
   std::optional<double> capacity_share;   // u = W/T1
   std::optional<double> bandwidth_share;  // beta
   // Calibrated beside others under MPS: slowdown_i = 1 + sensitivity_i * sum of pressure_j.
-  std::optional<double> sensitivity;  // alpha
-  std::optional<double> pressure;     // c
-  std::optional<double> duty;         // d: share of wall time the GPU is busy when alone
+  std::optional<double> sensitivity;       // alpha
+  std::optional<double> pressure;          // c
+  std::optional<double> duty;              // d: share of wall time the GPU is busy when alone
+  std::optional<Duration> extra_per_item;  // GPU time of one more batch beside it in one go
   std::optional<Bytes> memory;
   std::optional<Duration> burst;  // interactive use: busy for this long,
   std::optional<Duration> idle;   // then idle for this long
@@ -44,6 +52,7 @@ struct WorkloadProfile {
   std::string date;  // when the source was read
   std::map<std::string, std::string>
       provenance;  // figure -> "measured", "fitted over ...", "estimate"
+  std::vector<FigureUncertainty> uncertainty;
   std::string note;
   bool is_users = false;  // of a file that was laid over the catalogue
   std::string unusable;   // why no scenario can run it, half a sentence; "" when one can

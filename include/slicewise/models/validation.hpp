@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
+#include "slicewise/models/evidence.hpp"
 #include "slicewise/models/hardware.hpp"
 #include "slicewise/units.hpp"
 
@@ -73,8 +74,9 @@ enum class StudyEngine : std::uint8_t {
 
 struct Study {
   std::string id;
-  std::string source;  // MeasurementSource::id
-  std::string mode;    // "MIG", "MPS", "MIG+MPS", "time-slicing"
+  std::string source;                       // MeasurementSource::id
+  std::string mode;                         // "MIG", "MPS", "MIG+MPS", "time-slicing"
+  Evidence evidence = Evidence::TimeAlone;  // that its predictions start from
   StudyEngine engine = StudyEngine::Law;
   std::string title;
   std::string split;       // the rule, for people

@@ -34,6 +34,7 @@ struct StoredResult {
   std::vector<std::string> variants;
   std::string cost_split;  // "" = the scenario's
   std::string group_by;    // "": the bill is not grouped
+  bool sampled_inputs = false;
 };
 
 // Whether the text is a JSON document of kind Result, well-formed or not.

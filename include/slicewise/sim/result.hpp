@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
+#include "slicewise/models/evidence.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
+#include "slicewise/scenarios/load.hpp"
 #include "slicewise/scenarios/serving.hpp"
 #include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/stamp.hpp"
@@ -429,6 +431,16 @@ struct PolicyResult {
   std::vector<Figure> figures;  // that the assertion asks for, each once, in its order
 };
 
+// Where a figure lies for inputs that are known only as well as they were measured. Another
+// replication has it within 95 % of `half_width_95`: that does not shrink with their number.
+struct FigureRange {
+  std::string workload;  // "" of the whole scenario
+  std::string name;      // as OutcomeFigure has it
+  scenarios::AmountUnit unit = scenarios::AmountUnit::Count;
+  double value = 0;
+  double half_width_95 = 0;
+};
+
 struct VariantResult {
   std::string name;
   std::string description;
@@ -448,6 +460,10 @@ struct VariantResult {
   bool namespaces_share_gpu = false;  // ... of different namespaces
   std::vector<PolicyResult> policies;
   std::optional<NodeStartUpFigures> node_start_up;  // absent: no pod waited for a node
+  std::vector<FigureRange> ranges;                  // of run_sampled() only
+  // Of its workloads that share GPUs, each way of sharing with the least that is known of one
+  // there.
+  std::vector<models::ExpectedError> expected_errors;
   Verdict verdict;
   Diagnostics findings;
   ProvenanceCounts provenance;
@@ -458,11 +474,12 @@ double mean_over_gpus(const VariantResult& variant, double GpuResult::*ratio);
 
 struct Result {
   Stamp stamp;
-  std::string fidelity;      // as asked for; "" = the scenario's
-  std::string cost_split;    // likewise
-  std::string group_by;      // "workload", "namespace", "label:team", "user"; "": not grouped
-  bool interrupted = false;  // some replications were not run whole; variants without any are
-                             // absent
+  std::string fidelity;         // as asked for; "" = the scenario's
+  std::string cost_split;       // likewise
+  std::string group_by;         // "workload", "namespace", "label:team", "user"; "": not grouped
+  bool sampled_inputs = false;  // each replication drew them anew: run_sampled()
+  bool interrupted = false;     // some replications were not run whole; variants without any are
+                                // absent
   std::vector<VariantResult> variants;
 };
 

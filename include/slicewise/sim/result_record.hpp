@@ -75,6 +75,30 @@ struct Spelling<scenarios::Apart> {
   }
 };
 template <>
+struct Spelling<scenarios::AmountUnit> {
+  using U = scenarios::AmountUnit;
+  static constexpr bool kListed = true;
+  static constexpr U kAll[] = {U::Dollars,   U::DollarsPerHour, U::Seconds, U::Bytes,
+                               U::PerSecond, U::Ratio,          U::Cores,   U::Count};
+  static constexpr std::string_view of(U unit) {
+    constexpr std::string_view kWords[] = {"usd",       "usdPerHour", "seconds", "bytes",
+                                           "perSecond", "ratio",      "cores",   "number"};
+    return kWords[static_cast<std::size_t>(unit)];
+  }
+};
+template <>
+const Record& record_of<FigureRange>();
+template <>
+struct Spelling<models::Evidence> {
+  using E = models::Evidence;
+  static constexpr bool kListed = true;
+  static constexpr E kAll[] = {E::Nothing,  E::TimeAlone,  E::Utilisation,
+                               E::Settings, E::CoLocation, E::Pairs};
+  static std::string_view of(E evidence) { return models::evidence_name(evidence); }
+};
+template <>
+const Record& record_of<models::ExpectedError>();
+template <>
 struct Spelling<GpuRoom::Bound> {
   using Bound = GpuRoom::Bound;
   static constexpr bool kListed = true;

@@ -63,6 +63,11 @@ struct ValidationResult {
   bool within_bounds() const;
 };
 
+// Errors over the check rows of all studies that start from the same evidence about the same way of
+// sharing, in the order of models::published_errors(). Of studies of one source that predict the
+// same rows, all count.
+std::vector<models::ExpectedError> errors_by_evidence(std::span<const StudyResult> studies);
+
 // Of the set, the studies of the ways in which pools of these results share their GPUs.
 models::ValidationSet studies_about(std::span<const VariantResult> results,
                                     models::ValidationSet set);

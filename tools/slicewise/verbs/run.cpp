@@ -11,6 +11,7 @@
 #include "slicewise/reports/ci.hpp"
 #include "slicewise/reports/html_report.hpp"
 #include "slicewise/reports/result_report.hpp"
+#include "slicewise/sim/sampled_inputs.hpp"
 
 #include "../commands.hpp"
 #include "../host.hpp"
@@ -148,7 +149,9 @@ ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const
           simulated_time(recorded->origin_unix_s, Duration{static_cast<std::int64_t>(in_trace)}));
     };
   }
-  Expected<sim::Result> result = sim::run_scenario(set, catalogue, options);
+  const auto simulate =
+      command.inputs == InputChoice::Sampled ? sim::run_sampled : sim::run_scenario;
+  Expected<sim::Result> result = simulate(set, catalogue, options);
   progress.finish();
   if (!result) {
     return fail(result.error(), file.texts, flags);
@@ -197,6 +200,9 @@ void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
   add_replications(verb, run);
   add_choice(verb, "--fidelity", kFidelities, run.fidelity,
              "Engine choice (default: the scenario's)");
+  add_choice(verb, "--inputs", kInputChoices, run.inputs,
+             "As given, or drawn anew in each replication from the intervals of profiles that "
+             "calibrate wrote (default given)");
   add_split(verb, run.split);
   add_group_by(verb, run.group_by);
   add_allow_pending(verb, run.allow_pending);

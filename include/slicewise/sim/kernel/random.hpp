@@ -26,6 +26,7 @@ enum class Purpose : std::uint32_t {
   Burst,         // starts and ends of bursts of traffic
   NodeStart,     // how long a node takes to start
   Interruption,  // of a spot node
+  Input,         // a figure of a profile that is known within an interval only
 };
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;

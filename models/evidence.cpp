@@ -1,0 +1,45 @@
+#include "slicewise/models/evidence.hpp"
+
+#include <array>
+
+namespace slicewise::models {
+namespace {
+
+struct Names {
+  std::string_view name;
+  std::string_view words;
+};
+constexpr std::array<Names, 6> kNames = {
+    {{"nothing", "from times that are assumed"},
+     {"timeAlone", "from the time alone"},
+     {"utilisation", "from the time alone and how busy the GPU is"},
+     {"settings", "from times alone in several settings"},
+     {"coLocation", "from one co-location"},
+     {"pairs", "from many neighbours"}}};
+
+}  // namespace
+
+std::string_view evidence_name(Evidence evidence) {
+  return kNames.at(static_cast<std::size_t>(evidence)).name;
+}
+
+std::string_view evidence_words(Evidence evidence) {
+  return kNames.at(static_cast<std::size_t>(evidence)).words;
+}
+
+const std::vector<ExpectedError>& published_errors() {
+  static const std::vector<ExpectedError> errors = {
+      {Evidence::TimeAlone, "time-slicing", false, 12, 4.8, 12.5},
+      {Evidence::Utilisation, "time-slicing", false, 6, 1.8, 26.2},
+      {Evidence::Settings, "MIG", false, 283, 2.3, 7.6},
+      {Evidence::Settings, "MPS", false, 1048, 2.0, 7.2},
+      {Evidence::Settings, "MIG+MPS", false, 534, 4.5, 13.2},
+      {Evidence::CoLocation, "MPS", false, 3, 8.5, 9.3},
+      {Evidence::CoLocation, "MIG+MPS", false, 389, 2.9, 10.0},
+      {Evidence::CoLocation, "time-slicing", true, 648, 13.4, 33.1},
+      {Evidence::Pairs, "time-slicing", true, 418, 2.9, 10.7},
+  };
+  return errors;
+}
+
+}  // namespace slicewise::models

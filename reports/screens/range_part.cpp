@@ -1,0 +1,27 @@
+#include "range_part.hpp"
+
+#include <algorithm>
+
+#include "../text/amount_text.hpp"
+#include "sensitivity_screen.hpp"
+
+namespace slicewise::reports {
+
+ScreenPart range_part(const sim::VariantResult& variant) {
+  ScreenPart part{.indent = 2};
+  if (variant.ranges.empty()) return part;
+  part.table.columns = {
+      {"INPUTS DRAWN", false, 0}, {"VALUE", true, 0}, {"95 % FROM", true, 0}, {"TO", true, 0}};
+  for (const sim::FigureRange& range : variant.ranges) {
+    const auto text = [&](double value) { return amount_text({std::max(0.0, value), range.unit}); };
+    part.table.rows.push_back({outcome_title(range.workload, range.name), text(range.value),
+                               text(range.value - range.half_width_95),
+                               text(range.value + range.half_width_95)});
+  }
+  part.sentences = {
+      {.text = "More replications do not narrow these ranges, better measurements do.",
+       .indent = 2}};
+  return part;
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,69 @@
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "merge.hpp"
+
+// How far off the models have been where as much was known.
+namespace slicewise::sim {
+namespace {
+
+using models::Evidence;
+
+Evidence evidence_of(const scenarios::Workload& spec) {
+  const scenarios::Measured& m = *spec.measured;
+  if (m.provenance == scenarios::Provenance::Assumed) return Evidence::Nothing;
+  if (m.sensitivity && m.pressure) return Evidence::Pairs;
+  if (m.capacity_share && m.norm_p) return Evidence::Settings;
+  const bool busy = m.capacity_share || m.sm_active || m.gpu_busy || m.gpu_util;
+  return busy ? Evidence::Utilisation : Evidence::TimeAlone;
+}
+
+// As published rows name ways of sharing; of others there are none.
+std::string mode_of(const std::string& strategy) {
+  if (strategy == "timeSlicing") return "time-slicing";
+  if (strategy == "mps") return "MPS";
+  if (strategy == "mig") return "MIG";
+  return strategy == "mig+mps" ? "MIG+MPS" : strategy;
+}
+
+// What is known of the workloads that share GPUs in one way.
+struct Company {
+  Evidence least = Evidence::Pairs;
+  int workloads = 0;
+};
+
+// Of rows from no more than is known. Instances of MIG keep unlike neighbours apart.
+models::ExpectedError error_of(const Company& company, const std::string& mode) {
+  const bool unlike = company.workloads > 1 && mode != "MIG";
+  const auto& known = models::published_errors();
+  for (auto least = static_cast<int>(company.least); least > 0; --least) {
+    const auto found = std::ranges::find_if(known, [&](const models::ExpectedError& error) {
+      return error.mode == mode && error.unlike == unlike &&
+             static_cast<int>(error.evidence) == least;
+    });
+    if (found != known.end()) return *found;
+  }
+  return {company.least, mode, unlike, 0, 0, 0};
+}
+
+}  // namespace
+
+std::vector<models::ExpectedError> expected_errors(const World& world) {
+  std::map<std::string, Company> companies;
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    if (world.pools[p].strategy == "exclusive") continue;
+    for (const WorkloadModel& model : world.workloads) {
+      if (!model.on_pool[p].schedulable) continue;
+      Company& company = companies[mode_of(world.pools[p].strategy)];
+      company.least = std::min(company.least, evidence_of(model.spec));
+      ++company.workloads;
+    }
+  }
+  std::vector<models::ExpectedError> out;
+  out.reserve(companies.size());
+  for (const auto& [mode, company] : companies) out.push_back(error_of(company, mode));
+  return out;
+}
+
+}  // namespace slicewise::sim

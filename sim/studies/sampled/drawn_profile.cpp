@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/portable_math.hpp"
+#include "slicewise/sim/kernel/random.hpp"
+#include "slicewise/sim/sampled_inputs.hpp"
+
+#include "../../cluster/entity_streams.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using Rows = std::vector<std::vector<double>>;
+
+// The lower triangle L with L L' = the correlations, by Cholesky. Where rounding or a hand made
+// them contradict each other, what is left of a figure is its own.
+Rows factor_of(const std::vector<models::FigureUncertainty>& figures) {
+  Rows factor(figures.size());
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    double rest = 1;
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto found = figures[i].correlations.find(figures[j].figure);
+      double value = found == figures[i].correlations.end() ? 0 : found->second;
+      for (std::size_t k = 0; k < j; ++k) value -= factor[i][k] * factor[j][k];
+      value = factor[j][j] > 0 ? value / factor[j][j] : 0;
+      const double most = std::sqrt(rest);
+      factor[i].push_back(std::clamp(value, -most, most));
+      rest = std::max(0.0, rest - factor[i][j] * factor[i][j]);
+    }
+    factor[i].push_back(std::sqrt(rest));
+  }
+  return factor;
+}
+
+constexpr double kNormal95 = 1.96;
+constexpr double kMost = 1e6;
+
+void shift(std::optional<double>& figure, double by, double least, double most) {
+  if (figure) figure = std::clamp(*figure + by, least, most);
+}
+
+double lognormal(double value, double by) {
+  constexpr double kFurthest = 20;
+  return value * portable_exp(std::clamp(by / value, -kFurthest, kFurthest));
+}
+
+void move_by(models::WorkloadProfile& profile, std::string_view figure, double by) {
+  if (figure == "soloMs" && profile.solo_step) {
+    const auto ms = static_cast<double>(profile.solo_step->ns) * 1e-6;
+    profile.solo_step = from_seconds(lognormal(ms, by) * 1e-3);
+  } else if (figure == "normP" && profile.norm_p) {
+    profile.norm_p = std::clamp(lognormal(*profile.norm_p, by), 1.0, models::kHardNorm);
+  } else if (figure == "capacityShare") {
+    shift(profile.capacity_share, by, 0, 1);
+  } else if (figure == "bandwidthShare") {
+    shift(profile.bandwidth_share, by, 0, 1);
+  } else if (figure == "duty") {
+    shift(profile.duty, by, 0, 1);
+  } else if (figure == "sensitivity") {
+    shift(profile.sensitivity, by, 0, kMost);
+  } else if (figure == "pressure") {
+    shift(profile.pressure, by, 0, kMost);
+  }
+}
+
+}  // namespace
+
+models::WorkloadProfile drawn_profile(models::WorkloadProfile profile, std::uint64_t seed,
+                                      std::uint32_t replication) {
+  RandomStream random(seed, replication, entity_of(profile.name), Purpose::Input);
+  const Rows factor = factor_of(profile.uncertainty);
+  std::vector<double> normals;
+  for (std::size_t i = 0; i < factor.size(); ++i) {
+    normals.push_back(random.normal());
+    double together = 0;
+    for (std::size_t j = 0; j <= i; ++j) together += factor[i][j] * normals[j];
+    const models::FigureUncertainty& one = profile.uncertainty[i];
+    move_by(profile, one.figure, together * one.half_width_95 / kNormal95);
+  }
+  return profile;
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,61 @@
+// What error a result says to expect, by what is known of the workloads that share.
+#include <gtest/gtest.h>
+
+#include "../demo.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using models::Evidence;
+
+scenarios::Workload measured(scenarios::Workload workload) {
+  workload.measured->provenance = scenarios::Provenance::Measured;
+  return workload;
+}
+
+std::vector<models::ExpectedError> expected_of(const scenarios::Scenario& scenario) {
+  return demo::result(scenario).expected_errors;
+}
+
+TEST(ExpectedErrors, NothingIsToBeExpectedWhereNothingIsShared) {
+  EXPECT_TRUE(expected_of(demo::scenario(demo::pool(0), {measured(demo::training(2))})).empty());
+}
+
+TEST(ExpectedErrors, AreThoseOfRowsFromAsMuchAsIsKnown) {
+  const auto known = expected_of(demo::scenario(demo::pool(4), {measured(demo::training(8))}));
+  ASSERT_EQ(known.size(), 1U);
+  EXPECT_EQ(known[0].mode, "time-slicing");
+  EXPECT_EQ(known[0].evidence, Evidence::Utilisation);
+  EXPECT_FALSE(known[0].unlike);
+  EXPECT_GT(known[0].rows, 0);
+  scenarios::Workload alone = measured(demo::training(8));
+  alone.measured->gpu_busy.reset();
+  alone.measured->sm_active.reset();
+  const auto less = expected_of(demo::scenario(demo::pool(4), {alone}));
+  EXPECT_EQ(less[0].evidence, Evidence::TimeAlone);
+}
+
+TEST(ExpectedErrors, OfAssumedTimesNothingIsKnown) {
+  const auto assumed = expected_of(demo::scenario(demo::pool(4), {demo::training(8)}));
+  ASSERT_EQ(assumed.size(), 1U);
+  EXPECT_EQ(assumed[0].evidence, Evidence::Nothing);
+  EXPECT_EQ(assumed[0].rows, 0);
+}
+
+TEST(ExpectedErrors, UnlikeNeighboursAreNotCopies) {
+  scenarios::Workload other = measured(demo::training(2));
+  other.name.value = "other";
+  const scenarios::Scenario both =
+      demo::scenario(demo::pool(4), {measured(demo::training(2)), other});
+  EXPECT_TRUE(expected_of(both)[0].unlike);
+  EXPECT_EQ(expected_of(both)[0].rows, 0);
+  scenarios::Scenario calibrated = both;
+  for (scenarios::Workload& workload : calibrated.workloads) {
+    workload.measured->sensitivity = 0.5;
+    workload.measured->pressure = 0.5;
+  }
+  EXPECT_EQ(expected_of(calibrated)[0].evidence, Evidence::Pairs);
+}
+
+}  // namespace
+}  // namespace slicewise::sim

@@ -1,0 +1,174 @@
+// Inputs that are known within an interval: how they are drawn, and what it does to the answer.
+#include "slicewise/sim/sampled_inputs.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "../demo.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+models::WorkloadProfile uncertain(double solo_width, double share_width) {
+  models::WorkloadProfile profile;
+  profile.name = "made/v100";
+  profile.title = "made";
+  profile.kind = "inference";
+  profile.gpu_model = "V100-SXM2-16GB";
+  profile.solo_step = milliseconds(20);
+  profile.capacity_share = 0.5;
+  profile.norm_p = 3;
+  profile.uncertainty = {{"soloMs", solo_width, {}},
+                         {"capacityShare", share_width, {{"soloMs", -0.8}}}};
+  return profile;
+}
+
+struct Moments {
+  double mean = 0;
+  double deviation = 0;
+};
+
+Moments moments_of(const std::vector<double>& values) {
+  Moments m;
+  for (const double value : values) m.mean += value / static_cast<double>(values.size());
+  for (const double value : values) m.deviation += (value - m.mean) * (value - m.mean);
+  m.deviation = std::sqrt(m.deviation / static_cast<double>(values.size()));
+  return m;
+}
+
+// 4,000 draws: deviations are a half width / 1.96 within 4 %, correlations come back within 0.03.
+TEST(DrawnProfile, HasTheDeviationsAndCorrelationsThatItIsGiven) {
+  const models::WorkloadProfile profile = uncertain(1.96, 0.098);
+  std::vector<double> solo;
+  std::vector<double> share;
+  for (std::uint32_t r = 0; r < 4'000; ++r) {
+    const models::WorkloadProfile drawn = drawn_profile(profile, 7, r);
+    solo.push_back(std::log(to_seconds(*drawn.solo_step) / 0.02));
+    share.push_back(*drawn.capacity_share);
+  }
+  const Moments of_solo = moments_of(solo);
+  const Moments of_share = moments_of(share);
+  EXPECT_NEAR(of_solo.mean, 0, 0.003);
+  EXPECT_NEAR(of_solo.deviation, 0.05, 0.002);
+  EXPECT_NEAR(of_share.mean, 0.5, 0.003);
+  EXPECT_NEAR(of_share.deviation, 0.05, 0.002);
+  double together = 0;
+  for (std::size_t i = 0; i < solo.size(); ++i) {
+    together += (solo[i] - of_solo.mean) * (share[i] - of_share.mean);
+  }
+  together /= static_cast<double>(solo.size()) * of_solo.deviation * of_share.deviation;
+  EXPECT_NEAR(together, -0.8, 0.03);
+}
+
+TEST(DrawnProfile, IsTheSameForTheSameSeedAndNeverBeyondWhatItCanBe) {
+  const models::WorkloadProfile profile = uncertain(40, 3);
+  EXPECT_EQ(drawn_profile(profile, 7, 3).solo_step, drawn_profile(profile, 7, 3).solo_step);
+  EXPECT_NE(drawn_profile(profile, 7, 3).solo_step, drawn_profile(profile, 7, 4).solo_step);
+  EXPECT_NE(drawn_profile(profile, 7, 3).solo_step, drawn_profile(profile, 8, 3).solo_step);
+  for (std::uint32_t r = 0; r < 200; ++r) {
+    const models::WorkloadProfile drawn = drawn_profile(profile, 7, r);
+    EXPECT_GT(drawn.solo_step->ns, 0);
+    EXPECT_GE(*drawn.capacity_share, 0);
+    EXPECT_LE(*drawn.capacity_share, 1);
+    EXPECT_EQ(drawn.norm_p, profile.norm_p);
+  }
+}
+
+// Two V100 replicas of a service that takes turns; its time alone comes from the profile.
+scenarios::ScenarioSet service_of(const std::string& profile, int replications) {
+  scenarios::Workload api =
+      demo::service(2, 10, milliseconds(20), scenarios::ServiceTime::Law::Exponential);
+  api.measured.reset();
+  api.profile.value = profile;
+  scenarios::Scenario scenario = demo::scenario(demo::pool(2), {api});
+  scenario.duration = seconds(120);
+  scenario.replications = replications;
+  scenarios::ScenarioSet set;
+  set.name = "test";
+  set.variants = {scenario};
+  return set;
+}
+
+models::Catalogue catalogue_with(const models::WorkloadProfile& profile) {
+  models::Catalogue catalogue = demo::catalogue();
+  catalogue.profiles.push_back(profile);
+  return catalogue;
+}
+
+double p99_width(double solo_width, int replications) {
+  const auto result = run_sampled(service_of("made/v100", replications),
+                                  catalogue_with(uncertain(solo_width, 0.05)));
+  EXPECT_TRUE(result.has_value());
+  EXPECT_TRUE(result->sampled_inputs);
+  for (const FigureRange& range : result->variants.front().ranges) {
+    if (range.name == "latencyP99") return range.half_width_95;
+  }
+  ADD_FAILURE() << "no range of latencyP99";
+  return 0;
+}
+
+TEST(SampledInputs, RangesWidenWithWhatIsNotKnown) {
+  const double known = p99_width(0.01, 12);
+  const double roughly = p99_width(4, 12);
+  const double hardly = p99_width(12, 12);
+  EXPECT_GT(roughly, 2 * known);
+  EXPECT_GT(hardly, 2 * roughly);
+}
+
+// Chance shrinks with the root of the replications, ignorance does not: 8 against 72 would be a
+// third.
+TEST(SampledInputs, MoreReplicationsDoNotMakeInputsBetterKnown) {
+  EXPECT_GT(p99_width(8, 72), 0.5 * p99_width(8, 8));
+}
+
+TEST(SampledInputs, IntervalsOfTheMeanAreWiderThanOfInputsThatAreGiven) {
+  const scenarios::ScenarioSet set = service_of("made/v100", 12);
+  const models::Catalogue catalogue = catalogue_with(uncertain(8, 0.05));
+  const auto given = run_scenario(set, catalogue);
+  const auto sampled = run_sampled(set, catalogue);
+  ASSERT_TRUE(given && sampled);
+  EXPECT_TRUE(given->variants[0].ranges.empty());
+  EXPECT_GT(sampled->variants[0].workloads[0].latency->p99_ci95->ns,
+            2 * given->variants[0].workloads[0].latency->p99_ci95->ns);
+}
+
+TEST(SampledInputs, ThreadsChangeNothing) {
+  const scenarios::ScenarioSet set = service_of("made/v100", 6);
+  const models::Catalogue catalogue = catalogue_with(uncertain(4, 0.05));
+  RunOptions four;
+  four.threads = 4;
+  const auto alone = run_sampled(set, catalogue);
+  const auto together = run_sampled(set, catalogue, four);
+  ASSERT_TRUE(alone && together);
+  ASSERT_EQ(alone->variants[0].ranges.size(), together->variants[0].ranges.size());
+  for (std::size_t i = 0; i < alone->variants[0].ranges.size(); ++i) {
+    EXPECT_EQ(alone->variants[0].ranges[i].value, together->variants[0].ranges[i].value);
+    EXPECT_EQ(alone->variants[0].ranges[i].half_width_95,
+              together->variants[0].ranges[i].half_width_95);
+  }
+}
+
+TEST(SampledInputs, WhatTheScenarioGivesIsNotDrawn) {
+  scenarios::ScenarioSet set = service_of("made/v100", 4);
+  scenarios::Measured& m = set.variants[0].workloads[0].measured.emplace();
+  m.request_gpu_time =
+      scenarios::ServiceTime{scenarios::ServiceTime::Law::Exponential, milliseconds(20), 0};
+  const models::Catalogue catalogue = catalogue_with(uncertain(8, 0));
+  const auto given = run_scenario(set, catalogue);
+  const auto sampled = run_sampled(set, catalogue);
+  ASSERT_TRUE(given && sampled);
+  EXPECT_EQ(given->variants[0].workloads[0].latency->p99,
+            sampled->variants[0].workloads[0].latency->p99);
+}
+
+TEST(SampledInputs, NothingToDrawIsRefused) {
+  models::WorkloadProfile known = uncertain(1, 1);
+  known.uncertainty.clear();
+  const auto refused = run_sampled(service_of("made/v100", 2), catalogue_with(known));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().front().code, Code::InputMissing);
+}
+
+}  // namespace
+}  // namespace slicewise::sim
