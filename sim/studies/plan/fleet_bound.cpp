@@ -58,6 +58,18 @@ std::vector<Sizes> few_of(const std::set<std::int64_t>& sizes) {
 
 double gigabytes(std::int64_t bytes) { return static_cast<double>(bytes) / 1e9; }
 
+// The families as they are for some of the groups.
+std::vector<PoolFamily> families_of(std::vector<PoolFamily> families, const Members& members) {
+  for (PoolFamily& family : families) {
+    for (PoolFamily::Row& row : family.rows) {
+      std::vector<double> takes;
+      for (const std::size_t member : members) takes.push_back(row.takes[member]);
+      row.takes = std::move(takes);
+    }
+  }
+  return families;
+}
+
 }  // namespace
 
 PoolFamily::Row FleetModel::row(std::size_t t, double per_node,
@@ -192,6 +204,28 @@ std::vector<PoolFamily> FleetModel::families() const {
   return all;
 }
 
+// No pool holds groups of two of these: what they select differs.
+std::vector<Members> FleetModel::apart_by_labels() const {
+  const auto agree = [&](std::size_t a, std::size_t b) {
+    return std::ranges::all_of(labels_[a], [&](const auto& label) {
+      const auto other = labels_[b].find(label.first);
+      return other == labels_[b].end() || other->second == label.second;
+    });
+  };
+  std::vector<Members> apart;
+  for (std::size_t g = 0; g < size(); ++g) {
+    Members together{g};
+    std::erase_if(apart, [&](const Members& others) {
+      const bool meets =
+          std::ranges::any_of(others, [&](std::size_t other) { return agree(g, other); });
+      if (meets) together.insert(together.end(), others.begin(), others.end());
+      return meets;
+    });
+    apart.push_back(std::move(together));
+  }
+  return apart;
+}
+
 std::optional<double> FleetModel::least_monthly() const {
   const std::optional<double> in_parts = least_in_parts();
   if (!in_parts || size() > kMostGroups) return in_parts;
@@ -199,7 +233,12 @@ std::optional<double> FleetModel::least_monthly() const {
   const bool whole_nodes = std::ranges::none_of(
       search_.base.workloads, [](const auto& workload) { return workload.trace.has_value(); });
   if (!whole_nodes) return in_parts;
-  return std::max(*in_parts, least_cost_of_pools(size(), families()).value_or(0));
+  const std::vector<PoolFamily> all = families();
+  double of_pools = 0;
+  for (const Members& members : apart_by_labels()) {
+    of_pools += least_cost_of_pools(members.size(), families_of(all, members)).value_or(0);
+  }
+  return std::max(*in_parts, of_pools);
 }
 
 std::optional<double> FleetModel::as_bound(std::optional<double> least) const {

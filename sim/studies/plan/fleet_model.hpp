@@ -110,6 +110,7 @@ class FleetModel {
   // there is least of on them.
   std::optional<double> least_in_parts() const;
   std::vector<PoolFamily> families() const;
+  std::vector<Members> apart_by_labels() const;
   PoolFamily family(std::size_t type, int least_nodes) const;
   PoolFamily::Row row(std::size_t type, double per_node,
                       const std::function<double(const Need&)>& takes) const;

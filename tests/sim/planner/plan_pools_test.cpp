@@ -71,6 +71,8 @@ TEST(Plan, LabelsAndTaintsGoWithThoseThatSelectThem) {
     ASSERT_EQ(pool.taints.size(), 1U);
     EXPECT_EQ(pool.taints[0].value, team);
   }
+  ASSERT_TRUE(plan->least_monthly);
+  EXPECT_NEAR(*plan->least_monthly, *plan->options.front().goal, 0.01);
   // The pods of both teams in one pool are refused before any run.
   EXPECT_TRUE(std::ranges::any_of(plan->rejected, [](const RejectedChoice& rejected) {
     return rejected.reason.text().find("selects other nodes") != std::string::npos;
