@@ -94,6 +94,35 @@ std::vector<std::string> flip_sentences(const Plan& plan) {
   return lines;
 }
 
+// What the second option would have borne, and what that costs.
+std::string regret_sentence(const Plan& plan) {
+  if (plan.options.size() < 2) return "";
+  std::vector<std::string> missed;
+  std::vector<std::string> borne;
+  for (const sim::Flip& flip : plan.flips) {
+    if (!flip.misses) continue;
+    missed.push_back(flip.input);
+    if (flip.second_stands) borne.push_back(flip.input);
+  }
+  if (missed.empty()) return "";
+  const Usd first = plan.options[0].figures.monthly;
+  const Usd second = plan.options[1].figures.monthly;
+  const std::string costs =
+      first == second ? "costs as much"
+                      : fmt::format("costs {} a month {}",
+                                    money_text(second > first ? second - first : first - second),
+                                    second > first ? "more" : "less");
+  if (borne.empty()) return fmt::format("Regret: #2 {} and does not bear that either.", costs);
+  if (missed.size() == 1) {
+    return fmt::format("Regret: #2 {} and bears the change at which #1 misses something.", costs);
+  }
+  constexpr std::size_t kNamed = 3;
+  const std::string names =
+      borne.size() > kNamed ? "" : fmt::format(": {}", fmt::join(borne, ", "));
+  return fmt::format("Regret: #2 {} and bears {} of the {} changes at which #1 misses something{}.",
+                     costs, borne.size(), missed.size(), names);
+}
+
 // What another number of pods would do.
 std::vector<std::string> other_pods_sentences(const Plan& plan) {
   std::vector<std::string> lines;
@@ -334,6 +363,8 @@ std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
   }
   for (std::string& line : other_pods_sentences(plan)) lines.push_back(std::move(line));
   for (std::string& line : flip_sentences(plan)) lines.push_back(std::move(line));
+  if (std::string regret = regret_sentence(plan); !regret.empty())
+    lines.push_back(std::move(regret));
   return lines;
 }
 

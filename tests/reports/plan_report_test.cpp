@@ -97,7 +97,7 @@ sim::Plan sample_plan() {
   plan.headroom = 1.31;
   plan.headroom_fails = 1.38;
   plan.headroom_binding = "latencyP99 of asr";
-  plan.flips = {{"traffic", 1.38, 1.31, true, second}};
+  plan.flips = {{"traffic", 1.38, 1.31, true, second, true}};
   plan.sm_active = sim::SmActiveRange{{"asr"}, 0.62, 0.6, second};
   plan.counts = {36, 8, 6, 41, 1152, 205};
   return plan;
@@ -221,6 +221,23 @@ TEST(PlanReport, FlipsThatEndAlikeAreOneLine) {
   const std::string text = plan_table(plan, {false, true, 0}, false);
   EXPECT_THAT(text, HasSubstr("Flips if one of traffic, cpu of asr, gpuMemory of asr grows 1.38 "));
   EXPECT_THAT(text, HasSubstr("Flips if gpuMemory of asr grows 2 times"));
+}
+
+TEST(PlanReport, SaysWhatTheSecondWouldHaveBorne) {
+  sim::Plan plan = sample_plan();
+  const auto says = [&](const char* what) {
+    EXPECT_THAT(plan_table(plan, {false, true, 0}, false), HasSubstr(what));
+  };
+  says("Regret: #2 costs $23.00 a month more and bears the change at which #1 misses something.");
+  plan.flips.push_back({"workloads.asr.gpuMemory", 1.5, 1.4, true, {}, false});
+  plan.flips.push_back({"price of g4dn.xlarge", 1.02, 1, false, plan.options[1]});
+  says("bears 1 of the 2 changes at which #1 misses something: traffic.");
+  plan.flips.front().second_stands = false;
+  says("Regret: #2 costs $23.00 a month more and does not bear that either.");
+  plan.options[1].figures.monthly = plan.options[0].figures.monthly;
+  says("#2 costs as much and does not");
+  plan.options.resize(1);
+  EXPECT_THAT(plan_table(plan, {false, true, 0}, false), Not(HasSubstr("Regret")));
 }
 
 TEST(PlanReport, SaysWhichTypeWhereThatHangsOnSmActive) {

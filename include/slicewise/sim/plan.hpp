@@ -121,6 +121,7 @@ struct Flip {
   double holds_at = 1;  // this it changes
   bool misses = true;   // the winner misses an objective there; else it is only dearer
   std::optional<PlanOption> winner;  // then; nullopt: none of the ranked options stands
+  bool second_stands = false;        // the second option does, where the first misses an objective
 };
 
 // What measured.smActive may be where nobody gave it: how long kernels take on a GPU that they were

@@ -76,7 +76,8 @@ struct PoolChoice {
   friend bool operator==(const PoolChoice&, const PoolChoice&) = default;
 };
 
-// "2 x g4dn.xlarge, MPS x4, 3 pods of asr": of the workloads those with another number of pods.
+// "2 x g4dn.xlarge, MPS x4, 3 pods of asr": of the workloads those with another number of pods; "3
+// pods each" where all have the same other one.
 std::string describe(const PoolChoice& choice);
 
 // The scenario with these pools, every pod pinned to its pool and asking for one ticket of what it

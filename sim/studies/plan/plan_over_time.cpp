@@ -78,18 +78,33 @@ class Growth {
   }
 
   // The cheapest that bears a month: with the pods that there are, or with more of what the option
-  // misses there. Where neither stands, with the workloads divided otherwise, else with more of
-  // everything.
+  // misses there. Where neither stands, with more of all that share its pools, else of everything.
   std::optional<PlanOption> grown(const PlanOption& option, std::size_t month) const {
     const ServicePods now = changed_pods(option);
     const WorkloadNames missed = behind(missed_in(month, option).value_or(WorkloadNames()));
-    const WorkloadNames everything = workloads_with_pods(search_.base);
-    const ServicePods some = in_proportion(now, factors_[month], missed);
-    const ServicePods all = in_proportion(now, factors_[month], everything);
     auto best = planned_with(option, now, month, missed);
-    if (some != now) best = cheaper(std::move(best), planned_with(option, some, month, missed));
-    if (!best) best = divided_anew(now, month);
-    return best || all == some ? std::move(best) : planned_with(option, all, month, everything);
+    ServicePods tried = now;
+    for (const WorkloadNames& names :
+         {missed, beside(option, missed), workloads_with_pods(search_.base)}) {
+      ServicePods more = in_proportion(now, factors_[month], names);
+      if (more == tried) continue;
+      best = cheaper(std::move(best), planned_with(option, more, month, names));
+      if (best) return best;
+      tried = std::move(more);
+    }
+    return best;
+  }
+
+  // All workloads of the pools in which one of these is.
+  static WorkloadNames beside(const PlanOption& option, const WorkloadNames& names) {
+    WorkloadNames all;
+    for (const PoolChoice& pool : option.pools) {
+      const bool has_one = std::ranges::any_of(names, [&](const std::string& name) {
+        return std::ranges::find(pool.workloads, name) != pool.workloads.end();
+      });
+      if (has_one) all.insert(all.end(), pool.workloads.begin(), pool.workloads.end());
+    }
+    return all;
   }
 
   static std::optional<PlanOption> cheaper(std::optional<PlanOption> one,
@@ -126,17 +141,10 @@ class Growth {
                                          std::size_t month, const WorkloadNames& concerned) const {
     const Scenario base = with_pods(search_.base, pods);
     const BlockSearch there = search_in(month, base, pods);
-    return are_few() ? planned_anew(there, option, std::string(kTraffic), there.factor, probes_)
-                     : pools_anew(there, option, concerned, false, probes_);
+    const bool few = separable_groups(base).size() <= kExactGroups;
+    return few ? planned_anew(there, option, std::string(kTraffic), there.factor, probes_)
+               : pools_anew(there, option, concerned, false, probes_);
   }
-
-  std::optional<PlanOption> divided_anew(const ServicePods& pods, std::size_t month) const {
-    if (are_few()) return std::nullopt;  // they were
-    const Scenario base = with_pods(search_.base, pods);
-    return cheapest_plan(search_in(month, base, pods), std::nullopt, probes_);
-  }
-
-  bool are_few() const { return separable_groups(search_.base).size() <= kExactGroups; }
 
   BlockSearch search_in(std::size_t month, const Scenario& base, const ServicePods& pods) const {
     BlockSearch there = search_with_pods(search_, base, pods);

@@ -269,7 +269,10 @@ const Record& record_of<Flip>() {
        field<&F::holds_at>("holdsAt",
                            "the factor next to it at which the best option was seen to hold"),
        field<&F::misses>("missesObjective", "it misses an objective there; else it is dearer"),
-       field<&F::winner>("winner", "the best of the ranked options then, or planned anew")}};
+       field<&F::winner>("winner", "the best of the ranked options then, or planned anew"),
+       field<&F::second_stands>(
+           "secondStands", "the second option stands there, where the best misses an objective")
+           .optional()}};
   return declared;
 }
 

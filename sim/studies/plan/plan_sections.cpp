@@ -230,6 +230,18 @@ std::vector<std::optional<PlanOption>> next_best(const BlockSearch& search,
   return best;
 }
 
+// Whether the second option stands where the first does not: what somebody may regret.
+std::vector<bool> second_stands(const BlockSearch& search, const std::vector<PlanOption>& options,
+                                const std::vector<Bracket>& brackets, ProbeBatch& probes) {
+  if (options.size() < 2) return std::vector<bool>(brackets.size());
+  std::vector<PlanProbe> ask;
+  ask.reserve(brackets.size());
+  for (const Bracket& b : brackets) ask.push_back(probe_of(search, options[1], b.input, b.breaks));
+  std::vector<bool> stand;
+  for (const PlanAnswer& answer : probes.ask(ask)) stand.push_back(stands(answer));
+  return stand;
+}
+
 }  // namespace
 
 std::optional<PlanOption> pools_anew(const BlockSearch& there, const PlanOption& best,
@@ -340,12 +352,13 @@ std::vector<Flip> find_flips(const BlockSearch& search, const std::vector<PlanOp
   std::ranges::stable_sort(brackets, {}, &Bracket::breaks);
   if (!few && brackets.size() > kMostFlips) brackets.resize(kMostFlips);
   std::vector<std::optional<PlanOption>> then = next_best(search, options, brackets, probes);
+  const std::vector<bool> second = second_stands(search, options, brackets, probes);
   for (std::size_t b = 0; b < brackets.size() && !probes.interrupted(); ++b) {
     const auto& [input, holds, breaks] = brackets[b];
     auto anew = planned_anew(search, options.front(), input, breaks, probes);
     const bool better = anew && anew->goal && (!then[b] || *anew->goal < *then[b]->goal);
     if (better) then[b] = std::move(anew);
-    flips.push_back({input, breaks, holds, true, std::move(then[b])});
+    flips.push_back({input, breaks, holds, true, std::move(then[b]), second[b]});
   }
   for (const std::string& input : flip_inputs(search.base)) {
     if (probes.interrupted()) return {};

@@ -313,6 +313,30 @@ TEST(Plan, DoesNotCallItAFlipThatLessWorkCostsLess) {
   }
 }
 
+TEST(Plan, SaysWhatTheSecondOptionBears) {
+  int borne = 0;
+  int missed = 0;
+  for (std::uint32_t instance = 0; instance < 12; ++instance) {
+    const ScenarioSet set = random_set(instance);
+    PlanOptions options = small_space();
+    options.flips = true;
+    const auto plan = make_plan(set, 0, demo::catalogue(), options);
+    if (!plan || plan->options.size() < 2) continue;
+    for (const Flip& flip : plan->flips) {
+      if (!flip.misses) continue;
+      PlanProbe probe{plan->options[1].pools, set.variants.front().replications, flip.input,
+                      flip.factor};
+      probe.until_clear = true;
+      const PlanAnswer answer = answer_probe(set.variants.front(), probe, demo::catalogue(), {});
+      const bool stands = answer.figures && answer.figures->stands();
+      EXPECT_EQ(flip.second_stands, stands) << instance << flip.input;
+      ++(flip.second_stands ? borne : missed);
+    }
+  }
+  EXPECT_GT(borne, 0);
+  EXPECT_GT(missed, 0);
+}
+
 // What takes the answer's place may be several pools, too.
 TEST(ThoroughPlan, LooksForPoolsOfTheirOwnWhereSmActiveIsLow) {
   int several = 0;
