@@ -127,8 +127,9 @@ void run_every_quantity(std::size_t step) {
       std::smatch parts;
       if (!std::regex_match(input, parts, quantity)) continue;
       const scenarios::Field& field = field_at(parts[1]);
-      for (const std::int64_t value : {std::int64_t{0}, std::int64_t{1}, field.least - 1,
-                                       field.least, field.most, field.most + 1}) {
+      const Int128 least = field.least;
+      const Int128 most = field.most;  // of some the largest number that there is
+      for (const Int128 value : {Int128{0}, Int128{1}, least - 1, least, most, most + 1}) {
         if (next++ % step != 0) continue;
         const std::string setting = fmt::format("{}={}{}", parts.str(1), value, parts.str(2));
         SCOPED_TRACE(testing::Message() << file.name << " --set " << setting);
