@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "catalog_fields.hpp"
+
+namespace slicewise::models {
+namespace {
+
+std::optional<Duration> maybe_seconds(CatalogFields& fields, const std::string& name) {
+  const auto value = fields.maybe_number(name);
+  if (!value) return std::nullopt;
+  return from_seconds(*value);
+}
+
+// Figures that a run can draw, and in which the list of what is uncertain may name them.
+constexpr std::array<std::string_view, 7> kUncertainFigures = {
+    "soloMs", "capacityShare", "normP", "bandwidthShare", "duty", "sensitivity", "pressure"};
+
+std::vector<FigureUncertainty> read_uncertainty(CatalogFields& profile) {
+  std::vector<FigureUncertainty> out;
+  const auto is_listed = [&](const std::string& figure) {
+    return std::ranges::find(out, figure, &FigureUncertainty::figure) != out.end();
+  };
+  for (CatalogFields& fields : profile.objects("uncertainty")) {
+    FigureUncertainty one;
+    one.figure = fields.text("figure");
+    one.half_width_95 = fields.number("halfWidth95");
+    if (fields.has("correlations")) one.correlations = fields.named_numbers("correlations", -1, 1);
+    fields.done();
+    if (std::ranges::find(kUncertainFigures, one.figure) == kUncertainFigures.end()) {
+      fields.fail("figure", "is no figure that measurements leave uncertain", Code::EnumUnknown,
+                  fmt::format("one of {}", fmt::join(kUncertainFigures, ", ")));
+    } else if (is_listed(one.figure)) {
+      fields.fail("figure", "is in the list twice");
+    }
+    for (const auto& [other, correlation] : one.correlations) {
+      if (!is_listed(other)) {
+        fields.fail("correlations", fmt::format("{} is not in the list before", other));
+      }
+    }
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+}  // namespace
+
+WorkloadProfile read_workload_profile(CatalogFields fields) {
+  constexpr double kMostNorm = 1'000;
+  WorkloadProfile profile;
+  profile.name = fields.text("name");
+  profile.title = fields.has("title") ? fields.text("title") : profile.name;
+  profile.kind = fields.text("kind");
+  profile.gpu_model = fields.text("gpu");
+  profile.batch = fields.maybe_integer("batch", 1);
+  profile.precision = fields.text_or_empty("precision");
+  profile.items_per_step = fields.maybe_number("itemsPerStep");
+  profile.throughput_per_second = fields.maybe_number("throughputPerSecond");
+  profile.solo_step = fields.maybe_milliseconds("soloMs");
+  profile.fixed_part = fields.maybe_milliseconds("fixedMs");
+  profile.gpu_work = fields.maybe_milliseconds("workMs");
+  profile.norm_p = fields.maybe_number("normP", 1, kMostNorm);
+  profile.capacity_share = fields.maybe_share("capacityShare");
+  profile.bandwidth_share = fields.maybe_share("bandwidthShare");
+  profile.sensitivity = fields.maybe_number("sensitivity");
+  profile.pressure = fields.maybe_number("pressure");
+  profile.duty = fields.maybe_share("duty");
+  profile.extra_per_item = fields.maybe_milliseconds("extraPerItemMs");
+  profile.memory = fields.maybe_mebibytes("memoryMib");
+  profile.burst = maybe_seconds(fields, "burstSeconds");
+  profile.idle = maybe_seconds(fields, "idleSeconds");
+  profile.solo_slice = fields.text_or_empty("soloSlice");
+  profile.source = fields.is_users() && !fields.has("source") ? fields.reading()->usual_source.text
+                                                              : fields.text("source");
+  if (fields.has("provenance")) profile.provenance = fields.named_texts("provenance");
+  if (fields.has("uncertainty")) profile.uncertainty = read_uncertainty(fields);
+  profile.note = fields.text_or_empty("note");
+  if (profile.solo_step && profile.solo_step->ns == 0) fields.fail("soloMs", "must be above 0");
+  fields.done();
+  return profile;
+}
+
+}  // namespace slicewise::models
