@@ -17,11 +17,15 @@ constexpr std::array<std::string_view, 9> kPodKinds = {
     "Pod",       "Deployment", "StatefulSet", "ReplicaSet", "ReplicationController",
     "DaemonSet", "Job",        "CronJob",     "Notebook"};
 // No rule looks at these, and everybody has them.
-constexpr std::array<std::string_view, 14> kQuietKinds = {
-    "Namespace",        "Service",       "ServiceAccount",     "Role",
-    "RoleBinding",      "ClusterRole",   "ClusterRoleBinding", "PersistentVolumeClaim",
-    "PersistentVolume", "Secret",        "Kustomization",      "PriorityClass",
-    "Component",        "PrometheusRule"};  // its expressions are read like those of any object
+constexpr std::array<std::string_view, 15> kQuietKinds = {
+    "Namespace",          "Service",
+    "ServiceAccount",     "Role",
+    "RoleBinding",        "ClusterRole",
+    "ClusterRoleBinding", "PersistentVolumeClaim",
+    "PersistentVolume",   "Secret",
+    "Kustomization",      "PriorityClass",
+    "Component",          "HorizontalPodAutoscaler",
+    "PrometheusRule"};  // its expressions are read like those of any object
 
 template <std::size_t kCount>
 bool is_word_of(const std::array<std::string_view, kCount>& words, std::string_view word) {
@@ -113,6 +117,12 @@ class ClusterReader {
       return read_own(*object, source);
     }
     read_metrics(context_, *object);
+    const std::size_t known = context_.files.problems.size();
+    read_object_of(object, kind);
+    check_by_schema(context_, *object, known);
+  }
+
+  void read_object_of(const NodePtr& object, const std::string& kind) {
     if (is_word_of(kPodKinds, kind)) return read_pods(context_, *object, kind);
     if (read_nodes(context_, object, kind)) return;
     if (kind.empty()) return read_settings(object);

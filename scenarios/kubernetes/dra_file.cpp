@@ -34,11 +34,13 @@ void read_parameters(Context& context, const Node& parameters, const std::string
                      std::string_view kind) {
   const std::string type = text_below(&parameters, {"kind"});
   if (type != "GpuConfig" && type != "MigDeviceConfig") return;
+  const std::size_t known = context.files.problems.size();
   refuse_unknown(context, &parameters, kParameters);
   const Node* sharing = parameters.find("sharing");
   refuse_unknown(context, sharing, kDraSharing);
   refuse_unknown(context, node_below(sharing, {"timeSlicingConfig"}), kTimeSlicing);
   refuse_unknown(context, node_below(sharing, {"mpsConfig"}), kMps);
+  check_by_schema(context, parameters, known);
   const Located<std::string> strategy = located_below(sharing, {"strategy"});
   if (strategy.value.empty()) return;
   context.files.dra.push_back(

@@ -11,6 +11,7 @@
   validate_exports.py scripts EXPORTS                 shellcheck, and TOML of Bottlerocket
   validate_exports.py eksctl EXPORTS                  eksctl's own schema
   validate_exports.py dra EXPORTS                     the DRA driver's strict decoding, and schemas
+  validate_exports.py schemas DIRECTORY               what tools/kubernetes_schemas writes now
 
 EXPORTS/<chart version>/<case>/ holds nvdp-values.yaml, nvdp-configs.yaml and pod-patches.yaml as
 write_exports left them. The tools come from tools/export_validators. Exit: 0 all good, 1 something
@@ -299,11 +300,26 @@ def completed(patch):
     return patch
 
 
+def run_schemas(directory):
+    """The schemas that `check` uses are those of the versions in versions.env."""
+    tool("bin", "go_validators")
+    problems = Problems()
+    with tempfile.TemporaryDirectory() as folder:
+        writer = directory.parents[2] / "tools/kubernetes_schemas"
+        out = subprocess.run([sys.executable, writer, folder], capture_output=True, text=True,
+                             check=False)
+        problems.check(out.returncode == 0, writer, out.stderr)
+        for path in sorted(pathlib.Path(folder).glob("*.json")):
+            problems.check(path.read_text() == (directory / path.name).read_text(), path.name,
+                           "run tools/kubernetes_schemas")
+    problems.exit(minimum=4)
+
+
 def main():
     mode, path, *rest = sys.argv[1:]
     run = {"helm": run_helm, "parser": run_parser, "configs": run_configs, "schema": run_schema,
            "crds": run_crds, "mig": run_mig, "operator": run_operator, "scripts": run_scripts,
-           "eksctl": run_eksctl, "dra": run_dra}
+           "eksctl": run_eksctl, "dra": run_dra, "schemas": run_schemas}
     run[mode](pathlib.Path(path), *rest)
 
 

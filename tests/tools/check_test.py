@@ -38,8 +38,8 @@ class Check(unittest.TestCase):
         self.assertIn("^", result.stdout)
 
     def test_files_are_judged_together(self):
-        pod = ("kind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, resources: "
-               "{limits: {nvidia.com/gpu.shared: 1}}}]}\n")
+        pod = ("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, "
+               "image: x, resources: {limits: {nvidia.com/gpu.shared: 1}}}]}\n")
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "pod.yaml"
             path.write_text(pod)
@@ -49,8 +49,8 @@ class Check(unittest.TestCase):
         self.assertIn("RESOURCE_NAME_MISMATCH", result.stdout)
 
     def test_a_limit_of_no_gpu_is_told(self):
-        pod = ("kind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, resources: "
-               "{limits: {nvidia.com/gpu: 0}}}]}\n")
+        pod = ("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, "
+               "image: x, resources: {limits: {nvidia.com/gpu: 0}}}]}\n")
         result = run("check", "-f", "-", stdin=pod)
         self.assertEqual(result.returncode, 0)
         self.assertEqual(result.stdout.count("warning[GPU_NOT_REQUESTED]"), 1)

@@ -238,7 +238,8 @@ TEST(LintRules, UserDataThatIsNoToml) {
 // It makes the pod see less, not more.
 TEST(LintRules, CudaVisibleDevicesIsAWarning) {
   const std::string pod =
-      "kind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, env: [{name: "
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: x, "
+      "env: [{name: "
       "CUDA_VISIBLE_DEVICES, value: '1'}], resources: {limits: {nvidia.com/gpu: 2}}}]}\n";
   const Diagnostics found = findings_in({{"p.yaml", pod}}, "0.20.0");
   ASSERT_EQ(found.size(), 1U);

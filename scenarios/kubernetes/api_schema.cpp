@@ -1,0 +1,416 @@
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/quantity.hpp"
+
+#include "../text/scalars.hpp"
+#include "cel.hpp"
+#include "embedded/kubernetes_schemas.hpp"
+#include "manifest_reader.hpp"
+#include "patterns.hpp"
+
+// Objects held to the schemas and rules of their own APIs, as the program that takes them does.
+namespace slicewise::scenarios::manifests {
+namespace {
+
+using Json = nlohmann::json;
+
+// Of one program: what tools/kubernetes_schemas wrote.
+struct Schemas {
+  std::string program;  // "Karpenter v1.14.1"
+  Json objects;         // by "group/version/Kind"
+  Json definitions;
+};
+
+const std::vector<Schemas>& all_schemas() {
+  static const std::vector<Schemas> read = [] {
+    std::vector<Schemas> schemas;
+    for (const kubernetes_schemas::File& file : kubernetes_schemas::all()) {
+      const Json json = Json::parse(file.text);
+      schemas.push_back({json["program"], json["objects"], json["definitions"]});
+    }
+    return schemas;
+  }();
+  return read;
+}
+
+// One parsed rule for each text that stands in a schema; nullptr where it is not understood.
+const CelRule* rule_of(const std::string& text) {
+  thread_local std::map<std::string, std::optional<CelRule>> known;
+  const auto found = known.find(text);
+  const auto place = found != known.end() ? found : known.emplace(text, CelRule::parse(text)).first;
+  return place->second ? &*place->second : nullptr;
+}
+
+// Words that kubectl's YAML 1.1 takes for a boolean; 1.2 and so this reader do not.
+bool is_old_boolean(const Node& node) {
+  constexpr std::array<std::string_view, 14> kWords = {"y",  "Y", "yes", "Yes", "YES", "on", "On",
+                                                       "ON", "n", "N",   "no",  "No",  "NO", "off"};
+  return node.kind == Node::Kind::Text && !node.quoted &&
+         std::ranges::find(kWords, node.text) != kWords.end();
+}
+
+bool has_image(const Node& node) {  // NOLINT(misc-no-recursion): the reader bounds the depth
+  const Node* containers = node.find("containers");
+  if (is_list(containers)) {
+    return std::ranges::any_of(containers->items, [](const NodePtr& container) {
+      return is_map(container.get()) && container->entry("image") != nullptr;
+    });
+  }
+  return std::ranges::any_of(std::array<std::string_view, 3>{"spec", "template", "jobTemplate"},
+                             [&](std::string_view key) {
+                               const Node* below = node.find(key);
+                               return is_map(below) && has_image(*below);
+                             });
+}
+
+// A patch of Kustomize names what it changes: no image, and not what every such object has; a Job
+// has nothing that a patch of it would not have.
+bool is_patch(const Node& object, std::string_view kind) {
+  const Node* spec = object.find("spec");
+  if (has_image(object) || !is_map(spec) || spec->entries.empty()) return false;
+  if (kind == "CronJob") return spec->entry("schedule") == nullptr;
+  const bool selects =
+      kind == "Deployment" || kind == "StatefulSet" || kind == "DaemonSet" || kind == "ReplicaSet";
+  return kind == "Job" || (selects && spec->entry("selector") == nullptr);
+}
+
+class SchemaCheck {
+ public:
+  SchemaCheck(const Schemas& schemas, std::string kind, bool partial)
+      : schemas_(schemas),
+        kind_(std::move(kind)),
+        partial_(partial),
+        is_parameters_(kind_.ends_with("Config") && kind_ != "ClusterConfig") {}
+
+  void check(const Node& object, const Json& schema) {
+    look_at(object, schema, "");
+    look_at_name(object);
+    // kube-apiserver asks the rules once the schema holds.
+    if (found_.empty() && !partial_) judge(object, schema, "");
+  }
+
+  Diagnostics take() { return std::move(found_); }
+
+ private:
+  void look_at_name(const Node& object) {
+    const Node* metadata = object.find("metadata");
+    const bool named =
+        !text_below(metadata, {"name"}).empty() || !text_below(metadata, {"generateName"}).empty();
+    if (named || (metadata != nullptr && !is_map(metadata)) || is_parameters_) return;
+    tell(Code::FieldMissing, metadata == nullptr ? object.where : metadata->where,
+         "metadata.name is missing", "");
+  }
+
+  // NOLINTBEGIN(misc-no-recursion): the reader bounds the depth of documents
+  void look_at(const Node& node, const Json& given, const std::string& path) {
+    const Json& schema = resolved(given);
+    if (node.kind == Node::Kind::Null) return;
+    if (schema.value("x-kubernetes-int-or-string", false))
+      return look_at_amount(node, schema, path);
+    const std::string type = schema.value("type", "");
+    if (!is_of(node, type, path)) return;
+    if (type == "object") look_at_map(node, schema, path);
+    if (type == "array") look_at_list(node, schema, path);
+    if (type == "string") look_at_text(node, schema, path);
+    if (type == "integer" || type == "number") look_at_number(node, schema, path);
+  }
+
+  const Json& resolved(const Json& schema) const {
+    const Json* at = &schema;
+    for (auto ref = at->find("$ref"); ref != at->end(); ref = at->find("$ref")) {
+      at = &schemas_.definitions.at(ref->get_ref<const std::string&>());
+    }
+    return *at;
+  }
+
+  bool is_of(const Node& node, const std::string& type, const std::string& path) {
+    using NodeKind = Node::Kind;
+    const NodeKind kind = node.kind;
+    const bool old_boolean = is_old_boolean(node);
+    const bool fits = type.empty() || (type == "object" && kind == NodeKind::Map) ||
+                      (type == "array" && kind == NodeKind::List) ||
+                      (type == "string" && kind == NodeKind::Text && !old_boolean) ||
+                      (type == "boolean" && (kind == NodeKind::Boolean || old_boolean)) ||
+                      (type == "integer" && kind == NodeKind::Integer) ||
+                      (type == "number" && (kind == NodeKind::Integer || kind == NodeKind::Float));
+    if (fits) return true;
+    const std::string wanted = type == "object"    ? "a mapping"
+                               : type == "array"   ? "a list"
+                               : type == "string"  ? "text"
+                               : type == "boolean" ? "true or false"
+                               : type == "integer" ? "a whole number"
+                                                   : "a number";
+    const std::string help =
+        type == "string" && node.is_scalar()
+            ? fmt::format("quote it: \"{}\"", node.text.substr(0, kLongestShown))
+        : node.is_scalar() && node.quoted ? std::string("remove the quotes")
+                                          : std::string();
+    tell(Code::FieldType, node.where,
+         fmt::format("{} is {}, not {}", path, wanted,
+                     old_boolean ? "what YAML 1.1, which kubectl reads, takes for a boolean"
+                                 : std::string(kind_name(kind))),
+         help);
+    return false;
+  }
+
+  void look_at_amount(const Node& node, const Json& schema, const std::string& path) {
+    const bool quantity = schema.value("format", "") == "quantity";
+    const bool fits = node.kind == Node::Kind::Integer || node.kind == Node::Kind::Text ||
+                      (quantity && node.kind == Node::Kind::Float);
+    if (!fits) {
+      return tell(Code::FieldType, node.where,
+                  fmt::format("{} is a number or text, not {}", path, kind_name(node.kind)), "");
+    }
+    const bool negative = node.text.starts_with('-');
+    if (quantity && !quantity_in_thousandths(negative ? node.text.substr(1) : node.text)) {
+      return tell(Code::UnitUnknown, node.where,
+                  fmt::format("{}: \"{}\" is no quantity of Kubernetes", path,
+                              node.text.substr(0, kLongestShown)),
+                  "write 500m, 2, 8Gi");
+    }
+    if (node.kind == Node::Kind::Text) look_at_text(node, schema, path);
+    if (node.kind == Node::Kind::Integer && !quantity) look_at_number(node, schema, path);
+  }
+
+  void look_at_map(const Node& node, const Json& schema, const std::string& path) {
+    static const Json nothing = Json::object();
+    const auto properties = schema.find("properties");
+    const Json& known = properties == schema.end() ? nothing : *properties;
+    const auto additional = schema.find("additionalProperties");
+    const bool has_schema = additional != schema.end() && additional->is_object();
+    const bool is_free = schema.value("x-kubernetes-preserve-unknown-fields", false) ||
+                         (additional == schema.end() ? known.empty() : *additional == true);
+    for (const Entry& entry : node.entries) {
+      const auto child = known.find(entry.key);
+      const std::string below = path.empty() ? entry.key : path + "." + entry.key;
+      if (child == known.end() && !has_schema && !is_free) {
+        unknown(entry, known, path);
+      } else if (entry.value != nullptr && (child != known.end() || has_schema)) {
+        look_at(*entry.value, child != known.end() ? *child : *additional, below);
+      }
+    }
+    if (!partial_) require(node, schema, path);
+    const std::size_t size = node.entries.size();
+    count(node, size, schema, "minProperties", "maxProperties", path, "entries");
+  }
+
+  void unknown(const Entry& entry, const Json& known, const std::string& path) {
+    std::vector<std::string> names;
+    for (const auto& [name, of] : known.items()) names.push_back(name);
+    const auto near = nearest_name(entry.key, names);
+    tell(Code::FieldUnknown, entry.key_where,
+         fmt::format("{} of {} has no field \"{}\"{}", kind_, schemas_.program,
+                     entry.key.substr(0, kLongestShown), path.empty() ? "" : " in " + path),
+         near ? fmt::format("did you mean {}?", *near)
+              : "remove it, or move it to where it belongs");
+  }
+
+  void require(const Node& node, const Json& schema, const std::string& path) {
+    const auto required = schema.find("required");
+    if (required == schema.end()) return;
+    for (const Json& name : *required) {
+      const Node* value = node.find(name.get_ref<const std::string&>());
+      if (value != nullptr && value->kind != Node::Kind::Null) continue;
+      tell(Code::FieldMissing, node.where,
+           fmt::format("\"{}\" is missing{}", name.get_ref<const std::string&>(),
+                       path.empty() ? "" : " in " + path),
+           fmt::format("{} needs it", schemas_.program));
+    }
+  }
+
+  void look_at_list(const Node& node, const Json& schema, const std::string& path) {
+    if (const auto items = schema.find("items"); items != schema.end()) {
+      for (std::size_t n = 0; n < node.items.size(); ++n) {
+        look_at(*node.items[n], *items, fmt::format("{}[{}]", path, n));
+      }
+    }
+    count(node, node.items.size(), schema, "minItems", "maxItems", path, "items");
+  }
+
+  void look_at_text(const Node& node, const Json& schema, const std::string& path) {
+    if (const auto words = schema.find("enum"); words != schema.end()) {
+      if (std::ranges::find(*words, Json(node.text)) != words->end()) return;
+      std::vector<std::string> names;
+      for (const Json& word : *words) names.push_back(word.is_string() ? word : Json(word.dump()));
+      const auto near = nearest_name(node.text, names);
+      return tell(Code::EnumUnknown, node.where,
+                  fmt::format("{}: \"{}\" is none of {}", path, node.text.substr(0, kLongestShown),
+                              fmt::join(names, ", ")),
+                  near ? fmt::format("did you mean {}?", *near) : "");
+    }
+    const auto pattern = schema.find("pattern");
+    if (pattern != schema.end() &&
+        !matches_pattern(node.text, pattern->get_ref<const std::string&>())) {
+      tell(Code::ValueRange, node.where,
+           fmt::format("{}: \"{}\" is not of the form {}", path, node.text.substr(0, kLongestShown),
+                       pattern->get_ref<const std::string&>()),
+           "");
+    }
+    count(node, node.text.size(), schema, "minLength", "maxLength", path, "characters");
+  }
+
+  void look_at_number(const Node& node, const Json& schema, const std::string& path) {
+    constexpr int kDigits = 3;
+    constexpr double kThousand = 1000;
+    const auto thousandths = scaled_of(node.text, kDigits);
+    const double value = thousandths ? static_cast<double>(*thousandths) / kThousand
+                                     : (node.text.starts_with('-') ? -1e18 : 1e18);
+    const bool small = schema.value("format", "") == "int32";
+    constexpr double kLargestSmall = 2'147'483'647;
+    constexpr double kLargest = 9.2e18;
+    const double least =
+        std::max(schema.value("minimum", -kLargest), small ? -kLargestSmall - 1 : -kLargest);
+    const double most =
+        std::min(schema.value("maximum", kLargest), small ? kLargestSmall : kLargest);
+    if (value >= least && value <= most) return;
+    tell(Code::ValueRange, node.where,
+         fmt::format("{}: {} is {} {:.0f}", path, node.text.substr(0, kLongestShown),
+                     value < least ? "below" : "above", value < least ? least : most),
+         "");
+  }
+
+  void count(const Node& node, std::size_t size, const Json& schema, const char* least,
+             const char* most, const std::string& path, std::string_view what) {
+    const auto fewest = schema.find(least);
+    const auto largest = schema.find(most);
+    if (fewest != schema.end() && size < fewest->get<std::size_t>()) {
+      tell(Code::ValueRange, node.where,
+           fmt::format("{} has {} {}, at least {} are needed", path, size, what, fewest->dump()),
+           "");
+    }
+    if (largest != schema.end() && size > largest->get<std::size_t>()) {
+      tell(Code::ValueRange, node.where,
+           fmt::format("{} has {} {}, {} are the most", path, size, what, largest->dump()), "");
+    }
+  }
+
+  // The rules of the schemas, from the outside in.
+  void judge(const Node& node, const Json& given, const std::string& path) {
+    const Json& schema = resolved(given);
+    if (node.kind == Node::Kind::Null) return;
+    if (const auto rules = schema.find("x-kubernetes-validations"); rules != schema.end()) {
+      for (const Json& rule : *rules) judge_by(node, rule[0], rule[1], path);
+    }
+    const auto properties = schema.find("properties");
+    const auto additional = schema.find("additionalProperties");
+    for (const Entry& entry : node.entries) {
+      if (entry.value == nullptr) continue;
+      const Json* child = nullptr;
+      if (properties != schema.end()) {
+        const auto found = properties->find(entry.key);
+        if (found != properties->end()) child = &*found;
+      }
+      if (child == nullptr && additional != schema.end() && additional->is_object()) {
+        child = &*additional;
+      }
+      if (child == nullptr) continue;
+      judge(*entry.value, *child, path.empty() ? entry.key : path + "." + entry.key);
+    }
+    const auto items = schema.find("items");
+    for (std::size_t n = 0; items != schema.end() && n < node.items.size(); ++n) {
+      judge(*node.items[n], *items, fmt::format("{}[{}]", path, n));
+    }
+  }
+  // NOLINTEND(misc-no-recursion)
+
+  void judge_by(const Node& node, const std::string& text, const std::string& message,
+                const std::string& path) {
+    const CelRule* rule = rule_of(text);
+    if (rule == nullptr) {
+      found_.push_back(make_diagnostic(
+          Code::KindNotChecked, node.where,
+          fmt::format("{}: a rule of {} is not understood here: {}", path, schemas_.program, text),
+          "kubectl apply --dry-run=server asks the cluster"));
+      return;
+    }
+    if (rule->holds(node)) return;
+    tell(Code::SettingConflict, node.where,
+         path.empty() ? message : fmt::format("{}: {}", path, message), "");
+  }
+
+  void tell(Code code, const SourceLocation& where, std::string message, std::string help) {
+    if (help.empty()) help = fmt::format("{} refuses the object", schemas_.program);
+    found_.push_back(make_diagnostic(code, where, std::move(message), std::move(help)));
+  }
+
+  static constexpr std::size_t kLongestShown = 60;
+
+  const Schemas& schemas_;
+  std::string kind_;
+  bool partial_;
+  bool is_parameters_;  // of a driver, which are no object of their own
+  Diagnostics found_;
+};
+
+// What other readers said of these lines says the same in better words.
+void report_new(Context& context, std::size_t known, const Node& object, Diagnostics found) {
+  std::vector<int> lines;
+  for (std::size_t n = known; n < context.files.problems.size(); ++n) {
+    const Diagnostic& problem = context.files.problems[n];
+    if (problem.severity == Severity::Error && problem.where.file == object.where.file) {
+      lines.push_back(problem.where.line);
+    }
+  }
+  for (Diagnostic& problem : found) {
+    const bool said = std::ranges::find(lines, problem.where.line) != lines.end();
+    const bool of_rule = problem.code == Code::SettingConflict && !lines.empty();
+    if (!said && !of_rule) report(context, std::move(problem));
+  }
+}
+
+// A stage of an API that had its day, or is to come: whoever has such a cluster knows.
+bool is_stage(const std::string& version) {
+  return matches_pattern(version, "^([a-z0-9.-]+/)?v[0-9]+((alpha|beta)[0-9]+)?$");
+}
+
+// A kind that some API has, but not of this apiVersion.
+void report_version(Context& context, const Node& object, const std::string& version,
+                    const std::string& kind) {
+  const bool has_group = version.find('/') != std::string::npos;
+  const std::string group = has_group ? version.substr(0, version.find('/') + 1) : "";
+  std::vector<std::string> others;
+  bool same_group = false;
+  for (const Schemas& schemas : all_schemas()) {
+    for (const auto& [name, schema] : schemas.objects.items()) {
+      if (!name.ends_with("/" + kind)) continue;
+      others.push_back(name.substr(0, name.size() - kind.size() - 1));
+      const bool core = std::ranges::count(name, '/') == 1;
+      same_group |= has_group ? name.starts_with(group) : core;
+    }
+  }
+  const bool beta =
+      version.find("beta") != std::string::npos || version.find("alpha") != std::string::npos;
+  const bool known = is_stage(version) && (beta || !same_group);
+  if (others.empty() || known) return;
+  report(context, make_diagnostic(Code::ApiVersionUnknown, place_below(object, {"apiVersion"}),
+                                  version.empty() ? fmt::format("{} without apiVersion", kind)
+                                                  : fmt::format("there is no {} of apiVersion {}",
+                                                                kind, version.substr(0, 60)),
+                                  fmt::format("write {}", others.back())));
+}
+
+}  // namespace
+
+void check_by_schema(Context& context, const Node& object, std::size_t known) {
+  const std::string kind = text_below(&object, {"kind"});
+  const std::string version = text_below(&object, {"apiVersion"});
+  const std::string name = version + "/" + kind;
+  for (const Schemas& schemas : all_schemas()) {
+    const auto schema = schemas.objects.find(name);
+    if (schema == schemas.objects.end()) continue;
+    SchemaCheck check(schemas, kind, is_patch(object, kind));
+    check.check(object, *schema);
+    return report_new(context, known, object, check.take());
+  }
+  report_version(context, object, version, kind);
+}
+
+}  // namespace slicewise::scenarios::manifests

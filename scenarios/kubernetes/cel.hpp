@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "../text/document.hpp"
+
+// Rules of objects in the Common Expression Language: the part of it that the CRDs of Karpenter and
+// tools/kubernetes_rules.yaml use. Source: github.com/google/cel-spec doc/langdef.md, and
+// kubernetes.io/docs/reference/using-api/cel/ for find, split and quantity.
+namespace slicewise::scenarios::manifests {
+
+struct CelExpression;
+
+class CelRule {
+ public:
+  // nullopt: it uses what is not known here.
+  static std::optional<CelRule> parse(std::string_view text);
+  CelRule(CelRule&&) noexcept;
+  CelRule& operator=(CelRule&&) noexcept;
+  ~CelRule();
+
+  // Whether it is true of `self`. One that fails, as it does on a key that is not there, is not.
+  bool holds(const Node& self) const;
+
+ private:
+  explicit CelRule(std::unique_ptr<const CelExpression> expression);
+
+  std::unique_ptr<const CelExpression> expression_;
+};
+
+}  // namespace slicewise::scenarios::manifests

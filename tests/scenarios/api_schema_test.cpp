@@ -1,0 +1,203 @@
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/scenarios/cluster_files.hpp"
+
+// Objects against the schemas and rules of their own APIs: what the API server refuses is an error
+// at its place. tests/kubernetes/check_objects asks the API server's own code.
+namespace slicewise::scenarios {
+namespace {
+
+constexpr std::string_view kPod = R"(apiVersion: v1
+kind: Pod
+metadata: {name: p, labels: {app: a}}
+spec:
+  restartPolicy: Never
+  tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]
+  containers:
+  - name: c
+    image: x
+    env: [{name: A, value: "1"}]
+    resources: {limits: {nvidia.com/gpu: 1, cpu: "2"}, requests: {cpu: 500m}}
+    volumeMounts: [{name: shm, mountPath: /dev/shm}]
+  volumes: [{name: shm, emptyDir: {medium: Memory}}]
+)";
+constexpr std::string_view kDeployment = R"(apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: a}}
+  template:
+    metadata: {labels: {app: a}}
+    spec: {containers: [{name: c, image: x}]}
+)";
+constexpr std::string_view kJob = R"(apiVersion: batch/v1
+kind: Job
+metadata: {name: j}
+spec:
+  backoffLimit: 2
+  template:
+    spec: {restartPolicy: Never, containers: [{name: c, image: x}]}
+)";
+constexpr std::string_view kNodePool = R"(apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: gpu}
+spec:
+  disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 5m}
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: gpu}
+      requirements:
+      - {key: node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge]}
+)";
+constexpr std::string_view kNodeClass = R"(apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: gpu}
+spec:
+  role: KarpenterNodeRole
+  amiSelectorTerms: [{alias: al2023@latest}]
+  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: c}}]
+  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: c}}]
+)";
+constexpr std::string_view kOverlay = R"(apiVersion: karpenter.sh/v1alpha1
+kind: NodeOverlay
+metadata: {name: shared}
+spec:
+  requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge]}]
+  capacity: {nvidia.com/gpu.shared: 4}
+)";
+constexpr std::string_view kClaim = R"(apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: c}
+spec:
+  devices:
+    requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com, count: 1}}]
+    config:
+    - requests: [gpu]
+      opaque:
+        driver: gpu.nvidia.com
+        parameters:
+          apiVersion: resource.nvidia.com/v1beta1
+          kind: GpuConfig
+          sharing: {strategy: TimeSlicing, timeSlicingConfig: {interval: Long}}
+)";
+constexpr std::string_view kCluster = R"(apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: c, region: us-east-1}
+managedNodeGroups:
+- {name: gpu, instanceType: g5.xlarge, desiredCapacity: 2}
+)";
+
+Diagnostics errors_of(std::string text) {
+  const SourceText source{"f.yaml", std::move(text)};
+  Diagnostics errors;
+  for (Diagnostic& d : read_cluster_files({&source, 1}, {}).problems) {
+    if (d.severity == Severity::Error) errors.push_back(std::move(d));
+  }
+  return errors;
+}
+
+std::string with(std::string_view text, std::string_view before, std::string_view after) {
+  std::string changed(text);
+  const std::size_t at = changed.find(before);
+  EXPECT_NE(at, std::string::npos) << before;
+  return changed.replace(at, before.size(), after);
+}
+
+TEST(ApiSchema, ValidObjectsHaveNoErrors) {
+  for (const std::string_view text :
+       {kPod, kDeployment, kJob, kNodePool, kNodeClass, kOverlay, kClaim, kCluster}) {
+    const Diagnostics errors = errors_of(std::string(text));
+    EXPECT_TRUE(errors.empty()) << errors.front().message << "\n" << text;
+  }
+}
+
+struct Mutation {
+  std::string_view object;
+  std::string_view before;
+  std::string_view after;
+  Code code;
+  std::string_view message;
+};
+
+class RefusedByTheApi : public ::testing::TestWithParam<Mutation> {};
+
+TEST_P(RefusedByTheApi, IsOneErrorThere) {
+  const Mutation& m = GetParam();
+  const Diagnostics errors = errors_of(with(m.object, m.before, m.after));
+  ASSERT_EQ(errors.size(), 1U) << m.after;
+  EXPECT_EQ(errors[0].code, m.code) << errors[0].message;
+  EXPECT_NE(errors[0].message.find(m.message), std::string::npos) << errors[0].message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Pods, RefusedByTheApi,
+    ::testing::Values(
+        Mutation{kPod, "restartPolicy", "restartPolcy", Code::FieldUnknown, "restartPolcy"},
+        Mutation{kPod, "restartPolicy: Never", "restartPolicy: Sometimes", Code::EnumUnknown,
+                 "none of"},
+        Mutation{kPod, "    image: x\n", "", Code::FieldMissing, "\"image\" is missing"},
+        Mutation{kPod, "value: \"1\"", "value: 1", Code::FieldType, "is text"},
+        Mutation{kPod, "value: \"1\"", "value: yes", Code::FieldType, "YAML 1.1"},
+        Mutation{kPod, "cpu: 500m", "cpu: 3", Code::SettingConflict, "above its limit"},
+        Mutation{kPod, "cpu: 500m", "cpu: 5OOm", Code::UnitUnknown, "no quantity"},
+        Mutation{kPod, "name: shm, mountPath", "name: shn, mountPath", Code::SettingConflict,
+                 "not in volumes"},
+        Mutation{kPod, "operator: Exists", "operator: Exists, value: x", Code::SettingConflict,
+                 "takes no value"},
+        Mutation{kPod, "name: p,", "name: P_1,", Code::ValueRange, "metadata.name"},
+        Mutation{kPod, "app: a", "app: true", Code::FieldType, "metadata.labels.app"},
+        Mutation{kPod, "apiVersion: v1", "apiVersion: v2", Code::ApiVersionUnknown, "v2"},
+        Mutation{kDeployment, "replicas: 2", "replicas: -1", Code::ValueRange, "below 0"},
+        Mutation{kDeployment, "labels: {app: a}", "labels: {app: b}", Code::SettingConflict,
+                 "does not match"},
+        Mutation{kJob, "restartPolicy: Never", "restartPolicy: Always", Code::SettingConflict,
+                 "Never or OnFailure"},
+        Mutation{kJob, "backoffLimit: 2", "backoffLimit: 1.5", Code::FieldType, "whole number"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Nodes, RefusedByTheApi,
+    ::testing::Values(
+        Mutation{kNodePool, "consolidateAfter: 5m", "consolidateAfter: 5 minutes", Code::ValueRange,
+                 "consolidateAfter"},
+        Mutation{kNodePool, "WhenEmpty", "WhenIdle", Code::EnumUnknown, "WhenIdle"},
+        Mutation{kNodePool, "kind: EC2NodeClass, ", "", Code::FieldMissing, "\"kind\""},
+        Mutation{kNodePool, "values: [g5.xlarge]", "values: []", Code::SettingConflict,
+                 "must have a value"},
+        Mutation{kNodePool, "node.kubernetes.io/instance-type", "karpenter.k8s.aws/instance-gpus",
+                 Code::SettingConflict, "is restricted"},
+        Mutation{kNodeClass, "  role: KarpenterNodeRole\n", "", Code::SettingConflict,
+                 "exactly one of"},
+        Mutation{kNodeClass, "al2023@latest", "al2024@latest", Code::SettingConflict,
+                 "family is not supported"},
+        Mutation{kOverlay, "nvidia.com/gpu.shared: 4", "cpu: 4", Code::SettingConflict,
+                 "restricted"},
+        Mutation{kClaim, "deviceClassName: gpu.nvidia.com, ", "", Code::FieldMissing,
+                 "deviceClassName"},
+        Mutation{kClaim, "- requests: [gpu]", "- requests: [gpus]", Code::SettingConflict,
+                 "not there"},
+        Mutation{kClaim, "interval: Long", "interval: Longer", Code::EnumUnknown, "Longer"},
+        Mutation{kCluster, "desiredCapacity: 2", "desiredCapacity: two", Code::FieldType,
+                 "whole number"},
+        Mutation{kCluster, "desiredCapacity", "desiredCapcity", Code::FieldUnknown,
+                 "desiredCapcity"}));
+
+// `cpu: "1"`, a patch without what every Deployment has, and an API of days gone by.
+TEST(ApiSchema, WhatOthersTakeIsNotRefused) {
+  for (const std::string& text :
+       {with(kPod, "cpu: \"2\"", "cpu: 2.5"), with(kPod, "cpu: \"2\"", "memory: 1e9"),
+        with(kNodePool, "karpenter.sh/v1", "karpenter.sh/v1beta1"),
+        std::string("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec:\n"
+                    "  template: {spec: {containers: [{name: c, env: [{name: A, value: b}]}]}}\n"),
+        with(kJob, "image: x", "env: [{name: A, value: b}]"),
+        std::string("apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: j}\n")}) {
+    const Diagnostics errors = errors_of(text);
+    EXPECT_TRUE(errors.empty()) << errors.front().message << "\n" << text;
+  }
+}
+
+}  // namespace
+}  // namespace slicewise::scenarios
