@@ -111,6 +111,11 @@ bool ClusterMetrics::add_to_pod(Pod& pod, const Labels& labels, std::string_view
   } else if (metric == "start_time" || metric == "container_state_started") {
     const auto time = time_in(last.value);
     if (time) record.started = std::min(record.started.value_or(*time), *time);
+    // Init containers end before it, sidecars start with it; the first of a pod that was restarted
+    // is not known.
+    if (time && metric == "container_state_started") {
+      record.working = std::max(record.working.value_or(*time), *time);
+    }
   } else if (metric == "completion_time") {
     record.ended = time_in(last.value);
   } else if (metric == "info") {

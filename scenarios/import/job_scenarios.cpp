@@ -142,6 +142,23 @@ DraftWorkload workload_of(const Imported& imported, const Group& group) {
   return workload;
 }
 
+std::vector<Group> groups_of(const JobTrace& trace) {
+  std::map<std::string, std::size_t> numbers;
+  std::vector<Group> groups;
+  for (std::size_t row = 0; row < trace.size(); ++row) {
+    const std::string key =
+        fmt::format("{}\n{}\n{}\n{}", trace.name(trace.group, row),
+                    trace.name(trace.work, row).empty() ? trace.name(trace.id, row)
+                                                        : trace.name(trace.work, row),
+                    trace.name(trace.resource, row), trace.gpus[row]);
+    const auto [place, is_new] = numbers.try_emplace(key, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[place->second].rows.push_back(row);
+  }
+  if (groups.size() > kMostWorkloads) groups.resize(kMostWorkloads);
+  return groups;
+}
+
 // Nodes of the type, as many as had the GPUs on which pods were seen.
 std::int64_t nodes_seen(const JobTrace& trace, const std::string& type, std::int64_t gpus_of_node) {
   std::set<std::string_view> gpus;
@@ -181,26 +198,21 @@ void add_pools(const Imported& imported, const std::vector<Group>& groups,
 
 }  // namespace
 
-ScenarioText pod_scenario(const Imported& imported, ImportKind kind, const ImportOptions& options) {
-  const JobTrace& trace = std::get<JobTrace>(imported.content);
-  std::map<std::string, std::size_t> numbers;
-  std::vector<Group> groups;
-  for (std::size_t row = 0; row < trace.size(); ++row) {
-    const std::string key =
-        fmt::format("{}\n{}\n{}\n{}", trace.name(trace.group, row),
-                    trace.name(trace.work, row).empty() ? trace.name(trace.id, row)
-                                                        : trace.name(trace.work, row),
-                    trace.name(trace.resource, row), trace.gpus[row]);
-    const auto [place, is_new] = numbers.try_emplace(key, groups.size());
-    if (is_new) groups.emplace_back();
-    groups[place->second].rows.push_back(row);
+std::vector<DraftWorkload> workloads_seen(const Imported& imported) {
+  std::vector<DraftWorkload> workloads;
+  for (const Group& group : groups_of(std::get<JobTrace>(imported.content))) {
+    workloads.push_back(workload_of(imported, group));
   }
+  return workloads;
+}
+
+ScenarioText pod_scenario(const Imported& imported, ImportKind kind, const ImportOptions& options) {
+  const std::vector<Group> groups = groups_of(std::get<JobTrace>(imported.content));
   if (groups.empty()) return {"# No pod asks for a GPU: there is nothing to simulate.\n"};
   ScenarioDraft draft;
   draft.name = dns_name(options.name, "pods");
   draft.made_by = fmt::format("import {}", kind_name(kind));
-  if (groups.size() > kMostWorkloads) groups.resize(kMostWorkloads);
-  for (const Group& group : groups) draft.workloads.push_back(workload_of(imported, group));
+  draft.workloads = workloads_seen(imported);
   add_pools(imported, groups, options, draft);
   complete(draft, options);
   return written(draft);

@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <map>
+#include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -12,7 +13,9 @@
 #include "../text/scalars.hpp"
 #include "import_report.hpp"
 #include "importers.hpp"
+#include "live_objects.hpp"
 #include "manifest_workload.hpp"
+#include "prometheus.hpp"
 #include "scenario_draft.hpp"
 
 // A scenario of what sets up a cluster, as `check` reads it.
@@ -60,22 +63,35 @@ class ClusterImport {
   explicit ClusterImport(const ImportOptions& options)
       : options_(options), report_(options.skip_bad) {}
 
-  Expected<Imported> import(std::span<const SourceText> files) {
+  Expected<Imported> import(std::span<const SourceText> sources) {
+    std::vector<SourceText> files;
+    std::vector<SourceText> answers;
+    for (const SourceText& source : sources) {
+      (is_prometheus_answer(source) ? answers : files).push_back(source);
+    }
+    if (!answers.empty()) {
+      auto recorded = import_prometheus(answers, options_);
+      if (!recorded) return recorded;
+      recorded_ = std::move(*recorded);
+    }
     cluster_ = read_cluster_files(files, {});
     if (!cluster_.unreadable.empty()) return tl::unexpected(std::move(cluster_.unreadable));
     report_.read(cluster_.objects);
     for (const auto& object : cluster_.left_alone) {
       report_.skipped(object.value, [&] { return object.where; });
     }
-    for (const PodFile& pod : cluster_.pods) {
-      if (pod.containers.empty()) continue;
-      if (auto workload = workload_of(pod, report_)) {
+    for (const LivePods& running : pods_that_run(cluster_, report_)) {
+      if (running.file.containers.empty()) continue;
+      if (auto workload = workload_of(running.file, report_)) {
+        if (running.pods > 0) workload->pods = running.pods;
         draft_.workloads.push_back(std::move(*workload));
       }
     }
+    add_nodes();
     for (const NodeGroupFile& group : cluster_.groups) add_group(group);
     remark_on_overlays();
-    if (draft_.workloads.empty()) return no_workload(files.front());
+    if (draft_.workloads.empty()) return no_workload(sources.front());
+    take_recorded();
     return made(files);
   }
 
@@ -95,8 +111,61 @@ class ClusterImport {
     share_assumed_pool();
     complete(draft_, options_);
     keep_selectors_that_match();
+    std::vector<RecordedWorkload> recorded;
+    for (auto& [number, workload] : of_workloads_) {
+      workload.name = draft_.workloads[number].name;
+      workload.pods_at_once = draft_.workloads[number].pods;
+      recorded.push_back(std::move(workload));
+    }
     return Imported{written(draft_),
-                    log_in_order(files, static_cast<std::int64_t>(draft_.workloads.size()))};
+                    log_in_order(files, static_cast<std::int64_t>(draft_.workloads.size())),
+                    {},
+                    {},
+                    std::move(recorded)};
+  }
+
+  // What Prometheus recorded of the workloads that are here.
+  void take_recorded() {
+    if (!recorded_) return;
+    const auto nowhere = [] { return SourceLocation{}; };
+    const auto number_of = [&](const std::string& name, const std::string& space) {
+      const auto same = std::ranges::find_if(draft_.workloads, [&](const DraftWorkload& workload) {
+        return workload.name == name && (workload.space.empty() || workload.space == space);
+      });
+      return static_cast<std::size_t>(same - draft_.workloads.begin());
+    };
+    for (const DraftWorkload& seen : workloads_seen(*recorded_)) {
+      const std::size_t number = number_of(seen.name, seen.space);
+      if (number == draft_.workloads.size()) {
+        report_.skipped("workloads that Prometheus recorded and that are not here", nowhere);
+      } else {
+        take_figures(seen, draft_.workloads[number]);
+      }
+    }
+    for (RecordedWorkload& workload : recorded_->recorded) {
+      const std::size_t number = number_of(workload.name, workload.space);
+      if (number < draft_.workloads.size()) of_workloads_.emplace_back(number, std::move(workload));
+    }
+    report_.remark(ImportRemark::Kind::Note, "workloads with figures of Prometheus", nowhere,
+                   static_cast<std::int64_t>(of_workloads_.size()));
+  }
+
+  // What somebody wrote down holds.
+  static void take_figures(const DraftWorkload& seen, DraftWorkload& workload) {
+    if (!workload.gpu_permille) {
+      workload.gpu_permille = seen.gpu_permille;
+      workload.sm_permille = seen.sm_permille;
+    }
+    if (!workload.gpu_memory) {
+      workload.gpu_memory = seen.gpu_memory;
+      workload.memory_is_measured = seen.memory_is_measured;
+    }
+    if (workload.traffic.empty()) {
+      workload.traffic = seen.traffic;
+      workload.traffic_from = seen.traffic_from;
+    }
+    if (!workload.run_time) workload.run_time = seen.run_time;
+    workload.is_greedy = workload.is_greedy || seen.is_greedy;
   }
 
   // Remarks in the order in which the files give rise to them, those without a place at the end.
@@ -130,11 +199,45 @@ class ClusterImport {
     }
   }
 
+  void add_nodes() {
+    std::set<std::pair<std::string, std::string>> selected;
+    for (const DraftWorkload& workload : draft_.workloads) {
+      selected.insert(workload.node_selector.begin(), workload.node_selector.end());
+    }
+    is_live_ = std::ranges::any_of(cluster_.groups, [](const NodeGroupFile& group) {
+      return group.kind == NodeGroupFile::Kind::Node;
+    });
+    for (LiveNodes& alike : nodes_that_are_there(cluster_, selected, report_)) {
+      const NodeGroupFile& node = *alike.first;
+      const KeyValue* layout = label_of(node, "nvidia.com/mig.config");
+      alike.pool.sharing = plugin_sharing(label_of(node, "nvidia.com/device-plugin.config"),
+                                          layout == nullptr ? "" : layout->value);
+      if (alike.pool.sharing.empty()) alike.pool.sharing = labelled_sharing(node);
+      const KeyValue* region = label_of(node, "topology.kubernetes.io/region");
+      if (cluster_.region.empty() && region != nullptr) cluster_.region = region->value;
+      if (!alike.node_pool.empty()) started_.insert(alike.node_pool);
+      draft_.pools.push_back(std::move(alike.pool));
+    }
+  }
+
   void add_group(const NodeGroupFile& group) {
     const auto where = [&] { return group.object_where; };
-    if (group.kind == NodeGroupFile::Kind::Node) {
-      return report_.skipped("objects of kind Node", where);
+    if (group.kind == NodeGroupFile::Kind::Node) return;
+    if (group.kind == NodeGroupFile::Kind::NodePool && started_.contains(group.name)) {
+      return report_.remark(ImportRemark::Kind::Note,
+                            "NodePools that have nodes: taken as these, as many as there are",
+                            where);
     }
+    if (group.kind == NodeGroupFile::Kind::NodePool && is_live_ && !group.fewest) {
+      NodeGroupFile empty = group;  // what it may start, of which there is none now
+      empty.fewest = 0;
+      return add_pools_of(empty);
+    }
+    add_pools_of(group);
+  }
+
+  void add_pools_of(const NodeGroupFile& group) {
+    const auto where = [&] { return group.object_where; };
     DraftPool pool;
     for (const KeyValue& label : group.labels) pool.labels.emplace_back(label.key, label.value);
     for (const Taint& taint : group.taints) {
@@ -344,7 +447,8 @@ class ClusterImport {
         const bool is_known = std::ranges::any_of(draft_.pools, [&](const DraftPool& pool) {
           return std::ranges::find(pool.labels, label) != pool.labels.end();
         });
-        if (!is_known) {
+        // Labels that programs set choose a pool, which need not have them in a scenario.
+        if (!is_known && !is_set_by_others(label.first)) {
           report_.guessed(fmt::format("node selectors that no node pool here has, left out: {}",
                                       label.first.substr(0, 60)),
                           [] { return SourceLocation{}; });
@@ -358,6 +462,10 @@ class ClusterImport {
   ImportReport report_;
   ClusterFiles cluster_;
   ScenarioDraft draft_;
+  std::optional<Imported> recorded_;                                    // by Prometheus
+  std::vector<std::pair<std::size_t, RecordedWorkload>> of_workloads_;  // by their number
+  bool is_live_ = false;                                                // its nodes are here
+  std::set<std::string> started_;                                       // NodePools that have nodes
   std::string disruption_;   // of the first NodePool that grows
   bool autoscales_ = false;  // a node group is the Cluster Autoscaler's
 };

@@ -192,6 +192,8 @@ class WorkloadDraft {
   void place() {
     workload_.priority = pod_.priority;
     for (const Toleration& toleration : pod_.tolerations) {
+      // Of what happens to a node: the API server gives them to every pod, pools have none.
+      if (toleration.key.starts_with("node.kubernetes.io/")) continue;
       std::string text;
       for (const auto& [key, value] :
            {std::pair("key", &toleration.key), std::pair("operator", &toleration.op),
@@ -201,10 +203,8 @@ class WorkloadDraft {
       }
       if (!text.empty()) workload_.tolerations.push_back("{" + text + "}");
     }
-    // Labels that programs set choose a pool, which has no such label in a scenario.
     for (const KeyValue& label : pod_.node_selector) {
-      if (!is_set_by_others(label.key))
-        workload_.node_selector.emplace_back(label.key, label.value);
+      workload_.node_selector.emplace_back(label.key, label.value);
     }
     for (const KeyValue& annotation : pod_.annotations) {
       if (annotation.key == kDoNotDisrupt || annotation.key == kSafeToEvict) {

@@ -51,6 +51,7 @@ struct PodRecord {
   Time arrival;
   Time scheduled;
   Time started;  // its first container
+  Time working;  // ... by the word of the container itself, where a source has that beside
   Time ended;
   JobState state = JobState::Unknown;
   std::int32_t priority = 0;

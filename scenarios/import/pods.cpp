@@ -39,11 +39,6 @@ PodRecord::Time later(PodRecord::Time a, PodRecord::Time b) {
   return a && b ? std::max(a, b) : (a ? a : b);
 }
 
-bool ends_with_digits(std::string_view text, std::size_t least) {
-  const std::size_t digits = text.size() - (text.find_last_not_of("0123456789") + 1);
-  return digits >= least && digits < text.size() && text[text.size() - digits - 1] == '-';
-}
-
 JsonValue owner_of(JsonValue metadata) {
   JsonCursor owners(metadata["ownerReferences"]);
   JsonValue owner;
@@ -53,22 +48,10 @@ JsonValue owner_of(JsonValue metadata) {
   return owner;
 }
 
-// "Deployment/asr" rather than its ReplicaSet, "CronJob/nightly" rather than one of its Jobs.
-std::string controller_of(JsonValue metadata) {
+std::string work_of(JsonValue metadata) {
   const JsonValue owner = owner_of(metadata);
-  std::string kind = owner["kind"].scalar();
-  std::string name = owner["name"].scalar();
-  if (kind.empty() || name.empty()) return {};
-  const std::string hash = "-" + metadata["labels"]["pod-template-hash"].scalar();
-  if (kind == "ReplicaSet" && hash.size() > 1 && name.ends_with(hash)) {
-    kind = "Deployment";
-    name.resize(name.size() - hash.size());
-  } else if (constexpr std::size_t kMinutesSince1970 = 8;
-             kind == "Job" && ends_with_digits(name, kMinutesSince1970)) {
-    kind = "CronJob";
-    name.resize(name.rfind('-'));
-  }
-  return fmt::format("{}/{}", kind, name);
+  return controller_of(owner["kind"].scalar(), owner["name"].scalar(),
+                       metadata["labels"]["pod-template-hash"].scalar());
 }
 
 class PodReader {
@@ -86,7 +69,7 @@ class PodReader {
     if (!spec_.is_object()) return bad(metadata_, "a pod without spec");
     pod_.arrival = time_of(metadata_["creationTimestamp"]);
     if (!pod_.arrival) return bad_creation();
-    pod_.work = controller_of(metadata_);
+    pod_.work = work_of(metadata_);
     read_failure_rule();
     pod_.node = spec_["nodeName"].scalar();
     pod_.priority = static_cast<std::int32_t>(std::clamp<std::int64_t>(

@@ -156,11 +156,12 @@ Expected<Imported> import_prometheus(std::span<const SourceText> files,
   ClusterMetrics cluster;
   GpuMetrics gpus;
   RequestCounters requests;
+  LatencyHistogram latency(options.latency);
   Diagnostics problems;
   const SeriesVisitor visit = [&](const Labels& labels, const std::vector<Sample>& samples,
                                   const SourceLocation& where) {
     if (cluster.add(labels, samples, where) || gpus.add(labels, samples, where) ||
-        requests.add(labels, samples, where)) {
+        requests.add(labels, samples, where) || latency.add(labels, samples, where)) {
       return;
     }
     report.skipped(fmt::format("series of {}, which is not used", labels.metric().substr(0, 60)),
@@ -188,11 +189,13 @@ Expected<Imported> import_prometheus(std::span<const SourceText> files,
                    [&] { return pod.where; });
     return true;
   });
+  std::vector<RecordedWorkload> recorded = recorded_workloads(pods, latency);
   std::set<std::string> greedy = greedy_pods(pods);
   std::map<std::string, RequestCount> counted = requests.counts(report);
   JobTrace trace = trace_of_pods(std::move(pods), options, report);
   const auto jobs = static_cast<std::int64_t>(trace.size());
-  return Imported{std::move(trace), report.take_log(jobs), std::move(counted), std::move(greedy)};
+  return Imported{std::move(trace), report.take_log(jobs), std::move(counted), std::move(greedy),
+                  std::move(recorded)};
 }
 
 namespace {
@@ -225,6 +228,7 @@ constexpr std::array kWanted = {
     WantedSeries{"DCGM_FI_PROF_GR_ENGINE_ACTIVE", "", true},
     WantedSeries{"DCGM_FI_PROF_SM_ACTIVE", "", true},
     WantedSeries{"kube_pod_container_info", "", true},
+    WantedSeries{"kube_pod_container_state_started", "", true},
     WantedSeries{"vllm:request_success_total", "", true},
     WantedSeries{"nv_inference_request_success", "", true},
     WantedSeries{"ts_inference_requests_total", "", true},
@@ -291,19 +295,24 @@ Expected<PrometheusWindow> prometheus_window(const std::string& start, const std
   return window;
 }
 
-std::vector<PrometheusQuery> prometheus_queries(const PrometheusWindow& window) {
+std::vector<PrometheusQuery> prometheus_queries(const PrometheusWindow& window,
+                                                const std::string& latency) {
   std::vector<PrometheusQuery> queries;
-  for (const WantedSeries& wanted : kWanted) {
-    const std::string query =
-        percent_encoded(std::string(wanted.metric) + std::string(wanted.matchers));
-    const std::int64_t span = (kMostPoints - 1) * window.step_s;
+  const std::int64_t span = (kMostPoints - 1) * window.step_s;
+  const auto ask = [&](const std::string& metric, const std::string& query, bool is_optional) {
     for (std::int64_t start = window.start_s; start <= window.end_s;
          start += span + window.step_s) {
-      queries.push_back({std::string(wanted.metric), wanted.is_optional,
-                         fmt::format("/api/v1/query_range?query={}&start={}&end={}&step={}", query,
-                                     start, std::min(window.end_s, start + span), window.step_s)});
+      queries.push_back({metric, is_optional,
+                         fmt::format("/api/v1/query_range?query={}&start={}&end={}&step={}",
+                                     percent_encoded(query), start,
+                                     std::min(window.end_s, start + span), window.step_s)});
     }
+  };
+  for (const WantedSeries& wanted : kWanted) {
+    const std::string metric(wanted.metric);
+    ask(metric, metric + std::string(wanted.matchers), wanted.is_optional);
   }
+  if (!latency.empty()) ask(latency + "_bucket", latency + "_bucket", false);
   return queries;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -121,6 +122,51 @@ class RequestCounters {
   using PodCounter = std::pair<std::string, std::size_t>;
   std::map<PodCounter, std::map<std::string, Scrapes>> series_;  // by what was counted
 };
+
+// How much a counter grew, and from when to when it was seen. One that fell began anew.
+struct Increase {
+  double count = 0;
+  std::int64_t since_ns = INT64_MAX;
+  std::int64_t until_ns = 0;
+};
+Increase increase_of(std::vector<Sample> samples);
+
+// Labels of who asked, not of who was asked: by two jobs, or by two servers of which one may fail.
+inline constexpr std::array<std::string_view, 7> kOfScrape = {
+    "job", "instance", "endpoint", "service", "prometheus", "prometheus_replica", "replica"};
+
+// A histogram of latencies that the user named.
+class LatencyHistogram {
+ public:
+  // Without "_bucket". Seconds, unless the name ends with another unit.
+  explicit LatencyHistogram(std::string metric);
+
+  // False when the series is not of its buckets.
+  bool add(const Labels& labels, const std::vector<Sample>& samples, const SourceLocation& where);
+
+  using Buckets = std::map<double, double>;        // requests of at most so many seconds
+  std::map<std::string, Buckets> of_pods() const;  // by "namespace/pod"
+
+  // Between the bounds by the rule of Prometheus' histogram_quantile(); nullopt of no requests.
+  static std::optional<Duration> quantile(const Buckets& buckets, double q);
+
+ private:
+  std::string bucket_;  // name of its series
+  double unit_ = 1;
+  struct Scrape {
+    double bound = 0;
+    std::vector<Sample> samples;
+  };
+  // By pod, by what is counted, by who asked.
+  std::map<std::string, std::map<std::string, std::map<std::string, Scrape>>> series_;
+};
+
+// What was recorded of the pods of each controller that ask for GPUs, by namespace and name.
+std::vector<RecordedWorkload> recorded_workloads(const std::vector<PodRecord>& pods,
+                                                 const LatencyHistogram& latency);
+
+// Whether a file is what a Prometheus server answered, as it came.
+bool is_prometheus_answer(const SourceText& file);
 
 // What DCGM says of one device, a GPU or a MIG instance: who used how much of it, and when.
 //

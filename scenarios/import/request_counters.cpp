@@ -16,18 +16,10 @@ constexpr std::array<std::string_view, 4> kCounters = {
     "istio_requests_total"};
 constexpr std::size_t kIstio = 3;
 
-// Who asked, not who was asked: by two jobs, or by two servers of which one may fail.
-constexpr std::array<std::string_view, 7> kOfScrape = {
-    "job", "instance", "endpoint", "service", "prometheus", "prometheus_replica", "replica"};
-
 // More than any pod answers: no figure.
 constexpr double kMostRequests = 1e12;
 
-struct Increase {
-  double requests = 0;
-  std::int64_t since_ns = INT64_MAX;
-  std::int64_t until_ns = 0;
-};
+}  // namespace
 
 Increase increase_of(std::vector<Sample> samples) {
   Increase increase;
@@ -38,14 +30,12 @@ Increase increase_of(std::vector<Sample> samples) {
     increase.until_ns = std::max(increase.until_ns, sample.at);
     // A counter that fell began anew.
     if (last != nullptr) {
-      increase.requests += sample.value - (sample.value < last->value ? 0 : last->value);
+      increase.count += sample.value - (sample.value < last->value ? 0 : last->value);
     }
     last = &sample;
   }
   return increase;
 }
-
-}  // namespace
 
 bool RequestCounters::add(const Labels& labels, const std::vector<Sample>& samples,
                           const SourceLocation& where) {
@@ -74,10 +64,10 @@ std::map<std::string, RequestCount> RequestCounters::counts(ImportReport& report
       for (const auto& scrape : scrapes) {
         const Series& series = scrape.second;
         const Increase increase = increase_of(series.samples);
-        if (!(increase.requests < kMostRequests)) {
+        if (!(increase.count < kMostRequests)) {
           report.skipped("counters of requests that count more than there can be",
                          [&] { return series.where; });
-        } else if (increase.requests >= largest.requests) {
+        } else if (increase.count >= largest.count) {
           largest = increase;
         }
       }
@@ -86,7 +76,7 @@ std::map<std::string, RequestCount> RequestCounters::counts(ImportReport& report
                       "counters of requests that were scraped several times: the largest counts",
                       [&] { return scrapes.begin()->second.where; });
       }
-      count.requests += largest.requests;
+      count.requests += largest.count;
       count.since_ns = std::min(count.since_ns, largest.since_ns);
       count.until_ns = std::max(count.until_ns, largest.until_ns);
     }

@@ -72,6 +72,9 @@ struct ScenarioDraft {
 
 ScenarioText written(const ScenarioDraft& draft);
 
+// The workloads that the pods of a trace were, with the figures that it has of them.
+std::vector<DraftWorkload> workloads_seen(const Imported& imported);
+
 // Lower-case letters, digits and dashes, at most 63: `other` when nothing of `text` is left.
 std::string dns_name(const std::string& text, const std::string& other);
 

@@ -62,6 +62,7 @@ class PodFileReader {
     pod_.object_where = object_.where;
     pod_.space = text_below(&object_, {"metadata", "namespace"});
     read_copies(owner);
+    read_state();
     if (!is_map(spec)) return leave_alone();
     read_containers(node_below(spec, {"initContainers"}), true);
     read_containers(node_below(spec, {"containers"}), false);
@@ -90,6 +91,27 @@ class PodFileReader {
     }
     pod_.completions = std::clamp<std::int64_t>(
         whole_of(text_below(owner, {"spec", "completions"})).value_or(1), 0, kMostCopies);
+  }
+
+  // What made it, and whether it runs: the API server says so, manifests do not.
+  void read_state() {
+    if (pod_.kind != "Pod" && pod_.kind != "Job") return;
+    const Node* owners = node_below(&object_, {"metadata", "ownerReferences"});
+    for (std::size_t i = 0; is_list(owners) && i < owners->items.size(); ++i) {
+      const Node* one = owners->items[i].get();
+      if (i > 0 && !is_true(node_below(one, {"controller"}))) continue;
+      pod_.owner = controller_of(text_below(one, {"kind"}), text_below(one, {"name"}),
+                                 text_below(&object_, {"metadata", "labels", "pod-template-hash"}));
+    }
+    const std::string phase = text_below(&object_, {"status", "phase"});
+    pod_.has_ended = phase == "Succeeded" || phase == "Failed";
+    const Node* conditions = node_below(&object_, {"status", "conditions"});
+    for (std::size_t i = 0; is_list(conditions) && i < conditions->items.size(); ++i) {
+      const Node* one = conditions->items[i].get();
+      const std::string type = text_below(one, {"type"});
+      const bool ends = pod_.kind == "Job" && (type == "Complete" || type == "Failed");
+      pod_.has_ended = pod_.has_ended || (ends && text_below(one, {"status"}) == "True");
+    }
   }
 
   void read_containers(const Node* list, bool is_init) {
@@ -348,3 +370,24 @@ void read_pods(Context& context, const Node& object, std::string_view kind) {
 }
 
 }  // namespace slicewise::scenarios::manifests
+
+namespace slicewise::scenarios {
+
+std::string controller_of(std::string kind, std::string name, std::string_view template_hash) {
+  if (kind.empty() || name.empty()) return {};
+  const std::string hash = fmt::format("-{}", template_hash);
+  const std::size_t dash = name.rfind('-');
+  const std::size_t digits = name.size() - (name.find_last_not_of("0123456789") + 1);
+  constexpr std::size_t kMinutesSince1970 = 8;  // of the time at which a CronJob made it
+  if (kind == "ReplicaSet" && hash.size() > 1 && name.ends_with(hash)) {
+    kind = "Deployment";
+    name.resize(name.size() - hash.size());
+  } else if (kind == "Job" && dash != name.npos && digits >= kMinutesSince1970 &&
+             dash + 1 + digits == name.size()) {
+    kind = "CronJob";
+    name.resize(dash);
+  }
+  return fmt::format("{}/{}", kind, name);
+}
+
+}  // namespace slicewise::scenarios

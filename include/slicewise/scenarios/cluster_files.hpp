@@ -84,7 +84,14 @@ struct PodFile {
   std::string restart_policy;
   std::int64_t priority = 0;
   bool is_system = false;  // part of the GPU software: it may see all GPUs
+  // Of objects that a cluster holds, beside those that people wrote.
+  std::string owner;       // what made it, "Deployment/asr"; "" nobody did
+  bool has_ended = false;  // a pod or Job that runs no more
 };
+
+// What made an object: "Deployment/asr" rather than its ReplicaSet, "CronJob/nightly" rather than
+// one of its Jobs; "" without a kind or a name. `template_hash`: the label pod-template-hash.
+std::string controller_of(std::string kind, std::string name, std::string_view template_hash);
 
 // What no manifest of Kubernetes says of a pod, as annotations of it: read as the fields of a
 // scenario's workload are.

@@ -29,7 +29,8 @@ enum class ImportKind : std::uint8_t {
   Mooncake,    // JSONL with prefix hashes
   BurstGpt,    // CSV
   ServeGen,    // rates of clients by window
-  K8s,         // manifests, device-plugin values, NodePools
+  K8s,         // manifests, device-plugin values, NodePools, or what a cluster holds of them;
+               // answers of Prometheus beside them give the figures that these do not have
 };
 
 // As on the command line: "openb", "k8s".
@@ -55,6 +56,8 @@ struct ImportOptions {
   std::string partitions;                 // Swf: GPUs of a processor by partition, "1=1,2=0"
   double rate_scale = 1;                  // ServeGen
   std::optional<std::string> trace_path;  // what a scenario calls the trace it comes with
+  std::string
+      latency;  // Prometheus, K8s: a histogram, "vllm:e2e_request_latency_seconds"; "": none
 };
 
 // What an importer left out, made up or put right, once for each reason.
@@ -112,12 +115,28 @@ struct RequestCount {
   std::int64_t until_ns = 0;
 };
 
+// What Prometheus recorded of a workload, to hold a simulation of it to.
+struct RecordedWorkload {
+  std::string name;  // as in the scenario
+  std::string space;
+  std::string work;               // that made its pods: "Deployment/asr"
+  std::int64_t pods = 0;          // that were seen
+  std::int64_t pods_at_once = 0;  // of the workload in the scenario
+  std::optional<double> gpu_use;  // of a GPU, by one of its pods: mean
+  std::optional<Duration> wait;   // from the creation of a pod to its container's start: mean
+  // Of the named histogram, between its bounds by the rule of Prometheus; absent: nothing counted.
+  std::optional<Duration> latency_p50;
+  std::optional<Duration> latency_p95;
+  std::optional<Duration> latency_p99;
+};
+
 struct Imported {
   std::variant<JobTrace, RequestLog, ClientRates, ScenarioText> content;
   ImportLog log;
   // Of pods of a JobTrace, by its id: what a scenario takes beside the columns.
   std::map<std::string, RequestCount> requests{};
-  std::set<std::string> greedy{};  // pods that map all free GPU memory
+  std::set<std::string> greedy{};            // pods that map all free GPU memory
+  std::vector<RecordedWorkload> recorded{};  // of Prometheus; with K8s those that are there now
 };
 
 // Reads the files of one log; compressed ones (gzip, zstd) and tar archives of them are unpacked.
@@ -163,8 +182,10 @@ struct PrometheusQuery {
   std::string path;  // "/api/v1/query_range?query=kube_pod_created&start=...&end=...&step=60"
 };
 
-// All series that import_log reads, cut so that no answer has more than kMostPoints of a series;
-// one answer starts a step behind the last point of that before it.
-std::vector<PrometheusQuery> prometheus_queries(const PrometheusWindow& window);
+// All series that import_log reads, and the buckets of `latency` unless that is "", cut so that no
+// answer has more than kMostPoints of a series; one answer starts a step behind the last point of
+// that before it.
+std::vector<PrometheusQuery> prometheus_queries(const PrometheusWindow& window,
+                                                const std::string& latency = {});
 
 }  // namespace slicewise::scenarios

@@ -1,0 +1,160 @@
+#include "live_objects.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "../text/flow_text.hpp"
+#include "../text/scalars.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+std::string_view text_of(const NodeGroupFile& node, std::string_view label) {
+  const KeyValue* found = label_of(node, label);
+  return found == nullptr ? std::string_view() : std::string_view(found->value);
+}
+
+std::string_view first_text(const NodeGroupFile& node,
+                            std::initializer_list<std::string_view> labels) {
+  for (const std::string_view label : labels) {
+    if (const std::string_view text = text_of(node, label); !text.empty()) return text;
+  }
+  return {};
+}
+
+constexpr std::string_view kNodePool = "karpenter.sh/nodepool";
+
+std::string_view group_of(const NodeGroupFile& node) {
+  return first_text(node,
+                    {kNodePool, "eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name"});
+}
+
+bool is_spot(const NodeGroupFile& node) {
+  return text_of(node, "karpenter.sh/capacity-type") == "spot" ||
+         text_of(node, "eks.amazonaws.com/capacityType") == "SPOT";
+}
+
+// Taints of the life of a node are not those of its pool.
+bool is_of_its_life(const Taint& taint) {
+  return taint.key.starts_with("node.kubernetes.io/") || taint.key.starts_with("karpenter.sh/") ||
+         taint.key.starts_with("node.cloudprovider.kubernetes.io/");
+}
+
+bool takes_pods(const NodeGroupFile& node) {
+  return std::ranges::none_of(node.taints, [](const Taint& taint) {
+    return is_of_its_life(taint) && taint.effect != "PreferNoSchedule";
+  });
+}
+
+DraftPool pool_of(const NodeGroupFile& node) {
+  DraftPool pool;
+  const std::string type = node.types.front().value;
+  const std::string_view group = group_of(node);
+  pool.name = dns_name(group.empty() ? type : std::string(group), "gpu");
+  pool.instance_type = type;
+  pool.nodes = 0;
+  pool.nodes_are_assumed = false;
+  if (is_spot(node)) pool.capacity_type = "spot";
+  for (const Taint& taint : node.taints) {
+    if (is_of_its_life(taint)) continue;
+    pool.taints.push_back(fmt::format("{{key: {}, value: {}, effect: {}}}", in_quotes(taint.key),
+                                      in_quotes(taint.value), in_quotes(taint.effect)));
+  }
+  return pool;
+}
+
+}  // namespace
+
+std::vector<LivePods> pods_that_run(const ClusterFiles& cluster, ImportReport& report) {
+  std::set<std::string> objects;
+  const auto id = [](const PodFile& pod, const std::string& name) {
+    return fmt::format("{}/{}", pod.space, name);
+  };
+  for (const PodFile& pod : cluster.pods) {
+    objects.insert(id(pod, fmt::format("{}/{}", pod.kind, pod.name)));
+  }
+  std::vector<LivePods> running;
+  std::map<std::string, std::size_t> of_controllers;
+  for (const PodFile& pod : cluster.pods) {
+    const auto place = [&] { return pod.object_where; };
+    if (pod.has_ended) {
+      report.skipped(fmt::format("objects of kind {} that have ended", pod.kind), place);
+    } else if (!pod.owner.empty() && objects.contains(id(pod, pod.owner))) {
+      report.remark(
+          ImportRemark::Kind::Note,
+          fmt::format("objects of kind {} that others here make: counted there", pod.kind), place);
+    } else if (pod.owner.empty() || pod.kind != "Pod") {
+      running.push_back({pod, 0});
+    } else if (const auto [known, is_new] =
+                   of_controllers.try_emplace(id(pod, pod.owner), running.size());
+               !is_new) {
+      ++running[known->second].pods;
+    } else {
+      LivePods& first = running.emplace_back(LivePods{pod, 1});
+      const std::size_t slash = pod.owner.find('/');
+      const std::string kind = pod.owner.substr(0, slash);
+      first.file.name = pod.owner.substr(slash + 1);
+      // What serves; all else runs to its end, or is restarted, as its pods say.
+      if (kind == "Deployment" || kind == "ReplicaSet" || kind == "StatefulSet") {
+        first.file.kind = kind;
+      }
+    }
+  }
+  return running;
+}
+
+std::vector<LiveNodes> nodes_that_are_there(
+    const ClusterFiles& cluster, const std::set<std::pair<std::string, std::string>>& selected,
+    ImportReport& report) {
+  std::vector<LiveNodes> pools;
+  std::map<std::tuple<std::string, std::string, bool, std::string, std::string>, std::size_t> known;
+  for (const NodeGroupFile& node : cluster.groups) {
+    if (node.kind != NodeGroupFile::Kind::Node) continue;
+    const auto place = [&] { return node.object_where; };
+    if (node.types.empty() || !is_gpu_type(node.types.front().value)) {
+      report.skipped("nodes without GPUs", place);
+      continue;
+    }
+    if (!takes_pods(node)) {
+      report.skipped("nodes that take no pods now: cordoned, not ready, or on their way out",
+                     place);
+      continue;
+    }
+    const auto [position, is_new] = known.try_emplace(
+        {std::string(group_of(node)), node.types.front().value, is_spot(node),
+         std::string(text_of(node, "nvidia.com/device-plugin.config")),
+         fmt::format("{} {}", text_of(node, "nvidia.com/mig.config"), labelled_sharing(node))},
+        pools.size());
+    if (is_new) {
+      pools.push_back({pool_of(node), &node, std::string(text_of(node, kNodePool))});
+      for (const KeyValue& label : node.labels) {
+        if (!is_set_by_others(label.key) || selected.contains({label.key, label.value})) {
+          pools.back().pool.labels.emplace_back(label.key, label.value);
+        }
+      }
+    }
+    LiveNodes& alike = pools[position->second];
+    ++alike.pool.nodes;
+    // A pool has the labels that all of its nodes have.
+    std::erase_if(alike.pool.labels,
+                  [&](const auto& label) { return text_of(node, label.first) != label.second; });
+  }
+  return pools;
+}
+
+std::string labelled_sharing(const NodeGroupFile& node) {
+  const auto replicas = whole_of(text_of(node, "nvidia.com/gpu.replicas"));
+  if (!replicas || *replicas < 2 || *replicas > 1'000) return {};
+  // A product without -SHARED has its resource renamed instead.
+  const bool renames = !text_of(node, "nvidia.com/gpu.product").ends_with("-SHARED");
+  return fmt::format(
+      "devicePlugin: {{version: v1, sharing: {{{}: {{{}resources: [{{name: nvidia.com/gpu, "
+      "replicas: {}}}]}}}}}}",
+      text_of(node, "nvidia.com/gpu.sharing-strategy") == "mps" ? "mps" : "timeSlicing",
+      renames ? "renameByDefault: true, " : "", *replicas);
+}
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "slicewise/scenarios/cluster_files.hpp"
+
+#include "import_report.hpp"
+#include "scenario_draft.hpp"
+
+// What a cluster holds beside what people wrote: nodes, and pods that controllers made.
+namespace slicewise::scenarios {
+
+// Pods of one kind, and how many of them there are where that is not their object's to say.
+struct LivePods {
+  PodFile file;
+  std::int64_t pods = 0;  // 0: as many as the object says
+};
+
+// Each pod once: none that has ended, or that an object makes which is here as well; the pods of
+// any other controller together, under its name.
+std::vector<LivePods> pods_that_run(const ClusterFiles& cluster, ImportReport& report);
+
+// Nodes with GPUs that are alike: of one group or NodePool, type, purchase and sharing.
+struct LiveNodes {
+  DraftPool pool;                        // but for its sharing, where labels choose that
+  const NodeGroupFile* first = nullptr;  // of them
+  std::string node_pool;                 // that started them; "" none
+};
+
+// Nodes that take pods. Of the labels that programs set a pool has those that are `selected`.
+std::vector<LiveNodes> nodes_that_are_there(
+    const ClusterFiles& cluster, const std::set<std::pair<std::string, std::string>>& selected,
+    ImportReport& report);
+
+// The settings of the device plugin that GPU Feature Discovery tells of; "" when it shares nothing.
+std::string labelled_sharing(const NodeGroupFile& node);
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,205 @@
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/scenarios/import.hpp"
+#include "slicewise/scenarios/load.hpp"
+
+// `import k8s` of what a cluster holds: nodes, pods that controllers made, figures of Prometheus.
+namespace slicewise::scenarios {
+namespace {
+
+std::string file_text(const std::string& path) {
+  std::ifstream file(std::string(SLICEWISE_SOURCE_DIR) + "/" + path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+struct Read {
+  Imported imported;
+  Scenario scenario;
+
+  const Workload& workload(const std::string& name) const {
+    for (const Workload& one : scenario.workloads) {
+      if (one.name.value == name) return one;
+    }
+    throw std::runtime_error("no workload " + name);
+  }
+  std::int64_t said(const std::string& what) const {
+    for (const ImportRemark& remark : imported.log.remarks) {
+      if (remark.what.find(what) != std::string::npos) return remark.count;
+    }
+    return 0;
+  }
+};
+
+Read read(const std::vector<std::string>& texts, const ImportOptions& options = {}) {
+  std::vector<SourceText> files;
+  for (const std::string& text : texts) files.push_back({"f.json", text});
+  auto imported = import_log(ImportKind::K8s, files, options);
+  if (!imported) throw std::runtime_error(imported.error().front().message);
+  const std::string yaml = scenario_of(*imported, ImportKind::K8s, options).yaml;
+  const auto loaded = load_scenario({"out.yaml", yaml});
+  if (!loaded) throw std::runtime_error(loaded.error().front().message + " in\n" + yaml);
+  return {std::move(*imported), loaded->variants.front()};
+}
+
+Read read_recorded(const std::vector<std::string>& more = {}, const ImportOptions& options = {}) {
+  std::vector<std::string> texts = {file_text("scenarios/examples/logs/kubectl.json")};
+  texts.insert(texts.end(), more.begin(), more.end());
+  return read(texts, options);
+}
+
+TEST(LiveCluster, NodesThatAreAlikeAreAPoolOfAsMany) {
+  const Read cluster = read_recorded();
+  ASSERT_EQ(cluster.scenario.node_pools.size(), 3U);
+  const NodePool& voice = cluster.scenario.node_pools[0];
+  EXPECT_EQ(voice.name.value, "voice-t4");
+  EXPECT_EQ(voice.instance_type.value, "g4dn.xlarge");
+  EXPECT_EQ(voice.nodes, 3);
+  EXPECT_EQ(voice.labels.at("team"), "voice");
+  EXPECT_EQ(voice.labels.at("eks.amazonaws.com/nodegroup"), "voice-t4");
+  EXPECT_EQ(voice.labels.count("topology.kubernetes.io/zone"), 0U);
+  EXPECT_EQ(voice.taints.size(), 1U);
+  // By its label, from the ConfigMap that the device plugin mounts.
+  ASSERT_TRUE(voice.device_plugin.has_value());
+  ASSERT_TRUE(voice.device_plugin->time_slicing.has_value());
+  EXPECT_EQ(voice.device_plugin->time_slicing->resources.at(0).replicas, 4);
+  EXPECT_EQ(cluster.scenario.region, "eu-central-1");
+}
+
+TEST(LiveCluster, NodesThatTakeNoPodsAndNodesWithoutGpusAreLeftOut) {
+  const Read cluster = read_recorded();
+  EXPECT_EQ(cluster.scenario.node_pools[1].name.value, "research-a10g");
+  EXPECT_EQ(cluster.scenario.node_pools[1].nodes, 1);
+  EXPECT_EQ(cluster.said("nodes that take no pods now"), 1);
+  EXPECT_EQ(cluster.said("nodes without GPUs"), 1);
+}
+
+TEST(LiveCluster, ANodePoolWithoutNodesIsWhatMayBeStartedOneWithNodesIsThese) {
+  const Read none = read_recorded();
+  EXPECT_EQ(none.scenario.node_pools[2].name.value, "burst");
+  const Read some = read_recorded({R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n",
+    "labels": {"node.kubernetes.io/instance-type": "g6.xlarge", "karpenter.sh/nodepool": "burst",
+               "karpenter.sh/capacity-type": "spot"}}})"});
+  const NodePool& pool = some.scenario.node_pools[2];
+  EXPECT_EQ(pool.name.value, "burst");
+  EXPECT_EQ(pool.nodes, 1);
+  EXPECT_EQ(pool.capacity_type, CapacityType::Spot);
+  EXPECT_EQ(some.scenario.node_pools.size(), 3U);
+  EXPECT_EQ(some.said("NodePools that have nodes"), 1);
+}
+
+TEST(LiveCluster, WhatGpuFeatureDiscoverySaysIsTheSharingWhereNoSettingsAreRead) {
+  const Read cluster = read({R"({"kind": "List", "items": [
+    {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "labels": {
+      "node.kubernetes.io/instance-type": "g5.xlarge", "nvidia.com/gpu.replicas": "3",
+      "nvidia.com/gpu.product": "NVIDIA-A10G", "nvidia.com/gpu.sharing-strategy": "mps"}}},
+    {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "x"}, "spec": {"containers": [
+      {"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu.shared": "1"}}}]}}]})"});
+  ASSERT_TRUE(cluster.scenario.node_pools[0].device_plugin.has_value());
+  const DevicePlugin& plugin = *cluster.scenario.node_pools[0].device_plugin;
+  ASSERT_TRUE(plugin.mps.has_value());
+  EXPECT_EQ(plugin.mps->resources.at(0).replicas, 3);
+  EXPECT_TRUE(plugin.mps->rename_by_default);
+}
+
+TEST(LiveCluster, PodsCountOnceWithTheirObjectOrTogetherUnderTheirController) {
+  const Read cluster = read_recorded();
+  EXPECT_EQ(cluster.scenario.workloads.size(), 3U);
+  EXPECT_EQ(cluster.workload("asr").count, 3);
+  EXPECT_EQ(cluster.workload("tts").count, 2);
+  EXPECT_EQ(cluster.workload("finetune").kind, WorkloadKind::Job);
+  EXPECT_EQ(cluster.said("objects of kind Pod that others here make: counted there"), 5);
+  EXPECT_EQ(cluster.said("objects of kind Pod that have ended"), 1);
+}
+
+TEST(LiveCluster, PodsOfAnUnknownControllerAreAsManyAsThereAre) {
+  const auto pod = [](const std::string& name) {
+    return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + name +
+           R"(", "namespace": "x",
+      "ownerReferences": [{"kind": "RayCluster", "name": "ray", "controller": true}]}, "spec": {"containers": [
+      {"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "1"}}}]}})";
+  };
+  const Read cluster = read({pod("ray-a"), pod("ray-b"), pod("ray-c")});
+  ASSERT_EQ(cluster.scenario.workloads.size(), 1U);
+  EXPECT_EQ(cluster.workload("ray").count, 3);
+}
+
+// Samples of a series a minute apart, from `first` on.
+std::string series(const std::string& labels, const std::vector<std::string>& values) {
+  std::string text;
+  std::int64_t at = 1'718'000'000;
+  for (const std::string& value : values) {
+    text += (text.empty() ? "[" : ", [") + std::to_string(at) + ", \"" + value + "\"]";
+    at += 60;
+  }
+  return R"({"metric": {)" + labels + R"(}, "values": [)" + text + "]}";
+}
+
+std::string answer(const std::string& all) {
+  return R"({"status":"success","data":{"resultType":"matrix","result":[)" + all + "]}}";
+}
+
+std::string of_pod(const std::string& metric, const std::string& pod,
+                   const std::string& more = "") {
+  return R"("__name__": ")" + metric + R"(", "namespace": "voice", "pod": ")" + pod +
+         R"(", "uid": ")" + pod + "\"" + (more.empty() ? "" : ", ") + more;
+}
+
+std::string recording() {
+  const std::string pod = "asr-6d5f7c8b9f-bx2zq";
+  return answer(
+      series(of_pod("kube_pod_created", pod), {"1717999000"}) + "," +
+      series(of_pod("kube_pod_container_state_started", pod, R"("container": "main")"),
+             {"1717999030"}) +
+      "," +
+      series(of_pod("kube_pod_info", pod,
+                    R"("created_by_kind": "ReplicaSet", "created_by_name": "asr-6d5f7c8b9f")"),
+             {"1"}) +
+      "," +
+      series(of_pod("kube_pod_container_resource_requests", pod,
+                    R"("container": "main", "resource": "nvidia_com_gpu")"),
+             {"1", "1"}) +
+      "," +
+      series(
+          R"("__name__": "DCGM_FI_DEV_GPU_UTIL", "UUID": "GPU-1", "exported_namespace": "voice", "exported_pod": ")" +
+              pod + "\"",
+          {"20", "40"}) +
+      "," + series(of_pod("vllm:request_success_total", pod), {"0", "600"}) + "," +
+      series(of_pod("asr_seconds_bucket", pod, R"("le": "0.1")"), {"0", "50"}) + "," +
+      series(of_pod("asr_seconds_bucket", pod, R"("le": "0.2")"), {"0", "100"}) + "," +
+      series(of_pod("asr_seconds_bucket", pod, R"("le": "+Inf")"), {"0", "100"}));
+}
+
+TEST(LiveCluster, FiguresOfPrometheusStandWhereManifestsHaveNone) {
+  const Read cluster = read_recorded({recording()});
+  const Workload& asr = cluster.workload("asr");
+  // 600 requests in a minute, and 30 % of a GPU for each of three pods.
+  ASSERT_TRUE(asr.traffic.has_value());
+  EXPECT_NEAR(asr.traffic->mean.per_second, 10, 1e-6);
+  EXPECT_EQ(cluster.said("workloads with figures of Prometheus"), 1);
+  EXPECT_EQ(cluster.workload("tts").traffic->mean.per_second, 1);
+}
+
+TEST(LiveCluster, WhatWasRecordedIsKeptToHoldASimulationTo) {
+  ImportOptions options;
+  options.latency = "asr_seconds";
+  const Read cluster = read_recorded({recording()}, options);
+  ASSERT_EQ(cluster.imported.recorded.size(), 1U);
+  const RecordedWorkload& asr = cluster.imported.recorded.front();
+  EXPECT_EQ(asr.name, "asr");
+  EXPECT_EQ(asr.space, "voice");
+  EXPECT_EQ(asr.pods_at_once, 3);
+  EXPECT_NEAR(asr.gpu_use.value(), 0.3, 1e-9);
+  EXPECT_EQ(asr.wait, seconds(30));
+  // Half of the requests up to 0.1 s, the rest evenly up to 0.2 s.
+  EXPECT_EQ(asr.latency_p50, from_seconds(0.1));
+  EXPECT_EQ(asr.latency_p95, from_seconds(0.19));
+}
+
+}  // namespace
+}  // namespace slicewise::scenarios
