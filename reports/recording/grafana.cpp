@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "slicewise/reports/advice.hpp"
 #include "slicewise/reports/result_report.hpp"
 
 #include "../document/document_text.hpp"
@@ -187,6 +188,23 @@ void add_comparison(Dashboard& to) {
             {"avg(DCGM_FI_PROF_SM_ACTIVE{sim=\"\"})", "real"}});
 }
 
+json whole_dashboard(const std::string& title, const std::string& uid, json panels, json time,
+                     json variables) {
+  json list =
+      json::array({{{"name", "datasource"}, {"type", "datasource"}, {"query", "prometheus"}}});
+  list.insert(list.end(), variables.begin(), variables.end());
+  return {{"title", title},
+          {"uid", uid},
+          {"tags", {"slicewise", "gpu"}},
+          {"schemaVersion", 39},
+          {"version", 1},
+          {"editable", true},
+          {"timezone", "utc"},
+          {"time", std::move(time)},
+          {"templating", {{"list", std::move(list)}}},
+          {"panels", std::move(panels)}};
+}
+
 json dashboard_variable(const std::string& name, const std::string& query) {
   return {{"name", name},
           {"type", "query"},
@@ -206,23 +224,44 @@ std::string grafana_dashboard() {
   add_gpus(panels);
   add_cost(panels);
   add_comparison(panels);
-  const json dashboard = {
-      {"title", "slicewise: a simulated run"},
-      {"uid", "slicewise-run"},
-      {"tags", {"slicewise", "gpu"}},
-      {"schemaVersion", 39},
-      {"version", 1},
-      {"editable", true},
-      {"timezone", "utc"},
-      {"time", {{"from", "2026-01-05T00:00:00Z"}, {"to", "2026-01-06T00:00:00Z"}}},
-      {"templating",
-       {{"list",
-         {{{"name", "datasource"}, {"type", "datasource"}, {"query", "prometheus"}},
-          dashboard_variable("scenario", "label_values(slicewise_nodes, scenario)"),
-          dashboard_variable(
-              "candidate", "label_values(slicewise_nodes{scenario=\"$scenario\"}, candidate)")}}}},
-      {"panels", panels.take()}};
-  return json_text(dashboard);
+  return json_text(whole_dashboard(
+      "slicewise: a simulated run", "slicewise-run", panels.take(),
+      {{"from", "2026-01-05T00:00:00Z"}, {"to", "2026-01-06T00:00:00Z"}},
+      json::array(
+          {dashboard_variable("scenario", "label_values(slicewise_nodes, scenario)"),
+           dashboard_variable(
+               "candidate", "label_values(slicewise_nodes{scenario=\"$scenario\"}, candidate)")})));
+}
+
+std::string advice_dashboard() {
+  Dashboard panels;
+  panels.row("Drift: what runs against what would be cheapest");
+  panels.panel("A month that could be saved", {"stat", "currencyUSD", 8, 4},
+               {{"sum(slicewise_advice_monthly_usd{cluster=~\"$cluster\",pools=\"today\"}) - "
+                 "sum(slicewise_advice_monthly_usd{cluster=~\"$cluster\",pools=\"best\"})",
+                 ""}});
+  panels.panel("Objectives, as it runs", {"stat", "short", 8, 4},
+               {{"min(slicewise_advice_ok{cluster=~\"$cluster\",pools=\"today\"})", ""}});
+  panels.panel("Simulation off the cluster, at most", {"stat", "percentunit", 8, 4},
+               {{"max(abs(slicewise_advice_deviation_ratio{cluster=~\"$cluster\"}))", ""}});
+  panels.panel("A month", {"timeseries", "currencyUSD"},
+               {{"sum by (cluster, pools) (slicewise_advice_monthly_usd{cluster=~\"$cluster\"})",
+                 "{{cluster}} {{pools}}"}});
+  panels.panel("Nodes", {"timeseries", "short"},
+               {{"sum by (cluster, pools, instance_type, strategy) "
+                 "(slicewise_advice_nodes{cluster=~\"$cluster\"})",
+                 "{{cluster}} {{pools}} {{instance_type}} {{strategy}}"}});
+  panels
+      .panel("Simulation off the cluster", {"timeseries", "percentunit", 24, 8},
+             {{"slicewise_advice_deviation_ratio{cluster=~\"$cluster\"}",
+               "{{cluster}} {{namespace}}/{{workload}} {{figure}}"}})["fieldConfig"]["defaults"]
+      .erase("min");
+  json clusters = dashboard_variable("cluster", "label_values(slicewise_advice_ok, cluster)");
+  clusters["includeAll"] = true;
+  clusters["multi"] = true;
+  return json_text(whole_dashboard("slicewise: drift", "slicewise-drift", panels.take(),
+                                   {{"from", "now-30d"}, {"to", "now"}},
+                                   json::array({std::move(clusters)})));
 }
 
 }  // namespace slicewise::reports

@@ -21,7 +21,7 @@ def bash_offers(*words):
 class Bash(unittest.TestCase):
     def test_verbs(self):
         offers = bash_offers("")
-        for verb in ("run", "compare", "max-load", "neighbours", "sensitivity", "diff", "replay", "export", "import",
+        for verb in ("run", "advise", "compare", "max-load", "neighbours", "sensitivity", "diff", "replay", "export", "import",
                      "check", "get",
                      "explain",
                      "schema", "calibrate", "validate", "version", "completion", "help"):
@@ -64,7 +64,7 @@ class Bash(unittest.TestCase):
         self.assertEqual(bash_offers("run", "--seed", ""), [])
 
     def test_every_offered_flag_is_accepted(self):
-        for verb in ("run", "compare", "max-load", "neighbours", "sensitivity", "diff", "replay", "export", "import",
+        for verb in ("run", "advise", "compare", "max-load", "neighbours", "sensitivity", "diff", "replay", "export", "import",
                      "check",
                      "explain", "schema", "calibrate",
                      "validate", "version", "completion", "help"):

@@ -10,7 +10,7 @@ import unittest
 
 from program import BINARY, ROOT, environment, main, run
 
-VERBS = (["init"], ["man"], ["run"], ["plan"], ["compare"], ["max-load"], ["neighbours"],
+VERBS = (["init"], ["man"], ["run"], ["plan"], ["advise"], ["compare"], ["max-load"], ["neighbours"],
          ["sensitivity"], ["diff"], ["replay"], ["report"], ["export"], ["import"], ["check"], ["get"],
          ["get", "instances"], ["get", "gpus"], ["get", "mig-profiles"], ["get", "profiles"],
          ["get", "prices"], ["explain"], ["schema"], ["calibrate"], ["validate"], ["bugreport"], ["version"], ["completion"],

@@ -137,6 +137,7 @@ struct Settings {
   CompareCommand compare;
   MaxLoadCommand max_load;
   PlanCommand plan;
+  AdviseCommand advise;
   NeighboursCommand neighbours;
   SensitivityCommand sensitivity;
   DiffCommand diff;
@@ -291,6 +292,7 @@ tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Se
   if (verb == "compare") return settings.compare;
   if (verb == "max-load") return settings.max_load;
   if (verb == "plan") return settings.plan;
+  if (verb == "advise") return settings.advise;
   if (verb == "neighbours") return settings.neighbours;
   if (verb == "sensitivity") return settings.sensitivity;
   if (verb == "diff") return settings.diff;
@@ -334,6 +336,7 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   add_init(app, settings.init, settings.flags);
   add_run(app, settings.run, settings.flags);
   add_plan(app, settings.plan, settings.flags);
+  add_advise(app, settings.advise, settings.flags);
   add_compare(app, settings.compare, settings.flags);
   add_max_load(app, settings.max_load, settings.flags);
   add_neighbours(app, settings.neighbours, settings.flags);

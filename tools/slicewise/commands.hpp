@@ -126,6 +126,20 @@ struct PlanCommand : StudyCommand {
   std::optional<double> growth;  // of the traffic, from month to month
 };
 
+// `file` is made of the cluster, `out` a directory.
+struct AdviseCommand : PlanCommand {
+  std::vector<std::string> files;  // what kubectl printed; empty: it is asked
+  std::string context;
+  std::string kubeconfig;
+  std::string name;        // of the scenario
+  std::string prometheus;  // URL of its server; "": nothing was recorded
+  std::string start;
+  std::string end;
+  std::string step;
+  std::string latency;   // a histogram; "": none
+  bool replace = false;  // what is in the directory
+};
+
 struct SensitivityCommand : StudyCommand {
   std::vector<std::string> vary;  // empty: as the scenario says, else all
   std::optional<double> by;
@@ -314,7 +328,7 @@ struct ShowTextCommand {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, CompareCommand, MaxLoadCommand, PlanCommand,
+using Command = std::variant<RunCommand, CompareCommand, MaxLoadCommand, PlanCommand, AdviseCommand,
                              NeighboursCommand, SensitivityCommand, DiffCommand, ReplayCommand,
                              ReportCommand, ExportCommand, ImportCommand, CheckCommand, GetCommand,
                              InitCommand, ExplainCommand, SchemaCommand, CalibrateCommand,
@@ -325,6 +339,7 @@ void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags);
 void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags);
 void add_max_load(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& flags);
 void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags);
+void add_advise(CLI::App& app, AdviseCommand& advise, CommonFlags& flags);
 void add_neighbours(CLI::App& app, NeighboursCommand& neighbours, CommonFlags& flags);
 void add_sensitivity(CLI::App& app, SensitivityCommand& sensitivity, CommonFlags& flags);
 void add_diff(CLI::App& app, DiffCommand& diff, CommonFlags& flags);
@@ -346,6 +361,7 @@ ExitCode execute(const RunCommand& command, const CommonFlags& flags);
 ExitCode execute(const CompareCommand& command, const CommonFlags& flags);
 ExitCode execute(const MaxLoadCommand& command, const CommonFlags& flags);
 ExitCode execute(const PlanCommand& command, const CommonFlags& flags);
+ExitCode execute(const AdviseCommand& command, const CommonFlags& flags);
 ExitCode execute(const NeighboursCommand& command, const CommonFlags& flags);
 ExitCode execute(const SensitivityCommand& command, const CommonFlags& flags);
 ExitCode execute(const DiffCommand& command, const CommonFlags& flags);

@@ -11,6 +11,9 @@
 // `slicewise plan`, whoever simulates for it.
 namespace slicewise::tools {
 
+// Flags that say what a plan may choose from.
+void add_plan_choices(CLI::App& verb, PlanCommand& plan);
+
 // All that the answers of a plan depend on, but the questions themselves: one line.
 std::string plan_subject(const PlanCommand& command, const OneVariant& opened);
 

@@ -201,7 +201,8 @@ std::string refusal_of(const tl::expected<HttpAnswer, std::string>& answer) {
 }  // namespace
 
 Expected<PrometheusAnswers> ask_prometheus(const std::string& url,
-                                           const scenarios::PrometheusWindow& window) {
+                                           const scenarios::PrometheusWindow& window,
+                                           const std::string& latency) {
   if (!url.starts_with("http://") && !url.starts_with("https://")) {
     return unreachable("--url", "not a URL of a server", "write http://host:9090");
   }
@@ -213,7 +214,7 @@ Expected<PrometheusAnswers> ask_prometheus(const std::string& url,
   PrometheusAnswers answers;
   std::size_t left = scenarios::kLargestUnpacked;
   std::string given_up;  // metric: the rest of its time is not asked for
-  for (const scenarios::PrometheusQuery& query : prometheus_queries(window)) {
+  for (const scenarios::PrometheusQuery& query : prometheus_queries(window, latency)) {
     if (query.metric == given_up) continue;
     auto answer = client->get(base + query.path, token == nullptr ? "" : token, left);
     if (const std::string why = refusal_of(answer); query.is_optional && !why.empty()) {

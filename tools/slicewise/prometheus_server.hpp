@@ -14,9 +14,10 @@ struct PrometheusAnswers {
 };
 
 // What a Prometheus server answers to all queries of an import. `url` may hold user and password;
-// $SLICEWISE_PROMETHEUS_TOKEN is sent as a bearer token.
+// $SLICEWISE_PROMETHEUS_TOKEN is sent as a bearer token. `latency`: a histogram beside; "": none.
 Expected<PrometheusAnswers> ask_prometheus(const std::string& url,
-                                           const scenarios::PrometheusWindow& window);
+                                           const scenarios::PrometheusWindow& window,
+                                           const std::string& latency = {});
 
 // A URL without user and password: messages and logs are no place for them. Text without one as it
 // is.

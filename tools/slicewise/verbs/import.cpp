@@ -19,6 +19,7 @@
 #include "../command_line.hpp"
 #include "../commands.hpp"
 #include "../files.hpp"
+#include "../import_notes.hpp"
 #include "../options.hpp"
 #include "../prometheus_server.hpp"
 #include "../scenario_file.hpp"
@@ -26,60 +27,6 @@
 
 namespace slicewise::tools {
 namespace {
-
-using scenarios::ImportRemark;
-
-// 8152 as "8,152".
-std::string grouped(std::int64_t count) {
-  std::string text = std::to_string(count);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
-  return text;
-}
-
-std::string_view result_name(const scenarios::Imported& imported) {
-  if (std::holds_alternative<scenarios::JobTrace>(imported.content)) return "jobs";
-  if (std::holds_alternative<scenarios::RequestLog>(imported.content)) return "requests";
-  if (std::holds_alternative<scenarios::ClientRates>(imported.content)) return "windows of clients";
-  return "workloads";
-}
-
-std::string_view verb_of(ImportRemark::Kind kind) {
-  switch (kind) {
-    case ImportRemark::Kind::Skipped:
-      return "skipped";
-    case ImportRemark::Kind::Guessed:
-      return "guessed";
-    case ImportRemark::Kind::Repaired:
-      return "repaired";
-    case ImportRemark::Kind::Note:
-      break;
-  }
-  return "";
-}
-
-std::string place_of(const SourceLocation& where) {
-  if (where.line == 0) return "";
-  return fmt::format(" (first at {}:{})", where.file, where.line);
-}
-
-// What an import read, left out, made up and put right, as notes.
-std::string import_log_text(const scenarios::Imported& imported) {
-  const scenarios::ImportLog& log = imported.log;
-  std::string text = fmt::format("note: {} rows read, {} {}\n", grouped(log.read),
-                                 grouped(log.imported), result_name(imported));
-  for (const ImportRemark& remark : log.remarks) {
-    if (remark.kind == ImportRemark::Kind::Note && remark.count == 0) {
-      text += fmt::format("note: {}\n", remark.what);
-    } else if (remark.kind == ImportRemark::Kind::Note) {
-      text += fmt::format("note: {} {}{}\n", grouped(remark.count), remark.what,
-                          place_of(remark.first));
-    } else {
-      text += fmt::format("note: {} {}: {}{}\n", verb_of(remark.kind), grouped(remark.count),
-                          remark.what, place_of(remark.first));
-    }
-  }
-  return text;
-}
 
 using scenarios::Imported;
 using scenarios::ImportKind;
@@ -340,7 +287,7 @@ ExitCode execute(const ImportCommand& given, const CommonFlags& flags) {
   for (const std::string& series : sources->missing) {
     print_error("note: the import does without " + series);
   }
-  print_error(import_log_text(*imported));
+  for (const std::string& note : import_notes(*imported)) print_error("note: " + note);
   if (!written.missing.empty()) print_error("note: " + written.missing);
   return ExitCode::Success;
 }

@@ -82,18 +82,7 @@ ExitCode close_journal(const PlanJournal& journal, const PlanCommand& command,
 
 }  // namespace
 
-void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
-  CLI::App& verb = add_verb(
-      app, "plan", "Find the cheapest configuration that meets the objectives",
-      "  slicewise init --template online-services | slicewise plan -f -\n"
-      "  slicewise plan -f scenarios/examples/shared-inference.yaml --instances g4dn.xlarge,g6 "
-      "--max-nodes 4 -o json --out plan.json\n"
-      "  slicewise plan -f scenarios/examples/shared-inference.yaml --max-changes 1",
-      flags);
-  add_scenario_flags(verb, plan.file, plan.set, plan.out);
-  add_choice(verb, "-o,--output", kVerdictFormats, plan.format, "Format (default table)");
-  add_junit(verb, plan.junit);
-  add_text(verb, "--variant", plan.variant, "NAME", "Which variant (default: the first)");
+void add_plan_choices(CLI::App& verb, PlanCommand& plan) {
   add_names(verb, "--instances", "TYPE,...", plan.instances,
             "Instance types or families (default: the scenario's planning section, else its own "
             "types and a dozen others)");
@@ -119,6 +108,28 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
       verb, "--survive", kOutages, plan.survive,
       "Every pool keeps its objectives after the loss of a node, or of one of three zones over "
       "which its nodes are spread");
+  add_choice(verb, "--objective", kGoals, plan.goal,
+             "What is minimised (default: the scenario's; else monthlyCost, for jobs that run once "
+             "costPerJob)");
+  add_number(verb, "--top", 1, 100, plan.top, "Options to rank (default 5)");
+  verb.add_flag("--no-split", plan.no_split, "One pool for all workloads");
+  verb.add_flag("--no-headroom", plan.no_headroom, "Do not search for the load that breaks it");
+  verb.add_flag("--no-flips", plan.no_flips, "Do not search for changes that flip the answer");
+}
+
+void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
+  CLI::App& verb = add_verb(
+      app, "plan", "Find the cheapest configuration that meets the objectives",
+      "  slicewise init --template online-services | slicewise plan -f -\n"
+      "  slicewise plan -f scenarios/examples/shared-inference.yaml --instances g4dn.xlarge,g6 "
+      "--max-nodes 4 -o json --out plan.json\n"
+      "  slicewise plan -f scenarios/examples/shared-inference.yaml --max-changes 1",
+      flags);
+  add_scenario_flags(verb, plan.file, plan.set, plan.out);
+  add_choice(verb, "-o,--output", kVerdictFormats, plan.format, "Format (default table)");
+  add_junit(verb, plan.junit);
+  add_text(verb, "--variant", plan.variant, "NAME", "Which variant (default: the first)");
+  add_plan_choices(verb, plan);
   add_text(
       verb, "--from", plan.from, "FILE",
       "The present pools: a scenario, or an option of a plan (plan.json#2). Says the way to "
@@ -131,13 +142,6 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
       "So many months: what the best option becomes, what they cost, which nodes to commit to");
   add_percent(verb, "--growth", plan.growth, "Of the traffic, from month to month (default 0%)")
       ->needs(horizon);
-  add_choice(verb, "--objective", kGoals, plan.goal,
-             "What is minimised (default: the scenario's; else monthlyCost, for jobs that run once "
-             "costPerJob)");
-  add_number(verb, "--top", 1, 100, plan.top, "Options to rank (default 5)");
-  verb.add_flag("--no-split", plan.no_split, "One pool for all workloads");
-  verb.add_flag("--no-headroom", plan.no_headroom, "Do not search for the load that breaks it");
-  verb.add_flag("--no-flips", plan.no_flips, "Do not search for changes that flip the answer");
   add_text(verb, "--journal", plan.journal, "FILE",
            "Keep every simulation in this file as it ends, and do not repeat those it holds: a run "
            "that was killed goes on");

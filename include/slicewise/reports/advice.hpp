@@ -1,0 +1,62 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/import.hpp"
+#include "slicewise/sim/plan.hpp"
+
+// What `slicewise advise` says of a cluster: how far a simulation is from what was recorded, and
+// what would be cheaper. Pure functions: same advice, same bytes.
+namespace slicewise::reports {
+
+// A figure of a workload that both the cluster and the simulation have.
+struct Deviation {
+  std::string workload;
+  std::string space;
+  std::string figure;   // "gpuUse", "wait", "latencyP95"
+  double recorded = 0;  // a share of a GPU, or seconds
+  double simulated = 0;
+  bool is_time = false;
+
+  // (simulated - recorded) / recorded; of what was recorded as zero the difference itself.
+  double off() const;
+};
+
+// `result`: result_json() of one variant. Workloads and figures that only one of them has are left
+// out.
+std::vector<Deviation> deviations(const std::vector<scenarios::RecordedWorkload>& recorded,
+                                  std::string_view result);
+
+struct Advice {
+  std::string scenario;            // its name
+  std::string recorded_from;       // "http://prometheus:9090, 2024-06-10T...": "" nothing
+  std::string how_to_record;       // where nothing is: what to call, "" nobody knows
+  std::vector<std::string> notes;  // of the import
+  std::vector<Deviation> deviations;
+  std::string plan_markdown;
+  std::string problem;                // that the plan has, or why there is none; "" none
+  std::vector<std::string> commands;  // that make the files again, in the directory
+  ExportFiles files;                  // of the directory, beside the advice itself
+};
+
+// README.md of the directory.
+std::string advice_text(const Advice& advice);
+
+// OpenMetrics text: what today's pools and the best option cost, and how far the simulation is
+// off. `cluster`: a label, "" is none.
+std::string advice_metrics(const sim::Plan& plan, const std::vector<Deviation>& deviations,
+                           const std::string& cluster);
+
+// A Grafana dashboard over these metrics, to be imported as it is: what runs against what would be
+// cheapest.
+std::string advice_dashboard();
+
+// Files that are written anew, by path, as `diff -u` shows them; "" where all are as they were.
+std::string files_diff(const ExportFiles& before, const ExportFiles& after,
+                       const std::string& before_folder, const std::string& after_folder);
+
+}  // namespace slicewise::reports

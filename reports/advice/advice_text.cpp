@@ -1,0 +1,85 @@
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "slicewise/filled_text.hpp"
+#include "slicewise/printable.hpp"
+#include "slicewise/reports/advice.hpp"
+
+#include "../text/amount_text.hpp"
+#include "embedded/advice_files.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+std::string figure_words(const std::string& figure) {
+  if (figure == "gpuUse") return "GPU in use by a pod";
+  if (figure == "wait") return "creation of a pod to its container's start, mean";
+  return "latency p" + figure.substr(figure.size() - 2);
+}
+
+std::string value_text(const Deviation& deviation, double value) {
+  return amount_text(
+      {value, deviation.is_time ? sim::AmountUnit::Seconds : sim::AmountUnit::Ratio});
+}
+
+std::string off_text(const Deviation& deviation) {
+  if (deviation.recorded != 0) return change_text(deviation.off());
+  return deviation.simulated == 0 ? "0%" : "not seen in the cluster";
+}
+
+std::string deviations_part(const Advice& advice) {
+  if (advice.recorded_from.empty()) {
+    return fmt::format("Nobody knows: no recording was read.\n{}",
+                       advice.how_to_record.empty() ? "" : "\n" + advice.how_to_record + "\n");
+  }
+  if (advice.deviations.empty()) {
+    return fmt::format("{} has no figure of these workloads to hold the simulation to.\n",
+                       advice.recorded_from);
+  }
+  std::string text = fmt::format("Recorded: {}.\n\n", advice.recorded_from);
+  text += "| WORKLOAD | FIGURE | CLUSTER | SIMULATED | OFF BY |\n|---|---|---:|---:|---:|\n";
+  for (const Deviation& one : advice.deviations) {
+    text += fmt::format("| {}/{} | {} | {} | {} | {} |\n", one.space, one.workload,
+                        figure_words(one.figure), value_text(one, one.recorded),
+                        value_text(one, one.simulated), off_text(one));
+  }
+  return text + std::string(advice_files::deviations_md());
+}
+
+std::string bullets(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += fmt::format("- {}\n", printable(line));
+  return text;
+}
+
+std::string code_lines(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += fmt::format("    {}\n", printable(line));
+  return text;
+}
+
+}  // namespace
+
+std::string advice_text(const Advice& advice) {
+  std::vector<std::string> paths;
+  for (const ExportFile& file : advice.files) paths.push_back(file.path);
+  const std::string problem =
+      advice.problem.empty()
+          ? std::string()
+          : fmt::format("What stands against it:\n\n```text\n{}```\n\n", advice.problem);
+  const std::string plan = problem + advice.plan_markdown;
+  const bool has_files = std::ranges::any_of(
+      paths, [](const std::string& path) { return path.starts_with("apply/"); });
+  const std::string_view steps = has_files ? advice_files::steps_md() : std::string_view();
+  return filled(advice_files::advice_md(), {{"scenario", advice.scenario},
+                                            {"plan", plan},
+                                            {"notes", bullets(advice.notes)},
+                                            {"deviations", deviations_part(advice)},
+                                            {"steps", steps},
+                                            {"files", code_lines(paths)},
+                                            {"commands", code_lines(advice.commands)}});
+}
+
+}  // namespace slicewise::reports

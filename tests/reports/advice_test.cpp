@@ -1,0 +1,123 @@
+#include "slicewise/reports/advice.hpp"
+
+#include <gtest/gtest.h>
+
+namespace slicewise::reports {
+namespace {
+
+constexpr std::string_view kResult = R"({"variants": [{
+  "gpus": [{}, {"upRatio": 0.5}, {"gpuShare": 0.5}],
+  "workloads": [{"name": "asr", "gpuBusyShare": 0.3, "waitSeconds": {"mean": 40},
+                 "latencySeconds": {"p50": 0.1, "p95": 0.2, "p99": 0.3}}]}]})";
+
+scenarios::RecordedWorkload recorded() {
+  scenarios::RecordedWorkload asr;
+  asr.name = "asr";
+  asr.space = "voice";
+  asr.pods_at_once = 3;
+  asr.gpu_use = 0.25;
+  asr.latency_p95 = from_seconds(0.1);
+  return asr;
+}
+
+TEST(Deviations, AreOfFiguresThatBothHave) {
+  const auto found = deviations({recorded()}, kResult);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].figure, "gpuUse");
+  // 30 % of the time of two GPUs, by three pods.
+  EXPECT_NEAR(found[0].simulated, 0.2, 1e-12);
+  EXPECT_NEAR(found[0].off(), -0.2, 1e-12);
+  EXPECT_EQ(found[1].figure, "latencyP95");
+  EXPECT_NEAR(found[1].off(), 1, 1e-12);
+}
+
+TEST(Deviations, OfAWorkloadThatTheSimulationLacksThereAreNone) {
+  scenarios::RecordedWorkload other = recorded();
+  other.name = "tts";
+  EXPECT_TRUE(deviations({other}, kResult).empty());
+  EXPECT_TRUE(deviations({recorded()}, "no document").empty());
+}
+
+TEST(AdviceText, SaysThatNobodyKnowsHowFarItIsOffWithoutARecording) {
+  Advice advice;
+  advice.scenario = "prod";
+  advice.plan_markdown = "THE PLAN\n";
+  advice.how_to_record = "kubectl port-forward";
+  const std::string text = advice_text(advice);
+  EXPECT_NE(text.find("Nobody knows"), std::string::npos) << text;
+  EXPECT_NE(text.find("kubectl port-forward"), std::string::npos);
+  EXPECT_NE(text.find("THE PLAN"), std::string::npos);
+  EXPECT_EQ(text.find('@'), std::string::npos) << text;
+}
+
+TEST(AdviceText, HasARowForEachDeviation) {
+  Advice advice;
+  advice.recorded_from = "http://p";
+  advice.deviations = deviations({recorded()}, kResult);
+  const std::string text = advice_text(advice);
+  EXPECT_NE(text.find("| voice/asr | GPU in use by a pod | 25% | 20% | -20% |"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("| voice/asr | latency p95 | 100 ms | 200 ms | +100% |"), std::string::npos)
+      << text;
+}
+
+TEST(AdviceMetrics, TellTodayFromTheBest) {
+  sim::Plan plan;
+  sim::PlanOption option;
+  option.pools.emplace_back();
+  option.pools.front().instance_type = "g5.xlarge";
+  option.pools.front().nodes = 3;
+  option.figures.monthly = from_dollars(1'200);
+  plan.today = option;
+  plan.today->pools.clear();  // a plan without a path does not know them
+  plan.path.emplace().now = option;
+  option.figures.monthly = from_dollars(400);
+  option.pools.front().nodes = 1;
+  plan.options.push_back(option);
+  const std::string text = advice_metrics(plan, deviations({recorded()}, kResult), "a\"b");
+  EXPECT_NE(text.find(R"(slicewise_advice_monthly_usd{cluster="a\"b",pools="today"} 1200)"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"(slicewise_advice_monthly_usd{cluster="a\"b",pools="best"} 400)"),
+            std::string::npos);
+  EXPECT_NE(
+      text.find(R"(pools="today",pool="1",instance_type="g5.xlarge",strategy="exclusive"} 3)"),
+      std::string::npos);
+  EXPECT_NE(text.find(R"(namespace="voice",workload="asr",figure="latencyP95"} 1)"),
+            std::string::npos);
+  EXPECT_TRUE(text.ends_with("# EOF\n"));
+}
+
+TEST(FilesDiff, IsWhatDiffUWouldSay) {
+  const ExportFiles before = {
+      {"a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n"}, {"gone", "x\n"}, {"same", "s\n"}};
+  const ExportFiles after = {
+      {"a", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n10\n11\n12\n13\n"}, {"new", "y\n"}, {"same", "s\n"}};
+  EXPECT_EQ(files_diff(before, after, "today", "apply"),
+            "--- today/a\n+++ apply/a\n"
+            "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n"
+            "@@ -10,3 +10,4 @@\n 10\n 11\n 12\n+13\n"
+            "--- today/gone\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-x\n"
+            "--- /dev/null\n+++ apply/new\n@@ -0,0 +1,1 @@\n+y\n");
+  EXPECT_EQ(files_diff(before, before, "today", "apply"), "");
+}
+
+TEST(FilesDiff, ChangesThatAreNearAreOneHunk) {
+  const std::string diff = files_diff({{"a", "1\n2\n3\n4\n5\n6\n7\n8\n"}},
+                                      {{"a", "one\n2\n3\n4\n5\n6\n7\neight\n"}}, "o", "n");
+  EXPECT_NE(diff.find("@@ -1,8 +1,8 @@"), std::string::npos) << diff;
+}
+
+TEST(FilesDiff, ChangesThatAreFarApartAreHunksOfTheirOwn) {
+  std::string text;
+  for (int line = 1; line <= 30; ++line) text += std::to_string(line) + "\n";
+  std::string changed = text;
+  changed.replace(changed.find("\n3\n"), 3, "\nthree\n");
+  changed.replace(changed.find("\n28\n"), 4, "\nlast\n");
+  const std::string diff = files_diff({{"a", text}}, {{"a", changed}}, "o", "n");
+  EXPECT_NE(diff.find("@@ -1,6 +1,6 @@"), std::string::npos) << diff;
+  EXPECT_NE(diff.find("@@ -25,6 +25,6 @@"), std::string::npos) << diff;
+}
+
+}  // namespace
+}  // namespace slicewise::reports

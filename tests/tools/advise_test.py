@@ -1,0 +1,164 @@
+"""slicewise advise: a recorded cluster, through a kubectl that only answers what was recorded."""
+
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import tempfile
+import unittest
+
+from program import BINARY, ROOT, TIMEOUT_S, environment, main
+
+OBJECTS = ROOT / "scenarios/examples/logs/kubectl.json"
+FAST = ("--instances", "g4dn.xlarge,g5.xlarge", "--replications", "1", "--no-headroom", "--no-flips", "--max-nodes", "4")
+KUBECTL = '''#!/usr/bin/env python3
+"""Answers as the API server of scenarios/examples/logs/kubectl.json did; writes down what it was asked."""
+import json, pathlib, sys
+words = [word for word in sys.argv[1:] if not word.startswith("--context") and not word.startswith("--kubeconfig")]
+here = pathlib.Path(__file__).parent
+with open(here / "asked", "a") as asked:
+    print(*sys.argv[1:], file=asked)
+items = json.loads(pathlib.Path("{objects}").read_text())["items"]
+plurals = {{"Node": "nodes", "Pod": "pods", "Deployment": "deployments.apps", "DaemonSet": "daemonsets.apps",
+           "NodePool": "nodepools.karpenter.sh", "ConfigMap": "configmaps"}}
+if words[0] == "api-resources":
+    print(*plurals.values(), sep="\\n")
+elif words[:2] == ["get", "configmap"]:
+    print(json.dumps(next(item for item in items if item["kind"] == "ConfigMap" and item["metadata"]["name"] == words[2])))
+elif words[0] == "get":
+    if (here / "forbidden").exists() and words[1] == "pods":
+        sys.exit("Error from server (Forbidden): pods is forbidden")
+    print(json.dumps({{"kind": "List", "apiVersion": "v1", "items": [item for item in items if plurals[item["kind"]] == words[1]]}}))
+else:
+    sys.exit("not read-only: " + " ".join(words))
+'''
+
+
+def recording():
+    """What a Prometheus server answers about one pod of asr."""
+    pod = "asr-6d5f7c8b9f-bx2zq"
+
+    def series(name, values, **labels):
+        return {"metric": {"__name__": name, **labels},
+                "values": [[1718000000 + 60 * i, value] for i, value in enumerate(values)]}
+    of = {"namespace": "voice", "pod": pod, "uid": "u"}
+    return json.dumps({"status": "success", "data": {"resultType": "matrix", "result": [
+        series("kube_pod_created", ["1717999000"], **of),
+        series("kube_pod_container_state_started", ["1717999030"], container="main", **of),
+        series("kube_pod_info", ["1"], created_by_kind="ReplicaSet", created_by_name="asr-6d5f7c8b9f", **of),
+        series("kube_pod_container_resource_requests", ["1", "1"], container="main", resource="nvidia_com_gpu", **of),
+        series("DCGM_FI_DEV_GPU_UTIL", ["20", "40"], UUID="GPU-1", exported_namespace="voice", exported_pod=pod),
+        series("vllm:request_success_total", ["0", "600"], **of)]}}, separators=(",", ":"))
+
+
+class Advise(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.out = self.folder / "advice"
+
+    def run_in(self, cwd, *arguments, **variables):
+        return subprocess.run([BINARY, *arguments], cwd=cwd, text=True, capture_output=True, check=False,
+                              timeout=TIMEOUT_S, env=environment(**variables))
+
+    def advise(self, *arguments, code=0, **variables):
+        result = self.run_in(self.folder, "advise", *FAST, *arguments, "--out", self.out, **variables)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result
+
+    def with_kubectl(self):
+        tools = self.folder / "tools"
+        tools.mkdir()
+        program = tools / "kubectl"
+        program.write_text(KUBECTL.format(objects=OBJECTS), encoding="utf-8")
+        program.chmod(0o755)
+        return tools, {"PATH": f"{tools}:{os.environ['PATH']}"}
+
+    def test_kubectl_is_asked_to_get_only_and_what_it_says_is_what_files_say(self):
+        tools, path = self.with_kubectl()
+        self.advise("--context", "prod", "-q", **path)
+        asked = (tools / "asked").read_text().splitlines()
+        self.assertEqual({line.split()[1] for line in asked}, {"get", "api-resources"})
+        self.assertTrue(all(line.startswith("--context=prod ") for line in asked))
+        self.assertIn("--context=prod get configmap nvdp-nvidia-device-plugin-configs --namespace "
+                      "nvidia-device-plugin --ignore-not-found -o json", asked)
+        by_kubectl = {file.name: file.read_bytes() for file in self.out.iterdir() if file.is_file()}
+        self.advise("-f", OBJECTS, "--replace", "-q")
+        for name in ("today.json", "plan.json", "changes.diff", "report.html"):
+            self.assertEqual((self.out / name).read_bytes(), by_kubectl[name], name)
+
+    def test_the_directory_has_the_advice_and_what_it_takes_to_follow_it(self):
+        self.advise("-f", OBJECTS)
+        files = {str(file.relative_to(self.out)) for file in self.out.rglob("*") if file.is_file()}
+        self.assertLessEqual({"README.md", "scenario.yaml", "today.json", "plan.json", "report.html", "metrics.prom",
+                              "changes.diff", "apply/apply.sh", "apply/rollback.sh", "apply/VERIFY.md",
+                              "today/apply.sh"}, files)
+        self.assertTrue(os.access(self.out / "apply/apply.sh", os.X_OK))
+        text = (self.out / "README.md").read_text()
+        self.assertIn("Nobody knows: no recording was read.", text)
+        self.assertIn("kubectl --namespace monitoring port-forward pod/prometheus-k8s-0 9090", text)
+        self.assertIn("| CONFIGURATION |", text)
+        plan = json.loads((self.out / "plan.json").read_text())
+        self.assertEqual((self.out / "dashboard.json").read_bytes(), (ROOT / "tools/chart/drift.json").read_bytes())
+        metrics = (self.out / "metrics.prom").read_text()
+        self.assertIn(f'pools="best"}} {plan["options"][0]["monthlyUsd"]:g}', metrics)
+
+    def test_the_commands_of_the_advice_make_the_same_bytes(self):
+        self.advise("-f", OBJECTS)
+        text = (self.out / "README.md").read_text()
+        commands = [line.strip() for line in text.splitlines() if line.startswith("    slicewise ")]
+        self.assertEqual([command.split()[1] for command in commands], ["run", "plan", "report", "export", "export"])
+        again = self.folder / "again"
+        again.mkdir()
+        (again / "scenario.yaml").write_bytes((self.out / "scenario.yaml").read_bytes())
+        for command in commands:
+            done = self.run_in(again, *shlex.split(command)[1:])
+            self.assertIn(done.returncode, (0, 6, 99), command + done.stderr)
+        for file in again.rglob("*"):
+            if file.is_file():
+                self.assertEqual(file.read_bytes(), (self.out / file.relative_to(again)).read_bytes(), file)
+
+    def test_the_diff_is_one_that_patch_takes(self):
+        self.advise("-f", OBJECTS, "-q")
+        copy = self.folder / "copy"
+        subprocess.run(["cp", "-r", self.out / "today", copy], check=True)
+        subprocess.run(["patch", "-p1", "-s", "-i", self.out / "changes.diff"], cwd=copy, check=True)
+        for file in (self.out / "apply").rglob("*"):
+            if file.is_file():
+                self.assertEqual((copy / file.relative_to(self.out / "apply")).read_bytes(), file.read_bytes(), file)
+
+    def test_a_recording_says_how_far_the_simulation_is_off(self):
+        answers = self.folder / "answers.json"
+        answers.write_text(recording(), encoding="utf-8")
+        self.advise("-f", OBJECTS, "-f", answers, "-q")
+        text = (self.out / "README.md").read_text()
+        row = next(line for line in text.splitlines() if line.startswith("| voice/asr | GPU in use by a pod | 30%"))
+        self.assertIn('workload="asr",figure="gpuUse"', (self.out / "metrics.prom").read_text())
+        result = json.loads((self.out / "today.json").read_text())["variants"][0]
+        asr = next(one for one in result["workloads"] if one["name"] == "asr")
+        gpus = sum(gpu.get("gpuShare", 1) * gpu.get("upRatio", 1) for gpu in result["gpus"])
+        self.assertIn(f"{100 * asr['gpuBusyShare'] * gpus / 3:.0f}%", row)
+
+    def test_nothing_is_accepted_silently(self):
+        self.assertIn("--context and --kubeconfig are for kubectl",
+                      self.advise("-f", OBJECTS, "--context", "x", code=2).stderr)
+        self.assertIn("go with --prometheus", self.advise("-f", OBJECTS, "--latency", "x", code=2).stderr)
+        self.out.mkdir()
+        (self.out / "mine").write_text("mine", encoding="utf-8")
+        self.assertIn("--replace", self.advise("-f", OBJECTS, code=2).stderr)
+        self.assertEqual([file.name for file in self.out.iterdir()], ["mine"])
+
+    def test_a_kubectl_that_fails_or_is_absent_is_said(self):
+        tools, path = self.with_kubectl()
+        (tools / "forbidden").touch()
+        refused = self.advise(code=5, **path).stderr
+        self.assertIn("pods is forbidden", refused)
+        self.assertIn("get pods --all-namespaces -o json: exit code 1", refused)
+        self.assertIn("No such file or directory", self.advise(code=5, PATH=str(self.folder)).stderr)
+        self.assertFalse(self.out.exists())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+#include "import_notes.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace slicewise::tools {
+namespace {
+
+using scenarios::ImportRemark;
+
+// 8152 as "8,152".
+std::string grouped(std::int64_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
+  return text;
+}
+
+std::string_view result_name(const scenarios::Imported& imported) {
+  if (std::holds_alternative<scenarios::JobTrace>(imported.content)) return "jobs";
+  if (std::holds_alternative<scenarios::RequestLog>(imported.content)) return "requests";
+  if (std::holds_alternative<scenarios::ClientRates>(imported.content)) return "windows of clients";
+  return "workloads";
+}
+
+std::string_view verb_of(ImportRemark::Kind kind) {
+  switch (kind) {
+    case ImportRemark::Kind::Skipped:
+      return "skipped";
+    case ImportRemark::Kind::Guessed:
+      return "guessed";
+    case ImportRemark::Kind::Repaired:
+      return "repaired";
+    case ImportRemark::Kind::Note:
+      break;
+  }
+  return "";
+}
+
+std::string place_of(const SourceLocation& where) {
+  if (where.line == 0) return "";
+  return fmt::format(" (first at {}:{})", where.file, where.line);
+}
+
+}  // namespace
+
+std::vector<std::string> import_notes(const scenarios::Imported& imported) {
+  const scenarios::ImportLog& log = imported.log;
+  std::vector<std::string> notes = {fmt::format("{} rows read, {} {}", grouped(log.read),
+                                                grouped(log.imported), result_name(imported))};
+  for (const ImportRemark& remark : log.remarks) {
+    if (remark.kind == ImportRemark::Kind::Note && remark.count == 0) {
+      notes.push_back(remark.what);
+    } else if (remark.kind == ImportRemark::Kind::Note) {
+      notes.push_back(
+          fmt::format("{} {}{}", grouped(remark.count), remark.what, place_of(remark.first)));
+    } else {
+      notes.push_back(fmt::format("{} {}: {}{}", verb_of(remark.kind), grouped(remark.count),
+                                  remark.what, place_of(remark.first)));
+    }
+  }
+  return notes;
+}
+
+}  // namespace slicewise::tools

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slicewise/scenarios/import.hpp"
+
+namespace slicewise::tools {
+
+// What an import read, left out, made up and put right, a sentence each.
+std::vector<std::string> import_notes(const scenarios::Imported& imported);
+
+}  // namespace slicewise::tools

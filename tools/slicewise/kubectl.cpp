@@ -1,0 +1,176 @@
+#include "kubectl.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "slicewise/scenarios/decompress.hpp"
+
+namespace slicewise::tools {
+namespace {
+
+using nlohmann::json;
+
+// Kinds without which there is nothing to simulate, and those that a cluster may lack.
+constexpr std::array<std::string_view, 10> kKinds = {"nodes",
+                                                     "deployments.apps",
+                                                     "statefulsets.apps",
+                                                     "daemonsets.apps",
+                                                     "jobs.batch",
+                                                     "cronjobs.batch",
+                                                     "pods",
+                                                     "nodepools.karpenter.sh",
+                                                     "ec2nodeclasses.karpenter.k8s.aws",
+                                                     "nodeoverlays.karpenter.sh"};
+constexpr std::string_view kDaemonSets = "daemonsets.apps";
+
+tl::unexpected<Diagnostics> failed(const std::string& command, const std::string& why) {
+  return tl::unexpected(
+      Diagnostics{make_diagnostic(Code::FileUnreadable, {}, fmt::format("{}: {}", command, why),
+                                  "advise -f FILE reads what kubectl get -o json printed")});
+}
+
+// What a program writes to standard output; the reason when it cannot be had.
+tl::expected<std::string, std::string> output_of(std::vector<std::string> words, std::size_t most) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return tl::unexpected<std::string>(std::strerror(errno));
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  pid_t child = 0;
+  const int problem =
+      posix_spawnp(&child, arguments.front(), &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  std::string text;
+  std::array<char, 65'536> buffer{};
+  while (problem == 0 && text.size() <= most) {
+    const ssize_t count = read(ends[0], buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  close(ends[0]);
+  if (problem != 0) return tl::unexpected<std::string>(std::strerror(problem));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (text.size() > most) return tl::unexpected<std::string>("the answer is too large");
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return text;
+  return tl::unexpected(WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
+                                          : fmt::format("ended by signal {}", WTERMSIG(status)));
+}
+
+class Reader {
+ public:
+  explicit Reader(const Cluster& cluster) : words_{cluster.kubectl} {
+    if (!cluster.context.empty()) words_.push_back("--context=" + cluster.context);
+    if (!cluster.kubeconfig.empty()) words_.push_back("--kubeconfig=" + cluster.kubeconfig);
+  }
+
+  Expected<std::vector<SourceText>> read() {
+    const auto known = ask({"api-resources", "--verbs=list", "-o", "name"});
+    if (!known) return tl::unexpected(known.error());
+    std::set<std::string> kinds;
+    std::istringstream names(known->text);
+    for (std::string name; names >> name;) kinds.insert(name);
+    std::vector<SourceText> objects;
+    for (const std::string_view kind : kKinds) {
+      if (!kinds.contains(std::string(kind))) continue;
+      auto answer = ask({"get", std::string(kind), "--all-namespaces", "-o", "json"});
+      if (!answer) return tl::unexpected(answer.error());
+      objects.push_back(std::move(*answer));
+      if (kind != kDaemonSets) continue;
+      for (const auto& [space, name] : config_maps(objects.back().text)) {
+        auto map = ask(
+            {"get", "configmap", name, "--namespace", space, "--ignore-not-found", "-o", "json"});
+        if (!map) return tl::unexpected(map.error());
+        if (!map->text.empty()) objects.push_back(std::move(*map));
+      }
+    }
+    return objects;
+  }
+
+ private:
+  Expected<SourceText> ask(const std::vector<std::string>& what) {
+    std::vector<std::string> words = words_;
+    words.insert(words.end(), what.begin(), what.end());
+    const std::string command = fmt::format("{}", fmt::join(words, " "));
+    auto text = output_of(std::move(words), left_);
+    if (!text) return failed(command, text.error());
+    left_ -= text->size();
+    return SourceText{command, std::move(*text)};
+  }
+
+  // Those that the device plugin and mig-manager mount: their settings.
+  static std::set<std::pair<std::string, std::string>> config_maps(const std::string& daemon_sets) {
+    std::set<std::pair<std::string, std::string>> maps;
+    const json list = json::parse(daemon_sets, nullptr, false);
+    if (!list.is_object()) return maps;
+    const auto below = [](const json& object, const char* path) {
+      const json::json_pointer pointer(path);
+      return object.contains(pointer) ? object[pointer] : json();
+    };
+    for (const json& item : below(list, "/items")) {
+      const std::string containers = below(item, "/spec/template/spec/containers").dump();
+      if (containers.find("k8s-device-plugin") == std::string::npos &&
+          containers.find("k8s-mig-manager") == std::string::npos) {
+        continue;
+      }
+      for (const json& volume : below(item, "/spec/template/spec/volumes")) {
+        const json name = below(volume, "/configMap/name");
+        const json space = below(item, "/metadata/namespace");
+        if (name.is_string() && space.is_string()) {
+          maps.emplace(space.get<std::string>(), name.get<std::string>());
+        }
+      }
+    }
+    return maps;
+  }
+
+  std::vector<std::string> words_;
+  std::size_t left_ = scenarios::kLargestUnpacked;
+};
+
+}  // namespace
+
+Expected<std::vector<SourceText>> objects_of(const Cluster& cluster) {
+  return Reader(cluster).read();
+}
+
+std::string port_forward(const std::vector<SourceText>& objects) {
+  for (const SourceText& text : objects) {
+    if (text.text.find("prometheus/prometheus") == std::string::npos) continue;
+    const json list = json::parse(text.text, nullptr, false);
+    if (!list.is_object() || !list.contains("items")) continue;
+    for (const json& item : list["items"]) {
+      if (item.value("kind", "") != "Pod" ||
+          item.value("spec", json::object()).dump().find("prometheus/prometheus") ==
+              std::string::npos) {
+        continue;
+      }
+      const json metadata = item.value("metadata", json::object());
+      return fmt::format("kubectl --namespace {} port-forward pod/{} 9090",
+                         metadata.value("namespace", "default"), metadata.value("name", ""));
+    }
+  }
+  return {};
+}
+
+}  // namespace slicewise::tools
