@@ -214,8 +214,9 @@ constexpr Field kVgpuFields[] = {
     field<&VgpuSettings::per_gpu>("perGpu", "4", "vGPUs that the GPU is divided into.")
         .between(1, 64)
         .otherwise("one over the instance type's fraction of a GPU"),
-    field<&VgpuSettings::slice>("slice", "2ms", "Length of a turn.")
+    field<&VgpuSettings::slice>("slice", "2ms", "Length of a turn; at most 1h.")
         .positive()
+        .within(hours(1))
         .otherwise("2ms, or 1ms for more than 8 vGPUs"),
 };
 

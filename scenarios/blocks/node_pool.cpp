@@ -87,11 +87,15 @@ constexpr Field kTaintFields[] = {
 constexpr FieldList kTaint = block<Taint>(kTaintFields);
 
 constexpr Field kGpuFields[] = {
-    field<&GpuOverrides::time_slice>("timeSlice", "2ms", "Length of a turn under time-slicing.")
+    field<&GpuOverrides::time_slice>("timeSlice", "2ms",
+                                     "Length of a turn under time-slicing; at most 1h.")
         .positive()
+        .within(hours(1))
         .otherwise("the GPU model's"),
     field<&GpuOverrides::switch_cost>("switchCost", "100us",
-                                      "Time lost when the GPU changes from one process to another.")
+                                      "Time lost when the GPU changes from one process to "
+                                      "another; at most 1h.")
+        .within(hours(1))
         .otherwise("from the GPU model's figures"),
     field<&GpuOverrides::cold_cache>(
         "coldCache", "50%", "Share of the L2 cache that a process refills when its turn begins.")

@@ -26,7 +26,9 @@ constexpr Field kNotebooksFields[] = {
     field<&Notebooks::peaks_at>("peaksAt", "[\"09:30\", \"14:00\"]",
                                 "Local times of day around which people start.")
         .needed(),
-    field<&Notebooks::spread>("spread", "45m", "Standard deviation of the start around its peak."),
+    field<&Notebooks::spread>("spread", "45m",
+                              "Standard deviation of the start around its peak; at most 24h.")
+        .within(hours(24)),
     field<&Notebooks::utc_offset>("utcOffset", "\"+01:00\"", "Local time minus UTC.")
         .as(T::UtcOffset),
     field<&Notebooks::idle_cull>("idleCull", "1h",

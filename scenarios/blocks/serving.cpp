@@ -23,16 +23,21 @@ constexpr FieldList kTokens = block<Llm>(kTokensFields);
 constexpr Field kLlmStepFields[] = {
     field<&Llm::weights_time>(
         "weightsTime", "14.2ms",
-        "Time to read the weights once: a decode step of one sequence without cache.")
-        .positive(),
+        "Time to read the weights once: a decode step of one sequence without cache; at "
+        "most 1h.")
+        .positive()
+        .within(hours(1)),
     field<&Llm::token_seconds>("tokenTime", "63.7us",
-                               "Compute of one token, as a long prefill shows it.")
+                               "Compute of one token, as a long prefill shows it; at most 1s.")
         .as(T::FineDuration)
-        .positive(),
+        .positive()
+        .within(seconds(1)),
     field<&Llm::kv_read_seconds>("cacheReadTime", "0.3673us",
-                                 "Time to read the cache of one token.")
-        .as(T::FineDuration),
-    field<&Llm::overhead>("overhead", "1ms", "Time of the framework, per step.")
+                                 "Time to read the cache of one token; at most 1s.")
+        .as(T::FineDuration)
+        .within(seconds(1)),
+    field<&Llm::overhead>("overhead", "1ms", "Time of the framework, per step; at most 1h.")
+        .within(hours(1))
         .otherwise("the model's, else 0.6ms"),
 };
 constexpr FieldList kLlmStep = block<Llm>(kLlmStepFields);

@@ -128,8 +128,12 @@ bool read_value(const Field& field, const Node& node, Duration& value) {
       return take(node, parse_utc_offset(node.text), value);
     case FieldType::WeekTime:
       return take(node, parse_week_time(node.text), value);
-    default:
-      return take(node, parse_duration(node.text), value);
+    default: {
+      Duration time;
+      if (!take(node, parse_duration(node.text), time) || time > field.longest) return false;
+      value = time;
+      return true;
+    }
   }
 }
 

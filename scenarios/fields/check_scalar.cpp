@@ -9,6 +9,7 @@
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/scalars.hpp"
+#include "bind.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -227,6 +228,7 @@ class ScalarChecker {
       case FieldType::FineDuration: {
         const auto time = parse_seconds(text);
         if (time && *time <= 0 && field.least > 0) return must_be_positive(text);
+        if (time && *time > to_seconds(field.longest)) return longer_than(field, text);
         return error_of(time);
       }
       case FieldType::ClockTime:
@@ -241,6 +243,7 @@ class ScalarChecker {
       default: {
         const auto duration = parse_duration(text);
         if (duration && duration->ns < field.least) return must_be_positive(text);
+        if (duration && *duration > field.longest) return longer_than(field, text);
         return error_of(duration);
       }
     }
@@ -248,6 +251,11 @@ class ScalarChecker {
 
   static QuantityError must_be_positive(std::string_view text) {
     return {Code::ValueRange, fmt::format("\"{}\" must be more than zero", text), ""};
+  }
+
+  static QuantityError longer_than(const Field& field, std::string_view text) {
+    return {Code::ValueRange,
+            fmt::format("\"{}\" is longer than {}", text, shown_value(field, field.longest)), ""};
   }
 
   template <class Value>

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "slicewise/codes.hpp"
+#include "slicewise/longest_duration.hpp"
 
 // What a field of a file is: its name, its form, what is allowed, what it means, and the member
 // that it fills. The blocks in blocks/ are lists of them; the checks, the reader, the JSON Schema,
@@ -109,9 +110,10 @@ struct Field {
   WordList words = {};
   std::int64_t least = 0;
   std::int64_t most = 2'147'483'647;
-  Code below = Code::ValueRange;        // when an Integer is less than `least`
-  Code wrong_word = Code::EnumUnknown;  // when a Word is none of `words`
-  const Binding* binding = nullptr;     // nullptr: `set`, or read by hand
+  slicewise::Duration longest = kLongestDuration;  // of a Duration
+  Code below = Code::ValueRange;                   // when an Integer is less than `least`
+  Code wrong_word = Code::EnumUnknown;             // when a Word is none of `words`
+  const Binding* binding = nullptr;                // nullptr: `set`, or read by hand
   // In place of a binding, where a value means more than one member.
   void (*set)(void* owner, const Field& field, const Entry& entry, Reading& reading) = nullptr;
 
@@ -170,6 +172,11 @@ struct Field {
     Field field = *this;
     field.least = smallest;
     field.most = largest;
+    return field;
+  }
+  constexpr Field within(slicewise::Duration most_time) const {
+    Field field = *this;
+    field.longest = most_time;
     return field;
   }
   constexpr Field one_of(WordList choice) const {

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/longest_duration.hpp"
+
 #include "scalars.hpp"
 
 namespace slicewise::scenarios {
@@ -116,6 +118,10 @@ tl::unexpected<QuantityError> fail(Code code, std::string message, std::string h
 
 tl::unexpected<QuantityError> too_large_a_quantity(std::string_view text) {
   return fail(Code::ValueRange, fmt::format("\"{}\" is too large or has too many digits", text));
+}
+
+tl::unexpected<QuantityError> too_long_a_time(std::string_view text) {
+  return fail(Code::ValueRange, fmt::format("\"{}\" is longer than 36500d, 100 years", text));
 }
 
 tl::unexpected<QuantityError> negative(std::string_view text) {
@@ -258,7 +264,8 @@ Parsed<Duration> parse_duration(std::string_view text) {
     }
     const Scaled value = scale(*number, unit->size);
     total += value.whole;
-    if (number->too_long || !fits(total)) return too_large_a_quantity(text);
+    if (number->too_long) return too_large_a_quantity(text);
+    if (total > kLongestDuration.ns) return too_long_a_time(text);
     if (!value.exact) {
       return fail(Code::ValueRange, fmt::format("\"{}\" is finer than a nanosecond", text));
     }
@@ -288,6 +295,7 @@ Parsed<double> parse_seconds(std::string_view text) {
                        static_cast<double>(unit->size < kPerSecond ? 1 : unit->size / kPerSecond);
   const double divisor = static_cast<double>(power_of_ten(number->decimals)) *
                          static_cast<double>(unit->size < kPerSecond ? kPerSecond / unit->size : 1);
+  if (whole / divisor > to_seconds(kLongestDuration)) return too_long_a_time(text);
   return whole / divisor;
 }
 

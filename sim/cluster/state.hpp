@@ -11,6 +11,7 @@
 #include "slicewise/sim/device/memory_ledger.hpp"
 #include "slicewise/sim/device/round_robin.hpp"
 #include "slicewise/sim/device/strict_slots.hpp"
+#include "slicewise/sim/kernel/far_times.hpp"
 #include "slicewise/sim/world.hpp"
 #include "slicewise/units.hpp"
 
@@ -248,8 +249,8 @@ inline TimePoint first_submission(const scenarios::Workload& workload, std::size
     const double at_s = to_seconds((*workload.trace->jobs)[nth].submitted) / workload.trace->scale;
     return TimePoint{} + workload.submit_at + from_seconds(std::min(at_s, kFarthestSeconds));
   }
-  return TimePoint{} + workload.submit_at +
-         workload.submit_interval * static_cast<std::int64_t>(nth);
+  return after(TimePoint{}, static_cast<std::int64_t>(nth), workload.submit_interval.ns,
+               workload.submit_at.ns);
 }
 
 // Empty nodes and unsubmitted pods.

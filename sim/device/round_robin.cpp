@@ -4,19 +4,9 @@
 #include <cassert>
 #include <limits>
 
+#include "slicewise/sim/kernel/far_times.hpp"
+
 namespace slicewise::sim {
-namespace {
-
-// After so many periods and a rest. What ends later than the clock can say never does.
-TimePoint after(TimePoint now, std::int64_t periods, std::int64_t period_ns, std::int64_t rest_ns) {
-  std::int64_t ns = 0;
-  const bool beyond = __builtin_mul_overflow(periods, period_ns, &ns) ||
-                      __builtin_add_overflow(ns, rest_ns, &ns) ||
-                      __builtin_add_overflow(ns, now.ns, &ns);
-  return beyond ? kNever : TimePoint{ns};
-}
-
-}  // namespace
 
 RoundRobin::RoundRobin(std::uint32_t contexts, models::TimeSlice slice, Duration yield_cost)
     : turn_ns_(slice.turn.ns),
@@ -67,8 +57,9 @@ void RoundRobin::project() {
   }
 
   std::size_t best_slot = 0;
-  std::int64_t best_turns_before = 0;  // of anybody, after this one
-  std::int64_t best_rest = 0;          // work in its last turn
+  std::int64_t best_rounds = 0;  // of everybody, after this turn
+  std::int64_t best_rank = 0;    // turns of others in the last one
+  std::int64_t best_rest = 0;    // work in its last turn
   std::int64_t rounds_limit = std::numeric_limits<std::int64_t>::max();  // rounds * q to beat
   std::int64_t rank = 0;
   const auto consider = [&](std::size_t slot, std::int64_t work) {
@@ -76,7 +67,8 @@ void RoundRobin::project() {
       const std::int64_t rounds = (work - 1) / turn_ns_;
       rounds_limit = rounds * turn_ns_;
       best_slot = slot;
-      best_turns_before = rounds * static_cast<std::int64_t>(active) + rank;
+      best_rounds = rounds;
+      best_rank = rank;
       best_rest = work - rounds_limit;
     }
     ++rank;
@@ -85,8 +77,11 @@ void RoundRobin::project() {
   for (std::size_t slot = 0; slot < turn.slot; ++slot) consider(slot, work_ns_[slot]);
   consider(turn.slot, first_work - turn.left_ns);
 
-  const std::int64_t other_ns = turn.lead_ns + turn.left_ns + switch_ns_ + best_rest;
-  next_ = {after(now_, best_turns_before, turn_ns_ + switch_ns_, other_ns), ring_[best_slot]};
+  const std::int64_t period_ns = turn_ns_ + switch_ns_;
+  const std::int64_t other_ns =
+      turn.lead_ns + turn.left_ns + switch_ns_ + best_rank * period_ns + best_rest;
+  next_ = {after(now_, best_rounds, static_cast<std::int64_t>(active) * period_ns, other_ns),
+           ring_[best_slot]};
 }
 
 // The clock is about to leave now(): what ended at it takes effect.

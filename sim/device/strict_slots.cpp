@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "slicewise/sim/kernel/far_times.hpp"
+
 namespace slicewise::sim {
 
 StrictSlots::StrictSlots(std::uint32_t contexts, models::TimeSlice slice,
@@ -129,7 +131,7 @@ TimePoint StrictSlots::finish_of(const Context& context) const {
   const std::int64_t target = split_until(context.since, context.place).turn_ns + context.left.ns;
   const std::int64_t whole = (target - 1) / slice_.turn.ns;
   const std::int64_t in_last = target - whole * slice_.turn.ns;
-  return origin_ + Duration{context.place * slot_ns() + whole * cycle_ns() + switch_ns() + in_last};
+  return after(origin_, whole, cycle_ns(), context.place * slot_ns() + switch_ns() + in_last);
 }
 
 void StrictSlots::settle(Context& context) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "slicewise/portable_math.hpp"
+#include "slicewise/sim/kernel/far_times.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -27,8 +28,9 @@ double draw_size(const scenarios::ServiceTime& law, RandomStream& random) {
 }
 
 Duration draw_time(const scenarios::ServiceTime& law, Duration mean, RandomStream& random) {
-  const std::int64_t drawn_ns = rounded(static_cast<double>(mean.ns) * draw_size(law, random));
-  return nanoseconds(std::max<std::int64_t>(1, drawn_ns));
+  const double drawn_ns = static_cast<double>(mean.ns) * draw_size(law, random);
+  const Duration drawn{rounded(std::min(drawn_ns, kLongestNs))};
+  return std::max(nanoseconds(1), drawn);
 }
 
 std::int64_t draw_amount(const scenarios::RandomAmount& law, RandomStream& random) {

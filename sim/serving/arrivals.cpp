@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "slicewise/portable_math.hpp"
+#include "slicewise/sim/kernel/far_times.hpp"
 #include "slicewise/sim/serving/amounts.hpp"
 
 namespace slicewise::sim {
@@ -198,7 +199,7 @@ void RateCurve::stay(Modulation& modulation) {
   const std::size_t state = modulation.in_burst ? 1 : 0;
   set_rate(modulation.per_second[state]);
   const double sojourn_ns = modulation.mean_ns[state] * modulation.random.exponential();
-  until_ = until_ + nanoseconds(std::max<std::int64_t>(1, std::llround(sojourn_ns)));
+  until_ = until_ + std::max(nanoseconds(1), rounded_time(sojourn_ns));
 }
 
 void RateCurve::step() {
@@ -225,7 +226,7 @@ using scenarios::ClientWindow;
 constexpr std::uint32_t kNextClient = 0x9E3779B9U;
 
 // Nobody waits longer for a client.
-constexpr TimePoint kFarthest = TimePoint{} + hours(std::int64_t{24} * 36'500);
+constexpr TimePoint kFarthest = TimePoint{} + kLongestDuration;
 
 Duration length_of_pass(const ClientTraffic& traffic) {
   Duration length;

@@ -9,12 +9,21 @@ namespace {
 
 constexpr std::int64_t kTicksPerNs = 4096;
 
-// Keeps the length of a piece far inside 64 bits, whatever the law.
+// Keep the length of a piece inside 64 bits, whatever the law: no step is longer than six days, and
+// those of more than a minute are pieces of their own.
 constexpr std::int64_t kMostSteps = 4096;
+constexpr std::int64_t kMostTicks = std::int64_t{1} << 61;
+constexpr std::int64_t kLongTicks = std::int64_t{1} << 48;
+constexpr std::int64_t kFastGrowth = std::int64_t{1} << 37;
 
 std::int64_t to_ticks(double seconds) {
   constexpr double kNsPerSecond = 1e9;
-  return std::llround(seconds * kNsPerSecond * static_cast<double>(kTicksPerNs));
+  const double ticks = seconds * kNsPerSecond * static_cast<double>(kTicksPerNs);
+  return std::llround(std::min(ticks, static_cast<double>(kMostTicks)));
+}
+
+std::int64_t times(std::int64_t count, std::int64_t ticks) {
+  return static_cast<std::int64_t>(std::min<Int128>(Int128{count} * ticks, kMostTicks));
 }
 
 BatchingLimits within_budget(BatchingLimits limits) {
@@ -133,8 +142,9 @@ void ContinuousBatching::plan(std::int64_t decodes, std::int64_t prefilled) {
   }
   const std::int64_t tokens = decodes + prefilled;
   const double tokens_s = models::step_seconds(law_, static_cast<double>(tokens), 0);
-  first_ticks_ = std::max(kTicksPerNs, to_ticks(tokens_s)) + cached * read_ticks_;
-  growth_ticks_ = decodes * read_ticks_;
+  first_ticks_ = std::max(kTicksPerNs, to_ticks(tokens_s)) + times(cached, read_ticks_);
+  growth_ticks_ = times(decodes, read_ticks_);
+  if (first_ticks_ > kLongTicks || growth_ticks_ > kFastGrowth) steps = 1;
   piece_ = {steps, sequences, tokens, work_of(steps)};
 }
 

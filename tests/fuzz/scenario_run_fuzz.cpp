@@ -114,6 +114,10 @@ class Draw {
     if (one_in(4)) return std::to_string(one_in(2) ? field.least : field.most);
     return std::to_string(field.least + static_cast<std::int64_t>(below(9)));
   }
+  std::string time(const Field& field) {
+    if (one_in(4)) return one_in(2) ? "1ns" : std::to_string(field.longest.ns) + "ns";
+    return number() + one_of({"us", "ms", "s", "m", "h"});
+  }
   std::string word(const Field& field) {
     return std::string((field.words.begin() + below(field.words.count))->text);
   }
@@ -173,7 +177,7 @@ class Draw {
       case FieldType::Duration:
       case FieldType::FineDuration:
       case FieldType::Random:
-        return number() + one_of({"us", "ms", "s", "m", "h"});
+        return time(field);
       case FieldType::Name:
       case FieldType::Text:
         return text(field);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "slicewise/longest_duration.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
@@ -60,10 +62,19 @@ TEST(Quantity, DurationsRoundTripThroughNanoseconds) {
 
 TEST(Quantity, WhatDoesNotFitIsAnErrorNotAWrapAround) {
   EXPECT_EQ(parse_duration("106752d").error().code, Code::ValueRange);  // 2^63 ns
-  EXPECT_EQ(parse_duration("106751d")->ns, 106'751LL * 86'400'000'000'000LL);
   EXPECT_EQ(parse_bytes("9999999999Gi").error().code, Code::ValueRange);
   EXPECT_EQ(parse_bytes("99999999999999999999Gi").error().code, Code::ValueRange);
   EXPECT_EQ(parse_bytes("-1Gi").error().code, Code::ValueRange);
+}
+
+// So that what a run adds up fits, whichever of them meet.
+TEST(Quantity, NoTimeIsLongerThanAHundredYears) {
+  EXPECT_EQ(*parse_duration("36500d"), kLongestDuration);
+  EXPECT_EQ(*parse_seconds("36500d"), to_seconds(kLongestDuration));
+  for (const char* const longer : {"36500d1ns", "36501d", "106751d"}) {
+    EXPECT_NE(parse_duration(longer).error().message.find("longer than 36500d"), std::string::npos);
+  }
+  EXPECT_EQ(parse_seconds("36501d").error().code, Code::ValueRange);
 }
 
 TEST(Quantity, PercentagesAndRatesAreShares) {

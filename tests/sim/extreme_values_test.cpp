@@ -107,6 +107,22 @@ void run_a_minute(const scenarios::LoadedScenario& loaded) {
   }
 }
 
+struct Limits {
+  Int128 least = 0;
+  Int128 most = 0;  // of some the largest number that there is
+  std::string unit;
+};
+
+// What the table of fields has: of a time, nanoseconds.
+Limits limits_of(const scenarios::Field& field, const std::string& unit) {
+  const scenarios::Field* time = &field;
+  if (field.type == scenarios::FieldType::Random) time = field.block->find("mean");
+  const bool is_time = time->type == scenarios::FieldType::Duration ||
+                       time->type == scenarios::FieldType::FineDuration;
+  if (is_time) return {time->least, time->longest.ns, "ns"};
+  return {field.least, field.most, unit};
+}
+
 // Every quantity of every example at 0, at 1, at the limits that the table of fields has for it and
 // just beyond. One in `step` of them.
 void run_every_quantity(std::size_t step) {
@@ -126,12 +142,10 @@ void run_every_quantity(std::size_t step) {
       const std::regex quantity(R"((.*)=-?\d[\d.]*([a-zA-Z%/]*))");
       std::smatch parts;
       if (!std::regex_match(input, parts, quantity)) continue;
-      const scenarios::Field& field = field_at(parts[1]);
-      const Int128 least = field.least;
-      const Int128 most = field.most;  // of some the largest number that there is
+      const auto [least, most, unit] = limits_of(field_at(parts[1]), parts[2]);
       for (const Int128 value : {Int128{0}, Int128{1}, least - 1, least, most, most + 1}) {
         if (next++ % step != 0) continue;
-        const std::string setting = fmt::format("{}={}{}", parts.str(1), value, parts.str(2));
+        const std::string setting = fmt::format("{}={}{}", parts.str(1), value, unit);
         SCOPED_TRACE(testing::Message() << file.name << " --set " << setting);
         const auto loaded = scenarios::read_scenario_file(file, {.set = {setting}}, read_trace);
         for (const Diagnostic& problem : loaded.problems) EXPECT_FALSE(problem.message.empty());

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "slicewise/sim/kernel/far_times.hpp"
+
 #include "../entity_streams.hpp"
 
 namespace slicewise::sim {
@@ -55,7 +57,7 @@ Duration BatchSteps::part(const Pod& pod, Duration unit, std::int64_t step) cons
     return static_cast<std::int64_t>(static_cast<Int128>(unit.ns) * n / steps);
   };
   const double part = static_cast<double>(up_to(step + 1) - up_to(step)) * pod.size;
-  return nanoseconds(std::llround(part));
+  return rounded_time(part);
 }
 
 // Of a step alone, host phase included.
@@ -77,7 +79,7 @@ void BatchSteps::prepare(std::uint32_t p) {
   if (serial && (progress.on_gpu || progress.ready > 0)) return;
   progress.preparing = true;
   const double host_ns = together ? pace_of_host(p) : (serial ? think(p) : stage(p));
-  run_.timers.set(TimerKind::Pod, p, run_.now + nanoseconds(std::llround(host_ns)));
+  run_.timers.set(TimerKind::Pod, p, run_.now + rounded_time(host_ns));
 }
 
 // Beside MPS clients a step is one piece of work, host phase included (models::ClientLaw); the host

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "slicewise/sim/kernel/far_times.hpp"
+
 namespace slicewise::sim {
 namespace {
 
@@ -11,8 +13,7 @@ namespace {
 TimePoint completion_time(TimePoint now, double units_left, double units_per_second) {
   if (units_per_second <= 0) return kNever;
   const double left_ns = std::ceil(units_left / units_per_second * 1e9 - 1e-3);
-  constexpr double kBeyondAnyRun = 9e18;
-  if (left_ns >= kBeyondAnyRun) return kNever;
+  if (left_ns >= kLongestNs) return kNever;
   return now + nanoseconds(static_cast<std::int64_t>(std::max(0.0, left_ns)));
 }
 

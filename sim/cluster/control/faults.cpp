@@ -1,6 +1,9 @@
 #include "faults.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include "slicewise/sim/kernel/far_times.hpp"
 
 #include "../entity_streams.hpp"
 
@@ -18,8 +21,8 @@ Faults::Faults(RunState& run) : run_(run) {
 void Faults::arm(std::uint32_t p) {
   const auto& rate = run_.cluster.model(run_.cluster.pods[p]).spec.faults;
   if (!rate || rate->per_second <= 0) return;
-  const double wait_ns = std::min(9e18, streams_[p].exponential() / rate->per_second * 1e9);
-  run_.timers.set(TimerKind::Fault, p, run_.now + nanoseconds(static_cast<std::int64_t>(wait_ns)));
+  const double wait_ns = streams_[p].exponential() / rate->per_second * 1e9;
+  run_.timers.set(TimerKind::Fault, p, run_.now + rounded_time(std::floor(wait_ns)));
 }
 
 }  // namespace slicewise::sim

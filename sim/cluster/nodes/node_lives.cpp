@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "slicewise/sim/kernel/far_times.hpp"
+
 #include "../control/pod_life.hpp"
 #include "../control/terminations.hpp"
 #include "../entity_streams.hpp"
@@ -24,8 +26,6 @@ constexpr Duration kFreeWhenTakenBack = hours(1);
 // Without this label the Cluster Autoscaler takes a node that is Ready for one without GPUs as long
 // as the device plugin has not come up. Source: cluster-autoscaler, cloudprovider/aws, GPULabel.
 constexpr auto kAcceleratorLabel = "k8s.amazonaws.com/accelerator";
-
-Duration from_ns(double ns) { return {std::llround(ns)}; }
 
 }  // namespace
 
@@ -130,8 +130,9 @@ void NodeLives::launch(std::uint32_t n) {
   record.on_demand += node.life.on_demand ? 1 : 0;
   record.most = std::max(record.most, ++progress.billed);
   arm_interruption(n);
-  run_.timers.set(TimerKind::Node, n,
-                  run_.now + from_ns(static_cast<double>(start_up.ready.ns) * node.life.slowness));
+  run_.timers.set(
+      TimerKind::Node, n,
+      run_.now + rounded_time(static_cast<double>(start_up.ready.ns) * node.life.slowness));
 }
 
 // The node is Ready; its GPUs are not there yet.
@@ -143,7 +144,7 @@ void NodeLives::enroll(std::uint32_t n) {
   node.life.registered = run_.now;
   pods_.nodes_changed();
   run_.timers.set(TimerKind::Node, n,
-                  run_.now + from_ns(static_cast<double>(gpus.ns) * node.life.slowness));
+                  run_.now + rounded_time(static_cast<double>(gpus.ns) * node.life.slowness));
 }
 
 void NodeLives::offer_gpus(std::uint32_t n) {
@@ -166,9 +167,8 @@ void NodeLives::arm_interruption(std::uint32_t n) {
   if (!spot) return;
   const double wait = interruptions_[n].exponential();
   if (spot->interruptions.per_second <= 0 || run_.cluster.nodes[n].life.on_demand) return;
-  const double wait_ns = std::min(4e18, wait / spot->interruptions.per_second * 1e9);
-  run_.timers.set(TimerKind::Interruption, n,
-                  run_.now + nanoseconds(static_cast<std::int64_t>(wait_ns)));
+  const double wait_ns = wait / spot->interruptions.per_second * 1e9;
+  run_.timers.set(TimerKind::Interruption, n, run_.now + rounded_time(std::floor(wait_ns)));
 }
 
 // EC2 gives notice: pods are drained, and a node in place of this one is asked for at once.

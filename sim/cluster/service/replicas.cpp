@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "slicewise/sim/kernel/far_times.hpp"
+
 #include "autoscalers.hpp"
 #include "services.hpp"
 
@@ -100,7 +102,8 @@ void Replicas::fill_batch(std::uint32_t p) {
     }
     const Duration mean = run_.cluster.demand(pod).gpu_batch[items - 1];
     const double work_ns = static_cast<double>(mean.ns) * (size / static_cast<double>(items)) + 0.5;
-    server.batch_work = nanoseconds(std::max<std::int64_t>(1, static_cast<std::int64_t>(work_ns)));
+    server.batch_work = nanoseconds(
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(work_ns, kLongestNs))));
     // Of less than a nanosecond each there are none.
     server.bursts_left =
         static_cast<int>(std::min<std::int64_t>(serving.bursts, server.batch_work.ns));

@@ -105,7 +105,7 @@ Request RequestSource::take() {
 bool RequestSource::over(TimePoint now, bool lost) {
   if (clients_ == nullptr) return false;
   const double think_ns = static_cast<double>(clients_->think_time.ns) * thinking_.exponential();
-  const Duration think = nanoseconds(std::llround(think_ns));
+  const Duration think = rounded_time(think_ns);
   Request request;
   request.arrived = now + (lost && clients_->think_time < kLeastThink ? kLostPause : think);
   returning_.push(request.arrived, request);

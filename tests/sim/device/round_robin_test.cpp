@@ -45,6 +45,16 @@ TEST(RoundRobin, WhatTheClockCannotReachNeverEnds) {
   EXPECT_EQ(gpu.time().switching, Duration{150});
 }
 
+// More turns than there are numbers, of 1 ns each.
+TEST(RoundRobin, WorkOfAHundredYearsInTheShortestTurnsNeverEnds) {
+  constexpr Duration kCentury = hours(24 * 36'500);
+  RoundRobin gpu(4, {{1}, {0}}, kYield);
+  for (std::uint32_t context = 0; context < 4; ++context) gpu.start(context, kCentury);
+  EXPECT_EQ(gpu.next().at, kNever);
+  gpu.advance(TimePoint{} + kCentury);
+  EXPECT_EQ(gpu.time().busy, kCentury);
+}
+
 TEST(RoundRobin, ContextThatStartsAgainAtOnceKeepsItsTurn) {
   RoundRobin gpu(2, kSlice, kYield);
   gpu.start(0, {30});

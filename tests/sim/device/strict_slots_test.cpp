@@ -24,6 +24,15 @@ TEST(StrictSlots, FixedShareWaitsForItsSlotThoughNobodyElseWorks) {
   EXPECT_EQ(gpu.next().at, kNever);
 }
 
+// A century of work in turns of 1 ns, an hour of a switch before each.
+TEST(StrictSlots, WhatTheClockCannotReachNeverEnds) {
+  StrictSlots gpu(4, {{1}, hours(1)}, Policy::FixedShare);
+  gpu.start(2, hours(24 * 36'500));
+  EXPECT_EQ(gpu.next().at, kNever);
+  gpu.start(1, {2});
+  EXPECT_EQ(run_next(gpu, 1), (hours(6) + Duration{6}).ns);
+}
+
 TEST(StrictSlots, RequestRunsInWhatIsLeftOfItsTurn) {
   StrictSlots gpu(2, kSlot, Policy::FixedShare);
   gpu.advance({60});

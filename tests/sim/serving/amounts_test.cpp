@@ -1,9 +1,11 @@
 #include "slicewise/sim/serving/amounts.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "slicewise/longest_duration.hpp"
 #include "slicewise/portable_math.hpp"
 
 #include "../device/confidence.hpp"
@@ -43,6 +45,20 @@ TEST(Amounts, ATimeIsRoundedToTheNearestNanosecond) {
   const double factor = portable_exp(0.4 * same.normal() - 0.4 * 0.4 / 2);
   EXPECT_EQ(draw_time(log_normal, seconds(1), random).ns,
             static_cast<std::int64_t>(1e9 * factor + 0.5));
+}
+
+TEST(Amounts, NoTimeIsSoLongThatTheClockOfARunCannotTakeIt) {
+  RandomStream random(1, 0, 0, Purpose::Test);
+  const Duration longest = kLongestDuration;
+  Duration most;
+  for (int n = 0; n < 100; ++n) {
+    for (const ServiceTime::Law law :
+         {ServiceTime::Law::Exponential, ServiceTime::Law::LogNormal}) {
+      most = std::max(most, draw_time({law, longest, 3}, random));
+    }
+  }
+  EXPECT_EQ(most, longest + seconds(1));
+  EXPECT_LT(longest + most, kNever - TimePoint{});
 }
 
 TEST(Amounts, AConstantTimeTakesNoNumber) {

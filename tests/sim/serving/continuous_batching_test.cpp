@@ -31,6 +31,20 @@ TEST(ContinuousBatching, OneRequestTakesItsPromptAndThenAStepPerToken) {
   EXPECT_EQ(server.cache_held(), 0);
 }
 
+// The slowest law that a scenario may give, and all that a cache may hold.
+TEST(ContinuousBatching, AStepIsNoLongerThanItsClockCanSay) {
+  ContinuousBatching server({3600, 1, 1, 3600}, {8, 1 << 20, std::int64_t{1} << 40, 0});
+  for (std::uint32_t id = 0; id < 8; ++id) server.push({TimePoint{0}, 1 << 20, 100'000, id});
+  TimePoint now;
+  for (int piece = 0; piece < 12; ++piece) {
+    const Duration work = server.begin(now);
+    ASSERT_GT(work, seconds(1));
+    ASSERT_LE(work, hours(24 * 14));
+    now = now + work;
+    server.end(now);
+  }
+}
+
 TEST(ContinuousBatching, AReusedPrefixIsHeldButNotComputed) {
   ContinuousBatching server(kA100, {8, 4096, 10000, 0.75});
   const Replay got = replay(server, {{TimePoint{0}, 1000, 1, 0}});
