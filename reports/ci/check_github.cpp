@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/printable.hpp"
 #include "slicewise/reports/ci.hpp"
 #include "slicewise/reports/diagnostics_text.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 // `in_property` is before the message, where colons and commas have a meaning as well.
 std::string escaped_for_github(std::string_view text, bool in_property) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(text, "\n")) {
     const bool special =
         c == '%' || c == '\r' || c == '\n' || (in_property && (c == ':' || c == ','));
     out += special ? fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)))

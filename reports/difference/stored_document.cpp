@@ -10,6 +10,7 @@
 #include "slicewise/reports/difference.hpp"
 
 #include "../document/document_text.hpp"
+#include "../document/one_line.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -182,6 +183,7 @@ Expected<StoredDocument> StoredDocument::read(const SourceText& source) {
   document.source_ = source;
   try {
     document.root_ = json::parse(source.text);
+    keep_names_on_one_line(document.root_);
   } catch (const json::parse_error& error) {
     return no_document(source, error.byte > 0 ? error.byte - 1 : 0, "this is not JSON");
   } catch (const json::exception&) {

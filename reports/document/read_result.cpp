@@ -10,6 +10,7 @@
 #include "slicewise/sim/result_record.hpp"
 
 #include "../difference/stored_document.hpp"
+#include "one_line.hpp"
 #include "record_json.hpp"
 #include "stored_fields.hpp"
 
@@ -96,7 +97,9 @@ bool looks_like_result(const SourceText& source) {
 
 // A text that is not JSON is a discarded value, no object.
 Expected<StoredResult> read_result(const SourceText& source) {
-  return checked_result(json::parse(source.text, nullptr, false), source.name);
+  json document = json::parse(source.text, nullptr, false);
+  keep_names_on_one_line(document);
+  return checked_result(document, source.name);
 }
 
 Expected<StoredResult> read_result(const StoredDocument& document) {

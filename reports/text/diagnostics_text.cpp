@@ -88,8 +88,9 @@ std::string shortened(std::string text) {
   return text.substr(0, end) + "...";
 }
 
-// What files say is in all of them.
-std::string foreign(std::string_view text) { return printable(shortened(std::string(text)), "\n"); }
+// What files say is in all of them. No line is another's: GitHub takes one with "::error::" at its
+// front for an order.
+std::string foreign(std::string_view text) { return printable(shortened(std::string(text))); }
 
 class Printer {
  public:

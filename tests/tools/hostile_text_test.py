@@ -90,6 +90,14 @@ class HostileText(unittest.TestCase):
             self.assertEqual(result.returncode, 3)
             self.expect_harmless(result.stderr)
             self.assertIn(r"\x1b[31mred\x07", result.stderr)
+        # A line of its own would be an order to GitHub.
+        plugin = ('version: v1\n"a\\n::error::made\\e[31m\\u202e": 1\n'
+                  "sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n")
+        for form in ("table", "github", "sarif", "json"):
+            checked = run("check", "-o", form, "-", stdin=plugin)
+            self.expect_harmless(checked.stdout)
+            self.assertIn("31m", checked.stdout)
+            self.assertNotRegex(checked.stdout, r"(?m)^\s*::error::made")
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "e\x1b[31m.yaml")
             file.write_text("kind: nothing\n", encoding="utf-8")
@@ -113,7 +121,7 @@ class HostileText(unittest.TestCase):
         self.expect_harmless(imported.stderr)
 
     def test_in_what_is_said_of_stored_documents(self):
-        hostile = json.dumps("a\x1b[31m\u202e|<script>")[1:-1]
+        hostile = json.dumps("a\x1b[31m\u202e|<script>\n::error::made")[1:-1]
         for golden in ("platform", "plan", "comparison", "max_load"):
             document = (ROOT / f"tests/reports/golden/{golden}.json").read_text(encoding="utf-8")
             names = set(re.findall(r'"(?:scenario|variant|workload|instanceType)": "([^"]+)"', document))
@@ -130,10 +138,12 @@ class HostileText(unittest.TestCase):
                             self.assertEqual(result.returncode, 0, result.stderr)
                             self.expect_harmless(result.stdout + result.stderr)
                             self.assertTrue(form != "md" or "<script" not in result.stdout)
+                            self.assertNotRegex(result.stdout, r"(?m)^\s*::error::made")
                 if golden in ("platform", "plan"):
                     explained = run("explain", str(file))
                     self.assertEqual(explained.returncode, 0, explained.stderr)
                     self.expect_harmless(explained.stdout)
+                    self.assertNotRegex(explained.stdout, r"(?m)^\s*::error::made")
 
     def test_in_what_a_catalogue_lists(self):
         catalogue = (ROOT / "scenarios/examples/own/catalogue.yaml").read_text(encoding="utf-8")
