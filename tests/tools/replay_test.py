@@ -148,6 +148,17 @@ class Replay(VerbCase):
             self.expect(3, f"-:7:{column}: error[SETTING_CONFLICT]", "-f", "-", stdin=head + line)
         self.expect(3, "-:8:14: error[SETTING_CONFLICT]: muri and antman choose", "-f", "-",
                     stdin=head + "  queue: [muri]\n  placement: fgd\n")
+        # What the file names is wrong where it names it.
+        with tempfile.TemporaryDirectory() as folder:
+            spec = pathlib.Path(folder, "spec.yaml")
+            pathlib.Path(folder, "x.csv").write_text("arrival_s,run_s,gpus\n0,1,1\n", encoding="utf-8")
+            spec.write_text(head.replace("g5.xlarge", "g9.xlarge"), encoding="utf-8")
+            self.expect(3, f"{spec}:6:40: error[INSTANCE_UNKNOWN]", "-f", str(spec))
+            spec.write_text(head.replace("[{inst", "[{instanceType: p3.2xlarge}, {inst") +
+                            "  sharing: [exclusive, mig:all-1g.5gb]\n", encoding="utf-8")
+            self.expect(3, f"{spec}:7:24: error[MIG_UNSUPPORTED]", "-f", str(spec))
+        self.expect(3, "more than 9 billion dollars", "-f", "-", "--instances", "p5.48xlarge=1000",
+                    stdin="arrival_s,run_s,gpus\n0,3000000000,1\n")
         shared = ("-f", "-", "--instances", "g5.xlarge=1", "--sharing", "mps:2")
         self.expect(3, "-:3:1: error[PROFILE_UNKNOWN]", *shared,
                     stdin="arrival_s,run_s,gpus,profile\n0,1,1,\n0,1,1,x\n")

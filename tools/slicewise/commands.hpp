@@ -166,6 +166,8 @@ struct ReplayCommand {
   std::vector<scenarios::SharingWay> sharings;        // empty: as the trace says
   std::vector<std::string> profile_rules;             // rules, or files of them
   std::vector<Located<std::string>> rules_of_file{};  // of kind: Replay
+  // Where that file names its instances and ways of sharing; empty where flags do.
+  std::vector<SourceLocation> instances_where, sharings_where;
   std::optional<int> backoff_limit;
   bool skip_bad = false;
   sim::GroupBy group_by = sim::GroupBy::Nothing;

@@ -144,12 +144,23 @@ void add_instances(const std::string& entry, const ReplayCommand& command,
   named.price->per_hour += {price->usd.per_hour.nano * *count};
 }
 
+// What is wrong with the nth entry of a list stands where a file has that entry.
+void place(const Diagnostics& found, const std::vector<SourceLocation>& list, std::size_t nth,
+           Diagnostics& problems) {
+  for (Diagnostic problem : found) {
+    if (problem.where.line == 0 && nth < list.size()) problem.where = list[nth];
+    problems.push_back(std::move(problem));
+  }
+}
+
 Expected<NamedCluster> instances(const ReplayCommand& command, const models::Catalogue& catalogue) {
   NamedCluster named;
   named.price = UsdPerHour{};
   Diagnostics problems;
-  for (const std::string& entry : command.instances) {
-    add_instances(entry, command, catalogue, named, problems);
+  for (std::size_t n = 0; n < command.instances.size(); ++n) {
+    Diagnostics found;
+    add_instances(command.instances[n], command, catalogue, named, found);
+    place(found, command.instances_where, n, problems);
   }
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   named.text += " in " + region_of(command);
@@ -181,12 +192,12 @@ Expected<std::vector<std::shared_ptr<const sim::GpuSharing>>> named_sharings(
   }
   std::vector<std::shared_ptr<const sim::GpuSharing>> sharings;
   Diagnostics problems;
-  for (const scenarios::SharingWay& way : command.sharings) {
-    auto sharing = sim::share_gpus(way, types, region_of(command), catalogue);
+  for (std::size_t n = 0; n < command.sharings.size(); ++n) {
+    auto sharing = sim::share_gpus(command.sharings[n], types, region_of(command), catalogue);
     if (sharing) {
       sharings.push_back(std::make_shared<const sim::GpuSharing>(std::move(*sharing)));
     } else {
-      problems.insert(problems.end(), sharing.error().begin(), sharing.error().end());
+      place(sharing.error(), command.sharings_where, n, problems);
     }
   }
   if (!problems.empty()) return tl::unexpected(std::move(problems));
@@ -265,6 +276,7 @@ void take_from_file(const scenarios::ReplayFile& file, ReplayCommand& command) {
     command.node_sizes = file.nodes;
     for (const auto& entry : file.instances) {
       command.instances.push_back(entry.type.value + "=" + std::to_string(entry.count));
+      command.instances_where.push_back(entry.type.where);
     }
     command.any_gpu = command.any_gpu || file.any_gpu;
   }
@@ -274,6 +286,7 @@ void take_from_file(const scenarios::ReplayFile& file, ReplayCommand& command) {
   if (command.sharings.empty()) {
     for (const auto& way : file.sharings) {
       command.sharings.push_back(*scenarios::read_sharing_way(way.value));
+      command.sharings_where.push_back(way.where);
     }
   }
   if (command.profile_rules.empty()) command.rules_of_file = file.profile_rules;

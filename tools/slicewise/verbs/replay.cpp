@@ -386,7 +386,7 @@ ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
     return code;
   }
   auto cluster = named_cluster(command, catalogue);
-  if (!cluster) return fail(cluster.error(), {}, flags);
+  if (!cluster) return fail(cluster.error(), sources, flags);
   if (!command.instances.empty()) name_gpus(input->trace, catalogue, cluster->cluster);
   sim::ReplayOrigin origin{.stamp = {}, .cluster = cluster->text, .price = cluster->price};
   origin.stamp.scenario_file = command.file;
@@ -400,7 +400,7 @@ ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
   }
   if (command.inflate) return inflate_trace(input->trace, *cluster, origin, command, flags);
   auto sharings = named_sharings(command, *cluster, catalogue);
-  if (!sharings) return fail(sharings.error(), {}, flags);
+  if (!sharings) return fail(sharings.error(), sources, flags);
   if (command.sharings.empty()) {
     const Diagnostics above = jobs_above_memory(input->trace, cluster->cluster, catalogue);
     input->skipped.insert(input->skipped.end(), above.begin(), above.end());
