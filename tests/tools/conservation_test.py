@@ -260,6 +260,20 @@ class Related(unittest.TestCase):
             self.assertEqual(figures, again, seed)
             self.assertEqual(result["cost"]["totalUsd"], reversed_result["cost"]["totalUsd"])
 
+    def test_two_halves_of_a_workload_are_the_whole(self):
+        for seed in range(RELATED):
+            document = batches(seed, mode=("mps", "timeSlicing")[seed % 2], nodes=1)
+            whole = document["spec"]["workloads"][0]
+            del whole["startup"]  # each workload pulls its image by itself
+            whole.update(count=2 * whole["count"], submitInterval="0s")
+            figures, result = self.figures(document)
+            whole["count"] //= 2
+            document["spec"]["workloads"].insert(1, {**whole, "name": "half"})
+            halves, again = self.figures(document)
+            self.assertAlmostEqual((halves["first"] + halves["half"]) / 2, figures["first"], delta=1e-6, msg=str(seed))
+            self.assertEqual(halves["second"], figures["second"])
+            self.assertEqual(again["cost"]["totalUsd"], result["cost"]["totalUsd"], seed)
+
     def test_more_nodes_never_hurt(self):
         for seed in range(RELATED):
             means = []
