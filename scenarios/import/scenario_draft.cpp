@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -248,15 +249,16 @@ class Writer {
     if (missing_.empty()) return {};
     std::string text = "Missing: ";
     for (const auto& [what, names] : missing_) {
-      constexpr std::size_t kMostNames = 5;
-      const std::vector<std::string> shown(
-          names.begin(),
-          names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostNames)));
-      text += fmt::format("{}{} ({}{})", text.size() == 9 ? "" : ", ", what, fmt::join(shown, ", "),
-                          names.size() > kMostNames ? ", ..." : "");
+      text += fmt::format("{}{} ({})", text.size() == 9 ? "" : ", ", what, first_of(names, 5));
     }
     return fmt::format("{}. Filled with Assumed values; see TODO lines {}.", text,
-                       fmt::join(lines_, ", "));
+                       first_of(lines_, 20));
+  }
+
+  template <class Item>
+  static std::string first_of(const std::vector<Item>& items, std::size_t most) {
+    const std::span<const Item> shown(items.data(), std::min(items.size(), most));
+    return fmt::format("{}{}", fmt::join(shown, ", "), items.size() > most ? ", ..." : "");
   }
 
   const ScenarioDraft& draft_;
@@ -358,14 +360,28 @@ DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,
   return pool;
 }
 
+namespace {
+
+// "a", then "a-2" and "a-3". `given` has the last number of each name: a thousand of one name are
+// not counted through for the next.
+std::string new_name(const std::string& name, std::map<std::string, int>& given) {
+  int& last = given[name];
+  if (++last == 1) return name;
+  std::string numbered = fmt::format("{}-{}", name, last);
+  while (!given.try_emplace(numbered, 1).second) numbered = fmt::format("{}-{}", name, ++last);
+  return numbered;
+}
+
+}  // namespace
+
 void complete(ScenarioDraft& draft, const ImportOptions& options) {
   std::map<std::string, int> names;
   for (DraftWorkload& workload : draft.workloads) {
-    if (names[workload.name]++ == 0) continue;
-    const std::string base =
-        dns_name(workload.name.substr(0, 40) + "-" + workload.space.substr(0, 16), "w");
-    workload.name = base;
-    for (int n = 2; names[workload.name]++ > 0; ++n) workload.name = fmt::format("{}-{}", base, n);
+    if (names.contains(workload.name)) {
+      workload.name =
+          dns_name(workload.name.substr(0, 40) + "-" + workload.space.substr(0, 16), "w");
+    }
+    workload.name = new_name(workload.name, names);
   }
   for (const DraftWorkload& workload : draft.workloads) {
     const bool is_offered = std::ranges::any_of(
@@ -375,8 +391,7 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
   }
   std::map<std::string, int> pools;
   for (DraftPool& pool : draft.pools) {
-    const std::string base = pool.name;
-    for (int n = 2; pools[pool.name]++ > 0; ++n) pool.name = fmt::format("{}-{}", base, n);
+    pool.name = new_name(pool.name, pools);
     if (!pool.nodes_are_assumed) continue;
     std::int64_t units = 0;
     for (const DraftWorkload& workload : draft.workloads) {

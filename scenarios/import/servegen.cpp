@@ -168,12 +168,8 @@ class ServeGenReader {
       if (auto twice = read_rates(*file)) return tl::unexpected(std::move(*twice));
     }
     if (report_.has_failed()) return tl::unexpected(report_.errors());
-    ClientWindow twice;
-    if (!arrange_windows(result_, twice)) {
-      return not_the_format({files_.front().name, 0},
-                            fmt::format("client {} has two windows at {} s", twice.client,
-                                        twice.at.ns / seconds(1).ns));
-    }
+    ClientWindow twice;  // there is none: read_rates()
+    arrange_windows(result_, twice);
     tell_totals();
     for (const SourceText* file : lengths_) read_lengths(*file);
     if (report_.has_failed()) return tl::unexpected(report_.errors());
@@ -224,15 +220,22 @@ class ServeGenReader {
   std::optional<Diagnostics> read_rates(const SourceText& file) {
     const std::uint32_t client = place_of(file.name).client.value_or(next_client_);
     if (!clients_.insert(client).second) {
-      return not_the_format({file.name, 0}, fmt::format("client {} has two files", client)).value();
+      return not_the_format({file.name, 1, 1, 1}, fmt::format("client {} has two files", client))
+          .value();
     }
     next_client_ = std::max(next_client_, client) + 1;
+    std::set<Duration> starts;
     CsvLines lines(file);
     while (lines.next()) {
       report_.read();
       ClientWindow window;
       window.client = client;
-      if (read_window(lines, window)) result_.windows.push_back(window);
+      if (!read_window(lines, window)) continue;
+      if (starts.insert(window.at).second) {
+        result_.windows.push_back(window);
+      } else {
+        report_.bad_row(lines.place(0), "a client has two windows at that time");
+      }
     }
     return std::nullopt;
   }

@@ -441,5 +441,23 @@ TEST(PrometheusQueries, TheWindowInWords) {
   EXPECT_FALSE(prometheus_window("1", "2", "100ms", 0));
 }
 
+TEST(ImportK8s, ThoseOfOneNameAreNumberedAndTheFirstOfManyLinesNamed) {
+  std::string pods;
+  const auto add = [&](const std::string& name) {
+    pods += "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+            "}\nspec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]}\n";
+  };
+  for (const char* const name : {"a", "a-2", "a", "a", "a-2"}) add(name);
+  std::vector<std::string> names;
+  for (const Workload& each : written(ImportKind::K8s, {pods}).scenario.workloads) {
+    names.push_back(each.name.value);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"a", "a-2", "a-3", "a-4", "a-2-2"}));
+  for (int n = 0; n < 30; ++n) add("b");
+  const std::string missing = written(ImportKind::K8s, {pods}).missing;
+  EXPECT_NE(missing.find(", ...."), std::string::npos) << missing;
+  EXPECT_LT(missing.size(), 400U);
+}
+
 }  // namespace
 }  // namespace slicewise::scenarios

@@ -94,6 +94,12 @@ TEST(ImportServeGen, BadRowsAreCountedOrStopIt) {
   EXPECT_EQ(counted(imported({{"a.csv", bad}}, with([](ImportOptions& o) { o.skip_bad = true; })),
                     "cannot be read"),
             3);
+  const std::string twice = "0,1,1,Gamma,1,1\n0,1,1,Gamma,1,1\n";
+  const auto refused =
+      import_log(ImportKind::ServeGen, std::vector<SourceText>{{"a.csv", twice}}, {});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().front().where.line, 2);
+  EXPECT_EQ(refused.error().front().message, "a client has two windows at that time");
   const Imported guessed = imported({{"a.csv", "0,1,0,,0,0\n"}}, {});
   EXPECT_EQ(counted(guessed, "taken for Poisson"), 1);
   EXPECT_EQ(rates_of(guessed).windows.front().law, ClientWindow::Law::Exponential);
