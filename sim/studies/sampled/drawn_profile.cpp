@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "slicewise/portable_math.hpp"
+#include "slicewise/sim/kernel/far_times.hpp"
 #include "slicewise/sim/kernel/random.hpp"
 #include "slicewise/sim/sampled_inputs.hpp"
 
@@ -50,7 +51,7 @@ double lognormal(double value, double by) {
 void move_by(models::WorkloadProfile& profile, std::string_view figure, double by) {
   if (figure == "soloMs" && profile.solo_step) {
     const auto ms = static_cast<double>(profile.solo_step->ns) * 1e-6;
-    profile.solo_step = from_seconds(lognormal(ms, by) * 1e-3);
+    profile.solo_step = std::max(nanoseconds(1), rounded_time(lognormal(ms, by) * 1e-3 * 1e9));
   } else if (figure == "normP" && profile.norm_p) {
     profile.norm_p = std::clamp(lognormal(*profile.norm_p, by), 1.0, models::kHardNorm);
   } else if (figure == "capacityShare") {

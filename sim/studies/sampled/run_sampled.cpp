@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "slicewise/sim/sampled_inputs.hpp"
 
@@ -27,9 +28,10 @@ bool is_uncertain(const scenarios::Scenario& scenario, const models::Catalogue& 
   });
 }
 
-// What the scenario says itself stays; of the rest each profile says what was drawn.
-World drawn_world(scenarios::Scenario scenario, const models::Catalogue& catalogue,
-                  std::size_t replication) {
+// What the scenario says itself stays; of the rest each profile says what was drawn. What a profile
+// bears may be refused at the ends of its intervals.
+Expected<World> drawn_world(scenarios::Scenario scenario, const models::Catalogue& catalogue,
+                            std::size_t replication) {
   for (scenarios::Workload& workload : scenario.workloads) {
     const models::WorkloadProfile* profile = uncertain_profile(workload, catalogue);
     if (profile == nullptr) continue;
@@ -39,8 +41,12 @@ World drawn_world(scenarios::Scenario scenario, const models::Catalogue& catalog
     take_times(drawn, workload);
   }
   auto world = build_world(scenario, catalogue);
-  if (!world) throw std::runtime_error("drawn inputs: " + world.error().front().message);
-  return std::move(*world);
+  if (world) return world;
+  for (Diagnostic& problem : world.error()) {
+    problem.message =
+        fmt::format("as replication {} draws its inputs: {}", replication + 1, problem.message);
+  }
+  return world;
 }
 
 // A figure is one replication's: more of them do not make the inputs better known.
@@ -75,7 +81,7 @@ Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Ca
         return is_uncertain(scenario, catalogue);
       })) {
     return tl::unexpected(Diagnostics{make_diagnostic(
-        Code::InputMissing, {},
+        Code::InputMissing, set.variants.front().where,
         "no workload names a profile whose figures have intervals: there is nothing to draw",
         "`slicewise calibrate --out` writes such profiles from measurements; lay them over the "
         "catalogue with --catalogue")});
@@ -85,10 +91,19 @@ Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Ca
     for (int r = 0; r < (*worlds)[w].replications; ++r) tasks.emplace_back(w, r);
   }
   std::vector<std::optional<Replication>> records(tasks.size());
+  std::vector<Diagnostics> refused(tasks.size());
   run_in_parallel(tasks.size(), options, [&](std::size_t t) {
     const auto [w, r] = tasks[t];
-    records[t] = whole_replication(drawn_world(set.variants[w], catalogue, r), r, options);
+    Expected<World> world = drawn_world(set.variants[w], catalogue, r);
+    if (world) {
+      records[t] = whole_replication(*world, r, options);
+    } else {
+      refused[t] = std::move(world.error());
+    }
   });
+  for (Diagnostics& problems : refused) {
+    if (!problems.empty()) return tl::unexpected(std::move(problems));
+  }
   std::vector<std::optional<VariantResult>> variants(worlds->size());
   for (std::size_t w = 0; w < worlds->size(); ++w) {
     std::vector<Replication> finished;

@@ -1,6 +1,7 @@
 // Inputs that are known within an interval: how they are drawn, and what it does to the answer.
 #include "slicewise/sim/sampled_inputs.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -75,6 +76,22 @@ TEST(DrawnProfile, IsTheSameForTheSameSeedAndNeverBeyondWhatItCanBe) {
   }
 }
 
+// Days, known within years: a draw is far from both ends of the clock.
+TEST(DrawnProfile, IsATimeWhateverTheInterval) {
+  models::WorkloadProfile profile = uncertain(1e12, 0.05);
+  profile.solo_step = seconds(1'000'000);
+  Duration least = hours(24 * 36'500);
+  Duration most;
+  for (std::uint32_t r = 0; r < 50; ++r) {
+    const Duration drawn = *drawn_profile(profile, 7, r).solo_step;
+    least = std::min(least, drawn);
+    most = std::max(most, drawn);
+  }
+  EXPECT_GT(least, Duration{});
+  EXPECT_LT(least, seconds(1));
+  EXPECT_GT(most, hours(24 * 36'499));
+}
+
 // Two V100 replicas of a service that takes turns; its time alone comes from the profile.
 scenarios::ScenarioSet service_of(const std::string& profile, int replications) {
   scenarios::Workload api =
@@ -82,6 +99,7 @@ scenarios::ScenarioSet service_of(const std::string& profile, int replications) 
   api.measured.reset();
   api.profile.value = profile;
   scenarios::Scenario scenario = demo::scenario(demo::pool(2), {api});
+  scenario.where = {"test.yaml", 3, 1};
   scenario.duration = seconds(120);
   scenario.replications = replications;
   scenarios::ScenarioSet set;
@@ -168,6 +186,7 @@ TEST(SampledInputs, NothingToDrawIsRefused) {
   const auto refused = run_sampled(service_of("made/v100", 2), catalogue_with(known));
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().front().code, Code::InputMissing);
+  EXPECT_EQ(refused.error().front().where.line, 3);
 }
 
 }  // namespace
