@@ -315,6 +315,13 @@ class CompanyFitter {
 
 Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measurements,
                                       const models::Catalogue& catalogue) {
+  if (measurements.size() > kMostMeasurements) {
+    return tl::unexpected(Diagnostics{make_diagnostic(
+        Code::ValueRange, measurements[kMostMeasurements].where,
+        fmt::format("more than {} measurements: each is left out once, and the rest fitted anew",
+                    kMostMeasurements),
+        "calibrate one workload at a time, or give the median of repeats")});
+  }
   std::map<std::pair<std::string, std::string>, profile_fit::Company> companies;
   FittedProfiles out;
   std::vector<models::Measurement> pairs;

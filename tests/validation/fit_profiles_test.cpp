@@ -200,6 +200,15 @@ TEST(FitProfiles, TurnsNeedTheTimeAlone) {
   EXPECT_EQ(fitted.error().front().code, Code::InputMissing);
 }
 
+TEST(FitProfiles, MoreMeasurementsThanAreFittedInMinutesAreRefusedWhereTheyBegin) {
+  std::vector<Measurement> many(kMostMeasurements + 1, in_turns(0.6, 2));
+  many.back().where = {"m.csv", 5'002, 1};
+  const auto fitted = fit_profiles(many, shipped());
+  ASSERT_FALSE(fitted.has_value());
+  EXPECT_EQ(fitted.error().front().code, Code::ValueRange);
+  EXPECT_EQ(fitted.error().front().where.line, 5'002);
+}
+
 // slowdown = 1 + sensitivity x pressure: four products of two workloads come back.
 TEST(FitProfiles, NeighboursSaySensitivityAndPressure) {
   const auto read = models::read_measurements({"m.csv",

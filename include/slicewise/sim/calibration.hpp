@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,10 +52,14 @@ struct FittedProfiles {
   Diagnostics notes;                    // what was measured and is not in the profiles
 };
 
+// Minutes of fits, when all are of one workload: their number grows with the square.
+inline constexpr std::size_t kMostMeasurements = 5'000;
+
 // Law E1 and E2 by models::calibrate(), the exponent p and beta one for all batches of a workload
 // where the data determine them, else the usual ones; the duty from time-slicing. Intervals are
 // those of the linearised fit. A workload that was never measured alone on the whole GPU or a
-// slice, nor in any setting from which its time alone follows, is a diagnostic.
+// slice, nor in any setting from which its time alone follows, is a diagnostic; so is one more than
+// kMostMeasurements.
 Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measurements,
                                       const models::Catalogue& catalogue);
 
