@@ -117,7 +117,7 @@ RunSize estimate_size(const scenarios::JobTrace& trace, const ReplaySettings& se
   const SourceLocation where = trace.place_of(0);
   const double events = 2 * rows * settings.repeat;
   const double looks = looks_of(settings.queue, alive, settings.cluster.nodes.empty());
-  RunSize size{.of = "the replay", .events = {}, .memory = {}};
+  RunSize size{.of = "the replay", .events = {}, .memory = {}, .bill = {}};
   size.events = {
       {fmt::format("arrivals and ends: {:.0f} jobs x {} x 2", rows, settings.repeat), events,
        where},
@@ -153,7 +153,7 @@ RunSize estimate_inflation(const scenarios::JobTrace& trace, const ReplayCluster
   const double each = wanted / static_cast<double>(trace.size());
   const double jobs = target / each;
   const SourceLocation where = trace.place_of(0);
-  RunSize size{.of = "the experiment", .events = {}, .memory = {}};
+  RunSize size{.of = "the experiment", .events = {}, .memory = {}, .bill = {}};
   size.events = {
       {fmt::format("arrivals: {:.4g} GPUs / {:.4g} of each job", target, each), jobs, where}};
   size.memory = {

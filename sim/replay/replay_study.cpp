@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/sim/replay/replay.hpp"
+#include "slicewise/sim/run_size.hpp"
 
 #include "../run/replications.hpp"
 #include "../run/shared_progress.hpp"
@@ -72,6 +73,12 @@ void add_notes_of_sharing(ReplayStudy& study) {
   }
 }
 
+tl::unexpected<Diagnostics> too_dear() {
+  return tl::unexpected(Diagnostics{
+      make_diagnostic(Code::ValueRange, {}, "the replay costs more than 9 billion dollars",
+                      "fewer nodes, or a shorter window of the trace")});
+}
+
 }  // namespace
 
 ReplaySettings under(const Scheduling& scheduling, ReplaySettings settings) {
@@ -121,7 +128,11 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
     ReplayResult& result = **results[at];
     study.interrupted = study.interrupted || result.interrupted;
     std::optional<Usd> cost;
-    if (origin.price) cost = cost_of(*origin.price, result.makespan());
+    if (origin.price) {
+      const double hours = to_seconds(result.makespan()) / 3'600;
+      if (to_dollars(origin.price->per_hour) * hours > kMostBill) return too_dear();
+      cost = cost_of(*origin.price, result.makespan());
+    }
     Verdict verdict = judge(result, origin.stamp.allow_pending);
     study.outcomes.push_back({schedulings[at], std::move(result), cost, std::move(verdict)});
   }

@@ -182,6 +182,13 @@ class Estimate {
     size_.memory.push_back(
         {fmt::format("nodes of {}: {:.0f} x {:.0f} bytes", pool.name, nodes, each), nodes * each,
          pool.where});
+    const double hours_of_run = run_ / 3'600;
+    const bool falls_back = pool.spot && pool.spot->fallback;
+    const double price =
+        to_dollars((falls_back ? pool.spot->fallback->usd : pool.price.usd).per_hour);
+    size_.bill.push_back({fmt::format("nodes of {}: {:.0f} x ${:.4g}/h x {:.4g} h", pool.name,
+                                      nodes, price, hours_of_run),
+                          nodes * price * hours_of_run, pool.where});
     if (!pool.changes_nodes()) return;
     const double scans = run_ / std::max(1e-3, to_seconds(world_.provisioner.scan_interval));
     size_.events.push_back(
@@ -273,7 +280,7 @@ class Estimate {
 
   const World& world_;
   double run_;
-  RunSize size_{.of = "a replication", .events = {}, .memory = {}};
+  RunSize size_{.of = "a replication", .events = {}, .memory = {}, .bill = {}};
 };
 
 double total(const std::vector<SizePart>& parts) {
@@ -292,7 +299,7 @@ std::string digits_beside(double sum, double limit) {
 }
 
 Diagnostic too_large(std::string_view of, std::vector<SizePart> parts, double limit,
-                     std::string_view unit, const std::string& flag) {
+                     std::string_view unit, const std::string& help) {
   constexpr std::size_t kShown = 3;
   const double sum = total(parts);
   std::ranges::stable_sort(parts, std::ranges::greater(), &SizePart::amount);
@@ -305,7 +312,7 @@ Diagnostic too_large(std::string_view of, std::vector<SizePart> parts, double li
       Code::RunTooLarge, parts.front().where,
       fmt::format("{} would take about {} {}, more than {:.2g}: {}", of, digits_beside(sum, limit),
                   unit, limit, fmt::join(words, "; ")),
-      "simulate less, or lift the limit with " + flag);
+      help);
 }
 
 }  // namespace
@@ -315,18 +322,23 @@ RunSize estimate_size(const World& world) { return Estimate(world).of_all(); }
 Diagnostics beyond_limits(const RunSize& size, const SizeLimits& limits) {
   constexpr double kMargin = 1.1;  // that the flag named stays above what was rounded
   constexpr double kMiB = 1 << 20;
+  const std::string lift = "simulate less, or lift the limit with ";
   const double events = total(size.events);
   const double bytes = total(size.memory);
   const auto most_bytes = static_cast<double>(limits.memory.count);
   Diagnostics found;
   if (events > limits.events) {
     found.push_back(too_large(size.of, size.events, limits.events, "events",
-                              fmt::format("--max-events {:.0f}", kMargin * events)));
+                              lift + fmt::format("--max-events {:.0f}", kMargin * events)));
   }
   if (bytes > most_bytes) {
     found.push_back(
         too_large(size.of, size.memory, most_bytes, "bytes of memory",
-                  fmt::format("--max-memory {:.0f}Mi", std::ceil(kMargin * bytes / kMiB))));
+                  lift + fmt::format("--max-memory {:.0f}Mi", std::ceil(kMargin * bytes / kMiB))));
+  }
+  if (total(size.bill) > kMostBill) {
+    found.push_back(too_large(size.of, size.bill, kMostBill, "dollars",
+                              "simulate less: a bill is counted up to that"));
   }
   return found;
 }

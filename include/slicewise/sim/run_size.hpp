@@ -28,6 +28,7 @@ struct RunSize {
   std::string of;                // "a replication"
   std::vector<SizePart> events;  // of the event loop
   std::vector<SizePart> memory;  // bytes at once
+  std::vector<SizePart> bill;    // dollars, if all nodes were there all the time
 };
 
 // To within a factor of a few: traffic at its mean, and no pod that fails.
@@ -47,8 +48,12 @@ struct SizeLimits {
   Bytes memory = gibibytes(8);
 };
 
+// Dollars: what an amount of money can hold.
+inline constexpr double kMostBill = 9e9;
+
 // RUN_TOO_LARGE at the largest part, with the arithmetic of the estimate and the flag that lifts
-// the limit; empty when it stays below both.
+// the limit; empty when it stays below both. No flag makes a bill larger than an amount of money
+// may be.
 Diagnostics beyond_limits(const RunSize& size, const SizeLimits& limits);
 
 }  // namespace slicewise::sim

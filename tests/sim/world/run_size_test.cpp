@@ -80,6 +80,18 @@ TEST(RunSize, WhatIsBeyondALimitSaysHowItCameAboutAndWhatLiftsIt) {
   EXPECT_EQ(beyond_limits(estimate_size(demo::world(s)), {1e12, gibibytes(8)}).size(), 0U);
 }
 
+// 10,000 nodes at $12.24/h for 30 years were billed as less than nothing.
+TEST(RunSize, ABillIsAnAmountOfMoney) {
+  scenarios::Scenario s = demo::scenario(demo::pool(2), {demo::training(1)});
+  s.node_pools[0].nodes = 10'000;
+  s.duration = hours(24 * 365);
+  EXPECT_TRUE(beyond_limits(estimate_size(demo::world(s)), {1e12, gibibytes(1)}).empty());
+  s.duration = hours(24 * 365 * 30);
+  const Diagnostics found = beyond_limits(estimate_size(demo::world(s)), {1e12, gibibytes(1)});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0].message, HasSubstr("3.2e+10 dollars, more than 9e+09: nodes of"));
+}
+
 TEST(RunSize, JobsThatQueueMakeARunLonger) {
   const auto requests = [](int jobs) {
     scenarios::Scenario s = serving(100);
