@@ -62,17 +62,14 @@ class Growth {
   }
 
  private:
-  std::optional<WorkloadNames> missed_in(std::size_t month, const PlanOption& option) const {
-    return missed_with(search_, option, std::string(kTraffic), factors_[month], probes_);
-  }
-
   // The first month that the option does not bear; it bears `month`.
   std::size_t borne_until(const PlanOption& option, std::size_t month) const {
     if (factors_[month] == factors_.back()) return factors_.size();
     std::size_t bears_it = month;
     std::size_t breaks = factors_.size();
     for (std::size_t look = breaks - 1; breaks - bears_it > 1; look = (bears_it + breaks) / 2) {
-      (missed_in(look, option) ? breaks : bears_it) = look;
+      const bool stands = bears(search_, option, std::string(kTraffic), factors_[look], probes_);
+      (stands ? bears_it : breaks) = look;
     }
     return breaks;
   }
@@ -81,7 +78,8 @@ class Growth {
   // misses there. Where neither stands, with more of all that share its pools, else of everything.
   std::optional<PlanOption> grown(const PlanOption& option, std::size_t month) const {
     const ServicePods now = changed_pods(option);
-    const WorkloadNames missed = behind(missed_in(month, option).value_or(WorkloadNames()));
+    const WorkloadNames missed =
+        behind(missed_with(search_, option, std::string(kTraffic), factors_[month], probes_));
     auto best = planned_with(option, now, month, missed);
     ServicePods tried = now;
     for (const WorkloadNames& names :
@@ -99,10 +97,8 @@ class Growth {
   static WorkloadNames beside(const PlanOption& option, const WorkloadNames& names) {
     WorkloadNames all;
     for (const PoolChoice& pool : option.pools) {
-      const bool has_one = std::ranges::any_of(names, [&](const std::string& name) {
-        return std::ranges::find(pool.workloads, name) != pool.workloads.end();
-      });
-      if (has_one) all.insert(all.end(), pool.workloads.begin(), pool.workloads.end());
+      if (has_one_of(pool, names))
+        all.insert(all.end(), pool.workloads.begin(), pool.workloads.end());
     }
     return all;
   }

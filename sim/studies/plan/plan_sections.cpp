@@ -103,6 +103,8 @@ constexpr int kFlipBisections = 4;
 // Of many workloads: those that are closest to their limits, and the changes next to today's.
 constexpr std::size_t kMostTight = 4;
 constexpr std::size_t kMostFlips = 4;
+// Times that pools are planned anew because of what they miss together.
+constexpr int kMostAnew = 8;
 
 PlanProbe probe_of(const BlockSearch& search, const PlanOption& option, const std::string& input,
                    double factor) {
@@ -143,16 +145,34 @@ double monthly_price(const World& world) {
 
 }  // namespace
 
-std::optional<std::vector<std::string>> missed_with(const BlockSearch& search,
-                                                    const PlanOption& option,
-                                                    const std::string& input, double factor,
-                                                    ProbeBatch& probes) {
+namespace {
+
+// All that miss something: an answer that stops at the first miss names one of them.
+std::vector<std::string> all_missed(PlanProbe probe, const OptionFigures& first,
+                                    ProbeBatch& probes) {
+  std::vector<std::string> names = missed_by(first);
+  probe.until_clear = false;
+  const PlanAnswer whole = probes.ask_one(probe);
+  if (!whole.figures) return names;
+  for (std::string& name : missed_by(*whole.figures)) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+}  // namespace
+
+bool bears(const BlockSearch& search, const PlanOption& option, const std::string& input,
+           double factor, ProbeBatch& probes) {
+  return stands(probes.ask_one(probe_of(search, option, input, factor)));
+}
+
+std::vector<std::string> missed_with(const BlockSearch& search, const PlanOption& option,
+                                     const std::string& input, double factor, ProbeBatch& probes) {
   const PlanProbe probe = probe_of(search, option, input, factor);
   const PlanAnswer answer = probes.ask_one(probe);
-  if (!answer.figures) return std::vector<std::string>();
-  if (!stands(answer)) return missed_by(*answer.figures);
-  const auto again = fails_again(search, probe, *answer.figures, probes);
-  return again ? std::optional(missed_by(*again)) : std::nullopt;
+  if (!answer.figures || stands(answer)) return {};
+  return all_missed(probe, *answer.figures, probes);
 }
 
 std::optional<double> monthly_of(const BlockSearch& search, const PoolChoice& pool) {
@@ -244,24 +264,36 @@ std::vector<bool> second_stands(const BlockSearch& search, const std::vector<Pla
 
 }  // namespace
 
-std::optional<PlanOption> pools_anew(const BlockSearch& there, const PlanOption& best,
+bool has_one_of(const PoolChoice& pool, const std::vector<std::string>& workloads) {
+  return std::ranges::any_of(workloads, [&](const std::string& name) {
+    return std::ranges::find(pool.workloads, name) != pool.workloads.end();
+  });
+}
+
+std::optional<PlanOption> pools_anew(const BlockSearch& search, const PlanOption& best,
                                      const std::vector<std::string>& workloads, bool cheaper,
                                      ProbeBatch& probes) {
+  BlockSearch there = search;
   PlanProbe probe = probe_of(there, best, there.input, there.factor);
-  for (PoolChoice& pool : probe.pools) {
-    const bool concerned = std::ranges::any_of(workloads, [&](const std::string& name) {
-      return std::ranges::find(pool.workloads, name) != pool.workloads.end();
-    });
-    if (!concerned) continue;
-    std::optional<double> cap;
-    if (cheaper) cap = monthly_of(there, pool);
-    BlockResult found = search_block(there, pool.workloads, 1, cap, Depth::First, probes);
-    if (found.options.empty()) return std::nullopt;
-    pool = std::move(found.options.front().choice);
+  std::vector<std::string> concerned = workloads;
+  for (int round = 0; round < kMostAnew && !concerned.empty(); ++round) {
+    for (PoolChoice& pool : probe.pools) {
+      if (!has_one_of(pool, concerned)) continue;
+      std::optional<double> cap;
+      if (cheaper) cap = monthly_of(there, pool);
+      if (round > 0) there.refuted.push_back(pool);
+      BlockResult found = search_block(there, pool.workloads, 1, cap, Depth::First, probes);
+      if (found.options.empty()) return std::nullopt;
+      pool = std::move(found.options.front().choice);
+    }
+    const PlanAnswer answer = probes.ask_one(probe);
+    if (!answer.figures) return std::nullopt;
+    if (stands(answer)) {
+      return PlanOption{probe.pools, *answer.figures, goal_of(there.goal, *answer.figures), false};
+    }
+    concerned = all_missed(probe, *answer.figures, probes);
   }
-  const PlanAnswer answer = probes.ask_one(probe);
-  if (!stands(answer)) return std::nullopt;
-  return PlanOption{probe.pools, *answer.figures, goal_of(there.goal, *answer.figures), false};
+  return std::nullopt;
 }
 
 std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOption& best,

@@ -22,9 +22,12 @@ struct ReplicasCurve {
 // that are bought in two ways and for what does not share whole GPUs.
 ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best, ProbeBatch& probes);
 
-// The best option with the pools of these workloads planned anew as `there` has it, each `cheaper`
-// than it is or not. nullopt: that does not stand.
-std::optional<PlanOption> pools_anew(const BlockSearch& there, const PlanOption& best,
+bool has_one_of(const PoolChoice& pool, const std::vector<std::string>& workloads);
+
+// The best option with the pools of these workloads planned anew as `search` has it, each `cheaper`
+// than it is or not, and then the pools of whoever misses something beside them. nullopt: that does
+// not stand.
+std::optional<PlanOption> pools_anew(const BlockSearch& search, const PlanOption& best,
                                      const std::vector<std::string>& workloads, bool cheaper,
                                      ProbeBatch& probes);
 
@@ -33,12 +36,14 @@ std::optional<PlanOption> pools_anew(const BlockSearch& there, const PlanOption&
 std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOption& best,
                                        const std::string& input, double factor, ProbeBatch& probes);
 
-// Of what the option misses an objective, or not clearly holds it, where the input is `factor`
-// times what it is, by the rules by which one is chosen; nullopt: it stands.
-std::optional<std::vector<std::string>> missed_with(const BlockSearch& search,
-                                                    const PlanOption& option,
-                                                    const std::string& input, double factor,
-                                                    ProbeBatch& probes);
+// Whether the option stands where the input is `factor` times what it is, by the rules by which one
+// is chosen.
+bool bears(const BlockSearch& search, const PlanOption& option, const std::string& input,
+           double factor, ProbeBatch& probes);
+
+// Every workload of which it misses an objective there, or does not clearly hold it.
+std::vector<std::string> missed_with(const BlockSearch& search, const PlanOption& option,
+                                     const std::string& input, double factor, ProbeBatch& probes);
 
 // At which changes of its inputs the first of `options` stops being the best.
 std::vector<Flip> find_flips(const BlockSearch& search, const std::vector<PlanOption>& options,

@@ -12,6 +12,8 @@
 #include "slicewise/sim/plan.hpp"
 
 #include "../../../sim/studies/plan/commitments.hpp"
+#include "../../../sim/studies/plan/plan_sections.hpp"
+#include "../../../sim/studies/plan/scaled_input.hpp"
 #include "../demo.hpp"
 #include "small_plans.hpp"
 
@@ -181,6 +183,37 @@ TEST(PlanOverTime, OnlyWhatMissesSomethingGetsMorePods) {
   ASSERT_EQ(last.pools.size(), 1U);
   EXPECT_EQ(last.pools.front().nodes, 3);
   EXPECT_EQ(last.pools.front().pods, (std::vector<int>{2, 0}));
+}
+
+// Two, each on a T4 of its own, miss their limits with twice the traffic. Who is planned anew for
+// one of them finds the other missing something beside it.
+TEST(PlanOverTime, WhoMissesSomethingBesideThemIsPlannedAnewToo) {
+  auto scenario = growing_service().variants.front();
+  scenario.workloads.front().traffic->mean.per_second = 10;
+  auto second = scenario.workloads.front();
+  second.name.value = "other";
+  scenario.workloads.push_back(second);
+  PlanOptions options = months_of(1, 0);
+  options.instance_types = {kT4, "g5.xlarge"};
+  const auto space = plan_space(scenario, demo::catalogue(), options);
+  ASSERT_TRUE(space);
+  ProbeBatch probes(probe_threads(scenario, demo::catalogue(), {}));
+  BlockSearch search{scenario, demo::catalogue(), *space};
+  search.replications = scenario.replications;
+  search.input = kTraffic;
+  search.factor = 2;
+  PlanOption today;
+  for (const char* name : {"api", "other"}) {
+    PoolChoice pool;
+    pool.instance_type = kT4;
+    pool.workloads = {name};
+    pool.nodes = 1;
+    today.pools.push_back(pool);
+  }
+  EXPECT_EQ(missed_with(search, today, search.input, search.factor, probes).size(), 2U);
+  const auto then = pools_anew(search, today, {"api"}, false, probes);
+  ASSERT_TRUE(then);
+  for (const PoolChoice& pool : then->pools) EXPECT_EQ(pool.instance_type, "g5.xlarge");
 }
 
 TEST(PlanOverTime, HalfASearchIsNone) {
