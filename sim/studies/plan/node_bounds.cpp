@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -16,6 +17,7 @@
 #include "slicewise/sim/kernel/random.hpp"
 
 #include "../probe/probe.hpp"
+#include "lone_queue.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -46,20 +48,6 @@ std::optional<double> latency_quantile(Figure figure) {
     default:
       return std::nullopt;
   }
-}
-
-// Of the law of a service time whose mean is `mean`.
-double quantile_seconds(const ServiceTime& law, Duration mean, double q) {
-  const double m = to_seconds(mean);
-  switch (law.law) {
-    case ServiceTime::Law::Deterministic:
-      return m;
-    case ServiceTime::Law::Exponential:
-      return -m * portable_log(1 - q);
-    case ServiceTime::Law::LogNormal:
-      return m * portable_exp(law.sigma * normal_quantile(q) - law.sigma * law.sigma / 2);
-  }
-  return m;
 }
 
 // The fastest that a request, or a unit of batch work, is done where the pod may run.
@@ -134,6 +122,77 @@ Reason too_much_for_its_pods(const WorkloadModel& workload, const Demand& demand
                             "requests arrive faster than they are served; add pods",
                             workload.name),
                 workload.spec.count, fmt::format("{:.0f}", 100 * load));
+}
+
+// A quantile of a request's latency where others keep its GPU busy for `others` of the time: turns
+// are a processor that is shared, before which its own requests queue.
+double latency_beside(const ServiceTime& law, double mean, double rate, double q, double others) {
+  const double stretch = 1 / (1 - others);
+  const double load = rate * mean * stretch;
+  if (load >= 1) return std::numeric_limits<double>::infinity();
+  const double alone = quantile_seconds(law, from_seconds(mean), q) * stretch;
+  if (load <= 1 - q) return alone;
+  const double spread = law.law == ServiceTime::Law::Deterministic ? 0.5 : 1;
+  const double waits = spread * mean * stretch / (1 - load) * portable_log(load / (1 - q));
+  return std::max(alone, mean * stretch + waits);
+}
+
+// Each of its pods is sent requests at random, and works on one after the other.
+bool queues_alone(const WorkloadModel& workload) {
+  const scenarios::Serving& serving = workload.spec.serving;
+  const bool at_random = serving.routing == scenarios::Routing::Random || workload.spec.count == 1;
+  return is_steady(workload) && workload.spec.traffic->gaps == scenarios::Traffic::Gaps::Poisson &&
+         at_random && !workload.spec.autoscaling && workload.spec.count > 0 &&
+         workload.spec.processes_per_pod == 1 && serving.max_batch <= 1 && serving.bursts == 1 &&
+         serving.concurrency == 0 && serving.retries == 0 && workload.spec.measured &&
+         workload.spec.measured->request_gpu_time;
+}
+
+// E[S^2] / E[S]^2.
+double second_moment(const ServiceTime& law) {
+  switch (law.law) {
+    case ServiceTime::Law::Deterministic:
+      return 1;
+    case ServiceTime::Law::Exponential:
+      return 2;
+    case ServiceTime::Law::LogNormal:
+      return portable_exp(law.sigma * law.sigma);
+  }
+  return 1;
+}
+
+// Requests that wait for each other miss the limit already, without any neighbour. Chance may bring
+// less work than the mean: by three standard deviations of what a run brings. So much less also
+// leaves a queue that remembers no more than a ninth of the run, m / (1 - load)^2, however empty it
+// began, and with more requests nobody waits less.
+Reason too_slow_in_its_queue(const World& world, const WorkloadModel& workload,
+                             const Demand& demand) {
+  if (!queues_alone(workload) || !world.duration || *world.duration <= world.warmup) return {};
+  constexpr double kDeviations = 3;
+  const ServiceTime& law = *workload.spec.measured->request_gpu_time;
+  const double rate = workload.spec.traffic->mean.per_second / workload.spec.count;
+  const double requests = rate * to_seconds(*world.duration - world.warmup);
+  const double fewer = kDeviations * std::sqrt(second_moment(law) / requests);
+  if (fewer >= 1) return {};
+  const LoneQueue queue{law, demand.gpu, rate * (1 - fewer)};
+  const auto may_miss = [&](double q, double limit) {
+    constexpr double kFarBelow = 0.5;
+    return latency_beside(law, to_seconds(demand.gpu), rate, q, 0) > kFarBelow * limit;
+  };
+  for (const Objective& objective : workload.spec.objectives) {
+    const auto q = latency_quantile(objective.figure);
+    const auto* limit = std::get_if<Duration>(&objective.limit);
+    if (!q || limit == nullptr) continue;
+    // Most are far from it: to know how far takes as long as a short simulation.
+    if (!may_miss(*q, to_seconds(*limit))) continue;
+    const double share = least_share_above(queue, from_seconds(to_seconds(*limit) / kMargin));
+    if (share <= 1 - *q) continue;
+    return reason(fmt::format("\"{}\" answers {{}} % of its requests later than {{}} ms even alone "
+                              "on its GPUs; add pods",
+                              workload.name),
+                  short_number(100 * share), short_number(to_seconds(*limit) * 1e3));
+  }
+  return {};
 }
 
 Reason job_takes_too_long(const WorkloadModel& workload, const Demand& demand) {
@@ -269,19 +328,6 @@ void bound_by_gpu_time(const World& world, NodeBound& bound) {
                                short_number(load.total), short_number(switched)));
 }
 
-// A quantile of a request's latency where others keep its GPU busy for `others` of the time: turns
-// are a processor that is shared, before which its own requests queue.
-double latency_beside(const ServiceTime& law, double mean, double rate, double q, double others) {
-  const double stretch = 1 / (1 - others);
-  const double load = rate * mean * stretch;
-  if (load >= 1) return std::numeric_limits<double>::infinity();
-  const double alone = quantile_seconds(law, from_seconds(mean), q) * stretch;
-  if (load <= 1 - q) return alone;
-  const double spread = law.law == ServiceTime::Law::Deterministic ? 0.5 : 1;
-  const double waits = spread * mean * stretch / (1 - load) * portable_log(load / (1 - q));
-  return std::max(alone, mean * stretch + waits);
-}
-
 // The most of a GPU's time that others may take.
 double others_borne(const std::function<bool(double others)>& holds) {
   double low = 0;
@@ -353,7 +399,7 @@ NodeBound node_bound(const World& world) {
     if (demand == nullptr) continue;
     for (Reason refused :
          {too_slow_alone(workload, *demand), too_much_for_its_pods(workload, *demand),
-          job_takes_too_long(workload, *demand)}) {
+          too_slow_in_its_queue(world, workload, *demand), job_takes_too_long(workload, *demand)}) {
       if (!refused.empty() && bound.refused.empty()) bound.refused = std::move(refused);
     }
     bound.most += workload.spec.count;
