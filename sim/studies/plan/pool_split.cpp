@@ -11,6 +11,7 @@
 #include "../probe/probe.hpp"
 #include "fleet_division.hpp"
 #include "fleet_model.hpp"
+#include "pool_columns.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -23,6 +24,11 @@ constexpr int kMostInVain = 6;
 // where that cannot be ruled out, as many as simulate so many requests.
 constexpr int kMostMoves = 40;
 constexpr double kRequestsWorth = 3e7;
+// Rounds in which pools are looked at for what they might save, how many in each, and how many may
+// be in vain.
+constexpr int kColumnRounds = 24;
+constexpr std::size_t kRoundColumns = 8;
+constexpr int kRoundsInVain = 6;
 // What a group bears is put right by so much at a time.
 constexpr double kBearsLess = 0.7;
 constexpr double kBearsMore = 1.25;
@@ -76,6 +82,7 @@ class Splitter {
       propose();
       improve(false, moves_worth_it(), kMostInVain);
       improve(true, moves_worth_it(), kMostMoves);
+      add_columns();
     }
   }
 
@@ -254,6 +261,43 @@ class Splitter {
     }
   }
 
+  // Pools that stand are chosen anew, and what they say their groups are worth names others that
+  // may be cheaper than it.
+  void add_columns() {
+    if (best_.empty()) return;
+    for (std::size_t g = 0; g < model_.size(); ++g) best_of({g}, best_cost_);
+    int in_vain = 0;
+    for (int round = 0; round < kColumnRounds && !probes_.interrupted(); ++round) {
+      std::vector<double> alone(model_.size(), best_cost_);
+      std::vector<KnownPool> pools;
+      for (const auto& [block, solved] : solved_) {
+        if (!solved.option) continue;
+        pools.push_back({block, solved.option->goal});
+        if (block.size() == 1) alone[block.front()] = solved.option->goal;
+      }
+      const std::vector<double> worth = worth_of_groups(alone, pools);
+      const std::vector<Members> choice = cheapest_choice(worth, pools, best_cost_);
+      in_vain = !choice.empty() && consider(choice) ? 0 : in_vain + 1;
+      if (in_vain > kRoundsInVain) return;
+      const auto worth_of = [&](const Members& block) {
+        double sum = 0;
+        for (const std::size_t g : block) sum += worth[g];
+        return sum;
+      };
+      const auto is_known = [&](const Members& block) {
+        const auto solved = solved_.find(block);
+        return solved != solved_.end() &&
+               (solved->second.option || solved->second.cap >= worth_of(block));
+      };
+      const auto promising = promising_pools(model_, worth, pools, is_known, kRoundColumns);
+      if (promising.empty()) return;
+      for (const Members& block : promising) {
+        best_of(block, worth_of(block));
+        learn_from(block);
+      }
+    }
+  }
+
   // As many as are worth it: simulations of long and busy scenarios are dear.
   int moves_worth_it() const {
     double requests = 0;  // of one simulation
@@ -422,48 +466,6 @@ class Splitter {
 };
 
 }  // namespace
-
-std::vector<std::vector<std::string>> separable_groups(const scenarios::Scenario& scenario) {
-  using Group = std::vector<std::string>;
-  std::vector<Group> groups;
-  // Recorded jobs of one trace: those that take several GPUs, and the others by how many of them
-  // fit a GPU.
-  std::map<std::pair<std::string, int>, std::size_t> of_traces;
-  const auto size_of = [](const scenarios::Workload& workload) {
-    if (has_several_gpus(workload)) return 0;
-    const Bytes memory = workload.gpu_memory.resident;
-    return memory <= gibibytes(8) ? 1 : memory <= gibibytes(16) ? 2 : 3;
-  };
-  for (const auto& workload : scenario.workloads) {
-    if (workload.count == 0) continue;
-    if (workload.trace) {
-      const auto [at, is_new] =
-          of_traces.try_emplace({workload.trace->workload, size_of(workload)}, groups.size());
-      if (!is_new) {
-        groups[at->second].push_back(workload.name.value);
-        continue;
-      }
-    }
-    groups.push_back({workload.name.value});
-  }
-  for (const auto& pipeline : scenario.pipelines) {
-    Group together;
-    std::vector<Group> apart;
-    for (Group& group : groups) {
-      const bool part = std::ranges::any_of(pipeline.stages, [&](const auto& stage) {
-        return std::ranges::find(group, stage.workload.value) != group.end();
-      });
-      if (part) {
-        together.insert(together.end(), group.begin(), group.end());
-      } else {
-        apart.push_back(std::move(group));
-      }
-    }
-    if (!together.empty()) apart.push_back(std::move(together));
-    groups = std::move(apart);
-  }
-  return groups;
-}
 
 SplitResult split_pools(const BlockSearch& search, std::optional<double> cap, ProbeBatch& probes) {
   return Splitter(search, probes, cap).run();

@@ -1,0 +1,79 @@
+// The choice among known pools against every choice.
+#include "../../../sim/studies/plan/pool_columns.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace slicewise::sim {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::infinity();
+
+double cheapest_of_all(const std::vector<KnownPool>& pools, std::size_t groups, std::size_t have) {
+  if (have + 1 == std::size_t{1} << groups) return 0;
+  double best = kNone;
+  std::size_t first = 0;
+  while ((have >> first & 1) != 0) ++first;
+  for (const KnownPool& pool : pools) {
+    std::size_t set = 0;
+    for (const std::size_t g : pool.members) set |= std::size_t{1} << g;
+    if ((set >> first & 1) == 0 || (set & have) != 0) continue;
+    best = std::min(best, pool.cost + cheapest_of_all(pools, groups, have | set));
+  }
+  return best;
+}
+
+double cost_of(const std::vector<Members>& choice, const std::vector<KnownPool>& pools) {
+  double cost = 0;
+  for (const Members& members : choice) {
+    double least = kNone;
+    for (const KnownPool& pool : pools) {
+      if (pool.members == members) least = std::min(least, pool.cost);
+    }
+    cost += least;
+  }
+  return cost;
+}
+
+TEST(PoolColumns, TheChoiceIsTheCheapestThatHoldsEachGroupOnce) {
+  int with_several = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    std::mt19937_64 random(seed);
+    const std::size_t groups = 3 + random() % 5;
+    std::vector<double> alone;
+    std::vector<KnownPool> pools;
+    for (std::size_t g = 0; g < groups; ++g) {
+      alone.push_back(static_cast<double>(2 + random() % 8));
+      pools.push_back({{g}, alone.back()});
+    }
+    for (int n = 0; n < 25; ++n) {
+      KnownPool pool;
+      for (std::size_t g = 0; g < groups; ++g) {
+        if (random() % 3 == 0) pool.members.push_back(g);
+      }
+      pool.cost = 1 + static_cast<double>(random() % 40) / 4;
+      if (pool.members.size() > 1) pools.push_back(pool);
+    }
+    const std::vector<double> worth = worth_of_groups(alone, pools);
+    const auto choice = cheapest_choice(worth, pools, kNone);
+    const double least = cheapest_of_all(pools, groups, 0);
+    Members all;
+    for (const Members& members : choice) all.insert(all.end(), members.begin(), members.end());
+    std::ranges::sort(all);
+    ASSERT_EQ(all.size(), groups) << seed;
+    for (std::size_t g = 0; g < groups; ++g) EXPECT_EQ(all[g], g) << seed;
+    EXPECT_NEAR(cost_of(choice, pools), least, 0.011) << seed;
+    EXPECT_TRUE(cheapest_choice(worth, pools, least).empty()) << seed;
+    with_several += choice.size() < groups ? 1 : 0;
+  }
+  EXPECT_GT(with_several, 100);
+}
+
+}  // namespace
+}  // namespace slicewise::sim
