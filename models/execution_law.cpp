@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 
 #include "slicewise/portable_math.hpp"
 
@@ -87,7 +88,9 @@ double gpu_time_on(double threads, double compute, double bandwidth) {
 struct Demand {
   double compute = 0;
   double bandwidth = 0;
-  double threads = 0;  // as many as all of them may use, 1 for all SMs
+  double threads = 0;            // as many as all of them may use, 1 for all SMs
+  std::size_t with_kernels = 0;  // clients whose kernels' length is known
+  std::size_t limited = 0;
 
   // One resource after the other, as law E1 counts.
   double capacity() const { return compute + bandwidth; }
@@ -99,12 +102,16 @@ Demand demand(std::span<const DomainClient> clients) {
     together.compute += client.compute;
     together.bandwidth += client.bandwidth;
     together.threads += client.active_threads;
+    if (client.kernel_time.ns > 0) ++together.with_kernels;
+    if (client.active_threads < 1) ++together.limited;
   }
   return together;
 }
 
+double capacity_of(const DomainClient& client) { return client.compute + client.bandwidth; }
+
 double pressure_of(const DomainClient& client) {
-  return client.pressure.value_or(client.compute + client.bandwidth);
+  return client.pressure.value_or(capacity_of(client));
 }
 
 // 1 + alpha_i sum c_j, for a client whose sensitivity was measured.
@@ -153,11 +160,83 @@ double slowdown_under(const Demand& together, const DomainClient& client) {
   return slower;
 }
 
+// U_i of law E2 where kernels take turns: the one demand, its own work included, that is what it
+// says of itself.
+class Turns {
+ public:
+  // REQUIRES: the kernels of client i are known.
+  Turns(std::span<const DomainClient> clients, std::size_t i)
+      : clients_(clients), i_(i), own_(capacity_of(clients[i])) {}
+
+  double demand() const {
+    const Line undisturbed = waits_during(1);
+    const double beside_all = undisturbed.constant + undisturbed.per_time;
+    if (beside_all <= 1) return beside_all;
+    // A concave function of the time, from above: cut by the line that touches it, until that is
+    // the function. Each time a neighbour more has no work left for a turn, so no more often.
+    double time = waits_during(std::numeric_limits<double>::infinity()).constant;
+    while (true) {
+      const Line line = waits_during(time);
+      if (line.per_time >= 1) return time;
+      const double next = line.constant / (1 - line.per_time);
+      if (!(next < time)) return time;
+      time = next;
+    }
+  }
+
+ private:
+  struct Line {
+    double constant = 0;
+    double per_time = 0;
+  };
+
+  // Own work and that of others between: a kernel each for one of its own, or all that they have.
+  Line waits_during(double time) const {
+    const double own_kernel = static_cast<double>(clients_[i_].kernel_time.ns);
+    Line line{own_, 0};
+    for (std::size_t j = 0; j < clients_.size(); ++j) {
+      const DomainClient& other = clients_[j];
+      if (j == i_) continue;
+      if (other.kernel_time.ns == 0) {
+        line.constant += capacity_of(other);
+        continue;
+      }
+      const double turns = own_ * (static_cast<double>(other.kernel_time.ns) / own_kernel);
+      if (turns <= capacity_of(other) * time) {
+        line.constant += turns;
+      } else {
+        line.per_time += capacity_of(other);
+      }
+    }
+    return line;
+  }
+
+  std::span<const DomainClient> clients_;
+  std::size_t i_;
+  double own_;
+};
+
+double slowdown_in_turns(std::span<const DomainClient> clients, const Demand& together,
+                         std::size_t i) {
+  double demand = Turns(clients, i).demand();
+  // Where somebody's kernels are unknown nobody gets more than in proportion.
+  if (together.with_kernels < clients.size()) demand = std::max(demand, together.capacity());
+  return slowdown(clients[i].gpu_part, demand, clients[i].norm_p);
+}
+
+// As much longer as the work is on the part of the GPU that a domain has.
+Duration kernel_in(const ClientLaw& law, double gpu_work) {
+  if (law.kernel_time.ns == 0 || law.capacity_share <= 0) return {};
+  constexpr double kLongestNs = 4e18;  // 127 years
+  const double here = static_cast<double>(law.kernel_time.ns) * (gpu_work / law.capacity_share);
+  return std::max(nanoseconds(1), nanoseconds(std::llround(std::min(here, kLongestNs))));
+}
+
 // Replicas of one workload are many: no need to take the same root for each.
 bool same_slowdown(const DomainClient& a, const DomainClient& b) {
   return !a.sensitivity && !b.sensitivity && a.gpu_part == b.gpu_part && a.compute == b.compute &&
          a.bandwidth == b.bandwidth && a.norm_p == b.norm_p && a.duty == b.duty &&
-         a.active_threads == b.active_threads;
+         a.active_threads == b.active_threads && a.kernel_time == b.kernel_time;
 }
 
 }  // namespace
@@ -196,6 +275,7 @@ DomainClient client_in(const ClientLaw& law, DomainShare share, double active_th
   client.active_threads = active_threads;
   client.sensitivity = law.sensitivity;
   client.pressure = law.pressure;
+  client.kernel_time = kernel_in(law, compute + bandwidth);
   return client;
 }
 
@@ -216,12 +296,17 @@ void shared_speeds(std::span<const DomainClient> clients, std::span<double> spee
     return;
   }
   const Demand together = demand(clients);
+  const bool turns = together.with_kernels > 1 && together.limited == 0;
   for (std::size_t i = 0; i < clients.size(); ++i) {
-    if (i > 0 && same_slowdown(clients[i], clients[i - 1])) {
+    const DomainClient& client = clients[i];
+    if (i > 0 && same_slowdown(client, clients[i - 1])) {
       speeds[i] = speeds[i - 1];
+    } else if (client.sensitivity) {
+      speeds[i] = 1 / calibrated_slowdown(clients, i);
+    } else if (turns && client.kernel_time.ns > 0) {
+      speeds[i] = 1 / slowdown_in_turns(clients, together, i);
     } else {
-      speeds[i] = 1 / (clients[i].sensitivity ? calibrated_slowdown(clients, i)
-                                              : slowdown_under(together, clients[i]));
+      speeds[i] = 1 / slowdown_under(together, client);
     }
   }
 }

@@ -68,6 +68,7 @@ WorkloadProfile read_workload_profile(CatalogFields fields) {
   profile.sensitivity = fields.maybe_number("sensitivity");
   profile.pressure = fields.maybe_number("pressure");
   profile.duty = fields.maybe_share("duty");
+  profile.kernel_time = fields.maybe_milliseconds("kernelMs");
   profile.extra_per_item = fields.maybe_milliseconds("extraPerItemMs");
   profile.memory = fields.maybe_mebibytes("memoryMib");
   profile.burst = maybe_seconds(fields, "burstSeconds");

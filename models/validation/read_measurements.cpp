@@ -19,9 +19,9 @@
 namespace slicewise::models {
 namespace {
 
-constexpr std::array<std::string_view, 12> kMeasuredColumns = {
-    "workload",        "gpu",     "latency_ms", "rate_per_s", "batch", "slice", "sharing",
-    "threads_percent", "clients", "beside",     "driver",     "date"};
+constexpr std::array<std::string_view, 13> kMeasuredColumns = {
+    "workload",        "gpu",     "latency_ms", "rate_per_s", "batch",  "slice", "sharing",
+    "threads_percent", "clients", "beside",     "kernel_us",  "driver", "date"};
 
 // Of perf_analyzer's CSV; times in microseconds.
 constexpr std::string_view kConcurrency = "Concurrency";
@@ -200,6 +200,19 @@ class MeasurementReader {
     return false;
   }
 
+  bool read_kernels(const CsvRow& row, Measurement& out) {
+    constexpr double kMostMicroseconds = 1e11;
+    const CsvField* kernels = table_.field(row, "kernel_us");
+    if (kernels == nullptr) return true;
+    const auto length = table_.number(row, "kernel_us", 1e-3, kMostMicroseconds);
+    if (!length) return false;
+    out.kernel_time = from_seconds(*length * 1e-6);
+    if (out.sharing == MeasuredSharing::Alone) return of_whole_gpu(row, out, "kernels are");
+    table_.report(Code::SettingConflict, *kernels, "`kernel_us` is of a process alone",
+                  "write it in the row of the workload alone on the whole GPU");
+    return false;
+  }
+
   std::optional<Measurement> read_row(const CsvRow& row) {
     constexpr int kMostBatch = 1'000'000;
     constexpr int kMostClients = 1'000;
@@ -224,8 +237,8 @@ class MeasurementReader {
     out.clients = *clients;
     out.active_threads = *threads * kPercent;
     const auto time = read_time(row, out.batch);
-    const bool sound =
-        read_slice(row, *gpu, out) && read_sharing(row, out) && read_neighbour(row, out);
+    const bool sound = read_slice(row, *gpu, out) && read_sharing(row, out) &&
+                       read_neighbour(row, out) && read_kernels(row, out);
     if (!time || !sound) return std::nullopt;
     out.time = *time;
     return out;

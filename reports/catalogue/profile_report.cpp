@@ -127,6 +127,10 @@ std::vector<std::vector<std::string>> profile_figures(const WorkloadProfile& pro
   figures.add("items per step", text_of(profile.items_per_step), "", "itemsPerStep", "");
   figures.add("throughput alone", text_of(profile.throughput_per_second), "items/s",
               "throughputPerSecond", "");
+  if (profile.kernel_time) {
+    figures.add("kernels, mean length, K", number_cell(1e3 * to_seconds(*profile.kernel_time), 4),
+                "ms", "kernelMs", "");
+  }
   if (profile.burst) figures.add("busy for", seconds_of(profile.burst), "s", "burstSeconds", "");
   if (profile.idle) figures.add("then idle for", seconds_of(profile.idle), "s", "idleSeconds", "");
   return figures.take();

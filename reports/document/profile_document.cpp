@@ -56,6 +56,7 @@ std::string profile_document(const sim::FittedProfiles& fitted) {
     add("duty", p.duty);
     add("sensitivity", p.sensitivity);
     add("pressure", p.pressure);
+    add_time("kernelMs", p.kernel_time);
     add_time("extraPerItemMs", p.extra_per_item);
     out["provenance"] = p.provenance;
     if (!p.uncertainty.empty()) out["uncertainty"] = uncertainty_of(p);

@@ -61,6 +61,12 @@ constexpr Field kMeasuredFields[] = {
     field<&Measured::extra_per_item>("extraPerItem", "4ms",
                                      "GPU time of one more request in a batch (Service).")
         .otherwise("requestGpuTime, which is nothing gained by a batch"),
+    field<&Measured::kernel_time>(
+        "kernelTime", "85us",
+        "Mean length of its kernels (nsys stats, cuda_gpu_kern_sum). Under MPS kernels take turns "
+        "with those of neighbours that have it, too: long ones make short ones wait.")
+        .positive()
+        .otherwise("the profile's, else neighbours share in proportion to what each asks for"),
     field<&Measured::longest_kernel>("longestKernel", "12ms",
                                      "Longest kernel: what a neighbour waits for at most before "
                                      "its turn, because a GPU does not always stop a kernel.")

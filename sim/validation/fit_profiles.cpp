@@ -90,6 +90,7 @@ class CompanyFitter {
     p.items_per_step = batch;
     add_law(size, first, out);
     add_batch_line(out);
+    add_kernels(batch, out);
     add_turns(batch, first.gpu, out);
     for (const Measurement& m : company_.law) {
       if (!of_size(m)) continue;
@@ -182,6 +183,16 @@ class CompanyFitter {
     out.figures.push_back({"extraPerItemMs", extra, width, "fitted"});
     out.profile.provenance["extraPerItemMs"] =
         fmt::format("fitted over batches {}, 95 % within {:.2g}", line_->batches, width);
+  }
+
+  void add_kernels(int batch, FittedProfile& out) const {
+    const auto found = std::ranges::find_if(company_.law, [&](const Measurement& m) {
+      return m.batch == batch && m.kernel_time.ns > 0;
+    });
+    if (found == company_.law.end()) return;
+    out.profile.kernel_time = found->kernel_time;
+    out.figures.push_back({"kernelMs", in_ms(found->kernel_time), std::nullopt, "measured"});
+    out.profile.provenance["kernelMs"] = origin_of(*found);
   }
 
   // A figure that all batches of the workload have alike.

@@ -33,6 +33,11 @@ double usual_norm(const Workload& spec) {
   return serial ? models::kSerialNorm : models::kTrainingNorm;
 }
 
+Duration stretched(Duration d, double factor) {
+  constexpr double kLongestNs = 4e18;  // 127 years
+  return {std::llround(std::min(static_cast<double>(d.ns) * factor, kLongestNs))};
+}
+
 models::ClientLaw law_of(const Workload& spec, double busy) {
   const scenarios::Measured& m = *spec.measured;
   models::ClientLaw law;
@@ -41,22 +46,19 @@ models::ClientLaw law_of(const Workload& spec, double busy) {
   law.norm_p = m.norm_p.value_or(usual_norm(spec));
   law.sensitivity = m.sensitivity;
   law.pressure = m.pressure;
+  law.kernel_time = m.kernel_time.value_or(Duration{});
   return law;
 }
 
-// The same law on another GPU or with another batch: the GPU work scales, the rest of the time
-// stays. Returns how many times longer the unit takes there.
+// The same law on another GPU or with another batch: the GPU work scales, in as many kernels, the
+// rest of the time stays. Returns how many times longer the unit takes there.
 double carry_over(models::ClientLaw& law, double work_scale) {
   if (work_scale == 1) return 1;
   const models::DomainShare whole{1 / work_scale, 1 / work_scale};
   const models::DomainClient there = models::client_in(law, whole, 1);
   law.capacity_share = std::min(1.0, law.capacity_share * work_scale / there.stretch);
+  law.kernel_time = stretched(law.kernel_time, work_scale);
   return there.stretch;
-}
-
-Duration stretched(Duration d, double factor) {
-  constexpr double kLongestNs = 4e18;  // 127 years
-  return {std::llround(std::min(static_cast<double>(d.ns) * factor, kLongestNs))};
 }
 
 // A pod with several CUDA processes has the thread limit several times.

@@ -165,6 +165,7 @@ void count_law(const WorkloadModel& model, const World& world, Counter& counter)
   if (!matters && !m.capacity_share) return;
   add(m.bandwidth_share.has_value(),
       m.bandwidth_share ? "bandwidthShare" : "bandwidthShare (taken as 50 %)");
+  if (matters && m.kernel_time) add(true, "kernelTime");
   add(m.norm_p.has_value(), m.norm_p ? "normP" : "normP (2 for batch work, 3 for requests)");
 }
 

@@ -75,6 +75,7 @@ void take_profile(const models::WorkloadProfile& profile, Workload& spec) {
   if (!m.norm_p) m.norm_p = profile.norm_p;
   if (!m.sensitivity) m.sensitivity = profile.sensitivity;
   if (!m.pressure) m.pressure = profile.pressure;
+  if (!m.kernel_time) m.kernel_time = profile.kernel_time;
   if (!m.extra_per_item) m.extra_per_item = profile.extra_per_item;
   if (!m.gpu_busy && !m.gpu_util && profile.duty) m.gpu_busy = profile.duty;
   if (spec.gpu_memory.resident.count == 0 && profile.memory) {

@@ -159,10 +159,83 @@ TEST(SharedSpeeds, MeasuredPairsFollowSensitivityAndPressure) {
   EXPECT_NEAR(speeds[2], 1 / std::sqrt(1 - 0.16 + 1.4 * 1.4), 1e-14);
 }
 
+DomainClient with_kernels(ClientLaw law, Duration kernel_time) {
+  law.kernel_time = kernel_time;
+  return client_in(law, kWholeGpu, 1);
+}
+
+// p = 1 and a neighbour that never rests: each of the light client's kernels waits for one of its.
+TEST(SharedSpeeds, AShortKernelWaitsForALongOne) {
+  const ClientLaw light{0.1, 0, kSerialNorm, {}, {}};
+  const ClientLaw heavy{1, 0, kSerialNorm, {}, {}};
+  const auto slowdowns = [&](Duration own, Duration neighbours) {
+    std::vector<double> x = speeds_of({with_kernels(light, own), with_kernels(heavy, neighbours)});
+    return std::pair(1 / x[0], 1 / x[1]);
+  };
+  const auto [alike, heavy_beside] = slowdowns(microseconds(50), microseconds(50));
+  EXPECT_NEAR(alike, 1.1, 1e-12);             // 10 % longer, where in proportion it is 2
+  EXPECT_NEAR(heavy_beside, 1 / 0.9, 1e-12);  // the light one does all of its work
+  const auto [waits, hardly] = slowdowns(microseconds(50), milliseconds(5));
+  EXPECT_NEAR(waits, 0.9 + 0.1 * 101, 1e-12);
+  EXPECT_NEAR(hardly, 1 + 0.01, 1e-12);  // one kernel of 50 us for each of 5 ms
+}
+
+// A neighbour that rests has no more than its own work for anybody to wait for: of 8 ms of its
+// kernels in 10 ms, a client waits 4 times as long as it works.
+TEST(SharedSpeeds, NobodyWaitsForMoreThanTheNeighbourHas) {
+  const ClientLaw client{1, 0, kSerialNorm, {}, {}};
+  const ClientLaw neighbour{0.8, 0, kSerialNorm, {}, {}};
+  const std::vector<double> x =
+      speeds_of({with_kernels(client, microseconds(10)), with_kernels(neighbour, milliseconds(8))});
+  EXPECT_NEAR(x[0], 1 / (1 / (1 - 0.8)), 1e-12);
+}
+
+// Three that ask for more than there is, hard norm: who asks for less than an even share has it,
+// the rest is even; by a program of its own (progressive filling).
+TEST(SharedSpeeds, KernelsAsLongAsEachOtherShareMaxMinFairly) {
+  const auto client = [](double u) {
+    return with_kernels({u, 0, kHardNorm, {}, {}}, microseconds(20));
+  };
+  const std::vector<double> x = speeds_of({client(0.1), client(0.95), client(0.6), client(0.95)});
+  EXPECT_NEAR(x[0] * 0.1, 0.1, 1e-12);
+  for (const std::size_t i : {1U, 3U}) EXPECT_NEAR(x[i] * 0.95, 0.3, 1e-12);
+  EXPECT_NEAR(x[2] * 0.6, 0.3, 1e-12);
+}
+
+TEST(SharedSpeeds, ALimitOrAnUnknownKernelIsNoTurn) {
+  const ClientLaw light{0.1, 0, 2, {}, {}};
+  const ClientLaw heavy{0.95, 0, 2, {}, {}};
+  const auto plain = [](const ClientLaw& law, double threads) {
+    return client_in(law, kWholeGpu, threads);
+  };
+  const auto known = [](const ClientLaw& law, double threads) {
+    ClientLaw with = law;
+    with.kernel_time = microseconds(30);
+    return client_in(with, kWholeGpu, threads);
+  };
+  EXPECT_EQ(speeds_of({known(light, 1), plain(heavy, 1)}),
+            speeds_of({plain(light, 1), plain(heavy, 1)}));
+  EXPECT_EQ(speeds_of({known(light, 0.5), known(heavy, 1)}),
+            speeds_of({plain(light, 0.5), plain(heavy, 1)}));
+  EXPECT_GT(speeds_of({known(light, 1), known(heavy, 1)})[0],
+            1.3 * speeds_of({plain(light, 1), plain(heavy, 1)})[0]);
+}
+
+// Half of the SMs: a kernel of compute takes twice as long, one of memory as the bandwidth has it.
+TEST(ClientInDomain, KernelsAreLongerOnASlice) {
+  ClientLaw law{0.5, 0.5, 2, {}, {}, milliseconds(1)};
+  EXPECT_EQ(client_in(law, kWholeGpu, 1).kernel_time, milliseconds(1));
+  EXPECT_EQ(client_in(law, {0.5, 0.25}, 1).kernel_time, milliseconds(3));
+  law.bandwidth_share = 0;
+  EXPECT_EQ(client_in(law, {0.5, 0.25}, 1).kernel_time, milliseconds(2));
+}
+
 // Random clients in random domains. mt19937_64 is fixed by the standard; its distributions are not.
 class RandomClients {
  public:
-  explicit RandomClients(std::uint64_t seed) : bits_(seed) {}
+  // `kernels`: the lengths of most clients' kernels are known.
+  explicit RandomClients(std::uint64_t seed, bool kernels = false)
+      : bits_(seed), kernels_(kernels) {}
 
   double uniform() { return static_cast<double>(bits_() >> 11) * 0x1p-53; }
   std::size_t below(std::size_t n) { return bits_() % n; }
@@ -172,6 +245,7 @@ class RandomClients {
     ClientLaw drawn{share(), share(), kNorms[below(std::size(kNorms))], {}, {}};
     if (below(4) == 0) drawn.sensitivity = 2 * uniform();
     if (below(4) == 0) drawn.pressure = 2 * uniform();
+    if (kernels_) drawn.kernel_time = kernel_time();
     return drawn;
   }
   DomainShare domain() {
@@ -195,16 +269,22 @@ class RandomClients {
   }
 
  private:
+  // Between 1 ms and 100 s, long against the nanosecond that they are rounded to.
+  Duration kernel_time() {
+    if (below(4) == 0) return {};
+    return from_seconds(1e-3 * std::pow(10, 5 * uniform()));
+  }
   double share() {
     constexpr double kEdges[] = {0, 1, 1e-9, 0.5};
     return below(5) == 0 ? kEdges[below(std::size(kEdges))] : uniform();
   }
   std::mt19937_64 bits_;
+  bool kernels_;
 };
 
-// E2 with n copies of a client without limits is E1: 1/x = T_n(f) / T_1(f).
+// E2 with n copies of a client without limits is E1: 1/x = T_n(f) / T_1(f). In turns, too.
 TEST(SharedSpeedsProperty, IdenticalClientsFollowE1) {
-  RandomClients random(1);
+  RandomClients random(1, true);
   for (int trial = 0; trial < 20'000; ++trial) {
     ClientLaw law = random.law();
     law.sensitivity.reset();
@@ -372,6 +452,72 @@ TEST(SharedSpeedsProperty, HardSharingNeverExceedsCapacity) {
     }
     ASSERT_LE(disjoint ? std::max(compute, bandwidth) : compute + bandwidth, 1 + 1e-12)
         << "trial " << trial;
+  }
+}
+
+// Of many random companies: kernels of most are known, of some not.
+TEST(SharedSpeedsProperty, TurnsNeverExceedCapacity) {
+  RandomClients random(10, true);
+  for (int trial = 0; trial < 20'000; ++trial) {
+    const DomainShare domain = random.domain();
+    std::vector<DomainClient> clients(1 + random.below(12));
+    for (DomainClient& client : clients) {
+      ClientLaw law = random.law();
+      law.norm_p = kHardNorm;
+      law.sensitivity.reset();
+      client = client_in(law, domain, 1);
+    }
+    const std::vector<double> speeds = speeds_of(clients);
+    double done = 0;
+    for (std::size_t i = 0; i < clients.size(); ++i) {
+      done += speeds[i] * (clients[i].compute + clients[i].bandwidth);
+      ASSERT_GT(speeds[i], 0);
+      ASSERT_LE(speeds[i], 1);
+    }
+    ASSERT_LE(done, 1 + 1e-9) << "trial " << trial;
+  }
+}
+
+TEST(SharedSpeedsProperty, InTurnsAddingAClientNeverSpeedsUpAnother) {
+  RandomClients random(11, true);
+  for (int trial = 0; trial < 50'000; ++trial) {
+    const DomainShare domain = random.domain();
+    std::vector<DomainClient> clients(2 + random.below(9));
+    for (DomainClient& client : clients) client = client_in(random.law(), domain, 1);
+    const std::vector<double> after = speeds_of(clients);
+    clients.pop_back();
+    const std::vector<double> before = speeds_of(clients);
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      ASSERT_LE(after[i], before[i] * (1 + 1e-12)) << "trial " << trial << ", client " << i;
+    }
+  }
+}
+
+// U_i is what it says of itself, and longer kernels of others never speed up.
+TEST(SharedSpeedsProperty, TurnsAreTheirOwnAnswerAndGrowWithTheOthersKernels) {
+  RandomClients random(12, true);
+  for (int trial = 0; trial < 20'000; ++trial) {
+    std::vector<DomainClient> clients(2 + random.below(6));
+    for (DomainClient& client : clients) {
+      ClientLaw law = random.law();
+      law.norm_p = kHardNorm;
+      law.sensitivity.reset();
+      law.capacity_share = std::max(law.capacity_share, 1e-6);
+      law.kernel_time = std::max(law.kernel_time, milliseconds(1));
+      client = client_in(law, kWholeGpu, 1);
+    }
+    const double slower = 1 / speeds_of(clients)[0];  // max(1, U)
+    const DomainClient& own = clients[0];
+    double asked = own.compute + own.bandwidth;
+    for (std::size_t j = 1; j < clients.size(); ++j) {
+      const double ratio =
+          static_cast<double>(clients[j].kernel_time.ns) / static_cast<double>(own.kernel_time.ns);
+      asked += std::min((own.compute + own.bandwidth) * ratio,
+                        (clients[j].compute + clients[j].bandwidth) * slower);
+    }
+    ASSERT_NEAR(std::max(1.0, asked), slower, 1e-9 * slower) << "trial " << trial;
+    clients[1].kernel_time += clients[1].kernel_time;
+    ASSERT_GE(1 / speeds_of(clients)[0], slower * (1 - 1e-12)) << "trial " << trial;
   }
 }
 

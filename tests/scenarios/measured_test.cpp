@@ -78,10 +78,13 @@ TEST(Workload, NoFaultsAtAllIsARateOfZero) {
 
 TEST(Measured, KernelsAndBatchesOfRequestsAreRead) {
   const Measured service =
-      *workload_of(with_workload("kind: Service, traffic: {mean: 1/s}, measured: {requestGpuTime: "
-                                 "{p50: 31ms, p95: 40ms}, extraPerItem: 4ms, longestKernel: 12ms}"))
+      *workload_of(
+           with_workload(
+               "kind: Service, traffic: {mean: 1/s}, measured: {requestGpuTime: "
+               "{p50: 31ms, p95: 40ms}, extraPerItem: 4ms, kernelTime: 85us, longestKernel: 12ms}"))
            .measured;
   EXPECT_EQ(service.extra_per_item, milliseconds(4));
+  EXPECT_EQ(service.kernel_time, microseconds(85));
   EXPECT_EQ(service.longest_kernel, milliseconds(12));
   EXPECT_EQ(service.request_gpu_time->law, ServiceTime::Law::LogNormal);
   // A training neighbour's longest kernel is what a request waits for.

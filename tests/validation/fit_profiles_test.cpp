@@ -287,6 +287,23 @@ TEST(ReadMeasurements, RatesAndLatenciesOfAllWays) {
   EXPECT_EQ((*json)[1].sharing, MeasuredSharing::Mps);
 }
 
+TEST(ReadMeasurements, KernelsAreOfAProcessAloneAndGoIntoItsProfile) {
+  const std::string header = "workload,gpu,batch,sharing,clients,kernel_us,latency_ms\n";
+  const auto read = models::read_measurements(
+      {"m.csv", header + "a,T4,8,,,85.5,20\na,T4,8,mps,2,,31\nb,T4,1,,,,9\n"}, shipped());
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  const auto fitted = fit_profiles(*read, shipped());
+  ASSERT_TRUE(fitted.has_value());
+  const models::WorkloadProfile& a = fitted->profiles[0].profile;
+  EXPECT_EQ(a.kernel_time, nanoseconds(85'500));
+  EXPECT_EQ(a.provenance.at("kernelMs"), "measured on T4");
+  EXPECT_FALSE(fitted->profiles[1].profile.kernel_time.has_value());
+  const auto shared =
+      models::read_measurements({"m.csv", header + "a,T4,8,mps,2,85,20\n"}, shipped());
+  ASSERT_FALSE(shared.has_value());
+  EXPECT_THAT(shared.error().front().message, HasSubstr("of a process alone"));
+}
+
 TEST(ReadMeasurements, PerfAnalyzersLowestConcurrencyIsTheWorkloadAlone) {
   const SourceText report{
       "perf.csv",

@@ -44,6 +44,7 @@ struct WorkloadProfile {
   std::optional<double> sensitivity;       // alpha
   std::optional<double> pressure;          // c
   std::optional<double> duty;              // d: share of wall time the GPU is busy when alone
+  std::optional<Duration> kernel_time;     // K: mean length of its kernels
   std::optional<Duration> extra_per_item;  // GPU time of one more batch beside it in one go
   std::optional<Bytes> memory;
   std::optional<Duration> burst;  // interactive use: busy for this long,

@@ -117,6 +117,7 @@ struct ClientLaw {
   // Measured against neighbours under MPS: slowdown_i = 1 + alpha_i sum c_j.
   std::optional<double> sensitivity;  // alpha >= 0
   std::optional<double> pressure;     // c >= 0
+  Duration kernel_time{};  // K: mean length of its kernels alone on the whole GPU, 0 unknown
 };
 
 // From here on p-norms are taken as the maximum.
@@ -164,6 +165,7 @@ struct DomainClient {
   double duty = 1;            // share of T(f) in which kernels run
   std::optional<double> sensitivity;
   std::optional<double> pressure;
+  Duration kernel_time{};  // K: mean length here on all SMs of the domain, 0 when unknown
 };
 
 // A client limited to the share l of a domain's SMs reaches min(1, 2.2 l) of its memory bandwidth.
@@ -190,8 +192,20 @@ inline constexpr double kResidualInterference = 1.07;
 // is no more than if all SMs that it may use were its own, and no less than if it kept to those
 // that nobody else may use. With a measured sensitivity: 1/x_i = 1 + alpha_i sum c_j, where a
 // neighbour without a measured pressure counts as compute_j + bandwidth_j, and all are O(n^2).
+//
+// Where nobody has a limit, kernels whose length K is known take turns: between two of its own a
+// client waits for no more than one of each such neighbour, nor for more than that has work. Then
+//   U_i = C_i + sum of min(C_i K_j/K_i, C_j max(1, U_i)) over these j + sum of C_j over the others
+// with C = compute + bandwidth, and is no less than U when there are others. Clients that are alike
+// share alike; who needs little loses next to nothing beside kernels as short as its own, and is
+// slowed without bound beside long ones. Source: blocks of a kernel leave the SMs when they end,
+// and who waits is served in the order of launches (Elvinger et al., SoCC '25; Amert et al., RTSS
+// '17); the equation is ours, nothing in it is fitted.
+//
 // More threads never slow who gets them; no client that is added speeds up another, in any order.
-// `speeds` has one entry per client. O(n) without measured sensitivities.
+// Both but for the first limit among kernels of known length: SMs are kept free by it, and the
+// turns end. `speeds` has one entry per client. O(n), O(n^2) with measured sensitivities, O(n^3) at
+// most with lengths of kernels.
 void shared_speeds(std::span<const DomainClient> clients, std::span<double> speeds);
 
 }  // namespace slicewise::models

@@ -28,6 +28,7 @@ struct Measurement {
   int clients = 1;            // equal processes on the slice, this one included
   std::string beside;         // the workload of one more process there, under MPS; "" for none
   Duration time;
+  Duration kernel_time{};  // mean length of its kernels; 0 when not measured
   std::string driver;
   std::string date;
   SourceLocation where;
@@ -43,8 +44,8 @@ struct MeasuredContext {
 // Reads one of
 //   a CSV file, or a JSON list of objects, with the columns workload, gpu and one of latency_ms (of
 //   a step) and rate_per_s (items of one process); batch, slice, sharing (alone, mps,
-//   time-slicing), threads_percent, clients, beside (another workload, under MPS), driver and date
-//   may be absent,
+//   time-slicing), threads_percent, clients, beside (another workload, under MPS), kernel_us (mean
+//   length of its kernels, of a row alone), driver and date may be absent,
 //   the CSV report of Triton's perf_analyzer: its row of the lowest concurrency is the workload
 //   alone, and a step takes its `Server Compute Infer`,
 //   the JSON of `vllm bench serve` or genai-perf: a step is one token of every request, the batch

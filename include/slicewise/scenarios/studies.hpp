@@ -83,6 +83,7 @@ struct Planning {
   X(CpuAfter, "cpuAfter")                    \
   X(CapacityShare, "capacityShare")          \
   X(BandwidthShare, "bandwidthShare")        \
+  X(KernelTime, "kernelTime")                \
   X(GpuMemoryResident, "gpuMemory.resident") \
   X(GpuMemoryPeak, "gpuMemory.peak")         \
   X(ContextMemory, "contextMemory")          \

@@ -68,6 +68,7 @@ constexpr WorkloadField kWorkloadFields[] = {
      [](const Workload& w) {
        return w.measured ? std::optional(kAssumedBandwidthShare) : std::nullopt;
      }},
+    {InputKind::KernelTime, "measured.kernelTime", true},
     {InputKind::GpuMemoryResident, kResident, true},
     {InputKind::GpuMemoryPeak, kPeak, true},
     {InputKind::ModelLoad, "startup.modelLoad", false},
@@ -76,7 +77,8 @@ constexpr WorkloadField kWorkloadFields[] = {
 };
 
 bool is_of_a_sharing_law(InputKind kind) {
-  return kind == InputKind::CapacityShare || kind == InputKind::BandwidthShare;
+  return kind == InputKind::CapacityShare || kind == InputKind::BandwidthShare ||
+         kind == InputKind::KernelTime;
 }
 
 bool shares_by_law(const World& world) {

@@ -47,6 +47,27 @@ TEST(Mps, LimitedNeighboursInterfereAlittle) {
   EXPECT_NEAR(two / alone, 1.07, 1e-6);
 }
 
+// A request of 20 kernels of 50 us, and 9 ms of something else, waits at each for one of the
+// trainer's; with the plugin's limits SMs are free for it.
+TEST(Mps, LongKernelsOfANeighbourDelayShortOnes) {
+  const auto latency_ms = [](std::optional<Duration> kernels_of_job, bool uncapped) {
+    Workload api = demo::service(1, 1, milliseconds(10), Law::Deterministic);
+    api.measured->capacity_share = 0.1;
+    api.measured->norm_p = 1;
+    api.measured->kernel_time = microseconds(50);
+    api.traffic->gaps = scenarios::Traffic::Gaps::Constant;
+    Workload trainer = job(1, 0, 1, 1);
+    trainer.measured->kernel_time = kernels_of_job;
+    Scenario s = with_mps({api, trainer}, 2, uncapped);
+    s.duration = seconds(200);
+    return to_seconds(demo::result(s).workloads[0].latency->mean) * 1e3;
+  };
+  EXPECT_NEAR(latency_ms(microseconds(50), true), 11, 1e-6);
+  EXPECT_NEAR(latency_ms(milliseconds(5), true), 9 + 101, 1e-6);
+  EXPECT_NEAR(latency_ms({}, true), 20, 1e-6);  // in proportion
+  EXPECT_EQ(latency_ms(milliseconds(5), false), latency_ms({}, false));
+}
+
 // MIG: f_c = 14/108, f_m = 1/8, whoever is next door.
 TEST(Mig, AnInstanceRunsAsTheLawSaysWhateverItsNeighboursDo) {
   const double work = 0.44 * (0.7 * 108 / 14 + 0.3 * 8);

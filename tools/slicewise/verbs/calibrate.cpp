@@ -26,8 +26,8 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CommonFlags& flag
       flags);
   verb.add_option(
           kFileNames, calibrate.files,
-          "Measurements: CSV or JSON, or what perf_analyzer, genai-perf, vllm bench serve, nsys "
-          "stats or gpu_probe wrote; may be repeated")
+          "Measurements: CSV or JSON (slicewise explain measurements), or what perf_analyzer, "
+          "genai-perf, vllm bench serve, nsys stats or gpu_probe wrote; may be repeated")
       ->type_name("FILE")
       ->required()
       ->allow_extra_args(false);

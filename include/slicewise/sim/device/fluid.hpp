@@ -23,8 +23,8 @@ namespace slicewise::sim {
 // over clients in proportion to duty_j x_j, the work that each got done. There is no switching.
 //
 // The result does not depend on how often the clock is moved in between.
-// Cost: O(active contexts) per start, cancel or completion (O(n^2) with measured sensitivities),
-// O(1) per advance. No allocation after construction.
+// Cost: O(active contexts) per start, cancel or completion (more with measured sensitivities or
+// kernels: shared_speeds), O(1) per advance. No allocation after construction.
 class Fluid {
  public:
   explicit Fluid(std::uint32_t contexts);
