@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -43,7 +44,9 @@ const std::vector<Schemas>& all_schemas() {
 
 // One parsed rule for each text that stands in a schema; nullptr where it is not understood.
 const CelRule* rule_of(const std::string& text) {
-  thread_local std::map<std::string, std::optional<CelRule>> known;
+  static std::mutex mutex;
+  static std::map<std::string, std::optional<CelRule>> known;
+  const std::lock_guard lock(mutex);
   const auto found = known.find(text);
   const auto place = found != known.end() ? found : known.emplace(text, CelRule::parse(text)).first;
   return place->second ? &*place->second : nullptr;

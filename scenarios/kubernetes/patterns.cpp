@@ -1,6 +1,7 @@
 #include "patterns.hpp"
 
 #include <map>
+#include <mutex>
 #include <optional>
 #include <regex>
 
@@ -11,9 +12,12 @@ constexpr std::size_t kLongestText = 1'000;
 // In time that does not explode, whatever the text; of libstdc++.
 constexpr auto kSyntax = std::regex::ECMAScript | std::regex_constants::__polynomial;
 
-// Compiled once for each thread; nullptr where it is no pattern.
+// Compiled once; nullptr where it is no pattern. Nothing of a thread's own goes into Python's
+// module.
 const std::regex* compiled(const std::string& pattern) {
-  thread_local std::map<std::string, std::optional<std::regex>> known;
+  static std::mutex mutex;
+  static std::map<std::string, std::optional<std::regex>> known;
+  const std::lock_guard lock(mutex);
   const auto [place, is_new] = known.try_emplace(pattern);
   if (is_new) {
     try {
