@@ -139,7 +139,7 @@ inline constexpr std::array<std::string_view, 7> kOfScrape = {
 class LatencyHistogram {
  public:
   // Without "_bucket". Seconds, unless the name ends with another unit.
-  explicit LatencyHistogram(std::string metric);
+  explicit LatencyHistogram(const std::string& metric);
 
   // False when the series is not of its buckets.
   bool add(const Labels& labels, const std::vector<Sample>& samples, const SourceLocation& where);

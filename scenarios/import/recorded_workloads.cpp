@@ -53,7 +53,7 @@ bool asks_for_gpu(const PodRecord& pod) {
 
 }  // namespace
 
-LatencyHistogram::LatencyHistogram(std::string metric)
+LatencyHistogram::LatencyHistogram(const std::string& metric)
     : bucket_(metric.empty() ? std::string() : metric + "_bucket") {
   if (metric.ends_with("_milliseconds") || metric.ends_with("_ms")) unit_ = 1e-3;
   if (metric.ends_with("_microseconds") || metric.ends_with("_us")) unit_ = 1e-6;

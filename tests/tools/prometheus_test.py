@@ -85,7 +85,12 @@ def free_port():
         return listener.getsockname()[1]
 
 
-class RealServer(unittest.TestCase):
+class Server(unittest.TestCase):
+    """A real one, with the samples of `recorded()`."""
+
+    def recorded(self):
+        return openmetrics()
+
     def setUp(self):
         for tool in ("prometheus", "promtool"):
             if shutil.which(tool) is None:
@@ -93,7 +98,7 @@ class RealServer(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         folder = pathlib.Path(folder.name)
-        (folder / "data.txt").write_text(openmetrics(), encoding="utf-8")
+        (folder / "data.txt").write_text(self.recorded(), encoding="utf-8")
         (folder / "prometheus.yml").write_text("{}\n", encoding="utf-8")
         subprocess.run(["promtool", "tsdb", "create-blocks-from", "openmetrics",
                         folder / "data.txt", folder / "data"],
@@ -118,6 +123,8 @@ class RealServer(unittest.TestCase):
                 time.sleep(0.1)
         self.fail("prometheus does not start")
 
+
+class RealServer(Server):
     def test_what_went_in_comes_out(self):
         result = run("import", "prometheus", "--url", self.url, "--start", str(START),
                      "--end", str(START + SPAN), "--step", "1s", "--replicas", "4")
@@ -139,6 +146,58 @@ class RealServer(unittest.TestCase):
             self.assertAlmostEqual(int(row["gpu_permille"]), 600, delta=20)
         self.assertIn("split evenly between them", result.stderr)
         self.assertIn("pods that were deleted", result.stderr)
+
+
+class Advice(Server):
+    """What is compared with a simulation: pods of asr in scenarios/examples/logs/kubectl.json."""
+
+    def recorded(self):
+        hour = range(0, HOURS + 1, SCRAPE)
+        families = {}
+
+        def add(metric, labels, value, kind="gauge"):
+            text = ",".join(f'{name}="{content}"' for name, content in labels.items())
+            families.setdefault((metric, kind), []).extend(
+                f"{metric}{{{text}}} {value(at) if callable(value) else value} {START + at}" for at in hour)
+
+        for number, end in enumerate("bcd"):
+            pod = {"namespace": "voice", "pod": f"asr-6d5f7c8b9f-{end}x2zq", "uid": end}
+            add("kube_pod_created", pod, START - 1000)
+            add("kube_pod_container_state_started", {**pod, "container": "main"}, START - 955)
+            add("kube_pod_info", {**pod, "created_by_kind": "ReplicaSet", "created_by_name": "asr-6d5f7c8b9f"}, 1)
+            add("kube_pod_container_resource_requests", {**pod, "container": "main", "resource": "nvidia_com_gpu"}, 1)
+            add("DCGM_FI_DEV_GPU_UTIL", {"UUID": f"GPU-{number}", "exported_namespace": "voice",
+                                         "exported_pod": pod["pod"]}, 40)
+            add("vllm:request_success_total", pod, lambda at: 10 * at)
+            for bound, part in (("0.05", 5), ("0.1", 10), ("+Inf", 10)):
+                add("asr_seconds_bucket", {**pod, "le": bound}, lambda at, part=part: part * at)
+        text = "".join(f"# TYPE {metric} {kind}\n" + "\n".join(lines) + "\n"
+                       for (metric, kind), lines in families.items())
+        return text + "# EOF\n"
+
+    def test_advise_compares_with_what_it_recorded(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder, "advice")
+            done = run("advise", "-f", "scenarios/examples/logs/kubectl.json", "--prometheus", self.url, "--start",
+                       str(START), "--end", str(START + HOURS), "--latency", "asr_seconds", "--instances",
+                       "g4dn.xlarge,g5.xlarge", "--no-headroom", "--no-flips", "--replications", "1", "--out", str(out))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            text = (out / "README.md").read_text()
+            scenario = (out / "scenario.yaml").read_text()
+            result = json.loads((out / "today.json").read_text())["variants"][0]
+        self.assertIn(f"Recorded: {self.url}, Unix seconds {START} to {START + HOURS}.", text)
+        self.assertIn("mean: 30.0000/s}  # mean of vllm:request_success_total", scenario)
+        rows = {cells[1]: cells[2:] for line in text.splitlines() if line.startswith("| voice/asr ")
+                for cells in [line.strip("| ").split(" | ")]}
+        # Two digits: 40 % of a GPU were read into the scenario, and come out of the simulation.
+        self.assertEqual(rows["GPU in use by a pod"][0], "40%")
+        self.assertAlmostEqual(float(rows["GPU in use by a pod"][1].rstrip("%")), 40, delta=3)
+        self.assertEqual(rows["creation of a pod to its container's start, mean"][0], "45.0 s")
+        # Half of the requests took at most 0.05 s, the others are taken to lie evenly below 0.1 s.
+        self.assertEqual(rows["latency p50"][0], "50.0 ms")
+        self.assertEqual(rows["latency p95"][0], "95.0 ms")
+        asr = next(one for one in result["workloads"] if one["name"] == "asr")
+        self.assertIn(f"{asr['latencySeconds']['p95'] * 1000:.3g}"[:3], rows["latency p95"][1])
 
 
 class Refusals(unittest.TestCase):
