@@ -10,6 +10,7 @@
 
 #include "../run/replications.hpp"
 #include "../run/shared_progress.hpp"
+#include "../run/shared_tasks.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -105,27 +106,33 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
                     .findings = {}};
   study.origin.stamp.seed = settings.seed;
   study.origin.stamp.replications = 1;
-  std::vector<std::optional<Expected<ReplayResult>>> results(schedulings.size());
   const auto jobs = static_cast<std::int64_t>(trace.size()) * settings.repeat;
   SharedProgress progress(settings.progress, std::vector(schedulings.size(), jobs));
   RunOptions quiet = options;
   quiet.progress = {};
-  run_in_parallel(schedulings.size(), quiet, [&](std::size_t at) {
-    ReplaySettings own = under(schedulings[at], settings);
-    own.keep_jobs = settings.keep_jobs && at == 0;
-    own.interrupted = options.interrupted;
-    own.progress = [&](std::int64_t done, std::int64_t /*total*/, TimePoint now) {
-      progress.update(at, done, now);
-    };
-    results[at] = replay(trace, own);
-  });
+  std::vector<std::optional<ReplayResult>> results;
+  try {
+    results = results_of<ReplayResult>(
+        schedulings.size(), quiet, [&](std::size_t at) -> std::optional<ReplayResult> {
+          ReplaySettings own = under(schedulings[at], settings);
+          own.keep_jobs = settings.keep_jobs && at == 0;
+          own.interrupted = options.interrupted;
+          own.progress = [&](std::int64_t done, std::int64_t /*total*/, TimePoint now) {
+            progress.update(at, done, now);
+          };
+          auto result = replay(trace, own);
+          if (!result) throw RefusedTask{std::move(result.error())};
+          return std::move(*result);
+        });
+  } catch (RefusedTask& refused) {
+    return tl::unexpected(std::move(refused.why));
+  }
   for (std::size_t at = 0; at < results.size(); ++at) {
     if (!results[at]) {
       study.interrupted = true;
       continue;
     }
-    if (!results[at]->has_value()) return tl::unexpected(results[at]->error());
-    ReplayResult& result = **results[at];
+    ReplayResult& result = *results[at];
     study.interrupted = study.interrupted || result.interrupted;
     std::optional<Usd> cost;
     if (origin.price) {
@@ -192,10 +199,10 @@ Expected<InflationStudy> inflate_each(const scenarios::JobTrace& trace,
   study.origin.stamp.seed = seed;
   study.origin.stamp.replications = seeds;
   const auto count = static_cast<std::size_t>(seeds);
-  std::vector<std::optional<InflationResult>> results(placements.size() * count);
-  run_in_parallel(results.size(), options, [&](std::size_t at) {
-    results[at] = inflate(input, placements[at / count], seed + at % count, target_percent);
-  });
+  const auto results = results_of<InflationResult>(
+      placements.size() * count, options, [&](std::size_t at) -> std::optional<InflationResult> {
+        return inflate(input, placements[at / count], seed + at % count, target_percent);
+      });
   for (std::size_t at = 0; at < placements.size(); ++at) {
     InflationOutcome outcome{placements[at], {}};
     for (std::size_t n = 0; n < count; ++n) {

@@ -20,6 +20,7 @@
 #include "../result/merge.hpp"
 #include "replications.hpp"
 #include "shared_progress.hpp"
+#include "shared_tasks.hpp"
 
 namespace slicewise::sim {
 
@@ -72,6 +73,12 @@ std::optional<Replication> whole_replication(const World& world, std::size_t rep
   return record;
 }
 
+namespace {
+
+constexpr std::size_t kTasksOfThread = 8;  // between two exchanges of ranks
+
+}  // namespace
+
 int run_worlds(std::span<const World* const> worlds, const RunOptions& options,
                const TakeRecords& take, const Replicate& replicate) {
   struct OneWorld {
@@ -85,13 +92,36 @@ int run_worlds(std::span<const World* const> worlds, const RunOptions& options,
     each[w].records.resize(each[w].left);
     for (std::size_t r = 0; r < each[w].left; ++r) tasks.emplace_back(w, r);
   }
-  run_in_parallel(tasks.size(), options, [&](std::size_t t) {
+  const auto run_task = [&](std::size_t t) {
     const auto [w, r] = tasks[t];
-    each[w].records[r] = replicate ? replicate(w, r) : whole_replication(*worlds[w], r, options);
+    return replicate ? replicate(w, r) : whole_replication(*worlds[w], r, options);
+  };
+  const auto take_record = [&](std::size_t t, std::optional<Replication> record) {
+    const auto [w, r] = tasks[t];
+    each[w].records[r] = std::move(record);
     if (--each[w].left > 0) return;
     take(w, each[w].records);
     each[w].records.clear();
-  });
+  };
+  if (current_ranks() == nullptr) {
+    run_in_parallel(tasks.size(), options, [&](std::size_t t) { take_record(t, run_task(t)); });
+  } else {
+    // A part at a time: worlds that are whole need no records.
+    const std::size_t part = kTasksOfThread * current_ranks()->size *
+                             static_cast<std::size_t>(std::max(1, options.threads));
+    RunOptions quiet = options;
+    quiet.progress = nullptr;
+    for (std::size_t first = 0; first < tasks.size() && !is_interrupted(options); first += part) {
+      auto records = results_of<Replication>(std::min(part, tasks.size() - first), quiet,
+                                             [&](std::size_t t) { return run_task(first + t); });
+      if (options.progress) {
+        options.progress(static_cast<int>(first + records.size()), static_cast<int>(tasks.size()));
+      }
+      for (std::size_t t = 0; t < records.size(); ++t) {
+        if (records[t]) take_record(first + t, std::move(records[t]));
+      }
+    }
+  }
   // What was interrupted never saw its last one.
   for (std::size_t w = 0; w < worlds.size(); ++w) {
     if (each[w].left > 0) take(w, each[w].records);

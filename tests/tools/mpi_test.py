@@ -1,4 +1,4 @@
-"""slicewise-mpi: the plan of one process, by many; killed, and resumed."""
+"""slicewise-mpi: what one process says, by many; a plan killed, and resumed."""
 
 import os
 import pathlib
@@ -9,6 +9,7 @@ import tempfile
 import time
 import unittest
 
+from catalogue_test import MEASURED, OWN, SCENARIO
 from plan_test import FAST, QUICK, SHARED
 from program import BINARY, ROOT, TIMEOUT_S, environment, main, run, skip_without
 
@@ -20,6 +21,25 @@ def mpirun(ranks, *arguments):
 
 
 MPI_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+TEAM = "scenarios/examples/logs/team-trace.csv"
+# Of each verb what simulates in another way: variants, worlds that come one after the other, drawn inputs, queues,
+# sharing, seeds.
+STUDIES = {
+    "run": ("run", "-f", SHARED, "--replications", "5"),
+    "run of jobs that fail": ("run", "-f", "scenarios/examples/aws-cifar10.yaml"),
+    "run of language models": ("run", "-f", "scenarios/examples/chat-llm.yaml", "--replications", "2"),
+    "run of notebooks and nodes": ("run", "-f", "scenarios/examples/karpenter-thrash.yaml", "--replications", "3"),
+    "sweep": ("run", "-f", "scenarios/examples/replica-sweep.yaml", "--replications", "2"),
+    "compare": ("compare", "-f", SHARED, "--instances", "g4dn.xlarge,p4d.24xlarge", "--replications", "2"),
+    "sensitivity": ("sensitivity", "-f", SHARED, "--variant", "shared", "--replications", "2", "--vary", "traffic",
+                    "--vary", "switchCost", "--break-evens", "1"),
+    "queues": ("replay", "-f", TEAM, "--instances", "p3.16xlarge=3", "--queue", "fifo,easy,srtf", "--group-by", "user"),
+    "sharing": ("replay", "-f", TEAM, "--instances", "p4d.24xlarge=2", "--sharing", "exclusive,mps:4,time-slicing:2"),
+    "inflation": ("replay", "-f", TEAM, "--nodes", "20x8", "--inflate", "60", "--placement", "best-fit,fgd",
+                  "--replications", "3"),
+}
 
 
 class Ranks(unittest.TestCase):
@@ -36,8 +56,58 @@ class Ranks(unittest.TestCase):
         for ranks in (1, 2, 4):
             self.assertEqual(self.mpi(ranks, *FAST, "-o", "json", "-q").stdout, alone, ranks)
 
+    def test_each_verb_writes_the_same_bytes_with_any_number_of_ranks(self):
+        for name, arguments in STUDIES.items():
+            with self.subTest(name):
+                alone = run(*arguments, "-o", "json", "-q")
+                self.assertIn(alone.returncode, (0, 4, 6, 99), alone.stderr)
+                for ranks in (1, 2, 3):
+                    together = self.mpi(ranks, *arguments, "-o", "json", "-q", "-j", "1")
+                    self.assertEqual(together.stdout, alone.stdout, ranks)
+                    self.assertEqual(together.returncode, alone.returncode, together.stderr)
+                    # mpirun has a word of its own for what ends with another code than 0.
+                    self.assertEqual(together.stderr.count(alone.stderr) if alone.stderr else 1, 1, together.stderr)
+
+    def test_drawn_inputs_are_the_same(self):
+        with tempfile.TemporaryDirectory() as folder:
+            scenario, profiles = pathlib.Path(folder, "rack.yaml"), pathlib.Path(folder, "profiles.yaml")
+            scenario.write_text(SCENARIO, encoding="utf-8")
+            run("calibrate", MEASURED, "--out", str(profiles))
+            arguments = ("run", str(scenario), "--catalogue", OWN, "--catalogue", str(profiles), "--inputs", "sampled",
+                         "-o", "json")
+            alone = run(*arguments)
+            self.assertEqual(alone.returncode, 0, alone.stderr)
+            self.assertEqual(self.mpi(3, *arguments).stdout, alone.stdout)
+
+    def test_a_file_is_written_and_a_report_printed_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder, "result.json")
+            done = self.mpi(3, "run", "-f", SHARED, "-o", "json", "--out", str(out))
+            self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+            self.assertEqual(out.read_text(), run("run", "-f", SHARED, "-o", "json").stdout)
+        table = self.mpi(3, "run", "-f", SHARED, "--color", "never")
+        self.assertEqual(table.stdout, run("run", "-f", SHARED).stdout)
+
+    def test_ranks_that_read_different_files_end(self):
+        with tempfile.TemporaryDirectory() as folder:
+            scenario = pathlib.Path(ROOT, SHARED).read_text(encoding="utf-8")
+            for rank in (0, 1):
+                pathlib.Path(folder, f"{rank}.yaml").write_text(scenario + f"# {rank}\n", encoding="utf-8")
+            # Each rank has a file of its own.
+            script = f'ln -sf {folder}/$OMPI_COMM_WORLD_RANK.yaml {folder}/$OMPI_COMM_WORLD_RANK-x.yaml; ' \
+                     f'exec {MPI} run -f {folder}/$OMPI_COMM_WORLD_RANK-x.yaml'
+            refused = subprocess.run(["mpirun", "-n", "2", "--oversubscribe", "sh", "-c", script], cwd=ROOT, text=True,
+                                     capture_output=True, env=environment(**MPI_ENVIRONMENT), timeout=TIMEOUT_S,
+                                     check=False)
+            self.assertNotEqual(refused.returncode, 0)
+            self.assertIn("the ranks read different files", refused.stderr)
+            self.assertEqual(refused.stdout, "")
+
     def test_mistakes_are_said_once_and_end_all_ranks(self):
-        for arguments, words in ((("run", "-f", SHARED), "knows one verb"),
+        for arguments, words in ((("check", SHARED), "knows the verbs plan, run"),
+                                 (("run", "-f", "-"), "standard input reaches one rank only"),
+                                 (("run", "-f", "/no/such/file"), "FILE_UNREADABLE"),
+                                 (("run", "-f", SHARED, "--variant", "nobody"), "nobody"),
                                  (("plan", "-f", "/no/such/file"), "FILE_UNREADABLE"),
                                  ((*QUICK, "--no-such-flag"), "--no-such-flag")):
             refused = self.mpi(3, *arguments)

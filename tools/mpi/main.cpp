@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -13,18 +14,24 @@
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
 #include <boost/mpi/status.hpp>
+#include <boost/serialization/vector.hpp>
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/load.hpp"
 #include "slicewise/sim/plan.hpp"
+#include "slicewise/sim/ranks.hpp"
 
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "files.hpp"
+#include "host.hpp"
 #include "plan_run.hpp"
 #include "scenario_file.hpp"
 #include "terminal.hpp"
 
-// `mpirun -n N slicewise-mpi plan ...`: the plan of `slicewise plan ...`, byte for byte, simulated
-// by N - 1 ranks. Rank 0 searches and asks, the other ranks simulate and answer.
+// `mpirun -n N slicewise-mpi VERB ...`: what `slicewise VERB ...` says, byte for byte, simulated by
+// N ranks. Of a plan rank 0 searches and asks, the other ranks simulate and answer. Of the other
+// verbs each rank makes the whole study, simulates its part, and hears of the others'.
 namespace slicewise::tools {
 namespace {
 
@@ -34,6 +41,8 @@ enum class MessageKind : int {
   Probe,        // "17 " and sim::probe_line()
   Answer,       // "17 " and sim::answer_line()
   Stop,
+  Part,  // what a rank simulated, to rank 0
+  All,   // ... all of them, from rank 0
 };
 
 struct Message {
@@ -186,27 +195,110 @@ ExitCode plan_with_ranks(const boost::mpi::communicator& world, const PlanComman
   });
 }
 
+// Waits without keeping a core busy for what `rank` says next of this kind.
+template <class What>
+What heard_from(const boost::mpi::communicator& world, int rank, MessageKind kind) {
+  constexpr std::chrono::microseconds kPause(200);
+  while (!world.iprobe(rank, static_cast<int>(kind))) std::this_thread::sleep_for(kPause);
+  What what;
+  world.recv(rank, static_cast<int>(kind), what);
+  return what;
+}
+
+// Through rank 0. A rank that was interrupted would leave the others waiting: it ends them.
+std::vector<std::string> exchange(const boost::mpi::communicator& world, const std::string& mine) {
+  if (catch_interrupt().load()) world.abort(static_cast<int>(ExitCode::Interrupted));
+  if (world.rank() != 0) {
+    world.send(0, static_cast<int>(MessageKind::Part), mine);
+    return heard_from<std::vector<std::string>>(world, 0, MessageKind::All);
+  }
+  std::vector<std::string> all = {mine};
+  for (int rank = 1; rank < world.size(); ++rank) {
+    all.push_back(heard_from<std::string>(world, rank, MessageKind::Part));
+  }
+  for (int rank = 1; rank < world.size(); ++rank) {
+    world.send(rank, static_cast<int>(MessageKind::All), all);
+  }
+  return all;
+}
+
+// The size of a file and the hash of what it begins with.
+std::string mark_of(const std::string& path) {
+  constexpr std::size_t kHashed = 64U << 20U;
+  const auto file = map_file(path);
+  if (!file) return "unreadable";  // which the verb says
+  return fmt::format("{} {}", file->bytes.size(),
+                     scenarios::sha256_hex(file->bytes.substr(0, kHashed)));
+}
+
+// Rank 0 is the program; what the others say is the same, and is said once.
+template <class SimulatingCommand>
+ExitCode in_step(const boost::mpi::communicator& world, const SimulatingCommand& command,
+                 const CommonFlags& flags) {
+  const bool first = world.rank() == 0;
+  if (command.file == "-") {
+    return first ? usage_error("standard input reaches one rank only", "give them a file")
+                 : ExitCode::Success;
+  }
+  const std::string mark = mark_of(command.file);
+  for (const std::string& other : exchange(world, mark)) {
+    if (other == mark) continue;
+    if (!first) return ExitCode::Success;
+    print_error(fmt::format("error: the ranks read different files {}", command.file));
+    return ExitCode::InvalidInput;
+  }
+  const sim::Ranks ranks{static_cast<std::size_t>(world.rank()),
+                         static_cast<std::size_t>(world.size()),
+                         [&](const std::string& mine) { return exchange(world, mine); }};
+  const sim::RanksScope scope(ranks);
+  if (first) return execute(command, flags);
+  catch_interrupt();  // as rank 0 does: exchange() looks at it
+  Host nowhere{.files = {}};
+  const HostScope silent(nowhere);
+  // The code is rank 0's to give: mpirun would end it by that of another one, perhaps before it has
+  // printed.
+  static_cast<void>(execute(command, flags));
+  return ExitCode::Success;
+}
+
+ExitCode plan_in_ranks(const boost::mpi::communicator& world, const PlanCommand& command,
+                       const CommonFlags& flags) {
+  if (world.rank() == 0) return plan_with_ranks(world, command, flags);
+  const ExitCode code = answer_probes(world, command, flags);
+  // Rank 0 would wait for this one for ever.
+  if (code != ExitCode::Success) world.abort(static_cast<int>(code));
+  return code;
+}
+
 ExitCode run_rank(const boost::mpi::communicator& world, int argc, const char* const* argv) {
   const bool first = world.rank() == 0;
   const auto invocation = parse_command_line(argc, argv);
   if (!invocation) {
     return first ? usage_error(invocation.error().message, invocation.error().help)
-                 : ExitCode::Usage;
+                 : ExitCode::Success;
   }
-  if (const auto* text = std::get_if<ShowTextCommand>(&invocation->command)) {
-    return first ? execute(*text, invocation->flags) : ExitCode::Success;
-  }
-  const auto* plan = std::get_if<PlanCommand>(&invocation->command);
-  if (plan == nullptr) {
-    return first ? usage_error("slicewise-mpi knows one verb: plan",
-                               "the others run in one process: slicewise")
-                 : ExitCode::Usage;
-  }
-  if (first) return plan_with_ranks(world, *plan, invocation->flags);
-  const ExitCode code = answer_probes(world, *plan, invocation->flags);
-  // Rank 0 would wait for this one for ever.
-  if (code != ExitCode::Success) world.abort(static_cast<int>(code));
-  return code;
+  const CommonFlags& flags = invocation->flags;
+  return std::visit(
+      [&](const auto& command) {
+        using Verb = std::decay_t<decltype(command)>;
+        if constexpr (std::is_same_v<Verb, ShowTextCommand>) {
+          return first ? execute(command, flags) : ExitCode::Success;
+        } else if constexpr (std::is_same_v<Verb, PlanCommand>) {
+          return plan_in_ranks(world, command, flags);
+        } else if constexpr (std::is_same_v<Verb, RunCommand> ||
+                             std::is_same_v<Verb, CompareCommand> ||
+                             std::is_same_v<Verb, SensitivityCommand> ||
+                             std::is_same_v<Verb, ReplayCommand>) {
+          return in_step(world, command, flags);
+        } else {
+          return first
+                     ? usage_error(
+                           "slicewise-mpi knows the verbs plan, run, compare, sensitivity, replay",
+                           "the others run in one process: slicewise")
+                     : ExitCode::Success;
+        }
+      },
+      invocation->command);
 }
 
 }  // namespace

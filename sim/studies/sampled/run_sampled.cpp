@@ -8,6 +8,7 @@
 
 #include "../../result/merge.hpp"
 #include "../../run/replications.hpp"
+#include "../../run/shared_tasks.hpp"
 #include "../../world/parts.hpp"
 #include "../sensitivity/outcomes.hpp"
 
@@ -90,19 +91,16 @@ Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Ca
   for (std::size_t w = 0; w < worlds->size(); ++w) {
     for (int r = 0; r < (*worlds)[w].replications; ++r) tasks.emplace_back(w, r);
   }
-  std::vector<std::optional<Replication>> records(tasks.size());
-  std::vector<Diagnostics> refused(tasks.size());
-  run_in_parallel(tasks.size(), options, [&](std::size_t t) {
-    const auto [w, r] = tasks[t];
-    Expected<World> world = drawn_world(set.variants[w], catalogue, r);
-    if (world) {
-      records[t] = whole_replication(*world, r, options);
-    } else {
-      refused[t] = std::move(world.error());
-    }
-  });
-  for (Diagnostics& problems : refused) {
-    if (!problems.empty()) return tl::unexpected(std::move(problems));
+  std::vector<std::optional<Replication>> records;
+  try {
+    records = results_of<Replication>(tasks.size(), options, [&](std::size_t t) {
+      const auto [w, r] = tasks[t];
+      Expected<World> world = drawn_world(set.variants[w], catalogue, r);
+      if (!world) throw RefusedTask{std::move(world.error())};
+      return whole_replication(*world, r, options);
+    });
+  } catch (RefusedTask& refused) {
+    return tl::unexpected(std::move(refused.why));
   }
   std::vector<std::optional<VariantResult>> variants(worlds->size());
   for (std::size_t w = 0; w < worlds->size(); ++w) {

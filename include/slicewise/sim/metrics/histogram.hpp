@@ -31,6 +31,12 @@ class Histogram {
   // Gives back the room of empty buckets at both ends; what is added later takes it again.
   void pack();
 
+  // All that it knows, for another process.
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(buckets_, first_, count_, sum_);
+  }
+
  private:
   struct Place {
     std::size_t bucket;  // in buckets_

@@ -36,6 +36,12 @@ class RatioHistogram {
     return std::min(most_, (bottom_of(bucket) + bottom_of(bucket + 1)) / 2);
   }
 
+  // All that it knows, for another process.
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(buckets_, count_, sum_, most_);
+  }
+
  private:
   // The exponent and the seven bits below it.
   static constexpr int kDroppedBits = 52 - 7;
