@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "slicewise/sim/kernel/far_times.hpp"
 #include "slicewise/sim/serving/amounts.hpp"
 
 namespace slicewise::sim {
