@@ -202,9 +202,28 @@ void ClusterRun::end() {
   record.pending_at_end = static_cast<std::int64_t>(scheduler_.pending());
 }
 
+namespace {
+
+// Thousands of replications are kept until the last one is done.
+void pack(Replication& record) {
+  for (WorkloadRecord& workload : record.workloads) {
+    for (Histogram* const histogram :
+         {&workload.requests.latency, &workload.requests.queueing, &workload.tokens.first_token,
+          &workload.tokens.per_token, &workload.scaling.start_up, &workload.notebooks.session_start,
+          &workload.notebooks.slowdown}) {
+      histogram->pack();
+    }
+  }
+  for (PipelineRecord& pipeline : record.pipelines) pipeline.requests.latency.pack();
+}
+
+}  // namespace
+
 Replication run_replication(const World& world, std::uint32_t replication,
                             const std::atomic<bool>* interrupted, const LookIn& look_in) {
-  return ClusterRun(world, replication).run(interrupted, look_in);
+  Replication record = ClusterRun(world, replication).run(interrupted, look_in);
+  pack(record);
+  return record;
 }
 
 }  // namespace slicewise::sim

@@ -128,6 +128,25 @@ spec:
         self.assertIn("# Names that its trace has are still in here: users.\n", packed.stdout)
 
 
+class ManyReplications(unittest.TestCase):
+    def test_what_they_are_kept_in_is_small(self):
+        scenario = """apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: a}
+spec:
+  duration: 10s
+  replications: 3000
+  nodePools: [{name: t4, instanceType: g4dn.xlarge}]
+  workloads:
+  - {name: s, kind: Service, podTemplate: {resources: {limits: {nvidia.com/gpu: 1}}},
+     traffic: {shape: Constant, mean: 5/s}, measured: {requestGpuTime: 20ms}}
+"""
+        done = subprocess.run(["bash", "-c", f"ulimit -v 300000; exec {BINARY} run -f - -q --jobs 1"], cwd=ROOT,
+                              env=environment(), input=scenario, capture_output=True, text=True, timeout=TIMEOUT_S,
+                              check=False)
+        self.assertIn(done.returncode, (0, 99), done.stderr)  # ten seconds end amid a request
+
+
 class EndlessInput(unittest.TestCase):
     def test_it_is_refused_with_the_size_that_is_read(self):
         for verb in (["run"], ["import", "openb"]):

@@ -261,10 +261,6 @@ std::optional<IslandRecord> IslandRun::simulate(std::size_t replication,
   IslandRecord record;
   for (const std::size_t w : island.workloads) {
     record.workloads.push_back(std::move(all->workloads[w]));
-    record.workloads.back().requests.latency.pack();
-    record.workloads.back().requests.queueing.pack();
-    record.workloads.back().tokens.first_token.pack();
-    record.workloads.back().tokens.per_token.pack();
   }
   for (const std::size_t n : island.nodes) {
     record.nodes.push_back(all->nodes[n]);
