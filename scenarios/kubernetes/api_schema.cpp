@@ -54,8 +54,9 @@ const CelRule* rule_of(const std::string& text) {
 
 // Words that kubectl's YAML 1.1 takes for a boolean; 1.2 and so this reader do not.
 bool is_old_boolean(const Node& node) {
-  constexpr std::array<std::string_view, 14> kWords = {"y",  "Y", "yes", "Yes", "YES", "on", "On",
-                                                       "ON", "n", "N",   "no",  "No",  "NO", "off"};
+  constexpr std::array<std::string_view, 16> kWords = {"y",  "Y",   "yes", "Yes", "YES", "on",
+                                                       "On", "ON",  "n",   "N",   "no",  "No",
+                                                       "NO", "off", "Off", "OFF"};
   return node.kind == Node::Kind::Text && !node.quoted &&
          std::ranges::find(kWords, node.text) != kWords.end();
 }
@@ -74,15 +75,18 @@ bool has_image(const Node& node) {  // NOLINT(misc-no-recursion): the reader bou
                              });
 }
 
-// A patch of Kustomize names what it changes: no image, and not what every such object has; a Job
-// has nothing that a patch of it would not have.
+// A patch of Kustomize names what it changes, and not what every such object has; a Job has nothing
+// but its image that a patch of it would not have.
 bool is_patch(const Node& object, std::string_view kind) {
   const Node* spec = object.find("spec");
-  if (has_image(object) || !is_map(spec) || spec->entries.empty()) return false;
-  if (kind == "CronJob") return spec->entry("schedule") == nullptr;
+  if (!is_map(spec) || spec->entries.empty()) return false;
+  const bool imageless = !has_image(object);
+  if (kind == "Job") return imageless;
+  if (kind == "CronJob") return imageless && spec->entry("schedule") == nullptr;
   const bool selects =
       kind == "Deployment" || kind == "StatefulSet" || kind == "DaemonSet" || kind == "ReplicaSet";
-  return kind == "Job" || (selects && spec->entry("selector") == nullptr);
+  const bool labelled = node_below(spec, {"template", "metadata", "labels"}) != nullptr;
+  return selects && spec->entry("selector") == nullptr && (imageless || !labelled);
 }
 
 class SchemaCheck {
@@ -194,8 +198,9 @@ class SchemaCheck {
     for (const Entry& entry : node.entries) {
       const auto child = known.find(entry.key);
       const std::string below = path.empty() ? entry.key : path + "." + entry.key;
+      const bool directs = partial_ && entry.key.starts_with('$');  // $patch: delete
       if (child == known.end() && !has_schema && !is_free) {
-        unknown(entry, known, path);
+        if (!directs) unknown(entry, known, path);
       } else if (entry.value != nullptr && (child != known.end() || has_schema)) {
         look_at(*entry.value, child != known.end() ? *child : *additional, below);
       }
@@ -263,6 +268,7 @@ class SchemaCheck {
   void look_at_number(const Node& node, const Json& schema, const std::string& path) {
     constexpr int kDigits = 3;
     constexpr double kThousand = 1000;
+    if (node.text.find_first_of("xo") != std::string::npos) return;  // 0x1F, 0o17
     const auto thousandths = scaled_of(node.text, kDigits);
     const double value = thousandths ? static_cast<double>(*thousandths) / kThousand
                                      : (node.text.starts_with('-') ? -1e18 : 1e18);

@@ -193,6 +193,10 @@ TEST(ApiSchema, WhatOthersTakeIsNotRefused) {
         std::string("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec:\n"
                     "  template: {spec: {containers: [{name: c, env: [{name: A, value: b}]}]}}\n"),
         with(kJob, "image: x", "env: [{name: A, value: b}]"),
+        std::string(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec:\n"
+            "  template: {spec: {containers: [{name: c, image: img}, {$patch: delete, name: "
+            "z}]}}\n"),
         std::string("apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: j}\n")}) {
     const Diagnostics errors = errors_of(text);
     EXPECT_TRUE(errors.empty()) << errors.front().message << "\n" << text;
