@@ -19,13 +19,15 @@ struct LedgerPart {
 };
 
 // As result_cost.cpp names them.
-constexpr std::array<LedgerPart, 7> kLedgerParts = {{{"useful", &sim::CostLedger::useful},
-                                                     {"idle", &sim::CostLedger::idle},
-                                                     {"switching", &sim::CostLedger::switching},
-                                                     {"failed work", &sim::CostLedger::failed},
-                                                     {"cold start", &sim::CostLedger::cold_start},
-                                                     {"missed SLO", &sim::CostLedger::missed_slo},
-                                                     {"thrash", &sim::CostLedger::thrash}}};
+constexpr std::array<LedgerPart, 8> kLedgerParts = {
+    {{"useful", &sim::CostLedger::useful},
+     {"idle", &sim::CostLedger::idle},
+     {"switching", &sim::CostLedger::switching},
+     {"failed work", &sim::CostLedger::failed},
+     {"cold start", &sim::CostLedger::cold_start},
+     {"missed SLO", &sim::CostLedger::missed_slo},
+     {"thrash", &sim::CostLedger::thrash},
+     {"control plane", &sim::CostLedger::control_plane}}};
 
 std::string dollars_tick(double value) { return "$" + tick_text(value); }
 

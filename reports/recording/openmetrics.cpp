@@ -254,6 +254,7 @@ class OpenMetricsWriter {
     add("cold_start", ledger.cold_start);
     add("missed_slo", ledger.missed_slo);
     add("thrash", ledger.thrash);
+    add("control_plane", ledger.control_plane);
     for (const sim::WorkloadResult& workload : recording_.result.workloads) {
       for (const sim::ObjectiveResult& objective : workload.objectives) {
         gauge("slicewise_slo_ok", {{"workload", workload.name}, {"objective", objective.name}},

@@ -256,7 +256,8 @@ std::vector<CostRow> costs_of(const Recording& recording) {
   return {{"useful", ledger.useful},        {"idle", ledger.idle},
           {"switching", ledger.switching},  {"failed", ledger.failed},
           {"coldStart", ledger.cold_start}, {"missedSlo", ledger.missed_slo},
-          {"thrash", ledger.thrash},        {"total", ledger.total}};
+          {"thrash", ledger.thrash},        {"controlPlane", ledger.control_plane},
+          {"total", ledger.total}};
 }
 
 const Record& manifest_columns() {

@@ -74,7 +74,7 @@ std::vector<BillRow> bill_rows(const VariantResult& variant, bool every) {
   std::vector<BillGroup> all = payers(variant);
   if (all.size() < 2 && variant.cost.split.groups.empty()) return {};
   if (!every) fold_least(all);
-  const Usd bill = variant.cost.ledger.total;
+  const Usd bill = variant.cost.ledger.nodes();
   BillGroup nobody{"(nobody)", 0, {}};
   nobody.bill.total = bill;
   for (const BillGroup& payer : all) nobody.bill.total = nobody.bill.total - payer.bill.total;

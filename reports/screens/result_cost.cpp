@@ -19,13 +19,14 @@ struct NamedAmount {
 };
 
 std::vector<NamedAmount> nonzero_parts(const sim::CostLedger& ledger) {
-  const std::array<NamedAmount, 7> all = {{{"useful", ledger.useful.nano},
+  const std::array<NamedAmount, 8> all = {{{"useful", ledger.useful.nano},
                                            {"idle", ledger.idle.nano},
                                            {"switching", ledger.switching.nano},
                                            {"failed work", ledger.failed.nano},
                                            {"cold start", ledger.cold_start.nano},
                                            {"missed SLO", ledger.missed_slo.nano},
-                                           {"thrash", ledger.thrash.nano}}};
+                                           {"thrash", ledger.thrash.nano},
+                                           {"control plane", ledger.control_plane.nano}}};
   std::vector<NamedAmount> parts;
   std::copy_if(all.begin(), all.end(), std::back_inserter(parts),
                [](const NamedAmount& part) { return part.nano != 0; });

@@ -67,7 +67,7 @@ std::string about_jobs(const sim::Result& result, const VariantResult& best) {
   const double done = jobs_done(best);
   const std::string work =
       fmt::format("{} {} for {}, {} each", count_text(done), done == 1 ? "job" : "jobs",
-                  money_text(best.cost.ledger.total), money_text(*best.cost.per_job));
+                  money_text(best.cost.ledger.nodes()), money_text(*best.cost.per_job));
   if (result.variants.size() == 1) return fmt::format("{} finishes {}.", best.name, work);
   return fmt::format("{} finishes the most jobs per dollar: {}{}.", best.name, work,
                      against_first(best, result.variants.front(), &sim::Cost::per_job));

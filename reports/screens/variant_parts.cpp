@@ -241,6 +241,10 @@ std::vector<Sentence> cost_sentences(const VariantResult& variant, const TextSty
   prices.push_back(money_text(variant.cost.monthly) + (has_node_dynamics(variant)
                                                            ? " a month at this rate"
                                                            : " a month if the nodes keep running"));
+  if (variant.cost.control_plane_monthly.nano > 0) {
+    prices.push_back(money_text(variant.cost.control_plane_monthly) +
+                     " a month for EKS's control plane");
+  }
   return {below("COST " + cost_equation(variant.cost.ledger)),
           below(fmt::format("{}", fmt::join(prices, signs(style).dot)))};
 }

@@ -70,6 +70,8 @@ void finish_node_pool(NodePool& pool, const Node& map, Reading& reading) {
   pool.name.where = value_place(map, "name");  // also where it is missing
   pool.nodes_where = value_place(map, "nodes");
   pool.capacity_type_where = value_place(map, "capacityType");
+  pool.daemon_sets_where = value_place(map, "daemonSets");
+  if (map.entry("daemonSets") == nullptr) pool.daemon_sets = usual_daemon_sets();
   check_spot(pool, reading.findings);
   check_gpu_sharing(map, pool, reading.findings);
   check_mixed_mps(map, pool, reading.findings);
@@ -190,6 +192,13 @@ constexpr Field kNodePoolFields[] = {
                              "Taints of the nodes.")
         .of(kTaint),
     field<&NodePool::labels>("labels", "{team: vision}", "Labels of the nodes."),
+    field<&NodePool::daemon_sets>(
+        "daemonSets", "[{name: aws-node, cpu: 50m}, {name: fluent-bit, cpu: 100m, memory: 128Mi}]",
+        "DaemonSets on each node, in place of the usual ones: their pods take CPU, memory and a "
+        "place from those of the workloads. [] is none.")
+        .of(kDaemonSet)
+        .otherwise("aws-node (50m), kube-proxy (100m), nvidia-device-plugin and dcgm-exporter "
+                   "(without requests)"),
     field<&NodePool::gpu>("gpu", "{timeSlice: 2ms}",
                           "Figures of the GPU that replace those of the catalogue.")
         .of(kGpu),

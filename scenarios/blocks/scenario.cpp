@@ -25,6 +25,9 @@ constexpr Word kScorePolicyWords[] = {{"LeastAllocated", ScorePolicy::LeastAlloc
 constexpr Word kSplitWords[] = {{split_name(CostSplit::Dominant), CostSplit::Dominant},
                                 {split_name(CostSplit::GpuTime), CostSplit::GpuTime},
                                 {split_name(CostSplit::Requests), CostSplit::Requests}};
+constexpr Word kControlPlaneWords[] = {{"standard", ControlPlane::Standard},
+                                       {"extended", ControlPlane::Extended},
+                                       {"none", ControlPlane::None}};
 constexpr Word kInputWords[] = {
 #define X(id, word) {word, InputKind::id},
     SLICEWISE_INPUT_KINDS(X)
@@ -63,6 +66,7 @@ void check_sensitivity(Sensitivity& sensitivity, const Node& map, Reading& readi
 void finish_scenario(Scenario& scenario, const Node& spec, Reading& reading) {
   scenario.where = spec.where;
   scenario.region_where = value_place(spec, "region");
+  if (spec.entry("controlPlane") == nullptr) scenario.control_plane = ControlPlane::Standard;
   check_end(spec, scenario, reading.findings);
   check_node_ranges(scenario, reading.findings);
   expand_traces(scenario, reading);
@@ -181,6 +185,12 @@ constexpr Field kSpecFields[] = {
         "memory, CPU or memory that a pod holds; gpu-time, the time of its kernels; requests, what "
         "it asks for, as OpenCost weighs it.")
         .one_of(kSplitWords),
+    field<&Scenario::control_plane>(
+        "controlPlane", "extended",
+        "EKS's fee for the cluster in the bill: standard, $0.10 an hour; extended, $0.60, for "
+        "Kubernetes versions in extended support; none, where others pay it.")
+        .one_of(kControlPlaneWords)
+        .otherwise("standard"),
     field<&Scenario::sensitivity>("sensitivity", "{vary: [traffic, requestGpuTime], by: 10%}",
                                   "What `slicewise sensitivity` varies.")
         .of(kSensitivity),

@@ -103,7 +103,9 @@ constexpr Field kGpuMemoryFields[] = {
         .one_of(kAllocators),
     field<&GpuMemory::resident>("resident", "1400Mi",
                                 "GPU memory after start-up, without the CUDA context."),
-    field<&GpuMemory::peak>("peak", "3000Mi", "The most GPU memory it ever holds.")
+    field<&GpuMemory::peak>("peak", "3000Mi",
+                            "The most GPU memory it ever holds: from when it has loaded and begins "
+                            "to work; until then it holds `resident`.")
         .otherwise("resident"),
 };
 constexpr FieldList kGpuMemory = block<GpuMemory>(kGpuMemoryFields);
@@ -113,6 +115,10 @@ constexpr Field kStartupFields[] = {
                                 "Time to pull the image, for the first pod on a node."),
     field<&Startup::model_load>("modelLoad", "12s",
                                 "Time from container start to ready, every start."),
+    field<&Startup::cold>("cold", "true",
+                          "Of a Service: whether its replicas start with the run. Else those that "
+                          "have a node at once are ready before the first request.")
+        .otherwise("false"),
 };
 constexpr FieldList kStartup = block<Startup>(kStartupFields);
 
@@ -164,6 +170,7 @@ void finish_workload(Workload& workload, const Node& map, Reading& reading) {
   if (!workload.traffic && map.entry("traffic") != nullptr) {
     workload.traffic.emplace().where = key_place(map, "traffic");
   }
+  if (!is_set(block(&map, "startup"), "cold")) workload.startup.cold = false;
   finish_scaled_workload(map, workload, reading.findings);
   if (workload.notebooks) workload.count = workload.notebooks->users;
   check_workload(map, workload, reading.findings);

@@ -5,6 +5,7 @@
 #include "slicewise/sim/gpu_room.hpp"
 
 #include "../world/admission.hpp"
+#include "control/node_scores.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -77,8 +78,12 @@ void add_node(const World& world, PoolId pool_id, ClusterState& cluster) {
   node.pool = pool_id;
   node.cpu_free = pool.allocatable_cpu;
   node.memory_free = pool.allocatable_memory;
-  node.scored_cpu_free = node.cpu_free;
-  node.scored_memory_free = node.memory_free;
+  node.scored_cpu_free = pool.node_cpu();
+  node.scored_memory_free = pool.node_memory();
+  for (const scenarios::DaemonSet& daemon : pool.daemon_sets) {
+    node.scored_cpu_free = node.scored_cpu_free - scored_cpu(daemon.cpu_request);
+    node.scored_memory_free -= scored_memory(daemon.memory_request);
+  }
   node.pods_free = pool.max_pods;
   for (std::size_t offer = 0; offer < pool.offers.size(); ++offer) {
     node.tickets_free.push_back(pool.tickets_per_node(offer, 0));

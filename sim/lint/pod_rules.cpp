@@ -201,6 +201,10 @@ class PodJudge {
         most_gpus = std::max(most_gpus, gpu->devices * gpu->replicas);
       }
     }
+    for (const scenarios::DaemonSet& daemon : scenarios::usual_daemon_sets()) {
+      most_cpu -= daemon.cpu_request.count;
+      most_memory -= daemon.memory_request.count;
+    }
     const auto too_large = [&](const ResourceAmount* at, std::string_view what, std::int64_t most) {
       input_.tell(
           Code::PodTooLarge, at->where,

@@ -9,7 +9,7 @@ namespace {
 // Idle is what remains, so that the parts always add up.
 void close(CostLedger& ledger) {
   ledger.idle = ledger.total - ledger.useful - ledger.switching - ledger.failed -
-                ledger.cold_start - ledger.missed_slo - ledger.thrash;
+                ledger.cold_start - ledger.missed_slo - ledger.thrash - ledger.control_plane;
 }
 
 }  // namespace
@@ -54,6 +54,7 @@ CostLedger& operator+=(CostLedger& sum, const CostLedger& other) {
   sum.cold_start += other.cold_start;
   sum.missed_slo += other.missed_slo;
   sum.thrash += other.thrash;
+  sum.control_plane += other.control_plane;
   return sum;
 }
 
@@ -66,6 +67,7 @@ CostLedger mean_of(const CostLedger& sum, std::int64_t n) {
   mean.cold_start = {sum.cold_start.nano / n};
   mean.missed_slo = {sum.missed_slo.nano / n};
   mean.thrash = {sum.thrash.nano / n};
+  mean.control_plane = {sum.control_plane.nano / n};
   close(mean);
   return mean;
 }

@@ -96,7 +96,7 @@ std::vector<BillGroup> groups_of(const VariantResult& variant, std::string_view 
     if (std::ranges::find(groups, name, &BillGroup::name) != groups.end()) continue;
     BillGroup group{std::move(name), 0, {}};
     group.bill = bill_of(payers, by, group.name, staged);
-    const std::int64_t whole = variant.cost.ledger.total.nano;
+    const std::int64_t whole = variant.cost.ledger.nodes().nano;
     if (whole > 0) {
       group.of_bill = static_cast<double>(group.bill.total.nano) / static_cast<double>(whole);
     }

@@ -63,9 +63,19 @@ std::optional<Usd> part_of_amount(Usd amount, const std::vector<Usd>& parts, std
 }
 
 // Of all replications together.
-CostLedger whole_bill(std::span<const Replication> replications) {
+CostLedger bill_of_nodes(std::span<const Replication> replications) {
   CostLedger sum;
   for (const Replication& r : replications) sum += replication_cost(r);
+  return sum;
+}
+
+CostLedger whole_bill(const World& world, std::span<const Replication> replications) {
+  CostLedger sum = bill_of_nodes(replications);
+  for (const Replication& r : replications) {
+    const Usd fee = cost_of(world.control_plane, r.length);
+    sum.control_plane += fee;
+    sum.total += fee;
+  }
   return sum;
 }
 
@@ -74,7 +84,7 @@ Usd monthly_bill(std::span<const Replication> replications) {
   Int128 length_ns = 0;
   for (const Replication& r : replications) length_ns += r.length.ns;
   if (length_ns == 0) return {};
-  const Int128 bill = whole_bill(replications).total.nano;
+  const Int128 bill = bill_of_nodes(replications).total.nano;
   return Usd{static_cast<std::int64_t>(bill * kMonth.ns / length_ns)};
 }
 
@@ -235,7 +245,8 @@ Cost cost_result(const World& world, std::span<const Replication> replications) 
     }
   }
   for (std::size_t p = 0; p < world.pipelines.size(); ++p) in_slo += flows_in_slo(p, replications);
-  cost.ledger = mean_of(whole_bill(replications), static_cast<std::int64_t>(replications.size()));
+  cost.ledger =
+      mean_of(whole_bill(world, replications), static_cast<std::int64_t>(replications.size()));
   cost.split.rule = scenarios::split_name(world.cost_split);
   cost.split.idle = bills.idle();
   cost.split.switching = bills.switching();
@@ -244,6 +255,7 @@ Cost cost_result(const World& world, std::span<const Replication> replications) 
     cost.per_1k_requests_in_slo = unit_price(bill_of_requests, in_slo, 1000);
   }
   cost.monthly = monthly_cost(world, replications);
+  cost.control_plane_monthly = cost_of(world.control_plane, kMonth);
   return cost;
 }
 

@@ -208,6 +208,10 @@ NodePoolResult pool_result(const PoolModel& pool) {
   for (std::size_t offer = 0; offer < pool.offers.size(); ++offer) {
     result.advertised[pool.offers[offer].name] = result.nodes * pool.tickets_per_node(offer, 0);
   }
+  for (const scenarios::DaemonSet& daemon : pool.daemon_sets) {
+    result.daemon_sets.push_back(
+        {daemon.name, static_cast<double>(daemon.cpu_request.count) / 1000, daemon.memory_request});
+  }
   return result;
 }
 

@@ -97,7 +97,9 @@ const Record& cost_record() {
   static const Record declared{
       "US dollars, mean per replication",
       {field<&V::cost, &Cost::ledger, &L::total>(
-           "totalUsd", "nodes x time x price; the sum of the parts below, exactly")
+           "totalUsd",
+           "nodes x time x price and the fee of the control plane; the sum of the parts below, "
+           "exactly")
            .csv(31, "variantTotalUsd")
            .policy("cost.total")
            .diff({.role = Role::Cost,
@@ -118,6 +120,9 @@ const Record& cost_record() {
            "come and go")
            .when<&nodes_come_and_go>()
            .csv(68, "variantThrashUsd"),
+       field<&V::cost, &Cost::ledger, &L::control_plane>(
+           "controlPlaneUsd", "EKS's fee for the cluster; no workload pays it")
+           .optional(),
        field<&V::cost, &Cost::split>("split").when<&is_split>(),
        field<&V::cost, &Cost::per_job>(
            "perJobUsd", "what Jobs and Deployments pay / jobs finished; absent when none was")
@@ -140,13 +145,17 @@ const Record& cost_record() {
                   .is_main = true}),
        field<&V::cost, &Cost::monthly>(
            "monthlyUsd",
-           "nodes x price x 730 h; where nodes come and go, the bill of the run x 730 h")
+           "nodes x price x 730 h; where nodes come and go, their bill of the run x 730 h")
            .policy("cost.monthly")
            .diff({.role = Role::Cost,
                   .rank = 1,
                   .title = "$/month",
                   .condition = "cost",
-                  .is_main = true})}};
+                  .is_main = true}),
+       field<&V::cost, &Cost::control_plane_monthly>(
+           "controlPlaneMonthlyUsd",
+           "EKS's fee for the cluster x 730 h, beside monthlyUsd: the same for any nodes")
+           .optional()}};
   return declared;
 }
 
@@ -205,6 +214,17 @@ const Record& record_of<SpotRisk>() {
 }
 
 template <>
+const Record& record_of<DaemonSetResult>() {
+  using D = DaemonSetResult;
+  static const Record declared{
+      "what the pod of a DaemonSet takes of each node",
+      {field<&D::name>("name", "of the DaemonSet"),
+       field<&D::cpus>("cpus", "that it asks for").optional(),
+       field<&D::memory>("memoryBytes", "that it asks for, bytes").optional()}};
+  return declared;
+}
+
+template <>
 const Record& record_of<NodePoolResult>() {
   using P = NodePoolResult;
   static const Record declared{
@@ -256,6 +276,9 @@ const Record& record_of<NodePoolResult>() {
        field<&P::advertised>("advertised", "extended resources that the kubelets advertise")
            .each("units, all nodes together")
            .setting(15),
+       field<&P::daemon_sets>("daemonSets",
+                              "on each node; what they ask for is not there for workloads")
+           .optional(),
        field<&P::dynamics>("dynamics"),
        field<&P::spot>("spot")}};
   return declared;

@@ -212,6 +212,35 @@ std::optional<SpotModel> model_spot(const scenarios::Scenario& scenario, const N
   return std::nullopt;
 }
 
+// What a node has for the scenario's pods beside those of its DaemonSets. False: nothing.
+bool leave_to_pods(const NodePool& pool, const models::InstanceType& type, PoolModel& model,
+                   Diagnostics& found) {
+  model.daemon_sets = pool.daemon_sets;
+  model.allocatable_cpu = type.allocatable_cpu;
+  model.allocatable_memory = type.allocatable_memory;
+  model.max_pods = type.max_pods - static_cast<int>(pool.daemon_sets.size());
+  for (const scenarios::DaemonSet& daemon : pool.daemon_sets) {
+    model.allocatable_cpu = model.allocatable_cpu - daemon.cpu_request;
+    model.allocatable_memory = model.allocatable_memory - daemon.memory_request;
+    if (model.allocatable_cpu.count > 0 && model.allocatable_memory.count > 0) continue;
+    found.push_back(make_diagnostic(
+        Code::SettingConflict, pool.daemon_sets_where,
+        fmt::format("DaemonSets leave nothing of {}: with {} they ask for all of its {} CPUs or "
+                    "{:.1f} GiB",
+                    type.name, daemon.name, static_cast<double>(type.allocatable_cpu.count) / 1000,
+                    static_cast<double>(type.allocatable_memory.count) / (1LL << 30)),
+        "smaller requests, or a larger instance type"));
+    return false;
+  }
+  if (model.max_pods > 0) return true;
+  found.push_back(
+      make_diagnostic(Code::SettingConflict, pool.daemon_sets_where,
+                      fmt::format("{} DaemonSets leave no place for a pod: {} holds {} pods",
+                                  pool.daemon_sets.size(), type.name, type.max_pods),
+                      "fewer DaemonSets, or a larger instance type"));
+  return false;
+}
+
 // From the instance type, autoscalers know nvidia.com/gpu as the number of whole GPUs; EC2 says 0
 // of a fraction. They know no other GPU resource.
 void set_expectations(const scenarios::Provisioner& provisioner, const models::InstanceType& type,
@@ -242,6 +271,18 @@ std::string_view purchase_name(scenarios::CapacityType type) {
       return "reserved";
   }
   return "on-demand";
+}
+
+Millicores PoolModel::node_cpu() const {
+  Millicores all = allocatable_cpu;
+  for (const scenarios::DaemonSet& daemon : daemon_sets) all = all + daemon.cpu_request;
+  return all;
+}
+
+Bytes PoolModel::node_memory() const {
+  Bytes all = allocatable_memory;
+  for (const scenarios::DaemonSet& daemon : daemon_sets) all += daemon.memory_request;
+  return all;
 }
 
 bool World::changes_nodes() const { return std::ranges::any_of(pools, &PoolModel::changes_nodes); }
@@ -290,9 +331,7 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const N
   model.interconnect = catalogue.find_interconnect(type->interconnect);
   model.context_memory = pool.gpu.context_memory.value_or(models::context_memory(*gpu).bytes);
   model.vcpus = type->vcpus;
-  model.allocatable_cpu = type->allocatable_cpu;
-  model.allocatable_memory = type->allocatable_memory;
-  model.max_pods = type->max_pods;
+  if (!leave_to_pods(pool, *type, model, found)) return std::nullopt;
   model.taints = pool.taints;
   if (pool.device_plugin) model.allocation = pool.device_plugin->allocation_policy;
   if (pool.mig) model.change_times = pool.mig->change_times;

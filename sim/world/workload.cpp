@@ -400,6 +400,11 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     model.steps_per_unit = steps_of_unit(model.spec);
     if (model.spec.work) model.host_phase = model.spec.work->host_phase;
     model.gpu_memory = model.spec.gpu_memory.peak.value_or(model.spec.gpu_memory.resident);
+    const Bytes resident = model.spec.gpu_memory.resident;
+    if (!model.spec.notebooks && !model.spec.llm && resident.count > 0 &&
+        resident < model.gpu_memory) {
+      model.before_work = resident;
+    }
     if (model.spec.notebooks && model.spec.notebooks->memory) {
       model.gpu_memory = Bytes{std::llround(model.spec.notebooks->memory->mean)};
     }

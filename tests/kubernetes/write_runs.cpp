@@ -109,6 +109,16 @@ json tolerations(const scenarios::PodTemplate& pod) {
   return list;
 }
 
+json daemons(const sim::PoolModel& pool) {
+  json list = json::array();
+  for (const scenarios::DaemonSet& daemon : pool.daemon_sets) {
+    list.push_back({{"name", daemon.name},
+                    {"milliCPU", daemon.cpu_request.count},
+                    {"memory", daemon.memory_request.count}});
+  }
+  return list;
+}
+
 json nodes(const sim::World& world, const sim::Recording& recording) {
   json list = json::array();
   for (const sim::RecordedNode& node : recording.nodes) {
@@ -121,9 +131,10 @@ json nodes(const sim::World& world, const sim::Recording& recording) {
                     {"pool", pool.name},
                     {"labels", pool.labels},
                     {"taints", taints(pool)},
-                    {"milliCPU", pool.allocatable_cpu.count},
-                    {"memory", pool.allocatable_memory.count},
-                    {"pods", pool.max_pods},
+                    {"milliCPU", pool.node_cpu().count},
+                    {"memory", pool.node_memory().count},
+                    {"pods", pool.max_pods + static_cast<int>(pool.daemon_sets.size())},
+                    {"daemons", daemons(pool)},
                     {"extended", offers}});
   }
   return list;

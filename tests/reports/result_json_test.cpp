@@ -67,12 +67,13 @@ TEST(ResultJson, CostPartsAddUpToTheTotalInDecimalNanoDollars) {
                                     {456'000'000'007},
                                     {789'000'011},
                                     {11'000},
-                                    {1'325},
-                                    {}};
+                                    {1'000},
+                                    {},
+                                    {325}};
   const json cost = json::parse(result_json(result))["variants"][0]["cost"];
   std::int64_t sum = 0;
-  for (const char* part :
-       {"usefulUsd", "idleUsd", "switchUsd", "failedUsd", "coldStartUsd", "missedSloUsd"}) {
+  for (const char* part : {"usefulUsd", "idleUsd", "switchUsd", "failedUsd", "coldStartUsd",
+                           "missedSloUsd", "controlPlaneUsd"}) {
     sum += std::llround(cost[part].get<double>() * 1e9);
   }
   EXPECT_EQ(sum, std::llround(cost["totalUsd"].get<double>() * 1e9));

@@ -124,6 +124,7 @@ inline sim::VariantResult before() {
                    {},
                    from_dollars(0.03),
                    {},
+                   {},
                    {}};
   v.cost.per_job = from_dollars(2.448);
   v.cost.monthly = from_dollars(8935.2);
@@ -161,6 +162,7 @@ inline sim::VariantResult after() {
                    from_dollars(0.045),
                    from_dollars(0.02),
                    {},
+                   {},
                    {}};
   v.cost.per_job = from_dollars(1.581);
   v.cost.monthly = from_dollars(8935.2);
@@ -193,6 +195,7 @@ inline sim::VariantResult after_memory_growth() {
                    from_dollars(1.16),
                    {},
                    from_dollars(0.03),
+                   {},
                    {},
                    {}};
   v.cost.per_job = from_dollars(0.612);
@@ -283,6 +286,7 @@ inline sim::Result voice() {
                    {},
                    from_dollars(0.027),
                    from_dollars(0.025),
+                   {},
                    {}};
   v.cost.per_1k_requests_in_slo = from_dollars(0.011);
   v.cost.monthly = from_dollars(1151.94);

@@ -117,6 +117,8 @@ std::string other_value(const Field& field) {
       return "33%";
     case FieldType::Bytes:
       return "77Mi";
+    case FieldType::Cpu:
+      return "700m";
     case FieldType::UtcOffset:
       return "+03:00";
     case FieldType::WeekTime:

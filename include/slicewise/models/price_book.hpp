@@ -21,6 +21,13 @@ struct Price {
   Source source;
 };
 
+// What EKS charges for a cluster, whatever its nodes, while its Kubernetes version is in standard
+// support (14 months) and in extended support (12 more). Sources: aws.amazon.com/eks/pricing;
+// "Amazon EKS extended support for Kubernetes versions pricing", AWS Containers Blog, January 2024.
+// The same in every commercial region.
+inline constexpr UsdPerHour kControlPlane{{100'000'000}};
+inline constexpr UsdPerHour kControlPlaneInExtendedSupport{{600'000'000}};
+
 // What an instance-hour costs. A price that nobody knows is absent, never zero.
 class PriceBook {
  public:

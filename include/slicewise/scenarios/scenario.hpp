@@ -42,6 +42,8 @@ enum class PodQueue : std::uint8_t {
 constexpr bool preempts(PodQueue queue) { return queue >= PodQueue::Priority; }
 // Whether a pod that fits nowhere takes the place of pods of lower priority.
 enum class PreemptionPolicy : std::uint8_t { PreemptLowerPriority, Never };
+// What of EKS's control plane is in the bill, by the support of the cluster's Kubernetes version.
+enum class ControlPlane : std::uint8_t { None, Standard, Extended };
 // By what the bill of a node is split over its pods; see models/MODELS.md, "The bill by workload".
 enum class CostSplit : std::uint8_t { Dominant, GpuTime, Requests };
 
@@ -194,6 +196,15 @@ struct Spot {
   SourceLocation where;
 };
 
+// What the pod of a DaemonSet asks for, one on every node.
+struct DaemonSet {
+  std::string name;
+  Millicores cpu_request;
+  Bytes memory_request;
+};
+// Those of an EKS node with GPUs, by the requests of their manifests.
+const std::vector<DaemonSet>& usual_daemon_sets();
+
 struct NodePool {
   Located<std::string> name;
   Located<std::string> instance_type;
@@ -212,6 +223,8 @@ struct NodePool {
   std::optional<NosPartitioning> nos;
   std::vector<Taint> taints;
   std::map<std::string, std::string> labels;
+  std::vector<DaemonSet> daemon_sets;  // of a file: the usual ones where it names none
+  SourceLocation daemon_sets_where;
   GpuOverrides gpu;
   SourceLocation where;
 };
@@ -252,6 +265,9 @@ struct GpuMemory {
 struct Startup {
   Duration image_pull;  // first pod of the workload on a node
   Duration model_load;  // every container start
+  // Whether a Service's replicas start with the run. Else those that have a node at once are ready
+  // before the first request comes, which is how a file that does not say is meant.
+  bool cold = true;
 };
 
 // What the GPUs of a pod add up among themselves at the end of each step: gradients.
@@ -426,6 +442,7 @@ struct Scenario {
   std::string placement;  // policy that chooses nodes in place of kube-scheduler's score; "": none
   PodQueue pod_queue = PodQueue::Backfill;
   CostSplit cost_split = CostSplit::Dominant;
+  ControlPlane control_plane = ControlPlane::None;  // of a file that does not say: Standard
   std::vector<NodePool> node_pools;
   Provisioner provisioner;
   std::vector<Workload> workloads;

@@ -276,6 +276,9 @@ struct CostLedger {
                    // do
   Usd missed_slo;  // requests served too late
   Usd thrash;  // nodes started without need, until they were taken away: their start and idle time
+  Usd control_plane;  // EKS's fee for the cluster
+
+  Usd nodes() const { return total - control_plane; }
 };
 
 // Workloads whose pods have something in common, and what they pay together.
@@ -285,8 +288,8 @@ struct BillGroup {
   BillPart bill;
 };
 
-// The bill, split over the workloads: what each holds, `idle` and `switching` add up to the total
-// exactly, and so do the totals of the workloads, unless none of them holds anything.
+// The bill of the nodes, split over the workloads: what each holds, `idle` and `switching` add up
+// to it exactly, and so do the totals of the workloads, unless none of them holds anything.
 struct BillSplit {
   std::string rule;               // "dominant", "gpu-time", "requests"
   Usd idle;                       // what no pod holds
@@ -301,7 +304,8 @@ struct Cost {
   std::optional<Usd> per_job;
   // ... of all Services, after the warm-up, / requests in SLO after it.
   std::optional<Usd> per_1k_requests_in_slo;
-  Usd monthly;  // nodes x price x 730 h; where nodes come and go, the bill of the run x 730 h
+  Usd monthly;  // nodes x price x 730 h; where nodes come and go, their bill of the run x 730 h
+  Usd control_plane_monthly;  // EKS's fee x 730 h, beside it: it is the same for any nodes
 };
 
 // Of a pool whose nodes come and go. Means per replication, except the maximum.
@@ -341,6 +345,13 @@ struct SpotRisk {
   bool falls_back = false;  // to on-demand, after an interruption
 };
 
+// What the pod of a DaemonSet takes of each node.
+struct DaemonSetResult {
+  std::string name;
+  double cpus = 0;
+  Bytes memory;
+};
+
 struct NodePoolResult {
   std::string name;
   std::string instance_type;
@@ -362,6 +373,7 @@ struct NodePoolResult {
   std::map<std::string, std::int64_t> instances;   // of all nodes, by MIG profile
   std::optional<double> sms_unused_ratio;          // SMs that no instance has
   std::map<std::string, std::int64_t> advertised;  // extended resources of all nodes of the pool
+  std::vector<DaemonSetResult> daemon_sets;        // beside the scenario's pods, on every node
   std::optional<NodeDynamics> dynamics;            // absent: its nodes are always there
   std::optional<SpotRisk> spot;                    // absent: not bought as spot
 };

@@ -97,14 +97,19 @@ struct PoolModel {
   scenarios::MigChangeTimes change_times;
   bool exact = false;  // domains are simulated request by request, else in steady state
   scenarios::AllocationPolicy allocation = scenarios::AllocationPolicy::Distributed;
+  // For the scenario's pods: what kubelet offers, less what DaemonSets ask for.
   Millicores allocatable_cpu;
   Bytes allocatable_memory;
   int max_pods = 0;
+  std::vector<scenarios::DaemonSet> daemon_sets;
   std::vector<scenarios::Taint> taints;
   std::map<std::string, std::string> labels;
   models::Price price;
   std::optional<SpotModel> spot;
 
+  // As kubelet reports it, with what DaemonSets ask for.
+  Millicores node_cpu() const;
+  Bytes node_memory() const;
   // Places for nodes: as many as there ever are at once.
   int node_slots() const;
   // Whether nodes come and go.
@@ -161,13 +166,14 @@ struct RequestLimits {
 struct WorkloadModel {
   std::string name;
   scenarios::Workload spec;
-  std::int64_t units = 0;           // of one batch run
-  int pods_per_job = 1;             // several: a gang, which starts and ends together
-  std::int64_t steps_per_unit = 1;  // GPU bursts in a unit, when simulated exactly
-  Bytes gpu_memory;                 // peak of a process, without its CUDA context
-  bool greedy = false;              // maps all free GPU memory at start
-  RequestLimits limits;             // a request beyond one of them missed its objective
-  bool sm_known = false;            // Demand::sm_active is known
+  std::int64_t units = 0;            // of one batch run
+  int pods_per_job = 1;              // several: a gang, which starts and ends together
+  std::int64_t steps_per_unit = 1;   // GPU bursts in a unit, when simulated exactly
+  Bytes gpu_memory;                  // peak of a process, without its CUDA context
+  std::optional<Bytes> before_work;  // of it, what a process holds until it works; absent: all
+  bool greedy = false;               // maps all free GPU memory at start
+  RequestLimits limits;              // a request beyond one of them missed its objective
+  bool sm_known = false;             // Demand::sm_active is known
   scenarios::Work::HostPhase host_phase = scenarios::Work::HostPhase::Overlapped;
   // What it asks for, into World::resources. nullopt: no GPU resource, yet it uses a GPU ("manual
   // sharing"): the scheduler does not count it, and all its pods open the GPU `visible_gpu`.
@@ -218,6 +224,7 @@ struct World {
   std::optional<NodePolicy> placement;  // that chooses nodes in place of kube-scheduler's score
   scenarios::PodQueue pod_queue = scenarios::PodQueue::Backfill;
   scenarios::CostSplit cost_split = scenarios::CostSplit::Dominant;
+  UsdPerHour control_plane;
   std::vector<PoolModel> pools;
   scenarios::Provisioner provisioner;
   std::vector<WorkloadModel> workloads;

@@ -11,9 +11,10 @@ namespace {
 constexpr int kBisections = 50;
 
 // What the replicas of services on the node leave of its vCPUs. Services come first: they are few,
-// and nothing says how their latency stretches. At least a tenth is left.
+// and nothing says how their latency stretches. DaemonSets ask for more than they use. At least a
+// tenth is left.
 double vcpus_for_batch(const ClusterState& cluster, const Node& node) {
-  const Millicores allocatable = cluster.pool(node).allocatable_cpu;
+  const Millicores allocatable = cluster.pool(node).node_cpu();
   Millicores left = allocatable;
   for (const DomainId domain : node.domains()) {
     for (const std::uint32_t owner : cluster.domains[index(domain)].owner) {

@@ -47,8 +47,8 @@ std::int64_t balance(double cpu, double memory) {
 // request is not scored.
 std::int64_t balance(const PoolModel& pool, const Node& node, const scenarios::PodTemplate& pod) {
   if (pod.cpu_request.count == 0 && pod.memory_request.count == 0) return 0;
-  const std::int64_t cpu = pool.allocatable_cpu.count;
-  const std::int64_t memory = pool.allocatable_memory.count;
+  const std::int64_t cpu = pool.node_cpu().count;
+  const std::int64_t memory = pool.node_memory().count;
   const std::int64_t cpu_used = cpu - node.cpu_free.count;
   const std::int64_t memory_used = memory - node.memory_free.count;
   if (cpu <= 0 || memory <= 0) return kMostScore / 2 + kMostScore / 4;
@@ -66,13 +66,9 @@ std::int64_t disliked(const PoolModel& pool, const scenarios::PodTemplate& pod) 
 
 }  // namespace
 
-Millicores scored_cpu(const scenarios::PodTemplate& pod) {
-  return pod.cpu_request.count > 0 ? pod.cpu_request : kUnrequestedCpu;
-}
+Millicores scored_cpu(Millicores request) { return request.count > 0 ? request : kUnrequestedCpu; }
 
-Bytes scored_memory(const scenarios::PodTemplate& pod) {
-  return pod.memory_request.count > 0 ? pod.memory_request : kUnrequestedMemory;
-}
+Bytes scored_memory(Bytes request) { return request.count > 0 ? request : kUnrequestedMemory; }
 
 NodeScores::NodeScores(const ClusterState& cluster) : cluster_(cluster) {
   const World& world = *cluster.world;
@@ -125,9 +121,9 @@ std::int64_t NodeScores::fit(const Node& node, const WorkloadModel& workload) co
     return (least ? left : allocatable - left) * kMostScore / allocatable;
   };
   const scenarios::PodTemplate& pod = workload.spec.pod;
-  return (share((node.scored_cpu_free - scored_cpu(pod)).count, pool.allocatable_cpu.count) +
-          share((node.scored_memory_free - scored_memory(pod)).count,
-                pool.allocatable_memory.count)) /
+  return (share((node.scored_cpu_free - scored_cpu(pod.cpu_request)).count, pool.node_cpu().count) +
+          share((node.scored_memory_free - scored_memory(pod.memory_request)).count,
+                pool.node_memory().count)) /
          2;
 }
 

@@ -9,8 +9,8 @@
 namespace slicewise::sim {
 
 // What the scores count for a pod: a container without a request counts with a default.
-Millicores scored_cpu(const scenarios::PodTemplate& pod);
-Bytes scored_memory(const scenarios::PodTemplate& pod);
+Millicores scored_cpu(Millicores request);
+Bytes scored_memory(Bytes request);
 
 // How well a node suits a pod, as the default profile of kube-scheduler adds it up:
 // NodeResourcesFit (weight 1, LeastAllocated or MostAllocated) and NodeResourcesBalancedAllocation

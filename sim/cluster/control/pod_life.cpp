@@ -50,6 +50,24 @@ void close_memory(ClusterState& cluster, std::uint32_t p) {
   });
 }
 
+// Whether it was ready before the run began.
+bool is_warm(const RunState& run, const Pod& pod) {
+  const scenarios::Workload& spec = run.cluster.model(pod).spec;
+  return run.now == TimePoint{} && spec.kind == WorkloadKind::Service && !spec.startup.cold;
+}
+
+// The first step takes what the container did not hold while it loaded. False: out of memory.
+bool grow_memory(RunState& run, PodLife& pods, std::uint32_t loaded) {
+  bool enough = true;
+  for_each_of_job(run.cluster, loaded, [&](std::uint32_t p) {
+    const Pod& pod = run.cluster.pods[p];
+    if (!enough || !run.cluster.model(pod).before_work) return;
+    close_memory(run.cluster, p);
+    enough = pods.take_memory(p, run.cluster.gpu_memory(pod));
+  });
+  return enough;
+}
+
 }  // namespace
 
 PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& usage,
@@ -133,8 +151,10 @@ void PodLife::on_bound(std::uint32_t p) {
   longest = std::max(longest, run_.now - pod.queued);
   Node& node = run_.cluster.nodes[index(pod.node)];
   TimePoint& image_ready = node.image_ready[index(pod.workload)];
-  if (image_ready == kNever)
-    image_ready = run_.now + run_.cluster.model(pod).spec.startup.image_pull;
+  if (image_ready == kNever) {
+    const Duration pull = run_.cluster.model(pod).spec.startup.image_pull;
+    image_ready = run_.now + (is_warm(run_, pod) ? Duration{} : pull);
+  }
   set_activity(p, PodPhase::Pulling);
   run_.timers.set(TimerKind::Pod, p, std::max(run_.now, image_ready));
   pod.bound = run_.now;
@@ -173,7 +193,8 @@ void PodLife::start_container(std::uint32_t p) {
   restarts.started_before = true;
   pod.container_started = run_.now;
   const bool notebook = model.spec.kind == WorkloadKind::Notebook;  // its first cell takes memory
-  if (!notebook && !take_memory(p, run_.cluster.gpu_memory(pod))) return crash(p);
+  const Bytes needed = model.before_work.value_or(run_.cluster.gpu_memory(pod));
+  if (!notebook && !take_memory(p, needed)) return crash(p);
   if (!restarts.has_run) {
     restarts.has_run = true;
     WorkloadRecord& record = run_.record_of(pod);
@@ -189,7 +210,8 @@ void PodLife::start_container(std::uint32_t p) {
   set_activity(p, PodPhase::Loading);
   note_neighbours(run_, p);
   if (has_equal_shares(run_.cluster, pod)) batch_.resolve(pod.node);
-  run_.timers.set(TimerKind::Pod, p, run_.now + model.spec.startup.model_load);
+  const Duration load = is_warm(run_, pod) ? Duration{} : model.spec.startup.model_load;
+  run_.timers.set(TimerKind::Pod, p, run_.now + load);
 }
 
 // The processes of the pod make their CUDA contexts and allocate. False: CUDA out of memory.
@@ -218,6 +240,7 @@ bool PodLife::take_memory(std::uint32_t p, Bytes needed) {
 
 void PodLife::begin_work(std::uint32_t loaded) {
   if (!gangs_.all_there(loaded)) return;
+  if (!grow_memory(run_, *this, loaded)) return crash(loaded);
   for_each_of_job(run_.cluster, loaded, [&](std::uint32_t p) {
     Pod& pod = run_.cluster.pods[p];
     batch_.settle(pod.node);

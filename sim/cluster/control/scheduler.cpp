@@ -190,8 +190,8 @@ void Scheduler::bind(std::uint32_t pod_index, NodeId node_id, TimePoint now) {
   pod.node = node_id;
   node.cpu_free = node.cpu_free - workload.spec.pod.cpu_request;
   node.memory_free -= workload.spec.pod.memory_request;
-  node.scored_cpu_free = node.scored_cpu_free - scored_cpu(workload.spec.pod);
-  node.scored_memory_free -= scored_memory(workload.spec.pod);
+  node.scored_cpu_free = node.scored_cpu_free - scored_cpu(workload.spec.pod.cpu_request);
+  node.scored_memory_free -= scored_memory(workload.spec.pod.memory_request);
   --node.pods_free;
   pod.tickets.clear();
   pod.ranks.clear();
@@ -253,8 +253,8 @@ void Scheduler::release(std::uint32_t pod_index) {
   const WorkloadModel& workload = cluster_.model(pod);
   node.cpu_free = node.cpu_free + workload.spec.pod.cpu_request;
   node.memory_free += workload.spec.pod.memory_request;
-  node.scored_cpu_free = node.scored_cpu_free + scored_cpu(workload.spec.pod);
-  node.scored_memory_free += scored_memory(workload.spec.pod);
+  node.scored_cpu_free = node.scored_cpu_free + scored_cpu(workload.spec.pod.cpu_request);
+  node.scored_memory_free += scored_memory(workload.spec.pod.memory_request);
   ++node.pods_free;
   if (workload.resource) {
     node.tickets_free[*workload.on_pool[index(node.pool)].offer] += workload.tickets;

@@ -71,6 +71,12 @@ void Services::arm(std::size_t s) {
 
 void Services::on_timer(std::size_t s) {
   Request request = services_[s].source.take();
+  // Warm replicas take their places at this instant, too, after what comes to the Service in it.
+  const bool warm = run_.now == TimePoint{} && !services_[s].model->spec.startup.cold;
+  if (warm && services_[s].ready.empty()) {
+    services_[s].source.put_back(run_.now + nanoseconds(1), request);
+    return arm(s);
+  }
   if (request.attempt == 0) {
     arrive(s, request);
   } else {

@@ -52,6 +52,25 @@ func apiNode(node Node) *corev1.Node {
 	}
 }
 
+// The pod of a DaemonSet. None of them is preempted.
+func daemonPod(daemon Daemon, node string) *corev1.Pod {
+	const systemNodeCritical = int32(2000001000)
+	name := daemon.Name + "-" + node
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: "kube-system", UID: types.UID(name),
+			CreationTimestamp: metav1.NewTime(began)},
+		Spec: corev1.PodSpec{
+			NodeName: node, Priority: ptr.To(systemNodeCritical),
+			Containers: []corev1.Container{{
+				Name: "main", Image: "image",
+				Resources: corev1.ResourceRequirements{
+					Requests: quantities(daemon.MilliCPU, daemon.Memory, nil)}}},
+		},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+}
+
 // A Deployment's pods are those of its ReplicaSet, which is what kube-scheduler spreads them by.
 func replicaSet(workload Workload) *appsv1.ReplicaSet {
 	return &appsv1.ReplicaSet{

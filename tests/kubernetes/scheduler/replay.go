@@ -58,6 +58,11 @@ func newReplay(ctx context.Context, run Run) (*replay, error) {
 		if err := r.api.client.Tracker().Add(apiNode(node)); err != nil {
 			return r, err
 		}
+		for _, daemon := range node.Daemons {
+			if err := r.api.client.Tracker().Add(daemonPod(daemon, node.Name)); err != nil {
+				return r, err
+			}
+		}
 	}
 	for _, workload := range run.Workloads {
 		if workload.IsReplicaSet {

@@ -22,6 +22,14 @@ type Node struct {
 	Memory   int64
 	Pods     int64
 	Extended map[string]int64
+	Daemons  []Daemon
+}
+
+// Daemon is a pod of a DaemonSet, on the node before the run begins.
+type Daemon struct {
+	Name     string
+	MilliCPU int64
+	Memory   int64
 }
 
 type Taint struct{ Key, Value, Effect string }

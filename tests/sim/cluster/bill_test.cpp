@@ -346,5 +346,25 @@ TEST(Spot, WithoutARateIsAsRiskyAsTheSpotAdvisorSays) {
   EXPECT_FALSE(demo::result(s).node_pools[0].spot.has_value());
 }
 
+// An hour of one p3.8xlarge, $12.24, and of EKS's control plane, $0.10, which no workload pays.
+TEST(ControlPlane, IsInTheBillAndInNoUnitCost) {
+  Scenario s = on_four_gpus({training("train")}, hours(1));
+  const VariantResult bare = demo::result(s);
+  EXPECT_EQ(bare.cost.ledger.control_plane, Usd{});
+  for (const auto& [plane, dollars] : {std::pair(scenarios::ControlPlane::Standard, 0.10),
+                                       std::pair(scenarios::ControlPlane::Extended, 0.60)}) {
+    s.control_plane = plane;
+    const VariantResult r = demo::result(s);
+    EXPECT_EQ(r.cost.ledger.control_plane, from_dollars(dollars));
+    EXPECT_EQ(r.cost.ledger.total, bare.cost.ledger.total + from_dollars(dollars));
+    EXPECT_EQ(r.cost.ledger.nodes(), bare.cost.ledger.total);
+    EXPECT_EQ(r.cost.ledger.idle, bare.cost.ledger.idle);
+    EXPECT_EQ(r.cost.per_job, bare.cost.per_job);
+    EXPECT_EQ(r.workloads[0].bill->total, bare.workloads[0].bill->total);
+    EXPECT_EQ(r.cost.monthly, bare.cost.monthly);
+    EXPECT_EQ(r.cost.control_plane_monthly, from_dollars(730 * dollars));
+  }
+}
+
 }  // namespace
 }  // namespace slicewise::sim

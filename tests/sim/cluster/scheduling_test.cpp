@@ -450,5 +450,38 @@ TEST(PendingPods, TheNextIsTheOneThatKubeSchedulerWouldPop) {
   }
 }
 
+// Four pods that ask for a quarter of the node's CPU each, and DaemonSets that ask for some of it.
+TEST(DaemonSets, TakeCpuMemoryAndPlacesFromTheScenariosPods) {
+  scenarios::Scenario s = demo::scenario(demo::pool(4), {demo::training(4)});
+  const PoolModel bare = demo::world(s).pools[0];
+  const auto run = [&] { return demo::result(s).pods.running_max; };
+  s.workloads[0].pod.cpu_request = {bare.allocatable_cpu.count / 4};
+  EXPECT_EQ(run(), 4);
+  s.node_pools[0].daemon_sets = {{"kube-proxy", {100}, {}}, {"dcgm-exporter", {}, {}}};
+  EXPECT_EQ(run(), 3);
+  const PoolModel with = demo::world(s).pools[0];
+  EXPECT_EQ(with.max_pods, bare.max_pods - 2);
+  EXPECT_EQ(with.allocatable_cpu.count, bare.allocatable_cpu.count - 100);
+  EXPECT_EQ(with.node_cpu(), bare.allocatable_cpu);
+  const DaemonSetResult shown = demo::result(s).node_pools[0].daemon_sets.at(0);
+  EXPECT_EQ(shown.name, "kube-proxy");
+  EXPECT_DOUBLE_EQ(shown.cpus, 0.1);
+  s.workloads[0].pod.cpu_request = {1};
+  s.workloads[0].pod.memory_request = Bytes{bare.allocatable_memory.count / 4};
+  EXPECT_EQ(run(), 4);
+  s.node_pools[0].daemon_sets[1].memory_request = mebibytes(128);
+  EXPECT_EQ(run(), 3);
+}
+
+TEST(DaemonSets, ThatLeaveNothingAreRefused) {
+  scenarios::Scenario s = demo::scenario(demo::pool(0), {demo::training(1)});
+  s.node_pools[0].daemon_sets = {{"greedy", demo::world(s).pools[0].allocatable_cpu, {}}};
+  const auto built = build_world(s, demo::catalogue());
+  ASSERT_FALSE(built.has_value());
+  EXPECT_TRUE(std::ranges::any_of(built.error(), [](const Diagnostic& d) {
+    return d.code == Code::SettingConflict && d.message.find("greedy") != std::string::npos;
+  }));
+}
+
 }  // namespace
 }  // namespace slicewise::sim

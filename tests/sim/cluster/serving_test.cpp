@@ -415,5 +415,46 @@ TEST(FractionalGpu, OthersAreAsBusyAsTheyAre) {
   EXPECT_NEAR(result.workloads[1].gpu_busy_share, 0.25, 0.01);
 }
 
+// A request at 0 s and one a second later, of a Service that takes 40 s to start.
+TEST(WarmServices, AreReadyBeforeTheirFirstRequest) {
+  scenarios::Workload w = demo::service(1, 1, milliseconds(10), Law::Deterministic);
+  w.traffic->gaps = Gaps::Constant;
+  scenarios::RequestTrace trace;
+  trace.rows = {{Duration{}, 0, 0}, {seconds(1), 0, 0}};
+  w.traffic->shape = trace;
+  w.startup.model_load = seconds(40);
+  scenarios::Scenario s = demo::scenario(small_nodes(), {w});
+  s.duration = minutes(2);
+  const RequestRecord cold = replicate(s).workloads[0].requests;
+  EXPECT_EQ(cold.refused, 2);
+  s.workloads[0].startup.cold = false;
+  const RequestRecord warm = replicate(s).workloads[0].requests;
+  EXPECT_EQ(warm.refused, 0);
+  EXPECT_EQ(warm.answered, 2);
+  EXPECT_NEAR(mean_s(warm.latency), 0.010, 1e-6);
+}
+
+// Two pods of 6 GiB that grow to 9 meet on a GPU of 15.8: the second to work dies, and not before
+// the first has loaded. With 9 GiB from the start it dies as it starts.
+TEST(GpuMemoryPeak, IsTakenWhenWorkBegins) {
+  scenarios::Workload w = demo::training(2);
+  w.gpu_memory.resident = gibibytes(6);
+  w.startup.model_load = seconds(50);
+  w.restart_policy = scenarios::RestartPolicy::Never;
+  w.backoff_limit = 0;
+  scenarios::NodePool pool = demo::pool(2);
+  pool.instance_type.value = "p3.2xlarge";
+  scenarios::Scenario s = demo::scenario(pool, {w});
+  EXPECT_EQ(demo::result(s).pods.oom_kills, 0);
+  s.workloads[0].gpu_memory.peak = gibibytes(9);
+  const VariantResult grows = demo::result(s);
+  EXPECT_EQ(grows.pods.oom_kills, 1);
+  EXPECT_EQ(grows.pods.running_max, 2);
+  s.workloads[0].gpu_memory.resident = gibibytes(9);
+  const VariantResult at_once = demo::result(s);
+  EXPECT_EQ(at_once.pods.oom_kills, 1);
+  EXPECT_EQ(at_once.pods.running_max, 1);
+}
+
 }  // namespace
 }  // namespace slicewise::sim
