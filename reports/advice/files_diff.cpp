@@ -115,8 +115,9 @@ std::string files_diff(const ExportFiles& before, const ExportFiles& after,
                                             lines_of(newer == nullptr ? "" : newer->text)));
     if (changes.empty()) continue;
     text += fmt::format("--- {}\n+++ {}\n{}",
-                        older == nullptr ? "/dev/null" : before_folder + "/" + path,
-                        newer == nullptr ? "/dev/null" : after_folder + "/" + path, changes);
+                        older == nullptr ? "/dev/null" : fmt::format("{}/{}", before_folder, path),
+                        newer == nullptr ? "/dev/null" : fmt::format("{}/{}", after_folder, path),
+                        changes);
   }
   return text;
 }

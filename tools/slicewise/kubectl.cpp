@@ -47,9 +47,8 @@ tl::unexpected<Diagnostics> failed(const std::string& command, const std::string
 tl::expected<std::string, std::string> output_of(std::vector<std::string> words, std::size_t most) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return tl::unexpected<std::string>(std::strerror(errno));
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  std::vector<char*> arguments(words.size() + 1);  // and nullptr at the end
+  std::ranges::transform(words, arguments.begin(), [](std::string& word) { return word.data(); });
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
