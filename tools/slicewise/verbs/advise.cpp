@@ -32,7 +32,6 @@ namespace slicewise::tools {
 namespace {
 
 using reports::Advice;
-using reports::ExportFile;
 using reports::ExportFiles;
 
 constexpr const char* kCluster = "cluster";
