@@ -21,15 +21,18 @@ Workload small_service(RandomStream& random, const std::string& name) {
   const int pods = 1 + static_cast<int>(random.below(3));
   const auto law = random.below(2) == 0 ? scenarios::ServiceTime::Law::LogNormal
                                         : scenarios::ServiceTime::Law::Exponential;
-  Workload w = demo::service(pods, 2.0 + random.below(30),
-                             milliseconds(5 + static_cast<std::int64_t>(random.below(60))), law);
+  // One draw after the other: compilers differ in which argument comes first.
+  const Duration gpu_time = milliseconds(5 + static_cast<std::int64_t>(random.below(60)));
+  const double rate = 2.0 + random.below(30);
+  Workload w = demo::service(pods, rate, gpu_time, law);
   w.name.value = name;
   w.measured->device.value = "T4";
   w.gpu_memory.resident = mebibytes(500 + static_cast<std::int64_t>(random.below(6000)));
   w.pod.cpu_request = {200 + static_cast<std::int64_t>(random.below(2000))};
-  w.objectives.push_back(
-      limit(random.below(2) == 0 ? scenarios::Figure::LatencyP99 : scenarios::Figure::LatencyP50,
-            milliseconds(30 + static_cast<std::int64_t>(random.below(300)))));
+  const Duration most = milliseconds(30 + static_cast<std::int64_t>(random.below(300)));
+  const auto figure =
+      random.below(2) == 0 ? scenarios::Figure::LatencyP99 : scenarios::Figure::LatencyP50;
+  w.objectives.push_back(limit(figure, most));
   return w;
 }
 
