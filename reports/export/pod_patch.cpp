@@ -78,6 +78,30 @@ json tolerations_of(const PodTemplate& pod) {
   return out;
 }
 
+// Labels by which some workload refuses the pods: the others are the manifest's own.
+json refused_labels(const Scenario& scenario, const PodTemplate& pod) {
+  json out = json::object();
+  for (const Workload& other : scenario.workloads) {
+    for (const scenarios::PodAffinityTerm& term : other.pod.anti_affinity) {
+      for (const auto& [key, value] : term.match_labels) {
+        const auto label = pod.labels.find(key);
+        if (label != pod.labels.end()) out[key] = label->second;
+      }
+    }
+  }
+  return out;
+}
+
+json affinity_of(const PodTemplate& pod) {
+  json terms = json::array();
+  for (const scenarios::PodAffinityTerm& term : pod.anti_affinity) {
+    terms.push_back({{"topologyKey", term.topology_key},
+                     {"labelSelector", {{"matchLabels", term.match_labels}}}});
+    if (!term.namespaces.empty()) terms.back()["namespaces"] = term.namespaces;
+  }
+  return {{"podAntiAffinity", {{"requiredDuringSchedulingIgnoredDuringExecution", terms}}}};
+}
+
 bool tolerates_gpu_taint(const PodTemplate& pod) {
   return std::any_of(pod.tolerations.begin(), pod.tolerations.end(), [](const auto& toleration) {
     return toleration.key.empty() || toleration.key == kGpuTaint;
@@ -141,7 +165,7 @@ void add_copies(const Workload& workload, json& job) {
   }
 }
 
-json patch_of(const Workload& workload) {
+json patch_of(const Scenario& scenario, const Workload& workload) {
   const auto [api_version, kind] = object_of(workload.kind);
   json pod_spec = {{"containers", json::array({container_of(workload)})}};
   if (workload.kind == WorkloadKind::Job) {
@@ -152,6 +176,7 @@ json patch_of(const Workload& workload) {
   }
   if (!workload.pod.tolerations.empty()) pod_spec["tolerations"] = tolerations_of(workload.pod);
   if (!workload.pod.node_selector.empty()) pod_spec["nodeSelector"] = workload.pod.node_selector;
+  if (!workload.pod.anti_affinity.empty()) pod_spec["affinity"] = affinity_of(workload.pod);
   json patch = {
       {"apiVersion", api_version},
       {"kind", kind},
@@ -162,6 +187,8 @@ json patch_of(const Workload& workload) {
   if (!workload.pod.annotations.empty()) {
     patch["spec"]["template"]["metadata"]["annotations"] = workload.pod.annotations;
   }
+  json labels = refused_labels(scenario, workload.pod);
+  if (!labels.empty()) patch["spec"]["template"]["metadata"]["labels"] = std::move(labels);
   patch["spec"]["template"]["spec"] = std::move(pod_spec);
   if (is_scaled(workload) && !workload.autoscaling) patch["spec"]["replicas"] = workload.count;
   if (workload.kind == WorkloadKind::Job) add_copies(workload, patch["spec"]);
@@ -182,6 +209,19 @@ std::string toleration_remarks(const PodTemplate& pod) {
   return out;
 }
 
+// A Deployment starts the new pod first, unless it is told otherwise.
+std::string affinity_remarks(const Workload& workload) {
+  if (workload.pod.anti_affinity.empty()) return "";
+  std::string out =
+      comment("The list of required podAntiAffinity replaces the one of the manifest.");
+  if (is_scaled(workload)) {
+    out += comment(
+        "Where each node has one of these pods, the first new one of a rollout finds none: let it "
+        "end an old one first (spec.strategy.rollingUpdate: maxSurge 0, maxUnavailable 1).");
+  }
+  return out;
+}
+
 std::string allow_growth_remark() {
   return comment(
              "Not part of this variant: its pods map almost the whole GPU at start (allocator "
@@ -195,6 +235,7 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
   std::string out =
       comment("The container is matched by its name: put the name that your manifest has.");
   out += toleration_remarks(workload.pod);
+  out += affinity_remarks(workload);
   if (workload.kind == WorkloadKind::Job) {
     out += comment(
         "A Job's pod template cannot be changed once it exists: patch the manifest, then create "
@@ -225,7 +266,7 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
 }  // namespace
 
 std::string pod_patch(const Scenario& scenario, const Workload& workload) {
-  return remarks_on(scenario, workload) + yaml_text(patch_of(workload));
+  return remarks_on(scenario, workload) + yaml_text(patch_of(scenario, workload));
 }
 
 std::string pod_patches(const Scenario& scenario) {

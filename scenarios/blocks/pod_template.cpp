@@ -134,6 +134,46 @@ constexpr Field kVariableFields[] = {
 };
 constexpr FieldList kVariable = list(kVariableFields);
 
+constexpr Word kTopologyKeys[] = {"kubernetes.io/hostname"};
+
+constexpr Field kSelectorFields[] = {
+    field<&PodAffinityTerm::match_labels>("matchLabels", "{gpu-memory: large}",
+                                          "Labels of the pods; all pods when empty.")
+        .needed(),
+};
+constexpr FieldList kSelector = block<PodAffinityTerm>(kSelectorFields);
+
+constexpr Field kAffinityTermFields[] = {
+    field<&PodAffinityTerm::topology_key>("topologyKey", "kubernetes.io/hostname",
+                                          "Where the two do not meet: on a node.")
+        .one_of(kTopologyKeys)
+        .needed(),
+    inner("labelSelector", "{matchLabels: {gpu-memory: large}}", "Which pods.")
+        .needed()
+        .of(kSelector),
+    field<&PodAffinityTerm::namespaces>("namespaces", "[team-a, team-b]",
+                                        "Namespaces of these pods; the pod's own when absent."),
+};
+constexpr FieldList kAffinityTerm = block<PodAffinityTerm>(kAffinityTermFields);
+
+constexpr Field kPodAntiAffinityFields[] = {
+    field<&PodTemplate::anti_affinity>("requiredDuringSchedulingIgnoredDuringExecution",
+                                       "[{topologyKey: kubernetes.io/hostname, labelSelector: "
+                                       "{matchLabels: {gpu-memory: large}}}]",
+                                       "Pods that are on no node with these, whichever came first.")
+        .of(kAffinityTerm),
+};
+constexpr FieldList kPodAntiAffinity = block<PodTemplate>(kPodAntiAffinityFields);
+
+constexpr Field kAffinityFields[] = {
+    inner("podAntiAffinity",
+          "{requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, "
+          "labelSelector: {matchLabels: {gpu-memory: large}}}]}",
+          "Whose company the pods refuse.")
+        .of(kPodAntiAffinity),
+};
+constexpr FieldList kAffinity = block<PodTemplate>(kAffinityFields);
+
 constexpr Field kPodTemplateFields[] = {
     plain(T::Block, "resources", "{requests: {cpu: 500m}, limits: {nvidia.com/gpu: 1}}",
           "The container's resources block.")
@@ -143,8 +183,11 @@ constexpr Field kPodTemplateFields[] = {
         .of(kToleration),
     field<&PodTemplate::node_selector>("nodeSelector", "{team: vision}",
                                        "Node labels that the pods need."),
+    inner("affinity", "{podAntiAffinity: {...}}", "Of Kubernetes' rules the one that is simulated.")
+        .of(kAffinity),
     field<&PodTemplate::labels>("labels", "{team: vision, user: ana}",
-                                "Labels of the pods, by which --group-by splits the bill."),
+                                "Labels of the pods, by which --group-by splits the bill and an "
+                                "anti-affinity selects them."),
     field<&PodTemplate::annotations>(
         "annotations", "{karpenter.sh/do-not-disrupt: \"true\"}",
         "Annotations of the pods. What keeps Karpenter or the Cluster Autoscaler from removing "

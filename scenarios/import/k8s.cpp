@@ -111,6 +111,7 @@ class ClusterImport {
     share_assumed_pool();
     complete(draft_, options_);
     keep_selectors_that_match();
+    keep_labels_that_are_refused();
     std::vector<RecordedWorkload> recorded;
     for (auto& [number, workload] : of_workloads_) {
       workload.name = draft_.workloads[number].name;
@@ -454,6 +455,19 @@ class ClusterImport {
                           [] { return SourceLocation{}; });
         }
         return !is_known;
+      });
+    }
+  }
+
+  // Of labels of pods only those change a run.
+  void keep_labels_that_are_refused() {
+    for (DraftWorkload& workload : draft_.workloads) {
+      std::erase_if(workload.labels, [&](const auto& label) {
+        return std::ranges::none_of(draft_.workloads, [&](const DraftWorkload& other) {
+          return std::ranges::any_of(other.anti_affinity, [&](const PodAffinityTerm& term) {
+            return term.match_labels.count(label.first) > 0;
+          });
+        });
       });
     }
   }

@@ -206,6 +206,13 @@ class WorkloadDraft {
     for (const KeyValue& label : pod_.node_selector) {
       workload_.node_selector.emplace_back(label.key, label.value);
     }
+    for (const KeyValue& label : pod_.labels) workload_.labels.emplace_back(label.key, label.value);
+    workload_.anti_affinity = pod_.anti_affinity;
+    if (pod_.other_anti_affinity) {
+      report_.remark(ImportRemark::Kind::Note,
+                     "required podAntiAffinity by zones, or by more than labels: not simulated",
+                     [&] { return *pod_.other_anti_affinity; });
+    }
     for (const KeyValue& annotation : pod_.annotations) {
       if (annotation.key == kDoNotDisrupt || annotation.key == kSafeToEvict) {
         workload_.annotations.emplace_back(annotation.key, annotation.value);

@@ -101,13 +101,17 @@ class Writer {
     pool.sharing_is_assumed ? todo(sharing, "Assumed", "sharing", pool.name) : line(sharing);
   }
 
-  void write_labels(const std::string& key, const DraftLabels& labels) {
-    if (labels.empty()) return;
+  template <class Labels>
+  static std::string labels_text(const Labels& labels) {
     std::string text;
     for (const auto& [name, value] : labels) {
       text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", in_quotes(name), in_quotes(value));
     }
-    line(fmt::format("{}: {{{}}}", key, text));
+    return "{" + text + "}";
+  }
+
+  void write_labels(const std::string& key, const DraftLabels& labels) {
+    if (!labels.empty()) line(fmt::format("{}: {}", key, labels_text(labels)));
   }
 
   void write_workload(const DraftWorkload& w) {
@@ -141,8 +145,26 @@ class Writer {
       line(fmt::format("      tolerations: [{}]", fmt::join(w.tolerations, ", ")));
     }
     write_labels("      nodeSelector", w.node_selector);
+    write_labels("      labels", w.labels);
+    write_anti_affinity(w.anti_affinity);
     write_labels("      annotations", w.annotations);
     write_labels("      env", w.environment);
+  }
+
+  void write_anti_affinity(const std::vector<PodAffinityTerm>& terms) {
+    if (terms.empty()) return;
+    line("      affinity:");
+    line("        podAntiAffinity:");
+    line("          requiredDuringSchedulingIgnoredDuringExecution:");
+    for (const PodAffinityTerm& term : terms) {
+      line(fmt::format("            - topologyKey: {}", term.topology_key));
+      line(fmt::format("              labelSelector: {{matchLabels: {}}}",
+                       labels_text(term.match_labels)));
+      if (term.namespaces.empty()) continue;
+      std::vector<std::string> spaces;
+      for (const std::string& space : term.namespaces) spaces.push_back(in_quotes(space));
+      line(fmt::format("              namespaces: [{}]", fmt::join(spaces, ", ")));
+    }
   }
 
   void write_memory(const DraftWorkload& w) {

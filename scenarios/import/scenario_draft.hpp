@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "slicewise/scenarios/import.hpp"
+#include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/units.hpp"
 
 // A scenario on its way from manifests or pods to a file that runs as it is: what the source does
@@ -47,6 +48,8 @@ struct DraftWorkload {
   std::string restart_policy;
   std::vector<std::string> tolerations;  // as flow mappings
   DraftLabels node_selector;
+  DraftLabels labels;
+  std::vector<PodAffinityTerm> anti_affinity;
   DraftLabels annotations;
   DraftLabels environment;
   std::optional<Bytes> gpu_memory;  // of a process

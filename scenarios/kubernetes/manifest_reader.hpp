@@ -66,6 +66,13 @@ NodePtr embedded_document(Context& context, const Node& text);
 std::vector<KeyValue> pairs_of(const Node* mapping);
 std::vector<Taint> taints_of(const Node* list);
 std::vector<NodeRequirement> requirements_of(const Node* list);
+
+// Required podAntiAffinity of a pod's spec.
+struct PodAntiAffinity {
+  std::vector<PodAffinityTerm> by_node;
+  std::optional<SourceLocation> other;  // of a zone, or with a selector that is more than labels
+};
+PodAntiAffinity anti_affinity_of(const Node& spec);
 std::vector<ResourceAmount> whole_amounts_of(const Node* mapping);
 
 // The fields of a scenario's node pool, at `path` below it.

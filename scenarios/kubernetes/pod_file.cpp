@@ -58,6 +58,9 @@ class PodFileReader {
         pod_.kind == "Pod"
             ? pod_.object_annotations
             : pairs_of(node_below(owner, {"spec", "template", "metadata", "annotations"}));
+    pod_.labels = pod_.kind == "Pod"
+                      ? pairs_of(node_below(owner_meta, {"labels"}))
+                      : pairs_of(node_below(owner, {"spec", "template", "metadata", "labels"}));
     pod_.where = name.where.line > 0 ? name.where : object_.where;
     pod_.object_where = object_.where;
     pod_.space = text_below(&object_, {"metadata", "namespace"});
@@ -212,6 +215,9 @@ class PodFileReader {
         pod_.affinity.push_back(requirements_of(node_below(term.get(), {"matchExpressions"})));
       }
     }
+    PodAntiAffinity refused = anti_affinity_of(spec);
+    pod_.anti_affinity = std::move(refused.by_node);
+    pod_.other_anti_affinity = refused.other;
     for (const Node* spread : {spec.find("topologySpreadConstraints"),
                                node_below(&spec, {"affinity", "podAntiAffinity"})}) {
       if (spread != nullptr && !pod_.spread) pod_.spread = spread->where;

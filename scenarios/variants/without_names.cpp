@@ -42,7 +42,8 @@ bool is_named_by(std::string_view key) {
 
 // Whose keys, and values, are the user's.
 bool is_free(std::string_view key) {
-  return key == "labels" || key == "annotations" || key == "nodeSelector" || key == "configs";
+  return key == "labels" || key == "annotations" || key == "nodeSelector" || key == "configs" ||
+         key == "matchLabels";
 }
 
 // That list what the user named by key and value.

@@ -26,6 +26,10 @@ std::string cause_text(const World& world, std::size_t cause) {
       return "Insufficient cpu";
     case RejectCause::Memory:
       return "Insufficient memory";
+    case RejectCause::AntiAffinity:
+      return "node(s) didn't match pod anti-affinity rules";
+    case RejectCause::ExistingAntiAffinity:
+      return "node(s) didn't satisfy existing pods anti-affinity rules";
   }
   return {};
 }

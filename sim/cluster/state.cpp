@@ -141,6 +141,7 @@ ClusterState make_cluster(const World& world) {
       add_node(world, make_id<PoolId>(pool), cluster);
     }
   }
+  cluster.anti_affinity = AntiAffinity(world, cluster.nodes.size());
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     for (int n = 0; n < world.workloads[w].spec.count; ++n) {
       Pod pod;

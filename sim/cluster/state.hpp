@@ -15,6 +15,8 @@
 #include "slicewise/sim/world.hpp"
 #include "slicewise/units.hpp"
 
+#include "../world/anti_affinity.hpp"
+
 // The state of one replication's cluster, as plain arrays indexed by ids.
 namespace slicewise::sim {
 
@@ -171,6 +173,7 @@ struct ClusterState {
   std::vector<Node> nodes;
   std::vector<Domain> domains;
   std::vector<Pod> pods;
+  AntiAffinity anti_affinity;
   TimePoint last_change;  // a pod came or went on any node
   bool grew = false;      // pods or nodes came or went since the provisioner was asked
 

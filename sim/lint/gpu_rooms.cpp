@@ -189,8 +189,15 @@ FileRoom room_of(const FileDevice& of, std::span<const Claim> claims) {
   room.replicas = static_cast<int>(std::min(of.resource.replicas, kMostReplicas));
   room.bound = GpuRoom::Bound::Pods;
   std::int64_t left = room.replicas;
+  std::vector<const PodFile*> there;
   for (const Claim& claim : claims) {
     if (claim.processes == 0) continue;
+    // The largest of those that refuse each other is the worst company.
+    const auto refuses_it = [&](const PodFile* other) { return are_apart(*claim.pod, *other); };
+    if (std::ranges::any_of(there, refuses_it)) continue;
+    there.push_back(claim.pod);
+    const std::int64_t copies =
+        refuses_it(claim.pod) ? std::min<std::int64_t>(1, claim.pod->copies) : claim.pod->copies;
     const std::string name = claim.pod->name.substr(0, 60);
     // The plugin spreads the replicas of a pod over the GPUs of a node.
     const std::int64_t devices = std::max<std::int64_t>(1, of.resource.devices);
@@ -199,7 +206,7 @@ FileRoom room_of(const FileDevice& of, std::span<const Claim> claims) {
     const Bytes process{claim.needed.count / claim.processes};
     const Bytes one{(process + room.context).count * here};
     const bool passes_limit = claim.largest + room.context > of.limit();
-    const auto pods = static_cast<int>(std::min(claim.pod->copies, left / tickets));
+    const auto pods = static_cast<int>(std::min(copies, left / tickets));
     left -= pods * tickets;
     room.may_meet += pods;
     int fit = room.next.count > 0 || passes_limit ? 0 : pods;

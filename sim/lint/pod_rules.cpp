@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "../world/admission.hpp"
 #include "lint_rules.hpp"
 
 // Pods against the nodes that were read: what the scheduler and the kubelet will say.
@@ -256,7 +257,7 @@ class PodJudge {
       const OfferedResource* gpu = offer->find(gpu_->resource);
       return gpu != nullptr && gpu->replicas > 1;
     });
-    if (!shared || pod_.copies < 2 || !pod_.spread) return;
+    if (!shared || pod_.copies < 2 || !pod_.spread || are_apart(pod_, pod_)) return;
     input_.tell(Code::ReplicasOneGpu, *pod_.spread,
                 "spreading over nodes does not spread over the GPUs of a node",
                 "one GPU per node, or whole GPUs for pods that must not share");
@@ -270,6 +271,17 @@ class PodJudge {
 };
 
 }  // namespace
+
+bool are_apart(const PodFile& a, const PodFile& b) {
+  const auto of = [](const PodFile& pod) {
+    scenarios::Workload workload;
+    workload.namespace_name = pod.space;
+    for (const KeyValue& label : pod.labels) workload.pod.labels[label.key] = label.value;
+    workload.pod.anti_affinity = pod.anti_affinity;
+    return workload;
+  };
+  return refuses(of(a), of(b)) || refuses(of(b), of(a));
+}
 
 void lint_pods(const LintInput& input) {
   for (const PodFile& pod : input.files.pods) {

@@ -127,6 +127,9 @@ std::string pending_help(const World& world, std::span<const Replication> replic
   if (gave(RejectCause::NodeSelector)) {
     return "no node has these labels: change podTemplate.nodeSelector or nodePools.labels";
   }
+  if (gave(RejectCause::AntiAffinity) || gave(RejectCause::ExistingAntiAffinity)) {
+    return "add nodes: podTemplate.affinity lets each have one of these pods";
+  }
   for (const RejectCause cause : {RejectCause::Cpu, RejectCause::Memory}) {
     if (!gave(cause)) continue;
     // Which of several pools was short, the reasons do not tell.

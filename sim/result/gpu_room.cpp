@@ -13,6 +13,8 @@
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/device/memory_ledger.hpp"
 
+#include "../world/admission.hpp"
+
 namespace slicewise::sim {
 
 Bytes usable_by_processes(const DomainKind& kind) {
@@ -30,6 +32,7 @@ struct Candidate {
   const WorkloadModel* model;
   int pods;  // that may meet there
   MemoryLedger::Process process;
+  bool by_itself = false;  // no node has two
 
   Bytes pod(Bytes context) const {
     return Bytes{(context + process.needed).count * process.copies};
@@ -46,6 +49,25 @@ int on_node(const PoolModel& pool, const scenarios::PodTemplate& pod) {
   tighten(pool.allocatable_cpu.count, pod.cpu_request.count);
   tighten(pool.allocatable_memory.count, pod.memory_request.count);
   return static_cast<int>(std::max<std::int64_t>(1, pods));
+}
+
+bool are_apart(const Candidate& a, const Candidate& b) {
+  return refuses(a.model->spec, b.model->spec) || refuses(b.model->spec, a.model->spec);
+}
+
+// What a required anti-affinity keeps off the nodes of those before, the worst company there is.
+void keep_apart(std::vector<Candidate>& candidates) {
+  std::vector<Candidate> there;
+  for (Candidate& candidate : candidates) {
+    const auto is_refused = [&](const Candidate& other) { return are_apart(candidate, other); };
+    if (std::ranges::any_of(there, is_refused)) continue;
+    if (is_refused(candidate)) {
+      candidate.pods = 1;
+      candidate.by_itself = true;
+    }
+    there.push_back(candidate);
+  }
+  candidates = std::move(there);
 }
 
 std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::size_t k) {
@@ -73,6 +95,7 @@ std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::siz
     if (a.process.greedy != b.process.greedy) return a.process.greedy;
     return a.pod(pool.context_memory) > b.pod(pool.context_memory);
   });
+  keep_apart(out);
   return out;
 }
 
@@ -127,6 +150,11 @@ struct Limit {
   Bound bound;
 };
 
+// Of one workload, some day.
+bool may_be_more(const std::vector<Candidate>& candidates) {
+  return candidates.size() == 1 && !candidates.front().by_itself;
+}
+
 Limit limit_of(const PoolModel& pool, std::size_t kind, const std::vector<Candidate>& candidates) {
   Limit limit{0, 0, Bound::Replicas};
   for (const Tickets& tickets : pool.kinds[kind].tickets) limit.pods += tickets.count;
@@ -149,7 +177,7 @@ Limit limit_of(const PoolModel& pool, std::size_t kind, const std::vector<Candid
   tighten(pool.allocatable_memory.count, Bound::HostMemory,
           [](const auto& pod) { return pod.memory_request.count; });
   // Of one workload there may be more some day; what several would have more of is a guess.
-  if (candidates.size() > 1 && limit.may_meet < limit.pods) {
+  if (!may_be_more(candidates) && limit.may_meet < limit.pods) {
     limit = {limit.may_meet, limit.may_meet, Bound::Pods};
   }
   return limit;
@@ -166,7 +194,7 @@ void add_tenant(const Candidate& candidate, GpuRoom& room) {
 
 // The pod after so many; beyond those that there are, of one workload one more, else none.
 const Candidate* at(const std::vector<Candidate>& candidates, int place) {
-  if (candidates.size() == 1) return &candidates.front();
+  if (may_be_more(candidates)) return &candidates.front();
   for (const Candidate& candidate : candidates) {
     if (place < candidate.pods) return &candidate;
     place -= candidate.pods;

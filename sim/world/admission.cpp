@@ -47,6 +47,19 @@ bool admits(const PoolModel& pool, const scenarios::PodTemplate& pod) {
   return !has_untolerated_taint(pool, pod) && matches_selector(pool, pod);
 }
 
+bool refuses(const scenarios::Workload& a, const scenarios::Workload& b) {
+  return std::ranges::any_of(a.pod.anti_affinity, [&](const scenarios::PodAffinityTerm& term) {
+    const auto& spaces = term.namespaces;
+    const bool in_reach = spaces.empty()
+                              ? a.namespace_name == b.namespace_name
+                              : std::ranges::find(spaces, b.namespace_name) != spaces.end();
+    return in_reach && std::ranges::all_of(term.match_labels, [&](const auto& wanted) {
+             const auto label = b.pod.labels.find(wanted.first);
+             return label != b.pod.labels.end() && label->second == wanted.second;
+           });
+  });
+}
+
 int most_gpus(const WorkloadModel& workload) {
   int most = 1;
   for (const PoolDemand& demand : workload.on_pool) most = std::max(most, demand.gpus);

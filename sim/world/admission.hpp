@@ -16,6 +16,9 @@ bool tolerates_any(std::span<const scenarios::Toleration> tolerations,
 const scenarios::Taint* untolerated(std::span<const scenarios::Taint> taints,
                                     std::span<const scenarios::Toleration> tolerations);
 
+// Whether a required anti-affinity of the pods of `a` keeps them off nodes that have one of `b`.
+bool refuses(const scenarios::Workload& a, const scenarios::Workload& b);
+
 // Pods with several whole GPUs: a process on each, all in step.
 
 // Sets of GPUs of a node, see GpuMask.

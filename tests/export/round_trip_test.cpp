@@ -169,6 +169,23 @@ TEST(RoundTrip, RangesOfNodesAndJobsOfSeveralPods) {
   EXPECT_EQ(again.provisioner.consolidate_after, seconds(300));
 }
 
+// Of labels those come back that somebody refuses.
+TEST(RoundTrip, WhoIsKeptApart) {
+  Scenario given = round_trip_sample("demo-after");
+  scenarios::PodAffinityTerm term;
+  term.match_labels["gpu-memory"] = "large";
+  term.namespaces = {"default", "team-a"};
+  term.topology_key = scenarios::kHostname;
+  Workload& workload = given.workloads.front();
+  workload.pod.labels = {{"gpu-memory", "large"}, {"team", "vision"}};
+  workload.pod.anti_affinity = {term};
+  const Scenario again = expect_round_trip(given, {"helm-values", "karpenter", "pod-patch"});
+  ASSERT_FALSE(again.workloads.empty());
+  const scenarios::PodTemplate& pod = again.workloads.front().pod;
+  EXPECT_EQ(pod.anti_affinity, workload.pod.anti_affinity);
+  EXPECT_EQ(pod.labels, (std::map<std::string, std::string>{{"gpu-memory", "large"}}));
+}
+
 // Two NodePools with the same labels and sharing: the pods go to either.
 TEST(RoundTrip, NodesThatAreBoughtInTwoWays) {
   const Scenario again = expect_round_trip(round_trip_sample("mixed-purchase"),

@@ -9,7 +9,8 @@ import pathlib
 import random
 import sys
 
-COUNT = 80
+COUNT = 110
+REFUSE_FROM = 80  # scenarios whose pods refuse each other
 # Whole GPUs, and how much CPU and memory its nodes have about.
 TYPES = {"g4dn.xlarge": (1, 3, 13), "g5.xlarge": (1, 3, 13), "g6.2xlarge": (1, 7, 28),
          "g4dn.12xlarge": (4, 47, 180), "g5.12xlarge": (4, 47, 180), "p3.8xlarge": (4, 31, 230)}
@@ -89,12 +90,25 @@ def urgent(dice, number, pools, ends):
     return made
 
 
+def refuse(dice, workloads):
+    """Labels, and required anti-affinity to them: to one's like, to others, by one side or by both."""
+    for made in workloads:
+        template = made["podTemplate"]
+        template["labels"] = {"size": dice.choice(["large", "large", "small"])}
+        if dice.random() < 0.6:
+            terms = [{"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"size": size}}}
+                     for size in dice.choice([["large"], ["large"], ["small"], ["small", "large"]])]
+            template["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+
+
 def scenario(number):
     dice = random.Random(number)
     pools = [pool(dice, n) for n in range(dice.randint(1, 3))]
     ends = dice.random() < 0.3
     workloads = [workload(dice, n, pools, ends) for n in range(dice.randint(2, 5))]
     workloads += [urgent(dice, len(workloads) + n, pools, ends) for n in range(dice.choice([0, 1, 2]))]
+    if number >= REFUSE_FROM:
+        refuse(dice, workloads)
     spec = {"duration": "20m", "replications": 1, "seed": number + 1,
             "nodePools": [made for made, *_ in pools],
             "workloads": workloads}

@@ -109,6 +109,14 @@ json tolerations(const scenarios::PodTemplate& pod) {
   return list;
 }
 
+json anti_affinity(const scenarios::PodTemplate& pod) {
+  json terms = json::array();
+  for (const scenarios::PodAffinityTerm& term : pod.anti_affinity) {
+    terms.push_back(term.match_labels);
+  }
+  return terms;
+}
+
 json daemons(const sim::PoolModel& pool) {
   json list = json::array();
   for (const scenarios::DaemonSet& daemon : pool.daemon_sets) {
@@ -156,6 +164,8 @@ json workloads(const sim::World& world) {
          {"milliCPU", pod.cpu_request.count},
          {"memory", pod.memory_request.count},
          {"extended", asked},
+         {"labels", pod.labels},
+         {"antiAffinity", anti_affinity(pod)},
          {"nodeSelector", pod.node_selector},
          {"tolerations", tolerations(pod)}});
   }
@@ -187,6 +197,10 @@ std::string out_of_scope(const sim::World& world) {
   for (const sim::WorkloadModel& workload : world.workloads) {
     if (workload.pods_per_job > 1) return "gangs";
     if (workload.spec.autoscaling) return "replicas come and go";
+    const auto names_spaces = [](const auto& term) { return !term.namespaces.empty(); };
+    if (std::ranges::any_of(workload.spec.pod.anti_affinity, names_spaces)) {
+      return "anti-affinity to other namespaces";
+    }
     pods += workload.spec.count;
   }
   for (const sim::PoolModel& pool : world.pools) {

@@ -64,6 +64,8 @@ TEST(DraftKeys, OfWorkloadsAreThoseOfTheFields) {
     workload.tolerations = {
         "{key: \"a\", operator: \"Equal\", value: \"b\", effect: \"NoSchedule\"}"};
     workload.node_selector = {{"team", "vision"}};
+    workload.labels = {{"team", "vision"}};
+    workload.anti_affinity = {{{{"team", "vision"}}, {"team-a"}, std::string(kHostname), {}}};
     workload.environment = {{"TF_FORCE_GPU_ALLOW_GROWTH", "true"}};
     DraftPool labelled = pool;
     labelled.labels = {{"team", "vision"}};

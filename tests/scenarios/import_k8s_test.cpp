@@ -257,6 +257,38 @@ spec: {template: {spec: {
   EXPECT_EQ(result.scenario.workloads[0].pod.cpu_request.count, 3'000);
 }
 
+// A pod with one of two values of a label is refused by two terms.
+TEST(ImportK8s, RequiredAntiAffinityOfNodesIsRead) {
+  const auto with = [](const std::string& term) {
+    return k8s({R"(
+kind: Deployment
+metadata: {name: a}
+spec: {template: {
+  metadata: {labels: {app: a, tier: web}},
+  spec: {
+    affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [)" +
+                term + R"(]}},
+    containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]}}}
+)"});
+  };
+  const Written values = with(
+      "{topologyKey: kubernetes.io/hostname, labelSelector: {matchExpressions: [{key: app, "
+      "operator: In, values: [a, b]}]}}");
+  const PodTemplate& pod = values.scenario.workloads.at(0).pod;
+  ASSERT_EQ(pod.anti_affinity.size(), 2U);
+  EXPECT_EQ(pod.anti_affinity[0].match_labels.at("app"), "a");
+  EXPECT_EQ(pod.anti_affinity[1].match_labels.at("app"), "b");
+  EXPECT_EQ(pod.labels, (std::map<std::string, std::string>{{"app", "a"}}));
+  for (const char* other :
+       {"{topologyKey: topology.kubernetes.io/zone, labelSelector: {matchLabels: {app: a}}}",
+        "{topologyKey: kubernetes.io/hostname, labelSelector: {matchExpressions: [{key: app, "
+        "operator: Exists}]}}"}) {
+    const Written left = with(other);
+    EXPECT_TRUE(left.scenario.workloads.at(0).pod.anti_affinity.empty());
+    EXPECT_EQ(left.said.count("required podAntiAffinity by zones"), 1);
+  }
+}
+
 TEST(ImportK8s, ListsAndJsonAreRead) {
   const std::string json = R"({"kind":"List","items":[{"kind":"Pod","metadata":{"name":"p"},"spec":{
 "restartPolicy":"Never","containers":[{"resources":{"limits":{"nvidia.com/mig-1g.5gb":"1"}}}]}}]})";

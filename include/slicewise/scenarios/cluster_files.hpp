@@ -76,6 +76,9 @@ struct PodFile {
   std::vector<Toleration> tolerations;
   std::vector<KeyValue> node_selector;
   std::vector<std::vector<NodeRequirement>> affinity;  // one of these lists has to hold
+  std::vector<KeyValue> labels;                        // of the pods
+  std::vector<PodAffinityTerm> anti_affinity;          // required, by node
+  std::optional<SourceLocation> other_anti_affinity;   // a required one that is not among these
   std::optional<SourceLocation> spread;  // topologySpreadConstraints or podAntiAffinity
   std::optional<SourceLocation> host_ipc;
   std::optional<std::string> user;

@@ -240,6 +240,20 @@ struct ExtendedRequest {
 inline const std::string kDoNotDisrupt = "karpenter.sh/do-not-disrupt";
 inline const std::string kSafeToEvict = "cluster-autoscaler.kubernetes.io/safe-to-evict";
 
+inline constexpr std::string_view kHostname = "kubernetes.io/hostname";
+
+// A term of a required podAntiAffinity: no node has a pod with it and one that it selects.
+struct PodAffinityTerm {
+  std::map<std::string, std::string> match_labels;  // empty: every pod
+  std::vector<std::string> namespaces;              // empty: the pod's own
+  std::string topology_key;                         // kubernetes.io/hostname
+  SourceLocation where;
+
+  bool operator==(const PodAffinityTerm& other) const {
+    return match_labels == other.match_labels && namespaces == other.namespaces;
+  }
+};
+
 struct PodTemplate {
   Millicores cpu_request;
   std::optional<Millicores> cpu_limit;
@@ -248,6 +262,7 @@ struct PodTemplate {
   std::vector<ExtendedRequest> extended;  // limits of extended resources
   std::vector<Toleration> tolerations;
   std::map<std::string, std::string> node_selector;
+  std::vector<PodAffinityTerm> anti_affinity;
   std::map<std::string, std::string> labels;
   std::map<std::string, std::string> annotations;
   std::map<std::string, std::string> env;  // TF_FORCE_GPU_ALLOW_GROWTH=true changes the allocator

@@ -15,11 +15,7 @@ PodRoom Nominations::taken(std::uint32_t node, std::uint32_t pod,
 PodRoom Nominations::kept(std::uint32_t n, std::uint32_t pod) const {
   const WorkloadModel& model = cluster_.model(cluster_.pods[pod]);
   PodRoom kept;
-  for (const Nominee& other : all_) {
-    if (other.node == n && other.pod != pod && priority(other.pod) >= priority(pod)) {
-      kept += taken(n, other.pod, model);
-    }
-  }
+  for_each_kept(n, pod, [&](std::uint32_t other) { kept += taken(n, other, model); });
   return kept;
 }
 

@@ -43,6 +43,14 @@ class Nominations {
       return index(cluster_.pods[one.pod].workload) == workload;
     });
   }
+  // Calls `use` with each pod that something of the node is kept for from `pod`.
+  template <class Use>
+  void for_each_kept(std::uint32_t node, std::uint32_t pod, Use&& use) const {
+    for (const Nominee& other : all_) {
+      const bool goes_first = other.pod != pod && priority(other.pod) >= priority(pod);
+      if (other.node == node && goes_first) use(other.pod);
+    }
+  }
   // What of the node is kept from a pod for others: of tickets, those of the kind that it asks for.
   PodRoom kept(std::uint32_t node, std::uint32_t pod) const;
   // What a pod takes on the node of what another asks for.

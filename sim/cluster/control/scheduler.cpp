@@ -113,7 +113,7 @@ void Scheduler::withdraw(std::uint32_t pod) {
 }
 
 // Filters as kube-scheduler does: taints and selectors stop at the first, NodeResourcesFit counts
-// every resource that is short.
+// every resource that is short, and InterPodAffinity looks at what is left.
 template <class Kept>
 bool Scheduler::fits(const Node& node, std::size_t w, const Kept& kept) {
   const WorkloadModel& workload = cluster_.world->workloads[w];
@@ -144,13 +144,32 @@ bool Scheduler::fits(const Node& node, std::size_t w, const Kept& kept) {
   return fits;
 }
 
+bool Scheduler::fits_company(std::uint32_t node, std::size_t w, std::uint32_t pod) {
+  AntiAffinity& there = cluster_.anti_affinity;
+  if (!there.any()) return true;
+  const auto with_nominees = [&](std::int64_t change) {
+    nominated_.for_each_kept(node, pod, [&](std::uint32_t other) {
+      there.count(node, index(cluster_.pods[other].workload), change);
+    });
+  };
+  with_nominees(1);
+  const bool refuses = there.refuses_some(node, w);
+  const bool admitted = there.admits(node, w);
+  with_nominees(-1);
+  if (admitted) return true;
+  const RejectCause cause = refuses ? RejectCause::AntiAffinity : RejectCause::ExistingAntiAffinity;
+  ++scratch_.nodes_by_cause[static_cast<std::size_t>(cause)];
+  return false;
+}
+
 std::optional<std::uint32_t> Scheduler::choose_node(std::uint32_t pod) {
   const std::size_t w = index(cluster_.pods[pod].workload);
   scratch_.nodes = 0;
   const bool any_kept = !nominated_.empty();
   const auto suits = [&](std::uint32_t n) {
     const Node& node = cluster_.nodes[n];
-    return any_kept ? fits(node, w, nominated_.kept(n, pod)) : fits(node, w, NothingKept{});
+    return (any_kept ? fits(node, w, nominated_.kept(n, pod)) : fits(node, w, NothingKept{})) &&
+           fits_company(n, w, pod);
   };
   if (const auto node = nominated_.node_of(pod)) {
     if (cluster_.nodes[*node].is_known() && suits(*node)) return node;
@@ -193,6 +212,7 @@ void Scheduler::bind(std::uint32_t pod_index, NodeId node_id, TimePoint now) {
   node.scored_cpu_free = node.scored_cpu_free - scored_cpu(workload.spec.pod.cpu_request);
   node.scored_memory_free -= scored_memory(workload.spec.pod.memory_request);
   --node.pods_free;
+  cluster_.anti_affinity.count(index(node_id), index(pod.workload), 1);
   pod.tickets.clear();
   pod.ranks.clear();
   if (workload.resource) {
@@ -256,6 +276,7 @@ void Scheduler::release(std::uint32_t pod_index) {
   node.scored_cpu_free = node.scored_cpu_free + scored_cpu(workload.spec.pod.cpu_request);
   node.scored_memory_free += scored_memory(workload.spec.pod.memory_request);
   ++node.pods_free;
+  cluster_.anti_affinity.count(index(pod.node), index(pod.workload), -1);
   if (workload.resource) {
     node.tickets_free[*workload.on_pool[index(node.pool)].offer] += workload.tickets;
   }
@@ -292,7 +313,8 @@ bool Scheduler::holds_gang(std::size_t w) const {
     if (workload.resource && !offer) return false;
     const PodRoom free{node.pods_free, node.cpu_free.count, node.memory_free.count,
                        offer ? node.tickets_free[*offer] : 0};
-    room += free.holds(workload);
+    const auto n = static_cast<std::size_t>(&node - cluster_.nodes.data());
+    room += cluster_.anti_affinity.room(n, w, free.holds(workload));
     return room >= workload.pods_per_job;
   });
 }
@@ -354,7 +376,8 @@ std::int64_t Scheduler::on_empty(const Node& node, const WorkloadModel& workload
     }
     if (!node.is_known()) empty.tickets = pool.offers[*offer].expected_per_node;
   }
-  return empty.holds(workload);
+  const auto w = static_cast<std::size_t>(&workload - cluster_.world->workloads.data());
+  return cluster_.anti_affinity.on_empty(w, empty.holds(workload));
 }
 
 bool Scheduler::fits_empty_node(const WorkloadModel& workload) const {

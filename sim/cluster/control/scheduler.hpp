@@ -21,10 +21,11 @@ namespace slicewise::sim {
 class Preemption;
 
 // kube-scheduler: takes Pending pods by priority, then age; filters nodes by every resource,
-// taints and node selectors; scores them (NodeScores), or by a policy of `slicewise replay`;
-// retries unschedulable pods when resources were freed (SchedulingQueue). The pod is then handed to
-// the device plugin, which picks the GPU. With spec.scheduler.queue `easy` only those go by a pod
-// that fits nowhere that do not delay it. The pods of a gang are placed together or not at all.
+// taints, node selectors and anti-affinity; scores them (NodeScores), or by a policy of `slicewise
+// replay`; retries unschedulable pods when resources were freed (SchedulingQueue). The pod is then
+// handed to the device plugin, which picks the GPU. With spec.scheduler.queue `easy` only those go
+// by a pod that fits nowhere that do not delay it. The pods of a gang are placed together or not at
+// all.
 class Scheduler {
  public:
   Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t replication,
@@ -62,6 +63,8 @@ class Scheduler {
   // `kept`: of the node's room, for others.
   template <class Kept>
   bool fits(const Node& node, std::size_t workload, const Kept& kept);
+  // The pods that are there, and those that others end for.
+  bool fits_company(std::uint32_t node, std::size_t workload, std::uint32_t pod);
   std::optional<std::uint32_t> choose_node(std::uint32_t pod);
   bool place(std::uint32_t pod, std::size_t workload, TimePoint now);
   bool holds_gang(std::size_t workload) const;

@@ -48,14 +48,26 @@ bool VictimChoice::spare(std::uint32_t n, std::uint32_t pod) {
   PodRoom room{node.pods_free, node.cpu_free.count, node.memory_free.count,
                offer ? node.tickets_free[*offer] : 0};
   room -= nominated_.kept(n, pod);
-  for (const std::uint32_t p : lower_) room += nominated_.taken(n, p, model);
-  if (room.holds(model) < 1) return false;
+  company_.copy(n, cluster_.anti_affinity);
+  const auto count = [&](std::uint32_t p, std::int64_t change) {
+    company_.count(n, index(cluster_.pods[p].workload), change);
+  };
+  nominated_.for_each_kept(n, pod, [&](std::uint32_t p) { count(p, 1); });
+  const std::size_t w = index(cluster_.pods[pod].workload);
+  const auto fits = [&] { return room.holds(model) >= 1 && company_.admits(n, w); };
+  for (const std::uint32_t p : lower_) {
+    room += nominated_.taken(n, p, model);
+    count(p, -1);
+  }
+  if (!fits()) return false;
   victims_.clear();
   for (const std::uint32_t p : lower_) {
     const PodRoom its = nominated_.taken(n, p, model);
     room -= its;
-    if (room.holds(model) >= 1) continue;
+    count(p, 1);
+    if (fits()) continue;
     room += its;
+    count(p, -1);
     victims_.push_back(p);
   }
   return true;

@@ -23,7 +23,7 @@ namespace slicewise::sim {
 class VictimChoice {
  public:
   VictimChoice(const ClusterState& cluster, const Nominations& nominated)
-      : cluster_(cluster), nominated_(nominated) {}
+      : cluster_(cluster), nominated_(nominated), company_(cluster.anti_affinity) {}
 
   // For the pod; nullopt: none makes it fit. Else victims() are on that node.
   std::optional<std::uint32_t> node_for(std::uint32_t pod);
@@ -47,6 +47,7 @@ class VictimChoice {
 
   const ClusterState& cluster_;
   const Nominations& nominated_;
+  AntiAffinity company_;                // in thought
   std::vector<std::uint32_t> lower_;    // on a node, of lower priority
   std::vector<std::uint32_t> victims_;  // of these
   std::vector<std::uint32_t> best_;     // of the node that was chosen

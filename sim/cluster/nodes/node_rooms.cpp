@@ -5,7 +5,7 @@
 namespace slicewise::sim {
 
 NodeRooms::NodeRooms(const ClusterState& cluster)
-    : cluster_(cluster), rooms_(cluster.nodes.size()) {
+    : cluster_(cluster), rooms_(cluster.nodes.size()), company_(cluster.anti_affinity) {
   for (const PoolModel& pool : cluster.world->pools) {
     offers_ = std::max(offers_, pool.offers.size());
     for (std::size_t w = 0; w < cluster.world->workloads.size(); ++w) {
@@ -28,6 +28,7 @@ std::int64_t NodeRooms::tickets_of(std::size_t pool, std::size_t offer, std::siz
 void NodeRooms::open(std::uint32_t n, Tickets tickets) {
   const Node& node = cluster_.nodes[n];
   rooms_[n] = {true, {node.pods_free, node.cpu_free.count, node.memory_free.count, 0}};
+  company_.copy(n, cluster_.anti_affinity);
   for (std::size_t offer = 0; offer < node.tickets_free.size(); ++offer) {
     tickets_[n * offers_ + offer] = tickets == Tickets::Free
                                         ? node.tickets_free[offer]
@@ -41,10 +42,12 @@ std::int64_t NodeRooms::room(std::uint32_t n, std::size_t w) const {
   if (!rooms_[n].open || admits_[pool * cluster_.world->workloads.size() + w] == 0) return 0;
   PodRoom left = rooms_[n].left;
   if (workload.resource) left.tickets = tickets_[n * offers_ + *workload.on_pool[pool].offer];
-  return left.holds(workload);
+  return company_.room(n, w, left.holds(workload));
 }
 
-void NodeRooms::change(std::uint32_t n, const WorkloadModel& workload, std::int64_t pods) {
+void NodeRooms::change(std::uint32_t n, std::size_t w, std::int64_t pods) {
+  const WorkloadModel& workload = cluster_.world->workloads[w];
+  company_.count(n, w, -pods);
   PodRoom& left = rooms_[n].left;
   left.pods += pods;
   left.cpu += pods * workload.spec.pod.cpu_request.count;
@@ -56,11 +59,11 @@ void NodeRooms::change(std::uint32_t n, const WorkloadModel& workload, std::int6
 
 std::int64_t NodeRooms::take(std::uint32_t n, std::size_t w, std::int64_t pods) {
   const std::int64_t fit = std::min(pods, room(n, w));
-  if (fit > 0) change(n, cluster_.world->workloads[w], -fit);
+  if (fit > 0) change(n, w, -fit);
   return fit;
 }
 
-void NodeRooms::give(std::uint32_t n, std::size_t w) { change(n, cluster_.world->workloads[w], 1); }
+void NodeRooms::give(std::uint32_t n, std::size_t w) { change(n, w, 1); }
 
 std::int64_t NodeRooms::on_empty(std::size_t p, std::size_t w, Tickets tickets) const {
   const PoolModel& pool = cluster_.world->pools[p];
@@ -68,7 +71,7 @@ std::int64_t NodeRooms::on_empty(std::size_t p, std::size_t w, Tickets tickets) 
   if (admits_[p * cluster_.world->workloads.size() + w] == 0) return 0;
   PodRoom empty{pool.max_pods, pool.allocatable_cpu.count, pool.allocatable_memory.count, 0};
   if (workload.resource) empty.tickets = tickets_of(p, *workload.on_pool[p].offer, 0, tickets);
-  return empty.holds(workload);
+  return company_.on_empty(w, empty.holds(workload));
 }
 
 }  // namespace slicewise::sim

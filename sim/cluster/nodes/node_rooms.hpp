@@ -39,12 +39,14 @@ class NodeRooms {
     PodRoom left;  // but for the tickets
   };
 
-  void change(std::uint32_t node, const WorkloadModel& workload, std::int64_t pods);
+  // So many of its pods are gone; negative: have come.
+  void change(std::uint32_t node, std::size_t workload, std::int64_t pods);
   std::int64_t tickets_of(std::size_t pool, std::size_t offer, std::size_t layout,
                           Tickets tickets) const;
 
   const ClusterState& cluster_;
-  std::vector<Room> rooms_;            // by node
+  std::vector<Room> rooms_;  // by node
+  AntiAffinity company_;
   std::size_t offers_ = 1;             // the most of a pool
   std::vector<std::int64_t> tickets_;  // by node and offer
   std::vector<char> admits_;           // by pool and workload

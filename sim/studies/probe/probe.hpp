@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -96,10 +97,12 @@ struct GpuMemoryNeeds {
 
   // How many pods, any of them, fit in `memory` together.
   int pods_in(Bytes memory) const;
-  // ... as long as only the smallest meet.
-  int smallest_in(Bytes memory) const;
+  // ... of which only one is as large as any, and the others are those of `small`.
+  int one_of_them_with(const GpuMemoryNeeds& small, Bytes memory) const;
 };
-GpuMemoryNeeds gpu_memory_needs(const World& world);
+// `with`: of these workloads; all of them where there is none.
+GpuMemoryNeeds gpu_memory_needs(
+    const World& world, const std::function<bool(const WorkloadModel& workload)>& with = {});
 
 // How many processes MPS has memory for in the pool: its daemon divides what nvidia-smi prints by
 // the replicas.

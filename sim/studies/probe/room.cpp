@@ -2,10 +2,12 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "../../world/anti_affinity.hpp"
 #include "probe.hpp"
 
 namespace slicewise::sim {
@@ -50,31 +52,40 @@ double free_share(const FreeNode& node, const FreeNode& pod, const FreeNode& emp
   return share(node.cpu - pod.cpu, empty.cpu) + share(node.memory - pod.memory, empty.memory);
 }
 
-bool place(std::vector<FreeNode>& nodes, const FreeNode& pod, const FreeNode& empty, bool spread) {
-  FreeNode* chosen = nullptr;
+// On which node, of those that admit it.
+template <class Admits>
+std::optional<std::size_t> place(std::vector<FreeNode>& nodes, const FreeNode& pod,
+                                 const FreeNode& empty, bool spread, const Admits& admits) {
+  std::optional<std::size_t> chosen;
   double best = 0;
-  for (FreeNode& node : nodes) {
-    if (!holds(node, pod)) continue;
-    const double score = (spread ? 1 : -1) * free_share(node, pod, empty);
-    if (chosen != nullptr && score <= best) continue;
-    chosen = &node;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    if (!holds(nodes[n], pod) || !admits(n)) continue;
+    const double score = (spread ? 1 : -1) * free_share(nodes[n], pod, empty);
+    if (chosen && score <= best) continue;
+    chosen = n;
     best = score;
   }
-  if (chosen == nullptr) return false;
-  for (std::size_t o = 0; o < pod.tickets.size(); ++o) chosen->tickets[o] -= pod.tickets[o];
-  chosen->pods -= pod.pods;
-  chosen->cpu -= pod.cpu;
-  chosen->memory -= pod.memory;
-  return true;
+  if (!chosen) return std::nullopt;
+  FreeNode& node = nodes[*chosen];
+  for (std::size_t o = 0; o < pod.tickets.size(); ++o) node.tickets[o] -= pod.tickets[o];
+  node.pods -= pod.pods;
+  node.cpu -= pod.cpu;
+  node.memory -= pod.memory;
+  return chosen;
 }
 
 bool all_fit(const World& world, int count, const FreeNode& empty) {
   std::vector<FreeNode> nodes(static_cast<std::size_t>(count), empty);
+  AntiAffinity there(world, nodes.size());
   const bool spread = world.score_policy == scenarios::ScorePolicy::LeastAllocated;
   for (const WorkloadModel& workload : world.workloads) {
     const FreeNode pod = need_of(world, workload);
+    const auto w = static_cast<std::size_t>(&workload - world.workloads.data());
     for (int n = 0; n < workload.spec.pods_at_once(); ++n) {
-      if (!place(nodes, pod, empty, spread)) return false;
+      const auto node =
+          place(nodes, pod, empty, spread, [&](std::size_t at) { return there.admits(at, w); });
+      if (!node) return false;
+      there.count(*node, w, 1);
     }
   }
   return true;
@@ -115,14 +126,9 @@ int equal_shares(const PoolModel& pool, const GpuMemoryNeeds& needs) {
   return static_cast<int>(std::min(kMany, memory.count / needs.largest_process.count));
 }
 
-int GpuMemoryNeeds::smallest_in(Bytes memory) const {
-  Bytes used;
-  int count = 0;
-  for (auto pod = pods.rbegin(); pod != pods.rend(); ++pod, ++count) {
-    used += *pod;
-    if (used > memory) break;
-  }
-  return std::max(count, pods_in(memory));
+int GpuMemoryNeeds::one_of_them_with(const GpuMemoryNeeds& small, Bytes memory) const {
+  if (pods.empty() || pods.front() > memory) return 0;
+  return std::min(small.pods_in(memory), 1 + small.pods_in(memory - pods.front()));
 }
 
 int GpuMemoryNeeds::pods_in(Bytes memory) const {
@@ -140,10 +146,12 @@ int GpuMemoryNeeds::pods_in(Bytes memory) const {
              : count;
 }
 
-GpuMemoryNeeds gpu_memory_needs(const World& world) {
+GpuMemoryNeeds gpu_memory_needs(const World& world,
+                                const std::function<bool(const WorkloadModel&)>& with) {
   GpuMemoryNeeds needs;
   const Bytes context = world.pools.front().context_memory;
   for (const WorkloadModel& workload : world.workloads) {
+    if (with && !with(workload)) continue;
     const Bytes process = workload.gpu_memory + context;
     const Bytes pod{process.count * workload.spec.processes_per_pod};
     needs.pods.insert(needs.pods.end(), static_cast<std::size_t>(workload.spec.pods_at_once()),

@@ -81,10 +81,28 @@ func replicaSet(workload Workload) *appsv1.ReplicaSet {
 	}
 }
 
+func antiAffinity(workload Workload) *corev1.Affinity {
+	var terms []corev1.PodAffinityTerm
+	for _, labels := range workload.AntiAffinity {
+		terms = append(terms, corev1.PodAffinityTerm{
+			TopologyKey:   corev1.LabelHostname,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: labels}})
+	}
+	if terms == nil {
+		return nil
+	}
+	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: terms}}
+}
+
 func apiPod(pod Pod, workload Workload) *corev1.Pod {
+	labels := map[string]string{appLabel: workload.Name}
+	for key, value := range workload.Labels {
+		labels[key] = value
+	}
 	meta := metav1.ObjectMeta{
 		Name: pod.Name, Namespace: namespace, UID: types.UID(pod.Name),
-		Labels:            map[string]string{appLabel: workload.Name},
+		Labels:            labels,
 		CreationTimestamp: metav1.NewTime(began.Add(time.Duration(pod.Created)))}
 	if workload.IsReplicaSet {
 		meta.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(
@@ -108,6 +126,7 @@ func apiPod(pod Pod, workload Workload) *corev1.Pod {
 			Priority:         ptr.To(workload.Priority),
 			PreemptionPolicy: &policy,
 			NodeSelector:     workload.NodeSelector,
+			Affinity:         antiAffinity(workload),
 			Tolerations:      tolerations,
 			Containers: []corev1.Container{{
 				Name: "main", Image: "image",

@@ -42,6 +42,8 @@ type Workload struct {
 	MilliCPU      int64
 	Memory        int64
 	Extended      map[string]int64
+	Labels        map[string]string
+	AntiAffinity  []map[string]string // required, by node: labels of whom it refuses
 	NodeSelector  map[string]string
 	Tolerations   []struct{ Key, Operator, Value, Effect string }
 }

@@ -23,8 +23,10 @@ enum class RejectCause : std::uint8_t {
   TooManyPods,
   Cpu,
   Memory,
+  AntiAffinity,          // the pod's own
+  ExistingAntiAffinity,  // of a pod that is there
 };
-inline constexpr std::size_t kResourceCause = 6;
+inline constexpr std::size_t kResourceCause = 8;
 
 // Events follow each other and the clock stands still: a cycle that takes no time. The problem
 // names what takes turns, at the workload that it goes back to.

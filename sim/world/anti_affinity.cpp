@@ -1,0 +1,61 @@
+#include "anti_affinity.hpp"
+
+#include <algorithm>
+
+#include "admission.hpp"
+
+namespace slicewise::sim {
+
+AntiAffinity::AntiAffinity(const World& world, std::size_t nodes)
+    : party_(world.workloads.size(), kNone) {
+  std::vector<std::size_t> workloads;  // by party
+  const auto join = [&](std::size_t w) {
+    if (party_[w] != kNone) return;
+    party_[w] = workloads.size();
+    workloads.push_back(w);
+  };
+  for (std::size_t a = 0; a < world.workloads.size(); ++a) {
+    if (world.workloads[a].spec.pod.anti_affinity.empty()) continue;
+    for (std::size_t b = 0; b < world.workloads.size(); ++b) {
+      if (!sim::refuses(world.workloads[a].spec, world.workloads[b].spec)) continue;
+      join(a);
+      join(b);
+    }
+  }
+  parties_ = workloads.size();
+  for (const std::size_t a : workloads) {
+    for (const std::size_t b : workloads) {
+      const bool apart = sim::refuses(world.workloads[a].spec, world.workloads[b].spec);
+      refuses_.push_back(apart ? 1 : 0);
+    }
+  }
+  there_.resize(nodes * parties_);
+}
+
+void AntiAffinity::copy(std::size_t node, const AntiAffinity& from) {
+  const auto first = from.there_.begin() + static_cast<std::ptrdiff_t>(node * parties_);
+  std::copy_n(first, parties_, there_.begin() + static_cast<std::ptrdiff_t>(node * parties_));
+}
+
+bool AntiAffinity::refuses_some(std::size_t node, std::size_t workload) const {
+  const std::size_t own = any() ? party_[workload] : kNone;
+  for (std::size_t other = 0; own != kNone && other < parties_; ++other) {
+    if (there_[node * parties_ + other] > 0 && refuses(own, other)) return true;
+  }
+  return false;
+}
+
+bool AntiAffinity::is_refused(std::size_t node, std::size_t workload) const {
+  const std::size_t own = any() ? party_[workload] : kNone;
+  for (std::size_t other = 0; own != kNone && other < parties_; ++other) {
+    if (there_[node * parties_ + other] > 0 && refuses(other, own)) return true;
+  }
+  return false;
+}
+
+std::int64_t AntiAffinity::on_empty(std::size_t workload, std::int64_t pods) const {
+  const std::size_t own = any() ? party_[workload] : kNone;
+  return own != kNone && refuses(own, own) ? std::min<std::int64_t>(pods, 1) : pods;
+}
+
+}  // namespace slicewise::sim
