@@ -36,6 +36,7 @@ sim::PoolChoice stored_choice(StoredDocument& document, const std::string& at) {
   choice.nodes = stored_count(document, at + "/nodes");
   choice.on_demand = stored_count(document, at + "/onDemandNodes");
   choice.workloads = stored_names(document, at + "/workloads");
+  choice.apart = stored_names(document, at + "/apart");
   const std::size_t profiles = entries_at(document, at + "/mig");
   for (std::size_t m = 0; m < profiles; ++m) {
     const std::string count = fmt::format("{}/mig/{}", at, m);

@@ -198,9 +198,11 @@ Diagnostics check_plan_names(const SourceText& source, const sim::Plan& plan, st
       odd(Code::PriceUnknown,
           fmt::format("the scenario has no price plan \"{}\"", choice.purchase));
     }
-    for (const std::string& name : choice.workloads) {
-      if (!has_workload(scenario, name)) {
-        odd(Code::PlanStale, fmt::format("the scenario has no workload \"{}\"", name));
+    for (const auto* names : {&choice.workloads, &choice.apart}) {
+      for (const std::string& name : *names) {
+        if (!has_workload(scenario, name)) {
+          odd(Code::PlanStale, fmt::format("the scenario has no workload \"{}\"", name));
+        }
       }
     }
     for (const std::string& profile : choice.mig_profiles) {

@@ -142,13 +142,29 @@ std::string survives_sentence(const Plan& plan) {
       plan.survives == "zone" ? "one of three zones" : "a node");
 }
 
+// Of the first option, and what the first without costs more.
 std::string kept_apart_sentence(const Plan& plan) {
-  if (!plan.kept_apart) return "";
-  const Usd saved = plan.options.front().figures.monthly - plan.kept_apart->figures.monthly;
-  return fmt::format(
-      "Would save {} a month: {}. It stood in every run, but pods that do not fit one GPU together "
-      "may meet there and run out of memory: nothing keeps them apart.",
-      money_text(saved), pools_text(plan.kept_apart->pools));
+  if (plan.options.empty()) return "";
+  const auto kept_apart = [](const PlanOption& option) {
+    std::vector<std::string> apart;
+    for (const PoolChoice& pool : option.pools) {
+      apart.insert(apart.end(), pool.apart.begin(), pool.apart.end());
+    }
+    return apart;
+  };
+  const std::vector<std::string> apart = kept_apart(plan.options.front());
+  if (apart.empty()) return "";
+  std::string text = fmt::format(
+      "#1 has one pod of {} a node, by a required podAntiAffinity that exports write: with it no "
+      "pods meet on a GPU that do not fit it together.",
+      fmt::join(apart, " or "));
+  const auto without = std::ranges::find_if(
+      plan.options, [&](const PlanOption& option) { return kept_apart(option).empty(); });
+  if (without == plan.options.end()) return text;
+  return text +
+         fmt::format(" Without, the cheapest is #{}: {} a month more.",
+                     without - plan.options.begin() + 1,
+                     money_text(without->figures.monthly - plan.options.front().figures.monthly));
 }
 
 std::string saving_sentence(const Plan& plan) {

@@ -242,8 +242,7 @@ struct Plan {
   std::vector<Flip> flips;
   std::vector<PlanOption> other_pods;      // with one pod more or fewer, where that is cheaper, or
                                            // with more where nothing else stands; cheapest first
-  std::optional<PlanOption> kept_apart;    // cheaper, and stands as long as the largest pods do not
-                                           // meet on a GPU, which nothing prevents
+  std::optional<PlanOption> kept_apart;    // of the options the first with PoolChoice::apart
   std::optional<SmActiveRange> sm_active;  // absent: the answer does not hang on it
   ProvenanceCounts provenance;             // of the best option's inputs
   std::vector<PlannedSpot> spot;           // of the best option's pools

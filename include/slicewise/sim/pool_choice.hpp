@@ -72,6 +72,8 @@ struct PoolChoice {
   int unshared = 0;            // more nodes of the type, not shared, for pods with several GPUs
   bool elastic = false;        // Karpenter, or who the scenario says, starts 0 to `nodes` of them
   std::vector<int> pods = {};  // of each of the workloads; 0, or empty: as the scenario has it
+  // Workloads of whose pods, all together, a node has one: by a required anti-affinity.
+  std::vector<std::string> apart = {};
 
   friend bool operator==(const PoolChoice&, const PoolChoice&) = default;
 };

@@ -120,7 +120,7 @@ void FleetModel::add_time_slicing(std::size_t t, std::vector<PoolFamily>& famili
     }
     return next;
   };
-  if (search_.space.trusts_placement) {
+  if (search_.space.keeps_apart) {
     families.push_back(shared(1, pods_per_gpu));
     return;
   }

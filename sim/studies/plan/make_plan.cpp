@@ -217,28 +217,29 @@ void vary_pods(const BlockSearch& search, ProbeBatch& probes, const PlanOptions&
   if (plan.options.size() > options.top) plan.options.resize(options.top);
 }
 
-// What would be cheaper if the scheduler kept the largest pods apart, which it may or may not do:
-// it stands with other random numbers, too.
-std::optional<PlanOption> kept_apart(const BlockSearch& search, const PlanOption& best,
-                                     ProbeBatch& probes) {
-  if (!best.goal || separable_groups(search.base).size() > kExactGroups) return std::nullopt;
-  PlanSpace loose = search.space;
-  loose.trusts_placement = true;
-  const ServicePods pods = changed_pods(best);
-  const Scenario base = with_pods(search.base, pods);
-  BlockSearch there{base, search.catalogue, loose, search.goal, search.replications};
+BlockSearch in_space(const BlockSearch& search, const PlanSpace& space) {
+  BlockSearch there{search.base, search.catalogue,    space,
+                    search.goal, search.replications, search.so_far};
   there.split = search.split;
-  there.pods = pods;
-  auto found = cheapest_plan(there, best.goal, probes);
-  if (!found || !found->goal || *found->goal >= *best.goal) return std::nullopt;
-  constexpr int kTimes = 4;
-  PlanProbe again;
-  again.pools = found->pools;
-  again.replications = kTimes * search.replications;
-  again.fresh = true;
-  const PlanAnswer answer = probes.ask_one(again);
-  if (!answer.figures || !answer.figures->stands()) return std::nullopt;
-  return found;
+  return there;
+}
+
+bool keeps_apart(const PlanOption& option) {
+  return std::ranges::any_of(option.pools,
+                             [](const PoolChoice& pool) { return !pool.apart.empty(); });
+}
+
+// What is cheaper as the largest pods are kept to one a node: the first option, before the one
+// that needs no such rule. `search`: in the space with it.
+void add_kept_apart(const BlockSearch& search, ProbeBatch& probes, std::size_t top, Plan& plan) {
+  const std::optional<double> cap = cap_of(search, plan);
+  std::optional<PlanOption> found = cheapest_plan(search, cap, probes);
+  if (!found || !found->goal || !keeps_apart(*found) || (cap && *found->goal >= *cap)) return;
+  plan.options.insert(plan.options.begin(), std::move(*found));
+  constexpr std::size_t kBoth = 2;
+  if (plan.options.size() > std::max(top, kBoth)) plan.options.resize(std::max(top, kBoth));
+  const FleetModel fleet(search, separable_groups(search.base));
+  if (plan.least_monthly) plan.least_monthly = fleet.as_bound(fleet.least_monthly());
 }
 
 // What the best option hangs on, with the pods that it has.
@@ -254,9 +255,6 @@ void explain_best(const BlockSearch& search, ProbeBatch& probes, const PlanOptio
   if (!options.flips || options.survive != Outage::None) return;
   plan.flips = find_flips(chosen, plan.options, probes);
   plan.sm_active = find_sm_active_range(chosen, plan.options, probes);
-  if (search.goal == PlanGoal::MonthlyCost) {
-    plan.kept_apart = kept_apart(search, plan.options.front(), probes);
-  }
 }
 
 // A path starts where each workload has one pool, and is judged by the bill.
@@ -347,9 +345,12 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     return tl::unexpected(std::move(errors));
   }
 
-  BlockSearch search{base, catalogue, *space, goal, base.replications, options.run.so_far};
-  search.split =
-      options.split.value_or(base.planning.split) && search.goal == PlanGoal::MonthlyCost;
+  BlockSearch tight{base, catalogue, *space, goal, base.replications, options.run.so_far};
+  tight.split = options.split.value_or(base.planning.split) && goal == PlanGoal::MonthlyCost;
+  PlanSpace further = *space;
+  further.keeps_apart =
+      goal == PlanGoal::MonthlyCost && separable_groups(base).size() <= kExactGroups;
+  const BlockSearch search = in_space(tight, further);
   ProbeBatch probes(options.probes ? options.probes : probe_threads(base, catalogue, options.run),
                     options.journal);
   Plan plan;
@@ -358,7 +359,10 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   for (const models::InstanceType* type : space->types) plan.instance_types.push_back(type->name);
   plan.purchases = space->purchases;
   if (options.survive != Outage::None) plan.survives = outage_name(options.survive);
-  rank(search, probes, options.top, plan);
+  rank(tight, probes, options.top, plan);
+  if (further.keeps_apart && !probes.interrupted()) {
+    add_kept_apart(search, probes, options.top, plan);
+  }
   const bool may_vary = search.goal == PlanGoal::MonthlyCost && !probes.interrupted();
   if (may_vary && options.vary_pods > 0) vary_pods(search, probes, options, plan);
   if (!probes.interrupted()) settle_headroom(set, base, catalogue, options, plan);
@@ -387,6 +391,8 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   } else {
     plan.notes = std::move(late);
   }
+  const auto apart = std::ranges::find_if(plan.options, keeps_apart);
+  if (apart != plan.options.end()) plan.kept_apart = *apart;
   plan.counts.replications = probes.replications();
   plan.interrupted = plan.interrupted || probes.interrupted();
   return plan;

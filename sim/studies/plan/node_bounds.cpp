@@ -16,6 +16,7 @@
 #include "slicewise/sim/device/company.hpp"
 #include "slicewise/sim/kernel/random.hpp"
 
+#include "../../world/admission.hpp"
 #include "../probe/probe.hpp"
 #include "lone_queue.hpp"
 
@@ -228,6 +229,21 @@ struct Resource {
   Reason name;
 };
 
+// Pods of which each refuses all others of them.
+std::int64_t pods_apart(const World& world) {
+  std::vector<const WorkloadModel*> apart;
+  std::int64_t pods = 0;
+  for (const WorkloadModel& workload : world.workloads) {
+    const auto keeps_off = [&](const WorkloadModel* other) {
+      return refuses(workload.spec, other->spec) || refuses(other->spec, workload.spec);
+    };
+    if (!keeps_off(&workload) || !std::ranges::all_of(apart, keeps_off)) continue;
+    apart.push_back(&workload);
+    pods += at_once(workload);
+  }
+  return pods;
+}
+
 std::vector<Resource> resources_of(const World& world) {
   const PoolModel& pool = world.pools.front();
   std::vector<Resource> all;
@@ -241,6 +257,7 @@ std::vector<Resource> resources_of(const World& world) {
   all.push_back({0, pool.allocatable_cpu.count, {"host CPU requests"}});
   all.push_back({0, pool.allocatable_memory.count, {"host memory requests"}});
   all.push_back({0, pool.max_pods, {"pods per node"}});
+  all.push_back({pods_apart(world), 1, {"pods that no node has two of"}});
   for (const WorkloadModel& workload : world.workloads) {
     const int pods = at_once(workload);
     const auto offer = workload.on_pool.front().offer;

@@ -113,6 +113,10 @@ const Record& record_of<PoolChoice>() {
            .positive(),
        field<&C::elastic>("autoscaled", "the provisioner starts 0 to so many nodes").optional(),
        field<&C::pods>("pods", "of each of the workloads; 0, or absent: as the scenario has it")
+           .optional(),
+       field<&C::apart>("apart",
+                        "workloads of whose pods, all together, a node has one: by a required "
+                        "podAntiAffinity, which exports write")
            .optional()}};
   return declared;
 }
@@ -438,8 +442,8 @@ const Record& record_of<Plan>() {
                              "more, where nothing else stands")
            .optional(),
        field<&P::kept_apart>("ifKeptApart",
-                             "cheaper, and stood in every run, but pods that do not fit one GPU "
-                             "together may meet there: nothing prevents it"),
+                             "that of the options which is cheaper because pods that do not fit "
+                             "one GPU together are kept apart, see apart"),
        field<&P::sm_active>("smActive"),
        field<&P::spot>("spotRisks", "of the best option").optional(),
        field<&P::counts>("counts"),

@@ -1,6 +1,7 @@
 #include "pool_choices.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include <fmt/format.h>
@@ -20,6 +21,13 @@ constexpr int kUsualReplicas[] = {2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48};
 // Of thousands of recorded jobs: each number takes the simulation of the whole trace.
 constexpr int kRecordedReplicas[] = {2, 4, 8};
 
+// Some of the workloads with the largest pods, of which a node has one pod at a time.
+struct Apart {
+  std::vector<std::string> workloads;
+  GpuMemoryNeeds large;
+  GpuMemoryNeeds small;
+};
+
 // What is known of the workloads on the instance type.
 struct TypeView {
   const models::InstanceType& type;
@@ -29,6 +37,7 @@ struct TypeView {
   GpuMemoryNeeds needs;
   int pods = 0;
   std::vector<std::string> workloads;
+  std::vector<Apart> apart = {};  // the fewest first; empty: that is no choice
 };
 
 PoolChoice choice_of(const TypeView& view, Strategy strategy, int replicas) {
@@ -48,9 +57,47 @@ void refuse(PoolChoice choice, std::optional<Code> code, Reason why, PoolChoices
 
 std::int64_t mebibytes_in(Bytes memory) { return memory.count >> 20; }
 
-// How many pods fit that somebody may place there.
+// How many pods fit whichever of them meet, as far as they may.
 int pods_in(const TypeView& view, Bytes memory) {
-  return view.space.trusts_placement ? view.needs.smallest_in(memory) : view.needs.pods_in(memory);
+  int most = view.needs.pods_in(memory);
+  for (const Apart& apart : view.apart) {
+    most = std::max(most, apart.large.one_of_them_with(apart.small, memory));
+  }
+  return most;
+}
+
+// Who has to be kept apart so that so many fit; empty: nobody.
+std::vector<std::string> apart_for(const TypeView& view, int pods, Bytes memory) {
+  if (view.needs.pods_in(memory) >= pods) return {};
+  for (const Apart& apart : view.apart) {
+    if (apart.large.one_of_them_with(apart.small, memory) >= pods) return apart.workloads;
+  }
+  return {};
+}
+
+// Each number of workloads that could be kept apart, those with the largest pods first.
+std::vector<Apart> ways_apart(const World& world) {
+  std::vector<const WorkloadModel*> by_size;
+  for (const WorkloadModel& workload : world.workloads) {
+    if (workload.spec.count > 0) by_size.push_back(&workload);
+  }
+  std::ranges::stable_sort(by_size, std::greater<>(), [&](const WorkloadModel* workload) {
+    return pod_memory(world, *workload);
+  });
+  std::vector<Apart> ways;
+  for (std::size_t n = 1; n < by_size.size(); ++n) {
+    const auto is_large = [&](const WorkloadModel& workload) {
+      return std::find(by_size.begin(), by_size.begin() + static_cast<std::ptrdiff_t>(n),
+                       &workload) != by_size.begin() + static_cast<std::ptrdiff_t>(n);
+    };
+    Apart& apart = ways.emplace_back();
+    for (const WorkloadModel& workload : world.workloads) {
+      if (is_large(workload)) apart.workloads.push_back(workload.name);
+    }
+    apart.large = gpu_memory_needs(world, is_large);
+    apart.small = gpu_memory_needs(world, std::not_fn(is_large));
+  }
+  return ways;
 }
 
 // The numbers of pods on one device that are worth a try: no more than there are pods or fit.
@@ -102,7 +149,9 @@ void add_time_slicing(const TypeView& view, PoolChoices& found) {
   }
   refuse_beyond(view, Strategy::TimeSlicing, fit, "a GPU", found);
   for (const int r : replicas_up_to(view, fit)) {
-    found.choices.push_back(choice_of(view, Strategy::TimeSlicing, r));
+    PoolChoice choice = choice_of(view, Strategy::TimeSlicing, r);
+    choice.apart = apart_for(view, r, memory);
+    found.choices.push_back(std::move(choice));
   }
 }
 
@@ -155,6 +204,7 @@ void add_shared_mig(const TypeView& view, PoolChoices& found) {
     for (const int r : replicas_up_to(view, holds)) {
       PoolChoice choice = choice_of(view, Strategy::MigTimeSlicing, r);
       choice.mig = {{profile.name, profile.max_count}};
+      choice.apart = apart_for(view, r, *profile.memory);
       found.choices.push_back(std::move(choice));
       any = true;
     }
@@ -249,6 +299,7 @@ PoolChoices pool_choices(const Scenario& base, const std::vector<std::string>& w
                 gpu_memory_needs(*world),
                 0,
                 workloads};
+  if (space.keeps_apart && world->traces.empty()) view.apart = ways_apart(*world);
   for (const WorkloadModel& workload : world->workloads) view.pods += workload.spec.pods_at_once();
   for (const Strategy strategy : space.strategies) {
     add_strategy(view, strategy, found);

@@ -19,7 +19,7 @@ struct PlanSpace {
   int max_nodes = 32;
   std::optional<Usd> max_monthly_cost;
   Outage survive = Outage::None;
-  bool trusts_placement = false;  // the largest pods are taken not to meet on a GPU
+  bool keeps_apart = false;  // the largest pods may be kept to one a node
 };
 
 // What the options and the scenario's planning section leave to choose from; unknown names are

@@ -21,6 +21,9 @@ using scenarios::Workload;
 
 // Pods and nodes of one pool find each other by it where a plan has several.
 constexpr std::string_view kPoolLabel = "slicewise.dev/pool";
+// Of pods of which a node has one.
+constexpr std::string_view kApartLabel = "slicewise.dev/gpu-memory-class";
+constexpr std::string_view kApartClass = "large";
 
 bool is_uniform(const PoolChoice& choice) { return choice.mig.size() == 1; }
 
@@ -328,9 +331,31 @@ std::vector<PoolChoice> with_unshared(const Scenario& base, std::span<const Pool
     whole.replicas = 1;
     whole.mig.clear();
     whole.mig_profiles.clear();
+    whole.apart.clear();
     pools.push_back(std::move(whole));
   }
   return pools;
+}
+
+// A node has one pod of them.
+void keep_apart(const PoolChoice& choice, Scenario& scenario) {
+  std::vector<Workload*> apart;
+  std::set<std::string> spaces;
+  for (Workload& workload : scenario.workloads) {
+    const auto& names = choice.apart;
+    if (std::ranges::find(names, workload.name.value) == names.end()) continue;
+    apart.push_back(&workload);
+    spaces.insert(workload.namespace_name);
+  }
+  scenarios::PodAffinityTerm term;
+  term.match_labels.emplace(kApartLabel, kApartClass);
+  term.topology_key = scenarios::kHostname;
+  if (spaces.size() > 1) term.namespaces.assign(spaces.begin(), spaces.end());
+  for (Workload* workload : apart) {
+    workload->pod.labels[std::string(kApartLabel)] = kApartClass;
+    auto& terms = workload->pod.anti_affinity;
+    if (std::ranges::find(terms, term) == terms.end()) terms.push_back(term);
+  }
 }
 
 }  // namespace
@@ -391,6 +416,7 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
                     choice.workloads.end();
            });
   });
+  for (const PoolChoice& choice : pools) keep_apart(choice, scenario);
   for (Workload& workload : scenario.workloads) {
     for (std::size_t p = 0; p < pools.size(); ++p) {
       const auto found = std::ranges::find(pools[p].workloads, workload.name.value);

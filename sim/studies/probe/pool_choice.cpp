@@ -241,6 +241,9 @@ std::string nodes_text(const PoolChoice& choice) {
 
 std::string describe(const PoolChoice& choice) {
   std::string text = nodes_text(choice);
+  if (!choice.apart.empty()) {
+    text += fmt::format(", one of {} a node", fmt::join(choice.apart, "/"));
+  }
   const bool all_alike = choice.pods.size() > 1 && choice.pods.front() > 0 &&
                          std::ranges::count(choice.pods, choice.pods.front()) ==
                              static_cast<std::ptrdiff_t>(choice.pods.size());

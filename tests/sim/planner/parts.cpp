@@ -12,6 +12,7 @@
 #include "studies/plan/block_candidates.hpp"
 #include "studies/plan/node_bounds.hpp"
 #include "studies/probe/mig_layouts.hpp"
+#include "studies/probe/probe.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -63,6 +64,41 @@ TEST(NodeBound, CountsWhatSwitchingTakes) {
     return to_seconds(demo::result(two_on_a_gpu(9.5, length)).workloads[0].latency->mean);
   };
   EXPECT_GT(mean(minutes(80)), 2 * mean(minutes(20)));  // it grows and grows
+}
+
+// Two pods of 30 GiB and four of 8 on 40 GiB: two large ones do not fit, one and one small do. Of
+// 20 and 8 GiB two fit whichever meet, three where one of them is large.
+TEST(GpuMemoryNeeds, OneLargePodMeetsSmallOnesOnly) {
+  const auto needs = [](std::int64_t gib, int pods) {
+    GpuMemoryNeeds of;
+    of.pods.assign(static_cast<std::size_t>(pods), gibibytes(gib));
+    return of;
+  };
+  const Bytes memory = gibibytes(40);
+  EXPECT_EQ(needs(30, 2).pods_in(memory), 1);
+  EXPECT_EQ(needs(30, 2).one_of_them_with(needs(8, 4), memory), 2);
+  EXPECT_EQ(needs(20, 2).pods_in(memory), 2);
+  EXPECT_EQ(needs(20, 2).one_of_them_with(needs(8, 4), memory), 3);
+  EXPECT_EQ(needs(20, 2).one_of_them_with(needs(15, 4), memory), 2);  // small ones alone: two
+  EXPECT_EQ(needs(41, 2).one_of_them_with(needs(8, 4), memory), 0);
+}
+
+// Pods that refuse each other need a node each, those of jobs one after the other.
+TEST(NodeBound, CountsPodsThatRefuseEachOther) {
+  Scenario scenario = two_on_a_gpu(1, minutes(3));
+  scenarios::PodAffinityTerm term;
+  term.match_labels["size"] = "large";
+  for (scenarios::Workload& service : scenario.workloads) {
+    service.pod.labels["size"] = "large";
+    service.pod.anti_affinity = {term};
+  }
+  EXPECT_EQ(node_bound(demo::world(scenario)).least, 2);
+  EXPECT_EQ(smallest_node_count(demo::world(scenario), 8), 2);
+  scenario.workloads[0].pod.labels.clear();
+  EXPECT_EQ(node_bound(demo::world(scenario)).least, 1);
+  EXPECT_EQ(smallest_node_count(demo::world(scenario), 8), 2);  // it refuses the other all the same
+  scenario.workloads[0].pod.anti_affinity.clear();
+  EXPECT_EQ(smallest_node_count(demo::world(scenario), 8), 1);
 }
 
 // All layouts that use each profile at least once, by counting.
