@@ -102,4 +102,7 @@ void finish_planning(Scenario& scenario, const Node& spec, Findings& findings);
 // REQUIRES: the workloads and pipelines of `scenario` are read; assertions name them.
 void parse_policies(Scenario& scenario, const Node& spec, Findings& findings);
 
+// Labels and taints that Kubernetes would refuse. `map` is what `pool` was read from.
+void check_labels(const NodePool& pool, const Node& map, Findings& findings);
+
 }  // namespace slicewise::scenarios

@@ -72,6 +72,7 @@ void finish_node_pool(NodePool& pool, const Node& map, Reading& reading) {
   pool.capacity_type_where = value_place(map, "capacityType");
   pool.daemon_sets_where = value_place(map, "daemonSets");
   if (map.entry("daemonSets") == nullptr) pool.daemon_sets = usual_daemon_sets();
+  check_labels(pool, map, reading.findings);
   check_spot(pool, reading.findings);
   check_gpu_sharing(map, pool, reading.findings);
   check_mixed_mps(map, pool, reading.findings);
