@@ -251,6 +251,7 @@ namespace {
 
 constexpr std::string_view kExclusive = "exclusive";
 constexpr std::string_view kDefaultMpsRoot = "/run/nvidia/mps";
+constexpr int kLargeRequestsUnderMps = 20;  // the first plugin that lets them through
 constexpr std::size_t kPoolPartOfKey = 40;  // a label value holds 63 characters
 
 // Takes one number off the front of "20.0"; nullopt when there is none.
@@ -321,6 +322,22 @@ class Planner {
     add_mps_root(pool);
   }
 
+  // cmd/nvidia-device-plugin before 0.20 sets failRequestsGreaterThanOne under MPS itself.
+  void check_requests(const scenarios::Workload& workload) {
+    if (plan_.chart_minor >= kLargeRequestsUnderMps) return;
+    for (const scenarios::ExtendedRequest& request : workload.pod.extended) {
+      if (request.count > 1 && is_let_through(request.name.value)) {
+        found_.push_back(make_diagnostic(
+            Code::SettingConflict, request.count_where,
+            fmt::format(
+                "device plugin 0.{} takes failRequestsGreaterThanOne as true under MPS, and "
+                "refuses the pods of \"{}\", which ask for {}",
+                plan_.chart_minor, workload.name.value, request.count),
+            fmt::format("use chart 0.{} or newer, or ask for 1", kLargeRequestsUnderMps)));
+      }
+    }
+  }
+
   Expected<PluginPlan> finish() {
     if (!found_.empty()) return tl::unexpected(std::move(found_));
     plan_.default_key = default_config().key;
@@ -339,6 +356,20 @@ class Planner {
       found = std::find_if(plan_.configs.begin(), plan_.configs.end(), shares_nothing);
     }
     return found == plan_.configs.end() ? plan_.configs.front() : *found;
+  }
+
+  // By an MPS that was simulated to give a pod several shares.
+  bool is_let_through(const std::string& resource) const {
+    for (const NamedConfig& config : plan_.configs) {
+      const NodePool& pool = *config.pools.front().pool;
+      if (!pool.device_plugin || !pool.device_plugin->mps) continue;
+      const PluginSharing& mps = *pool.device_plugin->mps;
+      for (const scenarios::SharedResource& shared : mps.resources) {
+        const bool is_it = advertised_name(mps, shared) == resource;
+        if (is_it && !mps.fail_requests_greater_than_one) return true;
+      }
+    }
+    return false;
   }
 
   bool key_taken(const std::string& key) const {
@@ -390,6 +421,7 @@ Expected<PluginPlan> plan_plugin(const scenarios::Scenario& scenario,
   }
   Planner planner(catalogue, *minor);
   for (const NodePool& pool : scenario.node_pools) planner.add(pool);
+  for (const scenarios::Workload& workload : scenario.workloads) planner.check_requests(workload);
   return planner.finish();
 }
 

@@ -61,6 +61,25 @@ TEST(HelmValues, RenamedGpusHaveOneNameOnly) {
   EXPECT_THAT(*values, HasSubstr("renameByDefault: true. A node offers nvidia.com/gpu.shared: 40"));
 }
 
+// It was exported: plugins before 0.20 refuse such pods under MPS whatever the setting says.
+TEST(HelmValues, PodsOfTwoSharesUnderMpsNeedAPluginThatLetsThem) {
+  Scenario scenario = with_pools({with_mps("t4", "g4dn.12xlarge", 4)});
+  scenarios::Workload& train = scenario.workloads.emplace_back();
+  train.name.value = "train";
+  train.pod.extended.resize(1);
+  train.pod.extended.front().name.value = "nvidia.com/gpu";
+  train.pod.extended.front().count = 2;
+  const auto values = [&](const char* chart) {
+    return helm_values(scenario, sample_catalogue(), {chart, {}});
+  };
+  EXPECT_TRUE(values("0.20.0").has_value());
+  ASSERT_FALSE(values("0.19.3").has_value());
+  EXPECT_THAT(values("0.19.3").error().front().message,
+              HasSubstr("refuses the pods of \"train\", which ask for 2"));
+  train.pod.extended.front().count = 1;
+  EXPECT_TRUE(values("0.19.3").has_value());
+}
+
 TEST(HelmValues, WholeGpusAreTheExclusiveConfig) {
   const auto values = values_of({whole_gpus("v100", "p3.8xlarge")});
   ASSERT_TRUE(values.has_value());

@@ -8,6 +8,7 @@
 #include "slicewise/reports/export.hpp"
 
 #include "../reports/golden_file.hpp"
+#include "export_of.hpp"
 #include "scenario_samples.hpp"
 
 namespace slicewise::reports {
@@ -20,64 +21,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-const ExportKind& kind_named(std::string_view name) {
-  return *std::ranges::find(kExportKinds, name, &ExportKind::name);
-}
-
-Scenario sample_of(const std::string& name) {
-  for (auto& [sample_name, scenario] : sample_scenarios(20)) {
-    if (sample_name == name) return scenario;
-  }
-  ADD_FAILURE() << "no sample " << name;
-  return {};
-}
-
-Expected<ExportFiles> export_of(const std::string& kind, const Scenario& scenario,
-                                const ExportOptions& options = {}) {
-  return kind_named(kind).render(scenario, models::load_catalogue(), options);
-}
-
 ExportOptions on_bottlerocket() {
   ExportOptions options;
   options.image = NodeImage::Bottlerocket;
   return options;
-}
-
-// All files as one text, as a person would read a directory.
-std::string text_of(const Expected<ExportFiles>& files) {
-  if (!files) {
-    std::string problems;
-    for (const Diagnostic& d : files.error()) problems += d.message + "\n";
-    ADD_FAILURE() << problems;
-    return problems;
-  }
-  std::string out;
-  for (const ExportFile& file : *files) out += "==> " + file.path + " <==\n" + file.text;
-  return out;
-}
-
-std::vector<std::string> refusals(const Expected<ExportFiles>& files) {
-  std::vector<std::string> out;
-  if (files) return out;
-  for (const Diagnostic& d : files.error()) {
-    out.push_back(std::string(info(d.code).name) + ": " + d.message);
-  }
-  return out;
-}
-
-Scenario with_pool(NodePool pool) {
-  Scenario out;
-  out.name = "base";
-  out.node_pools = {std::move(pool)};
-  return out;
-}
-
-NodePool cut(const std::string& config, scenarios::MigStrategy strategy) {
-  NodePool pool = whole_gpus("a100", "p4d.24xlarge");
-  pool.mig.emplace();
-  pool.mig->strategy = strategy;
-  pool.mig->config.value = config;
-  return pool;
 }
 
 struct GoldenExport {
@@ -101,6 +48,8 @@ INSTANTIATE_TEST_SUITE_P(
         GoldenExport{"kustomize", "several-pools"}, GoldenExport{"bottlerocket", "demo-after"},
         GoldenExport{"eksctl", "several-pools"}, GoldenExport{"dra", "several-pools"},
         GoldenExport{"bundle", "several-pools"}, GoldenExport{"bundle", "mig-layouts"},
+        GoldenExport{"argocd", "several-pools"}, GoldenExport{"flux", "several-pools"},
+        GoldenExport{"terraform", "several-pools"}, GoldenExport{"terraform", "mig-layouts"},
         GoldenExport{"keda", "scaled-services"}, GoldenExport{"kustomize", "scaled-services"}),
     [](const auto& test) {
       std::string name = std::string(test.param.kind) + "_" + test.param.sample;
@@ -303,43 +252,6 @@ TEST(Eksctl, AGroupThatGrowsIsTaggedForTheAutoscaler) {
             HasSubstr("k8s.io/cluster-autoscaler/prod: owned\n"), HasSubstr("  spot: true\n"),
             HasSubstr("k8s.amazonaws.com/accelerator: nvidia-t4\n"),
             HasSubstr("either spot or on-demand")));
-}
-
-scenarios::Workload asking(std::string name, int count, std::string resource) {
-  scenarios::Workload workload;
-  workload.name.value = std::move(name);
-  workload.kind = scenarios::WorkloadKind::Deployment;
-  workload.count = count;
-  scenarios::ExtendedRequest request;
-  request.name.value = std::move(resource);
-  workload.pod.extended = {request};
-  return workload;
-}
-
-// Pods share by naming one claim, so there is one for each GPU.
-TEST(Dra, AClaimForEachSharedGpu) {
-  Scenario scenario = with_pool(with_mps("t4", "g4dn.xlarge", 4));
-  scenario.workloads = {asking("asr", 6, "nvidia.com/gpu")};
-  EXPECT_THAT(text_of(export_of("dra", scenario)),
-              AllOf(HasSubstr("kind: DeviceClass\nmetadata:\n  name: t4.slicewise.dev\n"),
-                    HasSubstr("            defaultActiveThreadPercentage: 25\n"
-                              "            defaultPinnedDeviceMemoryLimit: \"3840Mi\"\n"),
-                    HasSubstr("featureGates.MPSSupport=true"),
-                    HasSubstr("One GPU for 4 pods of asr"), HasSubstr("name: asr-gpu-1\n"),
-                    HasSubstr("One GPU for 2 pods of asr"), HasSubstr("name: asr-gpu-2\n"),
-                    Not(HasSubstr("asr-gpu-3")), Not(HasSubstr("ResourceClaimTemplate"))));
-}
-
-TEST(Dra, MigDevicesAreChosenByTheirProfile) {
-  Scenario scenario = with_pool(cut("all-1g.5gb", scenarios::MigStrategy::Mixed));
-  scenario.workloads = {asking("lab", 3, "nvidia.com/mig-1g.5gb")};
-  EXPECT_THAT(
-      text_of(export_of("dra", scenario)),
-      AllOf(HasSubstr("kind: ResourceClaimTemplate\n"),
-            HasSubstr("deviceClassName: mig.nvidia.com\n"), HasSubstr(".profile == '1g.5gb'")));
-  scenario.node_pools.front().device_plugin = time_sliced("a100", "p4d.24xlarge", 2).device_plugin;
-  EXPECT_THAT(refusals(export_of("dra", scenario)),
-              ::testing::Contains(HasSubstr("time-slicing of MIG devices")));
 }
 
 TEST(Nos, MatchesTheGoldenText) {

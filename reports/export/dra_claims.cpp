@@ -1,0 +1,223 @@
+#include "dra_claims.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "slicewise/reports/export.hpp"
+
+namespace slicewise::reports {
+
+bool uses_mps(const PoolTarget& target) {
+  return target.pool->device_plugin && target.pool->device_plugin->mps;
+}
+
+namespace {
+
+using scenarios::MigStrategy;
+using scenarios::NodePool;
+using scenarios::PluginSharing;
+using scenarios::Workload;
+
+constexpr int kMostClaims = 1000;  // of a node pool
+
+// The devices behind a resource of the device plugin, whatever it was renamed to.
+const MigDevices* mig_behind(const PoolTarget& target, std::string name) {
+  if (name.ends_with(".shared")) name.resize(name.size() - std::string_view(".shared").size());
+  const bool single = mig_strategy_of(*target.pool) == MigStrategy::Single;
+  const auto found = std::ranges::find_if(target.mig_devices, [&](const MigDevices& devices) {
+    return !devices.profile.empty() && (single || devices.resource == name);
+  });
+  return found == target.mig_devices.end() ? nullptr : &*found;
+}
+
+class DraPlanner {
+ public:
+  explicit DraPlanner(const std::vector<PoolTarget>& targets) : targets_(targets) {}
+
+  Expected<DraPlan> plan(const scenarios::Scenario& scenario) {
+    for (const PoolTarget& target : targets_) check_pool(target);
+    for (const Workload& workload : scenario.workloads) {
+      for (const scenarios::ExtendedRequest& request : workload.pod.extended) {
+        add(workload, request);
+      }
+    }
+    if (devices_.empty() && found_.empty()) {
+      unfit(scenario.where, "no pod of this variant asks for a GPU", "nothing to write");
+    }
+    std::vector<std::vector<SharedClaim>> shared = share();
+    if (!found_.empty()) return tl::unexpected(std::move(found_));
+    return DraPlan{std::move(devices_), std::move(shared)};
+  }
+
+ private:
+  void unfit(const SourceLocation& where, std::string what, std::string help) {
+    found_.push_back(make_diagnostic(Code::ExportUnfit, where, std::move(what), std::move(help)));
+  }
+
+  void check_pool(const PoolTarget& target) {
+    const NodePool& pool = *target.pool;
+    if (pool.virtual_gpu || pool.nos) {
+      unfit(pool.where,
+            fmt::format("node pool \"{}\" has a device plugin of its own", pool.name.value),
+            "export a variant in which devicePlugin or mig shares the GPUs");
+    }
+    const bool cut = mig_strategy_of(pool) != MigStrategy::None;
+    if (cut && sharing_of(pool) != nullptr && !uses_mps(target)) {
+      unfit(pool.where,
+            fmt::format("time-slicing of MIG devices (node pool \"{}\"): the DRA driver takes the "
+                        "setting and does nothing",
+                        pool.name.value),
+            "use --to helm-values or gpu-operator");
+    }
+    if (cut && target.mig_devices.empty()) {
+      unfit(pool.where, fmt::format("the MIG layout of \"{}\" is not given", pool.name.value),
+            "add mig.config");
+    }
+  }
+
+  void add(const Workload& workload, const scenarios::ExtendedRequest& request) {
+    for (const PoolTarget& target : targets_) {
+      const auto offers = advertised(target);
+      const bool has_it =
+          std::ranges::find(offers, request.name.value, &AdvertisedResource::name) != offers.end();
+      if (!has_it || !selects(workload, *target.pool)) continue;
+      ClaimedDevice device{&workload, &target, request.count, sharing_of(*target.pool)};
+      device.mig = mig_behind(target, request.name.value);
+      device.replicas = replicas_of(device.sharing, request.name.value);
+      if (device.replicas < 2) device.sharing = nullptr;
+      return check(device, request);
+    }
+    unfit(request.name.where,
+          fmt::format("no node pool offers {} to \"{}\"", request.name.value, workload.name.value),
+          "slicewise explain RESOURCE_NAME_MISMATCH");
+  }
+
+  static bool selects(const Workload& workload, const NodePool& pool) {
+    return std::ranges::all_of(workload.pod.node_selector, [&](const auto& wanted) {
+      const auto label = pool.labels.find(wanted.first);
+      return label == pool.labels.end() || label->second == wanted.second;
+    });
+  }
+
+  static int replicas_of(const PluginSharing* sharing, const std::string& name) {
+    if (sharing == nullptr) return 1;
+    for (const scenarios::SharedResource& resource : sharing->resources) {
+      if (advertised_name(*sharing, resource) == name) return resource.replicas;
+    }
+    return 1;
+  }
+
+  void check(const ClaimedDevice& device, const scenarios::ExtendedRequest& request) {
+    if (device.sharing != nullptr && device.count > 1) {
+      return unfit(request.count_where,
+                   fmt::format("\"{}\" asks for {} shares of a GPU, and a claim has no shares",
+                               device.workload->name.value, device.count),
+                   "ask for 1");
+    }
+    devices_.push_back(device);
+  }
+
+  // Who shares the devices of one pool, in the order of the scenario.
+  using Sharers = std::vector<const ClaimedDevice*>;
+
+  std::vector<std::vector<SharedClaim>> share() {
+    std::vector<Sharers> pools;
+    for (const ClaimedDevice& device : devices_) {
+      if (device.sharing == nullptr) continue;
+      const auto same = [&](const Sharers& others) {
+        return others.front()->target == device.target && others.front()->mig == device.mig;
+      };
+      const auto known = std::ranges::find_if(pools, same);
+      (known == pools.end() ? pools.emplace_back() : *known).push_back(&device);
+    }
+    std::vector<std::vector<SharedClaim>> out;
+    for (const Sharers& sharers : pools) out.push_back(claims_of(sharers));
+    return out;
+  }
+
+  // As the device plugin was simulated: pods go where the fewest are, or under the policy packed
+  // where the most are. Nodes that a provisioner starts are filled one after the other.
+  std::vector<SharedClaim> claims_of(const Sharers& sharers) {
+    const ClaimedDevice& first = *sharers.front();
+    const NodePool& pool = *first.target->pool;
+    const int of_a_node = first.mig ? first.mig->count : first.target->instance->gpu_count;
+    const std::int64_t most = std::int64_t{of_a_node} * pool.most_nodes.value_or(pool.nodes);
+    std::int64_t pods = 0;
+    for (const ClaimedDevice* device : sharers) pods += device->workload->count;
+    if (pods > most * first.replicas) {
+      unfit(first.workload->where,
+            fmt::format("{} pods share {} devices of \"{}\", {} at a time: the others would wait "
+                        "for a place, and a claim has no places",
+                        pods, most, pool.name.value, first.replicas),
+            "use --to helm-values, where the device plugin counts places");
+      return {};
+    }
+    const bool packs = pool.most_nodes ||
+                       pool.device_plugin->allocation_policy == scenarios::AllocationPolicy::Packed;
+    const std::int64_t needed =
+        packs ? (pods + first.replicas - 1) / first.replicas : std::min(most, pods);
+    if (needed > kMostClaims) {
+      unfit(first.workload->where,
+            fmt::format("the pods of \"{}\" need more than {} claims, one for each shared device",
+                        pool.name.value, kMostClaims),
+            "pods share a GPU by naming one claim; use the device plugin for so many");
+      return {};
+    }
+    std::vector<SharedClaim> claims(static_cast<std::size_t>(needed));
+    std::size_t pod = 0;
+    for (const ClaimedDevice* device : sharers) {
+      for (int n = 0; n < device->workload->count; ++n, ++pod) {
+        const auto at =
+            packs ? pod / static_cast<std::size_t>(first.replicas) : pod % claims.size();
+        auto& members = claims[at].pods;
+        if (members.empty() || members.back().first != device) members.emplace_back(device, 0);
+        ++members.back().second;
+      }
+    }
+    check_claims(claims, sharers);
+    return claims;
+  }
+
+  // What pods of one claim, and the claims of one workload, cannot be.
+  void check_claims(const std::vector<SharedClaim>& claims, const Sharers& sharers) {
+    for (const SharedClaim& claim : claims) {
+      const Workload& first = *claim.pods.front().first->workload;
+      for (const auto& [device, pods] : claim.pods) {
+        const Workload& other = *device->workload;
+        if (other.namespace_name == first.namespace_name) continue;
+        return unfit(other.where,
+                     fmt::format("\"{}\" of namespace {} and \"{}\" of {} share a device, and a "
+                                 "claim is of one namespace",
+                                 first.name.value, first.namespace_name, other.name.value,
+                                 other.namespace_name),
+                     "put them into one namespace, or on node pools of their own");
+      }
+    }
+    for (const ClaimedDevice* device : sharers) {
+      const Workload& workload = *device->workload;
+      const auto named = std::ranges::count_if(claims, [&](const SharedClaim& claim) {
+        return std::ranges::any_of(claim.pods, [&](const auto& of) { return of.first == device; });
+      });
+      if (!workload.autoscaling || named < 2) continue;
+      unfit(workload.where,
+            fmt::format("the pods of \"{}\" share {} devices, and those of one Deployment, which "
+                        "is what an autoscaler scales, name one claim",
+                        workload.name.value, named),
+            "use --to helm-values, where pods share whatever device has a place");
+    }
+  }
+
+  const std::vector<PoolTarget>& targets_;
+  std::vector<ClaimedDevice> devices_;
+  Diagnostics found_;
+};
+
+}  // namespace
+
+Expected<DraPlan> plan_claims(const scenarios::Scenario& scenario,
+                              const std::vector<PoolTarget>& targets) {
+  return DraPlanner(targets).plan(scenario);
+}
+
+}  // namespace slicewise::reports
