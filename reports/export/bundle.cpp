@@ -13,8 +13,9 @@
 #include "embedded/guide_files.hpp"
 #include "embedded/script_files.hpp"
 #include "guide.hpp"
+#include "installer.hpp"
+#include "kustomize.hpp"
 #include "node_settings.hpp"
-#include "pod_objects.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -24,13 +25,7 @@ struct Bundle {
   const scenarios::Scenario* scenario = nullptr;
   const ExportOptions* options = nullptr;
   std::vector<PoolNodes> nodes;
-  std::string values;  // the file of Helm values, "" where the image brings the plugin
-  std::string chart;   // "nvdp/nvidia-device-plugin"
-  std::string repository;
-  std::string version;
-  std::string release;
-  std::string namespace_name;
-  std::string daemonset;  // to wait for, "" for the operator's, which makes its own later
+  Installer plugin;
   bool has_mig = false;
 };
 
@@ -76,19 +71,19 @@ std::string karpenter_lines(const Bundle& bundle, std::string_view verb) {
   return fmt::format("if [[ $karpenter == yes ]]; then kubectl {} -f karpenter.yaml; fi\n", verb);
 }
 
-std::string helm_lines(const Bundle& bundle) {
+std::string helm_lines(const Installer& plugin) {
   return fmt::format(
-      "helm repo add {0}\nhelm repo update {1}\n"
-      "helm upgrade -i {2} {3} --version {4} -n {5} --create-namespace -f {6}\n",
-      bundle.repository, bundle.repository.substr(0, bundle.repository.find(' ')), bundle.release,
-      bundle.chart, shell_word(bundle.version), bundle.namespace_name, bundle.values);
+      "helm repo add {0} {1}\nhelm repo update {0}\n"
+      "helm upgrade -i {2} {0}/{3} --version {4} -n {5} --create-namespace -f {6}\n",
+      plugin.repository, plugin.url, plugin.release, plugin.chart, shell_word(plugin.version),
+      plugin.namespace_name, plugin.values);
 }
 
 // After the labels: without them the DaemonSet has no pod to wait for.
 std::string wait_line(const Bundle& bundle) {
-  if (bundle.daemonset.empty()) return {};
+  if (bundle.plugin.daemonset.empty()) return {};
   return fmt::format("kubectl -n {} rollout status daemonset/{} --timeout=10m\n",
-                     bundle.namespace_name, bundle.daemonset);
+                     bundle.plugin.namespace_name, bundle.plugin.daemonset);
 }
 
 // MIG layouts are not among them: their nodes are drained first, by hand, one by one.
@@ -106,23 +101,10 @@ std::string label_lines_of(const Bundle& bundle) {
   return out;
 }
 
-constexpr std::string_view kPriorityClasses = "priority-classes.yaml";
-constexpr std::string_view kScaledObjects = "keda.yaml";
-
-// What the pods need beside the objects of the kustomization that is patched.
-ExportFiles pod_objects(const Scenario& scenario) {
-  ExportFiles files;
-  for (auto& [path, text] : {std::pair(kPriorityClasses, priority_classes(scenario)),
-                             std::pair(kScaledObjects, scaled_objects(scenario))}) {
-    if (!text.empty()) files.push_back({std::string(path), text});
-  }
-  return files;
-}
-
 // Of PriorityClasses and ScaledObjects, which have to be there before the pods that name them.
 std::string object_lines(const Bundle& bundle, std::string_view verb) {
   std::string out;
-  for (const ExportFile& file : pod_objects(*bundle.scenario)) {
+  for (const ExportFile& file : pod_object_files(*bundle.scenario)) {
     const std::string line = fmt::format("kubectl {} -f pods/{}\n", verb, file.path);
     out +=
         file.path == kScaledObjects ? filled(script_files::with_keda_sh(), {{"line", line}}) : line;
@@ -148,15 +130,15 @@ std::string release_rollback(const Bundle& bundle) {
     labels += fmt::format("kubectl label nodes -l {} {}-\n", shell_word(selector_of(nodes)),
                           kConfigLabel);
   }
-  return filled(
-      script_files::rollback_release_sh(),
-      {{"labels", labels}, {"name", bundle.release}, {"namespace", bundle.namespace_name}});
+  return filled(script_files::rollback_release_sh(), {{"labels", labels},
+                                                      {"name", bundle.plugin.release},
+                                                      {"namespace", bundle.plugin.namespace_name}});
 }
 
 std::string apply_script(const Bundle& bundle) {
   std::string release;
-  if (!bundle.values.empty()) {
-    release = "\n" + helm_lines(bundle) + label_lines_of(bundle) + wait_line(bundle);
+  if (!bundle.plugin.values.empty()) {
+    release = "\n" + helm_lines(bundle.plugin) + label_lines_of(bundle) + wait_line(bundle);
   }
   std::string karpenter = karpenter_lines(bundle, "apply");
   if (bundle.has_mig) {
@@ -174,14 +156,15 @@ std::string apply_script(const Bundle& bundle) {
 }
 
 std::string rollback_script(const Bundle& bundle) {
-  return filled(script_files::rollback_sh(),
-                {{"title", title(bundle, "Takes back")},
-                 {"arguments", script_files::arguments_sh()},
-                 {"deployments",
-                  deployment_lines(bundle, "undo_deployment", script_files::undo_deployments_sh())},
-                 {"objects", object_lines(bundle, "delete --ignore-not-found")},
-                 {"karpenter", karpenter_lines(bundle, "delete --ignore-not-found")},
-                 {"release", bundle.values.empty() ? std::string() : release_rollback(bundle)}});
+  return filled(
+      script_files::rollback_sh(),
+      {{"title", title(bundle, "Takes back")},
+       {"arguments", script_files::arguments_sh()},
+       {"deployments",
+        deployment_lines(bundle, "undo_deployment", script_files::undo_deployments_sh())},
+       {"objects", object_lines(bundle, "delete --ignore-not-found")},
+       {"karpenter", karpenter_lines(bundle, "delete --ignore-not-found")},
+       {"release", bundle.plugin.values.empty() ? std::string() : release_rollback(bundle)}});
 }
 
 // The count of each resource as a column of `kubectl get nodes -o custom-columns`.
@@ -200,6 +183,44 @@ std::string resource_columns(const Bundle& bundle) {
     }
   }
   return out;
+}
+
+// `nvidia-smi` of a node of each pool: MPS of the device plugin takes GPUs by themselves
+// (k8s-device-plugin cmd/mps-control-daemon/mps/daemon.go), and what has no MIG says so.
+std::string smi_lines(const Bundle& bundle) {
+  std::string out;
+  for (const PoolNodes& nodes : bundle.nodes) {
+    const PoolTarget& target = nodes.target;
+    const bool mps = target.pool->device_plugin && target.pool->device_plugin->mps;
+    const int gpus = target.instance->gpu_count;
+    int whole = target.mig_devices.empty() ? gpus : 0;
+    for (const MigDevices& devices : target.mig_devices) {
+      if (devices.profile.empty()) whole += devices.count;
+    }
+    out += fmt::format("\n    {}\n", target.pool->name.value);
+    for (const auto& [count, mig] :
+         {std::pair(gpus - whole, "Enabled"),
+          std::pair(whole, target.gpu->supports_mig ? "Disabled" : "[N/A]")}) {
+      if (count == 0) continue;
+      out += fmt::format("      {} x {}, {}\n", count, mps ? "Exclusive_Process" : "Default", mig);
+    }
+    for (const MigDevices& devices : target.mig_devices) {
+      if (devices.profile.empty()) continue;
+      out +=
+          fmt::format("      and in nvidia-smi -L: {} x MIG {}\n", devices.count, devices.profile);
+    }
+  }
+  return out;
+}
+
+// The operator makes a DaemonSet of that name.
+std::string smi_guide(const Bundle& bundle) {
+  if (bundle.plugin.values.empty()) return {};
+  const std::string& own = bundle.plugin.daemonset;
+  return filled(guide_files::verify_smi_md(),
+                {{"namespace", bundle.plugin.namespace_name},
+                 {"daemonset", own.empty() ? "nvidia-device-plugin-daemonset" : own},
+                 {"lines", smi_lines(bundle)}});
 }
 
 std::string pod_lines(const Bundle& bundle) {
@@ -223,9 +244,9 @@ std::string pod_lines(const Bundle& bundle) {
 
 std::string verify_guide(const Bundle& bundle) {
   std::string plugin;
-  if (!bundle.daemonset.empty()) {
-    plugin = filled(guide_files::verify_plugin_md(),
-                    {{"namespace", bundle.namespace_name}, {"daemonset", bundle.daemonset}});
+  if (!bundle.plugin.daemonset.empty()) {
+    plugin = filled(guide_files::verify_plugin_md(), {{"namespace", bundle.plugin.namespace_name},
+                                                      {"daemonset", bundle.plugin.daemonset}});
   }
   std::string nodes;
   for (const PoolNodes& pool : bundle.nodes) {
@@ -235,37 +256,9 @@ std::string verify_guide(const Bundle& bundle) {
                                            {"origin", origin_of(bundle)},
                                            {"plugin", plugin},
                                            {"nodes", nodes},
+                                           {"smi", smi_guide(bundle)},
                                            {"columns", resource_columns(bundle)},
                                            {"pods", pod_lines(bundle)}});
-}
-
-std::string patch_file(const Workload& workload) {
-  return fmt::format("{}-{}.yaml", workload.namespace_name, workload.name.value);
-}
-
-// A component: it changes the objects of the kustomization that names it, and has few itself.
-std::string kustomization(const Scenario& scenario, const ExportFiles& objects) {
-  std::string out = comment(
-      "What the pods of the scenario ask for. Name it in your own kustomization, beside the "
-      "resources that it patches:");
-  out += commented("  components:\n  - pods\n");
-  out += "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n";
-  if (!objects.empty()) out += "resources:\n";
-  for (const ExportFile& file : objects) out += fmt::format("- {}\n", file.path);
-  out += "patches:\n";
-  for (const Workload& workload : scenario.workloads) {
-    out += fmt::format("- path: {}\n", yaml_scalar(patch_file(workload)));
-  }
-  return out;
-}
-
-void add_pods(const Scenario& scenario, const std::string& folder, ExportFiles& files) {
-  ExportFiles objects = pod_objects(scenario);
-  files.push_back({folder + "kustomization.yaml", kustomization(scenario, objects)});
-  for (ExportFile& file : objects) files.push_back({folder + file.path, std::move(file.text)});
-  for (const Workload& workload : scenario.workloads) {
-    files.push_back({folder + patch_file(workload), pod_patch(scenario, workload)});
-  }
 }
 
 // As sha256sum writes them; a cut shows when the last file has no line.
@@ -290,39 +283,7 @@ void add_kind(RenderExport* render, const Scenario& scenario, const models::Cata
   }
 }
 
-// MIG layouts need mig-manager, which comes with the operator and its own device plugin.
-void choose_installer(Bundle& bundle, const models::Catalogue& catalogue) {
-  if (bundle.options->image == NodeImage::Bottlerocket) return;
-  if (bundle.has_mig) {
-    bundle.values = "gpu-operator-values.yaml";
-    bundle.repository = "nvidia https://helm.ngc.nvidia.com/nvidia";
-    bundle.chart = "nvidia/gpu-operator";
-    bundle.version = "v26.7.0";
-    bundle.release = "gpu-operator";
-    bundle.namespace_name = "gpu-operator";
-    return;
-  }
-  const auto plan = plan_plugin(*bundle.scenario, catalogue, bundle.options->chart_version);
-  if (!plan) return;
-  const Release release = plugin_release(*plan, *bundle.options);
-  bundle.values = "nvdp-values.yaml";
-  bundle.repository = "nvdp https://nvidia.github.io/k8s-device-plugin";
-  bundle.chart = "nvdp/nvidia-device-plugin";
-  bundle.version = release.chart_version;
-  bundle.release = release.name;
-  bundle.namespace_name = release.namespace_name;
-  bundle.daemonset = plugin_daemonset(release);
-}
-
 }  // namespace
-
-Expected<ExportFiles> render_kustomize(const Scenario& scenario,
-                                       const models::Catalogue& /*catalogue*/,
-                                       const ExportOptions& /*options*/) {
-  ExportFiles files;
-  add_pods(scenario, "", files);
-  return files;
-}
 
 Expected<ExportFiles> render_bundle(const Scenario& scenario, const models::Catalogue& catalogue,
                                     const ExportOptions& options) {
@@ -331,8 +292,7 @@ Expected<ExportFiles> render_bundle(const Scenario& scenario, const models::Cata
   Bundle bundle;
   bundle.scenario = &scenario;
   bundle.options = &options;
-  bundle.has_mig = std::ranges::any_of(scenario.node_pools,
-                                       [](const auto& pool) { return pool.mig.has_value(); });
+  bundle.has_mig = has_mig(scenario);
   if (options.image == NodeImage::Al2023) {
     add_kind(bundle.has_mig ? render_gpu_operator : render_helm_values, scenario, catalogue,
              options, files, found);
@@ -347,7 +307,7 @@ Expected<ExportFiles> render_bundle(const Scenario& scenario, const models::Cata
   }
   if (!found.empty()) return tl::unexpected(std::move(found));
   bundle.nodes = *image_nodes(scenario, catalogue, options);
-  choose_installer(bundle, catalogue);
+  bundle.plugin = installer_of(scenario, catalogue, options);
   add_pods(scenario, "pods/", files);
   files.push_back({"apply.sh", apply_script(bundle), true});
   files.push_back({"rollback.sh", rollback_script(bundle), true});

@@ -19,30 +19,6 @@ using scenarios::CapacityType;
 using scenarios::NodePool;
 using scenarios::Provisioner;
 
-constexpr int kImageVolumeGib = 200;
-
-// What the Cluster Autoscaler reads of an Auto Scaling group.
-// Source: kubernetes/autoscaler cluster-autoscaler/cloudprovider/aws/README.md.
-json autoscaler_tags(const PoolNodes& nodes, const std::string& cluster, bool tells_resources) {
-  const std::string prefix = "k8s.io/cluster-autoscaler/";
-  json tags = {{prefix + "enabled", "true"}, {prefix + cluster, "owned"}};
-  if (!tells_resources) return tags;
-  for (const AdvertisedResource& resource : advertised(nodes.target)) {
-    if (!resource.count) continue;
-    tags[prefix + "node-template/resources/" + resource.name] = std::to_string(*resource.count);
-  }
-  return tags;
-}
-
-// "nvidia-a10g": the Cluster Autoscaler waits for the GPUs of nodes with this label.
-std::string accelerator_of(const PoolTarget& target) {
-  std::string name = "nvidia-" + target.gpu->name.substr(0, target.gpu->name.find('-'));
-  std::ranges::transform(name, name.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return name;
-}
-
 class EksctlWriter {
  public:
   EksctlWriter(const scenarios::Scenario& scenario, const ExportOptions& options)
@@ -129,6 +105,37 @@ class EksctlWriter {
   std::string cluster_;
 };
 
+// awslabs/eksdemo pkg/resource/nodegroup/options.go: it taints nodes with GPUs unless told not to,
+// and knows no other taint and no label.
+std::string eksdemo_line(const PoolNodes& nodes, const std::string& cluster) {
+  const NodePool& pool = *nodes.target.pool;
+  const auto is_its_own = [](const scenarios::Taint& taint) {
+    return taint.key == "nvidia.com/gpu" && taint.value.empty() && taint.effect == "NoSchedule";
+  };
+  const bool fits = pool.capacity_type == CapacityType::OnDemand && pool.taints.size() < 2 &&
+                    std::ranges::all_of(pool.taints, is_its_own);
+  if (!fits) return {};
+  const int most = std::max(1, pool.most_nodes.value_or(pool.nodes));
+  std::string out = fmt::format("  eksdemo create nodegroup {} -c {} -i {} -N {}", pool.name.value,
+                                cluster, nodes.target.instance->name, pool.nodes);
+  if (pool.nodes > 0 && pool.nodes < most) out += fmt::format(" --min {}", pool.nodes);
+  return out + fmt::format(" --max {}{}\n", most, pool.taints.empty() ? " --no-taints" : "");
+}
+
+// Of the image that both make.
+std::string eksdemo_comment(const std::vector<PoolNodes>& nodes, const ExportOptions& options) {
+  if (options.image != NodeImage::Al2023) return {};
+  std::string lines;
+  for (const PoolNodes& one : nodes) {
+    lines += eksdemo_line(one, options.cluster.empty() ? "my-cluster" : options.cluster);
+  }
+  if (lines.empty()) return {};
+  return comment(
+             "On-demand groups with eksdemo instead; it sets no labels, which apply.sh of a bundle "
+             "does:") +
+         commented(lines);
+}
+
 std::string eksctl_title(const scenarios::Scenario& scenario, const ExportOptions& options) {
   std::string out = comment(
       fmt::format("eksctl node groups of scenario variant {} (eksctl.yaml), written by slicewise",
@@ -176,7 +183,8 @@ Expected<ExportFiles> render_eksctl(const scenarios::Scenario& scenario,
   const Expected<std::vector<PoolNodes>> nodes = image_nodes(scenario, catalogue, options);
   if (!nodes) return tl::unexpected(nodes.error());
   const EksctlWriter writer(scenario, options);
-  return ExportFiles{{"eksctl.yaml", eksctl_title(scenario, options) + writer.remarks(*nodes) +
+  return ExportFiles{{"eksctl.yaml", eksctl_title(scenario, options) +
+                                         eksdemo_comment(*nodes, options) + writer.remarks(*nodes) +
                                          yaml_text(writer.config(*nodes))}};
 }
 

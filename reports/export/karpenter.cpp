@@ -1,3 +1,5 @@
+#include "karpenter.hpp"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -81,8 +83,8 @@ std::string class_name_of(const NodePool& pool, NodeImage image) {
 
 class KarpenterWriter {
  public:
-  KarpenterWriter(const ExportOptions& options, const Provisioner& provisioner, std::string title)
-      : options_(options), provisioner_(provisioner), text_(std::move(title)) {
+  KarpenterWriter(const ExportOptions& options, const Provisioner& provisioner)
+      : options_(options), provisioner_(provisioner) {
     cluster_ = options.cluster.empty() ? "${CLUSTER_NAME}" : options.cluster;
   }
 
@@ -92,11 +94,11 @@ class KarpenterWriter {
     add_overlay(nodes);
   }
 
-  std::string take() { return std::move(text_); }
+  std::vector<KarpenterObject> take() { return std::move(objects_); }
 
  private:
   void add_document(const std::string& remarks, const json& object) {
-    text_ += "---\n" + remarks + yaml_text(object);
+    objects_.push_back({object["kind"], object["metadata"]["name"], remarks + yaml_text(object)});
   }
 
   void add_class(const PoolNodes& nodes) {
@@ -228,7 +230,7 @@ class KarpenterWriter {
 
   // nodeOverlay: false was simulated, so it is what is put in place.
   void add_unknown(const PoolTarget& target) {
-    text_ += comment(fmt::format(
+    objects_.back().text += comment(fmt::format(
         "No NodeOverlay for {}: the scenario has nodeOverlay: false. Karpenter goes by what EC2 "
         "says of {}, and starts nothing for resources that EC2 does not know.",
         target.pool->name.value, target.instance->name));
@@ -237,7 +239,7 @@ class KarpenterWriter {
   const ExportOptions& options_;
   const Provisioner& provisioner_;
   std::string cluster_;
-  std::string text_;
+  std::vector<KarpenterObject> objects_;
   std::vector<std::string> classes_;
 };
 
@@ -262,15 +264,25 @@ std::string karpenter_title(const scenarios::Scenario& scenario, const ExportOpt
 
 }  // namespace
 
-Expected<ExportFiles> render_karpenter(const scenarios::Scenario& scenario,
-                                       const models::Catalogue& catalogue,
-                                       const ExportOptions& options) {
+Expected<std::vector<KarpenterObject>> karpenter_objects(const scenarios::Scenario& scenario,
+                                                         const models::Catalogue& catalogue,
+                                                         const ExportOptions& options) {
   const Expected<std::vector<PoolNodes>> nodes = image_nodes(scenario, catalogue, options);
   if (!nodes) return tl::unexpected(nodes.error());
   if (Diagnostics found = unknown_counts(*nodes); !found.empty()) return tl::unexpected(found);
-  KarpenterWriter writer(options, scenario.provisioner, karpenter_title(scenario, options));
+  KarpenterWriter writer(options, scenario.provisioner);
   for (const PoolNodes& one : *nodes) writer.add(one);
-  return ExportFiles{{"karpenter.yaml", writer.take()}};
+  return writer.take();
+}
+
+Expected<ExportFiles> render_karpenter(const scenarios::Scenario& scenario,
+                                       const models::Catalogue& catalogue,
+                                       const ExportOptions& options) {
+  const auto objects = karpenter_objects(scenario, catalogue, options);
+  if (!objects) return tl::unexpected(objects.error());
+  std::string text = karpenter_title(scenario, options);
+  for (const KarpenterObject& object : *objects) text += "---\n" + object.text;
+  return ExportFiles{{"karpenter.yaml", std::move(text)}};
 }
 
 }  // namespace slicewise::reports

@@ -55,6 +55,27 @@ nlohmann::json taints_of(const scenarios::NodePool& pool) {
   return out;
 }
 
+// Source: kubernetes/autoscaler cluster-autoscaler/cloudprovider/aws/README.md.
+nlohmann::json autoscaler_tags(const PoolNodes& nodes, const std::string& cluster,
+                               bool tells_resources) {
+  const std::string prefix = "k8s.io/cluster-autoscaler/";
+  nlohmann::json tags = {{prefix + "enabled", "true"}, {prefix + cluster, "owned"}};
+  if (!tells_resources) return tags;
+  for (const AdvertisedResource& resource : advertised(nodes.target)) {
+    if (!resource.count) continue;
+    tags[prefix + "node-template/resources/" + resource.name] = std::to_string(*resource.count);
+  }
+  return tags;
+}
+
+std::string accelerator_of(const PoolTarget& target) {
+  std::string name = "nvidia-" + target.gpu->name.substr(0, target.gpu->name.find('-'));
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return name;
+}
+
 Diagnostics unknown_counts(const std::vector<PoolNodes>& nodes) {
   Diagnostics found;
   for (const PoolNodes& one : nodes) {

@@ -35,6 +35,15 @@ bool is_reserved_label(std::string_view key);
 // [{key, value, effect}] of the scenario; empty for none.
 nlohmann::json taints_of(const scenarios::NodePool& pool);
 
+inline constexpr int kImageVolumeGib = 200;  // Assumed: of the disk that images are pulled to
+
+// What the Cluster Autoscaler reads of an Auto Scaling group.
+nlohmann::json autoscaler_tags(const PoolNodes& nodes, const std::string& cluster,
+                               bool tells_resources);
+
+// "nvidia-a10g": the Cluster Autoscaler waits for the GPUs of nodes with this label.
+std::string accelerator_of(const PoolTarget& target);
+
 // EXPORT_UNFIT where a count of the node's resources is not known without a MIG layout.
 Diagnostics unknown_counts(const std::vector<PoolNodes>& nodes);
 

@@ -6,6 +6,10 @@
   validate_exports.py configs DIRECTORY               the same over accepted/, refused/, ...
   validate_exports.py schema  EXPORTS                 Kubernetes' object schemas
   validate_exports.py crds    EXPORTS                 CRDs of Karpenter and KEDA, CEL included
+  validate_exports.py gitops  EXPORTS                 CRDs of Argo CD and Flux, and kustomize
+  validate_exports.py kueue   EXPORTS                 CRDs of Kueue
+  validate_exports.py alerts  EXPORTS                 CRD of PrometheusRule, and promtool
+  validate_exports.py terraform EXPORTS               a parser of HCL, and terraform where it is
   validate_exports.py mig     EXPORTS                 mig-parted's own parser
   validate_exports.py operator EXPORTS                helm template on the GPU Operator's chart
   validate_exports.py scripts EXPORTS                 shellcheck, and TOML of Bottlerocket
@@ -28,6 +32,7 @@ import tempfile
 
 from validators import Problems, load_all_yaml, load_yaml, pinned, skip, tool, validators
 from validate_charts import named, run_helm, unknown_keys
+from validate_terraform import run_terraform
 
 
 def parse(config):
@@ -161,6 +166,93 @@ def run_crds(exports):
                       .replace("minReplicaCount: 1", "minReplicaCount: one"))
     read, error = go_validator("objects", keda, broken)
     problems.check(read is None and "minReplicaCount" in error, broken, f"accepted: {error}")
+    problems.exit(minimum=20)
+
+
+def promtool_problem(groups):
+    """What promtool says of groups of rules; "" when it takes them."""
+    if shutil.which("promtool") is None:
+        skip("promtool is missing")
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        json.dump({"groups": groups}, file)
+        file.flush()
+        out = subprocess.run(["promtool", "check", "rules", "--lint-fatal", file.name],
+                             capture_output=True, text=True, check=False)
+    return out.stdout + out.stderr if out.returncode else ""
+
+
+def run_alerts(exports):
+    problems = Problems()
+    crds = tool("crds", "prometheus-operator-" + pinned()["PROMETHEUS_OPERATOR_VERSION"])
+    files = sorted(exports.glob("*/*/prometheus-rule/prometheus-rule.yaml"))
+    check_objects(problems, crds, files)
+    for path in files:
+        groups = load_yaml(path.read_text())["spec"]["groups"]
+        said = promtool_problem(groups)
+        problems.check(not said, path, said)
+        groups[0]["rules"][0]["expr"] += " >"
+        problems.check(promtool_problem(groups), path, "a broken expression is accepted")
+    problems.exit(minimum=10)
+
+
+def run_kueue(exports):
+    problems = Problems()
+    files = sorted(exports.glob("*/*/kueue/kueue.yaml"))
+    crds = tool("crds", "kueue-" + pinned()["KUEUE_VERSION"])
+    check_objects(problems, crds, files)
+    broken = exports / "broken-kueue.yaml"
+    broken.write_text(files[0].read_text().replace("nominalQuota", "quota"))
+    read, error = go_validator("objects", crds, broken)
+    problems.check(read is None and "quota" in error, broken, f"accepted: {error}")
+    problems.exit(minimum=10)
+
+
+def check_folder(problems, path, folder):
+    """What a controller would read of a folder of the repository is there."""
+    problems.check(folder.is_dir() and any(folder.iterdir()), path, f"{folder.name} is missing")
+    if not (folder / "kustomization.yaml").is_file() or shutil.which("kubectl") is None:
+        return
+    out = subprocess.run(["kubectl", "kustomize", folder], capture_output=True, text=True, check=False)
+    problems.check(out.returncode == 0 and "kind: HelmRelease" in out.stdout, path, out.stderr)
+    made = [o for o in load_all_yaml(out.stdout) if o and o["kind"] == "ConfigMap"]
+    problems.check(made and load_yaml(made[0]["data"]["values.yaml"]), path, "no values")
+
+
+def run_gitops(exports):
+    problems = Problems()
+    applications = sorted(exports.glob("*/*/argocd*/argocd.yaml"))
+    check_objects(problems, tool("crds", "argo-cd-" + pinned()["ARGOCD_VERSION"]), applications)
+    for path in applications:
+        for document in load_all_yaml(path.read_text()):
+            spec = document["spec"]
+            for source in spec.get("sources", [spec.get("source")]):
+                for values in source.get("helm", {}).get("valueFiles", []):
+                    there = path.parent / values.removeprefix("$values/slicewise/")
+                    problems.check(there.is_file(), path, f"{values} is missing")
+                if "path" in source:
+                    check_folder(problems, path,
+                                 path.parent / source["path"].removeprefix("slicewise/"))
+    parts = {"source-controller": [], "kustomize-controller": []}
+    for path in sorted(exports.glob("*/*/flux*/flux.yaml")):
+        documents = list(load_all_yaml(path.read_text()))
+        for document in documents:
+            if document["kind"] == "Kustomization":
+                folder = document["spec"]["path"].removeprefix("./slicewise/")
+                check_folder(problems, path, path.parent / folder)
+        releases = path.parent / "device-plugin/release.yaml"
+        if releases.is_file():
+            documents += [d for d in load_all_yaml(releases.read_text())
+                          if d["kind"] == "HelmRepository"]
+        for document in documents:
+            group = document["apiVersion"].split(".")[0]
+            parts[group + "-controller"].append(document)
+    for controller, documents in parts.items():
+        file = exports / f"{controller}.yaml"
+        file.write_text("".join("---\n" + json.dumps(d, indent=1) + "\n" for d in documents))
+        read, error = go_validator("objects", tool("crds", f"{controller}-{pinned()['FLUX_VERSION']}"),
+                                   file)
+        problems.check(read == f"{len(documents)}\n", controller, f"{read} {error}")
+        problems.checked += len(documents)
     problems.exit(minimum=20)
 
 
@@ -319,7 +411,8 @@ def main():
     mode, path, *rest = sys.argv[1:]
     run = {"helm": run_helm, "parser": run_parser, "configs": run_configs, "schema": run_schema,
            "crds": run_crds, "mig": run_mig, "operator": run_operator, "scripts": run_scripts,
-           "eksctl": run_eksctl, "dra": run_dra, "schemas": run_schemas}
+           "eksctl": run_eksctl, "dra": run_dra, "schemas": run_schemas, "gitops": run_gitops,
+           "kueue": run_kueue, "alerts": run_alerts, "terraform": run_terraform}
     run[mode](pathlib.Path(path), *rest)
 
 

@@ -54,6 +54,7 @@ void write_kinds(const fs::path& directory, const scenarios::Scenario& scenario,
   for (const reports::NodeImage image :
        {reports::NodeImage::Al2023, reports::NodeImage::Bottlerocket}) {
     options.image = image;
+    options.repository = "https://git.example.com/platform.git";
     const bool is_plain = image == reports::NodeImage::Al2023;
     for (const reports::ExportKind& kind : reports::kExportKinds) {
       if (kind.shows_run) continue;

@@ -41,8 +41,8 @@ class Bash(unittest.TestCase):
         self.assertEqual(bash_offers("run", "-o", "j"), ["json", "junit"])
         self.assertEqual(bash_offers("export", "--to", ""),
                          ["helm-values", "configmap", "gpu-operator", "mig-parted", "karpenter",
-                          "pod-patch", "kustomize", "bottlerocket", "eksctl", "dra", "nos",
-                          "keda", "bundle", "probe-job", "scenario", "perfetto", "openmetrics", "grafana", "csv"])
+                          "pod-patch", "kustomize", "bottlerocket", "eksctl", "terraform", "dra", "nos",
+                          "keda", "kueue", "bundle", "argocd", "flux", "prometheus-rule", "probe-job", "scenario", "perfetto", "openmetrics", "grafana", "csv"])
         self.assertEqual(bash_offers("schema", "sc"), ["scenario"])
         self.assertIn("mig-profiles", bash_offers("get", "m"))
         self.assertIn("--family", bash_offers("get", "instances", "--fam"))

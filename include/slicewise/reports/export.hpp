@@ -26,6 +26,7 @@ struct ExportOptions {
   std::map<std::string, std::string> node_selector;  // nodes that run the plugin; empty = chart's
   NodeImage image = NodeImage::Al2023;  // of Karpenter's and eksctl's nodes, and of the bundle
   std::string cluster = {};             // "": the placeholder ${CLUSTER_NAME}
+  std::string repository = {};          // of Git, for argocd and flux; "": ${REPOSITORY_URL}
   // Of openmetrics: a label, when the run begins (absent: see kMetricsEpoch) and whether
   // dcgm-exporter's names are written as well.
   std::string scenario = {};
@@ -91,10 +92,15 @@ RenderExport render_eksctl;
 RenderExport render_dra;
 RenderExport render_nos;
 RenderExport render_keda;
+RenderExport render_kueue;
+RenderExport render_terraform;
 RenderExport render_probe_job;
 RenderExport render_bundle;
+RenderExport render_argocd;
+RenderExport render_flux;
 RenderExport render_scenario;
 // These simulate the first replication and write down how it went (sim/recording.hpp).
+RenderExport render_prometheus_rule;
 RenderExport render_perfetto;
 RenderExport render_openmetrics;
 RenderExport render_grafana;
@@ -116,6 +122,8 @@ struct ExportFlags {
   bool chart_version = false;
   bool image = false;
   bool cluster = false;
+  bool repository = false;
+  bool node_selector = false;
 };
 
 struct ExportKind {
@@ -135,9 +143,15 @@ struct ExportKind {
 inline constexpr Applies kYes = Applies::Yes;
 inline constexpr Applies kNo = Applies::No;
 
-inline constexpr ExportFlags kUsesChart{.chart_version = true};
+inline constexpr ExportFlags kUsesChart{.chart_version = true, .node_selector = true};
 inline constexpr ExportFlags kUsesNodes{.image = true, .cluster = true};
-inline constexpr ExportFlags kUsesAll{.chart_version = true, .image = true, .cluster = true};
+inline constexpr ExportFlags kUsesAll{
+    .chart_version = true, .image = true, .cluster = true, .node_selector = true};
+inline constexpr ExportFlags kUsesRepository{.chart_version = true,
+                                             .image = true,
+                                             .cluster = true,
+                                             .repository = true,
+                                             .node_selector = true};
 
 inline constexpr std::array kExportKinds = {
     ExportKind{"helm-values", "values of the device plugin's Helm chart", kYes, kYes, kNo, kNo,
@@ -169,6 +183,12 @@ inline constexpr std::array kExportKinds = {
                "--install-nvidia-plugin=false; a managed group has no fall-back from spot",
                render_eksctl, kUsesNodes},
     ExportKind{
+        "terraform", "node groups, or Karpenter's objects, and the plugin's Helm release", kYes,
+        kYes, kYes, kNo,
+        "needs --out DIR, on AL2023; a module for a cluster that is there: aws_eks_node_group, "
+        "kubectl_manifest and helm_release",
+        render_terraform, kUsesAll},
+    ExportKind{
         "dra", "claims and DeviceClasses of NVIDIA's DRA driver", kYes, kYes, kNo, kNo,
         "in place of the device plugin, never beside it on a node; Kubernetes 1.34 and newer, "
         "Karpenter 1.15; sharing is behind feature gates of the driver",
@@ -180,8 +200,21 @@ inline constexpr std::array kExportKinds = {
     ExportKind{"keda", "ScaledObjects of the Services that are autoscaled", kYes, kYes, kYes, kYes,
                "KEDA and Prometheus; a query names the metric of vLLM, Triton or dcgm-exporter",
                render_keda},
+    ExportKind{"kueue", "flavors and queues with the quotas that were simulated", kYes, kYes, kYes,
+               kYes, "needs --out DIR; Kueue 0.17 and newer; Jobs get their label by a component",
+               render_kueue},
     ExportKind{"bundle", "a directory with all that applies, and scripts", kYes, kYes, kYes, kNo,
                "needs --out DIR; apply.sh, rollback.sh and VERIFY.md", render_bundle, kUsesAll},
+    ExportKind{"argocd", "the bundle as a folder of a Git repository, with its Applications", kYes,
+               kYes, kYes, kNo, "needs --out DIR; Argo CD 2.10 and newer", render_argocd,
+               kUsesRepository},
+    ExportKind{"flux", "the same with Flux's GitRepository, Kustomizations and HelmRelease", kYes,
+               kYes, kYes, kNo, "needs --out DIR; Flux 2.7 and newer, 2.3 with slower upgrades",
+               render_flux, kUsesRepository},
+    ExportKind{"prometheus-rule", "alerts where the cluster leaves what was simulated", kYes, kYes,
+               kYes, kYes,
+               "Prometheus Operator; limits are objectives, and the most of the first replication",
+               render_prometheus_rule},
     ExportKind{"probe-job", "Jobs that measure the GPUs of the nodes, by gpu_probe", kYes, kYes,
                kYes, kYes,
                "nothing else may run on the GPU meanwhile; --catalogue reads what they print",

@@ -35,15 +35,19 @@ class Mistakes(unittest.TestCase):
 
     def test_a_keyword_that_makes_no_sense_is_a_usage_error(self):
         s = slicewise.load(SHARED)
-        prices = slicewise.Text("p.json", "{}")
         for call in (lambda: s.run(variant="nope"), lambda: s.run(fidelity="best"),
                      lambda: s.export("helm"), lambda: s.plan(max_nodes=0),
                      lambda: slicewise.replay("scenarios/examples/logs/team-trace.csv"),
                      lambda: s.with_(replicaz=2), lambda: s.with_(nodes=2).check()):
             self.assertRaises(slicewise.UsageError, call)
             self.assertRaises(ValueError, call)
-        with self.assertRaisesRegex(slicewise.UsageError, "takes no prices"):
-            slicewise.load(SHARED, prices=prices).export("helm-values")
+
+    def test_what_is_exported_may_have_prices_of_its_own(self):
+        """It was a usage error, so that capacity which is reserved could not be exported."""
+        prices = slicewise.Text("p.json", "{}")
+        files = slicewise.load(SHARED, prices=prices).export(
+            "helm-values", variant="shared", node_selector={"eks-node": "gpu"})
+        self.assertIn("\nnodeSelector:\n  eks-node: gpu\n", files[""])
 
     def test_a_field_of_several_needs_a_path(self):
         s = slicewise.load(SHARED)

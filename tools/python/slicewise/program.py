@@ -30,7 +30,8 @@ Source = Union[str, "os.PathLike[str]", Text]
 
 _USAGE, _INVALID, _FILE, _BUG, _MEMORY, _INTERRUPTED = 2, 3, 5, 70, 71, 130
 # Flags that are given once for each value; others take them with commas.
-_REPEATED = {"set", "sweep", "variant", "scale", "vary", "profile-by", "catalogue", "file"}
+_REPEATED = {"set", "sweep", "variant", "scale", "vary", "profile-by", "catalogue", "file",
+             "node-selector"}
 _PERCENT = {"by", "growth", "inflate", "precision"}
 
 _SHORT_S = 1.0  # what takes no longer shows no bar

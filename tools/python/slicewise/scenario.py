@@ -224,17 +224,16 @@ class Scenario:
                          max_events=max_events, max_memory=max_memory)
 
     def export(self, to: str, *, variant: str | None = None, chart_version: str | None = None,
-               image: str | None = None, cluster: str | None = None, start: str | None = None,
+               image: str | None = None, cluster: str | None = None, repository: str | None = None,
+               node_selector: Mapping[str, str] | None = None, start: str | None = None,
                dcgm_compat: bool = False, requests: int | None = None,
                max_events: int | None = None, max_memory: str | None = None) -> Files:
         """The files that put it in place, by path: `slicewise export --to`. One file alone has the
-        path ""; `write` puts them on the disk. UsageError for a scenario with prices of its own, which
-        no such file can have."""
-        if self.prices is not None:
-            raise UsageError("export takes no prices: the files are those of the catalogue's")
+        path ""; `write` puts them on the disk."""
         files, words = self._files()
         return ask(["export", *words, f"--to={to}", "--out=.", *flags(
-            variant=variant, chart_version=chart_version, image=image, cluster=cluster, start=start,
+            variant=variant, chart_version=chart_version, image=image, cluster=cluster,
+            repository=repository, node_selector=node_selector, start=start,
             dcgm_compat=dcgm_compat, requests=requests, max_events=max_events,
             max_memory=max_memory)], files, Files, False)
 

@@ -31,6 +31,11 @@ reports::ExportOptions options_of(const ExportCommand& command, const std::strin
   }
   options.image = command.image.value_or(options.image);
   options.cluster = command.cluster;
+  options.repository = command.repository;
+  for (const std::string& label : command.node_selector) {
+    const std::size_t sign = label.find('=');
+    options.node_selector[label.substr(0, sign)] = label.substr(sign + 1);
+  }
   options.scenario = scenario;
   options.dcgm_compat = command.dcgm_compat;
   options.most_requests = command.requests.value_or(options.most_requests);
@@ -113,6 +118,17 @@ bool chart_is_unknown(const Diagnostics& problems) {
   });
 }
 
+std::string check_node_label(const std::string& text) {
+  const std::size_t sign = text.find('=');
+  const bool is_one = sign != std::string::npos && sign > 0 && sign + 1 < text.size();
+  return is_one ? "" : "\"" + text + "\" is not KEY=VALUE (eks-node=gpu)";
+}
+
+bool simulates(const reports::ExportKind& kind) {
+  return kind.shows_run || kind.render == reports::render_prometheus_rule ||
+         kind.render == reports::render_kueue;
+}
+
 // Flags that say nothing about this kind of file. A variable of the environment is for all kinds.
 std::string idle_flag(const ExportCommand& command) {
   const auto idles = [](const char* name, bool is_given, bool is_used) {
@@ -128,6 +144,10 @@ std::string idle_flag(const ExportCommand& command) {
   if (idles("requests", command.requests.has_value(),
             command.kind->render == reports::render_csv_tables)) {
     return "--requests";
+  }
+  if (idles("repository", !command.repository.empty(), uses.repository)) return "--repository";
+  if (idles("node-selector", !command.node_selector.empty(), uses.node_selector)) {
+    return "--node-selector";
   }
   return idles("cluster", !command.cluster.empty(), uses.cluster) ? "--cluster" : "";
 }
@@ -160,6 +180,13 @@ void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
              "Image of the nodes that karpenter and bundle start (default al2023)");
   add_text(verb, "--cluster", exporting.cluster, "NAME",
            "Name of the cluster (default: the placeholder ${CLUSTER_NAME})");
+  add_text(verb, "--repository", exporting.repository, "URL",
+           "Git repository that Argo CD or Flux reads (default: ${REPOSITORY_URL})");
+  verb.add_option("--node-selector", exporting.node_selector,
+                  "Only nodes with this label run the device plugin: eks-node=gpu")
+      ->type_name("KEY=VALUE")
+      ->check(CLI::Validator(check_node_label, ""))
+      ->allow_extra_args(false);
   add_text(
       verb, "--start", exporting.start, "TIME",
       "When the run of openmetrics begins: 2026-01-05T00:00:00Z (the default) or Unix seconds");
@@ -167,6 +194,7 @@ void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
                 "Metrics of openmetrics under the names of dcgm-exporter as well");
   add_number(verb, "--requests", 1, std::numeric_limits<int>::max(), exporting.requests,
              "Most rows of requests.csv (default 100000)");
+  add_prices(verb, exporting.prices);
   add_size_limits(verb, exporting.limits);
 }
 
@@ -178,15 +206,22 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
     return usage_error(fmt::format("{} says nothing about --to {}", flag, command.kind->name),
                        "leave it out; slicewise explain export says what each kind of file is");
   }
-  const auto opened = open_catalogue(flags);
+  auto opened = open_catalogue(flags);
   if (!opened) return opened.error();
-  const models::Catalogue& catalogue = *opened;
   tl::expected<ScenarioFile, ExitCode> file =
       open_scenario_or_option(command.file, command.set, flags, command.candidate);
   if (!file) return file.error();
-  if (const Diagnostics problems = sim::check_names(file->loaded, catalogue); !problems.empty()) {
-    return fail(problems, file->texts, flags);
+  if (const ExitCode code = lay_prices_over(*opened, prices_of(command.prices, *file), flags);
+      code != ExitCode::Success) {
+    return code;
   }
+  const models::Catalogue& catalogue = *opened;
+  Diagnostics problems = sim::check_names(file->loaded, catalogue);
+  if (!simulates(*command.kind)) {
+    // What is put in place has no price.
+    std::erase_if(problems, [](const Diagnostic& d) { return d.code == Code::PriceUnknown; });
+  }
+  if (!problems.empty()) return fail(problems, file->texts, flags);
   scenarios::ScenarioSet& set = file->loaded.set;
   if (command.variant.empty() && set.variants.size() > 1) {
     return usage_error(set.name + " has several variants: say which one with --variant",

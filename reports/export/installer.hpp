@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "slicewise/reports/export.hpp"
+
+// The Helm chart that brings device plugin and settings onto nodes whose image has neither.
+namespace slicewise::reports {
+
+struct Installer {
+  std::string values;  // the file of Helm values, "" where the image brings the plugin
+  std::string repository;
+  std::string url;  // of the repository
+  std::string chart;
+  std::string version;
+  std::string release;
+  std::string namespace_name;
+  std::string daemonset;  // to wait for, "" for the operator's, which makes its own later
+};
+
+// Whether some pool is cut. MIG layouts need mig-manager, which comes with the GPU Operator and its
+// own device plugin.
+bool has_mig(const scenarios::Scenario& scenario);
+
+Installer installer_of(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
+                       const ExportOptions& options);
+
+}  // namespace slicewise::reports

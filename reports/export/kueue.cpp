@@ -1,0 +1,248 @@
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "slicewise/reports/export.hpp"
+#include "slicewise/sim/world.hpp"
+
+#include "../document/document_text.hpp"
+#include "guide.hpp"
+#include "node_settings.hpp"
+
+// A Kueue ClusterQueue whose quotas are what was simulated. Field by field against the CRDs of
+// Kueue 0.17 (sigs.k8s.io/kueue config/components/crd/bases).
+namespace slicewise::reports {
+namespace {
+
+using nlohmann::json;
+using scenarios::PodQueue;
+using scenarios::Scenario;
+using scenarios::Workload;
+using scenarios::WorkloadKind;
+
+constexpr std::string_view kApi = "kueue.x-k8s.io/v1beta2";
+constexpr std::string_view kQueue = "slicewise";
+constexpr std::string_view kCpu = "cpu";
+constexpr std::string_view kMemory = "memory";
+
+// How much of each resource, CPU in thousandths and memory in bytes.
+using Amounts = std::map<std::string, std::int64_t, std::less<>>;
+
+struct Flavor {
+  const scenarios::NodePool* pool;
+  const sim::PoolModel* model;
+  Amounts quota;
+};
+
+Amounts asked_by(const Workload& workload) {
+  Amounts out = {{std::string(kCpu), workload.pod.cpu_request.count},
+                 {std::string(kMemory), workload.pod.memory_request.count}};
+  for (const scenarios::ExtendedRequest& request : workload.pod.extended) {
+    out[request.name.value] = request.count;
+  }
+  return out;
+}
+
+Amounts offered_by(const scenarios::NodePool& pool, const sim::PoolModel& model) {
+  const std::int64_t nodes = pool.most_nodes.value_or(pool.nodes);
+  Amounts out = {{std::string(kCpu), nodes * model.allocatable_cpu.count},
+                 {std::string(kMemory), nodes * model.allocatable_memory.count}};
+  for (std::size_t offer = 0; offer < model.offers.size(); ++offer) {
+    out[model.offers[offer].name] = nodes * model.tickets_per_node(offer, 0);
+  }
+  return out;
+}
+
+// How many of the pods fit, one resource beside the other.
+std::int64_t room_for(const Amounts& asked, const Amounts& left, std::int64_t pods) {
+  for (const auto& [name, amount] : asked) {
+    if (amount == 0) continue;
+    const auto known = left.find(name);
+    pods = std::min(pods, known == left.end() ? 0 : known->second / amount);
+  }
+  return pods;
+}
+
+// Kueue does not see pods that no queue holds.
+void leave_room(const Workload& workload, std::vector<Flavor>& flavors) {
+  const Amounts asked = asked_by(workload);
+  std::int64_t pods = workload.count;
+  for (Flavor& flavor : flavors) {
+    if (!sim::admits(*flavor.model, workload.pod)) continue;
+    const std::int64_t here = room_for(asked, flavor.quota, pods);
+    for (const auto& [name, amount] : asked) {
+      if (here > 0) flavor.quota[name] -= here * amount;
+    }
+    pods -= here;
+  }
+}
+
+std::string quota_text(std::string_view resource, std::int64_t amount) {
+  if (resource == kCpu) return fmt::format("{}m", amount);
+  return resource == kMemory ? fmt::format("{}Mi", amount >> 20) : std::to_string(amount);
+}
+
+json flavor_object(const Flavor& flavor, bool by_karpenter) {
+  json spec = {{"nodeLabels",
+                {{by_karpenter ? "karpenter.sh/nodepool" : "eks.amazonaws.com/nodegroup",
+                  flavor.pool->name.value}}}};
+  json taints = taints_of(*flavor.pool);
+  if (!taints.empty()) spec["nodeTaints"] = std::move(taints);
+  return {{"apiVersion", kApi},
+          {"kind", "ResourceFlavor"},
+          {"metadata", {{"name", flavor.pool->name.value}}},
+          {"spec", std::move(spec)}};
+}
+
+json resource_group(const std::vector<Flavor>& flavors) {
+  std::set<std::string, std::less<>> covered;
+  for (const Flavor& flavor : flavors) {
+    for (const auto& [name, amount] : flavor.quota) covered.insert(name);
+  }
+  json list = json::array();
+  for (const Flavor& flavor : flavors) {
+    json resources = json::array();
+    for (const std::string& name : covered) {
+      const auto known = flavor.quota.find(name);
+      const std::int64_t amount = known == flavor.quota.end() ? 0 : known->second;
+      resources.push_back({{"name", name}, {"nominalQuota", quota_text(name, amount)}});
+    }
+    list.push_back({{"name", flavor.pool->name.value}, {"resources", std::move(resources)}});
+  }
+  return {{"coveredResources", covered}, {"flavors", std::move(list)}};
+}
+
+bool takes_places(const Scenario& scenario) {
+  return scenarios::preempts(scenario.pod_queue) ||
+         std::ranges::any_of(scenario.workloads, [](const Workload& workload) {
+           return workload.priority != 0 &&
+                  workload.preemption_policy == scenarios::PreemptionPolicy::PreemptLowerPriority;
+         });
+}
+
+json cluster_queue(const Scenario& scenario, const std::vector<Flavor>& flavors,
+                   const std::set<std::string>& namespaces) {
+  const bool is_strict = scenario.pod_queue == PodQueue::Fifo;
+  return {{"apiVersion", kApi},
+          {"kind", "ClusterQueue"},
+          {"metadata", {{"name", kQueue}}},
+          {"spec",
+           {{"namespaceSelector",
+             {{"matchExpressions", json::array({{{"key", "kubernetes.io/metadata.name"},
+                                                 {"operator", "In"},
+                                                 {"values", namespaces}}})}}},
+            {"queueingStrategy", is_strict ? "StrictFIFO" : "BestEffortFIFO"},
+            {"preemption",
+             {{"withinClusterQueue", takes_places(scenario) ? "LowerPriority" : "Never"}}},
+            {"resourceGroups", json::array({resource_group(flavors)})}}}};
+}
+
+json local_queue(const std::string& space) {
+  return {{"apiVersion", kApi},
+          {"kind", "LocalQueue"},
+          {"metadata", {{"name", kQueue}, {"namespace", space}}},
+          {"spec", {{"clusterQueue", kQueue}}}};
+}
+
+json queue_patch(const Workload& workload) {
+  return {{"apiVersion", "batch/v1"},
+          {"kind", "Job"},
+          {"metadata",
+           {{"name", workload.name.value},
+            {"namespace", workload.namespace_name},
+            {"labels", {{"kueue.x-k8s.io/queue-name", kQueue}}}}}};
+}
+
+// A component whose patches put the Jobs into the queue.
+std::string component(const Scenario& scenario) {
+  std::string out = comment("Name it in your own kustomization, beside the Jobs that it queues:") +
+                    commented("  components:\n  - kueue\n") +
+                    "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches:\n";
+  for (const Workload& workload : scenario.workloads) {
+    if (workload.kind != WorkloadKind::Job) continue;
+    out += "- patch: |-\n" + indented(yaml_text(queue_patch(workload)), 4);
+  }
+  return out;
+}
+
+std::string kueue_title(const Scenario& scenario) {
+  std::string out = comment(fmt::format(
+      "Kueue's queue for the Jobs of scenario variant {} (kueue.yaml), written by slicewise",
+      yaml_scalar(scenario.name)));
+  out += comment(
+      "Kueue 0.17 or newer. A flavor is a node pool; its quota is what the scenario has of it at "
+      "the "
+      "most: nodes times what a node leaves to pods beside its DaemonSets and what its device "
+      "plugin "
+      "advertises, less what Deployments, Services and Notebooks ask for, taken off the pools in "
+      "the "
+      "order of the scenario, since Kueue does not see them.");
+  out += comment(
+      "Roll out. The kustomization beside it is a component that gives the Jobs of yours their "
+      "label; "
+      "a Job without it is not queued:");
+  out += commented(
+      "  kubectl apply --server-side -f kueue.yaml\n"
+      "  kubectl get clusterqueue slicewise -o wide\n");
+  return out + comment("Roll back, once no Job waits:") +
+         commented("  kubectl delete -f kueue.yaml\n");
+}
+
+Diagnostics refusals(const Scenario& scenario) {
+  const auto unfit = [&](std::string what, std::string help) {
+    return Diagnostics{
+        make_diagnostic(Code::ExportUnfit, scenario.where, std::move(what), std::move(help))};
+  };
+  const bool has_jobs = std::ranges::any_of(
+      scenario.workloads, [](const Workload& w) { return w.kind == WorkloadKind::Job; });
+  if (!has_jobs) return unfit("no Job that a queue could hold", "Kueue is for batch workloads");
+  switch (scenario.pod_queue) {
+    case PodQueue::Easy:
+    case PodQueue::ShortestTime:
+    case PodQueue::ShortestService:
+      return unfit("Kueue has no queue that looks at how long Jobs take",
+                   "export a variant with podQueue backfill, fifo or priority");
+    case PodQueue::Backfill:
+    case PodQueue::Fifo:
+    case PodQueue::Priority:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<ExportFiles> render_kueue(const Scenario& scenario, const models::Catalogue& catalogue,
+                                   const ExportOptions& /*options*/) {
+  if (Diagnostics found = refusals(scenario); !found.empty()) return tl::unexpected(found);
+  const Expected<sim::World> world = sim::build_world(scenario, catalogue);
+  if (!world) return tl::unexpected(world.error());
+  std::vector<Flavor> flavors;
+  for (std::size_t p = 0; p < scenario.node_pools.size(); ++p) {
+    const scenarios::NodePool& pool = scenario.node_pools[p];
+    flavors.push_back({&pool, &world->pools[p], offered_by(pool, world->pools[p])});
+  }
+  std::set<std::string> namespaces;
+  for (const Workload& workload : scenario.workloads) {
+    if (workload.kind == WorkloadKind::Job) {
+      namespaces.insert(workload.namespace_name);
+    } else {
+      leave_room(workload, flavors);
+    }
+  }
+  std::string text = kueue_title(scenario);
+  const bool by_karpenter = scenario.provisioner.kind == scenarios::Provisioner::Kind::Karpenter;
+  for (const Flavor& flavor : flavors) {
+    text += "---\n" + yaml_text(flavor_object(flavor, by_karpenter));
+  }
+  text += "---\n" + yaml_text(cluster_queue(scenario, flavors, namespaces));
+  for (const std::string& space : namespaces) text += "---\n" + yaml_text(local_queue(space));
+  return ExportFiles{{"kueue.yaml", std::move(text)}, {"kustomization.yaml", component(scenario)}};
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "slicewise/reports/export.hpp"
+
+// A kustomize component with what the pods of a scenario ask for.
+namespace slicewise::reports {
+
+inline constexpr std::string_view kPriorityClasses = "priority-classes.yaml";
+inline constexpr std::string_view kScaledObjects = "keda.yaml";
+
+// What the pods need beside the objects of the kustomization that is patched.
+ExportFiles pod_object_files(const scenarios::Scenario& scenario);
+
+// Adds the component to `files`, in `folder`, which is "" or ends in "/".
+void add_pods(const scenarios::Scenario& scenario, const std::string& folder, ExportFiles& files);
+
+}  // namespace slicewise::reports

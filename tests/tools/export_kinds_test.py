@@ -1,0 +1,177 @@
+"""Exports of the examples as their readers see them: what each names is there, and the numbers are the scenario's."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import yaml
+
+from program import EXAMPLE, ROOT, main, run, skip_without
+
+UNFIT = 3
+NEW_KINDS = ("argocd", "flux", "terraform", "kueue", "prometheus-rule")
+SHARED = "scenarios/examples/shared-inference.yaml"
+
+
+def variants_of(example):
+    """Of a file of scenarios, in its order; [] for other files."""
+    text = example.read_text(encoding="utf-8")
+    if "kind: Scenario" not in text:
+        return []
+    said = run("export", "-f", str(example), "--to", "pod-patch").stderr
+    return said.split("its variants are ")[1].split("\n")[0].split(", ") if "its variants are " in said else [""]
+
+
+def export(example, variant, kind, folder, *more):
+    named = ("--variant", variant) if variant else ()
+    return run("export", "-f", str(example), *named, "--to", kind, "--out", str(folder), *more)
+
+
+def documents(path):
+    return [d for d in yaml.safe_load_all(path.read_text(encoding="utf-8")) if d]
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+
+class Examples(Folder):
+    def test_each_new_kind_of_each_example_passes_check_or_says_why_not(self):
+        """Property of 19 examples: `check` finds no error in what `export` wrote."""
+        written = dict.fromkeys(NEW_KINDS, 0)
+        for example in sorted((ROOT / "scenarios/examples").glob("*.yaml")):
+            for variant in variants_of(example)[:2]:
+                for kind in NEW_KINDS:
+                    with self.subTest(example=example.name, variant=variant, kind=kind):
+                        folder = self.folder / f"{example.stem}-{variant.replace('/', '_')}" / kind
+                        folder.parent.mkdir(exist_ok=True)
+                        result = export(example, variant, kind, folder, "--cluster", "prod") \
+                            if kind in ("argocd", "flux", "terraform") \
+                            else export(example, variant, kind, folder)
+                        if result.returncode == UNFIT:
+                            self.assertRegex(result.stderr, r"error\[")
+                            continue
+                        self.assertEqual(result.returncode, 0, result.stderr)
+                        written[kind] += 1
+                        files = [folder] if folder.is_file() else \
+                            [f for f in sorted(folder.rglob("*.yaml"))
+                             if "kind: Component" not in f.read_text(encoding="utf-8")]
+                        found = json.loads(run("check", *(w for f in files for w in ("-f", str(f))),
+                                               "-o", "json").stdout)
+                        errors = [f for f in found["findings"] if f["severity"] == "error"]
+                        self.assertEqual(errors, [])
+        for kind, count in written.items():
+            self.assertGreaterEqual(count, 8, kind)
+
+
+class GitOps(Folder):
+    def test_the_repository_and_the_cluster_are_those_of_the_flags(self):
+        example, url = ROOT / "scenarios/examples/karpenter-thrash.yaml", "https://git.example.com/x.git"
+        variant = variants_of(example)[0]
+        for kind in ("argocd", "flux"):
+            self.assertEqual(export(example, variant, kind, self.folder / kind, "--cluster", "prod",
+                                    "--repository", url).returncode, 0)
+            text = (self.folder / kind / f"{kind}.yaml").read_text(encoding="utf-8")
+            self.assertIn(url, text)
+            self.assertNotIn("sed -i", text)
+            nodes = (self.folder / kind / "nodes/karpenter.yaml").read_text(encoding="utf-8")
+            self.assertIn("KarpenterNodeRole-prod", nodes)
+            self.assertFalse((self.folder / kind / "apply.sh").exists())
+        refused = export(example, variant, "flux", self.folder / "ssh", "--repository", "git@example.com:x.git")
+        self.assertEqual(refused.returncode, UNFIT, refused.stderr)
+        self.assertIn("ssh://git@example.com/x.git", refused.stderr)
+
+
+class Prices(Folder):
+    def test_reserved_capacity_is_exported_without_a_price(self):
+        """PRICE_UNKNOWN asked for --prices, which export did not have."""
+        reserved = ("--set", "nodePools.gpu.capacityType=reserved")
+        result = run("export", "-f", EXAMPLE, "--variant", "before", *reserved, "--to", "karpenter")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("capacityReservationSelectorTerms", result.stdout)
+        simulated = run("export", "-f", EXAMPLE, "--variant", "before", *reserved, "--to", "csv",
+                        "--out", str(self.folder / "csv"))
+        self.assertEqual(simulated.returncode, UNFIT)
+        self.assertIn("--prices FILE", simulated.stderr)
+
+
+class Kueue(Folder):
+    def test_quotas_are_what_was_simulated(self):
+        """4 V100 with 10 places each, and the CPU of a p3.8xlarge beside its DaemonSets."""
+        self.assertEqual(export(ROOT / EXAMPLE, "after", "kueue", self.folder / "q").returncode, 0)
+        objects = documents(self.folder / "q/kueue.yaml")
+        queue = next(o for o in objects if o["kind"] == "ClusterQueue")
+        group, = queue["spec"]["resourceGroups"]
+        flavor, = group["flavors"]
+        quota = {r["name"]: r["nominalQuota"] for r in flavor["resources"]}
+        self.assertEqual(quota["nvidia.com/gpu"], "40")
+        shown = json.loads(run("run", "-f", EXAMPLE, "--variant", "after", "--replications", "1",
+                               "-o", "json").stdout)["variants"][0]["nodePools"][0]
+        asked = round(sum(d["cpus"] for d in shown["daemonSets"]) * 1000)
+        self.assertEqual(asked, 150)
+        self.assertEqual(quota["cpu"], f"{31850 - asked}m")
+        self.assertEqual(group["coveredResources"], sorted(quota))
+        component, = documents(self.folder / "q/kustomization.yaml")
+        patch = yaml.safe_load(component["patches"][0]["patch"])
+        self.assertEqual((patch["metadata"]["name"], patch["metadata"]["labels"]),
+                         ("cifar10", {"kueue.x-k8s.io/queue-name": "slicewise"}))
+
+    def test_services_are_left_their_part(self):
+        self.assertEqual(export(ROOT / SHARED, "shared", "kueue", self.folder / "q").returncode, 0)
+        queue = next(o for o in documents(self.folder / "q/kueue.yaml") if o["kind"] == "ClusterQueue")
+        quota = {r["name"]: r["nominalQuota"]
+                 for r in queue["spec"]["resourceGroups"][0]["flavors"][0]["resources"]}
+        self.assertEqual(quota["nvidia.com/gpu.shared"], "2")  # of 4, two are the classifier's
+
+
+class Alerts(Folder):
+    def rules(self, example, variant):
+        file = self.folder / "rule.yaml"
+        result = export(ROOT / example, variant, "prometheus-rule", file)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return documents(file)[0]["spec"]["groups"]
+
+    def test_limits_are_objectives_and_what_was_simulated(self):
+        groups = self.rules(SHARED, "shared")
+        rules = {rule["alert"]: rule for rule in groups[0]["rules"]}
+        run_of = json.loads(run("run", "-f", SHARED, "--variant", "shared", "--replications", "1",
+                                "-o", "json").stdout)["variants"][0]
+        self.assertTrue(rules["SlicewisePodsPending"]["expr"].endswith(f"> {run_of['pods']['pendingMax']}"))
+        self.assertIn('nv_inference_request_summary_us{namespace="default",pod=~"classifier-.*",'
+                      'quantile="0.99"}', rules["SlicewiseObjectiveMissed"]["expr"])
+        self.assertIn("SlicewiseGpuMemory", rules)
+
+    def test_they_fire_above_the_limit_and_not_at_it(self):
+        """Real Prometheus: promtool test rules."""
+        if shutil.which("promtool") is None:
+            skip_without("promtool")
+        groups = self.rules(SHARED, "shared")
+        memory = next(r for r in groups[0]["rules"] if r["alert"] == "SlicewiseGpuMemory")
+        most = int(memory["expr"].rsplit("> ", 1)[1])
+        (self.folder / "rules.yaml").write_text(json.dumps({"groups": groups}), encoding="utf-8")
+        labels = {"Hostname": "node", "gpu": "0", "modelName": "Tesla T4"}
+        series = "DCGM_FI_DEV_FB_USED{" + ",".join(f'{k}="{v}"' for k, v in labels.items()) + "}"
+        for value, fires in ((most, False), (most + 1, True)):
+            filled = {"value": value, "labels": labels}
+            text = memory["annotations"]["description"].replace("{{ $value }}", str(value)) \
+                .replace("{{ $labels.gpu }}", "0").replace("{{ $labels.Hostname }}", "node")
+            expected = [{"exp_labels": {**memory["labels"], "Hostname": "node", "gpu": "0"},
+                         "exp_annotations": {**memory["annotations"], "description": text}}]
+            tests = {"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": [{
+                "interval": "1m", "input_series": [{"series": series, "values": f"{filled['value']}x20"}],
+                "alert_rule_test": [{"eval_time": "10m", "alertname": "SlicewiseGpuMemory",
+                                     "exp_alerts": expected if fires else []}]}]}
+            (self.folder / "tests.yaml").write_text(json.dumps(tests), encoding="utf-8")
+            out = subprocess.run(["promtool", "test", "rules", "tests.yaml"], cwd=self.folder,
+                                 capture_output=True, text=True, check=False)
+            self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
+
+
+if __name__ == "__main__":
+    main()
