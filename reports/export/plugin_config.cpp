@@ -179,7 +179,9 @@ class Checker {
     }
     if (mig_strategy_of(pool_) != MigStrategy::None) {
       add(Code::MpsOnMig, mps.where, "the device plugin refuses MPS on MIG devices",
-          "use timeSlicing, or MPS without MIG; mps.force only simulates it");
+          "use --to dra, whose driver shares MIG devices by MPS (and --to mig-parted for the "
+          "layout), "
+          "or timeSlicing");
     }
     // cmd/mps-control-daemon/mps/device.go: 48 clients from compute capability 7.5, else 16.
     const int limit =
