@@ -44,7 +44,7 @@ class Mistakes(unittest.TestCase):
 
     def test_what_is_exported_may_have_prices_of_its_own(self):
         """It was a usage error, so that capacity which is reserved could not be exported."""
-        prices = slicewise.Text("p.json", "{}")
+        prices = slicewise.Text("p.json", '{"date": "2026-11-20", "prices": []}')
         files = slicewise.load(SHARED, prices=prices).export(
             "helm-values", variant="shared", node_selector={"eks-node": "gpu"})
         self.assertIn("\nnodeSelector:\n  eks-node: gpu\n", files[""])
