@@ -82,10 +82,14 @@ class ClusterImport {
     }
     for (const LivePods& running : pods_that_run(cluster_, report_)) {
       if (running.file.containers.empty()) continue;
-      if (auto workload = workload_of(running.file, report_)) {
+      if (auto workload = workload_of(running.file, cluster_, report_)) {
         if (running.pods > 0) workload->pods = running.pods;
         draft_.workloads.push_back(std::move(*workload));
       }
+    }
+    for (const auto& told : cluster_.not_simulated) {
+      report_.remark(ImportRemark::Kind::Note, "not simulated: " + told.value,
+                     [&] { return told.where; });
     }
     add_nodes();
     for (const NodeGroupFile& group : cluster_.groups) add_group(group);
@@ -208,12 +212,20 @@ class ClusterImport {
     is_live_ = std::ranges::any_of(cluster_.groups, [](const NodeGroupFile& group) {
       return group.kind == NodeGroupFile::Kind::Node;
     });
-    for (LiveNodes& alike : nodes_that_are_there(cluster_, selected, report_)) {
+    for (LiveNodes& alike : nodes_that_are_there(cluster_, selected, options_, report_)) {
       const NodeGroupFile& node = *alike.first;
       const KeyValue* layout = label_of(node, "nvidia.com/mig.config");
       alike.pool.sharing = plugin_sharing(label_of(node, "nvidia.com/device-plugin.config"),
                                           layout == nullptr ? "" : layout->value);
       if (alike.pool.sharing.empty()) alike.pool.sharing = labelled_sharing(node);
+      if (alike.pool.sharing.empty()) {
+        alike.pool.sharing = offered_sharing(node, gpus_of(alike.pool.instance_type, options_));
+        if (!alike.pool.sharing.empty()) {
+          report_.guessed("sharing of nodes, by how many GPUs they offer: time-slicing, or MIG by "
+                          "its names",
+                          [&] { return node.object_where; });
+        }
+      }
       const KeyValue* region = label_of(node, "topology.kubernetes.io/region");
       if (cluster_.region.empty() && region != nullptr) cluster_.region = region->value;
       if (!alike.node_pool.empty()) started_.insert(alike.node_pool);

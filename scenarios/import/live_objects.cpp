@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/gpu_resource.hpp"
+
 #include "../text/flow_text.hpp"
 #include "../text/scalars.hpp"
 
@@ -49,6 +51,13 @@ bool takes_pods(const NodeGroupFile& node) {
   });
 }
 
+std::string shared_by(std::string_view mode, bool renames, std::int64_t replicas) {
+  return fmt::format(
+      "devicePlugin: {{version: v1, sharing: {{{}: {{{}resources: [{{name: nvidia.com/gpu, "
+      "replicas: {}}}]}}}}}}",
+      mode, renames ? "renameByDefault: true, " : "", replicas);
+}
+
 DraftPool pool_of(const NodeGroupFile& node) {
   DraftPool pool;
   const std::string type = node.types.front().value;
@@ -74,7 +83,7 @@ std::vector<LivePods> pods_that_run(const ClusterFiles& cluster, ImportReport& r
     return fmt::format("{}/{}", pod.space, name);
   };
   for (const PodFile& pod : cluster.pods) {
-    objects.insert(id(pod, fmt::format("{}/{}", pod.kind, pod.name)));
+    objects.insert(id(pod, fmt::format("{}/{}", pod.kind, pod.object)));
   }
   std::vector<LivePods> running;
   std::map<std::string, std::size_t> of_controllers;
@@ -100,6 +109,8 @@ std::vector<LivePods> pods_that_run(const ClusterFiles& cluster, ImportReport& r
       // What serves; all else runs to its end, or is restarted, as its pods say.
       if (kind == "Deployment" || kind == "ReplicaSet" || kind == "StatefulSet") {
         first.file.kind = kind;
+      } else if (kind != "Job") {
+        first.file.purpose = purpose_of_kind(kind);
       }
     }
   }
@@ -108,7 +119,7 @@ std::vector<LivePods> pods_that_run(const ClusterFiles& cluster, ImportReport& r
 
 std::vector<LiveNodes> nodes_that_are_there(
     const ClusterFiles& cluster, const std::set<std::pair<std::string, std::string>>& selected,
-    ImportReport& report) {
+    const ImportOptions& options, ImportReport& report) {
   std::vector<LiveNodes> pools;
   std::map<std::tuple<std::string, std::string, bool, std::string, std::string>, std::size_t> known;
   for (const NodeGroupFile& node : cluster.groups) {
@@ -126,7 +137,8 @@ std::vector<LiveNodes> nodes_that_are_there(
     const auto [position, is_new] = known.try_emplace(
         {std::string(group_of(node)), node.types.front().value, is_spot(node),
          std::string(text_of(node, "nvidia.com/device-plugin.config")),
-         fmt::format("{} {}", text_of(node, "nvidia.com/mig.config"), labelled_sharing(node))},
+         fmt::format("{} {} {}", text_of(node, "nvidia.com/mig.config"), labelled_sharing(node),
+                     offered_sharing(node, gpus_of(node.types.front().value, options)))},
         pools.size());
     if (is_new) {
       pools.push_back({pool_of(node), &node, std::string(text_of(node, kNodePool))});
@@ -145,16 +157,30 @@ std::vector<LiveNodes> nodes_that_are_there(
   return pools;
 }
 
+std::string offered_sharing(const NodeGroupFile& node, std::int64_t gpus) {
+  if (!node.allocatable || gpus < 1) return {};
+  std::string profile;
+  for (const ResourceAmount& amount : *node.allocatable) {
+    const bool renames = amount.resource == "nvidia.com/gpu.shared";
+    const std::int64_t replicas = std::min<std::int64_t>(amount.amount / gpus, 1'000);
+    if ((renames || amount.resource == kGpuResource) && replicas > 1) {
+      return shared_by("timeSlicing", renames, replicas);
+    }
+    if (amount.amount < 1 || !amount.resource.starts_with(kMigPrefix)) continue;
+    if (!profile.empty()) return {};  // of several layouts none is known to be meant
+    profile = amount.resource.substr(kMigPrefix.size());
+  }
+  return profile.empty() ? "" : fmt::format("mig: {{strategy: mixed, config: all-{}}}", profile);
+}
+
 std::string labelled_sharing(const NodeGroupFile& node) {
   const auto replicas = whole_of(text_of(node, "nvidia.com/gpu.replicas"));
   if (!replicas || *replicas < 2 || *replicas > 1'000) return {};
   // A product without -SHARED has its resource renamed instead.
   const bool renames = !text_of(node, "nvidia.com/gpu.product").ends_with("-SHARED");
-  return fmt::format(
-      "devicePlugin: {{version: v1, sharing: {{{}: {{{}resources: [{{name: nvidia.com/gpu, "
-      "replicas: {}}}]}}}}}}",
-      text_of(node, "nvidia.com/gpu.sharing-strategy") == "mps" ? "mps" : "timeSlicing",
-      renames ? "renameByDefault: true, " : "", *replicas);
+  return shared_by(
+      text_of(node, "nvidia.com/gpu.sharing-strategy") == "mps" ? "mps" : "timeSlicing", renames,
+      *replicas);
 }
 
 }  // namespace slicewise::scenarios

@@ -34,9 +34,12 @@ struct LiveNodes {
 // Nodes that take pods. Of the labels that programs set a pool has those that are `selected`.
 std::vector<LiveNodes> nodes_that_are_there(
     const ClusterFiles& cluster, const std::set<std::pair<std::string, std::string>>& selected,
-    ImportReport& report);
+    const ImportOptions& options, ImportReport& report);
 
 // The settings of the device plugin that GPU Feature Discovery tells of; "" when it shares nothing.
 std::string labelled_sharing(const NodeGroupFile& node);
+
+// ... and those that a node's allocatable shows, which has so many GPUs.
+std::string offered_sharing(const NodeGroupFile& node, std::int64_t gpus);
 
 }  // namespace slicewise::scenarios

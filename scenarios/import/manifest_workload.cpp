@@ -26,7 +26,8 @@ bool is_about_gpus(std::string_view variable) {
 // The workload that the pods of one object are; nullopt when they ask for no GPU.
 class WorkloadDraft {
  public:
-  WorkloadDraft(const PodFile& pod, ImportReport& report) : pod_(pod), report_(report) {}
+  WorkloadDraft(const PodFile& pod, const ClusterFiles& cluster, ImportReport& report)
+      : pod_(pod), cluster_(cluster), report_(report) {}
 
   std::optional<DraftWorkload> draft() {
     workload_.name = dns_name(pod_.name, "workload");
@@ -96,8 +97,7 @@ class WorkloadDraft {
     const std::int64_t mebi = amount("nvidia.com/gpumem");
     if (mebi <= 0) return;
     workload_.gpu_memory = mebibytes(std::min<std::int64_t>(mebi, 1'000'000'000));
-    report_.remark(ImportRemark::Kind::Note, "limits of HAMi (gpumem, gpucores): not simulated",
-                   [&] { return pod_.object_where; });
+    note("limits of HAMi (gpumem, gpucores): not simulated");
   }
 
   // The text of an annotation of ours that reads as the field that it stands for; "" otherwise.
@@ -150,6 +150,10 @@ class WorkloadDraft {
       return fmt::format("parts of a GPU by annotation ({}), which only a replay of a trace knows",
                          fraction);
     }
+    if (pod_.kind == "TrainJob") return "GPUs that their runtime may ask for, which is not read";
+    if (pod_.kind == "NIMService" || pod_.kind == "NIMPipeline") {
+      return "GPUs that the operator may ask for, by the profile of the model";
+    }
     if (!pod_.claims.empty()) return "GPUs by resource claim (DRA), which is not simulated";
     for (const auto& [name, amount] : amounts_) {
       if (is_other_accelerator(name)) {
@@ -159,34 +163,96 @@ class WorkloadDraft {
     return "objects that ask for no GPU";
   }
 
+  // What the pods do, and how many of them there are.
   void scale() {
-    if (pod_.kind == "Job" || pod_.kind == "CronJob") {
-      workload_.kind = DraftWorkload::Kind::Job;
+    using Kind = DraftWorkload::Kind;
+    workload_.kind = kind_of_work();
+    if (workload_.kind == Kind::Notebook) return;
+    workload_.pods = pod_.copies;
+    if (workload_.kind == Kind::Job) {
       workload_.pods = std::max(pod_.completions, pod_.copies);
-      if (pod_.kind == "CronJob") {
-        report_.remark(ImportRemark::Kind::Note,
-                       "CronJobs: one run of each, their schedule is not read",
-                       [&] { return pod_.object_where; });
-      }
-    } else if (pod_.kind == "Notebook") {
-      workload_.kind = DraftWorkload::Kind::Notebook;
-      return;
-    } else if (pod_.kind == "Pod") {
-      const bool ends = pod_.restart_policy == "Never" || pod_.restart_policy == "OnFailure";
-      workload_.kind = ends ? DraftWorkload::Kind::Job : DraftWorkload::Kind::Deployment;
-    } else {
-      workload_.pods = pod_.copies;
-      // Written by `slicewise export`: Kubernetes has one kind for batch loops and for services.
-      const KeyValue* kind = annotation_of(pod_, "slicewise.dev/kind");
-      if (kind != nullptr && kind->value == "Deployment") {
-        workload_.kind = DraftWorkload::Kind::Deployment;
-      }
-      if (pod_.kind == "DaemonSet") {
-        report_.guessed("DaemonSets: one pod", [&] { return pod_.object_where; });
-      }
-      return;
+      if (pod_.restart_policy == "Never") workload_.restart_policy = pod_.restart_policy;
     }
-    if (pod_.restart_policy == "Never") workload_.restart_policy = pod_.restart_policy;
+    if (pod_.kind == "CronJob") note("CronJobs: one run of each, their schedule is not read");
+    if (pod_.kind == "DaemonSet") {
+      report_.guessed("DaemonSets: one pod", [&] { return pod_.object_where; });
+    }
+    if (pod_.works_together && workload_.pods > 0) {
+      note(fmt::format("{}s: pods that work together are simulated one by one, none waits for "
+                       "another",
+                       pod_.kind));
+    }
+    take_scaling();
+  }
+
+  DraftWorkload::Kind kind_of_work() {
+    using Kind = DraftWorkload::Kind;
+    if (pod_.kind == "Notebook") return Kind::Notebook;
+    // Written by `slicewise export`: Kubernetes has one kind for batch loops and for services.
+    const KeyValue* kind = annotation_of(pod_, "slicewise.dev/kind");
+    if (kind != nullptr && kind->value == "Deployment") return Kind::Deployment;
+    switch (pod_.purpose) {
+      case PodPurpose::Ends:
+        return Kind::Job;
+      case PodPurpose::Serves:
+        return Kind::Service;
+      case PodPurpose::Works:
+        report_.guessed(fmt::format("{}s: what runs there is in no file, taken as work without end",
+                                    pod_.kind),
+                        [&] { return pod_.object_where; });
+        return Kind::Deployment;
+      case PodPurpose::Unsaid:
+        break;
+    }
+    if (pod_.kind == "Pod") {
+      const bool ends = pod_.restart_policy == "Never" || pod_.restart_policy == "OnFailure";
+      return ends ? Kind::Job : Kind::Deployment;
+    }
+    return trains() ? Kind::Deployment : Kind::Service;
+  }
+
+  // A program that trains, which nobody sends requests to.
+  bool trains() {
+    std::string program;
+    for (const ContainerFile& container : pod_.containers) {
+      if (container.is_probed) return false;
+      if (program.empty() && !container.is_init) program = training_program(container);
+    }
+    const bool has_traffic = annotation_of(pod_, kTrafficAnnotation) != nullptr ||
+                             annotation_of(pod_, kGpuTimeAnnotation) != nullptr;
+    if (program.empty() || has_traffic || is_served(cluster_, pod_)) return false;
+    report_.guessed(fmt::format("{}s that train, by their command ({}) and for want of a Service, "
+                                "probe or traffic: work without end, no requests",
+                                pod_.kind, program),
+                    [&] { return pod_.object_where; });
+    return true;
+  }
+
+  void take_scaling() {
+    if (!pod_.scaling) return;
+    const ScalingFile& scaling = *pod_.scaling;
+    const auto where = [&] { return scaling.where; };
+    if (workload_.kind != DraftWorkload::Kind::Service) {
+      return report_.skipped("autoscalers of what is no service", where);
+    }
+    if (scaling.metric.empty()) {
+      return report_.skipped(
+          fmt::format("autoscalers by what is not simulated ({}): as many pods as are written",
+                      scaling.seen.substr(0, 60)),
+          where);
+    }
+    const bool is_blind = scaling.metric == "GpuUtilization" && scaling.fewest == 0;
+    if (is_blind || scaling.most < std::max<std::int64_t>(1, scaling.fewest)) {
+      return report_.skipped("autoscalers that a scenario refuses: by GPU utilisation from no pod, "
+                             "or of fewer pods than their least",
+                             where);
+    }
+    workload_.scaling = scaling;
+    workload_.pods = std::clamp(workload_.pods, scaling.fewest, scaling.most);
+  }
+
+  void note(const std::string& what) {
+    report_.remark(ImportRemark::Kind::Note, what, [&] { return pod_.object_where; });
   }
 
   void place() {
@@ -221,6 +287,7 @@ class WorkloadDraft {
   }
 
   const PodFile& pod_;
+  const ClusterFiles& cluster_;
   ImportReport& report_;
   Amounts amounts_;
   DraftWorkload workload_;
@@ -228,8 +295,9 @@ class WorkloadDraft {
 
 }  // namespace
 
-std::optional<DraftWorkload> workload_of(const PodFile& pod, ImportReport& report) {
-  return WorkloadDraft(pod, report).draft();
+std::optional<DraftWorkload> workload_of(const PodFile& pod, const ClusterFiles& cluster,
+                                         ImportReport& report) {
+  return WorkloadDraft(pod, cluster, report).draft();
 }
 
 }  // namespace slicewise::scenarios

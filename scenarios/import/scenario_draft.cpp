@@ -123,11 +123,24 @@ class Writer {
       line(fmt::format("    {}: {}", w.kind == DraftWorkload::Kind::Job ? "count" : "replicas",
                        std::clamp<std::int64_t>(w.pods, 0, 1'000'000)));
     }
+    if (w.scaling) write_scaling(*w.scaling);
     if (w.priority != 0) line(fmt::format("    priority: {}", w.priority));
     if (!w.restart_policy.empty()) line(fmt::format("    restartPolicy: {}", w.restart_policy));
     write_pod(w);
     write_memory(w);
     write_figures(w);
+  }
+
+  void write_scaling(const ScalingFile& scaling) {
+    std::string text = fmt::format("    autoscaling: {{min: {}, max: {}, metric: {}, target: {}",
+                                   scaling.fewest, scaling.most, scaling.metric, scaling.target);
+    for (const auto& [key, value] : {std::pair("syncPeriod", &scaling.every),
+                                     std::pair("scaleDownWindow", &scaling.down_window),
+                                     std::pair("scaleUpWindow", &scaling.up_window),
+                                     std::pair("cooldown", &scaling.cooldown)}) {
+      if (!value->empty()) text += fmt::format(", {}: {}", key, *value);
+    }
+    line(text + "}");
   }
 
   void write_pod(const DraftWorkload& w) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/units.hpp"
@@ -40,6 +41,7 @@ struct DraftWorkload {
   std::string comment;  // where it comes from
   Kind kind = Kind::Service;
   std::int64_t pods = 1;
+  std::optional<ScalingFile> scaling;
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
   std::string resource;  // of the GPU

@@ -87,6 +87,17 @@ constexpr std::array<std::string_view, 34> kOperatorChart = {"platform",
                                                              "imagePullSecrets",
                                                              "nameOverride",
                                                              "draDriver"};
+// Source: NVIDIA/gpu-operator, api/nvidia/v1/clusterpolicy_types.go.
+constexpr std::array<std::string_view, 26> kPolicy = {
+    "operator",          "daemonsets",  "driver",      "toolkit",
+    "devicePlugin",      "dcgmExporter", "dcgm",       "nodeStatusExporter",
+    "gfd",               "mig",         "migManager",  "psp",
+    "psa",               "validator",   "gds",         "gdrcopy",
+    "sandboxWorkloads",  "vfioManager", "sandboxDevicePlugin",
+    "vgpuManager",       "vgpuDeviceManager",          "cdi",
+    "kataManager",       "ccManager",   "hostPaths",   "kataSandboxDevicePlugin"};
+constexpr std::array<std::string_view, 2> kPolicyConfigKeys = {"name", "default"};
+constexpr std::array<std::string_view, 3> kMigStrategies = {"none", "single", "mixed"};
 constexpr std::array<std::string_view, 4> kOperatorConfigKeys = {"create", "name", "default",
                                                                  "data"};
 constexpr std::array<std::string_view, 4> kGates = {"TimeSlicingSettings", "MPSSupport",
@@ -173,6 +184,15 @@ class ChartReader {
     context_.files.charts.push_back(std::move(chart_));
   }
 
+  // The spec of a ClusterPolicy, which holds what the chart writes there.
+  void read_policy() {
+    check_keys(context_, &document_, kPolicy, "the GPU Operator");
+    check_keys(context_, node_below(&document_, {"devicePlugin", "config"}), kPolicyConfigKeys,
+               "a ClusterPolicy");
+    take_operator();
+    context_.files.charts.push_back(std::move(chart_));
+  }
+
  private:
   void tell(Code code, const SourceLocation& where, std::string message, std::string help = {}) {
     report(context_, make_diagnostic(code, where, std::move(message), std::move(help)));
@@ -221,10 +241,15 @@ class ChartReader {
   }
 
   void read_operator() {
-    chart_.chart = ChartValues::Chart::GpuOperator;
     check_keys(context_, &document_, kOperatorChart, "the GPU Operator's chart", true);
+    check_keys(context_, node_below(&document_, {"devicePlugin", "config"}), kOperatorConfigKeys,
+               "the GPU Operator's chart");
+    take_operator();
+  }
+
+  void take_operator() {
+    chart_.chart = ChartValues::Chart::GpuOperator;
     const Node* config = node_below(&document_, {"devicePlugin", "config"});
-    check_keys(context_, config, kOperatorConfigKeys, "the GPU Operator's chart");
     chart_.config_map = located_below(config, {"name"});
     chart_.default_key = located_below(config, {"default"});
     read_map(node_below(config, {"data"}), "devicePlugin.config.data");
@@ -236,8 +261,13 @@ class ChartReader {
     }
     chart_.deploys_plugin = !is_false(node_below(&document_, {"devicePlugin", "enabled"}));
     chart_.discovers = !is_false(node_below(&document_, {"nfd", "enabled"}));
-    chart_.strategy = text_below(&document_, {"mig", "strategy"});
-    if (chart_.strategy.empty()) chart_.strategy = "single";
+    const Located<std::string> strategy = located_below(&document_, {"mig", "strategy"});
+    chart_.strategy = strategy.value.empty() ? "single" : strategy.value;
+    if (std::ranges::find(kMigStrategies, chart_.strategy) == kMigStrategies.end()) {
+      tell(Code::EnumUnknown, strategy.where,
+           fmt::format("mig.strategy {}: the GPU Operator knows none, single and mixed",
+                       chart_.strategy.substr(0, 40)));
+    }
     read_mig_manager();
     read_exporter(node_below(&document_, {"dcgmExporter"}));
     const bool has_config = !chart_.config_map.value.empty() || chart_.map_where.has_value();
@@ -368,6 +398,10 @@ bool is_chart_values(const Node& document) {
 
 void read_chart_values(Context& context, const Node& document) {
   ChartReader(context, document).read();
+}
+
+void read_cluster_policy(Context& context, const Node& spec) {
+  ChartReader(context, spec).read_policy();
 }
 
 }  // namespace slicewise::scenarios::manifests

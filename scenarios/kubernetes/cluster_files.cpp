@@ -13,18 +13,20 @@ namespace slicewise::scenarios {
 namespace manifests {
 namespace {
 
-constexpr std::array<std::string_view, 9> kPodKinds = {
-    "Pod",       "Deployment", "StatefulSet", "ReplicaSet", "ReplicationController",
-    "DaemonSet", "Job",        "CronJob",     "Notebook"};
 // No rule looks at these, and everybody has them.
-constexpr std::array<std::string_view, 15> kQuietKinds = {
-    "Namespace",          "Service",
-    "ServiceAccount",     "Role",
-    "RoleBinding",        "ClusterRole",
-    "ClusterRoleBinding", "PersistentVolumeClaim",
-    "PersistentVolume",   "Secret",
-    "Kustomization",      "PriorityClass",
-    "Component",          "HorizontalPodAutoscaler",
+constexpr std::array<std::string_view, 13> kQuietKinds = {
+    "Namespace",
+    "Service",
+    "ServiceAccount",
+    "Role",
+    "RoleBinding",
+    "ClusterRole",
+    "ClusterRoleBinding",
+    "PersistentVolumeClaim",
+    "PersistentVolume",
+    "Secret",
+    "Kustomization",
+    "Component",
     "PrometheusRule"};  // its expressions are read like those of any object
 
 template <std::size_t kCount>
@@ -86,6 +88,7 @@ class ClusterReader {
       for (const NodePtr& document : documents) read_document_of(document, i);
     }
     apply_node_classes(context_);
+    apply_to_pods(context_);
   }
 
  private:
@@ -123,9 +126,15 @@ class ClusterReader {
   }
 
   void read_object_of(const NodePtr& object, const std::string& kind) {
-    if (is_word_of(kPodKinds, kind)) return read_pods(context_, *object, kind);
-    if (read_nodes(context_, object, kind)) return;
+    if (read_pods(context_, *object, kind) || read_nodes(context_, object, kind) ||
+        read_about_pods(context_, *object, kind)) {
+      return;
+    }
     if (kind.empty()) return read_settings(object);
+    const bool is_nvidia = text_below(object.get(), {"apiVersion"}).starts_with("nvidia.com/");
+    if (kind == "ClusterPolicy" && is_nvidia && is_map(object->find("spec"))) {
+      return read_cluster_policy(context_, *object->find("spec"));
+    }
     if (kind == "ConfigMap") {
       if (read_config_map(context_, *object)) return;
     } else if (kind == "ResourceClaim" || kind == "ResourceClaimTemplate" ||
@@ -214,6 +223,25 @@ const KeyValue* annotation_of(const PodFile& pod, std::string_view key) {
     if (found != annotations->end()) return &*found;
   }
   return nullptr;
+}
+
+std::string training_program(const ContainerFile& container) {
+  constexpr std::array<std::string_view, 6> kLaunchers = {
+      "torchrun", "accelerate launch", "deepspeed", "horovodrun", "mpirun", "torch.distributed"};
+  const std::string& command = container.command;
+  for (const std::string_view launcher : kLaunchers) {
+    if (command.find(launcher) != command.npos) return std::string(launcher);
+  }
+  // train.py, train_gpt.py, finetune.py
+  for (std::size_t end = command.find(".py"); end != command.npos;
+       end = command.find(".py", end + 1)) {
+    const std::size_t start = command.find_last_of(" /\"'\n", end) + 1;
+    const std::string_view name(command.data() + start, end - start);
+    if (name.starts_with("train") || name.ends_with("train") || name.starts_with("finetune")) {
+      return fmt::format("{}.py", name.substr(0, 60));
+    }
+  }
+  return {};
 }
 
 bool maps_all_memory(const ContainerFile& container) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,10 +34,22 @@ struct Context {
   std::size_t padding_left = 64U << 20U;  // bytes of blank lines before embedded documents
   // EC2NodeClasses with their user data, and the files that they are in.
   std::vector<std::pair<NodePtr, const SourceText*>> classes = {};
+  // Autoscalers, by the pods that they change, and PriorityClasses, of which "" is the default.
+  struct Scaler {
+    std::string space;
+    std::string kind;
+    std::string name;
+    ScalingFile scaling;
+    bool is_used = false;
+  };
+  std::vector<Scaler> scalers = {};
+  std::map<std::string, std::int64_t> priorities = {};
 };
 
 // The node at `path` of keys below `node`; nullptr when there is none.
 const Node* node_below(const Node* node, std::initializer_list<std::string_view> path);
+// The node at keys with dots between them; `node` itself at "".
+const Node* node_at(const Node* node, std::string_view path);
 // The text of the scalar there; "" when there is none.
 std::string text_below(const Node* node, std::initializer_list<std::string_view> path);
 
@@ -85,7 +98,23 @@ bool is_mig_file(const Node& document);
 void read_mig_file(Context& context, const Node& document);
 bool is_chart_values(const Node& document);
 void read_chart_values(Context& context, const Node& document);
-void read_pods(Context& context, const Node& object, std::string_view kind);
+// The GPU Operator's settings as its ClusterPolicy has them.
+void read_cluster_policy(Context& context, const Node& spec);
+// Objects that make pods; false for other kinds.
+bool read_pods(Context& context, const Node& object, std::string_view kind);
+struct PodSet;
+// The pods at `pods` of a set of its object, of which `pod` says how many there are.
+void read_pod(Context& context, const Node& object, const PodSet& set, const Node& pods,
+              PodFile pod);
+// How objects that scale their own pods do it; nullopt when the set does not.
+std::optional<ScalingFile> own_scaling(Context& context, const PodSet& set, const Node& from,
+                                       const Node& pods);
+// HorizontalPodAutoscaler and ScaledObject; false for other kinds.
+bool read_scaler(Context& context, const Node& object, std::string_view kind);
+// These and others that say something of the pods of other objects; false for other kinds.
+bool read_about_pods(Context& context, const Node& object, std::string_view kind);
+// After all files: gives the pods what other objects say of them.
+void apply_to_pods(Context& context);
 // NodePool, EC2NodeClass, NodeOverlay, ClusterConfig, Node; false for other kinds.
 bool read_nodes(Context& context, const NodePtr& object, std::string_view kind);
 // After all files: gives the node pools what their node classes say.

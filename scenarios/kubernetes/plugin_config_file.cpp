@@ -20,6 +20,8 @@ namespace {
 constexpr std::string_view kPlugin = "the device plugin";
 
 // The plugin takes any; rules multiply them with numbers of GPUs.
+constexpr std::string_view kSlicing = "timeSlicing";
+constexpr std::string_view kMps = "mps";
 constexpr std::int64_t kMostConfigReplicas = 1'000'000;
 
 class ConfigReader {
@@ -141,8 +143,13 @@ class ConfigReader {
     const Node* sharing = document_.find("sharing");
     if (!is_map(sharing)) return;
     check_block(sharing, {"devicePlugin", "sharing"});
-    const Entry* slicing = sharing->entry("timeSlicing");
-    const Entry* mps = sharing->entry("mps");
+    const Entry* slicing = mode_of(*sharing, kSlicing);
+    const Entry* mps = mode_of(*sharing, kMps);
+    for (const Entry& entry : sharing->entries) {
+      // Meant as one of the two: what is wrong below it comes to light with its name.
+      const auto near = nearest_name(entry.key, std::array{kSlicing, kMps});
+      if (near && !same_name(*near, entry.key)) read_entries(entry, *near, false);
+    }
     if (slicing != nullptr && mps != nullptr) {
       tell(Code::MpsWithTimeSlicing, slicing->key_where,
            "timeSlicing has no effect beside mps: MPS wins without a message",
@@ -152,13 +159,20 @@ class ConfigReader {
     if (chosen == nullptr) return;
     config_.sharing = mps != nullptr ? FileSharing::Mps : FileSharing::TimeSlicing;
     config_.sharing_where = chosen->key_where;
-    if (slicing != nullptr && mps != nullptr) read_entries(*slicing, false);
-    read_entries(*chosen, true);
+    if (slicing != nullptr && mps != nullptr) read_entries(*slicing, kSlicing, false);
+    read_entries(*chosen, mps != nullptr ? kMps : kSlicing, true);
   }
 
-  void read_entries(const Entry& mode, bool counts) {
+  // Go's reader of JSON takes a key in any case.
+  static const Entry* mode_of(const Node& sharing, std::string_view name) {
+    const auto found = std::ranges::find_if(
+        sharing.entries, [&](const Entry& entry) { return same_name(entry.key, name); });
+    return found == sharing.entries.end() ? nullptr : &*found;
+  }
+
+  void read_entries(const Entry& mode, std::string_view name, bool counts) {
     const Node* replicated = mode.value.get();
-    check_block(replicated, {"devicePlugin", "sharing", mode.key});
+    check_block(replicated, {"devicePlugin", "sharing", name});
     const Node* resources = node_below(replicated, {"resources"});
     if (!is_list(resources) || resources->items.empty()) {
       tell(Code::FieldMissing, mode.key_where, "no resources specified",

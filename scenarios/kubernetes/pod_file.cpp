@@ -9,12 +9,11 @@
 
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
+#include "pod_sets.hpp"
 
-// Objects with pods, and what is wrong with a pod wherever it runs.
+// The pods of an object, and what is wrong with a pod wherever it runs.
 namespace slicewise::scenarios::manifests {
 namespace {
-
-constexpr std::int64_t kMostCopies = 1'000'000;
 
 bool is_gpu_software(std::string_view image) {
   constexpr std::array kImages = {"k8s-device-plugin",     "dcgm",
@@ -38,37 +37,35 @@ std::string words_of(const Node* container) {
   return words;
 }
 
+// As text, or as NVIDIA's operators write it.
+std::string image_of(const Node* container) {
+  const Node* image = node_below(container, {"image"});
+  if (!is_map(image)) return text_below(container, {"image"});
+  return fmt::format("{}:{}", text_below(image, {"repository"}), text_below(image, {"tag"}));
+}
+
 class PodFileReader {
  public:
-  PodFileReader(Context& context, const Node& object, std::string_view kind)
-      : context_(context), object_(object) {
-    pod_.kind = std::string(kind);
-  }
+  PodFileReader(Context& context, const Node& object, PodFile pod)
+      : context_(context), object_(object), pod_(std::move(pod)) {}
 
-  void read() {
-    const Node* owner =
-        pod_.kind == "CronJob" ? node_below(&object_, {"spec", "jobTemplate"}) : &object_;
-    const Node* spec =
-        pod_.kind == "Pod" ? object_.find("spec") : node_below(owner, {"spec", "template", "spec"});
+  void read(const PodSet& set, const Node& pods) {
     const Node* owner_meta = object_.find("metadata");
-    const Located<std::string> name = located_below(owner_meta, {"name"});
-    pod_.name = name.value.empty() ? text_below(owner_meta, {"generateName"}) : name.value;
+    const Node* spec = set.is_bare_spec ? &pods : pods.find("spec");
+    const Node* meta = set.is_bare_spec ? &pods : pods.find("metadata");
     pod_.object_annotations = pairs_of(node_below(owner_meta, {"annotations"}));
-    pod_.annotations =
-        pod_.kind == "Pod"
-            ? pod_.object_annotations
-            : pairs_of(node_below(owner, {"spec", "template", "metadata", "annotations"}));
-    pod_.labels = pod_.kind == "Pod"
-                      ? pairs_of(node_below(owner_meta, {"labels"}))
-                      : pairs_of(node_below(owner, {"spec", "template", "metadata", "labels"}));
-    pod_.where = name.where.line > 0 ? name.where : object_.where;
-    pod_.object_where = object_.where;
-    pod_.space = text_below(&object_, {"metadata", "namespace"});
-    read_copies(owner);
+    pod_.annotations = pairs_of(node_below(meta, {"annotations"}));
+    pod_.labels = pairs_of(node_below(meta, {"labels"}));
+    pod_.space = text_below(owner_meta, {"namespace"});
+    pod_.queue = located_below(owner_meta, {"labels", "kueue.x-k8s.io/queue-name"});
     read_state();
-    if (!is_map(spec)) return leave_alone();
+    if (!is_map(spec)) return;
     read_containers(node_below(spec, {"initContainers"}), true);
     read_containers(node_below(spec, {"containers"}), false);
+    for (const std::string_view key : set.containers) {
+      const Node* one = key.empty() ? spec : spec->find(key);
+      if (is_map(one)) read_container(*one, false, set.resources);
+    }
     read_placement(*spec);
     read_claims(node_below(spec, {"resourceClaims"}));
     if (pod_.containers.empty()) leave_alone();
@@ -87,18 +84,8 @@ class PodFileReader {
         {fmt::format("objects without containers ({})", pod_.kind), object_.where});
   }
 
-  void read_copies(const Node* owner) {
-    for (const std::string_view count : {"replicas", "parallelism"}) {
-      const auto value = whole_of(text_below(owner, {"spec", count}));
-      if (value) pod_.copies = std::clamp<std::int64_t>(*value, 0, kMostCopies);
-    }
-    pod_.completions = std::clamp<std::int64_t>(
-        whole_of(text_below(owner, {"spec", "completions"})).value_or(1), 0, kMostCopies);
-  }
-
   // What made it, and whether it runs: the API server says so, manifests do not.
   void read_state() {
-    if (pod_.kind != "Pod" && pod_.kind != "Job") return;
     const Node* owners = node_below(&object_, {"metadata", "ownerReferences"});
     for (std::size_t i = 0; is_list(owners) && i < owners->items.size(); ++i) {
       const Node* one = owners->items[i].get();
@@ -107,7 +94,7 @@ class PodFileReader {
                                  text_below(&object_, {"metadata", "labels", "pod-template-hash"}));
     }
     const std::string phase = text_below(&object_, {"status", "phase"});
-    pod_.has_ended = phase == "Succeeded" || phase == "Failed";
+    pod_.has_ended = pod_.kind == "Pod" && (phase == "Succeeded" || phase == "Failed");
     const Node* conditions = node_below(&object_, {"status", "conditions"});
     for (std::size_t i = 0; is_list(conditions) && i < conditions->items.size(); ++i) {
       const Node* one = conditions->items[i].get();
@@ -119,20 +106,25 @@ class PodFileReader {
 
   void read_containers(const Node* list, bool is_init) {
     if (!is_list(list)) return;
-    for (const NodePtr& item : list->items) {
-      ContainerFile container;
-      container.name = text_below(item.get(), {"name"});
-      container.image = text_below(item.get(), {"image"});
-      container.command = words_of(item.get());
-      container.is_init = is_init;
-      container.restarts_always = text_below(item.get(), {"restartPolicy"}) == "Always";
-      container.where = item->where;
-      const std::string user = text_below(item.get(), {"securityContext", "runAsUser"});
-      if (!user.empty()) container.user = user;
-      read_env(node_below(item.get(), {"env"}), container);
-      read_amounts(node_below(item.get(), {"resources"}), container);
-      pod_.containers.push_back(std::move(container));
+    for (const NodePtr& item : list->items) read_container(*item, is_init, "resources");
+  }
+
+  void read_container(const Node& item, bool is_init, std::string_view resources) {
+    ContainerFile container;
+    container.name = text_below(&item, {"name"});
+    container.image = image_of(&item);
+    container.command = words_of(&item);
+    container.is_init = is_init;
+    container.restarts_always = text_below(&item, {"restartPolicy"}) == "Always";
+    container.where = item.where;
+    for (const std::string_view probe : {"readinessProbe", "livenessProbe", "startupProbe"}) {
+      container.is_probed = container.is_probed || node_below(&item, {probe}) != nullptr;
     }
+    const std::string user = text_below(&item, {"securityContext", "runAsUser"});
+    if (!user.empty()) container.user = user;
+    read_env(node_below(&item, {"env"}), container);
+    read_amounts(node_below(&item, {resources}), container);
+    pod_.containers.push_back(std::move(container));
   }
 
   static void read_env(const Node* env, ContainerFile& container) {
@@ -226,7 +218,9 @@ class PodFileReader {
     const std::string user = text_below(&spec, {"securityContext", "runAsUser"});
     if (!user.empty()) pod_.user = user;
     pod_.scheduler = text_below(&spec, {"schedulerName"});
-    pod_.restart_policy = text_below(&spec, {"restartPolicy"});
+    const std::string restarts = text_below(&spec, {"restartPolicy"});
+    if (!restarts.empty()) pod_.restart_policy = restarts;
+    pod_.priority_class = text_below(&spec, {"priorityClassName"});
     pod_.priority = std::clamp<std::int64_t>(whole_of(text_below(&spec, {"priority"})).value_or(0),
                                              -2'147'483'648, 1'000'000'000);
   }
@@ -371,8 +365,9 @@ class PodFileReader {
 
 }  // namespace
 
-void read_pods(Context& context, const Node& object, std::string_view kind) {
-  PodFileReader(context, object, kind).read();
+void read_pod(Context& context, const Node& object, const PodSet& set, const Node& pods,
+              PodFile pod) {
+  PodFileReader(context, object, std::move(pod)).read(set, pods);
 }
 
 }  // namespace slicewise::scenarios::manifests

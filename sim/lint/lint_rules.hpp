@@ -40,6 +40,7 @@ void lint_node_labels(const LintInput& input);
 void lint_mig_layouts(const LintInput& input);
 void lint_sharing(const LintInput& input);
 void lint_pods(const LintInput& input);
+void lint_queues(const LintInput& input);
 void lint_pod_memory(const LintInput& input);
 void lint_annotations(const LintInput& input);
 void lint_gpu_rooms(const LintInput& input);

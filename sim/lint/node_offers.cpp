@@ -61,10 +61,15 @@ bool names_gpus(const NodeRequirement& requirement) {
          requirement.key == "karpenter.k8s.aws/instance-family";
 }
 
+bool is_gpu_amount(const scenarios::ResourceAmount& amount) {
+  return amount.amount > 0 && scenarios::gpu_resource(amount.resource).has_value();
+}
+
 // Whether the nodes have GPUs, by anything that says so.
 bool is_gpu_group(const NodeGroupFile& group,
                   const std::vector<const models::InstanceType*>& types) {
   if (!types.empty() || group.bottlerocket) return true;
+  if (group.allocatable && std::ranges::any_of(*group.allocatable, is_gpu_amount)) return true;
   const auto of_nvidia = [](const auto& pair) { return pair.key.starts_with("nvidia.com/"); };
   return std::ranges::any_of(group.labels, of_nvidia) ||
          std::ranges::any_of(group.taints, of_nvidia);
@@ -101,6 +106,7 @@ class OfferBuilder {
       choose_config(offer);
       choose_layouts(offer);
       list_resources(offer);
+      if (group.allocatable) take_allocatable(offer);
       offers.push_back(std::move(offer));
     }
     if (offers.empty()) add_undescribed(offers);
@@ -215,6 +221,21 @@ class OfferBuilder {
       }
     }
     if (is_partial) add_resource(offer, std::string(kGpuResource), most);
+  }
+
+  // What a node says of itself holds, whatever files of the plugin say; they know how often a
+  // device is handed out.
+  static void take_allocatable(NodeOffer& offer) {
+    std::vector<OfferedResource> there;
+    for (const scenarios::ResourceAmount& amount : *offer.group->allocatable) {
+      if (!is_gpu_amount(amount)) continue;
+      const OfferedResource* planned = offer.find(amount.resource);
+      const std::int64_t replicas = planned == nullptr ? 1 : planned->replicas;
+      there.push_back({amount.resource, replicas, (amount.amount + replicas - 1) / replicas});
+    }
+    offer.resources = std::move(there);
+    offer.config_is_known = true;
+    offer.may_have_mig = false;
   }
 
   // No group with GPUs was read: nodes as the configs would make them.

@@ -80,19 +80,41 @@ void judge_label_names(const LintInput& input, const NodeGroupFile& group) {
   }
 }
 
-void judge_types(const LintInput& input, const NodeOffer& offer) {
-  for (const auto& type : offer.group->types) {
-    if (!scenarios::is_gpu_type(type.value) || input.catalogue.find_instance(type.value) != nullptr)
-      continue;
+// Types that are named one by one, and families of which nothing is left.
+void judge_type_names(const LintInput& input, const NodeGroupFile& group) {
+  for (const auto& name : group.types) {
+    const models::InstanceType* type = input.catalogue.find_instance(name.value);
+    if (type != nullptr && !type->retired_on.empty()) {
+      input.tell(Code::InstanceRetired, name.where,
+                 fmt::format("{} was retired by AWS on {}: no node of it starts", type->name,
+                             type->retired_on),
+                 "slicewise get instances lists what there is");
+    }
+    if (type != nullptr || !scenarios::is_gpu_type(name.value)) continue;
     std::vector<std::string> names;
     for (const auto& known : input.catalogue.instances) names.push_back(known.name);
-    const auto near = nearest_name(type.value, names);
-    input.tell_as(Severity::Warning, Code::InstanceUnknown, type.where,
+    const auto near = nearest_name(name.value, names);
+    input.tell_as(Severity::Warning, Code::InstanceUnknown, name.where,
                   fmt::format("the catalogue has no instance type {}: what its nodes offer is not "
                               "checked",
-                              type.value.substr(0, 40)),
+                              name.value.substr(0, 40)),
                   near ? fmt::format("did you mean {}?", *near) : std::string());
   }
+  for (const scenarios::NodeRequirement& requirement : group.requirements) {
+    if (requirement.key != "karpenter.k8s.aws/instance-family" || requirement.op != "In") continue;
+    for (const std::string& family : requirement.values) {
+      const auto known =
+          std::ranges::find(input.catalogue.instances, family, &models::InstanceType::family);
+      if (known == input.catalogue.instances.end() || known->retired_on.empty()) continue;
+      input.tell(Code::InstanceRetired, requirement.where,
+                 fmt::format("{} was retired by AWS on {}: no node of it starts", family,
+                             known->retired_on),
+                 "slicewise get instances lists what there is");
+    }
+  }
+}
+
+void judge_types(const LintInput& input, const NodeOffer& offer) {
   const bool fractional =
       !offer.types.empty() &&
       std::ranges::all_of(offer.types, [](const auto* type) { return type->gpu_fraction < 1; });
@@ -160,7 +182,10 @@ void lint_node_labels(const LintInput& input) {
   const ChartValues* chart = chart_of(input, ChartValues::Chart::DevicePlugin);
   const ChartValues* op = chart_of(input, ChartValues::Chart::GpuOperator);
   const ChartValues* deployed = op != nullptr && op->deploys_plugin ? op : chart;
-  for (const NodeGroupFile& group : input.files.groups) judge_label_names(input, group);
+  for (const NodeGroupFile& group : input.files.groups) {
+    judge_label_names(input, group);
+    judge_type_names(input, group);
+  }
   for (const NodeOffer& offer : input.offers) {
     if (offer.group == nullptr) continue;
     judge_types(input, offer);

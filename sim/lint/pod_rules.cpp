@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include <fmt/format.h>
@@ -36,6 +37,7 @@ class PodJudge {
         sum = std::min(sum + std::min(amount.amount, kMostUnits), kMostUnits);
       }
     }
+    judge_names();
     if (gpu_ == nullptr || pod_.scheduler == "hami-scheduler") return;
     choose_groups();
     if (groups_.empty()) return;
@@ -114,7 +116,48 @@ class PodJudge {
     }
     input_.tell(Code::ResourceNameMismatch, amount.where,
                 fmt::format("Pending for ever: no nodes offer {}", amount.resource.substr(0, 60)),
-                fmt::format("they offer {}", list));
+                list.empty() ? "they offer no GPU: does the device plugin run there?"
+                             : fmt::format("they offer {}", list));
+  }
+
+  // Names of NVIDIA's that nothing advertises, unless a file says that something does.
+  void judge_names() const {
+    for (const ContainerFile& container : pod_.containers) {
+      for (const ResourceAmount& amount : container.amounts) {
+        if (!is_unheard_of(amount.resource)) continue;
+        input_.tell_as(Severity::Warning, Code::ResourceNameMismatch, amount.where,
+                       fmt::format("no device plugin of NVIDIA's advertises {}: Pending until "
+                                   "another one does",
+                                   amount.resource.substr(0, 60)),
+                       "GPUs are nvidia.com/gpu, nvidia.com/gpu.shared or nvidia.com/mig-PROFILE; "
+                       "none is a part of its memory");
+      }
+    }
+  }
+
+  // Of GPUs: network cards are called as their owner likes.
+  bool is_unheard_of(const std::string& resource) const {
+    // HAMi's: github.com/Project-HAMi/HAMi, docs/config.md.
+    constexpr std::array<std::string_view, 5> kOfHami = {
+        "nvidia.com/gpumem", "nvidia.com/gpumem-percentage", "nvidia.com/gpucores",
+        "nvidia.com/gpu-priority", "nvidia.com/priority"};
+    const bool names_gpus = resource.starts_with("nvidia.com/gpu") ||
+                            resource.starts_with("nvidia.com/mig") ||
+                            resource.starts_with("nvidia.com/vgpu");
+    if (!names_gpus || scenarios::gpu_resource(resource) ||
+        resource.starts_with(scenarios::kMigPrefix) ||
+        std::ranges::find(kOfHami, resource) != kOfHami.end()) {
+      return false;
+    }
+    const auto names_it = [&](const auto& amount) { return amount.resource == resource; };
+    return std::ranges::none_of(input_.files.groups,
+                                [&](const scenarios::NodeGroupFile& group) {
+                                  return group.allocatable &&
+                                         std::ranges::any_of(*group.allocatable, names_it);
+                                }) &&
+           std::ranges::none_of(input_.files.overlays, [&](const auto& overlay) {
+             return std::ranges::any_of(overlay.capacity, names_it);
+           });
   }
 
   // The kubelet's words when the plugin refuses, by its version.

@@ -54,21 +54,49 @@ struct ContainerFile {
   std::string command;  // command and args, with spaces between
   bool is_init = false;
   bool restarts_always = false;         // of an init container: a sidecar
+  bool is_probed = false;               // something asks whether it answers
   std::optional<std::string> user;      // runAsUser
   std::vector<ResourceAmount> amounts;  // limits; requests where there is no limit
   std::vector<KeyValue> env;
   SourceLocation where;
 };
 
-// Pods that one object makes.
+// What pods are there for, where the kind of their object says it.
+enum class PodPurpose : std::uint8_t {
+  Unsaid,  // of a Deployment: either
+  Serves,
+  Works,  // and does not end: what it works on is somewhere else
+  Ends,
+};
+
+// How many pods there are at a time, as an autoscaler sees to it. Its figures in a scenario's
+// words.
+struct ScalingFile {
+  std::int64_t fewest = 1;
+  std::int64_t most = 1;
+  std::string metric;  // "Queue"; "" one that is not simulated
+  std::string target;  // "4", "12/s", "70%"; "" when the file does not say
+  std::string seen;    // what the file calls the metric
+  std::string every;   // syncPeriod, cooldown, scaleDownWindow, scaleUpWindow; "" unsaid
+  std::string cooldown;
+  std::string down_window;
+  std::string up_window;
+  SourceLocation where;
+};
+
+// Pods that one object makes, all alike. An object of several kinds of pods makes one of each.
 struct PodFile {
-  std::string kind;  // of the object: "Deployment"
-  std::string name;
+  std::string kind;    // of the object: "Deployment"
+  std::string object;  // its name
+  std::string name;    // of these pods: the object's, and what tells them from its others
   std::string space;                         // namespace, "" when the file does not say
   SourceLocation where;                      // of the name
   SourceLocation object_where;               // where the object begins
   std::int64_t copies = 1;                   // replicas, parallelism
   std::int64_t completions = 1;              // of a Job
+  PodPurpose purpose = PodPurpose::Unsaid;   // by the kind of the object
+  bool works_together = false;               // one of these pods alone is of no use
+  std::optional<ScalingFile> scaling;
   std::vector<KeyValue> annotations;         // of the pods
   std::vector<KeyValue> object_annotations;  // of the object that makes them
   std::vector<ContainerFile> containers;
@@ -86,6 +114,8 @@ struct PodFile {
   std::string scheduler;
   std::string restart_policy;
   std::int64_t priority = 0;
+  std::string priority_class;
+  Located<std::string> queue;  // of Kueue, by a label of the object
   bool is_system = false;  // part of the GPU software: it may see all GPUs
   // Of objects that a cluster holds, beside those that people wrote.
   std::string owner;       // what made it, "Deployment/asr"; "" nobody did
@@ -105,6 +135,12 @@ inline constexpr std::string_view kTrafficAnnotation = "slicewise.dev/traffic"; 
 inline constexpr std::string_view kUtilAnnotation = "slicewise.dev/gpu-util";
 // Of the pods, else of the object that makes them; nullptr: it has none.
 const KeyValue* annotation_of(const PodFile& pod, std::string_view key);
+
+// The program that trains which a container starts, by its command: "torchrun", "train.py"; "" none.
+std::string training_program(const ContainerFile& container);
+
+// What the pods of a kind are for: "RayService" serves.
+PodPurpose purpose_of_kind(std::string_view kind);
 
 // TensorFlow maps all free GPU memory when it starts, unless it is told otherwise.
 bool maps_all_memory(const ContainerFile& container);
@@ -173,6 +209,7 @@ struct NodeGroupFile {
   std::vector<Located<std::string>> types;  // instance types
   std::vector<NodeRequirement> requirements;
   std::vector<ResourceAmount> limits;
+  std::optional<std::vector<ResourceAmount>> allocatable;  // of a Node that says it
   std::string node_class;
   bool is_auto_mode = false;
   bool is_bottlerocket = false;
@@ -223,6 +260,31 @@ struct MigConfigFile {
   std::shared_ptr<const Node> document;  // the list of parts
 };
 
+// A Service that gives its pods one address: clients do not know them one by one.
+struct ServiceFile {
+  std::string space;
+  std::vector<KeyValue> selector;
+};
+
+// A ClusterQueue of Kueue: what its jobs may have of a resource in one flavor.
+struct QuotaFile {
+  std::string flavor;
+  std::string resource;
+  std::int64_t nominal = 0;
+  std::optional<std::int64_t> borrows;  // borrowingLimit; nullopt: what the cohort has
+};
+struct ClusterQueueFile {
+  std::string name;
+  std::string cohort;  // "" none: nothing to borrow
+  std::vector<QuotaFile> quotas;
+  SourceLocation where;  // of the name
+};
+struct LocalQueueFile {
+  std::string name;
+  std::string space;
+  std::string cluster_queue;
+};
+
 struct DraSharingFile {
   std::string claim;  // name of the object
   bool is_template = false;
@@ -252,6 +314,9 @@ struct ClusterFiles {
   std::vector<NodeClassFile> node_classes;
   std::vector<NodeOverlayFile> overlays;
   std::vector<MigConfigFile> mig_configs;
+  std::vector<ServiceFile> services;
+  std::vector<ClusterQueueFile> cluster_queues;
+  std::vector<LocalQueueFile> local_queues;
   std::vector<DraSharingFile> dra;
   std::vector<MetricUse> metrics;
   std::vector<std::string> counters;  // metrics that an exporter's own list switches on
@@ -263,6 +328,7 @@ struct ClusterFiles {
   std::string region;                             // of a ClusterConfig
   std::int64_t objects = 0;
   std::vector<Located<std::string>> left_alone;  // what an object is of which nothing was kept
+  std::vector<Located<std::string>> not_simulated;  // what was understood and no scenario can say
   Diagnostics unreadable;                        // what is no YAML, JSON or TOML
   Diagnostics problems;  // that, and what is wrong with each document by itself
 };
@@ -286,6 +352,9 @@ bool is_set_by_others(std::string_view label);
 
 // "g5.2xlarge", "p4d.24xlarge", "gr6.4xlarge", not "m6i.large": by the form of the name.
 bool is_gpu_type(std::string_view instance_type);
+
+// Whether a Service with an address leads to these pods.
+bool is_served(const ClusterFiles& files, const PodFile& pod);
 
 // The chart that deploys the device plugin; nullptr when none does.
 const ChartValues* plugin_chart(const ClusterFiles& files);

@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "../text/scalars.hpp"
+#include "manifest_reader.hpp"
+
+// Objects that say something of the pods of others.
+namespace slicewise::scenarios::manifests {
+namespace {
+
+// False where it gives pods no address in common.
+bool read_service(Context& context, const Node& object) {
+  std::vector<KeyValue> selector = pairs_of(node_below(&object, {"spec", "selector"}));
+  if (selector.empty() || text_below(&object, {"spec", "clusterIP"}) == "None") return false;
+  context.files.services.push_back(
+      {text_below(&object, {"metadata", "namespace"}), std::move(selector)});
+  return true;
+}
+
+void read_priority(Context& context, const Node& object) {
+  const auto value = whole_of(text_below(&object, {"value"}));
+  if (!value) return;
+  const std::int64_t priority = std::clamp<std::int64_t>(*value, -2'147'483'648, 1'000'000'000);
+  context.priorities.emplace(text_below(&object, {"metadata", "name"}), priority);
+  if (is_true(object.find("globalDefault"))) context.priorities.emplace("", priority);
+}
+
+// Kueue's quotas are whole numbers of GPUs, and quantities of the rest, which no rule looks at.
+void read_cluster_queue(Context& context, const Node& object) {
+  const Located<std::string> name = located_below(&object, {"metadata", "name"});
+  ClusterQueueFile queue{name.value, {}, {}, name.where};
+  for (const std::string_view key : {"cohortName", "cohort"}) {
+    if (queue.cohort.empty()) queue.cohort = text_below(&object, {"spec", key});
+  }
+  const Node* groups = node_below(&object, {"spec", "resourceGroups"});
+  for (std::size_t g = 0; is_list(groups) && g < groups->items.size(); ++g) {
+    const Node* flavors = node_below(groups->items[g].get(), {"flavors"});
+    for (std::size_t f = 0; is_list(flavors) && f < flavors->items.size(); ++f) {
+      const Node* flavor = flavors->items[f].get();
+      const Node* resources = node_below(flavor, {"resources"});
+      for (std::size_t r = 0; is_list(resources) && r < resources->items.size(); ++r) {
+        const Node* one = resources->items[r].get();
+        const auto nominal = whole_of(text_below(one, {"nominalQuota"}));
+        if (!nominal) continue;
+        queue.quotas.push_back({text_below(flavor, {"name"}), text_below(one, {"name"}), *nominal,
+                                whole_of(text_below(one, {"borrowingLimit"}))});
+      }
+    }
+  }
+  context.files.cluster_queues.push_back(std::move(queue));
+}
+
+struct Told {
+  std::string_view kind;
+  std::string_view what;
+};
+constexpr std::array kTold = {
+    Told{"VerticalPodAutoscaler",
+         "VerticalPodAutoscalers: requests of CPU and memory as they are written"},
+    Told{"PodDisruptionBudget", "PodDisruptionBudgets"},
+    Told{"ClusterQueue", "quotas of Kueue: a workload starts when it finds a GPU"},
+    Told{"LocalQueue", "quotas of Kueue: a workload starts when it finds a GPU"},
+    Told{"ResourceFlavor", "quotas of Kueue: a workload starts when it finds a GPU"},
+    Told{"Cohort", "quotas of Kueue: a workload starts when it finds a GPU"},
+    Told{"WorkloadPriorityClass", "WorkloadPriorityClasses of Kueue"}};
+
+bool has_labels(const PodFile& pod, const std::vector<KeyValue>& selector) {
+  return std::ranges::all_of(selector, [&](const KeyValue& wanted) {
+    return std::ranges::any_of(pod.labels, [&](const KeyValue& label) {
+      return label.key == wanted.key && label.value == wanted.value;
+    });
+  });
+}
+
+}  // namespace
+
+bool read_about_pods(Context& context, const Node& object, std::string_view kind) {
+  const auto* told = std::ranges::find(kTold, kind, &Told::kind);
+  if (told != kTold.end()) {
+    context.files.not_simulated.push_back({std::string(told->what), object.where});
+  }
+  if (kind == "Service") return read_service(context, object);
+  if (kind == "PriorityClass") {
+    read_priority(context, object);
+  } else if (kind == "ClusterQueue") {
+    read_cluster_queue(context, object);
+  } else if (kind == "LocalQueue") {
+    context.files.local_queues.push_back({text_below(&object, {"metadata", "name"}),
+                                          text_below(&object, {"metadata", "namespace"}),
+                                          text_below(&object, {"spec", "clusterQueue"})});
+  } else if (!read_scaler(context, object, kind)) {
+    return told != kTold.end();
+  }
+  return true;
+}
+
+void apply_to_pods(Context& context) {
+  for (PodFile& pod : context.files.pods) {
+    for (Context::Scaler& scaler : context.scalers) {
+      if (scaler.kind != pod.kind || scaler.name != pod.object || scaler.space != pod.space) {
+        continue;
+      }
+      pod.scaling = scaler.scaling;
+      scaler.is_used = true;
+    }
+    const auto priority = context.priorities.find(pod.priority_class);
+    if (pod.priority == 0 && priority != context.priorities.end()) pod.priority = priority->second;
+  }
+  for (const Context::Scaler& scaler : context.scalers) {
+    if (scaler.is_used) continue;
+    context.files.left_alone.push_back(
+        {fmt::format("autoscalers of a {} that is not here", scaler.kind.substr(0, 60)),
+         scaler.scaling.where});
+  }
+}
+
+}  // namespace slicewise::scenarios::manifests
+
+namespace slicewise::scenarios {
+
+bool is_served(const ClusterFiles& files, const PodFile& pod) {
+  return std::ranges::any_of(files.services, [&](const ServiceFile& service) {
+    return service.space == pod.space && manifests::has_labels(pod, service.selector);
+  });
+}
+
+}  // namespace slicewise::scenarios

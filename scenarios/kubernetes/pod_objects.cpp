@@ -1,0 +1,196 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/quantity.hpp"
+
+#include "../text/scalars.hpp"
+#include "manifest_reader.hpp"
+#include "pod_sets.hpp"
+
+// Objects that make pods: each by the rows of its kind.
+namespace slicewise::scenarios::manifests {
+namespace {
+
+constexpr std::int64_t kMostCopies = 1'000'000;
+
+// The mapping that a path of the table starts from, and what its pods are called after.
+struct Origin {
+  const Node* node = nullptr;
+  std::string suffix;
+};
+
+std::vector<Origin> origins_of(const Node& object, const PodSet& set) {
+  const bool is_list_path = set.at.ends_with("[]");
+  const bool is_map_path = set.at.ends_with("{}");
+  KeyPath path = set.at;
+  if (is_list_path || is_map_path) path.remove_suffix(2);
+  const Node* at = node_at(&object, path);
+  std::vector<Origin> origins;
+  const auto add = [&](const Node* node, std::string suffix) {
+    if (is_map(node) && !is_false(node->find("enabled"))) {
+      origins.push_back({node, std::move(suffix)});
+    }
+  };
+  if (is_list_path && is_list(at)) {
+    for (const NodePtr& item : at->items) {
+      add(item.get(), text_below(item.get(), {set.named_by}));
+    }
+  } else if (is_map_path && is_map(at)) {
+    for (const Entry& entry : at->entries) add(entry.value.get(), entry.key);
+  } else if (!is_list_path && !is_map_path) {
+    add(at, std::string(set.suffix));
+  }
+  return origins;
+}
+
+std::optional<std::int64_t> count_at(const Node& from, KeyPath path) {
+  const Node* node = path.empty() ? nullptr : node_at(&from, path);
+  if (node == nullptr) return std::nullopt;
+  const auto count = whole_of(node->text);
+  return count ? std::optional(std::clamp<std::int64_t>(*count, 0, kMostCopies)) : std::nullopt;
+}
+
+std::int64_t times(std::int64_t a, std::int64_t b) { return std::min(a * b, kMostCopies); }
+
+// Replicas as they are given, else as few as an autoscaler leaves.
+std::int64_t replicas_of(const Node& from, const PodSet& set) {
+  const auto fewest = count_at(from, set.fewest);
+  const std::int64_t given =
+      count_at(from, set.counts.front()).value_or(fewest.value_or(set.by_default));
+  return std::max(given, fewest.value_or(0));
+}
+
+void count(const Node& from, const PodSet& set, PodFile& pod) {
+  const std::int64_t replicas = replicas_of(from, set);
+  const std::int64_t each = count_at(from, set.counts.back()).value_or(1);
+  pod.copies = times(replicas, each);
+  const bool has_two = !set.counts.back().empty();
+  pod.completions =
+      times(has_two ? replicas : 1, count_at(from, set.completions).value_or(has_two ? each : 1));
+  pod.works_together = set.works_together || (has_two && each > 1 && set.purpose != PodPurpose::Ends);
+  if (set.group_size.empty()) return;
+  const std::int64_t size = count_at(from, set.group_size).value_or(1);
+  pod.works_together = size > 1;
+  pod.copies = times(replicas, std::max<std::int64_t>(
+                                   0, size - (node_at(&from, set.leader) != nullptr ? 1 : 0)));
+}
+
+// "num-gpus" of a pod of Ray, and fractions of actors: what Ray reckons with.
+void judge_ray(Context& context, const Node& from, const PodFile& pod) {
+  const Located<std::string> told = located_below(&from, {"rayStartParams", "num-gpus"});
+  const auto gpus = whole_of(told.value);
+  if (!gpus || *gpus < 1) return;
+  const bool asks = std::ranges::any_of(pod.containers, [](const ContainerFile& container) {
+    return std::ranges::any_of(container.amounts, [](const ResourceAmount& amount) {
+      return gpu_resource(amount.resource).has_value();
+    });
+  });
+  if (asks || !pod.claims.empty()) return;
+  report(context,
+         make_diagnostic(Code::GpuNotRequested, told.where,
+                         fmt::format("num-gpus: {} is bookkeeping of Ray: the pod asks for no GPU",
+                                     *gpus),
+                         "ask for nvidia.com/gpu in the container: Ray then counts it by itself"));
+}
+
+// num_gpus: 0.25 in the configuration of Ray Serve.
+void judge_ray_fractions(Context& context, const Node& node) {
+  if (node.kind == Node::Kind::List) {
+    for (const NodePtr& item : node.items) judge_ray_fractions(context, *item);
+  }
+  for (const Entry& entry : node.entries) {
+    if (entry.value == nullptr) continue;
+    const auto part =
+        entry.key == "num_gpus" ? quantity_in_thousandths(entry.value->text) : std::nullopt;
+    if (!part || *part <= 0 || *part >= 1'000) {
+      judge_ray_fractions(context, *entry.value);
+      continue;
+    }
+    report(context,
+           make_diagnostic(Code::GpuMemUnlimited, entry.value->where,
+                           fmt::format("num_gpus: {} is bookkeeping of Ray, which limits nothing: "
+                                       "all actors of a GPU must fit its memory together",
+                                       entry.value->text.substr(0, 20))));
+    context.files.not_simulated.push_back(
+        {"fractions of num_gpus: bookkeeping of Ray, which limits nothing", entry.value->where});
+  }
+}
+
+void read_ray(Context& context, const Node& object) {
+  const Node* config = node_below(&object, {"spec", "serveConfigV2"});
+  if (config != nullptr) {
+    const NodePtr inner = embedded_document(context, *config);
+    if (inner != nullptr) judge_ray_fractions(context, *inner);
+  }
+  for (const KeyPath cluster : {"spec", "spec.rayClusterConfig", "spec.rayClusterSpec"}) {
+    const Node* scales = node_below(node_at(&object, cluster), {"enableInTreeAutoscaling"});
+    if (!is_true(scales)) continue;
+    context.files.not_simulated.push_back(
+        {"Ray's autoscaler, which counts logical resources: replicas as they are written",
+         scales->where});
+  }
+}
+
+void read_set(Context& context, const Node& object, const PodSet& set) {
+  const Node* meta = object.find("metadata");
+  const Located<std::string> name = located_below(meta, {"name"});
+  for (const Origin& origin : origins_of(object, set)) {
+    const Node* pods = node_at(origin.node, set.pods);
+    if (pods == nullptr) continue;
+    PodFile pod;
+    pod.kind = set.kind;
+    pod.object = name.value.empty() ? text_below(meta, {"generateName"}) : name.value;
+    pod.name = origin.suffix.empty() ? pod.object : fmt::format("{}-{}", pod.object, origin.suffix);
+    pod.where = name.where.line > 0 ? name.where : object.where;
+    pod.object_where = object.where;
+    pod.purpose = set.purpose;
+    pod.restart_policy = text_below(origin.node, {"restartPolicy"});
+    count(*origin.node, set, pod);
+    pod.scaling = own_scaling(context, set, *origin.node, *pods);
+    const std::size_t known = context.files.pods.size();
+    read_pod(context, object, set, *pods, std::move(pod));
+    if (context.files.pods.size() > known) {
+      judge_ray(context, *origin.node, context.files.pods.back());
+    }
+  }
+}
+
+}  // namespace
+
+const Node* node_at(const Node* node, std::string_view path) {
+  while (!path.empty() && node != nullptr) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    node = node_below(node, {path.substr(0, dot)});
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return node;
+}
+
+bool read_pods(Context& context, const Node& object, std::string_view kind) {
+  const std::string api = text_below(&object, {"apiVersion"});
+  const std::string_view group = std::string_view(api).substr(0, std::min(api.find('/'), api.size()));
+  const auto of_group = [&](const PodSet& set) { return set.kind == kind && set.group == group; };
+  const bool has_own = std::ranges::any_of(pod_sets(), of_group);
+  const std::size_t known = context.files.pods.size();
+  bool is_known = false;
+  for (const PodSet& set : pod_sets()) {
+    if (has_own ? !of_group(set) : set.kind != kind || !set.group.empty()) continue;
+    is_known = true;
+    read_set(context, object, set);
+  }
+  if (!is_known) return false;
+  if (context.files.pods.size() == known) {
+    context.files.left_alone.push_back(
+        {fmt::format("objects without containers ({})", kind), object.where});
+  }
+  if (group == "ray.io") read_ray(context, object);
+  return true;
+}
+
+}  // namespace slicewise::scenarios::manifests

@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "slicewise/scenarios/quantity.hpp"
+
+#include "../text/scalars.hpp"
+#include "manifest_reader.hpp"
+#include "pod_sets.hpp"
+
+// What changes the number of pods while they run, in the words of a scenario's `autoscaling`.
+namespace slicewise::scenarios::manifests {
+namespace {
+
+constexpr std::int64_t kMostReplicas = 1'000'000;
+
+std::int64_t whole_at(const Node* node, std::string_view key, std::int64_t otherwise) {
+  return std::clamp<std::int64_t>(whole_of(text_below(node, {key})).value_or(otherwise), 0,
+                                  kMostReplicas);
+}
+
+std::string seconds_at(const Node* node, std::initializer_list<std::string_view> path) {
+  const auto seconds = whole_of(text_below(node, path));
+  return seconds && *seconds >= 0 && *seconds <= 86'400 ? fmt::format("{}s", *seconds) : "";
+}
+
+// What a metric counts, by its name or query: those of vLLM, Triton, dcgm-exporter and istio, and
+// what people call theirs. "" what no simulated autoscaler looks at.
+std::string_view metric_of(std::string_view name) {
+  const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
+  if (has("GPU_UTIL") || has("gpu_util")) return "GpuUtilization";
+  if ((has("rate(") && has("request")) || has("per_second") || has("rps")) return "RequestRate";
+  if (has("running") || has("concurren") || has("flight")) return "Concurrency";
+  return has("waiting") || has("pending") || has("queue") ? "Queue" : "";
+}
+
+// A quantity in the unit of the metric; "" when it is none.
+std::string target_of(std::string_view metric, std::string_view amount, std::int64_t permille) {
+  const auto thousandths = quantity_in_thousandths(amount);
+  if (!thousandths || *thousandths <= 0 || *thousandths > 1'000'000'000'000) return {};
+  const double number = static_cast<double>(*thousandths) * static_cast<double>(permille) / 1e6;
+  return fmt::format("{:g}{}", number,
+                     metric == "RequestRate"      ? "/s"
+                     : metric == "GpuUtilization" ? "%"
+                                                  : "");
+}
+
+void take_metric(ScalingFile& scaling, std::string seen, std::string_view amount,
+                 std::int64_t permille = 1'000) {
+  if (!scaling.metric.empty()) return;  // of several the first that is simulated
+  scaling.target = target_of(metric_of(seen), amount, permille);
+  if (!scaling.target.empty()) scaling.metric = metric_of(seen);
+  scaling.seen = std::move(seen);
+}
+
+void take_behaviour(ScalingFile& scaling, const Node* behaviour) {
+  scaling.down_window = seconds_at(behaviour, {"scaleDown", "stabilizationWindowSeconds"});
+  scaling.up_window = seconds_at(behaviour, {"scaleUp", "stabilizationWindowSeconds"});
+}
+
+// The spec of a HorizontalPodAutoscaler, but for its target.
+ScalingFile hpa_scaling(const Node& spec) {
+  ScalingFile scaling;
+  scaling.where = spec.where;
+  scaling.fewest = whole_at(&spec, "minReplicas", 1);
+  scaling.most = whole_at(&spec, "maxReplicas", scaling.fewest);
+  const Node* metrics = spec.find("metrics");
+  for (std::size_t i = 0; is_list(metrics) && i < metrics->items.size(); ++i) {
+    const Node* one = metrics->items[i].get();
+    for (const std::string_view source : {"pods", "object", "external"}) {
+      const Node* metric = node_below(one, {source});
+      if (metric == nullptr) continue;
+      // A `value` is for all pods together, whatever their number.
+      take_metric(scaling, text_below(metric, {"metric", "name"}),
+                  text_below(metric, {"target", "averageValue"}));
+    }
+    for (const std::string_view source : {"resource", "containerResource"}) {
+      const std::string name = text_below(one, {source, "name"});
+      if (!name.empty()) take_metric(scaling, name, "");
+    }
+  }
+  if (scaling.seen.empty()) scaling.seen = "cpu";
+  take_behaviour(scaling, spec.find("behavior"));
+  return scaling;
+}
+
+ScalingFile keda_scaling(const Node& spec) {
+  ScalingFile scaling;
+  scaling.where = spec.where;
+  scaling.fewest = whole_at(&spec, "minReplicaCount", 0);
+  scaling.most = whole_at(&spec, "maxReplicaCount", 100);
+  scaling.every = seconds_at(&spec, {"pollingInterval"});
+  scaling.cooldown = seconds_at(&spec, {"cooldownPeriod"});
+  const Node* triggers = spec.find("triggers");
+  for (std::size_t i = 0; is_list(triggers) && i < triggers->items.size(); ++i) {
+    const Node* one = triggers->items[i].get();
+    const std::string query = text_below(one, {"metadata", "query"});
+    const bool is_total = text_below(one, {"metricType"}) == "Value";
+    take_metric(scaling, query.empty() ? text_below(one, {"type"}) : query,
+                query.empty() || is_total ? "" : text_below(one, {"metadata", "threshold"}));
+  }
+  take_behaviour(scaling,
+                 node_below(&spec, {"advanced", "horizontalPodAutoscalerConfig", "behavior"}));
+  return scaling;
+}
+
+// KServe has Knative's autoscaler, which keeps to 70 % of a target and decides every 2 s on the
+// mean of a minute (config-autoscaler of Knative Serving), or without Knative an HPA on CPU.
+std::optional<ScalingFile> kserve_scaling(const PodSet& set, const Node& from) {
+  constexpr std::int64_t kKnativePermille = 700;
+  if (set.most.empty() || from.find("maxReplicas") == nullptr) return std::nullopt;
+  ScalingFile scaling;
+  scaling.where = from.where;
+  scaling.fewest = whole_at(&from, "minReplicas", 1);
+  scaling.most = whole_at(&from, "maxReplicas", scaling.fewest);
+  if (scaling.most <= scaling.fewest) return std::nullopt;
+  std::string metric = text_below(&from, {"scaleMetric"});
+  std::string target = text_below(&from, {"scaleTarget"});
+  if (metric.empty()) metric = "concurrency";
+  if (target.empty()) target = text_below(&from, {"containerConcurrency"});
+  if (target.empty() || target == "0") target = metric == "rps" ? "200" : "100";
+  take_metric(scaling, metric, metric == "cpu" || metric == "memory" ? "" : target,
+              kKnativePermille);
+  scaling.every = "2s";
+  scaling.down_window = "0s";
+  scaling.up_window = "0s";
+  scaling.cooldown = "60s";
+  return scaling;
+}
+
+}  // namespace
+
+std::optional<ScalingFile> own_scaling(Context& context, const PodSet& set, const Node& from,
+                                       const Node& pods) {
+  if (set.kind == "InferenceService") return kserve_scaling(set, from);
+  if (const Node* scaling = node_below(&from, {"spec", "scaling"}); scaling != nullptr) {
+    context.files.not_simulated.push_back(
+        {fmt::format("how a {} scales: replicas as they are written", set.kind), scaling->where});
+  }
+  const Node* hpa = node_below(&pods, {"scale", "hpa"});
+  if (!is_map(hpa) || !is_true(node_below(&pods, {"scale", "enabled"}))) return std::nullopt;
+  return hpa_scaling(*hpa);
+}
+
+bool read_scaler(Context& context, const Node& object, std::string_view kind) {
+  const bool is_hpa = kind == "HorizontalPodAutoscaler";
+  if (!is_hpa && kind != "ScaledObject") return false;
+  const Node* spec = object.find("spec");
+  if (!is_map(spec)) return true;
+  const Node* target = spec->find("scaleTargetRef");
+  std::string target_kind = text_below(target, {"kind"});
+  if (target_kind.empty()) target_kind = "Deployment";
+  ScalingFile scaling = is_hpa ? hpa_scaling(*spec) : keda_scaling(*spec);
+  scaling.where = object.where;
+  context.scalers.push_back({text_below(&object, {"metadata", "namespace"}), target_kind,
+                             text_below(target, {"name"}), std::move(scaling)});
+  return true;
+}
+
+}  // namespace slicewise::scenarios::manifests

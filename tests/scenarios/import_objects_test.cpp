@@ -1,0 +1,414 @@
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/scenarios/cluster_files.hpp"
+#include "slicewise/scenarios/import.hpp"
+#include "slicewise/scenarios/load.hpp"
+
+#include "imported_jobs.hpp"
+
+// Objects of operators that make pods, and objects that say something of others' pods, as `import
+// k8s` reads them.
+namespace slicewise::scenarios {
+namespace {
+
+struct Read {
+  std::string yaml;
+  Scenario scenario;
+  ImportedJobs said;
+  Diagnostics problems;  // of `check`
+
+  const Workload* find(const std::string& name) const {
+    for (const Workload& one : scenario.workloads) {
+      if (one.name.value == name) return &one;
+    }
+    return nullptr;
+  }
+};
+
+Read read(const std::string& text, const ImportOptions& options = {}) {
+  const std::vector<SourceText> files = {{"f.yaml", text}};
+  Read result;
+  result.problems = read_cluster_files(files, {}).problems;
+  Expected<Imported> imported = import_log(ImportKind::K8s, files, options);
+  if (!imported) {
+    result.said.errors = std::move(imported.error());
+    return result;
+  }
+  result.yaml = scenario_of(*imported, ImportKind::K8s, options).yaml;
+  result.said.log = std::move(imported->log);
+  const auto loaded = load_scenario({"out.yaml", result.yaml});
+  if (!loaded) {
+    ADD_FAILURE() << loaded.error().front().message << " in\n" << result.yaml;
+    return result;
+  }
+  result.scenario = loaded->variants.front();
+  return result;
+}
+
+// "NAME KIND PODS" of each workload.
+std::vector<std::string> workloads(const Read& read) {
+  const std::map<WorkloadKind, std::string> kinds = {{WorkloadKind::Job, "Job"},
+                                                     {WorkloadKind::Deployment, "Deployment"},
+                                                     {WorkloadKind::Service, "Service"}};
+  std::vector<std::string> lines;
+  for (const Workload& one : read.scenario.workloads) {
+    lines.push_back(one.name.value + " " + kinds.at(one.kind) + " " + std::to_string(one.count));
+  }
+  return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+const std::string kGpu = "{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}";
+const std::string kNone = "{name: c, image: x, resources: {limits: {cpu: 1}}}";
+const std::string kPods = "template: {spec: {containers: [" + kGpu + "]}}";
+const std::string kPlainPods = "template: {spec: {containers: [" + kNone + "]}}";
+
+TEST(ImportObjects, AJobSetIsAJobOfEachOfItsReplicatedJobs) {
+  const Read read_jobs = read(R"(
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: llm}
+spec:
+  replicatedJobs:
+  - {name: driver, template: {spec: {)" + kPlainPods + R"(}}}
+  - {name: workers, replicas: 3, template: {spec: {parallelism: 4, completions: 4, )" + kPods +
+                              R"(}}}
+  - {name: eval, template: {spec: {)" + kPods + R"(}}}
+)");
+  EXPECT_EQ(workloads(read_jobs), (Lines{"llm-workers Job 12", "llm-eval Job 1"}));
+  EXPECT_EQ(read_jobs.said.count("objects that ask for no GPU (JobSet)"), 1);
+  EXPECT_EQ(read_jobs.said.count("JobSets: pods that work together are simulated one by one"), 2);
+}
+
+TEST(ImportObjects, JobsOfKubeflowHaveTheirReplicasByRole) {
+  const auto job = [](const std::string& kind, const std::string& specs) {
+    return read("apiVersion: kubeflow.org/v1\nkind: " + kind +
+                "\nmetadata: {name: mnist}\nspec:\n  " + specs +
+                ":\n    Master: {replicas: 1, restartPolicy: Never, " + kPods +
+                "}\n    Worker: {replicas: 3, " + kPods + "}\n");
+  };
+  for (const auto& [kind, specs] :
+       std::map<std::string, std::string>{{"PyTorchJob", "pytorchReplicaSpecs"},
+                                          {"TFJob", "tfReplicaSpecs"},
+                                          {"MPIJob", "mpiReplicaSpecs"},
+                                          {"XGBoostJob", "xgbReplicaSpecs"},
+                                          {"PaddleJob", "paddleReplicaSpecs"},
+                                          {"JAXJob", "jaxReplicaSpecs"}}) {
+    SCOPED_TRACE(kind);
+    const Read made = job(kind, specs);
+    EXPECT_EQ(workloads(made), (Lines{"mnist-master Job 1", "mnist-worker Job 3"}));
+    EXPECT_NE(made.yaml.find("restartPolicy: Never"), std::string::npos);
+  }
+}
+
+TEST(ImportObjects, ATrainJobAsksForItsResourcesOnEachNode) {
+  const std::string head = R"(
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: tune}
+spec:
+  runtimeRef: {name: torch-distributed}
+)";
+  const Read made = read(head + R"(
+  trainer:
+    numNodes: 4
+    command: [torchrun, train.py]
+    resourcesPerNode: {requests: {cpu: 6}, limits: {nvidia.com/gpu: 2}}
+)");
+  EXPECT_EQ(workloads(made), Lines{"tune Job 4"});
+  EXPECT_NE(made.yaml.find("requests: {cpu: 6000m}, limits: {nvidia.com/gpu: 2}"),
+            std::string::npos);
+  // What a runtime asks for is not known here, and that is said.
+  const Read silent = read(head + "  trainer: {numNodes: 4}\n");
+  ASSERT_FALSE(silent.said.errors.empty());
+  EXPECT_NE(silent.said.errors.front().message.find("GPUs that their runtime may ask for"),
+            std::string::npos);
+}
+
+std::string ray_cluster(const std::string& more = {}) {
+  return "    headGroupSpec: {rayStartParams: {num-gpus: \"0\"}, " + kPlainPods +
+         "}\n    workerGroupSpecs:\n    - {groupName: small, replicas: 2, minReplicas: 0, "
+         "maxReplicas: 5, " +
+         kPods + "}\n    - {groupName: tpu, minReplicas: 1, numOfHosts: 4, " + kPods + "}\n" + more;
+}
+
+TEST(ImportObjects, RaysWorkersServeEndOrJustWork) {
+  const auto made = [](const std::string& kind, const std::string& key) {
+    return read("apiVersion: ray.io/v1\nkind: " + kind + "\nmetadata: {name: r}\nspec:\n  " + key +
+                ":\n" + ray_cluster());
+  };
+  EXPECT_EQ(workloads(made("RayService", "rayClusterConfig")),
+            (Lines{"r-small Service 2", "r-tpu Service 4"}));
+  EXPECT_EQ(workloads(made("RayJob", "rayClusterSpec")), (Lines{"r-small Job 2", "r-tpu Job 4"}));
+  const Read cluster = read("apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r}\nspec:\n"
+                            "    enableInTreeAutoscaling: true\n" +
+                            ray_cluster());
+  EXPECT_EQ(workloads(cluster), (Lines{"r-small Deployment 2", "r-tpu Deployment 4"}));
+  EXPECT_EQ(cluster.said.count("RayClusters: what runs there is in no file"), 2);
+  EXPECT_EQ(cluster.said.count("not simulated: Ray's autoscaler"), 1);
+}
+
+TEST(ImportObjects, FractionsOfRayAreItsBookkeeping) {
+  const Read made = read(R"(
+apiVersion: ray.io/v1
+kind: RayService
+metadata: {name: r}
+spec:
+  serveConfigV2: |
+    applications:
+    - name: app
+      deployments:
+      - {name: Small, ray_actor_options: {num_gpus: 0.25}}
+      - {name: Whole, ray_actor_options: {num_gpus: 1}}
+  rayClusterConfig:
+    headGroupSpec: {rayStartParams: {num-gpus: "4"}, )" + kPlainPods + R"(}
+    workerGroupSpecs: [{groupName: w, replicas: 1, )" + kPods + "}]\n");
+  EXPECT_EQ(made.said.count("not simulated: fractions of num_gpus: bookkeeping of Ray"), 1);
+  ASSERT_EQ(made.problems.size(), 2U);
+  EXPECT_EQ(made.problems[0].code, Code::GpuNotRequested);
+  EXPECT_EQ(made.problems[0].where.line, 13);
+  EXPECT_EQ(made.problems[1].code, Code::GpuMemUnlimited);
+  EXPECT_EQ(made.problems[1].where.line, 10);
+}
+
+TEST(ImportObjects, KServesPredictorsAreScaledAsKnativeDoesIt) {
+  const auto made = [](const std::string& predictor) {
+    return read(
+        "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: bert}\n"
+        "spec:\n  predictor:\n" +
+        predictor);
+  };
+  const Read scaled = made(R"(
+    minReplicas: 0
+    maxReplicas: 6
+    scaleTarget: 10
+    scaleMetric: concurrency
+    model:
+      modelFormat: {name: huggingface}
+      resources: {limits: {nvidia.com/gpu: 1}}
+)");
+  ASSERT_EQ(scaled.scenario.workloads.size(), 1U);
+  const Workload& bert = scaled.scenario.workloads[0];
+  EXPECT_EQ(bert.name.value, "bert-predictor");
+  ASSERT_TRUE(bert.autoscaling);
+  EXPECT_EQ(bert.autoscaling->min_replicas, 0);
+  EXPECT_EQ(bert.autoscaling->max_replicas, 6);
+  EXPECT_EQ(bert.autoscaling->metric, Autoscaling::Metric::Concurrency);
+  EXPECT_DOUBLE_EQ(bert.autoscaling->target, 7);  // 70 % of it
+  const Read by_rate =
+      made("    {minReplicas: 1, maxReplicas: 4, scaleMetric: rps, containers: [" + kGpu + "]}\n");
+  ASSERT_TRUE(by_rate.find("bert-predictor"));
+  ASSERT_TRUE(by_rate.find("bert-predictor")->autoscaling);
+  EXPECT_DOUBLE_EQ(by_rate.find("bert-predictor")->autoscaling->target, 140);  // of 200
+  const Read by_cpu =
+      made("    {minReplicas: 2, maxReplicas: 4, scaleMetric: cpu, containers: [" + kGpu + "]}\n");
+  EXPECT_EQ(workloads(by_cpu), Lines{"bert-predictor Service 2"});
+  EXPECT_EQ(by_cpu.said.count("autoscalers by what is not simulated (cpu)"), 1);
+  const Read wide = made(
+      "    {minReplicas: 2, model: {resources: {limits: {nvidia.com/gpu: 4}}}, workerSpec: "
+      "{pipelineParallelSize: 3, containers: [" +
+      kGpu + "]}}\n");
+  EXPECT_EQ(workloads(wide), (Lines{"bert-predictor Service 2", "bert-worker Service 4"}));
+}
+
+TEST(ImportObjects, ANimServiceIsOneContainerItsScaleAnHpa) {
+  const std::string head = R"(
+apiVersion: apps.nvidia.com/v1alpha1
+kind: NIMService
+metadata: {name: llama}
+spec:
+  image: {repository: nvcr.io/nim/meta/llama, tag: "1.12.0"}
+  replicas: 2
+)";
+  const std::string gpus = "  resources: {limits: {nvidia.com/gpu: 1}}\n";
+  EXPECT_EQ(workloads(read(head + gpus)), Lines{"llama Service 2"});
+  EXPECT_EQ(workloads(read(head + gpus + "  multiNode: {parallelism: {pipeline: 2, tensor: 8}}\n")),
+            Lines{"llama Service 4"});
+  const Read scaled = read(head + gpus + R"(
+  scale:
+    enabled: true
+    hpa:
+      minReplicas: 1
+      maxReplicas: 5
+      metrics:
+      - {type: Pods, pods: {metric: {name: num_requests_waiting}, target: {type: AverageValue, averageValue: "2500m"}}}
+)");
+  ASSERT_TRUE(scaled.find("llama") && scaled.find("llama")->autoscaling);
+  EXPECT_EQ(scaled.find("llama")->autoscaling->metric, Autoscaling::Metric::Queue);
+  EXPECT_DOUBLE_EQ(scaled.find("llama")->autoscaling->target, 2.5);
+  const Read silent = read(head);
+  ASSERT_FALSE(silent.said.errors.empty());
+  EXPECT_NE(silent.said.errors.front().message.find("by the profile of the model"),
+            std::string::npos);
+}
+
+TEST(ImportObjects, LeadersAndWorkersAreCountedByTheSizeOfTheirGroup) {
+  const auto made = [](const std::string& leader) {
+    return read(
+        "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: v}\n"
+        "spec: {replicas: 3, leaderWorkerTemplate: {size: 4, " +
+        leader + "workerTemplate: {spec: {containers: [" + kGpu + "]}}}}\n");
+  };
+  EXPECT_EQ(workloads(made("")), Lines{"v-worker Service 12"});
+  EXPECT_EQ(workloads(made("leaderTemplate: {spec: {containers: [" + kGpu + "]}}, ")),
+            (Lines{"v-leader Service 3", "v-worker Service 9"}));
+}
+
+TEST(ImportObjects, KindsThatSeveralApisHaveAreToldApart) {
+  EXPECT_EQ(workloads(read("apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: v}\n"
+                           "spec: {tasks: [{name: w, replicas: 3, " +
+                           kPods + "}]}\n")),
+            Lines{"v-w Job 3"});
+  EXPECT_EQ(workloads(read("apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: k}\n"
+                           "spec: {" +
+                           kPods + "}\n")),
+            Lines{"k Service 1"});
+}
+
+TEST(ImportObjects, WhatTrainsIsNoServiceUnlessSomebodyAsksItSomething) {
+  const auto made = [](const std::string& command, const std::string& more,
+                       const std::string& beside = {}) {
+    return read("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 2, "
+                "template: {metadata: {labels: {app: d}}, spec: {containers: [{name: c, image: x, "
+                "command: [" +
+                command + "], resources: {limits: {nvidia.com/gpu: 1}}" + more + "}]}}}\n" + beside);
+  };
+  const Read trainer = made("torchrun, --nproc-per-node=1, main.py", "");
+  EXPECT_EQ(workloads(trainer), Lines{"d Deployment 2"});
+  EXPECT_EQ(trainer.said.count("Deployments that train, by their command (torchrun)"), 1);
+  EXPECT_EQ(workloads(made("python3, /app/train_gpt.py", "")), Lines{"d Deployment 2"});
+  EXPECT_EQ(workloads(made("python3, /app/serve.py", "")), Lines{"d Service 2"});
+  EXPECT_EQ(workloads(made("python3, constrained.py", "")), Lines{"d Service 2"});
+  EXPECT_EQ(workloads(made("torchrun, main.py", ", readinessProbe: {tcpSocket: {port: 80}}")),
+            Lines{"d Service 2"});
+  const std::string service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {";
+  EXPECT_EQ(workloads(made("torchrun, main.py", "", service + "selector: {app: d}}\n")),
+            Lines{"d Service 2"});
+  // Where ranks find each other.
+  EXPECT_EQ(
+      workloads(made("torchrun, main.py", "", service + "clusterIP: None, selector: {app: d}}\n")),
+      Lines{"d Deployment 2"});
+}
+
+const std::string kServed =
+    "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 3, template: "
+    "{spec: {priorityClassName: high, containers: [" +
+    kGpu + "]}}}\n---\n";
+
+TEST(ImportObjects, AutoscalersOfOtherObjectsAreTheWorkloads) {
+  const Read hpa = read(kServed + R"(
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: d}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: d}
+  minReplicas: 2
+  maxReplicas: 8
+  metrics:
+  - {type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}
+  - {type: Pods, pods: {metric: {name: requests_per_second}, target: {type: AverageValue, averageValue: "12"}}}
+  behavior: {scaleDown: {stabilizationWindowSeconds: 120}}
+)");
+  ASSERT_TRUE(hpa.find("d") && hpa.find("d")->autoscaling);
+  const Autoscaling& by_rate = *hpa.find("d")->autoscaling;
+  EXPECT_EQ(by_rate.min_replicas, 2);
+  EXPECT_EQ(by_rate.max_replicas, 8);
+  EXPECT_EQ(by_rate.start_replicas, 3);
+  EXPECT_EQ(by_rate.metric, Autoscaling::Metric::RequestRate);
+  EXPECT_DOUBLE_EQ(by_rate.target, 12);
+  EXPECT_EQ(by_rate.scale_down_window, seconds(120));
+  const Read keda = read(kServed + R"(
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: d}
+spec:
+  scaleTargetRef: {name: d}
+  pollingInterval: 10
+  cooldownPeriod: 90
+  maxReplicaCount: 6
+  triggers:
+  - type: prometheus
+    metadata: {serverAddress: "http://p:9090", threshold: "5", query: 'sum(vllm:num_requests_waiting{pod=~"d-.*"})'}
+)");
+  ASSERT_TRUE(keda.find("d") && keda.find("d")->autoscaling);
+  const Autoscaling& by_queue = *keda.find("d")->autoscaling;
+  EXPECT_EQ(by_queue.min_replicas, 0);
+  EXPECT_EQ(by_queue.max_replicas, 6);
+  EXPECT_EQ(by_queue.metric, Autoscaling::Metric::Queue);
+  EXPECT_DOUBLE_EQ(by_queue.target, 5);
+  EXPECT_EQ(by_queue.sync_period, seconds(10));
+  EXPECT_EQ(by_queue.cooldown, seconds(90));
+}
+
+TEST(ImportObjects, WhatAutoscalersLookAtInVainIsSaid) {
+  const Read by_cpu = read(kServed + R"(
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: d}
+spec: {scaleTargetRef: {kind: Deployment, name: d}, maxReplicas: 8}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: e}
+spec: {scaleTargetRef: {kind: Deployment, name: gone}, maxReplicas: 8}
+---
+apiVersion: autoscaling.k8s.io/v1
+kind: VerticalPodAutoscaler
+metadata: {name: v}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: p}
+)");
+  EXPECT_EQ(workloads(by_cpu), Lines{"d Service 3"});
+  EXPECT_EQ(by_cpu.said.count("autoscalers by what is not simulated (cpu)"), 1);
+  EXPECT_EQ(by_cpu.said.count("autoscalers of a Deployment that is not here"), 1);
+  EXPECT_EQ(by_cpu.said.count("not simulated: VerticalPodAutoscalers"), 1);
+  EXPECT_EQ(by_cpu.said.count("not simulated: PodDisruptionBudgets"), 1);
+}
+
+TEST(ImportObjects, APriorityClassSaysThePriority) {
+  const Read made = read(kServed + R"(
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: high}
+value: 1000
+)");
+  ASSERT_TRUE(made.find("d"));
+  EXPECT_EQ(made.find("d")->priority, 1000);
+}
+
+TEST(ImportObjects, ANodesAllocatableSaysHowItShares) {
+  const auto made = [](const std::string& allocatable, const std::string& resource) {
+    ImportOptions options;
+    options.instances = {{"g5.xlarge", "a10g", 1}, {"p4d.24xlarge", "a100", 8}};
+    return read("apiVersion: v1\nkind: Node\nmetadata: {name: n, labels: "
+                "{node.kubernetes.io/instance-type: p4d.24xlarge}}\nstatus: {allocatable: {cpu: "
+                "95690m, " +
+                    allocatable +
+                    "}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {restartPolicy: "
+                    "Never, containers: [{name: c, image: x, resources: {limits: {" +
+                    resource + ": 1}}}]}\n",
+                options);
+  };
+  const Read shared = made("nvidia.com/gpu.shared: \"32\"", "nvidia.com/gpu.shared");
+  ASSERT_EQ(shared.scenario.node_pools.size(), 1U) << shared.yaml;
+  ASSERT_TRUE(shared.scenario.node_pools[0].device_plugin);
+  EXPECT_TRUE(shared.scenario.node_pools[0].device_plugin->time_slicing->rename_by_default);
+  EXPECT_EQ(shared.scenario.node_pools[0].device_plugin->time_slicing->resources.at(0).replicas, 4);
+  EXPECT_EQ(shared.said.count("sharing of nodes, by how many GPUs they offer"), 1);
+  const Read whole = made("nvidia.com/gpu: \"8\"", "nvidia.com/gpu");
+  ASSERT_EQ(whole.scenario.node_pools.size(), 1U);
+  EXPECT_FALSE(whole.scenario.node_pools[0].device_plugin);
+  const Read cut = made("nvidia.com/mig-1g.5gb: \"56\"", "nvidia.com/mig-1g.5gb");
+  ASSERT_EQ(cut.scenario.node_pools.size(), 1U);
+  EXPECT_NE(cut.yaml.find("mig: {strategy: mixed, config: all-1g.5gb}"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace slicewise::scenarios
