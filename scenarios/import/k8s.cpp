@@ -221,9 +221,10 @@ class ClusterImport {
       if (alike.pool.sharing.empty()) {
         alike.pool.sharing = offered_sharing(node, gpus_of(alike.pool.instance_type, options_));
         if (!alike.pool.sharing.empty()) {
-          report_.guessed("sharing of nodes, by how many GPUs they offer: time-slicing, or MIG by "
-                          "its names",
-                          [&] { return node.object_where; });
+          report_.guessed(
+              "sharing of nodes, by how many GPUs they offer: time-slicing, or MIG by "
+              "its names",
+              [&] { return node.object_where; });
         }
       }
       const KeyValue* region = label_of(node, "topology.kubernetes.io/region");

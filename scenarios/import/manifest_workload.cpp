@@ -178,9 +178,10 @@ class WorkloadDraft {
       report_.guessed("DaemonSets: one pod", [&] { return pod_.object_where; });
     }
     if (pod_.works_together && workload_.pods > 0) {
-      note(fmt::format("{}s: pods that work together are simulated one by one, none waits for "
-                       "another",
-                       pod_.kind));
+      note(
+          fmt::format("{}s: pods that work together are simulated one by one, none waits for "
+                      "another",
+                      pod_.kind));
     }
     take_scaling();
   }
@@ -197,9 +198,9 @@ class WorkloadDraft {
       case PodPurpose::Serves:
         return Kind::Service;
       case PodPurpose::Works:
-        report_.guessed(fmt::format("{}s: what runs there is in no file, taken as work without end",
-                                    pod_.kind),
-                        [&] { return pod_.object_where; });
+        report_.guessed(
+            fmt::format("{}s: what runs there is in no file, taken as work without end", pod_.kind),
+            [&] { return pod_.object_where; });
         return Kind::Deployment;
       case PodPurpose::Unsaid:
         break;
@@ -243,9 +244,10 @@ class WorkloadDraft {
     }
     const bool is_blind = scaling.metric == "GpuUtilization" && scaling.fewest == 0;
     if (is_blind || scaling.most < std::max<std::int64_t>(1, scaling.fewest)) {
-      return report_.skipped("autoscalers that a scenario refuses: by GPU utilisation from no pod, "
-                             "or of fewer pods than their least",
-                             where);
+      return report_.skipped(
+          "autoscalers that a scenario refuses: by GPU utilisation from no pod, "
+          "or of fewer pods than their least",
+          where);
     }
     workload_.scaling = scaling;
     workload_.pods = std::clamp(workload_.pods, scaling.fewest, scaling.most);

@@ -15,18 +15,9 @@ namespace {
 
 // No rule looks at these, and everybody has them.
 constexpr std::array<std::string_view, 13> kQuietKinds = {
-    "Namespace",
-    "Service",
-    "ServiceAccount",
-    "Role",
-    "RoleBinding",
-    "ClusterRole",
-    "ClusterRoleBinding",
-    "PersistentVolumeClaim",
-    "PersistentVolume",
-    "Secret",
-    "Kustomization",
-    "Component",
+    "Namespace",        "Service",     "ServiceAccount",     "Role",
+    "RoleBinding",      "ClusterRole", "ClusterRoleBinding", "PersistentVolumeClaim",
+    "PersistentVolume", "Secret",      "Kustomization",      "Component",
     "PrometheusRule"};  // its expressions are read like those of any object
 
 template <std::size_t kCount>

@@ -120,7 +120,8 @@ void read_node(Context& context, const Node& object) {
       named_group(NodeGroupFile::Kind::Node, located_below(&object, {"metadata", "name"}), object);
   group.labels = pairs_of(node_below(&object, {"metadata", "labels"}));
   group.taints = taints_of(node_below(&object, {"spec", "taints"}));
-  if (const Node* allocatable = node_below(&object, {"status", "allocatable"}); is_map(allocatable)) {
+  if (const Node* allocatable = node_below(&object, {"status", "allocatable"});
+      is_map(allocatable)) {
     group.allocatable = whole_amounts_of(allocatable);
   }
   for (const KeyValue& label : group.labels) {

@@ -73,12 +73,13 @@ void count(const Node& from, const PodSet& set, PodFile& pod) {
   const bool has_two = !set.counts.back().empty();
   pod.completions =
       times(has_two ? replicas : 1, count_at(from, set.completions).value_or(has_two ? each : 1));
-  pod.works_together = set.works_together || (has_two && each > 1 && set.purpose != PodPurpose::Ends);
+  pod.works_together =
+      set.works_together || (has_two && each > 1 && set.purpose != PodPurpose::Ends);
   if (set.group_size.empty()) return;
   const std::int64_t size = count_at(from, set.group_size).value_or(1);
   pod.works_together = size > 1;
-  pod.copies = times(replicas, std::max<std::int64_t>(
-                                   0, size - (node_at(&from, set.leader) != nullptr ? 1 : 0)));
+  pod.copies = times(
+      replicas, std::max<std::int64_t>(0, size - (node_at(&from, set.leader) != nullptr ? 1 : 0)));
 }
 
 // "num-gpus" of a pod of Ray, and fractions of actors: what Ray reckons with.
@@ -93,10 +94,10 @@ void judge_ray(Context& context, const Node& from, const PodFile& pod) {
   });
   if (asks || !pod.claims.empty()) return;
   report(context,
-         make_diagnostic(Code::GpuNotRequested, told.where,
-                         fmt::format("num-gpus: {} is bookkeeping of Ray: the pod asks for no GPU",
-                                     *gpus),
-                         "ask for nvidia.com/gpu in the container: Ray then counts it by itself"));
+         make_diagnostic(
+             Code::GpuNotRequested, told.where,
+             fmt::format("num-gpus: {} is bookkeeping of Ray: the pod asks for no GPU", *gpus),
+             "ask for nvidia.com/gpu in the container: Ray then counts it by itself"));
 }
 
 // num_gpus: 0.25 in the configuration of Ray Serve.
@@ -174,7 +175,8 @@ const Node* node_at(const Node* node, std::string_view path) {
 
 bool read_pods(Context& context, const Node& object, std::string_view kind) {
   const std::string api = text_below(&object, {"apiVersion"});
-  const std::string_view group = std::string_view(api).substr(0, std::min(api.find('/'), api.size()));
+  const std::string_view group =
+      std::string_view(api).substr(0, std::min(api.find('/'), api.size()));
   const auto of_group = [&](const PodSet& set) { return set.kind == kind && set.group == group; };
   const bool has_own = std::ranges::any_of(pod_sets(), of_group);
   const std::size_t known = context.files.pods.size();

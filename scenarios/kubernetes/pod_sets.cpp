@@ -15,7 +15,7 @@ constexpr std::string_view kLws = "leaderworkerset.x-k8s.io";
 
 constexpr std::array<std::string_view, 1> kItself = {""};
 constexpr std::array<std::string_view, 12> kModelServers = {
-    "model", "huggingface", "triton",  "pytorch", "tensorflow", "onnx",
+    "model",  "huggingface", "triton",  "pytorch", "tensorflow", "onnx",
     "paddle", "sklearn",     "xgboost", "pmml",    "lightgbm",   "mlflow"};
 constexpr std::array<std::string_view, 3> kExplainers = {"art", "alibi", "aix"};
 
@@ -71,13 +71,9 @@ constexpr PodSet kserve_component(KeyPath component, std::string_view suffix,
 }
 
 constexpr std::array kPodSets = {
-    PodSet{.kind = "Pod"},
-    replicated("Deployment"),
-    replicated("StatefulSet"),
-    replicated("ReplicaSet"),
-    replicated("ReplicationController"),
-    PodSet{.kind = "DaemonSet", .pods = "spec.template"},
-    replicated("Notebook"),
+    PodSet{.kind = "Pod"}, replicated("Deployment"), replicated("StatefulSet"),
+    replicated("ReplicaSet"), replicated("ReplicationController"),
+    PodSet{.kind = "DaemonSet", .pods = "spec.template"}, replicated("Notebook"),
     PodSet{.kind = "Job",
            .purpose = Ends,
            .pods = "spec.template",
@@ -113,8 +109,7 @@ constexpr std::array kPodSets = {
            .completions = "template.spec.completions",
            .works_together = true},
     of_kubeflow("PyTorchJob", "spec.pytorchReplicaSpecs{}"),
-    of_kubeflow("TFJob", "spec.tfReplicaSpecs{}"),
-    of_kubeflow("MPIJob", "spec.mpiReplicaSpecs{}"),
+    of_kubeflow("TFJob", "spec.tfReplicaSpecs{}"), of_kubeflow("MPIJob", "spec.mpiReplicaSpecs{}"),
     of_kubeflow("XGBoostJob", "spec.xgbReplicaSpecs{}"),
     of_kubeflow("PaddleJob", "spec.paddleReplicaSpecs{}"),
     of_kubeflow("JAXJob", "spec.jaxReplicaSpecs{}"),

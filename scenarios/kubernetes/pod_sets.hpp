@@ -24,13 +24,13 @@ struct PodSet {
   // What their names end in: the text of `named_by` in an item, the key of a mapping, or `suffix`.
   KeyPath named_by = {};
   std::string_view suffix = {};
-  KeyPath pods = {};             // metadata and spec of a pod
-  bool is_bare_spec = false;     // ... or the spec alone
+  KeyPath pods = {};                                  // metadata and spec of a pod
+  bool is_bare_spec = false;                          // ... or the spec alone
   std::span<const std::string_view> containers = {};  // keys there that hold one; "" itself is one
   std::string_view resources = "resources";           // of such a container
-  std::array<KeyPath, 2> counts = {};  // multiplied; each is 1 where nobody says it
-  KeyPath completions = {};            // takes the place of the last count for the whole of a Job
-  KeyPath fewest = {};                 // replicas that an autoscaler of the kind leaves
+  std::array<KeyPath, 2> counts = {};                 // multiplied; each is 1 where nobody says it
+  KeyPath completions = {};  // takes the place of the last count for the whole of a Job
+  KeyPath fewest = {};       // replicas that an autoscaler of the kind leaves
   KeyPath most = {};
   std::int64_t by_default = 1;  // replicas where neither they nor the fewest are given
   // Pods that are of use together: so many, of which one is another's where that is here.

@@ -48,7 +48,9 @@ Device device_of(const LintInput& input, const NodeOffer& offer, const std::stri
   for (const models::InstanceType* type : offer.types) {
     const models::GpuModel* gpu = input.catalogue.find_gpu(type->gpu_model);
     if (gpu == nullptr) continue;
-    if (offer.layouts.empty()) found.take(*gpu, "", models::usable_memory(*gpu));
+    if (offer.layouts.empty() && !of_profile) {
+      found.take(*gpu, "", models::usable_memory(*gpu));
+    }
     for (const ChosenLayout& layout : offer.layouts) {
       if (layout.geometry == nullptr || layout.geometry->gpu_model != gpu->name) continue;
       for (const auto& [name, count] : layout.counts) {

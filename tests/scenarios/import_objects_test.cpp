@@ -75,10 +75,13 @@ kind: JobSet
 metadata: {name: llm}
 spec:
   replicatedJobs:
-  - {name: driver, template: {spec: {)" + kPlainPods + R"(}}}
-  - {name: workers, replicas: 3, template: {spec: {parallelism: 4, completions: 4, )" + kPods +
+  - {name: driver, template: {spec: {)" +
+                              kPlainPods + R"(}}}
+  - {name: workers, replicas: 3, template: {spec: {parallelism: 4, completions: 4, )" +
+                              kPods +
                               R"(}}}
-  - {name: eval, template: {spec: {)" + kPods + R"(}}}
+  - {name: eval, template: {spec: {)" +
+                              kPods + R"(}}}
 )");
   EXPECT_EQ(workloads(read_jobs), (Lines{"llm-workers Job 12", "llm-eval Job 1"}));
   EXPECT_EQ(read_jobs.said.count("objects that ask for no GPU (JobSet)"), 1);
@@ -145,9 +148,10 @@ TEST(ImportObjects, RaysWorkersServeEndOrJustWork) {
   EXPECT_EQ(workloads(made("RayService", "rayClusterConfig")),
             (Lines{"r-small Service 2", "r-tpu Service 4"}));
   EXPECT_EQ(workloads(made("RayJob", "rayClusterSpec")), (Lines{"r-small Job 2", "r-tpu Job 4"}));
-  const Read cluster = read("apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r}\nspec:\n"
-                            "    enableInTreeAutoscaling: true\n" +
-                            ray_cluster());
+  const Read cluster = read(
+      "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r}\nspec:\n"
+      "    enableInTreeAutoscaling: true\n" +
+      ray_cluster());
   EXPECT_EQ(workloads(cluster), (Lines{"r-small Deployment 2", "r-tpu Deployment 4"}));
   EXPECT_EQ(cluster.said.count("RayClusters: what runs there is in no file"), 2);
   EXPECT_EQ(cluster.said.count("not simulated: Ray's autoscaler"), 1);
@@ -166,8 +170,10 @@ spec:
       - {name: Small, ray_actor_options: {num_gpus: 0.25}}
       - {name: Whole, ray_actor_options: {num_gpus: 1}}
   rayClusterConfig:
-    headGroupSpec: {rayStartParams: {num-gpus: "4"}, )" + kPlainPods + R"(}
-    workerGroupSpecs: [{groupName: w, replicas: 1, )" + kPods + "}]\n");
+    headGroupSpec: {rayStartParams: {num-gpus: "4"}, )" +
+                         kPlainPods + R"(}
+    workerGroupSpecs: [{groupName: w, replicas: 1, )" +
+                         kPods + "}]\n");
   EXPECT_EQ(made.said.count("not simulated: fractions of num_gpus: bookkeeping of Ray"), 1);
   ASSERT_EQ(made.problems.size(), 2U);
   EXPECT_EQ(made.problems[0].code, Code::GpuNotRequested);
@@ -264,19 +270,21 @@ TEST(ImportObjects, KindsThatSeveralApisHaveAreToldApart) {
                            "spec: {tasks: [{name: w, replicas: 3, " +
                            kPods + "}]}\n")),
             Lines{"v-w Job 3"});
-  EXPECT_EQ(workloads(read("apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: k}\n"
-                           "spec: {" +
-                           kPods + "}\n")),
-            Lines{"k Service 1"});
+  EXPECT_EQ(
+      workloads(read("apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: k}\n"
+                     "spec: {" +
+                     kPods + "}\n")),
+      Lines{"k Service 1"});
 }
 
 TEST(ImportObjects, WhatTrainsIsNoServiceUnlessSomebodyAsksItSomething) {
   const auto made = [](const std::string& command, const std::string& more,
                        const std::string& beside = {}) {
-    return read("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 2, "
-                "template: {metadata: {labels: {app: d}}, spec: {containers: [{name: c, image: x, "
-                "command: [" +
-                command + "], resources: {limits: {nvidia.com/gpu: 1}}" + more + "}]}}}\n" + beside);
+    return read(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 2, "
+        "template: {metadata: {labels: {app: d}}, spec: {containers: [{name: c, image: x, "
+        "command: [" +
+        command + "], resources: {limits: {nvidia.com/gpu: 1}}" + more + "}]}}}\n" + beside);
   };
   const Read trainer = made("torchrun, --nproc-per-node=1, main.py", "");
   EXPECT_EQ(workloads(trainer), Lines{"d Deployment 2"});
@@ -387,14 +395,15 @@ TEST(ImportObjects, ANodesAllocatableSaysHowItShares) {
   const auto made = [](const std::string& allocatable, const std::string& resource) {
     ImportOptions options;
     options.instances = {{"g5.xlarge", "a10g", 1}, {"p4d.24xlarge", "a100", 8}};
-    return read("apiVersion: v1\nkind: Node\nmetadata: {name: n, labels: "
-                "{node.kubernetes.io/instance-type: p4d.24xlarge}}\nstatus: {allocatable: {cpu: "
-                "95690m, " +
-                    allocatable +
-                    "}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {restartPolicy: "
-                    "Never, containers: [{name: c, image: x, resources: {limits: {" +
-                    resource + ": 1}}}]}\n",
-                options);
+    return read(
+        "apiVersion: v1\nkind: Node\nmetadata: {name: n, labels: "
+        "{node.kubernetes.io/instance-type: p4d.24xlarge}}\nstatus: {allocatable: {cpu: "
+        "95690m, " +
+            allocatable +
+            "}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {restartPolicy: "
+            "Never, containers: [{name: c, image: x, resources: {limits: {" +
+            resource + ": 1}}}]}\n",
+        options);
   };
   const Read shared = made("nvidia.com/gpu.shared: \"32\"", "nvidia.com/gpu.shared");
   ASSERT_EQ(shared.scenario.node_pools.size(), 1U) << shared.yaml;

@@ -86,16 +86,16 @@ struct ScalingFile {
 
 // Pods that one object makes, all alike. An object of several kinds of pods makes one of each.
 struct PodFile {
-  std::string kind;    // of the object: "Deployment"
-  std::string object;  // its name
-  std::string name;    // of these pods: the object's, and what tells them from its others
-  std::string space;                         // namespace, "" when the file does not say
-  SourceLocation where;                      // of the name
-  SourceLocation object_where;               // where the object begins
-  std::int64_t copies = 1;                   // replicas, parallelism
-  std::int64_t completions = 1;              // of a Job
-  PodPurpose purpose = PodPurpose::Unsaid;   // by the kind of the object
-  bool works_together = false;               // one of these pods alone is of no use
+  std::string kind;              // of the object: "Deployment"
+  std::string object;            // its name
+  std::string name;              // of these pods: the object's, and what tells them from its others
+  std::string space;             // namespace, "" when the file does not say
+  SourceLocation where;          // of the name
+  SourceLocation object_where;   // where the object begins
+  std::int64_t copies = 1;       // replicas, parallelism
+  std::int64_t completions = 1;  // of a Job
+  PodPurpose purpose = PodPurpose::Unsaid;  // by the kind of the object
+  bool works_together = false;              // one of these pods alone is of no use
   std::optional<ScalingFile> scaling;
   std::vector<KeyValue> annotations;         // of the pods
   std::vector<KeyValue> object_annotations;  // of the object that makes them
@@ -116,7 +116,7 @@ struct PodFile {
   std::int64_t priority = 0;
   std::string priority_class;
   Located<std::string> queue;  // of Kueue, by a label of the object
-  bool is_system = false;  // part of the GPU software: it may see all GPUs
+  bool is_system = false;      // part of the GPU software: it may see all GPUs
   // Of objects that a cluster holds, beside those that people wrote.
   std::string owner;       // what made it, "Deployment/asr"; "" nobody did
   bool has_ended = false;  // a pod or Job that runs no more
@@ -136,7 +136,8 @@ inline constexpr std::string_view kUtilAnnotation = "slicewise.dev/gpu-util";
 // Of the pods, else of the object that makes them; nullptr: it has none.
 const KeyValue* annotation_of(const PodFile& pod, std::string_view key);
 
-// The program that trains which a container starts, by its command: "torchrun", "train.py"; "" none.
+// The program that trains which a container starts, by its command: "torchrun", "train.py"; ""
+// none.
 std::string training_program(const ContainerFile& container);
 
 // What the pods of a kind are for: "RayService" serves.
@@ -327,9 +328,9 @@ struct ClusterFiles {
   std::vector<std::size_t> replays;               // ... and which are of kind Replay
   std::string region;                             // of a ClusterConfig
   std::int64_t objects = 0;
-  std::vector<Located<std::string>> left_alone;  // what an object is of which nothing was kept
+  std::vector<Located<std::string>> left_alone;     // what an object is of which nothing was kept
   std::vector<Located<std::string>> not_simulated;  // what was understood and no scenario can say
-  Diagnostics unreadable;                        // what is no YAML, JSON or TOML
+  Diagnostics unreadable;                           // what is no YAML, JSON or TOML
   Diagnostics problems;  // that, and what is wrong with each document by itself
 };
 
