@@ -76,7 +76,11 @@ void count(const Node& from, const PodSet& set, PodFile& pod) {
   pod.works_together =
       set.works_together || (has_two && each > 1 && set.purpose != PodPurpose::Ends);
   if (set.group_size.empty()) return;
-  const std::int64_t size = count_at(from, set.group_size).value_or(1);
+  const std::int64_t ranks = count_at(from, set.group_size).value_or(1);
+  const std::int64_t each_has =
+      std::max<std::int64_t>(1, count_at(from, set.ranks_each).value_or(1));
+  const std::int64_t size =
+      times((ranks + each_has - 1) / each_has, count_at(from, set.stages).value_or(1));
   pod.works_together = size > 1;
   pod.copies = times(
       replicas, std::max<std::int64_t>(0, size - (node_at(&from, set.leader) != nullptr ? 1 : 0)));
@@ -153,7 +157,10 @@ void read_set(Context& context, const Node& object, const PodSet& set) {
     pod.purpose = set.purpose;
     pod.restart_policy = text_below(origin.node, {"restartPolicy"});
     count(*origin.node, set, pod);
+    if (!set.group_size.empty() && pod.copies == 0) continue;  // the leader is alone
     pod.scaling = own_scaling(context, set, *origin.node, *pods);
+    const bool is_kept_up = set.counts.front().empty() && !set.most.empty();
+    if (is_kept_up && !pod.scaling) pod.copies = std::max<std::int64_t>(1, pod.copies);
     const std::size_t known = context.files.pods.size();
     read_pod(context, object, set, *pods, std::move(pod));
     if (context.files.pods.size() > known) {

@@ -70,6 +70,31 @@ constexpr PodSet kserve_component(KeyPath component, std::string_view suffix,
           .most = "maxReplicas"};
 }
 
+constexpr PodSet llm_leader(KeyPath at, std::string_view suffix) {
+  return {.kind = "LLMInferenceService",
+          .group = kKserve,
+          .purpose = Serves,
+          .at = at,
+          .suffix = suffix,
+          .pods = "template",
+          .is_bare_spec = true,
+          .counts = {"replicas"}};
+}
+constexpr PodSet llm_workers(KeyPath at, std::string_view suffix) {
+  return {.kind = "LLMInferenceService",
+          .group = kKserve,
+          .purpose = Serves,
+          .at = at,
+          .suffix = suffix,
+          .pods = "worker",
+          .is_bare_spec = true,
+          .counts = {"replicas"},
+          .group_size = "parallelism.data",
+          .ranks_each = "parallelism.dataLocal",
+          .stages = "parallelism.pipeline",
+          .leader = "worker"};
+}
+
 constexpr std::array kPodSets = {
     PodSet{.kind = "Pod"}, replicated("Deployment"), replicated("StatefulSet"),
     replicated("ReplicaSet"), replicated("ReplicationController"),
@@ -143,27 +168,8 @@ constexpr std::array kPodSets = {
            .group_size = "workerSpec.pipelineParallelSize",
            .leader = "workerSpec"},
     // Source: kserve/kserve, pkg/apis/serving/v1alpha2.
-    PodSet{.kind = "LLMInferenceService",
-           .group = kKserve,
-           .purpose = Serves,
-           .pods = "spec.template",
-           .is_bare_spec = true,
-           .counts = {"spec.replicas"}},
-    PodSet{.kind = "LLMInferenceService",
-           .group = kKserve,
-           .purpose = Serves,
-           .suffix = "worker",
-           .pods = "spec.worker",
-           .is_bare_spec = true,
-           .counts = {"spec.replicas"},
-           .works_together = true},
-    PodSet{.kind = "LLMInferenceService",
-           .group = kKserve,
-           .purpose = Serves,
-           .suffix = "prefill",
-           .pods = "spec.prefill.template",
-           .is_bare_spec = true,
-           .counts = {"spec.prefill.replicas"}},
+    llm_leader("spec", ""), llm_workers("spec", "worker"), llm_leader("spec.prefill", "prefill"),
+    llm_workers("spec.prefill", "prefill-worker"),
     // Source: NVIDIA/k8s-nim-operator, api/apps/v1alpha1. A node each for the stages of a pipeline.
     PodSet{.kind = "NIMService",
            .group = kNim,

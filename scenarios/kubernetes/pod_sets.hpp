@@ -33,8 +33,11 @@ struct PodSet {
   KeyPath fewest = {};       // replicas that an autoscaler of the kind leaves
   KeyPath most = {};
   std::int64_t by_default = 1;  // replicas where neither they nor the fewest are given
-  // Pods that are of use together: so many, of which one is another's where that is here.
+  // Pods that are of use together: so many, or ranks of which each has so many, times the stages of
+  // a pipeline; one of them is another set's where `leader` is there.
   KeyPath group_size = {};
+  KeyPath ranks_each = {};
+  KeyPath stages = {};
   KeyPath leader = {};
   bool works_together = false;
 };

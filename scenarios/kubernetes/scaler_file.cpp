@@ -109,9 +109,16 @@ ScalingFile keda_scaling(const Node& spec) {
 
 // KServe has Knative's autoscaler, which keeps to 70 % of a target and decides every 2 s on the
 // mean of a minute (config-autoscaler of Knative Serving), or without Knative an HPA on CPU.
-std::optional<ScalingFile> kserve_scaling(const PodSet& set, const Node& from) {
+std::optional<ScalingFile> kserve_scaling(Context& context, const PodSet& set, const Node& from) {
   constexpr std::int64_t kKnativePermille = 700;
-  if (set.most.empty() || from.find("maxReplicas") == nullptr) return std::nullopt;
+  if (set.most.empty()) return std::nullopt;
+  if (from.find("maxReplicas") == nullptr) {
+    context.files.not_simulated.push_back(
+        {"InferenceServices without maxReplicas, which Knative scales without limit: as few pods "
+         "as are written, one at least",
+         from.where});
+    return std::nullopt;
+  }
   ScalingFile scaling;
   scaling.where = from.where;
   scaling.fewest = whole_at(&from, "minReplicas", 1);
@@ -135,8 +142,8 @@ std::optional<ScalingFile> kserve_scaling(const PodSet& set, const Node& from) {
 
 std::optional<ScalingFile> own_scaling(Context& context, const PodSet& set, const Node& from,
                                        const Node& pods) {
-  if (set.kind == "InferenceService") return kserve_scaling(set, from);
-  if (const Node* scaling = node_below(&from, {"spec", "scaling"}); scaling != nullptr) {
+  if (set.kind == "InferenceService") return kserve_scaling(context, set, from);
+  if (const Node* scaling = from.find("scaling"); scaling != nullptr) {
     context.files.not_simulated.push_back(
         {fmt::format("how a {} scales: replicas as they are written", set.kind), scaling->where});
   }

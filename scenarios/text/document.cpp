@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <initializer_list>
 #include <map>
 #include <optional>
 #include <sstream>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -87,7 +89,8 @@ struct Frame {
 // the parser's own exception, the only way out of its recursion.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  TreeBuilder(const SourcePlaces& places, Diagnostics& found) : places_(places), found_(found) {}
+  TreeBuilder(const SourcePlaces& places, Diagnostics& found, bool has_octals = false)
+      : places_(places), found_(found), has_octals_(has_octals) {}
 
   NodePtr take_root() { return std::move(root_); }
 
@@ -118,6 +121,7 @@ class TreeBuilder : public YAML::EventHandler {
     node->text = value;
     node->where = places_.at(offset, places_.scalar_bytes(offset, value));
     node->kind = node->quoted ? Node::Kind::Text : core_schema_kind(value);
+    if (has_octals_) take_octal(*node);
     node->refused = refuse_tag(tag, mark) || refuse_leading_zero(*node);
     add(std::move(node), mark, anchor);
   }
@@ -164,6 +168,15 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   // Kubernetes' tools read YAML 1.1, in which 017 is 15.
+  void take_octal(Node& value) const {
+    constexpr std::size_t kMostDigits = 20;
+    const bool is_octal = value.kind == Node::Kind::Integer && !expects_key() &&
+                          value.text.size() > 1 && value.text.size() <= kMostDigits &&
+                          value.text.front() == '0' && all_of(value.text, "01234567");
+    if (is_octal) value.text = std::to_string(std::strtoull(value.text.c_str(), nullptr, 8));
+  }
+
+  // Here a leading zero may mean either.
   bool refuse_leading_zero(const Node& value) {
     if (value.kind != Node::Kind::Integer || expects_key()) return false;
     const std::string_view text = value.text;
@@ -251,6 +264,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   const SourcePlaces& places_;
   Diagnostics& found_;
+  bool has_octals_;
   std::vector<Frame> open_;
   std::map<YAML::anchor_t, NodePtr> anchors_;
   NodePtr root_;
@@ -405,7 +419,7 @@ std::vector<NodePtr> read_documents(const SourceText& source, Diagnostics& found
     // The parser stands still at a stray comma and finds nothing for ever.
     constexpr int kMostEmpty = 1'000;
     for (int empty = 0; empty <= kMostEmpty;) {
-      TreeBuilder builder(places, found);
+      TreeBuilder builder(places, found, true);
       if (!parser.HandleNextDocument(builder)) return;
       NodePtr root = builder.take_root();
       if (root == nullptr || root->kind == Node::Kind::Null) {

@@ -51,8 +51,8 @@ std::string_view kind_name(Node::Kind kind);
 // throws on any bytes.
 NodePtr read_document(const SourceText& source, Diagnostics& found);
 
-// The same for a file of several documents, as manifests come; those that are empty are left out.
-// Nothing when one of them is not YAML 1.2.
+// The same for a file of several documents, as manifests come: 0755 is octal there, as kubectl
+// reads it. Documents that are empty are left out. Nothing when one of them is not YAML 1.2.
 std::vector<NodePtr> read_documents(const SourceText& source, Diagnostics& found);
 
 }  // namespace slicewise::scenarios

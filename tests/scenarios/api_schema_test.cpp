@@ -197,6 +197,9 @@ TEST(ApiSchema, WhatOthersTakeIsNotRefused) {
             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec:\n"
             "  template: {spec: {containers: [{name: c, image: img}, {$patch: delete, name: "
             "z}]}}\n"),
+        std::string("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n"
+                    "  containers: [{name: c, image: img}]\n"
+                    "  volumes: [{name: v, configMap: {name: m, defaultMode: 0777}}]\n"),
         std::string("apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: j}\n")}) {
     const Diagnostics errors = errors_of(text);
     EXPECT_TRUE(errors.empty()) << errors.front().message << "\n" << text;

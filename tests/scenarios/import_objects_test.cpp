@@ -222,6 +222,32 @@ TEST(ImportObjects, KServesPredictorsAreScaledAsKnativeDoesIt) {
   EXPECT_EQ(workloads(wide), (Lines{"bert-predictor Service 2", "bert-worker Service 4"}));
 }
 
+TEST(ImportObjects, AnInferenceServiceWithoutALimitHasItsFewestPodsOneAtLeast) {
+  const Read made = read(R"(
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: bert}
+spec: {predictor: {minReplicas: 0, containers: [)" +
+                         kGpu + "]}}\n");
+  EXPECT_EQ(workloads(made), Lines{"bert-predictor Service 1"});
+  EXPECT_EQ(made.said.count("not simulated: InferenceServices without maxReplicas"), 1);
+}
+
+TEST(ImportObjects, LanguageModelsOfKServeHaveWorkersForTheirRanks) {
+  const auto made = [](const std::string& parallelism) {
+    return read(
+        "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {name: m}\n"
+        "spec: {replicas: 2, parallelism: {" +
+        parallelism + "}, template: {containers: [" + kGpu + "]}, worker: {containers: [" + kGpu +
+        "]}, prefill: {replicas: 3, template: {containers: [" + kGpu + "]}}}\n");
+  };
+  EXPECT_EQ(workloads(made("data: 32, dataLocal: 8")),
+            (Lines{"m Service 2", "m-worker Service 6", "m-prefill Service 3"}));
+  EXPECT_EQ(workloads(made("pipeline: 2, tensor: 8")),
+            (Lines{"m Service 2", "m-worker Service 2", "m-prefill Service 3"}));
+  EXPECT_EQ(workloads(made("tensor: 1")), (Lines{"m Service 2", "m-prefill Service 3"}));
+}
+
 TEST(ImportObjects, ANimServiceIsOneContainerItsScaleAnHpa) {
   const std::string head = R"(
 apiVersion: apps.nvidia.com/v1alpha1
