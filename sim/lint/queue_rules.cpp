@@ -15,7 +15,6 @@ namespace {
 
 using scenarios::ClusterQueueFile;
 using scenarios::PodFile;
-using scenarios::PodPurpose;
 using scenarios::QuotaFile;
 
 constexpr std::int64_t kMost = std::int64_t{1} << 40;  // against overflow
@@ -44,8 +43,9 @@ std::int64_t pods_at_once(const PodFile& pod) {
                                                        : pod.copies;
 }
 
-std::map<std::string, std::int64_t> wanted_by(const PodFile& pod) {
-  std::map<std::string, std::int64_t> sum;
+using Amounts = std::map<std::string, std::int64_t>;
+
+void add_wanted(const PodFile& pod, Amounts& sum) {
   for (const auto& container : pod.containers) {
     if (container.is_init && !container.restarts_always) continue;
     for (const auto& amount : container.amounts) {
@@ -55,42 +55,63 @@ std::map<std::string, std::int64_t> wanted_by(const PodFile& pod) {
       total = std::min(total + each * pods_at_once(pod), kMost);
     }
   }
-  return sum;
 }
 
-// All pods of a set are in one flavor.
-void judge_pods(const LintInput& input, const PodFile& pod, const ClusterQueueFile& queue) {
-  for (const auto& [resource, wanted] : wanted_by(pod)) {
+// Pods of one set are in one flavor, the sets of an object may each be in another.
+struct Ask {
+  std::string who;
+  Amounts wanted;
+  bool in_one_flavor = true;
+  SourceLocation where;
+};
+
+void judge(const LintInput& input, const Ask& ask, const ClusterQueueFile& queue) {
+  for (const auto& [resource, wanted] : ask.wanted) {
     std::int64_t most = 0;
     bool is_covered = false;
     for (const QuotaFile& quota : queue.quotas) {
       if (quota.resource != resource) continue;
       is_covered = true;
-      most = std::max(most, most_of(queue, quota).value_or(kMost));
+      const std::int64_t here = std::min(most_of(queue, quota).value_or(kMost), kMost);
+      most = ask.in_one_flavor ? std::max(most, here) : std::min(most + here, kMost);
     }
     // What nobody covers of other resources Kueue may be told to leave out.
     if (wanted <= most || (!is_covered && !scenarios::gpu_resource(resource))) continue;
-    const std::string who = fmt::format("{} {}", pod.kind, pod.name.substr(0, 60));
     input.tell(
-        Code::JobNeverFits, pod.queue.where,
+        Code::JobNeverFits, ask.where,
         is_covered
             ? fmt::format("{} is never admitted: it asks for {} of {} at once, and ClusterQueue {} "
                           "may have {}",
-                          who, wanted, resource.substr(0, 60), queue.name.substr(0, 60), most)
-            : fmt::format("{} is never admitted: ClusterQueue {} has no quota of {}", who,
+                          ask.who, wanted, resource.substr(0, 60), queue.name.substr(0, 60), most)
+            : fmt::format("{} is never admitted: ClusterQueue {} has no quota of {}", ask.who,
                           queue.name.substr(0, 60), resource.substr(0, 60)),
         is_covered ? "raise nominalQuota or borrowingLimit, or ask for less"
                    : "add the resource to coveredResources, with a quota");
   }
 }
 
+std::string title_of(const PodFile& pod, const std::string& name) {
+  return fmt::format("{} {}", pod.kind, name.substr(0, 60));
+}
+
 }  // namespace
 
 void lint_queues(const LintInput& input) {
-  for (const PodFile& pod : input.files.pods) {
-    if (pod.queue.value.empty()) continue;
-    const ClusterQueueFile* queue = queue_of(input, pod);
-    if (queue != nullptr && !queue->quotas.empty()) judge_pods(input, pod, *queue);
+  const auto& pods = input.files.pods;
+  for (std::size_t first = 0, next = 0; first < pods.size(); first = next) {
+    Ask all{title_of(pods[first], pods[first].object), {}, false, pods[first].queue.where};
+    const ClusterQueueFile* queue =
+        pods[first].queue.value.empty() ? nullptr : queue_of(input, pods[first]);
+    const bool has_quotas = queue != nullptr && !queue->quotas.empty();
+    for (next = first; next < pods.size() && pods[next].object_where == pods[first].object_where;
+         ++next) {
+      if (!has_quotas) continue;
+      Ask one{title_of(pods[next], pods[next].name), {}, true, all.where};
+      add_wanted(pods[next], one.wanted);
+      judge(input, one, *queue);
+      add_wanted(pods[next], all.wanted);
+    }
+    if (has_quotas) judge(input, all, *queue);
   }
 }
 

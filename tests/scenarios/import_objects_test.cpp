@@ -1,4 +1,7 @@
+#include <cstdlib>
+#include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -15,7 +18,7 @@
 namespace slicewise::scenarios {
 namespace {
 
-struct Read {
+struct ObjectsRead {
   std::string yaml;
   Scenario scenario;
   ImportedJobs said;
@@ -29,9 +32,9 @@ struct Read {
   }
 };
 
-Read read(const std::string& text, const ImportOptions& options = {}) {
+ObjectsRead objects_read(const std::string& text, const ImportOptions& options = {}) {
   const std::vector<SourceText> files = {{"f.yaml", text}};
-  Read result;
+  ObjectsRead result;
   result.problems = read_cluster_files(files, {}).problems;
   Expected<Imported> imported = import_log(ImportKind::K8s, files, options);
   if (!imported) {
@@ -50,7 +53,7 @@ Read read(const std::string& text, const ImportOptions& options = {}) {
 }
 
 // "NAME KIND PODS" of each workload.
-std::vector<std::string> workloads(const Read& read) {
+std::vector<std::string> workload_lines(const ObjectsRead& read) {
   const std::map<WorkloadKind, std::string> kinds = {{WorkloadKind::Job, "Job"},
                                                      {WorkloadKind::Deployment, "Deployment"},
                                                      {WorkloadKind::Service, "Service"}};
@@ -61,39 +64,39 @@ std::vector<std::string> workloads(const Read& read) {
   return lines;
 }
 
-using Lines = std::vector<std::string>;
+using WorkloadLines = std::vector<std::string>;
 
-const std::string kGpu = "{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}";
-const std::string kNone = "{name: c, image: x, resources: {limits: {cpu: 1}}}";
-const std::string kPods = "template: {spec: {containers: [" + kGpu + "]}}";
-const std::string kPlainPods = "template: {spec: {containers: [" + kNone + "]}}";
+const std::string kGpuContainer = "{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}";
+const std::string kCpuContainer = "{name: c, image: x, resources: {limits: {cpu: 1}}}";
+const std::string kGpuPods = "template: {spec: {containers: [" + kGpuContainer + "]}}";
+const std::string kCpuPods = "template: {spec: {containers: [" + kCpuContainer + "]}}";
 
 TEST(ImportObjects, AJobSetIsAJobOfEachOfItsReplicatedJobs) {
-  const Read read_jobs = read(R"(
+  const ObjectsRead jobs = objects_read(R"(
 apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
 metadata: {name: llm}
 spec:
   replicatedJobs:
   - {name: driver, template: {spec: {)" +
-                              kPlainPods + R"(}}}
+                                        kCpuPods + R"(}}}
   - {name: workers, replicas: 3, template: {spec: {parallelism: 4, completions: 4, )" +
-                              kPods +
-                              R"(}}}
-  - {name: eval, template: {spec: {)" +
-                              kPods + R"(}}}
+                                        kGpuPods +
+                                        R"(}}}
+  - {name: eval, template: {spec: {)" + kGpuPods +
+                                        R"(}}}
 )");
-  EXPECT_EQ(workloads(read_jobs), (Lines{"llm-workers Job 12", "llm-eval Job 1"}));
-  EXPECT_EQ(read_jobs.said.count("objects that ask for no GPU (JobSet)"), 1);
-  EXPECT_EQ(read_jobs.said.count("JobSets: pods that work together are simulated one by one"), 2);
+  EXPECT_EQ(workload_lines(jobs), (WorkloadLines{"llm-workers Job 12", "llm-eval Job 1"}));
+  EXPECT_EQ(jobs.said.count("objects that ask for no GPU (JobSet)"), 1);
+  EXPECT_EQ(jobs.said.count("JobSets: pods that work together are simulated one by one"), 2);
 }
 
 TEST(ImportObjects, JobsOfKubeflowHaveTheirReplicasByRole) {
   const auto job = [](const std::string& kind, const std::string& specs) {
-    return read("apiVersion: kubeflow.org/v1\nkind: " + kind +
-                "\nmetadata: {name: mnist}\nspec:\n  " + specs +
-                ":\n    Master: {replicas: 1, restartPolicy: Never, " + kPods +
-                "}\n    Worker: {replicas: 3, " + kPods + "}\n");
+    return objects_read("apiVersion: kubeflow.org/v1\nkind: " + kind +
+                        "\nmetadata: {name: mnist}\nspec:\n  " + specs +
+                        ":\n    Master: {replicas: 1, restartPolicy: Never, " + kGpuPods +
+                        "}\n    Worker: {replicas: 3, " + kGpuPods + "}\n");
   };
   for (const auto& [kind, specs] :
        std::map<std::string, std::string>{{"PyTorchJob", "pytorchReplicaSpecs"},
@@ -103,8 +106,8 @@ TEST(ImportObjects, JobsOfKubeflowHaveTheirReplicasByRole) {
                                           {"PaddleJob", "paddleReplicaSpecs"},
                                           {"JAXJob", "jaxReplicaSpecs"}}) {
     SCOPED_TRACE(kind);
-    const Read made = job(kind, specs);
-    EXPECT_EQ(workloads(made), (Lines{"mnist-master Job 1", "mnist-worker Job 3"}));
+    const ObjectsRead made = job(kind, specs);
+    EXPECT_EQ(workload_lines(made), (WorkloadLines{"mnist-master Job 1", "mnist-worker Job 3"}));
     EXPECT_NE(made.yaml.find("restartPolicy: Never"), std::string::npos);
   }
 }
@@ -117,48 +120,50 @@ metadata: {name: tune}
 spec:
   runtimeRef: {name: torch-distributed}
 )";
-  const Read made = read(head + R"(
+  const ObjectsRead made = objects_read(head + R"(
   trainer:
     numNodes: 4
     command: [torchrun, train.py]
     resourcesPerNode: {requests: {cpu: 6}, limits: {nvidia.com/gpu: 2}}
 )");
-  EXPECT_EQ(workloads(made), Lines{"tune Job 4"});
+  EXPECT_EQ(workload_lines(made), WorkloadLines{"tune Job 4"});
   EXPECT_NE(made.yaml.find("requests: {cpu: 6000m}, limits: {nvidia.com/gpu: 2}"),
             std::string::npos);
   // What a runtime asks for is not known here, and that is said.
-  const Read silent = read(head + "  trainer: {numNodes: 4}\n");
+  const ObjectsRead silent = objects_read(head + "  trainer: {numNodes: 4}\n");
   ASSERT_FALSE(silent.said.errors.empty());
   EXPECT_NE(silent.said.errors.front().message.find("GPUs that their runtime may ask for"),
             std::string::npos);
 }
 
 std::string ray_cluster(const std::string& more = {}) {
-  return "    headGroupSpec: {rayStartParams: {num-gpus: \"0\"}, " + kPlainPods +
+  return "    headGroupSpec: {rayStartParams: {num-gpus: \"0\"}, " + kCpuPods +
          "}\n    workerGroupSpecs:\n    - {groupName: small, replicas: 2, minReplicas: 0, "
          "maxReplicas: 5, " +
-         kPods + "}\n    - {groupName: tpu, minReplicas: 1, numOfHosts: 4, " + kPods + "}\n" + more;
+         kGpuPods + "}\n    - {groupName: tpu, minReplicas: 1, numOfHosts: 4, " + kGpuPods + "}\n" +
+         more;
 }
 
 TEST(ImportObjects, RaysWorkersServeEndOrJustWork) {
   const auto made = [](const std::string& kind, const std::string& key) {
-    return read("apiVersion: ray.io/v1\nkind: " + kind + "\nmetadata: {name: r}\nspec:\n  " + key +
-                ":\n" + ray_cluster());
+    return objects_read("apiVersion: ray.io/v1\nkind: " + kind +
+                        "\nmetadata: {name: r}\nspec:\n  " + key + ":\n" + ray_cluster());
   };
-  EXPECT_EQ(workloads(made("RayService", "rayClusterConfig")),
-            (Lines{"r-small Service 2", "r-tpu Service 4"}));
-  EXPECT_EQ(workloads(made("RayJob", "rayClusterSpec")), (Lines{"r-small Job 2", "r-tpu Job 4"}));
-  const Read cluster = read(
+  EXPECT_EQ(workload_lines(made("RayService", "rayClusterConfig")),
+            (WorkloadLines{"r-small Service 2", "r-tpu Service 4"}));
+  EXPECT_EQ(workload_lines(made("RayJob", "rayClusterSpec")),
+            (WorkloadLines{"r-small Job 2", "r-tpu Job 4"}));
+  const ObjectsRead cluster = objects_read(
       "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r}\nspec:\n"
       "    enableInTreeAutoscaling: true\n" +
       ray_cluster());
-  EXPECT_EQ(workloads(cluster), (Lines{"r-small Deployment 2", "r-tpu Deployment 4"}));
+  EXPECT_EQ(workload_lines(cluster), (WorkloadLines{"r-small Deployment 2", "r-tpu Deployment 4"}));
   EXPECT_EQ(cluster.said.count("RayClusters: what runs there is in no file"), 2);
   EXPECT_EQ(cluster.said.count("not simulated: Ray's autoscaler"), 1);
 }
 
 TEST(ImportObjects, FractionsOfRayAreItsBookkeeping) {
-  const Read made = read(R"(
+  const ObjectsRead made = objects_read(R"(
 apiVersion: ray.io/v1
 kind: RayService
 metadata: {name: r}
@@ -171,9 +176,9 @@ spec:
       - {name: Whole, ray_actor_options: {num_gpus: 1}}
   rayClusterConfig:
     headGroupSpec: {rayStartParams: {num-gpus: "4"}, )" +
-                         kPlainPods + R"(}
+                                        kCpuPods + R"(}
     workerGroupSpecs: [{groupName: w, replicas: 1, )" +
-                         kPods + "}]\n");
+                                        kGpuPods + "}]\n");
   EXPECT_EQ(made.said.count("not simulated: fractions of num_gpus: bookkeeping of Ray"), 1);
   ASSERT_EQ(made.problems.size(), 2U);
   EXPECT_EQ(made.problems[0].code, Code::GpuNotRequested);
@@ -184,12 +189,12 @@ spec:
 
 TEST(ImportObjects, KServesPredictorsAreScaledAsKnativeDoesIt) {
   const auto made = [](const std::string& predictor) {
-    return read(
+    return objects_read(
         "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: bert}\n"
         "spec:\n  predictor:\n" +
         predictor);
   };
-  const Read scaled = made(R"(
+  const ObjectsRead scaled = made(R"(
     minReplicas: 0
     maxReplicas: 6
     scaleTarget: 10
@@ -206,46 +211,51 @@ TEST(ImportObjects, KServesPredictorsAreScaledAsKnativeDoesIt) {
   EXPECT_EQ(bert.autoscaling->max_replicas, 6);
   EXPECT_EQ(bert.autoscaling->metric, Autoscaling::Metric::Concurrency);
   EXPECT_DOUBLE_EQ(bert.autoscaling->target, 7);  // 70 % of it
-  const Read by_rate =
-      made("    {minReplicas: 1, maxReplicas: 4, scaleMetric: rps, containers: [" + kGpu + "]}\n");
+  const ObjectsRead by_rate =
+      made("    {minReplicas: 1, maxReplicas: 4, scaleMetric: rps, containers: [" + kGpuContainer +
+           "]}\n");
   ASSERT_TRUE(by_rate.find("bert-predictor"));
   ASSERT_TRUE(by_rate.find("bert-predictor")->autoscaling);
   EXPECT_DOUBLE_EQ(by_rate.find("bert-predictor")->autoscaling->target, 140);  // of 200
-  const Read by_cpu =
-      made("    {minReplicas: 2, maxReplicas: 4, scaleMetric: cpu, containers: [" + kGpu + "]}\n");
-  EXPECT_EQ(workloads(by_cpu), Lines{"bert-predictor Service 2"});
+  const ObjectsRead by_cpu =
+      made("    {minReplicas: 2, maxReplicas: 4, scaleMetric: cpu, containers: [" + kGpuContainer +
+           "]}\n");
+  EXPECT_EQ(workload_lines(by_cpu), WorkloadLines{"bert-predictor Service 2"});
   EXPECT_EQ(by_cpu.said.count("autoscalers by what is not simulated (cpu)"), 1);
-  const Read wide = made(
+  const ObjectsRead wide = made(
       "    {minReplicas: 2, model: {resources: {limits: {nvidia.com/gpu: 4}}}, workerSpec: "
       "{pipelineParallelSize: 3, containers: [" +
-      kGpu + "]}}\n");
-  EXPECT_EQ(workloads(wide), (Lines{"bert-predictor Service 2", "bert-worker Service 4"}));
+      kGpuContainer + "]}}\n");
+  EXPECT_EQ(workload_lines(wide),
+            (WorkloadLines{"bert-predictor Service 2", "bert-worker Service 4"}));
 }
 
 TEST(ImportObjects, AnInferenceServiceWithoutALimitHasItsFewestPodsOneAtLeast) {
-  const Read made = read(R"(
+  const ObjectsRead made = objects_read(R"(
 apiVersion: serving.kserve.io/v1beta1
 kind: InferenceService
 metadata: {name: bert}
 spec: {predictor: {minReplicas: 0, containers: [)" +
-                         kGpu + "]}}\n");
-  EXPECT_EQ(workloads(made), Lines{"bert-predictor Service 1"});
+                                        kGpuContainer + "]}}\n");
+  EXPECT_EQ(workload_lines(made), WorkloadLines{"bert-predictor Service 1"});
   EXPECT_EQ(made.said.count("not simulated: InferenceServices without maxReplicas"), 1);
 }
 
 TEST(ImportObjects, LanguageModelsOfKServeHaveWorkersForTheirRanks) {
   const auto made = [](const std::string& parallelism) {
-    return read(
+    return objects_read(
         "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {name: m}\n"
         "spec: {replicas: 2, parallelism: {" +
-        parallelism + "}, template: {containers: [" + kGpu + "]}, worker: {containers: [" + kGpu +
-        "]}, prefill: {replicas: 3, template: {containers: [" + kGpu + "]}}}\n");
+        parallelism + "}, template: {containers: [" + kGpuContainer + "]}, worker: {containers: [" +
+        kGpuContainer + "]}, prefill: {replicas: 3, template: {containers: [" + kGpuContainer +
+        "]}}}\n");
   };
-  EXPECT_EQ(workloads(made("data: 32, dataLocal: 8")),
-            (Lines{"m Service 2", "m-worker Service 6", "m-prefill Service 3"}));
-  EXPECT_EQ(workloads(made("pipeline: 2, tensor: 8")),
-            (Lines{"m Service 2", "m-worker Service 2", "m-prefill Service 3"}));
-  EXPECT_EQ(workloads(made("tensor: 1")), (Lines{"m Service 2", "m-prefill Service 3"}));
+  EXPECT_EQ(workload_lines(made("data: 32, dataLocal: 8")),
+            (WorkloadLines{"m Service 2", "m-worker Service 6", "m-prefill Service 3"}));
+  EXPECT_EQ(workload_lines(made("pipeline: 2, tensor: 8")),
+            (WorkloadLines{"m Service 2", "m-worker Service 2", "m-prefill Service 3"}));
+  EXPECT_EQ(workload_lines(made("tensor: 1")),
+            (WorkloadLines{"m Service 2", "m-prefill Service 3"}));
 }
 
 TEST(ImportObjects, ANimServiceIsOneContainerItsScaleAnHpa) {
@@ -258,10 +268,11 @@ spec:
   replicas: 2
 )";
   const std::string gpus = "  resources: {limits: {nvidia.com/gpu: 1}}\n";
-  EXPECT_EQ(workloads(read(head + gpus)), Lines{"llama Service 2"});
-  EXPECT_EQ(workloads(read(head + gpus + "  multiNode: {parallelism: {pipeline: 2, tensor: 8}}\n")),
-            Lines{"llama Service 4"});
-  const Read scaled = read(head + gpus + R"(
+  EXPECT_EQ(workload_lines(objects_read(head + gpus)), WorkloadLines{"llama Service 2"});
+  EXPECT_EQ(workload_lines(objects_read(head + gpus +
+                                        "  multiNode: {parallelism: {pipeline: 2, tensor: 8}}\n")),
+            WorkloadLines{"llama Service 4"});
+  const ObjectsRead scaled = objects_read(head + gpus + R"(
   scale:
     enabled: true
     hpa:
@@ -273,7 +284,7 @@ spec:
   ASSERT_TRUE(scaled.find("llama") && scaled.find("llama")->autoscaling);
   EXPECT_EQ(scaled.find("llama")->autoscaling->metric, Autoscaling::Metric::Queue);
   EXPECT_DOUBLE_EQ(scaled.find("llama")->autoscaling->target, 2.5);
-  const Read silent = read(head);
+  const ObjectsRead silent = objects_read(head);
   ASSERT_FALSE(silent.said.errors.empty());
   EXPECT_NE(silent.said.errors.front().message.find("by the profile of the model"),
             std::string::npos);
@@ -281,61 +292,63 @@ spec:
 
 TEST(ImportObjects, LeadersAndWorkersAreCountedByTheSizeOfTheirGroup) {
   const auto made = [](const std::string& leader) {
-    return read(
+    return objects_read(
         "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: v}\n"
         "spec: {replicas: 3, leaderWorkerTemplate: {size: 4, " +
-        leader + "workerTemplate: {spec: {containers: [" + kGpu + "]}}}}\n");
+        leader + "workerTemplate: {spec: {containers: [" + kGpuContainer + "]}}}}\n");
   };
-  EXPECT_EQ(workloads(made("")), Lines{"v-worker Service 12"});
-  EXPECT_EQ(workloads(made("leaderTemplate: {spec: {containers: [" + kGpu + "]}}, ")),
-            (Lines{"v-leader Service 3", "v-worker Service 9"}));
+  EXPECT_EQ(workload_lines(made("")), WorkloadLines{"v-worker Service 12"});
+  EXPECT_EQ(workload_lines(made("leaderTemplate: {spec: {containers: [" + kGpuContainer + "]}}, ")),
+            (WorkloadLines{"v-leader Service 3", "v-worker Service 9"}));
 }
 
 TEST(ImportObjects, KindsThatSeveralApisHaveAreToldApart) {
-  EXPECT_EQ(workloads(read("apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: v}\n"
-                           "spec: {tasks: [{name: w, replicas: 3, " +
-                           kPods + "}]}\n")),
-            Lines{"v-w Job 3"});
-  EXPECT_EQ(
-      workloads(read("apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: k}\n"
-                     "spec: {" +
-                     kPods + "}\n")),
-      Lines{"k Service 1"});
+  EXPECT_EQ(workload_lines(objects_read(
+                "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: v}\n"
+                "spec: {tasks: [{name: w, replicas: 3, " +
+                kGpuPods + "}]}\n")),
+            WorkloadLines{"v-w Job 3"});
+  EXPECT_EQ(workload_lines(objects_read(
+                "apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: k}\n"
+                "spec: {" +
+                kGpuPods + "}\n")),
+            WorkloadLines{"k Service 1"});
 }
 
 TEST(ImportObjects, WhatTrainsIsNoServiceUnlessSomebodyAsksItSomething) {
   const auto made = [](const std::string& command, const std::string& more,
                        const std::string& beside = {}) {
-    return read(
+    return objects_read(
         "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 2, "
         "template: {metadata: {labels: {app: d}}, spec: {containers: [{name: c, image: x, "
         "command: [" +
         command + "], resources: {limits: {nvidia.com/gpu: 1}}" + more + "}]}}}\n" + beside);
   };
-  const Read trainer = made("torchrun, --nproc-per-node=1, main.py", "");
-  EXPECT_EQ(workloads(trainer), Lines{"d Deployment 2"});
+  const ObjectsRead trainer = made("torchrun, --nproc-per-node=1, main.py", "");
+  EXPECT_EQ(workload_lines(trainer), WorkloadLines{"d Deployment 2"});
   EXPECT_EQ(trainer.said.count("Deployments that train, by their command (torchrun)"), 1);
-  EXPECT_EQ(workloads(made("python3, /app/train_gpt.py", "")), Lines{"d Deployment 2"});
-  EXPECT_EQ(workloads(made("python3, /app/serve.py", "")), Lines{"d Service 2"});
-  EXPECT_EQ(workloads(made("python3, constrained.py", "")), Lines{"d Service 2"});
-  EXPECT_EQ(workloads(made("torchrun, main.py", ", readinessProbe: {tcpSocket: {port: 80}}")),
-            Lines{"d Service 2"});
+  EXPECT_EQ(workload_lines(made("python3, /app/train_gpt.py", "")),
+            WorkloadLines{"d Deployment 2"});
+  EXPECT_EQ(workload_lines(made("python3, /app/serve.py", "")), WorkloadLines{"d Service 2"});
+  EXPECT_EQ(workload_lines(made("python3, constrained.py", "")), WorkloadLines{"d Service 2"});
+  EXPECT_EQ(workload_lines(made("torchrun, main.py", ", readinessProbe: {tcpSocket: {port: 80}}")),
+            WorkloadLines{"d Service 2"});
   const std::string service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {";
-  EXPECT_EQ(workloads(made("torchrun, main.py", "", service + "selector: {app: d}}\n")),
-            Lines{"d Service 2"});
+  EXPECT_EQ(workload_lines(made("torchrun, main.py", "", service + "selector: {app: d}}\n")),
+            WorkloadLines{"d Service 2"});
   // Where ranks find each other.
-  EXPECT_EQ(
-      workloads(made("torchrun, main.py", "", service + "clusterIP: None, selector: {app: d}}\n")),
-      Lines{"d Deployment 2"});
+  EXPECT_EQ(workload_lines(
+                made("torchrun, main.py", "", service + "clusterIP: None, selector: {app: d}}\n")),
+            WorkloadLines{"d Deployment 2"});
 }
 
-const std::string kServed =
+const std::string kScaledDeployment =
     "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 3, template: "
     "{spec: {priorityClassName: high, containers: [" +
-    kGpu + "]}}}\n---\n";
+    kGpuContainer + "]}}}\n---\n";
 
 TEST(ImportObjects, AutoscalersOfOtherObjectsAreTheWorkloads) {
-  const Read hpa = read(kServed + R"(
+  const ObjectsRead hpa = objects_read(kScaledDeployment + R"(
 apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
 metadata: {name: d}
@@ -356,7 +369,7 @@ spec:
   EXPECT_EQ(by_rate.metric, Autoscaling::Metric::RequestRate);
   EXPECT_DOUBLE_EQ(by_rate.target, 12);
   EXPECT_EQ(by_rate.scale_down_window, seconds(120));
-  const Read keda = read(kServed + R"(
+  const ObjectsRead keda = objects_read(kScaledDeployment + R"(
 apiVersion: keda.sh/v1alpha1
 kind: ScaledObject
 metadata: {name: d}
@@ -380,7 +393,7 @@ spec:
 }
 
 TEST(ImportObjects, WhatAutoscalersLookAtInVainIsSaid) {
-  const Read by_cpu = read(kServed + R"(
+  const ObjectsRead by_cpu = objects_read(kScaledDeployment + R"(
 apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
 metadata: {name: d}
@@ -399,7 +412,7 @@ apiVersion: policy/v1
 kind: PodDisruptionBudget
 metadata: {name: p}
 )");
-  EXPECT_EQ(workloads(by_cpu), Lines{"d Service 3"});
+  EXPECT_EQ(workload_lines(by_cpu), WorkloadLines{"d Service 3"});
   EXPECT_EQ(by_cpu.said.count("autoscalers by what is not simulated (cpu)"), 1);
   EXPECT_EQ(by_cpu.said.count("autoscalers of a Deployment that is not here"), 1);
   EXPECT_EQ(by_cpu.said.count("not simulated: VerticalPodAutoscalers"), 1);
@@ -407,7 +420,7 @@ metadata: {name: p}
 }
 
 TEST(ImportObjects, APriorityClassSaysThePriority) {
-  const Read made = read(kServed + R"(
+  const ObjectsRead made = objects_read(kScaledDeployment + R"(
 apiVersion: scheduling.k8s.io/v1
 kind: PriorityClass
 metadata: {name: high}
@@ -421,7 +434,7 @@ TEST(ImportObjects, ANodesAllocatableSaysHowItShares) {
   const auto made = [](const std::string& allocatable, const std::string& resource) {
     ImportOptions options;
     options.instances = {{"g5.xlarge", "a10g", 1}, {"p4d.24xlarge", "a100", 8}};
-    return read(
+    return objects_read(
         "apiVersion: v1\nkind: Node\nmetadata: {name: n, labels: "
         "{node.kubernetes.io/instance-type: p4d.24xlarge}}\nstatus: {allocatable: {cpu: "
         "95690m, " +
@@ -431,18 +444,40 @@ TEST(ImportObjects, ANodesAllocatableSaysHowItShares) {
             resource + ": 1}}}]}\n",
         options);
   };
-  const Read shared = made("nvidia.com/gpu.shared: \"32\"", "nvidia.com/gpu.shared");
+  const ObjectsRead shared = made("nvidia.com/gpu.shared: \"32\"", "nvidia.com/gpu.shared");
   ASSERT_EQ(shared.scenario.node_pools.size(), 1U) << shared.yaml;
   ASSERT_TRUE(shared.scenario.node_pools[0].device_plugin);
   EXPECT_TRUE(shared.scenario.node_pools[0].device_plugin->time_slicing->rename_by_default);
   EXPECT_EQ(shared.scenario.node_pools[0].device_plugin->time_slicing->resources.at(0).replicas, 4);
   EXPECT_EQ(shared.said.count("sharing of nodes, by how many GPUs they offer"), 1);
-  const Read whole = made("nvidia.com/gpu: \"8\"", "nvidia.com/gpu");
+  const ObjectsRead whole = made("nvidia.com/gpu: \"8\"", "nvidia.com/gpu");
   ASSERT_EQ(whole.scenario.node_pools.size(), 1U);
   EXPECT_FALSE(whole.scenario.node_pools[0].device_plugin);
-  const Read cut = made("nvidia.com/mig-1g.5gb: \"56\"", "nvidia.com/mig-1g.5gb");
+  const ObjectsRead cut = made("nvidia.com/mig-1g.5gb: \"56\"", "nvidia.com/mig-1g.5gb");
   ASSERT_EQ(cut.scenario.node_pools.size(), 1U);
   EXPECT_NE(cut.yaml.find("mig: {strategy: mixed, config: all-1g.5gb}"), std::string::npos);
+}
+
+std::string kept_text(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// SLICEWISE_UPDATE_GOLDEN=1 writes the file instead: look at the difference before you commit it.
+TEST(ImportObjects, OneOfEachKindIsTheScenarioThatIsKept) {
+  const std::string here = std::string(SLICEWISE_SOURCE_DIR) + "/tests/scenarios/";
+  ImportOptions options;
+  options.instances = {{"g5.12xlarge", "a10g", 4}, {"g6.12xlarge", "l4", 4}};
+  const ObjectsRead made = objects_read(kept_text(here + "operators.yaml"), options);
+  std::string kept = made.yaml;
+  for (const ImportRemark& remark : made.said.log.remarks) {
+    kept += "# " + std::to_string(remark.count) + " " + remark.what + "\n";
+  }
+  const std::string golden = here + "operators_imported.yaml";
+  if (std::getenv("SLICEWISE_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << kept;
+  EXPECT_EQ(kept_text(golden), kept);
 }
 
 }  // namespace
