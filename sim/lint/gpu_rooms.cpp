@@ -19,15 +19,10 @@ namespace slicewise::sim::lint {
 namespace {
 
 using scenarios::ContainerFile;
-using scenarios::FileSharing;
 using scenarios::KeyValue;
 using scenarios::PodFile;
 
 constexpr std::int64_t kMostReplicas = 10'000;
-
-bool is_mps(const NodeOffer& offer) {
-  return offer.config != nullptr && offer.config->sharing == FileSharing::Mps;
-}
 
 // The smallest GPU or MIG instance behind a resource, and how much the largest has.
 struct Device {
@@ -137,7 +132,7 @@ std::optional<Claim> claim_of(const LintInput& input, const PodFile& pod, const 
     if (container.is_init || request == container.amounts.end() || request->amount < 1) continue;
     if (claim.tickets == 0) claim.where = request->where;
     claim.tickets += std::min(request->amount, kMostReplicas);
-    add_container(input, container, device, is_mps(offer), claim);
+    add_container(input, container, device, offer.has_mps(), claim);
   }
   return claim.tickets > 0 ? std::optional(claim) : std::nullopt;
 }
@@ -151,7 +146,8 @@ struct FileDevice {
 
   Bytes context() const { return models::context_memory(*device.gpu).bytes; }
   Bytes limit() const {  // of one process
-    return {device.memory.count / (is_mps(offer) ? std::min(resource.replicas, kMostReplicas) : 1)};
+    return {device.memory.count /
+            (offer.has_mps() ? std::min(resource.replicas, kMostReplicas) : 1)};
   }
 };
 
@@ -226,7 +222,7 @@ FileRoom room_of(const FileDevice& of, std::span<const Claim> claims) {
     room.next = room.needed + one;
     room.next_workload = name;
     room.bound = GpuRoom::Bound::Memory;
-    if (passes_limit && is_mps(of.offer)) {
+    if (passes_limit && of.offer.has_mps()) {
       room.next = claim.largest + room.context;
       room.bound = GpuRoom::Bound::ProcessLimit;
       room.process_limit = of.limit();
@@ -264,7 +260,7 @@ void lint_gpu_rooms(const LintInput& input) {
       const bool nowhere = !fits_somewhere(claim, devices);
       input.tell_as(nowhere ? Severity::Error : Severity::Warning, Code::GpuOom, claim.where,
                     fmt::format("{}: {}", alone.room.pool, room_sentence(alone.room)),
-                    is_mps(device.offer)
+                    device.offer.has_mps()
                         ? "fewer replicas: MPS gives each process its part of the memory"
                         : "a GPU with more memory, or a smaller model: no way of sharing helps");
     }

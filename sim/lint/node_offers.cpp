@@ -18,6 +18,8 @@ using scenarios::NodeGroupFile;
 using scenarios::NodeRequirement;
 using scenarios::PluginConfigFile;
 
+constexpr std::string_view kSharedResource = "nvidia.com/gpu.shared";
+
 struct Board {
   std::string_view filter;
   std::string_view gpu;
@@ -223,14 +225,21 @@ class OfferBuilder {
     if (is_partial) add_resource(offer, std::string(kGpuResource), most);
   }
 
-  // What a node says of itself holds, whatever files of the plugin say; they know how often a
-  // device is handed out.
+  // How often a node hands out a device: by the files, else by how many GPUs its type has.
+  static std::int64_t replicas_of(const NodeOffer& offer, const scenarios::ResourceAmount& amount) {
+    const OfferedResource* planned = offer.find(amount.resource);
+    if (planned != nullptr && planned->replicas > 1) return planned->replicas;
+    const bool is_of_gpus = amount.resource == kGpuResource || amount.resource == kSharedResource;
+    if (!is_of_gpus || !offer.layouts.empty() || offer.types.empty()) return 1;
+    return std::max<std::int64_t>(1, amount.amount / std::max(1, offer.types.front()->gpu_count));
+  }
+
+  // What a node says of itself holds, whatever files of the plugin say.
   static void take_allocatable(NodeOffer& offer) {
     std::vector<OfferedResource> there;
     for (const scenarios::ResourceAmount& amount : *offer.group->allocatable) {
       if (!is_gpu_amount(amount)) continue;
-      const OfferedResource* planned = offer.find(amount.resource);
-      const std::int64_t replicas = planned == nullptr ? 1 : planned->replicas;
+      const std::int64_t replicas = replicas_of(offer, amount);
       there.push_back({amount.resource, replicas, (amount.amount + replicas - 1) / replicas});
     }
     offer.resources = std::move(there);
@@ -270,6 +279,8 @@ bool fulfils(const models::InstanceType& type, const NodeRequirement& requiremen
   if (requirement.op == "NotIn") return !listed;
   return true;
 }
+
+bool NodeOffer::has_mps() const { return config != nullptr && config->sharing == FileSharing::Mps; }
 
 bool NodeOffer::offers(std::string_view resource) const { return find(resource) != nullptr; }
 

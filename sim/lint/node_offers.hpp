@@ -42,6 +42,7 @@ struct NodeOffer {
   std::vector<OfferedResource> resources;
   bool may_have_mig = false;  // partitions that the files do not describe
   bool is_known() const { return config_is_known; }
+  bool has_mps() const;  // as the files say: nodes that share by themselves may as well
   bool offers(std::string_view resource) const;
   const OfferedResource* find(std::string_view resource) const;
 };

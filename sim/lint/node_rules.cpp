@@ -130,10 +130,6 @@ void judge_types(const LintInput& input, const NodeOffer& offer) {
   }
 }
 
-bool uses_mps(const NodeOffer& offer) {
-  return offer.config != nullptr && offer.config->sharing == FileSharing::Mps;
-}
-
 // Whether the chart's DaemonSets find the nodes.
 void judge_scheduling(const LintInput& input, const NodeOffer& offer, const ChartValues& chart) {
   const NodeGroupFile& group = *offer.group;
@@ -146,7 +142,7 @@ void judge_scheduling(const LintInput& input, const NodeOffer& offer, const Char
                "label them nvidia.com/gpu.present: \"true\", or set gfd.enabled=true");
   }
   const KeyValue* capable = label_of(group, kMpsCapable);
-  if (uses_mps(offer) && !chart.discovers && (capable == nullptr || capable->value != "true")) {
+  if (offer.has_mps() && !chart.discovers && (capable == nullptr || capable->value != "true")) {
     input.tell(Code::MpsNotCapable, group.where,
                "the MPS daemon does not select these nodes: error waiting for MPS daemon",
                "set gfd.enabled=true, or label them nvidia.com/mps.capable: \"true\"");

@@ -63,7 +63,7 @@ void judge_container(const LintInput& input, const PodFile& pod, const Container
   const NodeOffer* offer = nullptr;
   const auto* request = shared_request(input, container, offer);
   if (request == nullptr) return;
-  const bool mps = offer->config->sharing == FileSharing::Mps;
+  const bool mps = offer->has_mps();
   const std::int64_t replicas = offer->find(request->resource)->replicas;
   if (const auto share = vllm_share(container)) {
     const std::int64_t together = std::min(replicas, pod.copies) * *share;
@@ -155,7 +155,7 @@ void judge_users(const LintInput& input) {
     for (const ContainerFile& container : pod.containers) {
       const NodeOffer* offer = nullptr;
       const auto* request = shared_request(input, container, offer);
-      if (request == nullptr || offer->config->sharing != FileSharing::Mps) continue;
+      if (request == nullptr || !offer->has_mps()) continue;
       const auto user = container.user ? container.user : pod.user;
       if (!user) continue;
       users.insert(*user);
@@ -170,9 +170,7 @@ void judge_users(const LintInput& input) {
 
 // A pod that opens the GPU without asking for it, where only MPS clients may.
 void judge_bypass(const LintInput& input, const PodFile& pod) {
-  const bool mps = std::ranges::any_of(input.offers, [](const NodeOffer& offer) {
-    return offer.config != nullptr && offer.config->sharing == FileSharing::Mps;
-  });
+  const bool mps = std::ranges::any_of(input.offers, &NodeOffer::has_mps);
   for (const ContainerFile& container : pod.containers) {
     const bool asks = std::ranges::any_of(container.amounts, [](const auto& amount) {
       return amount.resource.starts_with("nvidia.com/");

@@ -162,6 +162,7 @@ class PodJudge {
 
   // The kubelet's words when the plugin refuses, by its version.
   void several(const ResourceAmount& amount, const NodeOffer& offer) const {
+    if (offer.config == nullptr) return;  // a node that shares: whether it refuses is in no file
     const scenarios::PluginConfigFile& config = *offer.config;
     const bool mps = config.sharing == FileSharing::Mps;
     const bool always = mps && input_.version < scenarios::PluginVersion{0, 20};
