@@ -15,6 +15,7 @@
 #include "importers.hpp"
 #include "live_objects.hpp"
 #include "manifest_workload.hpp"
+#include "node_pool_choice.hpp"
 #include "prometheus.hpp"
 #include "scenario_draft.hpp"
 
@@ -24,39 +25,6 @@ namespace {
 
 // Where no limit says how many nodes Karpenter may start of a type.
 constexpr std::int64_t kMostNodesOfType = 100;
-
-// What Karpenter may choose from: the first value of each requirement that counts.
-struct WantedInstance {
-  std::string type;
-  std::string family;
-  std::string size;
-  std::string gpu;
-  std::string gpu_count = "1";
-  std::string capacity;
-  bool falls_back = false;
-};
-
-WantedInstance wanted_by(const std::vector<NodeRequirement>& requirements) {
-  WantedInstance wanted;
-  for (const NodeRequirement& requirement : requirements) {
-    if (requirement.op != "In" || requirement.values.empty()) continue;
-    const std::string& value = requirement.values.front();
-    const std::string& key = requirement.key;
-    if (key == "node.kubernetes.io/instance-type") wanted.type = value;
-    if (key == "karpenter.k8s.aws/instance-family") wanted.family = value;
-    if (key == "karpenter.k8s.aws/instance-size") wanted.size = value;
-    if (key == "karpenter.k8s.aws/instance-gpu-name") wanted.gpu = value;
-    if (key == "karpenter.k8s.aws/instance-gpu-count") wanted.gpu_count = value;
-    if (key != "karpenter.sh/capacity-type") continue;
-    const auto has = [&](std::string_view type) {
-      return std::ranges::find(requirement.values, type) != requirement.values.end();
-    };
-    // Of both Karpenter takes spot while there is any.
-    wanted.falls_back = has("spot") && has("on-demand");
-    wanted.capacity = wanted.falls_back ? "spot" : value;
-  }
-  return wanted;
-}
 
 class ClusterImport {
  public:
@@ -277,7 +245,7 @@ class ClusterImport {
                                     layout == nullptr ? "" : layout->value);
     }
     const std::vector<std::string> choice =
-        is_node_pool ? choice_of(group) : std::vector<std::string>();
+        is_node_pool ? choice_of(group, options_.instances) : std::vector<std::string>();
     if (choice.size() < 2) return draft_.pools.push_back(std::move(pool));
     report_.remark(ImportRemark::Kind::Note,
                    "NodePools of several instance types: a pool for each, and each may have all "
@@ -294,33 +262,6 @@ class ClusterImport {
       draft_.pools.back().instance_type = type;
       draft_.pools.back().name = dns_name(fmt::format("{}-{}", pool.name, type), "pool");
     }
-  }
-
-  // The types with GPUs that Karpenter may choose from: as they are named, or all sizes of their
-  // families.
-  std::vector<std::string> choice_of(const NodeGroupFile& group) const {
-    std::vector<std::string> types;
-    for (const auto& type : group.types) {
-      if (is_gpu_type(type.value)) types.push_back(type.value);
-    }
-    if (!types.empty()) return types;
-    const auto values = [&](std::string_view key) {
-      for (const NodeRequirement& requirement : group.requirements) {
-        if (requirement.key == key && requirement.op == "In") return requirement.values;
-      }
-      return decltype(NodeRequirement::values){};
-    };
-    const auto sizes = values("karpenter.k8s.aws/instance-size");
-    for (const std::string& family : values("karpenter.k8s.aws/instance-family")) {
-      for (const std::string& size : sizes) {
-        const std::string type = fmt::format("{}.{}", family, size);
-        if (std::ranges::find(options_.instances, type, &InstanceGpus::name) !=
-            options_.instances.end()) {
-          types.push_back(type);
-        }
-      }
-    }
-    return types;
   }
 
   static void grow(DraftPool& pool, std::int64_t fewest, std::optional<std::int64_t> most) {
@@ -341,7 +282,7 @@ class ClusterImport {
                      where);
     }
     const WantedInstance wanted = wanted_by(group.requirements);
-    pool.instance_type = type_of(wanted);
+    pool.instance_type = type_of(wanted, options_.instances);
     pool.type_is_assumed = wanted.type.empty();
     if (wanted.capacity == "spot" || wanted.capacity == "reserved") {
       pool.capacity_type = wanted.capacity;
@@ -353,26 +294,6 @@ class ClusterImport {
     } else if (wanted.type.empty()) {
       report_.guessed("instance types of node pools, from their requirements", where);
     }
-  }
-
-  // The smallest type that has the GPUs.
-  std::string type_of(const WantedInstance& wanted) const {
-    if (!wanted.type.empty()) return wanted.type;
-    if (!wanted.family.empty()) {
-      return fmt::format("{}.{}", wanted.family, wanted.size.empty() ? "xlarge" : wanted.size);
-    }
-    const auto count = whole_of(wanted.gpu_count).value_or(1);
-    const InstanceGpus* best = nullptr;
-    for (const InstanceGpus& type : options_.instances) {
-      if (type.gpu != wanted.gpu) continue;
-      const bool fits = type.count >= count;
-      const bool best_fits = best != nullptr && best->count >= count;
-      const bool is_better = best == nullptr || (fits && !best_fits) ||
-                             (fits && type.count < best->count) ||
-                             (!fits && !best_fits && type.count > best->count);
-      if (is_better) best = &type;
-    }
-    return best == nullptr ? std::string() : best->name;
   }
 
   void take_node_group(const NodeGroupFile& group, DraftPool& pool) {

@@ -40,7 +40,7 @@ std::string_view metric_of(std::string_view name) {
 // A quantity in the unit of the metric; "" when it is none.
 std::string target_of(std::string_view metric, std::string_view amount, std::int64_t permille) {
   const auto thousandths = quantity_in_thousandths(amount);
-  if (!thousandths || *thousandths <= 0 || *thousandths > 1'000'000'000'000) return {};
+  if (!thousandths || *thousandths <= 0 || *thousandths >= 1'000'000'000) return {};
   const double number = static_cast<double>(*thousandths) * static_cast<double>(permille) / 1e6;
   return fmt::format("{:g}{}", number,
                      metric == "RequestRate"      ? "/s"
@@ -48,12 +48,12 @@ std::string target_of(std::string_view metric, std::string_view amount, std::int
                                                   : "");
 }
 
-void take_metric(ScalingFile& scaling, std::string seen, std::string_view amount,
+void take_metric(ScalingFile& scaling, const std::string& seen, std::string_view amount,
                  std::int64_t permille = 1'000) {
   if (!scaling.metric.empty()) return;  // of several the first that is simulated
   scaling.target = target_of(metric_of(seen), amount, permille);
   if (!scaling.target.empty()) scaling.metric = metric_of(seen);
-  scaling.seen = std::move(seen);
+  scaling.seen = seen.substr(0, seen.find('\n'));
 }
 
 void take_behaviour(ScalingFile& scaling, const Node* behaviour) {
@@ -93,6 +93,7 @@ ScalingFile keda_scaling(const Node& spec) {
   scaling.fewest = whole_at(&spec, "minReplicaCount", 0);
   scaling.most = whole_at(&spec, "maxReplicaCount", 100);
   scaling.every = seconds_at(&spec, {"pollingInterval"});
+  if (scaling.every == "0s") scaling.every.clear();
   scaling.cooldown = seconds_at(&spec, {"cooldownPeriod"});
   const Node* triggers = spec.find("triggers");
   for (std::size_t i = 0; is_list(triggers) && i < triggers->items.size(); ++i) {
