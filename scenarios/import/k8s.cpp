@@ -10,7 +10,6 @@
 #include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "../text/flow_text.hpp"
-#include "../text/scalars.hpp"
 #include "import_report.hpp"
 #include "importers.hpp"
 #include "live_objects.hpp"
