@@ -1,7 +1,10 @@
 #include "fleet_division.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <optional>
+#include <random>
 #include <utility>
 
 namespace slicewise::sim {
@@ -13,6 +16,10 @@ constexpr double kLeastSaving = 0.01;
 // Of more groups there are too many pairs.
 constexpr std::size_t kMostToSwap = 128;
 
+// As often for each group some pools are taken apart.
+constexpr std::size_t kRuins = 100;
+constexpr std::size_t kMostRuined = 4;  // at once
+
 struct Pool {
   Members members;
   Room room;
@@ -21,17 +28,39 @@ struct Pool {
 
 class Divider {
  public:
-  explicit Divider(const FleetModel& model) : model_(model) {}
+  Divider(const FleetModel& model, KnownPrice known) : model_(model), known_(std::move(known)) {}
 
   std::vector<Members> run() {
+    if (!start()) return {};
+    pools_ = own_;
+    put_together();
+    descend();
+    return division();
+  }
+
+  std::vector<Members> from(const std::vector<Members>& division_then, int nth) {
+    if (!start()) return {};
+    dice_.seed(static_cast<std::uint64_t>(nth));
+    for (const Members& members : division_then) {
+      auto pool = pool_of(members);
+      if (!pool) return {};
+      pools_.push_back(std::move(*pool));
+    }
+    ruin_and_recreate();
+    return division();
+  }
+
+ private:
+  bool start() {
     for (std::size_t g = 0; g < model_.size(); ++g) {
       auto own = pool_of({g});
-      if (!own) return {};
-      pools_.push_back(std::move(*own));
+      if (!own) return false;
+      own_.push_back(std::move(*own));
     }
-    put_together();
-    while (move() || (model_.size() <= kMostToSwap && swap()) || put_together()) {
-    }
+    return true;
+  }
+
+  std::vector<Members> division() {
     std::vector<Members> division;
     division.reserve(pools_.size());
     for (Pool& pool : pools_) division.push_back(std::move(pool.members));
@@ -39,13 +68,86 @@ class Divider {
     return division;
   }
 
- private:
+  void descend() {
+    while (move() || (model_.size() <= kMostToSwap && swap()) || put_together()) {
+    }
+  }
+
+  // A few pools are taken apart, and their groups find pools anew, in another order; what costs no
+  // more is kept. Prices are of whole nodes, so that many a way to less goes by what costs the
+  // same. Source: Schrimpf et al., "Record breaking optimization results using the ruin and
+  // recreate principle", J. Comput. Phys. 159 (2000).
+  void ruin_and_recreate() {
+    for (std::size_t n = 0; n < kRuins * model_.size(); ++n) {
+      const std::size_t ruined = std::min(pools_.size(), 2 + below(kMostRuined - 1));
+      for (std::size_t last = pools_.size(); last > pools_.size() - ruined; --last) {
+        std::swap(pools_[below(last)], pools_[last - 1]);
+      }
+      const auto first = pools_.end() - static_cast<std::ptrdiff_t>(ruined);
+      Members groups;
+      double before = 0;
+      for (auto pool = first; pool != pools_.end(); ++pool) {
+        before += pool->monthly;
+        groups.insert(groups.end(), pool->members.begin(), pool->members.end());
+      }
+      std::ranges::sort(groups);
+      for (std::size_t left = groups.size(); left > 1; --left) {
+        std::swap(groups[below(left)], groups[left - 1]);
+      }
+      auto anew = recreated(groups, before);
+      if (anew.empty()) continue;
+      pools_.erase(first, pools_.end());
+      std::ranges::move(anew, std::back_inserter(pools_));
+    }
+  }
+
+  std::size_t below(std::size_t count) { return static_cast<std::size_t>(dice_() % count); }
+
+  // Each group goes where it costs the least more, to any of several such places; empty: that is
+  // more than `most`.
+  std::vector<Pool> recreated(const Members& groups, double most) {
+    std::vector<Pool> pools;
+    double cost = 0;
+    for (const std::size_t g : groups) {
+      double least = own_[g].monthly;
+      Pool* home = nullptr;
+      Room joint;
+      for (Pool& pool : pools) {
+        Room both = pool.room;
+        both.add(own_[g].room);
+        const auto monthly = price_of(with(pool.members, g), both);
+        const double more = monthly ? *monthly - pool.monthly : least + 1;
+        if (more > least + kLeastSaving || (more > least - kLeastSaving && below(2) == 0)) continue;
+        least = more;
+        home = &pool;
+        joint = std::move(both);
+      }
+      cost += least;
+      if (cost > most + kLeastSaving) return {};
+      if (home == nullptr) {
+        pools.push_back(own_[g]);
+        continue;
+      }
+      home->monthly += least;
+      home->room = std::move(joint);
+      home->members.insert(std::ranges::upper_bound(home->members, g), g);
+    }
+    return pools;
+  }
+
+  std::optional<double> price_of(Members members, const Room& room) const {
+    const auto thought = model_.price(room);
+    if (!thought || !known_) return thought;
+    std::ranges::sort(members);
+    return known_(members, *thought);
+  }
+
   std::optional<Pool> pool_of(Members members) const {
     std::ranges::sort(members);
     Pool pool{std::move(members), {}, 0};
     if (pool.members.empty()) return pool;
     pool.room = model_.room(pool.members);
-    const auto monthly = model_.price(pool.room);
+    const auto monthly = price_of(pool.members, pool.room);
     if (!monthly) return std::nullopt;
     pool.monthly = *monthly;
     return pool;
@@ -163,11 +265,19 @@ class Divider {
   }
 
   const FleetModel& model_;
+  KnownPrice known_;
   std::vector<Pool> pools_;
+  std::vector<Pool> own_;  // of each group by itself
+  std::mt19937_64 dice_;
 };
 
 }  // namespace
 
-std::vector<Members> best_division(const FleetModel& model) { return Divider(model).run(); }
+std::vector<Members> best_division(const FleetModel& model) { return Divider(model, {}).run(); }
+
+std::vector<Members> better_division(const FleetModel& model, const std::vector<Members>& division,
+                                     const KnownPrice& known, int nth) {
+  return Divider(model, known).from(division, nth);
+}
 
 }  // namespace slicewise::sim

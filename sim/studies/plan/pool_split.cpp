@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "../probe/probe.hpp"
 #include "fleet_division.hpp"
 #include "fleet_model.hpp"
+#include "known_pools.hpp"
 #include "pool_columns.hpp"
 
 namespace slicewise::sim {
@@ -20,10 +20,14 @@ namespace {
 constexpr int kMostDivisions = 12;
 // ... of which so many in a row may be in vain.
 constexpr int kMostInVain = 6;
-// Divisions near the best one that are tried after that: where the model says that they save, and
-// where that cannot be ruled out, as many as simulate so many requests.
+// Divisions near the best one that are tried after that, where it cannot be ruled out that they
+// save: as many as simulate so many requests.
 constexpr int kMostMoves = 40;
 constexpr double kRequestsWorth = 3e7;
+// Divisions that what is known of pools proposes.
+constexpr int kMostRefined = 24;
+// Of more groups what they are worth to a plan has never named a pool that paid.
+constexpr std::size_t kMostPriced = 32;
 // Rounds in which pools are looked at for what they might save, how many in each, and how many may
 // be in vain.
 constexpr int kColumnRounds = 24;
@@ -34,8 +38,6 @@ constexpr double kBearsLess = 0.7;
 constexpr double kBearsMore = 1.25;
 // Times that the search begins anew because pools that stand alone do not stand together.
 constexpr int kMostRefuted = 8;
-// Prices that differ by less are the same.
-constexpr double kSamePrice = 0.01;
 
 class Splitter {
  public:
@@ -43,6 +45,7 @@ class Splitter {
       : search_(search),
         probes_(probes),
         model_(search_, separable_groups(search.base)),
+        known_(search_, model_, probes),
         cap_(cap.value_or(std::numeric_limits<double>::infinity())),
         best_cost_(cap_) {}
 
@@ -61,17 +64,6 @@ class Splitter {
   }
 
  private:
-  std::vector<std::string> names_of(const Members& block) const {
-    std::vector<std::string> names;
-    for (const auto& workload : search_.base.workloads) {
-      const bool inside = std::ranges::any_of(block, [&](std::size_t g) {
-        return std::ranges::find(model_.names(g), workload.name.value) != model_.names(g).end();
-      });
-      if (inside) names.push_back(workload.name.value);
-    }
-    return names;
-  }
-
   void search() {
     if (model_.size() <= kExactGroups) {
       consider(best_division(model_));
@@ -80,9 +72,9 @@ class Splitter {
     } else {
       start_unshared();
       propose();
-      improve(false, moves_worth_it(), kMostInVain);
-      improve(true, moves_worth_it(), kMostMoves);
-      add_columns();
+      refine();
+      improve(moves_worth_it());
+      if (model_.size() <= kMostPriced) add_columns();
     }
   }
 
@@ -101,8 +93,8 @@ class Splitter {
     for (std::size_t g = 0; g < model_.size(); ++g) {
       if (cost >= best_cost_) return;
       found.division.push_back({g});
-      BlockResult own = search_block(alone, names_of(found.division.back()), 1, best_cost_ - cost,
-                                     Depth::First, probes_);
+      BlockResult own = search_block(alone, known_.names_of(found.division.back()), 1,
+                                     best_cost_ - cost, Depth::First, probes_);
       if (own.options.empty()) return;
       cost += own.options.front().goal;
       add_pool(std::move(own.options.front().choice), found.pools);
@@ -120,69 +112,27 @@ class Splitter {
     found_.clear();
   }
 
-  // No pool for the block costs less.
-  std::optional<double> bound_of(const Members& block) {
-    const auto known = bounds_.find(block);
-    if (known != bounds_.end()) return known->second;
-    return bounds_[block] = least_monthly(search_, names_of(block));
-  }
-
-  // What the block should cost at the least. Where not every division is tried anyway, those whose
-  // other pools are likely to cost too much are given up early.
-  std::optional<double> hoped_of(const Members& block) {
-    const auto bound = bound_of(block);
-    if (!bound || model_.size() <= kExactGroups) return bound;
-    const auto solved = solved_.find(block);
-    if (solved != solved_.end() && solved->second.option) return solved->second.option->goal;
-    constexpr double kHope = 0.9;  // of what the model says
-    return std::max(*bound, kHope * model_.price(model_.room(block)).value_or(0));
-  }
-
   struct Found {
     std::vector<Members> division;
     std::vector<PoolChoice> pools;
   };
-
-  struct Solved {
-    std::optional<BlockOption> option;
-    std::vector<std::string> missed;
-    double cap = 0;  // that was searched up to
-  };
-
-  // The cheapest pool for the block that costs no more than `cap`.
-  const Solved& best_of(const Members& block, double cap) {
-    const auto known = solved_.find(block);
-    const bool usable =
-        known != solved_.end() && (known->second.option || known->second.cap >= cap);
-    if (usable) return known->second;
-    const Depth depth = model_.size() > kExactGroups ? Depth::First : Depth::Ranked;
-    BlockResult result = search_block(search_, names_of(block), 1, cap, depth, probes_);
-    configurations_ += result.configurations;
-    exhaustive_ += result.exhaustive;
-    Solved& solved = solved_[block];
-    solved.cap = cap;
-    solved.missed = std::move(result.missed);
-    solved.option.reset();
-    if (!result.options.empty()) solved.option = std::move(result.options.front());
-    return solved;
-  }
 
   // Whether it is the best so far.
   bool consider(const std::vector<Members>& division) {
     if (division.size() < 2 && model_.size() <= kExactGroups) return false;
     double rest = 0;
     for (const Members& block : division) {
-      const auto least = hoped_of(block);
+      const auto least = known_.hoped_of(block);
       if (!least) return false;
       rest += *least;
     }
     double cost = 0;
     std::vector<BlockOption> options;
     for (const Members& block : division) {
-      rest -= *hoped_of(block);
+      rest -= *known_.hoped_of(block);
       const double cap = best_cost_ - cost - rest;
       if (cap <= 0) return false;
-      const auto& option = best_of(block, cap).option;
+      const auto& option = known_.best_of(block, cap).option;
       if (!option) return false;
       cost += option->goal;
       options.push_back(*option);
@@ -248,14 +198,31 @@ class Splitter {
     }
   }
 
-  // One group goes to another pool, or two pools become one.
-  void improve(bool hoping, int most_moves, int most_in_vain) {
+  // What is known of pools and what the model thinks of others names divisions that may be cheaper
+  // than the best one; simulations say of those pools what they cost.
+  void refine() {
     int in_vain = 0;
-    for (int moves = 0; moves < most_moves && in_vain < most_in_vain; ++moves) {
+    for (int n = 0; n < kMostRefined && in_vain < kMostInVain; ++n) {
       if (best_.empty() || probes_.interrupted()) return;
-      std::optional<Move> move = best_move(hoping);
+      const std::vector<Members> division = better_division(
+          model_, best_,
+          [&](const Members& block, double thought) { return known_.price(block, thought); }, n);
+      if (division.empty()) return;
+      const bool is_new = moved_.insert(division).second;
+      in_vain = is_new && consider(division) ? 0 : in_vain + 1;
+      for (const Members& block : division) {
+        if (is_new) learn_from(block);
+      }
+    }
+  }
+
+  // One group goes to another pool, or two pools become one.
+  void improve(int most_moves) {
+    for (int moves = 0; moves < most_moves; ++moves) {
+      if (best_.empty() || probes_.interrupted()) return;
+      std::optional<Move> move = best_move();
       if (!move) return;
-      in_vain = consider(move->division) ? 0 : in_vain + 1;
+      consider(move->division);
       for (const Members& block : move->division) learn_from(block);
       moved_.insert(std::move(move->division));
     }
@@ -265,12 +232,12 @@ class Splitter {
   // may be cheaper than it.
   void add_columns() {
     if (best_.empty()) return;
-    for (std::size_t g = 0; g < model_.size(); ++g) best_of({g}, best_cost_);
+    for (std::size_t g = 0; g < model_.size(); ++g) known_.best_of({g}, best_cost_);
     int in_vain = 0;
     for (int round = 0; round < kColumnRounds && !probes_.interrupted(); ++round) {
       std::vector<double> alone(model_.size(), best_cost_);
       std::vector<KnownPool> pools;
-      for (const auto& [block, solved] : solved_) {
+      for (const auto& [block, solved] : known_.all()) {
         if (!solved.option) continue;
         pools.push_back({block, solved.option->goal});
         if (block.size() == 1) alone[block.front()] = solved.option->goal;
@@ -285,14 +252,13 @@ class Splitter {
         return sum;
       };
       const auto is_known = [&](const Members& block) {
-        const auto solved = solved_.find(block);
-        return solved != solved_.end() &&
-               (solved->second.option || solved->second.cap >= worth_of(block));
+        const KnownPools::Solved* solved = known_.find(block);
+        return solved != nullptr && (solved->option || solved->cap >= worth_of(block));
       };
       const auto promising = promising_pools(model_, worth, pools, is_known, kRoundColumns);
       if (promising.empty()) return;
       for (const Members& block : promising) {
-        best_of(block, worth_of(block));
+        known_.best_of(block, worth_of(block));
         learn_from(block);
       }
     }
@@ -314,8 +280,8 @@ class Splitter {
     std::vector<Members> division;
   };
 
-  // `hoping`: among those that could save if neighbours cost nothing.
-  std::optional<Move> best_move(bool hoping) {
+  // Of those that could save if neighbours cost nothing.
+  std::optional<Move> best_move() {
     std::optional<Move> best;
     const auto price = [&](const Members& block, bool alone) -> std::optional<double> {
       if (block.empty()) return 0;
@@ -323,16 +289,13 @@ class Splitter {
     };
     const auto weigh = [&](std::size_t a, std::size_t b, Members for_a, Members for_b) {
       const double is = costs_of(best_[a]) + (b < best_.size() ? costs_of(best_[b]) : 0);
-      if (hoping) {
-        const auto least_a = price(for_a, true);
-        const auto least_b = price(for_b, true);
-        if (!least_a || !least_b || is - *least_a - *least_b <= kSamePrice) return;
-      }
+      const auto least_a = price(for_a, true);
+      const auto least_b = price(for_b, true);
+      if (!least_a || !least_b || is - *least_a - *least_b <= kSamePrice) return;
       const auto price_a = price(for_a, false);
       const auto price_b = price(for_b, false);
       if (!price_a || !price_b) return;
       Move move{is - *price_a - *price_b, best_};
-      if (!hoping && move.saves <= kSamePrice) return;
       if (best && move.saves <= best->saves) return;
       move.division.resize(std::max(best_.size(), b + 1));
       move.division[a] = std::move(for_a);
@@ -361,16 +324,16 @@ class Splitter {
     return a;
   }
 
-  double costs_of(const Members& block) const { return solved_.at(block).option->goal; }
+  double costs_of(const Members& block) const { return known_.find(block)->option->goal; }
 
   // What was simulated of the block against what the model thinks of it.
   void learn_from(const Members& block) {
-    const auto solved = solved_.find(block);
+    const KnownPools::Solved* solved = known_.find(block);
     const auto thought = model_.price(model_.room(block));
-    if (solved == solved_.end() || !thought) return;
-    const std::optional<BlockOption>& option = solved->second.option;
-    const std::vector<std::string>& missed = solved->second.missed;
-    const double is = option ? option->goal : solved->second.cap;  // or more
+    if (solved == nullptr || !thought) return;
+    const std::optional<BlockOption>& option = solved->option;
+    const std::vector<std::string>& missed = solved->missed;
+    const double is = option ? option->goal : solved->cap;  // or more
     if (option ? std::abs(is - *thought) < kSamePrice : is < *thought) return;
     for (const std::size_t g : block) {
       const bool to_blame =
@@ -404,15 +367,14 @@ class Splitter {
     if (stands_together(together(best), &missed) || missed.empty()) return false;
     bool any = false;
     for (const Members& block : best.division) {
-      const auto solved = solved_.find(block);
+      const KnownPools::Solved* solved = known_.find(block);
       const bool to_blame =
-          solved != solved_.end() && solved->second.option &&
-          std::ranges::any_of(solved->second.option->choice.workloads, [&](const auto& name) {
+          solved != nullptr && solved->option &&
+          std::ranges::any_of(solved->option->choice.workloads, [&](const auto& name) {
             return std::ranges::find(missed, name) != missed.end();
           });
       if (!to_blame) continue;
-      search_.refuted.push_back(std::move(solved->second.option->choice));
-      solved_.erase(solved);
+      known_.refute(block);
       any = true;
     }
     return any;
@@ -436,8 +398,8 @@ class Splitter {
 
   SplitResult confirmed() {
     SplitResult result;
-    result.configurations = configurations_;
-    result.exhaustive = exhaustive_;
+    result.configurations = known_.configurations();
+    result.exhaustive = known_.exhaustive();
     for (auto found = found_.rbegin(); found != found_.rend(); ++found) {
       auto answer = stands_together(together(*found));
       if (!answer) continue;
@@ -454,15 +416,12 @@ class Splitter {
   BlockSearch search_;
   ProbeBatch& probes_;
   FleetModel model_;
-  std::map<Members, std::optional<double>> bounds_;
-  std::map<Members, Solved> solved_;
+  KnownPools known_;
   double cap_;
   double best_cost_;
   std::vector<Members> best_;             // what costs so much; empty: nothing does yet
   std::set<std::vector<Members>> moved_;  // divisions that were tried from another
   std::vector<Found> found_;              // each cheaper than the one before
-  std::int64_t configurations_ = 0;
-  std::int64_t exhaustive_ = 0;
 };
 
 }  // namespace

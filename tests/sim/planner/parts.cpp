@@ -10,6 +10,7 @@
 
 #include "../demo.hpp"
 #include "studies/plan/block_candidates.hpp"
+#include "studies/plan/fleet_division.hpp"
 #include "studies/plan/node_bounds.hpp"
 #include "studies/probe/mig_layouts.hpp"
 #include "studies/probe/probe.hpp"
@@ -99,6 +100,45 @@ TEST(NodeBound, CountsPodsThatRefuseEachOther) {
   EXPECT_EQ(smallest_node_count(demo::world(scenario), 8), 2);  // it refuses the other all the same
   scenario.workloads[0].pod.anti_affinity.clear();
   EXPECT_EQ(smallest_node_count(demo::world(scenario), 8), 1);
+}
+
+// Three of 4.6 GiB and two of 7 on GPUs of 14.7: the first pair that fits saves a node as any does,
+// and from there every way to two nodes goes by as many as there are. Prices that are known count
+// more.
+TEST(FleetDivision, GoesByWhatCostsTheSame) {
+  std::vector<scenarios::Workload> services;
+  for (const std::int64_t mebibytes_each : {4'700, 7'200, 4'700, 7'200, 4'700}) {
+    services.push_back(
+        demo::service(1, 1, milliseconds(5), scenarios::ServiceTime::Law::Deterministic));
+    services.back().name.value = "s" + std::to_string(services.size());
+    services.back().measured->device.value = "T4";
+    services.back().gpu_memory.resident = mebibytes(mebibytes_each);
+  }
+  Scenario scenario = demo::scenario(demo::pool(0), services);
+  scenario.node_pools.front().instance_type.value = "g4dn.xlarge";
+  scenario.duration = seconds(60);
+  PlanSpace space;
+  space.types = {demo::catalogue().find_instance("g4dn.xlarge")};
+  space.purchases = {"on-demand"};
+  space.strategies = {Strategy::Exclusive, Strategy::TimeSlicing};
+  const BlockSearch search{scenario, demo::catalogue(), space};
+  const FleetModel model(search, {{"s1"}, {"s2"}, {"s3"}, {"s4"}, {"s5"}});
+  const auto price = [&](const std::vector<Members>& division) {
+    double sum = 0;
+    for (const Members& members : division) sum += *model.price(model.room(members));
+    return sum;
+  };
+  ASSERT_TRUE(model.price(model.room({0})));
+  const double node = *model.price(model.room({0}));
+  const std::vector<Members> first = best_division(model);
+  EXPECT_DOUBLE_EQ(price(first), 3 * node);
+  const std::vector<Members> better = better_division(model, first, {}, 0);
+  EXPECT_EQ(better, (std::vector<Members>{{0, 2, 4}, {1, 3}}));
+  EXPECT_DOUBLE_EQ(price(better), 2 * node);
+  const auto dearer = [&](const Members& members, double thought) {
+    return members == Members{0, 2, 4} ? 2 * thought : thought;
+  };
+  EXPECT_DOUBLE_EQ(price(better_division(model, first, dearer, 0)), 3 * node);
 }
 
 // All layouts that use each profile at least once, by counting.

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet_model.hpp"
+
+namespace slicewise::sim {
+
+// Prices that differ by less are the same.
+inline constexpr double kSamePrice = 0.01;
+
+// What simulations have said of pools for some groups, which are not asked again.
+class KnownPools {
+ public:
+  struct Solved {
+    std::optional<BlockOption> option;
+    std::vector<std::string> missed;
+    double cap = 0;  // that was searched up to
+  };
+
+  // REQUIRES: all three outlive it.
+  KnownPools(BlockSearch& search, const FleetModel& model, ProbeBatch& probes)
+      : search_(search), model_(model), probes_(probes) {}
+
+  std::vector<std::string> names_of(const Members& block) const;
+  // What the block should cost at the least. Where not every division is tried anyway, those whose
+  // other pools are likely to cost too much are given up early.
+  std::optional<double> hoped_of(const Members& block);
+  // The cheapest pool for the block that costs no more than `cap`.
+  const Solved& best_of(const Members& block, double cap);
+  // The best one stands alone, but not beside others.
+  void refute(const Members& block);
+
+  const std::map<Members, Solved>& all() const { return solved_; }
+  const Solved* find(const Members& block) const;
+  // What it costs, of which the model thinks so much.
+  double price(const Members& block, double thought) const;
+  std::int64_t configurations() const { return configurations_; }
+  std::int64_t exhaustive() const { return exhaustive_; }
+
+ private:
+  // No pool for the block costs less.
+  std::optional<double> bound_of(const Members& block);
+
+  BlockSearch& search_;
+  const FleetModel& model_;
+  ProbeBatch& probes_;
+  std::map<Members, std::optional<double>> bounds_;
+  std::map<Members, Solved> solved_;
+  std::int64_t configurations_ = 0;
+  std::int64_t exhaustive_ = 0;
+};
+
+}  // namespace slicewise::sim
