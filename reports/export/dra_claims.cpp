@@ -194,6 +194,18 @@ class DraPlanner {
                      "put them into one namespace, or on node pools of their own");
       }
     }
+    for (const SharedClaim& claim : claims) {
+      const bool is_shared = claim.pods.size() > 1 || claim.pods.front().second > 1;
+      const auto apart = std::ranges::find_if(claim.pods, [](const auto& of) {
+        return !of.first->workload->pod.anti_affinity.empty();
+      });
+      if (!is_shared || apart == claim.pods.end()) continue;
+      const Workload& workload = *apart->first->workload;
+      return unfit(workload.where,
+                   fmt::format("\"{}\" has podAntiAffinity, and pods of one claim are on one node",
+                               workload.name.value),
+                   "use --to helm-values, or as many GPUs as pods");
+    }
     for (const ClaimedDevice* device : sharers) {
       const Workload& workload = *device->workload;
       const auto named = std::ranges::count_if(claims, [&](const SharedClaim& claim) {

@@ -116,8 +116,9 @@ std::string eksdemo_line(const PoolNodes& nodes, const std::string& cluster) {
                     std::ranges::all_of(pool.taints, is_its_own);
   if (!fits) return {};
   const int most = std::max(1, pool.most_nodes.value_or(pool.nodes));
-  std::string out = fmt::format("  eksdemo create nodegroup {} -c {} -i {} -N {}", pool.name.value,
-                                cluster, nodes.target.instance->name, pool.nodes);
+  std::string out =
+      fmt::format("  eksdemo create nodegroup {} --cluster {} --instance {} --nodes {}",
+                  pool.name.value, cluster, nodes.target.instance->name, pool.nodes);
   if (pool.nodes > 0 && pool.nodes < most) out += fmt::format(" --min {}", pool.nodes);
   return out + fmt::format(" --max {}{}\n", most, pool.taints.empty() ? " --no-taints" : "");
 }

@@ -93,6 +93,10 @@ TEST(Dra, RefusesWhatNoClaimGives) {
   scenario.workloads.front().autoscaling.emplace();
   EXPECT_THAT(refusals(export_of("dra", scenario)),
               ElementsAre(HasSubstr("the pods of \"asr\" share 4 devices")));
+  scenario.workloads.front() = asking("asr", 5, "nvidia.com/gpu");
+  scenario.workloads.front().pod.anti_affinity.emplace_back();
+  EXPECT_THAT(refusals(export_of("dra", scenario)),
+              ElementsAre(HasSubstr("\"asr\" has podAntiAffinity")));
 }
 
 }  // namespace
