@@ -322,6 +322,11 @@ std::string spot_sentence(const sim::PlannedSpot& spot) {
 std::vector<std::string> plan_notes(const Plan& plan) {
   std::vector<std::string> lines;
   for (const sim::PlannedSpot& spot : plan.spot) lines.push_back(spot_sentence(spot));
+  if (plan.control_plane_monthly.nano > 0 && !plan.options.empty()) {
+    lines.push_back(fmt::format(
+        "EKS's control plane is {} a month beside the nodes, whichever they are (controlPlane)",
+        money_text(plan.control_plane_monthly)));
+  }
   const sim::PlanCounts& counts = plan.counts;
   // Searches for headroom and replicas may need more than the ranking saves.
   const std::string saved =

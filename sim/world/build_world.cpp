@@ -157,18 +157,6 @@ void check_isolation(const World& world, Diagnostics& found) {
   }
 }
 
-UsdPerHour fee_of(scenarios::ControlPlane plane) {
-  switch (plane) {
-    case scenarios::ControlPlane::None:
-      return {};
-    case scenarios::ControlPlane::Standard:
-      return models::kControlPlane;
-    case scenarios::ControlPlane::Extended:
-      return models::kControlPlaneInExtendedSupport;
-  }
-  return {};
-}
-
 // Gives every offered resource its id, in the order of the pools.
 void name_resources(World& world) {
   for (PoolModel& pool : world.pools) {
@@ -197,6 +185,18 @@ void choose_engines(World& world) {
 
 }  // namespace
 
+UsdPerHour control_plane_fee(scenarios::ControlPlane plane) {
+  switch (plane) {
+    case scenarios::ControlPlane::None:
+      return {};
+    case scenarios::ControlPlane::Standard:
+      return models::kControlPlane;
+    case scenarios::ControlPlane::Extended:
+      return models::kControlPlaneInExtendedSupport;
+  }
+  return {};
+}
+
 Expected<World> build_world(const scenarios::Scenario& scenario,
                             const models::Catalogue& catalogue) {
   Diagnostics found;
@@ -216,7 +216,7 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
   world.placement = node_policy_named(scenario.placement);
   world.pod_queue = scenario.pod_queue;
   world.cost_split = scenario.cost_split;
-  world.control_plane = fee_of(scenario.control_plane);
+  world.control_plane = control_plane_fee(scenario.control_plane);
   world.isolation = scenario.isolation;
   world.policies = scenario.policies;
   world.provisioner = scenario.provisioner;

@@ -150,4 +150,7 @@ void note_workload(const WorkloadModel& model, const World& world, Diagnostics& 
 // Adds the inputs of `world` to its provenance counts and notes which ones nobody measured.
 void count_provenance(const scenarios::Scenario& scenario, World& world);
 
+// EKS's fee for the cluster.
+UsdPerHour control_plane_fee(scenarios::ControlPlane plane);
+
 }  // namespace slicewise::sim

@@ -30,6 +30,14 @@ class Plan(unittest.TestCase):
         self.assertLessEqual(max(len(line) for line in text.splitlines()), 100)
         self.assertIn("Recommended: #1", text)
 
+    def test_the_fee_for_the_cluster_is_said_beside_the_options(self):
+        """The bill of a run has it, and a plan did not name it: $0.10 an hour, 730 of them."""
+        for plane, fee in (("standard", 73.0), ("extended", 438.0), ("none", 0)):
+            flags = (*QUICK, "--set", f"controlPlane={plane}")
+            self.assertEqual(json.loads(run(*flags, "-o", "json").stdout).get("controlPlaneMonthlyUsd"), fee)
+            said = f"EKS's control plane is ${fee:.2f} a month beside the nodes"
+            self.assertEqual(said in run(*flags).stdout.replace("\n  ", " "), fee > 0, plane)
+
     def test_the_best_option_is_what_run_finds(self):
         with tempfile.TemporaryDirectory() as folder:
             plan = os.path.join(folder, "plan.json")

@@ -230,6 +230,7 @@ struct Plan {
   std::optional<PlanOption> today;        // the scenario's own pools, when it can run
   std::optional<PlanPath> path;           // absent: nobody asked for it
   std::optional<PlanOverTime> over_time;  // absent: nobody asked for it
+  Usd control_plane_monthly;              // EKS's fee x 730 h, beside that of any option
   std::optional<RecordedBill> as_run;     // absent: the scenario has no recorded jobs
   std::vector<RejectedChoice> rejected;
   std::vector<std::string> nearest;      // without options: what would have to change; sentences

@@ -11,6 +11,7 @@
 #include "slicewise/sim/plan.hpp"
 
 #include "../../result/merge.hpp"
+#include "../../world/parts.hpp"
 #include "../probe/probe.hpp"
 #include "../probe/simulations.hpp"
 #include "block_search.hpp"
@@ -367,6 +368,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   if (may_vary && options.vary_pods > 0) vary_pods(search, probes, options, plan);
   if (!probes.interrupted()) settle_headroom(set, base, catalogue, options, plan);
   mark_pareto(plan.options);
+  plan.control_plane_monthly = cost_of(control_plane_fee(base.control_plane), kMonth);
   plan.as_run = recorded_bill(base, catalogue);
   if (!probes.interrupted()) add_today(base, search, probes, plan);
   if (!options.from.empty() && !probes.interrupted()) {

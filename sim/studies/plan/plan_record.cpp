@@ -426,6 +426,10 @@ const Record& record_of<Plan>() {
        field<&P::least_monthly>("lowerBoundUsdPerMonth",
                                 "of what was tried no fleet with the best option's numbers of pods "
                                 "costs less, by closed forms; absent: not looked for"),
+       field<&P::control_plane_monthly>(
+           "controlPlaneMonthlyUsd",
+           "EKS's fee for the cluster x 730 h, in no option's monthlyUsd: the same beside any")
+           .optional(),
        field<&P::rooms>("gpuRooms", "what a GPU of the best option holds").optional(),
        field<&P::today>("today", "the scenario's own node pools"),
        field<&P::path>("path"),
