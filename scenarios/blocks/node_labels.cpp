@@ -11,8 +11,8 @@ namespace {
 
 // apimachinery pkg/util/validation: IsQualifiedName and IsValidLabelValue. A taint has the same key
 // and value as a label.
-constexpr std::size_t kLongestName = 63;
-constexpr std::size_t kLongestPrefix = 253;
+constexpr std::size_t kLongestLabelName = 63;
+constexpr std::size_t kLongestDomain = 253;
 
 bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -22,13 +22,13 @@ bool is_label_name(std::string_view text) {
   const auto fits = [](char c) {
     return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
   };
-  return !text.empty() && text.size() <= kLongestName && std::ranges::all_of(text, fits) &&
+  return !text.empty() && text.size() <= kLongestLabelName && std::ranges::all_of(text, fits) &&
          is_letter_or_digit(text.front()) && is_letter_or_digit(text.back());
 }
 
 // Labels of DNS, with dots between them.
 bool is_subdomain(std::string_view text) {
-  if (text.size() > kLongestPrefix) return false;
+  if (text.size() > kLongestDomain) return false;
   while (true) {
     const std::size_t dot = std::min(text.find('.'), text.size());
     if (!is_dns_label(text.substr(0, dot))) return false;
