@@ -167,6 +167,49 @@ Fit fit_sizes(const PointsBySize& sizes, double beta, double p) {
   return all;
 }
 
+// Nobody measures more exactly, and a slice that slows by less does not show how wide kernels are.
+constexpr double kLeastNoise = 0.01;
+constexpr double kFlat = 1.1;
+constexpr double kSmallPart = 3;  // work alone takes as many times as long there
+constexpr double kChiSquare95 = 3.84;
+// Beyond it work shows nowhere until it fills its part, and the widest is far too wide.
+constexpr double kMostNorm = 4;
+
+bool is_launch_bound(const std::vector<Point>& points, double beta, double p) {
+  if (p > kMostNorm) return false;
+  const ClientLaw only_work = law_with(0, beta, p);
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  double whole = 0;  // the time on the largest part
+  double slowest = std::numeric_limits<double>::lowest();
+  for (const Point& point : points) {
+    if (point.clients > 1) return false;
+    const double stretch = stretch_of(only_work, point.share, point.active_threads, 1);
+    if (stretch < least) {
+      least = stretch;
+      whole = point.log_time;
+    }
+    most = std::max(most, stretch);
+    slowest = std::max(slowest, point.log_time);
+  }
+  return most > kSmallPart * least && slowest - whole < portable_log(kFlat);
+}
+
+// Of the work that fits the times of one size about as well as `fit`, the most.
+Fit widest_size(const std::vector<Point>& points, const Fit& fit) {
+  const double spare = static_cast<double>(points.size()) - 2;
+  const double variance = std::max(kLeastNoise * kLeastNoise, fit.cost / std::max(1.0, spare));
+  const double most = fit.cost + kChiSquare95 * variance;
+  constexpr int kHalvings = 60;
+  double fits = std::clamp(fit.log_fixed[0] - fit.log_work[0], -kMostLogRatio, kMostLogRatio);
+  double too_wide = -kMostLogRatio;
+  for (int halving = 0; halving < kHalvings; ++halving) {
+    const double middle = (fits + too_wide) / 2;
+    (scaled(points, middle, fit.beta, fit.norm_p).cost <= most ? fits : too_wide) = middle;
+  }
+  return scaled(points, fits, fit.beta, fit.norm_p);
+}
+
 // The work that a size has beside a fixed part: down from so much that the time of its point of the
 // most work holds nothing else.
 double log_work_beside(double log_fixed, const std::vector<Point>& points, double beta, double p) {
@@ -245,12 +288,16 @@ const Calibration::Size& size_of(const Calibration& calibration, int size) {
 
 Calibration calibrate(std::span<const MeasuredTime> points, const CalibrationOptions& options) {
   assert(!points.empty() && !options.norms.empty());
-  const Fit fit = best_fit(by_size(points), options);
+  const PointsBySize sizes = by_size(points);
+  const Fit fit = best_fit(sizes, options);
   Calibration calibration;
   calibration.norm_p = fit.norm_p;
   calibration.bandwidth_share = fit.beta;
   for (std::size_t size = 0; size < fit.log_work.size(); ++size) {
     calibration.sizes.push_back({from_seconds(fit.fixed(size)), from_seconds(fit.work(size))});
+    if (options.one_fixed_part || !is_launch_bound(sizes[size], fit.beta, fit.norm_p)) continue;
+    const Fit widest = widest_size(sizes[size], fit_size(sizes[size], fit.beta, fit.norm_p));
+    calibration.sizes.back() = {from_seconds(widest.fixed(0)), from_seconds(widest.work(0)), true};
   }
   for (const MeasuredTime& point : points) {
     calibration.mean_error += relative_error(predicted_time(calibration, point), point.time);

@@ -33,7 +33,7 @@ const std::vector<ExpectedError>& published_errors() {
       {Evidence::Utilisation, "time-slicing", false, 6, 1.8, 26.2},
       {Evidence::Settings, "MIG", false, 283, 2.3, 7.6},
       {Evidence::Settings, "MPS", false, 1048, 2.0, 7.2},
-      {Evidence::Settings, "MIG+MPS", false, 534, 4.5, 13.2},
+      {Evidence::Settings, "MIG+MPS", false, 534, 4.5, 13.1},
       {Evidence::CoLocation, "MPS", false, 3, 8.5, 9.3},
       {Evidence::CoLocation, "MIG+MPS", false, 389, 2.9, 10.0},
       {Evidence::CoLocation, "time-slicing", true, 648, 13.4, 33.1},

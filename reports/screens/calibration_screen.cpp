@@ -67,6 +67,11 @@ ScreenPart profile_part(const sim::FittedProfile& fit) {
     figures.sentences.push_back({fmt::format("Not determined by these measurements: {}.",
                                              fmt::join(fit.undetermined, ", "))});
   }
+  if (fit.launch_bound) {
+    figures.sentences.push_back(
+        {"Bound by launches: a small part of the GPU is as fast as all of it, so capacityShare is "
+         "the widest that fits. Processes side by side on a small slice say more."});
+  }
   if (fit.next) {
     figures.sentences.push_back({fmt::format(
         "Measure next: {}. It would take {:.4g} ms within {:.0f} %, and of nothing else "

@@ -23,6 +23,8 @@ namespace slicewise::sim {
 namespace profile_fit {
 namespace {
 
+constexpr const char* kAtMost = "at most: bound by launches";
+
 bool follows_law(const Measurement& m) {
   return m.sharing != MeasuredSharing::TimeSlicing && m.beside.empty();
 }
@@ -138,15 +140,22 @@ class CompanyFitter {
     const std::string basis =
         alone ? fmt::format("borrowed from batch {}",
                             company_.batches[static_cast<std::size_t>(borrowed->second)])
-              : std::string("fitted");
+              : std::string(parts.launch_bound ? kAtMost : "fitted");
     p.fixed_part = parts.fixed_part;
     p.gpu_work = parts.gpu_work;
     p.capacity_share = law.capacity_share;
-    const double width = ignorance_.half_width_95(log_time + 1);
+    // From nothing to the widest that fits: the linearised fit knows no such end.
+    const double width =
+        parts.launch_bound ? law.capacity_share : ignorance_.half_width_95(log_time + 1);
     out.figures.push_back(
         {"capacityShare", law.capacity_share, alone ? std::nullopt : std::optional(width), basis});
     p.provenance["capacityShare"] =
         alone ? basis : fmt::format("{}, 95 % within {:.2g}", basis, width);
+    if (parts.launch_bound) {
+      out.launch_bound = true;
+      out.undetermined.emplace_back("capacityShare");
+      p.provenance["capacityShare"] = kAtMost;
+    }
     add_shared("normP", law.norm_p, fit_.freedom.norm,
                law.norm_p * ignorance_.half_width_95(ignorance_.norm()), p.norm_p, out);
     add_shared("bandwidthShare", law.bandwidth_share, fit_.freedom.beta,

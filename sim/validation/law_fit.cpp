@@ -48,10 +48,14 @@ Scatter scatter_of_repeats(const Company& company) {
   return {spare > 0 ? squares / spare : 0, spare};
 }
 
-// What the rows had to determine: of a batch with one setting its time only.
-double fitted_figures(const Company& company, Freedom freedom) {
-  double figures = (freedom.norm ? 1 : 0) + (freedom.beta ? 1 : 0);
-  for (const int batch : company.batches) figures += company.settings_of(batch) > 1 ? 2 : 1;
+// What the rows had to determine: of a batch with one setting its time only, of one whose width is
+// not from them nothing.
+double fitted_figures(const Company& company, const Fit& fit) {
+  double figures = (fit.freedom.norm ? 1 : 0) + (fit.freedom.beta ? 1 : 0);
+  for (std::size_t size = 0; size < company.batches.size(); ++size) {
+    if (fit.calibration.sizes[size].launch_bound) continue;
+    figures += company.settings_of(company.batches[size]) > 1 ? 2 : 1;
+  }
   return figures;
 }
 
@@ -171,11 +175,15 @@ std::vector<double> Parameters::gradient(const MeasuredTime& point) const {
 Ignorance::Ignorance(const Company& company, const Fit& fit) : parameters_(fit) {
   const std::size_t n = parameters_.count();
   double squares = 0;
+  double rows = 0;
   models::Design information{n, std::vector<double>(n * n)};
   for (const Measurement& m : company.law) {
     const MeasuredTime point = company.point(m);
-    const double residual = parameters_.log_time(point) - portable_log(to_seconds(m.time));
-    squares += residual * residual;
+    if (!fit.calibration.sizes[static_cast<std::size_t>(point.size)].launch_bound) {
+      const double residual = parameters_.log_time(point) - portable_log(to_seconds(m.time));
+      squares += residual * residual;
+      ++rows;
+    }
     const std::vector<double> gradient = parameters_.gradient(point);
     for (std::size_t i = 0; i < n; ++i) {
       for (std::size_t j = 0; j < n; ++j) {
@@ -183,8 +191,7 @@ Ignorance::Ignorance(const Company& company, const Fit& fit) : parameters_(fit) 
       }
     }
   }
-  const double spare =
-      static_cast<double>(company.law.size()) - fitted_figures(company, fit.freedom);
+  const double spare = rows - fitted_figures(company, fit);
   Scatter noise = scatter_of_repeats(company);
   if (spare > 0 && squares / spare > noise.variance) noise = {squares / spare, spare};
   if (noise.variance > kLeastNoise * kLeastNoise) {

@@ -80,12 +80,34 @@ TEST(Calibration, OneFixedPartForAllSizesTellsTheNormFromTwoSlices) {
   }
 }
 
-TEST(Calibration, AWorkloadThatNoSliceSlowsHasNoGpuWorkToSpeakOf) {
+// A ratio of e^d between two times with 1 % of noise each is 95 % sure up to d = 0.01 sqrt(2
+// * 3.84): u^p = (e^(p d) - 1) / (k^p - 1) with k = the growth of W on the small slice.
+TEST(Calibration, OfWorkBoundByLaunchesTheWidestThatFits) {
+  for (const double p : {2.0, 3.0}) {
+    const double norms[] = {p};
+    const MeasuredTime points[] = {measured(0.010, kWhole), measured(0.010, kSmallest)};
+    const Calibration fit = calibrate(points, {norms, 0.5, false});
+    const double growth = 0.5 / kSmallest.compute + 0.5 / kSmallest.bandwidth;
+    const double apart = 0.01 * std::sqrt(2 * 3.84);
+    const double widest = std::pow((std::exp(p * apart) - 1) / (std::pow(growth, p) - 1), 1 / p);
+    EXPECT_TRUE(fit.sizes[0].launch_bound);
+    EXPECT_NEAR(law_of(fit, 0).capacity_share, widest, 0.01 * widest);
+    EXPECT_NEAR(to_seconds(predicted_time(fit, points[0])), 0.010, 0.02 * 0.010);
+  }
+}
+
+// A tenth slower on the smallest slice, or two processes side by side, show how wide it is.
+TEST(Calibration, WorkThatShowsItsWidthIsNotBoundByLaunches) {
   const double norms[] = {3};
-  const MeasuredTime points[] = {measured(0.010, kWhole), measured(0.010, kSmallest)};
-  const Calibration fit = calibrate(points, {norms, 0.5, false});
+  const MeasuredTime slower[] = {measured(0.010, kWhole), measured(0.0111, kSmallest)};
+  EXPECT_FALSE(calibrate(slower, {norms, 0.5, false}).sizes[0].launch_bound);
+  const MeasuredTime two[] = {measured(0.010, kWhole), measured(0.010, kSmallest),
+                              measured(0.010, kSmallest, 2)};
+  const Calibration fit = calibrate(two, {norms, 0.5, false});
+  EXPECT_FALSE(fit.sizes[0].launch_bound);
   EXPECT_LT(law_of(fit, 0).capacity_share, 0.02);
-  EXPECT_NEAR(to_seconds(predicted_time(fit, points[1])), 0.010, 1e-5);
+  const MeasuredTime large[] = {measured(0.010, kWhole), measured(0.010, kSlices[4])};
+  EXPECT_FALSE(calibrate(large, {norms, 0.5, false}).sizes[0].launch_bound);
 }
 
 TEST(Calibration, AWorkloadThatFillsTheGpuHasNoFixedPart) {

@@ -38,6 +38,8 @@ struct Calibration {
   struct Size {
     Duration fixed_part;  // T0
     Duration gpu_work;    // W, on the whole GPU
+    // Bound by launches: as fast on a small part as on the whole GPU. Any W up to this fits alike.
+    bool launch_bound = false;
   };
   double norm_p = 2;
   double bandwidth_share = 0;  // beta, the same for all sizes
@@ -45,7 +47,9 @@ struct Calibration {
   double mean_error = 0;       // over the fitted points, |predicted / measured - 1|
 };
 
-// The law that fits `points` best: least sum of squared log(predicted / measured).
+// The law that fits `points` best: least sum of squared log(predicted / measured). Of a size whose
+// times alone hardly differ between the whole GPU and less than half of it the widest that fits
+// (95 %): how much of a GPU the neighbours leave unused is then not overstated.
 // REQUIRES: every size below the largest has at least one point; options.norms is not empty; times
 // are positive. Two points per size with different shares, or more, make the fit meaningful.
 Calibration calibrate(std::span<const MeasuredTime> points, const CalibrationOptions& options);

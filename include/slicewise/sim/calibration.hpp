@@ -41,6 +41,7 @@ struct FittedProfile {
   std::vector<FittedFigure> figures;
   std::vector<std::string> undetermined;  // names of figures that the data say nothing about
   std::vector<FittedPoint> points;
+  bool launch_bound = false;  // Calibration::Size::launch_bound
   double mean_error_percent = 0;
   std::optional<double> left_out_error_percent;  // mean over settings that were left out in turn
   std::optional<NextMeasurement> next;
