@@ -24,6 +24,7 @@ constexpr double kRequestBytes = 160;
 
 constexpr double kPodEvents = 6;  // submitted, bound, pulled, started, loaded, ended
 constexpr double kLongestRunSeconds = 366 * 86'400;
+constexpr double kNanosecond = 1e-9;  // the shortest time between two looks
 
 struct Load {
   double requests = 0;  // in the run
@@ -190,7 +191,7 @@ class Estimate {
                                       nodes, price, hours_of_run),
                           nodes * price * hours_of_run, pool.where});
     if (!pool.changes_nodes()) return;
-    const double scans = run_ / std::max(1e-3, to_seconds(world_.provisioner.scan_interval));
+    const double scans = run_ / std::max(kNanosecond, to_seconds(world_.provisioner.scan_interval));
     size_.events.push_back(
         {fmt::format("looks at the nodes of {}: {:.4g}", pool.name, scans), scans, pool.where});
   }
@@ -208,7 +209,7 @@ class Estimate {
     if (spec.kind == WorkloadKind::Notebook) add_cells(workload);
     if (spec.kind == WorkloadKind::Service && spec.traffic) add_requests(workload);
     if (!spec.autoscaling) return;
-    const double looks = run_ / std::max(1e-3, to_seconds(spec.autoscaling->sync_period));
+    const double looks = run_ / std::max(kNanosecond, to_seconds(spec.autoscaling->sync_period));
     size_.events.push_back(
         {fmt::format("autoscaler of {}: {:.6g} s / {:.4g} s x 2 events", workload.name, run_,
                      to_seconds(spec.autoscaling->sync_period)),
@@ -243,8 +244,9 @@ class Estimate {
   void add_cells(const WorkloadModel& workload) {
     const scenarios::Notebooks& people = *workload.spec.notebooks;
     const double sessions = people.users * people.sessions_per_day * run_ / 86'400;
-    const double cells = to_seconds(people.length.mean) /
-                         std::max(1e-3, to_seconds(people.interval.mean + people.gpu_time.mean));
+    const double cells =
+        to_seconds(people.length.mean) /
+        std::max(kNanosecond, to_seconds(people.interval.mean + people.gpu_time.mean));
     size_.events.push_back({fmt::format("cells of {}: {:.4g} sessions x {:.4g} cells x 3 events",
                                         workload.name, sessions, cells),
                             sessions * cells * 3, workload.spec.where});

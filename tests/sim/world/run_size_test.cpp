@@ -54,6 +54,20 @@ TEST(RunSize, EventsAreEstimatedToAFactorOfThree) {
   expect_true_within(kFactor, steps);
 }
 
+// Looks every 2 us at an hour are 1.8 billion events: they were counted as if each took a
+// millisecond.
+TEST(RunSize, LooksAreCountedHoweverShortTheIntervalIs) {
+  scenarios::Scenario s = demo::scenario(demo::pool(4), {demo::training(1)});
+  s.duration = hours(1);
+  s.node_pools[0].most_nodes = 2;
+  s.provisioner.scan_interval = microseconds(2);
+  EXPECT_NEAR(sum_of(estimate_size(demo::world(s)).events), 1.8e9, 1e6);
+  scenarios::Scenario scaled = serving(1);
+  scaled.duration = hours(1);
+  scaled.workloads[0].autoscaling.emplace().sync_period = microseconds(2);
+  EXPECT_GT(sum_of(estimate_size(demo::world(scaled)).events), 1.8e9);
+}
+
 // A queue that stops pods looks at all that run whenever one comes or ends.
 TEST(RunSize, KnowsWhatTheQueueLooksAt) {
   scenarios::Scenario s = demo::scenario(demo::pool(4), {demo::training(1'000)});
