@@ -75,6 +75,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(KernelPreempted, "KERNEL_PREEMPTED", Note, "a long kernel that delays nobody here")          \
   X(InstanceRetired, "INSTANCE_RETIRED", Note, "an instance type that AWS has retired")          \
   X(InputAssumed, "INPUT_ASSUMED", Note, "an input that nobody measured")                        \
+  X(GpuBusyUnknown, "GPU_BUSY_UNKNOWN", Note, "how long kernels run is not known")               \
   X(ProfileScaled, "PROFILE_SCALED", Note, "a figure carried over from another GPU model")       \
   X(PriceDerived, "PRICE_DERIVED", Note, "a price derived from a sibling size")                  \
   X(MpsUnevenSplit, "MPS_UNEVEN_SPLIT", Note, "replicas that do not divide 100")                 \

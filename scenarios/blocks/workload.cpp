@@ -53,6 +53,11 @@ constexpr Field kMeasuredFields[] = {
         "smActive", "21%",
         "Share of the time in which an SM is busy, averaged over the SMs (DCGM).")
         .as(T::Percent),
+    field<&Measured::dram_active>(
+        "dramActive", "15%",
+        "Share of the time in which device memory is read or written: DCGM_FI_PROF_DRAM_ACTIVE. "
+        "Kernels run for as long at least, where gpuBusy is not known.")
+        .as(T::Percent),
     field<&Measured::cpu>("cpu", "2600m", "Host CPU that a running pod uses on average.")
         .up_to(10'000'000),
     field<&Measured::request_gpu_time>("requestGpuTime", "{p50: 31ms, p99: 44ms}",

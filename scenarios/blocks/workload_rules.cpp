@@ -74,11 +74,15 @@ class WorkloadRules {
     }
     // gpuUtil overstates the share of the time in which a kernel runs, so it is a limit as well.
     const std::string_view busy_key = measured.gpu_busy ? "gpuBusy" : "gpuUtil";
-    if (measured.sm_active && measured.gpu_busy && *measured.sm_active > *measured.gpu_busy) {
-      findings_.add(Code::SettingConflict, value_place(node, "smActive"),
-                    "smActive is above gpuBusy",
-                    "no SM is busy while no kernel runs: both are shares of the same time");
-    }
+    const auto below_busy = [&](const std::optional<double>& part, const char* key,
+                                const char* reason) {
+      if (!part || !measured.gpu_busy || *part <= *measured.gpu_busy) return;
+      findings_.add(Code::SettingConflict, value_place(node, key),
+                    fmt::format("{} is above gpuBusy", key),
+                    fmt::format("{}: both are shares of the same time", reason));
+    };
+    below_busy(measured.sm_active, "smActive", "no SM is busy while no kernel runs");
+    below_busy(measured.dram_active, "dramActive", "no memory is read while no kernel runs");
     const auto busy = measured.gpu_busy ? measured.gpu_busy : measured.gpu_util;
     if (!busy || !measured.capacity_share || *measured.capacity_share <= *busy) return;
     findings_.add(Code::SettingConflict, value_place(node, "capacityShare"),

@@ -94,13 +94,20 @@ void take_use(const RecordedUse& use, Measured& measured) {
   if (use.sm_active) measured.sm_active = use.sm_active;
 }
 
-double busy_share(const Measured& measured) {
-  if (measured.gpu_busy) return *measured.gpu_busy;
-  // Some kernel runs while an SM works.
-  if (measured.gpu_util) {
-    return std::max(kBusyOfGpuUtil * *measured.gpu_util, measured.sm_active.value_or(0));
+BusyRange busy_range(const Measured& measured) {
+  if (measured.gpu_busy) return {*measured.gpu_busy, *measured.gpu_busy};
+  const double most = measured.gpu_util.value_or(1);
+  double least = 0;
+  for (const auto& part : {measured.sm_active, measured.dram_active, measured.capacity_share}) {
+    least = std::max(least, part.value_or(0));
   }
-  return 1;
+  return {std::min(least, most), most};
+}
+
+double busy_share(const Measured& measured) {
+  const BusyRange range = busy_range(measured);
+  if (!measured.gpu_util || measured.gpu_busy) return range.most;
+  return std::clamp(kBusyOfGpuUtil * *measured.gpu_util, range.least, range.most);
 }
 
 }  // namespace slicewise::scenarios

@@ -147,6 +147,10 @@ void model_llm(const models::GpuModel* from, const World& world, WorkloadModel& 
 // Warnings about a workload on the pools that may run it.
 void note_workload(const WorkloadModel& model, const World& world, Diagnostics& found);
 
+// Whether sharing hangs on for how much of its time kernels of a batch workload run, and that lies
+// between bounds only (scenarios::busy_range).
+bool lacks_busy(const WorkloadModel& model, const World& world);
+
 // Adds the inputs of `world` to its provenance counts and notes which ones nobody measured.
 void count_provenance(const scenarios::Scenario& scenario, World& world);
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/job_trace.hpp"
+
 #include "admission.hpp"
 #include "parts.hpp"
 
@@ -98,6 +100,29 @@ void count_pool(const scenarios::NodePool& spec, const PoolModel& pool, const Wo
   if (!pool.layout_changes.empty()) {
     counter.add(Provenance::Assumed, pool.name, "duration of a MIG layout change");
   }
+}
+
+// Its pods take turns with others, or share by the capacity that this stands in for.
+bool hangs_on_busy(const WorkloadModel& model, const World& world) {
+  const scenarios::Measured& m = *model.spec.measured;
+  for (std::size_t number = 0; number < world.pools.size(); ++number) {
+    const std::string& strategy = world.pools[number].strategy;
+    if (!model.on_pool[number].schedulable || strategy == "exclusive") continue;
+    if (strategy == "timeSlicing" || (!m.capacity_share && !m.sm_active)) return true;
+  }
+  return false;
+}
+
+void note_unknown_busy(const WorkloadModel& model, World& world) {
+  const scenarios::Measured& m = *model.spec.measured;
+  if (m.gpu_util || !lacks_busy(model, world)) return;
+  const scenarios::BusyRange range = scenarios::busy_range(m);
+  world.findings.push_back(make_diagnostic(
+      Code::GpuBusyUnknown, m.where.line > 0 ? m.where : model.spec.name.where,
+      fmt::format("nobody says for how much of its time kernels of \"{}\" run (gpuBusy): {:.3g} to "
+                  "100 %, and 100 % is taken, at which sharing gains least",
+                  model.name, 100 * range.least),
+      "measure DCGM_FI_PROF_GR_ENGINE_ACTIVE; `run --inputs sampled` shows what the range means"));
 }
 
 void count_traffic(const scenarios::Traffic& traffic, const std::string& owner, Counter& counter) {
@@ -237,6 +262,12 @@ void count_carried_over(const WorkloadModel& model, World& world, Counter& count
 
 }  // namespace
 
+bool lacks_busy(const WorkloadModel& model, const World& world) {
+  if (!scenarios::runs_batches(model.spec.kind)) return false;
+  const scenarios::BusyRange range = scenarios::busy_range(*model.spec.measured);
+  return range.least < range.most && hangs_on_busy(model, world);
+}
+
 void count_provenance(const scenarios::Scenario& scenario, World& world) {
   Counter counter(world.provenance);
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
@@ -245,6 +276,7 @@ void count_provenance(const scenarios::Scenario& scenario, World& world) {
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     const WorkloadModel& model = world.workloads[w];
     count_workload(model, counter);
+    note_unknown_busy(model, world);
     if (model.spec.llm) count_llm(model, *scenario.workloads[w].llm, counter);
     count_law(model, world, counter);
     count_batch(model, counter);

@@ -183,6 +183,14 @@ inline constexpr double kBusyOfGpuUtil = 0.75;
 // The share of its time alone for which a job holds the GPU; all of it where nothing says less.
 double busy_share(const Measured& measured);
 
+// Between what that share lies: some kernel runs while SMs or device memory work, and a sample of
+// nvidia-smi counts as a whole. One figure where gpuBusy is given.
+struct BusyRange {
+  double least = 0;
+  double most = 1;
+};
+BusyRange busy_range(const Measured& measured);
+
 // Which profiles of the catalogue stand for some jobs: "name~=bert.*:PROFILE" for those whose name
 // (its column work, else id) the pattern matches as a whole, "name=bert:PROFILE" for that very one;
 // user, group and project likewise; "use=0.2..0.5:PROFILE" for those that kept their GPUs so busy.

@@ -311,6 +311,7 @@ struct Measured {
   std::optional<double> gpu_busy;     // d: share of the time some kernel runs
   std::optional<double> gpu_util;     // nvidia-smi's figure, which overstates d
   std::optional<double> sm_active;    // share of the time an SM is busy, averaged over SMs
+  std::optional<double> dram_active;  // share of the time device memory sends or receives
   std::optional<Millicores> cpu;      // host CPU used on average while it runs
   std::optional<ServiceTime> request_gpu_time;
   std::optional<Duration> extra_per_item;  // GPU time of one more request in a batch

@@ -15,8 +15,11 @@ namespace slicewise::sim {
 models::WorkloadProfile drawn_profile(models::WorkloadProfile profile, std::uint64_t seed,
                                       std::uint32_t replication);
 
-// run_scenario() with the profiles of each replication drawn anew; figures that the scenario gives
-// stay. Results have `ranges`. INPUT_MISSING when no workload names a profile with uncertainty.
+// run_scenario() with the profiles of each replication drawn anew, and the gpuBusy of batch work
+// that shares GPUs, where nobody gives it, from the least to the most of scenarios::busy_range()
+// over the replications; figures that the scenario gives stay. Results have `ranges`: where another
+// replication lies, and with a gpuBusy that is not given from the least to the most of them.
+// INPUT_MISSING when there is nothing of either.
 Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue,
                              const RunOptions& options = {});
 

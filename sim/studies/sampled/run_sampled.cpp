@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/sim/sampled_inputs.hpp"
 
 #include "../../result/merge.hpp"
@@ -23,42 +24,75 @@ const models::WorkloadProfile* uncertain_profile(const scenarios::Workload& work
   return profile == nullptr || profile->uncertainty.empty() ? nullptr : profile;
 }
 
-bool is_uncertain(const scenarios::Scenario& scenario, const models::Catalogue& catalogue) {
-  return std::ranges::any_of(scenario.workloads, [&](const scenarios::Workload& workload) {
+bool has_bounds_only(const World& world) {
+  return std::ranges::any_of(world.workloads,
+                             [&](const WorkloadModel& model) { return lacks_busy(model, world); });
+}
+
+bool is_uncertain(const scenarios::Scenario& scenario, const World& world,
+                  const models::Catalogue& catalogue) {
+  const auto has_intervals = [&](const scenarios::Workload& workload) {
     return uncertain_profile(workload, catalogue) != nullptr;
-  });
+  };
+  return std::ranges::any_of(scenario.workloads, has_intervals) ||
+         std::ranges::any_of(world.workloads,
+                             [&](const WorkloadModel& model) { return lacks_busy(model, world); });
+}
+
+// Of what is known by its bounds only: from the one to the other over the replications.
+void spread_busy(std::size_t replication, int replications, scenarios::Workload& workload) {
+  scenarios::Measured& m = *workload.measured;
+  const scenarios::BusyRange range = scenarios::busy_range(m);
+  const double part =
+      replications > 1 ? static_cast<double>(replication) / (replications - 1) : 0.5;
+  m.gpu_busy = range.least + (range.most - range.least) * part;
+  m.gpu_util.reset();
 }
 
 // What the scenario says itself stays; of the rest each profile says what was drawn. What a profile
-// bears may be refused at the ends of its intervals.
-Expected<World> drawn_world(scenarios::Scenario scenario, const models::Catalogue& catalogue,
-                            std::size_t replication) {
-  for (scenarios::Workload& workload : scenario.workloads) {
-    const models::WorkloadProfile* profile = uncertain_profile(workload, catalogue);
-    if (profile == nullptr) continue;
-    const models::WorkloadProfile drawn = models::on_whole_gpu(
-        drawn_profile(*profile, scenario.seed, static_cast<std::uint32_t>(replication)), catalogue);
-    take_profile(drawn, workload);
-    take_times(drawn, workload);
+// bears may be refused at the ends of its intervals. `world`: of the scenario as it is.
+Expected<World> drawn_world(scenarios::Scenario scenario, const World& world,
+                            const models::Catalogue& catalogue, std::size_t replication) {
+  for (std::size_t w = 0; w < scenario.workloads.size(); ++w) {
+    scenarios::Workload& workload = scenario.workloads[w];
+    const WorkloadModel& model = world.workloads[w];
+    if (const models::WorkloadProfile* profile = uncertain_profile(workload, catalogue)) {
+      const models::WorkloadProfile drawn = models::on_whole_gpu(
+          drawn_profile(*profile, scenario.seed, static_cast<std::uint32_t>(replication)),
+          catalogue);
+      take_profile(drawn, workload);
+      take_times(drawn, workload);
+    } else if (lacks_busy(model, world)) {
+      workload.measured = model.spec.measured;
+    }
+    if (lacks_busy(model, world)) spread_busy(replication, world.replications, workload);
   }
-  auto world = build_world(scenario, catalogue);
-  if (world) return world;
-  for (Diagnostic& problem : world.error()) {
+  auto drawn = build_world(scenario, catalogue);
+  if (drawn) return drawn;
+  for (Diagnostic& problem : drawn.error()) {
     problem.message =
         fmt::format("as replication {} draws its inputs: {}", replication + 1, problem.message);
   }
-  return world;
+  return drawn;
 }
 
-// A figure is one replication's: more of them do not make the inputs better known.
-std::vector<FigureRange> ranges_of(const Simulated& simulated) {
+// A figure is one replication's: more of them do not make the inputs better known. Replications
+// that go from one bound to the other show all that may come of it.
+std::vector<FigureRange> ranges_of(const Simulated& simulated, const World& world) {
   std::vector<FigureRange> out;
+  const bool bounds = has_bounds_only(world);
   const auto runs = static_cast<double>(simulated.singles.size());
   for (const OutcomePlace& place : choose_outcomes(simulated.pooled)) {
     const OutcomeFigure figure = outcome_figure(place, simulated);
     if (!figure.ci95) continue;
-    out.push_back({figure.workload, figure.name, figure.value.unit, figure.value.value,
-                   *figure.ci95 * std::sqrt(runs + 1)});
+    FigureRange range{figure.workload, figure.name, figure.value.unit, figure.value.value,
+                      *figure.ci95 * std::sqrt(runs + 1)};
+    if (bounds) {
+      const auto [least, most] = std::ranges::minmax(single_values(place, simulated));
+      range.value = (least + most) / 2;
+      range.half_width_95 = (most - least) / 2;
+    }
+    out.push_back(std::move(range));
   }
   return out;
 }
@@ -68,7 +102,7 @@ VariantResult merged(const World& world, const std::vector<Replication>& records
   for (const Replication& record : records) {
     simulated.singles.push_back(merge(world, {&record, 1}));
   }
-  simulated.pooled.ranges = ranges_of(simulated);
+  simulated.pooled.ranges = ranges_of(simulated, world);
   return std::move(simulated.pooled);
 }
 
@@ -78,12 +112,15 @@ Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Ca
                              const RunOptions& options) {
   const auto worlds = worlds_of(set, catalogue);
   if (!worlds) return tl::unexpected(worlds.error());
-  if (std::ranges::none_of(set.variants, [&](const scenarios::Scenario& scenario) {
-        return is_uncertain(scenario, catalogue);
-      })) {
+  bool uncertain = false;
+  for (std::size_t w = 0; w < worlds->size(); ++w) {
+    uncertain = uncertain || is_uncertain(set.variants[w], (*worlds)[w], catalogue);
+  }
+  if (!uncertain) {
     return tl::unexpected(Diagnostics{make_diagnostic(
         Code::InputMissing, set.variants.front().where,
-        "no workload names a profile whose figures have intervals: there is nothing to draw",
+        "no workload names a profile whose figures have intervals, and gpuBusy is given: there is "
+        "nothing to draw",
         "`slicewise calibrate --out` writes such profiles from measurements; lay them over the "
         "catalogue with --catalogue")});
   }
@@ -95,7 +132,8 @@ Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Ca
   try {
     records = results_of<Replication>(tasks.size(), options, [&](std::size_t t) {
       const auto [w, r] = tasks[t];
-      Expected<World> world = drawn_world(set.variants[w], catalogue, r);
+      Expected<World> world =
+          drawn_world(set.variants[w], (*worlds)[w], catalogue, static_cast<std::uint32_t>(r));
       if (!world) throw RefusedTask{std::move(world.error())};
       return whole_replication(*world, r, options);
     });

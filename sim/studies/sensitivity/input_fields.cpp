@@ -5,6 +5,7 @@
 
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/models/hardware.hpp"
+#include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/load.hpp"
 
 namespace slicewise::sim {
@@ -38,13 +39,9 @@ bool is_plain_service(const Workload& w) { return w.kind == WorkloadKind::Servic
 
 bool works_in_batches(const Workload& w) { return scenarios::runs_batches(w.kind); }
 
-double busy_share_of(const Workload& w) {
-  return w.measured->gpu_busy.value_or(w.measured->gpu_util.value_or(1));
-}
-
 std::optional<double> capacity_share_of(const Workload& w) {
   if (!w.measured || w.llm) return std::nullopt;
-  const double busy = scenarios::runs_batches(w.kind) ? busy_share_of(w) : 1;
+  const double busy = scenarios::runs_batches(w.kind) ? scenarios::busy_share(*w.measured) : 1;
   return w.measured->capacity_share.value_or(w.measured->sm_active.value_or(busy));
 }
 
@@ -58,7 +55,9 @@ constexpr WorkloadField kWorkloadFields[] = {
     {InputKind::InputTokens, "llm.tokens.input", false},
     {InputKind::OutputTokens, "llm.tokens.output", false},
     {InputKind::GpuBusy, "measured.gpuBusy", true, works_in_batches,
-     [](const Workload& w) { return w.measured ? std::optional(busy_share_of(w)) : std::nullopt; }},
+     [](const Workload& w) {
+       return w.measured ? std::optional(scenarios::busy_share(*w.measured)) : std::nullopt;
+     }},
     {InputKind::Cpu, "measured.cpu", true},
     {InputKind::CpuBefore, "serving.cpuBefore", true},
     {InputKind::CpuAfter, "serving.cpuAfter", true},

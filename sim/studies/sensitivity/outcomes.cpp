@@ -123,16 +123,21 @@ std::vector<OutcomePlace> choose_outcomes(const VariantResult& base) {
   return places;
 }
 
+std::vector<double> single_values(const OutcomePlace& place, const Simulated& base) {
+  std::vector<double> values;
+  for (const VariantResult& single : base.singles) {
+    if (const auto value = outcome_value(place, single)) values.push_back(*value);
+  }
+  return values;
+}
+
 OutcomeFigure outcome_figure(const OutcomePlace& place, const Simulated& base) {
   OutcomeFigure figure;
   if (is_of_workload(place)) figure.workload = base.pooled.workloads[place.workload].name;
   figure.name = outcome_name(place, base.pooled);
   figure.value = {outcome_value(place, base.pooled).value_or(0),
                   unit_of_outcome(place, base.pooled)};
-  std::vector<double> own;
-  for (const VariantResult& single : base.singles) {
-    if (const auto value = outcome_value(place, single)) own.push_back(*value);
-  }
+  const std::vector<double> own = single_values(place, base);
   if (own.size() == base.singles.size()) figure.ci95 = half_width_95(own);
   if (place.kind != OutcomeKind::Objective) return figure;
   const ObjectiveResult& objective =

@@ -33,6 +33,9 @@ struct OutcomePlace {
 // limit; without objectives its p99, or the time its jobs take.
 std::vector<OutcomePlace> choose_outcomes(const VariantResult& base);
 
+// Of each replication, where it has one.
+std::vector<double> single_values(const OutcomePlace& place, const Simulated& base);
+
 OutcomeFigure outcome_figure(const OutcomePlace& place, const Simulated& base);
 
 // nullopt where one of the two has no value. The interval is that of the differences between

@@ -167,6 +167,50 @@ TEST(SampledInputs, ThreadsChangeNothing) {
   }
 }
 
+// Four jobs on each of four GPUs, known to keep SMs busy for 21 % of their time and no more than
+// that.
+scenarios::ScenarioSet jobs_in_turns(std::optional<double> gpu_busy, int replications = 8) {
+  scenarios::Workload job = demo::training(16);
+  job.work->units = 20;
+  job.measured->gpu_busy = gpu_busy;
+  scenarios::Scenario scenario = demo::scenario(demo::pool(4), {job});
+  scenario.where = {"test.yaml", 3, 1};
+  scenario.replications = replications;
+  scenarios::ScenarioSet set;
+  set.name = "test";
+  set.variants = {scenario};
+  return set;
+}
+
+TEST(SampledInputs, TheTimeInWhichKernelsRunGoesFromItsLeastToItsMost) {
+  const auto slowest = [](double gpu_busy) {
+    const auto result = run_scenario(jobs_in_turns(gpu_busy, 1), demo::catalogue());
+    EXPECT_TRUE(result.has_value());
+    return to_seconds(result->variants[0].workloads[0].job_completion->p95);
+  };
+  const auto drawn = run_sampled(jobs_in_turns({}), demo::catalogue());
+  ASSERT_TRUE(drawn.has_value());
+  const auto& ranges = drawn->variants[0].ranges;
+  const auto range = std::ranges::find(ranges, "jobCompletionP95", &FigureRange::name);
+  ASSERT_NE(range, ranges.end());
+  const double idle = slowest(0.21);
+  const double busy = slowest(1);
+  EXPECT_NEAR(range->value - range->half_width_95, idle, 0.01 * idle);
+  EXPECT_NEAR(range->value + range->half_width_95, busy, 0.01 * busy);
+  EXPECT_GT(busy, 2 * idle);
+  EXPECT_TRUE(demo::has(drawn->variants[0].findings, Code::GpuBusyUnknown));
+}
+
+TEST(SampledInputs, WhereKernelsAreKnownToRunThereIsNothingToDraw) {
+  const auto known = run_sampled(jobs_in_turns(0.38), demo::catalogue());
+  ASSERT_FALSE(known.has_value());
+  EXPECT_EQ(known.error().front().code, Code::InputMissing);
+  // Alone on a GPU it makes no difference.
+  scenarios::ScenarioSet exclusive = jobs_in_turns({});
+  exclusive.variants[0].node_pools[0].device_plugin.reset();
+  EXPECT_FALSE(run_sampled(exclusive, demo::catalogue()).has_value());
+}
+
 TEST(SampledInputs, WhatTheScenarioGivesIsNotDrawn) {
   scenarios::ScenarioSet set = service_of("made/v100", 4);
   scenarios::Measured& m = set.variants[0].workloads[0].measured.emplace();
