@@ -22,6 +22,7 @@
 namespace slicewise::reports {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -156,7 +157,8 @@ TEST(ExplainFields, EveryPathIsExplained) {
   std::istringstream lines(explain_fields());
   int count = 0;
   for (std::string path; std::getline(lines, path); ++count) {
-    EXPECT_THAT(text_of(path), StartsWith(path + " <"));
+    // Its type is on the next line where the path leaves no room.
+    EXPECT_THAT(text_of(path), AnyOf(StartsWith(path + " <"), StartsWith(path + "\n  <")));
   }
   EXPECT_GT(count, 60);
 }
