@@ -132,6 +132,7 @@ class DraPlanner {
       (known == pools.end() ? pools.emplace_back() : *known).push_back(&device);
     }
     std::vector<std::vector<SharedClaim>> out;
+    out.reserve(pools.size());
     for (const Sharers& sharers : pools) out.push_back(claims_of(sharers));
     return out;
   }
