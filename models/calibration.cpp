@@ -173,10 +173,10 @@ constexpr double kFlat = 1.1;
 constexpr double kSmallPart = 3;  // work alone takes as many times as long there
 constexpr double kChiSquare95 = 3.84;
 // Beyond it work shows nowhere until it fills its part, and the widest is far too wide.
-constexpr double kMostNorm = 4;
+constexpr double kHardestNorm = 4;
 
 bool is_launch_bound(const std::vector<Point>& points, double beta, double p) {
-  if (p > kMostNorm) return false;
+  if (p > kHardestNorm) return false;
   const ClientLaw only_work = law_with(0, beta, p);
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
