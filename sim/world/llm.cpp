@@ -118,6 +118,12 @@ std::int64_t longest_sequence(const Workload& spec) {
   return longest;
 }
 
+// No more than fits a count of bytes: no GPU has as much.
+Bytes cache_of(std::int64_t tokens, Bytes each) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 60;
+  return {tokens > kMost / each.count ? kMost : tokens * each.count};
+}
+
 models::LlmStep step_on(const Llm& llm, const models::GpuModel* from, const PoolModel& pool) {
   const models::GpuModel& gpu = from == nullptr ? *pool.gpu : *from;
   const double kv_read_s =
@@ -197,7 +203,7 @@ void model_llm(const models::GpuModel* from, const World& world, WorkloadModel& 
       if (comes_here) note_small_pool(model, pool, kind, there, found);
     }
   }
-  const Bytes one_sequence{longest_sequence(model.spec) * llm.kv_bytes_per_token->count};
+  const Bytes one_sequence = cache_of(longest_sequence(model.spec), *llm.kv_bytes_per_token);
   model.gpu_memory = *llm.weights + llm.kv_cache.value_or(one_sequence);
 }
 

@@ -78,6 +78,14 @@ TEST(LlmWorld, AGivenCacheIsTakenAtItsWord) {
   EXPECT_EQ(there.gpu_memory, mebibytes(15360) + gibibytes(2));
 }
 
+// 2 PiB a token times the tokens of a request was less than nothing.
+TEST(LlmWorld, ACacheOfAnySizeIsASize) {
+  scenarios::Workload w = chat_of("llama-3-8b-fp16/a10g");
+  w.llm->kv_bytes_per_token = mebibytes(2'147'483'647);
+  EXPECT_EQ(world_of("g5.xlarge", w).workloads[0].gpu_memory,
+            mebibytes(15360) + Bytes{std::int64_t{1} << 60});
+}
+
 TEST(LlmWorld, StepsAreCarriedOverToAnotherGpu) {
   const World world = world_of("g6e.xlarge", chat_of("llama-3-8b-fp16/a100-80gb"));
   const LlmDemand& there = world.workloads[0].on_pool[0].llm.at(0);
