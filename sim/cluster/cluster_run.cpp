@@ -1,6 +1,7 @@
 #include "cluster_run.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <string>
 #include <vector>
 
@@ -151,6 +152,7 @@ Replication ClusterRun::run(const std::atomic<bool>* interrupted, const LookIn& 
   std::int64_t& events = run_.record.events;
   ClockWatch watch(run_);
   while (!run_.ended) {
+    assert(run_.timers.next() >= run_.now);
     run_.now = run_.timers.next();
     const Timers::Fired timer = run_.timers.begin_firing();
     watch.fired(timer);

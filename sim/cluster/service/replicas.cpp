@@ -185,7 +185,8 @@ void Replicas::arm(std::uint32_t p) {
       next = std::min(next, server.llm->request(*oldest).queued + *serving.timeout);
     }
   }
-  run_.timers.set(TimerKind::Pod, p, next);
+  // Who had its host work first may have waited too long by now.
+  run_.timers.set(TimerKind::Pod, p, std::max(next, run_.now));
 }
 
 void Replicas::on_timer(std::uint32_t p) {

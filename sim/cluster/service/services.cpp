@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "slicewise/sim/kernel/far_times.hpp"
 #include "slicewise/sim/serving/amounts.hpp"
 
 #include "../entity_streams.hpp"
@@ -13,9 +14,9 @@
 namespace slicewise::sim {
 namespace {
 
-// Back-off before the n-th retry: doubles, up to 2^20 times the first.
-Duration retry_delay(const scenarios::Serving& serving, int attempt) {
-  return serving.retry_after * (std::int64_t{1} << std::min(attempt, 20));
+// After the back-off before the n-th retry: doubles, up to 2^20 times the first.
+TimePoint retry_at(TimePoint now, const scenarios::Serving& serving, int attempt) {
+  return after(now, std::int64_t{1} << std::min(attempt, 20), serving.retry_after.ns, 0);
 }
 
 // Of a language model's request that was answered.
@@ -134,8 +135,8 @@ void Services::lose(std::size_t s, Request request, Loss cause) {
   RequestRecord& figures = record_of(s);
   if (request.attempt < serving.retries) {
     if (run_.is_observed(request.arrived)) ++figures.retried;
-    const Duration delay = retry_delay(serving, request.attempt++);
-    service.source.put_back(run_.now + delay, request);
+    const TimePoint at = retry_at(run_.now, serving, request.attempt++);
+    service.source.put_back(at, request);
     return arm(s);
   }
   service.population.change(run_.now, -1);

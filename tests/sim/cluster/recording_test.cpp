@@ -253,6 +253,28 @@ TEST(RecordedRequests, AddUpToTheResult) {
   }
 }
 
+// Requests whose host work takes ten times as long as they may wait. They were dropped at a moment
+// that had been: the clock went back.
+TEST(RecordedRequests, NobodyIsDroppedBeforeTheHostIsDone) {
+  scenarios::Workload api =
+      demo::service(1, 50, milliseconds(30), scenarios::ServiceTime::Law::Exponential);
+  api.serving.cpu_before = milliseconds(50);
+  api.serving.timeout = milliseconds(5);
+  scenarios::Scenario s = demo::scenario(demo::pool(1), {api});
+  s.duration = minutes(1);
+  RecordingLimits limits;
+  limits.requests = 10'000;
+  const Recording r = record(demo::world(s), limits).value();
+  EXPECT_TRUE(std::ranges::is_sorted(r.requests, {}, &RecordedRequest::over));
+  std::int64_t dropped = 0;
+  for (const RecordedRequest& request : r.requests) {
+    if (request.outcome != RecordedRequest::Outcome::TimedOut) continue;
+    ++dropped;
+    EXPECT_GE(request.over - request.arrived, milliseconds(50));
+  }
+  EXPECT_GT(dropped, 500);
+}
+
 TEST(RecordedRequests, WithTheWarmUp) {
   const Recording r = record(ten_minutes_of_requests(minutes(1))).value();
   EXPECT_GT(total(r.workloads[0].arrived), r.result.workloads[0].requests->arrived);
