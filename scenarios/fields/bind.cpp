@@ -139,7 +139,8 @@ bool read_value(const Field& field, const Node& node, Duration& value) {
 
 bool read_value(const Field& field, const Node& node, Bytes& value) {
   Bytes read;
-  if (!take(node, parse_bytes(node.text), read) || read.count < field.least) return false;
+  if (!take(node, parse_bytes(node.text), read)) return false;
+  if (read.count < field.least || read > kMostMemory) return false;
   value = read;
   return true;
 }

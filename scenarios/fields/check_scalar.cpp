@@ -199,19 +199,26 @@ class ScalarChecker {
                   short_help ? error->help : "");
   }
 
+  static QuantityError more_than_a_machine_has(std::string_view text, std::string_view most) {
+    return {Code::ValueRange, fmt::format("\"{}\" is more than any machine has", text),
+            fmt::format("at most {}", most)};
+  }
+
   static std::optional<QuantityError> quantity_error(const Field& field, std::string_view text) {
     switch (field.type) {
       case FieldType::Bytes: {
         const auto bytes = parse_bytes(text);
         if (bytes && bytes->count < field.least) return must_be_positive(text);
+        if (bytes && *bytes > kMostMemory) {
+          return more_than_a_machine_has(
+              text, fmt::format("{} TiB", kMostMemory.count / gibibytes(1'024).count));
+        }
         return error_of(bytes);
       }
       case FieldType::Cpu: {
         const auto cpu = parse_cpu(text);
         if (cpu && cpu->count > field.most) {
-          return QuantityError{Code::ValueRange,
-                               fmt::format("\"{}\" is more than any machine has", text),
-                               fmt::format("at most {} vCPUs", field.most / 1'000)};
+          return more_than_a_machine_has(text, fmt::format("{} vCPUs", field.most / 1'000));
         }
         return error_of(cpu);
       }

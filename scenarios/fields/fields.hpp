@@ -29,7 +29,7 @@ enum class FieldType : std::uint8_t {
   Integers,      // a list of them
   Range,         // an Integer, or {min, max}
   Number,        // a decimal, `least` .. `most`
-  Bytes,         // 8Gi
+  Bytes,         // 8Gi; `least` .. kMostMemory
   Cpu,           // 500m, 2
   Duration,      // 1m30s
   FineDuration,  // the same, also of less than 1 ns: 0.3673us
@@ -95,6 +95,10 @@ struct WordList {
   constexpr const Word* end() const { return first + count; }
   const Word* find(std::string_view text) const;  // nullptr when absent
 };
+
+// 64 TiB, of a Bytes: more than any machine has, and as many pods as a run may hold times it is a
+// count.
+inline constexpr slicewise::Bytes kMostMemory = gibibytes(65'536);
 
 struct Field {
   std::string_view name;

@@ -129,5 +129,17 @@ TEST(Workload, APodMayAskForNoGpu) {
                   .pod.extended.empty());
 }
 
+// So that as many of them as a run may hold are still a count of bytes.
+TEST(Workload, NoMemoryIsMoreThanAnyMachineHas) {
+  const auto with_memory = [](const std::string& memory) {
+    return with_workload(
+        "work: {units: 1}, measured: {unitTime: 18s}, podTemplate: {resources: {limits: {cpu: 2, "
+        "memory: " +
+        memory + "}}}");
+  };
+  EXPECT_EQ(workload_of(with_memory("64Ti")).pod.memory_request, gibibytes(65'536));
+  expect_problem(with_memory("65537Gi"), Code::ValueRange, "more than any machine has");
+}
+
 }  // namespace
 }  // namespace slicewise::scenarios
