@@ -1,0 +1,163 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/units.hpp"
+
+// Nodes of one kind as a scenario has them: which instances, how their GPUs are shared, what pods
+// have to know of them.
+namespace slicewise::scenarios {
+
+enum class CapacityType : std::uint8_t { OnDemand, Spot, Reserved };
+enum class MigStrategy : std::uint8_t { None, Single, Mixed };
+enum class AllocationPolicy : std::uint8_t { Distributed, Packed };
+
+// One entry of the device plugin's sharing.<mode>.resources.
+struct SharedResource {
+  Located<std::string> name;  // "nvidia.com/gpu"; the prefix is added when missing
+  int replicas = 2;
+  SourceLocation replicas_where;
+};
+
+struct PluginSharing {
+  bool rename_by_default = false;
+  bool fail_requests_greater_than_one = false;
+  std::vector<SharedResource> resources;
+  SourceLocation where;
+};
+
+// The NVIDIA device plugin's own config file (version v1), pasted as is.
+struct DevicePlugin {
+  MigStrategy mig_strategy = MigStrategy::None;
+  AllocationPolicy allocation_policy = AllocationPolicy::Distributed;
+  std::optional<PluginSharing> time_slicing;
+  std::optional<PluginSharing> mps;
+  // flags.* that do not change the simulation, in file order, as (dotted path below the plugin
+  // config, YAML scalar as written): export writes them back unchanged.
+  std::vector<std::pair<std::string, std::string>> other_flags;
+  SourceLocation where;
+};
+
+// One entry of a config in mig-parted's format: which GPUs of a node are cut, and into what.
+struct MigPartedEntry {
+  std::vector<int> devices;  // GPU indexes; empty: all
+  bool mig_enabled = true;
+  std::vector<std::pair<Located<std::string>, int>> mig_devices;  // profile -> count, as written
+  SourceLocation where;
+};
+
+// Another layout, from a point of the run on.
+struct MigChange {
+  Duration at;
+  Located<std::string> config;
+};
+
+// How long a node is out of service when its layout changes. Assumed: nobody publishes them.
+struct MigChangeTimes {
+  Duration drain = seconds(30);           // pods get to end; Kubernetes' default grace period
+  Duration destroy = seconds(5);          // of all instances of the node
+  Duration create = seconds(5);           // of the new ones
+  Duration plugin_restart = seconds(30);  // mig-manager's fixed wait; then pods fit again
+};
+
+struct MigLayout {
+  MigStrategy strategy = MigStrategy::Single;
+  Located<std::string> config;  // value of the nvidia.com/mig.config node label
+  std::map<std::string, std::vector<MigPartedEntry>> configs;  // the scenario's own, by name
+  std::vector<MigChange> changes;                              // in order of time
+  MigChangeTimes change_times;
+};
+
+// What the daemon of the device plugin would otherwise decide, and what it would refuse.
+struct MpsSettings {
+  bool uncapped = false;                 // active thread percentage 100 for every client
+  std::optional<double> active_threads;  // share of the SMs a client may use, (0, 1]
+  std::optional<int> client_limit;       // CUDA contexts per GPU
+  Bytes server_memory = mebibytes(30);   // GPU memory of the MPS server
+  bool force = false;                    // run what the stock device plugin refuses
+  SourceLocation where;
+};
+
+// NVIDIA vGPU: the hypervisor's scheduler. EC2 has it in g6f and gr6f only.
+struct VgpuSettings {
+  enum class Policy : std::uint8_t { BestEffort, EqualShare, FixedShare };
+  std::optional<Policy> policy;  // absent: FixedShare on g6f and gr6f, else BestEffort
+  std::optional<int> per_gpu;    // absent: 1 / the instance type's fraction of a GPU
+  std::optional<Duration> slice;
+  SourceLocation where;
+};
+
+// AWS's virtual GPU device plugin in place of NVIDIA's: MPS without limits.
+struct VirtualGpuPlugin {
+  int per_gpu = 10;
+  SourceLocation where;
+};
+
+// nos in place of NVIDIA's plugin: MPS with slices sized by memory, without a limit on threads.
+struct NosPartitioning {
+  std::vector<Located<std::string>> slices;  // "10gb", of each GPU
+  SourceLocation where;
+};
+
+struct Taint {
+  std::string key;
+  std::string value;
+  std::string effect;  // NoSchedule, PreferNoSchedule, NoExecute
+};
+
+// Overrides of the GPU's time-slice figures; what is absent comes from the catalogue.
+struct GpuOverrides {
+  std::optional<Duration> time_slice;
+  std::optional<Duration> switch_cost;
+  std::optional<double> cold_cache;     // kappa, 0..1
+  std::optional<Bytes> context_memory;  // CUDA context per process
+};
+
+// EC2 takes spot nodes back, of every pool that is bought so.
+struct Spot {
+  std::optional<Rate> interruptions;     // of each node; absent: the Spot Advisor's bucket
+  Duration notice = seconds(120);        // between the notice and the end of the node
+  bool falls_back_to_on_demand = false;  // for nodes started within 3 minutes of an interruption
+  SourceLocation where;
+};
+
+// What the pod of a DaemonSet asks for, one on every node.
+struct DaemonSet {
+  std::string name;
+  Millicores cpu_request;
+  Bytes memory_request;
+};
+// Those of an EKS node with GPUs, by the requests of their manifests.
+const std::vector<DaemonSet>& usual_daemon_sets();
+
+struct NodePool {
+  Located<std::string> name;
+  Located<std::string> instance_type;
+  int nodes = 1;                  // at the start; the fewest of a pool that grows
+  std::optional<int> most_nodes;  // the provisioner adds and removes nodes; absent: it does not
+  SourceLocation nodes_where;
+  int weight = 0;  // Karpenter: of several pools that would do, those with the most go first
+  CapacityType capacity_type = CapacityType::OnDemand;
+  SourceLocation capacity_type_where;
+  std::optional<Spot> spot;
+  std::optional<DevicePlugin> device_plugin;  // absent: nvidia.com/gpu, unshared
+  std::optional<MigLayout> mig;
+  std::optional<MpsSettings> mps;
+  std::optional<VgpuSettings> vgpu;
+  std::optional<VirtualGpuPlugin> virtual_gpu;
+  std::optional<NosPartitioning> nos;
+  std::vector<Taint> taints;
+  std::map<std::string, std::string> labels;
+  std::vector<DaemonSet> daemon_sets;  // of a file: the usual ones where it names none
+  SourceLocation daemon_sets_where;
+  GpuOverrides gpu;
+  SourceLocation where;
+};
+
+}  // namespace slicewise::scenarios
