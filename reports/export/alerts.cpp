@@ -16,7 +16,7 @@
 #include "guide.hpp"
 
 // Alerts where a cluster leaves what was simulated. Metrics as their exporters have them:
-// kube-state- metrics docs/metrics/workload/pod-metrics.md; dcgm-exporter etc/default-counters.csv;
+// kube-state-metrics docs/metrics/workload/pod-metrics.md; dcgm-exporter etc/default-counters.csv;
 // vLLM docs/usage/metrics.md; Triton docs/user_guide/metrics.md; Karpenter's reference of metrics.
 namespace slicewise::reports {
 namespace {
@@ -79,9 +79,9 @@ Alert queueing(const Workload& workload, std::int64_t most) {
           "5m",
           {{"workload", workload.name.value}},
           fmt::format("More requests of {} wait than were simulated", workload.name.value),
-          fmt::format("At most {} waited at the end of a bucket of the simulated run; {{{{ $value "
-                      "}}}} do.",
-                      most)};
+          fmt::format(
+              "At most {} waited at the end of a bucket of the simulated run; {{{{ $value }}}} do.",
+              most)};
 }
 
 // A quantile of what a client sees, as its server says it; "" for figures that no server has.
@@ -202,23 +202,21 @@ void add_thrash(const Scenario& scenario, const sim::Recording& recording,
          {{"nodepool", pool.name.value}},
          fmt::format("Karpenter starts more nodes of {} than were simulated", pool.name.value),
          fmt::format(
-             "At most {} were started within an hour of the simulated run; {{{{ $value }}}} "
-             "were. Where shares are not known to Karpenter it starts nodes that do not "
-             "fit.",
+             "At most {} were started within an hour of the simulated run; {{{{ $value }}}} were. "
+             "Where shares are not known to Karpenter it starts nodes that do not fit.",
              most)});
   }
 }
 
 std::string alerts_title(const Scenario& scenario, const sim::Recording& recording) {
-  std::string out = comment(
-      fmt::format("Alerts where the cluster leaves what was simulated of scenario variant {} "
-                  "(prometheus-rule.yaml), written by slicewise",
-                  yaml_scalar(scenario.name)));
-  out +=
-      comment(fmt::format("Limits are objectives of the scenario, and the most that its first "
-                          "replication (seed {}) came "
-                          "to. A load that was not simulated is a reason as well.",
-                          recording.seed));
+  std::string out =
+      comment(fmt::format("Alerts where the cluster leaves what was simulated of scenario variant "
+                          "{} (prometheus-rule.yaml), written by slicewise",
+                          yaml_scalar(scenario.name)));
+  out += comment(
+      fmt::format("Limits are objectives of the scenario, and the most that its first replication "
+                  "(seed {}) came to. A load that was not simulated is a reason as well.",
+                  recording.seed));
   out += comment(
       "Metrics: of kube-state-metrics, dcgm-exporter, Karpenter, vLLM for language models, and of "
       "Triton for other servers, whose quantiles need --metrics-config summary_latencies=true. An "
@@ -226,8 +224,7 @@ std::string alerts_title(const Scenario& scenario, const sim::Recording& recordi
       "others.");
   out += comment(
       "Roll out. Your Prometheus may select rules by a label (spec.ruleSelector), such as that of "
-      "its "
-      "Helm release:");
+      "its Helm release:");
   return out + commented("  kubectl -n monitoring apply -f prometheus-rule.yaml\n") +
          comment("Roll back:") +
          commented("  kubectl -n monitoring delete -f prometheus-rule.yaml\n");

@@ -23,7 +23,7 @@ class EksctlWriter {
  public:
   EksctlWriter(const scenarios::Scenario& scenario, const ExportOptions& options)
       : scenario_(scenario), options_(options) {
-    cluster_ = options.cluster.empty() ? "${CLUSTER_NAME}" : options.cluster;
+    cluster_ = cluster_name(options);
   }
 
   json config(const std::vector<PoolNodes>& nodes) const {

@@ -25,7 +25,6 @@ constexpr std::string_view kFolder = "slicewise";  // of the repository
 constexpr std::string_view kPluginFolder = "device-plugin";
 constexpr std::string_view kNodesFolder = "nodes";
 constexpr std::string_view kFluxNamespace = "flux-system";
-constexpr std::string_view kClusterPlaceholder = "${CLUSTER_NAME}";
 
 struct Rollout {
   Installer plugin;
@@ -62,12 +61,12 @@ Expected<Rollout> rollout_of(const scenarios::Scenario& scenario,
     out.files.push_back(std::move(file));
   }
   if (out.plugin.values.empty() && !out.starts_nodes) {
-    return tl::unexpected(Diagnostics{make_diagnostic(
-        Code::ExportUnfit, scenario.where,
-        "there is nothing in the cluster to keep in place: the image of these node groups brings "
-        "the device plugin and its settings",
-        "use --to eksctl or terraform, which make the node groups, and --to kustomize for the "
-        "pods")});
+    return tl::unexpected(Diagnostics{
+        make_diagnostic(Code::ExportUnfit, scenario.where,
+                        "there is nothing in the cluster to keep in place: the image of these node "
+                        "groups brings the device plugin and its settings",
+                        "use --to eksctl or terraform, which make the node groups, and --to "
+                        "kustomize for the pods")});
   }
   return out;
 }
@@ -97,14 +96,12 @@ std::string gitops_title(std::string_view controller, std::string_view file,
   if (!rollout.starts_nodes) {
     out += comment(
         "Node groups are not made by it: --to terraform or eksctl writes them, with the labels "
-        "that "
-        "choose the plugin's config.");
+        "that choose the plugin's config.");
   }
   if (has_mig(scenario)) {
     out += comment(
         "MIG layouts of nodes that run: drain and label each as mig-config.yaml says; new nodes "
-        "come "
-        "with the label.");
+        "come with the label.");
   }
   out += comment(fmt::format(
       "The pods: pods/ is a component for the kustomization of your own workloads, in whichever "
@@ -214,9 +211,8 @@ void add_release(const Installer& plugin, ExportFiles& files) {
        {{"disableNameSuffixHash", true}, {"labels", {{"reconcile.fluxcd.io/watch", "Enabled"}}}}}};
   files.push_back(
       {folder + "kustomization.yaml",
-       comment(
-           "The values keep their name, and a release is upgraded when they change: Flux 2.7 and "
-           "newer watch ConfigMaps of this label, older ones look once an hour.") +
+       comment("The values keep their name, and a release is upgraded when they change: Flux 2.7 "
+               "and newer watch ConfigMaps of this label, older ones look once an hour.") +
            yaml_text({{"apiVersion", "kustomize.config.k8s.io/v1beta1"},
                       {"kind", "Kustomization"},
                       {"namespace", kFluxNamespace},

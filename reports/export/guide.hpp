@@ -11,6 +11,12 @@
 // Blocks of text inside a YAML file. A block is lines that each end in a newline.
 namespace slicewise::reports {
 
+// Stands in files for the cluster's name where nobody gives it.
+inline constexpr std::string_view kClusterPlaceholder = "${CLUSTER_NAME}";
+inline std::string cluster_name(const ExportOptions& options) {
+  return options.cluster.empty() ? std::string(kClusterPlaceholder) : options.cluster;
+}
+
 // `block`, each line moved right.
 std::string indented(std::string_view block, int spaces);
 

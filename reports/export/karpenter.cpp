@@ -85,7 +85,7 @@ class KarpenterWriter {
  public:
   KarpenterWriter(const ExportOptions& options, const Provisioner& provisioner)
       : options_(options), provisioner_(provisioner) {
-    cluster_ = options.cluster.empty() ? "${CLUSTER_NAME}" : options.cluster;
+    cluster_ = cluster_name(options);
   }
 
   void add(const PoolNodes& nodes) {

@@ -176,16 +176,12 @@ std::string kueue_title(const Scenario& scenario) {
       yaml_scalar(scenario.name)));
   out += comment(
       "Kueue 0.17 or newer. A flavor is a node pool; its quota is what the scenario has of it at "
-      "the "
-      "most: nodes times what a node leaves to pods beside its DaemonSets and what its device "
-      "plugin "
-      "advertises, less what Deployments, Services and Notebooks ask for, taken off the pools in "
-      "the "
-      "order of the scenario, since Kueue does not see them.");
+      "the most: nodes times what a node leaves to pods beside its DaemonSets and what its device "
+      "plugin advertises, less what Deployments, Services and Notebooks ask for, taken off the "
+      "pools in the order of the scenario, since Kueue does not see them.");
   out += comment(
       "Roll out. The kustomization beside it is a component that gives the Jobs of yours their "
-      "label; "
-      "a Job without it is not queued:");
+      "label; a Job without it is not queued:");
   out += commented(
       "  kubectl apply --server-side -f kueue.yaml\n"
       "  kubectl get clusterqueue slicewise -o wide\n");

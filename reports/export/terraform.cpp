@@ -25,7 +25,6 @@ using scenarios::CapacityType;
 using scenarios::NodePool;
 using scenarios::Provisioner;
 
-constexpr std::string_view kPlaceholder = "${CLUSTER_NAME}";
 constexpr std::string_view kVariable = "${var.cluster_name}";
 
 std::string replaced(std::string text, std::string_view what, std::string_view by) {
@@ -38,7 +37,7 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
 // What opens a template in HCL stands for itself, but for the cluster's name.
 std::string template_text(std::string text) {
   text = replaced(replaced(std::move(text), "${", "$${"), "%{", "%%{");
-  return replaced(std::move(text), "$" + std::string(kPlaceholder), kVariable);
+  return replaced(std::move(text), "$" + std::string(kClusterPlaceholder), kVariable);
 }
 
 std::string hcl_string(std::string_view text) {
@@ -194,8 +193,8 @@ class NodeGroups {
     const NodePool& pool = *nodes.target.pool;
     if (!is_scaled(pool)) return {};
     Values values;
-    const nlohmann::json all =
-        autoscaler_tags(nodes, std::string(kPlaceholder), scenario_.provisioner.resource_tags);
+    const nlohmann::json all = autoscaler_tags(nodes, std::string(kClusterPlaceholder),
+                                               scenario_.provisioner.resource_tags);
     for (const auto& [key, value] : all.items()) {
       values.emplace_back(hcl_string(key), hcl_string(value.get<std::string>()));
     }
@@ -272,8 +271,7 @@ std::string head(const scenarios::Scenario& scenario, const ExportOptions& optio
                           yaml_scalar(scenario.name)));
   out += comment(
       "A module, or a folder of its own, for a cluster that is there. Configure the providers "
-      "where "
-      "you call it: Terraform 1.5 or OpenTofu.");
+      "where you call it: Terraform 1.5 or OpenTofu.");
   out += commented(
       "  terraform init && terraform plan -out gpu.tfplan && terraform apply gpu.tfplan\n");
   if (by_karpenter) {
