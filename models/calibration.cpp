@@ -167,8 +167,7 @@ Fit fit_sizes(const PointsBySize& sizes, double beta, double p) {
   return all;
 }
 
-// Nobody measures more exactly, and a slice that slows by less does not show how wide kernels are.
-constexpr double kLeastNoise = 0.01;
+// A slice that slows by less does not show how wide kernels are.
 constexpr double kFlat = 1.1;
 constexpr double kSmallPart = 3;  // work alone takes as many times as long there
 constexpr double kChiSquare95 = 3.84;

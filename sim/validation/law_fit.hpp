@@ -17,8 +17,7 @@ using models::MeasuredSharing;
 using models::MeasuredTime;
 using models::Measurement;
 
-// Nobody measures the same twice more exactly than this.
-inline constexpr double kLeastNoise = 0.01;
+using models::kLeastNoise;
 inline constexpr double kNormal95 = 1.96;
 
 inline double in_ms(Duration time) { return static_cast<double>(time.ns) * 1e-6; }

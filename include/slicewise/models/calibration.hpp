@@ -31,6 +31,9 @@ struct CalibrationOptions {
   bool one_fixed_part = false;
 };
 
+// Relative; nobody measures the same twice more exactly than this.
+inline constexpr double kLeastNoise = 0.01;
+
 // Norms that cover synchronous clients (1) to launch-bound ones (the maximum norm).
 inline constexpr double kUsualNorms[] = {1, 1.5, 2, 3, 4, 6, 8, 12, 24, kHardNorm};
 
