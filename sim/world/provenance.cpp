@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -117,12 +118,14 @@ void note_unknown_busy(const WorkloadModel& model, World& world) {
   const scenarios::Measured& m = *model.spec.measured;
   if (m.gpu_util || !lacks_busy(model, world)) return;
   const scenarios::BusyRange range = scenarios::busy_range(m);
-  world.findings.push_back(make_diagnostic(
+  Diagnostic found = make_diagnostic(
       Code::GpuBusyUnknown, m.where.line > 0 ? m.where : model.spec.name.where,
       fmt::format("nobody says for how much of its time kernels of \"{}\" run (gpuBusy): {:.3g} to "
                   "100 %, and 100 % is taken, at which sharing gains least",
-                  model.name, 100 * range.least),
-      "measure DCGM_FI_PROF_GR_ENGINE_ACTIVE; `run --inputs sampled` shows what the range means"));
+                  model.spec.given_name(), 100 * range.least),
+      "measure DCGM_FI_PROF_GR_ENGINE_ACTIVE; `run --inputs sampled` shows what the range means");
+  // A trace says it once for all of its workloads.
+  if (!holds(world.findings, found)) world.findings.push_back(std::move(found));
 }
 
 void count_traffic(const scenarios::Traffic& traffic, const std::string& owner, Counter& counter) {
