@@ -49,7 +49,7 @@ class ClusterImport {
     }
     for (const LivePods& running : pods_that_run(cluster_, report_)) {
       if (running.file.containers.empty()) continue;
-      if (auto workload = workload_of(running.file, cluster_, report_)) {
+      if (auto workload = workload_of(running.file, report_)) {
         if (running.pods > 0) workload->pods = running.pods;
         draft_.workloads.push_back(std::move(*workload));
       }
@@ -394,14 +394,15 @@ class ClusterImport {
 
   // Of labels of pods only those change a run.
   void keep_labels_that_are_refused() {
+    std::set<std::string> refused;
+    for (const DraftWorkload& workload : draft_.workloads) {
+      for (const PodAffinityTerm& term : workload.anti_affinity) {
+        for (const auto& [key, value] : term.match_labels) refused.insert(key);
+      }
+    }
     for (DraftWorkload& workload : draft_.workloads) {
-      std::erase_if(workload.labels, [&](const auto& label) {
-        return std::ranges::none_of(draft_.workloads, [&](const DraftWorkload& other) {
-          return std::ranges::any_of(other.anti_affinity, [&](const PodAffinityTerm& term) {
-            return term.match_labels.count(label.first) > 0;
-          });
-        });
-      });
+      std::erase_if(workload.labels,
+                    [&](const auto& label) { return refused.count(label.first) == 0; });
     }
   }
 

@@ -26,8 +26,7 @@ bool is_about_gpus(std::string_view variable) {
 // The workload that the pods of one object are; nullopt when they ask for no GPU.
 class WorkloadDraft {
  public:
-  WorkloadDraft(const PodFile& pod, const ClusterFiles& cluster, ImportReport& report)
-      : pod_(pod), cluster_(cluster), report_(report) {}
+  WorkloadDraft(const PodFile& pod, ImportReport& report) : pod_(pod), report_(report) {}
 
   std::optional<DraftWorkload> draft() {
     workload_.name = dns_name(pod_.name, "workload");
@@ -221,7 +220,7 @@ class WorkloadDraft {
     }
     const bool has_traffic = annotation_of(pod_, kTrafficAnnotation) != nullptr ||
                              annotation_of(pod_, kGpuTimeAnnotation) != nullptr;
-    if (program.empty() || has_traffic || is_served(cluster_, pod_)) return false;
+    if (program.empty() || has_traffic || pod_.is_served) return false;
     report_.guessed(fmt::format("{}s that train, by their command ({}) and for want of a Service, "
                                 "probe or traffic: work without end, no requests",
                                 pod_.kind, program),
@@ -289,7 +288,6 @@ class WorkloadDraft {
   }
 
   const PodFile& pod_;
-  const ClusterFiles& cluster_;
   ImportReport& report_;
   Amounts amounts_;
   DraftWorkload workload_;
@@ -297,9 +295,8 @@ class WorkloadDraft {
 
 }  // namespace
 
-std::optional<DraftWorkload> workload_of(const PodFile& pod, const ClusterFiles& cluster,
-                                         ImportReport& report) {
-  return WorkloadDraft(pod, cluster, report).draft();
+std::optional<DraftWorkload> workload_of(const PodFile& pod, ImportReport& report) {
+  return WorkloadDraft(pod, report).draft();
 }
 
 }  // namespace slicewise::scenarios

@@ -10,8 +10,7 @@
 namespace slicewise::scenarios {
 
 // The workload that the pods of one object are, as its manifest and the annotations of slicewise
-// say it, and the other files of `cluster`; nullopt, told to `report`, where they ask for no GPU.
-std::optional<DraftWorkload> workload_of(const PodFile& pod, const ClusterFiles& cluster,
-                                         ImportReport& report);
+// say it; nullopt, told to `report`, where they ask for no GPU.
+std::optional<DraftWorkload> workload_of(const PodFile& pod, ImportReport& report);
 
 }  // namespace slicewise::scenarios

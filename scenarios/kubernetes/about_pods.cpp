@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -14,8 +16,9 @@ namespace {
 bool read_service(Context& context, const Node& object) {
   std::vector<KeyValue> selector = pairs_of(node_below(&object, {"spec", "selector"}));
   if (selector.empty() || text_below(&object, {"spec", "clusterIP"}) == "None") return false;
-  context.files.services.push_back(
-      {text_below(&object, {"metadata", "namespace"}), std::move(selector)});
+  std::tuple of(text_below(&object, {"metadata", "namespace"}), selector.front().key,
+                selector.front().value);
+  context.services.emplace(std::move(of), std::move(selector));
   return true;
 }
 
@@ -74,6 +77,14 @@ bool has_labels(const PodFile& pod, const std::vector<KeyValue>& selector) {
   });
 }
 
+bool is_served(const Context& context, const PodFile& pod) {
+  return std::ranges::any_of(pod.labels, [&](const KeyValue& label) {
+    const auto [first, last] =
+        context.services.equal_range(std::tuple(pod.space, label.key, label.value));
+    return std::any_of(first, last, [&](const auto& one) { return has_labels(pod, one.second); });
+  });
+}
+
 }  // namespace
 
 bool read_about_pods(Context& context, const Node& object, std::string_view kind) {
@@ -97,33 +108,23 @@ bool read_about_pods(Context& context, const Node& object, std::string_view kind
 }
 
 void apply_to_pods(Context& context) {
+  std::set<const ScalingFile*> used;
   for (PodFile& pod : context.files.pods) {
-    for (Context::Scaler& scaler : context.scalers) {
-      if (scaler.kind != pod.kind || scaler.name != pod.object || scaler.space != pod.space) {
-        continue;
-      }
-      pod.scaling = scaler.scaling;
-      scaler.is_used = true;
+    const auto scaler = context.scalers.find(std::tuple(pod.space, pod.kind, pod.object));
+    if (scaler != context.scalers.end()) {
+      pod.scaling = scaler->second;
+      used.insert(&scaler->second);
     }
+    pod.is_served = is_served(context, pod);
     const auto priority = context.priorities.find(pod.priority_class);
     if (pod.priority == 0 && priority != context.priorities.end()) pod.priority = priority->second;
   }
-  for (const Context::Scaler& scaler : context.scalers) {
-    if (scaler.is_used) continue;
+  for (const auto& [of, scaling] : context.scalers) {
+    if (used.count(&scaling) > 0) continue;
     context.files.left_alone.push_back(
-        {fmt::format("autoscalers of a {} that is not here", scaler.kind.substr(0, 60)),
-         scaler.scaling.where});
+        {fmt::format("autoscalers of a {} that is not here", std::get<1>(of).substr(0, 60)),
+         scaling.where});
   }
 }
 
 }  // namespace slicewise::scenarios::manifests
-
-namespace slicewise::scenarios {
-
-bool is_served(const ClusterFiles& files, const PodFile& pod) {
-  return std::ranges::any_of(files.services, [&](const ServiceFile& service) {
-    return service.space == pod.space && manifests::has_labels(pod, service.selector);
-  });
-}
-
-}  // namespace slicewise::scenarios

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -34,16 +35,13 @@ struct Context {
   std::size_t padding_left = 64U << 20U;  // bytes of blank lines before embedded documents
   // EC2NodeClasses with their user data, and the files that they are in.
   std::vector<std::pair<NodePtr, const SourceText*>> classes = {};
-  // Autoscalers, by the pods that they change, and PriorityClasses, of which "" is the default.
-  struct Scaler {
-    std::string space;
-    std::string kind;
-    std::string name;
-    ScalingFile scaling;
-    bool is_used = false;
-  };
-  std::vector<Scaler> scalers = {};
+  // Autoscalers, by namespace, kind and name of what they change.
+  std::map<std::tuple<std::string, std::string, std::string>, ScalingFile> scalers = {};
+  // PriorityClasses, of which "" is the default.
   std::map<std::string, std::int64_t> priorities = {};
+  // Services that give their pods one address, by namespace and one of the labels that they select.
+  std::multimap<std::tuple<std::string, std::string, std::string>, std::vector<KeyValue>> services =
+      {};
 };
 
 // The node at `path` of keys below `node`; nullptr when there is none.

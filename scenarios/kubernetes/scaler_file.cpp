@@ -163,8 +163,9 @@ bool read_scaler(Context& context, const Node& object, std::string_view kind) {
   if (target_kind.empty()) target_kind = "Deployment";
   ScalingFile scaling = is_hpa ? hpa_scaling(*spec) : keda_scaling(*spec);
   scaling.where = object.where;
-  context.scalers.push_back({text_below(&object, {"metadata", "namespace"}), target_kind,
-                             text_below(target, {"name"}), std::move(scaling)});
+  std::tuple of(text_below(&object, {"metadata", "namespace"}), std::move(target_kind),
+                text_below(target, {"name"}));
+  context.scalers.insert_or_assign(std::move(of), std::move(scaling));
   return true;
 }
 

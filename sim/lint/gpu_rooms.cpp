@@ -193,7 +193,6 @@ FileRoom room_of(const FileDevice& of, std::span<const Claim> claims) {
     // The largest of those that refuse each other is the worst company.
     const auto refuses_it = [&](const PodFile* other) { return are_apart(*claim.pod, *other); };
     if (std::ranges::any_of(there, refuses_it)) continue;
-    there.push_back(claim.pod);
     const std::int64_t copies =
         refuses_it(claim.pod) ? std::min<std::int64_t>(1, claim.pod->copies) : claim.pod->copies;
     const std::string name = claim.pod->name.substr(0, 60);
@@ -205,6 +204,7 @@ FileRoom room_of(const FileDevice& of, std::span<const Claim> claims) {
     const Bytes one{(process + room.context).count * here};
     const bool passes_limit = claim.largest + room.context > of.limit();
     const auto pods = static_cast<int>(std::min(copies, left / tickets));
+    if (pods > 0) there.push_back(claim.pod);
     left -= pods * tickets;
     room.may_meet += pods;
     int fit = room.next.count > 0 || passes_limit ? 0 : pods;

@@ -317,6 +317,7 @@ class PodJudge {
 }  // namespace
 
 bool are_apart(const PodFile& a, const PodFile& b) {
+  if (a.anti_affinity.empty() && b.anti_affinity.empty()) return false;
   const auto of = [](const PodFile& pod) {
     scenarios::Workload workload;
     workload.namespace_name = pod.space;

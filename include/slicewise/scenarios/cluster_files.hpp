@@ -96,6 +96,7 @@ struct PodFile {
   std::int64_t completions = 1;  // of a Job
   PodPurpose purpose = PodPurpose::Unsaid;  // by the kind of the object
   bool works_together = false;              // one of these pods alone is of no use
+  bool is_served = false;                   // by a Service with an address
   std::optional<ScalingFile> scaling;
   std::vector<KeyValue> annotations;         // of the pods
   std::vector<KeyValue> object_annotations;  // of the object that makes them
@@ -261,12 +262,6 @@ struct MigConfigFile {
   std::shared_ptr<const Node> document;  // the list of parts
 };
 
-// A Service that gives its pods one address: clients do not know them one by one.
-struct ServiceFile {
-  std::string space;
-  std::vector<KeyValue> selector;
-};
-
 // A ClusterQueue of Kueue: what its jobs may have of a resource in one flavor.
 struct QuotaFile {
   std::string flavor;
@@ -315,7 +310,6 @@ struct ClusterFiles {
   std::vector<NodeClassFile> node_classes;
   std::vector<NodeOverlayFile> overlays;
   std::vector<MigConfigFile> mig_configs;
-  std::vector<ServiceFile> services;
   std::vector<ClusterQueueFile> cluster_queues;
   std::vector<LocalQueueFile> local_queues;
   std::vector<DraSharingFile> dra;
@@ -353,9 +347,6 @@ bool is_set_by_others(std::string_view label);
 
 // "g5.2xlarge", "p4d.24xlarge", "gr6.4xlarge", not "m6i.large": by the form of the name.
 bool is_gpu_type(std::string_view instance_type);
-
-// Whether a Service with an address leads to these pods.
-bool is_served(const ClusterFiles& files, const PodFile& pod);
 
 // The chart that deploys the device plugin; nullptr when none does.
 const ChartValues* plugin_chart(const ClusterFiles& files);
