@@ -11,7 +11,7 @@ ScreenPart range_part(const sim::VariantResult& variant) {
   ScreenPart part{.indent = 2};
   if (variant.ranges.empty()) return part;
   part.table.columns = {
-      {"INPUTS DRAWN", false, 0}, {"VALUE", true, 0}, {"95 % FROM", true, 0}, {"TO", true, 0}};
+      {"INPUTS DRAWN", false, 0}, {"VALUE", true, 0}, {"FROM", true, 0}, {"TO", true, 0}};
   for (const sim::FigureRange& range : variant.ranges) {
     const auto text = [&](double value) { return amount_text({std::max(0.0, value), range.unit}); };
     part.table.rows.push_back({outcome_title(range.workload, range.name), text(range.value),
@@ -19,7 +19,8 @@ ScreenPart range_part(const sim::VariantResult& variant) {
                                text(range.value + range.half_width_95)});
   }
   part.sentences = {
-      {.text = "More replications do not narrow these ranges, better measurements do.",
+      {.text = "95 % of what measurements leave open, or all where only bounds are known: more "
+               "replications do not narrow it, better measurements do.",
        .indent = 2}};
   return part;
 }
