@@ -5,40 +5,10 @@
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/load.hpp"
 
-#include "imported_jobs.hpp"
+#include "imported_scenario.hpp"
 
 namespace slicewise::scenarios {
 namespace {
-
-struct Written {
-  std::string yaml;
-  std::string missing;
-  Scenario scenario;  // the file, read again
-  ImportedJobs said;  // its log and errors
-};
-
-Written written(ImportKind kind, const std::vector<std::string>& texts,
-                const ImportOptions& options = {}) {
-  std::vector<SourceText> files;
-  for (const std::string& text : texts) files.push_back({"f.yaml", text});
-  Expected<Imported> imported = import_log(kind, files, options);
-  Written result;
-  if (!imported) {
-    result.said.errors = std::move(imported.error());
-    return result;
-  }
-  ScenarioText text = scenario_of(*imported, kind, options);
-  result.yaml = std::move(text.yaml);
-  result.missing = std::move(text.missing);
-  result.said.log = std::move(imported->log);
-  const auto loaded = load_scenario({"out.yaml", result.yaml});
-  if (!loaded) {
-    ADD_FAILURE() << loaded.error().front().message << " in\n" << result.yaml;
-    return result;
-  }
-  result.scenario = loaded->variants.front();
-  return result;
-}
 
 Written k8s(const std::vector<std::string>& texts, const ImportOptions& options = {}) {
   return written(ImportKind::K8s, texts, options);

@@ -9,47 +9,21 @@
 
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/import.hpp"
-#include "slicewise/scenarios/load.hpp"
 
-#include "imported_jobs.hpp"
+#include "imported_scenario.hpp"
 
 // Objects of operators that make pods, and objects that say something of others' pods, as `import
 // k8s` reads them.
 namespace slicewise::scenarios {
 namespace {
 
-struct ObjectsRead {
-  std::string yaml;
-  Scenario scenario;
-  ImportedJobs said;
+struct ObjectsRead : Written {
   Diagnostics problems;  // of `check`
-
-  const Workload* find(const std::string& name) const {
-    for (const Workload& one : scenario.workloads) {
-      if (one.name.value == name) return &one;
-    }
-    return nullptr;
-  }
 };
 
 ObjectsRead objects_read(const std::string& text, const ImportOptions& options = {}) {
   const std::vector<SourceText> files = {{"f.yaml", text}};
-  ObjectsRead result;
-  result.problems = read_cluster_files(files, {}).problems;
-  Expected<Imported> imported = import_log(ImportKind::K8s, files, options);
-  if (!imported) {
-    result.said.errors = std::move(imported.error());
-    return result;
-  }
-  result.yaml = scenario_of(*imported, ImportKind::K8s, options).yaml;
-  result.said.log = std::move(imported->log);
-  const auto loaded = load_scenario({"out.yaml", result.yaml});
-  if (!loaded) {
-    ADD_FAILURE() << loaded.error().front().message << " in\n" << result.yaml;
-    return result;
-  }
-  result.scenario = loaded->variants.front();
-  return result;
+  return {written(ImportKind::K8s, {text}, options), read_cluster_files(files, {}).problems};
 }
 
 // "NAME KIND PODS" of each workload.
