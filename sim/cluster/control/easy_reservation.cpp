@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "slicewise/sim/kernel/far_times.hpp"
+
 namespace slicewise::sim {
 
 EasyReservation::EasyReservation(const ClusterState& cluster)
@@ -17,7 +19,8 @@ Duration EasyReservation::estimate(const Pod& pod) const {
   }
   const bool ends =
       spec.kind == scenarios::WorkloadKind::Job && spec.measured && spec.measured->unit_time;
-  return ends ? *spec.measured->unit_time * pod.units : kNever - TimePoint{};
+  if (!ends) return kNever - TimePoint{};
+  return after(TimePoint{}, pod.units, spec.measured->unit_time->ns, 0) - TimePoint{};
 }
 
 std::int64_t EasyReservation::free_tickets(ResourceId resource) const {

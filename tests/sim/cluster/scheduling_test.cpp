@@ -175,6 +175,23 @@ TEST(Scheduler, WithEasyThoseGoByTheHeadThatDoNotDelayIt) {
             Duration{});
 }
 
+// 340 years leave the clock.
+TEST(Scheduler, WithEasyNobodyGoesByWhoWouldNeverEnd) {
+  scenarios::Workload wide = demo::training(1);
+  wide.name.value = "wide";
+  wide.submit_at = seconds(1);
+  wide.pod.extended.front().count = 4;
+  scenarios::Workload endless = demo::training(1);
+  endless.name.value = "endless";
+  endless.submit_at = seconds(2);
+  endless.work->units = 5;
+  endless.measured->unit_time = hours(std::int64_t{24} * 365 * 68);
+  scenarios::Scenario s = demo::scenario(demo::pool(0, 1), {demo::training(1), wide, endless});
+  s.pod_queue = scenarios::PodQueue::Easy;
+  s.duration = hours(2);
+  EXPECT_NEAR(to_seconds(demo::result(s).workloads[1].wait->mean), 1799, 1e-6);
+}
+
 TEST(Scheduler, EveryResourceCountsAndTheMessageNamesTheOneThatIsShort) {
   scenarios::Workload w = demo::training(8);
   w.pod.cpu_request = {7000};  // 31.85 allocatable vCPU hold four of them, 40 tickets or not
