@@ -90,8 +90,14 @@ class PodFileReader {
     for (std::size_t i = 0; is_list(owners) && i < owners->items.size(); ++i) {
       const Node* one = owners->items[i].get();
       if (i > 0 && !is_true(node_below(one, {"controller"}))) continue;
-      pod_.owner = controller_of(text_below(one, {"kind"}), text_below(one, {"name"}),
-                                 text_below(&object_, {"metadata", "labels", "pod-template-hash"}));
+      const Node* labels = node_below(&object_, {"metadata", "labels"});
+      std::string kind = text_below(one, {"kind"});
+      std::string name = text_below(one, {"name"});
+      const std::string served = text_below(labels, {"serving.knative.dev/service"});
+      if (kind == "Revision" && !served.empty())
+        std::tie(kind, name) = std::pair("Service", served);
+      pod_.owner = controller_of(std::move(kind), std::move(name),
+                                 text_below(labels, {"pod-template-hash"}));
     }
     const std::string phase = text_below(&object_, {"status", "phase"});
     pod_.has_ended = pod_.kind == "Pod" && (phase == "Succeeded" || phase == "Failed");

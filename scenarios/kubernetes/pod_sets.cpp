@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace slicewise::scenarios::manifests {
 namespace {
 
@@ -218,6 +220,25 @@ PodPurpose purpose_of_kind(std::string_view kind) {
   const auto sets = manifests::pod_sets();
   const auto found = std::ranges::find(sets, kind, &manifests::PodSet::kind);
   return found == sets.end() ? PodPurpose::Unsaid : found->purpose;
+}
+
+std::set<std::string> resources_with_pods() {
+  // As apimachinery derives a resource from its kind (meta.UnsafeGuessKindToResource).
+  const auto plural = [](std::string_view kind) {
+    std::string name(kind);
+    std::ranges::transform(name, name.begin(), [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    if (name.ends_with('s')) return name + "es";
+    if (!name.ends_with('y')) return name + "s";
+    name.pop_back();
+    return name + "ies";
+  };
+  std::set<std::string> names;
+  for (const manifests::PodSet& set : manifests::pod_sets()) {
+    if (!set.group.empty()) names.insert(fmt::format("{}.{}", plural(set.kind), set.group));
+  }
+  return names;
 }
 
 }  // namespace slicewise::scenarios

@@ -165,7 +165,13 @@ bool read_scaler(Context& context, const Node& object, std::string_view kind) {
   scaling.where = object.where;
   std::tuple of(text_below(&object, {"metadata", "namespace"}), std::move(target_kind),
                 text_below(target, {"name"}));
-  context.scalers.insert_or_assign(std::move(of), std::move(scaling));
+  // The HPA that KEDA makes says less than the ScaledObject that it made it of.
+  const bool is_made = is_hpa && node_below(&object, {"metadata", "ownerReferences"}) != nullptr;
+  if (is_made) {
+    context.scalers.try_emplace(std::move(of), std::move(scaling));
+  } else {
+    context.scalers.insert_or_assign(std::move(of), std::move(scaling));
+  }
   return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/load.hpp"
 
@@ -127,6 +128,70 @@ TEST(LiveCluster, PodsOfAnUnknownControllerAreAsManyAsThereAre) {
   const Read cluster = read({pod("ray-a"), pod("ray-b"), pod("ray-c")});
   ASSERT_EQ(cluster.scenario.workloads.size(), 1U);
   EXPECT_EQ(cluster.workload("ray").count, 3);
+}
+
+// A serverless model: KServe makes a Knative Service, of which Knative makes Revisions and their
+// Deployments.
+TEST(LiveCluster, WhatOperatorsMadeCountsWithTheObjectThatPeopleWrote) {
+  const auto object = [](const std::string& head, const std::string& metadata) {
+    return "{" + head + R"(, "metadata": {"namespace": "x", )" + metadata + R"(}, "spec": )";
+  };
+  const std::string pods =
+      R"({"spec": {"containers": [{"name": "c", "image": "i", "resources": {"limits":
+      {"nvidia.com/gpu": "1"}}}]}})";
+  const Read cluster = read(
+      {object(R"("apiVersion": "serving.kserve.io/v1beta1", "kind": "InferenceService")",
+              R"("name": "llama")") +
+           R"({"predictor": {"minReplicas": 1, "maxReplicas": 3, "containers": [{"name": "c", "image": "i",
+               "resources": {"limits": {"nvidia.com/gpu": "1"}}}]}}})",
+       object(
+           R"("apiVersion": "serving.knative.dev/v1", "kind": "Service")",
+           R"("name": "llama-predictor", "ownerReferences": [{"kind": "InferenceService", "name": "llama",
+                 "controller": true}])") +
+           R"({"template": )" + pods + "}}",
+       object(
+           R"("apiVersion": "apps/v1", "kind": "Deployment")",
+           R"("name": "llama-predictor-00001-deployment", "labels": {"serving.knative.dev/service":
+                 "llama-predictor"}, "ownerReferences": [{"kind": "Revision",
+                 "name": "llama-predictor-00001", "controller": true}])") +
+           R"({"replicas": 1, "template": )" + pods + "}}"});
+  ASSERT_EQ(cluster.scenario.workloads.size(), 1U);
+  EXPECT_EQ(cluster.scenario.workloads[0].count, 3);
+  EXPECT_EQ(cluster.said("that others here make: counted there"), 1);
+}
+
+// KEDA makes an HPA of each, for the same Deployment.
+TEST(LiveCluster, AScaledObjectSaysMoreThanTheHpaThatIsMadeOfIt) {
+  const std::string hpa =
+      R"({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "keda-hpa-a",
+          "namespace": "x", "ownerReferences": [{"kind": "ScaledObject", "name": "a", "controller": true}]},
+          "spec": {"minReplicas": 1, "maxReplicas": 9, "scaleTargetRef": {"kind": "Deployment", "name": "a"},
+          "metrics": [{"type": "Pods", "pods": {"metric": {"name": "requests_in_flight"},
+          "target": {"type": "AverageValue", "averageValue": "5"}}}]}})";
+  const std::string scaled =
+      R"({"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": {"name": "a", "namespace": "x"},
+          "spec": {"minReplicaCount": 2, "maxReplicaCount": 7, "scaleTargetRef": {"name": "a"}, "triggers": [
+          {"type": "prometheus", "metadata": {"query": "requests_in_flight", "threshold": "5"}}]}})";
+  const std::string deployment =
+      R"({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "namespace": "x"}, "spec": {
+          "replicas": 2, "template": {"spec": {"containers": [{"name": "c", "image": "i", "readinessProbe": {},
+          "resources": {"limits": {"nvidia.com/gpu": "1"}}}]}}}})";
+  EXPECT_EQ(read({deployment, scaled, hpa}).workload("a").count, 7);
+  EXPECT_EQ(read({hpa, scaled, deployment}).workload("a").count, 7);
+  EXPECT_EQ(read({hpa, deployment}).workload("a").count, 9);
+}
+
+// The chart's account may list all that kubectl is asked for (of the rest: tests/export).
+TEST(LiveCluster, ObjectsOfOperatorsMayBeListed) {
+  const std::string rights = file_text("tools/chart/templates/rights.yaml");
+  for (const std::string& resource : resources_with_pods()) {
+    const std::size_t dot = resource.find('.');
+    const std::size_t rule = rights.find("apiGroups: [" + resource.substr(dot + 1) + "]");
+    ASSERT_NE(rule, std::string::npos) << resource;
+    const std::size_t resources = rights.find("resources: [", rule);
+    const std::string list = rights.substr(resources, rights.find(']', resources) - resources);
+    EXPECT_NE(list.find(resource.substr(0, dot)), std::string::npos) << resource;
+  }
 }
 
 // Samples of a series a minute apart, from `first` on.

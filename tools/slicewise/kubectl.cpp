@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -17,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/decompress.hpp"
 
 namespace slicewise::tools {
@@ -24,17 +26,14 @@ namespace {
 
 using nlohmann::json;
 
-// Kinds without which there is nothing to simulate, and those that a cluster may lack.
-constexpr std::array<std::string_view, 10> kKinds = {"nodes",
-                                                     "deployments.apps",
-                                                     "statefulsets.apps",
-                                                     "daemonsets.apps",
-                                                     "jobs.batch",
-                                                     "cronjobs.batch",
-                                                     "pods",
-                                                     "nodepools.karpenter.sh",
-                                                     "ec2nodeclasses.karpenter.k8s.aws",
-                                                     "nodeoverlays.karpenter.sh"};
+// Beside those of operators. A cluster may lack any.
+constexpr std::array kResources = std::to_array<std::string_view>(
+    {"nodes", "deployments.apps", "statefulsets.apps", "daemonsets.apps", "jobs.batch",
+     "cronjobs.batch", "notebooks.kubeflow.org", "pods", "services",
+     "horizontalpodautoscalers.autoscaling", "scaledobjects.keda.sh",
+     "priorityclasses.scheduling.k8s.io", "clusterqueues.kueue.x-k8s.io",
+     "localqueues.kueue.x-k8s.io", "clusterpolicies.nvidia.com", "nodepools.karpenter.sh",
+     "ec2nodeclasses.karpenter.k8s.aws", "nodeoverlays.karpenter.sh"});
 constexpr std::string_view kDaemonSets = "daemonsets.apps";
 
 tl::unexpected<Diagnostics> failed(const std::string& command, const std::string& why) {
@@ -86,16 +85,18 @@ class Reader {
   Expected<std::vector<SourceText>> read() {
     const auto known = ask({"api-resources", "--verbs=list", "-o", "name"});
     if (!known) return tl::unexpected(known.error());
-    std::set<std::string> kinds;
+    std::set<std::string> there;
     std::istringstream names(known->text);
-    for (std::string name; names >> name;) kinds.insert(name);
+    for (std::string name; names >> name;) there.insert(name);
+    std::vector<std::string> wanted(kResources.begin(), kResources.end());
+    std::ranges::copy(scenarios::resources_with_pods(), std::back_inserter(wanted));
     std::vector<SourceText> objects;
-    for (const std::string_view kind : kKinds) {
-      if (!kinds.contains(std::string(kind))) continue;
-      auto answer = ask({"get", std::string(kind), "--all-namespaces", "-o", "json"});
+    for (const std::string& resource : wanted) {
+      if (!there.contains(resource)) continue;
+      auto answer = ask({"get", resource, "--all-namespaces", "-o", "json"});
       if (!answer) return tl::unexpected(answer.error());
       objects.push_back(std::move(*answer));
-      if (kind != kDaemonSets) continue;
+      if (resource != kDaemonSets) continue;
       for (const auto& [space, name] : config_maps(objects.back().text)) {
         auto map = ask(
             {"get", "configmap", name, "--namespace", space, "--ignore-not-found", "-o", "json"});

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -143,6 +144,9 @@ std::string training_program(const ContainerFile& container);
 
 // What the pods of a kind are for: "RayService" serves.
 PodPurpose purpose_of_kind(std::string_view kind);
+
+// What operators' APIs call the objects that make pods and are read: "jobsets.jobset.x-k8s.io".
+std::set<std::string> resources_with_pods();
 
 // TensorFlow maps all free GPU memory when it starts, unless it is told otherwise.
 bool maps_all_memory(const ContainerFile& container);
