@@ -1,7 +1,8 @@
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
+
+#include "slicewise/sim/metrics/cost_ledger.hpp"
 
 #include "../charts/charts.hpp"
 #include "../screens/result_bill.hpp"
@@ -13,47 +14,31 @@
 namespace slicewise::reports::html {
 namespace {
 
-struct LedgerPart {
-  const char* name;
-  Usd sim::CostLedger::*amount;
-};
-
-// As result_cost.cpp names them.
-constexpr std::array<LedgerPart, 8> kLedgerParts = {
-    {{"useful", &sim::CostLedger::useful},
-     {"idle", &sim::CostLedger::idle},
-     {"switching", &sim::CostLedger::switching},
-     {"failed work", &sim::CostLedger::failed},
-     {"cold start", &sim::CostLedger::cold_start},
-     {"missed SLO", &sim::CostLedger::missed_slo},
-     {"thrash", &sim::CostLedger::thrash},
-     {"control plane", &sim::CostLedger::control_plane}}};
-
 std::string dollars_tick(double value) { return "$" + tick_text(value); }
 
-std::vector<LedgerPart> parts_in_use(const sim::Result& result) {
-  std::vector<LedgerPart> parts;
-  for (const LedgerPart& part : kLedgerParts) {
+std::vector<sim::LedgerPart> parts_in_use(const sim::Result& result) {
+  std::vector<sim::LedgerPart> parts;
+  for (const sim::LedgerPart& part : sim::kLedgerParts) {
     const bool used = std::ranges::any_of(result.variants, [&](const sim::VariantResult& v) {
-      return (v.cost.ledger.*part.amount).nano != 0;
+      return (v.cost.ledger.*part.usd).nano != 0;
     });
     if (used) parts.push_back(part);
   }
   return parts;
 }
 
-charts::StackedBars cost_chart(const sim::Result& result, const std::vector<LedgerPart>& parts,
+charts::StackedBars cost_chart(const sim::Result& result, const std::vector<sim::LedgerPart>& parts,
                                const std::string& finding) {
   charts::StackedBars chart;
   chart.text = {"chart-cost", finding,
                 "One bar for each option: the bill of the run, divided into what it bought."};
   chart.x = {"dollars of one run", dollars_tick, false, true};
-  for (const LedgerPart& part : parts) chart.parts.emplace_back(part.name);
+  for (const sim::LedgerPart& part : parts) chart.parts.emplace_back(part.name);
   for (const sim::VariantResult& variant : result.variants) {
     const CostSplit split = cost_split(variant.cost.ledger);
     charts::StackedBar bar{variant.name, {}, std::nullopt, "$" + split.total};
-    for (const LedgerPart& part : parts) {
-      charts::BarPart drawn{to_dollars(variant.cost.ledger.*part.amount), ""};
+    for (const sim::LedgerPart& part : parts) {
+      charts::BarPart drawn{to_dollars(variant.cost.ledger.*part.usd), ""};
       for (const CostPart& named : split.parts) {
         if (named.name != part.name) continue;
         drawn.text = fmt::format("{}: ${} ({})", named.name, named.amount, named.share);
@@ -65,15 +50,15 @@ charts::StackedBars cost_chart(const sim::Result& result, const std::vector<Ledg
   return chart;
 }
 
-HtmlTable cost_table(const sim::Result& result, const std::vector<LedgerPart>& parts) {
+HtmlTable cost_table(const sim::Result& result, const std::vector<sim::LedgerPart>& parts) {
   HtmlTable table{"where the money goes, in dollars of one run", {{"Option"}}, {}, {}, false};
-  for (const LedgerPart& part : parts) table.columns.push_back({part.name, true});
+  for (const sim::LedgerPart& part : parts) table.columns.push_back({std::string(part.name), true});
   table.columns.push_back({"total", true});
   table.columns.push_back({"$/month", true});
   for (const sim::VariantResult& variant : result.variants) {
     const CostSplit split = cost_split(variant.cost.ledger);
     std::vector<HtmlCell> row{{variant.name, std::nullopt, ""}};
-    for (const LedgerPart& part : parts) {
+    for (const sim::LedgerPart& part : parts) {
       std::string cell = "–";
       for (const CostPart& named : split.parts) {
         if (named.name == part.name) cell = fmt::format("{} ({})", named.amount, named.share);
@@ -120,10 +105,10 @@ std::string cost_finding(const sim::VariantResult& lead) {
   if (split.parts.empty()) return "Nothing was billed.";
   // After the useful part the largest one is what to work on.
   const sim::CostLedger& ledger = lead.cost.ledger;
-  const LedgerPart* largest = nullptr;
-  for (const LedgerPart& part : kLedgerParts) {
-    if (part.amount == &sim::CostLedger::useful || (ledger.*part.amount).nano <= 0) continue;
-    if (largest == nullptr || (ledger.*part.amount) > (ledger.*largest->amount)) largest = &part;
+  const sim::LedgerPart* largest = nullptr;
+  for (const sim::LedgerPart& part : sim::kLedgerParts) {
+    if (part.usd == &sim::CostLedger::useful || (ledger.*part.usd).nano <= 0) continue;
+    if (largest == nullptr || (ledger.*part.usd) > (ledger.*largest->usd)) largest = &part;
   }
   const auto share = [&](Usd amount) {
     return percent_text(ledger.total.nano > 0 ? static_cast<double>(amount.nano) /
@@ -134,7 +119,7 @@ std::string cost_finding(const sim::VariantResult& lead) {
     return fmt::format("All of the {} of {} buy useful work.", money_text(ledger.total), lead.name);
   }
   return fmt::format("{} of the {} of {} buy useful work; {} are {}.", share(ledger.useful),
-                     money_text(ledger.total), lead.name, share(ledger.*largest->amount),
+                     money_text(ledger.total), lead.name, share(ledger.*largest->usd),
                      largest->name);
 }
 
@@ -142,7 +127,7 @@ std::string cost_finding(const sim::VariantResult& lead) {
 
 Markup cost_section(const HtmlReport& report) {
   const sim::Result& result = report.result;
-  const std::vector<LedgerPart> parts = parts_in_use(result);
+  const std::vector<sim::LedgerPart> parts = parts_in_use(result);
   if (parts.empty()) return "";
   const sim::VariantResult* best = report.plan ? nullptr : best_variant(result);
   const std::string finding = cost_finding(best != nullptr ? *best : result.variants.front());

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/reports/result_report.hpp"
+#include "slicewise/sim/metrics/cost_ledger.hpp"
 
 #include "metric_samples.hpp"
 
@@ -243,18 +244,10 @@ class OpenMetricsWriter {
 
   void add_run() {
     const sim::CostLedger& ledger = recording_.result.cost.ledger;
-    const auto add = [&](const char* reason, Usd amount) {
-      gauge("slicewise_run_cost_usd", {{"reason", reason}},
-            [&](std::size_t) { return to_dollars(amount); });
-    };
-    add("useful", ledger.useful);
-    add("idle", ledger.idle);
-    add("switching", ledger.switching);
-    add("failed", ledger.failed);
-    add("cold_start", ledger.cold_start);
-    add("missed_slo", ledger.missed_slo);
-    add("thrash", ledger.thrash);
-    add("control_plane", ledger.control_plane);
+    for (const sim::LedgerPart& part : sim::kLedgerParts) {
+      gauge("slicewise_run_cost_usd", {{"reason", std::string(part.label)}},
+            [&](std::size_t) { return to_dollars(ledger.*part.usd); });
+    }
     for (const sim::WorkloadResult& workload : recording_.result.workloads) {
       for (const sim::ObjectiveResult& objective : workload.objectives) {
         gauge("slicewise_slo_ok", {{"workload", workload.name}, {"objective", objective.name}},

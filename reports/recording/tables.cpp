@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/reports/result_report.hpp"
+#include "slicewise/sim/metrics/cost_ledger.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "../document/csv_rows.hpp"
@@ -253,11 +254,12 @@ const Record& cost_columns() {
 
 std::vector<CostRow> costs_of(const Recording& recording) {
   const sim::CostLedger& ledger = recording.result.cost.ledger;
-  return {{"useful", ledger.useful},        {"idle", ledger.idle},
-          {"switching", ledger.switching},  {"failed", ledger.failed},
-          {"coldStart", ledger.cold_start}, {"missedSlo", ledger.missed_slo},
-          {"thrash", ledger.thrash},        {"controlPlane", ledger.control_plane},
-          {"total", ledger.total}};
+  std::vector<CostRow> rows;
+  for (const sim::LedgerPart& part : sim::kLedgerParts) {
+    rows.push_back({part.key, ledger.*part.usd});
+  }
+  rows.push_back({"total", ledger.total});
+  return rows;
 }
 
 const Record& manifest_columns() {

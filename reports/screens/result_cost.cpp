@@ -1,12 +1,13 @@
 #include "result_cost.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <numeric>
 #include <string_view>
 
 #include <fmt/format.h>
+
+#include "slicewise/sim/metrics/cost_ledger.hpp"
 
 #include "result_figures.hpp"
 
@@ -19,17 +20,11 @@ struct NamedAmount {
 };
 
 std::vector<NamedAmount> nonzero_parts(const sim::CostLedger& ledger) {
-  const std::array<NamedAmount, 8> all = {{{"useful", ledger.useful.nano},
-                                           {"idle", ledger.idle.nano},
-                                           {"switching", ledger.switching.nano},
-                                           {"failed work", ledger.failed.nano},
-                                           {"cold start", ledger.cold_start.nano},
-                                           {"missed SLO", ledger.missed_slo.nano},
-                                           {"thrash", ledger.thrash.nano},
-                                           {"control plane", ledger.control_plane.nano}}};
   std::vector<NamedAmount> parts;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(parts),
-               [](const NamedAmount& part) { return part.nano != 0; });
+  for (const sim::LedgerPart& part : sim::kLedgerParts) {
+    const std::int64_t nano = (ledger.*part.usd).nano;
+    if (nano != 0) parts.push_back({part.name, nano});
+  }
   return parts;
 }
 

@@ -8,8 +8,10 @@ namespace {
 
 // Idle is what remains, so that the parts always add up.
 void close(CostLedger& ledger) {
-  ledger.idle = ledger.total - ledger.useful - ledger.switching - ledger.failed -
-                ledger.cold_start - ledger.missed_slo - ledger.thrash - ledger.control_plane;
+  ledger.idle = ledger.total;
+  for (const LedgerPart& part : kLedgerParts) {
+    if (part.usd != &CostLedger::idle) ledger.idle = ledger.idle - ledger.*part.usd;
+  }
 }
 
 }  // namespace
@@ -47,27 +49,14 @@ CostLedger node_cost(const BilledNode& node, std::span<const GpuShareOfTime> gpu
 
 CostLedger& operator+=(CostLedger& sum, const CostLedger& other) {
   sum.total += other.total;
-  sum.useful += other.useful;
-  sum.idle += other.idle;
-  sum.switching += other.switching;
-  sum.failed += other.failed;
-  sum.cold_start += other.cold_start;
-  sum.missed_slo += other.missed_slo;
-  sum.thrash += other.thrash;
-  sum.control_plane += other.control_plane;
+  for (const LedgerPart& part : kLedgerParts) sum.*part.usd += other.*part.usd;
   return sum;
 }
 
 CostLedger mean_of(const CostLedger& sum, std::int64_t n) {
   CostLedger mean;
   mean.total = {sum.total.nano / n};
-  mean.useful = {sum.useful.nano / n};
-  mean.switching = {sum.switching.nano / n};
-  mean.failed = {sum.failed.nano / n};
-  mean.cold_start = {sum.cold_start.nano / n};
-  mean.missed_slo = {sum.missed_slo.nano / n};
-  mean.thrash = {sum.thrash.nano / n};
-  mean.control_plane = {sum.control_plane.nano / n};
+  for (const LedgerPart& part : kLedgerParts) mean.*part.usd = {(sum.*part.usd).nano / n};
   close(mean);
   return mean;
 }

@@ -1,12 +1,33 @@
 #pragma once
 
+#include <array>
 #include <span>
+#include <string_view>
 
 #include "slicewise/models/price_book.hpp"
 #include "slicewise/sim/metrics/replication.hpp"
 #include "slicewise/sim/result.hpp"
 
 namespace slicewise::sim {
+
+// What a part of the bill is called in text, in tables and in metrics.
+struct LedgerPart {
+  std::string_view name;
+  std::string_view key;
+  std::string_view label;
+  Usd CostLedger::*usd;
+};
+
+// In the order in which they are shown.
+inline constexpr std::array<LedgerPart, 8> kLedgerParts = {
+    {{"useful", "useful", "useful", &CostLedger::useful},
+     {"idle", "idle", "idle", &CostLedger::idle},
+     {"switching", "switching", "switching", &CostLedger::switching},
+     {"failed work", "failed", "failed", &CostLedger::failed},
+     {"cold start", "coldStart", "cold_start", &CostLedger::cold_start},
+     {"missed SLO", "missedSlo", "missed_slo", &CostLedger::missed_slo},
+     {"thrash", "thrash", "thrash", &CostLedger::thrash},
+     {"control plane", "controlPlane", "control_plane", &CostLedger::control_plane}}};
 
 // EC2 bills Linux instances per second, 60 s at least.
 inline constexpr Duration kShortestBill = seconds(60);
