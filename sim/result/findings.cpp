@@ -78,9 +78,10 @@ std::string short_resource(const World& world, std::span<const Replication> repl
     });
     std::int64_t offered = 0;
     for (const PoolModel& pool : world.pools) {
+      const std::size_t last = pool.layout_changes.empty() ? 0 : pool.layout_changes.back().layout;
       for (std::size_t o = 0; o < pool.offers.size(); ++o) {
         if (pool.offers[o].name == world.resources[r]) {
-          offered += pool.tickets_per_node(o, 0) * pool.nodes;
+          offered += pool.tickets_per_node(o, last) * pool.nodes;
         }
       }
     }

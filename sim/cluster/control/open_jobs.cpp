@@ -8,8 +8,14 @@ void OpenJobs::count() {
     const WorkloadModel& model = run_.cluster.model(pod);
     if (model.spec.kind != scenarios::WorkloadKind::Job) continue;
     if (pod.phase == PodPhase::Succeeded || pod.phase == PodPhase::Failed) continue;
-    if (is_bound(pod.phase) || scheduler_.fits_empty_node(model)) ++left_;
+    const bool comes = pod.phase == PodPhase::Unsubmitted;
+    if (comes || is_bound(pod.phase) || scheduler_.fits_empty_node(model)) ++left_;
   }
+}
+
+void OpenJobs::one_submitted(const WorkloadModel& model) {
+  if (run_.world.duration || model.spec.kind != scenarios::WorkloadKind::Job) return;
+  if (!scheduler_.fits_empty_node(model)) --left_;
 }
 
 void OpenJobs::end_run_without_any() {

@@ -7,15 +7,16 @@
 
 namespace slicewise::sim {
 
-// The Jobs that still keep a run without a duration going: those that run, or that some node can
-// hold, under its layout or one to come. Pods that no node could ever hold stay Pending and are
-// reported.
+// The Jobs that still keep a run without a duration going: those that run, that some node can hold,
+// under its layout or one to come, and those that are not there yet. Pods that no node could ever
+// hold stay Pending and are reported.
 class OpenJobs {
  public:
   OpenJobs(RunState& run, const Scheduler& scheduler) : run_(run), scheduler_(scheduler) {}
 
   // At the start, and when nodes offer something else.
   void count();
+  void one_submitted(const WorkloadModel& model);
   void one_ended() { --left_; }
   // Without any, a run without a duration ends at this instant.
   void end_run_without_any();

@@ -112,6 +112,7 @@ void PodLife::on_timer(std::uint32_t p) {
 
 void PodLife::submit(std::uint32_t p) {
   Pod& pod = run_.cluster.pods[p];
+  if (pod.phase == PodPhase::Unsubmitted) jobs_.one_submitted(run_.cluster.model(pod));
   enter_phase(p, PodPhase::Pending);
   pod.queued = run_.now;
   restarts_[p].started_before = false;

@@ -76,18 +76,18 @@ void record_start_up(RunState& run, const Pod& pod) {
 // that then got a node: queues are normal.
 bool is_pending_for_good(RunState& run, const Scheduler& scheduler, const Pod& pod) {
   if (pod.phase != PodPhase::Pending) return false;
-  if (run.record.interrupted) return !scheduler.fits_empty_node(run.cluster.model(pod));
+  if (!scheduler.fits_empty_node(run.cluster.model(pod))) return true;
+  if (run.record.interrupted) return false;
   constexpr Duration kSchedulingTime = minutes(1);
   constexpr std::int64_t kShortRun = 10;  // a tenth of it
   const Duration length = run.now - TimePoint{};
   const Duration normal = std::max(run.record_of(pod).longest_pending,
                                    std::min(kSchedulingTime, Duration{length.ns / kShortRun}));
   if (length > Duration{} && run.now - pod.queued <= normal) return false;
-  const bool node_comes = std::ranges::any_of(run.cluster.nodes, [](const Node& node) {
+  return std::ranges::none_of(run.cluster.nodes, [](const Node& node) {
     return node.stage == NodeStage::Launching || node.stage == NodeStage::Booting ||
            node.stage == NodeStage::Registered;
   });
-  return !node_comes || !scheduler.fits_empty_node(run.cluster.model(pod));
 }
 
 }  // namespace slicewise::sim

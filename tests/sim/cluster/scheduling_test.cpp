@@ -201,6 +201,17 @@ TEST(Scheduler, EveryResourceCountsAndTheMessageNamesTheOneThatIsShort) {
   EXPECT_THAT(r.pods.pending_reasons, ElementsAre("0/1 nodes are available: 1 Insufficient cpu."));
 }
 
+// Without a duration a run goes on until the last one is there.
+TEST(Scheduler, PodsThatFitNowhereAreAllSubmitted) {
+  scenarios::Workload w = demo::training(10);
+  w.submit_interval = minutes(10);
+  w.pod.cpu_request = {99'000};
+  const VariantResult r = demo::result(demo::scenario(demo::pool(2), {w}));
+  EXPECT_EQ(r.pods.submitted, 10);
+  EXPECT_EQ(r.pods.pending_max, 10);
+  EXPECT_EQ(r.workloads[0].left_behind.pending, 10);
+}
+
 TEST(Scheduler, PendingPodsAreReportedWhereTheirWorkloadStands) {
   scenarios::Workload fits = demo::training(1);
   fits.name.where.line = 3;
