@@ -53,7 +53,10 @@ Amounts offered_by(const scenarios::NodePool& pool, const sim::PoolModel& model)
   Amounts out = {{std::string(kCpu), nodes * model.allocatable_cpu.count},
                  {std::string(kMemory), nodes * model.allocatable_memory.count}};
   for (std::size_t offer = 0; offer < model.offers.size(); ++offer) {
-    out[model.offers[offer].name] = nodes * model.tickets_per_node(offer, 0);
+    std::int64_t& most = out[model.offers[offer].name];
+    for (std::size_t layout = 0; layout < model.layouts.size(); ++layout) {
+      most = std::max(most, nodes * model.tickets_per_node(offer, layout));
+    }
   }
   return out;
 }
@@ -87,10 +90,23 @@ std::string quota_text(std::string_view resource, std::int64_t amount) {
   return resource == kMemory ? fmt::format("{}Mi", amount >> 20) : std::to_string(amount);
 }
 
-json flavor_object(const Flavor& flavor, bool by_karpenter) {
-  json spec = {{"nodeLabels",
-                {{by_karpenter ? "karpenter.sh/nodepool" : "eks.amazonaws.com/nodegroup",
-                  flavor.pool->name.value}}}};
+// Kueue looks at those labels of a Job's node selector only that some flavor has.
+json labels_of(const Flavor& flavor, const Scenario& scenario) {
+  const bool by_karpenter = scenario.provisioner.kind == scenarios::Provisioner::Kind::Karpenter;
+  json labels = {{by_karpenter ? "karpenter.sh/nodepool" : "eks.amazonaws.com/nodegroup",
+                  flavor.pool->name.value}};
+  for (const Workload& workload : scenario.workloads) {
+    if (workload.kind != WorkloadKind::Job) continue;
+    for (const auto& [name, value] : workload.pod.node_selector) {
+      const auto known = flavor.model->labels.find(name);
+      if (known != flavor.model->labels.end()) labels[name] = known->second;
+    }
+  }
+  return labels;
+}
+
+json flavor_object(const Flavor& flavor, const Scenario& scenario) {
+  json spec = {{"nodeLabels", labels_of(flavor, scenario)}};
   json taints = taints_of(*flavor.pool);
   if (!taints.empty()) spec["nodeTaints"] = std::move(taints);
   return {{"apiVersion", kApi},
@@ -232,9 +248,8 @@ Expected<ExportFiles> render_kueue(const Scenario& scenario, const models::Catal
     }
   }
   std::string text = kueue_title(scenario);
-  const bool by_karpenter = scenario.provisioner.kind == scenarios::Provisioner::Kind::Karpenter;
   for (const Flavor& flavor : flavors) {
-    text += "---\n" + yaml_text(flavor_object(flavor, by_karpenter));
+    text += "---\n" + yaml_text(flavor_object(flavor, scenario));
   }
   text += "---\n" + yaml_text(cluster_queue(scenario, flavors, namespaces));
   for (const std::string& space : namespaces) text += "---\n" + yaml_text(local_queue(space));

@@ -122,6 +122,25 @@ class Kueue(Folder):
         self.assertEqual((patch["metadata"]["name"], patch["metadata"]["labels"]),
                          ("cifar10", {"kueue.x-k8s.io/queue-name": "slicewise"}))
 
+    def test_flavors_have_what_jobs_select(self):
+        """Kueue drops what a Job selects by that no flavor has, and would take any."""
+        mixed = self.folder / "mixed.yaml"
+        run("init", "--template", "mixed-cluster", "--out", str(mixed))
+        self.assertEqual(export(mixed, "", "kueue", self.folder / "q").returncode, 0)
+        labels = {o["metadata"]["name"]: o["spec"]["nodeLabels"] for o in documents(self.folder / "q/kueue.yaml")
+                  if o["kind"] == "ResourceFlavor"}
+        self.assertEqual(labels["train"]["node.kubernetes.io/instance-type"], "g6e.12xlarge")
+        self.assertEqual(labels["batch"]["node.kubernetes.io/instance-type"], "g4dn.12xlarge")
+
+    def test_quotas_are_those_of_any_layout(self):
+        """What a pool offers later is a quota as well."""
+        change = "scenarios/examples/mig-change.yaml"
+        self.assertEqual(export(ROOT / change, "change-at-30m", "kueue", self.folder / "q").returncode, 0)
+        queue = next(o for o in documents(self.folder / "q/kueue.yaml") if o["kind"] == "ClusterQueue")
+        quota = {r["name"]: r["nominalQuota"] for r in queue["spec"]["resourceGroups"][0]["flavors"][0]["resources"]
+                 if r["name"].startswith("nvidia.com/mig-")}
+        self.assertNotIn("0", quota.values())
+
     def test_services_are_left_their_part(self):
         self.assertEqual(export(ROOT / SHARED, "shared", "kueue", self.folder / "q").returncode, 0)
         queue = next(o for o in documents(self.folder / "q/kueue.yaml") if o["kind"] == "ClusterQueue")
