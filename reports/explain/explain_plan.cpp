@@ -46,9 +46,10 @@ class PlanExplainer {
       for (const std::string& sentence : flip_sentences(0)) out += said(sentence);
     }
     return out + rejections() +
-           said(
-               "slicewise explain PLAN#2 says why an option is where it is, slicewise export -f "
-               "PLAN --candidate 2 writes its files");
+           said(fmt::format(
+               "slicewise explain PLAN#{0} says why an option is where it is, slicewise "
+               "export -f PLAN --candidate {0} writes its files",
+               plan_.options.size() > 1 ? 2 : 1));
   }
 
  private:

@@ -195,10 +195,11 @@ std::string as_run_sentence(const Plan& plan) {
   const sim::RecordedBill& bill = *plan.as_run;
   return fmt::format(
       "As they were run, each alone on GPUs of {}{} paid for only while it held them ({} "
-      "GPU-hours), the jobs cost {}; here they cost {}, idle GPUs included.",
+      "GPU-hours), the jobs cost {}; here they cost {}, idle GPUs{} included.",
       fmt::join(bill.instance_types, ", "), bill.assumed ? " (assumed)" : "",
       count_text(bill.gpu_hours), money_text(bill.total),
-      money_text(plan.options.front().figures.total));
+      money_text(plan.options.front().figures.total),
+      plan.control_plane_monthly.nano > 0 ? " and EKS's control plane" : "");
 }
 
 std::string headroom_sentence(const Plan& plan) {

@@ -119,6 +119,14 @@ NodePtr configured_spec(NodePtr spec, const Scenario& configured) {
       spec = patched(spec, fmt::format("{{pricing: {{plans: {{{}: null}}}}}}", plan.key));
     }
   }
+  const Provisioner& adds = configured.provisioner;
+  if (std::ranges::any_of(configured.node_pools,
+                          [](const NodePool& pool) { return pool.most_nodes.has_value(); })) {
+    spec =
+        patched(spec, fmt::format("{{provisioner: {{kind: {}{}{}}}}}", provisioner_name(adds.kind),
+                                  adds.node_overlay ? ", nodeOverlay: true" : "",
+                                  adds.resource_tags ? ", resourceTags: true" : ""));
+  }
   spec = with(spec, "seed", node_of(fmt::format("{}", configured.seed)));
   return with(spec, "replications", node_of(fmt::format("{}", configured.replications)));
 }

@@ -16,6 +16,22 @@ from program import ROOT, check_schema, run
 SHARED = "scenarios/examples/shared-inference.yaml"
 FAST = ("plan", "-f", SHARED, "--variant", "shared", "--instances", "g4dn.xlarge,g6.xlarge",
         "--set", "duration=2m", "--replications", "2")
+TRACE = """apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: cur}
+spec:
+  replications: 1
+  nodePools:
+  - {name: p3, instanceType: g4dn.xlarge, nodes: 2}
+  workloads:
+  - name: team
+    kind: TraceJobs
+    trace: {file: jobs.trace}
+    podTemplate: {resources: {requests: {cpu: 100m, memory: 1Gi}}}
+    gpuMemory: {resident: 2Gi}
+    measured: {gpuBusy: 40%, smActive: 30%, provenance: Assumed}
+    slo: {waitP95: 30m}
+"""
 QUICK = (*FAST, "--no-headroom", "--no-flips")
 
 
@@ -78,6 +94,21 @@ class Plan(unittest.TestCase):
                               run("export", option, "--to", "helm-values").stdout)
             load = run("max-load", f"{plan}#1", "-o", "json", "--replications", "1")
             self.assertEqual(load.returncode, 0, load.stderr)
+
+    def test_pools_that_come_and_go_are_exported_with_who_adds_nodes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            scenario, plan, out = (pathlib.Path(folder, name) for name in ("s.yaml", "plan.json", "out.yaml"))
+            scenario.write_text(TRACE, encoding="utf-8")
+            trace = pathlib.Path(folder, "jobs.trace")
+            trace.write_text("arrival_s,run_s,gpus\n" + "".join(f"{at},3600,1\n" for at in range(0, 36000, 7200)),
+                             encoding="utf-8")
+            done = run("plan", str(scenario), "--instances", "g5.xlarge", "-o", "json", "--out", str(plan),
+                       "--no-headroom", "--no-flips", "--horizon", "2", "--growth", "0%")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue(json.loads(plan.read_text(encoding="utf-8"))["options"][0]["pools"][0]["autoscaled"])
+            self.assertEqual(run("export", "-f", f"{plan}#1", "--to", "scenario", "--out", str(out)).returncode, 0)
+            ran = run("run", "-f", str(out), "--replications", "1")
+            self.assertIn(ran.returncode, (0, 4), ran.stderr)
 
     def test_exports_buy_as_the_plan_does(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -168,7 +199,7 @@ class Plan(unittest.TestCase):
 
     def test_mistakes(self):
         for arguments, code in ((("--instances", "g99.xlarge"), 3), (("--top", "0"), 2),
-                                (("--growth", "5%"), 2), (("--horizon", "0"), 2),
+                                (("--growth", "5%"), 2), (("--horizon", "2", "--growth", "-1%"), 2), (("--horizon", "0"), 2),
                                 (("--horizon", "6", "--survive", "node"), 3),
                                 (("--strategies", "mpss"), 3), (("--journal", "/no/such/file"), 5)):
             refused = run(*QUICK, *arguments)

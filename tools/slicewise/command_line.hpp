@@ -18,7 +18,7 @@ tl::expected<std::int64_t, std::string> whole_number(const std::string& text, st
                                                      std::int64_t high);
 
 // "2%" or "0.5 %" as a share of one, from 0.1 % to 100 %.
-tl::expected<double, std::string> percentage(const std::string& text);
+tl::expected<double, std::string> percentage(const std::string& text, bool may_be_zero = false);
 
 // A decimal number above zero and up to a million: "0.25".
 tl::expected<double, std::string> positive_factor(const std::string& text);

@@ -184,6 +184,17 @@ int most_in_a_month(double mean) {
   return count;
 }
 
+// Of the nodes that come and go, how many are there: their part of the bill by what all would cost.
+double share_of_time(const World& world, Usd monthly) {
+  double fixed = 0;
+  double most = 0;
+  for (const PoolModel& pool : world.pools) {
+    const double each = to_dollars(cost_of(pool.price.usd, kMonth));
+    (pool.most_nodes ? most : fixed) += each * pool.most_nodes.value_or(pool.nodes);
+  }
+  return most > 0 ? std::clamp((to_dollars(monthly) - fixed) / most, 0.0, 1.0) : 0;
+}
+
 // What is known of the best option's world.
 void add_provenance(const Scenario& base, const models::Catalogue& catalogue, Plan& plan) {
   PlanProbe probe;
@@ -194,8 +205,11 @@ void add_provenance(const Scenario& base, const models::Catalogue& catalogue, Pl
   plan.rooms = gpu_rooms(*world);
   for (const PoolModel& pool : world->pools) {
     if (!pool.spot) continue;
-    const double a_month = pool.spot->interruptions.per_second * to_seconds(kMonth) *
-                           pool.most_nodes.value_or(pool.nodes);
+    const double nodes =
+        pool.most_nodes
+            ? *pool.most_nodes * share_of_time(*world, plan.options.front().figures.monthly)
+            : pool.nodes;
+    const double a_month = pool.spot->interruptions.per_second * to_seconds(kMonth) * nodes;
     plan.spot.push_back({pool.name, *pool_result(pool).spot, a_month, most_in_a_month(a_month)});
   }
 }

@@ -140,7 +140,8 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
   CLI::Option* horizon = add_number(
       verb, "--horizon", 1, 60, plan.horizon,
       "So many months: what the best option becomes, what they cost, which nodes to commit to");
-  add_percent(verb, "--growth", plan.growth, "Of the traffic, from month to month (default 0%)")
+  add_percent(verb, "--growth", plan.growth, "Of the traffic, from month to month (default 0%)",
+              true)
       ->needs(horizon);
   add_text(verb, "--journal", plan.journal, "FILE",
            "Keep every simulation in this file as it ends, and do not repeat those it holds: a run "
