@@ -42,10 +42,14 @@ HtmlCell dollars_cell(const std::optional<Usd>& amount) {
   return {money_text(*amount), to_dollars(*amount), ""};
 }
 
+bool nothing_seen(const sim::PlannedObjective& objective) {
+  return !objective.pass && objective.value == scenarios::FigureValue(Duration{});
+}
+
 HtmlCell tightest_cell(const ShownOption& option) {
   const sim::PlannedObjective* worst = option.tightest();
   if (worst == nullptr) return {"–", std::nullopt, ""};
-  if (limit_share_of(option).value > kNothingDone) {
+  if (nothing_seen(*worst)) {
     return {fmt::format("{} {}: none answered", worst->workload, worst->name), std::nullopt, ""};
   }
   return {fmt::format("{} {} {}", worst->workload, worst->name,
@@ -56,7 +60,9 @@ HtmlCell tightest_cell(const ShownOption& option) {
 HtmlCell share_cell(const ShownOption& option) {
   const OptionFigure share = limit_share_of(option);
   if (!share.value) return {"–", std::nullopt, ""};
-  if (*share.value > kNothingDone) return {"never met", share.value, "bad"};
+  if (*share.value > kNothingDone) {
+    return {nothing_seen(*option.tightest()) ? "never met" : ">999×", share.value, "bad"};
+  }
   return {limit_share_text(*share.value), share.value, *share.value > 1 ? "bad" : ""};
 }
 

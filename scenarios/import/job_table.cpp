@@ -17,6 +17,8 @@
 namespace slicewise::scenarios {
 namespace {
 
+constexpr std::int32_t kPermilleOfPercent = 10;
+
 constexpr std::int64_t kMostInt32 = 2'147'483'647;
 constexpr std::int64_t kMostMemory = 1LL << 60U;  // bytes
 
@@ -76,6 +78,12 @@ void JobTableRows::read() {
     if (read_gpus(row) && read_host(row) && read_instances(instances) && read_times(row)) {
       add(row, instances);
     }
+  }
+  if (most_use_ > 0 && most_use_ <= kPermilleOfPercent && map_[JobField::GpuUse].unit != "share") {
+    report_.note(
+        fmt::format("no GPU use is above 1 %: if it is a share, say --columns gpu_use={}:share",
+                    map_[JobField::GpuUse].names),
+        table_.place(*at(JobField::GpuUse)));
   }
 }
 
@@ -144,6 +152,7 @@ bool JobTableRows::read_share(JobField field, std::int32_t& permille) {
                                                            : "is no SM activity from 0 to 100 %");
   }
   permille = static_cast<std::int32_t>(*share);
+  if (field == JobField::GpuUse) most_use_ = std::max(most_use_, permille);
   return true;
 }
 

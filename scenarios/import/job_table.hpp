@@ -64,6 +64,7 @@ class JobTableRows {
   PaiTables& pai_;
   JobRows& rows_;
   std::array<std::optional<std::size_t>, kJobFields> columns_;
+  std::int32_t most_use_ = 0;  // permille, of any row
   std::optional<std::size_t> iterations_;
   std::optional<std::size_t> iteration_time_;
   bool since_epoch_ = true;

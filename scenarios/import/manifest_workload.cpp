@@ -170,6 +170,10 @@ class WorkloadDraft {
     workload_.pods = pod_.copies;
     if (workload_.kind == Kind::Job) {
       workload_.pods = std::max(pod_.completions, pod_.copies);
+      workload_.backoff_limit = pod_.backoff_limit;
+      if (pod_.copies < workload_.pods) {
+        note("parallelism of Jobs: all of their pods are there at once");
+      }
       if (pod_.restart_policy == "Never") workload_.restart_policy = pod_.restart_policy;
     }
     if (pod_.kind == "CronJob") note("CronJobs: one run of each, their schedule is not read");

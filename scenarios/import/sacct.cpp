@@ -214,7 +214,7 @@ class SacctReader {
     if (plus != std::string_view::npos) row.gang = id.substr(0, plus);  // heterogeneous job
     if (id.find('[') != std::string_view::npos) {
       report_.remark(ImportRemark::Kind::Note,
-                     "arrays of which tasks still wait (12_[3-9]): one job each",
+                     "arrays of which tasks still wait (such as 12_[3-9]): one job each",
                      [this] { return table_.place(*id_); });
     }
     row.user = table_.value(user_);

@@ -48,6 +48,7 @@ struct DraftWorkload {
   std::int64_t gpus = 1;
   std::int64_t priority = 0;
   std::string restart_policy;
+  std::optional<std::int64_t> backoff_limit;
   std::vector<std::string> tolerations;  // as flow mappings
   DraftLabels node_selector;
   DraftLabels labels;

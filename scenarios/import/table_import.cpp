@@ -25,7 +25,7 @@ constexpr std::string_view kUsualNames =
     "start=start_time|started_at|start|scheduled_time,"
     "end=end_time|ended_at|finished_at|completion_time|end|finish_time|deletion_time,"
     "gpus=gpu_num|num_gpus|num_gpu|gpus|gpu_count|n_gpus|gpu_request|gpu,"
-    "cpu=cpu_num|num_cpus|cpus|cpu_request,wait=wait_time|queue_time|queue,"
+    "cpu=cpu_num|num_cpus|cpus|cpu_request,wait=wait_time|queue_time,"
     "limit=wall_time|time_limit|walltime,deadline=deadline|deadline_s|due,"
     "gpu_use=gpu_util|gpu_utilization|gpu_utilisation|gpu_use,"
     "sm_active=sm_active|sm_activity|sm_util,priority=priority,state=state|status,"

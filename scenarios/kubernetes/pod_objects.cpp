@@ -73,6 +73,7 @@ void count(const Node& from, const PodSet& set, PodFile& pod) {
   const bool has_two = !set.counts.back().empty();
   pod.completions =
       times(has_two ? replicas : 1, count_at(from, set.completions).value_or(has_two ? each : 1));
+  pod.backoff_limit = count_at(from, set.backoff_limit);
   pod.works_together =
       set.works_together || (has_two && each > 1 && set.purpose != PodPurpose::Ends);
   if (set.group_size.empty()) return;

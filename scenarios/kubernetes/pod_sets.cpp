@@ -105,11 +105,13 @@ constexpr std::array kPodSets = {
            .purpose = Ends,
            .pods = "spec.template",
            .counts = {"spec.parallelism"},
+           .backoff_limit = "spec.backoffLimit",
            .completions = "spec.completions"},
     PodSet{.kind = "CronJob",
            .purpose = Ends,
            .pods = "spec.jobTemplate.spec.template",
            .counts = {"spec.jobTemplate.spec.parallelism"},
+           .backoff_limit = "spec.jobTemplate.spec.backoffLimit",
            .completions = "spec.jobTemplate.spec.completions"},
     // Source: knative.dev/serving, pkg/apis/serving/v1.
     PodSet{.kind = "Service",

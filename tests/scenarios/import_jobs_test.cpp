@@ -264,6 +264,22 @@ TEST(Jobs, UnknownTablesGoByTheUsualNames) {
   EXPECT_THAT(got.remarks, HasSubstr("1 rows whose id was there before"));
 }
 
+TEST(Jobs, AShareOfOneIsNoPercentage) {
+  const std::string table = "submit,run,gpus,use\n0,9,1,0.95\n0,9,1,0.5\n";
+  const ImportedCsv percent = imported_table(table, "arrival=submit,run=run,gpus=gpus,gpu_use=use");
+  EXPECT_THAT(percent.remarks, HasSubstr("say --columns gpu_use=use:share"));
+  const ImportedCsv share =
+      imported_table(table, "arrival=submit,run=run,gpus=gpus,gpu_use=use:share");
+  EXPECT_THAT(share.remarks, testing::Not(HasSubstr("say --columns")));
+  EXPECT_THAT(share.csv, HasSubstr(",950"));
+}
+
+TEST(Jobs, AQueueHasANameAndIsNoTimeOfWaiting) {
+  const ImportedCsv got =
+      imported_table("submit,duration_s,gpus,queue\n0,9,1,prod\n0,9,1,test\n");
+  EXPECT_THAT(got.remarks, HasSubstr("columns that are not used: queue"));
+}
+
 TEST(Jobs, OwnTracesGoFromOneFormToTheOther) {
   const ImportedCsv got = imported_table("arrival_s,run_s,gpus\n3,4,5\n");
   EXPECT_EQ(got.csv, "arrival_s,run_s,gpus\n3,4,5\n");

@@ -68,6 +68,13 @@ TEST(ImportK8s, ADeploymentBecomesAServiceAJobAJob) {
   EXPECT_NE(result.yaml.find("TF_FORCE_GPU_ALLOW_GROWTH"), std::string::npos);
 }
 
+TEST(ImportK8s, AJobGivesUpAsItsFileSays) {
+  EXPECT_EQ(k8s({std::string(kJob)}).yaml.find("backoffLimit"), std::string::npos);
+  std::string once(kJob);
+  once.replace(once.find("completions: 6"), 14, "completions: 6\n  backoffLimit: 0");
+  EXPECT_EQ(k8s({once}).scenario.workloads[0].backoff_limit, 0);
+}
+
 TEST(ImportK8s, SaysWhatIsMissingAndWhere) {
   const Written result = k8s({std::string(kDeployment), std::string(kValues)});
   ASSERT_TRUE(result.missing.starts_with(

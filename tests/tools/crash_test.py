@@ -60,8 +60,10 @@ class BugReport(unittest.TestCase):
                 self.assertEqual(figures(packed.stdout), figures(file.read_text(encoding="utf-8")))
         packed = run("bugreport", "-f", "scenarios/examples/shared-inference.yaml", "--command",
                      "run --variant shared --set workloads.classifier.replicas=3").stdout
-        for word in ("classifier", "trainer", "shared-inference", "description"):
+        for word in ("classifier", "trainer", "shared-inference", "description", "It reads"):
             self.assertNotIn(word, packed)
+        with_trace = run("bugreport", "-f", "scenarios/examples/recorded-autoscaled.yaml").stdout
+        self.assertEqual(with_trace.count("# It reads "), 1)
         self.assertRegex(packed, r"# version: \d+\.\d+\.\d+, commit ")
         self.assertRegex(packed, r"# command: run --variant n\w{12} --set workloads\.n\w{12}\.replicas=3\n")
 

@@ -59,6 +59,14 @@ class Import(VerbCase):
         self.assertIn("-:3:3", result.stderr)
         self.assertIn("\n0,5,1,a\n", result.stdout)
 
+    def test_several_files_with_the_flag_or_without(self):
+        files = [f"scenarios/examples/cluster/{name}.yaml" for name in ("pods", "nodes")]
+        flags = run("import", "k8s", "-f", files[0], "-f", files[1])
+        self.assertEqual(flags.returncode, 0, flags.stderr)
+        for arguments in ((files[0], files[1]), ("-f", files[0], files[1])):
+            self.assertEqual(run("import", "k8s", *arguments).stdout, flags.stdout)
+        self.assertEqual(run("import", "-f", files[0], "k8s", files[1]).stdout, flags.stdout)
+
     def test_exit_codes(self):
         self.expect(2, "--file is required", "openb")
         self.expect(2, "--pool says nothing about `import openb`", "openb", LOGS + "openb.csv",

@@ -29,12 +29,14 @@ tl::expected<std::int64_t, std::string> whole_number(const std::string& text, st
   return value;
 }
 
-tl::expected<double, std::string> percentage(const std::string& text) {
+tl::expected<double, std::string> percentage(const std::string& text, bool may_be_zero) {
   constexpr double kLeast = 0.001;
   const auto share = scenarios::parse_percent(text);
-  if (!share || *share < kLeast) {
+  const bool is_zero = share && *share <= 0;
+  if (!share || (*share < kLeast && !(is_zero && may_be_zero))) {
     const bool lacks_sign = !text.ends_with('%') && scenarios::parse_percent(text + "%");
-    return tl::unexpected("\"" + text + "\" is not a percentage from 0.1% to 100%" +
+    return tl::unexpected("\"" + text + "\" is not a percentage from " +
+                          (may_be_zero ? "0%" : "0.1%") + " to 100%" +
                           (lacks_sign ? "; did you mean \"" + text + "%\"?" : ""));
   }
   return *share;
@@ -223,7 +225,7 @@ CommandInfo command_info(const CLI::App& app) {
                    .positional_choices = {},
                    .commands = {}};
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_positional()) {
+    if (option->get_positional() && !option->get_group().empty()) {
       info.positionals.push_back(positional_info(*option));
       const std::vector<std::string> choices = split_choices(option->get_type_name());
       if (!choices.empty()) info.positional_choices = choices;

@@ -58,6 +58,16 @@ class HelpFormatter : public CLI::Formatter {
     return out;
   }
   // What is a positional too is described there.
+  // What add_more_files adds is the same argument again.
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    constexpr std::string_view kAgain = " [...]";
+    std::string usage = CLI::Formatter::make_usage(app, std::move(name));
+    if (const std::size_t at = usage.find(kAgain); at != std::string::npos) {
+      usage.erase(at, kAgain.size());
+    }
+    return usage;
+  }
+
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
     if (is_positional || !option->get_positional()) {
       return CLI::Formatter::make_option(option, is_positional);
@@ -171,9 +181,10 @@ inline void add_numbers(CLI::App& verb, const std::string& flag, std::int64_t lo
 
 // An option that takes a share above zero: "2%".
 inline CLI::Option* add_percent(CLI::App& app, const std::string& names,
-                                std::optional<double>& target, const std::string& description) {
-  const auto assign = [&target, names](const std::string& text) {
-    const auto value = percentage(text);
+                                std::optional<double>& target, const std::string& description,
+                                bool may_be_zero = false) {
+  const auto assign = [&target, names, may_be_zero](const std::string& text) {
+    const auto value = percentage(text, may_be_zero);
     if (!value) throw CLI::ValidationError(names, value.error());
     target = *value;
   };
@@ -182,6 +193,15 @@ inline CLI::Option* add_percent(CLI::App& app, const std::string& names,
 
 // A file that a verb reads is named with or without the flag.
 inline constexpr const char* kFileNames = "-f,--file,file";
+
+// ... and any number of them without: with it each takes one, so that what follows may be another
+// argument. Call it right after the option of kFileNames.
+inline void add_more_files(CLI::App& verb, std::vector<std::string>& files) {
+  const auto append = [&files](const std::vector<std::string>& more) {
+    files.insert(files.end(), more.begin(), more.end());
+  };
+  verb.add_option_function<std::vector<std::string>>("more", append)->type_name("FILE")->group("");
+}
 
 inline void add_scenario_flags(CLI::App& verb, std::string& file, std::vector<std::string>& set,
                                std::string& out) {

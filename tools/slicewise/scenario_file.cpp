@@ -15,6 +15,7 @@
 
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/reports/studies.hpp"
+#include "slicewise/scenarios/decompress.hpp"
 #include "slicewise/scenarios/load.hpp"
 #include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/run.hpp"
@@ -36,9 +37,11 @@ Expected<ScenarioFile> open_scenario(const std::string& path, const std::vector<
 
 ScenarioFile scenario_of(SourceText source, const std::vector<std::string>& set) {
   ScenarioFile file;
-  file.loaded = scenarios::read_scenario_file(source, {.set = set}, [](const std::string& trace) {
-    return read_source(trace, scenarios::kLargestTrace);
-  });
+  const auto read_trace_file = [](const std::string& name) {
+    Expected<SourceText> trace = read_source(name, scenarios::kLargestTrace);
+    return trace ? scenarios::decompressed(std::move(*trace)) : std::move(trace);
+  };
+  file.loaded = scenarios::read_scenario_file(source, {.set = set}, read_trace_file);
   const auto& variants = file.loaded.set.variants;
   if (current_host() == nullptr) {  // what is remembered is of the process
     remember_scenario(file.loaded.set.sha256, variants.empty() ? 0 : variants.front().seed);

@@ -24,7 +24,9 @@ namespace slicewise::tools {
 
 // A scenario file as the user gave it, with the --set flags: what diagnostics point into.
 struct ScenarioFile {
-  std::vector<SourceText> texts;  // the file, "--set" with one flag a line, its traces
+  // The file, "--set" and "--sweep" with one flag a line, its traces; of a plan's option the plan
+  // before them.
+  std::vector<SourceText> texts;
   scenarios::LoadedScenario loaded;
   std::vector<std::string> settings;      // --set
   std::string price_file;                 // of a plan's option, the prices that it was planned with
@@ -32,6 +34,7 @@ struct ScenarioFile {
 
   // The scenario's file, also where an option of a plan was read.
   const SourceText& source() const { return texts.at(is_option ? 1 : 0); }
+  std::span<const SourceText> traces() const { return std::span(texts).subspan(is_option ? 4 : 3); }
   bool is_option = false;
   std::string origin;  // of a plan's option, which one and what the plan found
 };

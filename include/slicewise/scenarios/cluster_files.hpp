@@ -95,6 +95,7 @@ struct PodFile {
   SourceLocation object_where;   // where the object begins
   std::int64_t copies = 1;       // replicas, parallelism
   std::int64_t completions = 1;  // of a Job
+  std::optional<std::int64_t> backoff_limit;
   PodPurpose purpose = PodPurpose::Unsaid;  // by the kind of the object
   bool works_together = false;              // one of these pods alone is of no use
   bool is_served = false;                   // by a Service with an address

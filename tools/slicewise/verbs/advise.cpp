@@ -378,6 +378,7 @@ void add_advise(CLI::App& app, AdviseCommand& advise, CommonFlags& flags) {
                   "(default: kubectl is asked, get only)")
       ->type_name("FILE")
       ->allow_extra_args(false);
+  add_more_files(verb, advise.files);
   add_text(verb, "--context", advise.context, "NAME", "Of kubectl (default: the current one)");
   add_text(verb, "--kubeconfig", advise.kubeconfig, "FILE", "Of kubectl");
   add_text(verb, "--name", advise.name, "NAME", "Of the cluster: in the scenario and its metrics");

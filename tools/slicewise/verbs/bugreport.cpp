@@ -101,8 +101,8 @@ ExitCode execute(const BugReportCommand& command, const CommonFlags& flags) {
       "# version: {}, commit {}, built with {}\n",
       build.version, build.commit, build.compiler);
   if (!packed->command.empty()) text += fmt::format("# command: {}\n", packed->command);
-  for (std::size_t n = 2; n < file->texts.size(); ++n) {
-    text += fmt::format("# It reads {}, which is not in here.\n", file->texts[n].name);
+  for (const SourceText& trace : file->traces()) {
+    text += fmt::format("# It reads {}, which is not in here.\n", trace.name);
   }
   if (!packed->kept.empty()) {
     text += fmt::format("# Names that its trace has are still in here: {}.\n",

@@ -31,6 +31,7 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CommonFlags& flag
       ->type_name("FILE")
       ->required()
       ->allow_extra_args(false);
+  add_more_files(verb, calibrate.files);
   add_text(verb, "--workload", calibrate.context.workload, "NAME",
            "What was measured, where the file does not say");
   add_text(verb, "--gpu", calibrate.context.gpu, "GPU",

@@ -211,6 +211,7 @@ void add_import(CLI::App& app, ImportCommand& import, CommonFlags& flags) {
                   "File to read, - for standard input; may be repeated; .gz, .zst and .tar too")
       ->type_name("FILE")
       ->allow_extra_args(false);
+  add_more_files(verb, import.files);
   verb.add_option_function<std::string>(
           "-o,--output", [&import](const std::string& word) { take_output(word, import); },
           "Format (default trace: CSV), or a file whose name tells it: trace.swt is binary")
