@@ -91,7 +91,9 @@ constexpr Field kSloFields[] = {
     objective(T::Duration, "completionP95", "2h",
               "95th percentile of the time from submission to completion of a pod.")
         .positive(),
-    objective(T::Duration, "waitP95", "10m", "95th percentile of the time a pod is Pending.")
+    objective(T::Duration, "waitP95", "10m",
+              "95th percentile of the time from the submission of a pod to its first "
+              "running container.")
         .positive(),
     objective(T::Duration, "deadline", "8h", "Every Job is done this long after it was submitted.")
         .positive(),

@@ -32,13 +32,15 @@ WantedInstance wanted_by(const std::vector<NodeRequirement>& requirements) {
 
 std::string type_of(const WantedInstance& wanted, std::span<const InstanceGpus> instances) {
   if (!wanted.type.empty()) return wanted.type;
-  if (!wanted.family.empty()) {
+  if (!wanted.family.empty() && (!wanted.size.empty() || wanted.gpu_count.empty())) {
     return fmt::format("{}.{}", wanted.family, wanted.size.empty() ? "xlarge" : wanted.size);
   }
+  if (wanted.family.empty() && wanted.gpu.empty()) return {};
   const auto count = whole_of(wanted.gpu_count).value_or(1);
   const InstanceGpus* best = nullptr;
   for (const InstanceGpus& type : instances) {
-    if (type.gpu != wanted.gpu) continue;
+    if (!wanted.gpu.empty() && type.gpu != wanted.gpu) continue;
+    if (!wanted.family.empty() && !type.name.starts_with(wanted.family + ".")) continue;
     const bool fits = type.count >= count;
     const bool best_fits = best != nullptr && best->count >= count;
     const bool is_better = best == nullptr || (fits && !best_fits) ||

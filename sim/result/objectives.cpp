@@ -135,7 +135,8 @@ std::optional<FigureValue> value_of(Figure figure, const Observed& observed,
   switch (figure) {
     case Figure::Availability:
       if (!result.requests || result.requests->arrived <= 0) return std::nullopt;
-      return Share{result.requests->availability};
+      // What waits in a queue that only grows was asked for and is not answered.
+      return Share{std::min(result.requests->availability, 1 - result.requests->left_over)};
     case Figure::Throughput:
       return Rate{result.throughput_per_second};
     case Figure::CompletionP95:

@@ -201,14 +201,17 @@ spec: {template: {metadata: {annotations: {karpenter.sh/do-not-disrupt: "true", 
 }
 
 TEST(ImportK8s, InstanceTypesAreGuessedByWhatTheCallerKnowsOfThem) {
-  const auto with = [](const std::string& count) {
+  const auto with = [](const std::string& count, const std::string& kind =
+                                                     "{key: karpenter.k8s.aws/instance-gpu-name, "
+                                                     "operator: In, values: [l4]}") {
     ImportOptions options;
     options.instances = {
         {"g6.xlarge", "l4", 1}, {"g6.12xlarge", "l4", 4}, {"g6.24xlarge", "l4", 4}};
     const std::string pool = R"(
 kind: NodePool
 metadata: {name: gpus}
-spec: {template: {spec: {requirements: [{key: karpenter.k8s.aws/instance-gpu-name, operator: In, values: [l4]},
+spec: {template: {spec: {requirements: [)" +
+                             kind + R"(,
   {key: karpenter.k8s.aws/instance-gpu-count, operator: In, values: [")" +
                              count + R"("]}]}}}
 )";
@@ -218,6 +221,8 @@ spec: {template: {spec: {requirements: [{key: karpenter.k8s.aws/instance-gpu-nam
   EXPECT_EQ(with("2").instance_type.value, "g6.12xlarge");
   EXPECT_EQ(with("2").nodes, 1);                            // 3 pods
   EXPECT_EQ(with("8").instance_type.value, "g6.12xlarge");  // the most there are
+  const std::string family = "{key: karpenter.k8s.aws/instance-family, operator: In, values: [g6]}";
+  EXPECT_EQ(with("4", family).instance_type.value, "g6.12xlarge");
 }
 
 // As the scheduler counts: an init container that always restarts stays beside the others.

@@ -107,6 +107,16 @@ TEST(MergeRequests, APipelineIsAWorkloadOfItsOwnAndItsObjectivesAreJudged) {
   EXPECT_EQ(variant.findings.back().where.line, 7);
 }
 
+// Of 1,000 that were asked 400 wait in a queue that grew: as an objective that is no availability.
+TEST(MergeRequests, AnObjectiveOfAvailabilityCountsAQueueThatGrew) {
+  std::vector<Replication> runs = {replication(600), replication(600)};
+  for (Replication& run : runs) run.pipelines[0].requests.arrived = 1000;
+  const VariantResult variant = merge(world_of_service(), runs);
+  const ObjectiveResult& available = variant.workloads[1].objectives[1];
+  EXPECT_FALSE(available.pass);
+  EXPECT_NEAR(std::get<scenarios::Share>(available.value).of_one, 0.6, 0.01);
+}
+
 std::vector<Code> codes_of(const Diagnostics& findings) {
   std::vector<Code> codes;
   for (const Diagnostic& d : findings) codes.push_back(d.code);
