@@ -255,6 +255,7 @@ const Record& cost_columns() {
 std::vector<CostRow> costs_of(const Recording& recording) {
   const sim::CostLedger& ledger = recording.result.cost.ledger;
   std::vector<CostRow> rows;
+  rows.reserve(sim::kLedgerParts.size() + 1);
   for (const sim::LedgerPart& part : sim::kLedgerParts) {
     rows.push_back({part.key, ledger.*part.usd});
   }

@@ -275,8 +275,7 @@ TEST(Jobs, AShareOfOneIsNoPercentage) {
 }
 
 TEST(Jobs, AQueueHasANameAndIsNoTimeOfWaiting) {
-  const ImportedCsv got =
-      imported_table("submit,duration_s,gpus,queue\n0,9,1,prod\n0,9,1,test\n");
+  const ImportedCsv got = imported_table("submit,duration_s,gpus,queue\n0,9,1,prod\n0,9,1,test\n");
   EXPECT_THAT(got.remarks, HasSubstr("columns that are not used: queue"));
 }
 
