@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -125,71 +124,6 @@ TEST(Scheduler, WhatIsFreedIsForThoseWhoBackOffToo) {
   };
   EXPECT_NEAR(wait_s(seconds(1)), 1799, 1e-6);
   EXPECT_NEAR(wait_s(milliseconds(1'799'500)), 0.5, 1e-6);
-}
-
-TEST(Scheduler, AStrictQueueLetsNobodyOvertakeItsHead) {
-  scenarios::Workload wide = demo::training(1);
-  wide.name.value = "wide";
-  wide.submit_at = seconds(1);
-  wide.pod.extended.front().count = 4;
-  scenarios::Workload late = demo::training(1);
-  late.name.value = "late";
-  late.submit_at = seconds(2);
-  scenarios::Scenario s = demo::scenario(demo::pool(0, 1), {demo::training(1), wide, late});
-  const auto wait_of_late = [&] { return demo::result(s).workloads.back().wait->mean; };
-  EXPECT_EQ(wait_of_late(), Duration{});
-  s.pod_queue = scenarios::PodQueue::Fifo;
-  EXPECT_GE(wait_of_late(), minutes(59));  // behind both
-}
-
-// One GPU of four is taken for half an hour; then `wide` takes all for as long.
-TEST(Scheduler, WithEasyThoseGoByTheHeadThatDoNotDelayIt) {
-  scenarios::Workload wide = demo::training(1);
-  wide.name.value = "wide";
-  wide.submit_at = seconds(1);
-  wide.pod.extended.front().count = 4;
-  scenarios::Workload late = demo::training(1);
-  late.name.value = "late";
-  late.submit_at = seconds(2);
-  const auto waits = [&] {
-    scenarios::Scenario s = demo::scenario(demo::pool(0, 1), {demo::training(1), wide, late});
-    s.pod_queue = scenarios::PodQueue::Easy;
-    const VariantResult r = demo::result(s);
-    return std::pair(to_seconds(r.workloads[1].wait->mean), to_seconds(r.workloads[2].wait->mean));
-  };
-  EXPECT_GE(waits().second, 3590);  // it would end 2 s too late
-  EXPECT_NEAR(waits().first, 1799, 1e-6);
-  late.work->units /= 2;
-  EXPECT_NEAR(waits().first, 1799, 1e-6);
-  EXPECT_EQ(waits().second, 0);
-  // Who fits nowhere for good holds up nobody.
-  late.work->units *= 2;
-  wide.pod.extended.front().count = 5;
-  EXPECT_EQ(demo::result([&] {
-              scenarios::Scenario s = demo::scenario(demo::pool(0, 1), {wide, late});
-              s.pod_queue = scenarios::PodQueue::Easy;
-              return s;
-            }())
-                .workloads[1]
-                .wait->mean,
-            Duration{});
-}
-
-// 340 years leave the clock.
-TEST(Scheduler, WithEasyNobodyGoesByWhoWouldNeverEnd) {
-  scenarios::Workload wide = demo::training(1);
-  wide.name.value = "wide";
-  wide.submit_at = seconds(1);
-  wide.pod.extended.front().count = 4;
-  scenarios::Workload endless = demo::training(1);
-  endless.name.value = "endless";
-  endless.submit_at = seconds(2);
-  endless.work->units = 5;
-  endless.measured->unit_time = hours(std::int64_t{24} * 365 * 68);
-  scenarios::Scenario s = demo::scenario(demo::pool(0, 1), {demo::training(1), wide, endless});
-  s.pod_queue = scenarios::PodQueue::Easy;
-  s.duration = hours(2);
-  EXPECT_NEAR(to_seconds(demo::result(s).workloads[1].wait->mean), 1799, 1e-6);
 }
 
 TEST(Scheduler, EveryResourceCountsAndTheMessageNamesTheOneThatIsShort) {
