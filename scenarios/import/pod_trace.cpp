@@ -223,7 +223,7 @@ class TraceOfPods {
     const std::int64_t cores = whole(amount_of(pod.amounts, "nvidia.com/gpucores"));
     const std::int64_t memory = whole(amount_of(pod.amounts, "nvidia.com/gpumem"));
     if (memory > 0 && ask.memory.count < 0)
-      ask.memory = mebibytes(std::min(memory, 1'000'000'000L));
+      ask.memory = mebibytes(std::min<std::int64_t>(memory, 1'000'000'000));
     if (cores > 0) {
       ask.milli = clamped(std::min<std::int64_t>(cores, 100) * 10);
     } else if (pod.node_replicas && *pod.node_replicas > 1) {

@@ -149,9 +149,6 @@ struct SensitivityCommand : StudyCommand {
 
 struct NeighboursCommand : StudyCommand {};
 
-// Bytes of the largest trace of jobs that is read.
-inline constexpr std::size_t kLargestJobTrace = 4ULL << 30U;
-
 struct ReplayCommand {
   std::string file;
   std::optional<std::int64_t> gpus;                      // one pool

@@ -303,10 +303,19 @@ bool keep_others(const fs::path& from, const fs::path& to) {
   return !error;
 }
 
+// In one step, which not every C library knows.
+bool exchange([[maybe_unused]] const fs::path& one, [[maybe_unused]] const fs::path& other) {
+#ifdef RENAME_EXCHANGE
+  return renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0;
+#else
+  return false;
+#endif
+}
+
 // The older one is removed with what has its name then.
 bool take_place(const fs::path& unfinished, const fs::path& target) {
   return keep_others(target, unfinished) && take_rights(target, unfinished) &&
-         renameat2(AT_FDCWD, unfinished.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0;
+         exchange(unfinished, target);
 }
 
 }  // namespace

@@ -2,24 +2,20 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <iterator>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/decompress.hpp"
+
+#include "process.hpp"
 
 namespace slicewise::tools {
 namespace {
@@ -40,39 +36,6 @@ tl::unexpected<Diagnostics> failed(const std::string& command, const std::string
   return tl::unexpected(
       Diagnostics{make_diagnostic(Code::FileUnreadable, {}, fmt::format("{}: {}", command, why),
                                   "advise -f FILE reads what kubectl get -o json printed")});
-}
-
-// What a program writes to standard output; the reason when it cannot be had.
-tl::expected<std::string, std::string> output_of(std::vector<std::string> words, std::size_t most) {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return tl::unexpected<std::string>(std::strerror(errno));
-  std::vector<char*> arguments(words.size() + 1);  // and nullptr at the end
-  std::ranges::transform(words, arguments.begin(), [](std::string& word) { return word.data(); });
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  pid_t child = 0;
-  const int problem =
-      posix_spawnp(&child, arguments.front(), &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  std::string text;
-  std::array<char, 65'536> buffer{};
-  while (problem == 0 && text.size() <= most) {
-    const ssize_t count = read(ends[0], buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-  }
-  close(ends[0]);
-  if (problem != 0) return tl::unexpected<std::string>(std::strerror(problem));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (text.size() > most) return tl::unexpected<std::string>("the answer is too large");
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return text;
-  return tl::unexpected(WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
-                                          : fmt::format("ended by signal {}", WTERMSIG(status)));
 }
 
 class Reader {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -302,6 +304,10 @@ void take_from_file(const scenarios::ReplayFile& file, ReplayCommand& command) {
   if (!command.replications) command.replications = file.replications;
   command.file = beside(command.file, file.trace.value);
 }
+
+// Bytes of the largest trace that is read; fewer where memory has no more addresses.
+constexpr auto kLargestJobTrace = static_cast<std::size_t>(
+    std::min<std::uint64_t>(4ULL << 30U, std::numeric_limits<std::size_t>::max() / 2));
 
 // The trace without a copy of it; nullopt when it is no binary one.
 std::optional<Expected<ReplayInput>> mapped_trace(const std::string& path) {

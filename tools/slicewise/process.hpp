@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+namespace slicewise::tools {
+
+// What a program writes to standard output; the reason when it cannot be had.
+tl::expected<std::string, std::string> output_of(std::vector<std::string> words, std::size_t most);
+
+}  // namespace slicewise::tools
