@@ -17,27 +17,28 @@ MODULES = HERE / "node_modules"
 EXAMPLES = "scenarios/examples/"
 
 
+def install_modules():
+    """What package-lock.json says, unless it is there already."""
+    if not shutil.which("npm"):
+        skip_without("npm")
+    stamp = MODULES / ".package-lock.json"
+    lock = HERE / "package-lock.json"
+    if stamp.exists() and stamp.stat().st_mtime >= lock.stat().st_mtime:
+        return
+    installed = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"],
+                               cwd=HERE, capture_output=True, text=True, check=False)
+    if installed.returncode != 0:
+        print(installed.stderr, file=sys.stderr)
+        skip_without("playwright-core (npm ci)")
+    os.utime(stamp)
+
+
 class Report(unittest.TestCase):
     def setUp(self):
         self.chromium = shutil.which("chromium")
         if not self.chromium:
             skip_without("chromium")
-        if not shutil.which("npm"):
-            skip_without("npm")
-        self.install_modules()
-
-    def install_modules(self):
-        """What package-lock.json says, unless it is there already."""
-        stamp = MODULES / ".package-lock.json"
-        lock = HERE / "package-lock.json"
-        if stamp.exists() and stamp.stat().st_mtime >= lock.stat().st_mtime:
-            return
-        installed = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"],
-                                   cwd=HERE, capture_output=True, text=True, check=False)
-        if installed.returncode != 0:
-            print(installed.stderr, file=sys.stderr)
-            skip_without("playwright-core (npm ci)")
-        os.utime(stamp)
+        install_modules()
 
     def write_page(self, folder, name, *arguments, code=0):
         page = pathlib.Path(folder) / f"{name}.html"

@@ -1,0 +1,36 @@
+// Puts the engine into one file of JavaScript, and that into one page:
+//   node assemble.mjs BUILD    of BUILD/tools/web/engine.{js,wasm}: BUILD/slicewise-engine.js and BUILD/slicewise.html
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const tree = join(here, '../..');
+const [build] = process.argv.slice(2);
+const read = (...path) => readFileSync(join(...path), 'utf8');
+
+// As it may stand in a script element.
+const literal = (value) => JSON.stringify(value).replaceAll('<', '\\u003c');
+
+const made = join(build, 'tools/web');
+const packed = gzipSync(readFileSync(join(made, 'engine.wasm')), { level: 9 }).toString('base64');
+const program = read(made, 'engine.js') + '\n' + read(here, 'worker.js');
+const engine = read(here, 'client.js') +
+  `Slicewise.program = ${literal(program)};\nSlicewise.packed = '${packed}';\n`;
+writeFileSync(join(build, 'slicewise-engine.js'), engine);
+
+// Examples that stand alone.
+const folder = join(tree, 'scenarios/examples');
+const examples = Object.fromEntries(readdirSync(folder)
+  .filter((name) => name.endsWith('.yaml')).sort()
+  .map((name) => [name, read(folder, name)])
+  .filter(([, text]) => !/^[^#\n]*\b(path|file|trace|manifest): *[\w./-]+\.\w+/m.test(text)));
+const parts = {
+  style: read(here, 'page.css'),
+  engine,
+  script: `const examples = ${literal(examples)};\n` + read(here, 'page.js'),
+};
+const page = read(here, 'page.html').replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
+writeFileSync(join(build, 'slicewise.html'), page);
+console.log(`${join(build, 'slicewise.html')}: ${(page.length / 1e6).toFixed(2)} MB`);

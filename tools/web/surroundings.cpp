@@ -1,0 +1,37 @@
+// What the program asks of its surroundings and a page does not have.
+#include <sys/xattr.h>
+
+#include "http_client.hpp"
+#include "process.hpp"
+
+// Emscripten has it in a header alone: files of its have no such rights.
+extern "C" ssize_t getxattr(const char* /*path*/, const char* /*name*/, void* /*value*/,
+                            size_t /*size*/) {
+  return -1;
+}
+
+namespace slicewise::tools {
+
+tl::expected<std::string, std::string> output_of(std::vector<std::string> /*words*/,
+                                                 std::size_t /*most*/) {
+  return tl::unexpected<std::string>("a page cannot start programs");
+}
+
+struct HttpClient::Curl {};
+
+HttpClient::HttpClient(HttpClient&&) noexcept = default;
+HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
+HttpClient::~HttpClient() = default;
+
+tl::expected<HttpClient, std::string> HttpClient::open() {
+  return tl::unexpected<std::string>(
+      "a page without network; save the answers and give them with -f");
+}
+
+tl::expected<HttpAnswer, std::string> HttpClient::get(const std::string& /*url*/,
+                                                      const std::string& /*token*/,
+                                                      std::size_t /*most*/) {
+  return tl::unexpected<std::string>("a page without network");
+}
+
+}  // namespace slicewise::tools
