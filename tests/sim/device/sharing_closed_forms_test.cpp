@@ -79,8 +79,8 @@ Fluid mps_gpu(double capacity_share, double norm_p) {
 }
 
 class SharingLaw : public testing::TestWithParam<double> {};
-INSTANTIATE_TEST_SUITE_P(ThoroughLoads, SharingLaw, testing::Values(0.3, 0.5, 0.7, 0.9));
-INSTANTIATE_TEST_SUITE_P(NightlyLoads, SharingLaw, testing::Values(0.95));
+INSTANTIATE_TEST_SUITE_P(ThoroughLoads, SharingLaw, testing::Values(0.3, 0.5, 0.7));
+INSTANTIATE_TEST_SUITE_P(NightlyLoads, SharingLaw, testing::Values(0.9, 0.95));
 
 // MPS, p = infinity, u = 1/4: phi(n) = min(n, 4), as M/M/4 in the mean, for any law of service.
 TEST_P(SharingLaw, MpsOfQuarterClientsIsErlangC) {

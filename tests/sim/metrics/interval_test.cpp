@@ -82,7 +82,7 @@ double two_busy_minutes(IntervalDice& dice, unsigned /*number*/, Histogram& hist
   return -std::log(1 - q) / (kServed - kRate);
 }
 
-TEST(QuantileIntervals, HoldWhereTheTailComesInBursts) {
+TEST(ThoroughQuantileIntervals, HoldWhereTheTailComesInBursts) {
   for (const double q : {0.99, 0.999}) {
     const int held =
         intervals_that_hold(q, [q](IntervalDice& dice, unsigned number, Histogram& histogram) {

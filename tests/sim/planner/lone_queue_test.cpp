@@ -62,7 +62,7 @@ TEST(LoneQueue, GrowsWhereMoreComesThanIsServed) {
 }
 
 // Whatever the closed form refuses misses its limit in most runs; it refuses half of what does.
-TEST(NodeBound, RefusesNoQueueThatStands) {
+TEST(ThoroughNodeBound, RefusesNoQueueThatStands) {
   int refused = 0;
   int missed = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {

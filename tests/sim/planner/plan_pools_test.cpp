@@ -81,7 +81,7 @@ TEST(Plan, LabelsAndTaintsGoWithThoseThatSelectThem) {
 
 // Two busy services overload a GPU where they meet, which one placement in three or so brings
 // about: what three replications seldom see must not be recommended.
-TEST(Plan, WhatStandsHoldsWhicheverPodsMeet) {
+TEST(ThoroughPlan, WhatStandsHoldsWhicheverPodsMeet) {
   std::vector<Workload> workloads;
   for (int w = 0; w < 6; ++w) {
     const bool busy = w == 0 || w == 5;
@@ -236,7 +236,7 @@ PlanOptions fleet_space() {
 }
 
 // Twenty services: too many to try every division. One pool would have to give each a GPU.
-TEST(PlannedFleet, PutsSmallOnesTogetherWhateverTheirNumber) {
+TEST(ThoroughPlannedFleet, PutsSmallOnesTogetherWhateverTheirNumber) {
   const auto plan = make_plan(fleet(16, 4), 0, demo::catalogue(), fleet_space());
   ASSERT_TRUE(plan);
   ASSERT_FALSE(plan->options.empty());

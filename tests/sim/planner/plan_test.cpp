@@ -89,7 +89,7 @@ TEST(PlanLines, RefuseWhatIsNotOurs) {
 
 // The curve had each number of pods on the fewest nodes that hold them, and ended at the first that
 // does not fit: it missed the option.
-TEST(Plan, ItsCurveOfPodsPerGpuHoldsTheOptionAsItIsRecommended) {
+TEST(ThoroughPlan, ItsCurveOfPodsPerGpuHoldsTheOptionAsItIsRecommended) {
   int curves = 0;
   for (std::uint32_t i = 0; i < 20; ++i) {
     PlanOptions options = small_space();
@@ -348,7 +348,7 @@ TEST(Plan, DoesNotCallItAFlipThatLessWorkCostsLess) {
   }
 }
 
-TEST(Plan, SaysWhatTheSecondOptionBears) {
+TEST(ThoroughPlan, SaysWhatTheSecondOptionBears) {
   int borne = 0;
   int missed = 0;
   for (std::uint32_t instance = 0; instance < 12; ++instance) {
