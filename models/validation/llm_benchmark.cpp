@@ -1,5 +1,8 @@
 #include "llm_benchmark.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +33,71 @@ std::string day_of(const std::string& stamp) {
   return is_date(day) ? day : std::string();
 }
 
+constexpr double kLeastMs = 1e-3;
+constexpr double kMostMs = 1e8;
+constexpr double kPerMillisecond = 1e-3;
+constexpr double kLongest = 1e8;  // of a prompt or an answer, in tokens
+// More say no more of the mean, and are simulated at each step of a fit.
+constexpr int kMostRequests = 5'000;
+
+bool has_all(CatalogFields& fields, std::initializer_list<const char*> names) {
+  return std::ranges::all_of(names, [&](const char* name) { return fields.has(name); });
+}
+
+std::vector<std::int32_t> alike(int requests, double tokens) {
+  return std::vector<std::int32_t>(static_cast<std::size_t>(std::min(requests, kMostRequests)),
+                                   static_cast<std::int32_t>(std::lround(std::max(1.0, tokens))));
+}
+
+// Lengths of the requests that were answered; of those that failed the answer has none.
+void take_lengths(CatalogFields& fields, ServedRequests& out) {
+  const std::vector<int> inputs = fields.integers("input_lens");
+  const std::vector<int> outputs = fields.integers("output_lens");
+  out.inputs.clear();
+  out.outputs.clear();
+  out.listed = true;
+  for (std::size_t n = 0; n < std::min(inputs.size(), outputs.size()); ++n) {
+    const bool answered =
+        inputs[n] > 0 && outputs[n] > 0 && inputs[n] <= kLongest && outputs[n] <= kLongest;
+    if (!answered || out.inputs.size() == kMostRequests) continue;
+    out.inputs.push_back(inputs[n]);
+    out.outputs.push_back(outputs[n]);
+  }
+}
+
+// nullopt for requests that come by a rate of their own, and where the file lacks a figure.
+std::optional<ServedRequests> served_by_vllm(CatalogFields& fields, bool at_any_rate) {
+  if (!at_any_rate || !has_all(fields, {"completed", "total_input_tokens", "total_output_tokens",
+                                        "mean_ttft_ms"})) {
+    return std::nullopt;
+  }
+  const int requests = fields.small_integer("completed", 1);
+  ServedRequests out;
+  out.at_once = requests;
+  out.first_token =
+      from_seconds(kPerMillisecond * fields.number("mean_ttft_ms", kLeastMs, kMostMs));
+  out.inputs = alike(requests, fields.number("total_input_tokens", 1, kLongest) / requests);
+  out.outputs = alike(requests, fields.number("total_output_tokens", 1, kLongest) / requests);
+  if (has_all(fields, {"input_lens", "output_lens"})) take_lengths(fields, out);
+  return out.inputs.empty() ? std::nullopt : std::optional(std::move(out));
+}
+
+std::optional<ServedRequests> served_by_genai_perf(CatalogFields& fields) {
+  if (!has_all(fields, {"time_to_first_token", "input_sequence_length", "output_sequence_length",
+                        "request_count"})) {
+    return std::nullopt;
+  }
+  const auto mean = [&](const char* name, double least, double most) {
+    return fields.object(name).number("avg", least, most);
+  };
+  const int requests = static_cast<int>(mean("request_count", 1, kLongest));
+  ServedRequests out;
+  out.first_token = from_seconds(kPerMillisecond * mean("time_to_first_token", kLeastMs, kMostMs));
+  out.inputs = alike(requests, mean("input_sequence_length", 1, kLongest));
+  out.outputs = alike(requests, mean("output_sequence_length", 1, kLongest));
+  return out;
+}
+
 }  // namespace
 
 bool is_llm_benchmark(const SourceText& file) {
@@ -51,9 +119,6 @@ Expected<std::vector<Measurement>> read_llm_benchmark(const SourceText& file,
     reading.add(Code::FieldMissing, file.name, fmt::format("the file does not say {}", what),
                 fmt::format("say it with {}", flag));
   };
-  constexpr double kLeastMs = 1e-3;
-  constexpr double kMostMs = 1e8;
-  constexpr double kPerMillisecond = 1e-3;
   const std::string vllm(kVllm);
   const std::string genai_perf(kGenaiPerf);
   const bool of_vllm = fields.has(vllm);
@@ -72,6 +137,9 @@ Expected<std::vector<Measurement>> read_llm_benchmark(const SourceText& file,
   } else {
     missing("how many requests were served at a time", "--batch");
   }
+  const bool at_any_rate = !root.contains("request_rate") || root["request_rate"] == "inf";
+  out.served = of_vllm ? served_by_vllm(fields, at_any_rate) : served_by_genai_perf(fields);
+  if (out.served && (counts || !of_vllm)) out.served->at_once = out.batch;
   if (fields.has("date")) out.date = day_of(fields.text("date"));
   if (const GpuModel* gpu = gpu_of(context, catalogue, file.name, reading.problems)) {
     out.gpu = gpu->name;

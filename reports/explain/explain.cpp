@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -94,8 +97,21 @@ std::vector<std::string> names_of_topics() {
   return names;
 }
 
+// GPU_OOM for "OOM": codes of which it is a word.
+std::vector<std::string> codes_with(std::string_view word) {
+  std::vector<std::string> codes;
+  for (const CodeInfo& code : kCodes) {
+    std::istringstream words{std::string(code.name)};
+    for (std::string one; std::getline(words, one, '_');) {
+      if (same_name(one, word)) codes.emplace_back(code.name);
+    }
+  }
+  return codes;
+}
+
 Diagnostics unknown_topic(std::string_view topic) {
-  std::vector<std::string> near = scenarios::similar_fields(topic);
+  std::vector<std::string> near = codes_with(topic);
+  std::ranges::move(scenarios::similar_fields(topic), std::back_inserter(near));
   if (const auto name = nearest_name(topic, names_of_topics())) near.insert(near.begin(), *name);
   std::string help;
   for (const std::string& name : near) help += (help.empty() ? "did you mean " : ", ") + name;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,7 @@
 #include "screen.hpp"
 
 // What `slicewise calibrate` shows: of each profile its points, its figures and what to measure
-// next.
+// next; of each language model its benchmarks and the step that they give.
 namespace slicewise::reports {
 namespace {
 
@@ -34,10 +35,10 @@ Cells point_cells(const sim::FittedProfile& fit) {
   return table;
 }
 
-Cells figure_cells(const sim::FittedProfile& fit) {
+Cells figure_cells(const std::vector<sim::FittedFigure>& fitted) {
   Cells table{{{"FIGURE", false, 0}, {"VALUE", true, 0}, {"95 %", true, 0}, {"BASIS", false, 0}},
               {}};
-  for (const sim::FittedFigure& figure : fit.figures) {
+  for (const sim::FittedFigure& figure : fitted) {
     table.rows.push_back(
         {figure.name, fmt::format("{:.4g}", figure.value),
          figure.half_width_95 ? fmt::format("\u00b1{:.2g}", *figure.half_width_95) : "-",
@@ -53,20 +54,32 @@ std::string command_of(const models::Measurement& setting) {
   return models::setting_of(setting);
 }
 
-ScreenPart profile_part(const sim::FittedProfile& fit) {
-  ScreenPart part{.heading = fit.profile.name};
-  ScreenPart points{.table = point_cells(fit)};
-  ScreenPart figures{.table = figure_cells(fit)};
+// The figures of a profile or a step, and how far to trust them.
+template <class Fitted>
+ScreenPart figures_part(const Fitted& fit) {
+  ScreenPart figures{.table = figure_cells(fit.figures)};
   std::string errors = fmt::format("Mean error {:.1f} %", fit.mean_error_percent);
   if (fit.left_out_error_percent) {
     errors += fmt::format("; of settings that the fit has not seen {:.1f} %",
                           *fit.left_out_error_percent);
   }
   figures.sentences.push_back({errors + "."});
+  constexpr double kFarOff = 10;
+  if (fit.mean_error_percent > kFarOff) {
+    figures.sentences.push_back(
+        {"The law does not follow these measurements: figures of it are no better than that."});
+  }
   if (!fit.undetermined.empty()) {
     figures.sentences.push_back({fmt::format("Not determined by these measurements: {}.",
                                              fmt::join(fit.undetermined, ", "))});
   }
+  return figures;
+}
+
+ScreenPart profile_part(const sim::FittedProfile& fit) {
+  ScreenPart part{.heading = fit.profile.name};
+  ScreenPart points{.table = point_cells(fit)};
+  ScreenPart figures = figures_part(fit);
   if (fit.launch_bound) {
     figures.sentences.push_back(
         {"Bound by launches: a small part of the GPU is as fast as all of it, so capacityShare is "
@@ -82,11 +95,61 @@ ScreenPart profile_part(const sim::FittedProfile& fit) {
   return part;
 }
 
+Cells served_cells(const sim::FittedStep& fit) {
+  Cells table{{{"AT ONCE", true, 0},
+               {"PROMPT", true, 0},
+               {"ANSWER", true, 0},
+               {"TTFT MS", true, 0},
+               {"FITTED", true, 0},
+               {"OFF %", true, 0},
+               {"TPOT MS", true, 0},
+               {"FITTED", true, 0},
+               {"OFF %", true, 0}},
+              {}};
+  for (const sim::ServedPoint& point : fit.points) {
+    std::vector<Cell> row{std::to_string(point.at_once), fmt::format("{:.0f}", point.input_tokens),
+                          fmt::format("{:.0f}", point.output_tokens)};
+    for (const sim::ServedPoint::Time& time : {point.first_token, point.per_token}) {
+      row.push_back(fmt::format("{:.4g}", time.measured_ms));
+      row.push_back(fmt::format("{:.4g}", time.predicted_ms));
+      row.push_back(residual_cell(time.predicted_ms, time.measured_ms));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+// As a scenario has it.
+std::string step_text(const models::LlmStep& step) {
+  return fmt::format(
+      "llm: {{step: {{weightsTime: {:.4g}ms, tokenTime: {:.4g}us, cacheReadTime: {:.4g}us, "
+      "overhead: {:.4g}ms}}}}",
+      step.weights_s * 1e3, step.token_s * 1e6, step.kv_read_s * 1e6, step.overhead_s * 1e3);
+}
+
+ScreenPart step_part(const sim::FittedStep& fit) {
+  ScreenPart part{.heading = fmt::format("{} on {}: a step", fit.workload, fit.gpu)};
+  ScreenPart figures = figures_part(fit);
+  if (std::ranges::any_of(fit.points,
+                          [](const auto& point) { return !point.first_token_counts; })) {
+    figures.sentences.push_back(
+        {"The files list no lengths of requests (--save-detailed), so how long several at once "
+         "wait "
+         "for each other's prompts is not known: their TTFT hardly counts, nor is it in the "
+         "error."});
+  }
+  figures.sentences.push_back({"A scenario has it as " + step_text(fit.step) +
+                               " beside the model's weights and kvBytesPerToken."});
+  part.parts = {{.table = served_cells(fit)}, std::move(figures)};
+  return part;
+}
+
 }  // namespace
 
 std::string calibration_table(const sim::FittedProfiles& fitted, const TextStyle& style) {
   Screen screen{"calibration", "", ""};
   for (const sim::FittedProfile& fit : fitted.profiles) screen.parts.push_back(profile_part(fit));
+  for (const sim::FittedStep& fit : fitted.steps) screen.parts.push_back(step_part(fit));
   return screen_text(screen, style, true);
 }
 

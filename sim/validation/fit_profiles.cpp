@@ -17,6 +17,7 @@
 #include "batch_line.hpp"
 #include "law_fit.hpp"
 #include "neighbour_fit.hpp"
+#include "step_fit.hpp"
 
 // Profiles from what a user measured.
 namespace slicewise::sim {
@@ -379,6 +380,7 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
   problems = profile_fit::without_time_alone(out, pairs);
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   profile_fit::add_neighbours(pairs, out);
+  out.steps = profile_fit::fit_steps(measurements, catalogue, out.notes);
   return out;
 }
 

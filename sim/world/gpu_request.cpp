@@ -26,7 +26,8 @@ std::vector<std::string> configured_names(const scenarios::NodePool& pool) {
 }
 
 std::string mismatch_help(const std::string& wanted, const std::vector<std::string>& names) {
-  std::string help = fmt::format("the node pools offer {}", fmt::join(names, ", "));
+  std::string help = names.empty() ? "the node pools offer no GPU"
+                                   : fmt::format("the node pools offer {}", fmt::join(names, ", "));
   if (std::ranges::find(names, wanted + ".shared") != names.end()) {
     help += "; renameByDefault: true replaces the name, so pods must ask for the .shared one";
   } else if (wanted.ends_with(".shared")) {
@@ -93,6 +94,7 @@ void note_no_offer(const Workload& spec, const scenarios::ExtendedRequest& reque
                    const std::vector<PoolModel>& pools, const Offered& offered,
                    const models::Catalogue& catalogue, Diagnostics& found) {
   const std::string& name = request.name.value;
+  if (!offered.any_pool) return;  // that is said already
   if (std::ranges::find(offered.names, name) != offered.names.end()) return;
   if (offered.any_mig_name && name.starts_with(kMigPrefix)) return;
   Diagnostic d = make_diagnostic(
@@ -108,6 +110,7 @@ void note_no_offer(const Workload& spec, const scenarios::ExtendedRequest& reque
 
 Offered offered_names(const scenarios::Scenario& scenario, const World& world) {
   Offered offered;
+  offered.any_pool = !scenario.node_pools.empty();
   const auto add = [&](const std::string& name) {
     if (std::ranges::find(offered.names, name) == offered.names.end()) {
       offered.names.push_back(name);

@@ -99,6 +99,7 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
 struct Offered {
   std::vector<std::string> names;  // by all pools, distinct
   bool any_mig_name = false;       // of a pool whose layout is not known
+  bool any_pool = false;
 };
 Offered offered_names(const scenarios::Scenario& scenario, const World& world);
 

@@ -1,5 +1,6 @@
 """--catalogue and slicewise calibrate: files of the user's own, from measurement to report."""
 
+import gzip
 import json
 import pathlib
 import tempfile
@@ -144,6 +145,16 @@ class Calibrate(unittest.TestCase):
             self.assertEqual((result.returncode, result.stdout), (3, ""))
             self.assertIn("bad.csv:2:6: error[FIELD_TYPE]", result.stderr)
             self.assertIn("bad.csv:3:3: error[GPU_UNKNOWN]", result.stderr)
+
+    def test_packed_files_are_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            packed = pathlib.Path(folder) / "m.csv.gz"
+            packed.write_bytes(gzip.compress(pathlib.Path(MEASURED).read_bytes()))
+            plain = run("calibrate", MEASURED)
+            self.assertEqual(run("calibrate", str(packed)).stdout, plain.stdout)
+            validated = run("validate", "--measurements", str(packed), "-o", "json")
+            self.assertEqual(validated.returncode, run("validate", "--measurements", MEASURED).returncode)
+            self.assertIn("m.csv.gz", validated.stdout)
 
     def test_flags_say_what_the_file_leaves_out(self):
         result = run("calibrate", "-", "--workload", "w", "--gpu", "T4", "--batch", "4",

@@ -10,6 +10,7 @@ import unittest
 
 from program import BINARY, EXAMPLE, PODS_LOST, ROOT, environment, run
 
+TRACE = "scenarios/examples/logs/team-trace.csv"
 BROKEN_SCENARIO = """apiVersion: slicewise.dev/v1alpha1
 kind: Scenario
 metadata: {name: broken}
@@ -68,6 +69,21 @@ class ExitCodes(unittest.TestCase):
                 self.assertIn(words, self.expect(2, *arguments).stderr)
         self.assertIn('did you mean "5%"?', self.expect(
             2, "max-load", EXAMPLE, "--precision", "5").stderr)
+
+    def test_what_is_not_known_is_said_with_what_there_is(self):
+        for arguments, words in ((["get", "bogus"], "one of instances, "),
+                                 (["explain", "oom"], "did you mean GPU_OOM"),
+                                 (["replay", TRACE, "--instances", "p3.16xlarge=-1"],
+                                  '"-1" is not a whole number')):
+            with self.subTest(arguments=arguments):
+                self.assertIn(words, self.expect(2, *arguments).stderr)
+
+    def test_pools_under_another_name_are_said_once(self):
+        """And not again of each workload that asks them for a GPU."""
+        scenario = (ROOT / EXAMPLE).read_text(encoding="utf-8").replace("nodePools:", "nodepools:", 1)
+        result = self.expect(3, "check", "-f", "-", stdin=scenario)
+        self.assertIn('did you mean "nodePools"?', result.stdout)
+        self.assertNotIn("RESOURCE_NAME_MISMATCH", result.stdout)
 
     def test_a_document_of_another_kind_is_said_once(self):
         for text, words in (("apiVersion: apps/v1\nkind: Deployment\n", "slicewise import k8s"),

@@ -125,7 +125,9 @@ UsageError unknown_argument(const CommandInfo& verb, const std::string& full_nam
   }
   const std::string quoted = "\"" + argument + "\"";
   if (!verb.commands.empty()) {
-    return {"unknown verb " + quoted + did_you_mean(argument, names_of(verb.commands)), help};
+    const std::vector<std::string> known = names_of(verb.commands);
+    return {"unknown verb " + quoted + did_you_mean(argument, known),
+            "one of " + joined(known, ", ") + ", " + help};
   }
   return {"unexpected argument " + quoted, help};
 }

@@ -25,8 +25,6 @@
 namespace slicewise::tools {
 namespace {
 
-constexpr std::int64_t kMostNodes = 1'000'000;
-
 Diagnostic wrong_value(const std::string& message, const std::string& help) {
   return make_diagnostic(Code::ValueRange, {}, message, help);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,8 @@
 #include "commands.hpp"
 
 namespace slicewise::tools {
+
+inline constexpr std::int64_t kMostNodes = 1'000'000;
 
 // What --gpus, --nodes or --instances say.
 struct NamedCluster {

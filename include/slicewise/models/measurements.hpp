@@ -16,6 +16,16 @@ namespace slicewise::models {
 
 enum class MeasuredSharing : std::uint8_t { Alone, Mps, TimeSlicing };
 
+// What the benchmark of a language model server sent: some requests at once, then one whenever one
+// was answered. Lengths in the order of arrival, as many of one as of the other.
+struct ServedRequests {
+  int at_once = 1;
+  std::vector<std::int32_t> inputs;   // tokens of the prompts
+  std::vector<std::int32_t> outputs;  // of the answers
+  bool listed = false;                // false: every length is the mean
+  Duration first_token;               // mean time to it
+};
+
 // The mean time of one step (a batch) of one process.
 struct Measurement {
   std::string workload;
@@ -28,7 +38,8 @@ struct Measurement {
   int clients = 1;            // equal processes on the slice, this one included
   std::string beside;         // the workload of one more process there, under MPS; "" for none
   Duration time;
-  Duration kernel_time{};  // mean length of its kernels; 0 when not measured
+  Duration kernel_time{};                // mean length of its kernels; 0 when not measured
+  std::optional<ServedRequests> served;  // `time` is that of each token after the first
   std::string driver;
   std::string date;
   SourceLocation where;
@@ -49,7 +60,8 @@ struct MeasuredContext {
 //   the CSV report of Triton's perf_analyzer: its row of the lowest concurrency is the workload
 //   alone, and a step takes its `Server Compute Infer`,
 //   the JSON of `vllm bench serve` or genai-perf: a step is one token of every request, the batch
-//   the requests that are served at a time,
+//   the requests that are served at a time; lengths that the file does not list (vLLM's
+//   --save-detailed) are all the mean,
 //   the document of tools/gpu_probe: its kernels under MPS, or on MIG slices.
 // All mistakes at once, with line and column.
 Expected<std::vector<Measurement>> read_measurements(const SourceText& file,

@@ -47,8 +47,35 @@ struct FittedProfile {
   std::optional<NextMeasurement> next;
 };
 
+// A benchmark of a language model server: means over its requests.
+struct ServedPoint {
+  struct Time {
+    double measured_ms = 0;
+    double predicted_ms = 0;
+  };
+  int at_once = 1;
+  double input_tokens = 0;
+  double output_tokens = 0;
+  Time first_token;
+  bool first_token_counts = true;  // false: of several at once, of lengths that are not known
+  Time per_token;                  // each after the first
+};
+
+// The step of continuous batching (llm_step.hpp) of one language model on one GPU.
+struct FittedStep {
+  std::string workload;
+  std::string gpu;
+  models::LlmStep step;
+  std::vector<FittedFigure> figures;      // of the step, ms
+  std::vector<std::string> undetermined;  // figures that the benchmarks hardly say anything about
+  std::vector<ServedPoint> points;
+  double mean_error_percent = 0;
+  std::optional<double> left_out_error_percent;
+};
+
 struct FittedProfiles {
   std::vector<FittedProfile> profiles;  // by workload, GPU and batch
+  std::vector<FittedStep> steps;        // by workload and GPU
   std::string date;                     // of the newest measurement, "" when none has one
   Diagnostics notes;                    // what was measured and is not in the profiles
 };
@@ -58,9 +85,10 @@ inline constexpr std::size_t kMostMeasurements = 5'000;
 
 // Law E1 and E2 by models::calibrate(), the exponent p and beta one for all batches of a workload
 // where the data determine them, else the usual ones; the duty from time-slicing. Intervals are
-// those of the linearised fit. A workload that was never measured alone on the whole GPU or a
-// slice, nor in any setting from which its time alone follows, is a diagnostic; so is one more than
-// kMostMeasurements.
+// those of the linearised fit. Benchmarks of a language model server give the step that the very
+// scheduler of a scenario would have needed for them. A workload that was never measured alone on
+// the whole GPU or a slice, nor in any setting from which its time alone follows, is a diagnostic;
+// so is one more than kMostMeasurements.
 Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measurements,
                                       const models::Catalogue& catalogue);
 

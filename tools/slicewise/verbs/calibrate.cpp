@@ -8,6 +8,7 @@
 
 #include "slicewise/models/measurements.hpp"
 #include "slicewise/reports/calibration_report.hpp"
+#include "slicewise/scenarios/decompress.hpp"
 #include "slicewise/sim/calibration.hpp"
 
 #include "../commands.hpp"
@@ -27,7 +28,8 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CommonFlags& flag
   verb.add_option(
           kFileNames, calibrate.files,
           "Measurements: CSV or JSON (slicewise explain measurements), or what perf_analyzer, "
-          "genai-perf, vllm bench serve, nsys stats or gpu_probe wrote; may be repeated")
+          "genai-perf, vllm bench serve, nsys stats or gpu_probe wrote; may be repeated; also .gz, "
+          ".zst")
       ->type_name("FILE")
       ->required()
       ->allow_extra_args(false);
@@ -49,6 +51,7 @@ ExitCode execute(const CalibrateCommand& command, const CommonFlags& flags) {
   std::vector<SourceText> texts;
   for (const std::string& name : command.files) {
     Expected<SourceText> text = read_source(name);
+    if (text) text = scenarios::decompressed(std::move(*text));
     if (!text) return fail(text.error(), {}, flags);
     texts.push_back(std::move(*text));
   }

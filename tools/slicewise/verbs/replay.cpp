@@ -242,6 +242,14 @@ void add_choices(CLI::App& app, const std::string& name,
       ->type_name(joined(words, "|"));
 }
 
+// Of "p3.16xlarge=250"; "" where it is one, or none is said.
+std::string wrong_count(const std::string& entry) {
+  const std::size_t equals = entry.find('=');
+  if (equals == std::string::npos) return "";
+  const auto count = whole_number(entry.substr(equals + 1), 1, kMostNodes);
+  return count ? "" : fmt::format("\"{}\": {}", entry, count.error());
+}
+
 void add_sharing(CLI::App& verb, std::vector<scenarios::SharingWay>& sharings) {
   const auto assign = [&sharings](const std::vector<std::string>& given) {
     for (const std::string& text : given) {
@@ -310,7 +318,8 @@ void add_replay(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
   verb.add_option("--instances", replay.instances, "Instance types and counts: p3.16xlarge=250")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->type_name("TYPE=N");
+      ->type_name("TYPE=N")
+      ->check(CLI::Validator(wrong_count, ""));
   add_text(verb, "--region", replay.region, "REGION",
            "Whose on-demand prices --instances cost (default us-east-1)");
   add_prices(verb, replay.prices);

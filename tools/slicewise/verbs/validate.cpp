@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "slicewise/models/measurements.hpp"
 #include "slicewise/models/validation.hpp"
 #include "slicewise/reports/studies.hpp"
+#include "slicewise/scenarios/decompress.hpp"
 #include "slicewise/sim/validation.hpp"
 
 #include "../command_line.hpp"
@@ -106,7 +108,8 @@ ExitCode add_pairs(const ValidateCommand& command, const CommonFlags& flags,
 ExitCode add_measurements(const ValidateCommand& command, const CommonFlags& flags,
                           const models::Catalogue& catalogue, models::ValidationSet& set) {
   if (command.measurements.empty()) return ExitCode::Success;
-  const Expected<SourceText> file = read_source(command.measurements);
+  Expected<SourceText> file = read_source(command.measurements);
+  if (file) file = scenarios::decompressed(std::move(*file));
   if (!file) return fail(file.error(), {}, flags);
   const auto read = models::read_measurements(*file, catalogue);
   if (!read) return fail(read.error(), {*file}, flags);

@@ -1,0 +1,293 @@
+#include "step_fit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "slicewise/models/least_squares.hpp"
+#include "slicewise/models/llm_step.hpp"
+#include "slicewise/portable_math.hpp"
+#include "slicewise/sim/serving/continuous_batching.hpp"
+
+#include "law_fit.hpp"
+
+namespace slicewise::sim::profile_fit {
+namespace {
+
+using models::LlmStep;
+using models::ServedRequests;
+
+// Seconds, means over the requests.
+struct Seen {
+  double first_token = 0;
+  double per_token = 0;  // after the first
+};
+
+// The requests of a benchmark under `law`: as many as are let in at once, a new one whenever one is
+// answered, by the scheduler that scenarios run.
+Seen serve(const LlmStep& law, const ServedRequests& asked) {
+  constexpr std::int64_t kRoomForAll = std::int64_t{1} << 40;
+  const BatchingLimits usual;
+  ContinuousBatching server(
+      law, {.max_sequences = asked.at_once,
+            .max_batched_tokens = std::max(usual.max_batched_tokens, asked.at_once),
+            .cache_tokens = kRoomForAll});
+  TimePoint now;
+  std::size_t sent = 0;
+  const auto send = [&](std::size_t count) {
+    for (; count > 0 && sent < asked.inputs.size(); --count, ++sent) {
+      server.push({.arrived = now,
+                   .input_tokens = asked.inputs[sent],
+                   .output_tokens = asked.outputs[sent]});
+    }
+  };
+  Seen seen;
+  std::size_t long_answers = 0;
+  send(static_cast<std::size_t>(asked.at_once));
+  while (!server.idle()) {
+    now = now + server.begin(now);
+    const auto answered = server.end(now);
+    for (const LlmAnswer& answer : answered) {
+      seen.first_token += to_seconds(answer.first_token - answer.request.arrived);
+      const int later = answer.request.output_tokens - 1;
+      if (later == 0) continue;
+      seen.per_token += to_seconds(now - answer.first_token) / later;
+      ++long_answers;
+    }
+    send(answered.size());
+  }
+  seen.first_token /= static_cast<double>(sent);
+  if (long_answers > 0) seen.per_token /= static_cast<double>(long_answers);
+  return seen;
+}
+
+// How long a prompt waits for others hangs on when they come, and so on the lengths of all.
+bool knows_waits(const ServedRequests& asked) { return asked.listed || asked.at_once == 1; }
+
+enum Part : std::size_t { kWeights, kToken, kCacheRead, kOverhead, kParts };
+
+struct PartOfStep {
+  const char* name;
+  double LlmStep::*value;
+};
+constexpr std::array<PartOfStep, kParts> kPartsOfStep{{{"weightsTime", &LlmStep::weights_s},
+                                                       {"tokenTime", &LlmStep::token_s},
+                                                       {"cacheReadTime", &LlmStep::kv_read_s},
+                                                       {"overhead", &LlmStep::overhead_s}}};
+
+// What is believed of the logarithm of a part before anything was measured.
+struct Belief {
+  double mean = 0;
+  double deviation = 0;
+};
+
+// Hosts take 0.3 to 1 ms of a step; a token's keys and values are 32 KiB to 512 KiB in models of 7
+// to 70 billion parameters. Of the rest nothing is believed.
+std::array<Belief, kParts> beliefs(const std::vector<const Measurement*>& runs,
+                                   const models::GpuModel& gpu) {
+  constexpr double kNothing = 10;
+  constexpr double kHost = 0.6e-3;
+  constexpr std::int64_t kCacheOfToken = 128 * 1024;
+  double least = to_seconds(runs.front()->time);
+  double token = least;
+  for (const Measurement* run : runs) {
+    const ServedRequests& asked = *run->served;
+    const double tokens = std::accumulate(asked.inputs.begin(), asked.inputs.end(), 0.0) /
+                          static_cast<double>(asked.inputs.size());
+    least = std::min(least, to_seconds(run->time));
+    token = std::min(token, to_seconds(asked.first_token) / tokens);
+  }
+  return {{{portable_log(least), kNothing},
+           {portable_log(token), kNothing},
+           {portable_log(models::cache_read_seconds(Bytes{kCacheOfToken}, gpu)), 1.5},
+           {portable_log(kHost), 0.6}}};
+}
+
+LlmStep step_at(std::span<const double> logs) {
+  LlmStep step;
+  for (std::size_t part = 0; part < kParts; ++part) {
+    step.*kPartsOfStep[part].value = portable_exp(logs[part]);
+  }
+  return step;
+}
+
+// The time to the first token and that of each later one, of every run; then how far the parts are
+// from what was believed.
+class StepSearch {
+ public:
+  StepSearch(std::vector<const Measurement*> runs, std::array<Belief, kParts> believed)
+      : runs_(std::move(runs)), believed_(believed) {
+    std::vector<double> start;
+    std::vector<models::Bound> bounds;
+    for (const Belief& belief : believed_) {
+      start.push_back(belief.mean);
+      bounds.push_back({belief.mean - kReach, belief.mean + kReach});
+    }
+    const auto residuals = [this](std::span<const double> at, std::span<double> out) {
+      weigh(at, out);
+    };
+    found_ = models::levenberg_marquardt(residuals, observations() + kParts, start, bounds);
+    const models::Design slopes =
+        models::jacobian(residuals, observations() + kParts, found_.at, bounds);
+    spread(slopes);
+  }
+
+  LlmStep step() const { return step_at(found_.at); }
+  double half_width_95(std::size_t part) const {
+    return quantile_ * std::sqrt(covariance_[part * kParts + part]);
+  }
+  // The scheme of the other figures: what the measurements hardly narrow is not determined.
+  bool knows(std::size_t part) const {
+    constexpr double kNarrower = 0.6;
+    return std::sqrt(covariance_[part * kParts + part]) < kNarrower * believed_[part].deviation;
+  }
+
+ private:
+  static constexpr double kReach = 7;     // a thousandth to a thousand times
+  static constexpr double kNoise = 0.02;  // of a benchmark that is run twice
+  static constexpr double kNoiseOfUnknownWaits = 0.2;
+
+  static double first_token_noise(const ServedRequests& asked) {
+    return knows_waits(asked) ? kNoise : kNoiseOfUnknownWaits;
+  }
+
+  std::size_t observations() const { return 2 * runs_.size(); }
+
+  void weigh(std::span<const double> at, std::span<double> out) const {
+    const LlmStep law = step_at(at);
+    for (std::size_t r = 0; r < runs_.size(); ++r) {
+      const Seen seen = serve(law, *runs_[r]->served);
+      const ServedRequests& asked = *runs_[r]->served;
+      out[2 * r] =
+          portable_log(seen.first_token / to_seconds(asked.first_token)) / first_token_noise(asked);
+      out[2 * r + 1] = portable_log(seen.per_token / to_seconds(runs_[r]->time)) / kNoise;
+    }
+    for (std::size_t part = 0; part < kParts; ++part) {
+      out[observations() + part] = (at[part] - believed_[part].mean) / believed_[part].deviation;
+    }
+  }
+
+  // Where the runs are further off than their noise, that is the noise.
+  void spread(const models::Design& slopes) {
+    std::vector<double> residuals(observations() + kParts);
+    weigh(found_.at, residuals);
+    double squares = 0;
+    for (std::size_t r = 0; r < observations(); ++r) squares += residuals[r] * residuals[r];
+    const double spare =
+        std::max(1.0, static_cast<double>(observations()) - static_cast<double>(kParts));
+    const double noise = std::max(1.0, squares / spare);
+    if (noise > 1) quantile_ = t_quantile_95(spare);
+    models::Design information{kParts, std::vector<double>(kParts * kParts)};
+    for (std::size_t r = 0; r < slopes.rows(); ++r) {
+      const double weight = r < observations() ? 1 / noise : 1;
+      for (std::size_t i = 0; i < kParts; ++i) {
+        for (std::size_t j = 0; j < kParts; ++j) {
+          information.values[i * kParts + j] += weight * slopes.row(r)[i] * slopes.row(r)[j];
+        }
+      }
+    }
+    covariance_ = models::inverse_of(information);
+  }
+
+  std::vector<const Measurement*> runs_;
+  std::array<Belief, kParts> believed_;
+  models::LeastSquares found_;
+  std::vector<double> covariance_;
+  double quantile_ = kNormal95;
+};
+
+ServedPoint point_of(const Measurement& run, const LlmStep& law) {
+  const ServedRequests& asked = *run.served;
+  const auto mean = [](const std::vector<std::int32_t>& tokens) {
+    return std::accumulate(tokens.begin(), tokens.end(), 0.0) / static_cast<double>(tokens.size());
+  };
+  const Seen seen = serve(law, asked);
+  constexpr double kMs = 1e3;
+  return {asked.at_once,       mean(asked.inputs),
+          mean(asked.outputs), {in_ms(asked.first_token), kMs * seen.first_token},
+          knows_waits(asked),  {in_ms(run.time), kMs * seen.per_token}};
+}
+
+double percent_off(const ServedPoint& point) {
+  const auto off = [](const ServedPoint::Time& time) {
+    return 100 * std::abs(time.predicted_ms / time.measured_ms - 1);
+  };
+  if (!point.first_token_counts) return off(point.per_token);
+  return (off(point.first_token) + off(point.per_token)) / 2;
+}
+
+// Each run in turn, by a fit of the others.
+std::optional<double> left_out_error(const std::vector<const Measurement*>& runs,
+                                     const std::array<Belief, kParts>& believed) {
+  if (runs.size() < 3) return std::nullopt;
+  double sum = 0;
+  for (std::size_t out = 0; out < runs.size(); ++out) {
+    std::vector<const Measurement*> rest = runs;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(out));
+    sum += percent_off(point_of(*runs[out], StepSearch(rest, believed).step()));
+  }
+  return sum / static_cast<double>(runs.size());
+}
+
+FittedStep fit_step(const std::vector<const Measurement*>& runs, const models::GpuModel& gpu) {
+  const std::array<Belief, kParts> believed = beliefs(runs, gpu);
+  const StepSearch search(runs, believed);
+  FittedStep out;
+  out.workload = runs.front()->workload;
+  out.gpu = gpu.name;
+  out.step = search.step();
+  for (std::size_t part = 0; part < kParts; ++part) {
+    constexpr double kMs = 1e3;
+    const double value = kMs * out.step.*kPartsOfStep[part].value;
+    const bool known = search.knows(part);
+    out.figures.push_back({kPartsOfStep[part].name, value, value * search.half_width_95(part),
+                           known ? "fitted" : "usual"});
+    if (!known) out.undetermined.emplace_back(kPartsOfStep[part].name);
+  }
+  for (const Measurement* run : runs) {
+    out.points.push_back(point_of(*run, out.step));
+    out.mean_error_percent += percent_off(out.points.back()) / static_cast<double>(runs.size());
+  }
+  out.left_out_error_percent = left_out_error(runs, believed);
+  return out;
+}
+
+bool tells_parts_apart(const std::vector<const Measurement*>& runs) {
+  return std::ranges::any_of(runs, [&](const Measurement* run) {
+    return run->served->at_once != runs.front()->served->at_once ||
+           run->served->inputs != runs.front()->served->inputs;
+  });
+}
+
+}  // namespace
+
+std::vector<FittedStep> fit_steps(std::span<const Measurement> measurements,
+                                  const models::Catalogue& catalogue, Diagnostics& notes) {
+  std::map<std::pair<std::string, std::string>, std::vector<const Measurement*>> servers;
+  for (const Measurement& m : measurements) {
+    if (m.served) servers[{m.workload, m.gpu}].push_back(&m);
+  }
+  std::vector<FittedStep> steps;
+  for (const auto& [name, runs] : servers) {
+    if (tells_parts_apart(runs)) {
+      steps.push_back(fit_step(runs, *catalogue.find_gpu(name.second)));
+      continue;
+    }
+    notes.push_back(make_diagnostic(
+        Code::InputMissing, runs.front()->where,
+        fmt::format("one benchmark of {} on {} does not tell what a step is made of", name.first,
+                    name.second),
+        "run it with other --max-concurrency too, 1, 8 and 64 say, and give all the files"));
+    notes.back().severity = Severity::Note;
+  }
+  return steps;
+}
+
+}  // namespace slicewise::sim::profile_fit

@@ -1,0 +1,230 @@
+// The step of a language model from benchmarks of its server: made by a server that goes token by
+// token, known steps come back.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slicewise/models/llm_step.hpp"
+#include "slicewise/models/measurements.hpp"
+#include "slicewise/reports/calibration_report.hpp"
+#include "slicewise/sim/calibration.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using models::LlmStep;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const models::Catalogue& catalogue() {
+  static const models::Catalogue loaded = models::load_catalogue();
+  return loaded;
+}
+
+constexpr LlmStep kStep{9.1e-3, 63.7e-6, 0.3673e-6, 0.6e-3};
+
+struct Benchmark {
+  int at_once = 1;
+  std::vector<int> inputs;
+  std::vector<int> outputs;
+};
+
+Benchmark alike(int at_once, int input, int output) {
+  const auto requests = static_cast<std::size_t>(std::max(8, 4 * at_once));
+  return {at_once, std::vector<int>(requests, input), std::vector<int>(requests, output)};
+}
+
+struct Asked {
+  double arrived = 0;
+  double first = -1;
+  int prefilled = 0;
+  int answered = 0;
+};
+
+// Means over the requests, in ms: a step a turn of the loop, at most 2,048 tokens in each.
+struct Means {
+  double first_token = 0;
+  double per_token = 0;
+};
+Means serve(const LlmStep& law, const Benchmark& made) {
+  const std::size_t all = made.inputs.size();
+  std::vector<Asked> requests(all);
+  std::vector<std::size_t> running;
+  std::size_t sent = 0;
+  Means means;
+  double now = 0;
+  for (std::size_t done = 0; done < all;) {
+    for (; running.size() < static_cast<std::size_t>(made.at_once) && sent < all; ++sent) {
+      requests[sent].arrived = now;
+      running.push_back(sent);
+    }
+    int tokens = 0;
+    double cached = 0;
+    std::vector<int> chunks(running.size(), 0);
+    for (std::size_t i = 0; i < running.size(); ++i) {
+      const Asked& one = requests[running[i]];
+      if (one.prefilled < made.inputs[running[i]]) continue;
+      ++tokens;
+      cached += one.prefilled + one.answered - 1;
+    }
+    int left = 2048 - tokens;
+    for (std::size_t i = 0; i < running.size() && left > 0; ++i) {
+      const Asked& one = requests[running[i]];
+      chunks[i] = std::min(left, made.inputs[running[i]] - one.prefilled);
+      if (chunks[i] > 0) cached += one.prefilled;
+      left -= chunks[i];
+      tokens += chunks[i];
+    }
+    now += models::step_seconds(law, tokens, cached);
+    for (std::size_t i = 0; i < running.size(); ++i) {
+      Asked& one = requests[running[i]];
+      const bool decodes = one.prefilled == made.inputs[running[i]];
+      one.prefilled += chunks[i];
+      if (decodes) ++one.answered;
+      if (!decodes && chunks[i] > 0 && one.prefilled == made.inputs[running[i]]) {
+        one.answered = 1;
+        one.first = now;
+      }
+    }
+    std::erase_if(running, [&](std::size_t number) {
+      const Asked& one = requests[number];
+      if (one.answered < made.outputs[number]) return false;
+      means.first_token += 1e3 * (one.first - one.arrived) / static_cast<double>(all);
+      means.per_token += 1e3 * (now - one.first) / (one.answered - 1) / static_cast<double>(all);
+      ++done;
+      return true;
+    });
+  }
+  return means;
+}
+
+// As `vllm bench serve --save-result --save-detailed` writes it.
+std::string file_of(const Benchmark& made, double noise = 1) {
+  const Means means = serve(kStep, made);
+  const auto sum = [](const std::vector<int>& lengths) {
+    std::int64_t total = 0;
+    for (const int length : lengths) total += length;
+    return total;
+  };
+  return fmt::format(R"({{"date": "20261014-224400", "model_id": "llama", "request_rate": "inf", )"
+                     R"("max_concurrency": {}, "completed": {}, "total_input_tokens": {}, )"
+                     R"("total_output_tokens": {}, "mean_ttft_ms": {}, "mean_tpot_ms": {}, )"
+                     R"("input_lens": [{}], "output_lens": [{}]}})",
+                     made.at_once, made.inputs.size(), sum(made.inputs), sum(made.outputs),
+                     means.first_token * noise, means.per_token / noise,
+                     fmt::join(made.inputs, ", "), fmt::join(made.outputs, ", "));
+}
+
+FittedProfiles fitted_from(const std::vector<std::string>& files) {
+  std::vector<models::Measurement> all;
+  for (const std::string& text : files) {
+    const auto read =
+        models::read_measurements({"bench.json", text}, catalogue(), {"", "A100-SXM4-80GB", {}});
+    EXPECT_TRUE(read.has_value()) << read.error().front().message;
+    if (read) all.insert(all.end(), read->begin(), read->end());
+  }
+  auto fitted = fit_profiles(all, catalogue());
+  EXPECT_TRUE(fitted.has_value());
+  return fitted ? *fitted : FittedProfiles{};
+}
+
+const FittedFigure& figure(const FittedStep& step, const std::string& name) {
+  return *std::ranges::find(step.figures, name, &FittedFigure::name);
+}
+
+TEST(FitStep, KnownStepsComeBack) {
+  const FittedProfiles fitted = fitted_from(
+      {file_of(alike(1, 512, 128)), file_of(alike(8, 512, 128)), file_of(alike(64, 512, 128))});
+  ASSERT_EQ(fitted.steps.size(), 1U);
+  const FittedStep& step = fitted.steps.front();
+  EXPECT_LT(step.mean_error_percent, 0.5);
+  EXPECT_LT(*step.left_out_error_percent, 5);
+  EXPECT_NEAR(step.step.weights_s, kStep.weights_s, 0.03 * kStep.weights_s);
+  EXPECT_NEAR(step.step.token_s, kStep.token_s, 0.03 * kStep.token_s);
+  EXPECT_NEAR(step.step.kv_read_s, kStep.kv_read_s, 0.1 * kStep.kv_read_s);
+  for (const char* const name : {"weightsTime", "tokenTime", "cacheReadTime"}) {
+    EXPECT_EQ(figure(step, name).basis, "fitted") << name;
+  }
+  // Its part of every step is that of the weights as well.
+  EXPECT_THAT(step.undetermined, ElementsAre("overhead"));
+}
+
+// Answers of many lengths end at different times: where the file lists them, the fit follows.
+TEST(FitStep, LengthsOfADetailedFileCount) {
+  std::vector<std::string> files;
+  for (const int at_once : {2, 16, 48}) {
+    Benchmark made{at_once, {}, {}};
+    for (int n = 0; n < 4 * at_once; ++n) {
+      made.inputs.push_back(40 + 137 * n % 900);
+      made.outputs.push_back(10 + 61 * n % 300);
+    }
+    files.push_back(file_of(made));
+  }
+  const FittedStep step = fitted_from(files).steps.at(0);
+  EXPECT_LT(step.mean_error_percent, 0.5);
+  EXPECT_NEAR(step.step.weights_s, kStep.weights_s, 0.05 * kStep.weights_s);
+  EXPECT_NEAR(step.step.token_s, kStep.token_s, 0.05 * kStep.token_s);
+}
+
+// Requests that came one by one wait less for each other's prompts than a file without lengths
+// tells: what such a time to the first token is believed does not spoil the rest.
+TEST(FitStep, WaitsForOthersCountLittleWhereLengthsAreNotListed) {
+  std::vector<std::string> files;
+  for (const int at_once : {1, 8, 64}) {
+    std::string text = file_of(alike(at_once, 512, 128));
+    text = text.substr(0, text.find(", \"input_lens\"")) + "}";
+    const std::size_t first = text.find("\"mean_ttft_ms\": ") + 16;
+    if (at_once > 1) text.insert(first, "1");  // ten times and more
+    files.push_back(text);
+  }
+  const FittedStep step = fitted_from(files).steps.at(0);
+  EXPECT_LT(step.mean_error_percent, 5);
+  EXPECT_NEAR(step.step.token_s, kStep.token_s, 0.2 * kStep.token_s);
+  EXPECT_NEAR(step.step.weights_s, kStep.weights_s, 0.1 * kStep.weights_s);
+}
+
+TEST(FitStep, IntervalsWidenWithTheNoise) {
+  const auto width_with = [](double noise) {
+    const FittedStep step =
+        fitted_from({file_of(alike(1, 512, 64), noise), file_of(alike(8, 512, 64), 1 / noise),
+                     file_of(alike(32, 512, 64), noise)})
+            .steps.at(0);
+    return *figure(step, "tokenTime").half_width_95 / figure(step, "tokenTime").value;
+  };
+  EXPECT_GT(width_with(1.2), 2 * width_with(1));
+}
+
+TEST(FitStep, OneRunTellsNoPartsApart) {
+  const FittedProfiles fitted = fitted_from({file_of(alike(8, 512, 64))});
+  EXPECT_THAT(fitted.steps, IsEmpty());
+  EXPECT_EQ(fitted.profiles.size(), 1U);
+  ASSERT_EQ(fitted.notes.size(), 1U);
+  EXPECT_THAT(fitted.notes.front().help, HasSubstr("--max-concurrency"));
+}
+
+// Requests that come by a rate of their own wait in other ways.
+TEST(FitStep, RunsAtARateAreNotTaken) {
+  std::string text = file_of(alike(8, 512, 64));
+  text.replace(text.find("\"inf\""), 5, "4.0");
+  const FittedProfiles fitted = fitted_from({text, file_of(alike(1, 512, 64))});
+  EXPECT_THAT(fitted.steps, IsEmpty());
+}
+
+TEST(FitStep, IsShownAsAScenarioHasIt) {
+  const FittedProfiles fitted =
+      fitted_from({file_of(alike(1, 512, 64)), file_of(alike(32, 512, 64))});
+  const std::string text = reports::calibration_table(fitted, {});
+  EXPECT_THAT(text, HasSubstr("llama on A100-SXM4-80GB: a step"));
+  EXPECT_THAT(text, HasSubstr("step: {weightsTime: 9."));
+}
+
+}  // namespace
+}  // namespace slicewise::sim
