@@ -57,6 +57,20 @@ std::string useful_work_price(const ComparedOption& option) {
 
 std::string own_title(const ComparedOption& option);
 
+// Scaled Services make pods and delete them: of those what counts is how many run at once.
+std::string compared_pods(const std::vector<ComparedOption>& options) {
+  const sim::VariantResult& first = options.front().result;
+  const bool scaled = std::ranges::any_of(first.workloads, [](const sim::WorkloadResult& workload) {
+    return workload.scaling.has_value();
+  });
+  if (!scaled) return pods_text(first);
+  std::int64_t most = 0;
+  for (const ComparedOption& option : options) {
+    most = std::max(most, option.result.pods.running_max);
+  }
+  return fmt::format("up to {} {} at once", most, most == 1 ? "pod" : "pods");
+}
+
 std::string sentence(const ComparedOption& option) {
   const PoolChoice& configuration = option.configuration;
   return fmt::format("{}{}, {}: {} at {}/h", option.yours ? "yours, " : "",
@@ -240,8 +254,7 @@ std::string comparison_heading(const StrategyComparison& comparison) {
                        comparison.stamp.variants);
   }
   if (comparison.options.empty()) return out;
-  return fmt::format("{}: {} under every way of sharing", out,
-                     pods_text(comparison.options.front().result));
+  return fmt::format("{}: {} under every way of sharing", out, compared_pods(comparison.options));
 }
 
 std::vector<std::string> recommendation_lines(const StrategyComparison& comparison) {

@@ -121,6 +121,17 @@ TEST(ComparisonReport, PodsAreCountedWholeAndAMeanIsCalledOne) {
   EXPECT_THAT(text, Not(HasSubstr("27.6")));
 }
 
+TEST(ComparisonReport, ScaledPodsAreCountedThatRunAtOnce) {
+  sim::StrategyComparison comparison = samples::chat();
+  for (sim::ComparedOption& option : comparison.options) {
+    option.result.workloads.front().scaling.emplace();
+    option.result.pods.submitted = 127;
+  }
+  comparison.options.back().result.pods.running_max = 18;
+  EXPECT_THAT(comparison_table(comparison, kTerminal, false),
+              HasSubstr(": up to 18 pods at once under every way of sharing\n"));
+}
+
 TEST(ComparisonReport, SaysWhatBindsTheBestAndHowManyRunsWereTaken) {
   sim::StrategyComparison comparison = samples::chat();
   for (sim::ComparedOption& option : comparison.options) {

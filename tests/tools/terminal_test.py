@@ -1,10 +1,16 @@
 """Colour, width and progress depend on the stream that is written to."""
 
+import signal
+import subprocess
+import time
 import unittest
 
-from program import EXAMPLE, run, run_on_terminal
+from program import (BINARY, EXAMPLE, ROOT, TIMEOUT_S, environment, interrupt_at_work, run,
+                     run_on_terminal)
 
 RUN = ("run", "-f", EXAMPLE, "--replications", "3")
+PLAN = ("plan", "-f", "scenarios/examples/shared-inference.yaml", "--variant", "shared",
+        "--instances", "g4dn.xlarge", "--no-flips", "--no-headroom", "-j", "1")
 ESCAPE = "\x1b["
 
 
@@ -59,6 +65,21 @@ class Progress(unittest.TestCase):
         self.assertNotIn("replications", run_on_terminal(*RUN, "-q", terminal="stderr"))
         self.assertNotIn("replications",
                          run_on_terminal(*RUN, "--progress", "none", terminal="stderr"))
+
+    def test_a_long_study_says_without_a_terminal_what_it_knows(self):
+        # However fast the machine: it stands still for longer than nothing is said.
+        process = subprocess.Popen([BINARY, *PLAN], cwd=ROOT, env=environment(), text=True,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        interrupt_at_work(process, 0, signal.SIGSTOP)
+        time.sleep(11)
+        process.send_signal(signal.SIGCONT)
+        said = process.communicate(timeout=TIMEOUT_S)[1]
+        self.assertRegex(said, r"best so far: \d+ x g4dn.xlarge.*, \$\d+ a month\n")
+        self.assertRegex(said, r"\d+/\d+\+ simulations in \d+ s")
+
+    def test_a_short_study_does_not(self):
+        self.assertEqual(run(*PLAN, "-q").stderr, "")
+        self.assertNotIn("\x1b", run(*PLAN).stderr)
 
     def test_a_bar_without_a_terminal_only_when_asked_for(self):
         self.assertIn("replications", run(*RUN, "--progress", "tty").stderr)

@@ -283,6 +283,12 @@ inline void add_size_limits(CLI::App& verb, sim::SizeLimits& limits) {
       ->group(kCommonFlags);
 }
 
+inline CLI::Option* add_progress(CLI::App& verb, ProgressChoice& progress) {
+  return add_choice(verb, "--progress", kProgress, progress,
+                    "Progress on standard error (default auto: a bar on a terminal, else a line "
+                    "now and then)");
+}
+
 template <class SimulatingCommand>
 void add_prices_and_progress(CLI::App& verb, SimulatingCommand& command) {
   add_prices(verb, command.prices);
@@ -290,9 +296,7 @@ void add_prices_and_progress(CLI::App& verb, SimulatingCommand& command) {
              "Threads; never changes the result (default: all CPUs)")
       ->group(kCommonFlags);
   add_size_limits(verb, command.limits);
-  add_choice(verb, "--progress", kProgress, command.progress,
-             "Progress on standard error (default auto)")
-      ->group(kCommonFlags);
+  add_progress(verb, command.progress)->group(kCommonFlags);
 }
 
 // Flags of the verbs that simulate a scenario in several ways.

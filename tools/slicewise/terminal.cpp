@@ -117,7 +117,7 @@ ExitCode fail(const Diagnostics& diagnostics, const std::vector<SourceText>& sou
 
 namespace {
 
-constexpr std::chrono::seconds kBetweenLines{10};
+constexpr std::chrono::seconds kBeginning{2};
 constexpr std::chrono::milliseconds kBetweenBars{50};  // faster than the eye, cheap for the run
 
 // Three digits: a study takes hours, a small scenario makes thousands of replications a second.
@@ -152,25 +152,32 @@ ProgressChoice resolve(ProgressChoice choice, bool quiet) {
   if (choice != ProgressChoice::Auto) {
     return choice;
   }
-  return !quiet && is_terminal(STDERR_FILENO) ? ProgressChoice::Tty : ProgressChoice::None;
+  if (quiet || current_host() != nullptr) return ProgressChoice::None;
+  return is_terminal(STDERR_FILENO) ? ProgressChoice::Tty : ProgressChoice::Plain;
 }
 
 }  // namespace
 
 Progress::Progress(ProgressChoice choice, bool quiet, std::string unit, Total total)
-    : choice_(resolve(choice, quiet)),
+    : auto_(choice == ProgressChoice::Auto),
+      choice_(resolve(choice, quiet)),
       unit_(std::move(unit)),
       total_(total),
       begun_(std::chrono::steady_clock::now()),
-      next_line_(begun_ + kBetweenLines),
+      next_line_(begun_ + between_lines_),
       next_bar_(begun_),
       host_(current_host()) {}
+
+bool Progress::begins() const {
+  return auto_ && std::chrono::steady_clock::now() < begun_ + kBeginning;
+}
 
 void Progress::update(std::int64_t done, std::int64_t total, std::string_view also) {
   if (host_ != nullptr) {
     if (host_->progress) host_->progress(done, total, unit_);
     return;
   }
+  if (!waiting_.empty() && !begins()) say(std::exchange(waiting_, {}));
   const auto now = std::chrono::steady_clock::now();
   const bool is_bar =
       choice_ == ProgressChoice::Tty && total > 0 && (now >= next_bar_ || done == total);
@@ -184,12 +191,17 @@ void Progress::update(std::int64_t done, std::int64_t total, std::string_view al
     next_bar_ = now + kBetweenBars;
   } else {
     print_error(text);
-    next_line_ += kBetweenLines;
+    if (auto_) between_lines_ *= 2;
+    next_line_ += between_lines_;
   }
 }
 
 void Progress::say(const std::string& line) {
   if (choice_ == ProgressChoice::None) return;
+  if (begins()) {
+    waiting_ = line;
+    return;
+  }
   finish();
   print_error(line);
 }

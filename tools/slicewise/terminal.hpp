@@ -39,8 +39,8 @@ ExitCode fail(const Diagnostics& diagnostics, const std::vector<SourceText>& sou
               const CommonFlags& flags);
 
 // How far a run is, how fast and how long still, on standard error: a bar that is redrawn in place
-// (Tty), a line every ten seconds (Plain), or nothing. Auto is a bar when standard error is a
-// terminal and --quiet is absent.
+// (Tty), a line every ten seconds (Plain), or nothing. Auto is nothing with --quiet, a bar on a
+// terminal, and elsewhere lines that become fewer: after 10 seconds, 30, 70, and so on.
 class Progress {
  public:
   enum class Total : std::uint8_t { Known, Grows };  // Grows: what is done next depends on results
@@ -51,20 +51,26 @@ class Progress {
 
   // `also`: what else is said of it now.
   void update(std::int64_t done, std::int64_t total, std::string_view also = "");
-  // A line above the bar that stays.
+  // A line above the bar that stays. In Auto the last one of the first seconds waits until they are
+  // over: who is answered at once needs none.
   void say(const std::string& line);
   // Removes the bar.
   void finish();
 
  private:
+  bool begins() const;
+
+  bool auto_;
   ProgressChoice choice_;
   std::string unit_;
   Total total_;
   bool drawn_ = false;
   std::chrono::steady_clock::time_point begun_;
+  std::chrono::seconds between_lines_{10};
   std::chrono::steady_clock::time_point next_line_;
   std::chrono::steady_clock::time_point next_bar_;
-  Host* host_;  // of the thread that began it
+  std::string waiting_;  // to be said
+  Host* host_;           // of the thread that began it
 };
 
 // "12/100 jobs", and once some are done " in 4 s, 3.4/s, 26 s left", by the mean rate so far; of a

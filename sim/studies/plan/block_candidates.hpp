@@ -21,6 +21,8 @@ class NodeSearch {
 
   std::optional<int> found() const { return next() ? std::nullopt : passed_; }
   int failed() const { return failed_; }  // the most that failed, least - 1 before any
+  bool passed() const { return passed_.has_value(); }
+  int steps() const { return failed_ - first_ + 1; }  // that failed, of those one by one
 
  private:
   static constexpr int kOneByOne = 8;
@@ -42,7 +44,8 @@ struct BlockCandidate {
   int most = 1;         // nodes that may be tried
   int mixed_nodes = 0;  // bought in two ways: how many of so many are on-demand is searched for
   NodeSearch nodes;
-  bool climbing = false;  // a number of nodes stands; more may have a better goal
+  bool climbing = false;      // a number of nodes stands; more may have a better goal
+  bool looked_ahead = false;  // whether it may stand with all the nodes that it may have
   bool done = false;
   bool too_dear = false;  // more nodes than were tried cost more than others that stand
   std::optional<BlockOption> best;

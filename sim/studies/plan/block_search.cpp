@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -27,6 +28,8 @@ constexpr int kTimesByChance = 4;
 // Probes of one round. Not the number of threads or ranks: what is asked must not depend on them.
 constexpr std::size_t kRound = 24;
 constexpr std::size_t kShortRound = 4;  // where the first that stands ends the search
+// Beside an answer nobody looks at what costs more than so many times as much.
+constexpr double kMostTimesTheBest = 3;
 
 // What is minimised is no less with so many nodes; 0: nothing is known.
 double lower_bound(PlanGoal goal, const BlockCandidate& candidate, int nodes) {
@@ -84,7 +87,7 @@ class BlockRun {
     for (;;) {
       const std::vector<std::size_t> round = next_round();
       if (round.empty() || probes_.interrupted()) return;
-      ask(round);
+      ask(with_hope(round));
     }
   }
 
@@ -195,8 +198,9 @@ class BlockRun {
       if (candidate.best) goals.push_back(candidate.best->goal);
     }
     std::ranges::sort(goals);
-    const double worst =
-        goals.size() < top_ ? std::numeric_limits<double>::infinity() : goals[top_ - 1];
+    double worst = std::numeric_limits<double>::infinity();
+    if (!goals.empty() && goals.front() > 0) worst = kMostTimesTheBest * goals.front();
+    if (goals.size() >= top_) worst = std::min(worst, goals[top_ - 1]);
     const bool money = search_.goal == PlanGoal::MonthlyCost;
     return money && cap_ ? std::min(worst, *cap_) : worst;
   }
@@ -253,17 +257,60 @@ class BlockRun {
            is_worse(to_dollars(figures.monthly), threshold());
   }
 
+  PlanProbe probe_with(const BlockCandidate& candidate, int nodes, int replications) const {
+    PlanProbe probe;
+    probe.pools = {candidate.with(nodes)};
+    probe.replications = replications;
+    probe.input = search_.input;
+    probe.factor = search_.factor;
+    probe.until_clear = true;
+    return probe;
+  }
+
+  // The most nodes that are not too dear, where it is time to look whether any number will do.
+  std::optional<int> nodes_ahead(const BlockCandidate& candidate) const {
+    constexpr int kCloseSteps = 2;
+    constexpr int kWorthALook = 3;
+    const NodeSearch& nodes = candidate.nodes;
+    if (candidate.looked_ahead || candidate.mixed_nodes > 0 || nodes.passed()) return std::nullopt;
+    if (nodes.steps() < kCloseSteps) return std::nullopt;
+    int ahead = candidate.most;
+    while (ahead > nodes.failed() &&
+           is_worse(lower_bound(search_.goal, candidate, ahead), threshold())) {
+      --ahead;
+    }
+    return ahead - nodes.failed() >= kWorthALook ? std::optional(ahead) : std::nullopt;
+  }
+
+  // Of the round those that may stand with any number of nodes. What misses its limits for another
+  // reason than too few of them, as an autoscaler that is too slow, is seen by one replication.
+  std::vector<std::size_t> with_hope(std::vector<std::size_t> round) {
+    std::vector<PlanProbe> probes;
+    std::vector<std::size_t> of;
+    for (const std::size_t c : round) {
+      const auto ahead = nodes_ahead(candidates_[c]);
+      if (!ahead) continue;
+      candidates_[c].looked_ahead = true;
+      probes.push_back(probe_with(candidates_[c], *ahead, 1));
+      of.push_back(c);
+    }
+    const std::vector<PlanAnswer> answers = probes_.ask(probes);
+    for (std::size_t p = 0; p < of.size(); ++p) {
+      if (!answers[p].figures || !fails_clearly(*answers[p].figures)) continue;
+      BlockCandidate& candidate = candidates_[of[p]];
+      candidate.nodes.record(probes[p].pools.front().nodes, false);
+      candidate.last = answers[p];
+      note_missed(*answers[p].figures);
+      std::erase(round, of[p]);
+    }
+    return round;
+  }
+
   void ask(const std::vector<std::size_t>& round) {
     std::vector<PlanProbe> probes;
     for (const std::size_t c : round) {
       const BlockCandidate& candidate = candidates_[c];
-      PlanProbe probe;
-      probe.pools = {candidate.with(*next_nodes(candidate))};
-      probe.replications = search_.replications;
-      probe.input = search_.input;
-      probe.factor = search_.factor;
-      probe.until_clear = true;
-      probes.push_back(std::move(probe));
+      probes.push_back(probe_with(candidate, *next_nodes(candidate), search_.replications));
     }
     const std::vector<PlanAnswer> answers = probes_.ask(probes);
     for (std::size_t i = 0; i < round.size(); ++i) {
@@ -286,6 +333,10 @@ class BlockRun {
       give_up(candidate, to_dollars(figures.monthly));
       return;
     }
+    if (stands && depth_ == Depth::Explained && !leader_ && !said_first_) {
+      said_first_ = true;
+      say_pools(search_, "stands, to be confirmed", probe.pools, figures.monthly);
+    }
     stands = stands && stands_again(search_, probe, figures, probes_);
     BlockOption option{probe.pools.front(), figures, 0};
     if (stands) stands = add_spares(probe, option);
@@ -305,7 +356,7 @@ class BlockRun {
     candidate.best = std::move(option);
     if (depth_ == Depth::Explained && (!leader_ || is_better(*candidate.best, *leader_))) {
       leader_ = candidate.best;
-      say_leader(search_, {&leader_->choice, 1}, leader_->figures.monthly);
+      say_pools(search_, "best so far", {&leader_->choice, 1}, leader_->figures.monthly);
     }
     const bool found = candidate.nodes.found().has_value();
     const bool by_use =
@@ -340,6 +391,7 @@ class BlockRun {
   ProbeBatch& probes_;
   std::vector<BlockCandidate> candidates_;
   std::optional<BlockOption> leader_;
+  bool said_first_ = false;  // before there was a leader
   std::vector<std::string> missed_;
   std::size_t configurations_ = 0;  // more than it was given
 };
@@ -387,6 +439,14 @@ bool stands_again(const BlockSearch& search, const PlanProbe& probe, const Optio
   return !fails_again(search, probe, figures, probes);
 }
 
+double requests_of_a_simulation(const BlockSearch& search) {
+  double a_second = 0;
+  for (const auto& workload : search.base.workloads) {
+    if (workload.traffic) a_second += workload.traffic->mean.per_second;
+  }
+  return a_second * to_seconds(search.base.duration.value_or(hours(1))) * search.replications;
+}
+
 std::vector<std::string> missed_by(const OptionFigures& figures) {
   std::vector<std::string> missed;
   for (const PlannedObjective& objective : figures.objectives) {
@@ -419,12 +479,13 @@ std::optional<double> goal_of(PlanGoal goal, const OptionFigures& figures) {
   return std::nullopt;
 }
 
-void say_leader(const BlockSearch& search, std::span<const PoolChoice> pools, Usd monthly) {
+void say_pools(const BlockSearch& search, std::string_view what, std::span<const PoolChoice> pools,
+               Usd monthly) {
   if (!search.so_far) return;
   std::vector<std::string> parts;
   for (const PoolChoice& pool : pools) parts.push_back(describe(pool));
-  search.so_far(fmt::format("best so far: {}, ${:.0f} a month", fmt::join(parts, " + "),
-                            to_dollars(monthly)));
+  search.so_far(
+      fmt::format("{}: {}, ${:.0f} a month", what, fmt::join(parts, " + "), to_dollars(monthly)));
 }
 
 BlockResult search_block(const BlockSearch& search, const std::vector<std::string>& workloads,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../probe/simulations.hpp"
@@ -49,6 +50,9 @@ struct BlockSearch {
 // The choice with one node, in which bounds are the same as with any number.
 Expected<World> world_on_one_node(const BlockSearch& search, const PoolChoice& choice);
 
+// How dear a simulation is: requests in all its replications; 0: there are none.
+double requests_of_a_simulation(const BlockSearch& search);
+
 // What is minimised; nullopt when it is not defined, as the cost per job of no job.
 std::optional<double> goal_of(scenarios::PlanGoal goal, const OptionFigures& figures);
 
@@ -78,8 +82,9 @@ BlockResult search_block(const BlockSearch& search, const std::vector<std::strin
                          std::size_t top, std::optional<double> cap, Depth depth,
                          ProbeBatch& probes);
 
-// Says so where it is asked for: "best so far: 8 x g5.xlarge, time-slicing x2, $5,876 a month".
-void say_leader(const BlockSearch& search, std::span<const PoolChoice> pools, Usd monthly);
+// Says so where it is asked for: "best so far: 8 x g5.xlarge, time-slicing x2, $5876 a month".
+void say_pools(const BlockSearch& search, std::string_view what, std::span<const PoolChoice> pools,
+               Usd monthly);
 
 // No configuration of the block costs less in a month; nullopt: none can run it.
 std::optional<double> least_monthly(const BlockSearch& search,

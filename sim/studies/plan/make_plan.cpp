@@ -214,6 +214,11 @@ void add_provenance(const Scenario& base, const models::Catalogue& catalogue, Pl
   }
 }
 
+// Who waits knows what for, and that it may be left out.
+void say_next(const PlanOptions& options, const char* what) {
+  if (options.run.so_far) options.run.so_far(what);
+}
+
 std::optional<PlanOption> best_of(const Plan& plan) {
   return plan.options.empty() ? std::nullopt : std::optional(plan.options.front());
 }
@@ -268,7 +273,17 @@ void explain_best(const BlockSearch& search, ProbeBatch& probes, const PlanOptio
   plan.knee = curve.knee;
   plan.binding = std::move(curve.binding);
   if (!options.flips || options.survive != Outage::None) return;
-  plan.flips = find_flips(chosen, plan.options, probes);
+  say_next(options, "the answer is known; what flips it is sought (--no-flips)");
+  Flips flips = find_flips(chosen, plan.options, probes);
+  plan.flips = std::move(flips.found);
+  if (flips.left_out > 0) {
+    plan.notes.push_back(make_diagnostic(
+        Code::RunTooLarge, base.where,
+        fmt::format("a simulation answers {:.3g} million requests: {} more changes of inputs were "
+                    "not planned anew; with a shorter duration or fewer --replications they are",
+                    requests_of_a_simulation(chosen) / 1e6, flips.left_out)));
+    plan.notes.back().severity = Severity::Note;
+  }
   plan.sm_active = find_sm_active_range(chosen, plan.options, probes);
 }
 
@@ -405,7 +420,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     plan.nearest = nearest_to_standing(search, workloads_with_pods(base), plan.rejected);
     for (Diagnostic& note : late) plan.nearest.push_back(std::move(note.message));
   } else {
-    plan.notes = std::move(late);
+    for (Diagnostic& note : late) plan.notes.push_back(std::move(note));
   }
   const auto apart = std::ranges::find_if(plan.options, keeps_apart);
   if (apart != plan.options.end()) plan.kept_apart = *apart;

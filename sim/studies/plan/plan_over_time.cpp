@@ -138,8 +138,9 @@ class Growth {
     const Scenario base = with_pods(search_.base, pods);
     const BlockSearch there = search_in(month, base, pods);
     const bool few = separable_groups(base).size() <= kExactGroups;
-    return few ? planned_anew(there, option, std::string(kTraffic), there.factor, probes_)
-               : pools_anew(there, option, concerned, false, probes_);
+    return few ? planned_anew(there, option, std::string(kTraffic), there.factor, std::nullopt,
+                              probes_)
+               : pools_anew(there, option, concerned, {}, probes_);
   }
 
   BlockSearch search_in(std::size_t month, const Scenario& base, const ServicePods& pods) const {

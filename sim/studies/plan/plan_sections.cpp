@@ -59,7 +59,9 @@ Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenari
   options.most = most_headroom(base.policies);
   options.run = run;
   options.run.progress = nullptr;
-  options.run.so_far = nullptr;
+  if (run.so_far) {
+    options.run.so_far = [&](const std::string& line) { run.so_far("the best " + line); };
+  }
   const auto load = find_max_load(one, 0, catalogue, options);
   Headroom headroom;
   if (!load) return headroom;
@@ -103,6 +105,8 @@ constexpr int kFlipBisections = 4;
 // Of many workloads: those that are closest to their limits, and the changes next to today's.
 constexpr std::size_t kMostTight = 4;
 constexpr std::size_t kMostFlips = 4;
+// What to plan anew for one change is worth, in requests of a simulation: some hundred are needed.
+constexpr double kFlipsWorth = 1.5e7;
 // Times that pools are planned anew because of what they miss together.
 constexpr int kMostAnew = 8;
 
@@ -271,7 +275,7 @@ bool has_one_of(const PoolChoice& pool, const std::vector<std::string>& workload
 }
 
 std::optional<PlanOption> pools_anew(const BlockSearch& search, const PlanOption& best,
-                                     const std::vector<std::string>& workloads, bool cheaper,
+                                     const std::vector<std::string>& workloads, const PoolCap& cap,
                                      ProbeBatch& probes) {
   BlockSearch there = search;
   PlanProbe probe = probe_of(there, best, there.input, there.factor);
@@ -279,10 +283,11 @@ std::optional<PlanOption> pools_anew(const BlockSearch& search, const PlanOption
   for (int round = 0; round < kMostAnew && !concerned.empty(); ++round) {
     for (PoolChoice& pool : probe.pools) {
       if (!has_one_of(pool, concerned)) continue;
-      std::optional<double> cap;
-      if (cheaper) cap = monthly_of(there, pool);
+      std::optional<double> most;
+      if (cap.cheaper) most = monthly_of(there, pool);
+      if (probe.pools.size() == 1 && cap.only) most = std::min(*cap.only, most.value_or(*cap.only));
       if (round > 0) there.refuted.push_back(pool);
-      BlockResult found = search_block(there, pool.workloads, 1, cap, Depth::First, probes);
+      BlockResult found = search_block(there, pool.workloads, 1, most, Depth::First, probes);
       if (found.options.empty()) return std::nullopt;
       pool = std::move(found.options.front().choice);
     }
@@ -298,15 +303,15 @@ std::optional<PlanOption> pools_anew(const BlockSearch& search, const PlanOption
 
 std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOption& best,
                                        const std::string& input, double factor,
-                                       ProbeBatch& probes) {
+                                       std::optional<double> cap, ProbeBatch& probes) {
   BlockSearch there = search;
   there.input = input;
   there.factor = factor;
   there.so_far = nullptr;
   std::optional<PlanOption> then =
-      pools_anew(there, best, concerned_by(input, search.base), false, probes);
+      pools_anew(there, best, concerned_by(input, search.base), {.only = cap}, probes);
   if (!search.split || separable_groups(search.base).size() > kExactGroups) return then;
-  SplitResult split = split_pools(there, then ? then->goal : std::nullopt, probes);
+  SplitResult split = split_pools(there, then ? then->goal : cap, probes);
   if (split.pools.empty()) return then;
   return PlanOption{std::move(split.pools), std::move(split.figures), split.goal, false};
 }
@@ -332,9 +337,10 @@ std::optional<double> goal_with(const BlockSearch& search, const PlanOption& bes
 std::optional<Flip> falling_flip(const BlockSearch& search, const PlanOption& best,
                                  const std::string& input, ProbeBatch& probes) {
   constexpr double kLeastFactor = 1 / kMostFactor;
-  auto then = planned_anew(search, best, input, kLeastFactor, probes);
-  if (!then || !then->goal || !best.goal || then->pools == best.pools) return std::nullopt;
-  if (*then->goal >= *goal_with(search, best, input, kLeastFactor, probes)) return std::nullopt;
+  if (!best.goal) return std::nullopt;
+  const double own = *goal_with(search, best, input, kLeastFactor, probes);
+  auto then = planned_anew(search, best, input, kLeastFactor, own, probes);
+  if (!then || !then->goal || then->pools == best.pools || *then->goal >= own) return std::nullopt;
   Flip flip{input, kLeastFactor, 1, false, std::move(then)};
   for (int step = 0; step < kFlipBisections; ++step) {
     const double middle = (flip.factor + flip.holds_at) / 2;
@@ -362,12 +368,22 @@ std::optional<Flip> price_flip(const BlockSearch& search, const std::vector<Plan
   return std::nullopt;
 }
 
+// How many changes in each direction are planned anew.
+std::size_t flips_worth_it(const BlockSearch& search) {
+  const double requests = requests_of_a_simulation(search);
+  if (requests * static_cast<double>(flip_inputs(search.base).size()) <= kFlipsWorth) {
+    return std::numeric_limits<std::size_t>::max();
+  }
+  return static_cast<std::size_t>(std::max(1.0, kFlipsWorth / requests));
+}
+
 }  // namespace
 
-std::vector<Flip> find_flips(const BlockSearch& search, const std::vector<PlanOption>& options,
-                             ProbeBatch& probes) {
-  std::vector<Flip> flips;
-  if (options.empty()) return flips;
+Flips find_flips(const BlockSearch& search, const std::vector<PlanOption>& options,
+                 ProbeBatch& probes) {
+  if (options.empty()) return {};
+  Flips all;
+  std::vector<Flip>& flips = all.found;
   std::vector<Bracket> brackets = brackets_of(search, options.front(), probes);
   for (int step = 0; step < kFlipBisections && !brackets.empty(); ++step) {
     std::vector<PlanProbe> ask;
@@ -382,19 +398,30 @@ std::vector<Flip> find_flips(const BlockSearch& search, const std::vector<PlanOp
   }
   const bool few = separable_groups(search.base).size() <= kExactGroups;
   std::ranges::stable_sort(brackets, {}, &Bracket::breaks);
+  const std::size_t most = flips_worth_it(search);
   if (!few && brackets.size() > kMostFlips) brackets.resize(kMostFlips);
+  if (brackets.size() > most) {
+    all.left_out = brackets.size() - most;
+    brackets.resize(most);
+  }
   std::vector<std::optional<PlanOption>> then = next_best(search, options, brackets, probes);
   const std::vector<bool> second = second_stands(search, options, brackets, probes);
   for (std::size_t b = 0; b < brackets.size() && !probes.interrupted(); ++b) {
     const auto& [input, holds, breaks] = brackets[b];
-    auto anew = planned_anew(search, options.front(), input, breaks, probes);
+    const auto cap = then[b] ? then[b]->goal : std::nullopt;
+    auto anew = planned_anew(search, options.front(), input, breaks, cap, probes);
     const bool better = anew && anew->goal && (!then[b] || *anew->goal < *then[b]->goal);
     if (better) then[b] = std::move(anew);
     flips.push_back({input, breaks, holds, true, std::move(then[b]), second[b]});
   }
+  std::size_t fallen = 0;
   for (const std::string& input : flip_inputs(search.base)) {
     if (probes.interrupted()) return {};
     if (!few && input != kTraffic) continue;
+    if (++fallen > most) {
+      ++all.left_out;
+      continue;
+    }
     if (auto flip = falling_flip(search, options.front(), input, probes)) {
       flips.push_back(std::move(*flip));
     }
@@ -402,7 +429,7 @@ std::vector<Flip> find_flips(const BlockSearch& search, const std::vector<PlanOp
   if (auto flip = price_flip(search, options)) flips.push_back(std::move(*flip));
   std::ranges::stable_sort(
       flips, {}, [](const Flip& flip) { return flip.factor < 1 ? 1 / flip.factor : flip.factor; });
-  return flips;
+  return all;
 }
 
 namespace {

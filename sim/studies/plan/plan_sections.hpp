@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,17 +25,24 @@ ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best, 
 
 bool has_one_of(const PoolChoice& pool, const std::vector<std::string>& workloads);
 
-// The best option with the pools of these workloads planned anew as `search` has it, each `cheaper`
-// than it is or not, and then the pools of whoever misses something beside them. nullopt: that does
-// not stand.
+// What the pools of an option may cost that are planned anew.
+struct PoolCap {
+  bool cheaper = false;                       // each less than it does
+  std::optional<double> only = std::nullopt;  // dollars a month, of an option's only pool
+};
+
+// The best option with the pools of these workloads planned anew as `search` has it, and then the
+// pools of whoever misses something beside them. nullopt: that does not stand.
 std::optional<PlanOption> pools_anew(const BlockSearch& search, const PlanOption& best,
-                                     const std::vector<std::string>& workloads, bool cheaper,
+                                     const std::vector<std::string>& workloads, const PoolCap& cap,
                                      ProbeBatch& probes);
 
 // The best option with every pool that the input concerns planned anew where that is `factor` times
-// what it is; where few workloads are divided, everything is.
+// what it is; where few workloads are divided, everything is. `cap`: dollars a month; what costs as
+// much or more need not be found.
 std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOption& best,
-                                       const std::string& input, double factor, ProbeBatch& probes);
+                                       const std::string& input, double factor,
+                                       std::optional<double> cap, ProbeBatch& probes);
 
 // Whether the option stands where the input is `factor` times what it is, by the rules by which one
 // is chosen.
@@ -45,9 +53,14 @@ bool bears(const BlockSearch& search, const PlanOption& option, const std::strin
 std::vector<std::string> missed_with(const BlockSearch& search, const PlanOption& option,
                                      const std::string& input, double factor, ProbeBatch& probes);
 
+struct Flips {
+  std::vector<Flip> found;
+  std::size_t left_out = 0;  // changes, as each simulation is dear
+};
+
 // At which changes of its inputs the first of `options` stops being the best.
-std::vector<Flip> find_flips(const BlockSearch& search, const std::vector<PlanOption>& options,
-                             ProbeBatch& probes);
+Flips find_flips(const BlockSearch& search, const std::vector<PlanOption>& options,
+                 ProbeBatch& probes);
 
 // Whether the first of `options` stays the best whatever measured.smActive is, where it is not
 // given and some type's GPU is not the one that was measured; nullopt: then it does not matter.

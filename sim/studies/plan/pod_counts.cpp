@@ -116,7 +116,7 @@ class PodSearch {
     const Scenario base = with_pods(search_.base, pods);
     const BlockSearch there = search_with_pods(search_, base, std::move(pods));
     auto then = divided ? cheapest_plan(there, *from.goal, probes_)
-                        : pools_anew(there, from, {service.name.value}, true, probes_);
+                        : pools_anew(there, from, {service.name.value}, {.cheaper = true}, probes_);
     if (!then || !then->goal || *then->goal >= *from.goal - kLeastSaving) return std::nullopt;
     return then;
   }

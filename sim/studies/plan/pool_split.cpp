@@ -101,7 +101,7 @@ class Splitter {
     }
     if (cost >= best_cost_) return;
     best_cost_ = cost;
-    say_leader(search_, found.pools, from_dollars(cost));
+    say_pools(search_, "best so far", found.pools, from_dollars(cost));
     found_.push_back(std::move(found));
   }
 
@@ -142,7 +142,7 @@ class Splitter {
     best_ = division;
     std::vector<PoolChoice> pools;
     for (BlockOption& option : options) add_pool(std::move(option.choice), pools);
-    say_leader(search_, pools, from_dollars(cost));
+    say_pools(search_, "best so far", pools, from_dollars(cost));
     found_.push_back({division, std::move(pools)});
     return true;
   }
@@ -266,11 +266,7 @@ class Splitter {
 
   // As many as are worth it: simulations of long and busy scenarios are dear.
   int moves_worth_it() const {
-    double requests = 0;  // of one simulation
-    for (const auto& workload : search_.base.workloads) {
-      if (workload.traffic) requests += workload.traffic->mean.per_second;
-    }
-    requests *= to_seconds(search_.base.duration.value_or(hours(1))) * search_.replications;
+    const double requests = requests_of_a_simulation(search_);
     return requests > 0 ? static_cast<int>(std::min<double>(kMostMoves, kRequestsWorth / requests))
                         : kMostMoves;
   }

@@ -48,7 +48,7 @@ class RangeSearch {
     }
     std::optional<PlanOption> found;
     if (search_.split && separable_groups(search_.base).size() > kExactGroups) {
-      found = planned_anew(search_, best_, std::string(kSmActive), at, probes_);
+      found = planned_anew(search_, best_, std::string(kSmActive), at, cap, probes_);
       if (found && own && *own->goal <= *found->goal) return std::nullopt;
       return found;
     }

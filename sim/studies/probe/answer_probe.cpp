@@ -126,20 +126,10 @@ std::vector<std::string> workloads_with_pods(const scenarios::Scenario& scenario
   return names;
 }
 
-namespace {
-
-// A limit that is missed by so many half widths of the interval, or by that factor, is missed.
-constexpr double kClearWidths = 3;
-constexpr double kClearFactor = 2;
-// Replications that show whether something fails clearly.
-constexpr int kFewestToScreen = 2;
-constexpr int kScreenShare = 3;
-
-int screening_replications(int all) {
-  return all <= kScreenShare ? all : std::max(kFewestToScreen, all / kScreenShare);
-}
-
 bool fails_clearly(const OptionFigures& figures) {
+  // A limit that is missed by so many half widths of the interval, or by that factor, is missed.
+  constexpr double kClearWidths = 3;
+  constexpr double kClearFactor = 2;
   if (figures.verdict.loses_pods()) return true;
   return std::ranges::any_of(figures.objectives, [](const PlannedObjective& objective) {
     if (objective.pass) return false;
@@ -150,6 +140,16 @@ bool fails_clearly(const OptionFigures& figures) {
     const double margin = kClearWidths * in_its_unit(*objective.ci95);
     return objective.at_least ? value + margin < limit : value - margin > limit;
   });
+}
+
+namespace {
+
+// Replications that show whether something fails clearly.
+constexpr int kFewestToScreen = 2;
+constexpr int kScreenShare = 3;
+
+int screening_replications(int all) {
+  return all <= kScreenShare ? all : std::max(kFewestToScreen, all / kScreenShare);
 }
 
 // Replications may become so many times as many while a limit lies within its interval.

@@ -55,6 +55,9 @@ std::vector<std::string> workloads_with_pods(const scenarios::Scenario& scenario
 // Whether each of its pods asks for several GPUs: they are not shared with others.
 bool has_several_gpus(const scenarios::Workload& workload);
 
+// More replications would not make it stand: pods are lost, or a limit is missed by far.
+bool fails_clearly(const OptionFigures& figures);
+
 // Refuses pods that ask for several GPU resources, but for recorded jobs that ask for several GPUs,
 // and a scenario without pods. `what`: "strategies
 // are compared", for the message.

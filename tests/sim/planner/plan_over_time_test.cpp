@@ -211,7 +211,7 @@ TEST(PlanOverTime, WhoMissesSomethingBesideThemIsPlannedAnewToo) {
     today.pools.push_back(pool);
   }
   EXPECT_EQ(missed_with(search, today, search.input, search.factor, probes).size(), 2U);
-  const auto then = pools_anew(search, today, {"api"}, false, probes);
+  const auto then = pools_anew(search, today, {"api"}, {}, probes);
   ASSERT_TRUE(then);
   for (const PoolChoice& pool : then->pools) EXPECT_EQ(pool.instance_type, "g5.xlarge");
 }

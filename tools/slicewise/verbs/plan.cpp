@@ -111,7 +111,8 @@ void add_plan_choices(CLI::App& verb, PlanCommand& plan) {
   add_choice(verb, "--objective", kGoals, plan.goal,
              "What is minimised (default: the scenario's; else monthlyCost, for jobs that run once "
              "costPerJob)");
-  add_number(verb, "--top", 1, 100, plan.top, "Options to rank (default 5)");
+  add_number(verb, "--top", 1, 100, plan.top,
+             "Options to rank, none at more than three times the cost of the first (default 5)");
   verb.add_flag("--no-split", plan.no_split, "One pool for all workloads");
   verb.add_flag("--no-headroom", plan.no_headroom, "Do not search for the load that breaks it");
   verb.add_flag("--no-flips", plan.no_flips, "Do not search for changes that flip the answer");

@@ -362,8 +362,7 @@ void add_replay(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
   add_number(verb, "-j,--jobs", 1, 1'024, replay.jobs,
              "Threads; never changes the result (default: all CPUs)");
   add_size_limits(verb, replay.limits);
-  add_choice(verb, "--progress", kProgress, replay.progress,
-             "Progress on standard error (default auto)");
+  add_progress(verb, replay.progress);
 }
 
 ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {

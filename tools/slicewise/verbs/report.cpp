@@ -176,8 +176,7 @@ void add_report(CLI::App& app, ReportCommand& report, CommonFlags& flags) {
   add_number(verb, "-j,--jobs", 1, 1'024, report.jobs,
              "Threads; never changes the result (default: all CPUs)");
   add_size_limits(verb, report.limits);
-  add_choice(verb, "--progress", kProgress, report.progress,
-             "Progress on standard error (default auto)");
+  add_progress(verb, report.progress);
 }
 
 ExitCode execute(const ReportCommand& command, const CommonFlags& flags) {
