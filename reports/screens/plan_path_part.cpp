@@ -1,6 +1,7 @@
 #include "plan_path_part.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,18 @@ std::string saves_text(Usd saves) {
   return saves.nano < 0 ? fmt::format("-{}", money_text(Usd{-saves.nano})) : money_text(saves);
 }
 
+// Of the step with that number, where it is of Services.
+std::string disruption_sentence(const sim::PathStep& step, std::size_t number) {
+  if (!step.disruption) return "";
+  const double lost = std::round(step.disruption->lost);
+  const double late = std::round(step.disruption->late);
+  const std::string costs = lost + late == 0
+                                ? "no request is lost or late"
+                                : fmt::format("{} {} lost, {} late", count_text(lost),
+                                              lost == 1 ? "request" : "requests", count_text(late));
+  return fmt::format("Step {}, all its pods at once: {}.", number, costs);
+}
+
 std::string end_sentence(const sim::PlanPath& path) {
   if (path.steps.empty()) {
     return path.ended_by_limit ? "Nothing within --max-changes saves: keep it as it is."
@@ -84,6 +97,10 @@ ScreenPart plan_path_part(const sim::PlanPath& path, const TextStyle& style) {
          saves_text(step.saves), money_text(step.monthly), nodes_text(step), restarts_text(step)});
   }
   part.sentences.push_back({end_sentence(path)});
+  for (std::size_t s = 0; s < path.steps.size(); ++s) {
+    std::string line = disruption_sentence(path.steps[s], s + 1);
+    if (!line.empty()) part.sentences.push_back({std::move(line)});
+  }
   return part;
 }
 

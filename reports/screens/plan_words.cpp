@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -307,6 +308,28 @@ bool has_other_pods(const PlanOption& option) {
   });
 }
 
+// Every region that was asked for.
+std::vector<std::string> region_sentences(const Plan& plan) {
+  std::vector<std::string> lines;
+  const double here = to_dollars(plan.options.front().figures.monthly);
+  for (const sim::PlannedRegion& there : plan.regions) {
+    if (!there.rank || !there.monthly) {
+      lines.push_back(
+          fmt::format("In {} none of the options can be priced: {}.", there.region, there.missing));
+      continue;
+    }
+    const double more = here > 0 ? to_dollars(*there.monthly) / here - 1 : 0;
+    constexpr double kSame = 0.0005;
+    const std::string difference =
+        std::abs(more) < kSame ? "as much" : fmt::format("{:+.1f}%", 100 * more);
+    lines.push_back(fmt::format("In {} {} {} a month ({}).", there.region,
+                                *there.rank == 1 ? std::string("the same nodes cost")
+                                                 : fmt::format("#{} is the cheapest,", *there.rank),
+                                money_text(*there.monthly), difference));
+  }
+  return lines;
+}
+
 std::string spot_sentence(const sim::PlannedSpot& spot) {
   return fmt::format(
       "RISK {}: EC2 takes a node back {} times in 1,000 hours ({}): {} a month of all its nodes, "
@@ -383,6 +406,7 @@ std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
         isolation_sentence(plan.options.front()), warning_sentence(plan.options.front())}) {
     if (!line.empty()) lines.push_back(std::move(line));
   }
+  for (std::string& line : region_sentences(plan)) lines.push_back(std::move(line));
   for (std::string& line : other_pods_sentences(plan)) lines.push_back(std::move(line));
   for (std::string& line : flip_sentences(plan)) lines.push_back(std::move(line));
   if (std::string regret = regret_sentence(plan); !regret.empty())

@@ -125,13 +125,7 @@ using scenarios::WorkloadKind;
 void check_region(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
                   Diagnostics& found) {
   if (has_prices(catalogue, scenario.region)) return;
-  const std::vector<std::string> regions = catalogue.prices.regions();
-  const auto near = nearest_name(scenario.region, regions);
-  found.push_back(make_diagnostic(
-      Code::RegionUnknown, scenario.region_where,
-      fmt::format("the price book has no region \"{}\"", scenario.region),
-      near ? fmt::format("did you mean {}?", *near)
-           : fmt::format("it has {}; --prices can add one", fmt::join(regions, ", "))));
+  found.push_back(unknown_region(scenario.region, scenario.region_where, catalogue));
 }
 
 void check_end(const scenarios::Scenario& scenario, Diagnostics& found) {

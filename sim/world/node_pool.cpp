@@ -261,6 +261,16 @@ bool has_prices(const models::Catalogue& catalogue, const std::string& region) {
   return std::ranges::binary_search(catalogue.prices.regions(), region);
 }
 
+Diagnostic unknown_region(const std::string& region, const SourceLocation& where,
+                          const models::Catalogue& catalogue) {
+  const std::vector<std::string> regions = catalogue.prices.regions();
+  const auto near = nearest_name(region, regions);
+  return make_diagnostic(
+      Code::RegionUnknown, where, fmt::format("the price book has no region \"{}\"", region),
+      near ? fmt::format("did you mean {}?", *near)
+           : fmt::format("it has {}; --prices can add one", fmt::join(regions, ", ")));
+}
+
 std::string_view purchase_name(scenarios::CapacityType type) {
   switch (type) {
     case scenarios::CapacityType::OnDemand:

@@ -39,6 +39,9 @@ void take_times(const models::WorkloadProfile& profile, scenarios::Workload& spe
 
 // Whether the price book knows the region at all.
 bool has_prices(const models::Catalogue& catalogue, const std::string& region);
+// What to say where it does not.
+Diagnostic unknown_region(const std::string& region, const SourceLocation& where,
+                          const models::Catalogue& catalogue);
 
 // The instance types and families of planning, and the instance types of pricing.plans.
 void check_planning(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,

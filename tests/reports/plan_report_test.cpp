@@ -117,11 +117,27 @@ sim::PlanPath sample_path() {
   step.restarts = {"asr"};
   step.start = seconds(52);
   step.nodes_removed = 9;
+  step.disruption = sim::RestartLoss{1240.4, 12};
   path.steps.push_back(step);
   path.end = {step.to, planned_figures(1152, milliseconds(412)), 1152, false};
   path.max_changes = 1;
   path.ended_by_limit = true;
   return path;
+}
+
+TEST(PlanReport, SaysWhatItCostsInOtherRegions) {
+  sim::Plan plan = sample_plan();
+  const Usd here = plan.options.front().figures.monthly;
+  plan.regions = {{"us-west-2", 1, here, ""},
+                  {"eu-central-1", 2, from_dollars(1.25 * to_dollars(here)), ""},
+                  {"us-gov-east-1", std::nullopt, std::nullopt, "no on-demand price"}};
+  const std::string text = plan_table(plan, kTerminal, true);
+  EXPECT_THAT(text, HasSubstr("In us-west-2 the same nodes cost $1,152 a month (as much)."));
+  EXPECT_THAT(text, HasSubstr("In eu-central-1 #2 is the cheapest, $1,440 a month (+25.0%)."));
+  EXPECT_THAT(text, HasSubstr("In us-gov-east-1 none of the options can be priced: no on-demand "));
+  const auto again = read_plan({"plan.json", plan_json(plan)});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(plan_json(*again), plan_json(plan));
 }
 
 TEST(PlanReport, TheWayFromThePresentPoolsIsStepByStep) {
@@ -134,6 +150,7 @@ TEST(PlanReport, TheWayFromThePresentPoolsIsStepByStep) {
   says("becomes 3 x g4dn.xlarge, MPS x4");
   says("12 pods (asr), 52.0 s each");
   says("1 step of 1 pool saves $3,456 a month.");
+  says("Step 1, all its pods at once: 1,240 requests lost, 12 late.");
   says("More changes than --max-changes allows would save more.");
   const auto again = read_plan({"plan.json", plan_json(plan)});
   ASSERT_TRUE(again);

@@ -197,10 +197,22 @@ class Plan(unittest.TestCase):
         self.assertIn("months cost", page)
         self.assertLessEqual(max(len(line) for line in text.splitlines()), 100)
 
+    def test_what_the_options_cost_in_other_regions(self):
+        asked = ("--regions", "us-west-2,eu-central-1", "--instances", "g4dn.xlarge")
+        document = json.loads(run(*QUICK, *asked, "-o", "json").stdout)
+        here = document["options"][0]["monthlyUsd"]
+        oregon, frankfurt = document["otherRegions"]
+        self.assertEqual((oregon["region"], oregon["option"]), ("us-west-2", 1))
+        self.assertAlmostEqual(oregon["monthlyUsd"], here, places=6)
+        self.assertAlmostEqual(frankfurt["monthlyUsd"], here * 0.658 / 0.526, places=6)
+        text = run(*QUICK, *asked).stdout
+        self.assertIn("In us-west-2 the same nodes cost", text)
+        self.assertRegex(text, r"In eu-central-1 the same nodes cost \$[0-9.,]+ a month \(\+25.1%\)")
+
     def test_mistakes(self):
         for arguments, code in ((("--instances", "g99.xlarge"), 3), (("--top", "0"), 2),
                                 (("--growth", "5%"), 2), (("--horizon", "2", "--growth", "-1%"), 2), (("--horizon", "0"), 2),
-                                (("--horizon", "6", "--survive", "node"), 3),
+                                (("--horizon", "6", "--survive", "node"), 3), (("--regions", "mars-1"), 3),
                                 (("--strategies", "mpss"), 3), (("--journal", "/no/such/file"), 5)):
             refused = run(*QUICK, *arguments)
             self.assertEqual(refused.returncode, code, refused.stderr)

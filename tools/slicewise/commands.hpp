@@ -122,6 +122,7 @@ struct PlanCommand : StudyCommand {
   std::string journal;  // "": none
   std::string from;     // a scenario or plan.json#2; "": the scenario's own pools
   std::optional<int> max_changes;
+  std::vector<std::string> regions;
   std::optional<int> horizon;    // months
   std::optional<double> growth;  // of the traffic, from month to month
 };

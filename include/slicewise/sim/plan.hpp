@@ -150,6 +150,21 @@ struct PlannedSpot {
   int most = 0;        // in 95 of 100 months, if they come independently
 };
 
+// Another region, in which the same nodes cost something else.
+struct PlannedRegion {
+  std::string region;
+  std::optional<int> rank;     // of the options, from 1 on, the cheapest there; nullopt: none
+  std::optional<Usd> monthly;  // of its nodes there
+  std::string missing;         // why none can be bought there
+};
+
+// Requests that a step costs where all its pods restart at once, beside a run in which none does;
+// mean of the replications.
+struct RestartLoss {
+  double lost = 0;  // refused, dropped or timed out
+  double late = 0;  // answered, but not within their objectives
+};
+
 // One step from the present pools towards cheaper ones: some of them give way to others. What
 // stands before it stands after it.
 struct PathStep {
@@ -164,6 +179,7 @@ struct PathStep {
   int nodes_launched = 0;
   int nodes_removed = 0;
   int nodes_cut_anew = 0;  // that stay, with another MIG layout: their pods leave first
+  std::optional<RestartLoss> disruption;  // nullopt: no Service restarts
 };
 
 // From where somebody is, step by step; none: keep it as it is.
@@ -247,6 +263,7 @@ struct Plan {
   std::optional<SmActiveRange> sm_active;  // absent: the answer does not hang on it
   ProvenanceCounts provenance;             // of the best option's inputs
   std::vector<PlannedSpot> spot;           // of the best option's pools
+  std::vector<PlannedRegion> regions;      // that were asked for
   std::vector<GpuRoom> rooms;              // of the best option's GPUs
   PlanCounts counts;
   bool interrupted = false;
@@ -325,10 +342,11 @@ struct PlanOptions {
   bool flips = true;  // and whether the answer hangs on smActive, or on one pod more or fewer
   Outage survive = Outage::None;
   int vary_pods = 0;  // so many pods more or fewer than in the scenario may a Service have
-  std::vector<PoolChoice> from;    // the present pools, for Plan::path; empty: no path
-  std::optional<int> max_changes;  // of pools on that path; absent: any number
-  int horizon = 0;                 // months, for Plan::over_time; 0: none
-  double growth = 0;               // of the traffic, from month to month
+  std::vector<PoolChoice> from;      // the present pools, for Plan::path; empty: no path
+  std::optional<int> max_changes;    // of pools on that path; absent: any number
+  int horizon = 0;                   // months, for Plan::over_time; 0: none
+  double growth = 0;                 // of the traffic, from month to month
+  std::vector<std::string> regions;  // for Plan::regions; "all"
   RunOptions run;
   ProbeRunner probes;                   // absent: threads of this process
   std::optional<ProbeJournal> journal;  // never changes a byte of the plan

@@ -57,6 +57,10 @@ const Record& record_of<SmActiveRange>();
 template <>
 const Record& record_of<PlannedSpot>();
 template <>
+const Record& record_of<PlannedRegion>();
+template <>
+const Record& record_of<RestartLoss>();
+template <>
 const Record& record_of<PathStep>();
 template <>
 const Record& record_of<PlanPath>();

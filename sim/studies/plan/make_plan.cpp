@@ -16,6 +16,7 @@
 #include "../probe/simulations.hpp"
 #include "block_search.hpp"
 #include "fleet_model.hpp"
+#include "other_regions.hpp"
 #include "plan_over_time.hpp"
 #include "plan_path.hpp"
 #include "plan_sections.hpp"
@@ -367,6 +368,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   }
   if (!options.from.empty()) check_path(base, options.from, goal, found);
   if (options.horizon > 0) check_horizon(base, options, goal, found);
+  const std::vector<std::string> regions = regions_named(options.regions, base, catalogue, found);
   auto space = plan_space(base, catalogue, options);
   if (!space) found.insert(found.end(), space.error().begin(), space.error().end());
   if (has_errors(found)) return tl::unexpected(std::move(found));
@@ -397,11 +399,13 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   if (may_vary && options.vary_pods > 0) vary_pods(search, probes, options, plan);
   if (!probes.interrupted()) settle_headroom(set, base, catalogue, options, plan);
   mark_pareto(plan.options);
+  plan.regions = other_regions(regions, plan.options, base, catalogue);
   plan.control_plane_monthly = cost_of(control_plane_fee(base.control_plane), kMonth);
   plan.as_run = recorded_bill(base, catalogue);
   if (!probes.interrupted()) add_today(base, search, probes, plan);
   if (!options.from.empty() && !probes.interrupted()) {
     plan.path = path_from(search, options.from, best_of(plan), options.max_changes, probes);
+    if (!probes.interrupted()) add_disruption(base, catalogue, options.run, *plan.path);
   }
   if (options.horizon > 0 && !plan.options.empty() && !probes.interrupted()) {
     auto months = over_time(search, plan.options.front(), options.growth, options.horizon, probes);

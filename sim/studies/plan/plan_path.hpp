@@ -17,6 +17,10 @@ PlanPath path_from(const BlockSearch& search, std::vector<PoolChoice> now,
                    const std::optional<PlanOption>& best, std::optional<int> most,
                    ProbeBatch& probes);
 
+// Simulates what requests each step costs where all its pods restart at once.
+void add_disruption(const scenarios::Scenario& base, const models::Catalogue& catalogue,
+                    const RunOptions& run, PlanPath& path);
+
 // What happens to pods and nodes where the pools of `from` become those of `to`; savings not set.
 PathStep step_between(const scenarios::Scenario& base, std::vector<PoolChoice> from,
                       std::vector<PoolChoice> to);

@@ -321,6 +321,28 @@ const Record& record_of<PlannedSpot>() {
 }
 
 template <>
+const Record& record_of<PlannedRegion>() {
+  using R = PlannedRegion;
+  static const Record declared{
+      "another region, in which the same nodes cost something else",
+      {field<&R::region>("region", "by its name"),
+       field<&R::rank>("option", "the cheapest there, by its rank from 1 on; absent: none"),
+       field<&R::monthly>("monthlyUsd", "of its nodes there"),
+       field<&R::missing>("missing", "why no option can be bought there").optional()}};
+  return declared;
+}
+
+template <>
+const Record& record_of<RestartLoss>() {
+  using L = RestartLoss;
+  static const Record declared{
+      "requests that it costs where all its pods restart at once, beside a run in which none does",
+      {field<&L::lost>("requestsLost", "refused, dropped or timed out, mean per replication"),
+       field<&L::late>("requestsLate", "answered, but not within their objectives")}};
+  return declared;
+}
+
+template <>
 const Record& record_of<PathStep>() {
   using S = PathStep;
   static const Record declared{
@@ -335,7 +357,8 @@ const Record& record_of<PathStep>() {
        field<&S::nodes_launched>("nodesLaunched", "new ones"),
        field<&S::nodes_removed>("nodesRemoved", "that are no longer paid for"),
        field<&S::nodes_cut_anew>("nodesCutAnew",
-                                 "that stay with another MIG layout: their pods leave first")}};
+                                 "that stay with another MIG layout: their pods leave first"),
+       field<&S::disruption>("ifAllAtOnce")}};
   return declared;
 }
 
@@ -450,6 +473,8 @@ const Record& record_of<Plan>() {
                              "one GPU together are kept apart, see apart"),
        field<&P::sm_active>("smActive"),
        field<&P::spot>("spotRisks", "of the best option").optional(),
+       field<&P::regions>("otherRegions", "that were asked for, with the cheapest option of each")
+           .optional(),
        field<&P::counts>("counts"),
        field<&P::provenance>("inputs").as(&inputs_of_best),
        field<&P::notes>("notes", "what the user should know").as(&finding_record)}};

@@ -83,6 +83,23 @@ TEST(PlanPath, EndsNoDearerThanTheBestOptionAndEachStepSaves) {
   EXPECT_FALSE(path.ended_by_limit);
 }
 
+// Two requests a second of each service that restarts find nobody for the five seconds that its
+// model takes to load.
+TEST(PlanPath, SaysWhatRequestsAStepCosts) {
+  const auto plan =
+      make_plan(set_with(four_services()), 0, demo::catalogue(),
+                from({pool("g4dn.xlarge", Strategy::Exclusive, 1, 4, {"a", "b", "c", "d"})}));
+  ASSERT_TRUE(plan && plan->path && !plan->path->steps.empty());
+  for (const PathStep& step : plan->path->steps) {
+    ASSERT_GT(step.pods_restarted, 0);
+    ASSERT_TRUE(step.disruption);
+    const double expected = 2.0 * 5 * step.pods_restarted;
+    EXPECT_GT(step.disruption->lost, 0.7 * expected);
+    EXPECT_LT(step.disruption->lost, 1.5 * expected);
+    EXPECT_GE(step.disruption->late, 0);
+  }
+}
+
 TEST(PlanPath, ChangesNoMorePoolsThanItMay) {
   PlanOptions options = from(kDear);
   options.max_changes = 1;

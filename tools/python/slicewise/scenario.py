@@ -141,7 +141,8 @@ class Scenario:
              replicas: Sequence[int] = (), max_nodes: int | None = None, max_cost: int | None = None,
              vary_pods: int | None = None, survive: str | None = None, objective: str | None = None,
              top: int | None = None, split: bool = True, headroom: bool = True, flips: bool = True,
-             from_: str | None = None, max_changes: int | None = None, horizon: int | None = None,
+             from_: str | None = None, max_changes: int | None = None,
+             regions: Sequence[str] = (), horizon: int | None = None,
              growth: float | str | None = None, journal: str | None = None,
              seeds: int | None = None, seed: int | None = None, allow_pending: bool = False,
              jobs: int | None = None,
@@ -150,7 +151,8 @@ class Scenario:
         """The cheapest configurations that meet the objectives: `slicewise plan`.
 
         instances: types or families to choose from. max_cost: dollars a month. growth: of the traffic
-        from month to month over `horizon` months, as a share (0.05) or a text ("5%")."""
+        from month to month over `horizon` months, as a share (0.05) or a text ("5%"). regions: others
+        whose prices are compared, or "all"."""
         def make(answer: _engine.Answer) -> Plan:
             made = Plan(answer)
             made.made_of = self
@@ -161,9 +163,10 @@ class Scenario:
                          max_nodes=max_nodes, max_cost=max_cost, vary_pods=vary_pods,
                          survive=survive, objective=objective, top=top, no_split=not split,
                          no_headroom=not headroom, no_flips=not flips, from_=from_,
-                         max_changes=max_changes, horizon=horizon, growth=growth, journal=journal,
-                         replications=seeds, seed=seed, allow_pending=allow_pending, jobs=jobs,
-                         max_events=max_events, max_memory=max_memory)
+                         max_changes=max_changes, regions=regions, horizon=horizon, growth=growth,
+                         journal=journal, replications=seeds, seed=seed,
+                         allow_pending=allow_pending, jobs=jobs, max_events=max_events,
+                         max_memory=max_memory)
 
     def option_of(self, plan: Plan, option: int) -> Scenario:
         """Option `option` of a plan of this scenario, as a scenario: `Plan.scenario`."""

@@ -63,6 +63,7 @@ sim::PlanOptions plan_options(const PlanCommand& command, const sim::RunOptions&
   options.max_changes = command.max_changes;
   options.horizon = command.horizon.value_or(0);
   options.growth = command.growth.value_or(0);
+  options.regions = command.regions;
   options.run = run;
   return options;
 }
@@ -138,6 +139,9 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
   add_number(verb, "--max-changes", 1, 1'000, plan.max_changes,
              "On that way no more than so many pools change (without --from: from the scenario's "
              "own pools)");
+  add_names(verb, "--regions", "NAME,...", plan.regions,
+            "What the options cost in these regions, or in all of the price book: which is the "
+            "cheapest there, and the difference");
   CLI::Option* horizon = add_number(
       verb, "--horizon", 1, 60, plan.horizon,
       "So many months: what the best option becomes, what they cost, which nodes to commit to");

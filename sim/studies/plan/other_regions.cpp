@@ -1,0 +1,96 @@
+#include "other_regions.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "../../result/merge.hpp"
+#include "../../world/parts.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using models::Catalogue;
+using models::PurchaseOption;
+
+constexpr std::string_view kAll = "all";
+
+// An option's nodes at the prices of a region, or why they cannot be bought there.
+struct PricedThere {
+  std::optional<double> monthly;
+  std::string missing;
+};
+
+PricedThere priced_in(const std::string& region, const std::string& here, const PlanOption& option,
+                      const Catalogue& catalogue) {
+  double nodes_here = 0;
+  double nodes_there = 0;
+  const std::string& first = option.pools.front().instance_type;
+  bool one_type = true;
+  bool come_and_go = false;
+  for (const PoolChoice& pool : option.pools) {
+    if (pool.purchase != "on-demand")
+      return {std::nullopt, "only on-demand prices are known there"};
+    const auto own = catalogue.prices.find(pool.instance_type, here, PurchaseOption::OnDemand);
+    const auto there = catalogue.prices.find(pool.instance_type, region, PurchaseOption::OnDemand);
+    if (!own || !there) return {std::nullopt, (own ? there : own).error().front().message};
+    const double nodes = pool.nodes + pool.unshared;
+    nodes_here += nodes * to_dollars(cost_of(own->usd, kMonth));
+    nodes_there += nodes * to_dollars(cost_of(there->usd, kMonth));
+    one_type = one_type && pool.instance_type == first;
+    come_and_go = come_and_go || pool.elastic;
+  }
+  if (come_and_go && !one_type) {
+    return {std::nullopt, "nodes of several types come and go: how many of each is not known"};
+  }
+  // Of one type the hours are the same, whether the nodes stay or come and go.
+  return {to_dollars(option.figures.monthly) * nodes_there / nodes_here, ""};
+}
+
+}  // namespace
+
+std::vector<std::string> regions_named(const std::vector<std::string>& names,
+                                       const scenarios::Scenario& base, const Catalogue& catalogue,
+                                       Diagnostics& found) {
+  std::vector<std::string> regions;
+  const auto add = [&](const std::string& region) {
+    const bool known = std::ranges::find(regions, region) != regions.end();
+    if (region != base.region && !known) regions.push_back(region);
+  };
+  for (const std::string& name : names) {
+    if (name == kAll) {
+      for (const std::string& region : catalogue.prices.regions()) add(region);
+    } else if (has_prices(catalogue, name)) {
+      add(name);
+    } else {
+      found.push_back(unknown_region(name, {}, catalogue));
+    }
+  }
+  return regions;
+}
+
+std::vector<PlannedRegion> other_regions(const std::vector<std::string>& regions,
+                                         const std::vector<PlanOption>& options,
+                                         const scenarios::Scenario& base,
+                                         const Catalogue& catalogue) {
+  if (options.empty()) return {};
+  std::vector<PlannedRegion> all;
+  for (const std::string& region : regions) {
+    PlannedRegion there{region, std::nullopt, std::nullopt, ""};
+    for (std::size_t o = 0; o < options.size(); ++o) {
+      PricedThere priced = priced_in(region, base.region, options[o], catalogue);
+      if (!priced.monthly) {
+        if (there.missing.empty()) there.missing = std::move(priced.missing);
+        continue;
+      }
+      const Usd monthly = from_dollars(*priced.monthly);
+      if (there.monthly && *there.monthly <= monthly) continue;
+      there.rank = static_cast<int>(o) + 1;
+      there.monthly = monthly;
+    }
+    if (there.rank) there.missing.clear();
+    all.push_back(std::move(there));
+  }
+  return all;
+}
+
+}  // namespace slicewise::sim
