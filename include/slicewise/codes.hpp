@@ -134,6 +134,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(OverlayNotPinned, "OVERLAY_NOT_PINNED", Error, "one capacity for several GPU counts")        \
   X(NodePoolLimitUnits, "NODE_POOL_LIMIT_UNITS", Warning, "limits count advertised units")       \
   X(AutoscalerBurst, "AUTOSCALER_BURST", Note, "one node for each pending pod at first")         \
+  X(ScalerTargetUnknown, "SCALER_TARGET_UNKNOWN", Warning, "an autoscaler of what is not there") \
   X(GpuCountZero, "GPU_COUNT_ZERO", Warning, "EC2 reports no GPU for this type")                 \
   X(ReplicasOneGpu, "REPLICAS_ONE_GPU", Warning, "replicas of a model on one GPU")               \
   X(HostIpcNotNeeded, "HOST_IPC_NOT_NEEDED", Note, "hostIPC is not needed for MPS")              \
@@ -146,6 +147,8 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(ReplicasReadAsGpus, "REPLICAS_READ_AS_GPUS", Warning, "labels that do not count GPUs")       \
   X(DraGateOff, "DRA_GATE_OFF", Error, "sharing whose feature gate is off")                      \
   X(DraOverrideMissing, "DRA_OVERRIDE_MISSING", Error, "the DRA chart refuses to install")       \
+  X(DraSelector, "DRA_SELECTOR", Error, "a selector of DRA devices that is not understood")      \
+  X(DraClaimUnknown, "DRA_CLAIM_UNKNOWN", Error, "a claim that is not there")                    \
   X(DraTemplateNotShared, "DRA_TEMPLATE_NOT_SHARED", Warning, "one claim per pod: no sharing")   \
   X(DraWithDevicePlugin, "DRA_WITH_DEVICE_PLUGIN", Error, "both hand out the same GPUs")         \
   X(DraGatesExclude, "DRA_GATES_EXCLUDE", Error, "feature gates that exclude each other")        \

@@ -8,6 +8,7 @@
 #include "slicewise/reports/export.hpp"
 
 #include "../document/document_text.hpp"
+#include "claim_objects.hpp"
 #include "dra_claims.hpp"
 #include "guide.hpp"
 
@@ -20,6 +21,7 @@ using nlohmann::json;
 
 constexpr std::string_view kDriver = "gpu.nvidia.com";
 constexpr std::string_view kResourceApi = "resource.k8s.io/v1";
+
 json parameters_of(const ClaimedDevice& device) {
   json sharing;
   if (uses_mps(*device.target)) {
@@ -155,8 +157,32 @@ std::string claim_text(const std::vector<SharedClaim>& claims, std::size_t n) {
   return out + yaml_text(claim_object(*claim.pods.front().first, name));
 }
 
-std::string dra_title(const scenarios::Scenario& scenario,
-                      const std::vector<ClaimedDevice>& devices) {
+// How claims are shared that the scenario has, or that stand for the device plugin's replicas.
+struct SharedBy {
+  bool turns = false;
+  bool mps = false;
+};
+
+SharedBy shared_by(const std::vector<ClaimedDevice>& devices) {
+  SharedBy by;
+  for (const ClaimedDevice& device : devices) {
+    if (device.sharing == nullptr) continue;
+    (uses_mps(*device.target) ? by.mps : by.turns) = true;
+  }
+  return by;
+}
+
+SharedBy shared_by(const std::vector<scenarios::ResourceClaim>& claims) {
+  SharedBy by;
+  for (const scenarios::ResourceClaim& claim : claims) {
+    if (!claim.sharing) continue;
+    const bool is_mps = claim.sharing->strategy == scenarios::ClaimSharing::Strategy::Mps;
+    (is_mps ? by.mps : by.turns) = true;
+  }
+  return by;
+}
+
+std::string dra_title(const scenarios::Scenario& scenario, const SharedBy& by) {
   std::string out = comment(fmt::format(
       "Claims for NVIDIA's DRA driver, of scenario variant {} (dra.yaml), written by slicewise",
       yaml_scalar(scenario.name)));
@@ -164,15 +190,10 @@ std::string dra_title(const scenarios::Scenario& scenario,
       "Kubernetes 1.34 or newer. The driver is in place of the device plugin, never beside it on a "
       "node. Not for EKS Auto Mode or Bottlerocket, which bring the plugin; nodes that Karpenter "
       "starts need Karpenter 1.15.");
-  const auto any = [&](bool mps) {
-    return std::ranges::any_of(devices, [&](const ClaimedDevice& device) {
-      return device.sharing != nullptr && uses_mps(*device.target) == mps;
-    });
-  };
   out += comment("Roll out:");
   std::string gates;
-  if (any(false)) gates += " \\\n    --set featureGates.TimeSlicingSettings=true";
-  if (any(true)) gates += " \\\n    --set featureGates.MPSSupport=true";
+  if (by.turns) gates += " \\\n    --set featureGates.TimeSlicingSettings=true";
+  if (by.mps) gates += " \\\n    --set featureGates.MPSSupport=true";
   out += commented(
       fmt::format("  helm upgrade -i dra-driver-nvidia-gpu \\\n"
                   "    oci://registry.k8s.io/dra-driver-nvidia/charts/dra-driver-nvidia-gpu "
@@ -185,10 +206,11 @@ std::string dra_title(const scenarios::Scenario& scenario,
     out += comment(
         "Sharing is behind feature gates that are off by default: without them the pods stay in "
         "ContainerCreating.");
-    out += comment(
-        "Pods share a GPU only by naming one ResourceClaim: there is one for each GPU, shared by "
-        "as "
-        "many pods as the device plugin was simulated to put on it.");
+    if (!claims_devices(scenario)) {
+      out += comment(
+          "Pods share a GPU only by naming one ResourceClaim: there is one for each GPU, shared by "
+          "as many pods as the device plugin was simulated to put on it.");
+    }
   }
   return out + comment("Roll back:") + commented("  kubectl delete -f dra.yaml\n");
 }
@@ -198,11 +220,18 @@ std::string dra_title(const scenarios::Scenario& scenario,
 Expected<ExportFiles> render_dra(const scenarios::Scenario& scenario,
                                  const models::Catalogue& catalogue,
                                  const ExportOptions& /*options*/) {
+  if (claims_devices(scenario)) {
+    const Expected<std::string> claims = claim_documents(scenario);
+    if (!claims) return tl::unexpected(claims.error());
+    return ExportFiles{
+        {"dra.yaml", dra_title(scenario, shared_by(scenario.claims)) +
+                         comment("The pods name them: slicewise export --to pod-patch") + *claims}};
+  }
   const Expected<std::vector<PoolTarget>> targets = pool_targets(scenario, catalogue);
   if (!targets) return tl::unexpected(targets.error());
   const auto plan = plan_claims(scenario, *targets);
   if (!plan) return tl::unexpected(plan.error());
-  std::string text = dra_title(scenario, plan->devices);
+  std::string text = dra_title(scenario, shared_by(plan->devices));
   std::set<std::string> classes;
   for (const ClaimedDevice& device : plan->devices) {
     if (device.sharing == nullptr || !classes.insert(device_class_of(device)).second) continue;

@@ -36,9 +36,10 @@ std::map<std::string, std::string> node_labels(const PoolNodes& nodes) {
   for (const auto& [key, value] : nodes.target.pool->labels) {
     if (!is_reserved_label(key)) out[key] = value;
   }
-  if (nodes.config.empty()) return out;
+  const bool has_driver = nodes.target.pool->dra;
+  if (nodes.config.empty() && !has_driver) return out;
   out["nvidia.com/gpu.present"] = "true";
-  out[std::string(kConfigLabel)] = nodes.config;
+  if (!has_driver) out[std::string(kConfigLabel)] = nodes.config;
   if (nodes.target.pool->mig) {
     out[std::string(kMigLabel)] = nodes.target.pool->mig->config.value;
   }
@@ -94,7 +95,10 @@ Diagnostics unknown_counts(const std::vector<PoolNodes>& nodes) {
 Expected<std::vector<PoolNodes>> image_nodes(const scenarios::Scenario& scenario,
                                              const models::Catalogue& catalogue,
                                              const ExportOptions& options) {
-  if (options.image == NodeImage::Al2023) {
+  const bool by_claim =
+      std::ranges::all_of(scenario.node_pools, [](const auto& pool) { return pool.dra; });
+  const bool is_al2023 = options.image == NodeImage::Al2023;
+  if (is_al2023 && !by_claim) {
     const Expected<PluginPlan> plan = plan_plugin(scenario, catalogue, options.chart_version);
     if (!plan) return tl::unexpected(plan.error());
     return nodes_of(*plan, scenario);
@@ -104,8 +108,10 @@ Expected<std::vector<PoolNodes>> image_nodes(const scenarios::Scenario& scenario
   std::vector<PoolNodes> nodes;
   Diagnostics found;
   for (const PoolTarget& target : *targets) {
-    Diagnostics unfit = check_bottlerocket(target);
-    found.insert(found.end(), unfit.begin(), unfit.end());
+    if (!is_al2023) {
+      Diagnostics unfit = check_bottlerocket(target);
+      found.insert(found.end(), unfit.begin(), unfit.end());
+    }
     nodes.push_back({target, ""});
   }
   if (!found.empty()) return tl::unexpected(std::move(found));

@@ -37,6 +37,7 @@ void check_nos_pool(const PoolTarget& target, Diagnostics& found) {
         std::move(help)));
   };
   if (pool.virtual_gpu) return unfit(pool.virtual_gpu->where, "virtualGpu is another plugin", "");
+  if (pool.dra) return unfit(pool.where, "dra is NVIDIA's DRA driver", "");
   if (!partitioning_of(pool).empty()) return;
   if (mig_strategy_of(pool) != MigStrategy::None) {
     return unfit(pool.where,

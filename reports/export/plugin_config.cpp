@@ -120,6 +120,7 @@ class Checker {
     if (pool_.virtual_gpu) refuse(pool_.virtual_gpu->where, "virtualGpu", "AWS's own plugin");
     if (pool_.nos) refuse(pool_.nos->where, "nos", "the partitioner of nos");
     if (pool_.vgpu) refuse(pool_.vgpu->where, "vgpu", "the hypervisor");
+    if (pool_.dra) refuse(pool_.where, "dra", "NVIDIA's DRA driver");
   }
 
   // A file that limits clients which the scenario does not limit would not give its result.

@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/cluster_files.hpp"
 
 #include "../document/document_text.hpp"
+#include "claim_objects.hpp"
 #include "guide.hpp"
 #include "pod_objects.hpp"
 #include "pool_targets.hpp"
@@ -21,6 +23,7 @@ using scenarios::Workload;
 using scenarios::WorkloadKind;
 
 constexpr std::string_view kGpuTaint = "nvidia.com/gpu";
+constexpr const char* kClaim = "gpu";  // as the pod calls it
 constexpr const char* kAllowGrowth = "TF_FORCE_GPU_ALLOW_GROWTH";
 
 std::string cpu_text(Millicores cpu) {
@@ -165,6 +168,16 @@ void add_copies(const Workload& workload, json& job) {
   }
 }
 
+// Those of the scenario, and what `check` and `import k8s` ask for: no field of Kubernetes says it.
+json annotations_of(const Workload& workload) {
+  json out = workload.pod.annotations;
+  const Bytes memory = workload.gpu_memory.peak.value_or(workload.gpu_memory.resident);
+  if (memory.count > 0 && workload.gpu_memory.allocator != scenarios::Allocator::Greedy) {
+    out.emplace(std::string(scenarios::kMemoryAnnotation), memory_quantity(memory));
+  }
+  return out;
+}
+
 json patch_of(const Scenario& scenario, const Workload& workload) {
   const auto [api_version, kind] = object_of(workload.kind);
   json pod_spec = {{"containers", json::array({container_of(workload)})}};
@@ -177,6 +190,13 @@ json patch_of(const Scenario& scenario, const Workload& workload) {
   if (!workload.pod.tolerations.empty()) pod_spec["tolerations"] = tolerations_of(workload.pod);
   if (!workload.pod.node_selector.empty()) pod_spec["nodeSelector"] = workload.pod.node_selector;
   if (!workload.pod.anti_affinity.empty()) pod_spec["affinity"] = affinity_of(workload.pod);
+  if (const scenarios::ResourceClaim* claim = claim_of(scenario, workload)) {
+    pod_spec["resourceClaims"] =
+        json::array({{{"name", kClaim},
+                      {claim->is_template ? "resourceClaimTemplateName" : "resourceClaimName",
+                       claim->name.value}}});
+    pod_spec["containers"][0]["resources"]["claims"] = json::array({{{"name", kClaim}}});
+  }
   json patch = {
       {"apiVersion", api_version},
       {"kind", kind},
@@ -184,8 +204,8 @@ json patch_of(const Scenario& scenario, const Workload& workload) {
   if (workload.kind == WorkloadKind::Deployment) {
     patch["metadata"]["annotations"]["slicewise.dev/kind"] = "Deployment";  // not a Service
   }
-  if (!workload.pod.annotations.empty()) {
-    patch["spec"]["template"]["metadata"]["annotations"] = workload.pod.annotations;
+  if (json annotations = annotations_of(workload); !annotations.empty()) {
+    patch["spec"]["template"]["metadata"]["annotations"] = std::move(annotations);
   }
   json labels = refused_labels(scenario, workload.pod);
   if (!labels.empty()) patch["spec"]["template"]["metadata"]["labels"] = std::move(labels);

@@ -205,6 +205,7 @@ std::string advertised_name(const PluginSharing& sharing,
 }
 
 std::vector<AdvertisedResource> advertised(const PoolTarget& target) {
+  if (target.pool->dra) return {};  // the driver publishes ResourceSlices
   const int gpus = target.instance->gpu_count;
   const MigStrategy mig = mig_strategy_of(*target.pool);
   if (!target.mig_devices.empty()) return advertised_devices(target, mig);

@@ -38,7 +38,8 @@ struct PodNeed {
   bool greedy = false;  // maps all that is left
 };
 
-std::vector<PodNeed> needs_on(const sim::World& world, std::size_t pool, std::size_t kind) {
+std::vector<PodNeed> needs_on(const sim::World& world, std::size_t pool, std::size_t kind,
+                              const std::vector<sim::Tickets>& together) {
   std::vector<PodNeed> needs;
   const sim::PoolModel& model = world.pools[pool];
   for (const sim::WorkloadModel& workload : world.workloads) {
@@ -48,12 +49,12 @@ std::vector<PodNeed> needs_on(const sim::World& world, std::size_t pool, std::si
     const auto holds = [&](const sim::Tickets& t) {
       return demand.offer && t.offer == *demand.offer;
     };
-    if (demand.offer && std::ranges::none_of(model.kinds[kind].tickets, holds)) continue;
+    if (demand.offer && std::ranges::none_of(together, holds)) continue;
     const int processes = std::max(1, workload.spec.processes_per_pod);
     Bytes memory{sim::process_memory(workload, demand, kind).count * processes};
     // A greedy process maps all that is left, up to its limit.
     std::optional<std::int64_t> limit;
-    for (const sim::Tickets& tickets : model.kinds[kind].tickets) {
+    for (const sim::Tickets& tickets : together) {
       if (tickets.memory_limit) limit = tickets.memory_limit->count;
     }
     if (workload.greedy && limit) memory.count = std::max(memory.count, *limit * processes);
@@ -66,7 +67,8 @@ std::vector<PodNeed> needs_on(const sim::World& world, std::size_t pool, std::si
   return needs;
 }
 
-std::optional<FullDevice> full_device(const sim::World& world, std::size_t pool, std::size_t kind) {
+std::optional<FullDevice> full_device(const sim::World& world, std::size_t pool, std::size_t kind,
+                                      const std::vector<sim::Tickets>& together) {
   const sim::PoolModel& model = world.pools[pool];
   const sim::DomainKind& domain = model.kinds[kind];
   FullDevice device;
@@ -78,8 +80,8 @@ std::optional<FullDevice> full_device(const sim::World& world, std::size_t pool,
         std::max<std::int64_t>(0, model.gpu->memory_total.count - domain.memory.count);
   }
   int places = 0;
-  for (const sim::Tickets& tickets : domain.tickets) places += tickets.count;
-  for (const PodNeed& need : needs_on(world, pool, kind)) {
+  for (const sim::Tickets& tickets : together) places += tickets.count;
+  for (const PodNeed& need : needs_on(world, pool, kind, together)) {
     const int pods = std::min(places, need.count);
     if (pods <= 0) continue;
     if (need.greedy && pods > 1) {
@@ -117,17 +119,19 @@ std::vector<FullDevice> full_devices(const HtmlReport& report) {
   std::vector<FullDevice> devices;
   for (std::size_t v = 0; v < report.worlds.size() && v < report.result.variants.size(); ++v) {
     const sim::World& world = report.worlds[v];
+    const sim::VariantResult& variant = report.result.variants[v];
     for (std::size_t p = 0; p < world.pools.size(); ++p) {
-      for (std::size_t k = 0; k < world.pools[p].kinds.size(); ++k) {
-        auto device = full_device(world, p, k);
-        if (!device) continue;
-        // Most have one kind of device: its name is that of the option.
-        const bool one = world.pools.size() == 1 && world.pools[p].kinds.size() == 1;
-        const std::string& option = report.result.variants[v].name;
-        device->name = one ? option : option + ", " + device->name;
-        device->peak = peak_of(report.result.variants[v], world.pools[p].name,
-                               world.pools[p].kinds[k].partition);
-        devices.push_back(std::move(*device));
+      const sim::PoolModel& pool = world.pools[p];
+      for (std::size_t k = 0; k < pool.kinds.size(); ++k) {
+        for (const std::vector<sim::Tickets>& together : pool.companies(k)) {
+          auto device = full_device(world, p, k, together);
+          if (!device) continue;
+          // Most have one kind of device: its name is that of the option.
+          const bool one = world.pools.size() == 1 && pool.kinds.size() == 1;
+          device->name = one ? variant.name : variant.name + ", " + device->name;
+          device->peak = peak_of(variant, pool.name, pool.kinds[k].partition);
+          devices.push_back(std::move(*device));
+        }
       }
     }
   }

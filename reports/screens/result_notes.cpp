@@ -130,6 +130,10 @@ const std::vector<NotModelled>& not_modelled() {
        "frameworks send the first ones while the others are computed, and NVLink SHARP (H100 and "
        "later) adds up in the switch"},
       {"pods with two kinds of GPU resource", "such scenarios are refused, with the reason"},
+      {"parts of DRA",
+       "claims of several requests or of a share of a device, prioritised lists, MIG devices made "
+       "on demand, claims on nodes that come and go, and several ways of sharing in one pool are "
+       "refused or left out, with the reason"},
   };
   return items;
 }

@@ -41,6 +41,7 @@ extern const FieldList kProvisioner;
 extern const FieldList kPlanning;
 extern const FieldList kGoal;
 extern const FieldList kIsolation;
+extern const FieldList kResourceClaim;
 extern const FieldList kPolicy;
 extern const FieldList kPricing;
 extern const FieldList kReplayFile;  // of a file of `kind: Replay`
@@ -98,6 +99,8 @@ void check_node_ranges(const Scenario& scenario, Findings& findings);
 // Stages that are no Service of `scenario`, that stand twice in a pipeline or wait for each other,
 // and Services that nobody sends requests to.
 void check_pipelines(const Scenario& scenario, Findings& findings);
+// Claims that pods name and nobody has, and what claims cannot be beside.
+void check_claims(const Scenario& scenario, const Node& spec, Findings& findings);
 void finish_planning(Scenario& scenario, const Node& spec, Findings& findings);
 // REQUIRES: the workloads and pipelines of `scenario` are read; assertions name them.
 void parse_policies(Scenario& scenario, const Node& spec, Findings& findings);

@@ -106,6 +106,12 @@ class Exclusive {
              "nos brings its own device plugin and cuts a node by MPS or by MIG: keep one of the "
              "two");
     }
+    if (boolean_at(&pool_, "dra") != true) return;
+    for (const std::string_view other : {"devicePlugin", "vgpu", "virtualGpu", "nos", "mps"}) {
+      refuse("dra", other, other,
+             "claims of the DRA driver say how pods share: never beside a device plugin on one "
+             "node");
+    }
   }
 
  private:
@@ -249,6 +255,13 @@ void check_gpu_sharing(const Node& pool, const NodePool& read, Findings& finding
                  "remove them");
   }
   Exclusive(pool, findings).check();
+  const bool changes = read.mig && !read.mig->changes.empty();
+  const bool comes_and_goes = read.most_nodes || read.capacity_type == CapacityType::Spot;
+  if (!read.dra || (!changes && !comes_and_goes)) return;
+  findings.add(Code::StrategyNotModelled, key_place(pool, "dra"),
+               changes ? "claims of DRA under MIG layouts that change are not simulated"
+                       : "claims of DRA on nodes that come and go are not simulated",
+               changes ? "leave mig.changes out" : "write one number of nodes, without spot");
 }
 
 }  // namespace slicewise::scenarios

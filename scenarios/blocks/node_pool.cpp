@@ -189,6 +189,9 @@ constexpr Field kNodePoolFields[] = {
                           "Partitioning by nos, in place of NVIDIA's device plugin: MPS with "
                           "slices sized by memory; pods ask for nvidia.com/gpu-10gb.")
         .of(kNos),
+    field<&NodePool::dra>("dra", "true",
+                          "NVIDIA's DRA driver in place of the device plugin: pods have GPUs, or "
+                          "the MIG devices of `mig`, by spec.resourceClaims."),
     field<&NodePool::taints>("taints", "[{key: nvidia.com/gpu, effect: NoSchedule}]",
                              "Taints of the nodes.")
         .of(kTaint),

@@ -178,6 +178,10 @@ constexpr Field kPodTemplateFields[] = {
     plain(T::Block, "resources", "{requests: {cpu: 500m}, limits: {nvidia.com/gpu: 1}}",
           "The container's resources block.")
         .of(kResources),
+    field<&PodTemplate::claim>("resourceClaim", "asr-gpu",
+                               "The claim of spec.resourceClaims by which the pods have their "
+                               "devices, in place of nvidia.com/gpu.")
+        .as(T::Name),
     field<&PodTemplate::tolerations>("tolerations", "[{key: nvidia.com/gpu, operator: Exists}]",
                                      "Taints that the pods tolerate.")
         .of(kToleration),

@@ -70,6 +70,7 @@ void finish_scenario(Scenario& scenario, const Node& spec, Reading& reading) {
   check_end(spec, scenario, reading.findings);
   check_node_ranges(scenario, reading.findings);
   expand_traces(scenario, reading);
+  check_claims(scenario, spec, reading.findings);
   for (Workload& workload : scenario.workloads) {
     if (workload.traffic) set_mean_of_clients(*workload.traffic, scenario.duration);
   }
@@ -152,6 +153,10 @@ constexpr Field kSpecFields[] = {
         "provisioner", "{kind: Karpenter, consolidateAfter: 5m}",
         "Who adds and removes nodes of pools with nodes {min, max}, and how long a new node takes.")
         .of(kProvisioner),
+    field<&Scenario::claims>("resourceClaims", "[{name: asr-gpu}]",
+                             "Devices of NVIDIA's DRA driver that pods claim by "
+                             "podTemplate.resourceClaim, on node pools with `dra: true`.")
+        .of(kResourceClaim),
     field<&Scenario::workloads>("workloads", "[{name: cifar10, kind: Job, count: 5}]", "What runs.")
         .needed()
         .positive()

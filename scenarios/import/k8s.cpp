@@ -10,6 +10,7 @@
 #include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "../text/flow_text.hpp"
+#include "claims.hpp"
 #include "import_report.hpp"
 #include "importers.hpp"
 #include "live_objects.hpp"
@@ -50,6 +51,11 @@ class ClusterImport {
     for (const LivePods& running : pods_that_run(cluster_, report_)) {
       if (running.file.containers.empty()) continue;
       if (auto workload = workload_of(running.file, report_)) {
+        if (workload->resource.empty()) {
+          const auto claim = claims_.name_of(running.file);
+          if (!claim) continue;
+          workload->claim = *claim;
+        }
         if (running.pods > 0) workload->pods = running.pods;
         draft_.workloads.push_back(std::move(*workload));
       }
@@ -61,6 +67,7 @@ class ClusterImport {
     add_nodes();
     for (const NodeGroupFile& group : cluster_.groups) add_group(group);
     remark_on_overlays();
+    give_to_driver();
     if (draft_.workloads.empty()) return no_workload(sources.front());
     take_recorded();
     return made(files);
@@ -201,6 +208,25 @@ class ClusterImport {
     }
   }
 
+  // Where pods have their GPUs by claim and none of the device plugin, the nodes have the driver.
+  void give_to_driver() {
+    draft_.claims = claims_.claims();
+    const bool by_claim = std::ranges::all_of(
+        draft_.workloads, [](const DraftWorkload& workload) { return !workload.claim.empty(); });
+    if (draft_.workloads.empty() || !by_claim) return;
+    for (DraftPool& pool : draft_.pools) {
+      if (!pool.sharing.empty() && !pool.sharing.starts_with("mig:")) continue;
+      if (pool.sharing.find("devicePlugin:") != std::string::npos) continue;
+      pool.sharing += fmt::format("{}{}", pool.sharing.empty() ? "" : "\n    ", kDraSharing);
+      if (!pool.most_nodes) continue;
+      pool.nodes = 1;
+      pool.most_nodes.reset();
+      pool.nodes_are_assumed = true;
+      report_.guessed("nodes that come and go, with claims on their GPUs: a fixed number of them",
+                      [] { return SourceLocation{}; });
+    }
+  }
+
   void add_group(const NodeGroupFile& group) {
     const auto where = [&] { return group.object_where; };
     if (group.kind == NodeGroupFile::Kind::Node) return;
@@ -250,17 +276,30 @@ class ClusterImport {
                    "NodePools of several instance types: a pool for each, and each may have all "
                    "of their nodes",
                    where);
-    if (!pool.most_nodes) {
-      grow(pool, group.fewest.value_or(0), group.most.value_or(kMostNodesOfType));
-      pool.weight = group.weight.value_or(0);
-      if (disruption_.empty()) disruption_ = disruption_of(group);
-    }
+    if (!pool.most_nodes) grow_by_karpenter(group, group.most.value_or(kMostNodesOfType), pool);
     pool.type_is_assumed = group.types.empty();
     for (const std::string& type : choice) {
       draft_.pools.push_back(pool);
       draft_.pools.back().instance_type = type;
+      draft_.pools.back().most_nodes =
+          std::min(*pool.most_nodes, most_by_gpus(group, type).value_or(*pool.most_nodes));
       draft_.pools.back().name = dns_name(fmt::format("{}-{}", pool.name, type), "pool");
     }
+  }
+
+  // Nodes of a type that a NodePool's limit of GPUs allows.
+  std::optional<std::int64_t> most_by_gpus(const NodeGroupFile& group,
+                                           const std::string& type) const {
+    const auto limit =
+        std::ranges::find(group.limits, std::string_view(kGpuResource), &ResourceAmount::resource);
+    if (limit == group.limits.end()) return std::nullopt;
+    return std::max<std::int64_t>(1, limit->amount / gpus_of(type, options_));
+  }
+
+  void grow_by_karpenter(const NodeGroupFile& group, std::int64_t most, DraftPool& pool) {
+    grow(pool, group.fewest.value_or(0), most);
+    pool.weight = group.weight.value_or(0);
+    if (disruption_.empty()) disruption_ = disruption_of(group);
   }
 
   static void grow(DraftPool& pool, std::int64_t fewest, std::optional<std::int64_t> most) {
@@ -272,9 +311,7 @@ class ClusterImport {
   void take_node_pool(const NodeGroupFile& group, DraftPool& pool) {
     const auto where = [&] { return group.object_where; };
     if (group.most && *group.most > 0 && group.fewest && *group.fewest >= 0) {
-      grow(pool, *group.fewest, group.most);
-      pool.weight = group.weight.value_or(0);
-      if (disruption_.empty()) disruption_ = disruption_of(group);
+      grow_by_karpenter(group, *group.most, pool);
     } else if (group.most && *group.most > 0) {
       grow(pool, *group.most, {});
       report_.remark(ImportRemark::Kind::Note, "limits.nodes of node pools: taken as their nodes",
@@ -292,6 +329,14 @@ class ClusterImport {
       report_.guessed("node pools that name no instance type: g5.xlarge", where);
     } else if (wanted.type.empty()) {
       report_.guessed("instance types of node pools, from their requirements", where);
+    }
+    // A limit of nodes alone is how exported pools say how many there are.
+    const auto by_gpus = most_by_gpus(group, pool.instance_type);
+    const bool comes_and_goes = by_gpus || !group.consolidation.empty();
+    if (pool.nodes_are_assumed && comes_and_goes) {
+      grow_by_karpenter(group, by_gpus.value_or(kMostNodesOfType), pool);
+    } else if (pool.most_nodes && by_gpus) {
+      pool.most_nodes = std::max(pool.nodes, std::min(*pool.most_nodes, *by_gpus));
     }
   }
 
@@ -409,6 +454,7 @@ class ClusterImport {
   const ImportOptions& options_;
   ImportReport report_;
   ClusterFiles cluster_;
+  ClaimImport claims_{cluster_, report_};
   ScenarioDraft draft_;
   std::optional<Imported> recorded_;                                    // by Prometheus
   std::vector<std::pair<std::size_t, RecordedWorkload>> of_workloads_;  // by their number

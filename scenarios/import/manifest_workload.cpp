@@ -38,7 +38,7 @@ class WorkloadDraft {
     }
     sum_up_containers();
     choose_gpu();
-    if (workload_.resource.empty()) return without(reason_for_no_gpu());
+    if (workload_.resource.empty() && pod_.claims.empty()) return without(reason_for_no_gpu());
     take_annotations();
     scale();
     place();
@@ -85,18 +85,30 @@ class WorkloadDraft {
   }
 
   void choose_gpu() {
+    workload_.cpu_milli = amount("cpu");
+    workload_.memory_bytes = amount("memory");
+    limit_cpu();
     const auto gpu = std::ranges::find_if(amounts_, [](const auto& one) {
       return one.second != 0 && gpu_resource(one.first).has_value();
     });
     if (gpu == amounts_.end()) return;
     workload_.resource = gpu->first;
     workload_.gpus = gpu->second;
-    workload_.cpu_milli = amount("cpu");
-    workload_.memory_bytes = amount("memory");
     const std::int64_t mebi = amount("nvidia.com/gpumem");
     if (mebi <= 0) return;
     workload_.gpu_memory = mebibytes(std::min<std::int64_t>(mebi, 1'000'000'000));
     note("limits of HAMi (gpumem, gpucores): not simulated");
+  }
+
+  // Of the pod, where each of its containers has one.
+  void limit_cpu() {
+    std::int64_t all = 0;
+    for (const ContainerFile& container : pod_.containers) {
+      if (container.is_init) continue;
+      if (!container.cpu_limit) return;
+      all += std::min<std::int64_t>(*container.cpu_limit, 1'000'000'000);
+    }
+    if (all > 0 && all >= workload_.cpu_milli) workload_.cpu_limit_milli = all;
   }
 
   // The text of an annotation of ours that reads as the field that it stands for; "" otherwise.
@@ -153,7 +165,6 @@ class WorkloadDraft {
     if (pod_.kind == "NIMService" || pod_.kind == "NIMPipeline") {
       return "GPUs that the operator may ask for, by the profile of the model";
     }
-    if (!pod_.claims.empty()) return "GPUs by resource claim (DRA), which is not simulated";
     for (const auto& [name, amount] : amounts_) {
       if (is_other_accelerator(name)) {
         return fmt::format("accelerators that are not simulated: {}", name);

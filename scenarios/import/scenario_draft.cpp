@@ -1,15 +1,13 @@
 #include "scenario_draft.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstdlib>
-#include <map>
 #include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/flow_text.hpp"
@@ -38,6 +36,8 @@ class Writer {
     if (!draft_.provisioner.empty()) line("  provisioner: " + draft_.provisioner);
     line("  nodePools:");
     for (const DraftPool& pool : draft_.pools) write_pool(pool);
+    if (!draft_.claims.empty()) line("  resourceClaims:");
+    for (const ResourceClaim& claim : draft_.claims) write_claim(claim);
     line("  workloads:");
     for (const DraftWorkload& workload : draft_.workloads) write_workload(workload);
     return {std::move(text_), missing()};
@@ -101,6 +101,34 @@ class Writer {
     pool.sharing_is_assumed ? todo(sharing, "Assumed", "sharing", pool.name) : line(sharing);
   }
 
+  void write_claim(const ResourceClaim& claim) {
+    line(fmt::format("  - name: {}", scalar_text(claim.name.value)));
+    if (claim.is_template) line("    kind: ResourceClaimTemplate");
+    if (claim.count > 1) line(fmt::format("    count: {}", claim.count));
+    if (!claim.selectors.empty()) line("    selectors:");
+    for (const Located<std::string>& selector : claim.selectors) {
+      line("    - " + in_quotes(selector.value));
+    }
+    if (claim.sharing) line("    sharing: " + sharing_text(*claim.sharing));
+  }
+
+  static std::string sharing_text(const ClaimSharing& sharing) {
+    constexpr std::array<std::string_view, 4> kIntervals = {"Default", "Short", "Medium", "Long"};
+    if (sharing.strategy == ClaimSharing::Strategy::TimeSlicing) {
+      return fmt::format("{{strategy: TimeSlicing, timeSlicingConfig: {{interval: {}}}}}",
+                         kIntervals[static_cast<std::size_t>(sharing.interval)]);
+    }
+    std::string settings;
+    if (sharing.active_threads) {
+      settings = fmt::format("defaultActiveThreadPercentage: {}", *sharing.active_threads);
+    }
+    if (sharing.memory_limit) {
+      settings += fmt::format("{}defaultPinnedDeviceMemoryLimit: {}Mi",
+                              settings.empty() ? "" : ", ", sharing.memory_limit->count >> 20);
+    }
+    return fmt::format("{{strategy: MPS, mpsConfig: {{{}}}}}", settings);
+  }
+
   template <class Labels>
   static std::string labels_text(const Labels& labels) {
     std::string text;
@@ -152,9 +180,14 @@ class Writer {
       requests += fmt::format("{}memory: {}Mi", requests.empty() ? "" : ", ",
                               (w.memory_bytes + kMebibyte - 1) / kMebibyte);
     }
+    std::string limits;
+    if (w.cpu_limit_milli > 0) limits = fmt::format("cpu: {}m", w.cpu_limit_milli);
+    if (w.claim.empty()) {
+      limits += fmt::format("{}{}: {}", limits.empty() ? "" : ", ", w.resource, w.gpus);
+    }
     line("    podTemplate:");
-    line(fmt::format("      resources: {{requests: {{{}}}, limits: {{{}: {}}}}}", requests,
-                     w.resource, w.gpus));
+    line(fmt::format("      resources: {{requests: {{{}}}, limits: {{{}}}}}", requests, limits));
+    if (!w.claim.empty()) line("      resourceClaim: " + scalar_text(w.claim));
     if (!w.tolerations.empty()) {
       line(fmt::format("      tolerations: [{}]", fmt::join(w.tolerations, ", ")));
     }
@@ -304,48 +337,9 @@ class Writer {
   std::vector<int> lines_;
 };
 
-bool offers(const DraftPool& pool, const std::string& resource) {
-  const auto has = [&](std::string_view word) {
-    return pool.sharing.find(word) != std::string::npos;
-  };
-  const bool renames = has("renameByDefault: true");
-  const bool is_mixed = has("strategy: mixed");
-  if (resource == kGpuResource) {
-    return !renames && !is_mixed && !has("virtualGpu") && !has("nos:");
-  }
-  if (resource == "k8s.amazonaws.com/vgpu") return has("virtualGpu");
-  if (resource.starts_with(kMigPrefix)) {
-    std::string profile = resource.substr(kMigPrefix.size());
-    constexpr std::string_view kShared = ".shared";
-    const bool is_shared = profile.ends_with(kShared);
-    if (is_shared) profile.resize(profile.size() - kShared.size());
-    return is_mixed && (!is_shared || renames) && has(profile);
-  }
-  if (resource.starts_with("nvidia.com/gpu-")) return has("nos:");
-  return renames && resource == "nvidia.com/gpu.shared";
-}
-
-// How many of a pool's units one GPU makes, as its sharing says.
-std::int64_t units_per_gpu(const DraftPool& pool) {
-  for (const std::string_view key : {"replicas: ", "perGpu: "}) {
-    const std::size_t at = pool.sharing.find(key);
-    if (at == std::string::npos) continue;
-    const std::int64_t units = std::atoll(pool.sharing.c_str() + at + key.size());
-    return std::clamp<std::int64_t>(units, 1, 10'000);
-  }
-  const std::size_t layout = pool.sharing.find("all-");
-  if (!pool.sharing.starts_with("mig:") || layout == std::string::npos) return 1;
-  return std::max<std::int64_t>(1, 7 / std::max(1, std::atoi(pool.sharing.c_str() + layout + 4)));
-}
-
 }  // namespace
 
 ScenarioText written(const ScenarioDraft& draft) { return Writer(draft).write(); }
-
-std::int64_t gpus_of(const std::string& type, const ImportOptions& options) {
-  const auto known = std::ranges::find(options.instances, type, &InstanceGpus::name);
-  return known == options.instances.end() ? 1 : known->count;
-}
 
 std::string dns_name(const std::string& text, const std::string& other) {
   constexpr std::size_t kLongest = 63;
@@ -361,84 +355,6 @@ std::string dns_name(const std::string& text, const std::string& other) {
   name = name.substr(0, kLongest);
   while (!name.empty() && name.back() == '-') name.pop_back();
   return name.empty() ? other : name;
-}
-
-DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,
-                       std::optional<int> replicas) {
-  DraftPool pool;
-  pool.name = "gpu";
-  pool.instance_type = "g5.xlarge";
-  pool.type_is_assumed = true;
-  pool.sharing_is_assumed = true;
-  if (gpus_of_pod > 1) pool.instance_type = gpus_of_pod <= 4 ? "g5.12xlarge" : "g5.48xlarge";
-  if (resource.starts_with(kMigPrefix)) {
-    const std::string profile = resource.substr(kMigPrefix.size());
-    // Slices of 5 GB are those of an A100 of 40 GB, others as a rule those of 80 GB.
-    const bool small = profile.ends_with("g.5gb") || profile == "2g.10gb" || profile == "3g.20gb" ||
-                       profile == "4g.20gb" || profile == "7g.40gb";
-    pool.instance_type = small ? "p4d.24xlarge" : "p5.48xlarge";
-    pool.sharing = fmt::format("mig: {{strategy: mixed, config: all-{}}}", profile);
-  } else if (resource == "k8s.amazonaws.com/vgpu") {
-    pool.instance_type = "g5.xlarge";
-    pool.sharing = fmt::format("virtualGpu: {{perGpu: {}}}", replicas.value_or(10));
-  } else if (resource.starts_with("nvidia.com/gpu-")) {
-    const std::string size = resource.substr(std::string_view("nvidia.com/gpu-").size());
-    pool.sharing = fmt::format("nos: {{slices: [{}, {}]}}", size, size);
-  } else if (resource == "nvidia.com/gpu.shared" || replicas) {
-    const bool renamed = resource == "nvidia.com/gpu.shared";
-    pool.sharing = fmt::format(
-        "devicePlugin: {{version: v1, sharing: {{timeSlicing: {{{}resources: [{{name: "
-        "nvidia.com/gpu, "
-        "replicas: {}}}]}}}}}}",
-        renamed ? "renameByDefault: true, " : "", std::max(2, replicas.value_or(4)));
-    pool.sharing_is_assumed = !replicas;
-  }
-  return pool;
-}
-
-namespace {
-
-// "a", then "a-2" and "a-3". `given` has the last number of each name: a thousand of one name are
-// not counted through for the next.
-std::string new_name(const std::string& name, std::map<std::string, int>& given) {
-  int& last = given[name];
-  if (++last == 1) return name;
-  std::string numbered = fmt::format("{}-{}", name, last);
-  while (!given.try_emplace(numbered, 1).second) numbered = fmt::format("{}-{}", name, ++last);
-  return numbered;
-}
-
-}  // namespace
-
-void complete(ScenarioDraft& draft, const ImportOptions& options) {
-  std::map<std::string, int> names;
-  for (DraftWorkload& workload : draft.workloads) {
-    if (names.contains(workload.name)) {
-      workload.name =
-          dns_name(workload.name.substr(0, 40) + "-" + workload.space.substr(0, 16), "w");
-    }
-    workload.name = new_name(workload.name, names);
-  }
-  for (const DraftWorkload& workload : draft.workloads) {
-    const bool is_offered = std::ranges::any_of(
-        draft.pools, [&](const DraftPool& pool) { return offers(pool, workload.resource); });
-    if (is_offered) continue;
-    draft.pools.push_back(assumed_pool(workload.resource, workload.gpus, options.replicas));
-  }
-  std::map<std::string, int> pools;
-  for (DraftPool& pool : draft.pools) {
-    pool.name = new_name(pool.name, pools);
-    if (!pool.nodes_are_assumed) continue;
-    std::int64_t units = 0;
-    for (const DraftWorkload& workload : draft.workloads) {
-      if (!offers(pool, workload.resource)) continue;
-      constexpr std::int64_t kMost = 1'000'000;
-      units += std::min(workload.pods, kMost) * std::min(workload.gpus, kMost);
-    }
-    const std::int64_t each = units_per_gpu(pool) * gpus_of(pool.instance_type, options);
-    pool.nodes =
-        std::max(pool.nodes, (std::min<std::int64_t>(units, 10'000'000) + each - 1) / each);
-  }
 }
 
 }  // namespace slicewise::scenarios

@@ -43,8 +43,10 @@ struct DraftWorkload {
   std::int64_t pods = 1;
   std::optional<ScalingFile> scaling;
   std::int64_t cpu_milli = 0;
+  std::int64_t cpu_limit_milli = 0;  // 0 none
   std::int64_t memory_bytes = 0;
   std::string resource;  // of the GPU
+  std::string claim;     // of ScenarioDraft::claims, in place of it
   std::int64_t gpus = 1;
   std::int64_t priority = 0;
   std::string restart_policy;
@@ -74,6 +76,7 @@ struct ScenarioDraft {
   std::string provisioner;  // as a flow mapping; "" none
   std::vector<DraftPool> pools;
   std::vector<DraftWorkload> workloads;
+  std::vector<ResourceClaim> claims{};
 };
 
 ScenarioText written(const ScenarioDraft& draft);
@@ -86,6 +89,9 @@ std::string dns_name(const std::string& text, const std::string& other);
 
 // Gives workloads of one name different ones, and every workload a pool that offers its resource.
 void complete(ScenarioDraft& draft, const ImportOptions& options);
+
+// As a file has the sharing of a pool with NVIDIA's DRA driver.
+inline constexpr std::string_view kDraSharing = "dra: true";
 
 // GPUs of a node; 1 where nobody knows the type.
 std::int64_t gpus_of(const std::string& type, const ImportOptions& options);

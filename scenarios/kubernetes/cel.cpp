@@ -1,6 +1,7 @@
 #include "cel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <regex>
 #include <utility>
@@ -117,6 +118,42 @@ Result quantity_of(const CelValue& value) {
                      : std::nullopt;
 }
 
+// "8.6.0", of which parts that are missing are 0.
+std::optional<std::array<std::int64_t, 3>> version_of(const CelValue& value) {
+  const auto* text = std::get_if<std::string>(&value.is);
+  if (text == nullptr) return std::nullopt;
+  std::array<std::int64_t, 3> version{};
+  std::string_view rest = *text;
+  for (std::int64_t& part : version) {
+    const std::size_t end = std::min(rest.find('.'), rest.size());
+    const auto whole = whole_of(rest.substr(0, end));
+    if (!whole) return std::nullopt;
+    part = *whole;
+    if (end == rest.size()) return version;
+    rest.remove_prefix(end + 1);
+  }
+  return std::nullopt;
+}
+
+// Of quantities, or of versions.
+Result in_order(std::string_view name, const CelValue& self, const CelValue& other) {
+  std::optional<int> order;
+  const auto compare = [&](const auto& a, const auto& b) {
+    if (a && b) order = *a < *b ? -1 : *b < *a ? 1 : 0;
+  };
+  compare(number_of(self), number_of(other));
+  if (!order) compare(version_of(self), version_of(other));
+  if (!order) return std::nullopt;
+  if (name == "isGreaterThan") return CelValue{*order > 0};
+  if (name == "isLessThan") return CelValue{*order < 0};
+  return CelValue{std::int64_t{*order}};
+}
+
+std::string lower_ascii(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
 Result call_of_text(std::string_view name, const std::string& self, const std::string& other) {
   if (name == "startsWith") return CelValue{self.starts_with(other)};
   if (name == "endsWith") return CelValue{self.ends_with(other)};
@@ -135,7 +172,9 @@ Result call_of_text(std::string_view name, const std::string& self, const std::s
 // NOLINTBEGIN(misc-no-recursion): as deep as the expression is
 class Evaluation {
  public:
-  explicit Evaluation(const Node& self) { names_["self"] = value_of(self); }
+  Evaluation(const Node& object, std::string_view name) {
+    names_[std::string(name)] = value_of(object);
+  }
 
   Result of(const CelExpression& e) {
     switch (e.kind) {
@@ -215,8 +254,13 @@ class Evaluation {
     if (e.text == "size") return size_of(*self);
     if (e.text == "int") return whole_part(*self);
     if (e.text == "quantity") return quantity_of(*self);
+    if (e.text == "semver") return self;
     const Result other = e.operands.size() == 2 ? of(e.operands[1]) : Result();
+    if (e.text == "compareTo" || e.text == "isGreaterThan" || e.text == "isLessThan") {
+      return other ? in_order(e.text, *self, *other) : Result();
+    }
     const auto* text = std::get_if<std::string>(&self->is);
+    if (text != nullptr && e.text == "lowerAscii") return CelValue{lower_ascii(*text)};
     const auto* given = other ? std::get_if<std::string>(&other->is) : nullptr;
     if (text == nullptr || given == nullptr) return std::nullopt;
     return call_of_text(e.text, *text, *given);
@@ -288,8 +332,8 @@ std::optional<CelRule> CelRule::parse(std::string_view text) {
   return CelRule(std::make_unique<const CelExpression>(std::move(*expression)));
 }
 
-bool CelRule::holds(const Node& self) const {
-  return truth_of(Evaluation(self).of(*expression_)).value_or(false);
+bool CelRule::holds(const Node& object, std::string_view name) const {
+  return truth_of(Evaluation(object, name).of(*expression_)).value_or(false);
 }
 
 }  // namespace slicewise::scenarios::manifests

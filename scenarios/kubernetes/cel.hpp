@@ -6,9 +6,10 @@
 
 #include "../text/document.hpp"
 
-// Rules of objects in the Common Expression Language: the part of it that the CRDs of Karpenter and
-// tools/kubernetes_rules.yaml use. Source: github.com/google/cel-spec doc/langdef.md, and
-// kubernetes.io/docs/reference/using-api/cel/ for find, split and quantity.
+// Rules of objects in the Common Expression Language: the part of it that the CRDs of Karpenter,
+// tools/kubernetes_rules.yaml and selectors of devices use. Source: github.com/google/cel-spec
+// doc/langdef.md, and kubernetes.io/docs/reference/using-api/cel/ for find, split, quantity,
+// semver.
 namespace slicewise::scenarios::manifests {
 
 struct CelExpression;
@@ -21,8 +22,9 @@ class CelRule {
   CelRule& operator=(CelRule&&) noexcept;
   ~CelRule();
 
-  // Whether it is true of `self`. One that fails, as it does on a key that is not there, is not.
-  bool holds(const Node& self) const;
+  // Whether it is true of the object that it calls `name`. One that fails, as it does on a key that
+  // is not there, is not.
+  bool holds(const Node& object, std::string_view name = "self") const;
 
  private:
   explicit CelRule(std::unique_ptr<const CelExpression> expression);

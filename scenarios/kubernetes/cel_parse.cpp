@@ -10,16 +10,20 @@ namespace {
 
 using Kind = CelExpression::Kind;
 
-constexpr std::array<std::string_view, 3> kFunctions = {"size", "int", "quantity"};
-constexpr std::array<std::string_view, 7> kMethods = {"size", "startsWith", "endsWith", "contains",
-                                                      "find", "matches",    "split"};
+constexpr std::array<std::string_view, 4> kFunctions = {"size", "int", "quantity", "semver"};
+constexpr std::array<std::string_view, 11> kMethods = {
+    "size",  "startsWith", "endsWith",      "contains",   "find",      "matches",
+    "split", "compareTo",  "isGreaterThan", "isLessThan", "lowerAscii"};
+
+// Operands of an expression: selectors of devices come from users, and depth is stack.
+constexpr int kMostOperands = 500;
 
 bool is_identifier(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
 }
 
 // Recursive descent, a function for each level of precedence. Anything unknown sets `failed_`.
-// NOLINTBEGIN(misc-no-recursion): rules are ours and those of CRDs, not a user's
+// NOLINTBEGIN(misc-no-recursion): no deeper than there may be operands
 class CelParser {
  public:
   explicit CelParser(std::string_view text) : rest_(text) {}
@@ -98,6 +102,7 @@ class CelParser {
   }
 
   CelExpression unary() {
+    if (failed_ || ++operands_ > kMostOperands) return fail();
     skip_blanks();
     if (!rest_.starts_with("!=") && take("!")) return negated(unary());
     CelExpression expression = primary();
@@ -214,6 +219,7 @@ class CelParser {
   }
 
   std::string_view rest_;
+  int operands_ = 0;
   bool failed_ = false;
 };
 // NOLINTEND(misc-no-recursion)

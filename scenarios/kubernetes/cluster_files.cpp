@@ -130,7 +130,7 @@ class ClusterReader {
       if (read_config_map(context_, *object)) return;
     } else if (kind == "ResourceClaim" || kind == "ResourceClaimTemplate" ||
                kind == "DeviceClass") {
-      read_dra(context_, *object, kind);
+      return read_dra(context_, *object, kind);
     } else if (!is_word_of(kQuietKinds, kind)) {
       unknown(*object, fmt::format("objects of kind {} are not checked", kind.substr(0, 60)));
     }

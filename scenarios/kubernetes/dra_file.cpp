@@ -1,8 +1,13 @@
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/quantity.hpp"
+
+#include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 
 // Claims on GPUs by DRA, and metrics that objects ask for. Source of the fields:
@@ -28,6 +33,71 @@ void refuse_unknown(Context& context, const Node* mapping,
                                                 entry.key.substr(0, 60)),
                                     "the driver refuses the claim when the pod is already placed"));
   }
+}
+
+std::optional<ClaimSharing> sharing_of(const Node* sharing) {
+  const std::string strategy = text_below(sharing, {"strategy"});
+  if (strategy != "TimeSlicing" && strategy != "MPS") return std::nullopt;
+  ClaimSharing read;
+  read.where = sharing->where;
+  if (strategy == "MPS") {
+    read.strategy = ClaimSharing::Strategy::Mps;
+    const Node* mps = sharing->find("mpsConfig");
+    const auto percent = whole_of(text_below(mps, {"defaultActiveThreadPercentage"}));
+    if (percent && *percent > 0 && *percent <= 100) {
+      read.active_threads = static_cast<int>(*percent);
+    }
+    const auto limit = parse_bytes(text_below(mps, {"defaultPinnedDeviceMemoryLimit"}));
+    if (limit) read.memory_limit = *limit;
+    return read;
+  }
+  const std::string interval = text_below(sharing, {"timeSlicingConfig", "interval"});
+  if (interval == "Short") read.interval = TurnInterval::Short;
+  if (interval == "Medium") read.interval = TurnInterval::Medium;
+  if (interval == "Long") read.interval = TurnInterval::Long;
+  return read;
+}
+
+// Of a claim or class, and what is wrong with them by themselves.
+void read_selectors(Context& context, const Node* list, ClaimFile& file) {
+  for (std::size_t i = 0; is_list(list) && i < list->items.size(); ++i) {
+    const Located<std::string> expression =
+        located_below(list->items[i].get(), {"cel", "expression"});
+    if (expression.value.empty()) continue;
+    file.claim.selectors.push_back(expression);
+    const auto problem = selector_problem(expression.value);
+    if (!problem) continue;
+    if (file.refused.value.empty()) file.refused = {problem->message, expression.where};
+    Diagnostic told =
+        make_diagnostic(Code::DraSelector, expression.where, problem->message, problem->help);
+    if (!problem->is_wrong) told.severity = Severity::Note;
+    report(context, std::move(told));
+  }
+}
+
+// The one request of a claim: as resource.k8s.io/v1 has it, or v1beta1, without `exactly`.
+void read_request(Context& context, const Node* devices, ClaimFile& file) {
+  const auto refuse = [&](const Node* node, std::string what) {
+    if (file.refused.value.empty()) file.refused = {std::move(what), node->where};
+  };
+  const Node* requests = node_below(devices, {"requests"});
+  if (!is_list(requests) || requests->items.empty()) return;
+  if (requests->items.size() > 1) refuse(requests, "claims with several requests");
+  const Node* request = requests->items.front().get();
+  if (request->find("firstAvailable") != nullptr) {
+    return refuse(request, "claims that take the first available of several requests");
+  }
+  const Node* exactly = request->find("exactly") == nullptr ? request : request->find("exactly");
+  file.device_class = located_below(exactly, {"deviceClassName"});
+  const auto count = whole_of(text_below(exactly, {"count"}));
+  file.claim.count = static_cast<int>(std::clamp<std::int64_t>(count.value_or(1), 1, 64));
+  if (text_below(exactly, {"allocationMode"}) == "All") refuse(exactly, "claims of all devices");
+  if (is_true(node_below(exactly, {"adminAccess"}))) refuse(exactly, "claims with adminAccess");
+  if (exactly->find("capacity") != nullptr) refuse(exactly, "claims of parts of a device");
+  if (file.claim.count > 1 && node_below(devices, {"constraints"}) != nullptr) {
+    refuse(devices, "claims with constraints between their devices");
+  }
+  read_selectors(context, node_below(exactly, {"selectors"}), file);
 }
 
 void read_parameters(Context& context, const Node& parameters, const std::string& claim,
@@ -114,15 +184,28 @@ void read_dra(Context& context, const Node& object, std::string_view kind) {
   const std::string name = text_below(&object, {"metadata", "name"});
   const Node* spec = object.find("spec");
   if (kind == "ResourceClaimTemplate") spec = node_below(spec, {"spec"});
-  const Node* configs = kind == "DeviceClass" ? node_below(spec, {"config"})
-                                              : node_below(spec, {"devices", "config"});
-  if (!is_list(configs)) return;
-  for (const NodePtr& config : configs->items) {
-    const Node* opaque = node_below(config.get(), {"opaque"});
+  const bool is_class = kind == "DeviceClass";
+  const Node* devices = is_class ? spec : node_below(spec, {"devices"});
+  ClaimFile file;
+  file.kind = kind;
+  file.space = text_below(&object, {"metadata", "namespace"});
+  file.claim.name = located_below(&object, {"metadata", "name"});
+  file.claim.is_template = kind == "ResourceClaimTemplate";
+  file.claim.where = object.where;
+  if (is_class) {
+    read_selectors(context, node_below(devices, {"selectors"}), file);
+  } else {
+    read_request(context, devices, file);
+  }
+  const Node* configs = node_below(devices, {"config"});
+  for (std::size_t i = 0; is_list(configs) && i < configs->items.size(); ++i) {
+    const Node* opaque = node_below(configs->items[i].get(), {"opaque"});
     const Node* parameters = node_below(opaque, {"parameters"});
     if (text_below(opaque, {"driver"}) != "gpu.nvidia.com" || !is_map(parameters)) continue;
     read_parameters(context, *parameters, name, kind);
+    if (auto sharing = sharing_of(parameters->find("sharing"))) file.claim.sharing = *sharing;
   }
+  context.files.claims.push_back(std::move(file));
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): the reader bounds the depth

@@ -189,6 +189,7 @@ class PodFileReader {
              "leave the request out: it follows the limit");
       }
     }
+    if (entry.key == "cpu" && !is_request) container.cpu_limit = *thousandths;
     // Of CPU and memory the request counts, of the rest the limit, which equals it.
     const bool repeated = other != nullptr && (extended ? is_request : !is_request);
     if (repeated || (extended && *thousandths == 0)) return;

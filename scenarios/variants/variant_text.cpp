@@ -88,6 +88,9 @@ NodePtr configured_workload(const NodePtr& written, const Workload& workload) {
                             scalar_text(value));
   }
   node = patched(node, "{podTemplate: {nodeSelector: null}}");
+  if (workload.pod.claim.value.empty()) {
+    node = patched(node, "{podTemplate: {resourceClaim: null}}");
+  }
   if (!asked.empty()) {
     node = patched(node, fmt::format("{{podTemplate: {{resources: {{limits: {{{}}}}}}}}}", asked));
   }

@@ -31,6 +31,10 @@ std::string cause_text(const World& world, std::size_t cause) {
       return "node(s) didn't match pod anti-affinity rules";
     case RejectCause::ExistingAntiAffinity:
       return "node(s) didn't satisfy existing pods anti-affinity rules";
+    case RejectCause::Devices:
+      return "cannot allocate all claims";
+    case RejectCause::ClaimElsewhere:
+      return "resourceclaim not available on the node";
   }
   return {};
 }

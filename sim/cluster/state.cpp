@@ -19,6 +19,17 @@ std::uint32_t unscheduled_pods(const World& world, const PoolModel& pool) {
   return static_cast<std::uint32_t>(std::min(pods, pool.max_pods));
 }
 
+// Pods that hold tickets of a domain at the most.
+std::uint32_t most_holders(const PoolModel& pool, std::size_t kind) {
+  int most = 0;
+  for (const std::vector<Tickets>& together : pool.companies(kind)) {
+    int holders = 0;
+    for (const Tickets& tickets : together) holders += tickets.count;
+    most = std::max(most, holders);
+  }
+  return static_cast<std::uint32_t>(most);
+}
+
 MemoryLedger make_ledger(const PoolModel& pool, const DomainKind& kind, std::uint32_t contexts) {
   return MemoryLedger(contexts, usable_by_processes(kind), pool.context_memory,
                       models::greedy_reserve(*pool.gpu));
@@ -50,11 +61,8 @@ Domain make_domain(const World& world, const PoolModel& pool, NodeId node, std::
                    const NodeLayout::Domain& place) {
   const DomainKind& kind = pool.kinds[place.kind];
   std::vector<int> tickets_free;
-  std::uint32_t contexts = unscheduled_pods(world, pool);
-  for (const Tickets& tickets : kind.tickets) {
-    tickets_free.push_back(tickets.count);
-    contexts += static_cast<std::uint32_t>(tickets.count);
-  }
+  for (const Tickets& tickets : kind.tickets) tickets_free.push_back(tickets.count);
+  std::uint32_t contexts = unscheduled_pods(world, pool) + most_holders(pool, place.kind);
   if (const auto* vgpu = std::get_if<models::Vgpu>(&kind.sharing)) {
     // The slots of an EC2 fraction go round all vGPUs of the host's GPU.
     contexts = std::max(contexts, static_cast<std::uint32_t>(vgpu->per_gpu));

@@ -131,6 +131,10 @@ std::string pending_help(const World& world, std::span<const Replication> replic
   if (gave(RejectCause::AntiAffinity) || gave(RejectCause::ExistingAntiAffinity)) {
     return "add nodes: podTemplate.affinity lets each have one of these pods";
   }
+  if (gave(RejectCause::Devices) || gave(RejectCause::ClaimElsewhere)) {
+    return "other claims have the devices, or the claim has its device on another node: add nodes, "
+           "or let more pods name one ResourceClaim";
+  }
   for (const RejectCause cause : {RejectCause::Cpu, RejectCause::Memory}) {
     if (!gave(cause)) continue;
     // Which of several pools was short, the reasons do not tell.

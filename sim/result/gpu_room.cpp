@@ -70,13 +70,13 @@ void keep_apart(std::vector<Candidate>& candidates) {
   candidates = std::move(there);
 }
 
-std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::size_t k) {
+std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::size_t k,
+                                     const std::vector<Tickets>& tickets) {
   const PoolModel& pool = world.pools[p];
   std::vector<Candidate> out;
   for (const WorkloadModel& model : world.workloads) {
     const PoolDemand& demand = model.on_pool[p];
     if (!demand.offer || model.spec.count == 0 || !admits(pool, model.spec.pod)) continue;
-    const auto& tickets = pool.kinds[k].tickets;
     const auto ticket = std::ranges::find(tickets, *demand.offer, &Tickets::offer);
     if (ticket == tickets.end()) continue;
     out.push_back({&model,
@@ -155,12 +155,13 @@ bool may_be_more(const std::vector<Candidate>& candidates) {
   return candidates.size() == 1 && !candidates.front().by_itself;
 }
 
-Limit limit_of(const PoolModel& pool, std::size_t kind, const std::vector<Candidate>& candidates) {
-  Limit limit{0, 0, Bound::Replicas};
-  for (const Tickets& tickets : pool.kinds[kind].tickets) limit.pods += tickets.count;
+Limit limit_of(const PoolModel& pool, std::size_t kind, int tickets,
+               const std::vector<Candidate>& candidates) {
+  // A claim has as many tickets as there are pods that name it.
+  Limit limit{tickets, 0, pool.dra && tickets > 1 ? Bound::Pods : Bound::Replicas};
   for (const Candidate& candidate : candidates) limit.may_meet += candidate.pods;
   limit.may_meet = std::min(limit.may_meet, limit.pods);
-  const int domains = domains_of(pool, kind);
+  const int domains = pool.dra ? 1 : domains_of(pool, kind);
   // The plugin gives a pod the GPU with the fewest, unless it packs them.
   const int spread = pool.allocation == scenarios::AllocationPolicy::Packed ? 1 : domains;
   const auto tighten = [&](std::int64_t has, Bound bound, const auto& request) {
@@ -202,16 +203,16 @@ const Candidate* at(const std::vector<Candidate>& candidates, int place) {
   return nullptr;
 }
 
-GpuRoom room_of(const PoolModel& pool, std::size_t of_kind,
+GpuRoom room_of(const PoolModel& pool, std::size_t of_kind, const std::vector<Tickets>& together,
                 const std::vector<Candidate>& candidates) {
   const DomainKind& kind = pool.kinds[of_kind];
-  const Limit limit = limit_of(pool, of_kind, candidates);
   GpuRoom room;
+  for (const Tickets& tickets : together) room.replicas += tickets.count;
+  const Limit limit = limit_of(pool, of_kind, room.replicas, candidates);
   room.pool = pool.name;
   room.partition = kind.partition;
   room.usable = usable_by_processes(kind);
   room.context = pool.context_memory;
-  for (const Tickets& tickets : kind.tickets) room.replicas += tickets.count;
   room.may_meet = limit.may_meet;
   room.bound = limit.bound;
   room.safe = limit.pods;
@@ -318,9 +319,11 @@ std::vector<GpuRoom> gpu_rooms(const World& world) {
   std::vector<GpuRoom> rooms;
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
     for (std::size_t k = 0; k < world.pools[p].kinds.size(); ++k) {
-      const auto candidates = room::candidates_on(world, p, k);
-      if (candidates.empty()) continue;
-      rooms.push_back(room::room_of(world.pools[p], k, candidates));
+      for (const std::vector<Tickets>& together : world.pools[p].companies(k)) {
+        const auto candidates = room::candidates_on(world, p, k, together);
+        if (candidates.empty()) continue;
+        rooms.push_back(room::room_of(world.pools[p], k, together, candidates));
+      }
     }
   }
   return rooms;

@@ -51,19 +51,27 @@ std::optional<Meeting> meeting(const World& world, std::size_t pool,
   return std::nullopt;
 }
 
-void add_tickets(const DomainKind& kind, std::vector<std::int64_t>& tickets) {
-  for (const Tickets& offered : kind.tickets) tickets[offered.offer] += offered.count;
+void add_tickets(const std::vector<Tickets>& offered, std::vector<std::int64_t>& tickets) {
+  for (const Tickets& one : offered) tickets[one.offer] += one.count;
 }
 
-// The tickets of every GPU of a node, by the pool's offers, under every layout.
+// The tickets of every GPU of a node, by the pool's offers, under every layout. Of a whole GPU that
+// claims hold, those of each claim.
 std::vector<std::vector<std::int64_t>> tickets_by_gpu(const PoolModel& pool) {
   std::vector<std::vector<std::int64_t>> all;
+  const std::vector<std::int64_t> none(pool.offers.size());
   for (const NodeLayout& layout : pool.layouts) {
     const std::size_t before = all.size();
-    all.resize(before + static_cast<std::size_t>(pool.gpus_per_node),
-               std::vector<std::int64_t>(pool.offers.size()));
+    all.resize(before + static_cast<std::size_t>(pool.gpus_per_node), none);
     for (const NodeLayout::Domain& domain : layout.domains) {
-      add_tickets(pool.kinds[domain.kind], all[before + static_cast<std::size_t>(domain.gpu)]);
+      if (pool.kinds[domain.kind].partition.empty()) {
+        for (const std::vector<Tickets>& together : pool.companies(domain.kind)) {
+          add_tickets(together, all.emplace_back(none));
+        }
+      } else {
+        add_tickets(pool.kinds[domain.kind].tickets,
+                    all[before + static_cast<std::size_t>(domain.gpu)]);
+      }
     }
   }
   return all;
@@ -91,6 +99,27 @@ std::vector<std::string_view> missing(const scenarios::IsolationRule& rule,
     gaps.emplace_back("a fatal fault of one ends the other");
   }
   return gaps;
+}
+
+// Why pods that hold these tickets of a domain have less between them than is required.
+std::optional<std::string> gap_in(const World& world, std::size_t pool, const DomainKind& kind,
+                                  const std::vector<Tickets>& together) {
+  const scenarios::IsolationRule& rule = *world.isolation;
+  const PoolModel& model = world.pools[pool];
+  std::vector<std::int64_t> tickets(model.offers.size());
+  add_tickets(together, tickets);
+  const auto met = meeting(world, pool, tickets, rule.between);
+  if (!met) return std::nullopt;
+  // Pods that open a GPU which nothing divides take turns.
+  const bool divided = !std::holds_alternative<models::Exclusive>(kind.sharing);
+  const Isolation given =
+      divided ? isolation_of(pool_result(model)) : isolation_of(Strategy::TimeSlicing);
+  const auto gaps = missing(rule, given);
+  if (gaps.empty()) return std::nullopt;
+  return fmt::format("{} may share {} of node pool \"{}\" {}: {}", who_meets(*met, rule.between),
+                     kind.partition.empty() ? "a GPU" : "a MIG instance", model.name,
+                     divided ? fmt::format("under {}", model.strategy) : "that they do not ask for",
+                     fmt::join(gaps, "; "));
 }
 
 }  // namespace
@@ -136,24 +165,11 @@ GpuNeighbours gpu_neighbours(const World& world) {
 
 std::optional<std::string> isolation_gap(const World& world, std::size_t pool) {
   if (!world.isolation) return std::nullopt;
-  const scenarios::IsolationRule& rule = *world.isolation;
   const PoolModel& model = world.pools[pool];
-  for (const DomainKind& kind : model.kinds) {
-    std::vector<std::int64_t> tickets(model.offers.size());
-    add_tickets(kind, tickets);
-    const auto met = meeting(world, pool, tickets, rule.between);
-    if (!met) continue;
-    // Pods that open a GPU which nothing divides take turns.
-    const bool divided = !std::holds_alternative<models::Exclusive>(kind.sharing);
-    const Isolation given =
-        divided ? isolation_of(pool_result(model)) : isolation_of(Strategy::TimeSlicing);
-    const auto gaps = missing(rule, given);
-    if (gaps.empty()) continue;
-    return fmt::format(
-        "{} may share {} of node pool \"{}\" {}: {}", who_meets(*met, rule.between),
-        kind.partition.empty() ? "a GPU" : "a MIG instance", model.name,
-        divided ? fmt::format("under {}", model.strategy) : "that they do not ask for",
-        fmt::join(gaps, "; "));
+  for (std::size_t k = 0; k < model.kinds.size(); ++k) {
+    for (const std::vector<Tickets>& together : model.companies(k)) {
+      if (auto gap = gap_in(world, pool, model.kinds[k], together)) return gap;
+    }
   }
   return std::nullopt;
 }

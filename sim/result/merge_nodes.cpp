@@ -205,7 +205,7 @@ NodePoolResult pool_result(const PoolModel& pool) {
   result.price_source = pool.price.source.text;
   describe_sharing(pool, result);
   describe_partitions(pool, result);
-  for (std::size_t offer = 0; offer < pool.offers.size(); ++offer) {
+  for (std::size_t offer = 0; offer < pool.offers.size() && !pool.dra; ++offer) {
     result.advertised[pool.offers[offer].name] = result.nodes * pool.tickets_per_node(offer, 0);
   }
   for (const scenarios::DaemonSet& daemon : pool.daemon_sets) {

@@ -78,8 +78,9 @@ int gpus_of_pod(const PoolModel& pool, std::size_t offer, std::int64_t count) {
   const bool whole = std::ranges::all_of(pool.kinds, [&](const DomainKind& kind) {
     const bool offered =
         std::ranges::find(kind.tickets, offer, &Tickets::offer) != kind.tickets.end();
-    return !offered ||
-           (kind.partition.empty() && std::holds_alternative<models::Exclusive>(kind.sharing));
+    const bool alone = std::holds_alternative<models::Exclusive>(kind.sharing) ||
+                       pool.offers[offer].claim == ResourceOffer::Claim::OfEachPod;
+    return !offered || (kind.partition.empty() && alone);
   });
   return whole ? static_cast<int>(std::min<std::int64_t>(count, GpuSets::kMostGpus)) : 1;
 }

@@ -307,10 +307,21 @@ std::int64_t PoolModel::tickets_per_node(std::size_t offer, std::size_t layout) 
   std::int64_t count = 0;
   for (const NodeLayout::Domain& domain : layouts[layout].domains) {
     for (const Tickets& tickets : kinds[domain.kind].tickets) {
-      if (tickets.offer == offer) count += tickets.count;
+      if (tickets.offer != offer) continue;
+      // One of the devices is the claim's, whichever.
+      if (offers[offer].claim == ResourceOffer::Claim::Shared) return tickets.count;
+      count += tickets.count;
     }
   }
   return count;
+}
+
+std::vector<std::vector<Tickets>> PoolModel::companies(std::size_t kind) const {
+  const std::vector<Tickets>& all = kinds[kind].tickets;
+  if (!dra) return {all};
+  std::vector<std::vector<Tickets>> out;
+  for (const Tickets& tickets : all) out.push_back({tickets});
+  return out;
 }
 
 std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const NodePool& pool,
@@ -350,7 +361,7 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const N
   const bool cut_failed =
       has_errors({found.begin() + static_cast<std::ptrdiff_t>(known), found.end()});
   if (cut_failed) return std::nullopt;
-  model_sharing(pool, *type, cuts, model, found);
+  model_sharing(scenario, pool, *type, cuts, model, found);
   for (std::size_t change = 0; pool.mig && change < pool.mig->changes.size(); ++change) {
     model.layout_changes.push_back({TimePoint{} + pool.mig->changes[change].at, change + 1});
   }

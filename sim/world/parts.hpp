@@ -75,8 +75,16 @@ std::vector<CutNode> cut_nodes(const scenarios::NodePool& pool, const models::In
                                Diagnostics& found);
 
 // Fills in offers, domain kinds, layouts and the name of the strategy.
-void model_sharing(const scenarios::NodePool& pool, const models::InstanceType& type,
-                   const std::vector<CutNode>& cuts, PoolModel& model, Diagnostics& found);
+void model_sharing(const scenarios::Scenario& scenario, const scenarios::NodePool& pool,
+                   const models::InstanceType& type, const std::vector<CutNode>& cuts,
+                   PoolModel& model, Diagnostics& found);
+
+// A share of the threads as a number of SMs, rounded down. Source: MPS documentation.
+double whole_sms(double share, const models::GpuModel& gpu, const models::DomainShare& domain);
+
+// Makes offers of the claims that select devices of the pool, in place of the device plugin's.
+void share_by_claims(const scenarios::Scenario& scenario, const scenarios::NodePool& pool,
+                     PoolModel& model, Diagnostics& found);
 
 // The labels that a GPU node of EKS carries without anybody's doing, whoever provisions it, and
 // those of GPU Feature Discovery. The scenario's own labels win.
@@ -112,6 +120,12 @@ const scenarios::ExtendedRequest* gpu_request(const scenarios::Workload& spec,
                                               const Offered& offered,
                                               const models::Catalogue& catalogue,
                                               Diagnostics& found);
+
+// Fills in what the workload asks for, nullptr for no GPU, and which pools could take it.
+void match_offers(const scenarios::ExtendedRequest* request, World& world, WorkloadModel& model);
+// The same for a workload that claims devices of DRA.
+void match_claim(const scenarios::Scenario& scenario, World& world, WorkloadModel& model,
+                 Diagnostics& found);
 
 // What one unit of the workload costs on `pool`. `from`: the GPU that its figures were taken on;
 // nullptr: the pool's own.

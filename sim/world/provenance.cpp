@@ -65,9 +65,16 @@ const models::Mps* mps_in_pool(const PoolModel& pool) {
 
 // Switch cost and context memory come from a formula and from few measurements: only the A100's
 // switch cost and the T4's context are anchored.
-void count_turns(const scenarios::NodePool& spec, const PoolModel& pool, Counter& counter) {
+void count_turns(const scenarios::NodePool& spec, const PoolModel& pool,
+                 const std::vector<scenarios::ResourceClaim>& claims, Counter& counter) {
   counter.add(spec.gpu.time_slice ? Provenance::Assumed : Provenance::Catalog, pool.name,
               "time slice");
+  const auto is_other_turn = [](const scenarios::ResourceClaim& claim) {
+    return claim.sharing && claim.sharing->interval != scenarios::TurnInterval::Default;
+  };
+  if (spec.dra && !spec.gpu.time_slice && std::ranges::any_of(claims, is_other_turn)) {
+    counter.add(Provenance::Assumed, pool.name, "turns of the claims' interval");
+  }
   const bool anchored = !spec.gpu.switch_cost && pool.gpu->name.starts_with("A100");
   counter.add(anchored ? Provenance::Catalog : Provenance::Assumed, pool.name,
               "context-switch cost");
@@ -77,14 +84,14 @@ void count_turns(const scenarios::NodePool& spec, const PoolModel& pool, Counter
 }
 
 void count_pool(const scenarios::NodePool& spec, const PoolModel& pool, const World& world,
-                Counter& counter) {
+                const std::vector<scenarios::ResourceClaim>& claims, Counter& counter) {
   counter.add(Provenance::Catalog, pool.name, "instance figures");
   counter.add(Provenance::Catalog, pool.name, "price");
   const bool context_measured =
       !spec.gpu.context_memory && models::context_memory(*pool.gpu).measured;
   counter.add(context_measured ? Provenance::Catalog : Provenance::Assumed, pool.name,
               "CUDA context memory");
-  if (has_turns(pool, world)) count_turns(spec, pool, counter);
+  if (has_turns(pool, world)) count_turns(spec, pool, claims, counter);
   if (const models::Mps* mps = mps_in_pool(pool)) {
     counter.add(Provenance::Catalog, pool.name, "MPS server memory");
     if (mps->active_threads < 1) {
@@ -274,7 +281,7 @@ bool lacks_busy(const WorkloadModel& model, const World& world) {
 void count_provenance(const scenarios::Scenario& scenario, World& world) {
   Counter counter(world.provenance);
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
-    count_pool(scenario.node_pools[pool], world.pools[pool], world, counter);
+    count_pool(scenario.node_pools[pool], world.pools[pool], world, scenario.claims, counter);
   }
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     const WorkloadModel& model = world.workloads[w];

@@ -42,12 +42,6 @@ bool before_7_5(const models::GpuModel& gpu) {
   return gpu.compute_capability < "7.5" && gpu.compute_capability.find('.') == 1;
 }
 
-// A share of the threads becomes a number of SMs, rounded down. Source: MPS documentation.
-double whole_sms(double share, const models::GpuModel& gpu, const models::DomainShare& domain) {
-  const double sms = std::max(1.0, std::floor(gpu.sm_count * domain.compute + 0.5));
-  return std::clamp(std::floor(share * sms + 1e-9), 1.0, sms) / sms;
-}
-
 models::Mps mps_of(const Device& device, int replicas, bool plugin_limits,
                    const models::DomainShare& share, Bytes memory) {
   const auto settings = device.pool.mps.value_or(scenarios::MpsSettings{});
@@ -78,6 +72,7 @@ std::size_t offer_at(PoolModel& model, ResourceOffer offer) {
 // A device that the plugin calls `name`, shared as its config says.
 void share_device(const Device& device, const std::string& name, DomainKind& kind,
                   PoolModel& model) {
+  if (device.pool.dra) return;
   const auto entry = plugin_entry(device.pool, name);
   if (!entry) {
     kind.tickets.push_back({offer_at(model, {name, {}, false, false}), 1, std::nullopt});
@@ -337,6 +332,11 @@ void check_fraction(const Device& device, Diagnostics& found) {
 
 }  // namespace
 
+double whole_sms(double share, const models::GpuModel& gpu, const models::DomainShare& domain) {
+  const double sms = std::max(1.0, std::floor(gpu.sm_count * domain.compute + 0.5));
+  return std::clamp(std::floor(share * sms + 1e-9), 1.0, sms) / sms;
+}
+
 std::optional<PluginEntry> plugin_entry(const NodePool& pool, std::string_view device) {
   if (!pool.device_plugin) return std::nullopt;
   const auto find = [&](const std::optional<scenarios::PluginSharing>& sharing,
@@ -351,8 +351,9 @@ std::optional<PluginEntry> plugin_entry(const NodePool& pool, std::string_view d
   return find(pool.device_plugin->time_slicing, false);
 }
 
-void model_sharing(const NodePool& pool, const models::InstanceType& type,
-                   const std::vector<CutNode>& cuts, PoolModel& model, Diagnostics& found) {
+void model_sharing(const scenarios::Scenario& scenario, const NodePool& pool,
+                   const models::InstanceType& type, const std::vector<CutNode>& cuts,
+                   PoolModel& model, Diagnostics& found) {
   const Device device{pool, type, *model.gpu};
   model.driver_slice = driver_slice(pool, *model.gpu);
   if (!cuts.empty()) {
@@ -368,7 +369,9 @@ void model_sharing(const NodePool& pool, const models::InstanceType& type,
     share_device(device, std::string(kGpuResource), kind, model);
     same_on_all_gpus(std::move(kind), model);
   }
+  if (pool.dra) share_by_claims(scenario, pool, model, found);
   model.strategy = mig_strategy_name(device, model);
+  if (pool.dra) return;
   check_entries(device, model, found);
   check_fraction(device, found);
   if (pool.vgpu && type.gpu_fraction == 1) {

@@ -245,7 +245,8 @@ int visible_gpu(const Workload& spec) {
   return 0;
 }
 
-// Fills in what the workload asks for and which pools could take it.
+}  // namespace
+
 void match_offers(const scenarios::ExtendedRequest* request, World& world, WorkloadModel& model) {
   if (request != nullptr) {
     auto resource = std::ranges::find(world.resources, request->name.value);
@@ -275,6 +276,8 @@ void match_offers(const scenarios::ExtendedRequest* request, World& world, Workl
         admits(world.pools[p], model.spec.pod) && (request == nullptr || demand.offer);
   }
 }
+
+namespace {
 
 // GPUs, of which no pod shares one, of the largest node that takes pods of the workload.
 std::int64_t largest_unshared_node(const World& world, const WorkloadModel& model) {
@@ -332,12 +335,14 @@ void put_on_one_gpu(WorkloadModel& model) {
 void check_gang(const WorkloadModel& model, Diagnostics& found) {
   const bool notebook = model.spec.kind == WorkloadKind::Notebook;
   if (most_gpus(model) == 1 || (!model.spec.llm && !notebook)) return;
-  const scenarios::ExtendedRequest& request = model.spec.pod.extended.front();
-  found.push_back(
-      make_diagnostic(Code::StrategyNotModelled, request.count_where,
-                      fmt::format("a {} on {} whole GPUs is not simulated by this version",
-                                  notebook ? "Notebook" : "language model", request.count),
-                      fmt::format("ask for {}: 1", request.name.value)));
+  const scenarios::PodTemplate& pod = model.spec.pod;
+  found.push_back(make_diagnostic(
+      Code::StrategyNotModelled,
+      model.by_claim ? pod.claim.where : pod.extended.front().count_where,
+      fmt::format("a {} on {} whole GPUs is not simulated by this version",
+                  notebook ? "Notebook" : "language model", model.tickets),
+      model.by_claim ? "claim one"
+                     : fmt::format("ask for {}: 1", pod.extended.front().name.value)));
 }
 
 }  // namespace
@@ -391,8 +396,9 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     } else {
       model.spec.measured->device = {from->name, model.spec.trace->file.where};
     }
+    const bool by_claim = !model.spec.pod.claim.value.empty();
     const scenarios::ExtendedRequest* request =
-        gpu_request(model.spec, world.pools, offered, catalogue, found);
+        by_claim ? nullptr : gpu_request(model.spec, world.pools, offered, catalogue, found);
     check_carry_over(model.spec, from, world, catalogue, found);
     if (has_errors(found)) continue;
 
@@ -415,7 +421,7 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     for (const PoolModel& pool : world.pools) {
       model.on_pool.push_back(demand_on(model.spec, from, pool));
     }
-    match_offers(request, world, model);
+    by_claim ? match_claim(scenario, world, model, found) : match_offers(request, world, model);
     cut_into_pods(world, model);
     put_on_one_gpu(model);
     check_gang(model, found);

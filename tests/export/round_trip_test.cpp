@@ -5,6 +5,8 @@
 #include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/load.hpp"
+#include "slicewise/sim/run.hpp"
+#include "slicewise/sim/world.hpp"
 
 #include "scenario_samples.hpp"
 
@@ -216,6 +218,128 @@ TEST(RoundTrip, Mig) {
     expect_round_trip(round_trip_sample(name),
                       {"helm-values", "mig-parted", "karpenter", "pod-patch"});
   }
+}
+
+// What no manifest says of the work: that of the AWS demo.
+void give_work(Workload& workload) {
+  workload.work = scenarios::Work{100, "epoch", 1563};
+  scenarios::Measured& measured = workload.measured.emplace();
+  measured.device.value = "V100-SXM2-16GB";
+  measured.unit_time = seconds(18);
+  measured.gpu_busy = 0.38;
+  measured.sm_active = 0.21;
+  workload.gpu_memory = {scenarios::Allocator::OnDemand, mebibytes(1400), {}, {}};
+}
+
+sim::VariantResult figures_of(Scenario scenario) {
+  static const models::Catalogue catalogue = models::load_catalogue();
+  scenario.duration = hours(2);
+  scenario.replications = 1;
+  scenario.control_plane = scenarios::ControlPlane::None;
+  for (Workload& workload : scenario.workloads) give_work(workload);
+  const auto world = sim::build_world(scenario, catalogue);
+  if (!world) {
+    ADD_FAILURE() << world.error().front().message;
+    return {};
+  }
+  return sim::simulate(*world, {}).value();
+}
+
+void expect_same_figures(const sim::VariantResult& given, const sim::VariantResult& again) {
+  EXPECT_EQ(given.pods.running_max, again.pods.running_max);
+  EXPECT_EQ(given.cost.ledger.total, again.cost.ledger.total);
+  EXPECT_EQ(given.cost.ledger.useful, again.cost.ledger.useful);
+  ASSERT_EQ(given.gpus.size(), again.gpus.size());
+  for (std::size_t g = 0; g < given.gpus.size(); ++g) {
+    EXPECT_EQ(given.gpus[g].time_busy_ratio, again.gpus[g].time_busy_ratio);
+    EXPECT_EQ(given.gpus[g].context_switch_ratio, again.gpus[g].context_switch_ratio);
+    EXPECT_EQ(given.gpus[g].memory_peak, again.gpus[g].memory_peak);
+  }
+}
+
+Scenario by_claims() {
+  Scenario given = round_trip_sample("demo-after");
+  NodePool& pool = given.node_pools.front();
+  pool.device_plugin.reset();
+  pool.dra = true;
+  pool.nodes = 1;
+  scenarios::ResourceClaim shared;
+  shared.name.value = "shared";
+  shared.selectors = {{std::string(scenarios::selector_of_class("gpu.nvidia.com")), {}},
+                      {"device.attributes['gpu.nvidia.com'].productName.startsWith('Tesla')", {}}};
+  shared.sharing.emplace().interval = scenarios::TurnInterval::Long;
+  scenarios::ResourceClaim own;
+  own.name.value = "own";
+  own.is_template = true;
+  own.selectors = {shared.selectors.front()};
+  given.claims = {shared, own};
+  Workload& first = given.workloads.front();
+  first.count = 5;
+  first.pod.extended.clear();
+  first.pod.claim.value = "shared";
+  given.workloads.push_back(first);
+  given.workloads.back().name.value = "alone";
+  given.workloads.back().count = 2;
+  given.workloads.back().pod.claim.value = "own";
+  return given;
+}
+
+TEST(RoundTrip, ClaimsOfTheDraDriver) {
+  const Scenario given = by_claims();
+  const Scenario again = expect_round_trip(given, {"dra", "pod-patch", "eksctl"});
+  ASSERT_EQ(again.claims.size(), 2U);
+  ASSERT_EQ(again.workloads.size(), 2U);
+  for (std::size_t c = 0; c < 2; ++c) {
+    EXPECT_EQ(again.claims[c].name.value, given.claims[c].name.value);
+    EXPECT_EQ(again.claims[c].is_template, given.claims[c].is_template);
+    ASSERT_EQ(again.claims[c].selectors.size(), given.claims[c].selectors.size());
+    for (std::size_t s = 0; s < given.claims[c].selectors.size(); ++s) {
+      EXPECT_EQ(again.claims[c].selectors[s].value, given.claims[c].selectors[s].value);
+    }
+    EXPECT_EQ(again.claims[c].sharing.has_value(), given.claims[c].sharing.has_value());
+  }
+  EXPECT_EQ(again.claims[0].sharing->interval, scenarios::TurnInterval::Long);
+  EXPECT_TRUE(again.node_pools.front().dra);
+  for (std::size_t w = 0; w < 2; ++w) {
+    EXPECT_EQ(again.workloads[w].pod.claim.value, given.workloads[w].pod.claim.value);
+  }
+  expect_same_figures(figures_of(given), figures_of(again));
+}
+
+// The claims of the demo's export, with Deployments that name them as its comments say, are the
+// device plugin's placement: five pods on each GPU.
+TEST(RoundTrip, TheDemosClaimsPlaceItsPodsAsThePluginDid) {
+  Scenario given = round_trip_sample("demo-after");
+  given.node_pools.front().nodes = 1;
+  std::vector<SourceText> files;
+  for (const ExportKind& kind : kExportKinds) {
+    if (kind.name != "dra" && kind.name != "eksctl") continue;
+    const auto written = kind.render(given, models::load_catalogue(), {});
+    ASSERT_TRUE(written);
+    for (const ExportFile& file : *written) files.push_back({file.path, file.text});
+  }
+  std::string pods;
+  for (const char* n : {"1", "2", "3", "4"}) {
+    pods += std::string("---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: cifar10-") +
+            n +
+            ", namespace: default, annotations: {slicewise.dev/kind: Deployment}}\n"
+            "spec: {replicas: 5, template: {spec: {resourceClaims: [{name: gpu, "
+            "resourceClaimName: cifar10-gpu-" +
+            n +
+            "}], containers: [{name: c, resources: {requests: {cpu: 1500m, memory: 4Gi}, claims: "
+            "[{name: gpu}]}}]}}}\n";
+  }
+  files.push_back({"pods.yaml", pods});
+  const scenarios::ImportOptions options;
+  const auto imported = scenarios::import_log(scenarios::ImportKind::K8s, files, options);
+  ASSERT_TRUE(imported) << imported.error().front().message;
+  const std::string yaml = scenarios::scenario_yaml(*imported, scenarios::ImportKind::K8s, options);
+  const auto loaded = scenarios::load_scenario({"again.yaml", yaml});
+  ASSERT_TRUE(loaded) << loaded.error().front().message << " in\n" << yaml;
+  const Scenario& again = loaded->variants.front();
+  ASSERT_EQ(again.workloads.size(), 4U) << yaml;
+  EXPECT_EQ(again.claims.size(), 4U);
+  expect_same_figures(figures_of(given), figures_of(again));
 }
 
 }  // namespace

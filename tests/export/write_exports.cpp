@@ -86,8 +86,15 @@ std::string file_text(const fs::path& path) {
   return text.str();
 }
 
-// The thread percentage of MPS has no key in the plugin's config, and chart 0.14 has no MPS.
+bool has_dra_driver(const scenarios::Scenario& scenario) {
+  return std::any_of(scenario.node_pools.begin(), scenario.node_pools.end(),
+                     [](const auto& pool) { return pool.dra; });
+}
+
+// The thread percentage of MPS has no key in the plugin's config, and chart 0.14 has no MPS; the
+// DRA driver is in place of the plugin.
 bool can_be_written(const scenarios::Scenario& scenario, const std::string& chart) {
+  if (has_dra_driver(scenario)) return false;
   return std::none_of(
       scenario.node_pools.begin(), scenario.node_pools.end(), [&](const auto& pool) {
         const bool by_mps = pool.device_plugin && pool.device_plugin->mps;
@@ -115,13 +122,14 @@ bool write_example(const fs::path& file, const fs::path& directory, const std::s
   const models::Catalogue catalogue = models::load_catalogue();
   bool good = true;
   for (const scenarios::Scenario& scenario : set->variants) {
-    if (!can_be_written(scenario, chart)) {
-      good &= is_refused(scenario, catalogue, chart);
-      continue;
-    }
     std::string name = file.stem().string() + "-" + scenario.name;
     std::ranges::replace(name, '/', '_');  // points of a sweep, and rates in their names
-    good &= write_case(directory / name, scenario, catalogue, {chart, {}});
+    if (can_be_written(scenario, chart)) {
+      good &= write_case(directory / name, scenario, catalogue, {chart, {}});
+    } else {
+      good &= is_refused(scenario, catalogue, chart);
+      if (!has_dra_driver(scenario)) continue;
+    }
     const bool is_of_a_sweep = scenario.name.find('=') != std::string::npos;
     if (chart == kNewestChart && !is_of_a_sweep) {
       write_kinds(directory / name, scenario, catalogue, {});

@@ -54,10 +54,11 @@ struct ContainerFile {
   std::string image;
   std::string command;  // command and args, with spaces between
   bool is_init = false;
-  bool restarts_always = false;         // of an init container: a sidecar
-  bool is_probed = false;               // something asks whether it answers
-  std::optional<std::string> user;      // runAsUser
-  std::vector<ResourceAmount> amounts;  // limits; requests where there is no limit
+  bool restarts_always = false;           // of an init container: a sidecar
+  bool is_probed = false;                 // something asks whether it answers
+  std::optional<std::string> user;        // runAsUser
+  std::vector<ResourceAmount> amounts;    // limits; of CPU and memory requests, where there are
+  std::optional<std::int64_t> cpu_limit;  // in millicores
   std::vector<KeyValue> env;
   SourceLocation where;
 };
@@ -286,6 +287,15 @@ struct LocalQueueFile {
   std::string cluster_queue;
 };
 
+// A ResourceClaim, ResourceClaimTemplate or DeviceClass.
+struct ClaimFile {
+  std::string kind;
+  std::string space;
+  ResourceClaim claim;                // what a scenario says of it
+  Located<std::string> device_class;  // of its request
+  Located<std::string> refused;       // what of it no scenario can say; "" nothing
+};
+
 struct DraSharingFile {
   std::string claim;  // name of the object
   bool is_template = false;
@@ -318,6 +328,7 @@ struct ClusterFiles {
   std::vector<ClusterQueueFile> cluster_queues;
   std::vector<LocalQueueFile> local_queues;
   std::vector<DraSharingFile> dra;
+  std::vector<ClaimFile> claims;
   std::vector<MetricUse> metrics;
   std::vector<std::string> counters;  // metrics that an exporter's own list switches on
   std::vector<DcgmFile> exporters;

@@ -152,6 +152,7 @@ struct NodePool {
   std::optional<VgpuSettings> vgpu;
   std::optional<VirtualGpuPlugin> virtual_gpu;
   std::optional<NosPartitioning> nos;
+  bool dra = false;  // NVIDIA's DRA driver in place of the device plugin: pods claim devices
   std::vector<Taint> taints;
   std::map<std::string, std::string> labels;
   std::vector<DaemonSet> daemon_sets;  // of a file: the usual ones where it names none

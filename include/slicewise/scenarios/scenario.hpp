@@ -14,6 +14,7 @@
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/node_pool.hpp"
 #include "slicewise/scenarios/policy.hpp"
+#include "slicewise/scenarios/resource_claim.hpp"
 #include "slicewise/scenarios/serving.hpp"
 #include "slicewise/scenarios/studies.hpp"
 #include "slicewise/units.hpp"
@@ -116,6 +117,7 @@ struct PodTemplate {
   Bytes memory_request;
   std::optional<Bytes> memory_limit;      // host memory; carried to exports, not simulated
   std::vector<ExtendedRequest> extended;  // limits of extended resources
+  Located<std::string> claim;             // of Scenario::claims, in place of these; "" none
   std::vector<Toleration> tolerations;
   std::map<std::string, std::string> node_selector;
   std::vector<PodAffinityTerm> anti_affinity;
@@ -317,6 +319,7 @@ struct Scenario {
   ControlPlane control_plane = ControlPlane::None;  // of a file that does not say: Standard
   std::vector<NodePool> node_pools;
   Provisioner provisioner;
+  std::vector<ResourceClaim> claims;
   std::vector<Workload> workloads;
   std::vector<Pipeline> pipelines;
   Duration starts_at;  // of the run, since Monday 00:00 UTC

@@ -25,6 +25,9 @@ struct ResourceOffer {
   ResourceId id{};      // into World::resources
   bool shared = false;  // several tickets for one device
   bool refuses_more_than_one = false;
+  // Of a claim of DRA: its tickets are those of one device, whichever pods claim first.
+  enum class Claim : std::uint8_t { None, OfEachPod, Shared };
+  Claim claim = Claim::None;
   // What the provisioner takes a node for that it has not seen yet.
   std::int64_t expected_per_node = 0;
 };
@@ -96,6 +99,7 @@ struct PoolModel {
   std::vector<LayoutChange> layout_changes;  // in order of time
   scenarios::MigChangeTimes change_times;
   bool exact = false;  // domains are simulated request by request, else in steady state
+  bool dra = false;    // the offers are claims, of which a device has one at a time
   scenarios::AllocationPolicy allocation = scenarios::AllocationPolicy::Distributed;
   // For the scenario's pods: what kubelet offers, less what DaemonSets ask for.
   Millicores allocatable_cpu;
@@ -114,6 +118,8 @@ struct PoolModel {
   int node_slots() const;
   // Whether nodes come and go.
   bool changes_nodes() const { return most_nodes.has_value() || spot.has_value(); }
+  // The tickets of a kind of domain that may be out together: all, or those of one claim.
+  std::vector<std::vector<Tickets>> companies(std::size_t kind) const;
   // Tickets of an offer on one node under a layout.
   std::int64_t tickets_per_node(std::size_t offer, std::size_t layout) const;
 };
@@ -178,6 +184,7 @@ struct WorkloadModel {
   // What it asks for, into World::resources. nullopt: no GPU resource, yet it uses a GPU ("manual
   // sharing"): the scheduler does not count it, and all its pods open the GPU `visible_gpu`.
   std::optional<ResourceId> resource;
+  bool by_claim = false;            // the resource is a claim of DRA
   std::int64_t tickets = 1;         // how many of the resource
   int visible_gpu = 0;              // index on the node, as CUDA_VISIBLE_DEVICES has it
   std::vector<PoolDemand> on_pool;  // by PoolId

@@ -9,7 +9,7 @@ PodRoom Nominations::taken(std::uint32_t node, std::uint32_t pod,
   const bool same =
       model.resource && asking.resource && model.on_pool[pool].offer == asking.on_pool[pool].offer;
   return {1, model.spec.pod.cpu_request.count, model.spec.pod.memory_request.count,
-          same ? model.tickets : 0};
+          same && !model.by_claim ? model.tickets : 0};
 }
 
 PodRoom Nominations::kept(std::uint32_t n, std::uint32_t pod) const {

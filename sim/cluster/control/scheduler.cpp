@@ -83,6 +83,7 @@ Scheduler::Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t re
       ties_(seed, replication, 0, Purpose::ScheduleTie),
       placement_(seed, replication, 0, Purpose::Placement),
       scores_(cluster),
+      claims_(cluster),
       queue_(cluster),
       nominated_(cluster),
       changes_nodes_(cluster.world->changes_nodes()) {
@@ -113,7 +114,7 @@ void Scheduler::withdraw(std::uint32_t pod) {
 }
 
 // Filters as kube-scheduler does: taints and selectors stop at the first, NodeResourcesFit counts
-// every resource that is short, and InterPodAffinity looks at what is left.
+// every resource that is short, InterPodAffinity looks at what is left, and then DynamicResources.
 template <class Kept>
 bool Scheduler::fits(const Node& node, std::size_t w, const Kept& kept) {
   const WorkloadModel& workload = cluster_.world->workloads[w];
@@ -136,7 +137,7 @@ bool Scheduler::fits(const Node& node, std::size_t w, const Kept& kept) {
           static_cast<std::size_t>(RejectCause::Cpu));
   require(node.memory_free.count - kept.memory >= pod.memory_request.count,
           static_cast<std::size_t>(RejectCause::Memory));
-  if (workload.resource) {
+  if (workload.resource && !workload.by_claim) {
     const auto offer = workload.on_pool[index(node.pool)].offer;
     require(offer && node.tickets_free[*offer] - kept.tickets >= workload.tickets,
             kResourceCause + index(*workload.resource));
@@ -162,6 +163,13 @@ bool Scheduler::fits_company(std::uint32_t node, std::size_t w, std::uint32_t po
   return false;
 }
 
+bool Scheduler::has_devices(std::uint32_t node, std::size_t w) {
+  if (!cluster_.world->workloads[w].by_claim) return true;
+  const auto cause = claims_.reject(node, w);
+  if (cause) ++scratch_.nodes_by_cause[static_cast<std::size_t>(*cause)];
+  return !cause;
+}
+
 std::optional<std::uint32_t> Scheduler::choose_node(std::uint32_t pod) {
   const std::size_t w = index(cluster_.pods[pod].workload);
   scratch_.nodes = 0;
@@ -169,7 +177,7 @@ std::optional<std::uint32_t> Scheduler::choose_node(std::uint32_t pod) {
   const auto suits = [&](std::uint32_t n) {
     const Node& node = cluster_.nodes[n];
     return (any_kept ? fits(node, w, nominated_.kept(n, pod)) : fits(node, w, NothingKept{})) &&
-           fits_company(n, w, pod);
+           fits_company(n, w, pod) && has_devices(n, w);
   };
   if (const auto node = nominated_.node_of(pod)) {
     if (cluster_.nodes[*node].is_known() && suits(*node)) return node;
@@ -215,13 +223,14 @@ void Scheduler::bind(std::uint32_t pod_index, NodeId node_id, TimePoint now) {
   cluster_.anti_affinity.count(index(node_id), index(pod.workload), 1);
   pod.tickets.clear();
   pod.ranks.clear();
-  if (workload.resource) {
+  if (workload.by_claim) {
+    claims_.take(pod);
+  } else if (workload.resource) {
     node.tickets_free[*workload.on_pool[index(node.pool)].offer] -= workload.tickets;
     take_tickets(pod, node, workload);
-    pod.domain = pod.tickets.front();
-  } else {
-    pod.domain = visible_domain(cluster_, node, workload.visible_gpu);
   }
+  pod.domain = workload.resource ? pod.tickets.front()
+                                 : visible_domain(cluster_, node, workload.visible_gpu);
   pod.context = take_context(pod_index, pod.domain);
   scores_.bound(pod_index);
   if (policy_) policy_->bound(pod_index);
@@ -255,6 +264,14 @@ void Scheduler::take_tickets(Pod& pod, const Node& node, const WorkloadModel& wo
   }
 }
 
+void Scheduler::give_tickets_back(const Pod& pod, const WorkloadModel& workload) {
+  for (const DomainId id : pod.tickets) {
+    Domain& domain = cluster_.domains[index(id)];
+    ++domain.tickets_free[*ticket_position(cluster_, domain, workload)];
+    --domain.allocated;
+  }
+}
+
 // A place for the pod's processes in a domain.
 std::uint32_t Scheduler::take_context(std::uint32_t pod, DomainId id) {
   Domain& domain = cluster_.domains[index(id)];
@@ -277,13 +294,11 @@ void Scheduler::release(std::uint32_t pod_index) {
   node.scored_memory_free += scored_memory(workload.spec.pod.memory_request);
   ++node.pods_free;
   cluster_.anti_affinity.count(index(pod.node), index(pod.workload), -1);
-  if (workload.resource) {
+  if (workload.by_claim) {
+    claims_.give_back(pod);
+  } else if (workload.resource) {
     node.tickets_free[*workload.on_pool[index(node.pool)].offer] += workload.tickets;
-  }
-  for (const DomainId id : pod.tickets) {
-    Domain& domain = cluster_.domains[index(id)];
-    ++domain.tickets_free[*ticket_position(cluster_, domain, workload)];
-    --domain.allocated;
+    give_tickets_back(pod, workload);
   }
   pod.tickets.clear();
   for_each_rank(pod, [&](DomainId domain, std::uint32_t context) {

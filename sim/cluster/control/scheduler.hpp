@@ -10,6 +10,7 @@
 #include "slicewise/sim/metrics/replication.hpp"
 
 #include "../state.hpp"
+#include "device_claims.hpp"
 #include "easy_reservation.hpp"
 #include "node_scores.hpp"
 #include "nominations.hpp"
@@ -63,6 +64,7 @@ class Scheduler {
   // `kept`: of the node's room, for others.
   template <class Kept>
   bool fits(const Node& node, std::size_t workload, const Kept& kept);
+  bool has_devices(std::uint32_t node, std::size_t workload);
   // The pods that are there, and those that others end for.
   bool fits_company(std::uint32_t node, std::size_t workload, std::uint32_t pod);
   std::optional<std::uint32_t> choose_node(std::uint32_t pod);
@@ -71,6 +73,7 @@ class Scheduler {
   std::int64_t on_empty(const Node& node, const WorkloadModel& workload) const;
   void bind(std::uint32_t pod, NodeId node, TimePoint now);
   void take_tickets(Pod& pod, const Node& node, const WorkloadModel& workload);
+  void give_tickets_back(const Pod& pod, const WorkloadModel& workload);
   std::uint32_t take_context(std::uint32_t pod, DomainId domain);
   void record_reason();
 
@@ -79,6 +82,7 @@ class Scheduler {
   RandomStream ties_;
   RandomStream placement_;
   NodeScores scores_;
+  DeviceClaims claims_;
   std::optional<PolicyScore> policy_;                 // nullopt: kube-scheduler's own score
   std::vector<std::optional<RejectCause>> kept_off_;  // by workload and pool: taints, selectors
   SchedulingQueue queue_;

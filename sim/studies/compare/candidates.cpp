@@ -188,6 +188,11 @@ PoolChoice own_choice(const scenarios::NodePool& pool, const World& own) {
                     : shares                   ? Strategy::Mps
                                                : Strategy::TimeSlicing;
   choice.replicas = own_replicas(pool).value_or(1);
+  for (const DomainKind& kind : model.kinds) {
+    for (const Tickets& tickets : kind.tickets) {
+      if (model.dra) choice.replicas = std::max(choice.replicas, tickets.count);
+    }
+  }
   for (const WorkloadModel& workload : own.workloads) choice.workloads.push_back(workload.name);
   choice.nodes = pool.nodes;
   return choice;

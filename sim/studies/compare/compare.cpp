@@ -52,7 +52,7 @@ Diagnostics changes_of(const Scenario& base) {
                       label, value, workload.name.value)));
       notes.back().severity = Severity::Note;
     }
-    if (!workload.pod.extended.empty()) continue;
+    if (!workload.pod.extended.empty() || !workload.pod.claim.value.empty()) continue;
     notes.push_back(
         make_diagnostic(Code::GpuNotRequested, workload.pod.where,
                         fmt::format("the pods of \"{}\" ask for one GPU here; in the scenario they "

@@ -220,6 +220,7 @@ NodePool pool_of(Scenario& scenario, const Scenario& base, const PoolChoice& cho
   pool.vgpu.reset();
   pool.virtual_gpu.reset();
   pool.nos.reset();
+  pool.dra = false;
   cut_into(pool, choice, catalogue);
   share_by(pool, choice, settings, force);
   buy(scenario, pool, choice);
@@ -247,6 +248,7 @@ void ask(Workload& workload, const std::string& resource) {
     request.count_where = workload.pod.extended.front().count_where;
   }
   workload.pod.extended = {request};
+  workload.pod.claim = {};
   std::erase_if(workload.pod.node_selector,
                 [](const auto& label) { return names_the_node(label.first); });
 }
@@ -254,7 +256,7 @@ void ask(Workload& workload, const std::string& resource) {
 bool shares_gpus(const NodePool& pool) {
   const bool by_plugin =
       pool.device_plugin && (pool.device_plugin->time_slicing || pool.device_plugin->mps);
-  return by_plugin || pool.mig || pool.vgpu || pool.virtual_gpu || pool.nos;
+  return by_plugin || pool.mig || pool.vgpu || pool.virtual_gpu || pool.nos || pool.dra;
 }
 
 // GPUs of a pod of a gang: as in the scenario, where jobs are cut by its largest node that does not

@@ -20,10 +20,13 @@ bool pods_stay(const World& world) {
   if (!world.duration || world.changes_nodes() || !world.pipelines.empty()) return false;
   const bool layouts_change = std::ranges::any_of(
       world.pools, [](const PoolModel& pool) { return !pool.layout_changes.empty(); });
-  return !layouts_change && std::ranges::all_of(world.workloads, [](const WorkloadModel& workload) {
-    return workload.spec.kind == scenarios::WorkloadKind::Service && !workload.spec.autoscaling &&
-           !workload.spec.faults;
-  });
+  // A claim keeps its pods on one node, whoever came first.
+  const bool claims = std::ranges::any_of(world.pools, &PoolModel::dra);
+  return !layouts_change && !claims &&
+         std::ranges::all_of(world.workloads, [](const WorkloadModel& workload) {
+           return workload.spec.kind == scenarios::WorkloadKind::Service &&
+                  !workload.spec.autoscaling && !workload.spec.faults;
+         });
 }
 
 World without_requests(World world, std::span<const std::size_t> but = {}) {

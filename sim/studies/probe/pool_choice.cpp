@@ -107,6 +107,17 @@ void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diag
   std::int64_t pods = 0;
   for (const scenarios::Workload& workload : scenario.workloads) {
     pods += workload.count;
+    const Located<std::string>& claim = workload.pod.claim;
+    const bool claims_several = std::ranges::any_of(scenario.claims, [&](const auto& one) {
+      return one.name.value == claim.value && one.count > 1;
+    });
+    if (claims_several && workload.count > 0) {
+      found.push_back(make_diagnostic(
+          Code::StrategyNotModelled, claim.where,
+          fmt::format("the pods of \"{}\" claim several devices: {} for pods with one",
+                      workload.name.value, what),
+          "claim one"));
+    }
     const bool several =
         workload.pod.extended.size() > 1 || (has_several_gpus(workload) && !workload.trace);
     if (!several || workload.count == 0) continue;

@@ -25,8 +25,10 @@ enum class RejectCause : std::uint8_t {
   Memory,
   AntiAffinity,          // the pod's own
   ExistingAntiAffinity,  // of a pod that is there
+  Devices,               // no device is left for the pod's claim
+  ClaimElsewhere,        // the claim has its device on another node
 };
-inline constexpr std::size_t kResourceCause = 8;
+inline constexpr std::size_t kResourceCause = 10;
 
 // Events follow each other and the clock stands still: a cycle that takes no time. The problem
 // names what takes turns, at the workload that it goes back to.

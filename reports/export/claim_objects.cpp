@@ -1,0 +1,143 @@
+#include "claim_objects.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "../document/document_text.hpp"
+#include "guide.hpp"
+
+// Against the types of NVIDIA's DRA driver (sigs.k8s.io/dra-driver-nvidia-gpu v0.4.1
+// api/nvidia.com/resource/v1beta1), which decodes strictly.
+namespace slicewise::reports {
+namespace {
+
+using nlohmann::json;
+using scenarios::ClaimSharing;
+using scenarios::ResourceClaim;
+using scenarios::Workload;
+
+constexpr std::string_view kDriver = "gpu.nvidia.com";
+
+// One that comes with the driver: by its selector, else by what the claim's say of MIG.
+std::string class_of(const ResourceClaim& claim) {
+  for (const Located<std::string>& selector : claim.selectors) {
+    const std::string& text = selector.value;
+    if (text.find(".profile") != text.npos || text.find("'mig'") != text.npos) {
+      return "mig.nvidia.com";
+    }
+  }
+  return "gpu.nvidia.com";
+}
+
+json parameters_of(const ClaimSharing& sharing, bool is_mig) {
+  constexpr std::array<const char*, 4> kIntervals = {"Default", "Short", "Medium", "Long"};
+  json written;
+  if (sharing.strategy == ClaimSharing::Strategy::Mps) {
+    json mps = json::object();
+    if (sharing.active_threads) mps["defaultActiveThreadPercentage"] = *sharing.active_threads;
+    if (sharing.memory_limit) {
+      mps["defaultPinnedDeviceMemoryLimit"] =
+          fmt::format("{}Mi", sharing.memory_limit->count >> 20);
+    }
+    written = {{"strategy", "MPS"}, {"mpsConfig", std::move(mps)}};
+  } else {
+    written = {{"strategy", "TimeSlicing"}};
+    // A MIG device has no turns of its own length.
+    if (!is_mig) {
+      written["timeSlicingConfig"] = {
+          {"interval", kIntervals[static_cast<std::size_t>(sharing.interval)]}};
+    }
+  }
+  return {{"apiVersion", "resource.nvidia.com/v1beta1"},
+          {"kind", is_mig ? "MigDeviceConfig" : "GpuConfig"},
+          {"sharing", std::move(written)}};
+}
+
+json claim_object(const ResourceClaim& claim, const std::string& space) {
+  const std::string device_class = class_of(claim);
+  json exactly = {{"deviceClassName", device_class}};
+  if (claim.count > 1) exactly["count"] = claim.count;
+  json selectors = json::array();
+  for (const Located<std::string>& selector : claim.selectors) {
+    if (selector.value == scenarios::selector_of_class(device_class)) continue;
+    selectors.push_back({{"cel", {{"expression", selector.value}}}});
+  }
+  if (!selectors.empty()) exactly["selectors"] = std::move(selectors);
+  json spec = {{"devices",
+                {{"requests", json::array({{{"name", "gpu"}, {"exactly", std::move(exactly)}}})}}}};
+  if (claim.sharing) {
+    const bool is_mig = device_class != "gpu.nvidia.com";
+    spec["devices"]["config"] = json::array(
+        {{{"opaque",
+           {{"driver", kDriver}, {"parameters", parameters_of(*claim.sharing, is_mig)}}}}});
+  }
+  if (claim.is_template) spec = {{"spec", std::move(spec)}};
+  return {{"apiVersion", "resource.k8s.io/v1"},
+          {"kind", claim.is_template ? "ResourceClaimTemplate" : "ResourceClaim"},
+          {"metadata", {{"name", claim.name.value}, {"namespace", space}}},
+          {"spec", std::move(spec)}};
+}
+
+std::vector<const Workload*> who_names(const scenarios::Scenario& scenario,
+                                       const ResourceClaim& claim) {
+  std::vector<const Workload*> named;
+  for (const Workload& workload : scenario.workloads) {
+    if (workload.pod.claim.value == claim.name.value) named.push_back(&workload);
+  }
+  return named;
+}
+
+std::string remark_on(const ResourceClaim& claim, const std::vector<const Workload*>& named) {
+  std::string pods;
+  for (const Workload* workload : named) {
+    pods += fmt::format("{}{} pod{} of {}", pods.empty() ? "" : ", ", workload->count,
+                        workload->count == 1 ? "" : "s", workload->name.value);
+  }
+  return comment(claim.is_template ? fmt::format("Devices of its own for each of {}.", pods)
+                                   : fmt::format("One device for {}.", pods));
+}
+
+}  // namespace
+
+bool claims_devices(const scenarios::Scenario& scenario) {
+  return std::ranges::any_of(scenario.workloads, [](const Workload& workload) {
+    return !workload.pod.claim.value.empty();
+  });
+}
+
+const ResourceClaim* claim_of(const scenarios::Scenario& scenario, const Workload& workload) {
+  const auto found = std::ranges::find_if(scenario.claims, [&](const ResourceClaim& claim) {
+    return claim.name.value == workload.pod.claim.value;
+  });
+  return found == scenario.claims.end() ? nullptr : &*found;
+}
+
+Expected<std::string> claim_documents(const scenarios::Scenario& scenario) {
+  std::string out;
+  Diagnostics found;
+  for (const ResourceClaim& claim : scenario.claims) {
+    const std::vector<const Workload*> named = who_names(scenario, claim);
+    if (named.empty()) continue;
+    const std::string& space = named.front()->namespace_name;
+    for (const Workload* workload : named) {
+      if (workload->namespace_name == space) continue;
+      found.push_back(make_diagnostic(
+          Code::ExportUnfit, claim.name.where,
+          fmt::format("\"{}\" of namespace {} and \"{}\" of {} name the claim \"{}\", and a claim "
+                      "is of one namespace",
+                      named.front()->name.value, space, workload->name.value,
+                      workload->namespace_name, claim.name.value),
+          "put them into one namespace, or give them claims of their own"));
+      break;
+    }
+    out += "---\n" + remark_on(claim, named) + yaml_text(claim_object(claim, space));
+  }
+  if (!found.empty()) return tl::unexpected(std::move(found));
+  return out;
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "slicewise/scenarios/gpu_resource.hpp"
+
+#include "scenario_draft.hpp"
+
+// The pools of a scenario on its way: which of them has what pods ask for, and how many nodes.
+namespace slicewise::scenarios {
+namespace {
+
+bool offers(const DraftPool& pool, const DraftWorkload& workload) {
+  const std::string& resource = workload.resource;
+  const auto has = [&](std::string_view word) {
+    return pool.sharing.find(word) != std::string::npos;
+  };
+  if (has(kDraSharing) != !workload.claim.empty()) return false;
+  if (!workload.claim.empty()) return true;
+  const bool renames = has("renameByDefault: true");
+  const bool is_mixed = has("strategy: mixed");
+  if (resource == kGpuResource) {
+    return !renames && !is_mixed && !has("virtualGpu") && !has("nos:");
+  }
+  if (resource == "k8s.amazonaws.com/vgpu") return has("virtualGpu");
+  if (resource.starts_with(kMigPrefix)) {
+    std::string profile = resource.substr(kMigPrefix.size());
+    constexpr std::string_view kShared = ".shared";
+    const bool is_shared = profile.ends_with(kShared);
+    if (is_shared) profile.resize(profile.size() - kShared.size());
+    return is_mixed && (!is_shared || renames) && has(profile);
+  }
+  if (resource.starts_with("nvidia.com/gpu-")) return has("nos:");
+  return renames && resource == "nvidia.com/gpu.shared";
+}
+
+// How many of a pool's units one GPU makes, as its sharing says.
+std::int64_t units_per_gpu(const DraftPool& pool) {
+  for (const std::string_view key : {"replicas: ", "perGpu: "}) {
+    const std::size_t at = pool.sharing.find(key);
+    if (at == std::string::npos) continue;
+    const std::int64_t units = std::atoll(pool.sharing.c_str() + at + key.size());
+    return std::clamp<std::int64_t>(units, 1, 10'000);
+  }
+  const std::size_t layout = pool.sharing.find("all-");
+  if (!pool.sharing.starts_with("mig:") || layout == std::string::npos) return 1;
+  return std::max<std::int64_t>(1, 7 / std::max(1, std::atoi(pool.sharing.c_str() + layout + 4)));
+}
+
+}  // namespace
+
+std::int64_t gpus_of(const std::string& type, const ImportOptions& options) {
+  const auto known = std::ranges::find(options.instances, type, &InstanceGpus::name);
+  return known == options.instances.end() ? 1 : known->count;
+}
+
+DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,
+                       std::optional<int> replicas) {
+  DraftPool pool;
+  pool.name = "gpu";
+  pool.instance_type = "g5.xlarge";
+  pool.type_is_assumed = true;
+  pool.sharing_is_assumed = true;
+  if (gpus_of_pod > 1) pool.instance_type = gpus_of_pod <= 4 ? "g5.12xlarge" : "g5.48xlarge";
+  if (resource.starts_with(kMigPrefix)) {
+    const std::string profile = resource.substr(kMigPrefix.size());
+    // Slices of 5 GB are those of an A100 of 40 GB, others as a rule those of 80 GB.
+    const bool small = profile.ends_with("g.5gb") || profile == "2g.10gb" || profile == "3g.20gb" ||
+                       profile == "4g.20gb" || profile == "7g.40gb";
+    pool.instance_type = small ? "p4d.24xlarge" : "p5.48xlarge";
+    pool.sharing = fmt::format("mig: {{strategy: mixed, config: all-{}}}", profile);
+  } else if (resource == "k8s.amazonaws.com/vgpu") {
+    pool.instance_type = "g5.xlarge";
+    pool.sharing = fmt::format("virtualGpu: {{perGpu: {}}}", replicas.value_or(10));
+  } else if (resource.starts_with("nvidia.com/gpu-")) {
+    const std::string size = resource.substr(std::string_view("nvidia.com/gpu-").size());
+    pool.sharing = fmt::format("nos: {{slices: [{}, {}]}}", size, size);
+  } else if (resource == "nvidia.com/gpu.shared" || replicas) {
+    const bool renamed = resource == "nvidia.com/gpu.shared";
+    pool.sharing = fmt::format(
+        "devicePlugin: {{version: v1, sharing: {{timeSlicing: {{{}resources: [{{name: "
+        "nvidia.com/gpu, "
+        "replicas: {}}}]}}}}}}",
+        renamed ? "renameByDefault: true, " : "", std::max(2, replicas.value_or(4)));
+    pool.sharing_is_assumed = !replicas;
+  }
+  return pool;
+}
+
+namespace {
+
+// "a", then "a-2" and "a-3". `given` has the last number of each name: a thousand of one name are
+// not counted through for the next.
+std::string new_name(const std::string& name, std::map<std::string, int>& given) {
+  int& last = given[name];
+  if (++last == 1) return name;
+  std::string numbered = fmt::format("{}-{}", name, last);
+  while (!given.try_emplace(numbered, 1).second) numbered = fmt::format("{}-{}", name, ++last);
+  return numbered;
+}
+
+}  // namespace
+
+namespace {
+
+const ResourceClaim* claim_called(const ScenarioDraft& draft, const std::string& name) {
+  const auto found = std::ranges::find(draft.claims, name,
+                                       [](const ResourceClaim& claim) { return claim.name.value; });
+  return found == draft.claims.end() ? nullptr : &*found;
+}
+
+// "-nvidia-a10g-" of "'NVIDIA A10G'".
+std::string words_of(const std::string& text) {
+  std::string words = "-";
+  for (const char c : text) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    const bool stands = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+    words += upper ? static_cast<char>(c + 32) : stands ? c : '-';
+  }
+  return words + "-";
+}
+
+// Of a type with the GPU that the claim's selectors name.
+DraftPool claimed_pool(const ScenarioDraft& draft, const std::string& name,
+                       const ImportOptions& options) {
+  DraftPool pool = assumed_pool(std::string(kGpuResource), 1, {});
+  pool.name = "dra";
+  pool.sharing = kDraSharing;
+  pool.sharing_is_assumed = true;
+  std::string asked;
+  for (const Located<std::string>& selector : claim_called(draft, name)->selectors) {
+    asked += words_of(selector.value);
+  }
+  const InstanceGpus* best = nullptr;
+  for (const InstanceGpus& type : options.instances) {
+    if (type.gpu.empty() || asked.find("-" + type.gpu + "-") == std::string::npos) continue;
+    if (best == nullptr || type.count < best->count) best = &type;
+  }
+  if (best != nullptr) pool.instance_type = best->name;
+  return pool;
+}
+
+}  // namespace
+
+void complete(ScenarioDraft& draft, const ImportOptions& options) {
+  std::map<std::string, int> names;
+  for (DraftWorkload& workload : draft.workloads) {
+    if (names.contains(workload.name)) {
+      workload.name =
+          dns_name(workload.name.substr(0, 40) + "-" + workload.space.substr(0, 16), "w");
+    }
+    workload.name = new_name(workload.name, names);
+  }
+  for (const DraftWorkload& workload : draft.workloads) {
+    const bool is_offered = std::ranges::any_of(
+        draft.pools, [&](const DraftPool& pool) { return offers(pool, workload); });
+    if (is_offered) continue;
+    draft.pools.push_back(workload.claim.empty()
+                              ? assumed_pool(workload.resource, workload.gpus, options.replicas)
+                              : claimed_pool(draft, workload.claim, options));
+  }
+  std::map<std::string, int> pools;
+  for (DraftPool& pool : draft.pools) {
+    pool.name = new_name(pool.name, pools);
+    if (!pool.nodes_are_assumed) continue;
+    std::int64_t units = 0;
+    std::set<std::string> counted;  // claims that pods share
+    for (const DraftWorkload& workload : draft.workloads) {
+      if (!offers(pool, workload)) continue;
+      constexpr std::int64_t kMost = 1'000'000;
+      const auto claim = claim_called(draft, workload.claim);
+      const bool is_shared = claim != nullptr && !claim->is_template;
+      if (is_shared && !counted.insert(workload.claim).second) continue;
+      const std::int64_t each = claim == nullptr ? workload.gpus : claim->count;
+      units += is_shared ? 1 : std::min(workload.pods, kMost) * std::min(each, kMost);
+    }
+    const std::int64_t each = units_per_gpu(pool) * gpus_of(pool.instance_type, options);
+    pool.nodes =
+        std::max(pool.nodes, (std::min<std::int64_t>(units, 10'000'000) + each - 1) / each);
+  }
+}
+
+}  // namespace slicewise::scenarios
