@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/nearest_name.hpp"
+
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 
@@ -85,6 +87,24 @@ bool is_served(const Context& context, const PodFile& pod) {
   });
 }
 
+// Where some of the kind are here: of a file with the autoscaler alone nobody knows.
+void tell_of_target(Context& context, const std::tuple<std::string, std::string, std::string>& of,
+                    const ScalingFile& scaling) {
+  const auto& [space, kind, name] = of;
+  std::vector<std::string> names;
+  for (const PodFile& pod : context.files.pods) {
+    if (pod.kind == kind && pod.space == space) names.push_back(pod.object);
+  }
+  if (names.empty()) return;
+  const auto near = nearest_name(name, names);
+  report(context,
+         make_diagnostic(Code::ScalerTargetUnknown, scaling.where,
+                         fmt::format("no {} here is called \"{}\": the autoscaler changes nothing",
+                                     kind.substr(0, 60), name.substr(0, 60)),
+                         near ? fmt::format("did you mean {}?", *near)
+                              : "name one of the same namespace in scaleTargetRef"));
+}
+
 }  // namespace
 
 bool read_about_pods(Context& context, const Node& object, std::string_view kind) {
@@ -124,6 +144,7 @@ void apply_to_pods(Context& context) {
     context.files.left_alone.push_back(
         {fmt::format("autoscalers of a {} that is not here", std::get<1>(of).substr(0, 60)),
          scaling.where});
+    tell_of_target(context, of, scaling);
   }
 }
 

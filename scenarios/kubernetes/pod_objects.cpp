@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -200,6 +201,11 @@ bool read_pods(Context& context, const Node& object, std::string_view kind) {
         {fmt::format("objects without containers ({})", kind), object.where});
   }
   if (group == "ray.io") read_ray(context, object);
+  if (kind == "InferenceService") {
+    constexpr std::array<std::string_view, 3> kComponents = {"predictor", "transformer",
+                                                             "explainer"};
+    check_keys(context, object.find("spec"), kComponents, "KServe", true);
+  }
   return true;
 }
 

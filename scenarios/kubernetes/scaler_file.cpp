@@ -17,6 +17,24 @@ namespace {
 
 constexpr std::int64_t kMostReplicas = 1'000'000;
 
+// Source: kedacore/keda v2.18, apis/keda/v1alpha1/scaledobject_types.go.
+constexpr std::array<std::string_view, 10> kScaledObject = {
+    "scaleTargetRef",  "pollingInterval", "initialCooldownPeriod", "cooldownPeriod",
+    "minReplicaCount", "maxReplicaCount", "idleReplicaCount",      "advanced",
+    "triggers",        "fallback"};
+constexpr std::array<std::string_view, 4> kScaleTarget = {"name", "kind", "apiVersion",
+                                                          "envSourceContainerName"};
+constexpr std::array<std::string_view, 6> kTrigger = {
+    "type", "metadata", "metricType", "authenticationRef", "name", "useCachedMetrics"};
+
+// Keys of a component of an InferenceService that people misspell; those of pods are beside them.
+// Source: kserve/kserve, pkg/apis/serving/v1beta1, component.go and predictor.go.
+constexpr std::array<std::string_view, 20> kComponent = {
+    "minReplicas",          "maxReplicas",     "scaleTarget",          "scaleMetric", "timeout",
+    "containerConcurrency", "scaleMetricType", "canaryTrafficPercent", "logger",      "batcher",
+    "deploymentStrategy",   "labels",          "annotations",          "autoScaling", "model",
+    "containers",           "volumes",         "nodeSelector",         "tolerations", "workerSpec"};
+
 std::int64_t whole_at(const Node* node, std::string_view key, std::int64_t otherwise) {
   return std::clamp<std::int64_t>(whole_of(text_below(node, {key})).value_or(otherwise), 0,
                                   kMostReplicas);
@@ -31,8 +49,20 @@ std::string seconds_at(const Node* node, std::initializer_list<std::string_view>
 // what people call theirs. "" what no simulated autoscaler looks at.
 std::string_view metric_of(std::string_view name) {
   const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
+  // "http_rps", not "rps2" nor "corps": nobody knows what these count.
+  const auto has_word = [&](std::string_view word) {
+    const auto is_letter = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); };
+    for (std::size_t at = name.find(word); at != name.npos; at = name.find(word, at + 1)) {
+      const std::size_t end = at + word.size();
+      if (at > 0 && is_letter(name[at - 1])) continue;
+      if (end == name.size() || !is_letter(name[end])) return true;
+    }
+    return false;
+  };
   if (has("GPU_UTIL") || has("gpu_util")) return "GpuUtilization";
-  if ((has("rate(") && has("request")) || has("per_second") || has("rps")) return "RequestRate";
+  if ((has("rate(") && has("request")) || has("per_second") || has_word("rps")) {
+    return "RequestRate";
+  }
   if (has("running") || has("concurren") || has("flight")) return "Concurrency";
   return has("waiting") || has("pending") || has("queue") ? "Queue" : "";
 }
@@ -112,6 +142,7 @@ ScalingFile keda_scaling(const Node& spec) {
 // mean of a minute (config-autoscaler of Knative Serving), or without Knative an HPA on CPU.
 std::optional<ScalingFile> kserve_scaling(Context& context, const PodSet& set, const Node& from) {
   constexpr std::int64_t kKnativePermille = 700;
+  check_keys(context, &from, kComponent, "KServe", true);
   if (set.most.empty()) return std::nullopt;
   if (from.find("maxReplicas") == nullptr) {
     context.files.not_simulated.push_back(
@@ -153,6 +184,25 @@ std::optional<ScalingFile> own_scaling(Context& context, const PodSet& set, cons
   return hpa_scaling(*hpa);
 }
 
+namespace {
+
+void judge_scaled_object(Context& context, const Node& object, const Node& spec) {
+  check_keys(context, &spec, kScaledObject, "KEDA");
+  check_keys(context, spec.find("scaleTargetRef"), kScaleTarget, "KEDA");
+  const Node* triggers = spec.find("triggers");
+  for (std::size_t i = 0; is_list(triggers) && i < triggers->items.size(); ++i) {
+    check_keys(context, triggers->items[i].get(), kTrigger, "KEDA");
+  }
+  for (const std::string_view key : {"scaleTargetRef", "triggers"}) {
+    if (spec.find(key) != nullptr) continue;
+    report(context, make_diagnostic(Code::FieldMissing, object.where,
+                                    fmt::format("the ScaledObject has no {}", key),
+                                    "KEDA's API refuses it"));
+  }
+}
+
+}  // namespace
+
 bool read_scaler(Context& context, const Node& object, std::string_view kind) {
   const bool is_hpa = kind == "HorizontalPodAutoscaler";
   if (!is_hpa && kind != "ScaledObject") return false;
@@ -161,8 +211,9 @@ bool read_scaler(Context& context, const Node& object, std::string_view kind) {
   const Node* target = spec->find("scaleTargetRef");
   std::string target_kind = text_below(target, {"kind"});
   if (target_kind.empty()) target_kind = "Deployment";
+  if (!is_hpa) judge_scaled_object(context, object, *spec);
   ScalingFile scaling = is_hpa ? hpa_scaling(*spec) : keda_scaling(*spec);
-  scaling.where = object.where;
+  scaling.where = place_below(object, {"spec", "scaleTargetRef", "name"});
   std::tuple of(text_below(&object, {"metadata", "namespace"}), std::move(target_kind),
                 text_below(target, {"name"}));
   // The HPA that KEDA makes says less than the ScaledObject that it made it of.

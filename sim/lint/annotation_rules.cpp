@@ -7,11 +7,13 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "lint_rules.hpp"
 
-// What pods say of themselves to slicewise, in annotations that Kubernetes does not read.
+// What pods say of themselves to slicewise and to KAI, in annotations that Kubernetes does not
+// read.
 namespace slicewise::sim::lint {
 namespace {
 
@@ -67,10 +69,54 @@ void judge_annotation(const LintInput& input, const KeyValue& given) {
                 near ? "" : fmt::format("known are {}", fmt::join(known, ", ")));
 }
 
+constexpr std::string_view kFraction = "gpu-fraction";
+constexpr std::string_view kMebibytes = "gpu-memory";
+
+// Parts of a GPU as KAI's users ask for them. Its admission says the rest; under another scheduler
+// nobody does. Source: NVIDIA/KAI-Scheduler docs/gpu-sharing/README.md, and the validation of its
+// admission webhook.
+void judge_kai(const LintInput& input, const scenarios::PodFile& pod) {
+  const KeyValue* asked = nullptr;
+  for (const KeyValue& given : pod.annotations) {
+    if (given.key != kFraction && given.key != kMebibytes) continue;
+    if (asked != nullptr) {
+      input.tell(Code::SettingConflict, given.where, "cannot request both GPU and GPU memory",
+                 "keep gpu-fraction or gpu-memory");
+    }
+    asked = &given;
+    const bool is_fraction = given.key == kFraction;
+    const auto thousandths = scenarios::quantity_in_thousandths(given.value);
+    const bool is_valid = thousandths && *thousandths > 0 &&
+                          (is_fraction ? *thousandths < 1'000 : *thousandths % 1'000 == 0);
+    if (is_valid) continue;
+    input.tell(Code::ValueRange, given.where,
+               is_fraction
+                   ? "gpu-fraction annotation value must be a positive number smaller than 1.0"
+                   : "gpu-memory is a whole number of MiB",
+               is_fraction ? "gpu-fraction: \"0.5\"" : "gpu-memory: \"2000\"");
+  }
+  if (asked == nullptr) return;
+  for (const scenarios::ContainerFile& container : pod.containers) {
+    for (const scenarios::ResourceAmount& amount : container.amounts) {
+      if (amount.resource != scenarios::kGpuResource) continue;
+      input.tell(Code::SettingConflict, amount.where,
+                 "cannot have both GPU fraction request and whole GPU resource request/limit",
+                 "KAI refuses the pod: remove nvidia.com/gpu, or the annotation");
+    }
+  }
+  if (pod.scheduler == "kai-scheduler" || pod.scheduler == "runai-scheduler") return;
+  input.tell(
+      Code::GpuNotRequested, asked->where,
+      fmt::format("{} is read by kai-scheduler: under {} the pod asks for no GPU", asked->key,
+                  pod.scheduler.empty() ? "the default scheduler" : pod.scheduler.substr(0, 60)),
+      "schedulerName: kai-scheduler, and the label kai.scheduler/queue");
+}
+
 }  // namespace
 
 void lint_annotations(const LintInput& input) {
   for (const scenarios::PodFile& pod : input.files.pods) {
+    judge_kai(input, pod);
     for (const auto* annotations : {&pod.annotations, &pod.object_annotations}) {
       for (const KeyValue& given : *annotations) {
         if (given.key.starts_with(kOurs)) judge_annotation(input, given);

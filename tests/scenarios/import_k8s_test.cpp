@@ -187,6 +187,57 @@ spec:
             "g5.xlarge g5.12xlarge g6.xlarge ");
 }
 
+// As many nodes as its limit of GPUs allows, and they come and go as it says.
+TEST(ImportK8s, ALimitOfGpusBoundsTheNodesOfANodePool) {
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1}, {"g5.12xlarge", "a10g", 4}};
+  const auto pools_of = [&](const std::string& types, const std::string& spec) {
+    return k8s({R"(
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: gpus}
+spec:
+  )" + spec + R"(
+  template: {spec: {requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: )" +
+                    types + R"(}]}}
+)",
+                std::string(kJob)},
+               options)
+        .scenario;
+  };
+  const Scenario one = pools_of("[g5.12xlarge]", "limits: {nvidia.com/gpu: 8}");
+  ASSERT_EQ(one.node_pools.size(), 1U);
+  EXPECT_EQ(one.node_pools[0].nodes, 0);
+  EXPECT_EQ(one.node_pools[0].most_nodes, 2);
+  const Scenario two = pools_of("[g5.xlarge, g5.12xlarge]", "limits: {nvidia.com/gpu: 8}");
+  ASSERT_EQ(two.node_pools.size(), 2U);
+  EXPECT_EQ(two.node_pools[0].most_nodes, 8);
+  EXPECT_EQ(two.node_pools[1].most_nodes, 2);
+  const Scenario moved =
+      pools_of("[g5.xlarge]", "disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 5m}");
+  EXPECT_EQ(moved.node_pools[0].nodes, 0);
+  EXPECT_EQ(moved.provisioner.kind, Provisioner::Kind::Karpenter);
+  EXPECT_EQ(moved.provisioner.consolidation, Provisioner::Consolidation::WhenEmpty);
+  EXPECT_EQ(moved.provisioner.consolidate_after, minutes(5));
+  EXPECT_FALSE(pools_of("[g5.xlarge]", "weight: 1").node_pools[0].most_nodes);
+}
+
+// Of a pod, where each of its containers has one.
+TEST(ImportK8s, LimitsOfCpuAreReadBesideRequests) {
+  const auto limit_of = [](const std::string& second) {
+    return k8s({R"(
+kind: Job
+metadata: {name: a}
+spec: {template: {spec: {restartPolicy: Never, containers: [
+  {name: c, resources: {requests: {cpu: 1}, limits: {cpu: 2, nvidia.com/gpu: 1}}}, )" +
+                second + "]}}}\n"})
+        .scenario.workloads.at(0)
+        .pod.cpu_limit;
+  };
+  EXPECT_EQ(limit_of("{name: d, resources: {limits: {cpu: 500m}}}"), Millicores{2500});
+  EXPECT_FALSE(limit_of("{name: d, resources: {requests: {cpu: 500m}}}"));
+}
+
 // What keeps Karpenter from disturbing pods is simulated.
 TEST(ImportK8s, AnnotationsThatKeepPodsOnTheirNodesAreCarriedOver) {
   const Written result = k8s({R"(

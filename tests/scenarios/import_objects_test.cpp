@@ -366,6 +366,28 @@ spec:
   EXPECT_EQ(by_queue.cooldown, seconds(90));
 }
 
+// "rps" is requests a second, "rps2" nobody knows what.
+TEST(ImportObjects, ARateIsKnownByTheWholeWord) {
+  const auto scaled_by = [](const std::string& metric) {
+    const ObjectsRead read = objects_read(kScaledDeployment + R"(
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: d}
+spec:
+  scaleTargetRef: {kind: Deployment, name: d}
+  maxReplicas: 8
+  metrics: [{type: Pods, pods: {metric: {name: )" +
+                                          metric +
+                                          R"(}, target: {type: AverageValue, averageValue: "12"}}}]
+)");
+    return read.find("d")->autoscaling.has_value();
+  };
+  EXPECT_TRUE(scaled_by("rps"));
+  EXPECT_TRUE(scaled_by("http_rps"));
+  EXPECT_FALSE(scaled_by("rps2"));
+  EXPECT_FALSE(scaled_by("corps"));
+}
+
 TEST(ImportObjects, WhatAutoscalersLookAtInVainIsSaid) {
   const ObjectsRead by_cpu = objects_read(kScaledDeployment + R"(
 apiVersion: autoscaling/v2
