@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -113,13 +114,13 @@ class ClaimedPool {
       if (std::holds_alternative<models::Mps>(kind.sharing)) refuse_mixture(claim);
       return;
     }
-    models::Sharing sharing = sharing_of(claim, pods, kind);
+    const models::Sharing sharing = sharing_of(claim, pods, kind);
     const ResourceClaim*& first = first_[&kind];
     if (first == nullptr) {
       const bool has_alone = kind.tickets.size() > 1;
       if (is_mps && has_alone) refuse_mixture(claim);
       first = &claim;
-      kind.sharing = std::move(sharing);
+      kind.sharing = sharing;
     } else if (!is_same(*first, claim)) {
       refuse_mixture(claim);
     } else if (auto* mps = std::get_if<models::Mps>(&kind.sharing)) {
