@@ -15,7 +15,8 @@ using html::PagePart;
 
 std::vector<PagePart> page_parts(const HtmlReport& report,
                                  const std::vector<html::ShownOption>& options) {
-  return {{"options", "Options", html::options_section(report, options)},
+  return {{"trial", "What if", html::trial_section(report)},
+          {"options", "Options", html::options_section(report, options)},
           {"replicas", "Replicas", html::replicas_section(report)},
           {"memory", "Memory", html::memory_section(report)},
           {"latency", "Latency", html::latency_section(report)},
@@ -29,17 +30,20 @@ std::vector<PagePart> page_parts(const HtmlReport& report,
           {"apply", "Apply", html::apply_section(report)}};
 }
 
-std::string page_head(std::string_view title) {
+// `may_simulate`: by WebAssembly, in a worker.
+std::string page_head(std::string_view title, bool may_simulate) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
       "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
-      "style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action "
+      "style-src 'unsafe-inline'; script-src 'unsafe-inline'{}; base-uri 'none'; form-action "
       "'none'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta "
       "name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" "
       "content=\"slicewise {}\">\n<title>{}: slicewise "
-      "report</title>\n<style>\n{}\n{}</style>\n</head>"
+      "report</title>\n<style>\n{}\n{}{}</style>\n</head>"
       "\n",
-      kVersion, html::escaped(title), charts::chart_style(), page_files::page_css());
+      may_simulate ? " 'wasm-unsafe-eval'; worker-src blob:" : "", kVersion, html::escaped(title),
+      charts::chart_style(), page_files::page_css(),
+      may_simulate ? page_files::trial_css() : std::string_view());
 }
 
 bool follows_time(const std::vector<PagePart>& parts) {
@@ -84,7 +88,7 @@ std::string html::page_markup(const PageText& page) {
     links += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", part.id, part.name);
     sections += part.markup.text;
   }
-  return page_head(page.title) +
+  return page_head(page.title, !page.engine.empty()) +
          "<body>\n<a class=\"skip\" href=\"#main\">Skip to the verdict</a>\n" + page.header +
          "<main id=\"main\">\n" + page.first + "<nav aria-label=\"Sections\"><ul>\n" + links +
          "</ul></nav>\n" + sections + "</main>\n<footer><p>Written by slicewise " +
@@ -92,8 +96,8 @@ std::string html::page_markup(const PageText& page) {
          ". Everything above is in this file: nothing was fetched.</p></footer>\n<p id=\"said\" "
          "role=\"status\" class=\"unseen\"></p>\n<script type=\"application/json\" "
          "id=\"document\">" +
-         page.json + "</script>\n<script>" + page_script(page.parts) +
-         "</script>\n</body>\n</html>\n";
+         page.json + "</script>\n<script>" + page_script(page.parts) + "</script>\n" + page.engine +
+         "</body>\n</html>\n";
 }
 
 std::vector<ReportChart> html::page_charts(std::vector<PagePart> parts) {
@@ -127,6 +131,7 @@ std::string html_report(const HtmlReport& report) {
       report, kLargestPage > used + kRest ? kLargestPage - used - kRest : 0);
   page.json = document.json;
   page.parts.push_back({"appendix", "Appendix", html::appendix_section(report, document)});
+  page.engine = html::trial_scripts(report);
   return html::page_markup(page);
 }
 

@@ -86,6 +86,7 @@ struct PageText {
   std::string first;  // above the links
   std::vector<PagePart> parts;
   std::string json;
+  std::string engine{};  // scripts of a page that simulates by itself; each an element
 };
 std::string header_markup(std::string_view title, std::string_view origin);
 std::string page_markup(const PageText& page);
@@ -108,6 +109,10 @@ EmbeddedDocument embedded_document(const HtmlReport& report, std::size_t room);
 
 std::string page_header(const HtmlReport& report);
 std::string first_screen(const HtmlReport& report, const std::vector<ShownOption>& options);
+
+// What a page with an engine lets be changed, and its scripts.
+Markup trial_section(const HtmlReport& report);
+std::string trial_scripts(const HtmlReport& report);
 
 Markup options_section(const HtmlReport& report, const std::vector<ShownOption>& options);
 Markup replicas_section(const HtmlReport& report);

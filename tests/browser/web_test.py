@@ -20,6 +20,7 @@ from browser_test import install_modules
 HERE = pathlib.Path(__file__).parent
 EXAMPLES = "scenarios/examples/"
 LOGS = EXAMPLES + "logs/"
+PRICES = "tests/browser/prices.json"
 LARGEST_PAGE = 6_000_000
 
 
@@ -73,6 +74,7 @@ class SameBytes(unittest.TestCase):
               "exclusive,time-slicing:4,mps:4,mig:all-1g.5gb", "-o", "json", "-q"], [LOGS + "team-trace.csv"]),
             (["import", "sacct", "-f", LOGS + "sacct-month.txt.gz"], [LOGS + "sacct-month.txt.gz"]),
             (["import", "k8s", "-f", LOGS + "kubectl.json"], [LOGS + "kubectl.json"]),
+            (["run", "-f", shared, "--prices", PRICES, "--replications", "1", "-o", "json", "-q"], [shared, PRICES]),
             (["validate", "-o", "json"], []),
             (["get", "instances", "-o", "json"], []),
             (["schema", "result"], []),
@@ -122,6 +124,35 @@ class Page(unittest.TestCase):
             (folder / "expected.json").write_text(json.dumps(expected), encoding="utf-8")
             checked = subprocess.run(
                 ["node", "web.mjs", chromium, str(web() / "slicewise.html"), str(folder / "expected.json")],
+                cwd=HERE, capture_output=True, text=True, timeout=600, check=False)
+            self.assertEqual(checked.returncode, 0, checked.stdout[-8000:] + checked.stderr)
+
+    def test_report_that_simulates(self):
+        chromium = shutil.which("chromium")
+        if not chromium:
+            skip_without("chromium")
+        install_modules()
+        shared = EXAMPLES + "shared-inference.yaml"
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            written = run("report", shared, "--interactive", "--engine", str(web() / "slicewise-engine.js"), "-o",
+                          f"html={folder / 'trial.html'}")
+            self.assertEqual(written.returncode, 0, written.stderr)
+            self.assertLess((folder / "trial.html").stat().st_size, LARGEST_PAGE)
+            # What the page does, by the program: the scenario of the variant, as it was and with two nodes.
+            scenario, documents = folder / "scenario.yaml", []
+            scenario.write_text(run("export", "-f", shared, "--variant", "shared", "--to", "scenario").stdout,
+                                encoding="utf-8")
+            for moved in ([], ["--set", "nodePools.t4.nodes=2"]):
+                documents.append(folder / f"{len(documents)}.json")
+                run("run", "-f", str(scenario), *moved, "-o", "json", "--out", str(documents[-1]), "-q")
+            expected = {
+                "changes": run("diff", *map(str, documents), env={"LC_ALL": "C.UTF-8"}).stdout.split("\nSETTING")[0].split("\n", 1)[1],
+                "scenario": run("export", "-f", str(scenario), "--set", "nodePools.t4.nodes=2", "--to",
+                                "scenario").stdout.split("\n", 1)[1]}
+            (folder / "expected.json").write_text(json.dumps(expected), encoding="utf-8")
+            checked = subprocess.run(
+                ["node", "trial.mjs", chromium, str(folder / "trial.html"), str(folder / "expected.json")],
                 cwd=HERE, capture_output=True, text=True, timeout=600, check=False)
             self.assertEqual(checked.returncode, 0, checked.stdout[-8000:] + checked.stderr)
 

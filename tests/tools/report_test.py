@@ -160,6 +160,48 @@ class Report(unittest.TestCase):
                      f"html={self.path('no/such/folder.html')}")
         self.assertEqual(result.returncode, 5)
 
+    def test_a_page_with_the_engine_inside(self):
+        engine = pathlib.Path(self.path("engine.js"))
+        version = json.loads(run("version", "-o", "json").stdout)["version"]
+        engine.write_text(f"// slicewise {version}\nclass Slicewise {{}}\n", encoding="utf-8")
+        flags = ("--replications", "2", "--set", "workloads.classifier.replicas=3", "--interactive",
+                 "--engine", str(engine))
+        result = run("report", SERVICES, *flags)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("script-src 'unsafe-inline' 'wasm-unsafe-eval'; worker-src blob:", result.stdout)
+        self.assertIn("class Slicewise {}", result.stdout)
+        given = re.search(r'id="trial-input">(.*?)</script>', result.stdout, re.DOTALL)
+        trial = json.loads(given[1])
+        self.assertEqual(trial["words"], ["-f", SERVICES, "--set", "workloads.classifier.replicas=3"])
+        self.assertEqual(trial["runWords"], ["--seed", "42"])
+        self.assertEqual(trial["replications"], 2)
+        self.assertEqual(trial["files"], {SERVICES: (ROOT / SERVICES).read_text(encoding="utf-8")})
+        moved = {control["path"]: control["value"] for control in trial["controls"]["shared"]}
+        self.assertEqual(moved, {
+            "nodePools.t4.nodes": 1,
+            "nodePools.t4.devicePlugin.sharing.timeSlicing.resources[0].replicas": 4,
+            "nodePools.t4.gpu.timeSlice": 1.024, "": 0.526,
+            "workloads.classifier.replicas": 3, "workloads.classifier.traffic.mean": 20,
+            "workloads.classifier.slo.latencyP95": 150, "workloads.classifier.slo.latencyP99": 300,
+            "workloads.trainer.count": 1})
+        # A stored result has the page of its scenario.
+        stored = self.stored("r.json", "run", "-f", str(ROOT / SERVICES), "--replications", "2")
+        page = run("report", stored, "--interactive", "--engine", str(engine))
+        self.assertEqual(page.returncode, 0, page.stderr)
+        self.assertIn('id="trial-input"', page.stdout)
+
+    def test_an_engine_that_cannot_go_inside_is_refused(self):
+        missing = run("report", SERVICES, "--interactive", cwd=ROOT)
+        self.assert_refused(missing, 5, "--interactive: there is no slicewise-engine.js beside the program")
+        self.assertIn("tools/web/build", missing.stderr)
+        other = pathlib.Path(self.path("other.js"))
+        other.write_text("// slicewise 0.0.1\n", encoding="utf-8")
+        self.assert_refused(run("report", SERVICES, "--interactive", "--engine", str(other)), 5,
+                            "is not the engine of slicewise")
+        self.assert_refused(run("report", SERVICES, "--engine", str(other)), 2, "add --interactive")
+        self.assert_refused(run("report", SERVICES, "--interactive", "-o", "csv"), 2,
+                            "--interactive: no output is a page")
+
 
 if __name__ == "__main__":
     unittest.main()

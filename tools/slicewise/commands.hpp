@@ -188,6 +188,8 @@ struct ReportCommand {
   std::string file;
   std::vector<std::string> outputs;   // "html=report.html"; empty: html on standard output
   std::string chart;                  // that `-o svg` draws; "": of the options
+  bool interactive = false;           // with the engine inside
+  std::string engine;                 // its file; "": beside the program
   std::vector<std::string> variants;  // empty: all
   std::optional<std::uint64_t> seed;
   std::optional<int> replications;

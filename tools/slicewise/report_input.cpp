@@ -15,6 +15,7 @@
 #include "slicewise/sim/sampled_inputs.hpp"
 
 #include "choices.hpp"
+#include "engine_inside.hpp"
 #include "files.hpp"
 #include "scenario_file.hpp"
 #include "terminal.hpp"
@@ -122,6 +123,32 @@ std::string command_of(const ReportOrigin& origin, const sim::Result& result) {
   if (!result.group_by.empty()) out += " --group-by " + quoted(result.group_by);
   return out +
          fmt::format(" --seed {} --replications {}", result.stamp.seed, result.stamp.replications);
+}
+
+// What a page with the engine inside runs, to the figures that it has.
+ExitCode let_page_simulate(const ReportOrigin& origin, const scenarios::ScenarioSet& set,
+                           const CommonFlags& flags, ReportInput& input) {
+  const sim::Result& result = input.html.result;
+  std::vector<std::string> words{"-f", origin.stamp.scenario_file};
+  const auto add = [](std::vector<std::string>& to, const std::string& flag, std::string value) {
+    if (!value.empty()) to.insert(to.end(), {flag, std::move(value)});
+  };
+  for (const std::string& setting : origin.stamp.settings) add(words, "--set", setting);
+  for (const std::string& file : result.stamp.catalogue_files) add(words, "--catalogue", file);
+  add(words, "--prices", origin.stamp.price_file);
+  std::vector<std::string> run_words;
+  add(run_words, "--fidelity", origin.fidelity);
+  add(run_words, "--split", origin.cost_split);
+  add(run_words, "--inputs", origin.sampled_inputs ? "sampled" : "");
+  add(run_words, "--seed", std::to_string(result.stamp.seed));
+  if (origin.stamp.allow_pending) run_words.emplace_back("--allow-pending");
+  const ExitCode code = put_engine_inside(std::move(words), std::move(run_words), flags, input);
+  if (code != ExitCode::Success) return code;
+  for (const sim::VariantResult& variant : result.variants) {
+    input.html.engine->variants.push_back(
+        *std::ranges::find(set.variants, variant.name, &scenarios::Scenario::name));
+  }
+  return ExitCode::Success;
 }
 
 // Reads the scenario and lays prices, seed and replications over it.
@@ -288,7 +315,7 @@ ExitCode report_on_scenario(const ReportOrigin& origin, const ReportCommand& com
   }
   input.html.command = command_of(origin, result);
   input.html.document = reports::result_json(result);
-  return ExitCode::Success;
+  return input.engine.empty() ? ExitCode::Success : let_page_simulate(origin, set, flags, input);
 }
 
 std::string option_name(std::size_t option, const std::vector<sim::PoolChoice>& pools) {
@@ -385,6 +412,10 @@ ExitCode make_report_input(const ReportCommand& command, const CommonFlags& flag
         "of " +
             command.file,
         "leave them out, or name the scenario instead of what was made from it");
+  }
+  if (plan && command.interactive) {
+    return usage_error("--interactive: a page simulates a scenario, not a plan",
+                       "slicewise export --to scenario writes an option as one");
   }
   if (plan) return report_on_plan(std::move(origin), command, flags, input);
   const auto stored = reports::read_result(origin.document);

@@ -20,6 +20,7 @@ struct ReportInput {
   PriceFile prices;
   Diagnostics notes;
   std::vector<SourceText> texts;
+  std::string engine{};  // of --interactive: what goes inside the page; "": nothing
 };
 
 // Reads the file and simulates; mistakes are printed. PLAN_STALE and RESULT_STALE when the

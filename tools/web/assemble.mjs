@@ -16,7 +16,8 @@ const literal = (value) => JSON.stringify(value).replaceAll('<', '\\u003c');
 const made = join(build, 'tools/web');
 const packed = gzipSync(readFileSync(join(made, 'engine.wasm')), { level: 9 }).toString('base64');
 const program = read(made, 'engine.js') + '\n' + read(here, 'worker.js');
-const engine = read(here, 'client.js') +
+const [, version] = read(tree, 'CMakeLists.txt').match(/project\(slicewise VERSION (\S+)/);
+const engine = `// slicewise ${version}\n` + read(here, 'client.js') +
   `Slicewise.program = ${literal(program)};\nSlicewise.packed = '${packed}';\n`;
 writeFileSync(join(build, 'slicewise-engine.js'), engine);
 

@@ -14,6 +14,7 @@ class Slicewise {
   #worker;
   #ready;
   #waiting;  // of the call under way: resolve, reject, progress
+  #last;     // settled when the call before has ended
 
   start() {
     Slicewise.#module ??= Slicewise.#compiled();
@@ -31,28 +32,38 @@ class Slicewise {
   }
 
   #told(data) {
-    if (data.ready) this.#waiting.resolve();
-    else if (data.answer) this.#waiting.resolve(data.answer);
-    else if ('failed' in data) this.#waiting.reject(new Error(data.failed));
-    else this.#waiting.progress?.(data);
+    if (data.unit) return this.#waiting?.progress?.(data);
+    const { resolve, reject } = this.#waiting;
+    this.#waiting = undefined;
+    if ('failed' in data) reject(new Error(data.failed));
+    else resolve(data.answer);
   }
 
   // What a verb answers: exitCode (or bug), files by path ("": standard output), renderings, errors.
-  // `files`: texts or bytes by the names that the words have for them. One call at a time.
+  // `files`: texts or bytes by the names that the words have for them. Calls wait for each other.
   async call(words, files = {}, progress = undefined) {
-    if (!this.#worker) this.start();
-    await this.#ready;
-    return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject, progress };
-      this.#worker.postMessage({ words, files });
-    });
+    const before = this.#last;
+    let done;
+    this.#last = new Promise((resolve) => { done = resolve; });
+    await before;
+    try {
+      if (!this.#worker) this.start();
+      await this.#ready;
+      return await new Promise((resolve, reject) => {
+        this.#waiting = { resolve, reject, progress };
+        this.#worker.postMessage({ words, files });
+      });
+    } finally {
+      done();
+    }
   }
 
   // Ends the call under way; the next one starts anew.
   stop() {
+    if (!this.#waiting) return;
     this.#worker?.terminate();
     this.#worker = undefined;
-    this.#waiting?.reject(new DOMException('stopped', 'AbortError'));
+    this.#waiting.reject(new DOMException('stopped', 'AbortError'));
     this.#waiting = undefined;
   }
 }

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/neighbours.hpp"
 #include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/recording.hpp"
@@ -24,6 +26,15 @@ struct ApplySection {
   Diagnostics refused;
 };
 
+// What lets a page simulate by itself: the program in a browser, and what it reads there.
+struct EngineInside {
+  std::string script;                         // what tools/web/build writes
+  std::vector<std::string> words;             // what is read: -f FILE --set ... --prices FILE
+  std::vector<std::string> run_words;         // of `run` alone, but for --replications
+  std::map<std::string, std::string> files;   // by the names that the words have for them
+  std::vector<scenarios::Scenario> variants;  // of HtmlReport::worlds, in their order
+};
+
 // What a page is made from. Parts that are absent leave their section out, or make it say why.
 struct HtmlReport {
   sim::Result result;              // of a plan: its best options, as variants
@@ -38,6 +49,7 @@ struct HtmlReport {
   std::string scenario_text;  // as it was read
   std::string command;        // that makes the same figures
   std::string document;       // the JSON that is embedded
+  std::optional<EngineInside> engine{};
 };
 
 // Sections draw so many things at most, and say what they leave out; the JSON is what has to give
@@ -46,7 +58,8 @@ inline constexpr std::size_t kLargestPage = std::size_t{300} * 1024;
 
 // One self-contained HTML document. Static: charts are SVG, nothing is fetched, and all of it can
 // be read without JavaScript, which only sorts tables, copies files, switches themes and reads
-// values off charts over time. Same report, same bytes.
+// values off charts over time; and, with an engine inside, simulates what is changed. Same report,
+// same bytes.
 std::string html_report(const HtmlReport& report);
 
 // A chart of the page as an SVG file that needs nothing else.

@@ -244,13 +244,15 @@ class Scenario:
                seed: int | None = None, split: str | None = None, group_by: str | None = None,
                allow_pending: bool = False, jobs: int | None = None,
                max_events: int | None = None, max_memory: str | None = None,
+               interactive: bool = False, engine: str | None = None,
                progress: Progress = True) -> str:
-        """The page of `slicewise report`, as one HTML document."""
+        """The page of `slicewise report`, as one HTML document; `interactive`: with the simulator
+        inside, of the file `engine` that tools/web/build writes."""
         files, words = self._files()
         return ask(["report", *words, "--output=html", *flags(
             variant=_several(variant), replications=seeds, seed=seed, split=split,
             group_by=group_by, allow_pending=allow_pending, jobs=jobs, max_events=max_events,
-            max_memory=max_memory)], files, output, progress)
+            max_memory=max_memory, interactive=interactive, engine=engine)], files, output, progress)
 
     def check(self, *, strict: bool = False) -> Check:
         """What is wrong with it, without a run: `slicewise check`, which judges files as they stand:

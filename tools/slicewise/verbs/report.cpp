@@ -15,6 +15,7 @@
 #include "slicewise/reports/studies.hpp"
 
 #include "../commands.hpp"
+#include "../engine_inside.hpp"
 #include "../files.hpp"
 #include "../options.hpp"
 #include "../report_input.hpp"
@@ -78,7 +79,7 @@ ExitCode report_on_replay(const SourceText& document, const ReportCommand& comma
                           const std::vector<ReportOutput>& outputs, const CommonFlags& flags) {
   if (!command.set.empty() || !command.variants.empty() || !command.prices.empty() ||
       command.split || !command.group_by.empty() || command.seed || command.replications ||
-      command.allow_pending) {
+      command.allow_pending || command.interactive) {
     return usage_error("a replay is drawn as it is: no flag changes its figures",
                        "give them to slicewise replay");
   }
@@ -157,6 +158,11 @@ void add_report(CLI::App& app, ReportCommand& report, CommonFlags& flags) {
       ->allow_extra_args(false);
   add_text(verb, "--chart", report.chart, "NAME",
            "The chart that -o svg writes: options, memory, latency-1, ... (default options)");
+  verb.add_flag("--interactive", report.interactive,
+                "With the simulator inside the page: what is moved there is simulated again");
+  add_text(verb, "--engine", report.engine, "FILE",
+           "The simulator that --interactive puts inside, made by tools/web/build (default: "
+           "slicewise-engine.js beside the program or in ../share/slicewise)");
   verb.add_option("--variant", report.variants, "Only this variant of a scenario; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
@@ -190,6 +196,13 @@ ExitCode execute(const ReportCommand& command, const CommonFlags& flags) {
   if (!command.chart.empty() && std::ranges::none_of(outputs, one_chart)) {
     return usage_error("--chart: no output is one chart", "add -o svg=" + command.chart + ".svg");
   }
+  const auto is_page = [](const ReportOutput& output) { return output.format == "html"; };
+  if (command.interactive && std::ranges::none_of(outputs, is_page)) {
+    return usage_error("--interactive: no output is a page", "add -o html=report.html");
+  }
+  if (!command.engine.empty() && !command.interactive) {
+    return usage_error("--engine: nothing goes inside a page", "add --interactive");
+  }
   if (command.file != "-" && !file_part(command.file).part) {
     const Expected<SourceText> source = read_source(command.file, reports::kLargestDocument);
     if (source && reports::looks_like_replay(*source)) {
@@ -199,6 +212,11 @@ ExitCode execute(const ReportCommand& command, const CommonFlags& flags) {
   auto catalogue = open_catalogue(flags);
   if (!catalogue) return catalogue.error();
   ReportInput input{std::move(*catalogue), {}, {}, {}, {}};
+  if (command.interactive) {
+    auto engine = engine_script(command, flags);
+    if (!engine) return engine.error();
+    input.engine = std::move(*engine);
+  }
   if (const ExitCode code = make_report_input(command, flags, input); code != ExitCode::Success) {
     return code;
   }

@@ -1,0 +1,174 @@
+(() => {
+  'use strict';
+  const at = (id) => document.getElementById(id);
+  const input = JSON.parse(at('trial-input').textContent);
+  const [quick, thorough] = [new Slicewise(), new Slicewise()];
+  const scenario = input.words[input.words.indexOf('-f') + 1];
+  const say = (words) => { at('trial-said').textContent = words; };
+  let base;  // of the variant: its scenario by itself, and what it gives as it was
+  let moves = 0;
+
+  const written = (control) => Number(Number(control.now).toPrecision(6)) + control.unit;
+  // Prices that were given in a file are as they are.
+  const controls = () => (input.controls[at('trial-variant').value] ?? [])
+    .filter(({ price }) => !price || !input.words.includes('--prices'));
+  const moved = () => controls().filter((control) => control.now !== control.value);
+
+  // The words that put into place what was moved, and the file of prices among them.
+  function changes() {
+    const words = moved().filter(({ price }) => !price)
+      .flatMap((control) => ['--set', `${control.path}=${written(control)}`]);
+    const prices = moved().filter(({ price }) => price)
+      .map(({ price, now }) => ({ ...price, usdPerHour: Number(now), source: 'moved in the page' }));
+    if (!prices.length) return { words, files: {} };
+    return {
+      words: [...words, '--prices', 'moved-prices.json'],
+      files: { 'moved-prices.json': JSON.stringify({ date: input.priceDate, prices }) },
+    };
+  }
+
+  const failed = (answer) => answer.bug || answer.errors || `exit code ${answer.exitCode}`;
+
+  // `verb` of the variant's scenario with what was moved.
+  const ask = (engine, verb, { words, files }, rest) => engine.call(
+    [verb, '-f', scenario, ...base.words, ...words, ...rest, '-q'],
+    { ...input.files, [scenario]: base.scenario, ...files });
+
+  async function run(engine, change, replications) {
+    const answer = await ask(engine, 'run', change,
+      [...input.runWords, '--replications', String(replications), '-o', 'json']);
+    if (!answer.files['']) throw new Error(failed(answer));
+    return answer;
+  }
+
+  const names = { options: 'Cost against what it does', latency: 'Latency' };
+  const charts = (answer) => Object.keys(answer.renderings)
+    .filter((name) => /^(options|latency-\d+)\.svg$/.test(name)).sort().reverse();
+
+  // Before and after, side by side.
+  function draw(answer) {
+    at('trial-charts').replaceChildren(...charts(answer).flatMap((name) =>
+      [['before', base.answer], ['after', answer]].filter(([, from]) => from.renderings[name])
+        .map(([when, from]) => {
+          const figure = document.createElement('figure');
+          const caption = document.createElement('figcaption');
+          const picture = new Image();
+          caption.textContent = `${names[name.match(/^[a-z]+/)[0]]}, ${when}`;
+          picture.alt = caption.textContent;
+          picture.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(from.renderings[name]);
+          figure.append(caption, picture);
+          return figure;
+        })));
+  }
+
+  function verdict(answer) {
+    const { stands, reasons } = JSON.parse(answer.files['']).variants[0].verdict;
+    return stands ? '✓ It stands.' : `✗ ${reasons.map(({ text }) => text).join('; ')}.`;
+  }
+
+  async function show(answer, what, mine) {
+    const told = await quick.call(['diff', 'before.json', 'after.json'],
+      { 'before.json': base.answer.files[''], 'after.json': answer.files[''] });
+    if (mine !== moves) return;
+    draw(answer);
+    at('trial-changes').textContent = told.files[''] || failed(told);
+    say(`${verdict(answer)} ${what}`);
+  }
+
+  function refuse(problem, mine) {
+    if (mine !== moves || problem.name === 'AbortError') return;
+    at('trial-changes').textContent = problem.message;
+    say('This cannot be simulated.');
+  }
+
+  // One replication at once, of the last move; all of them when nothing is moved any more.
+  let working = false;
+  async function follow() {
+    ++moves;
+    thorough.stop();
+    if (working || !base) return;
+    working = true;
+    let mine;
+    let change;
+    do {
+      mine = moves;
+      change = changes();
+      const began = performance.now();
+      try {
+        const answer = await run(quick, change, 1);
+        const took = Math.round(performance.now() - began);
+        await show(answer, `One of ${input.replications} replications, in ${took} ms; all of them follow.`, mine);
+        at('trial').dataset.took = took;
+      } catch (problem) {
+        refuse(problem, mine);
+      }
+    } while (mine !== moves);
+    working = false;
+    try {
+      await show(await run(thorough, change, input.replications),
+        'All replications: as certain as the figures above.', mine);
+    } catch (problem) {
+      refuse(problem, mine);
+    }
+  }
+
+  function build() {
+    at('trial-controls').replaceChildren(...controls().map((control, index) => {
+      control.now = control.value;
+      const label = document.createElement('label');
+      const output = document.createElement('output');
+      const slider = document.createElement('input');
+      Object.assign(slider, { type: 'range', id: `trial-${index}`, min: control.least,
+        max: control.most, step: control.step, value: control.value });
+      output.textContent = written(control);
+      label.append(control.label, ' ', output, slider);
+      slider.addEventListener('input', () => {
+        const value = Number(slider.value);
+        control.now = Math.abs(value - control.value) < control.step / 2 ? control.value : value;
+        output.textContent = written(control);
+        follow();
+      });
+      return label;
+    }));
+  }
+
+  async function start() {
+    const mine = ++moves;
+    base = undefined;
+    build();
+    say('The simulator starts.');
+    const told = await quick.call(['export', ...input.words, '--variant', at('trial-variant').value,
+      '--to', 'scenario', '-q'], input.files);
+    if (!told.files['']) throw new Error(failed(told));
+    const prices = input.words.indexOf('--prices');
+    base = { scenario: told.files[''], words: prices < 0 ? [] : input.words.slice(prices, prices + 2) };
+    base.answer = await run(quick, { words: [], files: {} }, input.replications);
+    if (mine !== moves) return follow();
+    draw(base.answer);
+    at('trial-changes').textContent = 'Nothing was moved.';
+    say('Ready.');
+  }
+
+  const begin = () => start().catch((problem) => say(`The simulator does not start: ${problem.message}`));
+  at('trial-variant').addEventListener('change', begin);
+  at('trial-reset').addEventListener('click', () => {
+    build();
+    follow();
+  });
+  at('trial-copy').addEventListener('click', async () => {
+    const told = await ask(quick, 'export', changes(), ['--to', 'scenario']);
+    const text = told.files[''] || failed(told);
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const area = document.createElement('textarea');
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      document.execCommand('copy');
+      area.remove();
+    }
+    say('Copied: the scenario with what was moved.');
+  });
+  begin();
+})();

@@ -1,0 +1,151 @@
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "embedded/page_files.hpp"
+#include "page_parts.hpp"
+
+namespace slicewise::reports::html {
+namespace {
+
+using nlohmann::json;
+
+// What a slider moves: a number of the scenario, with the unit that it is written in.
+json control(const std::string& label, const std::string& path, double value, double least,
+             double most, double step, const char* unit) {
+  return {{"label", label}, {"path", path}, {"value", value}, {"least", least},
+          {"most", most},   {"step", step}, {"unit", unit}};
+}
+
+json whole(const std::string& label, const std::string& path, int value, int least) {
+  constexpr int kMost = 8;
+  return control(label, path, value, std::min(value, least), std::max(kMost, 2 * value), 1, "");
+}
+
+json around(const std::string& label, const std::string& path, double value, const char* unit) {
+  constexpr double kSteps = 20;
+  return control(label, path, value, value / kSteps, 3 * value, value / kSteps, unit);
+}
+
+double milliseconds_of(Duration duration) { return static_cast<double>(duration.ns) / 1e6; }
+
+json replicas_of(const std::string& pool, const std::string& way,
+                 const std::optional<scenarios::PluginSharing>& sharing) {
+  if (!sharing || sharing->resources.empty()) return nullptr;
+  return whole(pool + ": replicas of a GPU",
+               fmt::format("nodePools.{}.devicePlugin.sharing.{}.resources[0].replicas", pool, way),
+               sharing->resources.front().replicas, 2);
+}
+
+void add_pool(const scenarios::NodePool& pool, const sim::PoolModel& model, json& controls) {
+  const std::string& name = pool.name.value;
+  const std::string path = "nodePools." + name;
+  if (!pool.most_nodes) controls.push_back(whole(name + ": nodes", path + ".nodes", pool.nodes, 1));
+  if (pool.device_plugin) {
+    for (const json& replicas : {replicas_of(name, "timeSlicing", pool.device_plugin->time_slicing),
+                                 replicas_of(name, "mps", pool.device_plugin->mps)}) {
+      if (!replicas.is_null()) controls.push_back(replicas);
+    }
+    if (pool.device_plugin->time_slicing) {
+      controls.push_back(around(name + ": turn", path + ".gpu.timeSlice",
+                                milliseconds_of(model.driver_slice.turn), "ms"));
+    }
+  }
+  constexpr double kNanos = 1e9;
+  json price = around(name + ": price of " + model.instance_type, "",
+                      static_cast<double>(model.price.usd.per_hour.nano) / kNanos, "$/h");
+  price["price"] = {{"instanceType", model.instance_type},
+                    {"region", model.region},
+                    {"purchase", model.purchase_option}};
+  controls.push_back(std::move(price));
+}
+
+void add_workload(const scenarios::Workload& workload,
+                  const std::vector<sim::ObjectiveResult>& objectives, json& controls) {
+  const std::string& name = workload.name.value;
+  const std::string path = "workloads." + name;
+  const bool serves = workload.kind == scenarios::WorkloadKind::Service;
+  if (workload.kind == scenarios::WorkloadKind::Notebook) {
+    controls.push_back(whole(name + ": users", path + ".notebooks.users", workload.count, 1));
+  } else if (!workload.trace && !workload.autoscaling) {
+    controls.push_back(whole(name + (serves ? ": pods" : ": count"),
+                             path + (serves ? ".replicas" : ".count"), workload.count, 1));
+  }
+  if (workload.traffic && workload.traffic->mean.per_second > 0 &&
+      std::holds_alternative<std::monostate>(workload.traffic->shape)) {
+    controls.push_back(
+        around(name + ": load", path + ".traffic.mean", workload.traffic->mean.per_second, "/s"));
+  }
+  for (const sim::ObjectiveResult& objective : objectives) {
+    if (const auto* const limit = std::get_if<Duration>(&objective.limit)) {
+      controls.push_back(around(name + ": limit of " + objective.name,
+                                path + ".slo." + objective.name, milliseconds_of(*limit), "ms"));
+    }
+  }
+}
+
+json controls_of(const HtmlReport& report, std::size_t index) {
+  const scenarios::Scenario& scenario = report.engine->variants[index];
+  const sim::World& world = report.worlds[index];
+  json controls = json::array();
+  for (const scenarios::NodePool& pool : scenario.node_pools) {
+    const auto model = std::ranges::find(world.pools, pool.name.value, &sim::PoolModel::name);
+    if (model != world.pools.end()) add_pool(pool, *model, controls);
+  }
+  const std::vector<sim::WorkloadResult>& results = report.result.variants[index].workloads;
+  for (const scenarios::Workload& workload : scenario.workloads) {
+    const auto found = std::ranges::find(results, workload.name.value, &sim::WorkloadResult::name);
+    add_workload(workload,
+                 found == results.end() ? std::vector<sim::ObjectiveResult>() : found->objectives,
+                 controls);
+  }
+  return controls;
+}
+
+}  // namespace
+
+Markup trial_section(const HtmlReport& report) {
+  if (!report.engine) return "";
+  const sim::VariantResult* best = best_variant(report.result);
+  std::string variants;
+  for (const sim::VariantResult& variant : report.result.variants) {
+    variants += fmt::format("<option{}>{}</option>", &variant == best ? " selected" : "",
+                            escaped(variant.name));
+  }
+  return section(
+      "trial", "What if ...?",
+      "<p class=\"js\">The simulator is in this page: move something, and it simulates again, "
+      "first "
+      "one replication, then all. Nothing leaves the page.</p>\n<noscript><p>That needs "
+      "JavaScript.</p></noscript>\n<div class=\"js\">\n<p><label>Variant <select "
+      "id=\"trial-variant\">" +
+          variants +
+          "</select></label> <button type=\"button\" id=\"trial-reset\">As it was</button> <button "
+          "type=\"button\" id=\"trial-copy\">Copy the YAML</button></p>\n<div "
+          "id=\"trial-controls\" "
+          "class=\"sliders\"></div>\n<p id=\"trial-said\" role=\"status\">The simulator "
+          "starts.</p>\n<div id=\"trial-charts\" class=\"pair\"></div>\n<pre id=\"trial-changes\" "
+          "tabindex=\"0\" aria-label=\"What changes against the figures of this page\"></pre>\n"
+          "</div>\n");
+}
+
+std::string trial_scripts(const HtmlReport& report) {
+  if (!report.engine) return "";
+  json trial{{"words", report.engine->words},
+             {"runWords", report.engine->run_words},
+             {"replications", report.result.stamp.replications},
+             {"priceDate", report.result.stamp.price_date},
+             {"files", report.engine->files}};
+  for (std::size_t v = 0; v < report.engine->variants.size(); ++v) {
+    trial["controls"][report.engine->variants[v].name] = controls_of(report, v);
+  }
+  return fmt::format(
+      "<script type=\"application/json\" id=\"trial-input\">{}</script>\n<script>\n{}</script>\n"
+      "<script>\n{}</script>\n",
+      embedded_json(trial.dump(-1, ' ', false, json::error_handler_t::replace)),
+      report.engine->script, page_files::trial_js());
+}
+
+}  // namespace slicewise::reports::html

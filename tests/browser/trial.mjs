@@ -1,0 +1,116 @@
+// A page of `slicewise report --interactive` in Chromium, held to the program.
+//   node trial.mjs CHROMIUM PAGE EXPECTED    EXPECTED: a file of JSON with what the program says
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { test, after } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const [executablePath, path, expected] = process.argv.slice(2);
+const { changes, scenario } = JSON.parse(readFileSync(expected, 'utf8'));
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const browser = await chromium.launch({
+  executablePath,
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+});
+after(() => browser.close());
+
+async function open(options = {}) {
+  const context = await browser.newContext(
+    { viewport: { width: 1366, height: 768 }, reducedMotion: 'reduce', ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  const wrong = [];
+  const address = pathToFileURL(path).href;
+  page.on('request', (request) => {
+    if (!/^(blob:|data:)/.test(request.url()) && request.url() !== address) wrong.push(request.url());
+  });
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') wrong.push(message.text());
+  });
+  page.on('pageerror', (error) => wrong.push(String(error)));
+  await page.goto(address);
+  await page.locator('#trial-said', { hasText: 'Ready.' }).waitFor();
+  return { page, wrong, close: () => context.close() };
+}
+
+const settled = (page) => page.locator('#trial-said', { hasText: 'All replications' }).waitFor();
+
+test('each slider moves by keyboard and is simulated; the figures are those of the program', async () => {
+  const { page, wrong, close } = await open({ permissions: ['clipboard-read', 'clipboard-write'] });
+  await page.locator('#trial-variant').selectOption('shared');
+  await page.locator('#trial-said', { hasText: 'Ready.' }).waitFor();
+  const sliders = page.locator('#trial-controls input');
+  const names = await page.locator('#trial-controls label').allTextContents();
+  for (const what of ['nodes', 'replicas', 'turn', 'price', 'load', 'limit']) {
+    assert.ok(names.some((name) => name.includes(what)), what);
+  }
+  for (let n = 0; n < names.length; ++n) {
+    const before = await page.locator('#trial-changes').textContent();
+    await sliders.nth(n).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.waitForFunction(
+      (text) => document.getElementById('trial-changes').textContent !== text, before);
+    assert.doesNotMatch(await page.locator('#trial-changes').textContent(), /error\[/, names[n]);
+  }
+  await page.locator('#trial-reset').click();
+  await sliders.first().focus();
+  await page.keyboard.press('ArrowRight');
+  await settled(page);
+  assert.match(await page.locator('#trial-said').textContent(), /^✓ It stands\./);
+  const shown = await page.locator('#trial-changes').textContent();
+  assert.equal(shown.split('\nSETTING')[0].split('\n').slice(1).join('\n'), changes);
+  assert.equal(await page.locator('#trial-charts img').evaluateAll(
+    (pictures) => pictures.filter((picture) => picture.complete && picture.naturalWidth > 0).length), 4);
+  await page.locator('#trial-copy').click();
+  await page.locator('#trial-said', { hasText: 'Copied' }).waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.equal(copied.split('\n').slice(1).join('\n'), scenario);
+  assert.deepEqual(wrong, []);
+  if (process.env.SLICEWISE_SCREENSHOTS) {
+    await page.locator('#trial').screenshot({ path: process.env.SLICEWISE_SCREENSHOTS + '/trial.png' });
+  }
+  await close();
+});
+
+test('an objective that is missed is said', async () => {
+  const { page, wrong, close } = await open();
+  const names = await page.locator('#trial-controls label').allTextContents();
+  const limit = names.findIndex((name) => name.includes('limit of latencyP99'));
+  await page.locator('#trial-controls input').nth(limit).focus();
+  await page.keyboard.press('Home');
+  await settled(page);
+  assert.match(await page.locator('#trial-said').textContent(), /^✗ "classifier" misses latencyP99/);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('moves faster than it simulates: the last one counts', async () => {
+  const { page, wrong, close } = await open();
+  await page.locator('#trial-controls input').nth(5).focus();
+  for (let n = 0; n < 15; ++n) await page.keyboard.press('ArrowRight');
+  await settled(page);
+  const now = await page.locator('#trial-controls output').nth(5).textContent();
+  assert.ok((await page.locator('#trial-changes').textContent()).includes(now), now);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('accessible, light and dark, and on a phone', async () => {
+  const { page, close } = await open({ viewport: { width: 390, height: 844 } });
+  await page.locator('#trial-controls input').first().focus();
+  await page.keyboard.press('ArrowRight');
+  await settled(page);
+  assert.ok(await page.evaluate(
+    () => document.documentElement.scrollWidth <= document.documentElement.clientWidth));
+  await page.evaluate(axe);
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme });
+    const { violations } = await page.evaluate(() => axe.run(document.getElementById('trial'), {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
+    assert.deepEqual(violations.map(({ id, nodes }) => id + ' ' + nodes[0].html.slice(0, 120)), []);
+  }
+  await close();
+});

@@ -1,0 +1,95 @@
+#include "engine_inside.hpp"
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "slicewise/version.hpp"
+
+#include "files.hpp"
+#include "host.hpp"
+#include "terminal.hpp"
+
+namespace slicewise::tools {
+namespace {
+
+constexpr const char* kName = "slicewise-engine.js";
+constexpr std::size_t kLargestEngine = std::size_t{16} << 20U;
+// A page is sent by mail; the engine is most of it.
+constexpr std::size_t kMostFiles = std::size_t{1} << 20U;
+
+std::string found_engine() {
+  std::error_code ignored;
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+  for (const auto& place : {folder / kName, folder / "../share/slicewise" / kName}) {
+    if (std::filesystem::exists(place, ignored)) return place.lexically_normal().string();
+  }
+  return {};
+}
+
+Diagnostics no_engine(std::string what) {
+  return {make_diagnostic(Code::FileUnreadable, {}, "--interactive: " + std::move(what),
+                          fmt::format("tools/web/build writes build/web/{}: put it beside the "
+                                      "program, or say where it is with --engine FILE",
+                                      kName))};
+}
+
+}  // namespace
+
+tl::expected<std::string, ExitCode> engine_script(const ReportCommand& command,
+                                                  const CommonFlags& flags) {
+  const Host* const host = current_host();
+  const bool given = host != nullptr && host->files.contains(kName);
+  const std::string path = !command.engine.empty() ? command.engine
+                           : given                 ? kName
+                                                   : found_engine();
+  if (path.empty()) {
+    return tl::unexpected(
+        fail(no_engine(fmt::format("there is no {} beside the program", kName)), {}, flags));
+  }
+  auto source = read_source(path, kLargestEngine);
+  if (!source) return tl::unexpected(fail(source.error(), {}, flags));
+  if (!source->text.starts_with(fmt::format("// slicewise {}\n", kVersion))) {
+    return tl::unexpected(
+        fail(no_engine(fmt::format("\"{}\" is not the engine of slicewise {}", path, kVersion)), {},
+             flags));
+  }
+  return std::move(source->text);
+}
+
+ExitCode put_engine_inside(std::vector<std::string> words, std::vector<std::string> run_words,
+                           const CommonFlags& flags, ReportInput& input) {
+  reports::EngineInside engine{
+      std::move(input.engine), std::move(words), std::move(run_words), {}, {}};
+  std::size_t size = 0;
+  const auto add = [&](const SourceText& file) {
+    const auto [place, is_new] = engine.files.try_emplace(file.name, file.text);
+    if (is_new) size += file.text.size();
+  };
+  for (const SourceText& text : input.texts) {
+    if (!text.name.starts_with("--")) add(text);  // what flags say is in the words
+  }
+  for (std::size_t w = 0; w + 1 < engine.words.size(); ++w) {
+    if (engine.words[w] != "--prices" && engine.words[w] != "--catalogue") continue;
+    const auto file = read_source(engine.words[w + 1], kMostFiles);
+    if (!file) return fail(file.error(), {}, flags);
+    add(*file);
+  }
+  if (size > kMostFiles) {
+    return fail(
+        {make_diagnostic(
+            Code::FileUnreadable, {},
+            fmt::format("--interactive: its files are {:.1f} MiB, a page holds 1 MiB of them",
+                        static_cast<double>(size) / static_cast<double>(1U << 20U)),
+            "leave --interactive out, or take a part of the trace")},
+        {}, flags);
+  }
+  input.html.engine = std::move(engine);
+  return ExitCode::Success;
+}
+
+}  // namespace slicewise::tools

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "slicewise/exit_code.hpp"
+
+#include "commands.hpp"
+#include "report_input.hpp"
+
+// The program as WebAssembly, for a page that simulates by itself.
+namespace slicewise::tools {
+
+// What tools/web/build writes: --engine, else beside the program, else in its share/slicewise. What
+// is wrong is printed: no such file, or that of another version.
+tl::expected<std::string, ExitCode> engine_script(const ReportCommand& command,
+                                                  const CommonFlags& flags);
+
+// Puts ReportInput::engine into the page, with the files that `words` (-f, --set, --prices,
+// --catalogue) name. Refused, and printed, where they are too large for a page.
+ExitCode put_engine_inside(std::vector<std::string> words, std::vector<std::string> run_words,
+                           const CommonFlags& flags, ReportInput& input);
+
+}  // namespace slicewise::tools
