@@ -162,7 +162,7 @@ std::vector<Sentence> gang_sentences(const VariantResult& variant, bool every) {
 // The map of pods to GPUs, below ten lines unless all of it is wanted.
 std::vector<Sentence> seating_sentences(const VariantResult& variant, bool every) {
   constexpr std::size_t kMostLines = 6;
-  constexpr int kIndent = 4;
+  constexpr int kIndentOfPods = 4;
   const std::vector<Seating> lines = seatings(variant, every);
   if (lines.empty()) return {};
   const std::string heading = seatings_heading(variant) + ": ";
@@ -172,11 +172,12 @@ std::vector<Sentence> seating_sentences(const VariantResult& variant, bool every
   std::vector<Sentence> out{below(heading)};
   const std::size_t shown = every ? lines.size() : std::min(lines.size(), kMostLines);
   for (std::size_t l = 0; l < shown; ++l) {
-    out.push_back({.text = fmt::format("{}: {}", lines[l].gpus, lines[l].pods), .indent = kIndent});
+    out.push_back(
+        {.text = fmt::format("{}: {}", lines[l].gpus, lines[l].pods), .indent = kIndentOfPods});
   }
   if (shown < lines.size()) {
     out.push_back({.text = fmt::format("and {} more kinds of GPUs (-o wide)", lines.size() - shown),
-                   .indent = kIndent});
+                   .indent = kIndentOfPods});
   }
   return out;
 }

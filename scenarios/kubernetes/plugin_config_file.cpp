@@ -21,7 +21,7 @@ constexpr std::string_view kPlugin = "the device plugin";
 
 // The plugin takes any; rules multiply them with numbers of GPUs.
 constexpr std::string_view kSlicing = "timeSlicing";
-constexpr std::string_view kMps = "mps";
+constexpr std::string_view kMpsMode = "mps";
 constexpr std::int64_t kMostConfigReplicas = 1'000'000;
 
 class ConfigReader {
@@ -144,10 +144,10 @@ class ConfigReader {
     if (!is_map(sharing)) return;
     check_block(sharing, {"devicePlugin", "sharing"});
     const Entry* slicing = mode_of(*sharing, kSlicing);
-    const Entry* mps = mode_of(*sharing, kMps);
+    const Entry* mps = mode_of(*sharing, kMpsMode);
     for (const Entry& entry : sharing->entries) {
       // Meant as one of the two: what is wrong below it comes to light with its name.
-      const auto near = nearest_name(entry.key, std::array{kSlicing, kMps});
+      const auto near = nearest_name(entry.key, std::array{kSlicing, kMpsMode});
       if (near && !same_name(*near, entry.key)) read_entries(entry, *near, false);
     }
     if (slicing != nullptr && mps != nullptr) {
@@ -160,7 +160,7 @@ class ConfigReader {
     config_.sharing = mps != nullptr ? FileSharing::Mps : FileSharing::TimeSlicing;
     config_.sharing_where = chosen->key_where;
     if (slicing != nullptr && mps != nullptr) read_entries(*slicing, kSlicing, false);
-    read_entries(*chosen, mps != nullptr ? kMps : kSlicing, true);
+    read_entries(*chosen, mps != nullptr ? kMpsMode : kSlicing, true);
   }
 
   // Go's reader of JSON takes a key in any case.

@@ -28,13 +28,13 @@ std::string mode_of(const std::string& strategy) {
 }
 
 // What is known of the workloads that share GPUs in one way.
-struct Company {
+struct Together {
   Evidence least = Evidence::Pairs;
   int workloads = 0;
 };
 
 // Of rows from no more than is known. Instances of MIG keep unlike neighbours apart.
-models::ExpectedError error_of(const Company& company, const std::string& mode) {
+models::ExpectedError error_of(const Together& company, const std::string& mode) {
   const bool unlike = company.workloads > 1 && mode != "MIG";
   const auto& known = models::published_errors();
   for (auto least = static_cast<int>(company.least); least > 0; --least) {
@@ -50,12 +50,12 @@ models::ExpectedError error_of(const Company& company, const std::string& mode) 
 }  // namespace
 
 std::vector<models::ExpectedError> expected_errors(const World& world) {
-  std::map<std::string, Company> companies;
+  std::map<std::string, Together> companies;
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
     if (world.pools[p].strategy == "exclusive") continue;
     for (const WorkloadModel& model : world.workloads) {
       if (!model.on_pool[p].schedulable) continue;
-      Company& company = companies[mode_of(world.pools[p].strategy)];
+      Together& company = companies[mode_of(world.pools[p].strategy)];
       company.least = std::min(company.least, evidence_of(model.spec));
       ++company.workloads;
     }

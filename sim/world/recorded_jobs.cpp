@@ -10,7 +10,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Apart;
 using scenarios::ApartJobs;
 
 const scenarios::RecordedJobs& source_of(const World& world, const TraceModel& trace) {
@@ -19,23 +18,24 @@ const scenarios::RecordedJobs& source_of(const World& world, const TraceModel& t
 
 // What an empty node of the pool has too little of for a pod of the workload, under its present
 // layout or one to come.
-std::optional<Apart> lacks(const PoolModel& pool, const WorkloadModel& workload,
-                           std::size_t offer) {
+std::optional<scenarios::Apart> lacks(const PoolModel& pool, const WorkloadModel& workload,
+                                      std::size_t offer) {
   std::int64_t most = pool.tickets_per_node(offer, 0);
   for (const LayoutChange& change : pool.layout_changes) {
     most = std::max(most, pool.tickets_per_node(offer, change.layout));
   }
   const scenarios::PodTemplate& pod = workload.spec.pod;
-  if (workload.tickets > most) return Apart::NodeGpus;
-  if (pod.cpu_request > pool.allocatable_cpu) return Apart::NodeCpu;
-  if (pod.memory_request > pool.allocatable_memory) return Apart::NodeMemory;
+  if (workload.tickets > most) return scenarios::Apart::NodeGpus;
+  if (pod.cpu_request > pool.allocatable_cpu) return scenarios::Apart::NodeCpu;
+  if (pod.memory_request > pool.allocatable_memory) return scenarios::Apart::NodeMemory;
   return std::nullopt;
 }
 
 // Of the pools that admit its pods and offer what they ask for; those that no pool does are told so
 // elsewhere. nullopt: some node holds one, and all nodes together a gang.
-std::optional<Apart> lacks_everywhere(const World& world, const WorkloadModel& workload) {
-  std::optional<Apart> least;
+std::optional<scenarios::Apart> lacks_everywhere(const World& world,
+                                                 const WorkloadModel& workload) {
+  std::optional<scenarios::Apart> least;
   std::int64_t room = 0;  // for pods
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
     const PoolModel& pool = world.pools[p];
@@ -44,7 +44,7 @@ std::optional<Apart> lacks_everywhere(const World& world, const WorkloadModel& w
     const auto why = lacks(pool, workload, *offer);
     if (!why && workload.pods_per_job == 1) return std::nullopt;
     if (!why) room += pool.tickets_per_node(*offer, 0) / workload.tickets * pool.node_slots();
-    least = std::max(least, std::optional(why.value_or(Apart::NodeGpus)));
+    least = std::max(least, std::optional(why.value_or(scenarios::Apart::NodeGpus)));
   }
   return room < workload.pods_per_job ? least : std::nullopt;
 }
@@ -66,8 +66,9 @@ std::vector<ApartJobs> jobs_for_no_node(const World& world, TraceModel& trace) {
 }
 
 // A job goes over several nodes only where its GPUs are not shared.
-std::string what_helps(const World& world, const TraceModel& trace, Apart why) {
-  if (why != Apart::NodeGpus) return "take a larger instance type, or write hostRequests: false";
+std::string what_helps(const World& world, const TraceModel& trace, scenarios::Apart why) {
+  if (why != scenarios::Apart::NodeGpus)
+    return "take a larger instance type, or write hostRequests: false";
   const bool any_unshared = std::ranges::any_of(trace.never_fit, [&](std::size_t w) {
     return std::ranges::any_of(world.workloads[w].on_pool,
                                [](const PoolDemand& pool) { return pool.offer && pool.gpus > 1; });

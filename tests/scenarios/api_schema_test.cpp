@@ -24,7 +24,7 @@ spec:
     volumeMounts: [{name: shm, mountPath: /dev/shm}]
   volumes: [{name: shm, emptyDir: {medium: Memory}}]
 )";
-constexpr std::string_view kDeployment = R"(apiVersion: apps/v1
+constexpr std::string_view kSmallDeployment = R"(apiVersion: apps/v1
 kind: Deployment
 metadata: {name: d}
 spec:
@@ -34,7 +34,7 @@ spec:
     metadata: {labels: {app: a}}
     spec: {containers: [{name: c, image: x}]}
 )";
-constexpr std::string_view kJob = R"(apiVersion: batch/v1
+constexpr std::string_view kSmallJob = R"(apiVersion: batch/v1
 kind: Job
 metadata: {name: j}
 spec:
@@ -100,16 +100,16 @@ Diagnostics errors_of(std::string text) {
   return errors;
 }
 
-std::string with(std::string_view text, std::string_view before, std::string_view after) {
-  std::string changed(text);
-  const std::size_t at = changed.find(before);
+std::string changed(std::string_view text, std::string_view before, std::string_view after) {
+  std::string out(text);
+  const std::size_t at = out.find(before);
   EXPECT_NE(at, std::string::npos) << before;
-  return changed.replace(at, before.size(), after);
+  return out.replace(at, before.size(), after);
 }
 
 TEST(ApiSchema, ValidObjectsHaveNoErrors) {
   for (const std::string_view text :
-       {kPod, kDeployment, kJob, kNodePool, kNodeClass, kOverlay, kClaim, kCluster}) {
+       {kPod, kSmallDeployment, kSmallJob, kNodePool, kNodeClass, kOverlay, kClaim, kCluster}) {
     const Diagnostics errors = errors_of(std::string(text));
     EXPECT_TRUE(errors.empty()) << errors.front().message << "\n" << text;
   }
@@ -127,7 +127,7 @@ class RefusedByTheApi : public ::testing::TestWithParam<Mutation> {};
 
 TEST_P(RefusedByTheApi, IsOneErrorThere) {
   const Mutation& m = GetParam();
-  const Diagnostics errors = errors_of(with(m.object, m.before, m.after));
+  const Diagnostics errors = errors_of(changed(m.object, m.before, m.after));
   ASSERT_EQ(errors.size(), 1U) << m.after;
   EXPECT_EQ(errors[0].code, m.code) << errors[0].message;
   EXPECT_NE(errors[0].message.find(m.message), std::string::npos) << errors[0].message;
@@ -151,12 +151,13 @@ INSTANTIATE_TEST_SUITE_P(
         Mutation{kPod, "name: p,", "name: P_1,", Code::ValueRange, "metadata.name"},
         Mutation{kPod, "app: a", "app: true", Code::FieldType, "metadata.labels.app"},
         Mutation{kPod, "apiVersion: v1", "apiVersion: v2", Code::ApiVersionUnknown, "v2"},
-        Mutation{kDeployment, "replicas: 2", "replicas: -1", Code::ValueRange, "below 0"},
-        Mutation{kDeployment, "labels: {app: a}", "labels: {app: b}", Code::SettingConflict,
+        Mutation{kSmallDeployment, "replicas: 2", "replicas: -1", Code::ValueRange, "below 0"},
+        Mutation{kSmallDeployment, "labels: {app: a}", "labels: {app: b}", Code::SettingConflict,
                  "does not match"},
-        Mutation{kJob, "restartPolicy: Never", "restartPolicy: Always", Code::SettingConflict,
+        Mutation{kSmallJob, "restartPolicy: Never", "restartPolicy: Always", Code::SettingConflict,
                  "Never or OnFailure"},
-        Mutation{kJob, "backoffLimit: 2", "backoffLimit: 1.5", Code::FieldType, "whole number"}));
+        Mutation{kSmallJob, "backoffLimit: 2", "backoffLimit: 1.5", Code::FieldType,
+                 "whole number"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Nodes, RefusedByTheApi,
@@ -188,11 +189,11 @@ INSTANTIATE_TEST_SUITE_P(
 // `cpu: "1"`, a patch without what every Deployment has, and an API of days gone by.
 TEST(ApiSchema, WhatOthersTakeIsNotRefused) {
   for (const std::string& text :
-       {with(kPod, "cpu: \"2\"", "cpu: 2.5"), with(kPod, "cpu: \"2\"", "memory: 1e9"),
-        with(kNodePool, "karpenter.sh/v1", "karpenter.sh/v1beta1"),
+       {changed(kPod, "cpu: \"2\"", "cpu: 2.5"), changed(kPod, "cpu: \"2\"", "memory: 1e9"),
+        changed(kNodePool, "karpenter.sh/v1", "karpenter.sh/v1beta1"),
         std::string("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec:\n"
                     "  template: {spec: {containers: [{name: c, env: [{name: A, value: b}]}]}}\n"),
-        with(kJob, "image: x", "env: [{name: A, value: b}]"),
+        changed(kSmallJob, "image: x", "env: [{name: A, value: b}]"),
         std::string(
             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec:\n"
             "  template: {spec: {containers: [{name: c, image: img}, {$patch: delete, name: "

@@ -205,7 +205,7 @@ std::string series(const std::string& labels, const std::vector<std::string>& va
   return R"({"metric": {)" + labels + R"(}, "values": [)" + text + "]}";
 }
 
-std::string answer(const std::string& all) {
+std::string answered(const std::string& all) {
   return R"({"status":"success","data":{"resultType":"matrix","result":[)" + all + "]}}";
 }
 
@@ -217,7 +217,7 @@ std::string of_pod(const std::string& metric, const std::string& pod,
 
 std::string recording() {
   const std::string pod = "asr-6d5f7c8b9f-bx2zq";
-  return answer(
+  return answered(
       series(of_pod("kube_pod_created", pod), {"1717999000"}) + "," +
       series(of_pod("kube_pod_container_state_started", pod, R"("container": "main")"),
              {"1717999030"}) +

@@ -8,7 +8,7 @@
 namespace slicewise::scenarios {
 namespace {
 
-std::string with_trace(const std::string& fields = "") {
+std::string with_requests(const std::string& fields = "") {
   return with_workload(
       "kind: Service, measured: {requestGpuTime: 9ms}, traffic: {shape: Trace, trace: {file: "
       "t.csv" +
@@ -22,7 +22,7 @@ FileReader reading(std::string csv) {
 }
 
 RequestTrace trace_of(const std::string& csv, const std::string& fields = "") {
-  const Scenario scenario = scenario_of(with_trace(fields), reading(csv));
+  const Scenario scenario = scenario_of(with_requests(fields), reading(csv));
   if (scenario.workloads.empty()) return {};
   return std::get<RequestTrace>(scenario.workloads[0].traffic->shape);
 }
@@ -30,7 +30,7 @@ RequestTrace trace_of(const std::string& csv, const std::string& fields = "") {
 void expect_bad(const std::string& csv, int line, int column, const std::string& message,
                 const std::string& fields = "") {
   const Diagnostics found =
-      read_scenario_file({"f.yaml", with_trace(fields)}, {}, reading(csv)).problems;
+      read_scenario_file({"f.yaml", with_requests(fields)}, {}, reading(csv)).problems;
   ASSERT_EQ(found.size(), 1U) << csv;
   EXPECT_EQ(found[0].where.file, "t.csv");
   EXPECT_EQ(found[0].where.line, line) << csv;
@@ -39,7 +39,7 @@ void expect_bad(const std::string& csv, int line, int column, const std::string&
 }
 
 Diagnostics notes_of(const std::string& csv) {
-  return read_scenario_file({"f.yaml", with_trace()}, {}, reading(csv)).set.notes;
+  return read_scenario_file({"f.yaml", with_requests()}, {}, reading(csv)).set.notes;
 }
 
 TEST(RequestTrace, AzureFormat) {
@@ -97,8 +97,8 @@ TEST(RequestTrace, WindowIsCutAndCountsFromItsFirstRow) {
   EXPECT_EQ(trace.rows[2].at, seconds(30));  // not scaled
   EXPECT_EQ(trace.scale, 2.5);
   EXPECT_TRUE(trace.repeats);
-  expect_problem(with_trace(", from: 51s"), Code::ValueRange, "in its window", reading(csv));
-  expect_problem(with_trace(", scale: 0"), Code::ValueRange, "scale", reading(csv));
+  expect_problem(with_requests(", from: 51s"), Code::ValueRange, "in its window", reading(csv));
+  expect_problem(with_requests(", scale: 0"), Code::ValueRange, "scale", reading(csv));
 }
 
 TEST(RequestTrace, LinesOutOfOrderAndOtherColumnsAreNotes) {
@@ -133,7 +133,8 @@ TEST(RequestTrace, MistakesHaveTheirPlaceInTheTrace) {
 TEST(RequestTrace, OnlyTheFirstBadLinesAreShown) {
   std::string csv = "time\n";
   for (int i = 0; i < 1'000; ++i) csv += "soon\n";
-  const Diagnostics found = read_scenario_file({"f.yaml", with_trace()}, {}, reading(csv)).problems;
+  const Diagnostics found =
+      read_scenario_file({"f.yaml", with_requests()}, {}, reading(csv)).problems;
   ASSERT_EQ(found.size(), 6U);
   EXPECT_EQ(found[5].message, "995 more lines of the trace cannot be read");
   EXPECT_EQ(found[5].where.line, 7);
@@ -141,9 +142,9 @@ TEST(RequestTrace, OnlyTheFirstBadLinesAreShown) {
 
 TEST(RequestTrace, ColumnsThatAreNotThereAreReportedWhereTheyAreNamed) {
   const FileReader csv = reading("time,prompt,answer\n1,2,3\n");
-  expect_problem(with_trace(", inputTokensColumn: promt, outputTokensColumn: answer"),
+  expect_problem(with_requests(", inputTokensColumn: promt, outputTokensColumn: answer"),
                  Code::FieldUnknown, "has no column \"promt\"", csv);
-  expect_problem(with_trace(", inputTokensColumn: prompt"), Code::FieldMissing,
+  expect_problem(with_requests(", inputTokensColumn: prompt"), Code::FieldMissing,
                  "only one of the two columns of tokens", csv);
 }
 
@@ -153,7 +154,7 @@ TEST(RequestTrace, IsFoundBesideTheScenarioAndReadOnce) {
     paths.push_back(path);
     return SourceText{path, "time\n1\n"};
   };
-  const std::string text = with_trace() + "  variants: [{name: x}, {name: y}]\n";
+  const std::string text = with_requests() + "  variants: [{name: x}, {name: y}]\n";
   const LoadedScenario loaded = read_scenario_file({"some/folder/f.yaml", text}, {}, read);
   EXPECT_TRUE(loaded.problems.empty());
   EXPECT_EQ(paths, std::vector<std::string>{"some/folder/t.csv"});
@@ -166,13 +167,13 @@ TEST(RequestTrace, IsFoundBesideTheScenarioAndReadOnce) {
     return tl::unexpected(Diagnostics{make_diagnostic(Code::FileUnreadable, {.file = path},
                                                       "cannot read \"" + path + "\": gone")});
   };
-  expect_problem(with_trace(), Code::FileUnreadable, "gone", none);
-  expect_problem(with_trace(), Code::FileUnreadable, "no other file is read");
+  expect_problem(with_requests(), Code::FileUnreadable, "gone", none);
+  expect_problem(with_requests(), Code::FileUnreadable, "no other file is read");
 }
 
 TEST(RequestTrace, ItsBytesAreInTheHash) {
   const auto hash = [](const std::string& csv) {
-    return read_scenario_file({"f.yaml", with_trace()}, {}, reading(csv)).set.sha256;
+    return read_scenario_file({"f.yaml", with_requests()}, {}, reading(csv)).set.sha256;
   };
   EXPECT_EQ(hash("time\n1\n"), hash("time\n1\n"));
   EXPECT_NE(hash("time\n1\n"), hash("time\n1\n2\n"));
@@ -206,7 +207,7 @@ TEST(RequestTrace, AnyBytesAreAnswered) {
       draw(3) == 0 ? csv.erase(at, draw(20)) : csv.insert(at, 1, byte);
       if (csv.empty()) break;
     }
-    const auto loaded = load_scenario({"f.yaml", with_trace()}, {}, reading(csv));
+    const auto loaded = load_scenario({"f.yaml", with_requests()}, {}, reading(csv));
     if (!loaded) {
       ASSERT_FALSE(loaded.error().empty());
       continue;

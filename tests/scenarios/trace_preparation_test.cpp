@@ -16,13 +16,13 @@ using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-JobTrace trace_of(const std::string& csv) { return *read_job_trace({"t.csv", csv}); }
+JobTrace prepared_trace(const std::string& csv) { return *read_job_trace({"t.csv", csv}); }
 
 const std::string kShared =
     "# run_under_sharing=true\narrival_s,run_s,gpus,observed_wait_s,gpu_permille,ran_on\n";
 
 std::vector<double> runs_alone(const std::string& rows) {
-  JobTrace trace = trace_of(kShared + rows);
+  JobTrace trace = prepared_trace(kShared + rows);
   take_out_company(trace);
   std::vector<double> runs;
   for (const Duration run : trace.run.values()) runs.push_back(to_seconds(run));
@@ -53,15 +53,15 @@ TEST(RecordedCompany, OnlyTheSameGpuCounts) {
 }
 
 TEST(RecordedCompany, WithoutTheGpuItCannotBeTakenOutAndIsStillSaid) {
-  JobTrace trace = trace_of("# run_under_sharing=true\narrival_s,run_s,gpus\n0,9,1\n");
+  JobTrace trace = prepared_trace("# run_under_sharing=true\narrival_s,run_s,gpus\n0,9,1\n");
   take_out_company(trace);
   EXPECT_TRUE(trace.run_under_sharing);
-  JobTrace taken = trace_of(kShared + "0,100,1,,,a\n50,100,1,,,a\n200,5,1,,,a\n");
+  JobTrace taken = prepared_trace(kShared + "0,100,1,,,a\n50,100,1,,,a\n200,5,1,,,a\n");
   take_out_company(taken);
   EXPECT_FALSE(taken.run_under_sharing);
   EXPECT_EQ(taken.company_taken_out, 2);
   // Run times that were recorded alone are left alone.
-  JobTrace alone = trace_of("arrival_s,run_s,gpus,ran_on\n0,100,1,a\n50,100,1,a\n");
+  JobTrace alone = prepared_trace("arrival_s,run_s,gpus,ran_on\n0,100,1,a\n50,100,1,a\n");
   take_out_company(alone);
   EXPECT_EQ(alone.run[0], seconds(100));
 }
@@ -81,14 +81,14 @@ std::vector<std::string> profiles_by(const std::vector<std::string>& texts, JobT
 const std::string kNamed = "arrival_s,run_s,gpus,gpu_permille,user,work,profile\n";
 
 TEST(ProfileRules, TheFirstThatFitsGivesItsProfile) {
-  JobTrace trace = trace_of(kNamed +
-                            "0,1,1,,ana,bert-large,\n"
-                            "0,1,1,,bo,bert,\n"
-                            "0,1,1,,ana,albert,\n"
-                            "0,1,1,300,bo,other,\n"
-                            "0,1,1,,bo,other,\n"
-                            "0,1,1,,ana,bert,mine/b1\n"
-                            "0,1,0,,ana,bert,\n");
+  JobTrace trace = prepared_trace(kNamed +
+                                  "0,1,1,,ana,bert-large,\n"
+                                  "0,1,1,,bo,bert,\n"
+                                  "0,1,1,,ana,albert,\n"
+                                  "0,1,1,300,bo,other,\n"
+                                  "0,1,1,,bo,other,\n"
+                                  "0,1,1,,ana,bert,mine/b1\n"
+                                  "0,1,0,,ana,bert,\n");
   EXPECT_THAT(profiles_by({"name=bert:exact/b1", "name~=bert-.*:b/b1", "user=ana:ana/b1",
                            "use=0.2..0.5:light/b1"},
                           trace),
@@ -96,7 +96,7 @@ TEST(ProfileRules, TheFirstThatFitsGivesItsProfile) {
 }
 
 TEST(ProfileRules, HowManyHaveNoneIsTold) {
-  JobTrace trace = trace_of(kNamed + "0,1,1,,,bert,\n0,1,1,,,x,\n0,1,0,,,y,\n");
+  JobTrace trace = prepared_trace(kNamed + "0,1,1,,,bert,\n0,1,1,,,x,\n0,1,0,,,y,\n");
   const std::vector<ProfileRule> rules = {*read_profile_rule("name=bert:p/b1")};
   EXPECT_EQ(give_profiles(trace, rules, 42), 1);
 }
@@ -105,7 +105,7 @@ TEST(ProfileRules, ADrawHasItsWeightsAndItsSeed) {
   std::string csv = "arrival_s,run_s,gpus,work\n";
   for (int job = 0; job < 4'000; ++job) csv += "0,1,1,j\n";
   const auto drawn = [&](std::uint64_t seed) {
-    JobTrace trace = trace_of(csv);
+    JobTrace trace = prepared_trace(csv);
     return profiles_by({"name~=.*:p/b1*3|q/b1"}, trace, seed);
   };
   const auto first = drawn(1);
@@ -117,7 +117,7 @@ TEST(ProfileRules, ADrawHasItsWeightsAndItsSeed) {
 // More than a minute, when each way of splitting the letters was tried.
 TEST(ProfileRules, NoPatternHangs) {
   JobTrace trace =
-      trace_of("arrival_s,run_s,gpus,work\n0,1,1," + std::string(60, 'a') + "\n0,1,1,aab\n");
+      prepared_trace("arrival_s,run_s,gpus,work\n0,1,1," + std::string(60, 'a') + "\n0,1,1,aab\n");
   EXPECT_THAT(profiles_by({"name~=(a+)+b:p/b1"}, trace), ElementsAre("", "p/b1"));
 }
 
