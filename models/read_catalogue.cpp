@@ -420,6 +420,7 @@ LlmModel read_llm_model(CatalogFields fields) {
                 fields.number("overheadMs") * kSecondsPerMillisecond};
   model.weights = mebibytes(fields.integer("weightsMib", 1));
   model.kv_bytes_per_token = Bytes{fields.integer("kvBytesPerToken", 1)};
+  if (fields.has("layerParameters")) model.layer_parameters = fields.integer("layerParameters", 1);
   model.source = fields.is_users() && !fields.has("source") ? fields.reading()->usual_source.text
                                                             : fields.text("source");
   if (fields.has("provenance")) model.provenance = fields.named_texts("provenance");

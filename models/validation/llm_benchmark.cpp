@@ -12,7 +12,6 @@
 
 #include "../catalog_fields.hpp"
 #include "../located_json.hpp"
-#include "measured_context.hpp"
 
 namespace slicewise::models {
 namespace {

@@ -1,7 +1,7 @@
-#include "measured_context.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "slicewise/models/measurements.hpp"
 
 namespace slicewise::models {
 

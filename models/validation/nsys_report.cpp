@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "measured_context.hpp"
 #include "user_table.hpp"
 
 namespace slicewise::models {

@@ -29,12 +29,33 @@ nlohmann::json uncertainty_of(const models::WorkloadProfile& profile) {
   return out;
 }
 
+nlohmann::json model_json(const models::LlmModel& model) {
+  constexpr double kMs = 1e3;
+  constexpr std::int64_t kMebibyte = 1 << 20;
+  nlohmann::json out = {{"name", model.name},
+                        {"title", model.title},
+                        {"gpu", model.gpu_model},
+                        {"precision", model.precision},
+                        {"weightsMs", five_digits(kMs * model.step.weights_s)},
+                        {"tokenMs", five_digits(kMs * model.step.token_s)},
+                        {"kvReadMs", five_digits(kMs * model.step.kv_read_s)},
+                        {"overheadMs", five_digits(kMs * model.step.overhead_s)},
+                        {"weightsMib", (model.weights.count + kMebibyte - 1) / kMebibyte},
+                        {"kvBytesPerToken", model.kv_bytes_per_token.count},
+                        {"source", model.source},
+                        {"provenance", model.provenance}};
+  if (model.layer_parameters) out["layerParameters"] = *model.layer_parameters;
+  return out;
+}
+
 }  // namespace
 
 std::string profile_document(const sim::FittedProfiles& fitted) {
   nlohmann::json document = {{"apiVersion", "slicewise.dev/v1alpha1"}, {"kind", "Catalogue"}};
   if (!fitted.date.empty()) document["date"] = fitted.date;
-  document["profiles"] = nlohmann::json::array();
+  if (!fitted.profiles.empty() || fitted.models.empty()) {
+    document["profiles"] = nlohmann::json::array();
+  }
   for (const sim::FittedProfile& fit : fitted.profiles) {
     const models::WorkloadProfile& p = fit.profile;
     nlohmann::json out = {
@@ -61,6 +82,9 @@ std::string profile_document(const sim::FittedProfiles& fitted) {
     out["provenance"] = p.provenance;
     if (!p.uncertainty.empty()) out["uncertainty"] = uncertainty_of(p);
     document["profiles"].push_back(std::move(out));
+  }
+  for (const models::LlmModel& model : fitted.models) {
+    document["models"].push_back(model_json(model));
   }
   return yaml_text(document);
 }

@@ -144,12 +144,36 @@ ScreenPart step_part(const sim::FittedStep& fit) {
   return part;
 }
 
+ScreenPart model_part(const models::LlmModel& model) {
+  Cells table{{{"FIGURE", false, 0}, {"VALUE", true, 0}, {"BASIS", false, 0}}, {}};
+  const auto row = [&](const char* name, const std::string& value, const char* figure) {
+    const auto basis = model.provenance.find(figure);
+    table.rows.push_back({name, value, basis == model.provenance.end() ? "" : basis->second});
+  };
+  constexpr double kGibibyte = 1LL << 30U;
+  row("weightsTime", fmt::format("{:.4g} ms", model.step.weights_s * 1e3), "weightsMs");
+  row("tokenTime", fmt::format("{:.4g} us", model.step.token_s * 1e6), "tokenMs");
+  row("cacheReadTime", fmt::format("{:.4g} us", model.step.kv_read_s * 1e6), "kvReadMs");
+  row("overhead", fmt::format("{:.4g} ms", model.step.overhead_s * 1e3), "overheadMs");
+  row("weights", fmt::format("{:.4g} GiB", static_cast<double>(model.weights.count) / kGibibyte),
+      "weightsMib");
+  row("kvBytesPerToken", fmt::format("{}", model.kv_bytes_per_token.count), "kvBytesPerToken");
+  ScreenPart part{.heading = fmt::format("{}, {}", model.name, model.precision)};
+  ScreenPart figures{.table = std::move(table)};
+  figures.sentences.push_back(
+      {fmt::format("A scenario names it, with --catalogue and what --out wrote: llm: {{model: {}}}",
+                   model.name)});
+  part.parts = {std::move(figures)};
+  return part;
+}
+
 }  // namespace
 
 std::string calibration_table(const sim::FittedProfiles& fitted, const TextStyle& style) {
   Screen screen{"calibration", "", ""};
   for (const sim::FittedProfile& fit : fitted.profiles) screen.parts.push_back(profile_part(fit));
   for (const sim::FittedStep& fit : fitted.steps) screen.parts.push_back(step_part(fit));
+  for (const models::LlmModel& model : fitted.models) screen.parts.push_back(model_part(model));
   return screen_text(screen, style, true);
 }
 

@@ -146,6 +146,33 @@ class Calibrate(unittest.TestCase):
             self.assertIn("bad.csv:2:6: error[FIELD_TYPE]", result.stderr)
             self.assertIn("bad.csv:3:3: error[GPU_UNKNOWN]", result.stderr)
 
+    def test_a_config_of_hugging_face_is_a_model_that_scenarios_name(self):
+        config = {"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32,
+                  "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256,
+                  "torch_dtype": "bfloat16", "tie_word_embeddings": False}
+        with tempfile.TemporaryDirectory() as folder:
+            file, out = pathlib.Path(folder, "config.json"), pathlib.Path(folder, "models.yaml")
+            file.write_text(json.dumps(config), encoding="utf-8")
+            unnamed = run("calibrate", str(file), "--gpu", "A10G")
+            self.assertEqual(unnamed.returncode, 3)
+            self.assertIn("--workload", unnamed.stderr)
+            made = run("calibrate", str(file), "--gpu", "A10G", "--workload", "mine", "--out", str(out))
+            self.assertEqual(made.returncode, 0, made.stderr)
+            self.assertIn("llm: {model: mine/a10g}", made.stdout)
+            check_schema(self, "catalogue", yaml.safe_load(out.read_text(encoding="utf-8")))
+            scenario = (ROOT / "scenarios/examples/chat-llm.yaml").read_text(encoding="utf-8")
+            shipped = "llama-3-8b-fp16/a10g"
+            self.assertIn(shipped, scenario)
+
+            def tokens(text, *flags):
+                ran = run("run", "-f", "-", "--replications", "1", "-o", "json", *flags, stdin=text)
+                self.assertIn(ran.returncode, (0, 99), ran.stderr)
+                return json.loads(ran.stdout)["variants"][0]["workloads"][0]["tokens"]
+            own = tokens(scenario.replace(shipped, "mine/a10g"), "--catalogue", str(out))
+            known = tokens(scenario)
+            self.assertAlmostEqual(own["perTokenSeconds"]["mean"], known["perTokenSeconds"]["mean"],
+                                   delta=0.05 * known["perTokenSeconds"]["mean"])
+
     def test_packed_files_are_read(self):
         with tempfile.TemporaryDirectory() as folder:
             packed = pathlib.Path(folder) / "m.csv.gz"

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "slicewise/models/execution_law.hpp"
@@ -53,6 +55,7 @@ struct LlmModel {
   LlmStep step;
   Bytes weights;
   Bytes kv_bytes_per_token;  // 2 x layers x KV heads x head size x bytes of a number
+  std::optional<std::int64_t> layer_parameters;  // without embeddings and head
   std::string source;
   std::string date;                               // when the source was read
   std::map<std::string, std::string> provenance;  // figure -> "measured ...", "estimate ..."

@@ -52,6 +52,11 @@ struct MeasuredContext {
   std::optional<int> batch;
 };
 
+// The GPU that flags name for a file that names none; nullptr, with a problem, where they do not or
+// the catalogue does not know it.
+const GpuModel* gpu_of(const MeasuredContext& context, const Catalogue& catalogue,
+                       const std::string& file, Diagnostics& problems);
+
 // Reads one of
 //   a CSV file, or a JSON list of objects, with the columns workload, gpu and one of latency_ms (of
 //   a step) and rate_per_s (items of one process); batch, slice, sharing (alone, mps,

@@ -8,6 +8,7 @@
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/llm_shape.hpp"
 #include "slicewise/models/measurements.hpp"
 
 // From a user's measurements to profiles: by the very functions that the simulation runs on.
@@ -74,10 +75,11 @@ struct FittedStep {
 };
 
 struct FittedProfiles {
-  std::vector<FittedProfile> profiles;  // by workload, GPU and batch
-  std::vector<FittedStep> steps;        // by workload and GPU
-  std::string date;                     // of the newest measurement, "" when none has one
-  Diagnostics notes;                    // what was measured and is not in the profiles
+  std::vector<FittedProfile> profiles;   // by workload, GPU and batch
+  std::vector<FittedStep> steps;         // by workload and GPU
+  std::vector<models::LlmModel> models;  // of add_models()
+  std::string date;                      // of the newest measurement, "" when none has one
+  Diagnostics notes;                     // what was measured and is not in the profiles
 };
 
 // Minutes of fits, when all are of one workload: their number grows with the square.
@@ -91,5 +93,12 @@ inline constexpr std::size_t kMostMeasurements = 5'000;
 // so is one more than kMostMeasurements.
 Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measurements,
                                       const models::Catalogue& catalogue);
+
+// Language models of which the shape is known: with the step that was fitted of the same name on
+// the same GPU, else one derived of the catalogue's. `context` names GPU and model where the files
+// do not. What is missing or cannot be had is a diagnostic.
+Diagnostics add_models(std::span<const models::LlmShape> shapes,
+                       const models::MeasuredContext& context, const models::Catalogue& catalogue,
+                       FittedProfiles& fitted);
 
 }  // namespace slicewise::sim

@@ -28,8 +28,8 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CommonFlags& flag
   verb.add_option(
           kFileNames, calibrate.files,
           "Measurements: CSV or JSON (slicewise explain measurements), or what perf_analyzer, "
-          "genai-perf, vllm bench serve, nsys stats or gpu_probe wrote; may be repeated; also .gz, "
-          ".zst")
+          "genai-perf, vllm bench serve, nsys stats or gpu_probe wrote, and the config.json of a "
+          "language model; may be repeated; also .gz, .zst")
       ->type_name("FILE")
       ->required()
       ->allow_extra_args(false);
@@ -56,7 +56,17 @@ ExitCode execute(const CalibrateCommand& command, const CommonFlags& flags) {
     texts.push_back(std::move(*text));
   }
   Diagnostics problems;
+  std::vector<models::LlmShape> shapes;
   for (const SourceText& text : texts) {
+    if (models::is_llm_shape(text)) {
+      auto shape = models::read_llm_shape(text);
+      if (shape) {
+        shapes.push_back(std::move(*shape));
+      } else {
+        std::ranges::move(shape.error(), std::back_inserter(problems));
+      }
+      continue;
+    }
     auto read = models::read_measurements(text, *catalogue, command.context);
     if (read) {
       std::ranges::move(*read, std::back_inserter(measurements));
@@ -65,8 +75,10 @@ ExitCode execute(const CalibrateCommand& command, const CommonFlags& flags) {
     }
   }
   if (!problems.empty()) return fail(problems, texts, flags);
-  const auto fitted = sim::fit_profiles(measurements, *catalogue);
+  auto fitted = sim::fit_profiles(measurements, *catalogue);
   if (!fitted) return fail(fitted.error(), texts, flags);
+  problems = sim::add_models(shapes, command.context, *catalogue, *fitted);
+  if (!problems.empty()) return fail(problems, texts, flags);
   print_diagnostics(fitted->notes, texts, flags);
   if (!command.out.empty()) {
     const ExitCode code = write_text(command.out, reports::profile_document(*fitted));

@@ -1,0 +1,223 @@
+#include "slicewise/models/llm_shape.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "slicewise/portable_math.hpp"
+
+#include "catalog_fields.hpp"
+#include "located_json.hpp"
+
+namespace slicewise::models {
+namespace {
+
+struct Family {
+  std::string_view type;  // `model_type`
+  bool tied = false;      // unless the file says otherwise
+};
+
+// Those of which parameters() is right; defaults of transformers' configuration classes.
+constexpr std::array<Family, 8> kFamilies{{{"llama", false},
+                                           {"mistral", false},
+                                           {"qwen2", false},
+                                           {"qwen3", false},
+                                           {"phi3", false},
+                                           {"granite", false},
+                                           {"gemma", true},
+                                           {"gemma2", true}}};
+
+struct Precision {
+  std::string_view name;
+  double bytes;  // of a weight; of INT4 with the scales of its groups of 128
+};
+constexpr Precision kHalf{"FP16", 2};
+constexpr Precision kFp8{"FP8", 1};
+constexpr Precision kInt8{"INT8", 1};
+constexpr Precision kInt4{"INT4", 0.53};
+
+std::optional<Precision> of_dtype(const std::string& dtype) {
+  if (dtype == "float16") return kHalf;
+  if (dtype == "bfloat16") return Precision{"BF16", 2};
+  if (dtype == "float32") return Precision{"FP32", 4};
+  return std::nullopt;
+}
+
+// Of vLLM's and transformers' quantization_config; nullopt where it is not known.
+std::optional<Precision> quantised(const nlohmann::json& config) {
+  const std::string method = config.value("quant_method", "");
+  if (method == "fp8" || method == "fbgemm_fp8") return kFp8;
+  const int bits =
+      config.contains("bits") && config["bits"].is_number_integer() ? config["bits"].get<int>() : 0;
+  if (bits == 4) return kInt4;
+  if (bits == 8) return kInt8;
+  return std::nullopt;
+}
+
+void read_precision(CatalogFields& fields, const nlohmann::json& root, LlmShape& shape) {
+  std::optional<Precision> found;
+  if (fields.has("quantization_config") && root["quantization_config"].is_object()) {
+    found = quantised(root["quantization_config"]);
+    if (!found) {
+      fields.fail("quantization_config", "is a way of quantising that is not known here",
+                  Code::StrategyNotModelled, "fp8, or gptq and awq with 4 or 8 bits are");
+      return;
+    }
+  } else {
+    const std::string key = fields.has("torch_dtype") ? "torch_dtype" : "dtype";
+    const std::string dtype = fields.has(key) ? fields.text(key) : "float16";
+    found = of_dtype(dtype);
+    if (!found) {
+      fields.fail(key, fmt::format("is no type of weights that is known: {}", dtype),
+                  Code::FieldType, "float16, bfloat16 or float32");
+      return;
+    }
+  }
+  shape.precision = found->name;
+  shape.weight_bytes = found->bytes;
+}
+
+}  // namespace
+
+std::int64_t LlmShape::layer_parameters() const {
+  const std::int64_t wide = hidden;
+  const std::int64_t queries = std::int64_t{heads} * head_size;
+  const std::int64_t keys = std::int64_t{kv_heads} * head_size;
+  return layers * (2 * wide * queries + 2 * wide * keys + 3 * wide * intermediate + 2 * wide);
+}
+
+std::int64_t LlmShape::parameters() const {
+  const std::int64_t embeddings = std::int64_t{vocabulary} * hidden;
+  return layer_parameters() + (tied_embeddings ? 1 : 2) * embeddings + hidden;
+}
+
+Bytes LlmShape::weights() const {
+  const auto of_layers =
+      static_cast<std::int64_t>(static_cast<double>(layer_parameters()) * weight_bytes);
+  const auto half = std::max<std::int64_t>(2, static_cast<std::int64_t>(weight_bytes));
+  return Bytes{of_layers + half * (parameters() - layer_parameters())};
+}
+
+Bytes LlmShape::kv_bytes_per_token() const {
+  return Bytes{std::int64_t{2} * layers * kv_heads * head_size * 2};
+}
+
+bool is_llm_shape(const SourceText& file) {
+  return file.text.find("\"model_type\"") != std::string::npos &&
+         file.text.find("\"num_hidden_layers\"") != std::string::npos;
+}
+
+Expected<LlmShape> read_llm_shape(const SourceText& file) {
+  const auto document = read_yaml(file);
+  if (!document) return tl::unexpected(document.error());
+  const auto located = located_json(file, *document);
+  if (!located) return tl::unexpected(located.error());
+  CatalogReading reading{&*located, {}};
+  CatalogFields fields(located->root, file.name, &reading);
+  LlmShape shape;
+  shape.where = located->place_of(file.name);
+  const std::string type = fields.text("model_type");
+  const auto family = std::ranges::find(kFamilies, type, &Family::type);
+  const bool has_experts = fields.has("num_local_experts") || fields.has("num_experts") ||
+                           fields.has("n_routed_experts");
+  if (has_experts) {
+    fields.fail(
+        "model_type",
+        fmt::format("{} is a mixture of experts: what a step reads hangs on its tokens", type),
+        Code::StrategyNotModelled, "measure it: slicewise explain measurements");
+  } else if (family == kFamilies.end() && !type.empty()) {
+    std::vector<std::string_view> known;
+    for (const Family& each : kFamilies) known.push_back(each.type);
+    fields.fail("model_type", fmt::format("{} is not known here", type), Code::StrategyNotModelled,
+                fmt::format("known are {}", fmt::join(known, ", ")));
+  }
+  constexpr int kMost = 1'000'000;
+  const auto& root = located->root;
+  const auto given = [&](const char* name) { return fields.has(name) && !root[name].is_null(); };
+  const auto number = [&](const char* name) {
+    return static_cast<int>(fields.integer(name, 1, kMost));
+  };
+  shape.name = fields.text_or_empty("_name_or_path");
+  shape.layers = number("num_hidden_layers");
+  shape.hidden = number("hidden_size");
+  shape.heads = number("num_attention_heads");
+  shape.kv_heads = given("num_key_value_heads") ? number("num_key_value_heads") : shape.heads;
+  shape.head_size =
+      given("head_dim") ? number("head_dim") : shape.hidden / std::max(1, shape.heads);
+  shape.intermediate = number("intermediate_size");
+  shape.vocabulary = number("vocab_size");
+  shape.tied_embeddings = given("tie_word_embeddings") ? fields.flag("tie_word_embeddings")
+                                                       : family != kFamilies.end() && family->tied;
+  read_precision(fields, root, shape);
+  if (!reading.problems.empty()) return tl::unexpected(std::move(reading.problems));
+  return shape;
+}
+
+LlmModel model_of(const LlmShape& shape, const std::string& name, const GpuModel& gpu) {
+  LlmModel out;
+  out.name = name;
+  out.title = shape.name.empty() ? name : shape.name;
+  out.gpu_model = gpu.name;
+  out.precision = shape.precision;
+  out.weights = shape.weights();
+  out.kv_bytes_per_token = shape.kv_bytes_per_token();
+  out.layer_parameters = shape.layer_parameters();
+  out.source = "config.json";
+  out.provenance = {{"weightsMib", "derived: parameters by config.json"},
+                    {"kvBytesPerToken", "2 x layers x KV heads x head size x 2 bytes"},
+                    {"layerParameters", "derived: by config.json"}};
+  return out;
+}
+
+bool derive_step(const LlmShape& shape, const GpuModel& gpu, std::span<const LlmModel> references,
+                 std::span<const GpuModel> gpus, LlmModel& model) {
+  const auto gpu_of = [&](const LlmModel& one) {
+    const auto found = std::ranges::find(gpus, one.gpu_model, &GpuModel::name);
+    return found == gpus.end() ? nullptr : &*found;
+  };
+  const auto parameters = static_cast<double>(shape.layer_parameters());
+  // Another GPU is further off than any size.
+  constexpr double kElsewhere = 1e3;
+  const auto distance = [&](const LlmModel& one) -> std::optional<double> {
+    const GpuModel* measured_on = gpu_of(one);
+    if (!one.layer_parameters || measured_on == nullptr || !can_carry_over(*measured_on, gpu)) {
+      return std::nullopt;
+    }
+    const double size =
+        std::abs(portable_log(parameters / static_cast<double>(*one.layer_parameters)));
+    return measured_on == &gpu ? size : kElsewhere + size;
+  };
+  const LlmModel* like = nullptr;
+  for (const LlmModel& one : references) {
+    const auto away = distance(one);
+    if (away && (like == nullptr || *away < *distance(*like))) like = &one;
+  }
+  if (like == nullptr) return false;
+  const double wider = parameters / static_cast<double>(*like->layer_parameters);
+  constexpr double kBytesOfReference = 2;
+  const double heavier = wider * shape.weight_bytes / kBytesOfReference;
+  model.step = carried_over(like->step, *gpu_of(*like), gpu);
+  model.step.weights_s *= heavier;
+  model.step.token_s *= wider;
+  model.step.kv_read_s = cache_read_seconds(shape.kv_bytes_per_token(), gpu);
+  model.source = fmt::format("config.json, and {}", like->name);
+  const auto times = [&](double factor, const char* what) {
+    return fmt::format("derived: {:.3g} x that of {}, by {} of the layers", factor, like->name,
+                       what);
+  };
+  model.provenance["weightsMs"] = times(heavier, "bytes");
+  model.provenance["tokenMs"] = times(wider, "parameters");
+  model.provenance["kvReadMs"] = "derived: KV bytes per token / (0.7 x peak bandwidth)";
+  model.provenance["overheadMs"] = fmt::format("that of {}", like->name);
+  return true;
+}
+
+}  // namespace slicewise::models
