@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -127,8 +128,10 @@ void rank(const BlockSearch& search, ProbeBatch& probes, std::size_t top, Plan& 
   if (many) add_split(search, probes, plan);
   if (!probes.interrupted()) add_one_pool(search, probes, top, plan);
   if (search.split && !many && !probes.interrupted()) add_split(search, probes, plan);
+  // Of what costs the same that which is further from its limits.
   std::ranges::stable_sort(plan.options, {}, [](const PlanOption& option) {
-    return option.goal.value_or(std::numeric_limits<double>::infinity());
+    return std::tuple(option.goal.value_or(std::numeric_limits<double>::infinity()),
+                      option.figures.monthly, option.figures.worst_ratio);
   });
   if (plan.options.size() > top) plan.options.resize(top);
   plan.counts.simulations = probes.simulations();
