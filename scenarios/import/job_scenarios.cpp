@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <map>
@@ -245,8 +246,10 @@ std::int64_t peak_gpus(const JobTrace& trace) {
 std::string replay_scenario(const Imported& imported, ImportKind kind,
                             const ImportOptions& options) {
   const JobTrace& trace = std::get<JobTrace>(imported.content);
-  const std::string name = dns_name(options.name, "jobs");
-  const std::string path = options.trace_path.value_or(name + ".csv");
+  const std::string file_name = std::filesystem::path(trace.file).stem().string();
+  const std::string name = dns_name(options.name.empty() ? file_name : options.name, "jobs");
+  // Never that of the log itself.
+  const std::string path = options.trace_path.value_or(name + "-jobs.csv");
   const std::int64_t gpus = std::max<std::int64_t>(1, peak_gpus(trace));
   std::string file;
   if (!options.trace_path) {

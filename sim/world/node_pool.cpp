@@ -143,10 +143,10 @@ std::optional<models::Price> find_price(const scenarios::Scenario& scenario, con
                                      purchase_option(pool.capacity_type));
   if (price) {
     if (price->source.derived) {
-      found.push_back(make_diagnostic(
-          Code::PriceDerived, pool.instance_type.where,
-          fmt::format("the price of {} in {} is derived: {}", pool.instance_type.value,
-                      scenario.region, price->source.text)));
+      found.push_back(
+          make_diagnostic(Code::PriceDerived, pool.instance_type.where,
+                          fmt::format("the price of {} in {} is {}", pool.instance_type.value,
+                                      scenario.region, price->source.text)));
     }
     return agreed_price(scenario, pool, std::move(*price));
   }

@@ -167,6 +167,15 @@ TEST(DraftKeys, OfRatesOfClientsAreThoseOfTheFields) {
   }
 }
 
+// And the trace that it asks for never has the name of the log.
+TEST(DraftKeys, AReplayIsNamedAsItsLog) {
+  JobTrace trace;
+  trace.file = "logs/Sacct_May.csv";
+  const std::string yaml = replay_scenario({trace, {}}, ImportKind::Sacct, {});
+  EXPECT_NE(yaml.find("metadata: {name: sacct-may}"), std::string::npos) << yaml;
+  EXPECT_NE(yaml.find("file: \"sacct-may-jobs.csv\""), std::string::npos) << yaml;
+}
+
 TEST(DraftKeys, OfAReplayAreThoseOfTheFields) {
   ImportOptions named;
   named.trace_path = "jobs.csv";
