@@ -210,8 +210,8 @@ bool derive_step(const LlmShape& shape, const GpuModel& gpu, std::span<const Llm
   model.step.kv_read_s = cache_read_seconds(shape.kv_bytes_per_token(), gpu);
   model.source = fmt::format("config.json, and {}", like->name);
   const auto times = [&](double factor, const char* what) {
-    return fmt::format("derived: {:.3g} x that of {}, by {} of the layers", factor, like->name,
-                       what);
+    return fmt::format("derived: {:.3g} x that of {}{}, by {} of the layers", factor, like->name,
+                       gpu_of(*like) == &gpu ? "" : " carried over to this GPU", what);
   };
   model.provenance["weightsMs"] = times(heavier, "bytes");
   model.provenance["tokenMs"] = times(wider, "parameters");

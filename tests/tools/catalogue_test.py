@@ -176,7 +176,7 @@ class Calibrate(unittest.TestCase):
     def test_packed_files_are_read(self):
         with tempfile.TemporaryDirectory() as folder:
             packed = pathlib.Path(folder) / "m.csv.gz"
-            packed.write_bytes(gzip.compress(pathlib.Path(MEASURED).read_bytes()))
+            packed.write_bytes(gzip.compress((ROOT / MEASURED).read_bytes()))
             plain = run("calibrate", MEASURED)
             self.assertEqual(run("calibrate", str(packed)).stdout, plain.stdout)
             validated = run("validate", "--measurements", str(packed), "-o", "json")
