@@ -135,6 +135,7 @@ Expected<LlmShape> read_llm_shape(const SourceText& file) {
         Code::StrategyNotModelled, "measure it: slicewise explain measurements");
   } else if (family == kFamilies.end() && !type.empty()) {
     std::vector<std::string_view> known;
+    known.reserve(kFamilies.size());
     for (const Family& each : kFamilies) known.push_back(each.type);
     fields.fail("model_type", fmt::format("{} is not known here", type), Code::StrategyNotModelled,
                 fmt::format("known are {}", fmt::join(known, ", ")));

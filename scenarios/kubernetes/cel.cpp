@@ -249,7 +249,7 @@ class Evaluation {
   }
 
   Result call(const CelExpression& e) {
-    const Result self = of(e.operands[0]);
+    Result self = of(e.operands[0]);
     if (!self) return std::nullopt;
     if (e.text == "size") return size_of(*self);
     if (e.text == "int") return whole_part(*self);

@@ -71,8 +71,7 @@ Seen serve(const LlmStep& law, const ServedRequests& asked) {
 // How long a prompt waits for others hangs on when they come, and so on the lengths of all.
 bool knows_waits(const ServedRequests& asked) { return asked.listed || asked.at_once == 1; }
 
-enum Part : std::size_t { kWeights, kToken, kCacheRead, kOverhead, kParts };
-
+constexpr std::size_t kParts = 4;
 struct PartOfStep {
   const char* name;
   double LlmStep::*value;
@@ -94,7 +93,7 @@ std::array<Belief, kParts> beliefs(const std::vector<const Measurement*>& runs,
                                    const models::GpuModel& gpu) {
   constexpr double kNothing = 10;
   constexpr double kHost = 0.6e-3;
-  constexpr std::int64_t kCacheOfToken = 128 * 1024;
+  constexpr std::int64_t kCacheOfToken = std::int64_t{128} * 1024;
   double least = to_seconds(runs.front()->time);
   double token = least;
   for (const Measurement* run : runs) {

@@ -320,6 +320,7 @@ std::vector<std::vector<Tickets>> PoolModel::companies(std::size_t kind) const {
   const std::vector<Tickets>& all = kinds[kind].tickets;
   if (!dra) return {all};
   std::vector<std::vector<Tickets>> out;
+  out.reserve(all.size());
   for (const Tickets& tickets : all) out.push_back({tickets});
   return out;
 }
