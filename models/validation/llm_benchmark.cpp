@@ -35,7 +35,8 @@ std::string day_of(const std::string& stamp) {
 constexpr double kLeastMs = 1e-3;
 constexpr double kMostMs = 1e8;
 constexpr double kPerMillisecond = 1e-3;
-constexpr double kLongest = 1e8;  // of a prompt or an answer, in tokens
+constexpr double kLongest = 1e6;      // of a prompt or an answer, in tokens
+constexpr double kMostTokens = 1e15;  // of all
 // More say no more of the mean, and are simulated at each step of a fit.
 constexpr int kMostRequests = 5'000;
 
@@ -44,8 +45,9 @@ bool has_all(CatalogFields& fields, std::initializer_list<const char*> names) {
 }
 
 std::vector<std::int32_t> alike(int requests, double tokens) {
-  return std::vector<std::int32_t>(static_cast<std::size_t>(std::min(requests, kMostRequests)),
-                                   static_cast<std::int32_t>(std::lround(std::max(1.0, tokens))));
+  return std::vector<std::int32_t>(
+      static_cast<std::size_t>(std::min(requests, kMostRequests)),
+      static_cast<std::int32_t>(std::lround(std::clamp(tokens, 1.0, kLongest))));
 }
 
 // Lengths of the requests that were answered; of those that failed the answer has none.
@@ -75,8 +77,8 @@ std::optional<ServedRequests> served_by_vllm(CatalogFields& fields, bool at_any_
   out.at_once = requests;
   out.first_token =
       from_seconds(kPerMillisecond * fields.number("mean_ttft_ms", kLeastMs, kMostMs));
-  out.inputs = alike(requests, fields.number("total_input_tokens", 1, kLongest) / requests);
-  out.outputs = alike(requests, fields.number("total_output_tokens", 1, kLongest) / requests);
+  out.inputs = alike(requests, fields.number("total_input_tokens", 1, kMostTokens) / requests);
+  out.outputs = alike(requests, fields.number("total_output_tokens", 1, kMostTokens) / requests);
   if (has_all(fields, {"input_lens", "output_lens"})) take_lengths(fields, out);
   return out.inputs.empty() ? std::nullopt : std::optional(std::move(out));
 }
@@ -89,7 +91,7 @@ std::optional<ServedRequests> served_by_genai_perf(CatalogFields& fields) {
   const auto mean = [&](const char* name, double least, double most) {
     return fields.object(name).number("avg", least, most);
   };
-  const int requests = static_cast<int>(mean("request_count", 1, kLongest));
+  const int requests = static_cast<int>(mean("request_count", 1, 1e9));
   ServedRequests out;
   out.first_token = from_seconds(kPerMillisecond * mean("time_to_first_token", kLeastMs, kMostMs));
   out.inputs = alike(requests, mean("input_sequence_length", 1, kLongest));

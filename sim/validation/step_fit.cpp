@@ -35,10 +35,10 @@ struct Seen {
 Seen serve(const LlmStep& law, const ServedRequests& asked) {
   constexpr std::int64_t kRoomForAll = std::int64_t{1} << 40;
   const BatchingLimits usual;
-  ContinuousBatching server(
-      law, {.max_sequences = asked.at_once,
-            .max_batched_tokens = std::max(usual.max_batched_tokens, asked.at_once),
-            .cache_tokens = kRoomForAll});
+  const int at_once = std::min(asked.at_once, static_cast<int>(asked.inputs.size()));
+  ContinuousBatching server(law, {.max_sequences = at_once,
+                                  .max_batched_tokens = std::max(usual.max_batched_tokens, at_once),
+                                  .cache_tokens = kRoomForAll});
   TimePoint now;
   std::size_t sent = 0;
   const auto send = [&](std::size_t count) {
@@ -50,7 +50,7 @@ Seen serve(const LlmStep& law, const ServedRequests& asked) {
   };
   Seen seen;
   std::size_t long_answers = 0;
-  send(static_cast<std::size_t>(asked.at_once));
+  send(static_cast<std::size_t>(at_once));
   while (!server.idle()) {
     now = now + server.begin(now);
     const auto answered = server.end(now);

@@ -218,6 +218,16 @@ TEST(FitStep, RunsAtARateAreNotTaken) {
   EXPECT_THAT(fitted.steps, IsEmpty());
 }
 
+// More at once than there are requests is all of them; a day of long prompts has many tokens.
+TEST(FitStep, HugeCountsAreAnswered) {
+  std::string many = file_of(alike(32, 512, 64));
+  many.replace(many.find("\"max_concurrency\": 32"), 21, "\"max_concurrency\": 1000000000");
+  std::string all = file_of(alike(1, 512, 64));
+  all = all.substr(0, all.find(", \"input_lens\"")) + "}";
+  all.replace(all.find("\"total_input_tokens\": ") + 22, 4, "4000000000");
+  EXPECT_EQ(fitted_from({many, all}).steps.size(), 1U);
+}
+
 TEST(FitStep, IsShownAsAScenarioHasIt) {
   const FittedProfiles fitted =
       fitted_from({file_of(alike(1, 512, 64)), file_of(alike(32, 512, 64))});
