@@ -140,21 +140,26 @@ Expected<LlmShape> read_llm_shape(const SourceText& file) {
     fields.fail("model_type", fmt::format("{} is not known here", type), Code::StrategyNotModelled,
                 fmt::format("known are {}", fmt::join(known, ", ")));
   }
-  constexpr int kMost = 1'000'000;
+  // Far beyond what there is, and no product of them overflows.
+  constexpr int kMostLayers = 1'000;
+  constexpr int kMostHeads = 10'000;
+  constexpr int kWidest = 1'000'000;
   const auto& root = located->root;
   const auto given = [&](const char* name) { return fields.has(name) && !root[name].is_null(); };
-  const auto number = [&](const char* name) {
-    return static_cast<int>(fields.integer(name, 1, kMost));
+  const auto number = [&](const char* name, int most) {
+    return static_cast<int>(fields.integer(name, 1, most));
   };
   shape.name = fields.text_or_empty("_name_or_path");
-  shape.layers = number("num_hidden_layers");
-  shape.hidden = number("hidden_size");
-  shape.heads = number("num_attention_heads");
-  shape.kv_heads = given("num_key_value_heads") ? number("num_key_value_heads") : shape.heads;
+  shape.layers = number("num_hidden_layers", kMostLayers);
+  shape.hidden = number("hidden_size", kWidest);
+  shape.heads = number("num_attention_heads", kMostHeads);
+  shape.kv_heads = given("num_key_value_heads")
+                       ? number("num_key_value_heads", std::max(1, shape.heads))
+                       : shape.heads;
   shape.head_size =
-      given("head_dim") ? number("head_dim") : shape.hidden / std::max(1, shape.heads);
-  shape.intermediate = number("intermediate_size");
-  shape.vocabulary = number("vocab_size");
+      given("head_dim") ? number("head_dim", kMostHeads) : shape.hidden / std::max(1, shape.heads);
+  shape.intermediate = number("intermediate_size", kWidest);
+  shape.vocabulary = number("vocab_size", kWidest);
   shape.tied_embeddings = given("tie_word_embeddings") ? fields.flag("tie_word_embeddings")
                                                        : family != kFamilies.end() && family->tied;
   read_precision(fields, root, shape);

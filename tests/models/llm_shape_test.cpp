@@ -127,5 +127,14 @@ TEST(LlmShape, WhatItDoesNotKnowItSays) {
   EXPECT_EQ(problems_of(R"({"model_type": "llama", "num_hidden_layers": -1})").size(), 5U);
 }
 
+// Products of the largest numbers that are taken stay numbers; more keys than queries are none.
+TEST(LlmShape, TheLargestOneIsCounted) {
+  const LlmShape largest = shape_of(config("llama", 1000, 1000000, 10000, 10000, 1000000, 1000000,
+                                           R"(, "head_dim": 10000, "dtype": "float32")"));
+  EXPECT_GT(largest.parameters(), std::int64_t{400'000'000'000'000'000});
+  EXPECT_GT(largest.weights(), Bytes{largest.parameters()});
+  EXPECT_EQ(problems_of(config("llama", 1001, 4096, 32, 64, 11008, 32000)).size(), 2U);
+}
+
 }  // namespace
 }  // namespace slicewise::models
