@@ -53,7 +53,7 @@ bool follows_time(const std::vector<PagePart>& parts) {
 }
 
 std::string page_script(const std::vector<PagePart>& parts) {
-  std::string script = fmt::format("\n{}", page_files::page_js());
+  std::string script = fmt::format("\n{}\n{}", page_files::clipboard_js(), page_files::page_js());
   if (follows_time(parts)) script += fmt::format("\n{}", page_files::time_js());
   return script;
 }

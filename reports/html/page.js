@@ -36,18 +36,6 @@
     });
   }
 
-  const copied = async (text) => {
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      const area = document.createElement('textarea');
-      area.value = text;
-      document.body.append(area);
-      area.select();
-      document.execCommand('copy');
-      area.remove();
-    }
-  };
   for (const button of document.querySelectorAll('button.copy')) {
     const name = button.textContent;
     const label = button.getAttribute('aria-label') || name;

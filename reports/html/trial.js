@@ -157,17 +157,7 @@
   });
   at('trial-copy').addEventListener('click', async () => {
     const told = await ask(quick, 'export', changes(), ['--to', 'scenario']);
-    const text = told.files[''] || failed(told);
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      const area = document.createElement('textarea');
-      area.value = text;
-      document.body.append(area);
-      area.select();
-      document.execCommand('copy');
-      area.remove();
-    }
+    await copied(told.files[''] || failed(told));
     say('Copied: the scenario with what was moved.');
   });
   begin();

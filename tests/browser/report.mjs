@@ -4,61 +4,20 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { createRequire } from 'node:module';
-import { test, after } from 'node:test';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { browser, desktop, open, overflow, phone, violations } from './chromium.mjs';
 
-const [executablePath, ...given] = process.argv.slice(2);
+const given = process.argv.slice(3);
 // That of a trace has parts of its own.
 const isReplay = (page) => basename(page) === 'replay.html';
 const pages = given.filter((page) => !isReplay(page));
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const desktop = { width: 1366, height: 768 };
-const phone = { width: 390, height: 844 };
 const screenshots = process.env.SLICEWISE_SCREENSHOTS;
 // What the page "jobs" looked like when somebody last looked at it.
 const pictures = {
   desktop: fileURLToPath(new URL('../../reports/html/first-screen.png', import.meta.url)),
   phone: fileURLToPath(new URL('first-screen-phone.png', import.meta.url)),
 };
-
-const browser = await chromium.launch({
-  executablePath,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-});
-after(() => browser.close());
-
-// A page whose `wrong` has what it asked for, and the errors that it logged.
-async function open(path, options = {}) {
-  const context = await browser.newContext(
-    { viewport: desktop, reducedMotion: 'reduce', ...options });
-  const page = await context.newPage();
-  const address = pathToFileURL(path).href;
-  const wrong = [];
-  page.on('request', (request) => {
-    if (request.url() !== address) wrong.push('asked for ' + request.url());
-  });
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') wrong.push(message.text());
-  });
-  page.on('pageerror', (error) => wrong.push(String(error)));
-  await page.goto(address);
-  return { page, wrong, close: () => context.close() };
-}
-
-const overflow = (page) => page.evaluate(
-  () => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-
-async function violations(page) {
-  const { violations: found } = await page.evaluate(() => axe.run(document, {
-    runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-  }));
-  return found.map(({ id, nodes }) =>
-    id + ': ' + nodes.slice(0, 3).map((n) => n.html.slice(0, 120) + ' ' +
-      (n.any[0]?.message ?? '')).join(' | '));
-}
 
 const openAll = (page) => page.evaluate(
   () => document.querySelectorAll('details').forEach((d) => { d.open = true; }));
@@ -268,7 +227,6 @@ for (const path of pages) {
     });
 
     // As test code, not as content: the page's own policy lets in nothing.
-    await page.evaluate(axe);
     await openAll(page);
     for (const colorScheme of ['light', 'dark']) {
       await t.test(`has no accessibility violations, ${colorScheme}`, async () => {
@@ -321,7 +279,6 @@ for (const path of given.filter(isReplay)) {
       const words = await readouts.allTextContents();
       assert.equal(new Set(words.map((text) => text.split(': ')[0])).size, 1);
     });
-    await page.evaluate(axe);
     await openAll(page);
     for (const colorScheme of ['light', 'dark']) {
       await page.emulateMedia({ colorScheme });

@@ -2,52 +2,23 @@
 //   node web.mjs CHROMIUM PAGE EXPECTED    EXPECTED: a file of JSON with what the program says
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { test, after } from 'node:test';
-import { pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
+import { test } from 'node:test';
+import { open as openPage, overflow, phone, violations } from './chromium.mjs';
 
-const [executablePath, path, expected] = process.argv.slice(2);
+const [path, expected] = process.argv.slice(3);
 const { csv, plan, findings, trace, replayed } = JSON.parse(readFileSync(expected, 'utf8'));
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const browser = await chromium.launch({
-  executablePath,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-});
-after(() => browser.close());
 
 async function open(options = {}) {
-  const context = await browser.newContext(
-    { viewport: { width: 1366, height: 768 }, reducedMotion: 'reduce', ...options });
-  const page = await context.newPage();
-  page.setDefaultTimeout(120_000);
-  const wrong = [];
-  const address = pathToFileURL(path).href;
-  page.on('request', (request) => {
-    if (!/^(blob:|about:|data:)/.test(request.url()) && request.url() !== address) wrong.push(request.url());
-  });
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') wrong.push(message.text());
-  });
-  page.on('pageerror', (error) => wrong.push(String(error)));
-  await page.goto(address);
-  await page.locator('#start optgroup').nth(1).waitFor({ state: 'attached' });
-  return { page, wrong, close: () => context.close() };
+  const opened = await openPage(path, { makes: /^(blob:|about:|data:)/, ...options });
+  opened.page.setDefaultTimeout(120_000);
+  await opened.page.locator('#start optgroup').nth(1).waitFor({ state: 'attached' });
+  return opened;
 }
 
 // Python reads the line ends of CSV as those of its own.
 const shown = async (page) => (await page.locator('#table').textContent()).replaceAll('\r\n', '\n');
 const exited = (page) => page.locator('#said', { hasText: /^Exit code/ }).waitFor();
 const idle = (page) => page.locator('#answer[aria-busy=false]').waitFor();
-
-async function violations(page) {
-  const { violations: found } = await page.evaluate(() => axe.run(document, {
-    runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-    iframes: false,  // the report is held to them by report.mjs
-  }));
-  return found.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map((n) => n.html.slice(0, 120)));
-}
 
 test('an example by keyboard alone: figures of the program, and its report', async () => {
   const { page, wrong, close } = await open();
@@ -144,13 +115,12 @@ test('the page never waits for the engine, and stops it', async () => {
 });
 
 test('accessible, light and dark, and on a phone', async () => {
-  const { page, close } = await open({ viewport: { width: 390, height: 844 } });
+  const { page, close } = await open({ viewport: phone });
   await page.locator('#start').selectOption('example aws-cifar10.yaml');
   await page.locator('[data-verb=run]').click();
   await exited(page);
   await idle(page);
-  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth));
-  await page.evaluate(axe);
+  assert.ok(await overflow(page) <= 0);
   for (const colorScheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme });
     assert.deepEqual(await violations(page), []);
