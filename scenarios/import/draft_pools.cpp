@@ -7,6 +7,7 @@
 
 #include "slicewise/scenarios/gpu_resource.hpp"
 
+#include "node_pool_choice.hpp"
 #include "scenario_draft.hpp"
 
 // The pools of a scenario on its way: which of them has what pods ask for, and how many nodes.
@@ -53,8 +54,7 @@ std::int64_t units_per_gpu(const DraftPool& pool) {
 }  // namespace
 
 std::int64_t gpus_of(const std::string& type, const ImportOptions& options) {
-  const auto known = std::ranges::find(options.instances, type, &InstanceGpus::name);
-  return known == options.instances.end() ? 1 : known->count;
+  return instance_called(type, options.instances).count;
 }
 
 DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,
@@ -112,17 +112,6 @@ const ResourceClaim* claim_called(const ScenarioDraft& draft, const std::string&
   return found == draft.claims.end() ? nullptr : &*found;
 }
 
-// "-nvidia-a10g-" of "'NVIDIA A10G'".
-std::string words_of(const std::string& text) {
-  std::string words = "-";
-  for (const char c : text) {
-    const bool upper = c >= 'A' && c <= 'Z';
-    const bool stands = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
-    words += upper ? static_cast<char>(c + 32) : stands ? c : '-';
-  }
-  return words + "-";
-}
-
 // Of a type with the GPU that the claim's selectors name.
 DraftPool claimed_pool(const ScenarioDraft& draft, const std::string& name,
                        const ImportOptions& options) {
@@ -132,15 +121,51 @@ DraftPool claimed_pool(const ScenarioDraft& draft, const std::string& name,
   pool.sharing_is_assumed = true;
   std::string asked;
   for (const Located<std::string>& selector : claim_called(draft, name)->selectors) {
-    asked += words_of(selector.value);
+    asked += selector.value + " ";
   }
   const InstanceGpus* best = nullptr;
   for (const InstanceGpus& type : options.instances) {
-    if (type.gpu.empty() || asked.find("-" + type.gpu + "-") == std::string::npos) continue;
+    if (!names_gpu(asked, type.gpu)) continue;
     if (best == nullptr || type.count < best->count) best = &type;
   }
   if (best != nullptr) pool.instance_type = best->name;
   return pool;
+}
+
+}  // namespace
+
+namespace {
+
+bool chooses_type(const DraftWorkload& workload, const ImportOptions& options) {
+  return !type_asked_for(workload.nodes, workload.gpus, options.instances).empty();
+}
+
+bool takes(const DraftPool& pool, const DraftWorkload& workload, const ImportOptions& options) {
+  const bool suits =
+      !chooses_type(workload, options) ||
+      has_labels(instance_called(pool.instance_type, options.instances), workload.nodes);
+  return suits && offers(pool, workload);
+}
+
+// Nodes that no file has: of the type that the pods choose, where they do.
+void add_pool_for(const DraftWorkload& workload, ScenarioDraft& draft,
+                  const ImportOptions& options) {
+  const bool is_there = std::ranges::any_of(
+      draft.pools, [&](const DraftPool& pool) { return takes(pool, workload, options); });
+  if (is_there) return;
+  DraftPool pool = workload.claim.empty()
+                       ? assumed_pool(workload.resource, workload.gpus, options.replicas)
+                       : claimed_pool(draft, workload.claim, options);
+  const std::string type = type_asked_for(workload.nodes, workload.gpus, options.instances);
+  if (!type.empty()) {
+    pool.instance_type = type;
+    pool.type_is_assumed = false;
+  }
+  DraftPool shared = pool;
+  shared.sharing = draft.sharing;
+  shared.sharing_is_assumed = false;
+  const bool is_shared = !draft.sharing.empty() && offers(shared, workload);
+  draft.pools.push_back(is_shared ? std::move(shared) : std::move(pool));
 }
 
 }  // namespace
@@ -154,13 +179,10 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
     }
     workload.name = new_name(workload.name, names);
   }
-  for (const DraftWorkload& workload : draft.workloads) {
-    const bool is_offered = std::ranges::any_of(
-        draft.pools, [&](const DraftPool& pool) { return offers(pool, workload); });
-    if (is_offered) continue;
-    draft.pools.push_back(workload.claim.empty()
-                              ? assumed_pool(workload.resource, workload.gpus, options.replicas)
-                              : claimed_pool(draft, workload.claim, options));
+  for (const bool chooses : {true, false}) {
+    for (const DraftWorkload& workload : draft.workloads) {
+      if (chooses_type(workload, options) == chooses) add_pool_for(workload, draft, options);
+    }
   }
   std::map<std::string, int> pools;
   for (DraftPool& pool : draft.pools) {
@@ -169,7 +191,7 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
     std::int64_t units = 0;
     std::set<std::string> counted;  // claims that pods share
     for (const DraftWorkload& workload : draft.workloads) {
-      if (!offers(pool, workload)) continue;
+      if (!takes(pool, workload, options)) continue;
       constexpr std::int64_t kMost = 1'000'000;
       const auto claim = claim_called(draft, workload.claim);
       const bool is_shared = claim != nullptr && !claim->is_template;

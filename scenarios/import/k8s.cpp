@@ -86,7 +86,11 @@ class ClusterImport {
           fmt::format("EC2NodeClass {}: no NodePool here uses it", node_class.name.substr(0, 60)),
           [] { return SourceLocation{}; });
     }
-    share_assumed_pool();
+    draft_.sharing = plugin_sharing(nullptr, "");
+    // Of a cluster its nodes are known: what they have not, stays Pending.
+    if (is_live_) {
+      for (DraftWorkload& workload : draft_.workloads) workload.nodes.clear();
+    }
     complete(draft_, options_);
     keep_selectors_that_match();
     keep_labels_that_are_refused();
@@ -317,17 +321,17 @@ class ClusterImport {
       report_.remark(ImportRemark::Kind::Note, "limits.nodes of node pools: taken as their nodes",
                      where);
     }
-    const WantedInstance wanted = wanted_by(group.requirements);
-    pool.instance_type = type_of(wanted, options_.instances);
-    pool.type_is_assumed = wanted.type.empty();
-    if (wanted.capacity == "spot" || wanted.capacity == "reserved") {
-      pool.capacity_type = wanted.capacity;
-      pool.falls_back = wanted.falls_back;
+    pool.instance_type = type_asked_for(group.requirements, 1, options_.instances);
+    pool.type_is_assumed = group.types.empty();
+    const CapacityChoice capacity = capacity_of(group.requirements);
+    if (capacity.type == "spot" || capacity.type == "reserved") {
+      pool.capacity_type = capacity.type;
+      pool.falls_back = capacity.falls_back;
     }
     if (pool.instance_type.empty()) {
       pool.instance_type = "g5.xlarge";
       report_.guessed("node pools that name no instance type: g5.xlarge", where);
-    } else if (wanted.type.empty()) {
+    } else if (pool.type_is_assumed) {
       report_.guessed("instance types of node pools, from their requirements", where);
     }
     // A limit of nodes alone is how exported pools say how many there are.
@@ -409,22 +413,12 @@ class ClusterImport {
     return text + "}" + (shared.empty() ? "" : "\n    " + shared);
   }
 
-  // Plugin settings without node pools: the nodes are assumed, their sharing is not.
-  void share_assumed_pool() {
-    if (!draft_.pools.empty()) return;
-    const std::string sharing = plugin_sharing(nullptr, "");
-    if (sharing.empty()) return;
-    DraftPool pool = assumed_pool(std::string(kGpuResource), draft_.workloads.front().gpus, {});
-    pool.sharing = sharing;
-    pool.sharing_is_assumed = false;
-    draft_.pools.push_back(std::move(pool));
-  }
-
   void keep_selectors_that_match() {
     for (DraftWorkload& workload : draft_.workloads) {
       std::erase_if(workload.node_selector, [&](const auto& label) {
         const bool is_known = std::ranges::any_of(draft_.pools, [&](const DraftPool& pool) {
-          return std::ranges::find(pool.labels, label) != pool.labels.end();
+          return std::ranges::find(pool.labels, label) != pool.labels.end() ||
+                 (label.first == kInstanceTypeLabel && label.second == pool.instance_type);
         });
         // Labels that programs set choose a pool, which need not have them in a scenario.
         if (!is_known && !is_set_by_others(label.first)) {

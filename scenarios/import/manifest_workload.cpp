@@ -287,6 +287,11 @@ class WorkloadDraft {
     }
     for (const KeyValue& label : pod_.node_selector) {
       workload_.node_selector.emplace_back(label.key, label.value);
+      workload_.nodes.push_back({label.key, "In", {label.value}, label.where});
+    }
+    if (pod_.affinity.size() == 1) {
+      const std::vector<NodeRequirement>& required = pod_.affinity.front();
+      workload_.nodes.insert(workload_.nodes.end(), required.begin(), required.end());
     }
     for (const KeyValue& label : pod_.labels) workload_.labels.emplace_back(label.key, label.value);
     workload_.anti_affinity = pod_.anti_affinity;

@@ -8,47 +8,96 @@
 
 namespace slicewise::scenarios {
 
-WantedInstance wanted_by(const std::vector<NodeRequirement>& requirements) {
-  WantedInstance wanted;
-  for (const NodeRequirement& requirement : requirements) {
-    if (requirement.op != "In" || requirement.values.empty()) continue;
-    const std::string& value = requirement.values.front();
-    const std::string& key = requirement.key;
-    if (key == "node.kubernetes.io/instance-type") wanted.type = value;
-    if (key == "karpenter.k8s.aws/instance-family") wanted.family = value;
-    if (key == "karpenter.k8s.aws/instance-size") wanted.size = value;
-    if (key == "karpenter.k8s.aws/instance-gpu-name") wanted.gpu = value;
-    if (key == "karpenter.k8s.aws/instance-gpu-count") wanted.gpu_count = value;
-    if (key != "karpenter.sh/capacity-type") continue;
-    const auto has = [&](std::string_view type) {
-      return std::ranges::find(requirement.values, type) != requirement.values.end();
-    };
-    // Of both Karpenter takes spot while there is any.
-    wanted.falls_back = has("spot") && has("on-demand");
-    wanted.capacity = wanted.falls_back ? "spot" : value;
+namespace {
+
+constexpr std::string_view kFamily = "karpenter.k8s.aws/instance-family";
+constexpr std::string_view kSize = "karpenter.k8s.aws/instance-size";
+constexpr std::string_view kGpuName = "karpenter.k8s.aws/instance-gpu-name";
+constexpr std::string_view kGpuCount = "karpenter.k8s.aws/instance-gpu-count";
+constexpr std::string_view kProduct = "nvidia.com/gpu.product";
+
+// The first value that nodes may have of a label; "" when it is left open.
+std::string first_of(std::span<const NodeRequirement> required, std::string_view label) {
+  for (const NodeRequirement& one : required) {
+    if (one.key == label && one.op == "In" && !one.values.empty()) return one.values.front();
   }
-  return wanted;
+  return {};
 }
 
-std::string type_of(const WantedInstance& wanted, std::span<const InstanceGpus> instances) {
-  if (!wanted.type.empty()) return wanted.type;
-  if (!wanted.family.empty() && (!wanted.size.empty() || wanted.gpu_count.empty())) {
-    return fmt::format("{}.{}", wanted.family, wanted.size.empty() ? "xlarge" : wanted.size);
+// True of labels that types do not decide, and of their number of GPUs: pods have as many or fewer.
+bool has_label(const InstanceGpus& type, std::string_view label, const std::string& value) {
+  const std::size_t dot = std::min(type.name.find('.'), type.name.size());
+  if (label == kInstanceTypeLabel) return type.name == value;
+  if (label == kFamily) return type.name.substr(0, dot) == value;
+  if (label == kSize) return type.name.substr(dot) == "." + value;
+  if (label == kGpuName) return type.gpu == value;
+  return label != kProduct || names_gpu(value, type.gpu);
+}
+
+// "-nvidia-a10g-" of "NVIDIA-A10G".
+std::string words_of(std::string_view text) {
+  std::string words = "-";
+  for (const char c : text) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    const bool stands = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+    words += upper ? static_cast<char>(c + 32) : stands ? c : '-';
   }
-  if (wanted.family.empty() && wanted.gpu.empty()) return {};
-  const auto count = whole_of(wanted.gpu_count).value_or(1);
+  return words + "-";
+}
+
+}  // namespace
+
+bool names_gpu(std::string_view text, const std::string& gpu) {
+  return !gpu.empty() && words_of(text).find("-" + gpu + "-") != std::string::npos;
+}
+
+bool has_labels(const InstanceGpus& type, std::span<const NodeRequirement> required) {
+  return std::ranges::all_of(required, [&](const NodeRequirement& one) {
+    return one.op != "In" || std::ranges::any_of(one.values, [&](const std::string& value) {
+             return has_label(type, one.key, value);
+           });
+  });
+}
+
+InstanceGpus instance_called(const std::string& type, std::span<const InstanceGpus> instances) {
+  const auto known = std::ranges::find(instances, type, &InstanceGpus::name);
+  return known == instances.end() ? InstanceGpus{type, {}, 1} : *known;
+}
+
+std::string type_asked_for(std::span<const NodeRequirement> required, std::int64_t gpus,
+                           std::span<const InstanceGpus> instances) {
+  std::string named = first_of(required, kInstanceTypeLabel);
+  if (!named.empty()) return named;
+  const std::string family = first_of(required, kFamily);
+  const std::string size = first_of(required, kSize);
+  if (!family.empty() && !size.empty()) return fmt::format("{}.{}", family, size);
+  if (family.empty() && first_of(required, kGpuName).empty() &&
+      first_of(required, kProduct).empty()) {
+    return {};
+  }
+  gpus = std::max(gpus, whole_of(first_of(required, kGpuCount)).value_or(1));
   const InstanceGpus* best = nullptr;
   for (const InstanceGpus& type : instances) {
-    if (!wanted.gpu.empty() && type.gpu != wanted.gpu) continue;
-    if (!wanted.family.empty() && !type.name.starts_with(wanted.family + ".")) continue;
-    const bool fits = type.count >= count;
-    const bool best_fits = best != nullptr && best->count >= count;
+    if (!has_labels(type, required)) continue;
+    const bool fits = type.count >= gpus;
+    const bool best_fits = best != nullptr && best->count >= gpus;
     const bool is_better = best == nullptr || (fits && !best_fits) ||
                            (fits && type.count < best->count) ||
                            (!fits && !best_fits && type.count > best->count);
     if (is_better) best = &type;
   }
   return best == nullptr ? std::string() : best->name;
+}
+
+CapacityChoice capacity_of(std::span<const NodeRequirement> required) {
+  const auto capacity =
+      std::ranges::find(required, "karpenter.sh/capacity-type", &NodeRequirement::key);
+  if (capacity == required.end() || capacity->op != "In" || capacity->values.empty()) return {};
+  const auto has = [&](std::string_view type) {
+    return std::ranges::find(capacity->values, type) != capacity->values.end();
+  };
+  if (has("spot") && has("on-demand")) return {"spot", true};
+  return {capacity->values.front(), false};
 }
 
 std::vector<std::string> choice_of(const NodeGroupFile& group,
@@ -64,8 +113,8 @@ std::vector<std::string> choice_of(const NodeGroupFile& group,
     }
     return decltype(NodeRequirement::values){};
   };
-  const auto sizes = values("karpenter.k8s.aws/instance-size");
-  for (const std::string& family : values("karpenter.k8s.aws/instance-family")) {
+  const auto sizes = values(kSize);
+  for (const std::string& family : values(kFamily)) {
     for (const std::string& size : sizes) {
       const std::string type = fmt::format("{}.{}", family, size);
       if (std::ranges::find(instances, type, &InstanceGpus::name) != instances.end()) {

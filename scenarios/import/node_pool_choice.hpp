@@ -7,24 +7,31 @@
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/import.hpp"
 
-// Which instance types a NodePool lets Karpenter choose.
+// Which instance types a NodePool lets Karpenter choose, and which ones pods choose by their nodes'
+// labels.
 namespace slicewise::scenarios {
 
-// What Karpenter may choose from: the first value of each requirement that counts.
-struct WantedInstance {
-  std::string type;
-  std::string family;
-  std::string size;
-  std::string gpu;
-  std::string gpu_count = "1";
-  std::string capacity;
-  bool falls_back = false;
+// Whether a text, "NVIDIA-A10G-SHARED", names the GPU, "a10g".
+bool names_gpu(std::string_view text, const std::string& gpu);
+
+// Whether nodes of the type have the labels, as far as types decide them: their own name, family
+// and size, and the name of their GPUs.
+bool has_labels(const InstanceGpus& type, std::span<const NodeRequirement> required);
+
+// What is known of a type; of one that is not known, a GPU.
+InstanceGpus instance_called(const std::string& type, std::span<const InstanceGpus> instances);
+
+// The type that is asked for by labels of nodes: as it is named, or the smallest with the labels
+// and so many GPUs, which label or pod want, or with the most that there are. "": they leave it
+// open, or none has them.
+std::string type_asked_for(std::span<const NodeRequirement> required, std::int64_t gpus,
+                           std::span<const InstanceGpus> instances);
+
+struct CapacityChoice {
+  std::string type;         // "" left open
+  bool falls_back = false;  // of spot and on demand Karpenter takes spot while there is any
 };
-
-WantedInstance wanted_by(const std::vector<NodeRequirement>& requirements);
-
-// The smallest type that has the GPUs; "" when none has.
-std::string type_of(const WantedInstance& wanted, std::span<const InstanceGpus> instances);
+CapacityChoice capacity_of(std::span<const NodeRequirement> required);
 
 // The types with GPUs, as they are named, or all sizes of their families.
 std::vector<std::string> choice_of(const NodeGroupFile& group,

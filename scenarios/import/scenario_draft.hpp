@@ -53,6 +53,7 @@ struct DraftWorkload {
   std::optional<std::int64_t> backoff_limit;
   std::vector<std::string> tolerations;  // as flow mappings
   DraftLabels node_selector;
+  std::vector<NodeRequirement> nodes;  // that it runs on, by their labels
   DraftLabels labels;
   std::vector<PodAffinityTerm> anti_affinity;
   DraftLabels annotations;
@@ -77,6 +78,7 @@ struct ScenarioDraft {
   std::vector<DraftPool> pools;
   std::vector<DraftWorkload> workloads;
   std::vector<ResourceClaim> claims{};
+  std::string sharing{};  // of nodes that no file has, as DraftPool's
 };
 
 ScenarioText written(const ScenarioDraft& draft);

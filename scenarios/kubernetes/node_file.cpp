@@ -11,8 +11,6 @@
 namespace slicewise::scenarios::manifests {
 namespace {
 
-constexpr std::string_view kInstanceType = "node.kubernetes.io/instance-type";
-
 std::string family_of(const Node& group) {
   std::string family = text_below(&group, {"amiFamily"});
   std::ranges::transform(family, family.begin(), [](char c) {
@@ -50,7 +48,7 @@ void read_node_pool(Context& context, const Node& object) {
   group.consolidation = text_below(disruption, {"consolidationPolicy"});
   group.consolidates_after = text_below(disruption, {"consolidateAfter"});
   for (const NodeRequirement& requirement : group.requirements) {
-    if (requirement.key != kInstanceType || requirement.op != "In") continue;
+    if (requirement.key != kInstanceTypeLabel || requirement.op != "In") continue;
     for (const std::string& type : requirement.values) {
       group.types.push_back({type, requirement.where});
     }
@@ -125,7 +123,7 @@ void read_node(Context& context, const Node& object) {
     group.allocatable = whole_amounts_of(allocatable);
   }
   for (const KeyValue& label : group.labels) {
-    if (label.key == kInstanceType) group.types.push_back({label.value, label.where});
+    if (label.key == kInstanceTypeLabel) group.types.push_back({label.value, label.where});
   }
   context.files.groups.push_back(std::move(group));
 }

@@ -17,7 +17,6 @@ using scenarios::NodeOverlayFile;
 using scenarios::NodeRequirement;
 using scenarios::ResourceAmount;
 
-constexpr std::string_view kTypeLabel = "node.kubernetes.io/instance-type";
 constexpr std::string_view kCountLabel = "karpenter.k8s.aws/instance-gpu-count";
 
 bool is_gpu_name(std::string_view resource) { return resource.starts_with("nvidia.com/"); }
@@ -36,7 +35,7 @@ PinnedGpus pinned_gpus(const LintInput& input, const NodeOverlayFile& overlay) {
       if (text.size() == 1 && text[0] >= '0' && text[0] <= '9') return {true, text[0] - '0'};
       if (text == "16") return {true, 16};
     }
-    if (requirement.key != kTypeLabel) continue;
+    if (requirement.key != scenarios::kInstanceTypeLabel) continue;
     std::set<std::int64_t> counts;
     bool all_known = true;
     for (const std::string& name : requirement.values) {
@@ -66,7 +65,7 @@ bool is_for_pool(const NodeOverlayFile& overlay, const NodeOffer& offer) {
   // Of types that the catalogue does not have only the name is known.
   const auto names_it = [&](const auto& type) {
     return std::ranges::all_of(of_types, [&](const NodeRequirement* requirement) {
-      return requirement->key != kTypeLabel || requirement->op != "In" ||
+      return requirement->key != scenarios::kInstanceTypeLabel || requirement->op != "In" ||
              std::ranges::find(requirement->values, type.value) != requirement->values.end();
     });
   };

@@ -46,7 +46,7 @@ std::string gpu_name_of(const models::InstanceType& type) {
 // What Karpenter's labels say about an instance type; "" for labels that are not known here.
 std::string property_of(const models::InstanceType& type, std::string_view key) {
   const std::size_t dot = type.name.find('.');
-  if (key == "node.kubernetes.io/instance-type") return type.name;
+  if (key == scenarios::kInstanceTypeLabel) return type.name;
   if (key == "karpenter.k8s.aws/instance-family") return type.name.substr(0, dot);
   if (key == "karpenter.k8s.aws/instance-size") return type.name.substr(dot + 1);
   if (key == "karpenter.k8s.aws/instance-category") return type.name.substr(0, 1);

@@ -276,6 +276,51 @@ spec: {template: {spec: {requirements: [)" +
   EXPECT_EQ(with("4", family).instance_type.value, "g6.12xlarge");
 }
 
+std::string deployment(const std::string& name, const std::string& nodes, int gpus = 1) {
+  return "---\nkind: Deployment\nmetadata: {name: " + name + "}\nspec: {template: {spec: {" +
+         nodes + ",\n  containers: [{name: c, resources: {limits: {nvidia.com/gpu: " +
+         std::to_string(gpus) + "}}}]}}}\n";
+}
+
+// They were g5.xlarge, whatever the pods selected.
+TEST(ImportK8s, NodesThatNoFileHasAreOfTheTypeThatPodsSelect) {
+  ImportOptions options;
+  options.instances = {
+      {"g4dn.xlarge", "t4", 1}, {"g4dn.12xlarge", "t4", 4}, {"g6.xlarge", "l4", 1}};
+  const Written result =
+      k8s({deployment("open", "nodeSelector: {team: a}"),
+           deployment("named", "nodeSelector: {node.kubernetes.io/instance-type: g6e.xlarge}"),
+           deployment("large", "nodeSelector: {karpenter.k8s.aws/instance-family: g4dn}", 4),
+           deployment("small", "nodeSelector: {nvidia.com/gpu.product: Tesla-T4}"),
+           deployment("affine",
+                      "affinity: {nodeAffinity: {"
+                      "requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
+                      "[{matchExpressions: [{key: karpenter.k8s.aws/instance-gpu-name, "
+                      "operator: In, values: [l4]}]}]}}}")},
+          options);
+  std::vector<std::string> types;
+  for (const NodePool& pool : result.scenario.node_pools) {
+    types.push_back(pool.instance_type.value + " x " + std::to_string(pool.nodes));
+  }
+  // The two T4 Deployments have nodes of one kind, and "open" runs where there is room.
+  EXPECT_EQ(types,
+            (std::vector<std::string>{"g6e.xlarge x 2", "g4dn.12xlarge x 2", "g6.xlarge x 2"}));
+  ASSERT_EQ(result.scenario.workloads.size(), 5U);
+  EXPECT_EQ(
+      result.scenario.workloads[1].pod.node_selector,
+      (std::map<std::string, std::string>{{"node.kubernetes.io/instance-type", "g6e.xlarge"}}));
+  EXPECT_TRUE(result.scenario.workloads[0].pod.node_selector.empty());
+}
+
+TEST(ImportK8s, NodesThatNoFileHasShareAsThePluginIsSet) {
+  const Written result =
+      k8s({std::string(kValues),
+           deployment("named", "nodeSelector: {node.kubernetes.io/instance-type: g6.xlarge}")});
+  ASSERT_EQ(result.scenario.node_pools.size(), 1U);
+  EXPECT_EQ(result.scenario.node_pools[0].instance_type.value, "g6.xlarge");
+  EXPECT_TRUE(result.scenario.node_pools[0].device_plugin);
+}
+
 // As the scheduler counts: an init container that always restarts stays beside the others.
 TEST(ImportK8s, SidecarsAreReservedBesideTheContainers) {
   const Written result = k8s({R"(
@@ -446,64 +491,6 @@ TEST(ImportK8s, WithoutWorkloadsThereIsNothingToSimulate) {
   EXPECT_EQ(k8s({"a: [1"}).said.errors.at(0).code, Code::YamlSyntax);
   EXPECT_EQ(k8s({",\"labe,ls\"od"}).said.errors.at(0).code, Code::YamlSyntax);  // a stray comma
   EXPECT_EQ(k8s({std::string(100'000, '[')}).said.errors.at(0).code, Code::YamlSyntax);
-}
-
-TEST(PodScenario, PodsOfOneControllerAreAWorkload) {
-  const auto pod = [](const std::string& name, const std::string& owner, const std::string& phase) {
-    return R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"ml","uid":")" + name +
-           R"(","creationTimestamp":"2024-06-10T06:00:00Z","ownerReferences":[)" + owner +
-           R"(]},"spec":{"nodeSelector":{"node.kubernetes.io/instance-type":"g4dn.xlarge"},
-"containers":[{"resources":{"limits":{"nvidia.com/gpu":"1"}}}]},"status":{"phase":")" +
-           phase +
-           R"(","conditions":[{"type":"PodScheduled","status":"True",
-"lastTransitionTime":"2024-06-10T06:00:05Z"}],"containerStatuses":[{"state":{"terminated":{
-"finishedAt":"2024-06-10T06:01:45Z"}}}]}})";
-  };
-  const std::string set = R"({"kind":"StatefulSet","name":"db"})";
-  const Written result =
-      written(ImportKind::Pods,
-              {pod("db-0", set, "Succeeded") + pod("db-1", set, "Succeeded") +
-               pod("a", R"({"kind":"Job","name":"train"})", "Succeeded") +
-               pod("b", R"({"kind":"Job","name":"train"})", "Failed") + pod("c", "", "Succeeded")});
-  ASSERT_EQ(result.scenario.workloads.size(), 3U);
-  EXPECT_EQ(result.scenario.workloads[0].kind, WorkloadKind::Service);
-  EXPECT_EQ(result.scenario.workloads[0].count, 2);
-  EXPECT_EQ(result.scenario.workloads[1].kind, WorkloadKind::Job);
-  EXPECT_EQ(result.scenario.workloads[1].count, 2);
-  EXPECT_NE(result.yaml.find("unitTime: 1000000us"), std::string::npos);  // 100 units in 100 s
-  EXPECT_NE(result.yaml.find("instanceType: \"g4dn.xlarge\"\n"), std::string::npos);
-}
-
-TEST(PrometheusQueries, NoAnswerHasMoreThan11000Points) {
-  const auto window = prometheus_window("1718000000", "1719200000", "60s", 0);
-  ASSERT_TRUE(window);
-  std::int64_t points = 0;
-  std::int64_t expected_start = 1'718'000'000;
-  for (const PrometheusQuery& query : prometheus_queries(*window)) {
-    if (query.metric != "kube_pod_created") continue;
-    const auto value = [&](std::string_view key) {
-      return std::stoll(query.path.substr(query.path.find(key) + key.size()));
-    };
-    const std::int64_t start = value("&start=");
-    const std::int64_t of_answer = (value("&end=") - start) / 60 + 1;
-    EXPECT_EQ(start, expected_start);  // seams neither repeat nor lose a point
-    EXPECT_LE(of_answer, kMostPoints);
-    expected_start = start + of_answer * 60;
-    points += of_answer;
-  }
-  EXPECT_EQ(points, 20'001);
-}
-
-TEST(PrometheusQueries, TheWindowInWords) {
-  const auto day = prometheus_window("", "2024-06-10T06:13:20Z", "", 0);
-  ASSERT_TRUE(day);
-  EXPECT_EQ(day->end_s, 1'718'000'000);
-  EXPECT_EQ(day->start_s, 1'718'000'000 - 86'400);
-  EXPECT_EQ(day->step_s, 60);
-  EXPECT_EQ(prometheus_window("", "", "", 1'718'000'000)->end_s, 1'718'000'000);
-  EXPECT_FALSE(prometheus_window("2", "1", "", 0));
-  EXPECT_FALSE(prometheus_window("yesterday", "1", "", 0));
-  EXPECT_FALSE(prometheus_window("1", "2", "100ms", 0));
 }
 
 TEST(ImportK8s, ThoseOfOneNameAreNumberedAndTheFirstOfManyLinesNamed) {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "imported_jobs.hpp"
+#include "imported_scenario.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -328,6 +328,32 @@ TEST(ImportPods, ManifestsAndOtherTextsAreRefused) {
   EXPECT_EQ(pods("").errors.at(0).code, Code::TraceFormat);
   EXPECT_EQ(pods(R"({"kind":"List","items":[]})").errors.at(0).code, Code::TraceFormat);
   EXPECT_EQ(pods(std::string(200'000, '[')).errors.at(0).code, Code::TraceFormat);
+}
+
+TEST(PodScenario, PodsOfOneControllerAreAWorkload) {
+  const auto pod = [](const std::string& name, const std::string& owner, const std::string& phase) {
+    return R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"ml","uid":")" + name +
+           R"(","creationTimestamp":"2024-06-10T06:00:00Z","ownerReferences":[)" + owner +
+           R"(]},"spec":{"nodeSelector":{"node.kubernetes.io/instance-type":"g4dn.xlarge"},
+"containers":[{"resources":{"limits":{"nvidia.com/gpu":"1"}}}]},"status":{"phase":")" +
+           phase +
+           R"(","conditions":[{"type":"PodScheduled","status":"True",
+"lastTransitionTime":"2024-06-10T06:00:05Z"}],"containerStatuses":[{"state":{"terminated":{
+"finishedAt":"2024-06-10T06:01:45Z"}}}]}})";
+  };
+  const std::string set = R"({"kind":"StatefulSet","name":"db"})";
+  const Written result =
+      written(ImportKind::Pods,
+              {pod("db-0", set, "Succeeded") + pod("db-1", set, "Succeeded") +
+               pod("a", R"({"kind":"Job","name":"train"})", "Succeeded") +
+               pod("b", R"({"kind":"Job","name":"train"})", "Failed") + pod("c", "", "Succeeded")});
+  ASSERT_EQ(result.scenario.workloads.size(), 3U);
+  EXPECT_EQ(result.scenario.workloads[0].kind, WorkloadKind::Service);
+  EXPECT_EQ(result.scenario.workloads[0].count, 2);
+  EXPECT_EQ(result.scenario.workloads[1].kind, WorkloadKind::Job);
+  EXPECT_EQ(result.scenario.workloads[1].count, 2);
+  EXPECT_NE(result.yaml.find("unitTime: 1000000us"), std::string::npos);  // 100 units in 100 s
+  EXPECT_NE(result.yaml.find("instanceType: \"g4dn.xlarge\"\n"), std::string::npos);
 }
 
 }  // namespace

@@ -426,5 +426,37 @@ TEST(ImportPrometheus, OtherSeriesAreNamed) {
   EXPECT_EQ(jobs.count("without a name"), 1);
 }
 
+TEST(PrometheusQueries, NoAnswerHasMoreThan11000Points) {
+  const auto window = prometheus_window("1718000000", "1719200000", "60s", 0);
+  ASSERT_TRUE(window);
+  std::int64_t points = 0;
+  std::int64_t expected_start = 1'718'000'000;
+  for (const PrometheusQuery& query : prometheus_queries(*window)) {
+    if (query.metric != "kube_pod_created") continue;
+    const auto value = [&](std::string_view key) {
+      return std::stoll(query.path.substr(query.path.find(key) + key.size()));
+    };
+    const std::int64_t start = value("&start=");
+    const std::int64_t of_answer = (value("&end=") - start) / 60 + 1;
+    EXPECT_EQ(start, expected_start);  // seams neither repeat nor lose a point
+    EXPECT_LE(of_answer, kMostPoints);
+    expected_start = start + of_answer * 60;
+    points += of_answer;
+  }
+  EXPECT_EQ(points, 20'001);
+}
+
+TEST(PrometheusQueries, TheWindowInWords) {
+  const auto day = prometheus_window("", "2024-06-10T06:13:20Z", "", 0);
+  ASSERT_TRUE(day);
+  EXPECT_EQ(day->end_s, 1'718'000'000);
+  EXPECT_EQ(day->start_s, 1'718'000'000 - 86'400);
+  EXPECT_EQ(day->step_s, 60);
+  EXPECT_EQ(prometheus_window("", "", "", 1'718'000'000)->end_s, 1'718'000'000);
+  EXPECT_FALSE(prometheus_window("2", "1", "", 0));
+  EXPECT_FALSE(prometheus_window("yesterday", "1", "", 0));
+  EXPECT_FALSE(prometheus_window("1", "2", "100ms", 0));
+}
+
 }  // namespace
 }  // namespace slicewise::scenarios

@@ -42,6 +42,9 @@ struct ResourceAmount {
 };
 
 // {key, operator, values}, of node affinity and of Karpenter.
+// Kubernetes' label of a node's type.
+inline constexpr std::string_view kInstanceTypeLabel = "node.kubernetes.io/instance-type";
+
 struct NodeRequirement {
   std::string key;
   std::string op;
