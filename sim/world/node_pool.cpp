@@ -44,23 +44,30 @@ std::string single_profile(const scenarios::NodePool& pool, const PoolModel& mod
 
 }  // namespace
 
-std::map<std::string, std::string> node_labels(const scenarios::Scenario& scenario,
-                                               const scenarios::NodePool& pool,
-                                               const models::InstanceType& type,
-                                               const PoolModel& model) {
+std::map<std::string, std::string> pool_labels(const scenarios::Scenario& scenario,
+                                               const scenarios::NodePool& pool) {
   const bool spot = pool.capacity_type == scenarios::CapacityType::Spot;
-  const SharingLabels sharing = sharing_labels(pool, model);
   std::map<std::string, std::string> labels = pool.labels;
   labels.merge(std::map<std::string, std::string>{
       {"kubernetes.io/arch", "amd64"},
       {"kubernetes.io/os", "linux"},
-      {"node.kubernetes.io/instance-type", type.name},
       {"topology.kubernetes.io/region", scenario.region},
       {"karpenter.sh/nodepool", pool.name.value},
       {"karpenter.sh/capacity-type", std::string(purchase_name(pool.capacity_type))},
       {"eks.amazonaws.com/nodegroup", pool.name.value},
       {"eks.amazonaws.com/capacityType", spot ? "SPOT" : "ON_DEMAND"},
-      {"nvidia.com/gpu.present", "true"},
+      {"nvidia.com/gpu.present", "true"}});
+  return labels;
+}
+
+std::map<std::string, std::string> node_labels(const scenarios::Scenario& scenario,
+                                               const scenarios::NodePool& pool,
+                                               const models::InstanceType& type,
+                                               const PoolModel& model) {
+  const SharingLabels sharing = sharing_labels(pool, model);
+  std::map<std::string, std::string> labels = pool_labels(scenario, pool);
+  labels.merge(std::map<std::string, std::string>{
+      {"node.kubernetes.io/instance-type", type.name},
       {"nvidia.com/gpu.count", std::to_string(type.gpu_count)},
       {"nvidia.com/gpu.replicas", std::to_string(sharing.replicas)},
       {"nvidia.com/gpu.sharing-strategy", sharing.strategy},

@@ -86,6 +86,10 @@ double whole_sms(double share, const models::GpuModel& gpu, const models::Domain
 void share_by_claims(const scenarios::Scenario& scenario, const scenarios::NodePool& pool,
                      PoolModel& model, Diagnostics& found);
 
+// Labels that nodes carry by their pool, whatever their type. The scenario's own labels win.
+std::map<std::string, std::string> pool_labels(const scenarios::Scenario& scenario,
+                                               const scenarios::NodePool& pool);
+
 // The labels that a GPU node of EKS carries without anybody's doing, whoever provisions it, and
 // those of GPU Feature Discovery. The scenario's own labels win.
 std::map<std::string, std::string> node_labels(const scenarios::Scenario& scenario,

@@ -139,12 +139,18 @@ const NodePool& like(const Scenario& base, const std::string& gpu_model,
   return base.node_pools.front();
 }
 
+// Whether nodes of the pool have the label, of some type.
+bool may_have(const Scenario& base, const NodePool& pool, const std::string& key,
+              const std::string& value) {
+  const auto labels = pool_labels(base, pool);
+  const auto label = labels.find(key);
+  return label == labels.end() ? names_the_node(key) : label->second == value;
+}
+
 // Whether pods of the workload may run on nodes of the pool, as people label and taint them.
-bool is_home(const NodePool& pool, const Workload& workload) {
+bool is_home(const Scenario& base, const NodePool& pool, const Workload& workload) {
   const bool selected = std::ranges::all_of(workload.pod.node_selector, [&](const auto& wanted) {
-    const auto label = pool.labels.find(wanted.first);
-    return names_the_node(wanted.first) ||
-           (label != pool.labels.end() && label->second == wanted.second);
+    return may_have(base, pool, wanted.first, wanted.second);
   });
   return selected && untolerated(pool.taints, workload.pod.tolerations) == nullptr;
 }
@@ -172,16 +178,16 @@ void take_nodes_of(const Scenario& base, const PoolChoice& choice, NodePool& poo
   pool.taints.clear();
   for (const NodePool& today : base.node_pools) {
     for (const Workload* workload : workloads) {
-      if (!is_home(today, *workload)) continue;
+      if (!is_home(base, today, *workload)) continue;
       for (const auto& [key, value] : workload->pod.node_selector) {
-        if (!names_the_node(key)) pool.labels.try_emplace(key, value);
+        if (!names_the_node(key) && today.labels.contains(key)) pool.labels.try_emplace(key, value);
       }
       for (const scenarios::Taint& taint : today.taints) {
         const bool keeps_off = std::ranges::any_of(workloads, [&](const Workload* each) {
           return untolerated({&taint, 1}, each->pod.tolerations) != nullptr;
         });
         const bool stays = !keeps_off || std::ranges::all_of(base.node_pools, [&](const auto& p) {
-          return !is_home(p, *workload) || has_taint(p, taint);
+          return !is_home(base, p, *workload) || has_taint(p, taint);
         });
         if (stays && !has_taint(pool, taint)) pool.taints.push_back(taint);
       }
@@ -270,7 +276,7 @@ int gpus_per_pod(const Scenario& base, const Workload& workload,
   int most = 0;
   for (const NodePool& pool : base.node_pools) {
     const models::InstanceType* type = catalogue.find_instance(pool.instance_type.value);
-    if (type == nullptr || !is_home(pool, workload)) continue;
+    if (type == nullptr || !is_home(base, pool, workload)) continue;
     most = std::max(most, type->gpu_count);
     if (!shares_gpus(pool)) unshared = std::max(unshared, type->gpu_count);
   }
@@ -364,21 +370,21 @@ void keep_apart(const PoolChoice& choice, Scenario& scenario) {
 
 bool names_the_node(std::string_view label) {
   return label.starts_with("nvidia.com/") || label.ends_with("/instance-type") ||
-         label.starts_with("karpenter.k8s.aws/instance-") ||
+         label.starts_with("karpenter.k8s.aws/instance-") || label == "karpenter.sh/nodepool" ||
+         label == "eks.amazonaws.com/nodegroup" || label == "alpha.eksctl.io/nodegroup-name" ||
          label == "k8s.amazonaws.com/accelerator" || label == "nos.nebuly.com/gpu-partitioning";
 }
 
 std::optional<Reason> why_homeless(const Scenario& base, const std::vector<std::string>& names) {
   for (const Workload& workload : base.workloads) {
     if (std::ranges::find(names, workload.name.value) == names.end()) continue;
-    const auto takes = [&](const NodePool& pool) { return is_home(pool, workload); };
+    const auto takes = [&](const NodePool& pool) { return is_home(base, pool, workload); };
     if (std::ranges::any_of(base.node_pools, takes)) continue;
     for (const auto& wanted : workload.pod.node_selector) {
       const auto has = [&](const NodePool& pool) {
-        const auto label = pool.labels.find(wanted.first);
-        return label != pool.labels.end() && label->second == wanted.second;
+        return may_have(base, pool, wanted.first, wanted.second);
       };
-      if (names_the_node(wanted.first) || std::ranges::any_of(base.node_pools, has)) continue;
+      if (std::ranges::any_of(base.node_pools, has)) continue;
       return Reason{
           fmt::format("\"{}\" selects nodes with {}={}, which no node pool of the "
                       "scenario has",

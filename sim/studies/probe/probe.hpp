@@ -75,7 +75,8 @@ std::optional<Reason> why_homeless(const scenarios::Scenario& base,
 // lost.
 Diagnostics late_starts(const scenarios::Scenario& scenario);
 
-// Labels that say which GPU a node has and how it is shared: each configuration has others.
+// Labels that say which pool a node is of, which GPU it has and how that is shared: each
+// configuration has others.
 bool names_the_node(std::string_view label);
 
 // Words of flags and of a scenario's planning section. What nobody knows is added to `found`.

@@ -132,6 +132,26 @@ TEST(Plan, TaintsStayWithThoseThatHaveNoOtherNode) {
   EXPECT_TRUE(planned.node_pools[1].taints.empty());
 }
 
+// The labels that Karpenter and EKS give to nodes: a plan said that no pool has them.
+TEST(Plan, PoolsThatAreSelectedByTheirNamesAreHomes) {
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge"};
+  options.split = true;
+  ScenarioSet set = labelled_set();
+  std::vector<Workload>& workloads = set.variants.front().workloads;
+  workloads[0].pod.node_selector = {{"karpenter.sh/nodepool", "speech"},
+                                    {"karpenter.sh/capacity-type", "on-demand"}};
+  workloads[1].pod.node_selector = {{"eks.amazonaws.com/nodegroup", "vision"}};
+  const auto plan = make_plan(set, 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  ASSERT_FALSE(plan->options.empty());
+  Scenario planned =
+      planned_scenario(set.variants.front(), plan->options.front().pools, demo::catalogue());
+  ASSERT_EQ(planned.node_pools.size(), 2U) << "each has the taint of its home";
+  EXPECT_EQ(planned.node_pools[0].taints.size(), 1U);
+  EXPECT_TRUE(demo::result(planned).verdict.stands());
+}
+
 TEST(Plan, NamesTheLabelThatNoPoolHas) {
   ScenarioSet set = labelled_set();
   set.variants.front().workloads[0].pod.node_selector = {{"zone", "nowhere"}};
