@@ -57,7 +57,7 @@ TEST(LlmWorld, TheServerTakesItsShareOfTheMemoryAsVllmDoes) {
   const World world = world_of("g5.xlarge", chat_of("llama-3-8b-fp16/a10g"));
   const LlmDemand& there = world.workloads[0].on_pool[0].llm.at(0);
   EXPECT_DOUBLE_EQ(there.weights_s, 34.2e-3);
-  EXPECT_DOUBLE_EQ(there.token_s, 168.5e-6);
+  EXPECT_DOUBLE_EQ(there.token_s, 300.9e-6);
   const PoolModel& pool = world.pools[0];
   const auto taken =
       static_cast<std::int64_t>(0.9 * static_cast<double>(pool.kinds[0].memory.count));
@@ -115,8 +115,8 @@ TEST(LlmWorld, WeightsThatDoNotFitAreSaidBeforeTheRun) {
 }
 
 TEST(LlmWorld, NoCarryingOverToAGpuWithoutATensorRate) {
-  EXPECT_TRUE(
-      demo::has(errors_of("g5.xlarge", chat_of("llama-3-8b-fp16/a100-80gb")), Code::InputMissing));
+  EXPECT_TRUE(demo::has(errors_of("g7e.2xlarge", chat_of("llama-3-8b-fp16/a100-80gb")),
+                        Code::InputMissing));
 }
 
 TEST(LlmWorld, UnknownAndUnusableModelsAreNamed) {
