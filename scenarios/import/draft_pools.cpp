@@ -150,9 +150,7 @@ bool takes(const DraftPool& pool, const DraftWorkload& workload, const ImportOpt
 // Nodes that no file has: of the type that the pods choose, where they do.
 void add_pool_for(const DraftWorkload& workload, ScenarioDraft& draft,
                   const ImportOptions& options) {
-  const bool is_there = std::ranges::any_of(
-      draft.pools, [&](const DraftPool& pool) { return takes(pool, workload, options); });
-  if (is_there) return;
+  if (pool_of(draft, workload, options) != nullptr) return;
   DraftPool pool = workload.claim.empty()
                        ? assumed_pool(workload.resource, workload.gpus, options.replicas)
                        : claimed_pool(draft, workload.claim, options);
@@ -169,6 +167,13 @@ void add_pool_for(const DraftWorkload& workload, ScenarioDraft& draft,
 }
 
 }  // namespace
+
+const DraftPool* pool_of(const ScenarioDraft& draft, const DraftWorkload& workload,
+                         const ImportOptions& options) {
+  const auto pool = std::ranges::find_if(
+      draft.pools, [&](const DraftPool& each) { return takes(each, workload, options); });
+  return pool == draft.pools.end() ? nullptr : &*pool;
+}
 
 void complete(ScenarioDraft& draft, const ImportOptions& options) {
   std::map<std::string, int> names;

@@ -41,6 +41,7 @@ class WorkloadDraft {
     if (workload_.resource.empty() && pod_.claims.empty()) return without(reason_for_no_gpu());
     take_annotations();
     scale();
+    take_language_model();
     place();
     tell_unused_utilisation();
     return std::move(workload_);
@@ -198,6 +199,15 @@ class WorkloadDraft {
                       pod_.kind));
     }
     take_scaling();
+  }
+
+  void take_language_model() {
+    const bool is_said = !workload_.profile.empty() || !workload_.gpu_time.empty();
+    if (workload_.kind != DraftWorkload::Kind::Service || workload_.gpus != 1 || is_said) return;
+    for (const ContainerFile& container : pod_.containers) {
+      const auto served = container.is_init ? std::nullopt : vllm_arguments(container);
+      if (served && !served->model.empty()) workload_.llm = DraftLlm{*served, {}};
+    }
   }
 
   DraftWorkload::Kind kind_of_work() {

@@ -222,7 +222,7 @@ class Writer {
         w.is_greedy ? "; TensorFlow maps all free memory (GPU_MEM_GREEDY) without "
                       "TF_FORCE_GPU_ALLOW_GROWTH"
                     : "";
-    if (!w.gpu_memory && !w.profile.empty() && !w.is_greedy) return;
+    if (w.llm || (!w.gpu_memory && !w.profile.empty() && !w.is_greedy)) return;
     if (!w.gpu_memory) {
       todo(fmt::format("    gpuMemory: {{{}resident: 2Gi}}", allocator),
            fmt::format("Assumed{}", risk), "gpuMemory", w.name);
@@ -263,7 +263,9 @@ class Writer {
     const std::string time =
         fmt::format("    measured: {{requestGpuTime: {{p50: {}, p99: {}}}, {}provenance: Assumed}}",
                     text(micros), text(2 * micros), fill);
-    if (!w.gpu_time.empty()) {
+    if (w.llm) {
+      write_llm(*w.llm, w.name);
+    } else if (!w.gpu_time.empty()) {
       todo(time, "p50 as annotated; p99 Assumed", "p99 of requestGpuTime", w.name);
     } else if (w.profile.empty()) {
       todo(time, use.empty() ? "GPU time of a request" : "Assumed; " + use, "measured", w.name);
@@ -274,10 +276,25 @@ class Writer {
       return;
     }
     // The profile's time is the catalogue's to know.
-    const bool follows = load > 0 && (w.profile.empty() || !w.gpu_time.empty());
+    const bool follows = load > 0 && !w.llm && (w.profile.empty() || !w.gpu_time.empty());
     const double rate = follows ? load / (seconds * kMeanOfP50) : 1;
     todo(fmt::format("    traffic: {{shape: Poisson, mean: {:.4g}/s, provenance: Assumed}}", rate),
          follows ? "so many that " + use : "rate of requests", "traffic", w.name);
+  }
+
+  void write_llm(const DraftLlm& llm, const std::string& name) {
+    const VllmArguments& served = llm.served;
+    line("    llm:");
+    line(fmt::format("      model: {}  # {}", in_quotes(llm.model), served.model));
+    if (served.memory_hundredths != VllmArguments().memory_hundredths) {
+      line(fmt::format("      memoryUtilization: {}%", served.memory_hundredths));
+    }
+    for (const auto& [key, value] : {std::pair("maxSequences", served.max_sequences),
+                                     std::pair("maxBatchedTokens", served.max_batched_tokens)}) {
+      if (value) line(fmt::format("      {}: {}", key, *value));
+    }
+    todo("      tokens: {input: {p50: 1020, p99: 4142}, output: {p50: 129, p99: 601}}",
+         "Assumed: those of a published trace of conversations (Azure 2023)", "tokens", name);
   }
 
   void write_figures(const DraftWorkload& w) {

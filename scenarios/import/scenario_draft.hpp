@@ -33,6 +33,12 @@ struct DraftPool {
   bool sharing_is_assumed = false;
 };
 
+// A language model that vLLM serves.
+struct DraftLlm {
+  VllmArguments served;
+  std::string model;  // of the catalogue
+};
+
 struct DraftWorkload {
   enum class Kind : std::uint8_t { Job, Deployment, Service, Notebook };
 
@@ -68,6 +74,7 @@ struct DraftWorkload {
   std::optional<std::int32_t> gpu_permille;  // while it ran
   std::optional<std::int32_t> sm_permille;   // likewise
   std::optional<Duration> run_time;          // of a Job, on average
+  std::optional<DraftLlm> llm{};
 };
 
 struct ScenarioDraft {
@@ -88,6 +95,15 @@ std::vector<DraftWorkload> workloads_seen(const Imported& imported);
 
 // Lower-case letters, digits and dashes, at most 63: `other` when nothing of `text` is left.
 std::string dns_name(const std::string& text, const std::string& other);
+
+// The pool of the draft that the workload's pods may run on first; nullptr none.
+const DraftPool* pool_of(const ScenarioDraft& draft, const DraftWorkload& workload,
+                         const ImportOptions& options);
+
+// The catalogue's language model that is called as what is served, "meta-llama/Llama-2-7b-chat-hf",
+// as measured on the GPU, "a10g", or to be carried over to it; "" none.
+std::string language_model(const std::string& served, const std::string& gpu,
+                           std::span<const std::string> models);
 
 // Gives workloads of one name different ones, and every workload a pool that offers its resource.
 void complete(ScenarioDraft& draft, const ImportOptions& options);

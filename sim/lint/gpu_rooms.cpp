@@ -113,9 +113,9 @@ void add_container(const LintInput& input, const ContainerFile& container, const
     claim.add(*annotated);
   } else if (limit != container.amounts.end()) {
     add_with_context(mebibytes(std::min(limit->amount, kMostMebibytes)));
-  } else if (const auto share = vllm_share(container)) {
+  } else if (const auto vllm = scenarios::vllm_arguments(container)) {
     claim.is_judged = true;
-    add_with_context({device.memory.count / 100 * *share});
+    add_with_context({device.memory.count / 100 * vllm->memory_hundredths});
   }
 }
 

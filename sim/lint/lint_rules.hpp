@@ -50,7 +50,4 @@ void lint_gpu_software(const LintInput& input);
 // Whether a required anti-affinity of one of them keeps their pods to different nodes.
 bool are_apart(const scenarios::PodFile& a, const scenarios::PodFile& b);
 
-// Hundredths of the GPU's memory that vLLM reserves (its default is 0.9); nullopt: another program.
-std::optional<std::int64_t> vllm_share(const scenarios::ContainerFile& container);
-
 }  // namespace slicewise::sim::lint

@@ -319,13 +319,14 @@ bool may_run_on(const scenarios::PodFile& pod, const NodeGroupFile& group) {
 
 namespace slicewise::sim {
 
-std::vector<scenarios::InstanceGpus> instance_gpus(const models::Catalogue& catalogue) {
-  std::vector<scenarios::InstanceGpus> instances;
+void take_catalogue(const models::Catalogue& catalogue, scenarios::ImportOptions& options) {
   for (const models::InstanceType& type : catalogue.instances) {
     if (type.gpu_fraction < 1) continue;
-    instances.push_back({type.name, lint::gpu_name_of(type), type.gpu_count});
+    options.instances.push_back({type.name, lint::gpu_name_of(type), type.gpu_count});
   }
-  return instances;
+  for (const models::LlmModel& model : catalogue.llm_models) {
+    if (model.unusable.empty()) options.llm_models.push_back(model.name);
+  }
 }
 
 }  // namespace slicewise::sim

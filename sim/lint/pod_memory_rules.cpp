@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <set>
 
@@ -22,29 +21,6 @@ bool holds_word(const ContainerFile& container, std::string_view word) {
          container.command.find(word) != std::string::npos;
 }
 
-}  // namespace
-
-// Source: github.com/vllm-project/vllm docs, engine arguments.
-std::optional<std::int64_t> vllm_share(const ContainerFile& container) {
-  if (!holds_word(container, "vllm")) return std::nullopt;
-  constexpr std::string_view kFlag = "--gpu-memory-utilization";
-  constexpr std::int64_t kDefault = 90;
-  const std::size_t at = container.command.find(kFlag);
-  if (at == std::string::npos) return kDefault;
-  std::string_view text = std::string_view(container.command).substr(at + kFlag.size());
-  text.remove_prefix(std::min(text.find_first_not_of(" ="), text.size()));
-  if (text.starts_with("1")) return 100;
-  const std::size_t dot = text.find('.');
-  if (dot > 1) return kDefault;
-  std::string digits(text.substr(dot + 1, 2));
-  while (digits.size() < 2) digits += '0';
-  int value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return error == std::errc() && end != digits.data() && value > 0 ? value : kDefault;
-}
-
-namespace {
-
 const scenarios::ResourceAmount* shared_request(const LintInput& input,
                                                 const ContainerFile& container,
                                                 const NodeOffer*& where) {
@@ -65,19 +41,20 @@ void judge_container(const LintInput& input, const PodFile& pod, const Container
   if (request == nullptr) return;
   const bool mps = offer->has_mps();
   const std::int64_t replicas = offer->find(request->resource)->replicas;
-  if (const auto share = vllm_share(container)) {
-    const std::int64_t together = std::min(replicas, pod.copies) * *share;
+  if (const auto vllm = scenarios::vllm_arguments(container)) {
+    const std::int64_t share = vllm->memory_hundredths;
+    const std::int64_t together = std::min(replicas, pod.copies) * share;
     if (!mps && together > 100) {
       input.tell(Code::GpuOom, request->where,
                  fmt::format("vLLM reserves {} % of the GPU's memory in each pod: {} pods on one "
                              "GPU want {} %",
-                             *share, std::min(replicas, pod.copies), together),
+                             share, std::min(replicas, pod.copies), together),
                  fmt::format("--gpu-memory-utilization of at most 0.{:02}, or fewer replicas",
                              std::max<std::int64_t>(1, 95 / std::min(replicas, pod.copies))));
-    } else if (mps && *share * replicas > 100) {
+    } else if (mps && share * replicas > 100) {
       input.tell(Code::GpuOom, request->where,
                  fmt::format("vLLM reserves {} % of the memory, and MPS allows each process {} %",
-                             *share, 100 / replicas),
+                             share, 100 / replicas),
                  "lower --gpu-memory-utilization, or fewer replicas");
     }
   }
@@ -112,7 +89,9 @@ std::vector<MemoryClaim> claims_on(const LintInput& input, const NodeOffer& offe
       const auto request =
           std::ranges::find(container.amounts, resource, &scenarios::ResourceAmount::resource);
       if (container.is_init || request == container.amounts.end()) continue;
-      if (const auto share = vllm_share(container)) claims.push_back({&pod, &*request, *share});
+      if (const auto vllm = scenarios::vllm_arguments(container)) {
+        claims.push_back({&pod, &*request, vllm->memory_hundredths});
+      }
     }
   }
   return claims;

@@ -153,6 +153,16 @@ PodPurpose purpose_of_kind(std::string_view kind);
 // What operators' APIs call the objects that make pods and are read: "jobsets.jobset.x-k8s.io".
 std::set<std::string> resources_with_pods();
 
+// How a container starts vLLM, by its command; nullopt: it runs another program.
+// Source: github.com/vllm-project/vllm docs, engine arguments.
+struct VllmArguments {
+  std::string model;           // "meta-llama/Meta-Llama-3-8B-Instruct"; "" its command does not say
+  int memory_hundredths = 90;  // of the GPU
+  std::optional<std::int64_t> max_sequences{};
+  std::optional<std::int64_t> max_batched_tokens{};
+};
+std::optional<VllmArguments> vllm_arguments(const ContainerFile& container);
+
 // TensorFlow maps all free GPU memory when it starts, unless it is told otherwise.
 bool maps_all_memory(const ContainerFile& container);
 

@@ -51,6 +51,7 @@ struct ImportOptions {
   std::optional<Duration> length;
   bool skip_bad = false;                  // count bad rows instead of stopping at them
   std::vector<InstanceGpus> instances;    // the catalogue's, the smaller of a family first
+  std::vector<std::string> llm_models;    // the catalogue's language models that can run
   std::optional<int> replicas;            // of the device plugin, where the source does not say
   std::string pool;                       // ServeGen: "language/m-large"
   std::string partitions;                 // Swf: GPUs of a processor by partition, "1=1,2=0"

@@ -21,7 +21,7 @@ Diagnostics lint_cluster(const scenarios::ClusterFiles& files, const models::Cat
 std::vector<std::string> cluster_room_lines(const scenarios::ClusterFiles& files,
                                             const models::Catalogue& catalogue);
 
-// What importers may know of instance types.
-std::vector<scenarios::InstanceGpus> instance_gpus(const models::Catalogue& catalogue);
+// What importers may know of instance types and language models.
+void take_catalogue(const models::Catalogue& catalogue, scenarios::ImportOptions& options);
 
 }  // namespace slicewise::sim

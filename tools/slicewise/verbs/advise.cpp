@@ -421,7 +421,7 @@ ExitCode execute(const AdviseCommand& command, const CommonFlags& flags) {
   scenarios::ImportOptions options;
   options.name = command.name.empty() ? kCluster : command.name;
   options.latency = command.latency;
-  options.instances = sim::instance_gpus(*catalogue);
+  sim::take_catalogue(*catalogue, options);
   const auto imported = scenarios::import_log(scenarios::ImportKind::K8s, reading->all, options);
   if (!imported) return fail(imported.error(), reading->all, flags);
   const ExitCode code = Adviser(command, flags).advise(*reading, *imported);

@@ -266,7 +266,7 @@ ExitCode execute(const ImportCommand& given, const CommonFlags& flags) {
   if (guesses_nodes(command.kind)) {
     const auto catalogue = open_catalogue(flags);
     if (!catalogue) return catalogue.error();
-    options->instances = sim::instance_gpus(*catalogue);
+    sim::take_catalogue(*catalogue, *options);
   }
   const Expected<PrometheusAnswers> sources = read_sources(command);
   if (!sources) return fail(sources.error(), {}, flags);

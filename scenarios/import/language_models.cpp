@@ -1,0 +1,54 @@
+#include <algorithm>
+#include <array>
+
+#include "scenario_draft.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+// "meta-llama-3-8b-instruct" of "meta-llama/Meta-Llama-3.1-8B-Instruct": the 8B models of Llama 3
+// and 3.1 have the same layers. Source: config.json of both.
+std::string plain_name(const std::string& served) {
+  std::string name = served.substr(served.find_last_of('/') + 1);
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
+  constexpr std::string_view kNewer = "llama-3.1-8b";
+  const std::size_t newer = name.find(kNewer);
+  if (newer != name.npos) name.replace(newer, kNewer.size(), "llama-3-8b");
+  return name;
+}
+
+// "llama-3-8b" of "llama-3-8b-fp16/a10g".
+std::string_view family_of(std::string_view model) {
+  model = model.substr(0, model.find('/'));
+  for (const std::string_view precision : {"-fp16", "-bf16"}) {
+    if (model.ends_with(precision)) model.remove_suffix(precision.size());
+  }
+  return model;
+}
+
+bool has_words(const std::string& name, std::string_view words) {
+  const std::size_t at = name.find(words);
+  const std::size_t end = at + words.size();
+  return !words.empty() && at != name.npos && (at == 0 || name[at - 1] == '-') &&
+         (end == name.size() || name[end] == '-');
+}
+
+}  // namespace
+
+std::string language_model(const std::string& served, const std::string& gpu,
+                           std::span<const std::string> models) {
+  const std::string name = plain_name(served);
+  std::string found;
+  for (const std::string& model : models) {
+    if (!has_words(name, family_of(model))) continue;
+    const std::string_view on = std::string_view(model).substr(model.find('/') + 1);
+    const bool is_there = !gpu.empty() && on.starts_with(gpu);
+    if (is_there) return model;
+    if (found.empty()) found = model;
+  }
+  return found;
+}
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,178 @@
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/scenarios/cluster_files.hpp"
+#include "slicewise/scenarios/import.hpp"
+#include "slicewise/scenarios/load.hpp"
+
+#include "imported_scenario.hpp"
+
+// Which nodes an imported scenario has, and which language models vLLM serves on them.
+namespace slicewise::scenarios {
+namespace {
+
+Written k8s(const std::vector<std::string>& texts, const ImportOptions& options = {}) {
+  return written(ImportKind::K8s, texts, options);
+}
+
+constexpr std::string_view kThreePods = R"(
+kind: Deployment
+metadata: {name: asr}
+spec: {replicas: 3, template: {spec: {containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]}}}
+)";
+constexpr std::string_view kShared = R"(
+config:
+  default: ts4
+  map:
+    none: |
+      version: v1
+    ts4: |
+      version: v1
+      sharing:
+        timeSlicing:
+          resources:
+          - name: nvidia.com/gpu
+            replicas: 4
+)";
+
+TEST(ImportK8s, InstanceTypesAreGuessedByWhatTheCallerKnowsOfThem) {
+  const auto with = [](const std::string& count, const std::string& kind =
+                                                     "{key: karpenter.k8s.aws/instance-gpu-name, "
+                                                     "operator: In, values: [l4]}") {
+    ImportOptions options;
+    options.instances = {
+        {"g6.xlarge", "l4", 1}, {"g6.12xlarge", "l4", 4}, {"g6.24xlarge", "l4", 4}};
+    const std::string pool = R"(
+kind: NodePool
+metadata: {name: gpus}
+spec: {template: {spec: {requirements: [)" +
+                             kind + R"(,
+  {key: karpenter.k8s.aws/instance-gpu-count, operator: In, values: [")" +
+                             count + R"("]}]}}}
+)";
+    return k8s({pool, std::string(kThreePods)}, options).scenario.node_pools.at(0);
+  };
+  EXPECT_EQ(with("1").instance_type.value, "g6.xlarge");
+  EXPECT_EQ(with("2").instance_type.value, "g6.12xlarge");
+  EXPECT_EQ(with("2").nodes, 1);                            // 3 pods
+  EXPECT_EQ(with("8").instance_type.value, "g6.12xlarge");  // the most there are
+  const std::string family = "{key: karpenter.k8s.aws/instance-family, operator: In, values: [g6]}";
+  EXPECT_EQ(with("4", family).instance_type.value, "g6.12xlarge");
+}
+
+std::string deployment(const std::string& name, const std::string& nodes, int gpus = 1) {
+  return "---\nkind: Deployment\nmetadata: {name: " + name + "}\nspec: {template: {spec: {" +
+         nodes + ",\n  containers: [{name: c, resources: {limits: {nvidia.com/gpu: " +
+         std::to_string(gpus) + "}}}]}}}\n";
+}
+
+// They were g5.xlarge, whatever the pods selected.
+TEST(ImportK8s, NodesThatNoFileHasAreOfTheTypeThatPodsSelect) {
+  ImportOptions options;
+  options.instances = {
+      {"g4dn.xlarge", "t4", 1}, {"g4dn.12xlarge", "t4", 4}, {"g6.xlarge", "l4", 1}};
+  const Written result =
+      k8s({deployment("open", "nodeSelector: {team: a}"),
+           deployment("named", "nodeSelector: {node.kubernetes.io/instance-type: g6e.xlarge}"),
+           deployment("large", "nodeSelector: {karpenter.k8s.aws/instance-family: g4dn}", 4),
+           deployment("small", "nodeSelector: {nvidia.com/gpu.product: Tesla-T4}"),
+           deployment("affine",
+                      "affinity: {nodeAffinity: {"
+                      "requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
+                      "[{matchExpressions: [{key: karpenter.k8s.aws/instance-gpu-name, "
+                      "operator: In, values: [l4]}]}]}}}")},
+          options);
+  std::vector<std::string> types;
+  for (const NodePool& pool : result.scenario.node_pools) {
+    types.push_back(pool.instance_type.value + " x " + std::to_string(pool.nodes));
+  }
+  // The two T4 Deployments have nodes of one kind, and "open" runs where there is room.
+  EXPECT_EQ(types,
+            (std::vector<std::string>{"g6e.xlarge x 2", "g4dn.12xlarge x 2", "g6.xlarge x 2"}));
+  ASSERT_EQ(result.scenario.workloads.size(), 5U);
+  EXPECT_EQ(
+      result.scenario.workloads[1].pod.node_selector,
+      (std::map<std::string, std::string>{{"node.kubernetes.io/instance-type", "g6e.xlarge"}}));
+  EXPECT_TRUE(result.scenario.workloads[0].pod.node_selector.empty());
+}
+
+TEST(ImportK8s, NodesThatNoFileHasShareAsThePluginIsSet) {
+  const Written result =
+      k8s({std::string(kShared),
+           deployment("named", "nodeSelector: {node.kubernetes.io/instance-type: g6.xlarge}")});
+  ASSERT_EQ(result.scenario.node_pools.size(), 1U);
+  EXPECT_EQ(result.scenario.node_pools[0].instance_type.value, "g6.xlarge");
+  EXPECT_TRUE(result.scenario.node_pools[0].device_plugin);
+}
+
+VllmArguments started_by(const std::string& command,
+                         const std::string& image = "vllm/vllm-openai") {
+  ContainerFile container;
+  container.image = image;
+  container.command = command;
+  const auto arguments = vllm_arguments(container);
+  EXPECT_TRUE(arguments) << command;
+  return arguments.value_or(VllmArguments());
+}
+
+TEST(VllmArguments, AreReadAsTheyAreWritten) {
+  const VllmArguments plain = started_by("--model a/B --max-num-seqs 64 --port 80");
+  EXPECT_EQ(plain.model, "a/B");
+  EXPECT_EQ(plain.memory_hundredths, 90);
+  EXPECT_EQ(plain.max_sequences, 64);
+  EXPECT_FALSE(plain.max_batched_tokens);
+  const VllmArguments shell = started_by(
+      "sh -c vllm serve 'a/B' \\\n --gpu-memory-utilization=0.455 --max-num-batched-tokens=4096",
+      "registry/mine");
+  EXPECT_EQ(shell.model, "a/B");
+  EXPECT_EQ(shell.memory_hundredths, 45);
+  EXPECT_EQ(shell.max_batched_tokens, 4096);
+  EXPECT_EQ(started_by("--gpu-memory-utilization 1").memory_hundredths, 100);
+  for (const char* wrong : {"--gpu-memory-utilization 1.5", "--gpu-memory-utilization -0.5",
+                            "--gpu-memory-utilization", "--gpu-memory-utilization x"}) {
+    EXPECT_EQ(started_by(wrong).memory_hundredths, 90) << wrong;
+  }
+  EXPECT_EQ(started_by("vllm serve --port 80").model, "");
+  ContainerFile other;
+  other.command = "python serve.py";
+  EXPECT_FALSE(vllm_arguments(other));
+}
+
+std::string vllm(const std::string& name, const std::string& model, const std::string& more = "") {
+  return "---\nkind: Deployment\nmetadata: {name: " + name +
+         "}\nspec: {template: {spec: {containers: [{name: c, image: vllm/vllm-openai, args: "
+         "[--model, " +
+         model + more + "], resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n";
+}
+
+// They were services of 2 GiB and 30 ms a request.
+TEST(ImportK8s, WhatVllmServesIsALanguageModelOfTheCatalogue) {
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1}};
+  options.llm_models = {"llama-2-7b-fp16/a100-80gb", "llama-3-8b-fp16/a100-80gb",
+                        "llama-3-8b-fp16/a10g", "mine/l4"};
+  const Written result =
+      k8s({vllm("chat", "meta-llama/Llama-3.1-8B-Instruct",
+                ", --gpu-memory-utilization, '0.45', --max-num-seqs, '32'"),
+           vllm("old", "meta-llama/Llama-2-7b-chat-hf"), vllm("own", "/models/mine"),
+           vllm("new", "mistralai/Mistral-7B-v0.3")},
+          options);
+  const auto& workloads = result.scenario.workloads;
+  ASSERT_EQ(workloads.size(), 4U);
+  ASSERT_TRUE(workloads[0].llm);
+  EXPECT_EQ(workloads[0].llm->model.value, "llama-3-8b-fp16/a10g");
+  EXPECT_DOUBLE_EQ(workloads[0].llm->memory_utilization, 0.45);
+  EXPECT_EQ(workloads[0].llm->max_sequences, 32);
+  ASSERT_TRUE(workloads[1].llm);
+  EXPECT_EQ(workloads[1].llm->model.value, "llama-2-7b-fp16/a100-80gb") << "to be carried over";
+  ASSERT_TRUE(workloads[2].llm);
+  EXPECT_EQ(workloads[2].llm->model.value, "mine/l4");
+  EXPECT_FALSE(workloads[3].llm);
+  EXPECT_TRUE(std::ranges::any_of(result.said.log.remarks, [](const ImportRemark& remark) {
+    return remark.what.find("mistralai/Mistral-7B-v0.3") != std::string::npos;
+  }));
+}
+
+}  // namespace
+}  // namespace slicewise::scenarios
