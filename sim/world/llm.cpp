@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "admission.hpp"
 #include "parts.hpp"
 
 namespace slicewise::sim {
@@ -198,8 +199,10 @@ void model_llm(const models::GpuModel* from, const World& world, WorkloadModel& 
       LlmDemand& there = demand.llm.emplace_back(
           LlmDemand{here.weights_s, here.token_s, here.kv_read_s, here.overhead_s, 0, {}});
       size_cache(llm, client_memory(demand, kind), pool.context_memory, there);
-      const bool comes_here = std::ranges::any_of(
-          kind.tickets, [&](const Tickets& tickets) { return tickets.offer == demand.offer; });
+      const bool comes_here =
+          admits(pool, model.spec.pod) && std::ranges::any_of(kind.tickets, [&](const auto& of) {
+            return of.offer == demand.offer;
+          });
       if (comes_here) note_small_pool(model, pool, kind, there, found);
     }
   }

@@ -114,6 +114,18 @@ TEST(LlmWorld, WeightsThatDoNotFitAreSaidBeforeTheRun) {
   EXPECT_EQ(std::ranges::count(world.findings, Code::GpuOom, &Diagnostic::code), 1);
 }
 
+// A plan of two pools was refused because the model does not fit the pool that it stays away from.
+TEST(LlmWorld, NothingIsSaidOfPoolsThatItsPodsStayAwayFrom) {
+  scenarios::Workload chat = chat_of("llama-3-8b-fp16/a100-80gb");
+  scenarios::Scenario scenario = hour_of(pool_of("g6e.xlarge"), chat);
+  scenario.node_pools.push_back(pool_of("g4dn.xlarge"));
+  scenario.node_pools.back().name.value = "small";
+  EXPECT_TRUE(demo::has(demo::world(scenario).findings, Code::GpuOom));
+  scenario.node_pools.front().labels = {{"for", "chat"}};
+  scenario.workloads.front().pod.node_selector = {{"for", "chat"}};
+  EXPECT_FALSE(demo::has(demo::world(scenario).findings, Code::GpuOom));
+}
+
 TEST(LlmWorld, NoCarryingOverToAGpuWithoutATensorRate) {
   EXPECT_TRUE(demo::has(errors_of("g7e.2xlarge", chat_of("llama-3-8b-fp16/a100-80gb")),
                         Code::InputMissing));
