@@ -65,6 +65,10 @@ constexpr Duration kLongestRun = hours(std::int64_t{24} * 366);
 // Looking at the flag costs an atomic load; once in this many events is often enough for Ctrl-C.
 constexpr std::int64_t kEventsBetweenChecks = 4096;
 
+// What most replications never come to: those that are over sooner are not worth the question.
+constexpr std::int64_t kEventsBetweenDoubts = std::int64_t{1} << 18;
+static_assert(kEventsBetweenDoubts % kEventsBetweenChecks == 0);
+
 }  // namespace
 
 ClusterRun::ClusterRun(const World& world, std::uint32_t replication, Recorder* recorder)
@@ -152,7 +156,8 @@ std::int64_t recorded_jobs_over(const RunState& run) {
 
 }  // namespace
 
-Replication ClusterRun::run(const std::atomic<bool>* interrupted, const LookIn& look_in) {
+Replication ClusterRun::run(const std::atomic<bool>* interrupted, const LookIn& look_in,
+                            const GiveUp& give_up) {
   std::int64_t& events = run_.record.events;
   ClockWatch watch(run_);
   while (!run_.ended) {
@@ -166,6 +171,7 @@ Replication ClusterRun::run(const std::atomic<bool>* interrupted, const LookIn& 
     if (look_in) look_in(recorded_jobs_over(run_), run_.now);
     run_.record.interrupted = interrupted != nullptr && interrupted->load();
     if (run_.record.interrupted) break;
+    if (give_up && events % kEventsBetweenDoubts == 0 && give_up(run_.record)) break;
   }
   end();
   return std::move(run_.record);
@@ -231,7 +237,14 @@ void pack(Replication& record) {
 
 Replication run_replication(const World& world, std::uint32_t replication,
                             const std::atomic<bool>* interrupted, const LookIn& look_in) {
-  Replication record = ClusterRun(world, replication).run(interrupted, look_in);
+  Replication record = ClusterRun(world, replication).run(interrupted, look_in, {});
+  pack(record);
+  return record;
+}
+
+Replication run_until(const World& world, std::uint32_t replication,
+                      const std::atomic<bool>* interrupted, const GiveUp& give_up) {
+  Replication record = ClusterRun(world, replication).run(interrupted, {}, give_up);
   pack(record);
   return record;
 }

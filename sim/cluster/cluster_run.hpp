@@ -14,6 +14,7 @@
 #include "control/pod_life.hpp"
 #include "control/preemption.hpp"
 #include "control/scheduler.hpp"
+#include "give_up.hpp"
 #include "nodes/gpu_access.hpp"
 #include "nodes/node_lives.hpp"
 #include "nodes/node_provisioner.hpp"
@@ -65,7 +66,8 @@ class ClusterRun {
   ClusterRun(const ClusterRun&) = delete;
   ClusterRun& operator=(const ClusterRun&) = delete;
 
-  Replication run(const std::atomic<bool>* interrupted, const LookIn& look_in);
+  Replication run(const std::atomic<bool>* interrupted, const LookIn& look_in,
+                  const GiveUp& give_up);
 
  private:
   void dispatch(Timers::Fired timer);
@@ -93,5 +95,9 @@ class ClusterRun {
   NodeProvisioner provisioner_;
   Sampler sampler_;
 };
+
+// One replication, packed, that may be given up before its end.
+Replication run_until(const World& world, std::uint32_t replication,
+                      const std::atomic<bool>* interrupted, const GiveUp& give_up);
 
 }  // namespace slicewise::sim

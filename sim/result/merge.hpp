@@ -107,6 +107,9 @@ std::optional<GangFigures> gang_figures(const World& world, std::size_t workload
 std::optional<TokenFigures> token_figures(const World& world, std::size_t workload,
                                           std::span<const Replication> replications);
 
+// The quantile of a request's latency that an objective limits; nullopt: it limits none.
+std::optional<double> latency_quantile(scenarios::Figure figure);
+
 // Objectives of one workload or pipeline against what was found.
 std::vector<ObjectiveResult> judge_objectives(const World& world, std::size_t workload,
                                               std::span<const Replication> replications,

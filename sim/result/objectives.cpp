@@ -215,6 +215,12 @@ ObjectiveResult judge(const scenarios::Objective& objective, std::optional<Figur
 
 }  // namespace
 
+std::optional<double> latency_quantile(Figure figure) {
+  const QuantileFigure* quantile = quantile_figure(figure);
+  if (quantile == nullptr || quantile->of_request == nullptr) return std::nullopt;
+  return quantile->quantile;
+}
+
 std::string clock_text(Duration duration) {
   constexpr std::int64_t kDaysFromMinutes = std::int64_t{48} * 60;
   const std::int64_t whole_seconds = (duration.ns + 500'000'000) / 1'000'000'000;

@@ -10,6 +10,8 @@
 #include "slicewise/sim/run.hpp"
 #include "slicewise/sim/world.hpp"
 
+#include "../cluster/give_up.hpp"
+
 namespace slicewise::sim {
 
 bool is_interrupted(const RunOptions& options);
@@ -32,9 +34,9 @@ Result result_of(const scenarios::ScenarioSet& set, const models::Catalogue& cat
 std::vector<std::optional<VariantResult>> simulate_all(std::span<const World* const> worlds,
                                                        const RunOptions& options);
 
-// One replication; nullopt when it was interrupted before its end.
+// One replication; nullopt when it was interrupted before its end, or before it was given up.
 std::optional<Replication> whole_replication(const World& world, std::size_t replication,
-                                             const RunOptions& options);
+                                             const RunOptions& options, const GiveUp& give_up = {});
 
 using TakeRecords =
     std::function<void(std::size_t world, std::span<std::optional<Replication>> records)>;

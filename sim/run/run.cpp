@@ -66,9 +66,9 @@ void run_in_parallel(std::size_t count, const RunOptions& options,
 }
 
 std::optional<Replication> whole_replication(const World& world, std::size_t replication,
-                                             const RunOptions& options) {
+                                             const RunOptions& options, const GiveUp& give_up) {
   Replication record =
-      run_replication(world, static_cast<std::uint32_t>(replication), options.interrupted);
+      run_until(world, static_cast<std::uint32_t>(replication), options.interrupted, give_up);
   if (is_interrupted(options)) return std::nullopt;
   return record;
 }
@@ -204,10 +204,10 @@ std::optional<Recording> record(const World& world, const RecordingLimits& limit
   if (world.duration) {
     length = *world.duration;
   } else {
-    length = ClusterRun(world, 0).run(interrupted, {}).length;
+    length = ClusterRun(world, 0).run(interrupted, {}, {}).length;
   }
   Recorder recorder(world, length, limits);
-  const Replication replication = ClusterRun(world, 0, &recorder).run(interrupted, {});
+  const Replication replication = ClusterRun(world, 0, &recorder).run(interrupted, {}, {});
   if (is_stopped(interrupted)) return std::nullopt;
   Recording recording = recorder.take(TimePoint{} + replication.length);
   recording.result = merge(world, {&replication, 1});

@@ -22,12 +22,10 @@ namespace {
 using scenarios::PlanGoal;
 using Stage = RejectedChoice::Stage;
 
-// Replications with other random numbers where it is chance which pods meet on a GPU: what one
-// placement in five spoils stands in five replications one time in three.
-constexpr int kTimesByChance = 4;
 // Probes of one round. Not the number of threads or ranks: what is asked must not depend on them.
 constexpr std::size_t kRound = 24;
-constexpr std::size_t kShortRound = 4;  // where the first that stands ends the search
+// ... where the first that stands ends the search, or is waited for.
+constexpr std::size_t kShortRound = 4;
 // Beside an answer nobody looks at what costs more than so many times as much.
 constexpr double kMostTimesTheBest = 3;
 
@@ -84,6 +82,7 @@ class BlockRun {
         candidates_(std::move(candidates)) {}
 
   void run() {
+    if (search_.glances != nullptr && depth_ == Depth::Explained) begin_with_the_likeliest();
     for (;;) {
       const std::vector<std::size_t> round = next_round();
       if (round.empty() || probes_.interrupted()) return;
@@ -191,6 +190,28 @@ class BlockRun {
   }
 
  private:
+  // The cheapest that stands in the busiest minutes, with all of the scenario: whatever becomes of
+  // it, the search goes on as ever, but knows a price.
+  void begin_with_the_likeliest() {
+    const BlockSearch there{*search_.busiest, search_.catalogue, search_.space, search_.goal, 1};
+    BlockRun glance(there, 1, cap_, Depth::First, *search_.glances, candidates_);
+    glance.run();
+    const BlockCandidate* likeliest = nullptr;
+    for (const BlockCandidate& candidate : glance.candidates_) {
+      if (!candidate.best) continue;
+      if (likeliest == nullptr || is_better(*candidate.best, *likeliest->best)) {
+        likeliest = &candidate;
+      }
+    }
+    if (likeliest == nullptr || search_.glances->interrupted()) return;
+    const BlockOption& option = *likeliest->best;
+    say_pools(search_, "stands in the busiest minutes", {&option.choice, 1},
+              option.figures.monthly);
+    const auto c = static_cast<std::size_t>(likeliest - glance.candidates_.data());
+    const PlanProbe probe = probe_with(candidates_[c], option.choice.nodes, search_.replications);
+    record(candidates_[c], probe, probes_.ask_one(probe));
+  }
+
   // What a further option must not exceed to be among the best.
   double threshold() const {
     std::vector<double> goals;
@@ -230,7 +251,8 @@ class BlockRun {
       waiting.emplace_back(least, c);
     }
     std::ranges::sort(waiting);
-    const std::size_t round_size = depth_ == Depth::First ? kShortRound : kRound;
+    const bool is_long = requests_of_a_simulation(search_) > kLongSimulation;
+    const std::size_t round_size = depth_ == Depth::First || is_long ? kShortRound : kRound;
     if (waiting.size() > round_size) waiting.resize(round_size);
     std::vector<std::size_t> round;
     round.reserve(waiting.size());
@@ -398,85 +420,12 @@ class BlockRun {
 
 }  // namespace
 
-namespace {
-
-// Which of its workloads share a GPU or an instance of one is up to the scheduler.
-bool meets_by_chance(const BlockSearch& search, const PoolChoice& choice) {
-  const bool alone = choice.strategy == Strategy::Exclusive || choice.strategy == Strategy::Vgpu;
-  const models::InstanceType* type = search.catalogue.find_instance(choice.instance_type);
-  const int gpus = choice.nodes * (type == nullptr ? 1 : type->gpu_count);
-  return !alone && choice.workloads.size() > 1 && (gpus > 1 || !choice.mig.empty());
-}
-
-}  // namespace
-
-std::optional<OptionFigures> fails_again(const BlockSearch& search, const PlanProbe& probe,
-                                         const OptionFigures& figures, ProbeBatch& probes) {
-  constexpr double kClose = 0.85;
-  constexpr double kTight = 0.95;
-  const bool flips = !probe.input.empty() && probe.input != kSmActive;
-  if (flips) return std::nullopt;
-  const bool by_chance = std::ranges::any_of(
-      probe.pools, [&](const PoolChoice& pool) { return meets_by_chance(search, pool); });
-  std::vector<int> times;
-  if (figures.worst_ratio >= kClose) times.push_back(figures.worst_ratio > kTight ? 2 : 1);
-  // Beside, not instead: the mean of many placements may hold where a few of them miss.
-  if (by_chance) times.push_back(kTimesByChance);
-  for (const int more : times) {
-    PlanProbe again = probe;
-    again.replications *= more;
-    again.until_clear = true;
-    again.fresh = true;
-    PlanAnswer answer = probes.ask_one(again);
-    const bool stands = !answer.partial && answer.figures && answer.figures->stands();
-    if (!stands) return std::move(answer.figures);
-  }
-  return std::nullopt;
-}
-
-bool stands_again(const BlockSearch& search, const PlanProbe& probe, const OptionFigures& figures,
-                  ProbeBatch& probes) {
-  return !fails_again(search, probe, figures, probes);
-}
-
 double requests_of_a_simulation(const BlockSearch& search) {
   double a_second = 0;
   for (const auto& workload : search.base.workloads) {
     if (workload.traffic) a_second += workload.traffic->mean.per_second;
   }
   return a_second * to_seconds(search.base.duration.value_or(hours(1))) * search.replications;
-}
-
-std::vector<std::string> missed_by(const OptionFigures& figures) {
-  std::vector<std::string> missed;
-  for (const PlannedObjective& objective : figures.objectives) {
-    const bool known = std::ranges::find(missed, objective.workload) != missed.end();
-    if (standing_of(objective) == ObjectiveStanding::Holds || known) continue;
-    missed.push_back(objective.workload);
-  }
-  return missed;
-}
-
-std::string denial_of(const OptionFigures& figures) {
-  return fmt::format("{} {} it", fmt::join(figures.denied_by, ", "),
-                     figures.denied_by.size() > 1 ? "deny" : "denies");
-}
-
-std::optional<double> goal_of(PlanGoal goal, const OptionFigures& figures) {
-  switch (goal) {
-    case PlanGoal::MonthlyCost:
-      return to_dollars(figures.monthly);
-    case PlanGoal::CostPer1kInSlo:
-      if (figures.per_1k_in_slo) return to_dollars(*figures.per_1k_in_slo);
-      return std::nullopt;
-    case PlanGoal::CostPerJob:
-      if (figures.per_job) return to_dollars(*figures.per_job);
-      return std::nullopt;
-    case PlanGoal::LatencyP99:
-      if (figures.latency_p99) return to_seconds(*figures.latency_p99);
-      return std::nullopt;
-  }
-  return std::nullopt;
 }
 
 void say_pools(const BlockSearch& search, std::string_view what, std::span<const PoolChoice> pools,

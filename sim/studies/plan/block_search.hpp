@@ -45,6 +45,9 @@ struct BlockSearch {
   bool split = false;     // workloads may have pools of their own
   ServicePods pods = {};  // of `base`, where it is not the scenario that probes are asked of
   std::vector<PoolChoice> refuted = {};  // stand alone, but not beside the other pools
+  // Where simulations are long: the scenario's busiest minutes, and who answers what stands there.
+  const scenarios::Scenario* busiest = nullptr;
+  ProbeBatch* glances = nullptr;
 };
 
 // The choice with one node, in which bounds are the same as with any number.
@@ -52,6 +55,8 @@ Expected<World> world_on_one_node(const BlockSearch& search, const PoolChoice& c
 
 // How dear a simulation is: requests in all its replications; 0: there are none.
 double requests_of_a_simulation(const BlockSearch& search);
+// More of them take many seconds: answers are waited for a few at a time.
+inline constexpr double kLongSimulation = 5e6;
 
 // What is minimised; nullopt when it is not defined, as the cost per job of no job.
 std::optional<double> goal_of(scenarios::PlanGoal goal, const OptionFigures& figures);

@@ -16,6 +16,7 @@
 #include "../probe/probe.hpp"
 #include "../probe/simulations.hpp"
 #include "block_search.hpp"
+#include "busiest_minutes.hpp"
 #include "fleet_model.hpp"
 #include "other_regions.hpp"
 #include "plan_over_time.hpp"
@@ -394,7 +395,18 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   for (const models::InstanceType* type : space->types) plan.instance_types.push_back(type->name);
   plan.purchases = space->purchases;
   if (options.survive != Outage::None) plan.survives = outage_name(options.survive);
+  const std::optional<Scenario> busiest = busiest_minutes(base);
+  std::optional<ProbeBatch> glances;
+  if (busiest && goal == PlanGoal::MonthlyCost &&
+      requests_of_a_simulation(tight) > kLongSimulation) {
+    RunOptions quiet = options.run;
+    quiet.progress = nullptr;
+    glances.emplace(probe_threads(*busiest, catalogue, quiet), std::nullopt);
+    tight.busiest = &*busiest;
+    tight.glances = &*glances;
+  }
   rank(tight, probes, options.top, plan);
+  if (glances) plan.counts.simulations += glances->simulations();
   if (further.keeps_apart && !probes.interrupted()) {
     add_kept_apart(search, probes, options.top, plan);
   }
@@ -431,7 +443,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   }
   const auto apart = std::ranges::find_if(plan.options, keeps_apart);
   if (apart != plan.options.end()) plan.kept_apart = *apart;
-  plan.counts.replications = probes.replications();
+  plan.counts.replications = probes.replications() + (glances ? glances->replications() : 0);
   plan.interrupted = plan.interrupted || probes.interrupted();
   return plan;
 }

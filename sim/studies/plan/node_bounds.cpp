@@ -16,6 +16,7 @@
 #include "slicewise/sim/device/company.hpp"
 #include "slicewise/sim/kernel/random.hpp"
 
+#include "../../result/merge.hpp"
 #include "../../world/admission.hpp"
 #include "../probe/probe.hpp"
 #include "lone_queue.hpp"
@@ -32,24 +33,6 @@ using scenarios::WorkloadKind;
 constexpr double kMargin = 0.9;
 
 std::string short_number(double value) { return fmt::format("{:.4g}", value); }
-
-// The quantile of a request's latency that an objective limits.
-std::optional<double> latency_quantile(Figure figure) {
-  switch (figure) {
-    case Figure::LatencyP50:
-      return 0.5;
-    case Figure::LatencyP90:
-      return 0.9;
-    case Figure::LatencyP95:
-      return 0.95;
-    case Figure::LatencyP99:
-      return 0.99;
-    case Figure::LatencyP999:
-      return 0.999;
-    default:
-      return std::nullopt;
-  }
-}
 
 // The fastest that a request, or a unit of batch work, is done where the pod may run.
 const Demand* fastest(const World& world, const WorkloadModel& workload) {

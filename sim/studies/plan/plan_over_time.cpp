@@ -11,9 +11,9 @@
 
 #include "../probe/probe.hpp"
 #include "commitments.hpp"
-#include "plan_sections.hpp"
 #include "pod_counts.hpp"
 #include "pool_split.hpp"
+#include "pools_anew.hpp"
 #include "scaled_input.hpp"
 
 namespace slicewise::sim {

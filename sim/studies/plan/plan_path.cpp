@@ -10,8 +10,8 @@
 
 #include "../probe/probe.hpp"
 #include "fleet_model.hpp"
-#include "plan_sections.hpp"
 #include "pool_split.hpp"
+#include "pools_anew.hpp"
 
 namespace slicewise::sim {
 namespace {

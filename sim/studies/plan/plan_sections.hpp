@@ -10,9 +10,6 @@
 // What a plan says of its best option beyond the ranking.
 namespace slicewise::sim {
 
-// What the nodes of the pool cost; nullopt: they are bought in two ways, or come and go.
-std::optional<double> monthly_of(const BlockSearch& search, const PoolChoice& pool);
-
 struct ReplicasCurve {
   std::vector<ReplicasPoint> points;
   std::optional<std::size_t> knee;
@@ -22,36 +19,6 @@ struct ReplicasCurve {
 // More and more pods on each GPU of the option's first pool. Empty for several pools, for nodes
 // that are bought in two ways and for what does not share whole GPUs.
 ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best, ProbeBatch& probes);
-
-bool has_one_of(const PoolChoice& pool, const std::vector<std::string>& workloads);
-
-// What the pools of an option may cost that are planned anew.
-struct PoolCap {
-  bool cheaper = false;                       // each less than it does
-  std::optional<double> only = std::nullopt;  // dollars a month, of an option's only pool
-};
-
-// The best option with the pools of these workloads planned anew as `search` has it, and then the
-// pools of whoever misses something beside them. nullopt: that does not stand.
-std::optional<PlanOption> pools_anew(const BlockSearch& search, const PlanOption& best,
-                                     const std::vector<std::string>& workloads, const PoolCap& cap,
-                                     ProbeBatch& probes);
-
-// The best option with every pool that the input concerns planned anew where that is `factor` times
-// what it is; where few workloads are divided, everything is. `cap`: dollars a month; what costs as
-// much or more need not be found.
-std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOption& best,
-                                       const std::string& input, double factor,
-                                       std::optional<double> cap, ProbeBatch& probes);
-
-// Whether the option stands where the input is `factor` times what it is, by the rules by which one
-// is chosen.
-bool bears(const BlockSearch& search, const PlanOption& option, const std::string& input,
-           double factor, ProbeBatch& probes);
-
-// Every workload of which it misses an objective there, or does not clearly hold it.
-std::vector<std::string> missed_with(const BlockSearch& search, const PlanOption& option,
-                                     const std::string& input, double factor, ProbeBatch& probes);
 
 struct Flips {
   std::vector<Flip> found;

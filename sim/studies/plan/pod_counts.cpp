@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "../probe/probe.hpp"
-#include "plan_sections.hpp"
 #include "pool_split.hpp"
+#include "pools_anew.hpp"
 
 namespace slicewise::sim {
 namespace {

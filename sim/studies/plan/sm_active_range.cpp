@@ -4,6 +4,7 @@
 #include "../probe/probe.hpp"
 #include "plan_sections.hpp"
 #include "pool_split.hpp"
+#include "pools_anew.hpp"
 #include "scaled_input.hpp"
 
 namespace slicewise::sim {

@@ -127,9 +127,8 @@ std::vector<std::string> workloads_with_pods(const scenarios::Scenario& scenario
 }
 
 bool fails_clearly(const OptionFigures& figures) {
-  // A limit that is missed by so many half widths of the interval, or by that factor, is missed.
+  // ... or by so many half widths of the interval.
   constexpr double kClearWidths = 3;
-  constexpr double kClearFactor = 2;
   if (figures.verdict.loses_pods()) return true;
   return std::ranges::any_of(figures.objectives, [](const PlannedObjective& objective) {
     if (objective.pass) return false;
@@ -195,8 +194,8 @@ std::optional<Decision> decide(
   for (int n = first;;) {
     std::optional<OptionFigures> figures = figures_with(n);
     if (!figures) return std::nullopt;
+    if (fails_clearly(*figures)) return Decision{std::move(*figures), false};
     if (n < all) {
-      if (fails_clearly(*figures)) return Decision{std::move(*figures), false};
       if (brief && holds_clearly(*figures)) return Decision{std::move(*figures), true};
       n = n < screening_replications(all) ? screening_replications(all) : all;
       continue;
@@ -225,6 +224,8 @@ std::optional<PlanAnswer> first_that_fails(const World& world, IslandRun& run, i
     const auto decision =
         decide(1, all, kMostTimes * all, brief, [&](int n) -> std::optional<OptionFigures> {
           if (!run.run(w, n)) return std::nullopt;
+          if (run.gave_up())
+            return figures_of(result_of_misses(world, run.misses(), run.records(n)));
           return figures_of(result_of_workload(world, w, run.records(n)));
         });
     if (!decision) return PlanAnswer{};
@@ -301,8 +302,12 @@ PlanAnswer answer(const scenarios::Scenario& base, const PlanProbe& probe,
   const bool brief = probe.until_clear && !probe.input.empty();
   // The scenario's own pools are asked about once.
   IslandRun islands(*world, run, probe.pools.empty() ? nullptr : known, keys_of(probe, *world));
+  islands.give_up_what_is_missed(probe.until_clear);
   const auto figures_with = [&](int n) -> std::optional<OptionFigures> {
     if (!islands.run_all(n)) return std::nullopt;
+    if (islands.gave_up()) {
+      return figures_of(result_of_misses(*world, islands.misses(), islands.records(n)));
+    }
     return figures_of(merge(*world, islands.records(n)));
   };
   const bool apart = probe.until_clear && islands.is_apart();
@@ -320,7 +325,7 @@ PlanAnswer answer(const scenarios::Scenario& base, const PlanProbe& probe,
   const int first = probe.until_clear && !apart ? 1 : all;
   const int most = probe.until_clear ? kMostTimes * probe.replications : all;
   const auto decision = decide(first, all, most, brief, figures_with);
-  return decision ? with(decision->figures) : PlanAnswer{};
+  return decision ? with(decision->figures, islands.gave_up()) : PlanAnswer{};
 }
 
 }  // namespace

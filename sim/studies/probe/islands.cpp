@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,6 +28,17 @@ bool pods_stay(const World& world) {
            return workload.spec.kind == scenarios::WorkloadKind::Service &&
                   !workload.spec.autoscaling && !workload.spec.faults;
          });
+}
+
+// The replication, ended as soon as `misses` is not empty.
+std::optional<Replication> until_it_misses(const World& world, std::size_t replication,
+                                           const RunOptions& options,
+                                           std::vector<SureMiss>& misses) {
+  SureMisses sure(world, static_cast<std::uint32_t>(replication));
+  return whole_replication(world, replication, options, [&](const Replication& so_far) {
+    misses = sure.in(so_far);
+    return !misses.empty();
+  });
 }
 
 World without_requests(World world, std::span<const std::size_t> but = {}) {
@@ -211,6 +223,7 @@ bool IslandRun::run(std::span<const std::size_t> workloads, int replications) {
     std::size_t island = 0;
     std::shared_ptr<const IslandRecord> part;
     std::optional<Replication> whole;
+    std::vector<SureMiss> misses;
   };
   std::vector<Missing> missing;
   for (std::size_t r = 0; r < static_cast<std::size_t>(replications); ++r) {
@@ -218,13 +231,15 @@ bool IslandRun::run(std::span<const std::size_t> workloads, int replications) {
       const auto& there = replicas_[r].islands[i].workloads;
       const bool asked = std::ranges::any_of(
           workloads, [&](std::size_t w) { return std::ranges::find(there, w) != there.end(); });
-      if (asked && replicas_[r].done[i] == 0) missing.push_back({r, i, nullptr, std::nullopt});
+      if (asked && replicas_[r].done[i] == 0) missing.push_back({r, i, nullptr, std::nullopt, {}});
     }
   }
   run_in_parallel(missing.size(), options_, [&](std::size_t m) {
     const auto& islands = replicas_[missing[m].replication].islands;
     if (islands.size() > 1) {
       missing[m].part = record_of(missing[m].replication, islands[missing[m].island]);
+    } else if (may_give_up_ && missing[m].replication == 0) {
+      missing[m].whole = until_it_misses(world_, 0, options_, missing[m].misses);
     } else {
       missing[m].whole = whole_replication(world_, missing[m].replication, options_);
     }
@@ -232,6 +247,8 @@ bool IslandRun::run(std::span<const std::size_t> workloads, int replications) {
   for (Missing& m : missing) {
     if (!m.part && !m.whole) return false;
     Replication& record = records_[m.replication];
+    const std::vector<SureMiss>& misses = m.whole ? m.misses : m.part->misses;
+    misses_.insert(misses_.end(), misses.begin(), misses.end());
     if (m.whole) {
       record = std::move(*m.whole);
     } else {
@@ -257,11 +274,13 @@ void IslandRun::put_in(const Island& island, const IslandRecord& record, Replica
   }
 }
 
-std::optional<IslandRecord> IslandRun::simulate(std::size_t replication,
-                                                const Island& island) const {
-  auto all = whole_replication(without_requests(world_, island.workloads), replication, options_);
-  if (!all) return std::nullopt;
+std::optional<IslandRecord> IslandRun::simulate(std::size_t replication, const Island& island,
+                                                bool may_give_up) const {
+  const World alone = without_requests(world_, island.workloads);
   IslandRecord record;
+  auto all = may_give_up ? until_it_misses(alone, replication, options_, record.misses)
+                         : whole_replication(alone, replication, options_);
+  if (!all) return std::nullopt;
   for (const std::size_t w : island.workloads) {
     record.workloads.push_back(std::move(all->workloads[w]));
   }
@@ -301,10 +320,18 @@ std::string IslandRun::key_of(std::size_t replication, const Island& island) con
 
 std::shared_ptr<const IslandRecord> IslandRun::record_of(std::size_t replication,
                                                          const Island& island) {
-  const auto make = [&] { return simulate(replication, island); };
-  if (known_ != nullptr) return known_->get(key_of(replication, island), make);
-  auto record = make();
-  return record ? std::make_shared<const IslandRecord>(std::move(*record)) : nullptr;
+  const auto get = [&](std::string_view until, bool may_give_up) {
+    const auto make = [&] { return simulate(replication, island, may_give_up); };
+    if (known_ != nullptr) {
+      return known_->get(fmt::format("{}{}", until, key_of(replication, island)), make);
+    }
+    auto record = make();
+    return record ? std::make_shared<const IslandRecord>(std::move(*record)) : nullptr;
+  };
+  if (replication > 0 || (known_ == nullptr && !may_give_up_)) return get("", false);
+  // Who asked first must not matter: it is always begun so that it may be given up.
+  auto record = get("until it misses ", true);
+  return may_give_up_ || !record || record->misses.empty() ? record : get("", false);
 }
 
 VariantResult result_of_workload(const World& world, std::size_t workload,

@@ -15,6 +15,8 @@
 #include "slicewise/sim/run.hpp"
 #include "slicewise/sim/world.hpp"
 
+#include "sure_misses.hpp"
+
 // A run of Services that stay where the scheduler put them is the sum of its islands: nodes whose
 // pods belong to workloads that have none elsewhere. What happens on one does not depend on the
 // others, to the last bit: random streams go by name (cluster/entity_streams.hpp). So each is
@@ -31,6 +33,7 @@ struct IslandRecord {
   std::vector<WorkloadRecord> workloads;
   std::vector<NodeRecord> nodes;
   std::vector<DomainTime> domains;
+  std::vector<SureMiss> misses;  // what it was given up for; empty: it is whole
 };
 
 // Those that worlds of one scenario have in common. Any thread may ask.
@@ -68,6 +71,9 @@ class IslandRun {
   IslandRun(const World& world, const RunOptions& options, IslandRecords* known = nullptr,
             IslandKeys keys = {});
 
+  // Whether the first replication ends as soon as a miss is sure: it is no use but to say so.
+  void give_up_what_is_missed(bool give_up) { may_give_up_ = give_up; }
+
   // More than one island.
   bool is_apart();
   // All workloads, those on the busiest islands first.
@@ -84,6 +90,10 @@ class IslandRun {
   }
   int simulated() const { return simulated_; }  // islands x replications
 
+  // Whether the first replication was given up, and for what.
+  bool gave_up() const { return !misses_.empty(); }
+  std::span<const SureMiss> misses() const { return misses_; }
+
  private:
   struct Replica {
     std::vector<Island> islands;  // one with everything: it cannot be taken apart
@@ -92,7 +102,8 @@ class IslandRun {
 
   void lay_out(int replications);
   Replica apart(const Replication& quiet) const;
-  std::optional<IslandRecord> simulate(std::size_t replication, const Island& island) const;
+  std::optional<IslandRecord> simulate(std::size_t replication, const Island& island,
+                                       bool may_give_up) const;
   std::shared_ptr<const IslandRecord> record_of(std::size_t replication, const Island& island);
   bool run(std::span<const std::size_t> workloads, int replications);
   void put_in(const Island& island, const IslandRecord& record, Replication& whole) const;
@@ -106,6 +117,8 @@ class IslandRun {
   std::vector<std::size_t> node_pool_;  // by node
   std::vector<std::size_t> first_domain_;
   bool stays_ = false;  // pods do, as far as one can say before
+  bool may_give_up_ = false;
+  std::vector<SureMiss> misses_;
   std::vector<Replication> records_;
   std::vector<Replica> replicas_;
   int simulated_ = 0;

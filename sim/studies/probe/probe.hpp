@@ -57,6 +57,8 @@ bool has_several_gpus(const scenarios::Workload& workload);
 
 // More replications would not make it stand: pods are lost, or a limit is missed by far.
 bool fails_clearly(const OptionFigures& figures);
+// A limit that is missed by that factor is missed by far.
+inline constexpr int kClearFactor = 2;
 
 // Refuses pods that ask for several GPU resources, but for recorded jobs that ask for several GPUs,
 // and a scenario without pods. `what`: "strategies

@@ -1,5 +1,6 @@
 // What a plan does not simulate.
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <set>
 #include <string>
@@ -93,6 +94,40 @@ TEST(PlanEffort, RanksNothingThatCostsMoreThanThriceTheBest) {
     }));
   }
   EXPECT_GT(dearer, 0);
+}
+
+// A day of more requests than one pod's GPU bears at noon. Nobody waits for a day on the one node,
+// which is asked first otherwise, to hear of the two.
+TEST(PlanEffort, BeginsWithWhatStandsInTheBusiestMinutes) {
+  scenarios::Workload api =
+      demo::service(4, 30, milliseconds(20), scenarios::ServiceTime::Law::Deterministic);
+  api.measured->device.value = "T4";
+  scenarios::Diurnal day;
+  day.peak = {60};
+  day.peak_at = hours(12);
+  api.traffic->shape = day;
+  api.objectives.push_back(limit(scenarios::Figure::LatencyP95, milliseconds(300)));
+  Scenario scenario = demo::scenario(demo::pool(0), {api});
+  scenario.duration = hours(24);
+  scenario.replications = 2;
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge"};
+  options.strategies = {"timeSlicing"};
+  options.replicas = {4};
+  std::vector<std::string> said;
+  std::atomic<bool> interrupted{false};  // what comes after the first answer takes as long again
+  options.run.interrupted = &interrupted;
+  options.run.so_far = [&](const std::string& line) {
+    said.push_back(line);
+    interrupted = line.starts_with("best so far");
+  };
+  Plan plan;
+  const Asked asked = asked_by(set_with(scenario), options, plan);
+  ASSERT_FALSE(asked.empty());
+  EXPECT_EQ(asked.front().first.pools.front().nodes, 2);
+  EXPECT_TRUE(asked.front().second.figures->stands());
+  ASSERT_FALSE(said.empty());
+  EXPECT_TRUE(said.front().starts_with("stands in the busiest minutes: 2 x g4dn.xlarge"));
 }
 
 // With less of an input somebody may only want what costs less than the answer does.

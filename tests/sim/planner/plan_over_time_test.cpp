@@ -12,7 +12,7 @@
 #include "slicewise/sim/plan.hpp"
 
 #include "../../../sim/studies/plan/commitments.hpp"
-#include "../../../sim/studies/plan/plan_sections.hpp"
+#include "../../../sim/studies/plan/pools_anew.hpp"
 #include "../../../sim/studies/plan/scaled_input.hpp"
 #include "../demo.hpp"
 #include "small_plans.hpp"

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <functional>
+
+#include "slicewise/sim/metrics/replication.hpp"
+
+namespace slicewise::sim {
+
+// Asked every few hundred thousand events, always at the same ones: true ends the replication.
+using GiveUp = std::function<bool(const Replication& so_far)>;
+
+}  // namespace slicewise::sim

@@ -1,0 +1,99 @@
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "../probe/probe.hpp"
+#include "node_bounds.hpp"
+#include "plan_sections.hpp"
+#include "pools_anew.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+// The pods on whole GPUs of the type, if every one of them can start there.
+std::optional<World> world_that_holds(const BlockSearch& search,
+                                      const std::vector<std::string>& workloads,
+                                      const models::InstanceType& type) {
+  Expected<World> world = world_on_one_node(search, unshared(type, workloads));
+  if (refusal_of(world) || too_large_for_a_node(*world)) return std::nullopt;
+  return std::move(*world);
+}
+
+std::string gib(Bytes memory) {
+  return fmt::format("{:.1f} GiB", static_cast<double>(memory.count) / (1LL << 30));
+}
+
+// The cheapest of the whole catalogue that is still sold.
+std::string type_that_holds(const BlockSearch& search, const std::vector<std::string>& workloads) {
+  const models::InstanceType* best = nullptr;
+  double least = 0;
+  Bytes memory;
+  for (const models::InstanceType& type : search.catalogue.instances) {
+    if (!type.retired_on.empty()) continue;
+    const auto world = world_that_holds(search, workloads, type);
+    if (!world) continue;
+    const double monthly = monthly_price(*world);
+    if (best != nullptr && monthly >= least) continue;
+    best = &type;
+    least = monthly;
+    memory = world->pools.front().kinds.front().memory;
+  }
+  if (best == nullptr) return "no instance type of the catalogue holds every pod";
+  return fmt::format(
+      "no instance type that was tried holds every pod; the cheapest that does is {} ({} x {} with "
+      "{}, ${:.0f} a month): --instances {}",
+      best->name, best->gpu_count, best->gpu_model, gib(memory), least, best->name);
+}
+
+struct OutOfLimits {
+  const PoolChoice* choice = nullptr;
+  int nodes = 0;
+  double monthly = 0;
+};
+
+// Of what no closed form rules out but for the limits of the search, the cheapest.
+OutOfLimits cheapest_out_of_limits(const BlockSearch& search,
+                                   const std::vector<RejectedChoice>& rejected) {
+  OutOfLimits best;
+  for (const RejectedChoice& other : rejected) {
+    if (other.stage != RejectedChoice::Stage::Bound || other.figures) continue;
+    const auto world = world_on_one_node(search, other.choice);
+    if (!world) continue;
+    const NodeBound bound = node_bound(*world);
+    if (!bound.refused.empty()) continue;
+    const double monthly = bound.least * monthly_price(*world);
+    if (best.choice == nullptr || monthly < best.monthly) {
+      best = {&other.choice, bound.least, monthly};
+    }
+  }
+  return best;
+}
+
+std::string limit_in_the_way(const BlockSearch& search, const OutOfLimits& nearest) {
+  PoolChoice choice = *nearest.choice;
+  choice.nodes = nearest.nodes;
+  std::string out = fmt::format("what could stand takes {} or more, ${:.0f} a month",
+                                describe(choice), nearest.monthly);
+  if (nearest.nodes > search.space.max_nodes) {
+    return out + fmt::format(": --max-nodes {}", nearest.nodes);
+  }
+  if (!search.space.max_monthly_cost) return out;
+  return out + fmt::format(": --max-cost {:.0f}", std::ceil(nearest.monthly));
+}
+
+}  // namespace
+
+std::vector<std::string> nearest_to_standing(const BlockSearch& search,
+                                             const std::vector<std::string>& workloads,
+                                             const std::vector<RejectedChoice>& rejected) {
+  if (const auto why = why_homeless(search.base, workloads)) return {why->text()};
+  const bool held = std::ranges::any_of(search.space.types, [&](const auto* type) {
+    return world_that_holds(search, workloads, *type).has_value();
+  });
+  if (!held) return {type_that_holds(search, workloads)};
+  const OutOfLimits nearest = cheapest_out_of_limits(search, rejected);
+  if (nearest.choice == nullptr) return {};
+  return {limit_in_the_way(search, nearest)};
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,137 @@
+#include "pools_anew.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../result/merge.hpp"
+#include "../probe/probe.hpp"
+#include "pool_split.hpp"
+
+namespace slicewise::sim {
+
+PlanProbe probe_of(const BlockSearch& search, const PlanOption& option, const std::string& input,
+                   double factor) {
+  PlanProbe probe;
+  probe.pools = option.pools;
+  probe.replications = search.replications;
+  probe.input = input;
+  probe.factor = factor;
+  probe.until_clear = true;
+  return probe;
+}
+
+bool stands(const PlanAnswer& answer) {
+  return answer.figures && !answer.partial && answer.figures->stands();
+}
+
+bool concerns(const std::string& input, const std::vector<std::string>& given_names) {
+  return !input.starts_with("workloads.") ||
+         std::ranges::any_of(given_names, [&](const std::string& name) {
+           return input.starts_with(fmt::format("workloads.{}.", name));
+         });
+}
+
+double monthly_price(const World& world) {
+  return to_dollars(cost_of(world.pools.front().price.usd, kMonth));
+}
+
+std::optional<double> monthly_of(const BlockSearch& search, const PoolChoice& pool) {
+  const auto world = world_on_one_node(search, pool);
+  if (!world || pool.on_demand + pool.unshared > 0 || pool.elastic) return std::nullopt;
+  return pool.nodes * monthly_price(*world);
+}
+
+namespace {
+
+// Times that pools are planned anew because of what they miss together.
+constexpr int kMostAnew = 8;
+
+std::vector<std::string> concerned_by(const std::string& input, const scenarios::Scenario& base) {
+  std::vector<std::string> names = workloads_with_pods(base);
+  std::erase_if(names, [&](const std::string& name) {
+    const auto workload = std::ranges::find(
+        base.workloads, name, [](const auto& w) -> const auto& { return w.name.value; });
+    return !concerns(input, {workload->given_name()});
+  });
+  return names;
+}
+
+// All that miss something: an answer that stops at the first miss names one of them.
+std::vector<std::string> all_missed(PlanProbe probe, const OptionFigures& first,
+                                    ProbeBatch& probes) {
+  std::vector<std::string> names = missed_by(first);
+  probe.until_clear = false;
+  const PlanAnswer whole = probes.ask_one(probe);
+  if (!whole.figures) return names;
+  for (std::string& name : missed_by(*whole.figures)) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+}  // namespace
+
+bool bears(const BlockSearch& search, const PlanOption& option, const std::string& input,
+           double factor, ProbeBatch& probes) {
+  return stands(probes.ask_one(probe_of(search, option, input, factor)));
+}
+
+std::vector<std::string> missed_with(const BlockSearch& search, const PlanOption& option,
+                                     const std::string& input, double factor, ProbeBatch& probes) {
+  const PlanProbe probe = probe_of(search, option, input, factor);
+  const PlanAnswer answer = probes.ask_one(probe);
+  if (!answer.figures || stands(answer)) return {};
+  return all_missed(probe, *answer.figures, probes);
+}
+
+bool has_one_of(const PoolChoice& pool, const std::vector<std::string>& workloads) {
+  return std::ranges::any_of(workloads, [&](const std::string& name) {
+    return std::ranges::find(pool.workloads, name) != pool.workloads.end();
+  });
+}
+
+std::optional<PlanOption> pools_anew(const BlockSearch& search, const PlanOption& best,
+                                     const std::vector<std::string>& workloads, const PoolCap& cap,
+                                     ProbeBatch& probes) {
+  BlockSearch there = search;
+  PlanProbe probe = probe_of(there, best, there.input, there.factor);
+  std::vector<std::string> concerned = workloads;
+  for (int round = 0; round < kMostAnew && !concerned.empty(); ++round) {
+    for (PoolChoice& pool : probe.pools) {
+      if (!has_one_of(pool, concerned)) continue;
+      std::optional<double> most;
+      if (cap.cheaper) most = monthly_of(there, pool);
+      if (probe.pools.size() == 1 && cap.only) most = std::min(*cap.only, most.value_or(*cap.only));
+      if (round > 0) there.refuted.push_back(pool);
+      BlockResult found = search_block(there, pool.workloads, 1, most, Depth::First, probes);
+      if (found.options.empty()) return std::nullopt;
+      pool = std::move(found.options.front().choice);
+    }
+    const PlanAnswer answer = probes.ask_one(probe);
+    if (!answer.figures) return std::nullopt;
+    if (stands(answer)) {
+      return PlanOption{probe.pools, *answer.figures, goal_of(there.goal, *answer.figures), false};
+    }
+    concerned = all_missed(probe, *answer.figures, probes);
+  }
+  return std::nullopt;
+}
+
+std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOption& best,
+                                       const std::string& input, double factor,
+                                       std::optional<double> cap, ProbeBatch& probes) {
+  BlockSearch there = search;
+  there.input = input;
+  there.factor = factor;
+  there.so_far = nullptr;
+  std::optional<PlanOption> then =
+      pools_anew(there, best, concerned_by(input, search.base), {.only = cap}, probes);
+  if (!search.split || separable_groups(search.base).size() > kExactGroups) return then;
+  SplitResult split = split_pools(there, then ? then->goal : cap, probes);
+  if (split.pools.empty()) return then;
+  return PlanOption{std::move(split.pools), std::move(split.figures), split.goal, false};
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,93 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "../probe/probe.hpp"
+#include "block_search.hpp"
+#include "scaled_input.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::PlanGoal;
+
+// Replications with other random numbers where it is chance which pods meet on a GPU: what one
+// placement in five spoils stands in five replications one time in three.
+constexpr int kTimesByChance = 4;
+
+// Which of its workloads share a GPU or an instance of one is up to the scheduler.
+bool meets_by_chance(const BlockSearch& search, const PoolChoice& choice) {
+  const bool alone = choice.strategy == Strategy::Exclusive || choice.strategy == Strategy::Vgpu;
+  const models::InstanceType* type = search.catalogue.find_instance(choice.instance_type);
+  const int gpus = choice.nodes * (type == nullptr ? 1 : type->gpu_count);
+  return !alone && choice.workloads.size() > 1 && (gpus > 1 || !choice.mig.empty());
+}
+
+}  // namespace
+
+std::optional<OptionFigures> fails_again(const BlockSearch& search, const PlanProbe& probe,
+                                         const OptionFigures& figures, ProbeBatch& probes) {
+  constexpr double kClose = 0.85;
+  constexpr double kTight = 0.95;
+  const bool flips = !probe.input.empty() && probe.input != kSmActive;
+  if (flips) return std::nullopt;
+  const bool by_chance = std::ranges::any_of(
+      probe.pools, [&](const PoolChoice& pool) { return meets_by_chance(search, pool); });
+  std::vector<int> times;
+  if (figures.worst_ratio >= kClose) times.push_back(figures.worst_ratio > kTight ? 2 : 1);
+  // Beside, not instead: the mean of many placements may hold where a few of them miss.
+  if (by_chance) times.push_back(kTimesByChance);
+  for (const int more : times) {
+    PlanProbe again = probe;
+    again.replications *= more;
+    again.until_clear = true;
+    again.fresh = true;
+    PlanAnswer answer = probes.ask_one(again);
+    const bool stands = !answer.partial && answer.figures && answer.figures->stands();
+    if (!stands) return std::move(answer.figures);
+  }
+  return std::nullopt;
+}
+
+bool stands_again(const BlockSearch& search, const PlanProbe& probe, const OptionFigures& figures,
+                  ProbeBatch& probes) {
+  return !fails_again(search, probe, figures, probes);
+}
+
+std::vector<std::string> missed_by(const OptionFigures& figures) {
+  std::vector<std::string> missed;
+  for (const PlannedObjective& objective : figures.objectives) {
+    const bool known = std::ranges::find(missed, objective.workload) != missed.end();
+    if (standing_of(objective) == ObjectiveStanding::Holds || known) continue;
+    missed.push_back(objective.workload);
+  }
+  return missed;
+}
+
+std::string denial_of(const OptionFigures& figures) {
+  return fmt::format("{} {} it", fmt::join(figures.denied_by, ", "),
+                     figures.denied_by.size() > 1 ? "deny" : "denies");
+}
+
+std::optional<double> goal_of(PlanGoal goal, const OptionFigures& figures) {
+  switch (goal) {
+    case PlanGoal::MonthlyCost:
+      return to_dollars(figures.monthly);
+    case PlanGoal::CostPer1kInSlo:
+      if (figures.per_1k_in_slo) return to_dollars(*figures.per_1k_in_slo);
+      return std::nullopt;
+    case PlanGoal::CostPerJob:
+      if (figures.per_job) return to_dollars(*figures.per_job);
+      return std::nullopt;
+    case PlanGoal::LatencyP99:
+      if (figures.latency_p99) return to_seconds(*figures.latency_p99);
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace slicewise::sim
