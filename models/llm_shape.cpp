@@ -16,6 +16,7 @@
 
 #include "catalog_fields.hpp"
 #include "located_json.hpp"
+#include "whole_part.hpp"
 
 namespace slicewise::models {
 namespace {
@@ -37,12 +38,12 @@ constexpr std::array<Family, 8> kFamilies{{{"llama", false},
 
 struct Precision {
   std::string_view name;
-  double bytes;  // of a weight; of INT4 with the scales of its groups of 128
+  double bytes;  // of a weight
 };
 constexpr Precision kHalf{"FP16", 2};
-constexpr Precision kFp8{"FP8", 1};
+constexpr Precision kFp8{"FP8", kFp8WeightBytes};
 constexpr Precision kInt8{"INT8", 1};
-constexpr Precision kInt4{"INT4", 0.53};
+constexpr Precision kInt4{"INT4", kInt4WeightBytes};
 
 std::optional<Precision> of_dtype(const std::string& dtype) {
   if (dtype == "float16") return kHalf;
@@ -176,10 +177,12 @@ LlmModel model_of(const LlmShape& shape, const std::string& name, const GpuModel
   out.weights = shape.weights();
   out.kv_bytes_per_token = shape.kv_bytes_per_token();
   out.layer_parameters = shape.layer_parameters();
+  out.shape = {shape.layers, shape.hidden, shape.heads, shape.kv_heads};
   out.source = "config.json";
   out.provenance = {{"weightsMib", "derived: parameters by config.json"},
                     {"kvBytesPerToken", "2 x layers x KV heads x head size x 2 bytes"},
-                    {"layerParameters", "derived: by config.json"}};
+                    {"layerParameters", "derived: by config.json"},
+                    {"shape", "config.json"}};
   return out;
 }
 
@@ -210,17 +213,25 @@ bool derive_step(const LlmShape& shape, const GpuModel& gpu, std::span<const Llm
   const double wider = parameters / static_cast<double>(*like->layer_parameters);
   constexpr double kBytesOfReference = 2;
   const double heavier = wider * shape.weight_bytes / kBytesOfReference;
-  model.step = carried_over(like->step, *gpu_of(*like), gpu);
-  model.step.weights_s *= heavier;
-  model.step.token_s *= wider;
+  const LlmStep reference = carried_over(like->step, *gpu_of(*like), gpu);
+  const LlmStep its_whole = like->shape ? whole_part(*like->shape, gpu) : LlmStep{};
+  const LlmStep whole = like->shape ? whole_part(*model.shape, gpu) : LlmStep{};
+  const auto derived = [&](double LlmStep::*part, double times) {
+    const double matrices = std::max(0.0, reference.*part - its_whole.*part);
+    return whole.*part + matrices * times;
+  };
+  model.step = reference;
+  model.step.weights_s = derived(&LlmStep::weights_s, heavier);
+  model.step.token_s = derived(&LlmStep::token_s, wider) / arithmetic_gain(shape.precision, gpu);
   model.step.kv_read_s = cache_read_seconds(shape.kv_bytes_per_token(), gpu);
   model.source = fmt::format("config.json, and {}", like->name);
   const auto times = [&](double factor, const char* what) {
-    return fmt::format("derived: {:.3g} x that of {}{}, by {} of the layers", factor, like->name,
-                       gpu_of(*like) == &gpu ? "" : " carried over to this GPU", what);
+    return fmt::format("derived: {:.3g} x that of {}{}, by {} of the layers{}", factor, like->name,
+                       gpu_of(*like) == &gpu ? "" : " carried over to this GPU", what,
+                       like->shape ? ", but for norms and small kernels" : "");
   };
   model.provenance["weightsMs"] = times(heavier, "bytes");
-  model.provenance["tokenMs"] = times(wider, "parameters");
+  model.provenance["tokenMs"] = times(wider / arithmetic_gain(shape.precision, gpu), "parameters");
   model.provenance["kvReadMs"] = "derived: KV bytes per token / (0.7 x peak bandwidth)";
   model.provenance["overheadMs"] = fmt::format("that of {}", like->name);
   return true;

@@ -1,13 +1,32 @@
 #include "slicewise/models/llm_step.hpp"
 
+#include <algorithm>
+#include <cassert>
 #include <cmath>
 
+#include "whole_part.hpp"
+
 namespace slicewise::models {
+namespace {
+
+// The small kernels of a layer, and 34 bytes read and written for each number of a token's hidden
+// state. Fitted over microsoft/vidur's profiles of Llama on 1, 2, 4 and 8 GPUs (models/MODELS.md,
+// "Several GPUs for one language model").
+constexpr double kWholeOfLayerSeconds = 30e-6;
+constexpr double kWholeBytesPerNumber = 34;
+
+// Of the hidden state, in FP16.
+constexpr double kBytesOfNumber = 2;
+
+// After attention and after the MLP.
+constexpr int kAllReducesOfLayer = 2;
+
+}  // namespace
 
 double step_seconds(const LlmStep& law, double tokens, double cached) {
   const double compute_s = tokens * law.token_s;
-  return std::sqrt(law.weights_s * law.weights_s + compute_s * compute_s) + cached * law.kv_read_s +
-         law.overhead_s;
+  return std::sqrt(law.weights_s * law.weights_s + compute_s * compute_s) +
+         tokens * law.exchange_s + cached * law.kv_read_s + law.overhead_s;
 }
 
 double cache_read_seconds(Bytes per_token, const GpuModel& gpu) {
@@ -28,7 +47,66 @@ LlmStep carried_over(const LlmStep& law, const GpuModel& from, const GpuModel& t
 
 LlmStep in_domain(const LlmStep& law, DomainShare share) {
   return {law.weights_s / share.bandwidth, law.token_s / share.compute,
-          law.kv_read_s / share.bandwidth, law.overhead_s};
+          law.kv_read_s / share.bandwidth, law.overhead_s, law.exchange_s};
+}
+
+bool can_share(const LlmLayers& model, int gpus) {
+  return model.heads % gpus == 0 && (model.kv_heads % gpus == 0 || gpus % model.kv_heads == 0);
+}
+
+double cache_part(const LlmLayers& model, int gpus) { return 1.0 / std::min(gpus, model.kv_heads); }
+
+double whole_weights_s(const std::optional<LlmLayers>& model) {
+  return model ? model->layers * kWholeOfLayerSeconds : 0;
+}
+
+LlmStep whole_part(const LlmLayers& model, const GpuModel& gpu) {
+  LlmStep whole;
+  whole.weights_s = whole_weights_s(model);
+  whole.token_s = static_cast<double>(model.layers) * model.hidden * kWholeBytesPerNumber /
+                  gpu.memory_bandwidth_bytes_per_second;
+  return whole;
+}
+
+double beside_whole(double time, double whole, double times) {
+  const double kept = std::min(time, whole);
+  return kept + (time - kept) * times;
+}
+
+LlmStep shared_step(const LlmStep& law, const LlmLayers& model, int gpus, const GpuModel& gpu) {
+  assert(can_share(model, gpus));
+  const LlmStep whole = whole_part(model, gpu);
+  LlmStep each = law;
+  each.weights_s = beside_whole(law.weights_s, whole.weights_s, 1.0 / gpus);
+  each.token_s = beside_whole(law.token_s, whole.token_s, 1.0 / gpus);
+  each.kv_read_s = law.kv_read_s * cache_part(model, gpus);
+  return each;
+}
+
+LlmStep all_reduces(const LlmLayers& model, const AllReduceLink& link) {
+  const double count = kAllReducesOfLayer * model.layers;
+  LlmStep step;
+  step.overhead_s = count * link.latency_s;
+  step.exchange_s = count * model.hidden * kBytesOfNumber / link.bytes_per_second;
+  return step;
+}
+
+double arithmetic_gain(std::string_view precision, const GpuModel& gpu) {
+  // "8.9", "10.0": a major of two digits is newer.
+  const std::string& capability = gpu.compute_capability;
+  const bool has_fp8 = capability.size() > 3 || capability >= "8.9";
+  return precision == "FP8" && has_fp8 ? 2 : 1;
+}
+
+LlmModel quantised(LlmModel model, std::string_view precision) {
+  constexpr double kBefore = 2;
+  const double bytes = precision == "FP8" ? kFp8WeightBytes : kInt4WeightBytes;
+  const auto saved = static_cast<double>(*model.layer_parameters) * (kBefore - bytes);
+  model.weights.count -= static_cast<std::int64_t>(saved);
+  model.step.weights_s =
+      beside_whole(model.step.weights_s, whole_weights_s(model.shape), bytes / kBefore);
+  model.precision = precision;
+  return model;
 }
 
 }  // namespace slicewise::models

@@ -407,6 +407,13 @@ void add_spot_prices(PriceBook& book, const std::vector<SpotMarket>& markets) {
   }
 }
 
+LlmLayers read_layers(CatalogFields fields) {
+  LlmLayers shape{fields.small_integer("layers", 1), fields.small_integer("hiddenSize", 1),
+                  fields.small_integer("heads", 1), fields.small_integer("kvHeads", 1)};
+  fields.done();
+  return shape;
+}
+
 LlmModel read_llm_model(CatalogFields fields) {
   constexpr double kSecondsPerMillisecond = 1e-3;
   LlmModel model;
@@ -421,6 +428,7 @@ LlmModel read_llm_model(CatalogFields fields) {
   model.weights = mebibytes(fields.integer("weightsMib", 1));
   model.kv_bytes_per_token = Bytes{fields.integer("kvBytesPerToken", 1)};
   if (fields.has("layerParameters")) model.layer_parameters = fields.integer("layerParameters", 1);
+  if (fields.has("shape")) model.shape = read_layers(fields.object("shape"));
   model.source = fields.is_users() && !fields.has("source") ? fields.reading()->usual_source.text
                                                             : fields.text("source");
   if (fields.has("provenance")) model.provenance = fields.named_texts("provenance");

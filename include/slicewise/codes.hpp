@@ -77,6 +77,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(InputAssumed, "INPUT_ASSUMED", Note, "an input that nobody measured")                        \
   X(GpuBusyUnknown, "GPU_BUSY_UNKNOWN", Note, "how long kernels run is not known")               \
   X(ProfileScaled, "PROFILE_SCALED", Note, "a figure carried over from another GPU model")       \
+  X(LlmShared, "LLM_SHARED", Note, "a language model that several GPUs share")                   \
   X(PriceDerived, "PRICE_DERIVED", Note, "a price derived from a sibling size")                  \
   X(MpsUnevenSplit, "MPS_UNEVEN_SPLIT", Note, "replicas that do not divide 100")                 \
   X(MigSlicesUnused, "MIG_SLICES_UNUSED", Note, "a MIG layout that leaves slices idle")          \

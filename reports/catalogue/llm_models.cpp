@@ -24,13 +24,21 @@ FigureRows figures_of(const LlmModel& model) {
   const auto row = [&](const char* name, std::string value, const char* unit, const char* key) {
     return std::vector<std::string>{name, std::move(value), unit, provenance_of_llm(model, key)};
   };
-  return {row("weights read (T_w)", milliseconds_of(step.weights_s), "ms/step", "weightsMs"),
-          row("compute (t)", milliseconds_of(step.token_s), "ms/token", "tokenMs"),
-          row("cache read (r)", milliseconds_of(step.kv_read_s), "ms/cached token", "kvReadMs"),
-          row("overhead", milliseconds_of(step.overhead_s), "ms/step", "overheadMs"),
-          row("weights", memory_cell(model.weights), "", "weightsMib"),
-          row("KV cache", fmt::format("{}", model.kv_bytes_per_token.count), "bytes/token",
-              "kvBytesPerToken")};
+  FigureRows rows = {
+      row("weights read (T_w)", milliseconds_of(step.weights_s), "ms/step", "weightsMs"),
+      row("compute (t)", milliseconds_of(step.token_s), "ms/token", "tokenMs"),
+      row("cache read (r)", milliseconds_of(step.kv_read_s), "ms/cached token", "kvReadMs"),
+      row("overhead", milliseconds_of(step.overhead_s), "ms/step", "overheadMs"),
+      row("weights", memory_cell(model.weights), "", "weightsMib"),
+      row("KV cache", fmt::format("{}", model.kv_bytes_per_token.count), "bytes/token",
+          "kvBytesPerToken")};
+  if (model.shape) {
+    rows.push_back(row("layers", std::to_string(model.shape->layers), "", "shape"));
+    rows.push_back(row("hidden size", std::to_string(model.shape->hidden), "", "shape"));
+    rows.push_back(row("heads", std::to_string(model.shape->heads), "", "shape"));
+    rows.push_back(row("KV heads", std::to_string(model.shape->kv_heads), "", "shape"));
+  }
+  return rows;
 }
 
 // Decoding with contexts of 1,000 tokens, and one prompt.
@@ -79,6 +87,12 @@ nlohmann::json llm_item(const LlmModel& model) {
                          {"source", model.source},
                          {"sourceDate", model.date},
                          {"provenance", model.provenance}};
+  if (model.shape) {
+    item["shape"] = {{"layers", model.shape->layers},
+                     {"hiddenSize", model.shape->hidden},
+                     {"heads", model.shape->heads},
+                     {"kvHeads", model.shape->kv_heads}};
+  }
   if (!model.note.empty()) item["note"] = model.note;
   if (!model.unusable.empty()) item["notRunnable"] = model.unusable;
   return item;

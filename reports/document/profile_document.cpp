@@ -45,6 +45,12 @@ nlohmann::json model_json(const models::LlmModel& model) {
                         {"source", model.source},
                         {"provenance", model.provenance}};
   if (model.layer_parameters) out["layerParameters"] = *model.layer_parameters;
+  if (model.shape) {
+    out["shape"] = {{"layers", model.shape->layers},
+                    {"hiddenSize", model.shape->hidden},
+                    {"heads", model.shape->heads},
+                    {"kvHeads", model.shape->kv_heads}};
+  }
   return out;
 }
 

@@ -66,7 +66,33 @@ class ServiceRules {
     }
     const Node& llm = *block(&node_, "llm");
     if (workload_.llm->model.value.empty()) check_own_law(llm);
+    check_precision(llm);
     check_tokens(llm);
+  }
+
+  // They change what the model of the catalogue has; figures of one's own are as they are.
+  void check_precision(const Node& llm) {
+    struct Figure {
+      std::string_view of;
+      const Node* parent;
+      std::string_view key;
+    };
+    const bool has_model = !workload_.llm->model.value.empty();
+    const Node* step = block(&llm, "step");
+    for (const std::string_view key : {"quantization", "kvCacheDtype"}) {
+      if (has_model) continue;
+      refuse(&llm, key, "give the figures as they are with it, and leave it out",
+             "llm without a model of the catalogue");
+    }
+    for (const Figure& figure :
+         {Figure{"quantization", &llm, "weights"}, Figure{"quantization", step, "weightsTime"},
+          Figure{"quantization", step, "tokenTime"},
+          Figure{"kvCacheDtype", &llm, "kvBytesPerToken"},
+          Figure{"kvCacheDtype", step, "cacheReadTime"}}) {
+      if (!has_model || llm.entry(figure.of) == nullptr) continue;
+      refuse(figure.parent, figure.key, "one of them says it: leave the other out",
+             fmt::format("llm with {}", figure.of));
+    }
   }
 
   // Without a model of the catalogue the file has to say everything.

@@ -42,13 +42,17 @@ constexpr Field kLlmStepFields[] = {
 };
 constexpr FieldList kLlmStep = block<Llm>(kLlmStepFields);
 
+constexpr Word kQuantizations[] = {"FP8", "INT4"};
+constexpr Word kCacheTypes[] = {"FP8"};
+
 constexpr Field kLlmFields[] = {
     field<&Llm::model>("model", "llama-3-8b-fp16/a10g",
                        "Language model of the catalogue; what is given beside it counts instead.")
         .positive(),
-    inner("step", "{weightsTime: 14.2ms, tokenTime: 63.7us, cacheReadTime: 0.3673us}",
-          "Time of one step over N tokens: the norm of weightsTime and N x tokenTime, plus "
-          "cacheReadTime for every cached token of the running sequences, plus overhead.")
+    inner(
+        "step", "{weightsTime: 14.2ms, tokenTime: 63.7us, cacheReadTime: 0.3673us}",
+        "Time of one step over N tokens: the norm of weightsTime and N x tokenTime, plus "
+        "cacheReadTime for every cached token of the running sequences, plus overhead; on one GPU.")
         .of(kLlmStep),
     inner("tokens", "{input: {p50: 1020, p99: 4142}, output: {p50: 129, p99: 601}}",
           "Lengths of prompts and answers: a number, {mean, distribution} or percentiles.")
@@ -58,13 +62,27 @@ constexpr Field kLlmFields[] = {
     field<&Llm::kv_bytes_per_token>("kvBytesPerToken", "128Ki",
                                     "GPU memory of the cache of one token.")
         .positive(),
-    field<&Llm::kv_cache>("kvCache", "4Gi", "Size of the cache, reserved at start.")
+    field<&Llm::kv_cache>("kvCache", "4Gi", "Size of the cache on each GPU, reserved at start.")
         .otherwise("what memoryUtilization leaves beside the weights"),
     field<&Llm::memory_utilization>("memoryUtilization", "90%",
                                     "Share of the GPU's memory, or of the limit, that the server "
                                     "takes (vLLM's gpu_memory_utilization).")
         .as(T::Percent)
         .positive(),
+    field<&Llm::tensor_parallel_size>(
+        "tensorParallelSize", "4",
+        "GPUs that share every layer (vLLM's tensor_parallel_size): as many as the pod asks for.")
+        .between(1, 64)
+        .otherwise("the GPUs of the pod"),
+    field<&Llm::quantization>("quantization", "FP8",
+                              "Weights of the model's layers in fewer bytes (vLLM's quantization; "
+                              "INT4 is awq and gptq).")
+        .one_of(kQuantizations)
+        .otherwise("as the model is"),
+    field<&Llm::kv_cache_dtype>("kvCacheDtype", "FP8",
+                                "Keys and values in one byte each (vLLM's kv_cache_dtype).")
+        .one_of(kCacheTypes)
+        .otherwise("as the model is"),
     field<&Llm::max_sequences>("maxSequences", "64",
                                "Sequences that run at once (vLLM's max_num_seqs).")
         .between(1, 1'000'000),

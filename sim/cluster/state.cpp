@@ -133,6 +133,14 @@ std::int64_t PodRoom::holds(const WorkloadModel& workload) const {
   return std::max<std::int64_t>(0, most);
 }
 
+GpuMask ClusterState::gpus_of(const Pod& pod) const {
+  GpuMask set = 0;
+  for_each_rank(pod, [&](DomainId domain, std::uint32_t) {
+    set |= GpuMask{1} << domains[index(domain)].gpu;
+  });
+  return set;
+}
+
 const Tickets* ClusterState::tickets(const Domain& domain, const WorkloadModel& workload) const {
   const auto offer = workload.on_pool[index(nodes[index(domain.node)].pool)].offer;
   if (!offer) return nullptr;

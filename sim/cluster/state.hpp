@@ -212,6 +212,8 @@ struct ClusterState {
     const PoolDemand& there = model(pod).on_pool[index(nodes[index(pod.node)].pool)];
     return process_memory(model(pod), there, domains[index(pod.domain)].kind);
   }
+  // That the pod works on.
+  GpuMask gpus_of(const Pod& pod) const;
   // The tickets of the domain that pods of the workload hold; nullptr when they hold none.
   const Tickets* tickets(const Domain& domain, const WorkloadModel& workload) const;
 };

@@ -17,6 +17,11 @@ using GpuLinks = std::array<std::array<int, GpuSets::kMostGpus>, GpuSets::kMostG
 // What NCCL's protocols leave of the line rate of an NVLink. See all_reduce_bytes_per_second.
 constexpr double kOfLineRate = 0.8;
 
+// NCCL's small messages. See all_reduce_latency_s.
+constexpr double kStartSeconds = 6.6e-6;
+constexpr double kHopOverNvlinkSeconds = 0.6e-6;
+constexpr double kHopOverPcieSeconds = 1e-6;
+
 // go-gpuallocator's points for each NVLink of a pair.
 constexpr int kScoreOfLink = 100;
 
@@ -184,13 +189,16 @@ GpuSets::GpuSets(const models::Interconnect& interconnect, const models::GpuMode
                          return links[a][b] == 0 ? 1 : 0;
                        }) == 0;
     if (size == 1) continue;
+    double hop_s = kHopOverNvlinkSeconds;
     if (interconnect.switched) {
       worth.bytes_per_second = over_ring(link_speed * gpu.nvlink_links, size);
     } else if (hangs_together(links, set)) {
       worth.bytes_per_second = link_speed * TreePacking(links, set).trees();
     } else {
       worth.bytes_per_second = over_ring(interconnect.pcie_gbytes_per_second * 1e9, size);
+      hop_s = kHopOverPcieSeconds;
     }
+    worth.latency_s = kStartSeconds + 2 * (size - 1) * hop_s;
   }
 }
 

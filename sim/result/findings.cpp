@@ -317,7 +317,7 @@ void gang_finding(const World& world, const VariantResult& result, Diagnostics& 
         fmt::format("{} of {} pods of \"{}\" got {} GPUs without an NVLink between some of them",
                     short_text(gangs.unlinked), short_text(gangs.pods), gangs.name,
                     numbers_text(gangs.gpus)),
-        spec.work && spec.work->all_reduce
+        spec.llm || (spec.work && spec.work->all_reduce)
             ? "their all-reduce goes over fewer links, or over PCIe"
             : "give work.allReduce to see what that costs: here it only decides the placement"));
   }

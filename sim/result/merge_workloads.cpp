@@ -283,7 +283,7 @@ std::optional<GangFigures> gang_figures(const World& world, std::size_t w,
       if (pods == 0) continue;
       const PoolModel& pool = world.pools[p];
       figures.sets.push_back({pool.name, gpus_in(set), pods, pool.gpu_sets.all_linked(set),
-                              all_reduce_time(pool, model, set)});
+                              all_reduce_time(world, make_id<PoolId>(p), model, set)});
     }
   }
   double all_reduce_ns = 0;

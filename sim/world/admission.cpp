@@ -66,7 +66,18 @@ int most_gpus(const WorkloadModel& workload) {
   return most;
 }
 
-Duration all_reduce_time(const PoolModel& pool, const WorkloadModel& workload, GpuMask gpus) {
+models::LlmStep all_reduces_of(const PoolModel& pool, const LlmDemand& demand, GpuMask gpus) {
+  return models::all_reduces(*demand.shared, {pool.gpu_sets.all_reduce_latency_s(gpus),
+                                              pool.gpu_sets.all_reduce_bytes_per_second(gpus)});
+}
+
+Duration all_reduce_time(const World& world, PoolId id, const WorkloadModel& workload,
+                         GpuMask gpus) {
+  const PoolModel& pool = world.pools[index(id)];
+  const std::vector<LlmDemand>& llm = workload.on_pool[index(id)].llm;
+  if (!llm.empty()) {
+    return from_seconds(models::step_seconds(all_reduces_of(pool, llm.front(), gpus), 1, 0));
+  }
   const auto& work = workload.spec.work;
   if (!work || !work->all_reduce) return {};
   const double bytes = static_cast<double>(work->all_reduce->bytes_per_step.count);

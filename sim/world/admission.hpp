@@ -27,9 +27,14 @@ inline constexpr std::size_t kGpuSets = std::size_t{1} << GpuSets::kMostGpus;
 // GPUs that a pod of the workload works on, wherever it lands.
 int most_gpus(const WorkloadModel& workload);
 
-// Of one step of a pod of the workload on these GPUs; 0 when its work has none of its own.
-// REQUIRES: the workload has several GPUs on this pool.
-Duration all_reduce_time(const PoolModel& pool, const WorkloadModel& workload, GpuMask gpus);
+// Of one step of a pod of the workload on these GPUs of the pool, of a language model with one
+// token; 0 when its work has none of its own. REQUIRES: the workload has several GPUs there.
+Duration all_reduce_time(const World& world, PoolId pool, const WorkloadModel& workload,
+                         GpuMask gpus);
+
+// What the GPUs of a pod that share a language model exchange in a step.
+// REQUIRES: demand.shared; the set has several GPUs.
+models::LlmStep all_reduces_of(const PoolModel& pool, const LlmDemand& demand, GpuMask gpus);
 
 // How many GPUs a pod works on that asks the pool for `count` of an offer: several only when they
 // are whole and unshared. A process uses one MIG device, and two replicas are one GPU or two.

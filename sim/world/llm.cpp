@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "admission.hpp"
 #include "parts.hpp"
@@ -37,6 +40,30 @@ const models::LlmModel* find_model(const models::Catalogue& catalogue, const Llm
       fmt::format("\"{}\" cannot be run: {}", model->name, model->unusable),
       "`slicewise get profiles --kind llm` lists the models and the GPUs they were measured on"));
   return nullptr;
+}
+
+// The model as the scenario has it quantised; nullopt, with the reason in `found`, where nobody
+// knows what its layers weigh.
+std::optional<models::LlmModel> as_quantised(const models::LlmModel& model, const Llm& llm,
+                                             Diagnostics& found) {
+  models::LlmModel as_served = model;
+  if (!llm.quantization.empty()) {
+    const bool is_half = model.precision == "FP16" || model.precision == "BF16";
+    if (!is_half || !model.layer_parameters) {
+      found.push_back(make_diagnostic(
+          Code::InputMissing, llm.model.where,
+          fmt::format("what \"{}\" is in {} is not known: {}", model.name, llm.quantization,
+                      is_half ? "it has no layerParameters" : "it is not FP16 or BF16"),
+          "leave quantization out, or give the figures in place of the model"));
+      return std::nullopt;
+    }
+    as_served = models::quantised(model, llm.quantization);
+  }
+  if (!llm.kv_cache_dtype.empty()) {
+    as_served.kv_bytes_per_token.count /= 2;
+    as_served.step.kv_read_s /= 2;
+  }
+  return as_served;
 }
 
 void fill_from(const models::LlmModel& model, Llm& llm) {
@@ -126,12 +153,29 @@ Bytes cache_of(std::int64_t tokens, Bytes each) {
 }
 
 models::LlmStep step_on(const Llm& llm, const models::GpuModel* from, const PoolModel& pool) {
-  const models::GpuModel& gpu = from == nullptr ? *pool.gpu : *from;
+  const models::GpuModel& to = *pool.gpu;
+  const models::GpuModel& gpu = from == nullptr ? to : *from;
   const double kv_read_s =
       llm.kv_read_seconds.value_or(models::cache_read_seconds(*llm.kv_bytes_per_token, gpu));
   const models::LlmStep step{to_seconds(*llm.weights_time), *llm.token_seconds, kv_read_s,
                              to_seconds(*llm.overhead)};
-  return models::carried_over(step, gpu, *pool.gpu);
+  models::LlmStep there = models::carried_over(step, gpu, to);
+  there.token_s /= models::arithmetic_gain(llm.quantization, to);
+  return there;
+}
+
+// What one GPU has of a model.
+struct PartOfModel {
+  Bytes weights;
+  Bytes kv_bytes_per_token;
+};
+
+// REQUIRES: several GPUs can share it.
+PartOfModel part_of(const Llm& llm, const std::optional<models::LlmLayers>& shape, int gpus) {
+  if (gpus == 1) return {*llm.weights, *llm.kv_bytes_per_token};
+  const double kv =
+      models::cache_part(*shape, gpus) * static_cast<double>(llm.kv_bytes_per_token->count);
+  return {Bytes{llm.weights->count / gpus}, Bytes{std::max<std::int64_t>(1, std::llround(kv))}};
 }
 
 // What one client of the domain may use: all of its memory, unless its tickets limit it.
@@ -145,29 +189,117 @@ Bytes client_memory(const PoolDemand& demand, const DomainKind& kind) {
 // As vLLM does at start: it takes its share of the memory, and what weights and CUDA context leave
 // of that is the pool. Activations are not modelled. A server without a pool does not start: it
 // asks for all memory, which its context does not leave.
-void size_cache(const Llm& llm, Bytes memory, Bytes context, LlmDemand& demand) {
+void size_cache(const Llm& llm, Bytes memory, Bytes context, const PartOfModel& part,
+                LlmDemand& demand) {
   const auto taken =
       static_cast<std::int64_t>(llm.memory_utilization * static_cast<double>(memory.count));
-  const Bytes pool = llm.kv_cache.value_or(Bytes{taken} - *llm.weights - context);
-  demand.cache_tokens = std::max<std::int64_t>(0, pool.count) / llm.kv_bytes_per_token->count;
-  demand.gpu_memory = demand.cache_tokens > 0 ? *llm.weights + pool : memory;
+  const Bytes pool = llm.kv_cache.value_or(Bytes{taken} - part.weights - context);
+  demand.cache_tokens = std::max<std::int64_t>(0, pool.count) / part.kv_bytes_per_token.count;
+  demand.gpu_memory = demand.cache_tokens > 0 ? part.weights + pool : memory;
 }
 
 void note_small_pool(const WorkloadModel& model, const PoolModel& pool, const DomainKind& kind,
-                     const LlmDemand& demand, Diagnostics& found) {
+                     Bytes memory, const LlmDemand& demand, Diagnostics& found) {
   const std::int64_t longest = longest_sequence(model.spec);
   if (demand.cache_tokens >= longest) return;
   const bool none = demand.cache_tokens == 0;
   const std::string place = kind.partition.empty() ? pool.gpu->name : kind.partition;
+  constexpr double kGib = 1LL << 30;
   found.push_back(make_diagnostic(
       Code::GpuOom, model.spec.llm->where,
-      none ? fmt::format("weights and CUDA context of \"{}\" leave no memory of {} for its KV "
-                         "cache: the server does not start there",
-                         model.name, place)
+      none ? fmt::format(
+                 "weights and CUDA context of \"{}\" leave nothing for its KV cache of the "
+                 "{:.3g} % of {:.1f} GiB of {} that it takes (memoryUtilization): the server "
+                 "does not start there",
+                 model.name, 100 * model.spec.llm->memory_utilization,
+                 static_cast<double>(memory.count) / kGib, place)
            : fmt::format("the KV cache of \"{}\" on {} holds {} tokens: requests of up to {} are "
                          "refused there when they do not fit",
                          model.name, place, demand.cache_tokens, longest),
-      "a larger GPU, fewer pods per GPU, a higher memory utilization, or shorter requests"));
+      "a higher memoryUtilization, fewer pods per GPU, several GPUs for each pod, a larger GPU, or "
+      "shorter requests"));
+}
+
+// "2, 4 or 8": numbers of GPUs that can share the model.
+std::string possible_gpus(const models::LlmLayers& shape) {
+  std::vector<int> fewer{1};
+  for (int gpus = 2; gpus <= GpuSets::kMostGpus; ++gpus) {
+    if (models::can_share(shape, gpus)) fewer.push_back(gpus);
+  }
+  const int most = fewer.back();
+  fewer.pop_back();
+  return fewer.empty() ? "1" : fmt::format("{} or {}", fmt::join(fewer, ", "), most);
+}
+
+// Why the GPUs that pods have in a pool cannot share the model; nullopt: they can, or it is one.
+std::optional<Diagnostic> unfit_gpus(const models::LlmModel* named, const WorkloadModel& model,
+                                     const PoolModel& pool, int gpus) {
+  const auto& requests = model.spec.pod.extended;
+  const SourceLocation& where =
+      requests.empty() ? model.spec.llm->where : requests.front().count_where;
+  const int size = model.spec.llm->tensor_parallel_size.value_or(gpus);
+  if (size != gpus && size != model.tickets) {
+    return make_diagnostic(
+        Code::SettingConflict, where,
+        fmt::format("tensorParallelSize of \"{}\" is {}, its pods ask for {}", model.name, size,
+                    model.tickets),
+        fmt::format("ask for {}, or leave tensorParallelSize out: it is as many as the pod has",
+                    size));
+  }
+  if (gpus == 1 && size != 1) {
+    return make_diagnostic(
+        Code::SettingConflict, where,
+        fmt::format(
+            "tensorParallelSize of \"{}\" is {}: what its pods get in pool \"{}\" are parts "
+            "of GPUs, of which a process uses one",
+            model.name, size, pool.name),
+        "share no GPU of the pool, and cut none");
+  }
+  if (gpus == 1) return std::nullopt;
+  if (named == nullptr || !named->shape) {
+    return make_diagnostic(
+        Code::InputMissing, where,
+        fmt::format(
+            "nobody says how many layers and heads the language model of \"{}\" has: how {} "
+            "GPUs share it is not known",
+            model.name, gpus),
+        "name a `model` that has a shape: slicewise calibrate config.json writes one");
+  }
+  if (models::can_share(*named->shape, gpus)) return std::nullopt;
+  return make_diagnostic(
+      Code::ValueRange, where,
+      fmt::format("{} GPUs cannot share \"{}\", which has {} heads and {} of keys and values", gpus,
+                  named->name, named->shape->heads, named->shape->kv_heads),
+      fmt::format("ask for {}", possible_gpus(*named->shape)));
+}
+
+void check_sharing(const models::LlmModel* named, const World& world, const WorkloadModel& model,
+                   Diagnostics& found) {
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    const PoolDemand& demand = model.on_pool[p];
+    if (!demand.schedulable) continue;
+    auto problem = unfit_gpus(named, model, world.pools[p], demand.gpus);
+    if (problem && !holds(found, *problem)) found.push_back(std::move(*problem));
+  }
+}
+
+// vLLM runs FP8 on these as it is or, without such cores, made FP16 in time. Source: its table of
+// hardware that quantisation is supported on.
+bool takes_fp8(const models::GpuModel& gpu) {
+  return gpu.compute_capability.size() > 3 || gpu.compute_capability >= "8.0";
+}
+
+void check_fp8(const World& world, const WorkloadModel& model, Diagnostics& found) {
+  if (model.spec.llm->quantization != "FP8") return;
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    const models::GpuModel& gpu = *world.pools[p].gpu;
+    if (!model.on_pool[p].schedulable || takes_fp8(gpu)) continue;
+    found.push_back(
+        make_diagnostic(Code::StrategyNotModelled, model.spec.llm->where,
+                        fmt::format("\"{}\" is quantised to FP8, which vLLM does not run on {}",
+                                    model.name, gpu.name),
+                        "quantization: INT4, or GPUs from Ampere on"));
+  }
 }
 
 }  // namespace
@@ -178,7 +310,9 @@ void apply_llm(const models::Catalogue& catalogue, Workload& spec, Diagnostics& 
   if (!spec.llm->model.value.empty()) {
     model = find_model(catalogue, *spec.llm, found);
     if (model == nullptr) return;
-    fill_from(*model, *spec.llm);
+    const auto as_served = as_quantised(*model, *spec.llm, found);
+    if (!as_served) return;
+    fill_from(*as_served, *spec.llm);
   }
   if (!spec.llm->overhead) spec.llm->overhead = kUsualOverhead;
   require_step(spec, found);
@@ -186,28 +320,46 @@ void apply_llm(const models::Catalogue& catalogue, Workload& spec, Diagnostics& 
   fill_measured(model, spec, found);
 }
 
-void model_llm(const models::GpuModel* from, const World& world, WorkloadModel& model,
-               Diagnostics& found) {
+void model_llm(const models::Catalogue& catalogue, const models::GpuModel* from, const World& world,
+               WorkloadModel& model, Diagnostics& found) {
   if (!model.spec.llm) return;
   const Llm& llm = *model.spec.llm;
+  const models::LlmModel* named = catalogue.find_llm_model(llm.model.value);
+  check_fp8(world, model, found);
+  check_sharing(named, world, model, found);
+  if (has_errors(found)) return;
+  const std::optional<models::LlmLayers> shape = named == nullptr ? std::nullopt : named->shape;
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
     const PoolModel& pool = world.pools[p];
     PoolDemand& demand = model.on_pool[p];
-    const models::LlmStep step = step_on(llm, from, pool);
+    const bool is_shared = demand.gpus > 1 && demand.schedulable;
+    const int gpus = is_shared ? demand.gpus : 1;
+    models::LlmStep step = step_on(llm, from, pool);
+    if (is_shared) step = models::shared_step(step, *shape, gpus, *pool.gpu);
+    const PartOfModel part = part_of(llm, shape, gpus);
     for (const DomainKind& kind : pool.kinds) {
       const models::LlmStep here = models::in_domain(step, kind.share);
-      LlmDemand& there = demand.llm.emplace_back(
-          LlmDemand{here.weights_s, here.token_s, here.kv_read_s, here.overhead_s, 0, {}});
-      size_cache(llm, client_memory(demand, kind), pool.context_memory, there);
+      LlmDemand& there = demand.llm.emplace_back();
+      there.weights_s = here.weights_s;
+      there.token_s = here.token_s;
+      there.kv_read_s = here.kv_read_s;
+      there.overhead_s = here.overhead_s;
+      if (is_shared) there.shared = shape;
+      const Bytes memory = client_memory(demand, kind);
+      size_cache(llm, memory, pool.context_memory, part, there);
       const bool comes_here =
           admits(pool, model.spec.pod) && std::ranges::any_of(kind.tickets, [&](const auto& of) {
             return of.offer == demand.offer;
           });
-      if (comes_here) note_small_pool(model, pool, kind, there, found);
+      if (comes_here) note_small_pool(model, pool, kind, memory, there, found);
     }
   }
-  const Bytes one_sequence = cache_of(longest_sequence(model.spec), *llm.kv_bytes_per_token);
-  model.gpu_memory = *llm.weights + llm.kv_cache.value_or(one_sequence);
+  // The least that a process has anywhere.
+  const int most = most_gpus(model);
+  const PartOfModel least =
+      part_of(llm, shape, shape && models::can_share(*shape, most) ? most : 1);
+  const Bytes one_sequence = cache_of(longest_sequence(model.spec), least.kv_bytes_per_token);
+  model.gpu_memory = least.weights + llm.kv_cache.value_or(one_sequence);
 }
 
 Bytes process_memory(const WorkloadModel& model, const PoolDemand& demand, std::size_t kind) {

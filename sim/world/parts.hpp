@@ -163,8 +163,8 @@ void apply_llm(const models::Catalogue& catalogue, scenarios::Workload& spec, Di
 
 // The steps and the KV cache of a language model in every kind of domain. `from`: as above.
 // REQUIRES: the workload's offers are known.
-void model_llm(const models::GpuModel* from, const World& world, WorkloadModel& model,
-               Diagnostics& found);
+void model_llm(const models::Catalogue& catalogue, const models::GpuModel* from, const World& world,
+               WorkloadModel& model, Diagnostics& found);
 
 // Warnings about a workload on the pools that may run it.
 void note_workload(const WorkloadModel& model, const World& world, Diagnostics& found);

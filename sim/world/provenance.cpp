@@ -212,8 +212,9 @@ void count_batch(const WorkloadModel& model, Counter& counter) {
 }
 
 void count_all_reduce(const WorkloadModel& model, const World& world, Counter& counter) {
-  if (most_gpus(model) == 1 || !model.spec.work || !model.spec.work->all_reduce) return;
-  counter.add(model.spec.measured->provenance, model, "allReduce");
+  const bool has_work = model.spec.work && model.spec.work->all_reduce;
+  if (most_gpus(model) == 1 || (!has_work && !model.spec.llm)) return;
+  if (has_work) counter.add(model.spec.measured->provenance, model, "allReduce");
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
     if (model.on_pool[pool].gpus == 1) continue;
     const bool assumed = world.pools[pool].interconnect->pcie_assumed;
@@ -240,10 +241,11 @@ std::string factor_text(const scenarios::Workload& spec, double gpu_scale) {
                      spec.measured->capacity_share ? "capacityShare" : "smActive", gpu_scale);
 }
 
-// Weights are bound by the memory, tokens by the cores.
+// Weights are bound by the memory, tokens by the cores. What GPUs share, note_shared says.
 std::string step_text(const WorkloadModel& model, const PoolModel& pool, std::size_t number) {
   const scenarios::Llm& llm = *model.spec.llm;
   const LlmDemand& there = model.on_pool[number].llm.front();
+  if (there.shared) return "weights by the memory bandwidth, tokens by the FP16 rate";
   const models::DomainShare& share = pool.kinds.front().share;
   return fmt::format("x {:.3g} for reading weights, x {:.3g} for computing tokens",
                      there.weights_s * share.bandwidth / to_seconds(*llm.weights_time),
@@ -270,6 +272,33 @@ void count_carried_over(const WorkloadModel& model, World& world, Counter& count
   }
 }
 
+// What several GPUs make of a model that was measured on one.
+void note_shared(const WorkloadModel& model, World& world, Counter& counter) {
+  if (!model.spec.llm || most_gpus(model) == 1) return;
+  counter.add(Provenance::Assumed, model, "how GPUs share a layer (fitted on A100 and H100)");
+  for (std::size_t number = 0; number < world.pools.size(); ++number) {
+    const PoolModel& pool = world.pools[number];
+    const PoolDemand& demand = model.on_pool[number];
+    if (demand.llm.empty() || !demand.llm.front().shared) continue;
+    const LlmDemand& there = demand.llm.front();
+    const GpuMask all = (GpuMask{1} << pool.gpus_per_node) - 1;
+    const models::LlmStep exchange =
+        all_reduces_of(pool, there, pool.gpu_sets.choose(all, demand.gpus));
+    constexpr double kMs = 1e3;
+    constexpr double kUs = 1e6;
+    world.findings.push_back(make_diagnostic(
+        Code::LlmShared, model.spec.llm->where,
+        fmt::format(
+            "{} GPUs of pool \"{}\" share each layer of \"{}\": reading the weights takes "
+            "{:.3g} ms, a token {:.3g} us; all-reduces add {:.3g} ms to a step and {:.3g} us "
+            "for each of its tokens (derived from one GPU)",
+            demand.gpus, pool.name, model.name, kMs * there.weights_s, kUs * there.token_s,
+            kMs * exchange.overhead_s, kUs * exchange.exchange_s),
+        fmt::format("vllm serve --tensor-parallel-size {}; measure it to replace the estimate",
+                    demand.gpus)));
+  }
+}
+
 }  // namespace
 
 bool lacks_busy(const WorkloadModel& model, const World& world) {
@@ -291,6 +320,7 @@ void count_provenance(const scenarios::Scenario& scenario, World& world) {
     count_law(model, world, counter);
     count_batch(model, counter);
     count_all_reduce(model, world, counter);
+    note_shared(model, world, counter);
     count_carried_over(model, world, counter);
     const bool exact_batch =
         scenarios::runs_batches(model.spec.kind) &&

@@ -333,14 +333,12 @@ void put_on_one_gpu(WorkloadModel& model) {
 
 // A process on each of several whole GPUs: of what it can be.
 void check_gang(const WorkloadModel& model, Diagnostics& found) {
-  const bool notebook = model.spec.kind == WorkloadKind::Notebook;
-  if (most_gpus(model) == 1 || (!model.spec.llm && !notebook)) return;
+  if (most_gpus(model) == 1 || model.spec.kind != WorkloadKind::Notebook) return;
   const scenarios::PodTemplate& pod = model.spec.pod;
   found.push_back(make_diagnostic(
       Code::StrategyNotModelled,
       model.by_claim ? pod.claim.where : pod.extended.front().count_where,
-      fmt::format("a {} on {} whole GPUs is not simulated by this version",
-                  notebook ? "Notebook" : "language model", model.tickets),
+      fmt::format("a Notebook on {} whole GPUs is not simulated by this version", model.tickets),
       model.by_claim ? "claim one"
                      : fmt::format("ask for {}: 1", pod.extended.front().name.value)));
 }
@@ -426,7 +424,8 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     put_on_one_gpu(model);
     check_gang(model, found);
     if (has_errors(found)) continue;
-    model_llm(from, world, model, found);
+    model_llm(catalogue, from, world, model, found);
+    if (has_errors(found)) continue;
     note_workload(model, world, found);
     world.workloads.push_back(std::move(model));
   }

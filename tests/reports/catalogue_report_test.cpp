@@ -219,7 +219,9 @@ TEST(ListProfiles, FiltersByKindGpuAndName) {
                 .code,
             Code::ProfileUnknown);
   const auto llms = list_profiles(catalogue(), "llm", "A100-80GB", "", ListFormat::Name, {});
-  EXPECT_EQ(*llms, "llama-2-7b-fp16/a100-80gb\nllama-3-8b-fp16/a100-80gb\n");
+  EXPECT_EQ(*llms,
+            "llama-2-7b-fp16/a100-80gb\nllama-3-8b-fp16/a100-80gb\n"
+            "llama-3-70b-fp16/a100-80gb\n");
   EXPECT_EQ(list_profiles(catalogue(), "infer", "", "", ListFormat::Name, {}).error().front().code,
             Code::EnumUnknown);
 }

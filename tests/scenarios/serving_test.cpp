@@ -114,6 +114,25 @@ TEST(Llm, LimitsAndLengthsAreRead) {
   EXPECT_EQ(llm.output->least, 2);
 }
 
+TEST(Llm, IsSharedAndQuantised) {
+  const Llm llm = *workload_of(with_llm("model: m, tensorParallelSize: 4, quantization: INT4, "
+                                        "kvCacheDtype: FP8, " +
+                                        kTokens))
+                       .llm;
+  EXPECT_EQ(llm.tensor_parallel_size, 4);
+  EXPECT_EQ(llm.quantization, "INT4");
+  EXPECT_EQ(llm.kv_cache_dtype, "FP8");
+  expect_problem(with_llm("model: m, tensorParallelSize: 0, " + kTokens), Code::ValueRange,
+                 "between 1 and 64");
+  expect_problem(with_llm("model: m, quantization: FP4, " + kTokens), Code::EnumUnknown, "FP4");
+  expect_problem(with_llm("quantization: FP8, " + kStep + ", " + kMemory + ", " + kTokens),
+                 Code::SettingConflict, "quantization on llm without a model");
+  expect_problem(with_llm("model: m, quantization: FP8, weights: 8Gi, " + kTokens),
+                 Code::SettingConflict, "weights on llm with quantization");
+  expect_problem(with_llm("model: m, kvCacheDtype: FP8, kvBytesPerToken: 64Ki, " + kTokens),
+                 Code::SettingConflict, "kvBytesPerToken on llm with kvCacheDtype");
+}
+
 TEST(Llm, NeedsALawAndLengths) {
   expect_problem(with_llm(kMemory + ", " + kTokens), Code::FieldMissing, "\"step\" is missing");
   expect_problem(with_llm(kStep + ", weights: 1Gi, " + kTokens), Code::FieldMissing,

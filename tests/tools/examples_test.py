@@ -145,6 +145,16 @@ class Examples(unittest.TestCase):
         self.assertEqual(missed, {"g5": ["ttftP95", "tpotP95"], "g6e": [], "g6e-prefix-reuse": [],
                                   "g6e-two-servers": ["ttftP95", "tpotP95"]})
 
+    def test_gpus_that_share_a_model_gain_less_the_more_they_are(self):
+        found = variants("llm-on-several-gpus", "--replications", "1")
+        token = {name: variant["workloads"][0]["tokens"]["perTokenSeconds"]["p50"]
+                 for name, variant in found.items()}
+        self.assertGreater(token["two"] / token["four"], 1.6)
+        self.assertGreater(token["four"] / token["eight"], 1.4)
+        self.assertLess(token["four"] / token["eight"], token["two"] / token["four"])
+        self.assertIn("GANG_ACROSS_SLOW_LINKS", codes(found["fp8-over-pcie"]))
+        self.assertNotIn("OBJECTIVE_MISSED", codes(found["four"]))
+
     def test_the_thread_cap_of_the_device_plugin_costs_latency(self):
         found = variants("mps-g5")
         p99 = {name: latency(variant, "p99") for name, variant in found.items()}

@@ -45,10 +45,11 @@ Expected<LlmShape> read_llm_shape(const SourceText& file);
 LlmModel model_of(const LlmShape& shape, const std::string& name, const GpuModel& gpu);
 
 // Gives it the step of a reference times the layers over the reference's: T_w by their bytes, t by
-// their parameters; r is the cache's bytes over the GPU's bandwidth, the overhead stays. References
-// are models with layer_parameters on the same GPU, else such as can be carried over to it, and of
-// those the nearest in size. False: there is none, as of a GPU without a tensor rate.
-// REQUIRES: model is model_of(shape, name, gpu), and gpu one of gpus.
+// their parameters, but for norms and small kernels, which are by layers and hidden size; r is the
+// cache's bytes over the GPU's bandwidth, the overhead stays. References are models with
+// layer_parameters on the same GPU, else such as can be carried over to it, and of those the
+// nearest in size. False: there is none, as of a GPU without a tensor rate. REQUIRES: model is
+// model_of(shape, name, gpu), and gpu one of gpus.
 bool derive_step(const LlmShape& shape, const GpuModel& gpu, std::span<const LlmModel> references,
                  std::span<const GpuModel> gpus, LlmModel& model);
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/models/hardware.hpp"
@@ -13,8 +14,8 @@
 // catalogue figures.
 namespace slicewise::models {
 
-// T(N tokens, C cached tokens) = || weights_s, N token_s ||_2 + C kv_read_s + overhead_s, in
-// seconds of one GPU. A step of few tokens (decoding) reads the weights once, one of many
+// T(N tokens, C cached tokens) = || weights_s, N token_s ||_2 + N exchange_s + C kv_read_s +
+// overhead_s, in seconds. A step of few tokens (decoding) reads the weights once, one of many
 // (prefill) is bound by compute; C counts what the attention reads: the contexts of all sequences
 // of the step. Source of the form: fits over microsoft/vidur's profiles of Llama-2-7B, 1 to 4,096
 // tokens (1.9 % mean error on A100, 3.3 % on H100, 3.8 % on A40). Not in it: the compute of
@@ -25,6 +26,7 @@ struct LlmStep {
   double token_s = 0;     // t: compute of one token
   double kv_read_s = 0;   // r: reading the cache of one token
   double overhead_s = 0;  // of the framework, per step
+  double exchange_s = 0;  // e: what GPUs that share the layers tell each other of one token
 };
 
 // T in seconds. REQUIRES: tokens, cached >= 0.
@@ -46,6 +48,43 @@ bool can_carry_over(const GpuModel& from, const GpuModel& to);
 // The step on a part of the GPU, such as a MIG instance.
 LlmStep in_domain(const LlmStep& law, DomainShare share);
 
+// What several GPUs share of a model, by its config.json.
+struct LlmLayers {
+  int layers = 0;
+  int hidden = 0;
+  int heads = 0;
+  int kv_heads = 0;
+};
+
+// Tensor parallelism, as Megatron-LM and vLLM have it: each GPU has its heads and its part of every
+// matrix, and all add up what they have twice per layer.
+
+// Whether as many GPUs can: each gets as many heads, and of keys and values either as many or one
+// that others have, too.
+bool can_share(const LlmLayers& model, int gpus);
+// What of the cache each of them holds. REQUIRES: can_share(model, gpus).
+double cache_part(const LlmLayers& model, int gpus);
+// The step of each but for what they exchange. Norms and residuals are done by all, whole.
+// REQUIRES: can_share(model, gpus).
+LlmStep shared_step(const LlmStep& law, const LlmLayers& model, int gpus, const GpuModel& gpu);
+
+// An all-reduce of X bytes takes latency_s + X / bytes_per_second.
+struct AllReduceLink {
+  double latency_s = 0;
+  double bytes_per_second = 0;
+};
+// What they exchange: the part of a step that comes on top of shared_step().
+LlmStep all_reduces(const LlmLayers& model, const AllReduceLink& link);
+
+// Bytes of a quantised weight; of INT4 with the scales of its groups of 128.
+inline constexpr double kFp8WeightBytes = 1;
+inline constexpr double kInt4WeightBytes = 0.53;
+
+// How many times as fast as FP16 the tensor cores compute with weights of a precision: twice for
+// FP8 where they have it (data sheets of L4, L40S, H100, H200, B200), else once: what has fewer
+// bytes is made FP16 first.
+double arithmetic_gain(std::string_view precision, const GpuModel& gpu);
+
 // A published language model on one GPU model.
 struct LlmModel {
   std::string name;       // stable id for scenario files: "llama-2-7b-fp16/a100-80gb"
@@ -56,11 +95,17 @@ struct LlmModel {
   Bytes weights;
   Bytes kv_bytes_per_token;  // 2 x layers x KV heads x head size x bytes of a number
   std::optional<std::int64_t> layer_parameters;  // without embeddings and head
+  std::optional<LlmLayers> shape;                // several GPUs can share what has one
   std::string source;
   std::string date;                               // when the source was read
   std::map<std::string, std::string> provenance;  // figure -> "measured ...", "estimate ..."
   std::string note;
   std::string unusable;  // why no scenario can run it, half a sentence; "" when one can
 };
+
+// The same with its layers quantised to "FP8" or "INT4", embeddings and head as they are: the bytes
+// that it has and reads; how fast it computes with them is the GPU's (arithmetic_gain).
+// REQUIRES: layer_parameters, of two bytes each.
+LlmModel quantised(LlmModel model, std::string_view precision);
 
 }  // namespace slicewise::models

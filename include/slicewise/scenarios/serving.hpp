@@ -153,10 +153,13 @@ struct Llm {
   std::optional<Bytes> kv_bytes_per_token;
   std::optional<Bytes> kv_cache;    // pool reserved at start; absent: by memory_utilization
   double memory_utilization = 0.9;  // share of the GPU's (or limit's) memory that the server takes
-  int max_sequences = 256;          // running at once
-  int max_batched_tokens = 2048;    // of a step: decoded and prefilled
-  double prefix_reuse = 0;          // share of prompt tokens found in the cache
-  std::optional<RandomAmount> input;  // tokens; absent: from the trace
+  std::optional<int> tensor_parallel_size;  // GPUs that share every layer; absent: those of the pod
+  std::string quantization;                 // of the layers: "FP8", "INT4"; "": as the model is
+  std::string kv_cache_dtype;               // "FP8"; "": as the model is
+  int max_sequences = 256;                  // running at once
+  int max_batched_tokens = 2048;            // of a step: decoded and prefilled
+  double prefix_reuse = 0;                  // share of prompt tokens found in the cache
+  std::optional<RandomAmount> input;        // tokens; absent: from the trace
   std::optional<RandomAmount> output;
   SourceLocation where;
 };

@@ -149,7 +149,10 @@ struct LlmDemand {
   double kv_read_s = 0;  // per cached token and step
   double overhead_s = 0;
   std::int64_t cache_tokens = 0;  // size of the KV pool of one pod; 0: it does not start here
-  Bytes gpu_memory;               // weights and KV pool
+  Bytes gpu_memory;               // of one GPU: weights and KV pool
+  // What the GPUs of the pod share; nullopt: one has it all. Times are then without what they
+  // exchange, which hangs on the GPUs that a pod gets: all_reduces_of().
+  std::optional<models::LlmLayers> shared;
 };
 
 struct PoolDemand {

@@ -14,12 +14,9 @@ void note_gpus(RunState& run, Pod& pod) {
   pod.all_reduce = {};
   if (pod.ranks.empty()) return;
   const PoolId pool = run.cluster.nodes[index(pod.node)].pool;
-  GpuMask set = 0;
-  for_each_rank(pod, [&](DomainId domain, std::uint32_t) {
-    set |= GpuMask{1} << run.cluster.domains[index(domain)].gpu;
-  });
+  const GpuMask set = run.cluster.gpus_of(pod);
   ++run.record_of(pod).pods_by_gpu_set[index(pool) * kGpuSets + set];
-  pod.all_reduce = all_reduce_time(run.world.pools[index(pool)], run.cluster.model(pod), set);
+  pod.all_reduce = all_reduce_time(run.world, pool, run.cluster.model(pod), set);
 }
 
 // Whose containers the pod's own meets on its domains, and who is there when most are.

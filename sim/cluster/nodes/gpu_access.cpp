@@ -39,11 +39,13 @@ Duration GpuAccess::left(const Pod& pod) {
 
 void GpuAccess::shorten(const Pod& pod, Duration less) {
   if (less == Duration{}) return;
-  with_engine(run_.cluster.domains[index(pod.domain)], [&](auto& engine) {
-    engine.advance(run_.now);
-    engine.shorten(pod.context, less);
+  for_each_rank(pod, [&](DomainId domain, std::uint32_t context) {
+    with_engine(run_.cluster.domains[index(domain)], [&](auto& engine) {
+      engine.advance(run_.now);
+      engine.shorten(context, less);
+    });
+    arm(index(domain));
   });
-  arm(index(pod.domain));
 }
 
 void GpuAccess::cancel(std::uint32_t p) {

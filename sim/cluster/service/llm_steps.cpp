@@ -40,6 +40,9 @@ void count_steps(RunState& run, WorkloadId workload, const ContinuousBatching::P
     tokens.preemptions += llm.batching.preemptions() - llm.preemptions_counted;
   }
   llm.preemptions_counted = llm.batching.preemptions();
+  const double exchanged_s =
+      models::step_seconds(llm.exchange, static_cast<double>(piece.tokens), 0);
+  record.all_reduce_ns += static_cast<double>(piece.steps) * exchanged_s * 1e9;
 }
 
 }  // namespace

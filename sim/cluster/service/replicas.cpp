@@ -5,6 +5,7 @@
 
 #include "slicewise/sim/kernel/far_times.hpp"
 
+#include "../../world/admission.hpp"
 #include "autoscalers.hpp"
 #include "services.hpp"
 
@@ -30,8 +31,13 @@ void Replicas::begin(std::uint32_t p) {
   servers_[p].service = static_cast<std::uint32_t>(services_.of_workload(pod.workload));
   if (!model.spec.llm) return;
   const Domain& domain = run_.cluster.domains[index(pod.domain)];
-  const PoolDemand& there = model.on_pool[index(run_.cluster.nodes[index(pod.node)].pool)];
-  servers_[p].llm = std::make_unique<LlmServer>(there.llm[domain.kind], *model.spec.llm);
+  const PoolId pool = run_.cluster.nodes[index(pod.node)].pool;
+  const LlmDemand& there = model.on_pool[index(pool)].llm[domain.kind];
+  models::LlmStep exchange;
+  if (there.shared) {
+    exchange = all_reduces_of(run_.world.pools[index(pool)], there, run_.cluster.gpus_of(pod));
+  }
+  servers_[p].llm = std::make_unique<LlmServer>(there, exchange, *model.spec.llm);
 }
 
 std::vector<Request> Replicas::take_all(std::uint32_t p) {

@@ -19,10 +19,13 @@ namespace slicewise::sim {
 // Memory grows to the most requests that were ever inside at once.
 class LlmServer {
  public:
-  LlmServer(const LlmDemand& demand, const scenarios::Llm& llm)
+  // `all_reduces`: of its GPUs, in a step.
+  LlmServer(const LlmDemand& demand, const models::LlmStep& all_reduces, const scenarios::Llm& llm)
       : batching(
-            {demand.weights_s, demand.token_s, demand.kv_read_s, demand.overhead_s},
-            {llm.max_sequences, llm.max_batched_tokens, demand.cache_tokens, llm.prefix_reuse}) {}
+            {demand.weights_s, demand.token_s, demand.kv_read_s,
+             demand.overhead_s + all_reduces.overhead_s, all_reduces.exchange_s},
+            {llm.max_sequences, llm.max_batched_tokens, demand.cache_tokens, llm.prefix_reuse}),
+        exchange(all_reduces) {}
 
   static LlmRequest tokens_of(const Request& request) {
     return {request.arrived, request.input_tokens, request.output_tokens, 0};
@@ -47,6 +50,7 @@ class LlmServer {
   }
 
   ContinuousBatching batching;
+  models::LlmStep exchange;              // of a step, among the GPUs of the pod
   bool between_pieces = false;           // one has ended, the next is not planned yet
   std::int64_t preemptions_counted = 0;  // in the record
 

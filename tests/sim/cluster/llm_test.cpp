@@ -104,14 +104,34 @@ std::vector<LlmRequest> requests_of(const std::vector<RequestTrace::Row>& rows) 
   return requests;
 }
 
-// On a GPU of its own the cluster adds nothing to the scheduler of the server.
-TEST(LlmCluster, AloneEqualsTheSchedulerByItself) {
+// Of g5.12xlarge, over PCIe.
+models::LlmStep step_on_four(const World& world) {
+  models::LlmStep step = step_of(world);
+  const models::LlmStep exchange =
+      models::all_reduces(*world.workloads[0].on_pool[0].llm[0].shared, {12.6e-6, 5e9 * 4 / 6});
+  step.overhead_s += exchange.overhead_s;
+  step.exchange_s = exchange.exchange_s;
+  return step;
+}
+
+Scenario on_gpus(int gpus, Scenario s) {
+  s.node_pools[0].instance_type.value = gpus == 1 ? "g5.2xlarge" : "g5.12xlarge";
+  s.workloads[0].pod.extended.front().count = gpus;
+  return s;
+}
+
+// On GPUs of its own the cluster adds nothing to the scheduler of the server: prompts that come
+// while it decodes end the piece on all GPUs.
+class LlmAlone : public testing::TestWithParam<int> {};
+
+TEST_P(LlmAlone, EqualsTheSchedulerByItself) {
   const std::vector<RequestTrace::Row> rows = random_rows(2000);
-  const Scenario s = on_g5({replaying(rows)}, 2000);
+  const Scenario s = on_gpus(GetParam(), on_g5({replaying(rows)}, 2000));
   const World world = demo::world(s);
   const Replication record = run_replication(world, 0);
   const LlmDemand& there = world.workloads[0].on_pool[0].llm[0];
-  ContinuousBatching server(step_of(world), {256, 2048, there.cache_tokens, 0});
+  const models::LlmStep step = GetParam() == 1 ? step_of(world) : step_on_four(world);
+  ContinuousBatching server(step, {256, 2048, there.cache_tokens, 0});
   const std::vector<LlmRequest> requests = requests_of(rows);
   Duration latency;
   Duration first;
@@ -126,8 +146,29 @@ TEST(LlmCluster, AloneEqualsTheSchedulerByItself) {
   EXPECT_NEAR(static_cast<double>(got.tokens.first_token.mean().ns),
               static_cast<double>(first.ns) / 2000, 1);
   EXPECT_EQ(got.tokens.cache_peak, server.cache_peak());
-  EXPECT_GT(got.requests.batched, 5 * got.requests.batches) << "a load worth testing";
+  EXPECT_GT(got.requests.batched, (GetParam() == 1 ? 5 : 2) * got.requests.batches)
+      << "a load worth testing";
   EXPECT_NEAR(got.requests.in_system_ns, static_cast<double>(latency.ns), 1e-6 * 2000) << "Little";
+}
+
+INSTANTIATE_TEST_SUITE_P(Gpus, LlmAlone, testing::Values(1, 4));
+
+TEST(LlmCluster, OnFourGpusTheClosedForm) {
+  const Scenario s = on_gpus(4, on_g5({chat(0.01)}, 20'000));
+  const VariantResult result = demo::result(s);
+  const WorkloadResult& got = result.workloads[0];
+  const models::LlmStep step = step_on_four(demo::world(s));
+  const double first = models::step_seconds(step, 600, 0);
+  const double each = models::step_seconds(step, 1, 600 + 49);
+  EXPECT_NEAR(to_seconds(got.tokens->first_token->p50), first, 0.005 * first);
+  EXPECT_NEAR(to_seconds(got.tokens->per_token->p50), each, 0.005 * each);
+  ASSERT_TRUE(got.gang && got.gang->sets.size() == 1);
+  EXPECT_EQ(got.gang->gpus, 4);
+  const double exchange = 64 * 12.6e-6 + step.exchange_s;
+  EXPECT_NEAR(to_seconds(got.gang->sets[0].all_reduce), exchange, 1e-9);
+  // Of the time that the container was there: 99 steps of a token, and one of the prompt.
+  const double busy = got.completed * (100 * 64 * 12.6e-6 + 699 * step.exchange_s) / 20'000;
+  EXPECT_NEAR(got.gang->all_reduce_share, busy, 0.02 * busy);
 }
 
 std::vector<RequestTrace::Row> azure_code_trace() {

@@ -136,6 +136,15 @@ TEST(GpuSets, SymmetricMeshesFollowTheRingLaw) {
   }
 }
 
+// NCCL's start, and 2(n-1) hops of a ring.
+TEST(GpuSets, LatenciesByHand) {
+  EXPECT_DOUBLE_EQ(gpu_sets_of("p5.48xlarge").all_reduce_latency_s(kAllGpus), 6.6e-6 + 14 * 0.6e-6);
+  EXPECT_DOUBLE_EQ(gpu_sets_of("g5.12xlarge").all_reduce_latency_s(0b1111), 6.6e-6 + 6 * 1e-6);
+  // Two of the cube mesh without a link go over PCIe.
+  EXPECT_DOUBLE_EQ(gpu_sets_of("p3.16xlarge").all_reduce_latency_s(gpu_mask({0, 5})), 8.6e-6);
+  EXPECT_DOUBLE_EQ(gpu_sets_of("p3.16xlarge").all_reduce_latency_s(gpu_mask({0, 1})), 7.8e-6);
+}
+
 TEST(GpuSets, AllReduceRatesByHand) {
   const GpuSets mesh = gpu_sets_of("p3.16xlarge");
   const auto gb = [&](std::initializer_list<int> set) {

@@ -47,10 +47,90 @@ Diagnostics errors_of(const char* instance_type, const scenarios::Workload& work
   return built ? Diagnostics{} : built.error();
 }
 
-TEST(LlmWorld, AModelOnSeveralGpusIsRefused) {
-  scenarios::Workload w = chat_of("llama-3-8b-fp16/a10g");
-  w.pod.extended.front().count = 4;
-  EXPECT_TRUE(demo::has(errors_of("g5.12xlarge", w), Code::StrategyNotModelled));
+scenarios::Workload chat_on(int gpus, const char* model) {
+  scenarios::Workload w = chat_of(model);
+  w.pod.extended.front().count = gpus;
+  return w;
+}
+
+// Four times the memory for the cache, less what the weights leave more of each.
+TEST(LlmWorld, GpusOfAPodShareTheModel) {
+  const World alone = world_of("g5.12xlarge", chat_of("llama-3-8b-fp16/a10g"));
+  const World shared = world_of("g5.12xlarge", chat_on(4, "llama-3-8b-fp16/a10g"));
+  const LlmDemand& one = alone.workloads[0].on_pool[0].llm.at(0);
+  const LlmDemand& each = shared.workloads[0].on_pool[0].llm.at(0);
+  EXPECT_FALSE(one.shared);
+  ASSERT_TRUE(each.shared);
+  EXPECT_DOUBLE_EQ(each.weights_s, 32 * 30e-6 + (one.weights_s - 32 * 30e-6) / 4);
+  EXPECT_DOUBLE_EQ(each.kv_read_s, one.kv_read_s / 4);
+  EXPECT_EQ(each.gpu_memory, one.gpu_memory) << "90 % of a GPU";
+  const std::int64_t pool = each.gpu_memory.count - mebibytes(15360).count / 4;
+  EXPECT_EQ(each.cache_tokens, pool / (131072 / 4));
+  EXPECT_EQ(shared.workloads[0].gpu_memory, Bytes{mebibytes(15360).count / 4 + 131072 / 4 * 3072});
+  EXPECT_TRUE(demo::has(shared.findings, Code::LlmShared));
+  EXPECT_FALSE(demo::has(alone.findings, Code::LlmShared));
+  EXPECT_GT(shared.provenance.assumed, alone.provenance.assumed);
+}
+
+// 131 GiB on 80 GB, on two, on four.
+TEST(LlmWorld, EnoughGpusHoldALargeModel) {
+  const auto tokens_on = [](int gpus) {
+    const World world = world_of("p4de.24xlarge", chat_on(gpus, "llama-3-70b-fp16/a100-80gb"));
+    return world.workloads[0].on_pool[0].llm.at(0).cache_tokens;
+  };
+  EXPECT_EQ(tokens_on(1), 0);
+  EXPECT_GT(tokens_on(2), 10'000);
+  EXPECT_GT(tokens_on(4), 400'000);
+}
+
+TEST(LlmWorld, TheSizeIsThatOfThePod) {
+  scenarios::Workload w = chat_on(2, "llama-3-8b-fp16/a10g");
+  w.llm->tensor_parallel_size = 2;
+  EXPECT_TRUE(errors_of("g5.12xlarge", w).empty());
+  w.llm->tensor_parallel_size = 4;
+  const Diagnostics differs = errors_of("g5.12xlarge", w);
+  ASSERT_TRUE(demo::has(differs, Code::SettingConflict));
+  EXPECT_NE(differs[0].help.find("ask for 4,"), std::string::npos);
+  scenarios::NodePool shared = pool_of("g5.12xlarge");
+  scenarios::PluginSharing sharing;
+  sharing.resources.push_back({{"nvidia.com/gpu", {}}, 2, {}});
+  shared.device_plugin.emplace().time_slicing = sharing;
+  w.llm->tensor_parallel_size = 2;
+  const auto built = build_world(hour_of(shared, w), demo::catalogue());
+  ASSERT_FALSE(built);
+  EXPECT_NE(built.error().back().message.find("parts of GPUs"), std::string::npos)
+      << built.error().back().message;
+}
+
+TEST(LlmWorld, WhatCannotBeSharedIsRefused) {
+  const Diagnostics three = errors_of("g5.12xlarge", chat_on(3, "llama-3-8b-fp16/a10g"));
+  ASSERT_TRUE(demo::has(three, Code::ValueRange));
+  EXPECT_NE(three[0].help.find("ask for 1, 2, 4 or 8"), std::string::npos);
+  scenarios::Workload own = chat_on(2, "");
+  own.llm->weights_time = milliseconds(20);
+  own.llm->token_seconds = 1e-4;
+  own.llm->weights = gibibytes(8);
+  own.llm->kv_bytes_per_token = Bytes{65536};
+  EXPECT_TRUE(demo::has(errors_of("g5.12xlarge", own), Code::InputMissing));
+}
+
+TEST(LlmWorld, FewerBytesAreReadAndHeld) {
+  scenarios::Workload w = chat_of("llama-3-8b-fp16/a100-80gb");
+  const World half = world_of("g6e.xlarge", w);
+  w.llm->quantization = "FP8";
+  w.llm->kv_cache_dtype = "FP8";
+  const World fp8 = world_of("g6e.xlarge", w);
+  const LlmDemand& before = half.workloads[0].on_pool[0].llm.at(0);
+  const LlmDemand& after = fp8.workloads[0].on_pool[0].llm.at(0);
+  const double kernels_ms = 32 * 30e-3;
+  EXPECT_NEAR(after.weights_s / before.weights_s, (kernels_ms + (9.8 - kernels_ms) / 2) / 9.8,
+              1e-6);
+  EXPECT_DOUBLE_EQ(after.token_s, before.token_s / 2) << "L40S has FP8 cores";
+  EXPECT_DOUBLE_EQ(after.kv_read_s, before.kv_read_s / 2);
+  EXPECT_GT(after.cache_tokens, 2 * before.cache_tokens);
+  const World on_a100 = world_of("p4de.24xlarge", w);
+  EXPECT_DOUBLE_EQ(on_a100.workloads[0].on_pool[0].llm.at(0).token_s, 67.5e-6) << "A100 has none";
+  EXPECT_TRUE(demo::has(errors_of("g4dn.xlarge", w), Code::StrategyNotModelled)) << "nor Turing";
 }
 
 TEST(LlmWorld, TheServerTakesItsShareOfTheMemoryAsVllmDoes) {
