@@ -18,10 +18,58 @@
 namespace slicewise::sim {
 namespace {
 
+// Servers of language models that take a share of the whole GPU each and do not fit it together:
+// nullptr when others are to blame.
+const WorkloadModel* greedy_server(const World& world, const VariantResult& result) {
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    const std::optional<scenarios::Llm>& llm = world.workloads[w].spec.llm;
+    if (llm && !llm->kv_cache && result.workloads[w].left_behind.oom_kills > 0)
+      return &world.workloads[w];
+  }
+  return nullptr;
+}
+
+// "chat" takes 60 % and "code" 60 %.
+std::string shares_text(const World& world) {
+  std::string text;
+  for (const WorkloadModel& model : world.workloads) {
+    const std::optional<scenarios::Llm>& llm = model.spec.llm;
+    if (!llm || llm->kv_cache) continue;
+    text += fmt::format("{}\"{}\"{} {:.3g} %", text.empty() ? "" : " and ", model.name,
+                        text.empty() ? " takes" : "", 100 * llm->memory_utilization);
+  }
+  return text;
+}
+
+// Tickets of the domain of which most pods may meet on one.
+int most_on_a_gpu(const World& world) {
+  int most = 1;
+  for (const PoolModel& pool : world.pools) {
+    for (const DomainKind& kind : pool.kinds) {
+      for (const Tickets& tickets : kind.tickets) most = std::max(most, tickets.count);
+    }
+  }
+  return most;
+}
+
 void memory_finding(const World& world, const VariantResult& result, Diagnostics& found) {
   const bool known = std::ranges::any_of(
       world.findings, [](const Diagnostic& d) { return d.code == Code::GpuOom; });
   if (result.pods.oom_kills == 0 || known) return;
+  if (const WorkloadModel* server = greedy_server(world, result)) {
+    const int pods = most_on_a_gpu(world);
+    found.push_back(make_diagnostic(
+        Code::GpuOom, server->spec.llm->where,
+        fmt::format("CUDA out of memory killed containers {:.0f} times: at start {} of the whole "
+                    "GPU (memoryUtilization), and the one that comes later finds less",
+                    result.pods.oom_kills, shares_text(world)),
+        fmt::format(
+            "memoryUtilization of at most {:.3g} % for each of {} on a GPU (vllm serve "
+            "--gpu-memory-utilization), a kvCache that is enough, or MPS or MIG, where it is "
+            "a share of what each has",
+            95.0 / pods, pods)));
+    return;
+  }
   const WorkloadModel* culprit = nullptr;
   for (const WorkloadModel& model : world.workloads) {
     if (culprit == nullptr || model.greedy) culprit = &model;

@@ -402,12 +402,13 @@ void warn_of(const World& world, const GpuRoom& room, Diagnostics& found) {
   const bool greedy = !room.tenants.empty() && room.tenants.front().greedy;  // GPU_MEM_GREEDY
   if (!room.is_overcommitted() || room.safe == 0 || greedy) return;
   const auto next = std::ranges::find(world.workloads, room.next_workload, &WorkloadModel::name);
-  const SourceLocation& memory = next->spec.gpu_memory.where;
+  const SourceLocation& memory =
+      next->spec.llm ? next->spec.llm->where : next->spec.gpu_memory.where;
   found.push_back(make_diagnostic(
       Code::GpuOom, memory.line > 0 ? memory : next->spec.name.where,
       fmt::format("pool \"{}\": {}", room.pool, room_sentence(room)),
-      fmt::format("at most {} replicas, less gpuMemory, or a limit for each process (MPS, MIG)",
-                  room.safe)));
+      fmt::format("at most {} replicas, {}, or a limit for each process (MPS, MIG)", room.safe,
+                  next->spec.llm ? "a lower memoryUtilization" : "less gpuMemory")));
 }
 
 }  // namespace

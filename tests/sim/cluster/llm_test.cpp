@@ -249,7 +249,18 @@ TEST(LlmCluster, TwoServersDoNotFitOneGpu) {
   scenarios::PluginSharing sharing;
   sharing.resources.push_back({{"nvidia.com/gpu", {}}, 2, {}});
   s.node_pools[0].device_plugin.emplace().time_slicing = sharing;
-  EXPECT_GT(demo::result(s).pods.oom_kills, 3);
+  const VariantResult result = demo::result(s);
+  EXPECT_GT(result.pods.oom_kills, 3);
+  const auto oom = std::ranges::find(result.findings, Code::GpuOom, &Diagnostic::code);
+  ASSERT_NE(oom, result.findings.end());
+  EXPECT_NE(oom->message.find("\"chat\" takes 90 % of the whole GPU (memoryUtilization)"),
+            std::string::npos)
+      << oom->message;
+  EXPECT_NE(oom->help.find("at most 47.5 %"), std::string::npos) << oom->help;
+  s.workloads[0].llm->memory_utilization = 0.475;
+  s.node_pools[0].instance_type.value = "g6e.xlarge";
+  s.workloads[0].llm->model.value = "llama-3-8b-fp16/a100-80gb";
+  EXPECT_EQ(demo::result(s).pods.oom_kills, 0);
 }
 
 TEST(LlmCluster, SequencesBeyondThePoolAreRefused) {
