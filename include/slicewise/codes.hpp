@@ -97,6 +97,8 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(SpotInterrupted, "SPOT_INTERRUPTED", Note, "nodes were reclaimed during the run")            \
   X(JobsDisrupted, "JOBS_DISRUPTED", Warning, "jobs started over: their node was removed")       \
   X(GangAcrossSlowLinks, "GANG_ACROSS_SLOW_LINKS", Warning, "GPUs of a pod without NVLink")      \
+  X(VllmLacksGpus, "VLLM_LACKS_GPUS", Error, "more parallel parts than the pod has GPUs")        \
+  X(VllmLeavesGpus, "VLLM_LEAVES_GPUS", Warning, "GPUs of a pod that vLLM does not use")         \
   X(MpsWithMixed, "MPS_WITH_MIXED", Error, "MPS with migStrategy mixed or for a MIG resource")   \
   X(MpsRootMissing, "MPS_ROOT_MISSING", Error, "MPS without the directory of its daemon")        \
   X(MpsContextTight, "MPS_CONTEXT_TIGHT", Warning, "an MPS share that barely holds a context")   \

@@ -251,6 +251,29 @@ std::string allow_growth_remark() {
          commented(fmt::format("  env:\n  - name: {}\n    value: \"true\"\n", kAllowGrowth));
 }
 
+// The server as it was simulated, in vLLM's flags.
+std::string llm_remark(const Workload& workload) {
+  const scenarios::Llm& llm = *workload.llm;
+  std::string flags = "vllm serve MODEL";
+  const auto add = [&](std::string_view flag, const auto& value) {
+    flags += fmt::format(" --{} {}", flag, value);
+  };
+  const std::vector<scenarios::ExtendedRequest>& requests = workload.pod.extended;
+  const std::int64_t gpus = requests.empty() ? 1 : requests.front().count;
+  add("tensor-parallel-size", llm.tensor_parallel_size.value_or(static_cast<int>(gpus)));
+  if (llm.kv_cache) {
+    add("kv-cache-memory-bytes", llm.kv_cache->count);
+  } else {
+    add("gpu-memory-utilization", llm.memory_utilization);
+  }
+  add("max-num-seqs", llm.max_sequences);
+  add("max-num-batched-tokens", llm.max_batched_tokens);
+  if (llm.quantization == "FP8") add("quantization", "fp8");
+  if (!llm.kv_cache_dtype.empty()) add("kv-cache-dtype", "fp8");
+  return comment(fmt::format("The arguments are the manifest's own. As simulated: {}{}", flags,
+                             llm.quantization == "INT4" ? ", of weights by AWQ or GPTQ" : ""));
+}
+
 std::string remarks_on(const Scenario& scenario, const Workload& workload) {
   std::string out =
       comment("The container is matched by its name: put the name that your manifest has.");
@@ -279,6 +302,7 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
         "backoffLimit is that of {} Jobs together: only with restartPolicy Never has each its own.",
         workload.count));
   }
+  if (workload.llm) out += llm_remark(workload);
   if (may_need_allow_growth(scenario, workload)) out += allow_growth_remark();
   return out;
 }

@@ -6,16 +6,18 @@
 namespace slicewise::scenarios {
 namespace {
 
-// "meta-llama-3-8b-instruct" of "meta-llama/Meta-Llama-3.1-8B-Instruct": the 8B models of Llama 3
-// and 3.1 have the same layers. Source: config.json of both.
+// "meta-llama-3-8b-instruct" of "meta-llama/Meta-Llama-3.1-8B-Instruct": those of Llama 3, 3.1 and
+// 3.3 have the same layers. Source: config.json of each.
 std::string plain_name(const std::string& served) {
   std::string name = served.substr(served.find_last_of('/') + 1);
   std::ranges::transform(name, name.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
   });
-  constexpr std::string_view kNewer = "llama-3.1-8b";
-  const std::size_t newer = name.find(kNewer);
-  if (newer != name.npos) name.replace(newer, kNewer.size(), "llama-3-8b");
+  for (const std::string_view newer : {"llama-3.1-8b", "llama-3.1-70b", "llama-3.3-70b"}) {
+    const std::size_t at = name.find(newer);
+    constexpr std::size_t kMinor = std::string_view("llama-3").size();
+    if (at != name.npos) name.erase(at + kMinor, 2);
+  }
   return name;
 }
 

@@ -203,11 +203,19 @@ class WorkloadDraft {
 
   void take_language_model() {
     const bool is_said = !workload_.profile.empty() || !workload_.gpu_time.empty();
-    if (workload_.kind != DraftWorkload::Kind::Service || workload_.gpus != 1 || is_said) return;
+    if (workload_.kind != DraftWorkload::Kind::Service || is_said) return;
     for (const ContainerFile& container : pod_.containers) {
       const auto served = container.is_init ? std::nullopt : vllm_arguments(container);
-      if (served && !served->model.empty()) workload_.llm = DraftLlm{*served, {}};
+      if (served && !served->model.empty() && works_on_all_gpus(*served)) {
+        workload_.llm = DraftLlm{*served, {}};
+      }
     }
+  }
+
+  // What is simulated: GPUs that share each layer of one copy.
+  bool works_on_all_gpus(const VllmArguments& served) const {
+    return !served.spans_pods && served.tensor_parallel_size == workload_.gpus &&
+           served.pipeline_parallel_size == 1 && served.data_parallel_size == 1;
   }
 
   DraftWorkload::Kind kind_of_work() {

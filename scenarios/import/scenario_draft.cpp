@@ -293,6 +293,13 @@ class Writer {
                                      std::pair("maxBatchedTokens", served.max_batched_tokens)}) {
       if (value) line(fmt::format("      {}: {}", key, *value));
     }
+    if (served.tensor_parallel_size.value_or(1) > 1) {
+      line(fmt::format("      tensorParallelSize: {}", *served.tensor_parallel_size));
+    }
+    if (!served.quantization.empty()) {
+      line(fmt::format("      quantization: {}", served.quantization));
+    }
+    if (served.has_fp8_cache) line("      kvCacheDtype: FP8");
     todo("      tokens: {input: {p50: 1020, p99: 4142}, output: {p50: 129, p99: 601}}",
          "Assumed: those of a published trace of conversations (Azure 2023)", "tokens", name);
   }

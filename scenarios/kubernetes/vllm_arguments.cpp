@@ -39,6 +39,21 @@ std::optional<Number> number_of(std::string_view text, Number most) {
   return number > 0 && number <= most ? std::optional(number) : std::nullopt;
 }
 
+// Of a flag that is 1 where nobody gives it.
+std::optional<std::int64_t> size_of(const std::vector<std::string_view>& words,
+                                    std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    const std::string_view value = value_of(words, name);
+    if (!value.empty()) return number_of<std::int64_t>(value, 10'000);
+  }
+  return 1;
+}
+
+std::string quantization_of(std::string_view word) {
+  if (word == "fp8") return "FP8";
+  return word.starts_with("awq") || word.starts_with("gptq") ? "INT4" : "";
+}
+
 bool is_name(std::string_view text) {
   constexpr std::size_t kLongest = 200;
   return text.size() <= kLongest && !text.starts_with("-") &&
@@ -62,6 +77,16 @@ std::optional<VllmArguments> vllm_arguments(const ContainerFile& container) {
   arguments.max_sequences = number_of<std::int64_t>(value_of(words, "--max-num-seqs"), 1'000'000);
   arguments.max_batched_tokens =
       number_of<std::int64_t>(value_of(words, "--max-num-batched-tokens"), 100'000'000);
+  arguments.tensor_parallel_size =
+      size_of(words, {"--tensor-parallel-size", "--tensor_parallel_size", "-tp"});
+  arguments.pipeline_parallel_size =
+      size_of(words, {"--pipeline-parallel-size", "--pipeline_parallel_size", "-pp"});
+  arguments.data_parallel_size =
+      size_of(words, {"--data-parallel-size", "--data_parallel_size", "-dp"});
+  arguments.spans_pods = container.command.find("ray") != std::string::npos ||
+                         container.command.find("nnodes") != std::string::npos;
+  arguments.quantization = quantization_of(value_of(words, "--quantization"));
+  arguments.has_fp8_cache = value_of(words, "--kv-cache-dtype").starts_with("fp8");
   return arguments;
 }
 

@@ -19,6 +19,7 @@ Diagnostics lint_cluster(const scenarios::ClusterFiles& files, const models::Cat
   lint::lint_pods(input);
   lint::lint_queues(input);
   lint::lint_pod_memory(input);
+  lint::lint_vllm(input);
   lint::lint_annotations(input);
   lint::lint_gpu_rooms(input);
   lint::lint_karpenter(input);

@@ -42,6 +42,7 @@ void lint_sharing(const LintInput& input);
 void lint_pods(const LintInput& input);
 void lint_queues(const LintInput& input);
 void lint_pod_memory(const LintInput& input);
+void lint_vllm(const LintInput& input);
 void lint_annotations(const LintInput& input);
 void lint_gpu_rooms(const LintInput& input);
 void lint_karpenter(const LintInput& input);

@@ -134,6 +134,17 @@ TEST(VllmArguments, AreReadAsTheyAreWritten) {
     EXPECT_EQ(started_by(wrong).memory_hundredths, 90) << wrong;
   }
   EXPECT_EQ(started_by("vllm serve --port 80").model, "");
+  const VllmArguments shared = started_by(
+      "--model a/B -tp 4 --pipeline-parallel-size=2 --quantization awq_marlin "
+      "--kv-cache-dtype fp8_e5m2");
+  EXPECT_EQ(shared.tensor_parallel_size, 4);
+  EXPECT_EQ(shared.pipeline_parallel_size, 2);
+  EXPECT_EQ(shared.data_parallel_size, 1);
+  EXPECT_EQ(shared.quantization, "INT4");
+  EXPECT_TRUE(shared.has_fp8_cache);
+  EXPECT_FALSE(shared.spans_pods);
+  EXPECT_FALSE(started_by("--tensor_parallel_size $(GPUS)").tensor_parallel_size);
+  EXPECT_TRUE(started_by("--distributed-executor-backend ray").spans_pods);
   ContainerFile other;
   other.command = "python serve.py";
   EXPECT_FALSE(vllm_arguments(other));
@@ -172,6 +183,30 @@ TEST(ImportK8s, WhatVllmServesIsALanguageModelOfTheCatalogue) {
   EXPECT_TRUE(std::ranges::any_of(result.said.log.remarks, [](const ImportRemark& remark) {
     return remark.what.find("mistralai/Mistral-7B-v0.3") != std::string::npos;
   }));
+}
+
+TEST(ImportK8s, WhatVllmSharesAmongGpusIsSharedAmongThem) {
+  ImportOptions options;
+  options.instances = {{"p4de.24xlarge", "a100-80gb", 8}};
+  options.llm_models = {"llama-3-70b-fp16/a100-80gb"};
+  const auto on_four = [](std::string text) {
+    const std::string one = "nvidia.com/gpu: 1";
+    return text.replace(text.find(one), one.size(), "nvidia.com/gpu: 4");
+  };
+  const std::string model = "meta-llama/Llama-3.3-70B-Instruct";
+  const Written result =
+      k8s({on_four(vllm("chat", model, ", -tp, '4', --quantization, fp8, --kv-cache-dtype, fp8")),
+           on_four(vllm("idle", model)), on_four(vllm("stages", model, ", -tp, '2', -pp, '2'"))},
+          options);
+  const auto& workloads = result.scenario.workloads;
+  ASSERT_EQ(workloads.size(), 3U);
+  ASSERT_TRUE(workloads[0].llm);
+  EXPECT_EQ(workloads[0].llm->model.value, "llama-3-70b-fp16/a100-80gb");
+  EXPECT_EQ(workloads[0].llm->tensor_parallel_size, 4);
+  EXPECT_EQ(workloads[0].llm->quantization, "FP8");
+  EXPECT_EQ(workloads[0].llm->kv_cache_dtype, "FP8");
+  EXPECT_FALSE(workloads[1].llm) << "on one of its four";
+  EXPECT_FALSE(workloads[2].llm) << "pipelines are not simulated";
 }
 
 }  // namespace

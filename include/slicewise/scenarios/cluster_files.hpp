@@ -160,6 +160,14 @@ struct VllmArguments {
   int memory_hundredths = 90;  // of the GPU
   std::optional<std::int64_t> max_sequences{};
   std::optional<std::int64_t> max_batched_tokens{};
+  // GPUs of a copy of the model, which share its layers, times stages; copies. nullopt: no number
+  // is written, as where a variable of the shell says it.
+  std::optional<std::int64_t> tensor_parallel_size = 1;
+  std::optional<std::int64_t> pipeline_parallel_size = 1;
+  std::optional<std::int64_t> data_parallel_size = 1;
+  bool spans_pods = false;   // by Ray or --nnodes
+  std::string quantization;  // "FP8", "INT4"; "": as the model is, or in another way
+  bool has_fp8_cache = false;
 };
 std::optional<VllmArguments> vllm_arguments(const ContainerFile& container);
 
