@@ -95,6 +95,43 @@ ScreenPart profile_part(const sim::FittedProfile& fit) {
   return part;
 }
 
+// The levels of sharing of a window of Prometheus.
+ScreenPart window_part(const std::vector<sim::WindowPoint>& points) {
+  Cells table{{{"WORKLOAD", false, 0},
+               {"SETTING", false, 0},
+               {"GPU HOURS", true, 0},
+               {"REQ/S EACH", true, 0},
+               {"BUSY %", true, 0},
+               {"BUSY MS/REQ", true, 0},
+               {"STEP MS", true, 0},
+               {"95 %", true, 0}},
+              {}};
+  bool all_count = true;
+  for (const sim::WindowPoint& point : points) {
+    all_count = all_count && point.counts();
+    table.rows.push_back(
+        {point.setting.workload, models::setting_of(point.setting),
+         fmt::format("{:.3g}", point.hours), fmt::format("{:.4g}", point.rate_each),
+         fmt::format("{:.1f}", point.busy_percent), fmt::format("{:.4g}", point.busy_ms),
+         point.counts() ? fmt::format("{:.4g}", static_cast<double>(point.setting.time.ns) * 1e-6)
+                        : "-",
+         fmt::format("\u00b1{:.2g} %", point.half_width_percent)});
+  }
+  ScreenPart part{.heading = "what was recorded"};
+  ScreenPart levels{.table = std::move(table)};
+  levels.sentences.push_back(
+      {"STEP MS: of a request alone the time that the GPU held work for it; of several processes "
+       "what it would be with all of them at work all the time."});
+  if (!all_count) {
+    levels.sentences.push_back(
+        {"Without STEP MS: too short or too idle to tell a slow-down from none, which more load or "
+         "a "
+         "longer window would, or in turns on a slice."});
+  }
+  part.parts = {std::move(levels)};
+  return part;
+}
+
 Cells served_cells(const sim::FittedStep& fit) {
   Cells table{{{"AT ONCE", true, 0},
                {"PROMPT", true, 0},
@@ -171,6 +208,7 @@ ScreenPart model_part(const models::LlmModel& model) {
 
 std::string calibration_table(const sim::FittedProfiles& fitted, const TextStyle& style) {
   Screen screen{"calibration", "", ""};
+  if (!fitted.window.empty()) screen.parts.push_back(window_part(fitted.window));
   for (const sim::FittedProfile& fit : fitted.profiles) screen.parts.push_back(profile_part(fit));
   for (const sim::FittedStep& fit : fitted.steps) screen.parts.push_back(step_part(fit));
   for (const models::LlmModel& model : fitted.models) screen.parts.push_back(model_part(model));

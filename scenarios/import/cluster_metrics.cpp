@@ -158,6 +158,7 @@ bool ClusterMetrics::add_node(const Labels& labels, std::string_view metric, dou
   if (metric == "kube_node_labels") {
     node.instance_type = labels["label_node_kubernetes_io_instance_type"];
     constexpr std::int64_t kMostReplicas = 10'000;
+    node.sharing = labels["label_nvidia_com_gpu_sharing_strategy"];
     const auto replicas = whole_of(labels["label_nvidia_com_gpu_replicas"]);
     if (replicas && *replicas >= 1 && *replicas <= kMostReplicas) {
       node.replicas = static_cast<int>(*replicas);
@@ -225,6 +226,7 @@ PodRecord ClusterMetrics::finished(const Pod& pod, std::int64_t end, ImportRepor
   if (node != nodes_.end()) {
     record.instance_type = node->second.instance_type;
     record.node_replicas = node->second.replicas;
+    record.node_sharing = node->second.sharing;
   }
   return record;
 }

@@ -14,12 +14,7 @@
 namespace slicewise::scenarios {
 namespace {
 
-struct UsePart {
-  std::int64_t at = 0;
-  std::uint32_t pod = 0;
-  std::uint32_t part = 0;
-  double value = 0;
-};
+using UsePart = DeviceUse::Part;
 
 // All entries of one instant, pod by pod.
 struct Instant {
@@ -51,20 +46,20 @@ std::size_t size_of(const Instant& instant) {
 
 void DeviceUse::add(Metric metric, std::uint32_t pod, const std::string& part,
                     const std::vector<Sample>& samples) {
-  std::vector<Part>& parts = samples_[metric];
+  std::vector<SeriesOfPart>& parts = samples_[metric];
   auto found = std::ranges::find_if(
-      parts, [&](const Part& known) { return known.pod == pod && known.name == part; });
-  if (found == parts.end()) found = parts.insert(parts.end(), Part{pod, part, {}});
+      parts, [&](const SeriesOfPart& known) { return known.pod == pod && known.name == part; });
+  if (found == parts.end()) found = parts.insert(parts.end(), SeriesOfPart{pod, part, {}});
   found->samples.insert(found->samples.end(), samples.begin(), samples.end());
 }
 
-DeviceUse::Uses DeviceUse::uses(Metric metric) const {
-  Uses result;
+DeviceUse::Entries DeviceUse::entries(Metric metric) const {
+  Entries result;
   const auto found = samples_.find(metric);
   if (found == samples_.end()) return result;
-  std::vector<UsePart> entries;
+  std::vector<UsePart>& entries = result.list;
   std::uint32_t number = 0;
-  for (const Part& part : found->second) {
+  for (const SeriesOfPart& part : found->second) {
     for (const Sample& sample : part.samples) {
       entries.push_back({sample.at, part.pod, number, sample.value});
     }
@@ -89,10 +84,17 @@ DeviceUse::Uses DeviceUse::uses(Metric metric) const {
     ++shared;
     equal += instant.is_equal ? 1 : 0;
   }
-  const bool repeated = shared > 0 && equal * 10 >= shared * 9;
+  result.repeated = shared > 0 && equal * 10 >= shared * 9;
+  return result;
+}
 
-  for (std::size_t i = 0; i < entries.size();) {
-    const Instant instant = instant_at(entries, i);
+DeviceUse::Uses DeviceUse::uses(Metric metric) const {
+  Uses result;
+  const Entries all = entries(metric);
+  const bool repeated = all.repeated;
+  result.most_pods = all.most_pods;
+  for (std::size_t i = 0; i < all.list.size();) {
+    const Instant instant = instant_at(all.list, i);
     i += size_of(instant);
     for (const UsePart* entry = instant.begin; entry != instant.end;) {
       Use use{entry->pod, entry->at, 0};
@@ -103,6 +105,23 @@ DeviceUse::Uses DeviceUse::uses(Metric metric) const {
       result.of_pods.push_back(use);
       if (instant.pods > 1) ++(repeated ? result.split : result.of_processes);
     }
+  }
+  return result;
+}
+
+std::vector<DeviceUse::Moment> DeviceUse::moments(Metric metric) const {
+  std::vector<Moment> result;
+  const Entries all = entries(metric);
+  for (std::size_t i = 0; i < all.list.size();) {
+    const Instant instant = instant_at(all.list, i);
+    i += size_of(instant);
+    Moment moment{instant.begin->at, 0, {}, instant.pods > 1 && !all.repeated};
+    for (const UsePart* entry = instant.begin; entry != instant.end; ++entry) {
+      moment.value = all.repeated ? instant.most : moment.value + entry->value;
+      if (moment.pods.empty() || moment.pods.back() != entry->pod)
+        moment.pods.push_back(entry->pod);
+    }
+    result.push_back(std::move(moment));
   }
   return result;
 }
@@ -142,7 +161,15 @@ bool GpuMetrics::add(const Labels& labels, const std::vector<Sample>& samples,
                      const SourceLocation& where) {
   const auto* known = std::ranges::find(kMetrics, labels.metric(), &KnownMetric::name);
   if (known == kMetrics.end()) return false;
-  Series series{known->metric, {}, exported_pod_of(labels), pod_of(labels), {}, {}, samples, where};
+  Series series{known->metric,
+                {},
+                std::string(labels["modelName"]),
+                exported_pod_of(labels),
+                pod_of(labels),
+                {},
+                {},
+                samples,
+                where};
   series.device = labels["UUID"];
   if (series.device.empty()) {
     const std::string_view host =
@@ -186,6 +213,7 @@ void GpuMetrics::sort_by_device(ImportReport& report) {
     }
     Device& device = devices_[series.device];
     if (!series.profile.empty()) device.profile = series.profile;
+    if (!series.model.empty()) device.model = series.model;
     device.use.add(series.metric, number_of(pod, series.where), series.part, series.samples);
     series.samples = {};
   }
@@ -270,11 +298,9 @@ void GpuMetrics::add_lives(std::vector<PodRecord>& pods, std::uint32_t pod,
 void GpuMetrics::credit_device(const std::string& name, const Device& device,
                                const std::vector<PodRecord>& pods, std::vector<Credit>& credits,
                                ImportReport& report) const {
-  const bool is_mig = !device.profile.empty();
-  const bool by_engine = is_mig || !device.use.has(Metric::Utilisation);
-  const Metric metric = by_engine ? Metric::EngineActive : Metric::Utilisation;
+  const Metric metric = device.busy_metric();
   const auto nowhere = [] { return SourceLocation{}; };
-  if (by_engine && device.use.has(metric)) {
+  if (device.by_engine() && device.use.has(metric)) {
     report.remark(ImportRemark::Kind::Note,
                   "devices whose use is DCGM_FI_PROF_GR_ENGINE_ACTIVE: MIG, or no GPU_UTIL",
                   nowhere);
@@ -305,6 +331,14 @@ void GpuMetrics::credit_device(const std::string& name, const Device& device,
                     nowhere, uses.of_processes);
     }
   }
+}
+
+std::vector<DeviceTimeline> GpuMetrics::timelines() const {
+  std::vector<DeviceTimeline> timelines;
+  for (const auto& [name, device] : devices_) {
+    timelines.push_back({device.model, device.profile, device.use.moments(device.busy_metric())});
+  }
+  return timelines;
 }
 
 void GpuMetrics::credit(std::vector<PodRecord>& pods, const ImportOptions& options,

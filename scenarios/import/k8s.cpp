@@ -8,6 +8,7 @@
 
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/recorded_window.hpp"
 
 #include "../text/flow_text.hpp"
 #include "claims.hpp"

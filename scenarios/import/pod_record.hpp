@@ -44,6 +44,7 @@ struct PodRecord {
   std::string job;                   // "namespace/name" of the Job that made it
   Amounts amounts;                   // what the scheduler reserves
   std::optional<int> node_replicas;  // of a shared GPU of its node, by the node's labels
+  std::string node_sharing;          // likewise: "time-slicing", "mps"
   // Of other schedulers: thousandths of each GPU and memory of each, without a device plugin.
   std::optional<std::int32_t> fraction;
   std::optional<Bytes> gpu_memory;  // asked for, or the most that was seen

@@ -150,18 +150,14 @@ Diagnostics read_answers(const SourceText& file, const SeriesVisitor& visit, Imp
   return reader.take_failed();
 }
 
-Expected<Imported> import_prometheus(std::span<const SourceText> files,
-                                     const ImportOptions& options) {
-  ImportReport report(options.skip_bad);
-  ClusterMetrics cluster;
-  GpuMetrics gpus;
-  RequestCounters requests;
-  LatencyHistogram latency(options.latency);
+Expected<RecordedSeries> read_series(std::span<const SourceText> files, const std::string& latency,
+                                     ImportReport& report) {
+  RecordedSeries all{{}, {}, {}, LatencyHistogram(latency)};
   Diagnostics problems;
   const SeriesVisitor visit = [&](const Labels& labels, const std::vector<Sample>& samples,
                                   const SourceLocation& where) {
-    if (cluster.add(labels, samples, where) || gpus.add(labels, samples, where) ||
-        requests.add(labels, samples, where) || latency.add(labels, samples, where)) {
+    if (all.cluster.add(labels, samples, where) || all.gpus.add(labels, samples, where) ||
+        all.requests.add(labels, samples, where) || all.latency.add(labels, samples, where)) {
       return;
     }
     report.skipped(fmt::format("series of {}, which is not used", labels.metric().substr(0, 60)),
@@ -174,24 +170,32 @@ Expected<Imported> import_prometheus(std::span<const SourceText> files,
   }
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   if (report.has_failed()) return tl::unexpected(report.errors());
-  if (cluster.empty() && gpus.empty()) {
+  if (all.cluster.empty() && all.gpus.empty()) {
     return not_the_format(
         {files.front().name, 1, 1},
         "no series of kube-state-metrics (kube_pod_...) or DCGM exporter (DCGM_FI_...)",
         "query kube_pod_created, kube_pod_container_resource_requests, "
         "DCGM_FI_DEV_GPU_UTIL, ...");
   }
-  std::vector<PodRecord> pods = cluster.pods(cluster.latest(), report);
-  if (!gpus.empty()) gpus.credit(pods, options, report);
+  return all;
+}
+
+Expected<Imported> import_prometheus(std::span<const SourceText> files,
+                                     const ImportOptions& options) {
+  ImportReport report(options.skip_bad);
+  auto series = read_series(files, options.latency, report);
+  if (!series) return tl::unexpected(series.error());
+  std::vector<PodRecord> pods = series->cluster.pods(series->cluster.latest(), report);
+  if (!series->gpus.empty()) series->gpus.credit(pods, options, report);
   std::erase_if(pods, [&](const PodRecord& pod) {
     if (pod.arrival) return false;
     report.skipped("pods without a time of creation or start: query kube_pod_created",
                    [&] { return pod.where; });
     return true;
   });
-  std::vector<RecordedWorkload> recorded = recorded_workloads(pods, latency);
+  std::vector<RecordedWorkload> recorded = recorded_workloads(pods, series->latency);
   std::set<std::string> greedy = greedy_pods(pods);
-  std::map<std::string, RequestCount> counted = requests.counts(report);
+  std::map<std::string, RequestCount> counted = series->requests.counts(report);
   JobTrace trace = trace_of_pods(std::move(pods), options, report);
   const auto jobs = static_cast<std::int64_t>(trace.size());
   return Imported{std::move(trace), report.take_log(jobs), std::move(counted), std::move(greedy),

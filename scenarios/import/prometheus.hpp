@@ -90,6 +90,7 @@ class ClusterMetrics {
   };
   struct Node {
     std::string instance_type;
+    std::string sharing;
     std::optional<int> replicas;
     double gpus = 0;
   };
@@ -104,6 +105,15 @@ class ClusterMetrics {
   std::int64_t latest_ = 0;
 };
 
+// The requests that a pod has answered by each time, from when it was first seen.
+struct AnsweredSoFar {
+  std::string_view counter;
+  std::vector<Sample> requests;  // by time
+
+  // nullopt when nothing was seen then or shortly before.
+  std::optional<double> at(std::int64_t time) const;
+};
+
 // What servers count of the requests that they answered. Series of one pod add up, those of the
 // same labels are parts of one, and of those that were scraped twice the largest counts.
 class RequestCounters {
@@ -111,7 +121,8 @@ class RequestCounters {
   // False when the series is not one that is used.
   bool add(const Labels& labels, const std::vector<Sample>& samples, const SourceLocation& where);
 
-  std::map<std::string, RequestCount> counts(ImportReport& report) const;  // by "namespace/pod"
+  std::map<std::string, RequestCount> counts(ImportReport& report) const;     // by "namespace/pod"
+  std::map<std::string, AnsweredSoFar> answered(ImportReport& report) const;  // likewise
 
  private:
   struct Series {
@@ -120,6 +131,8 @@ class RequestCounters {
   };
   using Scrapes = std::map<std::string, Series>;  // by all labels
   using PodCounter = std::pair<std::string, std::size_t>;
+  // Of one counter; nullptr when it counts more than there can be.
+  static const Series* largest(const Scrapes& scrapes, ImportReport& report);
   std::map<PodCounter, std::map<std::string, Scrapes>> series_;  // by what was counted
 };
 
@@ -165,9 +178,6 @@ class LatencyHistogram {
 std::vector<RecordedWorkload> recorded_workloads(const std::vector<PodRecord>& pods,
                                                  const LatencyHistogram& latency);
 
-// Whether a file is what a Prometheus server answered, as it came.
-bool is_prometheus_answer(const SourceText& file);
-
 // What DCGM says of one device, a GPU or a MIG instance: who used how much of it, and when.
 //
 // When several pods share a device, the exporter either repeats the value of the whole device for
@@ -177,6 +187,14 @@ bool is_prometheus_answer(const SourceText& file);
 class DeviceUse {
  public:
   enum class Metric : std::uint8_t { Utilisation, EngineActive, SmActive, Memory };
+
+  // One sample of one container or replica.
+  struct Part {
+    std::int64_t at = 0;
+    std::uint32_t pod = 0;
+    std::uint32_t part = 0;
+    double value = 0;
+  };
 
   // `pod`: any number that the caller gives it. `part`: its container and replica.
   void add(Metric metric, std::uint32_t pod, const std::string& part,
@@ -196,15 +214,39 @@ class DeviceUse {
   };
   Uses uses(Metric metric) const;
 
+  // The device as a whole at one time.
+  struct Moment {
+    std::int64_t at = 0;
+    double value = 0;
+    std::vector<std::uint32_t> pods;  // in order of their numbers
+    bool summed = false;              // over the processes of several pods
+  };
+  std::vector<Moment> moments(Metric metric) const;  // by time
+
   bool has(Metric metric) const { return samples_.contains(metric); }
 
  private:
-  struct Part {
+  struct SeriesOfPart {
     std::uint32_t pod = 0;
     std::string name;
     std::vector<Sample> samples;
   };
-  std::map<Metric, std::vector<Part>> samples_;
+  // What all parts say of one metric, instant by instant.
+  struct Entries {
+    std::vector<Part> list;
+    int most_pods = 0;
+    bool repeated = false;  // the value of the device for each of its pods
+  };
+  Entries entries(Metric metric) const;
+
+  std::map<Metric, std::vector<SeriesOfPart>> samples_;
+};
+
+// One device, and which pods were on it when.
+struct DeviceTimeline {
+  std::string model;                       // as DCGM calls it: "NVIDIA A10G"
+  std::string profile;                     // of a MIG instance
+  std::vector<DeviceUse::Moment> moments;  // of the share of the time in which it was busy
 };
 
 // What DCGM exporter says about GPUs, and which pods it credits with their use.
@@ -218,10 +260,15 @@ class GpuMetrics {
   // Gives the pods their use of GPUs, and adds to them the pods that only DCGM knows.
   void credit(std::vector<PodRecord>& pods, const ImportOptions& options, ImportReport& report);
 
+  // Of the devices that pods were credited with; pods by number.
+  std::vector<DeviceTimeline> timelines() const;
+  const PodName& pod(std::uint32_t number) const { return names_[number]; }
+
  private:
   struct Series {
     DeviceUse::Metric metric{};
     std::string device;
+    std::string model;
     PodName exported;  // from labels that can only mean the pod on the GPU
     PodName plain;     // from labels that may mean the exporter's own
     std::string profile;
@@ -231,7 +278,14 @@ class GpuMetrics {
   };
   struct Device {
     DeviceUse use;
+    std::string model;
     std::string profile;  // of a MIG instance
+
+    // MIG instances have no GPU_UTIL.
+    bool by_engine() const { return !profile.empty() || !use.has(DeviceUse::Metric::Utilisation); }
+    DeviceUse::Metric busy_metric() const {
+      return by_engine() ? DeviceUse::Metric::EngineActive : DeviceUse::Metric::Utilisation;
+    }
   };
   // The mean of a fraction over its samples.
   struct Share {
@@ -284,5 +338,17 @@ class GpuMetrics {
   std::vector<std::vector<std::size_t>> records_;  // of each name, in order of arrival
   std::int64_t latest_ = 0;
 };
+
+// All that is read of the answers of a Prometheus server.
+struct RecordedSeries {
+  ClusterMetrics cluster;
+  GpuMetrics gpus;
+  RequestCounters requests;
+  LatencyHistogram latency;
+};
+
+// `latency`: the histogram that the user named, or "".
+Expected<RecordedSeries> read_series(std::span<const SourceText> files, const std::string& latency,
+                                     ImportReport& report);
 
 }  // namespace slicewise::scenarios

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/recorded_window.hpp"
 
 #include "prometheus.hpp"
 #include "scenario_draft.hpp"

@@ -53,36 +53,73 @@ bool RequestCounters::add(const Labels& labels, const std::vector<Sample>& sampl
   return true;
 }
 
+const RequestCounters::Series* RequestCounters::largest(const Scrapes& scrapes,
+                                                        ImportReport& report) {
+  const Series* best = nullptr;
+  double most = 0;
+  for (const auto& [labels, series] : scrapes) {
+    const double count = increase_of(series.samples).count;
+    if (!(count < kMostRequests)) {
+      report.skipped("counters of requests that count more than there can be",
+                     [&] { return series.where; });
+    } else if (best == nullptr || count >= most) {
+      best = &series;
+      most = count;
+    }
+  }
+  if (scrapes.size() > 1) {
+    report.remark(ImportRemark::Kind::Note,
+                  "counters of requests that were scraped several times: the largest counts",
+                  [&] { return scrapes.begin()->second.where; });
+  }
+  return best;
+}
+
 std::map<std::string, RequestCount> RequestCounters::counts(ImportReport& report) const {
   std::map<std::string, RequestCount> counts;
   for (const auto& [of, all] : series_) {
     if (counts.contains(of.first)) continue;  // by a better counter
     RequestCount count{std::string(kCounters[of.second]), 0, INT64_MAX, 0};
-    for (const auto& counter : all) {
-      const auto& scrapes = counter.second;
-      Increase largest;
-      for (const auto& scrape : scrapes) {
-        const Series& series = scrape.second;
-        const Increase increase = increase_of(series.samples);
-        if (!(increase.count < kMostRequests)) {
-          report.skipped("counters of requests that count more than there can be",
-                         [&] { return series.where; });
-        } else if (increase.count >= largest.count) {
-          largest = increase;
-        }
-      }
-      if (scrapes.size() > 1) {
-        report.remark(ImportRemark::Kind::Note,
-                      "counters of requests that were scraped several times: the largest counts",
-                      [&] { return scrapes.begin()->second.where; });
-      }
-      count.requests += largest.count;
-      count.since_ns = std::min(count.since_ns, largest.since_ns);
-      count.until_ns = std::max(count.until_ns, largest.until_ns);
+    for (const auto& [labels, scrapes] : all) {
+      const Series* best = largest(scrapes, report);
+      if (best == nullptr) continue;
+      const Increase increase = increase_of(best->samples);
+      count.requests += increase.count;
+      count.since_ns = std::min(count.since_ns, increase.since_ns);
+      count.until_ns = std::max(count.until_ns, increase.until_ns);
     }
     if (count.until_ns > count.since_ns) counts.emplace(of.first, std::move(count));
   }
   return counts;
+}
+
+std::map<std::string, AnsweredSoFar> RequestCounters::answered(ImportReport& report) const {
+  std::map<std::string, AnsweredSoFar> pods;
+  for (const auto& [of, all] : series_) {
+    if (pods.contains(of.first)) continue;  // by a better counter
+    AnsweredSoFar so_far{kCounters[of.second], {}};
+    for (const auto& [labels, scrapes] : all) {
+      const Series* best = largest(scrapes, report);
+      if (best == nullptr) continue;
+      std::vector<Sample> samples = best->samples;
+      std::ranges::stable_sort(samples, {}, &Sample::at);
+      for (std::size_t i = 0; i < samples.size(); ++i) {
+        const double more = i == 0 ? 0 : increase_of({samples[i - 1], samples[i]}).count;
+        so_far.requests.push_back({samples[i].at, more});
+      }
+    }
+    std::ranges::stable_sort(so_far.requests, {}, &Sample::at);
+    double sum = 0;
+    for (Sample& sample : so_far.requests) sample.value = sum += sample.value;
+    pods.emplace(of.first, std::move(so_far));
+  }
+  return pods;
+}
+
+std::optional<double> AnsweredSoFar::at(std::int64_t time) const {
+  const auto after = std::ranges::upper_bound(requests, time, {}, &Sample::at);
+  if (after == requests.begin() || (after - 1)->at < time - kStale) return std::nullopt;
+  return (after - 1)->value;
 }
 
 }  // namespace slicewise::scenarios

@@ -312,7 +312,7 @@ TEST(ReadMeasurements, PerfAnalyzersLowestConcurrencyIsTheWorkloadAlone) {
       "latency,p95 latency,p99 latency\n"
       "4,270.1,31,1002,9001,20,3650,12,2,14700,14800,14900,15000\n"
       "1,221.8,30,740,20,19,3667,11,2,4400,4600,4700,5200\n"};
-  const auto read = models::read_measurements(report, shipped(), {"resnet", "T4", 4});
+  const auto read = models::read_measurements(report, shipped(), {"resnet", "T4", 4, {}});
   ASSERT_TRUE(read.has_value()) << read.error().front().message;
   ASSERT_EQ(read->size(), 1U);
   EXPECT_EQ(read->front().time, microseconds(3667));
@@ -362,7 +362,7 @@ TEST(ReadMeasurements, BenchmarksOfLanguageModelServers) {
   "num_prompts": 64, "request_rate": "inf", "burstiness": 1.0, "max_concurrency": 8,
   "duration": 10.5, "completed": 64, "request_throughput": 6.1, "mean_ttft_ms": 61.5,
   "mean_tpot_ms": 12.5, "median_tpot_ms": 12.1, "p99_tpot_ms": 19.0})"};
-  const auto read = models::read_measurements(vllm, shipped(), {"", "T4", {}});
+  const auto read = models::read_measurements(vllm, shipped(), {"", "T4", {}, {}});
   ASSERT_TRUE(read.has_value()) << read.error().front().message;
   ASSERT_EQ(read->size(), 1U);
   EXPECT_EQ(read->front().workload, "llama-8b");
@@ -372,7 +372,7 @@ TEST(ReadMeasurements, BenchmarksOfLanguageModelServers) {
   const SourceText genai_perf{"profile_export_genai_perf.json",
                               R"({"request_throughput": {"unit": "requests/sec", "avg": 2.87},
   "inter_token_latency": {"unit": "ms", "avg": 18.2, "p50": 18, "p99": 22, "std": 1.1}})"};
-  const auto other = models::read_measurements(genai_perf, shipped(), {"llama", "T4", 4});
+  const auto other = models::read_measurements(genai_perf, shipped(), {"llama", "T4", 4, {}});
   ASSERT_TRUE(other.has_value()) << other.error().front().message;
   EXPECT_EQ(other->front().batch, 4);
   EXPECT_EQ(other->front().time, microseconds(18'200));
@@ -392,14 +392,14 @@ TEST(ReadMeasurements, NsysRangesAreSteps) {
                           "PushPop,:step\n"
                           "10.0,100000000,1,100000000.0,100000000.0,100000000,100000000,0.0,"
                           "PushPop,:warm-up\n"};
-  const auto read = models::read_measurements(report, shipped(), {"step", "T4", 16});
+  const auto read = models::read_measurements(report, shipped(), {"step", "T4", 16, {}});
   ASSERT_TRUE(read.has_value()) << read.error().front().message;
   ASSERT_EQ(read->size(), 1U);
   EXPECT_EQ(read->front().workload, "step");
   EXPECT_EQ(read->front().time, milliseconds(18));
   EXPECT_EQ(read->front().batch, 16);
   EXPECT_EQ(read->front().where.line, 4);
-  const auto unnamed = models::read_measurements(report, shipped(), {"", "T4", {}});
+  const auto unnamed = models::read_measurements(report, shipped(), {"", "T4", {}, {}});
   ASSERT_FALSE(unnamed.has_value());
   EXPECT_THAT(unnamed.error().front().help, HasSubstr("step, warm-up"));
   EXPECT_EQ(models::read_measurements(report, shipped()).error().size(), 2U);  // and --gpu
@@ -410,7 +410,7 @@ TEST(ReadMeasurements, NsysKernelsAreNoSteps) {
                           "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max "
                           "(ns),StdDev (ns),Name\n"
                           "100.0,5000000,100,50000.0,50000.0,40000,60000,1000.0,\"gemm, fast\"\n"};
-  const auto read = models::read_measurements(report, shipped(), {"step", "T4", 1});
+  const auto read = models::read_measurements(report, shipped(), {"step", "T4", 1, {}});
   ASSERT_FALSE(read.has_value());
   EXPECT_THAT(read.error().front().help, HasSubstr("nvtx_sum"));
 }

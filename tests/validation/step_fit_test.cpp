@@ -126,8 +126,8 @@ std::string file_of(const Benchmark& made, double noise = 1) {
 FittedProfiles fitted_from(const std::vector<std::string>& files) {
   std::vector<models::Measurement> all;
   for (const std::string& text : files) {
-    const auto read =
-        models::read_measurements({"bench.json", text}, catalogue(), {"", "A100-SXM4-80GB", {}});
+    const auto read = models::read_measurements({"bench.json", text}, catalogue(),
+                                                {"", "A100-SXM4-80GB", {}, {}});
     EXPECT_TRUE(read.has_value()) << read.error().front().message;
     if (read) all.insert(all.end(), read->begin(), read->end());
   }

@@ -34,6 +34,11 @@ inline constexpr std::array kProgress = {
     Choice{"none", ProgressChoice::None},
 };
 
+inline constexpr std::array kMeasuredWays = {
+    Choice{"mps", models::MeasuredSharing::Mps},
+    Choice{"time-slicing", models::MeasuredSharing::TimeSlicing},
+};
+
 inline constexpr std::array kRunFormats = {
     Choice{"table", RunFormat::Table}, Choice{"wide", RunFormat::Wide},
     Choice{"json", RunFormat::Json},   Choice{"yaml", RunFormat::Yaml},

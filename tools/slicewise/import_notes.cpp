@@ -1,7 +1,6 @@
 #include "import_notes.hpp"
 
 #include <cstdint>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -46,9 +45,12 @@ std::string place_of(const SourceLocation& where) {
 }  // namespace
 
 std::vector<std::string> import_notes(const scenarios::Imported& imported) {
-  const scenarios::ImportLog& log = imported.log;
-  std::vector<std::string> notes = {fmt::format("{} rows read, {} {}", grouped(log.read),
-                                                grouped(log.imported), result_name(imported))};
+  return import_notes(imported.log, result_name(imported));
+}
+
+std::vector<std::string> import_notes(const scenarios::ImportLog& log, std::string_view result) {
+  std::vector<std::string> notes = {
+      fmt::format("{} rows read, {} {}", grouped(log.read), grouped(log.imported), result)};
   for (const ImportRemark& remark : log.remarks) {
     if (remark.kind == ImportRemark::Kind::Note && remark.count == 0) {
       notes.push_back(remark.what);

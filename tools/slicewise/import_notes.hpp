@@ -9,5 +9,7 @@ namespace slicewise::tools {
 
 // What an import read, left out, made up and put right, a sentence each.
 std::vector<std::string> import_notes(const scenarios::Imported& imported);
+// `result`: what the log's count of imported is of.
+std::vector<std::string> import_notes(const scenarios::ImportLog& log, std::string_view result);
 
 }  // namespace slicewise::tools

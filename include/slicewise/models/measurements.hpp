@@ -50,6 +50,7 @@ struct MeasuredContext {
   std::string workload;
   std::string gpu;
   std::optional<int> batch;
+  std::optional<MeasuredSharing> sharing;  // of several processes
 };
 
 // The GPU that flags name for a file that names none; nullptr, with a problem, where they do not or

@@ -10,6 +10,7 @@
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/models/llm_shape.hpp"
 #include "slicewise/models/measurements.hpp"
+#include "slicewise/scenarios/recorded_window.hpp"
 
 // From a user's measurements to profiles: by the very functions that the simulation runs on.
 namespace slicewise::sim {
@@ -74,13 +75,39 @@ struct FittedStep {
   std::optional<double> left_out_error_percent;
 };
 
+// What a level of sharing of a recorded window says.
+struct WindowPoint {
+  models::Measurement setting;    // its time: of a step while all are at it
+  double hours = 0;               // of GPUs
+  double rate_each = 0;           // requests per second of one pod
+  double busy_percent = 0;        // of the time the GPU held work
+  double busy_ms = 0;             // ... by request
+  double half_width_percent = 0;  // of the time of a step, 95 %
+
+  // Whether a profile is fitted to it: not to what is off by up to a third, nor to turns on a
+  // slice, which are held against the whole GPU.
+  bool counts() const {
+    const bool turns = setting.sharing == models::MeasuredSharing::TimeSlicing;
+    return half_width_percent < 33 && !(turns && setting.slice != "full");
+  }
+};
+
 struct FittedProfiles {
   std::vector<FittedProfile> profiles;   // by workload, GPU and batch
   std::vector<FittedStep> steps;         // by workload and GPU
+  std::vector<WindowPoint> window;       // that some of the measurements come from
   std::vector<models::LlmModel> models;  // of add_models()
   std::string date;                      // of the newest measurement, "" when none has one
   Diagnostics notes;                     // what was measured and is not in the profiles
 };
+
+// Times of a step from how busy GPUs were and what their pods answered. Alone it is the utilisation
+// law: busy time by request. Of several pods it is the time with which pods that come and go as
+// they please keep the GPU as busy as it was. `context` says what the levels leave out; what nobody
+// says is a diagnostic.
+Expected<std::vector<WindowPoint>> window_points(std::span<const scenarios::SharingLevel> levels,
+                                                 const models::MeasuredContext& context,
+                                                 const models::Catalogue& catalogue);
 
 // Minutes of fits, when all are of one workload: their number grows with the square.
 inline constexpr std::size_t kMostMeasurements = 5'000;

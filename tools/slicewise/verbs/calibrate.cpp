@@ -1,18 +1,16 @@
-#include <algorithm>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <unistd.h>
 
-#include "slicewise/models/measurements.hpp"
 #include "slicewise/reports/calibration_report.hpp"
 #include "slicewise/scenarios/decompress.hpp"
 #include "slicewise/sim/calibration.hpp"
 
 #include "../commands.hpp"
 #include "../files.hpp"
+#include "../measured_files.hpp"
 #include "../options.hpp"
 #include "../scenario_file.hpp"
 #include "../terminal.hpp"
@@ -28,8 +26,9 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CommonFlags& flag
   verb.add_option(
           kFileNames, calibrate.files,
           "Measurements: CSV or JSON (slicewise explain measurements), or what perf_analyzer, "
-          "genai-perf, vllm bench serve, nsys stats or gpu_probe wrote, and the config.json of a "
-          "language model; may be repeated; also .gz, .zst")
+          "genai-perf, vllm bench serve, nsys stats or gpu_probe wrote, what Prometheus answered "
+          "of DCGM and of a server's requests, and the config.json of a language model; may be "
+          "repeated; also .gz, .zst")
       ->type_name("FILE")
       ->required()
       ->allow_extra_args(false);
@@ -40,6 +39,8 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CommonFlags& flag
            "On which GPU, where the file does not say");
   add_number(verb, "--batch", 1, 1'000'000, calibrate.context.batch,
              "With which batch, where the file does not say (default 1)");
+  add_choice(verb, "--sharing", kMeasuredWays, calibrate.context.sharing,
+             "How several pods shared a GPU, where Prometheus does not say");
   add_text(verb, "--out", calibrate.out, "FILE", "Write the profiles here, for --catalogue");
   add_catalogue(verb, flags);
 }
@@ -47,7 +48,6 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CommonFlags& flag
 ExitCode execute(const CalibrateCommand& command, const CommonFlags& flags) {
   const auto catalogue = open_catalogue(flags);
   if (!catalogue) return catalogue.error();
-  std::vector<models::Measurement> measurements;
   std::vector<SourceText> texts;
   for (const std::string& name : command.files) {
     Expected<SourceText> text = read_source(name);
@@ -55,29 +55,15 @@ ExitCode execute(const CalibrateCommand& command, const CommonFlags& flags) {
     if (!text) return fail(text.error(), {}, flags);
     texts.push_back(std::move(*text));
   }
-  Diagnostics problems;
-  std::vector<models::LlmShape> shapes;
-  for (const SourceText& text : texts) {
-    if (models::is_llm_shape(text)) {
-      auto shape = models::read_llm_shape(text);
-      if (shape) {
-        shapes.push_back(std::move(*shape));
-      } else {
-        std::ranges::move(shape.error(), std::back_inserter(problems));
-      }
-      continue;
-    }
-    auto read = models::read_measurements(text, *catalogue, command.context);
-    if (read) {
-      std::ranges::move(*read, std::back_inserter(measurements));
-    } else {
-      std::ranges::move(read.error(), std::back_inserter(problems));
-    }
+  auto read = read_measured(texts, *catalogue, command.context);
+  if (!read) return fail(read.error(), texts, flags);
+  if (!flags.quiet) {
+    for (const std::string& note : read->notes) print_error("note: " + note);
   }
-  if (!problems.empty()) return fail(problems, texts, flags);
-  auto fitted = sim::fit_profiles(measurements, *catalogue);
+  auto fitted = sim::fit_profiles(read->measurements, *catalogue);
   if (!fitted) return fail(fitted.error(), texts, flags);
-  problems = sim::add_models(shapes, command.context, *catalogue, *fitted);
+  fitted->window = std::move(read->window);
+  const Diagnostics problems = sim::add_models(read->shapes, command.context, *catalogue, *fitted);
   if (!problems.empty()) return fail(problems, texts, flags);
   print_diagnostics(fitted->notes, texts, flags);
   if (!command.out.empty()) {

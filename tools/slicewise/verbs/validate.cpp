@@ -18,6 +18,7 @@
 #include "../command_line.hpp"
 #include "../commands.hpp"
 #include "../files.hpp"
+#include "../measured_files.hpp"
 #include "../options.hpp"
 #include "../scenario_file.hpp"
 #include "../terminal.hpp"
@@ -111,9 +112,9 @@ ExitCode add_measurements(const ValidateCommand& command, const CommonFlags& fla
   Expected<SourceText> file = read_source(command.measurements);
   if (file) file = scenarios::decompressed(std::move(*file));
   if (!file) return fail(file.error(), {}, flags);
-  const auto read = models::read_measurements(*file, catalogue);
+  const auto read = read_measured({*file}, catalogue);
   if (!read) return fail(read.error(), {*file}, flags);
-  models::add_studies(*read, command.measurements, set);
+  models::add_studies(read->measurements, command.measurements, set);
   return ExitCode::Success;
 }
 

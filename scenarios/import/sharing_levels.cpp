@@ -1,0 +1,237 @@
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/recorded_window.hpp"
+
+#include "prometheus.hpp"
+#include "scenario_draft.hpp"
+
+// How busy a GPU was and what its pods answered, by how many shared it.
+namespace slicewise::scenarios {
+namespace {
+
+constexpr double kNanosecondsPerSecond = 1e9;
+
+// A language model's server works on more of its requests at once the more there are: one takes
+// less of the GPU then, whoever shares it.
+constexpr std::string_view kBatchesAsItGoes = "vllm:";
+
+std::string date_of(std::int64_t unix_ns) {
+  using std::chrono::sys_days, std::chrono::days, std::chrono::year_month_day;
+  constexpr std::int64_t kDay = 86'400'000'000'000;
+  const year_month_day date{sys_days{days{unix_ns / kDay}}};
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+}
+
+// Twice the step of its samples: one may be missing.
+std::int64_t longest_step(const std::vector<DeviceUse::Moment>& moments) {
+  std::int64_t shortest = kStale;
+  for (std::size_t i = 1; i < moments.size(); ++i) {
+    shortest = std::min(shortest, moments[i].at - moments[i - 1].at);
+  }
+  return 2 * shortest;
+}
+
+// A stretch of time in which the same pods were on a device.
+struct Stay {
+  std::vector<double> requests;  // of each pod
+  double seconds = 0;
+  double busy_seconds = 0;
+  std::vector<double> busy;  // of its steps
+};
+
+class LevelReader {
+ public:
+  LevelReader(RecordedSeries& series, std::string workload, ImportReport& report)
+      : series_(series), workload_(std::move(workload)), report_(report) {
+    std::vector<PodRecord> pods = series.cluster.pods(series.cluster.latest(), report);
+    ImportOptions no_trace;
+    no_trace.replicas = 1;  // which no level needs: do not guess
+    series.gpus.credit(pods, no_trace, report);
+    for (PodRecord& pod : pods) {
+      const bool has_gpu = std::ranges::any_of(pod.amounts, [](const auto& entry) {
+        return entry.second > 0 && gpu_resource(entry.first);
+      });
+      if (has_gpu && !pod.gpu_permille && !pod.node.empty()) blind_.insert(pod.node);
+      records_.try_emplace(PodName{pod.space, pod.name, {}}, std::move(pod));
+    }
+    answered_ = series.requests.answered(report);
+  }
+
+  std::vector<SharingLevel> read() {
+    for (const DeviceTimeline& device : series_.gpus.timelines()) read_device(device);
+    std::vector<SharingLevel> levels;
+    for (auto& [key, level] : levels_) levels.push_back(finished(level));
+    return levels;
+  }
+
+ private:
+  struct Level {
+    SharingLevel sum;
+    std::int64_t until = 0;
+    std::vector<double> busy;
+  };
+
+  const PodRecord& record(std::uint32_t pod) const { return records_.at(series_.gpus.pod(pod)); }
+
+  std::string workload_of(std::uint32_t pod) const {
+    if (!workload_.empty()) return workload_;
+    const PodRecord& of = record(pod);
+    return dns_name(of.work.empty() ? of.name : of.work.substr(of.work.find('/') + 1), "pod");
+  }
+
+  const AnsweredSoFar* counter_of(std::uint32_t pod) const {
+    const PodName& name = series_.gpus.pod(pod);
+    const auto found = answered_.find(fmt::format("{}/{}", name.space, name.name));
+    return found == answered_.end() ? nullptr : &found->second;
+  }
+
+  // Why nothing follows from these pods together; "" when something does.
+  std::string_view useless(const std::vector<std::uint32_t>& pods, bool summed) const {
+    const PodRecord& first = record(pods.front());
+    if (blind_.contains(first.node)) {
+      return "times of nodes of which DCGM does not name all pods with a GPU: it names one of a "
+             "shared GPU unless it runs with --kubernetes-virtual-gpus";
+    }
+    if (summed && first.node_sharing != "time-slicing") {
+      return "times at which DCGM gives the use of each process: how long the GPU had any work "
+             "does not follow, but where they take turns";
+    }
+    for (const std::uint32_t pod : pods) {
+      if (workload_of(pod) != workload_of(pods.front())) {
+        return "times at which pods of several workloads shared a GPU";
+      }
+      const AnsweredSoFar* counter = counter_of(pod);
+      if (counter == nullptr) return "times of pods without a counter of requests";
+      if (counter->counter.starts_with(kBatchesAsItGoes)) {
+        return "times of vLLM, where a request takes the less of the GPU the more there are: "
+               "calibrate reads its benchmarks";
+      }
+    }
+    return {};
+  }
+
+  void read_device(const DeviceTimeline& device) {
+    const std::int64_t longest = longest_step(device.moments);
+    Stay stay;
+    for (std::size_t i = 1; i < device.moments.size(); ++i) {
+      const DeviceUse::Moment& from = device.moments[i - 1];
+      const DeviceUse::Moment& to = device.moments[i];
+      const bool same = from.pods == to.pods && to.at - from.at <= longest;
+      if (same) add_step(from, to, stay);
+      if (!same || i + 1 == device.moments.size()) {
+        end_stay(device, from.pods, same ? to.at : from.at, stay);
+        stay = {};
+      }
+    }
+  }
+
+  void add_step(const DeviceUse::Moment& from, const DeviceUse::Moment& to, Stay& stay) {
+    const std::string_view why = useless(from.pods, from.summed || to.summed);
+    const auto place = [&] { return record(from.pods.front()).where; };
+    if (!why.empty()) return report_.skipped(why, place);
+    std::vector<double> more;
+    for (const std::uint32_t pod : from.pods) {
+      const auto before = counter_of(pod)->at(from.at);
+      const auto after = counter_of(pod)->at(to.at);
+      if (!before || !after) {
+        return report_.skipped("times at which the requests of a pod were not counted", place);
+      }
+      more.push_back(*after - *before);
+    }
+    stay.requests.resize(more.size());
+    for (std::size_t p = 0; p < more.size(); ++p) stay.requests[p] += more[p];
+    const double seconds = static_cast<double>(to.at - from.at) / kNanosecondsPerSecond;
+    const double busy = std::min(1.0, (from.value + to.value) / 2);
+    stay.seconds += seconds;
+    stay.busy_seconds += busy * seconds;
+    stay.busy.push_back(busy);
+  }
+
+  void end_stay(const DeviceTimeline& device, const std::vector<std::uint32_t>& pods,
+                std::int64_t until, const Stay& stay) {
+    if (stay.busy.empty()) return;
+    const PodRecord& first = record(pods.front());
+    double sum = 0;
+    for (const double requests : stay.requests) sum += requests;
+    const double mean = sum / static_cast<double>(pods.size());
+    // The replicas of one Service differ by chance, those that get none do not share.
+    if (mean <= 0 || *std::ranges::min_element(stay.requests) < mean / 2) {
+      report_.skipped(
+          "times at which a pod of a GPU had less than half of its requests",
+          [&] { return first.where; }, static_cast<std::int64_t>(stay.busy.size()));
+      return;
+    }
+    const std::string sharing = pods.size() == 1 ? "" : first.node_sharing;
+    const std::string workload = workload_of(pods.front());
+    Level& level = levels_[{workload, device.model, device.profile, sharing, pods.size()}];
+    level.sum.workload = workload;
+    level.sum.gpu = device.model;
+    level.sum.slice = device.profile;
+    level.sum.sharing = sharing;
+    level.sum.pods = static_cast<int>(pods.size());
+    if (level.busy.empty()) level.sum.where = first.where;
+    level.sum.seconds += stay.seconds;
+    level.sum.requests += sum;
+    level.sum.busy += stay.busy_seconds;
+    level.until = std::max(level.until, until);
+    level.busy.insert(level.busy.end(), stay.busy.begin(), stay.busy.end());
+  }
+
+  static SharingLevel finished(Level& level) {
+    SharingLevel out = std::move(level.sum);
+    out.busy /= out.seconds;
+    out.date = date_of(level.until);
+    double squares = 0;
+    for (const double busy : level.busy) squares += (busy - out.busy) * (busy - out.busy);
+    const auto steps = static_cast<double>(level.busy.size());
+    // Of a single step nothing is known: as unsure as a share can be.
+    out.busy_error = steps < 2 ? 0.5 : std::sqrt(squares / (steps - 1) / steps);
+    return out;
+  }
+
+  using Key = std::tuple<std::string, std::string, std::string, std::string, std::size_t>;
+  RecordedSeries& series_;
+  std::string workload_;
+  ImportReport& report_;
+  std::map<PodName, PodRecord> records_;
+  std::set<std::string> blind_;  // nodes
+  std::map<std::string, AnsweredSoFar> answered_;
+  std::map<Key, Level> levels_;
+};
+
+}  // namespace
+
+Expected<RecordedLevels> read_sharing_levels(std::span<const SourceText> files,
+                                             const std::string& workload) {
+  ImportReport report(false);
+  auto series = read_series(files, {}, report);
+  if (!series) return tl::unexpected(series.error());
+  RecordedLevels out;
+  out.levels = LevelReader(*series, workload, report).read();
+  out.log = report.take_log(static_cast<std::int64_t>(out.levels.size()));
+  if (!out.levels.empty()) return out;
+  std::string why;
+  for (const ImportRemark& remark : out.log.remarks) {
+    if (remark.kind != ImportRemark::Kind::Skipped) continue;
+    why += fmt::format("{}{} {}", why.empty() ? "skipped: " : ", ", remark.count, remark.what);
+  }
+  return not_the_format(
+      {files.front().name, 1, 1, 1},
+      "there is no time at which it is known how busy a GPU was and what its pods answered",
+      why.empty() ? "query DCGM_FI_DEV_GPU_UTIL, kube_pod_info and a counter of requests: "
+                    "nv_inference_request_success, ts_inference_requests_total or "
+                    "istio_requests_total"
+                  : why);
+}
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/llm_shape.hpp"
+#include "slicewise/models/measurements.hpp"
+#include "slicewise/sim/calibration.hpp"
+
+namespace slicewise::tools {
+
+// What a user measured or recorded, in whatever files.
+struct MeasuredFiles {
+  std::vector<models::Measurement> measurements;  // of the window those that count
+  std::vector<models::LlmShape> shapes;
+  std::vector<sim::WindowPoint> window;
+  std::vector<std::string> notes;  // of what was recorded and left out
+};
+
+// Sorts the files by what they hold; answers of Prometheus are one window. All mistakes at once.
+Expected<MeasuredFiles> read_measured(const std::vector<SourceText>& files,
+                                      const models::Catalogue& catalogue,
+                                      const models::MeasuredContext& context = {});
+
+}  // namespace slicewise::tools
