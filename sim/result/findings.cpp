@@ -306,8 +306,10 @@ void host_cpu_finding(const World& world, std::span<const Replication> replicati
       lost += to_seconds(r.workloads[w].stretched_by_cpu);
       running += to_seconds(r.workloads[w].pod_running);
     }
-    if (lost <= kWorthSaying * running) continue;
     const scenarios::Workload& spec = world.workloads[w].spec;
+    // What requests wait for is named beside their latency.
+    if (spec.kind == scenarios::WorkloadKind::Service) continue;
+    if (lost <= kWorthSaying * running) continue;
     found.push_back(make_diagnostic(
         Code::HostCpuOversubscribed, spec.pod.cpu_where,
         fmt::format("\"{}\" lost {:.1f} % of its time because its pods want more host CPU than the "

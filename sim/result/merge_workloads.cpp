@@ -70,13 +70,14 @@ std::optional<Duration> alone(const WorkloadModel& model) {
   return *gpu + serving.cpu_before + serving.cpu_after + serving.cpu_between * (serving.bursts - 1);
 }
 
-// What requests of a Service were lost to or waited for: a full queue, busy vCPUs, host work
-// between bursts, a batch that was to fill, else the GPU.
+// What requests of a Service were lost to or waited for: a full queue, vCPUs (`for_cpu_s` in all),
+// host work between bursts, a batch that was to fill, else the GPU.
 std::string_view service_bound_by(const World& world, const WorkloadModel& model,
                                   const WorkloadResult& result,
-                                  std::span<const Replication> replications) {
+                                  std::span<const Replication> replications, double for_cpu_s) {
   constexpr double kFewLost = 0.01;
   constexpr double kHostIsBusy = 0.9;
+  constexpr double kMostOfIt = 0.5;
   const scenarios::Serving& serving = model.spec.serving;
   if (serving.queue_limit && result.requests->dropped > kFewLost * result.requests->arrived) {
     return "queue limit";
@@ -88,6 +89,14 @@ std::string_view service_bound_by(const World& world, const WorkloadModel& model
   if (to_seconds(delay) <= kWorthNaming * to_seconds(result.latency->mean)) return {};
   const bool uses_host = serving.cpu_before + serving.cpu_after + serving.cpu_between > Duration{};
   if (uses_host && host_cpu_busy(world, replications) >= kHostIsBusy) return "host CPU";
+  // Who waits for a worker waits for what holds up those that have one.
+  double held_s = to_seconds(delay);
+  if (by_itself && serving.concurrency > 0 && result.throughput_per_second > 0) {
+    const double workers = static_cast<double>(serving.concurrency) * model.spec.count;
+    held_s = std::min(held_s, workers / result.throughput_per_second - to_seconds(*by_itself));
+  }
+  const double for_cpu_each_s = for_cpu_s / static_cast<double>(result.latency->count);
+  if (for_cpu_each_s > kMostOfIt * held_s) return "host CPU";
   // A pod works on one after the other, and its GPU stands still between the bursts of each.
   const Duration between = serving.cpu_between * (serving.bursts - 1);
   const Duration served = result.latency->mean - waited;
@@ -123,7 +132,7 @@ std::string_view bound_by(const World& world, const WorkloadResult& result,
   }
   if (failed > done) return oom_kills > 0 ? "GPU memory" : "GPU faults";
   if (result.requests) {
-    return service_bound_by(world, world.workloads[workloads.front()], result, replications);
+    return service_bound_by(world, world.workloads[workloads.front()], result, replications, cpu);
   }
   const double largest = std::max({gpu, cpu, waiting});
   if (largest <= kWorthNaming * running) return {};

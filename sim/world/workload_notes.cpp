@@ -136,6 +136,25 @@ void note_kernel(const WorkloadModel& model, Diagnostics& found) {
 
 }  // namespace
 
+// Requests that need more host work than the limits of all pods together let through.
+void note_request_cpu(const WorkloadModel& model, Diagnostics& found) {
+  const Workload& spec = model.spec;
+  if (!spec.pod.cpu_limit || !spec.traffic || spec.count < 1) return;
+  const scenarios::Serving& serving = spec.serving;
+  const Duration work =
+      serving.cpu_before + serving.cpu_after + serving.cpu_between * (serving.bursts - 1);
+  const double needed =
+      1'000 * spec.traffic->mean.per_second * to_seconds(work) / static_cast<double>(spec.count);
+  if (needed <= static_cast<double>(spec.pod.cpu_limit->count)) return;
+  found.push_back(make_diagnostic(
+      Code::CpuLimitThrottles, spec.pod.cpu_where,
+      fmt::format(
+          "requests to \"{}\" need {:.0f}m of CPU in each pod, which is limited to {}m: they "
+          "queue for it",
+          model.name, needed, spec.pod.cpu_limit->count),
+      "raise or drop the CPU limit, or run more replicas"));
+}
+
 void note_workload(const WorkloadModel& model, const World& world, Diagnostics& found) {
   note_kernel(model, found);
   const Workload& spec = model.spec;
@@ -146,6 +165,7 @@ void note_workload(const WorkloadModel& model, const World& world, Diagnostics& 
                     model.name, spec.measured->cpu->count, spec.pod.cpu_limit->count),
         "raise or drop the CPU limit"));
   }
+  note_request_cpu(model, found);
   if (!model.resource) return note_unscheduled(model, world, found);
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
     const PoolModel& pool = world.pools[p];

@@ -20,10 +20,13 @@ void HostCpus::start(std::uint32_t pod, const Task& task, Duration work) {
   const std::uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
   tasks_[slot] = task;
+  tasks_[slot].started = run_.now;
   const NodeId node = run_.cluster.pods[pod].node;
+  const auto& limit = run_.cluster.model(run_.cluster.pods[pod]).spec.pod.cpu_limit;
   HostCpu& cpu = cpus_[index(node)];
   cpu.advance(run_.now);
-  cpu.start(pod, slot, work);
+  cpu.start(pod, slot, work,
+            limit ? static_cast<double>(limit->count) / 1000.0 : HostCpu::kNoLimit);
   arm(node);
 }
 

@@ -20,6 +20,7 @@ class HostCpus {
     Request request;    // of a batch between its bursts: the first
     Duration gpu_work;  // that the GPU did for it
     When when = When::Before;
+    TimePoint started{};  // by start()
   };
   struct Done {
     std::uint32_t pod = 0;

@@ -220,6 +220,9 @@ void Replicas::host_done(NodeId node) {
                         : task.when == When::Between ? serving.cpu_between
                                                      : serving.cpu_after;
   usage_.used_host(node, static_cast<double>(used.ns));
+  if (run_.is_observed(task.request.arrived)) {
+    run_.record_of(run_.cluster.pods[p]).stretched_by_cpu += run_.now - task.started - used;
+  }
   if (task.when == When::Before) return ready_for_gpu(p, task.request);
   if (task.when == When::Between) return begin_burst(p);
   leave_pod(p, task.request, task.gpu_work);

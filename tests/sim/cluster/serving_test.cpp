@@ -178,6 +178,36 @@ TEST(ThoroughHostCpuOfRequests, IsErlangC) {
               static_cast<double>(run.workloads[0].requests.answered) * kServiceTime, 1e-3);
 }
 
+// A CPU limit of two vCPUs on a node of eight: M/G/2 under processor sharing, by Erlang's C
+// formula.
+TEST(ThoroughHostCpuOfRequests, ACpuLimitIsAStationOfItsOwn) {
+  constexpr double kServiceTime = 0.040;
+  constexpr double kOffered = 1.5;
+  scenarios::Workload w =
+      demo::service(1, kOffered / kServiceTime, microseconds(10), Law::Deterministic);
+  w.serving.cpu_before = milliseconds(40);
+  w.pod.cpu_limit = Millicores{2'000};
+  const Replication run = replicate(until_done({w}, seconds(3'000)));
+  const double waiting = kOffered * kOffered / 2 / (1 - kOffered / 2);
+  const double probability = waiting / (1 + kOffered + waiting);
+  const double mean = kServiceTime + probability * kServiceTime / (2 - kOffered);
+  EXPECT_NEAR(mean_s(run.workloads[0].requests.latency), mean + 10e-6, 0.03 * mean);
+}
+
+// Each of 2 pods gets through as many requests as its 200m of CPU let it: 8 of 25 ms a second.
+TEST(HostCpuOfRequests, CpuLimitsBoundWhatPodsAnswer) {
+  scenarios::Workload w = demo::service(2, 40, microseconds(10), Law::Deterministic);
+  w.traffic->gaps = Gaps::Constant;
+  w.serving.cpu_before = milliseconds(20);
+  w.serving.cpu_after = milliseconds(5);
+  w.serving.concurrency = 4;
+  w.pod.cpu_limit = Millicores{200};
+  scenarios::Scenario s = demo::scenario(demo::pool(2), {w});
+  s.duration = seconds(200);
+  const RequestRecord r = replicate(s).workloads[0].requests;
+  EXPECT_NEAR(static_cast<double>(r.answered), 2 * 8 * 200, 20);
+}
+
 TEST(Concurrency, WorkersTakeOneRequestAtATime) {
   scenarios::Workload w = demo::service(1, 10, milliseconds(10), Law::Deterministic);
   w.traffic->gaps = Gaps::Constant;
@@ -341,6 +371,29 @@ TEST(Littles, LawHoldsToTheNanosecondWhenAllAreThrough) {
 
 // A pod that dies takes its requests along, wherever they are; its clients come back.
 // Found by scenario_run_fuzz: years of host work, shared by many.
+// Two tasks of an owner that may use half a vCPU go at a quarter each; who has no limit does not
+// notice, until the node has less than both want.
+TEST(HostCpu, OwnersShareWhatTheirLimitLeavesThem) {
+  HostCpu cpu(8);
+  cpu.start(1, 0, seconds(1), 0.5);
+  cpu.start(1, 1, seconds(2), 0.5);
+  cpu.start(2, 2, seconds(1));
+  EXPECT_EQ(cpu.next(), TimePoint{} + seconds(1));
+  cpu.advance(cpu.next());
+  EXPECT_EQ(cpu.complete().item, 2U);
+  EXPECT_EQ(cpu.next(), TimePoint{} + seconds(4));
+  cpu.advance(cpu.next());
+  EXPECT_EQ(cpu.complete().item, 0U);
+  EXPECT_EQ(cpu.next(), TimePoint{} + seconds(6));  // one second of work left, at half speed
+
+  HostCpu busy(1);
+  busy.start(1, 0, seconds(1), 0.5);
+  busy.start(2, 1, seconds(10));
+  EXPECT_EQ(busy.next(), TimePoint{} + seconds(3));  // of 1.5 wanted the node has 1: at a third
+  busy.cancel(1, [](std::uint32_t) {});
+  EXPECT_EQ(busy.next(), TimePoint{} + seconds(10));
+}
+
 TEST(HostCpu, WorkBeyondTheClockEndsAfterAnyRun) {
   HostCpu cpu(1);
   for (std::uint32_t task = 0; task < 100; ++task) cpu.start(task, 0, hours(65'536));

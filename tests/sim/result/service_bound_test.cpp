@@ -42,6 +42,24 @@ TEST(ServiceBound, BusyCpusOfTheNodeHoldThem) {
   EXPECT_EQ(bound_of(service), "host CPU");
 }
 
+// At 70 % of the vCPUs nothing is full, and yet requests wait for nothing else.
+TEST(ServiceBound, WhatTheyWaitForIsNamedBelowSaturationToo) {
+  scenarios::Workload service = demo::service(1, 45, milliseconds(1), kFixed);
+  service.serving.cpu_before = milliseconds(500);
+  EXPECT_EQ(bound_of(service), "");  // 32 vCPUs, 22.5 of them busy: hardly a wait
+  service.pod.cpu_limit = Millicores{24'000};
+  EXPECT_EQ(bound_of(service), "host CPU");
+}
+
+// All wait for a worker, and the workers for what the CPU limit leaves them.
+TEST(ServiceBound, WhoWaitsForAWorkerWaitsForWhatHoldsIt) {
+  scenarios::Workload service = demo::service(1, 100, milliseconds(2), kFixed);
+  service.serving.cpu_before = milliseconds(25);
+  service.serving.concurrency = 4;
+  service.pod.cpu_limit = Millicores{200};
+  EXPECT_EQ(bound_of(service), "host CPU");
+}
+
 // 160 ms a request, of which the GPU works 40: the pod is full and the GPU is not.
 TEST(ServiceBound, HostWorkBetweenBurstsHoldsThePodNotTheGpu) {
   scenarios::Workload service = demo::service(1, 5, milliseconds(40), kFixed);

@@ -165,7 +165,7 @@ struct WorkloadRecord {
   Duration pod_running;         // container time
   Duration backing_off;         // between the end of a container and its restart
   Duration stretched_by_gpu;    // of that, how much longer it took because of GPU neighbours
-  Duration stretched_by_cpu;    // ... and because of the host CPU
+  Duration stretched_by_cpu;    // ... and because of the host CPU; of a Service: its requests
   bool met_node_limit = false;  // a pod waited because its pools have all the nodes they may have
   bool no_node_for_it = false;  // ... because the provisioner knows no node that has its resource
   // Pods with several GPUs: how many were placed on which, by pool x kGpuSets + set; else empty.
