@@ -18,15 +18,17 @@ Expected<const MigGeometry*> geometry_of(const Catalogue& catalogue, const std::
   const models::InstanceType* type = catalogue.find_instance(name);
   const std::string gpu = type == nullptr ? name : type->gpu_model;
   if (const MigGeometry* geometry = catalogue.find_mig(gpu)) return geometry;
-  if (catalogue.find_gpu(gpu) == nullptr) return tl::unexpected(unknown_gpu(catalogue, gpu));
+  const models::GpuModel* model = catalogue.find_gpu(gpu);
+  if (model == nullptr) return tl::unexpected(unknown_gpu(catalogue, gpu));
+  const char* what = model->supports_mig ? "MIG profiles that are known" : "MIG";
   std::vector<std::string> with_mig;
   for (const MigGeometry& geometry : catalogue.mig) {
     if (catalogue.find_gpu(geometry.gpu_model) != nullptr) with_mig.push_back(geometry.gpu_model);
   }
   return tl::unexpected(Diagnostics{
       make_diagnostic(Code::MigUnsupported, {},
-                      type == nullptr ? fmt::format("{} has no MIG", gpu)
-                                      : fmt::format("{} has {}, which has no MIG", name, gpu),
+                      type == nullptr ? fmt::format("{} has no {}", gpu, what)
+                                      : fmt::format("{} has {}, which has no {}", name, gpu, what),
                       fmt::format("GPUs with MIG on EC2: {}", fmt::join(with_mig, ", ")))});
 }
 

@@ -112,7 +112,8 @@ void judge_chosen(const LintInput& input, const NodeOffer& offer) {
              "cordon and drain first: mig-manager evicts no pod of yours");
   const auto own = std::ranges::find(input.files.mig_configs, label.value, &MigConfigFile::name);
   const bool has_mig = std::ranges::any_of(offer.types, [&](const auto* type) {
-    return input.catalogue.find_mig(type->gpu_model) != nullptr;
+    const models::GpuModel* gpu = input.catalogue.find_gpu(type->gpu_model);
+    return gpu != nullptr && gpu->supports_mig;
   });
   if (!offer.types.empty() && !has_mig) {
     return input.tell(

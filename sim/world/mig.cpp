@@ -202,12 +202,20 @@ std::vector<CutNode> cut_nodes(const scenarios::NodePool& pool, const models::In
                                Diagnostics& found) {
   if (!pool.mig) return {};
   const MigGeometry* geometry = catalogue.find_mig(gpu.name);
-  if (!gpu.supports_mig || geometry == nullptr) {
+  if (gpu.supports_mig && geometry == nullptr) {
+    found.push_back(make_diagnostic(
+        Code::MigUnsupported, pool.mig->config.where,
+        fmt::format("{} ({}) has MIG, but the catalogue does not know its profiles", gpu.name,
+                    type.name),
+        "add them with --catalogue (`slicewise schema catalogue`), or use sharing.timeSlicing"));
+    return {};
+  }
+  if (geometry == nullptr) {
     found.push_back(
         make_diagnostic(Code::MigUnsupported, pool.mig->config.where,
                         fmt::format("{} ({}) has no MIG", gpu.name, type.name),
-                        "A100, H100, H200 and B200 have it: p4d, p4de, p5, p5e, p5en, p6-b200; use "
-                        "sharing.timeSlicing here"));
+                        "A100, H100, H200, B200, B300 and RTX PRO 6000 have it: p4d, p4de, p5, "
+                        "p5e, p5en, p6-b200, p6-b300, g7e; use sharing.timeSlicing here"));
     return {};
   }
   const Cutter cutter{pool, type, *geometry, found};

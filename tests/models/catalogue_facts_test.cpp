@@ -17,7 +17,7 @@ using nlohmann::json;
 
 TEST(CatalogueFacts, FiftyInstanceTypesWithTheirSizes) {
   SLICEWISE_FACTS_OR_SKIP(facts, "ec2_catalog.json");
-  ASSERT_EQ(catalogue().instances.size(), 56U);  // g7e came after the facts
+  ASSERT_EQ(catalogue().instances.size(), 62U);  // g7 and g7e came after the facts
   ASSERT_EQ(facts["instances"].size(), 50U);
   for (const json& fact : facts["instances"]) {
     const auto name = fact["instance_type"].get<std::string>();
@@ -97,10 +97,53 @@ TEST(CatalogueFacts, G7eAndGovCloudHaveThePricesThatKarpenterGenerated) {
   EXPECT_EQ(usd("g7e.2xlarge", "us-east-1")->usd.per_hour, from_dollars(3.36312));
   EXPECT_EQ(usd("g7e.48xlarge", "us-east-1")->usd.per_hour, from_dollars(33.14432));
   EXPECT_TRUE(usd("g7e.2xlarge", "us-east-2")->source.derived);
+  EXPECT_EQ(usd("g7e.48xlarge", "us-west-2")->usd.per_hour, from_dollars(33.14432));
+  EXPECT_TRUE(usd("g7e.48xlarge", "us-west-2")->source.derived);
   EXPECT_EQ(usd("g6.48xlarge", "us-gov-east-1")->usd.per_hour, from_dollars(16.82734));
   EXPECT_EQ(usd("p5.48xlarge", "us-gov-west-1")->usd.per_hour, from_dollars(66.048));
   EXPECT_FALSE(usd("p5.48xlarge", "us-gov-east-1").has_value());
   EXPECT_FALSE(usd("g7e.2xlarge", "eu-west-1").has_value());
+}
+
+// Of the same lists; a region that neither source knows has no price, and says why.
+TEST(CatalogueFacts, G7HasKarpentersPricesAndNoOthers) {
+  const auto usd = [](const char* type, const char* region) {
+    return catalogue().prices.find(type, region, PurchaseOption::OnDemand);
+  };
+  EXPECT_EQ(usd("g7.2xlarge", "us-east-1")->usd.per_hour, from_dollars(2.52));
+  EXPECT_EQ(usd("g7.48xlarge", "us-east-1")->usd.per_hour, from_dollars(28.51328));
+  EXPECT_TRUE(usd("g7.48xlarge", "us-west-2")->source.derived);
+  const auto unknown = usd("g7.2xlarge", "eu-west-1");
+  ASSERT_FALSE(unknown.has_value());
+  EXPECT_EQ(unknown.error().front().code, Code::PriceUnknown);
+  const InstanceType& type = *catalogue().find_instance("g7.12xlarge");
+  EXPECT_EQ(type.gpu_count, 2);
+  const GpuModel& gpu = *catalogue().find_gpu(type.gpu_model);
+  EXPECT_EQ(gpu.memory_total, type.gpu_memory);
+  EXPECT_EQ(&gpu, catalogue().find_gpu("rtx-pro-4500"));  // Karpenter's label
+  EXPECT_FALSE(gpu.fp32_tflops.has_value());              // nobody says
+}
+
+// London, Stockholm, Singapore, Sydney and Canada: what the snapshot says of one size, of the
+// others by the ratio to us-east-1, and nothing of families that are not there or were not read.
+TEST(CatalogueFacts, FiveRegionsAreSourcedDerivedOrUnknown) {
+  const auto find = [](const char* type, const char* region) {
+    return catalogue().prices.find(type, region, PurchaseOption::OnDemand);
+  };
+  const auto read = find("g5.16xlarge", "eu-west-2");
+  EXPECT_EQ(read->usd.per_hour, from_dollars(5.1994));
+  EXPECT_FALSE(read->source.derived);
+  const auto derived = find("g5.xlarge", "eu-west-2");
+  EXPECT_EQ(derived->usd.per_hour, from_dollars(1.277));
+  EXPECT_TRUE(derived->source.derived);
+  EXPECT_EQ(find("g4dn.xlarge", "ap-southeast-1")->usd.per_hour, from_dollars(0.736));
+  for (const auto& [type, region] : {std::pair("g5.xlarge", "ap-southeast-1"),
+                                     {"g6e.xlarge", "ca-central-1"},
+                                     {"p5.48xlarge", "eu-north-1"}}) {
+    const auto unknown = find(type, region);
+    ASSERT_FALSE(unknown.has_value()) << type << region;
+    EXPECT_EQ(unknown.error().front().code, Code::PriceUnknown);
+  }
 }
 
 // A layout of four slices on g7e; MIG shares are quarters.
@@ -187,7 +230,7 @@ TEST(CatalogueFacts, ReservedDiscounts) {
 
 TEST(CatalogueFacts, GpuFigures) {
   SLICEWISE_FACTS_OR_SKIP(facts, "gpu_models.json");
-  ASSERT_EQ(catalogue().gpus.size(), facts["gpus"].size() + 1);  // that of g7e came later
+  ASSERT_EQ(catalogue().gpus.size(), facts["gpus"].size() + 2);  // those of g7 and g7e came later
   const auto maybe = [](const json& value) {
     return value.is_null() ? std::optional<double>() : std::optional<double>(value.get<double>());
   };

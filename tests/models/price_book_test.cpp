@@ -39,11 +39,12 @@ TEST(PriceBook, ReservedPricesComeFromTheUserOnly) {
   }
 }
 
-TEST(PriceBook, KnowsNineRegionsAndItsDate) {
+TEST(PriceBook, KnowsFourteenRegionsAndItsDate) {
   EXPECT_EQ(catalogue().prices.regions(),
-            (std::vector<std::string>{"ap-northeast-1", "ap-south-1", "eu-central-1", "eu-west-1",
-                                      "us-east-1", "us-east-2", "us-gov-east-1", "us-gov-west-1",
-                                      "us-west-2"}));
+            (std::vector<std::string>{"ap-northeast-1", "ap-south-1", "ap-southeast-1",
+                                      "ap-southeast-2", "ca-central-1", "eu-central-1",
+                                      "eu-north-1", "eu-west-1", "eu-west-2", "us-east-1",
+                                      "us-east-2", "us-gov-east-1", "us-gov-west-1", "us-west-2"}));
   EXPECT_EQ(catalogue().prices.date(), "2026-07-20");
 }
 

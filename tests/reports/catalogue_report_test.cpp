@@ -146,7 +146,7 @@ TEST(ListInstances, YamlSaysWhatJsonSays) {
 
 TEST(ListInstances, CsvHasOneRecordPerTypeAndQuotesCommas) {
   const std::string text = instances({}, ListFormat::Csv);
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 57);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 63);
   EXPECT_TRUE(text.starts_with("name,family,gpuCount,"));
   EXPECT_THAT(text, HasSubstr("\"previous generation, still offered\""));
 }
