@@ -101,8 +101,9 @@ double arithmetic_gain(std::string_view precision, const GpuModel& gpu) {
 LlmModel quantised(LlmModel model, std::string_view precision) {
   constexpr double kBefore = 2;
   const double bytes = precision == "FP8" ? kFp8WeightBytes : kInt4WeightBytes;
-  const auto saved = static_cast<double>(*model.layer_parameters) * (kBefore - bytes);
-  model.weights.count -= static_cast<std::int64_t>(saved);
+  const auto saved =
+      static_cast<std::int64_t>(static_cast<double>(*model.layer_parameters) * (kBefore - bytes));
+  model.weights.count = std::max<std::int64_t>(0, model.weights.count - saved);
   model.step.weights_s =
       beside_whole(model.step.weights_s, whole_weights_s(model.shape), bytes / kBefore);
   model.precision = precision;

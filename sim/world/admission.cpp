@@ -73,16 +73,18 @@ models::LlmStep all_reduces_of(const PoolModel& pool, const LlmDemand& demand, G
 
 Duration all_reduce_time(const World& world, PoolId id, const WorkloadModel& workload,
                          GpuMask gpus) {
+  constexpr double kLongest = 1e9;  // s; whatever links a user's catalogue has
   const PoolModel& pool = world.pools[index(id)];
   const std::vector<LlmDemand>& llm = workload.on_pool[index(id)].llm;
   if (!llm.empty()) {
-    return from_seconds(models::step_seconds(all_reduces_of(pool, llm.front(), gpus), 1, 0));
+    const double of_token = models::step_seconds(all_reduces_of(pool, llm.front(), gpus), 1, 0);
+    return from_seconds(std::min(of_token, kLongest));
   }
   const auto& work = workload.spec.work;
   if (!work || !work->all_reduce) return {};
   const double bytes = static_cast<double>(work->all_reduce->bytes_per_step.count);
   const double seconds = bytes / pool.gpu_sets.all_reduce_bytes_per_second(gpus);
-  return nanoseconds(std::llround(seconds * 1e9));
+  return from_seconds(std::min(seconds, kLongest));
 }
 
 int gpus_of_pod(const PoolModel& pool, std::size_t offer, std::int64_t count) {

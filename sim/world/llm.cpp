@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -60,7 +61,7 @@ std::optional<models::LlmModel> as_quantised(const models::LlmModel& model, cons
     as_served = models::quantised(model, llm.quantization);
   }
   if (!llm.kv_cache_dtype.empty()) {
-    as_served.kv_bytes_per_token.count /= 2;
+    as_served.kv_bytes_per_token.count = (as_served.kv_bytes_per_token.count + 1) / 2;
     as_served.step.kv_read_s /= 2;
   }
   return as_served;
@@ -231,6 +232,16 @@ std::string possible_gpus(const models::LlmLayers& shape) {
   return fewer.empty() ? "1" : fmt::format("{} or {}", fmt::join(fewer, ", "), most);
 }
 
+// Whether as many GPUs of a node reach each other, whichever a pod gets.
+bool has_links(const PoolModel& pool, int gpus) {
+  const GpuMask all = (GpuMask{1} << pool.gpus_per_node) - 1;
+  for (GpuMask set = 1; set <= all; ++set) {
+    const bool is_of_pod = std::popcount(set) == gpus;
+    if (is_of_pod && pool.gpu_sets.all_reduce_bytes_per_second(set) <= 0) return false;
+  }
+  return true;
+}
+
 // Why the GPUs that pods have in a pool cannot share the model; nullopt: they can, or it is one.
 std::optional<Diagnostic> unfit_gpus(const models::LlmModel* named, const WorkloadModel& model,
                                      const PoolModel& pool, int gpus) {
@@ -264,6 +275,14 @@ std::optional<Diagnostic> unfit_gpus(const models::LlmModel* named, const Worklo
             "GPUs share it is not known",
             model.name, gpus),
         "name a `model` that has a shape: slicewise calibrate config.json writes one");
+  }
+  if (!has_links(pool, gpus)) {
+    return make_diagnostic(
+        Code::InputMissing, where,
+        fmt::format("nobody says how fast the GPUs of {} reach each other: its interconnect \"{}\" "
+                    "has neither NVLinks between all of them nor pcieGBps",
+                    pool.instance_type, pool.interconnect->name),
+        "give pcieGBps in the catalogue: what a ring of copies gets in each direction");
   }
   if (models::can_share(*named->shape, gpus)) return std::nullopt;
   return make_diagnostic(

@@ -114,6 +114,34 @@ TEST(LlmWorld, WhatCannotBeSharedIsRefused) {
   EXPECT_TRUE(demo::has(errors_of("g5.12xlarge", own), Code::InputMissing));
 }
 
+TEST(LlmWorld, GpusThatNobodyLinkedAreNamed) {
+  models::Catalogue unlinked = demo::catalogue();
+  for (models::Interconnect& one : unlinked.interconnects) one.pcie_gbytes_per_second = 0;
+  const scenarios::Workload w = chat_on(4, "llama-3-8b-fp16/a10g");
+  const auto built = build_world(hour_of(pool_of("g5.12xlarge"), w), unlinked);
+  ASSERT_FALSE(built);
+  EXPECT_NE(built.error()[0].message.find("PCIe only"), std::string::npos);
+  const scenarios::Workload linked = chat_on(4, "llama-3-8b-fp16/a100-80gb");
+  EXPECT_TRUE(build_world(hour_of(pool_of("p4de.24xlarge"), linked), unlinked));
+}
+
+// A model of one byte a token, and one that weighs less than its layers say.
+TEST(LlmWorld, NothingHasLessThanNothing) {
+  models::Catalogue small = demo::catalogue();
+  for (models::LlmModel& model : small.llm_models) {
+    model.kv_bytes_per_token = Bytes{1};
+    model.weights = mebibytes(1);
+  }
+  scenarios::Workload w = chat_of("llama-3-8b-fp16/a100-80gb");
+  w.llm->quantization = "INT4";
+  w.llm->kv_cache_dtype = "FP8";
+  const auto built = build_world(hour_of(pool_of("g6e.xlarge"), w), small);
+  ASSERT_TRUE(built);
+  const LlmDemand& there = built->workloads[0].on_pool[0].llm.at(0);
+  EXPECT_GT(there.cache_tokens, 0);
+  EXPECT_LE(there.gpu_memory + built->pools[0].context_memory, built->pools[0].kinds[0].memory);
+}
+
 TEST(LlmWorld, FewerBytesAreReadAndHeld) {
   scenarios::Workload w = chat_of("llama-3-8b-fp16/a100-80gb");
   const World half = world_of("g6e.xlarge", w);
