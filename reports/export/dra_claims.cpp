@@ -57,10 +57,11 @@ class DraPlanner {
 
   void check_pool(const PoolTarget& target) {
     const NodePool& pool = *target.pool;
-    if (pool.virtual_gpu || pool.nos) {
-      unfit(pool.where,
-            fmt::format("node pool \"{}\" has a device plugin of its own", pool.name.value),
-            "export a variant in which devicePlugin or mig shares the GPUs");
+    if (pool.virtual_gpu || pool.nos || pool.hami || pool.kai) {
+      unfit(
+          pool.where,
+          fmt::format("node pool \"{}\" is shared by another plugin or scheduler", pool.name.value),
+          "export a variant in which devicePlugin or mig shares the GPUs");
     }
     const bool cut = mig_strategy_of(pool) != MigStrategy::None;
     if (cut && sharing_of(pool) != nullptr && !uses_mps(target)) {

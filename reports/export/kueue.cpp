@@ -213,6 +213,12 @@ Diagnostics refusals(const Scenario& scenario) {
   const bool has_jobs = std::ranges::any_of(
       scenario.workloads, [](const Workload& w) { return w.kind == WorkloadKind::Job; });
   if (!has_jobs) return unfit("no Job that a queue could hold", "Kueue is for batch workloads");
+  for (const scenarios::NodePool& pool : scenario.node_pools) {
+    if (!pool.hami && !pool.kai) continue;
+    return unfit(fmt::format("node pool \"{}\" gives away parts of GPUs, by books of {}",
+                             pool.name.value, pool.hami ? "HAMi's own" : "KAI's own"),
+                 "KAI has queues itself; quotas of them are not simulated");
+  }
   switch (scenario.pod_queue) {
     case PodQueue::Easy:
     case PodQueue::ShortestTime:

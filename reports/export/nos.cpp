@@ -37,6 +37,8 @@ void check_nos_pool(const PoolTarget& target, Diagnostics& found) {
         std::move(help)));
   };
   if (pool.virtual_gpu) return unfit(pool.virtual_gpu->where, "virtualGpu is another plugin", "");
+  if (pool.hami) return unfit(pool.hami->where, "HAMi is another plugin", "");
+  if (pool.kai) return unfit(pool.where, "KAI scheduler shares its GPUs", "");
   if (pool.dra) return unfit(pool.where, "dra is NVIDIA's DRA driver", "");
   if (!partitioning_of(pool).empty()) return;
   if (mig_strategy_of(pool) != MigStrategy::None) {

@@ -120,6 +120,8 @@ class Checker {
     if (pool_.virtual_gpu) refuse(pool_.virtual_gpu->where, "virtualGpu", "AWS's own plugin");
     if (pool_.nos) refuse(pool_.nos->where, "nos", "the partitioner of nos");
     if (pool_.vgpu) refuse(pool_.vgpu->where, "vgpu", "the hypervisor");
+    if (pool_.hami) refuse(pool_.hami->where, "hami", "HAMi's own plugin");
+    if (pool_.kai) refuse(pool_.where, "kai", "KAI scheduler");
     if (pool_.dra) refuse(pool_.where, "dra", "NVIDIA's DRA driver");
   }
 

@@ -23,6 +23,7 @@ using scenarios::Workload;
 using scenarios::WorkloadKind;
 
 constexpr std::string_view kGpuTaint = "nvidia.com/gpu";
+constexpr const char* kKaiQueue = "kai.scheduler/queue";
 constexpr const char* kClaim = "gpu";  // as the pod calls it
 constexpr const char* kAllowGrowth = "TF_FORCE_GPU_ALLOW_GROWTH";
 
@@ -197,6 +198,8 @@ json patch_of(const Scenario& scenario, const Workload& workload) {
                        claim->name.value}}});
     pod_spec["containers"][0]["resources"]["claims"] = json::array({{{"name", kClaim}}});
   }
+  const bool by_kai = std::ranges::any_of(scenario.node_pools, &scenarios::NodePool::kai);
+  if (by_kai) pod_spec["schedulerName"] = "kai-scheduler";
   json patch = {
       {"apiVersion", api_version},
       {"kind", kind},
@@ -208,6 +211,7 @@ json patch_of(const Scenario& scenario, const Workload& workload) {
     patch["spec"]["template"]["metadata"]["annotations"] = std::move(annotations);
   }
   json labels = refused_labels(scenario, workload.pod);
+  if (by_kai) labels[kKaiQueue] = "default-queue";  // of KAI's quickstart
   if (!labels.empty()) patch["spec"]["template"]["metadata"]["labels"] = std::move(labels);
   patch["spec"]["template"]["spec"] = std::move(pod_spec);
   if (is_scaled(workload) && !workload.autoscaling) patch["spec"]["replicas"] = workload.count;

@@ -27,7 +27,7 @@ StrategySign sign_of(std::string_view strategy) {
   };
   if (names("mig")) return {charts::Shape::Diamond, 4};
   if (names("mps") || names("nos") || names("aws")) return {charts::Shape::Square, 0};
-  if (names("timeSlicing")) return {charts::Shape::Triangle, 3};
+  if (names("timeSlicing") || names("hami") || names("kai")) return {charts::Shape::Triangle, 3};
   if (names("vgpu")) return {charts::Shape::Plus, 1};
   return {charts::Shape::Circle, 2};
 }

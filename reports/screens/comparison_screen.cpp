@@ -251,6 +251,12 @@ bool has_shared_instances(const StrategyComparison& comparison) {
                      });
 }
 
+bool has_hami(const StrategyComparison& comparison) {
+  return std::ranges::any_of(comparison.options, [](const ComparedOption& option) {
+    return !option.yours && option.configuration.strategy == sim::Strategy::Hami;
+  });
+}
+
 bool has_other_than_stock(const StrategyComparison& comparison) {
   return std::any_of(
       comparison.options.begin(), comparison.options.end(),
@@ -296,6 +302,9 @@ std::vector<std::string> comparison_notes(const StrategyComparison& comparison, 
   if (!comparison.replicas.empty()) lines.push_back(replicas_note(comparison));
   add_room_notes(comparison, lines);
   if (has_shared_instances(comparison)) lines.emplace_back("TS: time-slicing of each instance");
+  if (has_hami(comparison)) {
+    lines.emplace_back("HAMi: each pod asks for an equal nvidia.com/gpumem, without gpucores");
+  }
   if (has_other_than_stock(comparison)) {
     lines.emplace_back("not stock: no setting of the device plugin uncaps MPS; never the best");
   }

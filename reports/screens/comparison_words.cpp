@@ -125,6 +125,8 @@ std::string sharing_title(const PoolChoice& configuration) {
       return fmt::format("{} + MPS x{}", mig, replicas);
     case Strategy::Vgpu:
       return replicas > 1 ? fmt::format("vGPU x{}", replicas) : "vGPU";
+    case Strategy::Hami:
+      return fmt::format("HAMi x{}", replicas);
   }
   return "exclusive";
 }
@@ -180,6 +182,8 @@ std::string strategy_title(Strategy strategy) {
       return "MIG + MPS";
     case Strategy::Vgpu:
       return "vGPU";
+    case Strategy::Hami:
+      return "HAMi";
   }
   return "exclusive";
 }
@@ -226,6 +230,8 @@ std::string_view isolation_meaning(Strategy strategy) {
       return "MPS inside an instance, else MIG";
     case Strategy::Vgpu:
       return "own memory; fixed share of the time";
+    case Strategy::Hami:
+      return "turns; a library in each container limits memory";
   }
   return "";
 }

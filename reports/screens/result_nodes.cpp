@@ -25,6 +25,8 @@ std::string_view word_for(std::string_view name) {
   if (name == "vgpu") return "vGPU";
   if (name == kAwsVirtualGpu) return "AWS virtual GPU (MPS)";
   if (name == kNos) return "nos (MPS)";
+  if (name == "hami") return "HAMi";
+  if (name == "kai") return "KAI";
   return name;
 }
 

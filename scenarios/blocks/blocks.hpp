@@ -35,6 +35,7 @@ extern const FieldList kMps;
 extern const FieldList kVgpu;
 extern const FieldList kVirtualGpu;
 extern const FieldList kNos;
+extern const FieldList kHami;
 extern const FieldList kDaemonSet;
 extern const FieldList kNodePool;
 extern const FieldList kProvisioner;

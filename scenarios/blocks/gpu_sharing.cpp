@@ -6,7 +6,7 @@
 #include "blocks.hpp"
 
 // How a node pool shares its GPUs, apart from the device plugin's own file: nodePools[].mig, .mps,
-// .vgpu, .virtualGpu and .nos.
+// .vgpu, .virtualGpu, .nos, .hami, .kai and .dra.
 namespace slicewise::scenarios {
 namespace {
 
@@ -15,6 +15,11 @@ using T = FieldType;
 constexpr Word kVgpuPolicies[] = {{"bestEffort", VgpuSettings::Policy::BestEffort},
                                   {"equalShare", VgpuSettings::Policy::EqualShare},
                                   {"fixedShare", VgpuSettings::Policy::FixedShare}};
+constexpr Word kCorePolicies[] = {{"default", Hami::CorePolicy::Default},
+                                  {"force", Hami::CorePolicy::Force},
+                                  {"disable", Hami::CorePolicy::Disable}};
+constexpr Word kPackings[] = {{"binpack", Hami::Packing::Binpack},
+                              {"spread", Hami::Packing::Spread}};
 
 // What mig-parted itself refuses; one such entry makes its whole file unreadable.
 void check_mig_parted(MigPartedEntry& entry, const Node& node, Reading& reading) {
@@ -106,8 +111,15 @@ class Exclusive {
              "nos brings its own device plugin and cuts a node by MPS or by MIG: keep one of the "
              "two");
     }
+    for (const std::string_view other :
+         {"devicePlugin", "mig", "vgpu", "virtualGpu", "nos", "mps"}) {
+      refuse("hami", other, other,
+             "HAMi brings its own device plugin, which replicates whole GPUs: keep one of the two");
+    }
+    if (boolean_at(&pool_, "kai") == true) check_kai();
     if (boolean_at(&pool_, "dra") != true) return;
-    for (const std::string_view other : {"devicePlugin", "vgpu", "virtualGpu", "nos", "mps"}) {
+    for (const std::string_view other :
+         {"devicePlugin", "vgpu", "virtualGpu", "nos", "mps", "hami"}) {
       refuse("dra", other, other,
              "claims of the DRA driver say how pods share: never beside a device plugin on one "
              "node");
@@ -115,6 +127,19 @@ class Exclusive {
   }
 
  private:
+  // `dra: false` is what a pool without it says.
+  void check_kai() {
+    constexpr std::string_view kWhole =
+        "KAI gives away parts of whole GPUs, as NVIDIA's plugin offers them by default: keep one "
+        "of "
+        "the two";
+    for (const std::string_view other :
+         {"devicePlugin", "vgpu", "virtualGpu", "nos", "hami", "mig", "mps"}) {
+      refuse("kai", other, other, kWhole);
+    }
+    if (boolean_at(&pool_, "dra") == true) refuse("kai", "dra", "dra", kWhole);
+  }
+
   static constexpr std::string_view kUnderThePlugin =
       "with vGPU the hypervisor divides the GPU and each node sees a whole one: keep one of the "
       "two";
@@ -232,6 +257,31 @@ constexpr Field kVirtualGpuFields[] = {
         .between(1, 48),
 };
 
+constexpr Field kHamiFields[] = {
+    field<&Hami::split_count>("deviceSplitCount", "10", "Pods that a GPU takes at the most.")
+        .between(1, 100),
+    field<&Hami::memory_scaling>(
+        "deviceMemoryScaling", "1",
+        "What the scheduler gives away of a GPU's memory, as a multiple of "
+        "it. Beyond 1 HAMi pages to the host's, which is not simulated.")
+        .as(T::Number)
+        .between(0, 10),
+    field<&Hami::core_scaling>(
+        "deviceCoreScaling", "1",
+        "What the scheduler gives away of a GPU's time, as a multiple of it; gpucores: 100 keeps "
+        "others off the GPU only at 1.")
+        .as(T::Number)
+        .between(0, 10),
+    field<&Hami::core_policy>("gpuCorePolicy", "force",
+                              "When gpucores limit a pod: while others work on its GPU, always, or "
+                              "never.")
+        .one_of(kCorePolicies),
+    field<&Hami::nodes>("nodeSchedulerPolicy", "binpack", "Which nodes are filled first.")
+        .one_of(kPackings),
+    field<&Hami::gpus>("gpuSchedulerPolicy", "spread", "Which GPUs of a node are filled first.")
+        .one_of(kPackings),
+};
+
 constexpr Field kNosFields[] = {
     field<&NosPartitioning::slices>("slices", "[10gb, 10gb]",
                                     "Slices of each GPU, by their memory.")
@@ -247,6 +297,7 @@ constinit const FieldList kMps = block<MpsSettings, &check_mps>(kMpsFields);
 constinit const FieldList kVgpu = block<VgpuSettings>(kVgpuFields);
 constinit const FieldList kVirtualGpu = block<VirtualGpuPlugin>(kVirtualGpuFields);
 constinit const FieldList kNos = block<NosPartitioning>(kNosFields);
+constinit const FieldList kHami = block<Hami>(kHamiFields);
 
 void check_gpu_sharing(const Node& pool, const NodePool& read, Findings& findings) {
   if (read.mps && !uses_mps(pool)) {
@@ -257,6 +308,12 @@ void check_gpu_sharing(const Node& pool, const NodePool& read, Findings& finding
   Exclusive(pool, findings).check();
   const bool changes = read.mig && !read.mig->changes.empty();
   const bool comes_and_goes = read.most_nodes || read.capacity_type == CapacityType::Spot;
+  if ((read.hami || read.kai) && comes_and_goes) {
+    findings.add(Code::StrategyNotModelled, key_place(pool, read.hami ? "hami" : "kai"),
+                 fmt::format("parts of GPUs by {} on nodes that come and go are not simulated",
+                             read.hami ? "HAMi" : "KAI"),
+                 "write one number of nodes, without spot");
+  }
   if (!read.dra || (!changes && !comes_and_goes)) return;
   findings.add(Code::StrategyNotModelled, key_place(pool, "dra"),
                changes ? "claims of DRA under MIG layouts that change are not simulated"

@@ -189,6 +189,14 @@ constexpr Field kNodePoolFields[] = {
                           "Partitioning by nos, in place of NVIDIA's device plugin: MPS with "
                           "slices sized by memory; pods ask for nvidia.com/gpu-10gb.")
         .of(kNos),
+    field<&NodePool::hami>(
+        "hami", "{deviceSplitCount: 10, gpuCorePolicy: force}",
+        "HAMi, in place of NVIDIA's device plugin: pods ask for nvidia.com/gpu with "
+        "nvidia.com/gpumem (MiB) or gpumem-percentage and nvidia.com/gpucores (percent).")
+        .of(kHami),
+    field<&NodePool::kai>("kai", "true",
+                          "KAI scheduler with its GPU sharing: pods ask for a part of a GPU by the "
+                          "annotation gpu-fraction or gpu-memory (MiB), or for nvidia.com/gpu."),
     field<&NodePool::dra>("dra", "true",
                           "NVIDIA's DRA driver in place of the device plugin: pods have GPUs, or "
                           "the MIG devices of `mig`, by spec.resourceClaims."),

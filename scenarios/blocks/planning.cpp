@@ -16,8 +16,8 @@ namespace {
 
 using T = FieldType;
 
-constexpr Word kStrategyNames[] = {"exclusive", "timeSlicing",     "mps",     "mpsUncapped",
-                                   "mig",       "mig+timeSlicing", "mig+mps", "vgpu"};
+constexpr Word kStrategyNames[] = {"exclusive",       "timeSlicing", "mps",  "mpsUncapped", "mig",
+                                   "mig+timeSlicing", "mig+mps",     "vgpu", "hami"};
 constexpr Word kGoalNames[] = {{"monthlyCost", PlanGoal::MonthlyCost},
                                {"costPer1kInSlo", PlanGoal::CostPer1kInSlo},
                                {"costPerJob", PlanGoal::CostPerJob},

@@ -132,6 +132,24 @@ DraftPool claimed_pool(const ScenarioDraft& draft, const std::string& name,
   return pool;
 }
 
+// HAMi, or KAI, on the pools that nobody else shares, where pods ask for parts of GPUs. Its nodes
+// do not come and go here.
+void give_parts(ScenarioDraft& draft) {
+  const bool by_hami = std::ranges::any_of(
+      draft.workloads, [](const DraftWorkload& workload) { return !workload.parts.empty(); });
+  const bool by_kai = std::ranges::any_of(draft.workloads, &DraftWorkload::asks_kai);
+  if (!by_hami && !by_kai) return;
+  for (DraftPool& pool : draft.pools) {
+    if (!pool.sharing.empty()) continue;
+    pool.sharing = by_hami ? "hami: {}" : "kai: true";
+    pool.sharing_is_assumed = true;
+    if (!pool.most_nodes) continue;
+    pool.nodes = 1;
+    pool.most_nodes.reset();
+    pool.nodes_are_assumed = true;
+  }
+}
+
 }  // namespace
 
 namespace {
@@ -189,6 +207,7 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
       if (chooses_type(workload, options) == chooses) add_pool_for(workload, draft, options);
     }
   }
+  give_parts(draft);
   std::map<std::string, int> pools;
   for (DraftPool& pool : draft.pools) {
     pool.name = new_name(pool.name, pools);

@@ -92,13 +92,41 @@ class WorkloadDraft {
     const auto gpu = std::ranges::find_if(amounts_, [](const auto& one) {
       return one.second != 0 && gpu_resource(one.first).has_value();
     });
-    if (gpu == amounts_.end()) return;
-    workload_.resource = gpu->first;
-    workload_.gpus = gpu->second;
-    const std::int64_t mebi = amount("nvidia.com/gpumem");
-    if (mebi <= 0) return;
-    workload_.gpu_memory = mebibytes(std::min<std::int64_t>(mebi, 1'000'000'000));
-    note("limits of HAMi (gpumem, gpucores): not simulated");
+    if (gpu != amounts_.end()) {
+      workload_.resource = gpu->first;
+      workload_.gpus = gpu->second;
+    }
+    take_parts_of_hami();
+    take_parts_of_kai();
+  }
+
+  // HAMi gives a pod that asks for no GPU, only for a part, one.
+  void take_parts_of_hami() {
+    for (const std::string_view name : {kHamiMemory, kHamiPercentage, kHamiCores}) {
+      const std::int64_t asked = std::min<std::int64_t>(amount(name), 1'000'000'000);
+      if (asked > 0) workload_.parts.emplace_back(name, asked);
+    }
+    if (workload_.parts.empty()) return;
+    if (workload_.resource.empty()) workload_.resource = kGpuResource;
+    const auto& [name, mebi] = workload_.parts.front();
+    if (name != kHamiMemory) return;
+    constexpr std::int64_t kContext = 512;
+    workload_.gpu_memory = mebibytes(std::max(mebi - kContext, mebi / 2));
+    report_.guessed(
+        "GPU memory of a process: what nvidia.com/gpumem leaves it beside 512 MiB for "
+        "its CUDA context",
+        [&] { return pod_.object_where; });
+  }
+
+  void take_parts_of_kai() {
+    for (const std::string& key : {kKaiFraction, kKaiMemory, kKaiDevices}) {
+      const KeyValue* given = annotation_of(pod_, key);
+      if (given == nullptr || !workload_.resource.empty()) continue;
+      workload_.annotations.emplace_back(given->key, given->value);
+    }
+    if (workload_.annotations.empty()) return;
+    workload_.resource = kGpuResource;
+    workload_.asks_kai = true;
   }
 
   // Of the pod, where each of its containers has one.
@@ -154,13 +182,10 @@ class WorkloadDraft {
   }
 
   std::string reason_for_no_gpu() const {
-    for (const std::string_view fraction :
-         {"gpu-fraction", "gpu-memory", "alibabacloud.com/gpu-milli"}) {
-      if (std::ranges::find(pod_.annotations, fraction, &KeyValue::key) == pod_.annotations.end()) {
-        continue;
-      }
+    constexpr std::string_view kMilli = "alibabacloud.com/gpu-milli";
+    if (std::ranges::find(pod_.annotations, kMilli, &KeyValue::key) != pod_.annotations.end()) {
       return fmt::format("parts of a GPU by annotation ({}), which only a replay of a trace knows",
-                         fraction);
+                         kMilli);
     }
     if (pod_.kind == "TrainJob") return "GPUs that their runtime may ask for, which is not read";
     if (pod_.kind == "NIMService" || pod_.kind == "NIMPipeline") {

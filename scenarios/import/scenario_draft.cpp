@@ -182,9 +182,10 @@ class Writer {
     }
     std::string limits;
     if (w.cpu_limit_milli > 0) limits = fmt::format("cpu: {}m", w.cpu_limit_milli);
-    if (w.claim.empty()) {
+    if (w.claim.empty() && !w.asks_kai) {
       limits += fmt::format("{}{}: {}", limits.empty() ? "" : ", ", w.resource, w.gpus);
     }
+    for (const auto& [name, amount] : w.parts) limits += fmt::format(", {}: {}", name, amount);
     line("    podTemplate:");
     line(fmt::format("      resources: {{requests: {{{}}}, limits: {{{}}}}}", requests, limits));
     if (!w.claim.empty()) line("      resourceClaim: " + scalar_text(w.claim));

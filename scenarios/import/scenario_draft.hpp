@@ -54,6 +54,8 @@ struct DraftWorkload {
   std::string resource;  // of the GPU
   std::string claim;     // of ScenarioDraft::claims, in place of it
   std::int64_t gpus = 1;
+  std::vector<std::pair<std::string, std::int64_t>> parts;  // of each, that HAMi is asked for
+  bool asks_kai = false;                                    // for a part, by its annotations
   std::int64_t priority = 0;
   std::string restart_policy;
   std::optional<std::int64_t> backoff_limit;

@@ -35,6 +35,19 @@ std::string cause_text(const World& world, std::size_t cause) {
       return "cannot allocate all claims";
     case RejectCause::ClaimElsewhere:
       return "resourceclaim not available on the node";
+    // HAMi's words, which say of how many of a node's GPUs, too: pkg/device/common/common.go.
+    case RejectCause::PartSlots:
+      return "CardTimeSlicingExhausted";
+    case RejectCause::PartMemory:
+      return "CardInsufficientMemory";
+    case RejectCause::PartCores:
+      return "CardInsufficientCore";
+    case RejectCause::PartAlone:
+      return "ExclusiveDeviceAllocateConflict";
+    case RejectCause::PartCoresGone:
+      return "CardComputeUnitsExhausted";
+    case RejectCause::PartOfKai:
+      return "node(s) didn't have enough resources: GPUs";
   }
   return {};
 }

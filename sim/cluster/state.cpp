@@ -21,6 +21,7 @@ std::uint32_t unscheduled_pods(const World& world, const PoolModel& pool) {
 
 // Pods that hold tickets of a domain at the most.
 std::uint32_t most_holders(const PoolModel& pool, std::size_t kind) {
+  if (pool.books) return static_cast<std::uint32_t>(pool.books->pods);
   int most = 0;
   for (const std::vector<Tickets>& together : pool.companies(kind)) {
     int holders = 0;
@@ -72,6 +73,7 @@ Domain make_domain(const World& world, const PoolModel& pool, NodeId node, std::
                 .kind = place.kind,
                 .layout = layout,
                 .tickets_free = std::move(tickets_free),
+                .booked = {},
                 .memory = make_ledger(pool, kind, contexts),
                 .engine = {},
                 .owner = std::vector<std::uint32_t>(contexts, kNoOwner)};
@@ -147,6 +149,20 @@ const Tickets* ClusterState::tickets(const Domain& domain, const WorkloadModel& 
   const auto& held = kind(domain).tickets;
   const auto found = std::ranges::find(held, *offer, &Tickets::offer);
   return found == held.end() ? nullptr : &*found;
+}
+
+double ClusterState::time_limit(const Pod& pod) const {
+  const auto& books = pool(nodes[index(pod.node)]).books;
+  if (!books) return 1;
+  const Domain& domain = domains[index(pod.domain)];
+  const Tickets* const held = tickets(domain, model(pod));
+  if (held == nullptr || held->time_limit == 1) return 1;
+  const auto is_working_neighbour = [&](std::uint32_t other) {
+    return other != kNoOwner && &pods[other] != &pod && pods[other].phase == PodPhase::Working;
+  };
+  const bool limits =
+      books->limits_alone || std::ranges::any_of(domain.owner, is_working_neighbour);
+  return limits ? held->time_limit : 1;
 }
 
 ClusterState make_cluster(const World& world) {

@@ -81,6 +81,7 @@ struct Domain {
   std::size_t layout = 0;         // it exists while its node has this one
   std::vector<int> tickets_free;  // by position in DomainKind::tickets
   int allocated = 0;              // tickets of all kinds
+  GpuPart booked;                 // by its pods, in the books of HAMi or KAI
   MemoryLedger memory;
   std::variant<std::monostate, Exclusive, RoundRobin, Fluid, StrictSlots>
       engine;                        // monostate: steady state
@@ -214,6 +215,8 @@ struct ClusterState {
   }
   // That the pod works on.
   GpuMask gpus_of(const Pod& pod) const;
+  // Of the domain's time, the most that the pod gets; 1: nothing limits it now.
+  double time_limit(const Pod& pod) const;
   // The tickets of the domain that pods of the workload hold; nullptr when they hold none.
   const Tickets* tickets(const Domain& domain, const WorkloadModel& workload) const;
 };

@@ -69,22 +69,19 @@ void judge_annotation(const LintInput& input, const KeyValue& given) {
                 near ? "" : fmt::format("known are {}", fmt::join(known, ", ")));
 }
 
-constexpr std::string_view kFraction = "gpu-fraction";
-constexpr std::string_view kMebibytes = "gpu-memory";
-
 // Parts of a GPU as KAI's users ask for them. Its admission says the rest; under another scheduler
 // nobody does. Source: NVIDIA/KAI-Scheduler docs/gpu-sharing/README.md, and the validation of its
 // admission webhook.
 void judge_kai(const LintInput& input, const scenarios::PodFile& pod) {
   const KeyValue* asked = nullptr;
   for (const KeyValue& given : pod.annotations) {
-    if (given.key != kFraction && given.key != kMebibytes) continue;
+    if (given.key != scenarios::kKaiFraction && given.key != scenarios::kKaiMemory) continue;
     if (asked != nullptr) {
       input.tell(Code::SettingConflict, given.where, "cannot request both GPU and GPU memory",
                  "keep gpu-fraction or gpu-memory");
     }
     asked = &given;
-    const bool is_fraction = given.key == kFraction;
+    const bool is_fraction = given.key == scenarios::kKaiFraction;
     const auto thousandths = scenarios::quantity_in_thousandths(given.value);
     const bool is_valid = thousandths && *thousandths > 0 &&
                           (is_fraction ? *thousandths < 1'000 : *thousandths % 1'000 == 0);

@@ -67,6 +67,7 @@ class PodJudge {
       }
     }
     judge_names();
+    judge_parts();
     if (gpu_ == nullptr || pod_.scheduler == "hami-scheduler") return;
     choose_groups();
     if (groups_.empty()) return;
@@ -164,11 +165,33 @@ class PodJudge {
     }
   }
 
+  // Parts that HAMi's webhook refuses, or takes for less. Source: HAMi 2.10
+  // pkg/device/nvidia/device.go, validateMemoryPercentage and Fit.
+  void judge_parts() const {
+    for (const ContainerFile& container : pod_.containers) {
+      for (const ResourceAmount& amount : container.amounts) {
+        if (amount.amount <= 100) continue;
+        if (amount.resource == scenarios::kHamiPercentage) {
+          input_.tell(Code::ValueRange, amount.where,
+                      fmt::format("invalid {} value {} in container {}: must be an integer between "
+                                  "0 and 100",
+                                  amount.resource, amount.amount, container.name.substr(0, 60)),
+                      "HAMi refuses the pod; nvidia.com/gpumem is in MiB");
+        } else if (amount.resource == scenarios::kHamiCores) {
+          input_.tell_as(Severity::Warning, Code::ValueRange, amount.where,
+                         fmt::format("HAMi takes {} {} for 100: percent of one GPU",
+                                     amount.resource, amount.amount),
+                         "100 is the whole GPU; nvidia.com/gpu says how many");
+        }
+      }
+    }
+  }
+
   // Of GPUs: network cards are called as their owner likes.
   bool is_unheard_of(const std::string& resource) const {
-    // HAMi's: github.com/Project-HAMi/HAMi, docs/config.md.
+    // HAMi's: github.com/Project-HAMi/HAMi, charts/hami/values.yaml.
     constexpr std::array<std::string_view, 5> kOfHami = {
-        "nvidia.com/gpumem", "nvidia.com/gpumem-percentage", "nvidia.com/gpucores",
+        scenarios::kHamiMemory, scenarios::kHamiPercentage, scenarios::kHamiCores,
         "nvidia.com/gpu-priority", "nvidia.com/priority"};
     const bool names_gpus = resource.starts_with("nvidia.com/gpu") ||
                             resource.starts_with("nvidia.com/mig") ||

@@ -183,6 +183,12 @@ std::string pending_help(const World& world, std::span<const Replication> replic
     return "other claims have the devices, or the claim has its device on another node: add nodes, "
            "or let more pods name one ResourceClaim";
   }
+  for (std::size_t cause = static_cast<std::size_t>(RejectCause::PartSlots); cause < kResourceCause;
+       ++cause) {
+    if (!gave(static_cast<RejectCause>(cause))) continue;
+    return "no GPU has the part left that the pods ask for, whatever those there really use: ask "
+           "for less, or add nodes";
+  }
   for (const RejectCause cause : {RejectCause::Cpu, RejectCause::Memory}) {
     if (!gave(cause)) continue;
     // Which of several pools was short, the reasons do not tell.

@@ -22,6 +22,12 @@ Bytes usable_by_processes(const DomainKind& kind) {
   return mps == nullptr ? kind.memory : kind.memory - mps->server_memory;
 }
 
+std::optional<Bytes> limit_of_process(const PoolModel& pool, const Tickets& tickets,
+                                      const WorkloadModel& model) {
+  if (!tickets.memory_limit || !pool.books) return tickets.memory_limit;
+  return Bytes{tickets.memory_limit->count / model.spec.processes_per_pod};
+}
+
 namespace room {
 namespace {
 
@@ -82,7 +88,7 @@ std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::siz
     out.push_back({&model,
                    std::min({model.spec.count, ticket->count, on_node(pool, model.spec.pod)}),
                    {process_memory(model, demand, k), model.greedy, model.spec.processes_per_pod,
-                    ticket->memory_limit}});
+                    limit_of_process(pool, *ticket, model)}});
   }
   // What no node of the pool holds meets nobody there, unless there is nothing else.
   const auto fits = [&](const Candidate& candidate) {
@@ -157,8 +163,10 @@ bool may_be_more(const std::vector<Candidate>& candidates) {
 
 Limit limit_of(const PoolModel& pool, std::size_t kind, int tickets,
                const std::vector<Candidate>& candidates) {
+  Limit limit{tickets, 0, Bound::Replicas};
   // A claim has as many tickets as there are pods that name it.
-  Limit limit{tickets, 0, pool.dra && tickets > 1 ? Bound::Pods : Bound::Replicas};
+  if (pool.dra && tickets > 1) limit.bound = Bound::Pods;
+  if (pool.books) limit.bound = Bound::Parts;
   for (const Candidate& candidate : candidates) limit.may_meet += candidate.pods;
   limit.may_meet = std::min(limit.may_meet, limit.pods);
   const int domains = pool.dra ? 1 : domains_of(pool, kind);
@@ -182,6 +190,14 @@ Limit limit_of(const PoolModel& pool, std::size_t kind, int tickets,
     limit = {limit.may_meet, limit.may_meet, Bound::Pods};
   }
   return limit;
+}
+
+// Parts of several sizes meet in many ways: what is told is how many of one size a GPU holds.
+std::vector<std::vector<Tickets>> companies(const PoolModel& pool, std::size_t kind) {
+  if (!pool.books) return pool.companies(kind);
+  std::vector<std::vector<Tickets>> out;
+  for (const Tickets& tickets : pool.kinds[kind].tickets) out.push_back({tickets});
+  return out;
 }
 
 void add_tenant(const Candidate& candidate, GpuRoom& room) {
@@ -289,6 +305,8 @@ std::string bound_text(const GpuRoom& room) {
                          gib(room.process_limit.value_or(Bytes{})));
     case Bound::Replicas:
       return room.replicas == 1 ? "it is not shared" : "the plugin's replicas bind";
+    case Bound::Parts:
+      return "what its pods ask for of the GPU binds";
     case Bound::Cpu:
       return "the CPU of the node binds";
     case Bound::HostMemory:
@@ -319,7 +337,7 @@ std::vector<GpuRoom> gpu_rooms(const World& world) {
   std::vector<GpuRoom> rooms;
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
     for (std::size_t k = 0; k < world.pools[p].kinds.size(); ++k) {
-      for (const std::vector<Tickets>& together : world.pools[p].companies(k)) {
+      for (const std::vector<Tickets>& together : room::companies(world.pools[p], k)) {
         const auto candidates = room::candidates_on(world, p, k, together);
         if (candidates.empty()) continue;
         rooms.push_back(room::room_of(world.pools[p], k, together, candidates));

@@ -23,10 +23,14 @@ bool may_run_on(const WorkloadModel& workload, std::size_t pool) {
 
 // `tickets`: that the place has, by the pool's offers. Who asks for none opens the GPU all the
 // same.
-bool fit_together(const WorkloadModel& a, const WorkloadModel& b, std::size_t pool,
-                  const std::vector<std::int64_t>& tickets) {
+bool fit_together(const World& world, const WorkloadModel& a, const WorkloadModel& b,
+                  std::size_t pool, const std::vector<std::int64_t>& tickets) {
   const auto offer_a = a.on_pool[pool].offer;
   const auto offer_b = b.on_pool[pool].offer;
+  const PoolModel& model = world.pools[pool];
+  if (model.books && offer_a && offer_b) {
+    return model.books->room_for(*model.offers[*offer_b].part, *model.offers[*offer_a].part, 1) > 0;
+  }
   const auto fits = [&](const WorkloadModel& w, std::optional<std::size_t> offer) {
     return !offer || w.tickets <= tickets[*offer];
   };
@@ -43,7 +47,7 @@ std::optional<Meeting> meeting(const World& world, std::size_t pool,
     for (const WorkloadModel& b : world.workloads) {
       const bool counts =
           any_two ? &a != &b || a.spec.count > 1 : a.spec.namespace_name != b.spec.namespace_name;
-      if (counts && may_run_on(b, pool) && fit_together(a, b, pool, tickets)) {
+      if (counts && may_run_on(b, pool) && fit_together(world, a, b, pool, tickets)) {
         return Meeting{&a, &b};
       }
     }

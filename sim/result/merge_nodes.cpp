@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/models/execution_law.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 
@@ -205,7 +206,13 @@ NodePoolResult pool_result(const PoolModel& pool) {
   result.price_source = pool.price.source.text;
   describe_sharing(pool, result);
   describe_partitions(pool, result);
-  for (std::size_t offer = 0; offer < pool.offers.size() && !pool.dra; ++offer) {
+  if (pool.books) {
+    const bool is_hami = pool.books->keeper == GpuBooks::Keeper::Hami;
+    result.advertised[std::string(scenarios::kGpuResource)] =
+        std::int64_t{result.nodes} * pool.gpus_per_node * (is_hami ? pool.books->pods : 1);
+  }
+  const bool by_name = !pool.dra && !pool.books;
+  for (std::size_t offer = 0; offer < pool.offers.size() && by_name; ++offer) {
     result.advertised[pool.offers[offer].name] = result.nodes * pool.tickets_per_node(offer, 0);
   }
   for (const scenarios::DaemonSet& daemon : pool.daemon_sets) {

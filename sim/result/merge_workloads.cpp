@@ -26,11 +26,9 @@ std::string_view waited_for(std::span<const Replication> replications) {
   bool memory = false;
   for (const Replication& r : replications) {
     for (const PendingReason& reason : r.pending_reasons) {
-      for (std::size_t cause = kResourceCause; cause < reason.nodes_by_cause.size(); ++cause) {
+      for (auto cause = static_cast<std::size_t>(RejectCause::Devices);
+           cause < reason.nodes_by_cause.size(); ++cause) {
         if (reason.nodes_by_cause[cause] > 0) return "waiting for a GPU";
-      }
-      for (const RejectCause cause : {RejectCause::Devices, RejectCause::ClaimElsewhere}) {
-        if (reason.nodes_by_cause[static_cast<std::size_t>(cause)] > 0) return "waiting for a GPU";
       }
       cpu = cpu || reason.nodes_by_cause[static_cast<std::size_t>(RejectCause::Cpu)] > 0;
       memory = memory || reason.nodes_by_cause[static_cast<std::size_t>(RejectCause::Memory)] > 0;

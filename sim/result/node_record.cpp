@@ -238,7 +238,7 @@ const Record& record_of<NodePoolResult>() {
            .setting(5),
        field<&P::strategy>("strategy",
                            "how its GPUs are shared: exclusive, timeSlicing, mps, mig, mig+mps, "
-                           "mig+timeSlicing, vgpu, awsVirtualGpu, nos")
+                           "mig+timeSlicing, vgpu, awsVirtualGpu, nos, hami, kai")
            .setting(2),
        field<&P::nodes>("nodes",
                         "number of nodes; the most that it may have, where nodes come and go")

@@ -333,7 +333,7 @@ const Record& record_of<VariantResult>() {
        field<&all_objectives_pass>("").policy("slo.pass"),
        field<&words_of_pools<&NodePoolResult::strategy>>("").policy(
            "strategy", "",
-           "exclusive timeSlicing mps mig mig+mps mig+timeSlicing vgpu awsVirtualGpu nos"),
+           "exclusive timeSlicing mps mig mig+mps mig+timeSlicing vgpu awsVirtualGpu nos hami kai"),
        field<&words_of_pools<&NodePoolResult::instance_type>>("").policy("instanceType"),
        field<&weakest<&Isolation::memory>>("").policy("isolation.memory", "",
                                                       "none processLimit hardware"),

@@ -92,7 +92,8 @@ int gpus_of_pod(const PoolModel& pool, std::size_t offer, std::int64_t count) {
     const bool offered =
         std::ranges::find(kind.tickets, offer, &Tickets::offer) != kind.tickets.end();
     const bool alone = std::holds_alternative<models::Exclusive>(kind.sharing) ||
-                       pool.offers[offer].claim == ResourceOffer::Claim::OfEachPod;
+                       pool.offers[offer].claim == ResourceOffer::Claim::OfEachPod ||
+                       (pool.offers[offer].part && pool.offers[offer].part->alone);
     return !offered || (kind.partition.empty() && alone);
   });
   return whole ? static_cast<int>(std::min<std::int64_t>(count, GpuSets::kMostGpus)) : 1;

@@ -97,10 +97,12 @@ void note_no_offer(const Workload& spec, const scenarios::ExtendedRequest& reque
   if (!offered.any_pool) return;  // that is said already
   if (std::ranges::find(offered.names, name) != offered.names.end()) return;
   if (offered.any_mig_name && name.starts_with(kMigPrefix)) return;
+  const bool by_part =
+      std::ranges::any_of(pools, [](const PoolModel& pool) { return pool.books.has_value(); });
   Diagnostic d = make_diagnostic(
       Code::ResourceNameMismatch, request.name.where,
       fmt::format("no node pool offers {}: the pods of \"{}\" stay Pending", name, spec.name.value),
-      mismatch_help(name, offered.names));
+      by_part ? "no GPU has such a part: ask for less" : mismatch_help(name, offered.names));
   // The name is right, the layout is not: a question about capacity, which the run answers.
   if (is_other_mig_slice(name, pools, catalogue)) d.severity = Severity::Warning;
   found.push_back(std::move(d));
@@ -135,6 +137,16 @@ const scenarios::ExtendedRequest* gpu_request(const Workload& spec,
                                               Diagnostics& found) {
   const scenarios::ExtendedRequest* chosen = nullptr;
   for (const scenarios::ExtendedRequest& request : spec.pod.extended) {
+    const std::string& name = request.name.value;
+    if (name == scenarios::kHamiMemory || name == scenarios::kHamiPercentage ||
+        name == scenarios::kHamiCores) {
+      found.push_back(make_diagnostic(
+          Code::ResourceNameMismatch, request.name.where,
+          fmt::format("{} is HAMi's, and no node pool has HAMi: the pods of \"{}\" stay Pending",
+                      name, spec.name.value),
+          "add `hami: {}` to the node pool, or remove it"));
+      continue;
+    }
     if (chosen != nullptr) {
       found.push_back(
           make_diagnostic(Code::StrategyNotModelled, request.name.where,

@@ -75,6 +75,7 @@ std::map<std::string, std::string> node_labels(const scenarios::Scenario& scenar
       {"nvidia.com/mps.capable", sharing.mps ? "true" : "false"}});
   if (pool.mig) labels.try_emplace("nvidia.com/mig.config", pool.mig->config.value);
   if (pool.virtual_gpu) labels.try_emplace("k8s.amazonaws.com/accelerator", "vgpu");
+  if (pool.hami) labels.try_emplace("gpu", "on");  // HAMi's DaemonSet selects it
   if (pool.nos) labels.try_emplace("nos.nebuly.com/gpu-partitioning", "mps");
   if (!model.gpu->kubernetes_product.empty()) {
     std::string product = model.gpu->kubernetes_product;
@@ -303,6 +304,13 @@ Bytes PoolModel::node_memory() const {
 }
 
 bool World::changes_nodes() const { return std::ranges::any_of(pools, &PoolModel::changes_nodes); }
+
+bool PoolModel::takes_turns() const {
+  return std::ranges::all_of(kinds, [](const DomainKind& kind) {
+    return kind.partition.empty() && (std::holds_alternative<models::Exclusive>(kind.sharing) ||
+                                      std::holds_alternative<models::TimeSlicing>(kind.sharing));
+  });
+}
 
 int PoolModel::node_slots() const {
   if (most_nodes) return *most_nodes;

@@ -86,6 +86,14 @@ double whole_sms(double share, const models::GpuModel& gpu, const models::Domain
 void share_by_claims(const scenarios::Scenario& scenario, const scenarios::NodePool& pool,
                      PoolModel& model, Diagnostics& found);
 
+// Makes offers of the parts of GPUs that pods ask HAMi or KAI for. REQUIRES: the pool has one kind.
+void share_by_books(const scenarios::Scenario& scenario, const scenarios::NodePool& pool,
+                    PoolModel& model, Diagnostics& found);
+// What a pod asks HAMi or KAI for, by the name of its offer; nullopt: nothing, or neither is there.
+std::optional<scenarios::ExtendedRequest> part_request(const scenarios::Scenario& scenario,
+                                                       const scenarios::Workload& workload,
+                                                       Diagnostics& found);
+
 // Labels that nodes carry by their pool, whatever their type. The scenario's own labels win.
 std::map<std::string, std::string> pool_labels(const scenarios::Scenario& scenario,
                                                const scenarios::NodePool& pool);

@@ -81,6 +81,10 @@ void count_turns(const scenarios::NodePool& spec, const PoolModel& pool,
   if (pool.strategy == "vgpu") {
     counter.add(Provenance::Assumed, pool.name, "vGPU scheduling policy and slice");
   }
+  const auto is_limited = [](const Tickets& tickets) { return tickets.time_limit < 1; };
+  if (pool.books && std::ranges::any_of(pool.kinds.front().tickets, is_limited)) {
+    counter.add(Provenance::Assumed, pool.name, "how HAMi holds launches back for gpucores");
+  }
 }
 
 void count_pool(const scenarios::NodePool& spec, const PoolModel& pool, const World& world,
@@ -114,9 +118,9 @@ void count_pool(const scenarios::NodePool& spec, const PoolModel& pool, const Wo
 bool hangs_on_busy(const WorkloadModel& model, const World& world) {
   const scenarios::Measured& m = *model.spec.measured;
   for (std::size_t number = 0; number < world.pools.size(); ++number) {
-    const std::string& strategy = world.pools[number].strategy;
-    if (!model.on_pool[number].schedulable || strategy == "exclusive") continue;
-    if (strategy == "timeSlicing" || (!m.capacity_share && !m.sm_active)) return true;
+    const PoolModel& pool = world.pools[number];
+    if (!model.on_pool[number].schedulable || pool.strategy == "exclusive") continue;
+    if (pool.takes_turns() || (!m.capacity_share && !m.sm_active)) return true;
   }
   return false;
 }
@@ -183,9 +187,7 @@ bool is_carried_over(const PoolDemand& demand) {
 
 // What MPS and MIG are driven by. How long kernels run on another GPU hangs on the first, too.
 void count_law(const WorkloadModel& model, const World& world, Counter& counter) {
-  const bool matters = std::ranges::any_of(world.pools, [](const PoolModel& pool) {
-    return pool.strategy != "exclusive" && pool.strategy != "timeSlicing";
-  });
+  const bool matters = !std::ranges::all_of(world.pools, &PoolModel::takes_turns);
   const scenarios::Measured& m = *model.spec.measured;
   const auto add = [&](bool given, const char* input) {
     counter.add(given ? m.provenance : Provenance::Assumed, model, input);

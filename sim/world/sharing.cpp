@@ -218,6 +218,8 @@ void add_cut(const Device& device, const CutNode& cut, PoolModel& model) {
 std::string mig_strategy_name(const Device& device, const PoolModel& model) {
   if (device.pool.virtual_gpu) return "awsVirtualGpu";
   if (device.pool.nos) return "nos";
+  if (device.pool.hami) return "hami";
+  if (device.pool.kai) return "kai";
   std::string name;
   const bool partitioned = std::ranges::any_of(
       model.kinds, [](const DomainKind& kind) { return !kind.partition.empty(); });
@@ -322,11 +324,16 @@ void check_mps(const Device& device, const PoolModel& model, Diagnostics& found)
 
 // A g6f is a slot in the host's round of vGPUs; how processes share that slot is not known.
 void check_fraction(const Device& device, Diagnostics& found) {
-  if (device.type.gpu_fraction == 1 || !plugin_entry(device.pool, kGpuResource)) return;
+  const auto& [pool, type, gpu] = device;
+  const bool is_shared = pool.hami || pool.kai || plugin_entry(pool, kGpuResource);
+  if (type.gpu_fraction == 1 || !is_shared) return;
+  const SourceLocation& where = pool.hami            ? pool.hami->where
+                                : pool.device_plugin ? pool.device_plugin->where
+                                                     : pool.where;
   found.push_back(
-      make_diagnostic(Code::StrategyNotModelled, device.pool.device_plugin->where,
+      make_diagnostic(Code::StrategyNotModelled, where,
                       fmt::format("{} is {} of a GPU already: sharing it further is not simulated",
-                                  device.type.name, device.type.gpu_fraction),
+                                  type.name, type.gpu_fraction),
                       "leave `sharing` out, or take a whole L4 (g6.xlarge)"));
 }
 
@@ -370,6 +377,7 @@ void model_sharing(const scenarios::Scenario& scenario, const NodePool& pool,
     same_on_all_gpus(std::move(kind), model);
   }
   if (pool.dra) share_by_claims(scenario, pool, model, found);
+  if (pool.hami || pool.kai) share_by_books(scenario, pool, model, found);
   model.strategy = mig_strategy_name(device, model);
   if (pool.dra) return;
   check_entries(device, model, found);

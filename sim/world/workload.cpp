@@ -395,6 +395,7 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
       model.spec.measured->device = {from->name, model.spec.trace->file.where};
     }
     const bool by_claim = !model.spec.pod.claim.value.empty();
+    if (auto part = part_request(scenario, workload, found)) model.spec.pod.extended = {*part};
     const scenarios::ExtendedRequest* request =
         by_claim ? nullptr : gpu_request(model.spec, world.pools, offered, catalogue, found);
     check_carry_over(model.spec, from, world, catalogue, found);

@@ -32,9 +32,10 @@ void note_too_large(const WorkloadModel& model, const PoolModel& pool, const Dom
                     const Tickets& tickets, Bytes memory, Diagnostics& found) {
   if (model.spec.kind == scenarios::WorkloadKind::Notebook) return;
   const Bytes one = memory + pool.context_memory;
-  const bool limited = tickets.memory_limit && one > *tickets.memory_limit;
+  const std::optional<Bytes> limit = limit_of_process(pool, tickets, model);
+  const bool limited = limit && one > *limit;
   const Bytes needed = limited ? one : Bytes{one.count * model.spec.processes_per_pod};
-  const Bytes available = limited ? *tickets.memory_limit : usable_by_processes(kind);
+  const Bytes available = limited ? *limit : usable_by_processes(kind);
   if (needed <= available) return;
   found.push_back(make_diagnostic(
       Code::GpuOom,
@@ -44,9 +45,29 @@ void note_too_large(const WorkloadModel& model, const PoolModel& pool, const Dom
           "pod of it can ever start there",
           limited || model.spec.processes_per_pod == 1 ? "process" : "pod", model.name, mib(needed),
           domain_name(pool, kind), limited ? "lets a client have" : "has", mib(available)),
-      limited
+      limited && pool.books
+          ? fmt::format("raise {}: HAMi counts the context, too", scenarios::kHamiMemory)
+      : limited
           ? "fewer replicas: the limit is the GPU's memory divided by them"
           : fmt::format("`slicewise get instances --fits {}Mi` lists what holds it", mib(needed))));
+}
+
+// KAI keeps books and holds nobody to them: who takes more than he asked for takes it from others.
+void note_beyond_part(const WorkloadModel& model, const PoolModel& pool, const Tickets& tickets,
+                      Bytes memory, Diagnostics& found) {
+  if (!pool.books || pool.books->keeper != GpuBooks::Keeper::Kai || model.greedy) return;
+  const Bytes pod{(memory + pool.context_memory).count * model.spec.processes_per_pod};
+  const std::int64_t asked = pool.offers[tickets.offer].part->memory_mib;
+  if (pod <= mebibytes(asked) || pool.offers[tickets.offer].part->alone) return;
+  found.push_back(make_diagnostic(
+      Code::GpuMemUnlimited,
+      model.spec.gpu_memory.where.line > 0 ? model.spec.gpu_memory.where : model.spec.name.where,
+      fmt::format(
+          "a pod of \"{}\" takes {} MiB of GPU memory with its CUDA context and asks KAI "
+          "for {}: nothing holds it to that, and a pod beside it that keeps to its part may "
+          "run out of memory",
+          model.name, mib(pod), asked),
+      "ask for what it takes; KAI enforces no limit, HAMi, MPS and MIG do"));
 }
 
 void note_greedy(const WorkloadModel& model, const PoolModel& pool, const Tickets& tickets,
@@ -87,14 +108,17 @@ void note_processes(const WorkloadModel& model, const DomainKind& kind, const Ti
 // Pods that use a GPU without asking for it.
 void note_unscheduled(const WorkloadModel& model, const World& world, Diagnostics& found) {
   const Workload& spec = model.spec;
+  const bool asks_kai = spec.pod.annotations.contains(scenarios::kKaiFraction) ||
+                        spec.pod.annotations.contains(scenarios::kKaiMemory);
   found.push_back(make_diagnostic(
       Code::GpuNotRequested, spec.name.where,
       fmt::format("\"{}\" uses a GPU but asks for none: the scheduler does not count it, and every "
                   "pod on a node opens GPU {}",
                   model.name, model.visible_gpu),
-      "add podTemplate.resources.limits with the resource that the pool offers, and share GPUs "
-      "with "
-      "the device plugin"));
+      asks_kai
+          ? "gpu-fraction and gpu-memory are read by KAI scheduler: add `kai: true` to the pool"
+          : "add podTemplate.resources.limits with the resource that the pool offers, and share "
+            "GPUs with the device plugin"));
   for (const PoolModel& pool : world.pools) {
     if (!admits(pool, spec.pod)) continue;
     if (model.visible_gpu >= pool.gpus_per_node) {
@@ -180,6 +204,7 @@ void note_workload(const WorkloadModel& model, const World& world, Diagnostics& 
         note_too_large(model, pool, kind, *tickets, process_memory(model, demand, k), found);
       }
       note_greedy(model, pool, *tickets, found);
+      note_beyond_part(model, pool, *tickets, process_memory(model, demand, k), found);
       note_processes(model, kind, *tickets, found);
     }
   }

@@ -263,6 +263,43 @@ TEST(Nos, MatchesTheGoldenText) {
   expect_golden("../../export/golden/nos-slices.nos.txt", text_of(export_of("nos", scenario)));
 }
 
+TEST(Hami, WritesTheValuesOfItsChartAndThePods) {
+  NodePool pool = whole_gpus("t4", "g4dn.xlarge");
+  pool.hami.emplace();
+  pool.hami->split_count = 4;
+  pool.hami->core_policy = scenarios::Hami::CorePolicy::Force;
+  Scenario scenario = with_pool(std::move(pool));
+  scenario.workloads = {asking("small", 4, "nvidia.com/gpu")};
+  scenario.workloads[0].pod.extended.push_back({{"nvidia.com/gpumem", {}}, 3'000, {}});
+  expect_golden("../../export/golden/hami.hami.txt", text_of(export_of("hami", scenario)));
+}
+
+TEST(Hami, HasOneSetOfValuesForAllNodes) {
+  EXPECT_THAT(refusals(export_of("hami", with_pool(whole_gpus("t4", "g4dn.xlarge")))),
+              ElementsAre(HasSubstr("it is shared in another way")));
+  NodePool first = whole_gpus("a", "g4dn.xlarge");
+  first.hami.emplace();
+  NodePool second = first;
+  second.name.value = "b";
+  second.hami->split_count = 2;
+  Scenario scenario = with_pool(std::move(first));
+  scenario.node_pools.push_back(std::move(second));
+  EXPECT_THAT(refusals(export_of("hami", scenario)),
+              ElementsAre(HasSubstr("others than those of the first pool")));
+}
+
+TEST(Hami, IsNoPluginOfNvidias) {
+  NodePool pool = whole_gpus("t4", "g4dn.xlarge");
+  pool.hami.emplace();
+  const Scenario by_hami = with_pool(pool);
+  pool.hami.reset();
+  pool.kai = true;
+  for (const char* kind : {"helm-values", "gpu-operator", "bottlerocket", "nos", "dra"}) {
+    EXPECT_FALSE(refusals(export_of(kind, by_hami)).empty()) << kind;
+    EXPECT_FALSE(refusals(export_of(kind, with_pool(pool))).empty()) << kind;
+  }
+}
+
 TEST(ProbeJob, AsksForOneGpuOfEachPoolAsItIsOffered) {
   EXPECT_THAT(text_of(export_of("probe-job", with_pool(whole_gpus("t4", "g4dn.xlarge")))),
               AllOf(HasSubstr("kind: Job\n"), HasSubstr("name: gpu-probe-t4\n"),

@@ -189,6 +189,27 @@ TEST(Vgpu, IsReadWithItsPolicies) {
   EXPECT_EQ(pool_of("vgpu: {policy: equalShare}").vgpu->policy, VgpuSettings::Policy::EqualShare);
 }
 
+TEST(Hami, IsReadWithTheSettingsOfItsChart) {
+  const NodePool pool = pool_of(
+      "hami: {deviceSplitCount: 4, deviceMemoryScaling: 0.5, gpuCorePolicy: force,\n"
+      "  nodeSchedulerPolicy: spread, gpuSchedulerPolicy: binpack}");
+  EXPECT_EQ(pool.hami->split_count, 4);
+  EXPECT_EQ(pool.hami->memory_scaling, 0.5);
+  EXPECT_EQ(pool.hami->core_policy, Hami::CorePolicy::Force);
+  EXPECT_EQ(pool.hami->nodes, Hami::Packing::Spread);
+  EXPECT_EQ(pool.hami->gpus, Hami::Packing::Binpack);
+  EXPECT_EQ(pool_of("hami: {}").hami->split_count, 10);
+}
+
+TEST(Hami, AndKaiAreAloneOnNodesThatStay) {
+  expect_pool_problem("hami: {}, nos: {slices: [10gb]}", Code::SettingConflict, "hami and nos");
+  expect_pool_problem("kai: true, hami: {}", Code::SettingConflict, "kai and hami");
+  expect_pool_problem("kai: true, dra: true", Code::SettingConflict, "kai and dra");
+  EXPECT_TRUE(pool_of("kai: true, dra: false").kai);
+  expect_pool_problem("kai: true, capacityType: spot", Code::StrategyNotModelled,
+                      "parts of GPUs by KAI on nodes that come and go");
+}
+
 TEST(OtherPlugins, AreReadWithTheirDefaults) {
   EXPECT_EQ(pool_of("virtualGpu: {}").virtual_gpu->per_gpu, 10);
   EXPECT_EQ(pool_of("virtualGpu: {perGpu: 48}").virtual_gpu->per_gpu, 48);

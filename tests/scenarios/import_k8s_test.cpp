@@ -315,7 +315,7 @@ metadata: {name: web}
 spec: {template: {spec: {containers: [{resources: {limits: {cpu: 1}}}]}}}
 ---
 kind: Pod
-metadata: {name: half, annotations: {gpu-fraction: "0.5"}}
+metadata: {name: half, annotations: {alibabacloud.com/gpu-milli: "500"}}
 spec: {containers: [{}]}
 ---
 kind: CronJob
@@ -324,9 +324,44 @@ spec: {jobTemplate: {spec: {template: {spec: {containers: [{resources: {limits: 
 )"});
   EXPECT_EQ(result.said.count("objects of kind Service"), 1);
   EXPECT_EQ(result.said.count("objects that ask for no GPU (Deployment)"), 1);
-  EXPECT_EQ(result.said.count("parts of a GPU by annotation (gpu-fraction)"), 1);
+  EXPECT_EQ(result.said.count("parts of a GPU by annotation (alibabacloud.com/gpu-milli)"), 1);
   EXPECT_EQ(result.said.count("CronJobs: one run of each"), 1);
   EXPECT_EQ(result.scenario.workloads.size(), 2U);
+}
+
+TEST(ImportK8s, PartsThatPodsAskHamiForAreSimulatedByIt) {
+  const Written result = k8s({R"(
+kind: Deployment
+apiVersion: apps/v1
+metadata: {name: asr}
+spec: {template: {spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1, nvidia.com/gpumem: 4000, nvidia.com/gpucores: 30}}}]}}}
+---
+kind: Deployment
+apiVersion: apps/v1
+metadata: {name: tts}
+spec: {template: {spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpumem-percentage: 25}}}]}}}
+)"});
+  ASSERT_EQ(result.scenario.workloads.size(), 2U);
+  EXPECT_NE(result.yaml.find("hami: {}"), std::string::npos);
+  EXPECT_NE(result.yaml.find("limits: {nvidia.com/gpu: 1, nvidia.com/gpumem: 4000, "
+                             "nvidia.com/gpucores: 30}"),
+            std::string::npos);
+  EXPECT_NE(result.yaml.find("limits: {nvidia.com/gpu: 1, nvidia.com/gpumem-percentage: 25}"),
+            std::string::npos);
+  // With its CUDA context it is below the limit.
+  EXPECT_EQ(result.scenario.workloads[0].gpu_memory.resident, mebibytes(3488));
+}
+
+TEST(ImportK8s, PartsThatPodsAskKaiForAreSimulatedByIt) {
+  const Written result = k8s({R"(
+kind: Pod
+metadata: {name: half, annotations: {gpu-fraction: "0.5"}}
+spec: {schedulerName: kai-scheduler, restartPolicy: Never, containers: [{name: c, image: x}]}
+)"});
+  ASSERT_EQ(result.scenario.workloads.size(), 1U);
+  EXPECT_TRUE(result.scenario.node_pools.at(0).kai);
+  EXPECT_EQ(result.scenario.workloads[0].pod.annotations.at("gpu-fraction"), "0.5");
+  EXPECT_TRUE(result.scenario.workloads[0].pod.extended.empty());
 }
 
 TEST(ImportK8s, ANotebookOfKubeflowIsOnePersonsNotebook) {

@@ -17,7 +17,7 @@ except ImportError:
 SHARED = "scenarios/examples/shared-inference.yaml"
 COMPARE = ("compare", "-f", EXAMPLE, "--replications", "1")
 STRATEGIES = {"exclusive", "timeSlicing", "mps", "mpsUncapped", "mig", "mig+timeSlicing",
-              "mig+mps", "vgpu"}
+              "mig+mps", "vgpu", "hami"}
 
 
 def compared(*arguments, file=EXAMPLE):

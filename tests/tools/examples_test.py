@@ -11,7 +11,7 @@ INFEASIBLE = 4
 
 
 # One of their variants shows on purpose how pods die.
-LOSE_PODS = {"aws-cifar10", "aws-cifar10-g5", "aws-cifar10-p4d", "manual-sharing"}
+LOSE_PODS = {"aws-cifar10", "aws-cifar10-g5", "aws-cifar10-p4d", "gpu-parts", "manual-sharing"}
 
 
 @functools.cache
@@ -163,6 +163,15 @@ class Examples(unittest.TestCase):
         self.assertLess(p99["mps"], p99["time-slicing"])
         self.assertIn("OBJECTIVE_MISSED", codes(found["time-slicing"]))
         self.assertNotIn("OBJECTIVE_MISSED", codes(found["mps"]))
+
+    def test_hami_holds_pods_to_their_parts_and_kai_holds_nobody(self):
+        by_name = variants("gpu-parts")
+        busy = {name: v["workloads"][1]["gpuBusyShare"] for name, v in by_name.items()}
+        self.assertAlmostEqual(busy["hami"], 0.4, delta=0.01)
+        self.assertGreater(busy["disable"], 0.7)
+        self.assertEqual(busy["kai"], busy["disable"])
+        self.assertEqual(busy["too-little"], 0)
+        self.assertLess(latency(by_name["hami"], "p99"), latency(by_name["kai"], "p99"))
 
     def test_two_tenants_find_no_slice_of_their_size(self):
         found = variants("mig-multi-tenant", "--replications", "1")

@@ -91,6 +91,7 @@ RenderExport render_bottlerocket;
 RenderExport render_eksctl;
 RenderExport render_dra;
 RenderExport render_nos;
+RenderExport render_hami;
 RenderExport render_keda;
 RenderExport render_kueue;
 RenderExport render_terraform;
@@ -197,6 +198,11 @@ inline constexpr std::array kExportKinds = {
                "MPS by memory slices (nos) and MIG (mixed); needs its fork of the device plugin; "
                "unmaintained since 2024",
                render_nos},
+    ExportKind{"hami", "values of HAMi's Helm chart, and what the pods ask it for", kYes, kNo, kNo,
+               kNo,
+               "in place of NVIDIA's device plugin and, for pods with GPUs, of the scheduler; its "
+               "settings are those of all nodes",
+               render_hami},
     ExportKind{"keda", "ScaledObjects of the Services that are autoscaled", kYes, kYes, kYes, kYes,
                "KEDA and Prometheus; a query names the metric of vLLM, Triton or dcgm-exporter",
                render_keda},

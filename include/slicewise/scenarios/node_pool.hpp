@@ -105,6 +105,21 @@ struct NosPartitioning {
   SourceLocation where;
 };
 
+// HAMi in place of NVIDIA's plugin: pods ask for nvidia.com/gpu with nvidia.com/gpumem and
+// nvidia.com/gpucores, which its scheduler keeps books of and its library in the containers holds
+// them to. The settings of its chart.
+struct Hami {
+  enum class CorePolicy : std::uint8_t { Default, Force, Disable };
+  enum class Packing : std::uint8_t { Binpack, Spread };
+  int split_count = 10;       // pods of a GPU
+  double memory_scaling = 1;  // of its memory, what the scheduler gives away
+  double core_scaling = 1;    // likewise of its time
+  CorePolicy core_policy = CorePolicy::Default;
+  Packing nodes = Packing::Binpack;
+  Packing gpus = Packing::Spread;  // of a node
+  SourceLocation where;
+};
+
 struct Taint {
   std::string key;
   std::string value;
@@ -152,6 +167,8 @@ struct NodePool {
   std::optional<VgpuSettings> vgpu;
   std::optional<VirtualGpuPlugin> virtual_gpu;
   std::optional<NosPartitioning> nos;
+  std::optional<Hami> hami;
+  bool kai = false;  // KAI scheduler with its GPU sharing: pods ask for parts by annotations
   bool dra = false;  // NVIDIA's DRA driver in place of the device plugin: pods claim devices
   std::vector<Taint> taints;
   std::map<std::string, std::string> labels;

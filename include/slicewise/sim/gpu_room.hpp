@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,11 @@ namespace slicewise::sim {
 
 // Of a domain's memory what processes may have: MPS keeps some for its server.
 Bytes usable_by_processes(const DomainKind& kind);
+
+// What one of the processes of a pod that holds such a ticket may have: MPS limits each of them,
+// HAMi the container.
+std::optional<Bytes> limit_of_process(const PoolModel& pool, const Tickets& tickets,
+                                      const WorkloadModel& model);
 
 // Of every kind of domain that pods ask for, in the order of the pools. Pods that open a GPU
 // without asking for it are not counted: GPU_NOT_REQUESTED warns of them.

@@ -27,17 +27,19 @@ enum class Strategy : std::uint8_t {
   MigTimeSlicing,
   MigMps,
   Vgpu,
+  Hami,  // a limit on memory, the GPU's by the pods, in the containers
 };
 
 inline constexpr std::array kStrategies = {
-    Strategy::Exclusive, Strategy::TimeSlicing,    Strategy::Mps,    Strategy::MpsUncapped,
-    Strategy::Mig,       Strategy::MigTimeSlicing, Strategy::MigMps, Strategy::Vgpu};
+    Strategy::Exclusive,   Strategy::TimeSlicing, Strategy::Mps,
+    Strategy::MpsUncapped, Strategy::Mig,         Strategy::MigTimeSlicing,
+    Strategy::MigMps,      Strategy::Vgpu,        Strategy::Hami};
 
 // As results spell it: "timeSlicing", "mig+mps".
 std::string_view strategy_name(Strategy strategy);
 
-// Whether the device plugin as NVIDIA ships it can set the strategy up. It cannot take the thread
-// cap off MPS: it always writes 100 / replicas %.
+// Whether somebody's release can set the strategy up. The device plugin cannot take the thread cap
+// off MPS: it always writes 100 / replicas %.
 bool is_stock(Strategy strategy);
 
 // What stands between two pods on one GPU; the weakest that any two of them have. Inside one MIG

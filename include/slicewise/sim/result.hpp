@@ -381,8 +381,8 @@ struct NodePoolResult {
 // What one GPU or MIG instance of a pool holds, whichever of its pods come: those that map
 // everything first, then the largest. Known before the run.
 struct GpuRoom {
-  // Pods: there are no more.
-  enum class Bound : std::uint8_t { Memory, ProcessLimit, Replicas, Cpu, HostMemory, Pods };
+  // Pods: there are no more. Parts: what pods ask for of the GPU.
+  enum class Bound : std::uint8_t { Memory, ProcessLimit, Replicas, Cpu, HostMemory, Pods, Parts };
   struct Tenant {
     std::string workload;
     int pods = 0;

@@ -103,10 +103,11 @@ struct Spelling<GpuRoom::Bound> {
   using Bound = GpuRoom::Bound;
   static constexpr bool kListed = true;
   static constexpr Bound kAll[] = {Bound::Memory, Bound::ProcessLimit, Bound::Replicas,
-                                   Bound::Cpu,    Bound::HostMemory,   Bound::Pods};
+                                   Bound::Cpu,    Bound::HostMemory,   Bound::Pods,
+                                   Bound::Parts};
   static constexpr std::string_view of(Bound bound) {
-    constexpr std::string_view kWords[] = {"memory", "processLimit", "replicas",
-                                           "cpu",    "hostMemory",   "pods"};
+    constexpr std::string_view kWords[] = {"memory",     "processLimit", "replicas", "cpu",
+                                           "hostMemory", "pods",         "parts"};
     return kWords[static_cast<std::size_t>(bound)];
   }
 };

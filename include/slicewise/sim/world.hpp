@@ -19,6 +19,30 @@
 // The one place where a scenario meets the catalogue.
 namespace slicewise::sim {
 
+// What a pod asks HAMi or KAI for of each of its GPUs.
+struct GpuPart {
+  std::int64_t memory_mib = 0;
+  int cores = 0;       // percent of the GPU's time
+  bool alone = false;  // with nobody else
+};
+
+// The books of HAMi or KAI on each GPU of a pool: they place pods by what these ask for, whatever
+// the pods do.
+struct GpuBooks {
+  enum class Keeper : std::uint8_t { Hami, Kai };
+  using Packing = scenarios::Hami::Packing;
+  Keeper keeper = Keeper::Hami;
+  int pods = 1;
+  std::int64_t memory_mib = 0;
+  int cores = 0;  // 0: no books of time
+  Packing nodes = Packing::Binpack;
+  Packing gpus = Packing::Binpack;
+  bool limits_alone = false;  // the cores of a pod limit it while nobody else works there, too
+
+  // How many more pods with such a part a GPU takes that has `there` pods with `booked` in all.
+  int room_for(const GpuPart& part, const GpuPart& booked, int there) const;
+};
+
 // An extended resource that the nodes of a pool advertise.
 struct ResourceOffer {
   std::string name;     // as advertised: "nvidia.com/gpu", "nvidia.com/gpu.shared"
@@ -28,6 +52,8 @@ struct ResourceOffer {
   // Of a claim of DRA: its tickets are those of one device, whichever pods claim first.
   enum class Claim : std::uint8_t { None, OfEachPod, Shared };
   Claim claim = Claim::None;
+  // Of pools with books: an offer for each part that pods ask for.
+  std::optional<GpuPart> part = std::nullopt;
   // What the provisioner takes a node for that it has not seen yet.
   std::int64_t expected_per_node = 0;
 };
@@ -37,6 +63,7 @@ struct Tickets {
   std::size_t offer = 0;  // into PoolModel::offers
   int count = 1;
   std::optional<Bytes> memory_limit;  // of each CUDA process that holds one; nullopt: none
+  double time_limit = 1;              // of the domain's time, the most of the pod that holds one
 };
 
 // One kind of domain. A domain is what executes kernels: a whole GPU or one MIG instance.
@@ -100,6 +127,7 @@ struct PoolModel {
   scenarios::MigChangeTimes change_times;
   bool exact = false;  // domains are simulated request by request, else in steady state
   bool dra = false;    // the offers are claims, of which a device has one at a time
+  std::optional<GpuBooks> books;
   scenarios::AllocationPolicy allocation = scenarios::AllocationPolicy::Distributed;
   // For the scenario's pods: what kubelet offers, less what DaemonSets ask for.
   Millicores allocatable_cpu;
@@ -116,6 +144,8 @@ struct PoolModel {
   Bytes node_memory() const;
   // Places for nodes: as many as there ever are at once.
   int node_slots() const;
+  // Whether whole GPUs are shared by turns, or not at all.
+  bool takes_turns() const;
   // Whether nodes come and go.
   bool changes_nodes() const { return most_nodes.has_value() || spot.has_value(); }
   // The tickets of a kind of domain that may be out together: all, or those of one claim.

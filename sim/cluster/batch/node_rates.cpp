@@ -1,6 +1,7 @@
 #include "node_rates.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <span>
 
@@ -67,6 +68,13 @@ void NodeRates::collect(const ClusterState& cluster, const Node& node) {
       // Of the workload, not of the pod: equal for pods of all sizes.
       const double gpu_ns = static_cast<double>(demand.gpu.ns) + all_reduce_s * 1e9;
       client.duty = gpu_ns / (gpu_ns + static_cast<double>(demand.host.ns));
+      const double most = cluster.time_limit(pod);
+      if (client.duty > most) {
+        const double host_s = client.gpu_s / most - client.gpu_s;
+        client.held_s = host_s - client.host_s;
+        client.host_s = host_s;
+        client.duty = most;
+      }
       client.serial = model.host_phase == scenarios::Work::HostPhase::Serial;
       client.law = demand.client;
       if (model.spec.pod.cpu_limit) {
@@ -92,6 +100,32 @@ void NodeRates::find_slowdowns(const ClusterState& cluster, const Domain& domain
                           [&] { return containers_in(cluster, domain); });
 }
 
+// Nobody is held back for longer than he gets ahead of his share: while he waits for others at the
+// GPU his share grows. The time that is held sinks to where a unit takes what the limit says.
+const ClosedSolution& NodeRates::solve_held(double stretch, const Share& share) {
+  constexpr int kRounds = 60;
+  constexpr double kNear = 1e-9;
+  const ClosedSolution* solution = &solver_.solve(loop_, share.overhead);
+  const auto is_held = [](const Client& client) { return client.held_s > 0; };
+  if (share.clients.size() == 1 || std::ranges::none_of(share.clients, is_held)) return *solution;
+  for (int round = 0; round < kRounds; ++round) {
+    double moved = 0;
+    for (std::size_t c = 0; c < share.clients.size(); ++c) {
+      const Client& client = share.clients[c];
+      if (!is_held(client)) continue;
+      const double ahead_s = client.alone_s() - 1 / solution->cycles_per_second[c];
+      const double least_s = client.host_s - client.held_s + (stretch - 1) * client.alone_s();
+      double& host_s = loop_[c].host_seconds;
+      const double next_s = std::max(least_s, host_s + ahead_s);
+      moved = std::max(moved, std::abs(next_s - host_s) / client.alone_s());
+      host_s = next_s;
+    }
+    if (moved < kNear) break;
+    solution = &solver_.solve(loop_, share.overhead);
+  }
+  return *solution;
+}
+
 // Host phase and GPU phase add up. A CPU limit lengthens the host phase.
 void NodeRates::rates_of_serial_turns(double stretch, Share& share) {
   loop_.clear();
@@ -99,7 +133,7 @@ void NodeRates::rates_of_serial_turns(double stretch, Share& share) {
     const double host_s = std::max(client.host_s, client.least_s - client.gpu_s);
     loop_.push_back({host_s + (stretch - 1) * (host_s + client.gpu_s), client.gpu_s});
   }
-  const ClosedSolution& solution = solver_.solve(loop_, share.overhead);
+  const ClosedSolution& solution = solve_held(stretch, share);
   share.switch_share = solution.switch_share;
   for (std::size_t c = 0; c < share.clients.size(); ++c) {
     rate_.push_back(solution.cycles_per_second[c]);

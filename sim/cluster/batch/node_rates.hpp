@@ -40,6 +40,9 @@ struct Paces {
 // Strict slots (vGPU equal and fixed share): each pod alone on 1/n of the GPU.
 // A pod with several GPUs is a client of each of them and goes at the pace of the slowest.
 //
+// Share of the GPU's time. Who is limited to the share l of it takes D/l for a unit at least: what
+// is missing is held back between launches, and others have the GPU meanwhile.
+//
 // Host CPU. A pod uses `cpu` of CPU time per unit, and all pods of the node share its vCPUs. When
 // they want more than the node has, all host work takes `stretch` times longer, the smallest that
 // fits: overlapped work then runs at the pace of the slower of host and GPU, serial work at that of
@@ -61,6 +64,7 @@ class NodeRates {
     double gpu_s = 0;
     double cpu_s = 0;
     double least_s = 0;  // of a unit, by its CPU limit
+    double held_s = 0;   // of the host phase, by a limit of its share of the GPU's time
 
     double alone_s() const { return host_s + gpu_s; }
     double unit_s(double stretch) const;
@@ -75,6 +79,7 @@ class NodeRates {
   void keep_in_step();
   double rates(const Node& node, double stretch);
   void rates_of_serial_turns(double stretch, Share& share);
+  const ClosedSolution& solve_held(double stretch, const Share& share);
   void rates_of_turns(double stretch, Share& share);
   void rates_together(double stretch, Share& share);
   double stretch_that_fits(const Node& node, double vcpus);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "slicewise/sim/gpu_room.hpp"
+
 #include "../record/recorder.hpp"
 #include "../service/autoscalers.hpp"
 #include "container_work.hpp"
@@ -224,8 +226,11 @@ bool PodLife::take_memory(std::uint32_t p, Bytes needed) {
     if (!enough) return;
     Domain& domain = run_.cluster.domains[index(id)];
     const Tickets* tickets = run_.cluster.tickets(domain, model);
-    const MemoryLedger::Process process{needed, model.greedy, model.spec.processes_per_pod,
-                                        tickets == nullptr ? std::nullopt : tickets->memory_limit};
+    MemoryLedger::Process process{needed, model.greedy, model.spec.processes_per_pod, {}};
+    if (tickets != nullptr) {
+      const PoolModel& pool = run_.cluster.pool(run_.cluster.nodes[index(pod.node)]);
+      process.limit = limit_of_process(pool, *tickets, model);
+    }
     enough = domain.memory.open(context, process).has_value();
   });
   if (enough) {

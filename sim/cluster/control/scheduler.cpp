@@ -22,6 +22,11 @@ std::optional<std::size_t> ticket_position(const ClusterState& cluster, const Do
   return static_cast<std::size_t>(tickets - cluster.kind(domain).tickets.data());
 }
 
+// Whether pods of the workload have parts of the node's GPUs, by the books of HAMi or KAI.
+bool by_part(const ClusterState& cluster, const Node& node, const WorkloadModel& workload) {
+  return workload.resource && cluster.pool(node).books;
+}
+
 // GPUs of the node that a pod of the workload may have, as a set.
 GpuMask free_gpus(const ClusterState& cluster, const Node& node, const WorkloadModel& workload) {
   GpuMask free = 0;
@@ -84,8 +89,11 @@ Scheduler::Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t re
       placement_(seed, replication, 0, Purpose::Placement),
       scores_(cluster),
       claims_(cluster),
+      parts_(cluster),
       queue_(cluster),
       nominated_(cluster),
+      any_parts_(std::ranges::any_of(cluster.world->pools,
+                                     [](const PoolModel& pool) { return pool.books.has_value(); })),
       changes_nodes_(cluster.world->changes_nodes()) {
   if (cluster.world->pod_queue == scenarios::PodQueue::Easy) easy_.emplace(cluster);
   if (const auto policy = cluster.world->placement) policy_.emplace(cluster, *policy, seed);
@@ -137,7 +145,7 @@ bool Scheduler::fits(const Node& node, std::size_t w, const Kept& kept) {
           static_cast<std::size_t>(RejectCause::Cpu));
   require(node.memory_free.count - kept.memory >= pod.memory_request.count,
           static_cast<std::size_t>(RejectCause::Memory));
-  if (workload.resource && !workload.by_claim) {
+  if (workload.resource && !workload.by_claim && !by_part(cluster_, node, workload)) {
     const auto offer = workload.on_pool[index(node.pool)].offer;
     require(offer && node.tickets_free[*offer] - kept.tickets >= workload.tickets,
             kResourceCause + index(*workload.resource));
@@ -163,15 +171,18 @@ bool Scheduler::fits_company(std::uint32_t node, std::size_t w, std::uint32_t po
   return false;
 }
 
-bool Scheduler::has_devices(std::uint32_t node, std::size_t w) {
-  if (!cluster_.world->workloads[w].by_claim) return true;
-  const auto cause = claims_.reject(node, w);
+bool Scheduler::has_devices(std::uint32_t n, std::size_t w) {
+  const WorkloadModel& workload = cluster_.world->workloads[w];
+  const bool is_part = by_part(cluster_, cluster_.nodes[n], workload);
+  if (!workload.by_claim && !is_part) return true;
+  const auto cause = is_part ? parts_.reject(n, w) : claims_.reject(n, w);
   if (cause) ++scratch_.nodes_by_cause[static_cast<std::size_t>(*cause)];
   return !cause;
 }
 
 std::optional<std::uint32_t> Scheduler::choose_node(std::uint32_t pod) {
   const std::size_t w = index(cluster_.pods[pod].workload);
+  const WorkloadModel& workload = cluster_.world->workloads[w];
   scratch_.nodes = 0;
   const bool any_kept = !nominated_.empty();
   const auto suits = [&](std::uint32_t n) {
@@ -196,13 +207,16 @@ std::optional<std::uint32_t> Scheduler::choose_node(std::uint32_t pod) {
       best = n;
     }
   };
-  const bool compares = !policy_ && scores_.compares(w);
+  const bool compares = !policy_ && !any_parts_ && scores_.compares(w);
   feasible_.clear();
   for (std::uint32_t n = 0; n < cluster_.nodes.size(); ++n) {
     if (!cluster_.nodes[n].is_known()) continue;
     ++scratch_.nodes;
     if (!suits(n)) continue;
-    const std::int64_t score = policy_ ? policy_->of(n, w) : scores_.of(cluster_.nodes[n], w);
+    const Node& node = cluster_.nodes[n];
+    const std::int64_t score = policy_                             ? policy_->of(n, w)
+                               : by_part(cluster_, node, workload) ? parts_.score(n, w)
+                                                                   : scores_.of(node, w);
     compares ? feasible_.push_back({n, score}) : consider(n, score);
   }
   if (compares) scores_.compare(feasible_, w);
@@ -225,6 +239,8 @@ void Scheduler::bind(std::uint32_t pod_index, NodeId node_id, TimePoint now) {
   pod.ranks.clear();
   if (workload.by_claim) {
     claims_.take(pod);
+  } else if (by_part(cluster_, node, workload)) {
+    parts_.take(pod);
   } else if (workload.resource) {
     node.tickets_free[*workload.on_pool[index(node.pool)].offer] -= workload.tickets;
     take_tickets(pod, node, workload);
@@ -296,6 +312,8 @@ void Scheduler::release(std::uint32_t pod_index) {
   cluster_.anti_affinity.count(index(pod.node), index(pod.workload), -1);
   if (workload.by_claim) {
     claims_.give_back(pod);
+  } else if (by_part(cluster_, node, workload)) {
+    parts_.give_back(pod);
   } else if (workload.resource) {
     node.tickets_free[*workload.on_pool[index(node.pool)].offer] += workload.tickets;
     give_tickets_back(pod, workload);

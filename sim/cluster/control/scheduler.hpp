@@ -12,6 +12,7 @@
 #include "../state.hpp"
 #include "device_claims.hpp"
 #include "easy_reservation.hpp"
+#include "gpu_parts.hpp"
 #include "node_scores.hpp"
 #include "nominations.hpp"
 #include "policy_score.hpp"
@@ -64,6 +65,7 @@ class Scheduler {
   // `kept`: of the node's room, for others.
   template <class Kept>
   bool fits(const Node& node, std::size_t workload, const Kept& kept);
+  // Claims of DRA, and parts of GPUs.
   bool has_devices(std::uint32_t node, std::size_t workload);
   // The pods that are there, and those that others end for.
   bool fits_company(std::uint32_t node, std::size_t workload, std::uint32_t pod);
@@ -83,12 +85,14 @@ class Scheduler {
   RandomStream placement_;
   NodeScores scores_;
   DeviceClaims claims_;
+  GpuParts parts_;
   std::optional<PolicyScore> policy_;                 // nullopt: kube-scheduler's own score
   std::vector<std::optional<RejectCause>> kept_off_;  // by workload and pool: taints, selectors
   SchedulingQueue queue_;
   Nominations nominated_;
   std::optional<EasyReservation> easy_;          // nullopt: another queue
   std::vector<std::uint32_t> bound_;             // in the last cycle
+  bool any_parts_ = false;                       // some pool gives away parts of GPUs
   bool changes_nodes_ = false;                   // nodes of some pool come and go
   std::vector<NodeScores::Candidate> feasible_;  // scratch: nodes that are compared
   PendingReason scratch_;

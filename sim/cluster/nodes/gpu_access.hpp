@@ -5,14 +5,17 @@
 #include <vector>
 
 #include "../run_state.hpp"
+#include "launch_throttle.hpp"
 
 namespace slicewise::sim {
 
 // The work of pods on GPUs that are simulated exactly. In steady state there is none, and nothing
 // here does anything. A pod with several GPUs works on all of them at once: the last one ends it.
+// The work of a pod that is limited to a share of a GPU's time starts piece by piece.
 class GpuAccess {
  public:
-  explicit GpuAccess(RunState& run) : run_(run), ranks_at_work_(run.cluster.pods.size()) {}
+  explicit GpuAccess(RunState& run)
+      : run_(run), ranks_at_work_(run.cluster.pods.size()), throttle_(run.world) {}
 
   // The process of a pod opens its CUDA context, or closes it.
   void open(std::uint32_t pod);
@@ -37,8 +40,14 @@ class GpuAccess {
   void arm(std::size_t domain);
 
  private:
+  bool is_throttled(const Pod& pod) const;
+  // The next piece, now or once it may start.
+  void launch(std::uint32_t pod);
+  bool launch_due(std::size_t domain);
+
   RunState& run_;
   std::vector<int> ranks_at_work_;  // by pod: GPUs that still work on its step or request
+  LaunchThrottle throttle_;
 };
 
 }  // namespace slicewise::sim

@@ -149,6 +149,14 @@ Candidate vgpu_candidate(const Place& place) {
   return found;
 }
 
+// Equal parts of the memory, no limit on the time.
+Candidate hami_candidate(const Place& place) {
+  Candidate found = candidate(place, Strategy::Hami, place.choice.mps_replicas);
+  if (place.type.gpu_fraction == 1) return found;
+  return refused(std::move(found), Code::StrategyNotModelled,
+                 "a fraction of a GPU is not shared further here");
+}
+
 }  // namespace
 
 ReplicaChoice choose_replicas(const scenarios::Scenario& base, const World& exclusive,
@@ -190,7 +198,7 @@ PoolChoice own_choice(const scenarios::NodePool& pool, const World& own) {
   choice.replicas = own_replicas(pool).value_or(1);
   for (const DomainKind& kind : model.kinds) {
     for (const Tickets& tickets : kind.tickets) {
-      if (model.dra) choice.replicas = std::max(choice.replicas, tickets.count);
+      if (model.dra || model.books) choice.replicas = std::max(choice.replicas, tickets.count);
     }
   }
   for (const WorkloadModel& workload : own.workloads) choice.workloads.push_back(workload.name);
@@ -227,6 +235,7 @@ std::vector<Candidate> candidates_on(const models::InstanceType& type, const Wor
     add_shared_mig(place, Strategy::MigMps, candidates);
   }
   candidates.push_back(vgpu_candidate(place));
+  candidates.push_back(hami_candidate(place));
   return candidates;
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/sim/comparison.hpp"
 #include "slicewise/sim/world.hpp"
 
@@ -52,7 +53,10 @@ Diagnostics changes_of(const Scenario& base) {
                       label, value, workload.name.value)));
       notes.back().severity = Severity::Note;
     }
-    if (!workload.pod.extended.empty() || !workload.pod.claim.value.empty()) continue;
+    const auto& annotations = workload.pod.annotations;
+    const bool by_kai = annotations.contains(scenarios::kKaiFraction) ||
+                        annotations.contains(scenarios::kKaiMemory);
+    if (by_kai || !workload.pod.extended.empty() || !workload.pod.claim.value.empty()) continue;
     notes.push_back(
         make_diagnostic(Code::GpuNotRequested, workload.pod.where,
                         fmt::format("the pods of \"{}\" ask for one GPU here; in the scenario they "
@@ -184,10 +188,8 @@ double gpu_seconds(const Scenario& base, bool take_several) {
   double sum = 0;
   for (const Workload& workload : base.workloads) {
     if (has_several_gpus(workload) != take_several || !workload.work) continue;
-    const auto gpus = static_cast<double>(
-        workload.pod.extended.empty() ? 1 : workload.pod.extended.front().count);
-    sum += gpus * workload.count * static_cast<double>(workload.work->units) *
-           to_seconds(alone(workload));
+    sum += static_cast<double>(gpus_asked_for(workload)) * workload.count *
+           static_cast<double>(workload.work->units) * to_seconds(alone(workload));
   }
   return sum;
 }

@@ -99,7 +99,8 @@ Expected<std::vector<PoolChoice>> pools_as_they_stand(const Scenario& scenario,
     const auto cuts = equal_cuts(model);
     if (lives[p].empty()) {
       found.push_back(no_words_for(pool, "no workload runs there"));
-    } else if (pool.virtual_gpu || pool.nos || pool.dra || strategy == kStrategies.end()) {
+    } else if (pool.virtual_gpu || pool.nos || pool.hami || pool.kai || pool.dra ||
+               strategy == kStrategies.end()) {
       found.push_back(no_words_for(pool, "its GPUs are shared by another plugin"));
     } else if (!cuts) {
       found.push_back(no_words_for(pool, "its GPUs are cut in different ways"));

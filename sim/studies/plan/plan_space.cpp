@@ -34,8 +34,10 @@ std::vector<Strategy> strategies_of(const scenarios::Scenario& scenario, const P
   std::vector<Strategy> strategies = strategies_named(names, found);
   if (!names.empty()) return strategies;
   for (const Strategy strategy : kStrategies) {
-    // The stock device plugin refuses MPS on MIG and cannot take the cap off MPS.
-    if (is_stock(strategy) && strategy != Strategy::MigMps) strategies.push_back(strategy);
+    // The stock device plugin refuses MPS on MIG and cannot take the cap off MPS; HAMi takes the
+    // place of plugin and scheduler.
+    const bool is_other = strategy == Strategy::MigMps || strategy == Strategy::Hami;
+    if (is_stock(strategy) && !is_other) strategies.push_back(strategy);
   }
   return strategies;
 }

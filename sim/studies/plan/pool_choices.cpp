@@ -266,6 +266,10 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
       refuse(choice_of(view, strategy, 2), Code::MpsOnMig,
              {"the device plugin refuses MPS on MIG devices"}, found);
       return;
+    case Strategy::Hami:
+      refuse(choice_of(view, strategy, 2), Code::StrategyNotModelled,
+             {"a plan does not choose parts for HAMi: compare does"}, found);
+      return;
   }
 }
 

@@ -241,8 +241,7 @@ bool hangs_on_sm_active(const World& world, const Island& island) {
   return std::ranges::any_of(island.workloads, [&](std::size_t w) {
     for (std::size_t p = 0; p < world.pools.size(); ++p) {
       const PoolDemand& demand = world.workloads[w].on_pool[p];
-      const std::string& strategy = world.pools[p].strategy;
-      const bool takes_turns = strategy == "exclusive" || strategy == "timeSlicing";
+      const bool takes_turns = world.pools[p].takes_turns();
       if (demand.schedulable && (demand.gpu_scale != 1 || !takes_turns)) return true;
     }
     return false;

@@ -27,8 +27,10 @@ constexpr std::string_view kApartClass = "large";
 
 bool is_uniform(const PoolChoice& choice) { return choice.mig.size() == 1; }
 
+// By the device plugin, under another name.
 bool is_shared(Strategy strategy) {
-  return strategy != Strategy::Exclusive && strategy != Strategy::Mig && strategy != Strategy::Vgpu;
+  return strategy != Strategy::Exclusive && strategy != Strategy::Mig &&
+         strategy != Strategy::Vgpu && strategy != Strategy::Hami;
 }
 
 // mig-parted's names have a dot where the profile has a plus sign.
@@ -89,6 +91,12 @@ void share_by(NodePool& pool, const PoolChoice& choice, const SharingSettings& o
     pool.vgpu = own.vgpu.value_or(scenarios::VgpuSettings{});
     pool.vgpu->policy = scenarios::VgpuSettings::Policy::FixedShare;
     pool.vgpu->per_gpu = choice.replicas;
+  }
+  if (choice.strategy == Strategy::Hami) {
+    pool.device_plugin.reset();
+    pool.hami.emplace();
+    pool.hami->where = pool.instance_type.where;
+    pool.hami->split_count = std::max(pool.hami->split_count, choice.replicas);
   }
   if (!is_shared(choice.strategy)) return;
   const SourceLocation where = pool.instance_type.where;
@@ -226,6 +234,8 @@ NodePool pool_of(Scenario& scenario, const Scenario& base, const PoolChoice& cho
   pool.vgpu.reset();
   pool.virtual_gpu.reset();
   pool.nos.reset();
+  pool.hami.reset();
+  pool.kai = false;
   pool.dra = false;
   cut_into(pool, choice, catalogue);
   share_by(pool, choice, settings, force);
@@ -246,7 +256,7 @@ NodePool on_demand_part(NodePool& pool, int nodes) {
 
 void ask(Workload& workload, const std::string& resource) {
   scenarios::ExtendedRequest request;
-  if (has_several_gpus(workload)) request.count = workload.pod.extended.front().count;
+  request.count = gpus_asked_for(workload);
   request.name = {resource, workload.pod.where};
   request.count_where = workload.pod.where;
   if (!workload.pod.extended.empty()) {
@@ -255,14 +265,29 @@ void ask(Workload& workload, const std::string& resource) {
   }
   workload.pod.extended = {request};
   workload.pod.claim = {};
+  for (const std::string& of_kai : {scenarios::kKaiFraction, scenarios::kKaiMemory}) {
+    workload.pod.annotations.erase(of_kai);
+  }
   std::erase_if(workload.pod.node_selector,
                 [](const auto& label) { return names_the_node(label.first); });
+}
+
+// Of HAMi, an equal part of the memory.
+void ask_part(Workload& workload, const PoolChoice& choice, const models::Catalogue& catalogue) {
+  const models::InstanceType* type = catalogue.find_instance(choice.instance_type);
+  const models::GpuModel* gpu = type == nullptr ? nullptr : catalogue.find_gpu(type->gpu_model);
+  if (choice.strategy != Strategy::Hami || gpu == nullptr || has_several_gpus(workload)) return;
+  scenarios::ExtendedRequest part = workload.pod.extended.front();
+  part.name.value = scenarios::kHamiMemory;
+  part.count = gpu->memory_total.count / mebibytes(1).count / choice.replicas;
+  workload.pod.extended.push_back(std::move(part));
 }
 
 bool shares_gpus(const NodePool& pool) {
   const bool by_plugin =
       pool.device_plugin && (pool.device_plugin->time_slicing || pool.device_plugin->mps);
-  return by_plugin || pool.mig || pool.vgpu || pool.virtual_gpu || pool.nos || pool.dra;
+  return by_plugin || pool.mig || pool.vgpu || pool.virtual_gpu || pool.nos || pool.hami ||
+         pool.kai || pool.dra;
 }
 
 // GPUs of a pod of a gang: as in the scenario, where jobs are cut by its largest node that does not
@@ -434,6 +459,7 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
         workload.trace->gpus_per_pod = gpus_per_pod(base, workload, catalogue);
       }
       ask(workload, resource_of(pools[p], index));
+      ask_part(workload, pools[p], catalogue);
       if (!pools[p].pods.empty() && pools[p].pods[index] > 0) workload.count = pools[p].pods[index];
       if (pools.size() > 1) {
         workload.pod.node_selector[std::string(kPoolLabel)] = labels[p];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -98,9 +99,20 @@ bool is_sold(const scenarios::Scenario& scenario, const std::string& type,
   });
 }
 
-bool has_several_gpus(const scenarios::Workload& workload) {
-  return std::ranges::any_of(workload.pod.extended,
-                             [](const auto& request) { return request.count > 1; });
+namespace {
+
+// What HAMi is asked for of a GPU, and not for another one.
+bool is_part(const scenarios::ExtendedRequest& request) {
+  const std::string& name = request.name.value;
+  return name == scenarios::kHamiMemory || name == scenarios::kHamiPercentage ||
+         name == scenarios::kHamiCores;
+}
+
+}  // namespace
+
+std::int64_t gpus_asked_for(const scenarios::Workload& workload) {
+  const auto gpu = std::ranges::find_if_not(workload.pod.extended, is_part);
+  return gpu == workload.pod.extended.end() ? 1 : gpu->count;
 }
 
 void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diagnostics& found) {
@@ -118,8 +130,8 @@ void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diag
                       workload.name.value, what),
           "claim one"));
     }
-    const bool several =
-        workload.pod.extended.size() > 1 || (has_several_gpus(workload) && !workload.trace);
+    const auto resources = std::ranges::count_if(workload.pod.extended, std::not_fn(is_part));
+    const bool several = resources > 1 || (has_several_gpus(workload) && !workload.trace);
     if (!several || workload.count == 0) continue;
     found.push_back(make_diagnostic(
         Code::StrategyNotModelled, workload.pod.extended.back().count_where,
@@ -180,6 +192,8 @@ std::string_view strategy_name(Strategy strategy) {
       return "mig+mps";
     case Strategy::Vgpu:
       return "vgpu";
+    case Strategy::Hami:
+      return "hami";
   }
   return "exclusive";
 }
@@ -204,6 +218,8 @@ Isolation isolation_of(Strategy strategy) {
       return {Memory::ProcessLimit, Compute::None, Fault::Shared};
     case Strategy::Vgpu:
       return {Memory::Hardware, Compute::Cap, Fault::Process};
+    case Strategy::Hami:
+      return {Memory::ProcessLimit, Compute::None, Fault::Process};
   }
   return {};
 }
@@ -244,6 +260,8 @@ std::string nodes_text(const PoolChoice& choice) {
       return text + fmt::format(", MIG {} MPS x{}", fmt::join(layout, "+"), choice.replicas);
     case Strategy::Vgpu:
       return text + ", vGPU";
+    case Strategy::Hami:
+      return text + fmt::format(", HAMi x{}", choice.replicas);
   }
   return text;
 }

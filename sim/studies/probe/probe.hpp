@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -52,8 +53,12 @@ PoolChoice unshared(const models::InstanceType& type, std::vector<std::string> w
 // Those that have pods.
 std::vector<std::string> workloads_with_pods(const scenarios::Scenario& scenario);
 
+// Of whatever kind; 1 where its pods ask for none by a resource.
+std::int64_t gpus_asked_for(const scenarios::Workload& workload);
 // Whether each of its pods asks for several GPUs: they are not shared with others.
-bool has_several_gpus(const scenarios::Workload& workload);
+inline bool has_several_gpus(const scenarios::Workload& workload) {
+  return gpus_asked_for(workload) > 1;
+}
 
 // More replications would not make it stand: pods are lost, or a limit is missed by far.
 bool fails_clearly(const OptionFigures& figures);

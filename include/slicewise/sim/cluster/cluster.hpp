@@ -27,8 +27,14 @@ enum class RejectCause : std::uint8_t {
   ExistingAntiAffinity,  // of a pod that is there
   Devices,               // no device is left for the pod's claim
   ClaimElsewhere,        // the claim has its device on another node
+  PartSlots,             // HAMi: the GPUs have as many pods as they take
+  PartMemory,            // HAMi: not enough gpumem is left
+  PartCores,             // HAMi: not enough gpucores are left
+  PartAlone,             // HAMi: who wants the GPU alone finds others there
+  PartCoresGone,         // HAMi: others have all cores
+  PartOfKai,             // KAI: no GPU has the part left
 };
-inline constexpr std::size_t kResourceCause = 10;
+inline constexpr std::size_t kResourceCause = 16;
 
 // Events follow each other and the clock stands still: a cycle that takes no time. The problem
 // names what takes turns, at the workload that it goes back to.
