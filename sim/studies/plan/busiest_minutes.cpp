@@ -41,6 +41,7 @@ std::optional<std::vector<const Traffic*>> steady_sources(const Scenario& scenar
 // they are.
 TimePoint busiest_time(const Scenario& scenario, const std::vector<const Traffic*>& sources) {
   std::vector<RateCurve> curves;
+  curves.reserve(sources.size());
   for (const Traffic* traffic : sources) {
     curves.emplace_back(*traffic, scenario.starts_at, scenario.seed, 0, 0);
   }
