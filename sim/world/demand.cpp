@@ -100,13 +100,17 @@ CarriedOver carried_over(const Workload& spec, double gpu_scale) {
   return result;
 }
 
+bool has_roofline(const models::GpuModel& from, const models::GpuModel& to) {
+  return &from == &to || (from.fp32_tflops && to.fp32_tflops);
+}
+
 PoolDemand demand_on(const Workload& spec, const models::GpuModel* from, const PoolModel& pool) {
   const scenarios::Measured& m = *spec.measured;
   const std::optional<Duration> burst = gpu_burst(spec);
   const double busy = burst ? 1.0 : busy_share(m);
   models::ClientLaw law = law_of(spec, busy);
   PoolDemand result;
-  if (from != nullptr && from != pool.gpu) {
+  if (from != nullptr && from != pool.gpu && has_roofline(*from, *pool.gpu)) {
     result.gpu_scale = models::roofline_scale(*from, *pool.gpu, law.bandwidth_share);
   }
   const int measured_batch = m.batch.value_or(1);

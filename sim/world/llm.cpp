@@ -160,6 +160,7 @@ models::LlmStep step_on(const Llm& llm, const models::GpuModel* from, const Pool
       llm.kv_read_seconds.value_or(models::cache_read_seconds(*llm.kv_bytes_per_token, gpu));
   const models::LlmStep step{to_seconds(*llm.weights_time), *llm.token_seconds, kv_read_s,
                              to_seconds(*llm.overhead)};
+  if (!models::can_carry_over(gpu, to)) return step;
   models::LlmStep there = models::carried_over(step, gpu, to);
   there.token_s /= models::arithmetic_gain(llm.quantization, to);
   return there;

@@ -139,8 +139,12 @@ void match_offers(const scenarios::ExtendedRequest* request, World& world, Workl
 void match_claim(const scenarios::Scenario& scenario, World& world, WorkloadModel& model,
                  Diagnostics& found);
 
+// Whether figures can be carried over from one GPU to the other by their FP32 rates.
+bool has_roofline(const models::GpuModel& from, const models::GpuModel& to);
+
 // What one unit of the workload costs on `pool`. `from`: the GPU that its figures were taken on;
-// nullptr: the pool's own.
+// nullptr: the pool's own. On a pool that its pods stay away from, figures that cannot be carried
+// over are left as they are.
 PoolDemand demand_on(const scenarios::Workload& spec, const models::GpuModel* from,
                      const PoolModel& pool);
 

@@ -44,7 +44,7 @@ std::vector<NamedProfile> usable_profiles(const models::Catalogue& catalogue, co
     const models::GpuModel* gpu = catalogue.find_gpu(profile.gpu_model);
     const auto is_its = [&](const PoolModel& pool) { return pool.gpu == gpu; };
     const auto has_rate = [&](const PoolModel& pool) {
-      return pool.gpu == gpu || (gpu != nullptr && gpu->fp32_tflops && pool.gpu->fp32_tflops);
+      return gpu != nullptr && has_roofline(*gpu, *pool.gpu);
     };
     if (std::ranges::any_of(world.pools, is_its)) here.push_back({profile.name});
     if (std::ranges::all_of(world.pools, has_rate)) elsewhere.push_back({profile.name});
@@ -147,7 +147,7 @@ const models::GpuModel* recorded_gpu(const Workload& spec, const World& world,
   const std::string& name = spec.trace->gpu;
   const models::GpuModel* gpu = models::gpu_called(catalogue, name);
   const auto is_usable = [&](const PoolModel& pool) {
-    return pool.gpu == gpu || (gpu->fp32_tflops && pool.gpu->fp32_tflops);
+    return !admits(pool, spec.pod) || has_roofline(*gpu, *pool.gpu);
   };
   if (gpu != nullptr && std::ranges::all_of(world.pools, is_usable)) return gpu;
   if (spec.measured && !spec.measured->device.value.empty()) return nullptr;
@@ -190,12 +190,13 @@ std::string models_for(const models::GpuModel& gpu, const models::Catalogue& cat
   return text.empty() ? "" : text + ", or ";
 }
 
-// The roofline rule needs the FP32 rate of both GPUs, that of language models the tensor rate too.
+// Between the GPUs that the pods may run on: the roofline rule needs the FP32 rate of both, that of
+// language models the tensor rate.
 void check_carry_over(const Workload& spec, const models::GpuModel* from, const World& world,
                       const models::Catalogue& catalogue, Diagnostics& found) {
   if (from == nullptr) return;
   for (const PoolModel& pool : world.pools) {
-    if (pool.gpu == from) continue;
+    if (pool.gpu == from || !admits(pool, spec.pod)) continue;
     if (spec.llm && !models::can_carry_over(*from, *pool.gpu)) {
       found.push_back(make_diagnostic(
           Code::InputMissing, spec.measured->device.where,
@@ -207,7 +208,7 @@ void check_carry_over(const Workload& spec, const models::GpuModel* from, const 
                       models_for(*pool.gpu, catalogue), pool.gpu->name)));
       continue;
     }
-    if (from->fp32_tflops && pool.gpu->fp32_tflops) continue;
+    if (has_roofline(*from, *pool.gpu)) continue;
     found.push_back(make_diagnostic(
         Code::InputMissing, spec.measured->device.where,
         fmt::format(

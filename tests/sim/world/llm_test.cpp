@@ -234,6 +234,17 @@ TEST(LlmWorld, NothingIsSaidOfPoolsThatItsPodsStayAwayFrom) {
   EXPECT_FALSE(demo::has(demo::world(scenario).findings, Code::GpuOom));
 }
 
+// A scenario was refused for a GPU that the model never comes to.
+TEST(LlmWorld, StepsAreNotCarriedOverToPoolsThatItsPodsStayAwayFrom) {
+  scenarios::Scenario scenario = hour_of(pool_of("g5.xlarge"), chat_of("llama-3-8b-fp16/a10g"));
+  scenario.node_pools.push_back(pool_of("g7e.2xlarge"));
+  scenario.node_pools.back().name.value = "new";
+  scenario.node_pools.front().labels = {{"for", "chat"}};
+  scenario.workloads.front().pod.node_selector = {{"for", "chat"}};
+  const World world = demo::world(scenario);
+  EXPECT_DOUBLE_EQ(world.workloads[0].on_pool[0].llm.at(0).token_s, 300.9e-6);
+}
+
 TEST(LlmWorld, NoCarryingOverToAGpuWithoutATensorRate) {
   EXPECT_TRUE(demo::has(errors_of("g7e.2xlarge", chat_of("llama-3-8b-fp16/a100-80gb")),
                         Code::InputMissing));
