@@ -177,7 +177,7 @@ void Progress::update(std::int64_t done, std::int64_t total, std::string_view al
     if (host_->progress) host_->progress(done, total, unit_);
     return;
   }
-  if (!waiting_.empty() && !begins()) say(std::exchange(waiting_, {}));
+  const std::lock_guard lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
   const bool is_bar =
       choice_ == ProgressChoice::Tty && total > 0 && (now >= next_bar_ || done == total);
@@ -198,12 +198,24 @@ void Progress::update(std::int64_t done, std::int64_t total, std::string_view al
 
 void Progress::say(const std::string& line) {
   if (choice_ == ProgressChoice::None) return;
-  if (begins()) {
-    waiting_ = line;
-    return;
+  const std::lock_guard lock(mutex_);
+  if (!begins()) {
+    waiting_.clear();
+    return print(line);
   }
-  finish();
+  waiting_ = line;
+  if (host_ == nullptr && !teller_.joinable()) teller_ = std::thread(&Progress::tell_later, this);
+}
+
+void Progress::print(const std::string& line) {
+  remove_bar();
   print_error(line);
+}
+
+void Progress::tell_later() {
+  std::unique_lock lock(mutex_);
+  const bool finished = wake_.wait_until(lock, begun_ + kBeginning, [this] { return finished_; });
+  if (!finished && !waiting_.empty()) print(waiting_);
 }
 
 std::string progress_text(std::int64_t done, std::int64_t total, const std::string& unit,
@@ -231,12 +243,24 @@ std::string simulated_time(const std::optional<std::int64_t>& origin_unix_s, Dur
                      time.hours().count(), time.minutes().count());
 }
 
-void Progress::finish() {
+void Progress::remove_bar() {
   if (drawn_) {
     std::fputs("\r\x1b[K", stderr);
     drawn_ = false;
   }
 }
+
+void Progress::finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+    remove_bar();
+  }
+  wake_.notify_all();
+  if (teller_.joinable()) teller_.join();
+}
+
+Progress::~Progress() { finish(); }
 
 namespace {
 

@@ -2,10 +2,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/reports/diagnostics_text.hpp"
@@ -48,17 +51,23 @@ class Progress {
   // `unit`: what is counted.
   Progress(ProgressChoice choice, bool quiet, std::string unit = "replications",
            Total total = Total::Known);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress();
 
   // `also`: what else is said of it now.
   void update(std::int64_t done, std::int64_t total, std::string_view also = "");
   // A line above the bar that stays. In Auto the last one of the first seconds waits until they are
   // over: who is answered at once needs none.
   void say(const std::string& line);
-  // Removes the bar.
+  // The end: removes the bar, and says nothing more of what waits.
   void finish();
 
  private:
   bool begins() const;
+  void print(const std::string& line);  // in place of the bar
+  void remove_bar();
+  void tell_later();
 
   bool auto_;
   ProgressChoice choice_;
@@ -69,8 +78,12 @@ class Progress {
   std::chrono::seconds between_lines_{10};
   std::chrono::steady_clock::time_point next_line_;
   std::chrono::steady_clock::time_point next_bar_;
+  std::mutex mutex_;     // of what is on the screen and of what waits
   std::string waiting_;  // to be said
-  Host* host_;           // of the thread that began it
+  bool finished_ = false;
+  std::condition_variable wake_;
+  std::thread teller_;  // says what waits when the first seconds are over
+  Host* host_;          // of the thread that began it
 };
 
 // "12/100 jobs", and once some are done " in 4 s, 3.4/s, 26 s left", by the mean rate so far; of a
