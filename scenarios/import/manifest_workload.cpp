@@ -119,7 +119,7 @@ class WorkloadDraft {
   }
 
   void take_parts_of_kai() {
-    for (const std::string& key : {kKaiFraction, kKaiMemory, kKaiDevices}) {
+    for (const char* key : {kKaiFraction, kKaiMemory, kKaiDevices}) {
       const KeyValue* given = annotation_of(pod_, key);
       if (given == nullptr || !workload_.resource.empty()) continue;
       workload_.annotations.emplace_back(given->key, given->value);

@@ -265,7 +265,7 @@ void ask(Workload& workload, const std::string& resource) {
   }
   workload.pod.extended = {request};
   workload.pod.claim = {};
-  for (const std::string& of_kai : {scenarios::kKaiFraction, scenarios::kKaiMemory}) {
+  for (const char* of_kai : {scenarios::kKaiFraction, scenarios::kKaiMemory}) {
     workload.pod.annotations.erase(of_kai);
   }
   std::erase_if(workload.pod.node_selector,
