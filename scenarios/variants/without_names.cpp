@@ -12,6 +12,9 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/scenario.hpp"
+
 #include "../fields/fields.hpp"
 #include "../text/document.hpp"
 #include "../text/flow_text.hpp"
@@ -42,8 +45,7 @@ bool is_named_by(std::string_view key) {
 
 // Whose keys, and values, are the user's.
 bool is_free(std::string_view key) {
-  return key == "labels" || key == "annotations" || key == "nodeSelector" || key == "configs" ||
-         key == "matchLabels";
+  return key == "labels" || key == "nodeSelector" || key == "configs" || key == "matchLabels";
 }
 
 // That list what the user named by key and value.
@@ -68,7 +70,11 @@ bool is_public(std::string_view key) {
 
 std::size_t size_of(const Node& node) { return node.entries.size() + node.items.size(); }
 
-bool is_dropped(std::string_view key) { return key == "description" || key == "annotations"; }
+// Of the annotations those that change runs: the others are people's.
+bool is_simulated(std::string_view annotation) {
+  return annotation == kDoNotDisrupt || annotation == kSafeToEvict || annotation == kKaiFraction ||
+         annotation == kKaiMemory || annotation == kKaiDevices;
+}
 
 bool is_in_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -164,10 +170,15 @@ class Renaming {
     if (node.kind == Node::Kind::Text && key != "file") changed->text = in_text(node.text);
     changed->entries.clear();
     for (const Entry& entry : node.entries) {
-      if (is_dropped(entry.key)) continue;
+      if (entry.key == "description") continue;
+      if (key == "annotations") {
+        if (is_simulated(entry.key)) changed->entries.push_back(entry);
+        continue;
+      }
       if (key == "env" && !changes_runs(entry.key)) continue;
       NodePtr value = in_document(*entry.value, entry.key);
-      if (entry.key == "env" && size_of(*value) == 0 && size_of(*entry.value) > 0) continue;
+      const bool may_go = entry.key == "env" || entry.key == "annotations";
+      if (may_go && size_of(*value) == 0 && size_of(*entry.value) > 0) continue;
       changed->entries.push_back({in_text(entry.key), entry.key_where, std::move(value)});
     }
     changed->items.clear();

@@ -86,15 +86,15 @@ std::string file_text(const fs::path& path) {
   return text.str();
 }
 
-bool has_dra_driver(const scenarios::Scenario& scenario) {
+bool has_no_plugin(const scenarios::Scenario& scenario) {
   return std::any_of(scenario.node_pools.begin(), scenario.node_pools.end(),
-                     [](const auto& pool) { return pool.dra; });
+                     [](const auto& pool) { return pool.dra || pool.hami || pool.kai; });
 }
 
 // The thread percentage of MPS has no key in the plugin's config, and chart 0.14 has no MPS; the
-// DRA driver is in place of the plugin.
+// DRA driver, HAMi and KAI scheduler are in place of the plugin.
 bool can_be_written(const scenarios::Scenario& scenario, const std::string& chart) {
-  if (has_dra_driver(scenario)) return false;
+  if (has_no_plugin(scenario)) return false;
   return std::none_of(
       scenario.node_pools.begin(), scenario.node_pools.end(), [&](const auto& pool) {
         const bool by_mps = pool.device_plugin && pool.device_plugin->mps;
@@ -128,7 +128,7 @@ bool write_example(const fs::path& file, const fs::path& directory, const std::s
       good &= write_case(directory / name, scenario, catalogue, {chart, {}});
     } else {
       good &= is_refused(scenario, catalogue, chart);
-      if (!has_dra_driver(scenario)) continue;
+      if (!has_no_plugin(scenario)) continue;
     }
     const bool is_of_a_sweep = scenario.name.find('=') != std::string::npos;
     if (chart == kNewestChart && !is_of_a_sweep) {
