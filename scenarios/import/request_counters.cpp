@@ -57,7 +57,8 @@ const RequestCounters::Series* RequestCounters::largest(const Scrapes& scrapes,
                                                         ImportReport& report) {
   const Series* best = nullptr;
   double most = 0;
-  for (const auto& [labels, series] : scrapes) {
+  for (const auto& scraped : scrapes) {
+    const Series& series = scraped.second;
     const double count = increase_of(series.samples).count;
     if (!(count < kMostRequests)) {
       report.skipped("counters of requests that count more than there can be",

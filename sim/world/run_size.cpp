@@ -275,9 +275,10 @@ class Estimate {
          waiting * kRequestBytes, spec.traffic->where});
   }
 
-  void add_event(const std::string& what, const Load& load, double each, SourceLocation where) {
+  void add_event(const std::string& what, const Load& load, double each,
+                 const SourceLocation& where) {
     size_.events.push_back({fmt::format("{}: {} x {:.0f} events", what, load.words, each),
-                            load.requests * each, std::move(where)});
+                            load.requests * each, where});
   }
 
   const World& world_;

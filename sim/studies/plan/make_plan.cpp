@@ -355,14 +355,8 @@ void check_horizon(const Scenario& base, const PlanOptions& options, PlanGoal go
   }
 }
 
-}  // namespace
-
-Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
-                         const models::Catalogue& catalogue, const PlanOptions& options) {
-  const Scenario& base = set.variants[variant];
-  Diagnostics found;
-  check_pods(base, "plans are", found);
-  const PlanGoal goal = goal_for(base, options);
+void check_options(const Scenario& base, const PlanOptions& options, PlanGoal goal,
+                   Diagnostics& found) {
   if (options.vary_pods > 0 && goal != PlanGoal::MonthlyCost) {
     found.push_back(make_diagnostic(
         Code::SettingConflict, base.goal_where.line > 0 ? base.goal_where : base.where,
@@ -372,6 +366,28 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   }
   if (!options.from.empty()) check_path(base, options.from, goal, found);
   if (options.horizon > 0) check_horizon(base, options, goal, found);
+}
+
+// Where nothing stands they may be why.
+void tell_late_starts(const BlockSearch& search, Plan& plan) {
+  Diagnostics late = late_starts(search.base);
+  if (plan.options.empty() && !plan.interrupted) {
+    plan.nearest = nearest_to_standing(search, workloads_with_pods(search.base), plan.rejected);
+    for (Diagnostic& note : late) plan.nearest.push_back(std::move(note.message));
+  } else {
+    for (Diagnostic& note : late) plan.notes.push_back(std::move(note));
+  }
+}
+
+}  // namespace
+
+Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
+                         const models::Catalogue& catalogue, const PlanOptions& options) {
+  const Scenario& base = set.variants[variant];
+  Diagnostics found;
+  check_pods(base, "plans are", found);
+  const PlanGoal goal = goal_for(base, options);
+  check_options(base, options, goal, found);
   const std::vector<std::string> regions = regions_named(options.regions, base, catalogue, found);
   auto space = plan_space(base, catalogue, options);
   if (!space) found.insert(found.end(), space.error().begin(), space.error().end());
@@ -434,17 +450,11 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   if (may_vary && options.flips && options.vary_pods == 0 && !probes.interrupted()) {
     plan.other_pods = hints_of_other_pods(search, best_of(plan), probes);
   }
-  Diagnostics late = late_starts(base);
-  if (plan.options.empty() && !plan.interrupted && !probes.interrupted()) {
-    plan.nearest = nearest_to_standing(search, workloads_with_pods(base), plan.rejected);
-    for (Diagnostic& note : late) plan.nearest.push_back(std::move(note.message));
-  } else {
-    for (Diagnostic& note : late) plan.notes.push_back(std::move(note));
-  }
+  plan.interrupted = plan.interrupted || probes.interrupted();
+  tell_late_starts(search, plan);
   const auto apart = std::ranges::find_if(plan.options, keeps_apart);
   if (apart != plan.options.end()) plan.kept_apart = *apart;
   plan.counts.replications = probes.replications() + (glances ? glances->replications() : 0);
-  plan.interrupted = plan.interrupted || probes.interrupted();
   return plan;
 }
 
