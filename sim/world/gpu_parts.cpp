@@ -178,10 +178,14 @@ GpuBooks books_of(const NodePool& pool, const models::GpuModel& gpu) {
     books.pods = static_cast<int>(books.memory_mib);  // as few as there are parts, below
     return books;
   }
+  // What the reader refused is looked at, too, for the other mistakes.
+  const auto scaled = [](double all, double times) {
+    return std::clamp(all * times, 0.0, static_cast<double>(kMostMebibytes));
+  };
   books.pods = pool.hami->split_count;
   books.memory_mib =
-      static_cast<std::int64_t>(static_cast<double>(mebibytes) * pool.hami->memory_scaling);
-  books.cores = static_cast<int>(pool.hami->core_scaling * 100);
+      static_cast<std::int64_t>(scaled(static_cast<double>(mebibytes), pool.hami->memory_scaling));
+  books.cores = static_cast<int>(scaled(100, pool.hami->core_scaling));
   books.nodes = pool.hami->nodes;
   books.gpus = pool.hami->gpus;
   books.limits_alone = pool.hami->core_policy == Hami::CorePolicy::Force;
