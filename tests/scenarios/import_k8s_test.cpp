@@ -39,20 +39,6 @@ spec:
   completions: 6
   template: {spec: {restartPolicy: Never, containers: [{resources: {limits: {nvidia.com/gpu: "1"}}}]}}
 )";
-constexpr std::string_view kValues = R"(
-config:
-  default: ts4
-  map:
-    none: |
-      version: v1
-    ts4: |
-      version: v1
-      sharing:
-        timeSlicing:
-          resources:
-          - name: nvidia.com/gpu
-            replicas: 4
-)";
 
 TEST(ImportK8s, ADeploymentBecomesAServiceAJobAJob) {
   const Written result = k8s({std::string(kDeployment) + "---" + std::string(kJob)});
@@ -76,7 +62,7 @@ TEST(ImportK8s, AJobGivesUpAsItsFileSays) {
 }
 
 TEST(ImportK8s, SaysWhatIsMissingAndWhere) {
-  const Written result = k8s({std::string(kDeployment), std::string(kValues)});
+  const Written result = k8s({std::string(kDeployment), std::string(kSharedValues)});
   ASSERT_TRUE(result.missing.starts_with(
       "Missing: instanceType (gpu), nodes (gpu), gpuMemory (asr), measured (asr), traffic (asr). "
       "Filled with Assumed values; see TODO lines"));
@@ -105,7 +91,7 @@ data:
     version: v1
     sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}
 )";
-  for (const std::string& settings : {std::string(kValues), own, map}) {
+  for (const std::string& settings : {std::string(kSharedValues), own, map}) {
     const Written result = k8s({std::string(kDeployment), settings});
     EXPECT_NE(result.yaml.find("replicas: 4}"), std::string::npos) << result.yaml;
     EXPECT_EQ(result.scenario.node_pools.front().nodes, 1);  // 3 pods on a GPU that four may share
@@ -126,7 +112,7 @@ spec:
       - {key: karpenter.sh/capacity-type, operator: In, values: [spot]}
       taints: [{key: nvidia.com/gpu, value: "true", effect: NoSchedule}]
 )";
-  const Written pool = k8s({karpenter, std::string(kValues), std::string(kDeployment)});
+  const Written pool = k8s({karpenter, std::string(kSharedValues), std::string(kDeployment)});
   ASSERT_EQ(pool.scenario.node_pools.size(), 1U);
   EXPECT_NE(pool.yaml.find("instanceType: \"g4dn.2xlarge\"\n"), std::string::npos);
   EXPECT_NE(pool.yaml.find("capacityType: spot"), std::string::npos);
@@ -450,7 +436,7 @@ TEST(ImportK8s, EqualNamesAreToldApart) {
 }
 
 TEST(ImportK8s, WithoutWorkloadsThereIsNothingToSimulate) {
-  const Written values = k8s({std::string(kValues)});
+  const Written values = k8s({std::string(kSharedValues)});
   ASSERT_EQ(values.said.errors.size(), 1U);
   EXPECT_EQ(values.said.errors[0].code, Code::TraceFormat);
   EXPECT_EQ(k8s({"a: [1"}).said.errors.at(0).code, Code::YamlSyntax);

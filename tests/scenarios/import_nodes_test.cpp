@@ -21,20 +21,6 @@ kind: Deployment
 metadata: {name: asr}
 spec: {replicas: 3, template: {spec: {containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]}}}
 )";
-constexpr std::string_view kShared = R"(
-config:
-  default: ts4
-  map:
-    none: |
-      version: v1
-    ts4: |
-      version: v1
-      sharing:
-        timeSlicing:
-          resources:
-          - name: nvidia.com/gpu
-            replicas: 4
-)";
 
 TEST(ImportK8s, InstanceTypesAreGuessedByWhatTheCallerKnowsOfThem) {
   const auto with = [](const std::string& count, const std::string& kind =
@@ -99,7 +85,7 @@ TEST(ImportK8s, NodesThatNoFileHasAreOfTheTypeThatPodsSelect) {
 
 TEST(ImportK8s, NodesThatNoFileHasShareAsThePluginIsSet) {
   const Written result =
-      k8s({std::string(kShared),
+      k8s({std::string(kSharedValues),
            deployment("named", "nodeSelector: {node.kubernetes.io/instance-type: g6.xlarge}")});
   ASSERT_EQ(result.scenario.node_pools.size(), 1U);
   EXPECT_EQ(result.scenario.node_pools[0].instance_type.value, "g6.xlarge");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,22 @@
 
 // What an import writes, read again.
 namespace slicewise::scenarios {
+
+// Values of the device plugin's chart: four pods take turns on each GPU.
+inline constexpr std::string_view kSharedValues = R"(
+config:
+  default: ts4
+  map:
+    none: |
+      version: v1
+    ts4: |
+      version: v1
+      sharing:
+        timeSlicing:
+          resources:
+          - name: nvidia.com/gpu
+            replicas: 4
+)";
 
 struct Written {
   std::string yaml;
