@@ -158,8 +158,6 @@ void note_kernel(const WorkloadModel& model, Diagnostics& found) {
                   model.name)));
 }
 
-}  // namespace
-
 // Requests that need more host work than the limits of all pods together let through.
 void note_request_cpu(const WorkloadModel& model, Diagnostics& found) {
   const Workload& spec = model.spec;
@@ -178,6 +176,8 @@ void note_request_cpu(const WorkloadModel& model, Diagnostics& found) {
           model.name, needed, spec.pod.cpu_limit->count),
       "raise or drop the CPU limit, or run more replicas"));
 }
+
+}  // namespace
 
 void note_workload(const WorkloadModel& model, const World& world, Diagnostics& found) {
   note_kernel(model, found);

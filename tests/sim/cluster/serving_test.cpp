@@ -204,6 +204,9 @@ TEST(HostCpuOfRequests, CpuLimitsBoundWhatPodsAnswer) {
   s.duration = seconds(200);
   const RequestRecord r = replicate(s).workloads[0].requests;
   EXPECT_NEAR(static_cast<double>(r.answered), 2 * 8 * 200, 20);
+  EXPECT_TRUE(demo::has(demo::world(s).findings, Code::CpuLimitThrottles));
+  s.workloads[0].pod.cpu_limit = Millicores{500};
+  EXPECT_FALSE(demo::has(demo::world(s).findings, Code::CpuLimitThrottles));
 }
 
 TEST(Concurrency, WorkersTakeOneRequestAtATime) {
