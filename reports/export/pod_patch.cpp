@@ -272,6 +272,8 @@ std::string llm_remark(const Workload& workload) {
   }
   add("max-num-seqs", llm.max_sequences);
   add("max-num-batched-tokens", llm.max_batched_tokens);
+  if (llm.block_size != scenarios::Llm().block_size) add("block-size", llm.block_size);
+  flags += llm.prefix_caching ? " --enable-prefix-caching" : " --no-enable-prefix-caching";
   if (llm.quantization == "FP8") add("quantization", "fp8");
   if (!llm.kv_cache_dtype.empty()) add("kv-cache-dtype", "fp8");
   return comment(fmt::format("The arguments are the manifest's own. As simulated: {}{}", flags,

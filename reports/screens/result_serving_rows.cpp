@@ -146,6 +146,8 @@ const std::vector<ServingMeasure>& token_measures() {
       {{"KV CACHE", true},
        [](W w, S) { return w.tokens->kv_cache.count > 0 ? memory_text(w.tokens->kv_cache) : ""; },
        kWideOnly},
+      {{"PREFIX HITS", true, 2},
+       [](W w, S) { return w.tokens->prefix_hits > 0 ? percent_text(w.tokens->prefix_hits) : ""; }},
       {{"PREEMPTED", true}, [](W w, S) { return count_unless_zero(w.tokens->preemptions); }},
       {{"$/M TOK", true}, [](W w, S) { return money_cell(w.tokens->per_million_output); }},
   };

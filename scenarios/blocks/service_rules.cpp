@@ -68,6 +68,10 @@ class ServiceRules {
     if (workload_.llm->model.value.empty()) check_own_law(llm);
     check_precision(llm);
     check_tokens(llm);
+    if (workload_.llm->shared_prefix) {
+      refuse(&llm, "prefixReuse", "what is found of sharedPrefix is simulated",
+             "llm with sharedPrefix");
+    }
   }
 
   // They change what the model of the catalogue has; figures of one's own are as they are.

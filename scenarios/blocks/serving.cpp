@@ -42,6 +42,20 @@ constexpr Field kLlmStepFields[] = {
 };
 constexpr FieldList kLlmStep = block<Llm>(kLlmStepFields);
 
+constexpr Field kSharedPrefixFields[] = {
+    field<&SharedPrefix::tokens>("tokens", "1500",
+                                 "Tokens of the prefix, which are part of the prompt.")
+        .needed()
+        .between(1, 100'000'000),
+    field<&SharedPrefix::share>("share", "80%",
+                                "Share of the prompts that begin with one, if they are as long.")
+        .as(T::Percent)
+        .positive(),
+    field<&SharedPrefix::count>("count", "20", "Different prefixes, each as frequent.")
+        .between(1, 1'000'000),
+};
+constexpr FieldList kSharedPrefix = block<SharedPrefix>(kSharedPrefixFields);
+
 constexpr Word kQuantizations[] = {"FP8", "INT4"};
 constexpr Word kCacheTypes[] = {"FP8"};
 
@@ -90,8 +104,21 @@ constexpr Field kLlmFields[] = {
         "maxBatchedTokens", "2048",
         "Tokens of a step, decoded and prefilled (vLLM's max_num_batched_tokens).")
         .between(1, 100'000'000),
-    field<&Llm::prefix_reuse>("prefixReuse", "30%",
-                              "Share of the prompt's tokens that are found in the cache.")
+    field<&Llm::prefix_caching>(
+        "prefixCaching", "false",
+        "Whether the cache keeps what prompts begin with alike (vLLM's enable_prefix_caching): the "
+        "blocks of a trace that has them, or sharedPrefix."),
+    field<&Llm::block_size>(
+        "blockSize", "32",
+        "Tokens of a block: prompts are found in whole ones (vLLM's block_size).")
+        .between(1, 100'000),
+    field<&Llm::shared_prefix>("sharedPrefix", "{tokens: 1500, share: 80%, count: 20}",
+                               "What prompts begin with alike, as system prompts are.")
+        .of(kSharedPrefix),
+    field<&Llm::prefix_reuse>(
+        "prefixReuse", "30%",
+        "Share of each prompt's tokens that is taken to be found in the cache, "
+        "where nobody knows which prompts are alike.")
         .as(T::Percent),
 };
 
@@ -104,7 +131,8 @@ namespace {
 constexpr Word kRoutings[] = {{"Random", Routing::Random},
                               {"RoundRobin", Routing::RoundRobin},
                               {"LeastOutstanding", Routing::LeastOutstanding},
-                              {"TwoChoices", Routing::TwoChoices}};
+                              {"TwoChoices", Routing::TwoChoices},
+                              {"PrefixAware", Routing::PrefixAware}};
 constexpr Word kMetrics[] = {{"Queue", Autoscaling::Metric::Queue},
                              {"Concurrency", Autoscaling::Metric::Concurrency},
                              {"RequestRate", Autoscaling::Metric::RequestRate},
@@ -218,7 +246,8 @@ constexpr Field kServingFields[] = {
     field<&Serving::routing>(
         "routing", "LeastOutstanding",
         "Which replica a request goes to: Random (kube-proxy's iptables mode), RoundRobin, "
-        "LeastOutstanding, or TwoChoices, the less loaded of two at random.")
+        "LeastOutstanding, TwoChoices, the less loaded of two at random, or PrefixAware, which has "
+        "most of the prompt in its KV cache.")
         .one_of(kRoutings),
     field<&Serving::queue_limit>("queueLimit", "100",
                                  "Requests that may wait in a pod; one that finds more is dropped.")

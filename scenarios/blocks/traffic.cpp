@@ -291,6 +291,14 @@ constexpr Field kTraceFields[] = {
                                         "Column of the tokens of the answer.")
         .positive()
         .otherwise("GeneratedTokens, outputTokens, completionTokens and the like, when present"),
+    field<&RequestTrace::blocks_column>(
+        "blocksColumn", "hash_ids",
+        "Column of the hashes of the prompt's blocks, whole numbers with blanks between; each "
+        "stands for all tokens up to the end of its block.")
+        .positive()
+        .otherwise("hash_ids or block_hashes, when present"),
+    field<&RequestTrace::block_tokens>("blockTokens", "16", "Tokens of each of these blocks.")
+        .between(1, 100'000'000),
     field<&RequestTrace::scale>(
         "scale", "2", "Factor of the rate: at 2 the same requests come in half of the time.")
         .up_to(1'000'000),

@@ -5,13 +5,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "../text/csv_lines.hpp"
 #include "../text/scalars.hpp"
+#include "../traces/prompt_blocks.hpp"
 #include "importers.hpp"
 #include "request_rows.hpp"
 
@@ -22,40 +22,23 @@ namespace {
 constexpr std::int64_t kLatestStamp =
     9'100'000'000'000'000'000;  // leaves room to spread the last stamp
 
-// Blocks of prompts (512 tokens each) that came before: what a cache without limit would hold.
-class PrefixBlocks {
- public:
-  void count(std::int64_t id) {
-    ++blocks_;
-    repeated_ += seen(id) ? 1 : 0;
-  }
-  std::int64_t blocks() const { return blocks_; }
-  double repeated_percent() const {
-    return 100.0 * static_cast<double>(repeated_) / static_cast<double>(blocks_);
-  }
+constexpr std::int32_t kBlockTokens = 512;
 
- private:
-  bool seen(std::int64_t id) {
-    constexpr std::int64_t kDense = std::int64_t{1} << 27U;  // ids count up from 0 in the traces
-    if (id < 0 || id >= kDense) return !others_.insert(id).second;
-    const auto place = static_cast<std::size_t>(id);
-    if (place >= dense_.size()) dense_.resize(std::max(place + 1, 2 * dense_.size()));
-    const bool known = dense_[place];
-    dense_[place] = true;
-    return known;
-  }
-
-  std::vector<bool> dense_;
-  std::unordered_set<std::int64_t> others_;
-  std::int64_t blocks_ = 0;
-  std::int64_t repeated_ = 0;
+// Blocks of prompts as they come.
+struct PromptReading {
+  PromptNumbers numbers{kBlockTokens};
+  std::vector<std::int64_t> hashes;  // of one request
+  std::int64_t blocks = 0;           // of all
 };
 
 // One line: a flat object of numbers, texts and lists of numbers. Deeper values are refused, so
 // that nothing recurses.
 class RequestLine {
  public:
-  RequestLine(std::string_view text, PrefixBlocks& blocks) : text_(text), blocks_(blocks) {}
+  RequestLine(std::string_view text, std::vector<std::int64_t>& hashes)
+      : text_(text), hashes_(hashes) {
+    hashes_.clear();
+  }
 
   // What is wrong with it; "" when the request is whole.
   std::string_view read(LoggedRequest& request) {
@@ -86,7 +69,8 @@ class RequestLine {
     const std::int64_t output = tokens(output_);
     if (input < 0) return "\"input_length\" is missing, or no number of tokens";
     if (output < 0) return "\"output_length\" is missing, or no number of tokens";
-    request = {Duration{*at}, static_cast<std::int32_t>(input), static_cast<std::int32_t>(output)};
+    request = {Duration{*at}, static_cast<std::int32_t>(input), static_cast<std::int32_t>(output),
+               0};
     return "";
   }
 
@@ -112,7 +96,7 @@ class RequestLine {
       while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
       const auto id = whole_of(text_.substr(begin, at_ - begin));
       if (!id) return false;
-      if (of_blocks) blocks_.count(*id);
+      if (of_blocks) hashes_.push_back(*id);
     } while (take(','));
     return take(']');
   }
@@ -146,7 +130,7 @@ class RequestLine {
   }
 
   std::string_view text_;
-  PrefixBlocks& blocks_;
+  std::vector<std::int64_t>& hashes_;
   std::size_t at_ = 0;
   std::string_view time_;
   std::string_view input_;
@@ -254,7 +238,27 @@ std::int64_t spread(std::vector<LoggedRequest>& requests, const Batching& batchi
   return moved;
 }
 
-void read_lines(const SourceText& file, ImportReport& report, PrefixBlocks& blocks,
+// A hash for each block, the last of which may be shorter: of whole ones the server keeps what it
+// computed.
+void number_blocks(PromptReading& prompts, LoggedRequest& request, ImportReport& report,
+                   const SourceLocation& where) {
+  const auto whole = static_cast<std::size_t>(request.input_tokens / kBlockTokens);
+  const std::size_t all = request.input_tokens % kBlockTokens == 0 ? whole : whole + 1;
+  if (prompts.hashes.empty()) return;
+  if (prompts.hashes.size() != all) {
+    report.repaired(fmt::format("prompts whose hash_ids are not one for each {} tokens: taken "
+                                "without",
+                                kBlockTokens),
+                    [&] { return where; });
+    return;
+  }
+  for (std::size_t block = 0; block < whole; ++block) {
+    request.prompt = prompts.numbers.number(request.prompt, prompts.hashes[block]);
+  }
+  prompts.blocks += static_cast<std::int64_t>(whole);
+}
+
+void read_lines(const SourceText& file, ImportReport& report, PromptReading& prompts,
                 std::vector<LoggedRequest>& requests) {
   std::string_view left = file.text;
   for (int line = 1; !left.empty(); ++line) {
@@ -265,8 +269,9 @@ void read_lines(const SourceText& file, ImportReport& report, PrefixBlocks& bloc
     report.read();
     LoggedRequest request;
     const std::string_view wrong =
-        text.size() > kLongestLine ? kLineTooLong : RequestLine(text, blocks).read(request);
+        text.size() > kLongestLine ? kLineTooLong : RequestLine(text, prompts.hashes).read(request);
     if (wrong.empty()) {
+      number_blocks(prompts, request, report, {file.name, line, 1, 1});
       requests.push_back(request);
     } else {
       report.bad_row({file.name, line, 1, 1}, std::string(wrong));
@@ -279,9 +284,9 @@ void read_lines(const SourceText& file, ImportReport& report, PrefixBlocks& bloc
 Expected<Imported> import_mooncake(std::span<const SourceText> files,
                                    const ImportOptions& options) {
   ImportReport report(options.skip_bad);
-  PrefixBlocks blocks;
+  PromptReading prompts;
   std::vector<LoggedRequest> requests;
-  for (const SourceText& file : files) read_lines(file, report, blocks, requests);
+  for (const SourceText& file : files) read_lines(file, report, prompts, requests);
   std::ranges::stable_sort(requests, {}, &LoggedRequest::at);
   const SourceLocation start{files.front().name, 1, 1, 1};
   if (const Batching batching = batching_of(requests); batching.step.ns > 0) {
@@ -292,13 +297,20 @@ Expected<Imported> import_mooncake(std::span<const SourceText> files,
                     batching.jitter.ns > 0 ? ", give or take a few" : ""),
         [&] { return SourceLocation(start); }, moved);
   }
-  if (blocks.blocks() > 0) {
-    report.note(fmt::format("hashes of prefixes are not modelled: {:.1f} % of {} blocks repeat an "
-                            "earlier one; llm.prefixReuse stands for it",
-                            blocks.repeated_percent(), blocks.blocks()),
-                start);
+  if (prompts.blocks == 0) {
+    return requests_imported(std::move(requests), std::nullopt, files.front(), options, report);
   }
-  return requests_imported(std::move(requests), std::nullopt, files.front(), options, report);
+  const std::int64_t repeated = prompts.blocks - prompts.numbers.count();
+  report.note(
+      fmt::format("{:.1f} % of {} whole blocks of prompts repeat an earlier one: a KV cache "
+                  "without limit would find them",
+                  100.0 * static_cast<double>(repeated) / static_cast<double>(prompts.blocks),
+                  prompts.blocks),
+      start);
+  auto imported =
+      requests_imported(std::move(requests), std::nullopt, files.front(), options, report);
+  if (imported) std::get<RequestLog>(imported->content).blocks = prompts.numbers.take();
+  return imported;
 }
 
 }  // namespace slicewise::scenarios

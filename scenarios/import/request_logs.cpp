@@ -147,7 +147,7 @@ Expected<Imported> requests_imported(std::vector<LoggedRequest> requests,
     return not_the_format({file.name, 1, 1, 1}, "no request is left to import");
   }
   const auto count = static_cast<std::int64_t>(requests.size());
-  RequestLog log{std::move(requests), true, origin_unix_s};
+  RequestLog log{std::move(requests), true, origin_unix_s, nullptr};
   return Imported{std::move(log), report.take_log(count)};
 }
 

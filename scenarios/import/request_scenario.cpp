@@ -156,8 +156,19 @@ namespace {
 
 constexpr int kNanoDigits = 9;
 
+// From the first to the last.
+void append_blocks(std::string& text, PromptBlocks::Block last, const PromptBlocks& blocks) {
+  std::vector<PromptBlocks::Block> path;
+  for (auto block = last; block != 0; block = blocks.before[block]) path.push_back(block);
+  for (auto block = path.rbegin(); block != path.rend(); ++block) {
+    if (block != path.rbegin()) text += ' ';
+    append_scaled(text, *block, 0);
+  }
+}
+
 std::string log_csv(const RequestLog& log) {
-  std::string text = log.has_tokens ? "arrival_s,input_tokens,output_tokens\n" : "arrival_s\n";
+  std::string text = log.has_tokens ? "arrival_s,input_tokens,output_tokens" : "arrival_s";
+  text += log.blocks ? ",hash_ids\n" : "\n";
   for (const RequestTrace::Row& row : log.rows) {
     append_scaled(text, row.at.ns, kNanoDigits);
     if (log.has_tokens) {
@@ -165,6 +176,10 @@ std::string log_csv(const RequestLog& log) {
       append_scaled(text, row.input_tokens, 0);
       text += ',';
       append_scaled(text, row.output_tokens, 0);
+    }
+    if (log.blocks) {
+      text += ',';
+      append_blocks(text, row.prompt, *log.blocks);
     }
     text += '\n';
   }

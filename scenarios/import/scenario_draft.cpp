@@ -291,7 +291,8 @@ class Writer {
       line(fmt::format("      memoryUtilization: {}%", served.memory_hundredths));
     }
     for (const auto& [key, value] : {std::pair("maxSequences", served.max_sequences),
-                                     std::pair("maxBatchedTokens", served.max_batched_tokens)}) {
+                                     std::pair("maxBatchedTokens", served.max_batched_tokens),
+                                     std::pair("blockSize", served.block_size)}) {
       if (value) line(fmt::format("      {}: {}", key, *value));
     }
     if (served.tensor_parallel_size.value_or(1) > 1) {
@@ -301,6 +302,7 @@ class Writer {
       line(fmt::format("      quantization: {}", served.quantization));
     }
     if (served.has_fp8_cache) line("      kvCacheDtype: FP8");
+    if (!served.prefix_caching) line("      prefixCaching: false");
     todo("      tokens: {input: {p50: 1020, p99: 4142}, output: {p50: 129, p99: 601}}",
          "Assumed: those of a published trace of conversations (Azure 2023)", "tokens", name);
   }

@@ -87,6 +87,10 @@ std::optional<VllmArguments> vllm_arguments(const ContainerFile& container) {
                          container.command.find("nnodes") != std::string::npos;
   arguments.quantization = quantization_of(value_of(words, "--quantization"));
   arguments.has_fp8_cache = value_of(words, "--kv-cache-dtype").starts_with("fp8");
+  arguments.prefix_caching =
+      std::ranges::find(words, "--no-enable-prefix-caching") == words.end() &&
+      std::ranges::find(words, "--no-enable_prefix_caching") == words.end();
+  arguments.block_size = number_of<std::int64_t>(value_of(words, "--block-size"), 100'000);
   return arguments;
 }
 

@@ -1,8 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
-#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,90 +8,10 @@
 
 #include "../fields/check_scalar.hpp"
 #include "../text/csv_lines.hpp"
+#include "prompt_blocks.hpp"
 #include "trace_files.hpp"
 
 namespace slicewise::scenarios {
-namespace {
-
-static_assert(std::endian::native == std::endian::little);
-
-constexpr std::string_view kMagic = "SWREQ001";
-constexpr std::int64_t kWithTokens = 1;
-constexpr std::int64_t kNoOrigin = std::numeric_limits<std::int64_t>::min();
-constexpr std::size_t kHead = 32;
-constexpr std::int64_t kLatestInBinary = 9'200'000'001'000'000'000;  // as in text
-
-template <class T>
-void append(std::string& bytes, T value) {
-  char raw[sizeof(T)];
-  std::memcpy(raw, &value, sizeof(T));
-  bytes.append(raw, sizeof(T));
-}
-
-template <class T>
-T at(std::string_view bytes, std::size_t offset) {
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof(T));
-  return value;
-}
-
-tl::unexpected<Diagnostics> damaged(const SourceText& source, std::string message) {
-  return tl::unexpected(Diagnostics{
-      make_diagnostic(Code::TraceFormat, {.file = source.name, .line = 0}, std::move(message),
-                      "write the trace anew with `slicewise import`")});
-}
-
-}  // namespace
-
-std::string request_binary(const RequestLog& log) {
-  std::string bytes(kMagic);
-  append(bytes, static_cast<std::int64_t>(log.rows.size()));
-  append(bytes, log.has_tokens ? kWithTokens : 0);
-  append(bytes, log.origin_unix_s.value_or(kNoOrigin));
-  for (const auto& row : log.rows) append(bytes, row.at.ns);
-  if (!log.has_tokens) return bytes;
-  for (const auto& row : log.rows) append(bytes, row.input_tokens);
-  for (const auto& row : log.rows) append(bytes, row.output_tokens);
-  return bytes;
-}
-
-bool is_binary_requests(std::string_view bytes) { return bytes.starts_with(kMagic); }
-
-Expected<RequestLog> read_request_binary(const SourceText& source) {
-  const std::string_view bytes = source.text;
-  if (bytes.size() < kHead) return damaged(source, "the binary trace is cut short");
-  const auto rows = at<std::int64_t>(bytes, 8);
-  const auto flags = at<std::int64_t>(bytes, 16);
-  const std::size_t width = flags == kWithTokens ? 16 : 8;
-  if ((flags != 0 && flags != kWithTokens) || rows < 0 ||
-      static_cast<std::uint64_t>(rows) != (bytes.size() - kHead) / width ||
-      (bytes.size() - kHead) % width != 0) {
-    return damaged(source, "the binary trace is not as long as its head says");
-  }
-  RequestLog log;
-  log.has_tokens = flags == kWithTokens;
-  const auto origin = at<std::int64_t>(bytes, 24);
-  if (origin != kNoOrigin) log.origin_unix_s = origin;
-  const auto count = static_cast<std::size_t>(rows);
-  log.rows.resize(count);
-  std::int64_t before = 0;
-  for (std::size_t row = 0; row < count; ++row) {
-    RequestTrace::Row& here = log.rows[row];
-    here.at = Duration{at<std::int64_t>(bytes, kHead + 8 * row)};
-    if (log.has_tokens) {
-      here.input_tokens = at<std::int32_t>(bytes, kHead + 8 * count + 4 * row);
-      here.output_tokens = at<std::int32_t>(bytes, kHead + 12 * count + 4 * row);
-    }
-    if (here.at.ns < before || here.at.ns > kLatestInBinary || here.input_tokens < 0 ||
-        here.input_tokens > kMostTokens || here.output_tokens < 0 ||
-        here.output_tokens > kMostTokens) {
-      return damaged(source, "the binary trace has times out of order, or numbers that cannot be");
-    }
-    before = here.at.ns;
-  }
-  return log;
-}
-
 namespace {
 
 // The names that public traces use, in lower case, without blanks, - and _. Azure: TIMESTAMP,
@@ -110,6 +27,9 @@ constexpr std::array<std::string_view, 7> kInputNames = {
 constexpr std::array<std::string_view, 7> kOutputNames = {
     "generatedtokens", "outputtokens",     "completiontokens", "responsetokens",
     "outputlength",    "completionlength", "numdecodetokens"};
+
+// Mooncake's and Alibaba's traces.
+constexpr std::array<std::string_view, 2> kBlocksNames = {"hashids", "blockhashes"};
 
 std::string plain_name(std::string_view name) {
   std::string result;
@@ -135,7 +55,8 @@ class TraceReader {
         name_(csv.name),
         trace_(trace),
         findings_(findings),
-        notes_(notes) {}
+        notes_(notes),
+        numbers_(trace.block_tokens) {}
 
   void read() {
     if (is_binary_requests(csv_.text)) return read_binary();
@@ -173,6 +94,7 @@ class TraceReader {
     }
     for (const RequestTrace::Row& row : log->rows) rows_.push_back({row.at.ns, row});
     has_tokens_ = log->has_tokens;
+    trace_.blocks = std::move(log->blocks);
     cut_to_window();
   }
 
@@ -184,6 +106,7 @@ class TraceReader {
     time_ = find_column(trace_.time_column, kTimeNames);
     input_ = find_column(trace_.input_column, kInputNames);
     output_ = find_column(trace_.output_column, kOutputNames);
+    blocks_ = find_column(trace_.blocks_column, kBlocksNames);
     if (unknown_column_) return false;
     if (!time_) {
       findings_.add(Code::FieldMissing, lines_.place(), "no column of this trace is known as time",
@@ -191,6 +114,7 @@ class TraceReader {
       return false;
     }
     if (!both_or_neither()) return false;
+    if (!input_) blocks_.reset();
     note_other_columns();
     return true;
   }
@@ -232,7 +156,8 @@ class TraceReader {
   void note_other_columns() {
     std::vector<std::string_view> others;
     for (std::size_t i = 0; i < header_.size(); ++i) {
-      if (i != time_ && i != input_ && i != output_) others.emplace_back(header_[i]);
+      if (i != time_ && i != input_ && i != output_ && i != blocks_)
+        others.emplace_back(header_[i]);
     }
     if (others.empty()) return;
     note(Code::FieldUnknown, lines_.place(),
@@ -265,7 +190,35 @@ class TraceReader {
     row.ns = *time;
     if (!input_) return true;
     return read_tokens(*input_, row.row.input_tokens) &&
-           read_tokens(*output_, row.row.output_tokens);
+           read_tokens(*output_, row.row.output_tokens) && (!blocks_ || read_blocks_of(row.row));
+  }
+
+  // The last may be of fewer tokens: no server keeps a part of a block.
+  bool read_blocks_of(RequestTrace::Row& row) {
+    std::string_view left = lines_.value(*blocks_);
+    std::int64_t before = 0;  // tokens
+    for (std::string_view hash = next_word(left); !hash.empty(); hash = next_word(left)) {
+      const auto number = to_integer(hash);
+      if (!number) {
+        return bad(lines_.place(*blocks_), fmt::format("{} are no hashes", quoted(*blocks_)),
+                   "write whole numbers with blanks between: 0 1 2");
+      }
+      if (before >= row.input_tokens) {
+        return bad(lines_.place(*blocks_),
+                   fmt::format("more blocks of {} tokens than the prompt has", numbers_.tokens()),
+                   "say in blockTokens how many tokens each has");
+      }
+      before += numbers_.tokens();
+      if (before <= row.input_tokens) row.prompt = numbers_.number(row.prompt, *number);
+    }
+    return true;
+  }
+
+  static std::string_view next_word(std::string_view& text) {
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(word.size());
+    return word;
   }
 
   bool read_tokens(std::size_t column, std::int32_t& tokens) {
@@ -321,6 +274,7 @@ class TraceReader {
       trace_.rows.back().at = Duration{timed.ns - first};
     }
     trace_.has_tokens = has_tokens_ || input_.has_value();
+    if (blocks_) trace_.blocks = numbers_.take();
     if (!trace_.rows.empty()) return;
     findings_.add(Code::ValueRange, trace_.file.where, "no request of the trace is in its window",
                   fmt::format("the trace is {:.6g} s long: change from or length",
@@ -343,6 +297,8 @@ class TraceReader {
   Column time_;
   Column input_;
   Column output_;
+  Column blocks_;
+  PromptNumbers numbers_;
   bool unknown_column_ = false;
   std::vector<TimedRow> rows_;
   bool has_tokens_ = false;  // of a binary trace

@@ -56,16 +56,19 @@ class TraceFiles {
 // Tokens of the longest prompt or answer that is believed.
 inline constexpr std::int32_t kMostTokens = 100'000'000;
 
-// Reads a CSV file with a header, one request a line, into rows, has_tokens and skipped of `trace`.
+// Reads a CSV file with a header, one request a line, into rows, has_tokens, blocks and skipped of
+// `trace`.
 // Rows come in order of time, `at` counts from the first within the window. What cannot be read is
 // reported with its place in the file (the first few lines of it); columns that nobody asked for
 // and lines that were not in order are notes.
 void read_request_trace(const SourceText& csv, RequestTrace& trace, Findings& findings,
                         Diagnostics& notes);
 
-// Requests in binary, little-endian: 8 bytes "SWREQ001"; i64 rows; i64 flags (1: with tokens); i64
-// what `at` counts from, in seconds since 1970 (INT64_MIN: not known); then columns: i64 `at` in
-// ns, and with tokens i32 of the prompt, i32 of the answer.
+// Requests in binary, little-endian: 8 bytes "SWREQ001"; i64 rows; i64 flags (1: with tokens, 3:
+// and blocks of prompts); i64 what `at` counts from, in seconds since 1970 (INT64_MIN: not known);
+// then columns: i64 `at` in ns, with tokens i32 of the prompt, i32 of the answer, and with blocks
+// u32 of the prompt's last one; then i64 tokens of a block, i64 blocks, and of each, 0 included,
+// u32 of the one before it.
 std::string request_binary(const RequestLog& log);
 
 // Whether these bytes start like one.

@@ -357,8 +357,12 @@ std::optional<TokenFigures> token_figures(const World& world, std::size_t worklo
   const auto count = static_cast<double>(replications.size());
   std::vector<Histogram> first_token;
   std::vector<Histogram> per_token;
+  double prompts = 0;
+  double found = 0;
   for (const Replication& r : replications) {
     const TokenRecord& record = r.workloads[workload].tokens;
+    prompts += static_cast<double>(record.prompts);
+    found += static_cast<double>(record.found);
     figures.input_tokens += static_cast<double>(record.input) / count;
     figures.output_tokens += static_cast<double>(record.output) / count;
     figures.preemptions += static_cast<double>(record.preemptions) / count;
@@ -376,6 +380,7 @@ std::optional<TokenFigures> token_figures(const World& world, std::size_t worklo
     first_token.push_back(record.first_token);
     per_token.push_back(record.per_token);
   }
+  if (prompts > 0) figures.prefix_hits = found / prompts;
   figures.first_token = summarize(first_token);
   figures.per_token = summarize(per_token);
   return figures;

@@ -153,6 +153,12 @@ const Record& record_of<TokenFigures>() {
        field<&T::preemptions>("preemptions",
                               "sequences that lost their cache and were computed again")
            .csv(58, "preemptions"),
+       field<&T::prefix_hits>("prefixHitRatio",
+                              "share of the tokens of prompts that were found in the KV cache "
+                              "(vLLM's prefix cache hit rate); absent when none was")
+           .of(Unit::Ratio)
+           .positive()
+           .csv(kPlacementColumn + 2, "prefixHitRatio"),
        field<&T::per_million_output>("perMillionOutputUsd", "US dollars per million output tokens")
            .csv(59, "perMillionOutputTokensUsd")}};
   return declared;

@@ -135,9 +135,10 @@ void visit_parts(Archive& archive, RequestRecord& record) {
 }
 template <class Archive>
 void visit_parts(Archive& archive, TokenRecord& record) {
-  auto& [input, output, output_late, preemptions, cache_peak, cache_size, first_token, per_token] =
-      record;
-  archive(input, output, output_late, preemptions, cache_peak, cache_size, first_token, per_token);
+  auto& [input, output, output_late, preemptions, prompts, found, cache_peak, cache_size,
+         first_token, per_token] = record;
+  archive(input, output, output_late, preemptions, prompts, found, cache_peak, cache_size,
+          first_token, per_token);
 }
 template <class Archive>
 void visit_parts(Archive& archive, ScalingRecord& record) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <utility>
 
 namespace slicewise::sim {
 namespace {
@@ -33,8 +34,10 @@ BatchingLimits within_budget(BatchingLimits limits) {
 
 }  // namespace
 
-ContinuousBatching::ContinuousBatching(const models::LlmStep& law, const BatchingLimits& limits)
+ContinuousBatching::ContinuousBatching(const models::LlmStep& law, const BatchingLimits& limits,
+                                       std::shared_ptr<const scenarios::PromptBlocks> blocks)
     : law_(law), limits_(within_budget(limits)), read_ticks_(to_ticks(law.kv_read_s)) {
+  if (blocks != nullptr) prefixes_.emplace(std::move(blocks));
   assert(limits_.max_sequences > 0 && limits_.cache_tokens > 0);
   running_.reserve(static_cast<std::size_t>(limits_.max_sequences));
   preempted_.reserve(static_cast<std::size_t>(limits_.max_sequences));
@@ -56,6 +59,7 @@ Duration ContinuousBatching::begin(TimePoint now) {
   const bool threw_out = make_room();
   const std::int64_t decodes = decoding();
   held_ += decodes;
+  if (prefixes_) prefixes_->shrink(free_places());
   const std::int64_t prefilled = prefill(now, limits_.max_batched_tokens - decodes, !threw_out);
   held_ -= decodes;
   plan(decodes, prefilled);
@@ -76,7 +80,7 @@ bool ContinuousBatching::make_room() {
 
 void ContinuousBatching::preempt_last() {
   Sequence& last = running_.back();
-  held_ -= std::max(last.prompt, last.cached);
+  let_go(last);
   last.prompt = last.request.input_tokens + last.answered;
   last.cached = 0;
   last.chunk = 0;
@@ -85,13 +89,17 @@ void ContinuousBatching::preempt_last() {
   ++preemptions_;
 }
 
-std::int64_t ContinuousBatching::next_prompt() const {
-  return preempted_.empty() ? waiting_.front().input_tokens : preempted_.back().prompt;
+// That the next sequence needs, beside those which others use as well.
+std::int64_t ContinuousBatching::next_places() const {
+  const bool is_new = preempted_.empty();
+  const LlmRequest& next = is_new ? waiting_.front() : preempted_.back().request;
+  const std::int64_t places = is_new ? next.input_tokens : preempted_.back().prompt;
+  return prefixes_ ? places - prefixes_->in_use(next.prompt) : places;
 }
 
 bool ContinuousBatching::room_for_next() const {
   return waiting() > 0 && running_.size() < static_cast<std::size_t>(limits_.max_sequences) &&
-         next_prompt() <= free_places();
+         next_places() <= free_places();
 }
 
 // Hands out the budget to prompts; returns how much of it was taken.
@@ -114,19 +122,43 @@ std::int64_t ContinuousBatching::continue_prompt(std::int64_t budget) {
 
 void ContinuousBatching::admit(TimePoint now) {
   Sequence& next = running_.emplace_back();
-  if (preempted_.empty()) {
-    next.request = waiting_.front();
-    next.prompt = next.request.input_tokens;
-    next.started = now;
-    waiting_.pop_front();
-  } else {
+  if (!preempted_.empty()) {
     next = preempted_.back();
     preempted_.pop_back();
+    return hold(next);
   }
-  const auto reused = static_cast<std::int32_t>(limits_.prefix_reuse *
-                                                static_cast<double>(next.request.input_tokens));
-  next.cached = std::min(reused, next.prompt - 1);
+  next.request = waiting_.front();
+  next.prompt = next.request.input_tokens;
+  next.started = now;
+  waiting_.pop_front();
+  hold(next);
+  prompt_tokens_ += next.prompt;
+  found_tokens_ += next.cached;
+}
+
+// Takes the places of the prompt, and finds what is there of it.
+void ContinuousBatching::hold(Sequence& next) {
   held_ += next.prompt;
+  if (!prefixes_) {
+    const auto reused = static_cast<std::int32_t>(limits_.prefix_reuse *
+                                                  static_cast<double>(next.request.input_tokens));
+    next.cached = std::min(reused, next.prompt - 1);
+    return;
+  }
+  const PrefixCache::Block last = next.request.prompt;
+  // The last token is computed in any case: the answer follows from it.
+  const std::int64_t found = std::min<std::int64_t>(prefixes_->found(last), next.prompt - 1);
+  next.cached = static_cast<std::int32_t>(found - found % limits_.block_size);
+  next.shared = static_cast<std::int32_t>(prefixes_->tokens(last));
+  held_ += prefixes_->use(last) - next.shared;
+  prefixes_->shrink(free_places());
+}
+
+// Its places are free for others; with a prefix cache, what is in them stays until they need them.
+void ContinuousBatching::let_go(const Sequence& sequence) {
+  held_ -= std::max(sequence.prompt, sequence.cached);
+  if (!prefixes_) return;
+  held_ += sequence.shared - prefixes_->leave(sequence.request.prompt, sequence.cached);
 }
 
 void ContinuousBatching::plan(std::int64_t decodes, std::int64_t prefilled) {
@@ -183,7 +215,7 @@ std::span<const LlmAnswer> ContinuousBatching::end(TimePoint now) {
   peak_ = std::max(peak_, held_);
   std::erase_if(running_, [this](const Sequence& sequence) {
     if (sequence.answered < sequence.request.output_tokens) return false;
-    held_ -= sequence.cached;
+    let_go(sequence);
     left_.push_back(
         {sequence.request, sequence.started, sequence.first_token,
          Duration{std::llround(sequence.work_ticks / static_cast<double>(kTicksPerNs))}});
@@ -217,6 +249,7 @@ void ContinuousBatching::forget() {
   preempted_.clear();
   piece_ = {};
   held_ = 0;
+  if (prefixes_) prefixes_->clear();
 }
 
 }  // namespace slicewise::sim

@@ -226,6 +226,8 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
   check_isolation(world, found);
   if (has_errors(found)) return tl::unexpected(std::move(found));
   model_pipelines(scenario, world);
+  model_prompts(world, found);
+  if (has_errors(found)) return tl::unexpected(std::move(found));
   model_traces(world, found);
   world.findings = std::move(found);
   choose_engines(world);

@@ -166,6 +166,10 @@ RequestLimits request_limits(std::span<const scenarios::Objective> objectives);
 // workload of the scenario is in `world`.
 void model_pipelines(const scenarios::Scenario& scenario, World& world);
 
+// Which blocks the prompts of language models have alike: those of the trace that a Service or its
+// pipeline replays, or the prefixes that its prompts share. REQUIRES: the pipelines are known.
+void model_prompts(World& world, Diagnostics& found);
+
 // Which workloads are of one trace.
 void model_traces(World& world, Diagnostics& found);
 

@@ -129,6 +129,9 @@ TEST(VllmArguments, AreReadAsTheyAreWritten) {
   EXPECT_EQ(shared.quantization, "INT4");
   EXPECT_TRUE(shared.has_fp8_cache);
   EXPECT_FALSE(shared.spans_pods);
+  EXPECT_TRUE(started_by("--enable-prefix-caching").prefix_caching);
+  EXPECT_FALSE(started_by("--no-enable-prefix-caching --block-size 32").prefix_caching);
+  EXPECT_EQ(started_by("--no-enable-prefix-caching --block-size 32").block_size, 32);
   EXPECT_FALSE(started_by("--tensor_parallel_size $(GPUS)").tensor_parallel_size);
   EXPECT_TRUE(started_by("--distributed-executor-backend ray").spans_pods);
   ContainerFile other;
@@ -152,8 +155,8 @@ TEST(ImportK8s, WhatVllmServesIsALanguageModelOfTheCatalogue) {
   const Written result =
       k8s({vllm("chat", "meta-llama/Llama-3.1-8B-Instruct",
                 ", --gpu-memory-utilization, '0.45', --max-num-seqs, '32'"),
-           vllm("old", "meta-llama/Llama-2-7b-chat-hf"), vllm("own", "/models/mine"),
-           vllm("new", "mistralai/Mistral-7B-v0.3")},
+           vllm("old", "meta-llama/Llama-2-7b-chat-hf", ", --no-enable-prefix-caching"),
+           vllm("own", "/models/mine"), vllm("new", "mistralai/Mistral-7B-v0.3")},
           options);
   const auto& workloads = result.scenario.workloads;
   ASSERT_EQ(workloads.size(), 4U);
@@ -161,7 +164,9 @@ TEST(ImportK8s, WhatVllmServesIsALanguageModelOfTheCatalogue) {
   EXPECT_EQ(workloads[0].llm->model.value, "llama-3-8b-fp16/a10g");
   EXPECT_DOUBLE_EQ(workloads[0].llm->memory_utilization, 0.45);
   EXPECT_EQ(workloads[0].llm->max_sequences, 32);
+  EXPECT_TRUE(workloads[0].llm->prefix_caching);
   ASSERT_TRUE(workloads[1].llm);
+  EXPECT_FALSE(workloads[1].llm->prefix_caching);
   EXPECT_EQ(workloads[1].llm->model.value, "llama-2-7b-fp16/a100-80gb") << "to be carried over";
   ASSERT_TRUE(workloads[2].llm);
   EXPECT_EQ(workloads[2].llm->model.value, "mine/l4");

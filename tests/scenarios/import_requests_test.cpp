@@ -185,12 +185,21 @@ TEST(ImportMooncake, FineStampsStay) {
   EXPECT_EQ(counted(result, "spread"), 0);
 }
 
-TEST(ImportMooncake, RepeatedBlocksAreTold) {
-  const Imported result = imported(
-      ImportKind::Mooncake,
-      "{\"timestamp\":1,\"input_length\":1,\"output_length\":1,\"hash_ids\":[0,1,2]}\n"
-      "{\"timestamp\":2,\"input_length\":1,\"output_length\":1,\"hash_ids\":[0,1,99999999999]}\n");
-  EXPECT_EQ(counted(result, "33.3 % of 6 blocks repeat"), 1);
+constexpr const char* kMooncake =
+    "{\"timestamp\":1,\"input_length\":1536,\"output_length\":1,\"hash_ids\":[0,1,2]}\n"
+    "{\"timestamp\":2002,\"input_length\":1537,\"output_length\":1,\"hash_ids\":[0,1,99999999999,4]"
+    "}\n"
+    "{\"timestamp\":3003,\"hash_ids\":[0],\"input_length\":1537,\"output_length\":1}\n"
+    "{\"timestamp\":4004,\"input_length\":9,\"output_length\":1}\n";
+
+TEST(ImportMooncake, BlocksOfPromptsAreKept) {
+  const Imported result = imported(ImportKind::Mooncake, kMooncake);
+  EXPECT_EQ(counted(result, "33.3 % of 6 whole blocks of prompts repeat"), 1);
+  EXPECT_EQ(counted(result, "not one for each 512 tokens"), 1);
+  EXPECT_EQ(log_of(result).blocks->before, (std::vector<PromptBlocks::Block>{0, 0, 1, 2, 2}));
+  EXPECT_EQ(trace_csv(result),
+            "arrival_s,input_tokens,output_tokens,hash_ids\n"
+            "0.001,1536,1,1 2 3\n2.002,1537,1,1 2 4\n3.003,1537,1,\n4.004,9,1,\n");
 }
 
 TEST(ImportMooncake, OtherJsonIsABadRow) {
@@ -261,17 +270,24 @@ RequestTrace replayed(const std::string& bytes, const std::string& fields = "") 
 }
 
 TEST(RequestBinary, ReadsLikeTheText) {
-  const Imported result = imported(ImportKind::BurstGpt, kBurst);
-  for (const std::string& fields : {std::string(), std::string(", from: 1s, length: 1h")}) {
-    const RequestTrace text = replayed(trace_csv(result), fields);
-    const RequestTrace binary = replayed(trace_binary(result), fields);
-    EXPECT_TRUE(binary.has_tokens);
-    EXPECT_EQ(binary.skipped, text.skipped);
-    ASSERT_EQ(binary.rows.size(), text.rows.size());
-    for (std::size_t row = 0; row < text.rows.size(); ++row) {
-      EXPECT_EQ(binary.rows[row].at, text.rows[row].at);
-      EXPECT_EQ(binary.rows[row].input_tokens, text.rows[row].input_tokens);
-      EXPECT_EQ(binary.rows[row].output_tokens, text.rows[row].output_tokens);
+  for (const Imported& result :
+       {imported(ImportKind::BurstGpt, kBurst), imported(ImportKind::Mooncake, kMooncake)}) {
+    for (const std::string& fields : {std::string(), std::string(", from: 1s, length: 1h")}) {
+      const RequestTrace text = replayed(trace_csv(result), fields);
+      const RequestTrace binary = replayed(trace_binary(result), fields);
+      EXPECT_TRUE(binary.has_tokens);
+      EXPECT_EQ(binary.skipped, text.skipped);
+      ASSERT_EQ(binary.rows.size(), text.rows.size());
+      for (std::size_t row = 0; row < text.rows.size(); ++row) {
+        EXPECT_EQ(binary.rows[row].at, text.rows[row].at);
+        EXPECT_EQ(binary.rows[row].input_tokens, text.rows[row].input_tokens);
+        EXPECT_EQ(binary.rows[row].output_tokens, text.rows[row].output_tokens);
+        EXPECT_EQ(binary.rows[row].prompt, text.rows[row].prompt);
+      }
+      ASSERT_EQ(binary.blocks != nullptr, text.blocks != nullptr);
+      if (!text.blocks) continue;
+      EXPECT_EQ(binary.blocks->tokens, text.blocks->tokens);
+      EXPECT_EQ(binary.blocks->before, text.blocks->before);
     }
   }
 }
@@ -292,6 +308,15 @@ TEST(RequestBinary, DamageIsRefused) {
   std::string negative = whole;
   negative[32 + 7] = '\x80';
   refused(negative, "times out of order");
+  const std::string with_blocks = trace_binary(imported(ImportKind::Mooncake, kMooncake));
+  refused(with_blocks.substr(0, with_blocks.size() - 1), "blocks of the binary trace cannot be");
+  refused(with_blocks + "four", "blocks of the binary trace cannot be");
+  for (const std::size_t place :
+       {32 + 16 * 4, 32 + 20 * 4, 32 + 20 * 4 + 8, 32 + 20 * 4 + 16 + 8}) {
+    std::string wrong = with_blocks;
+    wrong[place + 1] = '\x70';
+    refused(wrong, "blocks of the binary trace cannot be");
+  }
 }
 
 TEST(RequestScenario, RunsAsItIs) {
@@ -348,7 +373,8 @@ TEST(ImportedTraces, MooncakeSynthetic) {
   const Imported result = imported(ImportKind::Mooncake, text);
   EXPECT_EQ(log_of(result).rows.size(), 3'993U);
   EXPECT_EQ(counted(result, "spread"), 0);
-  EXPECT_EQ(counted(result, "64.0 % of"), 1);
+  EXPECT_EQ(counted(result, "65.9 % of 117888 whole blocks"),
+            1);  // counted by a few lines of Python
 }
 
 }  // namespace

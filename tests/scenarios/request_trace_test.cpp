@@ -187,6 +187,34 @@ TEST(RequestTrace, AnLlmNeedsTokensFromSomewhere) {
   EXPECT_FALSE(scenario.workloads[0].llm->input.has_value());
 }
 
+// Blocks of 16 tokens. The hash 5 after another block is another block; the last of the first
+// prompt is of 8 tokens.
+TEST(RequestTrace, BlocksOfPromptsAreATree) {
+  const RequestTrace trace = trace_of(
+      "at,input_tokens,output_tokens,hash_ids\n"
+      "0,40,1,7 5 9\n"
+      "1,32,1,7 5\n"
+      "2,48,1,5 7 -1\n"
+      "3,48,1,\n"
+      "4,100,1,7\n",
+      ", blockTokens: 16");
+  ASSERT_TRUE(trace.blocks);
+  EXPECT_EQ(trace.blocks->tokens, 16);
+  EXPECT_EQ(trace.blocks->before, (std::vector<PromptBlocks::Block>{0, 0, 1, 0, 3, 4}));
+  std::vector<PromptBlocks::Block> prompts;
+  for (const RequestTrace::Row& row : trace.rows) prompts.push_back(row.prompt);
+  EXPECT_EQ(prompts, (std::vector<PromptBlocks::Block>{2, 2, 5, 0, 1}));
+  EXPECT_FALSE(trace_of("at,input_tokens,output_tokens\n0,40,1\n").blocks);
+  EXPECT_FALSE(trace_of("at,hash_ids\n0,1 2\n").blocks) << "of how many tokens";
+}
+
+TEST(RequestTrace, BlocksThatAPromptCannotHaveAreFound) {
+  const std::string header = "at,prompt_tokens,output_tokens,blocks\n";
+  expect_bad(header + "0,1024,1,1 2\n1,1024,1,1 2 3\n", 3, 10, "more blocks of 512 tokens",
+             ", blocksColumn: blocks");
+  expect_bad(header + "0,1024,1,1 a\n", 2, 10, "\"1 a\" are no hashes", ", blocksColumn: blocks");
+}
+
 // Any bytes end in requests or in diagnostics, never in neither.
 TEST(RequestTrace, AnyBytesAreAnswered) {
   const std::string seed =

@@ -65,8 +65,8 @@ Expected<SourceText> read_trace(const std::string& path) {
                       "5,60,1,,bo,vision\n9,60,2,90,bo,vision\n"};
   }
   return SourceText{path,
-                    "when,prompt,answer,client,at_s,rate,law,variation\n"
-                    "0,100,10,0,0,1,Gamma,2\n12.5,200,20,0,600,0,,0\n"};
+                    "when,prompt,answer,client,at_s,rate,law,variation,blocks\n"
+                    "0,100,10,0,0,1,Gamma,2,1\n12.5,200,20,0,600,0,,0,1\n"};
 }
 
 TEST(ThoroughRobustness, TenThousandMutationsEndInAScenarioOrDiagnostics) {

@@ -168,6 +168,8 @@ struct VllmArguments {
   bool spans_pods = false;   // by Ray or --nnodes
   std::string quantization;  // "FP8", "INT4"; "": as the model is, or in another way
   bool has_fp8_cache = false;
+  bool prefix_caching = true;  // as vLLM's V1 engine has it where nobody says otherwise
+  std::optional<std::int64_t> block_size{};
 };
 std::optional<VllmArguments> vllm_arguments(const ContainerFile& container);
 

@@ -81,7 +81,8 @@ struct ImportLog {
 struct RequestLog {
   std::vector<RequestTrace::Row> rows;
   bool has_tokens = false;
-  std::optional<std::int64_t> origin_unix_s;  // what `at` counts from
+  std::optional<std::int64_t> origin_unix_s;   // what `at` counts from
+  std::shared_ptr<const PromptBlocks> blocks;  // of the prompts; null: nobody knows them
 };
 
 // How long prompts or answers are.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,21 +36,33 @@ struct RandomAmount {
   std::optional<std::int64_t> most;
 };
 
+// Blocks of prompts, as many tokens each: prompts that begin alike share their first ones. A tree:
+// block n > 0 stands for all tokens up to its end, and comes after block before[n] < n; 0 is none.
+struct PromptBlocks {
+  using Block = std::uint32_t;
+  std::int32_t tokens = 512;  // of each
+  std::vector<Block> before = {0};
+};
+
 // Requests of a trace file, in order of arrival.
 struct RequestTrace {
   struct Row {
     Duration at;  // since the first row of the window
     std::int32_t input_tokens = 0;
     std::int32_t output_tokens = 0;
+    PromptBlocks::Block prompt = 0;  // the last whole block of the prompt that is known
   };
   Located<std::string> file;         // as written; relative to the scenario file
   Located<std::string> time_column;  // "" = by its usual names
   Located<std::string> input_column;
   Located<std::string> output_column;
+  Located<std::string> blocks_column;
+  int block_tokens = 512;          // of the blocks in that column
   Duration from;                   // of the window, since the first request of the file
   std::optional<Duration> length;  // absent: to the end of the file
   bool has_tokens = false;
-  std::vector<Row> rows;     // within the window, `at` not scaled
+  std::vector<Row> rows;                       // within the window, `at` not scaled
+  std::shared_ptr<const PromptBlocks> blocks;  // of the prompts; null: nobody knows them
   double scale = 1;          // of the rate: at 2 the same requests come in half of the time
   bool repeats = false;      // starts over when it is through
   std::int64_t skipped = 0;  // rows outside the window
@@ -121,7 +134,8 @@ enum class Routing : std::uint8_t {
   Random,  // kube-proxy's iptables mode
   RoundRobin,
   LeastOutstanding,
-  TwoChoices,  // the less loaded of two at random
+  TwoChoices,   // the less loaded of two at random
+  PrefixAware,  // which has most of the prompt in its KV cache
 };
 
 // How a pod of a Service answers.
@@ -141,6 +155,13 @@ struct Serving {
   Duration retry_after;             // back-off before the first retry; doubles
 };
 
+// Tokens that prompts begin with alike: a system prompt.
+struct SharedPrefix {
+  int tokens = 1;
+  double share = 1;  // of the prompts that begin with one
+  int count = 1;     // different ones, each as frequent
+};
+
 // A language model served with continuous batching (vLLM, TensorRT-LLM): T of a step over N tokens
 // = || T_w, N t ||_2 + r * cached tokens of the running sequences + overhead.
 struct Llm {
@@ -158,8 +179,11 @@ struct Llm {
   std::string kv_cache_dtype;               // "FP8"; "": as the model is
   int max_sequences = 256;                  // running at once
   int max_batched_tokens = 2048;            // of a step: decoded and prefilled
-  double prefix_reuse = 0;                  // share of prompt tokens found in the cache
-  std::optional<RandomAmount> input;        // tokens; absent: from the trace
+  bool prefix_caching = true;               // of blocks that are known to be alike
+  int block_size = 16;                      // tokens: what is found is a multiple of it
+  std::optional<SharedPrefix> shared_prefix;
+  double prefix_reuse = 0;            // share of prompt tokens found in the cache, whichever
+  std::optional<RandomAmount> input;  // tokens; absent: from the trace
   std::optional<RandomAmount> output;
   SourceLocation where;
 };

@@ -104,6 +104,7 @@ struct TokenFigures {
   double kv_cache_peak = 0;                // share of the pool, of the fullest pod
   Bytes kv_cache;                          // of one pod
   double preemptions = 0;                  // sequences thrown out for lack of cache
+  double prefix_hits = 0;                  // share of the prompts' tokens found in the cache
   std::optional<Usd> per_million_output;   // dollars
 };
 

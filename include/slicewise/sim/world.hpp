@@ -221,6 +221,8 @@ struct WorkloadModel {
   std::int64_t tickets = 1;         // how many of the resource
   int visible_gpu = 0;              // index on the node, as CUDA_VISIBLE_DEVICES has it
   std::vector<PoolDemand> on_pool;  // by PoolId
+  // What a language model's prompts have alike; null: nothing, or its server keeps none.
+  std::shared_ptr<const scenarios::PromptBlocks> prompts;
 
   int jobs() const { return spec.count / pods_per_job; }
 };

@@ -38,8 +38,12 @@ void count_steps(RunState& run, WorkloadId workload, const ContinuousBatching::P
     record.requests.batches += piece.steps;
     record.requests.batched += piece.steps * piece.sequences;
     tokens.preemptions += llm.batching.preemptions() - llm.preemptions_counted;
+    tokens.prompts += llm.batching.prompt_tokens() - llm.prompts_counted;
+    tokens.found += llm.batching.found_tokens() - llm.found_counted;
   }
   llm.preemptions_counted = llm.batching.preemptions();
+  llm.prompts_counted = llm.batching.prompt_tokens();
+  llm.found_counted = llm.batching.found_tokens();
   const double exchanged_s =
       models::step_seconds(llm.exchange, static_cast<double>(piece.tokens), 0);
   record.all_reduce_ns += static_cast<double>(piece.steps) * exchanged_s * 1e9;

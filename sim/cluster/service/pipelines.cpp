@@ -56,6 +56,7 @@ void Pipelines::send_stage(std::size_t pipeline, std::uint32_t flow, std::size_t
   request.stage = static_cast<std::uint16_t>(stage);
   request.input_tokens = of.input_tokens;
   request.output_tokens = of.output_tokens;
+  request.prompt = of.prompt;
   const std::size_t service = services_.of_workload(model.stages[stage].workload);
   if (network.ns > 0) return services_.arrive_later(service, request);
   services_.arrive(service, request);

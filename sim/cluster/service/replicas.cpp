@@ -37,7 +37,7 @@ void Replicas::begin(std::uint32_t p) {
   if (there.shared) {
     exchange = all_reduces_of(run_.world.pools[index(pool)], there, run_.cluster.gpus_of(pod));
   }
-  servers_[p].llm = std::make_unique<LlmServer>(there, exchange, *model.spec.llm);
+  servers_[p].llm = std::make_unique<LlmServer>(there, exchange, model);
 }
 
 std::vector<Request> Replicas::take_all(std::uint32_t p) {

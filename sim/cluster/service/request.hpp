@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "slicewise/scenarios/serving.hpp"
 #include "slicewise/sim/metrics/replication.hpp"
 #include "slicewise/units.hpp"
 
@@ -24,7 +25,8 @@ struct Request {
   std::uint16_t attempt = 0;     // retries so far
   std::int32_t input_tokens = 0;
   std::int32_t output_tokens = 0;
-  bool late = false;  // beyond a limit on its tokens
+  scenarios::PromptBlocks::Block prompt = 0;  // its last whole block that is known
+  bool late = false;                          // beyond a limit on its tokens
 };
 
 // How a request left without an answer.

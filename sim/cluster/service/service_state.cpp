@@ -98,6 +98,7 @@ Request RequestSource::take() {
   if (const auto* row = arrivals_->row()) {
     request.input_tokens = row->input_tokens;
     request.output_tokens = row->output_tokens;
+    request.prompt = row->prompt;
   }
   arrivals_->advance();
   return request;
@@ -138,7 +139,46 @@ double ServiceState::draw_size() {
   return law ? sim::draw_size(*law, sizes) : 1;
 }
 
-std::uint32_t ServiceState::route(const std::vector<PodServer>& servers) {
+// Ties go round, as in proxies: always taking the first would leave the last ones cold.
+std::uint32_t ServiceState::least_outstanding(const std::vector<PodServer>& servers) {
+  const auto replicas = static_cast<std::uint32_t>(ready.size());
+  turn = turn + 1 < replicas ? turn + 1 : 0;
+  std::uint32_t best = turn;
+  for (std::uint32_t n = 1; n < replicas; ++n) {
+    const std::uint32_t place = turn + n < replicas ? turn + n : turn + n - replicas;
+    if (servers[ready[place]].outstanding < servers[ready[best]].outstanding) best = place;
+  }
+  return ready[best];
+}
+
+// The rule and the numbers of the policy cache_aware of the routers of vLLM and SGLang, with what
+// replicas have in place of what the router believes them to have: the replica with the most of the
+// prompt, if that is enough of it and the replicas are about as busy as each other.
+std::uint32_t ServiceState::prefix_aware(const std::vector<PodServer>& servers,
+                                         const Request& request) {
+  constexpr double kEnough = 0.3;      // of the prompt
+  constexpr std::uint32_t kMore = 64;  // requests
+  constexpr double kTimesAsMany = 1.5;
+  std::uint32_t best = ready.front();
+  std::int64_t most = 0;
+  std::uint32_t fewest = servers[best].outstanding;
+  std::uint32_t busiest = fewest;
+  for (const std::uint32_t pod : ready) {
+    const PodServer& server = servers[pod];
+    fewest = std::min(fewest, server.outstanding);
+    busiest = std::max(busiest, server.outstanding);
+    const std::int64_t found = server.llm ? server.llm->batching.found(request.prompt) : 0;
+    if (found > most) best = pod;
+    most = std::max(most, found);
+  }
+  const bool uneven = busiest - fewest > kMore && busiest > kTimesAsMany * fewest;
+  if (uneven || static_cast<double>(most) <= kEnough * request.input_tokens) {
+    return least_outstanding(servers);
+  }
+  return best;
+}
+
+std::uint32_t ServiceState::route(const std::vector<PodServer>& servers, const Request& request) {
   const auto replicas = static_cast<std::uint32_t>(ready.size());
   const auto load = [&](std::uint32_t place) { return servers[ready[place]].outstanding; };
   switch (model->spec.serving.routing) {
@@ -154,16 +194,10 @@ std::uint32_t ServiceState::route(const std::vector<PodServer>& servers) {
       if (second >= first) ++second;
       return ready[load(second) < load(first) ? second : first];
     }
-    case Routing::LeastOutstanding: {
-      // Ties go round, as in proxies: always taking the first would leave the last ones cold.
-      turn = turn + 1 < replicas ? turn + 1 : 0;
-      std::uint32_t best = turn;
-      for (std::uint32_t n = 1; n < replicas; ++n) {
-        const std::uint32_t place = turn + n < replicas ? turn + n : turn + n - replicas;
-        if (load(place) < load(best)) best = place;
-      }
-      return ready[best];
-    }
+    case Routing::LeastOutstanding:
+      return least_outstanding(servers);
+    case Routing::PrefixAware:
+      return prefix_aware(servers, request);
   }
   return ready.front();
 }

@@ -20,15 +20,14 @@ namespace slicewise::sim {
 class LlmServer {
  public:
   // `all_reduces`: of its GPUs, in a step.
-  LlmServer(const LlmDemand& demand, const models::LlmStep& all_reduces, const scenarios::Llm& llm)
-      : batching(
-            {demand.weights_s, demand.token_s, demand.kv_read_s,
-             demand.overhead_s + all_reduces.overhead_s, all_reduces.exchange_s},
-            {llm.max_sequences, llm.max_batched_tokens, demand.cache_tokens, llm.prefix_reuse}),
+  LlmServer(const LlmDemand& demand, const models::LlmStep& all_reduces, const WorkloadModel& model)
+      : batching({demand.weights_s, demand.token_s, demand.kv_read_s,
+                  demand.overhead_s + all_reduces.overhead_s, all_reduces.exchange_s},
+                 limits_of(demand, *model.spec.llm), model.prompts),
         exchange(all_reduces) {}
 
   static LlmRequest tokens_of(const Request& request) {
-    return {request.arrived, request.input_tokens, request.output_tokens, 0};
+    return {request.arrived, request.input_tokens, request.output_tokens, 0, request.prompt};
   }
 
   void push(const Request& request) {
@@ -50,11 +49,19 @@ class LlmServer {
   }
 
   ContinuousBatching batching;
-  models::LlmStep exchange;              // of a step, among the GPUs of the pod
-  bool between_pieces = false;           // one has ended, the next is not planned yet
-  std::int64_t preemptions_counted = 0;  // in the record
+  models::LlmStep exchange;     // of a step, among the GPUs of the pod
+  bool between_pieces = false;  // one has ended, the next is not planned yet
+  // In the record.
+  std::int64_t preemptions_counted = 0;
+  std::int64_t prompts_counted = 0;
+  std::int64_t found_counted = 0;
 
  private:
+  static BatchingLimits limits_of(const LlmDemand& demand, const scenarios::Llm& llm) {
+    return {llm.max_sequences, llm.max_batched_tokens, demand.cache_tokens, llm.prefix_reuse,
+            llm.block_size};
+  }
+
   std::vector<Request> inside_;  // by ticket
   std::vector<std::uint32_t> free_;
 };
@@ -204,8 +211,8 @@ struct ServiceState {
 
   // Of its GPU work, mean 1.
   double draw_size();
-  // A ready pod for the next request. REQUIRES: !ready.empty().
-  std::uint32_t route(const std::vector<PodServer>& servers);
+  // A ready pod for the request. REQUIRES: !ready.empty().
+  std::uint32_t route(const std::vector<PodServer>& servers, const Request& request);
 
   WorkloadId workload{};
   const WorkloadModel* model = nullptr;
@@ -217,6 +224,10 @@ struct ServiceState {
   std::uint32_t turn = 0;            // round robin: of `ready`
   Population population;
   std::int64_t asked = 0;  // attempts so far
+
+ private:
+  std::uint32_t least_outstanding(const std::vector<PodServer>& servers);
+  std::uint32_t prefix_aware(const std::vector<PodServer>& servers, const Request& request);
 };
 
 // One pipeline of the run.

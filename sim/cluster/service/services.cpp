@@ -19,6 +19,14 @@ TimePoint retry_at(TimePoint now, const scenarios::Serving& serving, int attempt
   return after(now, std::int64_t{1} << std::min(attempt, 20), serving.retry_after.ns, 0);
 }
 
+// Which of the prefixes the prompt begins with; 0: none, as a prompt that is no longer than they.
+scenarios::PromptBlocks::Block draw_prefix(const scenarios::SharedPrefix& prefix,
+                                           const Request& request, RandomStream& random) {
+  const double drawn = random.uniform() / prefix.share;
+  if (drawn >= 1 || request.input_tokens < prefix.tokens) return 0;
+  return 1 + static_cast<std::uint32_t>(drawn * prefix.count);
+}
+
 // Of a language model's request that was answered.
 void count_tokens(TokenRecord& record, const Request& request, bool late) {
   record.input += request.input_tokens;
@@ -109,8 +117,11 @@ void Services::draw_tokens(ServiceState& service, Request& request) {
     if (law) tokens = static_cast<std::int32_t>(std::min(kMost, draw_amount(*law, service.tokens)));
     tokens = std::max(tokens, 1);
   };
-  draw(service.model->spec.llm->input, request.input_tokens);
-  draw(service.model->spec.llm->output, request.output_tokens);
+  const scenarios::Llm& llm = *service.model->spec.llm;
+  draw(llm.input, request.input_tokens);
+  draw(llm.output, request.output_tokens);
+  if (llm.input) request.prompt = 0;  // this is not the prompt of the trace
+  if (llm.shared_prefix) request.prompt = draw_prefix(*llm.shared_prefix, request, service.tokens);
 }
 
 void Services::enter(std::size_t s, Request request) {
@@ -121,7 +132,7 @@ void Services::enter(std::size_t s, Request request) {
     // A Kubernetes Service without endpoints refuses the connection.
     return lose(s, request, Loss::Refused);
   }
-  const std::uint32_t p = service.route(replicas_.all());
+  const std::uint32_t p = service.route(replicas_.all(), request);
   const PodServer& server = replicas_.of_pod(p);
   if (!server.has_room_for(request)) return lose(s, request, Loss::Refused);
   if (server.is_full()) return lose(s, request, Loss::Dropped);

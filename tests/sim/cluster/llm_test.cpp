@@ -1,6 +1,7 @@
 // Language models in the cluster: pods with continuous batching on GPUs of their own and shared.
 #include <cstdio>
 #include <fstream>
+#include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -169,6 +170,48 @@ TEST(LlmCluster, OnFourGpusTheClosedForm) {
   // Of the time that the container was there: 99 steps of a token, and one of the prompt.
   const double busy = got.completed * (100 * 64 * 12.6e-6 + 699 * step.exchange_s) / 20'000;
   EXPECT_NEAR(got.gang->all_reduce_share, busy, 0.02 * busy);
+}
+
+// Fifty prompts of 600 tokens, each sent twice in a row to one of two servers.
+double share_found(scenarios::Routing routing) {
+  std::vector<RequestTrace::Row> rows;
+  scenarios::PromptBlocks blocks;
+  blocks.tokens = 592;
+  Duration at = seconds(kReady);
+  for (PrefixCache::Block prompt = 1; prompt <= 50; ++prompt) {
+    blocks.before.push_back(0);
+    for (int twice = 0; twice < 2; ++twice) rows.push_back({at += seconds(5), 600, 2, prompt});
+  }
+  Workload w = replaying(rows);
+  std::get<RequestTrace>(w.traffic->shape).blocks =
+      std::make_shared<const scenarios::PromptBlocks>(blocks);
+  w.count = 2;
+  w.serving.routing = routing;
+  Scenario s = on_g5({w}, 1000);
+  s.node_pools[0].nodes = 2;
+  const VariantResult result = demo::result(s);
+  EXPECT_EQ(result.workloads[0].completed, 100);
+  return result.workloads[0].tokens->prefix_hits;
+}
+
+// In turn, every prompt goes to the server that has not seen it.
+TEST(LlmCluster, EachServerFindsWhatItHadItself) {
+  EXPECT_EQ(share_found(scenarios::Routing::RoundRobin), 0);
+  EXPECT_DOUBLE_EQ(share_found(scenarios::Routing::PrefixAware), 592.0 / 1200);
+}
+
+// All but the first of each find their prefix: TTFT is that of what is left.
+TEST(LlmCluster, PrefixesThatPromptsShareAreFound) {
+  Workload w = chat(0.05);
+  w.llm->shared_prefix = scenarios::SharedPrefix{480, 0.75, 3};
+  const VariantResult result = demo::result(on_g5({w}, 100'000));
+  const WorkloadResult& got = result.workloads[0];
+  const models::LlmStep step = step_of(demo::world(on_g5({w}, 100'000)));
+  EXPECT_NEAR(got.tokens->prefix_hits, 0.75 * 480 / 600, 0.01);
+  const double first = models::step_seconds(step, 120, 480);
+  EXPECT_NEAR(to_seconds(got.tokens->first_token->p50), first, 0.005 * first);
+  w.llm->prefix_caching = false;
+  EXPECT_EQ(demo::result(on_g5({w}, 1000)).workloads[0].tokens->prefix_hits, 0);
 }
 
 std::vector<RequestTrace::Row> azure_code_trace() {

@@ -1,5 +1,7 @@
 #include "slicewise/sim/serving/continuous_batching.hpp"
 
+#include <memory>
+
 #include <gtest/gtest.h>
 
 #include "slicewise/sim/kernel/random.hpp"
@@ -53,6 +55,26 @@ TEST(ContinuousBatching, AReusedPrefixIsHeldButNotComputed) {
   EXPECT_EQ(server.cache_peak(), 1000);
 }
 
+// A prompt of 1,000 tokens in 62 blocks of 16, and 8 tokens of its own.
+TEST(ContinuousBatching, APromptThatCameBeforeIsFoundUpToItsLastBlock) {
+  scenarios::PromptBlocks blocks;
+  blocks.tokens = 16;
+  for (std::uint32_t block = 0; block < 62; ++block) blocks.before.push_back(block);
+  ContinuousBatching server(kA100, {8, 4096, 10000, 0, 16},
+                            std::make_shared<const scenarios::PromptBlocks>(blocks));
+  const Replay got = replay(server, {{TimePoint{0}, 1000, 1, 0, 62},
+                                     {TimePoint{} + seconds(9), 1000, 1, 1, 62},
+                                     {TimePoint{} + seconds(9), 992, 1, 2, 62}});
+  EXPECT_NEAR(to_seconds(got.outcomes[0].done - TimePoint{}), models::step_seconds(kA100, 1000, 0),
+              2e-9);
+  // All tokens of the third prompt are there; one has to be computed, with its block.
+  EXPECT_NEAR(to_seconds(got.outcomes[2].done - TimePoint{}) - 9,
+              models::step_seconds(kA100, 8 + 16, 992 + 976), 2e-9);
+  EXPECT_EQ(server.prompt_tokens(), 2992);
+  EXPECT_EQ(server.found_tokens(), 992 + 976);
+  EXPECT_EQ(server.cache_peak(), 1000) << "blocks are held once";
+}
+
 TEST(ContinuousBatching, AnArrivalWaitsForTheStepUnderWayOnly) {
   ContinuousBatching server(kA100, {8, 512, 10000, 0});
   server.push({TimePoint{0}, 10, 100, 0});
@@ -102,6 +124,24 @@ TEST(ContinuousBatching, AbandonsRunningAndWaiting) {
   EXPECT_EQ(server.cache_held(), 0);
 }
 
+// As prompts of conversations are: most go on where another one ended.
+std::shared_ptr<const scenarios::PromptBlocks> random_blocks(RandomStream& random) {
+  scenarios::PromptBlocks blocks;
+  blocks.tokens = 1 + static_cast<std::int32_t>(random.below(40));
+  for (std::uint32_t block = 1; block < 30; ++block) {
+    blocks.before.push_back(random.below(4) == 0 ? 0 : random.below(block));
+  }
+  return std::make_shared<const scenarios::PromptBlocks>(blocks);
+}
+
+// One whose blocks are no longer than the prompt.
+PrefixCache::Block random_prompt(RandomStream& random, const scenarios::PromptBlocks& blocks,
+                                 std::int32_t input) {
+  auto prompt = random.below(static_cast<std::uint32_t>(blocks.before.size()));
+  while (TokenCache(blocks).tokens(prompt) > input) prompt = blocks.before[prompt];
+  return prompt;
+}
+
 std::vector<LlmRequest> random_requests(RandomStream& random, std::int64_t cache_tokens,
                                         std::uint32_t gap_us, std::uint32_t longest) {
   std::vector<LlmRequest> requests;
@@ -123,6 +163,7 @@ TEST(ContinuousBatching, EqualsSingleStepsInRandomHistories) {
   std::int64_t preempted = 0;
   std::int64_t steps = 0;
   std::int64_t pieces = 0;
+  std::int64_t found = 0;
   for (int history = 0; history < 2000; ++history) {
     SCOPED_TRACE(history);
     const models::LlmStep law{1e-3 * (1 + random.below(30)), 1e-6 * (1 + random.below(300)),
@@ -133,14 +174,26 @@ TEST(ContinuousBatching, EqualsSingleStepsInRandomHistories) {
     const std::uint32_t longest = 1 + random.below(200);
     limits.cache_tokens = 1 + random.below(4 * longest);
     limits.prefix_reuse = random.below(2) == 0 ? 0 : 0.01 * random.below(101);
-    const std::vector<LlmRequest> arrivals =
+    std::vector<LlmRequest> arrivals =
         random_requests(random, limits.cache_tokens, 1 + random.below(400'000), longest);
-    ContinuousBatching server(law, limits);
-    StepByStep reference(law, limits);
+    std::shared_ptr<const scenarios::PromptBlocks> blocks;
+    if (history % 2 == 0) {
+      limits.prefix_reuse = 0;
+      limits.block_size = 1 + static_cast<int>(random.below(20));
+      blocks = random_blocks(random);
+      for (LlmRequest& request : arrivals) {
+        request.prompt = random_prompt(random, *blocks, request.input_tokens);
+      }
+    }
+    ContinuousBatching server(law, limits, blocks);
+    StepByStep reference(law, limits, blocks.get());
     const Replay got = replay(server, arrivals);
     ASSERT_EQ(got.outcomes, reference.run(arrivals));
     ASSERT_EQ(got.steps, reference.steps);
     ASSERT_EQ(server.preemptions(), reference.preemptions);
+    ASSERT_EQ(server.found_tokens(), reference.found);
+    ASSERT_EQ(server.cache_held(), 0);
+    found += blocks ? server.found_tokens() : 0;
     ASSERT_EQ(got.outcomes.size(), arrivals.size());
     ASSERT_NEAR(static_cast<double>(got.attributed.ns), static_cast<double>(got.busy.ns),
                 static_cast<double>(arrivals.size()) + 1);
@@ -150,6 +203,7 @@ TEST(ContinuousBatching, EqualsSingleStepsInRandomHistories) {
     pieces += got.pieces;
   }
   EXPECT_GT(preempted, 500);
+  EXPECT_GT(found, 50'000);
   EXPECT_LT(pieces, steps / 2);
 }
 

@@ -4,9 +4,12 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "slicewise/sim/serving/continuous_batching.hpp"
+
+#include "token_cache.hpp"
 
 namespace slicewise::sim {
 
@@ -21,8 +24,11 @@ class StepByStep {
     friend bool operator==(const Outcome&, const Outcome&) = default;
   };
 
-  StepByStep(const models::LlmStep& law, const BatchingLimits& limits)
-      : law_(law), limits_(limits) {}
+  StepByStep(const models::LlmStep& law, const BatchingLimits& limits,
+             const scenarios::PromptBlocks* blocks = nullptr)
+      : law_(law), limits_(limits) {
+    if (blocks != nullptr) prefixes_.emplace(*blocks);
+  }
 
   // REQUIRES: arrivals in order of time.
   std::vector<Outcome> run(const std::vector<LlmRequest>& arrivals) {
@@ -39,6 +45,7 @@ class StepByStep {
 
   std::int64_t preemptions = 0;
   std::int64_t steps = 0;
+  std::int64_t found = 0;
 
  private:
   struct Sequence {
@@ -53,9 +60,15 @@ class StepByStep {
   };
 
   std::int64_t reserved() const {
-    std::int64_t sum = 0;
-    for (const Sequence& sequence : running_) sum += sequence.reserved;
+    std::int64_t sum = prefixes_ ? prefixes_->used() : 0;
+    for (const Sequence& sequence : running_) sum += sequence.reserved - shared(sequence);
     return sum;
+  }
+  std::int64_t shared(const Sequence& sequence) const {
+    return prefixes_ ? prefixes_->tokens(sequence.request.prompt) : 0;
+  }
+  std::int64_t places(const Sequence& sequence) const {
+    return prompt(sequence) - (prefixes_ ? prefixes_->used(sequence.request.prompt) : 0);
   }
   static std::int64_t prompt(const Sequence& sequence) {
     return sequence.request.input_tokens + sequence.answered;
@@ -84,27 +97,41 @@ class StepByStep {
     for (Sequence& sequence : running_) {
       if (!sequence.prefilled) take_chunk(sequence, budget);
     }
+    if (prefixes_) prefixes_->shrink(limits_.cache_tokens - reserved());
     const auto most =
         static_cast<std::size_t>(std::min(limits_.max_sequences, limits_.max_batched_tokens));
     while (preemptions == preempted_before && budget > 0 && !waiting_.empty() &&
            running_.size() < most &&
-           reserved() + prompt(waiting_.front()) <= limits_.cache_tokens) {
+           reserved() + places(waiting_.front()) <= limits_.cache_tokens) {
       Sequence next = waiting_.front();
       waiting_.pop_front();
+      const bool is_new = next.started == kNever;
       next.started = std::min(next.started, now_);
       next.reserved = prompt(next);
-      next.cached = std::min<std::int64_t>(
-          static_cast<std::int64_t>(limits_.prefix_reuse * next.request.input_tokens),
-          prompt(next) - 1);
+      next.cached = reuse(next);
+      if (is_new) found += next.cached;
       take_chunk(next, budget);
       running_.push_back(next);
+      if (prefixes_) prefixes_->shrink(limits_.cache_tokens - reserved());
     }
     execute();
+  }
+
+  std::int64_t reuse(const Sequence& next) {
+    const std::int64_t most = prompt(next) - 1;
+    if (!prefixes_) {
+      return std::min(static_cast<std::int64_t>(limits_.prefix_reuse * next.request.input_tokens),
+                      most);
+    }
+    const std::int64_t there = std::min(prefixes_->found(next.request.prompt), most);
+    prefixes_->use(next.request.prompt);
+    return there / limits_.block_size * limits_.block_size;
   }
 
   void throw_out() {
     Sequence last = running_.back();
     running_.pop_back();
+    if (prefixes_) prefixes_->leave(last.request.prompt, last.cached);
     last.reserved = 0;
     last.cached = 0;
     last.chunk = 0;
@@ -144,6 +171,7 @@ class StepByStep {
       if (sequence.prefilled && sequence.answered == sequence.request.output_tokens) {
         outcomes_.push_back(
             {sequence.request.ticket, sequence.started, sequence.first_token, now_});
+        if (prefixes_) prefixes_->leave(sequence.request.prompt, sequence.cached);
       } else {
         stay.push_back(sequence);
       }
@@ -158,6 +186,7 @@ class StepByStep {
   std::deque<Sequence> waiting_;
   std::vector<Sequence> running_;
   std::vector<Outcome> outcomes_;
+  std::optional<TokenCache> prefixes_;
 };
 
 }  // namespace slicewise::sim

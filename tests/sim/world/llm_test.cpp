@@ -1,4 +1,6 @@
 // What a language model becomes on each kind of domain.
+#include <memory>
+
 #include <gtest/gtest.h>
 
 #include "../demo.hpp"
@@ -51,6 +53,49 @@ scenarios::Workload chat_on(int gpus, const char* model) {
   scenarios::Workload w = chat_of(model);
   w.pod.extended.front().count = gpus;
   return w;
+}
+
+scenarios::Traffic replaying_blocks() {
+  scenarios::RequestTrace trace;
+  trace.has_tokens = true;
+  trace.rows = {{Duration{}, 600, 10, 1}};
+  trace.blocks =
+      std::make_shared<const scenarios::PromptBlocks>(scenarios::PromptBlocks{512, {0, 0}});
+  scenarios::Traffic traffic;
+  traffic.shape = trace;
+  return traffic;
+}
+
+TEST(LlmWorld, PromptsAreOfTheTraceOrOfThePrefixesTheyShare) {
+  scenarios::Workload w = chat_of("llama-3-8b-fp16/a10g");
+  EXPECT_FALSE(world_of("g5.xlarge", w).workloads[0].prompts);
+  w.llm->shared_prefix = scenarios::SharedPrefix{300, 1, 4};
+  EXPECT_EQ(world_of("g5.xlarge", w).workloads[0].prompts->before.size(), 5U);
+  EXPECT_EQ(world_of("g5.xlarge", w).workloads[0].prompts->tokens, 300);
+  w.llm->shared_prefix.reset();
+  w.traffic = replaying_blocks();
+  EXPECT_FALSE(world_of("g5.xlarge", w).workloads[0].prompts) << "its prompts are drawn";
+  w.llm->input.reset();
+  w.llm->output.reset();
+  EXPECT_EQ(world_of("g5.xlarge", w).workloads[0].prompts->tokens, 512);
+  w.llm->prefix_caching = false;
+  EXPECT_FALSE(world_of("g5.xlarge", w).workloads[0].prompts);
+}
+
+TEST(LlmWorld, WhatIsFoundIsSimulatedOrSaid) {
+  scenarios::Workload w = chat_of("llama-3-8b-fp16/a10g");
+  w.traffic = replaying_blocks();
+  w.llm->input.reset();
+  w.llm->output.reset();
+  w.llm->prefix_reuse = 0.3;
+  Diagnostics found = errors_of("g5.xlarge", w);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].message.find("prefixReuse, and a trace"), std::string::npos);
+  w.llm->prefix_reuse = 0;
+  w.llm->shared_prefix = scenarios::SharedPrefix{300, 1, 4};
+  found = errors_of("g5.xlarge", w);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].message.find("sharedPrefix, and a trace"), std::string::npos);
 }
 
 // Four times the memory for the cache, less what the weights leave more of each.

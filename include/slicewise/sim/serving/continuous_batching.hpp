@@ -2,11 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "slicewise/models/llm_step.hpp"
+#include "slicewise/scenarios/serving.hpp"
+#include "slicewise/sim/serving/prefix_cache.hpp"
 #include "slicewise/units.hpp"
 
 namespace slicewise::sim {
@@ -51,7 +55,8 @@ struct LlmRequest {
   TimePoint arrived;
   std::int32_t input_tokens = 1;
   std::int32_t output_tokens = 1;
-  std::uint32_t ticket = 0;  // the caller's
+  std::uint32_t ticket = 0;       // the caller's
+  PrefixCache::Block prompt = 0;  // the last whole block of the prompt that is known
 };
 
 struct LlmAnswer {
@@ -66,6 +71,7 @@ struct BatchingLimits {
   int max_batched_tokens = 2048;  // of a step: decoded and prefilled
   std::int64_t cache_tokens = 0;  // size of the KV pool
   double prefix_reuse = 0;        // share of a prompt's tokens whose keys and values are known
+  int block_size = 16;            // tokens of prompts are found in whole blocks
 };
 
 // The scheduler of one server of a language model with continuous batching and chunked prefill, as
@@ -80,8 +86,10 @@ struct BatchingLimits {
 // of the queue and prefill their prompt and what they had answered again. No request is admitted in
 // a step that threw one out. The first token comes with the end of the step that ends the prefill;
 // a request leaves with the end of the step of its last token. Reused prefixes shorten the prefill,
-// not what it holds. The pool has no blocks: up to 15 tokens per sequence less than vLLM's.
-// Attention reads the whole cache of each sequence of a step.
+// not what it holds; so do blocks of prompts that the pool still has (PrefixCache), which requests
+// share. A sequence that was thrown out finds its prompt, but not what it had answered. The pool
+// has no blocks of its own: up to 15 tokens per sequence less than vLLM's. Attention reads the
+// whole cache of each sequence of a step.
 //
 // Pieces. While no prompt is prefilled and nobody leaves, steps are alike but for the cache that
 // they read, which grows by one token per sequence: any number of them is one piece with a length
@@ -102,9 +110,11 @@ class ContinuousBatching {
     Duration work;
   };
 
-  // REQUIRES: limits are positive, prefix_reuse in [0, 1]. More sequences than tokens in a step
-  // cannot run.
-  ContinuousBatching(const models::LlmStep& law, const BatchingLimits& limits);
+  // Without `blocks` the pool keeps nothing of what has left.
+  // REQUIRES: limits are positive, prefix_reuse in [0, 1], 0 when there are blocks, and every
+  // request's prompt is of these. More sequences than tokens in a step cannot run.
+  ContinuousBatching(const models::LlmStep& law, const BatchingLimits& limits,
+                     std::shared_ptr<const scenarios::PromptBlocks> blocks = nullptr);
 
   // Whether the pool could ever hold it. vLLM refuses requests beyond its longest sequence.
   bool fits(const LlmRequest& request) const;
@@ -145,10 +155,18 @@ class ContinuousBatching {
     forget();
   }
 
+  // Of a prompt, in tokens, that the pool has now.
+  std::int64_t found(PrefixCache::Block prompt) const {
+    return prefixes_ ? prefixes_->found(prompt) : 0;
+  }
+
   std::int64_t cache_size() const { return limits_.cache_tokens; }
   std::int64_t cache_held() const { return held_; }          // tokens
   std::int64_t cache_peak() const { return peak_; }          // tokens, so far
   std::int64_t preemptions() const { return preemptions_; }  // so far
+  // Of prompts that were taken in so far, and of these those that were found in the pool.
+  std::int64_t prompt_tokens() const { return prompt_tokens_; }
+  std::int64_t found_tokens() const { return found_tokens_; }
 
  private:
   struct Sequence {
@@ -159,6 +177,7 @@ class ContinuousBatching {
     std::int32_t cached = 0;    // of it, and of the answer
     std::int32_t chunk = 0;     // of the prompt, prefilled in the step under way
     std::int32_t answered = 0;  // output tokens
+    std::int32_t shared = 0;    // tokens of the prompt's known blocks
     double work_ticks = 0;
 
     bool decodes() const { return cached >= prompt; }
@@ -168,13 +187,15 @@ class ContinuousBatching {
   Duration work_of(std::int64_t steps) const;
   std::int64_t decoding() const;
   std::int64_t free_places() const { return limits_.cache_tokens - held_; }
-  std::int64_t next_prompt() const;
+  std::int64_t next_places() const;
   bool room_for_next() const;
   bool make_room();
   void preempt_last();
   std::int64_t prefill(TimePoint now, std::int64_t budget, bool admits);
   std::int64_t continue_prompt(std::int64_t budget);
   void admit(TimePoint now);
+  void hold(Sequence& sequence);
+  void let_go(const Sequence& sequence);
   void plan(std::int64_t decodes, std::int64_t prefilled);
   void progress(Sequence& sequence, TimePoint now, double ticks_per_token);
   void forget();
@@ -193,6 +214,9 @@ class ContinuousBatching {
   std::int64_t held_ = 0;           // places of the pool
   std::int64_t peak_ = 0;
   std::int64_t preemptions_ = 0;
+  std::int64_t prompt_tokens_ = 0;
+  std::int64_t found_tokens_ = 0;
+  std::optional<PrefixCache> prefixes_;
 };
 
 }  // namespace slicewise::sim
