@@ -26,6 +26,8 @@ frame: pandas.DataFrame = r.workloads.to_pandas()
 best = s.plan(instances=["g5.xlarge"]).options[0]["monthlyUsd"]
 factor: float | None = s.max_load(precision=0.05).factor
 replayed = slicewise.replay(frame, instances="p4d.24xlarge=10", sharing=["mps:4"])
+advice: slicewise.Advice = slicewise.advise("pods.json", instances=["g5.xlarge"], set={"seed": 7})
+cheapest = advice.options[0]["monthlyUsd"]
 with_own = s.with_(catalogue=slicewise.calibrate("m.csv").profiles)
 if not r.verdict:
     print(r.verdict.reasons)
@@ -52,7 +54,7 @@ def offered(stub):
 
 # Flags that Python has no keyword for: what is read and written are values, settings are with_().
 NOT_KEYWORDS = {"help", "file", "set", "output", "out", "junit", "catalogue", "prices", "color", "quiet", "chart",
-                "candidate"}
+                "candidate", "replace"}
 OTHER_WORDS = {"replications": "seeds", "no-split": "split", "no-headroom": "headroom", "no-flips": "flips",
                "from": "from_"}
 
@@ -64,7 +66,8 @@ class Types(unittest.TestCase):
                                ("max-load", of.max_load), ("neighbours", of.neighbours),
                                ("sensitivity", of.sensitivity), ("export", of.export),
                                ("report", of.report), ("check", slicewise.check),
-                               ("calibrate", slicewise.calibrate), ("replay", slicewise.replay)):
+                               ("calibrate", slicewise.calibrate), ("replay", slicewise.replay),
+                               ("advise", slicewise.advise)):
             shown = run(verb, "--help").stdout
             flags = set(re.findall(r"^ +(?:-\w,)?--([\w-]+)", shown, re.MULTILINE))
             flags |= set(re.findall(r"--([\w-]+)", shown.split("Common flags")[-1]))

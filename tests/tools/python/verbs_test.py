@@ -61,6 +61,33 @@ class SameBytes(unittest.TestCase):
                  ("sensitivity", "--vary", "traffic", "--break-evens", "0"))):
             self.assertEqual(made.json, program(words[0], "-f", SHARED, *words[1:], *two), words)
 
+    def test_advice(self):
+        pods = "scenarios/examples/logs/kubectl.json"
+        prices = {"date": "2026-01-31", "prices": [
+            {"instanceType": "g4dn.xlarge", "region": "us-east-1", "usdPerHour": 0.25, "source": "a test"}]}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "prices.json")
+            path.write_text(json.dumps(prices), encoding="utf-8")
+            for given, words in (({}, []), ({"prices": slicewise.Text(str(path), path.read_text(encoding="utf-8"))},
+                                            ["--prices", str(path)])):
+                advice = pathlib.Path(folder, f"advice{len(words)}")
+                told = run("advise", "-f", pods, "--instances", "g4dn.xlarge", "--replications", "1", "--no-flips",
+                           "--set", "seed=7", "--out", str(advice), *words)
+                self.assertEqual(told.returncode, 0, told.stderr)
+                if given:
+                    path.unlink()
+                made = slicewise.advise(pods, instances=["g4dn.xlarge"], seeds=1, flips=False, set={"seed": 7}, **given)
+                there = {str(file.relative_to(advice)): file.read_text(encoding="utf-8")
+                         for file in advice.rglob("*") if file.is_file()}
+                self.assertEqual(sorted(made), sorted(there))
+                self.assertIn("report.html", made)
+                for name, text in there.items():
+                    self.assertEqual(made[name], text, name)
+                self.assertEqual(made.options[0]["monthlyUsd"], json.loads(there["plan.json"])["options"][0]["monthlyUsd"])
+                self.assertEqual(made.scenario.text, there["scenario.yaml"])
+        with self.assertRaises(slicewise.FileUnreadable):
+            slicewise.advise("absent.json")
+
     def test_other_formats(self):
         made = slicewise.load(SHARED).run(seeds=2)
         for word, text in (("table", made.table()), ("wide", made.table(wide=True)),

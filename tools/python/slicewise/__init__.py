@@ -9,6 +9,7 @@ run in several threads at a time; Ctrl-C raises Interrupted with what had been s
 """
 
 from ._engine import VERSION as __version__
+from .cluster import Advice, advise
 from .documents import (Comparison, Document, Files, MaxLoad, Neighbours, Plan, Replay, Result,
                         Sensitivity, Verdict)
 from .errors import (Diagnostic, FileUnreadable, InputError, InternalError, Interrupted, SlicewiseError,
@@ -22,11 +23,11 @@ from .sweeps import Sweep, sweep
 from .tables import Table
 
 __all__ = [
-    "Calibration", "Check", "Comparison", "Diagnostic", "Document", "FileUnreadable", "Files",
+    "Advice", "Calibration", "Check", "Comparison", "Diagnostic", "Document", "FileUnreadable", "Files",
     "ImportedScenario", "InputError", "InternalError", "Interrupted", "MaxLoad", "Neighbours", "Plan",
     "Replay", "Result", "Scenario", "Sensitivity", "SlicewiseError", "Sweep", "Table", "Text",
     "Trace",
-    "UsageError", "Verdict", "__version__", "calibrate", "check", "import_jobs", "import_k8s",
+    "UsageError", "Verdict", "__version__", "advise", "calibrate", "check", "import_jobs", "import_k8s",
     "import_openb", "import_pods", "import_prometheus", "import_requests", "import_sacct", "import_swf",
     "load", "replay", "sweep", "template",
 ]

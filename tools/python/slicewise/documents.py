@@ -116,10 +116,10 @@ class Document:
 class Files(dict[str, str]):
     """What puts a scenario in place: `Scenario.export`. Texts by path; one file alone has the path ""."""
 
-    def __init__(self, answer: _engine.Answer) -> None:
-        super().__init__({"" if path == "." else path.removeprefix("./"): text.decode()
+    def __init__(self, answer: _engine.Answer, folder: str = ".") -> None:
+        super().__init__({"" if path == folder else path.removeprefix(f"{folder}/"): text.decode()
                           for path, text in answer.files.items()})
-        self._executables = {path.removeprefix("./") for path in answer.executables}
+        self._executables = {path.removeprefix(f"{folder}/") for path in answer.executables}
         #: What the program says on standard error: traps of the scenario, what was left out.
         self.messages = answer.errors
         self.diagnostics: tuple[Diagnostic, ...] = diagnostics_of(answer.diagnostics)

@@ -25,8 +25,9 @@ def _field(keyword: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
-def _yaml(value: Value) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+def setting(path: str, value: Value) -> str:
+    """As `--set` takes it: "nodePools.gpu.nodes=3"."""
+    return f"{path}={value if isinstance(value, str) else json.dumps(value)}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Scenario:
         keyword, is the field of that name of the scenario, else of its only node pool, else of its only
         workload: `with_(nodes=3)`; UsageError where there are several of these, or none has it."""
         all_changes = {**(changes or {}), **{_field(word): value for word, value in fields.items()}}
-        settings = self.settings + tuple(f"{self._path_of(name)}={_yaml(value)}"
+        settings = self.settings + tuple(setting(self._path_of(name), value)
                                          for name, value in all_changes.items())
         changed = dataclasses.replace(self, settings=settings,
                                       catalogues=self.catalogues + sources_of(catalogue),

@@ -92,6 +92,7 @@ class Workshop {
       : flags_(flags),
         stop_(catch_interrupt()),
         progress_(command.progress, flags.quiet, "simulations", Progress::Total::Grows) {
+    if (const Host* const outer = current_host()) host_.files = outer->files;
     host_.progress = [this](std::int64_t done, std::int64_t total, std::string_view) {
       if (stop_.load()) host_.interrupted = true;
       progress_.update(done, total);
@@ -307,10 +308,8 @@ class Adviser {
     report.outputs = {fmt::format("html={}", kPage)};
     report.jobs = command_.jobs;
     report.limits = command_.limits;
-    report.prices = command_.prices;
-    note_failure(workshop_.run(report));
-    command("report", fmt::format("{} -o html={}{}", kPlan, kPage,
-                                  command_.prices.empty() ? "" : " --prices " + command_.prices));
+    note_failure(workshop_.run(report));  // the plan says with which prices
+    command("report", fmt::format("{} -o html={}", kPlan, kPage));
   }
 
   void write_configuration() {
