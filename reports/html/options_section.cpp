@@ -58,12 +58,12 @@ HtmlCell tightest_cell(const ShownOption& option) {
 }
 
 HtmlCell share_cell(const ShownOption& option) {
-  const OptionFigure share = limit_share_of(option);
+  const charts::UpwardsFigure share = limit_share_of(option);
   if (!share.value) return {"–", std::nullopt, ""};
-  if (*share.value > kNothingDone) {
+  if (*share.value > charts::kNothingDone) {
     return {nothing_seen(*option.tightest()) ? "never met" : ">999×", share.value, "bad"};
   }
-  return {limit_share_text(*share.value), share.value, *share.value > 1 ? "bad" : ""};
+  return {charts::limit_share_text(*share.value), share.value, *share.value > 1 ? "bad" : ""};
 }
 
 HtmlCell verdict_cell(const ShownOption& option, bool short_reasons) {

@@ -11,6 +11,7 @@
 #include "slicewise/sim/recording.hpp"
 
 #include "../charts/charts.hpp"
+#include "../charts/choice_chart.hpp"
 #include "../charts/svg.hpp"
 #include "html_text.hpp"
 
@@ -57,17 +58,8 @@ struct ShownOption {
 // What there is to choose from, the ranked ones first.
 std::vector<ShownOption> shown_options(const HtmlReport& report);
 
-// What is drawn upwards in the chart of options.
-struct OptionFigure {
-  std::optional<double> value;
-  std::optional<double> half_width;
-};
 // Share of its limit that the tightest objective uses up.
-OptionFigure limit_share_of(const ShownOption& option);
-// Beyond it nothing was done that could be measured.
-inline constexpr double kNothingDone = 999;
-// "37%", "12×" from ten times the limit.
-std::string limit_share_text(double share);
+charts::UpwardsFigure limit_share_of(const ShownOption& option);
 
 // The row of option `index` in the table of the first screen.
 std::string option_id(std::size_t index);

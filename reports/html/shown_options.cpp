@@ -141,10 +141,10 @@ std::vector<ShownOption> shown_options(const HtmlReport& report) {
   return options;
 }
 
-OptionFigure limit_share_of(const ShownOption& option) {
+charts::UpwardsFigure limit_share_of(const ShownOption& option) {
   const sim::PlannedObjective* worst = option.tightest();
   if (worst == nullptr) return {};
-  OptionFigure figure{worst->ratio(), std::nullopt};
+  charts::UpwardsFigure figure{worst->ratio(), std::nullopt};
   // An interval in the unit of the limit, where the share is the value over the limit.
   const auto* limit = std::get_if<Duration>(&worst->limit);
   const auto* half = worst->ci95 ? std::get_if<Duration>(&*worst->ci95) : nullptr;
@@ -152,11 +152,6 @@ OptionFigure limit_share_of(const ShownOption& option) {
     figure.half_width = static_cast<double>(half->ns) / static_cast<double>(limit->ns);
   }
   return figure;
-}
-
-std::string limit_share_text(double share) {
-  constexpr double kManyTimes = 10;
-  return share < kManyTimes ? percent_text(share) : fmt::format("{:.0f}×", share);
 }
 
 std::string option_id(std::size_t index) { return fmt::format("option-{}", index + 1); }

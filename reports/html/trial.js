@@ -3,14 +3,14 @@
   const at = (id) => document.getElementById(id);
   const input = JSON.parse(at('trial-input').textContent);
   const [quick, thorough] = [new Slicewise(), new Slicewise()];
-  const scenario = input.words[input.words.indexOf('-f') + 1];
+  const variant = () => input.variants[at('trial-variant').value];
   const say = (words) => { at('trial-said').textContent = words; };
-  let base;  // of the variant: its scenario by itself, and what it gives as it was
+  let base;  // of the variant: what it gives as it was
   let moves = 0;
 
   const written = (control) => Number(Number(control.now).toPrecision(6)) + control.unit;
   // Prices that were given in a file are as they are.
-  const controls = () => (input.controls[at('trial-variant').value] ?? [])
+  const controls = () => variant().controls
     .filter(({ price }) => !price || !input.words.includes('--prices'));
   const moved = () => controls().filter((control) => control.now !== control.value);
 
@@ -31,8 +31,8 @@
 
   // `verb` of the variant's scenario with what was moved.
   const ask = (engine, verb, { words, files }, rest) => engine.call(
-    [verb, '-f', scenario, ...base.words, ...words, ...rest, '-q'],
-    { ...input.files, [scenario]: base.scenario, ...files });
+    [verb, '-f', input.file, ...input.words, ...words, ...rest, '-q'],
+    { ...input.files, [input.file]: variant().text, ...files });
 
   async function run(engine, change, replications) {
     const answer = await ask(engine, 'run', change,
@@ -41,24 +41,26 @@
     return answer;
   }
 
-  const names = { options: 'Cost against what it does', latency: 'Latency' };
-  const charts = (answer) => Object.keys(answer.renderings)
-    .filter((name) => /^(options|latency-\d+)\.svg$/.test(name)).sort().reverse();
+  function figure(words, drawing) {
+    const element = document.createElement('figure');
+    const caption = document.createElement('figcaption');
+    const picture = new Image();
+    caption.textContent = words;
+    picture.alt = words;
+    picture.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(drawing);
+    element.append(caption, picture);
+    return element;
+  }
 
-  // Before and after, side by side.
-  function draw(answer) {
-    at('trial-charts').replaceChildren(...charts(answer).flatMap((name) =>
-      [['before', base.answer], ['after', answer]].filter(([, from]) => from.renderings[name])
-        .map(([when, from]) => {
-          const figure = document.createElement('figure');
-          const caption = document.createElement('figcaption');
-          const picture = new Image();
-          caption.textContent = `${names[name.match(/^[a-z]+/)[0]]}, ${when}`;
-          picture.alt = caption.textContent;
-          picture.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(from.renderings[name]);
-          figure.append(caption, picture);
-          return figure;
-        })));
+  // Both points in one scatter, and the latencies before and after, side by side.
+  function draw(answer, scatter) {
+    const latencies = Object.keys(answer.renderings)
+      .filter((name) => /^latency-\d+\.svg$/.test(name)).sort()
+      .flatMap((name) => [['before', base], ['after', answer]]
+        .filter(([, from]) => from.renderings[name])
+        .map(([when, from]) => figure(`Latency, ${when}`, from.renderings[name])));
+    at('trial-charts').replaceChildren(
+      ...(scatter ? [figure('Cost against what it does, before and after', scatter)] : []), ...latencies);
   }
 
   function verdict(answer) {
@@ -68,9 +70,9 @@
 
   async function show(answer, what, mine) {
     const told = await quick.call(['diff', 'before.json', 'after.json'],
-      { 'before.json': base.answer.files[''], 'after.json': answer.files[''] });
+      { 'before.json': base.files[''], 'after.json': answer.files[''] });
     if (mine !== moves) return;
-    draw(answer);
+    draw(answer, told.renderings['difference.svg']);
     at('trial-changes').textContent = told.files[''] || failed(told);
     say(`${verdict(answer)} ${what}`);
   }
@@ -97,7 +99,7 @@
       try {
         const answer = await run(quick, change, 1);
         const took = Math.round(performance.now() - began);
-        await show(answer, `One of ${input.replications} replications, in ${took} ms; all of them follow.`, mine);
+        await show(answer, `One of ${variant().replications} replications, in ${took} ms; all of them follow.`, mine);
         at('trial').dataset.took = took;
       } catch (problem) {
         refuse(problem, mine);
@@ -105,7 +107,7 @@
     } while (mine !== moves);
     working = false;
     try {
-      await show(await run(thorough, change, input.replications),
+      await show(await run(thorough, change, variant().replications),
         'All replications: as certain as the figures above.', mine);
     } catch (problem) {
       refuse(problem, mine);
@@ -137,16 +139,18 @@
     base = undefined;
     build();
     say('The simulator starts.');
-    const told = await quick.call(['export', ...input.words, '--variant', at('trial-variant').value,
-      '--to', 'scenario', '-q'], input.files);
-    if (!told.files['']) throw new Error(failed(told));
-    const prices = input.words.indexOf('--prices');
-    base = { scenario: told.files[''], words: prices < 0 ? [] : input.words.slice(prices, prices + 2) };
-    base.answer = await run(quick, { words: [], files: {} }, input.replications);
-    if (mine !== moves) return follow();
-    draw(base.answer);
+    const chosen = variant();
+    const answer = await run(quick, { words: [], files: {} }, chosen.replications);
+    if (chosen !== variant()) return;
+    base = answer;
+    if (mine !== moves) {
+      follow();
+      return;
+    }
+    const unmoved = await quick.call(['diff', 'before.json', 'before.json'], { 'before.json': base.files[''] });
+    draw(base, unmoved.renderings['difference.svg']);
     at('trial-changes').textContent = 'Nothing was moved.';
-    say('Ready.');
+    say(`Ready. ${verdict(base)}`);
   }
 
   const begin = () => start().catch((problem) => say(`The simulator does not start: ${problem.message}`));

@@ -87,7 +87,7 @@ void add_workload(const scenarios::Workload& workload,
 }
 
 json controls_of(const HtmlReport& report, std::size_t index) {
-  const scenarios::Scenario& scenario = report.engine->variants[index];
+  const scenarios::Scenario& scenario = report.engine->variants[index].scenario;
   const sim::World& world = report.worlds[index];
   json controls = json::array();
   for (const scenarios::NodePool& pool : scenario.node_pools) {
@@ -108,7 +108,8 @@ json controls_of(const HtmlReport& report, std::size_t index) {
 
 Markup trial_section(const HtmlReport& report) {
   if (!report.engine) return "";
-  const sim::VariantResult* best = best_variant(report.result);
+  const sim::VariantResult* best =
+      report.plan ? report.result.variants.data() : best_variant(report.result);
   std::string variants;
   for (const sim::VariantResult& variant : report.result.variants) {
     variants += fmt::format("<option{}>{}</option>", &variant == best ? " selected" : "",
@@ -119,8 +120,10 @@ Markup trial_section(const HtmlReport& report) {
       "<p class=\"js\">The simulator is in this page: move something, and it simulates again, "
       "first "
       "one replication, then all. Nothing leaves the page.</p>\n<noscript><p>That needs "
-      "JavaScript.</p></noscript>\n<div class=\"js\">\n<p><label>Variant <select "
-      "id=\"trial-variant\">" +
+      "JavaScript.</p></noscript>\n<div class=\"js\">\n<p><label>" +
+          std::string(report.plan ? "Option" : "Variant") +
+          " <select "
+          "id=\"trial-variant\">" +
           variants +
           "</select></label> <button type=\"button\" id=\"trial-reset\">As it was</button> <button "
           "type=\"button\" id=\"trial-copy\">Copy the YAML</button></p>\n<div "
@@ -133,19 +136,23 @@ Markup trial_section(const HtmlReport& report) {
 
 std::string trial_scripts(const HtmlReport& report) {
   if (!report.engine) return "";
-  json trial{{"words", report.engine->words},
-             {"runWords", report.engine->run_words},
-             {"replications", report.result.stamp.replications},
+  const EngineInside& engine = *report.engine;
+  json trial{{"file", engine.file},
+             {"words", engine.words},
+             {"runWords", engine.run_words},
              {"priceDate", report.result.stamp.price_date},
-             {"files", report.engine->files}};
-  for (std::size_t v = 0; v < report.engine->variants.size(); ++v) {
-    trial["controls"][report.engine->variants[v].name] = controls_of(report, v);
+             {"files", engine.files}};
+  for (std::size_t v = 0; v < engine.variants.size(); ++v) {
+    trial["variants"][report.result.variants[v].name] = {
+        {"text", engine.variants[v].text},
+        {"replications", engine.variants[v].scenario.replications},
+        {"controls", controls_of(report, v)}};
   }
   return fmt::format(
       "<script type=\"application/json\" id=\"trial-input\">{}</script>\n<script>\n{}</script>\n"
       "<script>\n{}</script>\n",
-      embedded_json(trial.dump(-1, ' ', false, json::error_handler_t::replace)),
-      report.engine->script, page_files::trial_js());
+      embedded_json(trial.dump(-1, ' ', false, json::error_handler_t::replace)), engine.script,
+      page_files::trial_js());
 }
 
 }  // namespace slicewise::reports::html

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 
-const folder = resolve(process.argv[2], 'tools/web');
-const make = createRequire(import.meta.url)(join(folder, 'engine.js'));
+const folder = resolve(process.argv[2]);
+const make = createRequire(import.meta.url)(join(folder, 'tools/web/engine.js'));
 const engine = await make({ wasmBinary: readFileSync(join(folder, 'engine.wasm')) });
 const utf8 = new TextEncoder();
 

@@ -1,21 +1,15 @@
-// A page of `slicewise report --interactive` in Chromium, held to the program.
+// The page of `slicewise report --interactive` about a scenario in Chromium, held to the program.
 //   node trial.mjs CHROMIUM PAGE EXPECTED    EXPECTED: a file of JSON with what the program says
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { open as openPage, overflow, phone, violations } from './chromium.mjs';
+import { overflow, phone, violations } from './chromium.mjs';
+import { changesOf, openTrial, settled } from './trial_page.mjs';
 
 const [path, expected] = process.argv.slice(3);
 const { changes, scenario } = JSON.parse(readFileSync(expected, 'utf8'));
 
-async function open(options = {}) {
-  const opened = await openPage(path, { makes: /^(blob:|data:)/, ...options });
-  opened.page.setDefaultTimeout(60_000);
-  await opened.page.locator('#trial-said', { hasText: 'Ready.' }).waitFor();
-  return opened;
-}
-
-const settled = (page) => page.locator('#trial-said', { hasText: 'All replications' }).waitFor();
+const open = (options) => openTrial(path, options);
 
 test('each slider moves by keyboard and is simulated; the figures are those of the program', async () => {
   const { page, wrong, close } = await open({ permissions: ['clipboard-read', 'clipboard-write'] });
@@ -39,10 +33,15 @@ test('each slider moves by keyboard and is simulated; the figures are those of t
   await page.keyboard.press('ArrowRight');
   await settled(page);
   assert.match(await page.locator('#trial-said').textContent(), /^✓ It stands\./);
-  const shown = await page.locator('#trial-changes').textContent();
-  assert.equal(shown.split('\nSETTING')[0].split('\n').slice(1).join('\n'), changes);
-  assert.equal(await page.locator('#trial-charts img').evaluateAll(
-    (pictures) => pictures.filter((picture) => picture.complete && picture.naturalWidth > 0).length), 4);
+  assert.equal(await changesOf(page), changes);
+  // One scatter with both points, and latency before and after.
+  assert.deepEqual(await page.locator('#trial-charts img').evaluateAll(
+    (pictures) => pictures.filter((picture) => picture.complete && picture.naturalWidth > 0)
+      .map((picture) => picture.alt)),
+  ['Cost against what it does, before and after', 'Latency, before', 'Latency, after']);
+  const scatter = decodeURIComponent(await page.locator('#trial-charts img').first().getAttribute('src'));
+  assert.deepEqual([...scatter.matchAll(/<title>[^<]*, (before|after): \$/g)].map(([, when]) => when),
+    ['before', 'after']);
   await page.locator('#trial-copy').click();
   await page.locator('#trial-said', { hasText: 'Copied' }).waitFor();
   const copied = await page.evaluate(() => navigator.clipboard.readText());

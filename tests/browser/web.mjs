@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { open as openPage, overflow, phone, violations } from './chromium.mjs';
 
 const [path, expected] = process.argv.slice(3);
-const { csv, plan, findings, trace, replayed } = JSON.parse(readFileSync(expected, 'utf8'));
+const { csv, jobs, plan, findings, trace, replayed } = JSON.parse(readFileSync(expected, 'utf8'));
 
 async function open(options = {}) {
   const opened = await openPage(path, { makes: /^(blob:|about:|data:)/, ...options });
@@ -20,6 +20,20 @@ const shown = async (page) => (await page.locator('#table').textContent()).repla
 const exited = (page) => page.locator('#said', { hasText: /^Exit code/ }).waitFor();
 const idle = (page) => page.locator('#answer[aria-busy=false]').waitFor();
 
+test('one click answers the example that the page opens with', async () => {
+  const { page, wrong, close } = await open();
+  await page.locator('[data-verb=run]').click();
+  await exited(page);
+  await idle(page);
+  await page.locator('#format').selectOption('csv');
+  assert.equal(await shown(page), csv);
+  await page.locator('#files').setInputFiles([{ name: 'own.yaml', mimeType: 'text/plain', buffer: Buffer.from('a: 1') }]);
+  await page.waitForFunction(() => document.getElementById('name').value === 'own.yaml');
+  assert.deepEqual(await page.locator('#chosen option').allTextContents(), ['own.yaml']);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
 test('an example by keyboard alone: figures of the program, and its report', async () => {
   const { page, wrong, close } = await open();
   const tabTo = async (id) => {
@@ -31,16 +45,16 @@ test('an example by keyboard alone: figures of the program, and its report', asy
   };
   await tabTo('start');
   // What typing chooses in a select: the option that begins so.
-  await page.keyboard.type('shared-inference');
+  await page.keyboard.type('aws-cifar10.yaml');
   await page.keyboard.press('Tab');
-  await page.waitForFunction(() => document.getElementById('text').value.includes('kind: Scenario'));
+  await page.waitForFunction(() => document.getElementById('name').value === 'aws-cifar10.yaml');
   await tabTo('run');
   await page.keyboard.press('Enter');
   await exited(page);
   await idle(page);
-  assert.equal(await page.locator('#said').textContent().then((text) => text.split(',')[0]), 'Exit code 0');
+  assert.equal(await page.locator('#said').textContent().then((text) => text.split(',')[0]), 'Exit code 6');
   await page.locator('#format').selectOption('csv');
-  assert.equal(await shown(page), csv);
+  assert.equal(await shown(page), jobs);
   const report = page.frameLocator('#report');
   await report.locator('#verdict h2').waitFor();
   await report.locator('.scripted').waitFor({ state: 'attached' });  // its script runs

@@ -2,6 +2,7 @@
 which builds it (SLICEWISE_WEB: where)."""
 
 import base64
+import html
 import json
 import os
 import pathlib
@@ -97,10 +98,6 @@ class SameBytes(unittest.TestCase):
 
 class Page(unittest.TestCase):
     def test_page(self):
-        chromium = shutil.which("chromium")
-        if not chromium:
-            skip_without("chromium")
-        install_modules()
         self.assertLess((web() / "slicewise.html").stat().st_size, LARGEST_PAGE)
         shared = EXAMPLES + "shared-inference.yaml"
         manifests = [EXAMPLES + "cluster/values.yaml", EXAMPLES + "cluster/pods.yaml"]
@@ -112,6 +109,7 @@ class Page(unittest.TestCase):
             subprocess.run(f"gzip -n <{ROOT / LOGS}/team-trace.csv >{trace}", shell=True, check=True)
             expected = {
                 "csv": run("run", "-f", shared, "-o", "csv").stdout,
+                "jobs": run("run", "-f", EXAMPLES + "aws-cifar10.yaml", "-o", "csv").stdout,
                 "plan": run("plan", "-f", shared, "--instances", "g4dn.xlarge", "--variant", "shared",
                             "--replications", "2", "-o", "csv").stdout,
                 "findings": {
@@ -121,40 +119,68 @@ class Page(unittest.TestCase):
                 "trace": {"name": trace.name, "base64": base64.b64encode(trace.read_bytes()).decode()},
                 "replayed": run("replay", "-f", trace.name, "--instances", "p4d.24xlarge=2", "--sharing",
                                 "exclusive,time-slicing:4,mps:4", "-o", "csv", cwd=folder).stdout}
-            (folder / "expected.json").write_text(json.dumps(expected), encoding="utf-8")
-            checked = subprocess.run(
-                ["node", "web.mjs", chromium, str(web() / "slicewise.html"), str(folder / "expected.json")],
-                cwd=HERE, capture_output=True, text=True, timeout=600, check=False)
-            self.assertEqual(checked.returncode, 0, checked.stdout[-8000:] + checked.stderr)
+            page = folder / "slicewise.html"
+            shutil.copy(web() / page.name, page)
+            self.check_page("web.mjs", page, expected)
 
-    def test_report_that_simulates(self):
+    def write_page(self, path, *words):
+        written = run("report", *words, "--interactive", "--engine", str(web() / "slicewise-engine.js"), "-o",
+                      f"html={path}")
+        self.assertEqual(written.returncode, 0, written.stderr)
+        self.assertLess(path.stat().st_size, LARGEST_PAGE)
+        return path
+
+    def moved(self, scenario, setting, *flags):
+        """What the page does of a scenario, by the program: figures before and after, and the scenario as moved."""
+        documents = []
+        for words in ([], ["--set", setting]):
+            documents.append(scenario.with_name(f"{len(documents)}.json"))
+            run("run", "-f", str(scenario), *words, *flags, "-o", "json", "--out", str(documents[-1]), "-q")
+        told = run("diff", *map(str, documents), env={"LC_ALL": "C.UTF-8"}).stdout
+        return {"changes": told.split("\nSETTING")[0].split("\n", 1)[1],
+                "scenario": run("export", "-f", str(scenario), "--set", setting, "--to", "scenario").stdout.split("\n", 1)[1]}
+
+    def check_page(self, test, page, expected):
         chromium = shutil.which("chromium")
         if not chromium:
             skip_without("chromium")
         install_modules()
+        told = page.with_name("expected.json")
+        told.write_text(json.dumps(expected), encoding="utf-8")
+        checked = subprocess.run(["node", test, chromium, str(page), str(told)], cwd=HERE, capture_output=True,
+                                 text=True, timeout=600, check=False)
+        self.assertEqual(checked.returncode, 0, checked.stdout[-8000:] + checked.stderr)
+
+    def test_report_that_simulates(self):
         shared = EXAMPLES + "shared-inference.yaml"
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
-            written = run("report", shared, "--interactive", "--engine", str(web() / "slicewise-engine.js"), "-o",
-                          f"html={folder / 'trial.html'}")
-            self.assertEqual(written.returncode, 0, written.stderr)
-            self.assertLess((folder / "trial.html").stat().st_size, LARGEST_PAGE)
-            # What the page does, by the program: the scenario of the variant, as it was and with two nodes.
-            scenario, documents = folder / "scenario.yaml", []
+            page = self.write_page(folder / "trial.html", shared)
+            scenario = folder / "scenario.yaml"
             scenario.write_text(run("export", "-f", shared, "--variant", "shared", "--to", "scenario").stdout,
                                 encoding="utf-8")
-            for moved in ([], ["--set", "nodePools.t4.nodes=2"]):
-                documents.append(folder / f"{len(documents)}.json")
-                run("run", "-f", str(scenario), *moved, "-o", "json", "--out", str(documents[-1]), "-q")
-            expected = {
-                "changes": run("diff", *map(str, documents), env={"LC_ALL": "C.UTF-8"}).stdout.split("\nSETTING")[0].split("\n", 1)[1],
-                "scenario": run("export", "-f", str(scenario), "--set", "nodePools.t4.nodes=2", "--to",
-                                "scenario").stdout.split("\n", 1)[1]}
-            (folder / "expected.json").write_text(json.dumps(expected), encoding="utf-8")
-            checked = subprocess.run(
-                ["node", "trial.mjs", chromium, str(folder / "trial.html"), str(folder / "expected.json")],
-                cwd=HERE, capture_output=True, text=True, timeout=600, check=False)
-            self.assertEqual(checked.returncode, 0, checked.stdout[-8000:] + checked.stderr)
+            self.check_page("trial.mjs", page, self.moved(scenario, "nodePools.t4.nodes=2"))
+
+    def test_report_on_a_plan_that_simulates(self):
+        shared = EXAMPLES + "shared-inference.yaml"
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            plan = folder / "plan.json"
+            run("plan", "-f", str(ROOT / shared), "--variant", "shared", "--instances", "g4dn.xlarge,g6.xlarge",
+                "--max-nodes", "2", "-o", "json", "--out", str(plan), "-q")
+            page = self.write_page(folder / "plan.html", str(plan))
+            trial = json.loads(re.search(r'id="trial-input">(.*?)</script>', page.read_text(encoding="utf-8"),
+                                         re.DOTALL)[1])
+            names = re.search(r'<select id="trial-variant">(.*?)</select>', page.read_text(encoding="utf-8"))[1]
+            names = [html.unescape(name) for name in re.findall(r"<option[^>]*>(.*?)</option>", names)]
+            scenario = folder / "scenario.yaml"
+            scenario.write_text(run("export", "-f", f"{plan}#1", "--to", "scenario").stdout, encoding="utf-8")
+            pool = next(control["path"] for control in trial["variants"][names[0]]["controls"]
+                        if control["path"].endswith(".nodes"))
+            self.check_page("trial_plan.mjs", page, {
+                "option": names[0], "others": names[1:],
+                **self.moved(scenario, f"{pool}=2", "--replications",
+                             str(trial["variants"][names[0]]["replications"]))})
 
 
 if __name__ == "__main__":

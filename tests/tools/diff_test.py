@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 import yaml
 
@@ -53,6 +54,19 @@ class Diff(unittest.TestCase):
         comment = run("diff", self.old, self.new, "-o", "md").stdout
         self.assertTrue(comment.endswith("<!-- slicewise:shared-inference -->\n"), comment)
         self.assertIn("no difference", run("diff", self.old, self.old).stdout)
+
+    def test_a_scatter_has_both_points(self):
+        drawn = run("diff", self.old, self.new, "-o", "svg")
+        points = [title.text for title in xml.etree.ElementTree.fromstring(drawn.stdout).iter(
+            "{http://www.w3.org/2000/svg}title") if ": $" in title.text]
+        bill = f"${json.load(open(self.new, encoding='utf-8'))['variants'][0]['cost']['per1kRequestsInSloUsd']:.6f}"
+        self.assertEqual([point.split(":")[0] for point in points], ["shared, before", "shared, after"])
+        self.assertIn(bill, points[1])
+        for path, load in ((self.old, "2"), (self.new, "3")):
+            run("max-load", *FAST, "--most", load, "-o", "json", "--out", path)
+        refused = run("diff", self.old, self.new, "-o", "svg")
+        self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+        self.assertIn("the table says what changed", refused.stderr)
 
     def test_prices_of_a_job_are_compared_where_as_many_were_finished(self):
         for path, variant in ((self.old, "before"), (self.new, "after")):

@@ -172,11 +172,14 @@ class Report(unittest.TestCase):
         self.assertIn("class Slicewise {}", result.stdout)
         given = re.search(r'id="trial-input">(.*?)</script>', result.stdout, re.DOTALL)
         trial = json.loads(given[1])
-        self.assertEqual(trial["words"], ["-f", SERVICES, "--set", "workloads.classifier.replicas=3"])
+        self.assertEqual((trial["file"], trial["words"], trial["files"]), (SERVICES, [], {}))
         self.assertEqual(trial["runWords"], ["--seed", "42"])
-        self.assertEqual(trial["replications"], 2)
-        self.assertEqual(trial["files"], {SERVICES: (ROOT / SERVICES).read_text(encoding="utf-8")})
-        moved = {control["path"]: control["value"] for control in trial["controls"]["shared"]}
+        shared = trial["variants"]["shared"]
+        self.assertEqual(shared["replications"], 2)
+        alone = run("export", "-f", SERVICES, "--variant", "shared", "--set", "workloads.classifier.replicas=3",
+                    "--to", "scenario").stdout.split("\n", 1)[1]
+        self.assertEqual(shared["text"], re.sub(r"replications: \d+", "replications: 2", alone))
+        moved = {control["path"]: control["value"] for control in shared["controls"]}
         self.assertEqual(moved, {
             "nodePools.t4.nodes": 1,
             "nodePools.t4.devicePlugin.sharing.timeSlicing.resources[0].replicas": 4,
@@ -189,6 +192,35 @@ class Report(unittest.TestCase):
         page = run("report", stored, "--interactive", "--engine", str(engine))
         self.assertEqual(page.returncode, 0, page.stderr)
         self.assertIn('id="trial-input"', page.stdout)
+
+    def test_a_plan_with_the_engine_inside_has_its_options(self):
+        engine = pathlib.Path(self.path("engine.js"))
+        version = json.loads(run("version", "-o", "json").stdout)["version"]
+        engine.write_text(f"// slicewise {version}\nclass Slicewise {{}}\n", encoding="utf-8")
+        plan = self.stored("plan.json", "plan", "-f", str(ROOT / SERVICES), "--variant", "shared", "--instances",
+                           "g4dn.xlarge", "--max-nodes", "1", "--replications", "2", "--no-headroom", "--no-flips")
+        page = run("report", plan, "--interactive", "--engine", str(engine))
+        self.assertEqual(page.returncode, 0, page.stderr)
+        trial = json.loads(re.search(r'id="trial-input">(.*?)</script>', page.stdout, re.DOTALL)[1])
+        with open(plan, encoding="utf-8") as file:
+            options = json.load(file)["options"]
+        names = list(trial["variants"])
+        self.assertEqual(len([name for name in names if name.startswith("#")]), min(5, len(options)))
+        self.assertIn("the scenario's own pools", names)
+        best = next(name for name in names if name.startswith("#1 "))
+        self.assertIn(f"<option selected>{best}</option>", page.stdout)
+        # What the page runs of an option is what the plan found of it.
+        folder = pathlib.Path(self.path("option"))
+        folder.mkdir()
+        (folder / "option.yaml").write_text(trial["variants"][best]["text"], encoding="utf-8")
+        found = run("run", "-f", str(folder / "option.yaml"), *trial["runWords"], "--replications",
+                    str(trial["variants"][best]["replications"]), "-o", "json")
+        variant = json.loads(found.stdout)["variants"][0]
+        self.assertEqual(variant["cost"]["monthlyUsd"], options[0]["monthlyUsd"])
+        self.assertEqual(variant["workloads"][0]["objectives"][0]["value"], options[0]["objectives"][0]["value"])
+        moved = {control["path"].split(".", 2)[-1] for control in trial["variants"][best]["controls"]}
+        self.assertIn("nodes", moved)
+        self.assertTrue(any(path.endswith("replicas") for path in moved), moved)
 
     def test_an_engine_that_cannot_go_inside_is_refused(self):
         missing = run("report", SERVICES, "--interactive", cwd=ROOT)

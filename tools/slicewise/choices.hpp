@@ -181,7 +181,7 @@ inline constexpr std::array kSchemas = {
 inline constexpr std::array kDiffFormats = {
     Choice{"table", DiffFormat::Table}, Choice{"wide", DiffFormat::Wide},
     Choice{"json", DiffFormat::Json},   Choice{"yaml", DiffFormat::Yaml},
-    Choice{"md", DiffFormat::Markdown},
+    Choice{"md", DiffFormat::Markdown}, Choice{"svg", DiffFormat::Svg},
 };
 
 inline constexpr std::array kVersionFormats = {Choice{"text", false}, Choice{"json", true}};

@@ -94,7 +94,7 @@ struct MaxLoadCommand : StudyCommand {
   std::optional<int> most_replications;
 };
 
-enum class DiffFormat : std::uint8_t { Table, Wide, Json, Yaml, Markdown };
+enum class DiffFormat : std::uint8_t { Table, Wide, Json, Yaml, Markdown, Svg };
 
 struct DiffCommand {
   std::string older;

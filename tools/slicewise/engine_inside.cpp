@@ -61,20 +61,17 @@ tl::expected<std::string, ExitCode> engine_script(const ReportCommand& command,
   return std::move(source->text);
 }
 
-ExitCode put_engine_inside(std::vector<std::string> words, std::vector<std::string> run_words,
+ExitCode put_engine_inside(reports::EngineInside engine, const std::vector<SourceText>& traces,
                            const CommonFlags& flags, ReportInput& input) {
-  reports::EngineInside engine{
-      std::move(input.engine), std::move(words), std::move(run_words), {}, {}};
   std::size_t size = 0;
   const auto add = [&](const SourceText& file) {
     const auto [place, is_new] = engine.files.try_emplace(file.name, file.text);
     if (is_new) size += file.text.size();
   };
-  for (const SourceText& text : input.texts) {
-    if (!text.name.starts_with("--")) add(text);  // what flags say is in the words
-  }
+  for (const SourceText& trace : traces) add(trace);
+  for (const reports::EngineInside::Variant& variant : engine.variants) size += variant.text.size();
   for (std::size_t w = 0; w + 1 < engine.words.size(); ++w) {
-    if (engine.words[w] != "--prices" && engine.words[w] != "--catalogue") continue;
+    if (!engine.words[w].starts_with("--")) continue;
     const auto file = read_source(engine.words[w + 1], kMostFiles);
     if (!file) return fail(file.error(), {}, flags);
     add(*file);

@@ -18,9 +18,9 @@ namespace slicewise::tools {
 tl::expected<std::string, ExitCode> engine_script(const ReportCommand& command,
                                                   const CommonFlags& flags);
 
-// Puts ReportInput::engine into the page, with the files that `words` (-f, --set, --prices,
-// --catalogue) name. Refused, and printed, where they are too large for a page.
-ExitCode put_engine_inside(std::vector<std::string> words, std::vector<std::string> run_words,
+// Puts the engine into the page, with the files that its words name and `traces`. Refused, and
+// printed, where they are too large for a page.
+ExitCode put_engine_inside(reports::EngineInside engine, const std::vector<SourceText>& traces,
                            const CommonFlags& flags, ReportInput& input);
 
 }  // namespace slicewise::tools

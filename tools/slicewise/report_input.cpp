@@ -125,30 +125,32 @@ std::string command_of(const ReportOrigin& origin, const sim::Result& result) {
          fmt::format(" --seed {} --replications {}", result.stamp.seed, result.stamp.replications);
 }
 
+// A variant of the scenario, for a page with the engine inside.
+reports::EngineInside::Variant tried(const scenarios::Scenario& variant, const ReportInput& input) {
+  if (input.engine.empty()) return {};
+  return {variant, scenarios::scenario_text(input.source, {input.settings}, variant)};
+}
+
 // What a page with the engine inside runs, to the figures that it has.
-ExitCode let_page_simulate(const ReportOrigin& origin, const scenarios::ScenarioSet& set,
+ExitCode let_page_simulate(const ReportOrigin& origin,
+                           std::vector<reports::EngineInside::Variant> variants,
                            const CommonFlags& flags, ReportInput& input) {
-  const sim::Result& result = input.html.result;
-  std::vector<std::string> words{"-f", origin.stamp.scenario_file};
+  const sim::Stamp& stamp = input.html.result.stamp;
+  reports::EngineInside engine;
+  engine.script = std::move(input.engine);
+  engine.file = input.source.name;
+  engine.variants = std::move(variants);
   const auto add = [](std::vector<std::string>& to, const std::string& flag, std::string value) {
     if (!value.empty()) to.insert(to.end(), {flag, std::move(value)});
   };
-  for (const std::string& setting : origin.stamp.settings) add(words, "--set", setting);
-  for (const std::string& file : result.stamp.catalogue_files) add(words, "--catalogue", file);
-  add(words, "--prices", origin.stamp.price_file);
-  std::vector<std::string> run_words;
-  add(run_words, "--fidelity", origin.fidelity);
-  add(run_words, "--split", origin.cost_split);
-  add(run_words, "--inputs", origin.sampled_inputs ? "sampled" : "");
-  add(run_words, "--seed", std::to_string(result.stamp.seed));
-  if (origin.stamp.allow_pending) run_words.emplace_back("--allow-pending");
-  const ExitCode code = put_engine_inside(std::move(words), std::move(run_words), flags, input);
-  if (code != ExitCode::Success) return code;
-  for (const sim::VariantResult& variant : result.variants) {
-    input.html.engine->variants.push_back(
-        *std::ranges::find(set.variants, variant.name, &scenarios::Scenario::name));
-  }
-  return ExitCode::Success;
+  for (const std::string& file : stamp.catalogue_files) add(engine.words, "--catalogue", file);
+  add(engine.words, "--prices", origin.stamp.price_file);
+  add(engine.run_words, "--fidelity", origin.fidelity);
+  add(engine.run_words, "--split", origin.cost_split);
+  add(engine.run_words, "--inputs", origin.sampled_inputs ? "sampled" : "");
+  add(engine.run_words, "--seed", std::to_string(stamp.seed));
+  if (origin.stamp.allow_pending) engine.run_words.emplace_back("--allow-pending");
+  return put_engine_inside(std::move(engine), input.traces, flags, input);
 }
 
 // Reads the scenario and lays prices, seed and replications over it.
@@ -162,6 +164,9 @@ ExitCode open_origin(const ReportOrigin& origin, const CommonFlags& flags, Repor
   auto file = open_scenario_or_option(origin.stamp.scenario_file, origin.stamp.settings, flags);
   if (!file) return file.error();
   input.texts = file->texts;
+  input.source = file->source();
+  input.settings = file->is_option ? file->planned_with : file->settings;
+  input.traces.assign(file->traces().begin(), file->traces().end());
   if (const ExitCode code = lay_prices_over(
           input.catalogue, prices_of(origin.stamp.price_file, *file), flags, &input.prices);
       code != ExitCode::Success) {
@@ -315,7 +320,13 @@ ExitCode report_on_scenario(const ReportOrigin& origin, const ReportCommand& com
   }
   input.html.command = command_of(origin, result);
   input.html.document = reports::result_json(result);
-  return input.engine.empty() ? ExitCode::Success : let_page_simulate(origin, set, flags, input);
+  if (input.engine.empty()) return ExitCode::Success;
+  std::vector<reports::EngineInside::Variant> variants;
+  for (const sim::VariantResult& variant : result.variants) {
+    variants.push_back(
+        tried(*std::ranges::find(set.variants, variant.name, &scenarios::Scenario::name), input));
+  }
+  return let_page_simulate(origin, std::move(variants), flags, input);
 }
 
 std::string option_name(std::size_t option, const std::vector<sim::PoolChoice>& pools) {
@@ -342,15 +353,18 @@ ExitCode report_on_plan(ReportOrigin origin, const ReportCommand& command, const
   }
   const scenarios::Scenario base = *variant;
   set.variants.clear();
+  std::vector<reports::EngineInside::Variant> variants;
   constexpr std::size_t kMostOptions = 5;
   for (std::size_t o = 0; o < std::min(kMostOptions, plan->options.size()); ++o) {
     scenarios::Scenario option =
         sim::planned_scenario(base, plan->options[o].pools, input.catalogue);
-    option.name = option_name(o, plan->options[o].pools);
     option.replications = plan->options[o].figures.replications;
+    variants.push_back(tried(option, input));
+    option.name = option_name(o, plan->options[o].pools);
     set.variants.push_back(std::move(option));
   }
   if (plan->today || set.variants.empty()) {
+    variants.push_back(tried(base, input));
     set.variants.push_back(base);
     set.variants.back().name = "the scenario's own pools";
   }
@@ -379,7 +393,9 @@ ExitCode report_on_plan(ReportOrigin origin, const ReportCommand& command, const
   input.html.command = "slicewise report " + quoted(command.file) + " -o html=report.html";
   input.html.document = origin.document.text;
   input.html.plan = std::move(*plan);
-  return ExitCode::Success;
+  if (input.engine.empty()) return ExitCode::Success;
+  variants.resize(result.variants.size());  // an interrupt may leave some out
+  return let_page_simulate(origin, std::move(variants), flags, input);
 }
 
 }  // namespace
@@ -412,10 +428,6 @@ ExitCode make_report_input(const ReportCommand& command, const CommonFlags& flag
         "of " +
             command.file,
         "leave them out, or name the scenario instead of what was made from it");
-  }
-  if (plan && command.interactive) {
-    return usage_error("--interactive: a page simulates a scenario, not a plan",
-                       "slicewise export --to scenario writes an option as one");
   }
   if (plan) return report_on_plan(std::move(origin), command, flags, input);
   const auto stored = reports::read_result(origin.document);

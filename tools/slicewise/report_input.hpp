@@ -20,7 +20,12 @@ struct ReportInput {
   PriceFile prices;
   Diagnostics notes;
   std::vector<SourceText> texts;
-  std::string engine{};  // of --interactive: what goes inside the page; "": nothing
+  // Of --interactive: what goes inside the page, "" for nothing; the scenario, the --set that it
+  // was read with and its traces.
+  std::string engine{};
+  SourceText source{};
+  std::vector<std::string> settings{};
+  std::vector<SourceText> traces{};
 };
 
 // Reads the file and simulates; mistakes are printed. PLAN_STALE and RESULT_STALE when the

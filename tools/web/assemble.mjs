@@ -1,5 +1,6 @@
 // Puts the engine into one file of JavaScript, and that into one page:
-//   node assemble.mjs BUILD    of BUILD/tools/web/engine.{js,wasm}: BUILD/slicewise-engine.js and BUILD/slicewise.html
+//   node assemble.mjs BUILD    of BUILD/engine.wasm and BUILD/tools/web/engine.js: BUILD/slicewise-engine.js and
+//                              BUILD/slicewise.html
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,9 +14,8 @@ const read = (...path) => readFileSync(join(...path), 'utf8');
 // As it may stand in a script element.
 const literal = (value) => JSON.stringify(value).replaceAll('<', '\\u003c');
 
-const made = join(build, 'tools/web');
-const packed = gzipSync(readFileSync(join(made, 'engine.wasm')), { level: 9 }).toString('base64');
-const program = read(made, 'engine.js') + '\n' + read(here, 'worker.js');
+const packed = gzipSync(readFileSync(join(build, 'engine.wasm')), { level: 9 }).toString('base64');
+const program = read(build, 'tools/web/engine.js') + '\n' + read(here, 'worker.js');
 const [, version] = read(tree, 'CMakeLists.txt').match(/project\(slicewise VERSION (\S+)/);
 const engine = `// slicewise ${version}\n` + read(here, 'client.js') +
   `Slicewise.program = ${literal(program)};\nSlicewise.packed = '${packed}';\n`;

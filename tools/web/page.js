@@ -11,6 +11,10 @@
 
   // --- files ---
 
+  // What a newcomer finds, and anything else takes the place of.
+  const first = 'shared-inference.yaml';
+  const untouched = () => files.size === 1 && ['', examples[first]].includes([...files.values()][0]);
+
   function show(name) {
     at('chosen').replaceChildren(...[...files.keys()].map((file) => new Option(file, file)));
     at('chosen').value = name;
@@ -21,7 +25,7 @@
   }
 
   function put(name, content) {
-    if (files.size === 1 && files.get([...files.keys()][0]) === '') files.clear();
+    if (untouched()) files.clear();
     files.set(name, content);
     show(name);
   }
@@ -206,7 +210,7 @@
   }
   at('stop').addEventListener('click', () => engine.stop());
 
-  files.set('scenario.yaml', '');
-  show('scenario.yaml');
+  put(first, examples[first]);
+  say('An example is here: Run says what happens to it.');
   offer().catch((problem) => say(`The engine does not start: ${problem.message}`));
 })();

@@ -126,6 +126,9 @@ std::string difference_table(const DocumentDifference& difference, const TextSty
 // A comment for a pull request: GitHub-flavoured, at most 60,000 bytes, the largest section is left
 // out first; ends with "<!-- slicewise:NAME -->", by which a bot finds its earlier comment.
 std::string difference_markdown(const DocumentDifference& difference);
+// Both sides of each item in one scatter: dollars against the tightest objective, a latency or the
+// time of jobs. nullopt where no side has both.
+std::optional<std::string> difference_svg(const DocumentDifference& difference);
 // slicewise.dev/difference.v1alpha1.
 std::string difference_json(const DocumentDifference& difference);
 std::string difference_yaml(const DocumentDifference& difference);

@@ -28,11 +28,17 @@ struct ApplySection {
 
 // What lets a page simulate by itself: the program in a browser, and what it reads there.
 struct EngineInside {
-  std::string script;                         // what tools/web/build writes
-  std::vector<std::string> words;             // what is read: -f FILE --set ... --prices FILE
-  std::vector<std::string> run_words;         // of `run` alone, but for --replications
-  std::map<std::string, std::string> files;   // by the names that the words have for them
-  std::vector<scenarios::Scenario> variants;  // of HtmlReport::worlds, in their order
+  // One of HtmlReport::worlds, in their order.
+  struct Variant {
+    scenarios::Scenario scenario;
+    std::string text;  // as a file of its own: scenarios::scenario_text()
+  };
+  std::string script;                        // what tools/web/build writes
+  std::string file;                          // by this name the texts of variants are read
+  std::vector<std::string> words;            // of every verb: --prices FILE --catalogue FILE
+  std::vector<std::string> run_words;        // of `run` alone, but for --replications
+  std::map<std::string, std::string> files;  // others that the words and the texts name
+  std::vector<Variant> variants;
 };
 
 // What a page is made from. Parts that are absent leave their section out, or make it say why.

@@ -4,6 +4,7 @@
 
 #include "../commands.hpp"
 #include "../files.hpp"
+#include "../host.hpp"
 #include "../options.hpp"
 #include "../scenario_file.hpp"
 #include "../terminal.hpp"
@@ -12,7 +13,8 @@ namespace slicewise::tools {
 namespace {
 
 std::string difference_text(const reports::DocumentDifference& difference,
-                            const DiffCommand& command, const CommonFlags& flags) {
+                            const std::string& picture, const DiffCommand& command,
+                            const CommonFlags& flags) {
   const reports::TextStyle style = report_style(command.out, flags);
   switch (command.format) {
     case DiffFormat::Table:
@@ -25,6 +27,8 @@ std::string difference_text(const reports::DocumentDifference& difference,
       return reports::difference_yaml(difference);
     case DiffFormat::Markdown:
       return reports::difference_markdown(difference);
+    case DiffFormat::Svg:
+      return picture;
   }
   return {};
 }
@@ -46,7 +50,8 @@ void add_diff(CLI::App& app, DiffCommand& diff, CommonFlags& flags) {
            "JSON of run, compare, max-load or plan; - for standard input")
       ->required();
   add_text(verb, "new", diff.newer, "FILE", "JSON of the same verb")->required();
-  add_choice(verb, "-o,--output", kDiffFormats, diff.format, "Format (default table)");
+  add_choice(verb, "-o,--output", kDiffFormats, diff.format,
+             "Format (default table); svg draws before and after in one scatter");
   verb.add_flag("--exit-code", diff.exit_code, "Exit with 1 when the documents differ");
   verb.add_option("--fail-on", diff.fail_on,
                   "Exit with 99 when one holds: cost:+10%, cost.total, cost.per1k, cost.perJob, "
@@ -73,10 +78,16 @@ ExitCode execute(const DiffCommand& command, const CommonFlags& flags) {
   auto difference = reports::compare_documents(sources[0], sources[1]);
   if (!difference) return fail(difference.error(), sources, flags);
   difference->failed = reports::failed_conditions(*difference, conditions);
-  if (const ExitCode code = write_text(command.out, difference_text(*difference, command, flags));
-      code != ExitCode::Success) {
-    return code;
+  const auto picture = reports::difference_svg(*difference);
+  if (!picture && command.format == DiffFormat::Svg) {
+    return usage_error("--output svg: nothing has both a price and a limit, a latency or jobs",
+                       "leave -o out: the table says what changed");
   }
+  if (Host* const host = current_host(); host != nullptr && picture) {
+    host->renderings["difference.svg"] = *picture;
+  }
+  const std::string text = difference_text(*difference, picture.value_or(""), command, flags);
+  if (const ExitCode code = write_text(command.out, text); code != ExitCode::Success) return code;
   for (const std::string& sentence : difference->failed) print_error("fail-on " + sentence);
   if (!difference->failed.empty()) return ExitCode::ObjectiveMissed;
   return command.exit_code && difference->differs() ? ExitCode::Different : ExitCode::Success;
