@@ -268,6 +268,17 @@ class JobTraceReader {
     if (origin) trace_.origin_unix_s = *origin;
   }
 
+  // What it is instead, by how it begins.
+  std::string who_reads_it() const {
+    const auto by = [&](std::string_view kind, std::string_view what) {
+      return fmt::format("{}: slicewise import {} -f {} | slicewise replay -f - ...", what, kind,
+                         source_.name);
+    };
+    if (source_.text.starts_with("JobID")) return by("sacct", "that is what sacct -P prints");
+    if (source_.text.starts_with(";")) return by("swf", "that is the Standard Workload Format");
+    return "logs of other systems are read by slicewise import";
+  }
+
   bool read_header() {
     if (!lines_.flaw().empty()) {
       add(Code::TraceFormat, lines_.place(), std::string(lines_.flaw()));
@@ -287,13 +298,12 @@ class JobTraceReader {
     if (lines_.size() > known.size()) {
       add(Code::TraceFormat, lines_.place(),
           fmt::format("{} columns, a trace of jobs has at most {}", lines_.size(), known.size()),
-          "logs of other systems are read by slicewise import");
+          who_reads_it());
       return false;
     }
     if (!missing.empty()) {
       add(Code::TraceColumnMissing, lines_.place(),
-          fmt::format("the trace has no column {}", fmt::join(missing, ", ")),
-          "logs of other systems are read by slicewise import");
+          fmt::format("the trace has no column {}", fmt::join(missing, ", ")), who_reads_it());
       return false;
     }
     for (std::size_t i = 0; i < lines_.size(); ++i) {

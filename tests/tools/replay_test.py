@@ -103,6 +103,17 @@ class Replay(VerbCase):
         self.assertIn("slicewise replay -f reads it", result.stderr)
         self.assertIn("1 error", result.stderr)
 
+    def test_a_log_of_another_system_is_sent_to_its_importer(self):
+        for text, kind in (("JobIDRaw|Submit|Start|End\n1|2024-01-01T00:00:00|x|y\n", "sacct"),
+                           ("; Version: 2.2\n1 0 5 100 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1\n", "swf"),
+                           ("job,when\n1,2\n", None)):
+            with tempfile.TemporaryDirectory() as folder:
+                log = pathlib.Path(folder, "log.txt")
+                log.write_text(text, encoding="utf-8")
+                told = run("replay", "-f", str(log), "--gpus", "4")
+                self.assertEqual(told.returncode, 3)
+                self.assertIn(f"slicewise import {kind} -f {log}" if kind else "read by slicewise import\n", told.stderr)
+
     def test_what_is_too_large_is_refused_before_it_runs(self):
         many = ("--repeat", "1000000", "--gpus", "1", "--shift")
         trace = "arrival_s,run_s,gpus\n0,100,1\n5,100,1\n"
