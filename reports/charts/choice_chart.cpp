@@ -80,7 +80,8 @@ std::string limit_share_text(double share) {
   return share < kManyTimes ? percent_text(share) : fmt::format("{:.0f}×", share);
 }
 
-ScatterChart choice_chart(ChartText text, std::vector<Choice> choices, bool may_show_requests) {
+ScatterChart choice_chart(ChartText text, const std::vector<Choice>& choices,
+                          bool may_show_requests) {
   const ChoiceAxes axes = axes_for(choices, may_show_requests);
   ScatterChart chart;
   chart.text = std::move(text);

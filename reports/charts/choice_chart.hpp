@@ -38,6 +38,7 @@ std::string limit_share_text(double share);
 // What the choices are told apart by: the bill of a month, dollars for a job where they have no
 // other aim, or for requests where all cost the same and `may_show_requests`; upwards the share of
 // a limit, a latency or the time of jobs. Without a point where no choice has both figures.
-ScatterChart choice_chart(ChartText text, std::vector<Choice> choices, bool may_show_requests);
+ScatterChart choice_chart(ChartText text, const std::vector<Choice>& choices,
+                          bool may_show_requests);
 
 }  // namespace slicewise::reports::charts

@@ -86,7 +86,7 @@ std::optional<std::string> difference_svg(const DocumentDifference& difference) 
       {"chart-difference", "Before and after: dollars against what it does.",
        "Square: before. Ringed circle: after. Right: dearer. Up: slower or closer to a limit. "
        "Hollow points do not do what they should."},
-      std::move(choices), true);
+      choices, true);
   if (chart.points.empty()) return std::nullopt;
   return svg_file(draw(chart));
 }

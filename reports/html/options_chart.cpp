@@ -1,5 +1,3 @@
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "../charts/choice_chart.hpp"
@@ -78,7 +76,7 @@ charts::ScatterChart options_chart(const HtmlReport& report,
        "One point for each option. Right: dearer. Up: slower or closer to a limit. Hollow points "
        "do not do what they should. Shape: circle whole GPUs, triangle time-slicing, square MPS, "
        "diamond MIG, plus vGPU."},
-      std::move(choices), !report.plan);
+      choices, !report.plan);
 }
 
 }  // namespace slicewise::reports::html
