@@ -274,6 +274,9 @@ std::string llm_remark(const Workload& workload) {
   add("max-num-batched-tokens", llm.max_batched_tokens);
   if (llm.block_size != scenarios::Llm().block_size) add("block-size", llm.block_size);
   flags += llm.prefix_caching ? " --enable-prefix-caching" : " --no-enable-prefix-caching";
+  if (llm.role != scenarios::LlmRole::Both) {
+    add("kv-transfer-config", R"('{"kv_connector":"NixlConnector","kv_role":"kv_both"}')");
+  }
   if (llm.quantization == "FP8") add("quantization", "fp8");
   if (!llm.kv_cache_dtype.empty()) add("kv-cache-dtype", "fp8");
   return comment(fmt::format("The arguments are the manifest's own. As simulated: {}{}", flags,

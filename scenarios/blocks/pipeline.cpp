@@ -24,6 +24,11 @@ constexpr Field kStageFields[] = {
         .otherwise("none: starts with the request"),
     field<&Pipeline::Stage::network>(
         "network", "2ms", "Time from the last of these answers to it; no GPU or host is needed."),
+    field<&Pipeline::Stage::kv_bandwidth>(
+        "kvBandwidth", "12Gi",
+        "Bytes per second at which the keys and values of a prompt come to a stage that decodes.")
+        .positive()
+        .otherwise("the slowest network of the nodes of both stages"),
 };
 constexpr FieldList kStage = block<Pipeline::Stage>(kStageFields);
 
@@ -69,6 +74,7 @@ class PipelineRules {
       const Located<std::string>& name = pipeline_.stages[i].workload;
       if (name.value.empty()) continue;
       check_workload_of(name);
+      check_halves(pipeline_.stages[i]);
       const auto [first, inserted] = stage_.emplace(name.value, i);
       if (inserted) continue;
       findings_.add(
@@ -95,7 +101,8 @@ class PipelineRules {
       if (workload.name.value != name.value) continue;
       if (workload.kind == WorkloadKind::Service) {
         // One of the two alone is a mistake that is reported already.
-        const bool has_tokens = !workload.llm || workload.llm->input || workload.llm->output;
+        const bool has_tokens = !workload.llm || workload.llm->input || workload.llm->output ||
+                                workload.llm->role == LlmRole::Decode;
         if (!has_tokens && !brings_tokens(pipeline_.traffic)) {
           report_missing_tokens(workload, findings_);
         }
@@ -110,6 +117,40 @@ class PipelineRules {
     findings_.add(Code::FieldUnknown, name.where,
                   fmt::format("no workload is called \"{}\"", name.value),
                   known_names(name.value, services));
+  }
+
+  const Llm* model_of(const Located<std::string>& name) const {
+    const auto found = std::ranges::find(scenario_.workloads, name.value,
+                                         [](const Workload& w) { return w.name.value; });
+    return found != scenario_.workloads.end() && found->llm ? &*found->llm : nullptr;
+  }
+
+  // Who decodes gets keys and values from the one who had the prompt, of the same model.
+  void check_halves(const Pipeline::Stage& stage) {
+    const Llm* decodes = model_of(stage.workload);
+    if (decodes == nullptr || decodes->role != LlmRole::Decode) {
+      if (!stage.kv_bandwidth) return;
+      findings_.add(Code::SettingConflict, stage.workload.where,
+                    fmt::format("kvBandwidth of \"{}\", which does not decode for another stage",
+                                stage.workload.value),
+                    "it belongs to stages whose llm has role Decode: use network");
+      return;
+    }
+    const Llm* prefills = stage.after.size() == 1 ? model_of(stage.after.front()) : nullptr;
+    if (prefills == nullptr || prefills->role != LlmRole::Prefill) {
+      findings_.add(Code::SettingConflict, stage.workload.where,
+                    fmt::format("\"{}\" decodes, and needs the one stage after which it comes to "
+                                "be one with role Prefill",
+                                stage.workload.value),
+                    "add `after: [prefill]`, a Service with llm: {role: Prefill}");
+    } else if (prefills->model.value != decodes->model.value ||
+               prefills->kv_bytes_per_token != decodes->kv_bytes_per_token ||
+               prefills->kv_cache_dtype != decodes->kv_cache_dtype) {
+      findings_.add(Code::SettingConflict, stage.workload.where,
+                    fmt::format("\"{}\" and \"{}\" do not have the same keys and values",
+                                stage.after.front().value, stage.workload.value),
+                    "give both the same model, kvBytesPerToken and kvCacheDtype");
+    }
   }
 
   std::optional<std::size_t> stage_called(const Located<std::string>& name) {

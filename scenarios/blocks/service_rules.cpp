@@ -68,10 +68,32 @@ class ServiceRules {
     if (workload_.llm->model.value.empty()) check_own_law(llm);
     check_precision(llm);
     check_tokens(llm);
+    if (workload_.llm->role == LlmRole::Prefill) {
+      refuse_figures({"tpotP50", "tpotP95", "tpotP99"}, "a Service with llm.role Prefill",
+                     "it gives one token: the objective belongs to the Service that decodes");
+    }
+    if (workload_.llm->role == LlmRole::Decode) check_decode(llm);
     if (workload_.llm->shared_prefix) {
       refuse(&llm, "prefixReuse", "what is found of sharedPrefix is simulated",
              "llm with sharedPrefix");
     }
+  }
+
+  void refuse_figures(std::initializer_list<std::string_view> figures, std::string_view on,
+                      const std::string& help) {
+    for (const std::string_view figure : figures) refuse(block(&node_, "slo"), figure, help, on);
+  }
+
+  // It is told what the stage before it did.
+  void check_decode(const Node& llm) {
+    constexpr std::string_view kWho = "a Service with llm.role Decode";
+    refuse(&node_, "traffic",
+           "it gets its requests from a pipeline, after a stage with role Prefill", kWho);
+    for (const std::string_view key : {"tokens", "sharedPrefix", "prefixReuse"}) {
+      refuse(&llm, key, "give it to the Service with role Prefill", kWho);
+    }
+    refuse_figures({"ttftP50", "ttftP95", "ttftP99"}, kWho,
+                   "the first token comes from the Service with role Prefill");
   }
 
   // They change what the model of the catalogue has; figures of one's own are as they are.

@@ -56,6 +56,8 @@ constexpr Field kSharedPrefixFields[] = {
 };
 constexpr FieldList kSharedPrefix = block<SharedPrefix>(kSharedPrefixFields);
 
+constexpr Word kRoles[] = {
+    {"Both", LlmRole::Both}, {"Prefill", LlmRole::Prefill}, {"Decode", LlmRole::Decode}};
 constexpr Word kQuantizations[] = {"FP8", "INT4"};
 constexpr Word kCacheTypes[] = {"FP8"};
 
@@ -63,6 +65,11 @@ constexpr Field kLlmFields[] = {
     field<&Llm::model>("model", "llama-3-8b-fp16/a10g",
                        "Language model of the catalogue; what is given beside it counts instead.")
         .positive(),
+    field<&Llm::role>(
+        "role", "Prefill",
+        "What of each request it does: Both, or as a stage of a pipeline the one half, "
+        "Prefill (the prompt and the first token) or, after it, Decode (the rest).")
+        .one_of(kRoles),
     inner(
         "step", "{weightsTime: 14.2ms, tokenTime: 63.7us, cacheReadTime: 0.3673us}",
         "Time of one step over N tokens: the norm of weightsTime and N x tokenTime, plus "

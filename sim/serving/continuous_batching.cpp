@@ -134,6 +134,7 @@ void ContinuousBatching::admit(TimePoint now) {
   hold(next);
   prompt_tokens_ += next.prompt;
   found_tokens_ += next.cached;
+  next.cached = std::max(next.cached, std::min(next.request.brought, next.prompt - 1));
 }
 
 // Takes the places of the prompt, and finds what is there of it.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <string_view>
 
 #include <boost/graph/adjacency_list.hpp>
@@ -88,10 +89,39 @@ WorkloadId workload_called(const World& world, const std::string& name) {
   return make_id<WorkloadId>(static_cast<std::size_t>(found - world.workloads.begin()));
 }
 
+// Of the nodes that may have the pods, the slowest network, whole: nobody else uses it.
+double network_bytes_per_second(const World& world, const models::Catalogue& catalogue,
+                                WorkloadId workload) {
+  constexpr double kBytesPerGbit = 1e9 / 8;
+  double slowest = std::numeric_limits<double>::infinity();
+  const WorkloadModel& model = world.workloads[index(workload)];
+  for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
+    if (!model.on_pool[pool].schedulable) continue;
+    const models::InstanceType* type = catalogue.find_instance(world.pools[pool].instance_type);
+    if (type != nullptr) slowest = std::min(slowest, type->network_gbps * kBytesPerGbit);
+  }
+  return slowest;
+}
+
+// What a token of a prompt that another server computed takes to the one that decodes.
+double kv_s_per_token(const Pipeline::Stage& stage, const World& world,
+                      const models::Catalogue& catalogue, WorkloadId workload) {
+  const auto& llm = world.workloads[index(workload)].spec.llm;
+  if (!llm || llm->role != scenarios::LlmRole::Decode) return 0;
+  double rate = network_bytes_per_second(world, catalogue, workload);
+  for (const auto& before : stage.after) {
+    const WorkloadId from = workload_called(world, before.value);
+    rate = std::min(rate, network_bytes_per_second(world, catalogue, from));
+  }
+  if (stage.kv_bandwidth) rate = static_cast<double>(stage.kv_bandwidth->count);
+  return rate > 0 ? static_cast<double>(llm->kv_bytes_per_token->count) / rate : 0;
+}
+
 }  // namespace
 
 // The loader has checked that stages name Services of the scenario and follow each other.
-void model_pipelines(const scenarios::Scenario& scenario, World& world) {
+void model_pipelines(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
+                     World& world) {
   for (const Pipeline& pipeline : scenario.pipelines) {
     PipelineModel model;
     model.name = pipeline.name.value;
@@ -108,6 +138,8 @@ void model_pipelines(const scenarios::Scenario& scenario, World& world) {
       resolved.workload = workload_called(world, pipeline.stages[stage].workload.value);
       resolved.inputs = static_cast<int>(pipeline.stages[stage].after.size());
       resolved.network = pipeline.stages[stage].network;
+      resolved.kv_s_per_token =
+          kv_s_per_token(pipeline.stages[stage], world, catalogue, resolved.workload);
       const auto [first, last] = boost::out_edges(stage, graph);
       for (auto edge = first; edge != last; ++edge) {
         resolved.next.push_back(place[boost::target(*edge, graph)]);
@@ -225,7 +257,7 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
   if (has_errors(found)) return tl::unexpected(std::move(found));
   check_isolation(world, found);
   if (has_errors(found)) return tl::unexpected(std::move(found));
-  model_pipelines(scenario, world);
+  model_pipelines(scenario, catalogue, world);
   model_prompts(world, found);
   if (has_errors(found)) return tl::unexpected(std::move(found));
   model_traces(world, found);

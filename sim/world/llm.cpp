@@ -119,9 +119,9 @@ void require_step(const Workload& spec, Diagnostics& found) {
 
 void require_tokens(const Workload& spec, Diagnostics& found) {
   const Llm& llm = *spec.llm;
-  if (llm.input && llm.output) return;
-  const scenarios::RequestTrace* trace =
-      spec.traffic ? std::get_if<scenarios::RequestTrace>(&spec.traffic->shape) : nullptr;
+  // Of a pipeline's requests the loader has seen to it.
+  if ((llm.input && llm.output) || !spec.traffic) return;
+  const auto* trace = std::get_if<scenarios::RequestTrace>(&spec.traffic->shape);
   if (trace != nullptr && trace->has_tokens) return;
   found.push_back(make_diagnostic(
       Code::InputMissing, llm.where,

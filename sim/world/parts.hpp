@@ -164,7 +164,8 @@ RequestLimits request_limits(std::span<const scenarios::Objective> objectives);
 
 // Resolves the stages of the pipelines. REQUIRES: the loader found no mistake in them, and every
 // workload of the scenario is in `world`.
-void model_pipelines(const scenarios::Scenario& scenario, World& world);
+void model_pipelines(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
+                     World& world);
 
 // Which blocks the prompts of language models have alike: those of the trace that a Service or its
 // pipeline replays, or the prefixes that its prompts share. REQUIRES: the pipelines are known.

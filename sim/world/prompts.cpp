@@ -46,7 +46,7 @@ Blocks prefixes_of(const scenarios::SharedPrefix& prefix) {
 void model_prompts(World& world, Diagnostics& found) {
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     WorkloadModel& model = world.workloads[w];
-    if (!model.spec.llm) continue;
+    if (!model.spec.llm || model.spec.llm->role == scenarios::LlmRole::Decode) continue;
     const scenarios::Llm& llm = *model.spec.llm;
     std::vector<Blocks> traced = traced_blocks(world, w);
     const auto conflict = [&](std::string_view what, std::string help) {

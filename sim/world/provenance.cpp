@@ -301,6 +301,19 @@ void note_shared(const WorkloadModel& model, World& world, Counter& counter) {
   }
 }
 
+// Keys and values that go from stage to stage.
+void count_transfers(const scenarios::Pipeline& pipeline, const World& world, Counter& counter) {
+  for (const scenarios::Pipeline::Stage& stage : pipeline.stages) {
+    const auto model =
+        std::ranges::find(world.workloads, stage.workload.value, &WorkloadModel::name);
+    const bool decodes = model != world.workloads.end() && model->spec.llm &&
+                         model->spec.llm->role == scenarios::LlmRole::Decode;
+    if (!decodes || stage.kv_bandwidth) continue;
+    counter.add(Provenance::Assumed, pipeline.name.value,
+                "keys and values go at the whole network bandwidth of the nodes");
+  }
+}
+
 }  // namespace
 
 bool lacks_busy(const WorkloadModel& model, const World& world) {
@@ -336,6 +349,7 @@ void count_provenance(const scenarios::Scenario& scenario, World& world) {
       counter.add(pipeline.traffic.provenance.value_or(Provenance::Assumed), pipeline.name.value,
                   "network between its stages");
     }
+    count_transfers(pipeline, world, counter);
     count_traffic(pipeline.traffic, pipeline.name.value, counter);
   }
 }

@@ -35,6 +35,38 @@ TEST(Pipelines, StagesTrafficAndObjectivesAreRead) {
   EXPECT_FALSE(scenario.workloads[0].traffic.has_value());
 }
 
+std::string halves(const std::string& first, const std::string& second,
+                   const std::string& stages = "{workload: a}, {workload: b, after: [a]}") {
+  return with_workload(
+             "kind: Service, llm: {model: m, " + first + "}",
+             "  pipelines: [{name: p, traffic: {mean: 2/s}, stages: [" + stages + "]}]\n") +
+         "  - {name: b, kind: Service, llm: {" + second + "}}\n";
+}
+
+TEST(Pipelines, WhoDecodesComesAfterTheOneWithThePrompt) {
+  const std::string prompt = "role: Prefill, tokens: {input: 600, output: 100}";
+  const std::string rest = "model: m, role: Decode";
+  const Scenario scenario = scenario_of(
+      halves(prompt, rest, "{workload: a}, {workload: b, after: [a], kvBandwidth: 3Gi}"));
+  EXPECT_EQ(scenario.workloads[0].llm->role, LlmRole::Prefill);
+  EXPECT_EQ(scenario.workloads[1].llm->role, LlmRole::Decode);
+  EXPECT_EQ(scenario.pipelines[0].stages[1].kv_bandwidth, gibibytes(3));
+  expect_problem(halves(prompt, rest, "{workload: a}, {workload: b}"), Code::SettingConflict,
+                 "\"b\" decodes, and needs");
+  expect_problem(halves("tokens: {input: 600, output: 100}", rest), Code::SettingConflict,
+                 "\"b\" decodes, and needs");
+  expect_problem(halves(prompt, "model: other, role: Decode"), Code::SettingConflict,
+                 "do not have the same keys and values");
+  expect_problem(halves(prompt, rest + ", tokens: {input: 600, output: 100}"),
+                 Code::SettingConflict, "tokens on a Service with llm.role Decode");
+  expect_problem(with_workload("kind: Service, llm: {model: m, " + prompt +
+                               "}, traffic: {mean: 1/s}, slo: {tpotP95: 50ms}"),
+                 Code::SettingConflict, "tpotP95 on a Service with llm.role Prefill");
+  expect_problem(halves(prompt, "model: m, tokens: {input: 600, output: 100}",
+                        "{workload: a}, {workload: b, after: [a], kvBandwidth: 3Gi}"),
+                 Code::SettingConflict, "kvBandwidth of \"b\"");
+}
+
 // Of a workload that lacks its name, too.
 TEST(Pipelines, WhatIsWrongHasAPlace) {
   std::string text = voice("{workload: b}, {workload: missing}");

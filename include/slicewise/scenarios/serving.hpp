@@ -162,9 +162,14 @@ struct SharedPrefix {
   int count = 1;     // different ones, each as frequent
 };
 
+// What of a request a server does: all, or with others the one half (disaggregated serving). Who
+// has the prompt gives the first token and the keys and values; who decodes gives the rest.
+enum class LlmRole : std::uint8_t { Both, Prefill, Decode };
+
 // A language model served with continuous batching (vLLM, TensorRT-LLM): T of a step over N tokens
 // = || T_w, N t ||_2 + r * cached tokens of the running sequences + overhead.
 struct Llm {
+  LlmRole role = LlmRole::Both;
   Located<std::string> model;             // step law of the catalogue, "" = none
   std::optional<Duration> weights_time;   // T_w: the weights are read once
   std::optional<double> token_seconds;    // t: compute of one token
@@ -268,6 +273,7 @@ struct Pipeline {
     Located<std::string> workload;
     std::vector<Located<std::string>> after;  // stages whose answers it needs; none: the request
     Duration network{};                       // from the last of them to it
+    std::optional<Bytes> kv_bandwidth;        // per second, of keys and values that come with it
   };
   Located<std::string> name;
   std::vector<Stage> stages;

@@ -237,6 +237,7 @@ struct PipelineModel {
     WorkloadId workload{};
     int inputs = 0;                   // stages that it waits for
     Duration network;                 // from the last of them
+    double kv_s_per_token = 0;        // ... and for the keys and values of a token that come along
     std::vector<std::uint32_t> next;  // stages that wait for it
   };
   std::string name;

@@ -10,13 +10,16 @@ namespace {
 void time_tokens(RunState& run, WorkloadId workload, Request& request, const LlmAnswer& answer) {
   const RequestLimits& limits = run.world.workloads[index(workload)].limits;
   WorkloadRecord& record = run.record.workloads[index(workload)];
-  const Duration first = answer.first_token - request.arrived;
-  const std::int64_t rest = request.output_tokens - 1;
-  const Duration each{rest > 0 ? (run.now - answer.first_token).ns / rest : 0};
-  request.late = (limits.first_token && first > *limits.first_token) ||
+  const scenarios::LlmRole role = run.world.workloads[index(workload)].spec.llm->role;
+  const bool has_first = role != scenarios::LlmRole::Decode;  // which another server gave
+  if (has_first) request.first_token = answer.first_token;
+  const Duration first = request.first_token - request.arrived;
+  const std::int64_t rest = role == scenarios::LlmRole::Prefill ? 0 : request.output_tokens - 1;
+  const Duration each{rest > 0 ? (run.now - request.first_token).ns / rest : 0};
+  request.late = (has_first && limits.first_token && first > *limits.first_token) ||
                  (limits.per_token && each > *limits.per_token);
   if (!run.is_observed(request.arrived)) return;
-  record.tokens.first_token.add(first);
+  if (has_first) record.tokens.first_token.add(first);
   if (rest > 0) record.tokens.per_token.add(each);
   record.requests.queueing.add(answer.started - request.arrived);
 }

@@ -48,7 +48,9 @@ void Pipelines::on_timer(std::size_t pipeline) {
 void Pipelines::send_stage(std::size_t pipeline, std::uint32_t flow, std::size_t stage,
                            const Request& of) {
   const PipelineModel& model = run_.world.pipelines[pipeline];
-  const Duration network = model.stages[stage].network;
+  const Duration network =
+      model.stages[stage].network +
+      from_seconds(model.stages[stage].kv_s_per_token * static_cast<double>(of.input_tokens));
   Request request;
   request.arrived = run_.now + network;
   request.flow = flow;
@@ -57,6 +59,7 @@ void Pipelines::send_stage(std::size_t pipeline, std::uint32_t flow, std::size_t
   request.input_tokens = of.input_tokens;
   request.output_tokens = of.output_tokens;
   request.prompt = of.prompt;
+  request.first_token = of.first_token;
   const std::size_t service = services_.of_workload(model.stages[stage].workload);
   if (network.ns > 0) return services_.arrive_later(service, request);
   services_.arrive(service, request);

@@ -23,6 +23,7 @@ struct Request {
   std::uint16_t pipeline = 0;    // ... of which pipeline
   std::uint16_t stage = 0;       // ... and of which stage
   std::uint16_t attempt = 0;     // retries so far
+  TimePoint first_token;         // of a language model's answer, once it is there
   std::int32_t input_tokens = 0;
   std::int32_t output_tokens = 0;
   scenarios::PromptBlocks::Block prompt = 0;  // its last whole block that is known

@@ -65,6 +65,16 @@ Request ReturningRequests::pop() {
   return request;
 }
 
+// Who decodes has the first token to begin with, and the keys and values of all before it.
+LlmRequest LlmServer::tokens_of(const Request& request) const {
+  const std::int32_t answers = tokens_answered(role_, request);
+  const std::int32_t input = request.input_tokens;
+  if (role_ == scenarios::LlmRole::Decode) {
+    return {request.arrived, input + 1, answers, 0, 0, input};
+  }
+  return {request.arrived, input, answers, 0, request.prompt, 0};
+}
+
 bool PodServer::is_full() const {
   if (!serving->queue_limit) return false;
   const bool workers_busy =

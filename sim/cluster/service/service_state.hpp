@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,6 +16,12 @@
 
 namespace slicewise::sim {
 
+// Tokens of the answer that a server with this role gives.
+inline std::int32_t tokens_answered(scenarios::LlmRole role, const Request& request) {
+  if (role == scenarios::LlmRole::Both) return request.output_tokens;
+  return role == scenarios::LlmRole::Prefill ? 1 : std::max(1, request.output_tokens - 1);
+}
+
 // The GPU side of a pod that serves a language model: its scheduler, and the requests that it has.
 // Memory grows to the most requests that were ever inside at once.
 class LlmServer {
@@ -24,11 +31,11 @@ class LlmServer {
       : batching({demand.weights_s, demand.token_s, demand.kv_read_s,
                   demand.overhead_s + all_reduces.overhead_s, all_reduces.exchange_s},
                  limits_of(demand, *model.spec.llm), model.prompts),
-        exchange(all_reduces) {}
+        exchange(all_reduces),
+        role_(model.spec.llm->role) {}
 
-  static LlmRequest tokens_of(const Request& request) {
-    return {request.arrived, request.input_tokens, request.output_tokens, 0, request.prompt};
-  }
+  // Its part of the request.
+  LlmRequest tokens_of(const Request& request) const;
 
   void push(const Request& request) {
     if (free_.empty()) {
@@ -62,6 +69,7 @@ class LlmServer {
             llm.block_size};
   }
 
+  scenarios::LlmRole role_;
   std::vector<Request> inside_;  // by ticket
   std::vector<std::uint32_t> free_;
 };
@@ -135,7 +143,7 @@ struct PodServer {
   bool has_deadlines() const { return serving->timeout || serving->max_delay.ns > 0; }
   // A server refuses a sequence that its KV pool could never hold.
   bool has_room_for(const Request& request) const {
-    return !llm || llm->batching.fits(LlmServer::tokens_of(request));
+    return !llm || llm->batching.fits(llm->tokens_of(request));
   }
 };
 

@@ -28,10 +28,13 @@ scenarios::PromptBlocks::Block draw_prefix(const scenarios::SharedPrefix& prefix
 }
 
 // Of a language model's request that was answered.
-void count_tokens(TokenRecord& record, const Request& request, bool late) {
+void count_tokens(TokenRecord& record, const WorkloadModel& model, const Request& request,
+                  bool late) {
+  if (!model.spec.llm) return;
+  const std::int64_t answered = tokens_answered(model.spec.llm->role, request);
   record.input += request.input_tokens;
-  record.output += request.output_tokens;
-  record.output_late += late ? request.output_tokens : 0;
+  record.output += answered;
+  record.output_late += late ? answered : 0;
 }
 
 }  // namespace
@@ -176,7 +179,7 @@ void Services::answer(std::uint32_t p, const Request& request, Duration work) {
   if (run_.is_observed(run_.now)) {
     ++figures.units_done;
     figures.units_in_objective += late ? 0 : 1;
-    count_tokens(figures.tokens, request, late);
+    count_tokens(figures.tokens, *service.model, request, late);
   }
   over(s, request, std::nullopt);
 }

@@ -214,6 +214,48 @@ TEST(LlmCluster, PrefixesThatPromptsShareAreFound) {
   EXPECT_EQ(demo::result(on_g5({w}, 1000)).workloads[0].tokens->prefix_hits, 0);
 }
 
+// A prompt on one GPU, its keys and values over 25 Gbit/s (g5.12xlarge has 40) to another, which
+// takes a step for each further token.
+TEST(LlmCluster, PrefillAndDecodeOnTwoGpusTheClosedForm) {
+  Workload prefill = chat(1);
+  Workload decode = chat(1);
+  prefill.traffic.reset();
+  decode.traffic.reset();
+  prefill.llm->role = scenarios::LlmRole::Prefill;
+  decode.name.value = "decode";
+  decode.llm->role = scenarios::LlmRole::Decode;
+  decode.llm->input.reset();
+  decode.llm->output.reset();
+  Scenario s = on_g5({prefill, decode}, 20'000);
+  s.node_pools[0].instance_type.value = "g5.12xlarge";
+  scenarios::Pipeline& halves = s.pipelines.emplace_back();
+  halves.name.value = "halves";
+  halves.traffic.mean = {0.01};
+  halves.stages.resize(2);
+  halves.stages[0].workload.value = "chat";
+  halves.stages[1].workload.value = "decode";
+  halves.stages[1].after.push_back({"chat", {}});
+  halves.stages[1].network = milliseconds(1);
+  for (const double gbit : {40.0, 25.0}) {
+    if (gbit < 40) halves.stages[1].kv_bandwidth = Bytes{static_cast<std::int64_t>(gbit * 1e9 / 8)};
+    const VariantResult result = demo::result(s);
+    const models::LlmStep step = step_of(demo::world(s));
+    const double first = models::step_seconds(step, 600, 0);
+    const double transfer = 1e-3 + 600 * 131072.0 * 8 / (gbit * 1e9);
+    double rest = transfer;
+    for (int token = 0; token < 99; ++token) rest += models::step_seconds(step, 1, 600 + token);
+    const TokenFigures& one = *result.workloads[0].tokens;
+    const TokenFigures& other = *result.workloads[1].tokens;
+    EXPECT_NEAR(to_seconds(one.first_token->p50), first, 0.005 * first);
+    EXPECT_FALSE(one.per_token);
+    EXPECT_FALSE(other.first_token);
+    EXPECT_NEAR(to_seconds(other.per_token->p50), rest / 99, 0.005 * rest / 99);
+    EXPECT_DOUBLE_EQ(one.output_tokens, result.workloads[0].completed);
+    EXPECT_DOUBLE_EQ(other.output_tokens, 99 * result.workloads[1].completed);
+    EXPECT_NEAR(to_seconds(result.workloads[2].latency->p50), first + rest, 0.005 * (first + rest));
+  }
+}
+
 std::vector<RequestTrace::Row> azure_code_trace() {
   std::ifstream file(SLICEWISE_SHARED_DIR "/traces/azure_llm/AzureLLMInferenceTrace_code.csv");
   std::vector<RequestTrace::Row> rows;

@@ -298,10 +298,10 @@ TEST(Pipeline, ForksJoinsAndFails) {
     stages.back().name.value = name;
     stages.back().traffic.reset();
   }
-  pipeline.stages = {{{"d", {}}, {{"b", {}}, {"c", {}}}},
-                     {{"a", {}}, {}},
-                     {{"b", {}}, {{"a", {}}}},
-                     {{"c", {}}, {{"a", {}}}}};
+  pipeline.stages = {{{"d", {}}, {{"b", {}}, {"c", {}}}, {}, {}},
+                     {{"a", {}}, {}, {}, {}},
+                     {{"b", {}}, {{"a", {}}}, {}, {}},
+                     {{"c", {}}, {{"a", {}}}, {}, {}}};
   pipeline.traffic.mean = {10};
   pipeline.traffic.gaps = Gaps::Constant;
   scenarios::Scenario s = demo::scenario(small_nodes(4), stages);

@@ -157,8 +157,8 @@ TEST(Neighbours, StagesOfAPipelineHaveItsRequests) {
   scenarios::Pipeline pipeline;
   pipeline.name.value = "talk";
   pipeline.traffic.mean = {5};
-  pipeline.stages.push_back({{"asr", {}}, {}});
-  pipeline.stages.push_back({{"tts", {}}, {{"asr", {}}}});
+  pipeline.stages.push_back({{"asr", {}}, {}, {}, {}});
+  pipeline.stages.push_back({{"tts", {}}, {{"asr", {}}}, {}, {}});
   scenario.pipelines.push_back(pipeline);
   const NeighbourMatrix matrix = matrix_of(scenario);
   EXPECT_NEAR(*matrix.rows[1].alone, 0.010526, 0.0006);  // rho = 0.05

@@ -191,7 +191,7 @@ TEST(Islands, AreNotMadeWherePodsMoveOrDepend) {
   Scenario piped = scenario;
   scenarios::Pipeline pipeline;
   pipeline.name.value = "both";
-  pipeline.stages = {{{"api", {}}, {}}, {{"two", {}}, {{"api", {}}}}};
+  pipeline.stages = {{{"api", {}}, {}, {}, {}}, {{"two", {}}, {{"api", {}}}, {}, {}}};
   pipeline.traffic.mean = {1};
   piped.pipelines.push_back(pipeline);
   piped.workloads[0].traffic.reset();

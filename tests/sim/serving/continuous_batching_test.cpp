@@ -176,6 +176,9 @@ TEST(ContinuousBatching, EqualsSingleStepsInRandomHistories) {
     limits.prefix_reuse = random.below(2) == 0 ? 0 : 0.01 * random.below(101);
     std::vector<LlmRequest> arrivals =
         random_requests(random, limits.cache_tokens, 1 + random.below(400'000), longest);
+    for (LlmRequest& request : arrivals) {
+      if (random.below(4) == 0) request.brought = request.input_tokens - 1;
+    }
     std::shared_ptr<const scenarios::PromptBlocks> blocks;
     if (history % 2 == 0) {
       limits.prefix_reuse = 0;

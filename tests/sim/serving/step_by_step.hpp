@@ -109,7 +109,11 @@ class StepByStep {
       next.started = std::min(next.started, now_);
       next.reserved = prompt(next);
       next.cached = reuse(next);
-      if (is_new) found += next.cached;
+      if (is_new) {
+        found += next.cached;
+        next.cached = std::max<std::int64_t>(
+            next.cached, std::min<std::int64_t>(next.request.brought, prompt(next) - 1));
+      }
       take_chunk(next, budget);
       running_.push_back(next);
       if (prefixes_) prefixes_->shrink(limits_.cache_tokens - reserved());

@@ -57,6 +57,7 @@ struct LlmRequest {
   std::int32_t output_tokens = 1;
   std::uint32_t ticket = 0;       // the caller's
   PrefixCache::Block prompt = 0;  // the last whole block of the prompt that is known
+  std::int32_t brought = 0;       // tokens of the prompt whose keys and values come with it
 };
 
 struct LlmAnswer {
@@ -87,9 +88,9 @@ struct BatchingLimits {
 // a step that threw one out. The first token comes with the end of the step that ends the prefill;
 // a request leaves with the end of the step of its last token. Reused prefixes shorten the prefill,
 // not what it holds; so do blocks of prompts that the pool still has (PrefixCache), which requests
-// share. A sequence that was thrown out finds its prompt, but not what it had answered. The pool
-// has no blocks of its own: up to 15 tokens per sequence less than vLLM's. Attention reads the
-// whole cache of each sequence of a step.
+// share, and what a request brings. A sequence that was thrown out finds its prompt, but not what
+// it had answered. The pool has no blocks of its own: up to 15 tokens per sequence less than
+// vLLM's. Attention reads the whole cache of each sequence of a step.
 //
 // Pieces. While no prompt is prefilled and nobody leaves, steps are alike but for the cache that
 // they read, which grows by one token per sequence: any number of them is one piece with a length
