@@ -236,7 +236,7 @@ std::string pod_lines(const Bundle& bundle) {
                          workload.name.value, workload.count, workload.count);
     } else {
       out += fmt::format("    kubectl -n {} get pods              # {} of {}\n", space,
-                         workload.count, workload.name.value);
+                         workload.pods_at_once(), workload.name.value);
     }
   }
   return out;

@@ -74,7 +74,7 @@ std::int64_t room_for(const Amounts& asked, const Amounts& left, std::int64_t po
 // Kueue does not see pods that no queue holds.
 void leave_room(const Workload& workload, std::vector<Flavor>& flavors) {
   const Amounts asked = asked_by(workload);
-  std::int64_t pods = workload.count;
+  std::int64_t pods = workload.pods_at_once();
   for (Flavor& flavor : flavors) {
     if (!sim::admits(*flavor.model, workload.pod)) continue;
     const std::int64_t here = room_for(asked, flavor.quota, pods);

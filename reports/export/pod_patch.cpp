@@ -153,14 +153,19 @@ bool is_scaled(const Workload& workload) {
 }
 
 // The Jobs of a workload are the indexes of one, and start together. Each has the limit for itself,
-// which Kubernetes has where no container is restarted in its pod.
+// which Kubernetes has where no container is restarted in its pod. The pods of a gang are the
+// indexes of its Job.
 void add_copies(const Workload& workload, json& job) {
-  if (workload.count == 1) {
+  if (workload.pods_per_job > 1) {
+    job["completions"] = job["parallelism"] = workload.pods_per_job;
+    job["completionMode"] = "Indexed";
+  }
+  if (workload.count == 1 || workload.pods_per_job > 1) {
     job["backoffLimit"] = workload.backoff_limit;
     return;
   }
   job["completions"] = workload.count;
-  job["parallelism"] = workload.count;
+  job["parallelism"] = workload.pods_at_once();
   if (never_restarts(workload)) {
     job["completionMode"] = "Indexed";
     job["backoffLimitPerIndex"] = workload.backoff_limit;
@@ -207,6 +212,7 @@ json patch_of(const Scenario& scenario, const Workload& workload) {
   if (workload.kind == WorkloadKind::Deployment) {
     patch["metadata"]["annotations"]["slicewise.dev/kind"] = "Deployment";  // not a Service
   }
+  if (workload.pods_per_job > 1) patch["metadata"]["annotations"]["slicewise.dev/kind"] = "Gang";
   if (json annotations = annotations_of(workload); !annotations.empty()) {
     patch["spec"]["template"]["metadata"]["annotations"] = std::move(annotations);
   }
@@ -306,7 +312,14 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
                     "number is patched.",
                     workload.autoscaling->min_replicas, workload.autoscaling->max_replicas));
   }
-  if (workload.kind == WorkloadKind::Job && workload.count > 1 && !never_restarts(workload)) {
+  if (workload.pods_per_job > 1) {
+    const int jobs = workload.count / workload.pods_per_job;
+    out += comment(fmt::format(
+        "{}Its pods are placed together, as simulated, only where Kueue, Volcano or KAI holds the "
+        "Job (slicewise export --to kueue); a PyTorchJob or JobSet says the same.",
+        jobs > 1 ? fmt::format("One of {} Jobs like it. ", jobs) : ""));
+  } else if (workload.kind == WorkloadKind::Job && workload.count > 1 &&
+             !never_restarts(workload)) {
     out += comment(fmt::format(
         "backoffLimit is that of {} Jobs together: only with restartPolicy Never has each its own.",
         workload.count));

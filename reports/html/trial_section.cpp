@@ -71,7 +71,8 @@ void add_workload(const scenarios::Workload& workload,
     controls.push_back(whole(name + ": users", path + ".notebooks.users", workload.count, 1));
   } else if (!workload.trace && !workload.autoscaling) {
     controls.push_back(whole(name + (serves ? ": pods" : ": count"),
-                             path + (serves ? ".replicas" : ".count"), workload.count, 1));
+                             path + (serves ? ".replicas" : ".count"),
+                             workload.count / workload.pods_per_job, 1));
   }
   if (workload.traffic && workload.traffic->mean.per_second > 0 &&
       std::holds_alternative<std::monostate>(workload.traffic->shape)) {

@@ -162,6 +162,7 @@ void finish_workload(Workload& workload, const Node& map, Reading& reading) {
   workload.name.where = value_place(map, "name");  // also where it is missing
   const bool job = workload.kind == WorkloadKind::Job;
   workload.count = int_at(&map, job ? "count" : "replicas").value_or(1);
+  if (job) workload.count *= workload.pods_per_job;
   if (list(kRestartPolicies).find(text_at(&map, "restartPolicy").value_or("")) == nullptr) {
     workload.restart_policy = job ? RestartPolicy::OnFailure : RestartPolicy::Always;
   }
@@ -193,8 +194,22 @@ constexpr Field kWorkloadFields[] = {
         .one_of(kWorkloadKinds),
     field<&Workload::namespace_name>("namespace", "team-a", "Kubernetes namespace of the pods.")
         .as(T::Name),
-    field<&Workload::count>("count", "20", "Number of Jobs, one pod each (kind Job only).")
+    field<&Workload::count>("count", "20",
+                            "Number of Jobs, of podsPerJob pods each (kind Job only).")
         .between(0, 1'000'000),
+    field<&Workload::pods_per_job>(
+        "podsPerJob", "4",
+        "Pods of a Job that work together, as the ranks of a PyTorchJob or JobSet do (kind Job "
+        "only). They are placed together or not at all, as Kueue, Volcano and KAI see to it; work "
+        "begins when the last has loaded and ends when the last is done; one that crashes starts "
+        "all over again. What they send each other over the network is in the measured unit.")
+        .between(1, 1'000),
+    field<&Workload::parallelism>(
+        "parallelism", "4",
+        "Jobs of `count` that are there at a time, as spec.parallelism of a Job with completions "
+        "has it (kind Job only): the next is made when one has ended.")
+        .between(1, 1'000'000)
+        .otherwise("count: all at once"),
     field<&Workload::count>(
         "replicas", "4",
         "Number of pods (kinds Deployment and Service); with autoscaling, at the start.")

@@ -26,6 +26,7 @@ class WorkloadRules {
     check_utilisation();
     if (!kind_is_known(node_)) return;
     check_replication();
+    check_jobs();
     check_restart_policy();
     check_trace();
     check_kind();
@@ -126,6 +127,14 @@ class WorkloadRules {
     }
     refuse("count", fmt::format("{} has replicas: write `replicas` instead", what()));
     refuse("backoffLimit", "only a Job gives up; the others are restarted for ever");
+  }
+
+  void check_jobs() {
+    if (workload_.kind == WorkloadKind::Job && !is_recorded()) return;
+    for (const std::string_view key : {"podsPerJob", "parallelism"}) {
+      refuse(key, is_recorded() ? "the trace says which jobs there are and what each asks for"
+                                : "only a Job is done when its pods are; the others have replicas");
+    }
   }
 
   void check_restart_policy() {

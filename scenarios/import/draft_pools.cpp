@@ -158,17 +158,13 @@ bool chooses_type(const DraftWorkload& workload, const ImportOptions& options) {
   return !type_asked_for(workload.nodes, workload.gpus, options.instances).empty();
 }
 
-bool takes(const DraftPool& pool, const DraftWorkload& workload, const ImportOptions& options) {
-  const bool suits =
-      !chooses_type(workload, options) ||
-      has_labels(instance_called(pool.instance_type, options.instances), workload.nodes);
-  return suits && offers(pool, workload);
+std::int64_t units_per_node(const DraftPool& pool, const ImportOptions& options) {
+  return units_per_gpu(pool) * gpus_of(pool.instance_type, options);
 }
 
 // Nodes that no file has: of the type that the pods choose, where they do.
-void add_pool_for(const DraftWorkload& workload, ScenarioDraft& draft,
-                  const ImportOptions& options) {
-  if (pool_of(draft, workload, options) != nullptr) return;
+DraftPool pool_for(const ScenarioDraft& draft, const DraftWorkload& workload,
+                   const ImportOptions& options) {
   DraftPool pool = workload.claim.empty()
                        ? assumed_pool(workload.resource, workload.gpus, options.replicas)
                        : claimed_pool(draft, workload.claim, options);
@@ -181,7 +177,21 @@ void add_pool_for(const DraftWorkload& workload, ScenarioDraft& draft,
   shared.sharing = draft.sharing;
   shared.sharing_is_assumed = false;
   const bool is_shared = !draft.sharing.empty() && offers(shared, workload);
-  draft.pools.push_back(is_shared ? std::move(shared) : std::move(pool));
+  DraftPool& made = is_shared ? shared : pool;
+  made.is_in_files = false;
+  return std::move(made);
+}
+
+bool takes(const ScenarioDraft& draft, const DraftPool& pool, const DraftWorkload& workload,
+           const ImportOptions& options) {
+  const bool suits =
+      !chooses_type(workload, options) ||
+      has_labels(instance_called(pool.instance_type, options.instances), workload.nodes);
+  if (!suits || !offers(pool, workload)) return false;
+  // Of nodes that are made up, larger ones may be made for it.
+  const std::int64_t units = units_per_node(pool, options);
+  return pool.is_in_files || workload.gpus <= units ||
+         units_per_node(pool_for(draft, workload, options), options) <= units;
 }
 
 }  // namespace
@@ -189,7 +199,7 @@ void add_pool_for(const DraftWorkload& workload, ScenarioDraft& draft,
 const DraftPool* pool_of(const ScenarioDraft& draft, const DraftWorkload& workload,
                          const ImportOptions& options) {
   const auto pool = std::ranges::find_if(
-      draft.pools, [&](const DraftPool& each) { return takes(each, workload, options); });
+      draft.pools, [&](const DraftPool& each) { return takes(draft, each, workload, options); });
   return pool == draft.pools.end() ? nullptr : &*pool;
 }
 
@@ -204,7 +214,9 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
   }
   for (const bool chooses : {true, false}) {
     for (const DraftWorkload& workload : draft.workloads) {
-      if (chooses_type(workload, options) == chooses) add_pool_for(workload, draft, options);
+      if (chooses_type(workload, options) != chooses) continue;
+      if (pool_of(draft, workload, options) != nullptr) continue;
+      draft.pools.push_back(pool_for(draft, workload, options));
     }
   }
   give_parts(draft);
@@ -215,15 +227,16 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
     std::int64_t units = 0;
     std::set<std::string> counted;  // claims that pods share
     for (const DraftWorkload& workload : draft.workloads) {
-      if (!takes(pool, workload, options)) continue;
+      if (!takes(draft, pool, workload, options)) continue;
       constexpr std::int64_t kMost = 1'000'000;
       const auto claim = claim_called(draft, workload.claim);
       const bool is_shared = claim != nullptr && !claim->is_template;
       if (is_shared && !counted.insert(workload.claim).second) continue;
       const std::int64_t each = claim == nullptr ? workload.gpus : claim->count;
-      units += is_shared ? 1 : std::min(workload.pods, kMost) * std::min(each, kMost);
+      const std::int64_t at_once = std::min(workload.parallelism.value_or(kMost), workload.pods);
+      units += is_shared ? 1 : std::min(at_once, kMost) * std::min(each, kMost);
     }
-    const std::int64_t each = units_per_gpu(pool) * gpus_of(pool.instance_type, options);
+    const std::int64_t each = units_per_node(pool, options);
     pool.nodes =
         std::max(pool.nodes, (std::min<std::int64_t>(units, 10'000'000) + each - 1) / each);
   }

@@ -58,7 +58,7 @@ class ClusterImport {
           workload->claim = *claim;
         }
         if (running.pods > 0) workload->pods = running.pods;
-        draft_.workloads.push_back(std::move(*workload));
+        if (!joins_gang(*workload, running.file)) draft_.workloads.push_back(std::move(*workload));
       }
     }
     for (const auto& told : cluster_.not_simulated) {
@@ -107,6 +107,30 @@ class ClusterImport {
                     {},
                     {},
                     std::move(recorded)};
+  }
+
+  // Pods that work together and ask for the same are one gang, as the master and the workers of a
+  // PyTorchJob.
+  bool joins_gang(const DraftWorkload& workload, const PodFile& file) {
+    if (workload.gang.empty() || draft_.workloads.empty()) return false;
+    DraftWorkload& others = draft_.workloads.back();
+    if (others.gang != workload.gang || others.space != workload.space ||
+        others.comment != workload.comment) {
+      return false;
+    }
+    if (std::tie(others.resource, others.gpus, others.claim, others.node_selector) !=
+        std::tie(workload.resource, workload.gpus, workload.claim, workload.node_selector)) {
+      report_.remark(ImportRemark::Kind::Note,
+                     "pods that work together and ask for different GPUs: each kind waits for its "
+                     "own, not for the others",
+                     [&] { return file.object_where; });
+      return false;
+    }
+    others.name = dns_name(workload.gang, "workload");
+    others.pods += workload.pods;
+    others.cpu_milli = std::max(others.cpu_milli, workload.cpu_milli);
+    others.memory_bytes = std::max(others.memory_bytes, workload.memory_bytes);
+    return true;
   }
 
   // What Prometheus recorded of the workloads that are here.

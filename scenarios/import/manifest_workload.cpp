@@ -206,18 +206,23 @@ class WorkloadDraft {
     if (workload_.kind == Kind::Notebook) return;
     workload_.pods = pod_.copies;
     if (workload_.kind == Kind::Job) {
-      workload_.pods = std::max(pod_.completions, pod_.copies);
+      if (pod_.copies > 0) workload_.pods = std::max(pod_.completions, pod_.copies);
+      if (pod_.copies < workload_.pods) workload_.parallelism = pod_.copies;
       workload_.backoff_limit = pod_.backoff_limit;
-      if (pod_.copies < workload_.pods) {
-        note("parallelism of Jobs: all of their pods are there at once");
-      }
       if (pod_.restart_policy == "Never") workload_.restart_policy = pod_.restart_policy;
     }
     if (pod_.kind == "CronJob") note("CronJobs: one run of each, their schedule is not read");
     if (pod_.kind == "DaemonSet") {
       report_.guessed("DaemonSets: one pod", [&] { return pod_.object_where; });
     }
-    if (pod_.works_together && workload_.pods > 0) {
+    const bool is_gang = pod_.works_together || is_annotated("Gang");
+    if (is_gang && workload_.kind == Kind::Job) {
+      note(fmt::format("{}s: pods that work together are placed together, as Kueue, Volcano or KAI "
+                       "see to it; kube-scheduler alone does not",
+                       pod_.kind));
+      workload_.gang = pod_.object;
+      workload_.parallelism.reset();
+    } else if (pod_.works_together && workload_.pods > 0) {
       note(
           fmt::format("{}s: pods that work together are simulated one by one, none waits for "
                       "another",
@@ -243,12 +248,17 @@ class WorkloadDraft {
            served.pipeline_parallel_size == 1 && served.data_parallel_size == 1;
   }
 
+  // By `slicewise export`: Kubernetes has one kind for batch loops and for services, and one for
+  // Jobs whose pods work together and for others.
+  bool is_annotated(std::string_view kind) const {
+    const KeyValue* given = annotation_of(pod_, "slicewise.dev/kind");
+    return given != nullptr && given->value == kind;
+  }
+
   DraftWorkload::Kind kind_of_work() {
     using Kind = DraftWorkload::Kind;
     if (pod_.kind == "Notebook") return Kind::Notebook;
-    // Written by `slicewise export`: Kubernetes has one kind for batch loops and for services.
-    const KeyValue* kind = annotation_of(pod_, "slicewise.dev/kind");
-    if (kind != nullptr && kind->value == "Deployment") return Kind::Deployment;
+    if (is_annotated("Deployment")) return Kind::Deployment;
     switch (pod_.purpose) {
       case PodPurpose::Ends:
         return Kind::Job;

@@ -15,6 +15,7 @@
 namespace slicewise::scenarios {
 namespace {
 
+constexpr std::int64_t kMostPods = 1'000'000;
 constexpr std::string_view kKindNames[] = {"Job", "Deployment", "Service", "Notebook"};
 
 class Writer {
@@ -147,9 +148,10 @@ class Writer {
          (w.comment.empty() ? "" : "  # " + w.comment));
     if (!w.space.empty()) line(fmt::format("    namespace: {}", scalar_text(w.space)));
     line(fmt::format("    kind: {}", kKindNames[static_cast<std::size_t>(w.kind)]));
-    if (w.kind != DraftWorkload::Kind::Notebook) {
-      line(fmt::format("    {}: {}", w.kind == DraftWorkload::Kind::Job ? "count" : "replicas",
-                       std::clamp<std::int64_t>(w.pods, 0, 1'000'000)));
+    if (w.kind == DraftWorkload::Kind::Job) {
+      write_jobs(w);
+    } else if (w.kind != DraftWorkload::Kind::Notebook) {
+      line(fmt::format("    replicas: {}", std::clamp<std::int64_t>(w.pods, 0, kMostPods)));
     }
     if (w.scaling) write_scaling(*w.scaling);
     if (w.priority != 0) line(fmt::format("    priority: {}", w.priority));
@@ -158,6 +160,15 @@ class Writer {
     write_pod(w);
     write_memory(w);
     write_figures(w);
+  }
+
+  void write_jobs(const DraftWorkload& w) {
+    constexpr std::int64_t kMostOfGang = 1'000;
+    const bool is_gang = !w.gang.empty() && w.pods > 1;
+    line(
+        fmt::format("    count: {}", is_gang ? 1 : std::clamp<std::int64_t>(w.pods, 0, kMostPods)));
+    if (is_gang) line(fmt::format("    podsPerJob: {}", std::min(w.pods, kMostOfGang)));
+    if (w.parallelism) line(fmt::format("    parallelism: {}", *w.parallelism));
   }
 
   void write_scaling(const ScalingFile& scaling) {

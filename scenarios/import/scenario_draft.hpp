@@ -29,6 +29,7 @@ struct DraftPool {
   bool falls_back = false;    // from spot to on demand
   DraftLabels labels;
   std::vector<std::string> taints;  // as flow mappings
+  bool is_in_files = true;          // else of what its pods need
   std::string sharing;              // "devicePlugin: {...}", "mig: {...}"; lines
   bool sharing_is_assumed = false;
 };
@@ -47,6 +48,8 @@ struct DraftWorkload {
   std::string comment;  // where it comes from
   Kind kind = Kind::Service;
   std::int64_t pods = 1;
+  std::optional<std::int64_t> parallelism;  // of them, at a time
+  std::string gang;                         // the object whose pods work together; "" each by itself
   std::optional<ScalingFile> scaling;
   std::int64_t cpu_milli = 0;
   std::int64_t cpu_limit_milli = 0;  // 0 none

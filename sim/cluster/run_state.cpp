@@ -96,6 +96,7 @@ RunState::RunState(const World& of_world, std::uint32_t nth_replication, Recorde
                           Purpose::UnitTime);
         pod.size = random_size(size, model.spec.measured->unit_time_cv);
       }
+      if (cluster.job(pod) >= static_cast<std::uint32_t>(model.spec.jobs_at_once())) continue;
       timers.set(TimerKind::Pod, p, first_submission(model.spec, cluster.job(pod)));
     }
   }

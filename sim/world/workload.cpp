@@ -385,6 +385,7 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     WorkloadModel model;
     model.name = workload.name.value;
     model.spec = workload;
+    model.pods_per_job = workload.pods_per_job;
     apply_profile(catalogue, world, model.spec, found);
     apply_llm(catalogue, model.spec, found);
     complete_notebooks(model.spec);

@@ -49,6 +49,7 @@ TEST(ImportK8s, ADeploymentBecomesAServiceAJobAJob) {
   const Workload& train = result.scenario.workloads[1];
   EXPECT_EQ(train.kind, WorkloadKind::Job);
   EXPECT_EQ(train.count, 6);
+  EXPECT_EQ(train.parallelism, 2);
   // Secrets stay where they were.
   EXPECT_EQ(result.yaml.find("secret"), std::string::npos);
   EXPECT_NE(result.yaml.find("TF_FORCE_GPU_ALLOW_GROWTH"), std::string::npos);

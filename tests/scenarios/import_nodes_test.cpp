@@ -83,6 +83,22 @@ TEST(ImportK8s, NodesThatNoFileHasAreOfTheTypeThatPodsSelect) {
   EXPECT_TRUE(result.scenario.workloads[0].pod.node_selector.empty());
 }
 
+// Pods of eight GPUs were to run on nodes of one, because others had come first.
+TEST(ImportK8s, NodesThatNoFileHasAreLargeEnoughForEachPod) {
+  ImportOptions options;
+  options.instances = {
+      {"g5.xlarge", "a10g", 1}, {"g5.12xlarge", "a10g", 4}, {"g5.48xlarge", "a10g", 8}};
+  const Written result =
+      k8s({deployment("one", "hostIPC: false"), deployment("eight", "hostIPC: false", 8),
+           deployment("two", "hostIPC: false", 2)},
+          options);
+  std::vector<std::string> types;
+  for (const NodePool& pool : result.scenario.node_pools) {
+    types.push_back(pool.instance_type.value + " x " + std::to_string(pool.nodes));
+  }
+  EXPECT_EQ(types, (std::vector<std::string>{"g5.xlarge x 1", "g5.48xlarge x 2"}));
+}
+
 TEST(ImportK8s, NodesThatNoFileHasShareAsThePluginIsSet) {
   const Written result =
       k8s({std::string(kSharedValues),

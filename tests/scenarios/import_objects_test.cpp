@@ -45,7 +45,7 @@ const std::string kCpuContainer = "{name: c, image: x, resources: {limits: {cpu:
 const std::string kGpuPods = "template: {spec: {containers: [" + kGpuContainer + "]}}";
 const std::string kCpuPods = "template: {spec: {containers: [" + kCpuContainer + "]}}";
 
-TEST(ImportObjects, AJobSetIsAJobOfEachOfItsReplicatedJobs) {
+TEST(ImportObjects, AJobSetIsAGangOfThePodsOfItsReplicatedJobs) {
   const ObjectsRead jobs = objects_read(R"(
 apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
@@ -60,9 +60,9 @@ spec:
   - {name: eval, template: {spec: {)" + kGpuPods +
                                         R"(}}}
 )");
-  EXPECT_EQ(workload_lines(jobs), (WorkloadLines{"llm-workers Job 12", "llm-eval Job 1"}));
+  EXPECT_EQ(workload_lines(jobs), (WorkloadLines{"llm Job 13"}));
   EXPECT_EQ(jobs.said.count("objects that ask for no GPU (JobSet)"), 1);
-  EXPECT_EQ(jobs.said.count("JobSets: pods that work together are simulated one by one"), 2);
+  EXPECT_EQ(jobs.said.count("JobSets: pods that work together are placed together"), 2);
 }
 
 TEST(ImportObjects, JobsOfKubeflowHaveTheirReplicasByRole) {
@@ -81,7 +81,8 @@ TEST(ImportObjects, JobsOfKubeflowHaveTheirReplicasByRole) {
                                           {"JAXJob", "jaxReplicaSpecs"}}) {
     SCOPED_TRACE(kind);
     const ObjectsRead made = job(kind, specs);
-    EXPECT_EQ(workload_lines(made), (WorkloadLines{"mnist-master Job 1", "mnist-worker Job 3"}));
+    EXPECT_EQ(workload_lines(made), (WorkloadLines{"mnist Job 4"}));
+    EXPECT_EQ(made.scenario.workloads.front().pods_per_job, 4);
     EXPECT_NE(made.yaml.find("restartPolicy: Never"), std::string::npos);
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -232,8 +233,9 @@ struct Workload {
   Located<std::string> name;
   WorkloadKind kind = WorkloadKind::Job;
   std::string namespace_name = "default";
-  int count =
-      1;  // Jobs, replicas of a Deployment or Service (the most of an autoscaled one), users
+  int count = 1;         // pods: of all Jobs, the most of an autoscaled Service, one for each user
+  int pods_per_job = 1;  // Job: several are a gang, which starts and ends together
+  std::optional<int> parallelism;  // Jobs that are there at a time; absent: all
   RestartPolicy restart_policy = RestartPolicy::OnFailure;
   int backoff_limit = 6;  // Jobs
   int priority = 0;
@@ -260,8 +262,11 @@ struct Workload {
 
   // As the file calls it: a TraceJobs is many workloads.
   const std::string& given_name() const { return trace ? trace->workload : name.value; }
+  int jobs_at_once() const { return parallelism.value_or(count / pods_per_job); }
   // The most pods that want to run at a time.
-  int pods_at_once() const { return trace ? trace->at_once : count; }
+  int pods_at_once() const {
+    return trace ? trace->at_once : std::min(count, jobs_at_once() * pods_per_job);
+  }
 };
 
 enum class Fidelity : std::uint8_t { Auto, Exact };

@@ -1,23 +1,27 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "../run_state.hpp"
 #include "scheduler.hpp"
 
 namespace slicewise::sim {
 
-// The Jobs that still keep a run without a duration going: those that run, that some node can hold,
-// under its layout or one to come, and those that are not there yet. Pods that no node could ever
-// hold stay Pending and are reported.
+// The Jobs that are still to be done: makes the next where `parallelism` holds them back, and knows
+// whether any keeps a run without a duration going: those that run, that some node can hold, under
+// its layout or one to come, and those that are not there yet. Pods that no node could ever hold
+// stay Pending and are reported.
 class OpenJobs {
  public:
-  OpenJobs(RunState& run, const Scheduler& scheduler) : run_(run), scheduler_(scheduler) {}
+  OpenJobs(RunState& run, const Scheduler& scheduler);
 
   // At the start, and when nodes offer something else.
   void count();
   void one_submitted(const WorkloadModel& model);
   void one_ended() { --left_; }
+  // A Job has ended whose last pod this is: there is room for another of its workload.
+  void make_next(std::uint32_t last);
   // Without any, a run without a duration ends at this instant.
   void end_run_without_any();
   std::int64_t left() const { return left_; }
@@ -25,7 +29,8 @@ class OpenJobs {
  private:
   RunState& run_;
   const Scheduler& scheduler_;
-  std::int64_t left_ = 0;
+  std::vector<std::uint32_t> made_;  // Jobs, by workload
+  std::int64_t left_ = 0;            // pods
 };
 
 }  // namespace slicewise::sim

@@ -135,13 +135,14 @@ void PodLife::nodes_changed() {
 // A container that ran for ten minutes is out of its loop.
 void PodLife::count_left_behind() {
   constexpr int kLoop = 3;  // crashes in a row: once or twice, a fault may have been
+  RoomToCome to_come(run_, scheduler_);
   for (std::uint32_t p = 0; p < run_.cluster.pods.size(); ++p) {
     const Pod& pod = run_.cluster.pods[p];
     WorkloadRecord& record = run_.record_of(pod);
     const bool loops = is_bound(pod.phase) && restarts_[p].crash_streak >= kLoop &&
                        run_.now - pod.container_started < kCrashBackoffReset;
     record.crash_looping += loops ? 1 : 0;
-    record.pending_for_good += is_pending_for_good(run_, scheduler_, pod) ? 1 : 0;
+    record.pending_for_good += is_pending_for_good(run_, scheduler_, pod, to_come) ? 1 : 0;
   }
 }
 
@@ -447,6 +448,7 @@ void PodLife::leave(std::uint32_t last, PodPhase final_phase) {
   } else {
     ++record.jobs_failed;
   }
+  jobs_.make_next(last);
   run_.wake_scheduler();
 }
 

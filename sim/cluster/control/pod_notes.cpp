@@ -69,9 +69,26 @@ void record_start_up(RunState& run, const Pod& pod) {
   record.total.push_back(run.now - first);
 }
 
-// Not when a node is on its way, and not when it has waited no longer than others of its workload
-// that then got a node: queues are normal.
-bool is_pending_for_good(RunState& run, const Scheduler& scheduler, const Pod& pod) {
+RoomToCome::RoomToCome(const RunState& run, const Scheduler& scheduler)
+    : run_(run), scheduler_(scheduler), left_(run.world.workloads.size()) {}
+
+bool RoomToCome::take(const Pod& pod) {
+  std::optional<std::int64_t>& left = left_[index(pod.workload)];
+  if (!left) {
+    left = 0;
+    for (const Node& node : run_.cluster.nodes) {
+      const bool comes = node.stage == NodeStage::Launching || node.stage == NodeStage::Booting ||
+                         node.stage == NodeStage::Registered;
+      if (comes) *left += scheduler_.on_empty(node, run_.cluster.model(pod));
+    }
+  }
+  return (*left)-- > 0;
+}
+
+// Not when a node for it is on its way, and not when it has waited no longer than others of its
+// workload that then got a node: queues are normal.
+bool is_pending_for_good(RunState& run, const Scheduler& scheduler, const Pod& pod,
+                         RoomToCome& to_come) {
   if (pod.phase != PodPhase::Pending) return false;
   if (!scheduler.fits_empty_node(run.cluster.model(pod))) return true;
   if (run.record.interrupted) return false;
@@ -81,10 +98,7 @@ bool is_pending_for_good(RunState& run, const Scheduler& scheduler, const Pod& p
   const Duration normal = std::max(run.record_of(pod).longest_pending,
                                    std::min(kSchedulingTime, Duration{length.ns / kShortRun}));
   if (length > Duration{} && run.now - pod.queued <= normal) return false;
-  return std::ranges::none_of(run.cluster.nodes, [](const Node& node) {
-    return node.stage == NodeStage::Launching || node.stage == NodeStage::Booting ||
-           node.stage == NodeStage::Registered;
-  });
+  return !to_come.take(pod);
 }
 
 }  // namespace slicewise::sim

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "../run_state.hpp"
 
@@ -17,7 +19,22 @@ void note_gpus(RunState& run, Pod& pod);
 void note_neighbours(RunState& run, std::uint32_t pod);
 // The stages of the way of a pod that waited for its node, when its work begins.
 void record_start_up(RunState& run, const Pod& pod);
+
+// Room for pods of a workload on the nodes that are on their way when a run ends.
+class RoomToCome {
+ public:
+  RoomToCome(const RunState& run, const Scheduler& scheduler);
+  // Whether there is room for the pod beside those of its workload that took some before.
+  bool take(const Pod& pod);
+
+ private:
+  const RunState& run_;
+  const Scheduler& scheduler_;
+  std::vector<std::optional<std::int64_t>> left_;  // by workload, once it was asked for
+};
+
 // The run is over: whether the pod waits for a node that will not come.
-bool is_pending_for_good(RunState& run, const Scheduler& scheduler, const Pod& pod);
+bool is_pending_for_good(RunState& run, const Scheduler& scheduler, const Pod& pod,
+                         RoomToCome& to_come);
 
 }  // namespace slicewise::sim

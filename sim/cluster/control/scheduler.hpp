@@ -53,6 +53,8 @@ class Scheduler {
   // Whether some node could hold a pod of this workload if it were empty, under its present layout
   // or one to come; all nodes together, the pods of a gang.
   bool fits_empty_node(const WorkloadModel& workload) const;
+  // Pods of the workload that such a node holds without others.
+  std::int64_t on_empty(const Node& node, const WorkloadModel& workload) const;
 
   std::size_t pending() const { return queue_.size(); }
   // Without those that others make room for: nobody starts a node for them.
@@ -72,7 +74,6 @@ class Scheduler {
   std::optional<std::uint32_t> choose_node(std::uint32_t pod);
   bool place(std::uint32_t pod, std::size_t workload, TimePoint now);
   bool holds_gang(std::size_t workload) const;
-  std::int64_t on_empty(const Node& node, const WorkloadModel& workload) const;
   void bind(std::uint32_t pod, NodeId node, TimePoint now);
   void take_tickets(Pod& pod, const Node& node, const WorkloadModel& workload);
   void give_tickets_back(const Pod& pod, const WorkloadModel& workload);

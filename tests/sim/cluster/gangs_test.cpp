@@ -384,4 +384,63 @@ TEST(Gangs, WorkBesideASharedPool) {
 }
 
 }  // namespace
+// Jobs of several pods, each on all GPUs of a node.
+scenarios::Workload jobs_of_pods(int jobs, int pods) {
+  scenarios::Workload w = gang_jobs(jobs * pods, 8);
+  w.pods_per_job = pods;
+  return w;
+}
+
+scenarios::Scenario gangs_on_nodes(int nodes, scenarios::Workload workload) {
+  scenarios::Scenario s = gangs_on("p3.16xlarge", {std::move(workload)});
+  s.node_pools[0].nodes = nodes;
+  return s;
+}
+
+// One node is free beside the first Job, and is not given to a half of the second.
+TEST(PodsOfAJob, ArePlacedTogetherOrNotAtAll) {
+  const VariantResult r = demo::result(gangs_on_nodes(3, jobs_of_pods(2, 2)));
+  EXPECT_EQ(r.pods.running_max, 2);
+  EXPECT_EQ(r.pods.pending_max, 2);
+  EXPECT_EQ(r.makespan.mean, seconds(200));
+  EXPECT_EQ(r.workloads[0].completed, 2);
+  const VariantResult never = demo::result(gangs_on_nodes(1, jobs_of_pods(1, 2)));
+  EXPECT_EQ(never.pods.running_max, 0);
+}
+
+// The slowest pod ends the Job: of 1 x 3 pods, drawn as those of three Jobs are.
+TEST(PodsOfAJob, EndWithTheLast) {
+  scenarios::Workload alone = gang_jobs(3, 8);
+  alone.measured->unit_time_cv = 0.3;
+  scenarios::Workload together = alone;
+  together.pods_per_job = 3;
+  const VariantResult each = demo::result(gangs_on_nodes(3, alone));
+  const VariantResult gang = demo::result(gangs_on_nodes(3, together));
+  EXPECT_EQ(gang.makespan.mean, each.makespan.mean);
+  EXPECT_EQ(gang.workloads[0].job_completion->mean, gang.makespan.mean);
+  EXPECT_LT(each.workloads[0].job_completion->mean, each.makespan.mean);
+}
+
+// Six Jobs of 100 s, two at a time though eight GPUs are free: none waits, the last ends at 300 s.
+TEST(Parallelism, MakesTheNextJobWhenOneHasEnded) {
+  scenarios::Workload six = gang_jobs(6, 1);
+  six.parallelism = 2;
+  const VariantResult r = demo::result(gangs_on("p3.16xlarge", {six}));
+  EXPECT_EQ(r.pods.running_max, 2);
+  EXPECT_EQ(r.pods.pending_max, 0);
+  EXPECT_EQ(r.makespan.mean, seconds(300));
+  EXPECT_EQ(r.workloads[0].completed, 6);
+  six.submit_interval = seconds(70);  // the third would have room at 140 s, when it comes
+  EXPECT_EQ(demo::result(gangs_on("p3.16xlarge", {six})).makespan.mean, seconds(450));
+}
+
+// Those that are not made yet keep no run going whose first ones no node can hold.
+TEST(Parallelism, OfPodsThatFitNowhereEndsTheRun) {
+  scenarios::Workload giants = gang_jobs(5, 9);
+  giants.parallelism = 2;
+  const VariantResult r = demo::result(gangs_on("p3.16xlarge", {giants}));
+  EXPECT_EQ(r.pods.submitted, 2);
+  EXPECT_EQ(r.pods.running_max, 0);
+}
+
 }  // namespace slicewise::sim
