@@ -160,6 +160,13 @@ std::string taint_in_the_way(const World& world) {
   return "the taint";
 }
 
+// Whether some node would do for the pods, were it not full.
+bool has_full_nodes(const PendingReason& reason) {
+  constexpr auto kFirst = static_cast<std::size_t>(RejectCause::NodeSelector) + 1;
+  return std::any_of(reason.nodes_by_cause.begin() + kFirst, reason.nodes_by_cause.end(),
+                     [](const auto nodes) { return nodes > 0; });
+}
+
 // What to do about pods that no node took, by the first cause that some node gave.
 std::string pending_help(const World& world, std::span<const Replication> replications) {
   const auto gave = [&](RejectCause cause) {
@@ -169,11 +176,19 @@ std::string pending_help(const World& world, std::span<const Replication> replic
       });
     });
   };
-  if (gave(RejectCause::Taint)) {
+  const auto keeps_out = [&](RejectCause cause) {
+    return std::ranges::any_of(replications, [&](const Replication& r) {
+      return std::ranges::any_of(r.pending_reasons, [&](const PendingReason& reason) {
+        return reason.nodes_by_cause[static_cast<std::size_t>(cause)] > 0 &&
+               !has_full_nodes(reason);
+      });
+    });
+  };
+  if (keeps_out(RejectCause::Taint)) {
     return fmt::format("add the toleration of {} to podTemplate.tolerations",
                        taint_in_the_way(world));
   }
-  if (gave(RejectCause::NodeSelector)) {
+  if (keeps_out(RejectCause::NodeSelector)) {
     return "no node has these labels: change podTemplate.nodeSelector or nodePools.labels";
   }
   if (gave(RejectCause::AntiAffinity) || gave(RejectCause::ExistingAntiAffinity)) {

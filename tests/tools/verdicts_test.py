@@ -87,6 +87,20 @@ def budget(limit, severity="Deny"):
     return f"policies: [{{name: budget, assert: cost.monthly <= {limit}, severity: {severity}}}]"
 
 
+# A Job at the end makes Karpenter start a node that has no place for the service.
+NODE_FOR_OTHERS = scenario(
+    SERVICE.replace("COUNT", "2").replace("RESIDENT", "1Gi").replace("EXTRA", "")
+    + JOBS.replace("COUNT", "1").replace("RESIDENT", "1Gi").replace(
+        "podTemplate:", "submitAt: 4m30s\n    podTemplate:\n      nodeSelector: {lane: jobs}"),
+    duration="5m").replace("  workloads:", """  - name: grows
+    instanceType: g4dn.xlarge
+    nodes: {min: 0, max: 1}
+    labels: {lane: jobs}
+    taints: [{key: lane, value: jobs, effect: NoSchedule}]
+  provisioner: {kind: Karpenter}
+  workloads:""").replace("      nodeSelector: {lane: jobs}", """      nodeSelector: {lane: jobs}
+      tolerations: [{key: lane, operator: Exists}]""")
+
 # Name: scenario, flags, causes of each variant (in any order).
 CASES = {
     "jobs that all fit": (jobs(1), (), [set()]),
@@ -131,6 +145,7 @@ CASES = {
               [set()]),
     "a node that Karpenter brings": ("scenarios/examples/karpenter-thrash.yaml",
                                      ("--variant", "node-overlay"), [set()]),
+    "a node is on its way, for other pods": (NODE_FOR_OTHERS, (), [{"podsPending"}]),
     "a sweep of queues": ("scenarios/examples/replica-sweep.yaml", (), [set()] * 9),
 }
 
