@@ -63,6 +63,9 @@ inline bool holds(const Diagnostics& found, const Diagnostic& d) {
   });
 }
 
+// What editors may put before a text in UTF-8.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 // The text of an input file, kept so that a diagnostic can show its line.
 struct SourceText {
   std::string name;  // as the user gave it; "-" is standard input

@@ -13,17 +13,16 @@ struct CsvField {
   std::string text;
   int line = 1;
   int column = 1;
-  int length = 1;  // in characters, quotes included
+  int length = 1;  // in characters
 };
 
 using CsvRow = std::vector<CsvField>;
 
-// RFC 4180: commas, optional double quotes, line ends of either kind; a byte order mark and empty
-// lines are skipped.
+// A whole file, as CsvLines reads it.
 struct CsvTable {
   CsvRow header;
   std::vector<CsvRow> rows;
-  std::optional<CsvField> open_quote;  // a quoted field that never ends
+  std::optional<CsvField> flaw;  // the first line that cannot be read, and why
 };
 CsvTable parse_csv(std::string_view text);
 

@@ -21,7 +21,7 @@ UserTable::UserTable(const SourceText& file, std::span<const std::string_view> n
   } else {
     table_ = parse_csv(file.text);
   }
-  if (table_.open_quote) report(Code::FieldType, *table_.open_quote, "a quoted field never ends");
+  if (table_.flaw) report(Code::FieldType, *table_.flaw, table_.flaw->text);
   if (is_sound()) read_header(needed, optional);
   if (!is_sound()) {
     table_.rows.clear();

@@ -108,7 +108,7 @@ constexpr Field kPlanningFields[] = {
     field<&Planning::strategies>("strategies", "[timeSlicing, mps]", "Ways to share a GPU.")
         .as(T::Words)
         .one_of(kStrategyNames)
-        .otherwise("all")
+        .otherwise("all but mpsUncapped, mig+mps and hami, which need more than NVIDIA's charts")
         .each_value_once(),
     field<&Planning::purchase_options>(
         "purchaseOptions", "[on-demand, spot, savingsPlan3y]",
@@ -122,7 +122,7 @@ constexpr Field kPlanningFields[] = {
         .each_value_once(),
     field<&Planning::max_nodes>("maxNodes", "16", "Largest number of nodes of a pool.")
         .between(1, 100'000)
-        .otherwise("that of the planner"),
+        .otherwise("32"),
     field<&Planning::split>("split", "false", "Workloads may get node pools of their own."),
     field<&Planning::max_monthly_cost>("maxMonthlyCost", "1500",
                                        "No plan costs more, in US dollars for 730 h.")

@@ -7,7 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "../text/csv_lines.hpp"
+#include "slicewise/csv_lines.hpp"
+
 #include "../text/scalars.hpp"
 #include "../traces/job_trace.hpp"
 #include "import_report.hpp"

@@ -9,7 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "../text/csv_lines.hpp"
+#include "slicewise/csv_lines.hpp"
+
 #include "../text/scalars.hpp"
 #include "../traces/prompt_blocks.hpp"
 #include "importers.hpp"

@@ -12,10 +12,10 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "slicewise/csv_lines.hpp"
 #include "slicewise/scenarios/import.hpp"
 
 #include "../fields/check_scalar.hpp"
-#include "../text/csv_lines.hpp"
 #include "../text/scalars.hpp"
 #include "../traces/trace_files.hpp"
 #include "import_report.hpp"

@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "../text/csv_lines.hpp"
+#include "slicewise/csv_lines.hpp"
+
 #include "../text/scalars.hpp"
 #include "../traces/job_trace.hpp"
 #include "import_report.hpp"

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "slicewise/csv_lines.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/units.hpp"
 
-#include "../text/csv_lines.hpp"
 #include "import_report.hpp"
 
 // Single values of logs, in the notations that logs have.

@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/csv_lines.hpp"
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/load.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
-#include "../text/csv_lines.hpp"
 #include "../text/flow_text.hpp"
 #include "../text/scalars.hpp"
 

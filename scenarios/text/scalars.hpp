@@ -12,7 +12,6 @@
 namespace slicewise::scenarios {
 
 // What some editors put before UTF-8.
-inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }

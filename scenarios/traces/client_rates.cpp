@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/csv_lines.hpp"
+
 #include "../fields/check_scalar.hpp"
-#include "../text/csv_lines.hpp"
 #include "trace_files.hpp"
 
 namespace slicewise::scenarios {

@@ -13,12 +13,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/csv_lines.hpp"
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/printable.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 
 #include "../import/import_report.hpp"
-#include "../text/csv_lines.hpp"
 #include "../text/scalars.hpp"
 
 namespace slicewise::scenarios {

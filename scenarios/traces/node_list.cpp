@@ -7,10 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/csv_lines.hpp"
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
-
-#include "../text/csv_lines.hpp"
 
 namespace slicewise::scenarios {
 namespace {

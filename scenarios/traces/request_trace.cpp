@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/csv_lines.hpp"
 #include "slicewise/nearest_name.hpp"
 
 #include "../fields/check_scalar.hpp"
-#include "../text/csv_lines.hpp"
 #include "prompt_blocks.hpp"
 #include "trace_files.hpp"
 

@@ -152,7 +152,8 @@ void visit_parts(Archive& archive, NotebookRecord& record) {
 }
 template <class Archive>
 void visit_parts(Archive& archive, PipelineRecord& record) {
-  archive(record.requests);
+  auto& [requests] = record;
+  archive(requests);
 }
 template <class Archive>
 void visit_parts(Archive& archive, WorkloadRecord& record) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "slicewise/csv_lines.hpp"
 #include "slicewise/reports/difference.hpp"
 #include "slicewise/reports/reference.hpp"
 #include "slicewise/reports/result_report.hpp"
@@ -16,7 +17,6 @@
 #include "../../reports/document/record_json.hpp"
 #include "../../reports/document/result_model.hpp"
 #include "../../reports/document/stored_fields.hpp"
-#include "../../scenarios/text/csv_lines.hpp"
 #include "golden_file.hpp"
 
 // A figure of a result is declared once and shows wherever results do: nothing but its declaration
@@ -159,7 +159,7 @@ TEST(DeclaredFigures, AreExplained) {
   EXPECT_FALSE(explain("variants[].pods.eaten", {}));
 }
 
-std::vector<std::string> cells_of(const scenarios::CsvLines& line) {
+std::vector<std::string> cells_of(const CsvLines& line) {
   std::vector<std::string> cells;
   for (std::size_t i = 0; i < line.size(); ++i) cells.emplace_back(line.value(i));
   return cells;
@@ -170,7 +170,7 @@ TEST(DeclaredFigures, HaveTheirColumnsInCsv) {
   // Rows are of workloads where the bill is not grouped.
   for (sim::VariantResult& variant : result.variants) variant.cost.split.groups.clear();
   const SourceText csv{"result.csv", result_csv(result)};
-  scenarios::CsvLines lines(csv);
+  CsvLines lines(csv);
   ASSERT_TRUE(lines.next());
   const std::vector<std::string> header = cells_of(lines);
   ASSERT_TRUE(lines.next());

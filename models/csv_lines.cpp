@@ -1,14 +1,12 @@
-#include "csv_lines.hpp"
+#include "slicewise/csv_lines.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "scalars.hpp"
-
 // No library: libcsv takes twice the time (9 million values) and tells no columns of a line for
 // messages, fast-cpp-csv-parser wants the columns when it is compiled; Debian 12 has no other.
-namespace slicewise::scenarios {
+namespace slicewise {
 namespace {
 
 constexpr std::string_view kBrokenQuote = "a quote that is not closed, or text after it";
@@ -144,4 +142,4 @@ std::string without_doubled_quotes(std::string_view value) {
   return text;
 }
 
-}  // namespace slicewise::scenarios
+}  // namespace slicewise

@@ -8,7 +8,7 @@
 
 #include "slicewise/diagnostics.hpp"
 
-namespace slicewise::scenarios {
+namespace slicewise {
 
 // Lines of a file that are shown because they cannot be read; the rest is counted.
 inline constexpr int kMostBadLines = 5;
@@ -71,4 +71,4 @@ class CsvLines {
 // The value with doubled quotes made single ones.
 std::string without_doubled_quotes(std::string_view value);
 
-}  // namespace slicewise::scenarios
+}  // namespace slicewise
