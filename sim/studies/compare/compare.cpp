@@ -152,24 +152,6 @@ std::vector<std::string> workloads_that(bool take_several, const Scenario& base)
   return names;
 }
 
-// The nodes of one pool of a configuration, or why it cannot be had.
-tl::expected<int, Refusal> nodes_of(const Scenario& base, PoolChoice part, bool forced,
-                                    const models::Catalogue& catalogue,
-                                    const ComparisonOptions& options) {
-  PlanProbe probe;
-  probe.pools = {std::move(part)};
-  const Expected<World> world = probe_world(base, probe, catalogue, forced);
-  if (auto refusal = refusal_of(world)) return tl::unexpected(std::move(*refusal));
-  if (auto reason = too_large_for_a_node(*world)) {
-    return tl::unexpected(Refusal{Code::PodPending, std::move(*reason)});
-  }
-  if (options.nodes) return *options.nodes;
-  if (const auto nodes = smallest_node_count(*world, options.most_nodes)) return *nodes;
-  return tl::unexpected(
-      Refusal{std::nullopt,
-              reason("needs more than {} nodes to run all pods at once", options.most_nodes)});
-}
-
 Duration alone(const Workload& workload) {
   switch (workload.kind) {
     case scenarios::WorkloadKind::Service:
@@ -183,15 +165,40 @@ Duration alone(const Workload& workload) {
   return *workload.measured->unit_time;
 }
 
-// Time of GPUs that recorded jobs and others ask for, for those of which `take_several` is true.
-double gpu_seconds(const Scenario& base, bool take_several) {
+// How long its pods hold GPUs, all together: jobs until they are done, others as long as one looks.
+double gpu_seconds(const World& world) {
   double sum = 0;
-  for (const Workload& workload : base.workloads) {
-    if (has_several_gpus(workload) != take_several || !workload.work) continue;
-    sum += static_cast<double>(gpus_asked_for(workload)) * workload.count *
-           static_cast<double>(workload.work->units) * to_seconds(alone(workload));
+  for (const WorkloadModel& workload : world.workloads) {
+    const double gpus = static_cast<double>(workload.tickets) * workload.spec.count;
+    const bool ends = workload.spec.kind == scenarios::WorkloadKind::Job || !world.duration;
+    sum += gpus * (ends ? static_cast<double>(workload.units) * to_seconds(alone(workload.spec))
+                        : to_seconds(*world.duration));
   }
   return sum;
+}
+
+// One pool of a configuration.
+struct Part {
+  int nodes = 1;
+  double gpu_seconds = 0;
+};
+
+// The nodes of one pool of a configuration, or why it cannot be had.
+tl::expected<Part, Refusal> part_of(const Scenario& base, PoolChoice part, bool forced,
+                                    const models::Catalogue& catalogue,
+                                    const ComparisonOptions& options) {
+  PlanProbe probe;
+  probe.pools = {std::move(part)};
+  const Expected<World> world = probe_world(base, probe, catalogue, forced);
+  if (auto refusal = refusal_of(world)) return tl::unexpected(std::move(*refusal));
+  if (auto reason = too_large_for_a_node(*world)) {
+    return tl::unexpected(Refusal{Code::PodPending, std::move(*reason)});
+  }
+  if (options.nodes) return Part{*options.nodes, gpu_seconds(*world)};
+  if (const auto nodes = smallest_node_count(*world, options.most_nodes)) return Part{*nodes};
+  return tl::unexpected(
+      Refusal{std::nullopt,
+              reason("needs more than {} nodes to run all pods at once", options.most_nodes)});
 }
 
 // The world of a configuration with the nodes that it needs, or why there is none. Pods with
@@ -210,23 +217,26 @@ tl::expected<Prepared, RefusedOption> prepare(const Scenario& base, Candidate ca
   if (candidate.refusal) return refuse(*candidate.refusal);
   const std::vector<std::string> several = workloads_that(true, base);
   const bool apart = !several.empty() && choice.strategy != Strategy::Exclusive;
+  if (apart && workloads_that(false, base).empty()) {
+    return refuse({std::nullopt, {"every pod asks for several GPUs, which it does not share"}});
+  }
   if (!apart) choice.workloads = workloads_with_pods(base);
-  const auto nodes = nodes_of(base, choice, candidate.forced, catalogue, options);
-  if (!nodes) return refuse(nodes.error());
-  choice.nodes = *nodes;
+  const auto shared = part_of(base, choice, candidate.forced, catalogue, options);
+  if (!shared) return refuse(shared.error());
+  choice.nodes = shared->nodes;
   if (apart) {
     PoolChoice whole;
     whole.instance_type = choice.instance_type;
     whole.purchase = choice.purchase;
     whole.workloads = several;
-    const auto unshared = nodes_of(base, whole, false, catalogue, options);
+    const auto unshared = part_of(base, whole, false, catalogue, options);
     if (!unshared) return refuse(unshared.error());
-    choice.unshared = *unshared;
+    choice.unshared = unshared->nodes;
     if (options.nodes) {  // in all
       if (*options.nodes < 2)
         return refuse({std::nullopt, {"needs a node of its own for pods with several GPUs"}});
       const double share =
-          gpu_seconds(base, true) / (gpu_seconds(base, true) + gpu_seconds(base, false));
+          unshared->gpu_seconds / (unshared->gpu_seconds + shared->gpu_seconds);
       choice.unshared =
           std::clamp(static_cast<int>(std::lround(share * *options.nodes)), 1, *options.nodes - 1);
       choice.nodes = *options.nodes - choice.unshared;

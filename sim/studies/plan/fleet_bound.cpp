@@ -93,6 +93,21 @@ PoolFamily FleetModel::family(std::size_t t, int least_nodes) const {
   return family;
 }
 
+// Pods have their GPUs to themselves, all of them on one node.
+void FleetModel::add_unshared(std::size_t t, std::vector<PoolFamily>& families) const {
+  const double gpus = types_[t].gpus;
+  PoolFamily next = family(t, 1);
+  next.rows.push_back(row(t, gpus, [](const Need& need) { return need.room.tickets; }));
+  for (std::size_t k = 0; k < kPackings.size(); ++k) {
+    const bool tells = std::ranges::any_of(needs_, [&](const auto& needs) {
+      return needs[t] && needs[t]->room.packed[k] * gpus > needs[t]->room.tickets + 1e-9;
+    });
+    if (!tells) continue;
+    next.rows.push_back(row(t, 1, [k](const Need& need) { return need.room.packed[k]; }));
+  }
+  families.push_back(std::move(next));
+}
+
 // As many pods as a GPU has replicas must fit together, whichever meet. The largest r of them take
 // the least over s of r s + the sum of what each has above s: one family for each r and s.
 void FleetModel::add_time_slicing(std::size_t t, std::vector<PoolFamily>& families) const {
@@ -182,10 +197,7 @@ std::vector<PoolFamily> FleetModel::families() const {
     const Type& type = types_[t];
     if (type.monthly == 0) continue;
     const double gpus = type.gpus;
-    if (type.alone) {
-      all.push_back(family(t, 1));
-      all.back().rows.push_back(row(t, gpus, [](const Need& need) { return need.room.tickets; }));
-    }
+    if (type.alone) add_unshared(t, all);
     if (type.turns) add_time_slicing(t, all);
     if (type.mps) add_mps(t, all);
     if (!type.mig && !type.shares_cut) continue;

@@ -69,6 +69,7 @@ void Room::add(const Room& more) {
     sum.memory += other.memory;
     sum.slots += other.slots;
     sum.tickets += other.tickets;
+    for (std::size_t k = 0; k < kPackings.size(); ++k) sum.packed[k] += other.packed[k];
     sum.mig += other.mig;
     sum.company += other.company;
     sum.bears = std::min(sum.bears, other.bears);
@@ -163,6 +164,10 @@ FleetModel::Need FleetModel::need_on(std::size_t t, const World& world) const {
         running * ratio(workload.spec.pod.memory_request.count, pool.allocatable_memory.count);
     room.slots += running * ratio(1, pool.max_pods);
     room.tickets += static_cast<double>(running * workload.tickets);
+    for (std::size_t k = 0; k < kPackings.size(); ++k) {
+      room.packed[k] += running * ratio(packed_parts(kPackings[k], workload.tickets, type.gpus),
+                                        kPackings[k] * type.gpus);
+    }
     const auto mig = geometry == nullptr ? std::nullopt : mig_gpus(*geometry, world, workload);
     room.mig += mig.value_or(std::numeric_limits<double>::infinity());
     const GpuNeed gpu = gpu_need(world, workload);
@@ -243,7 +248,9 @@ std::optional<FleetModel::Way> FleetModel::best_way(const Room& room) const {
       const double monthly = nodes * type.monthly;
       if (!best || monthly < best->monthly) best = Way{monthly, shared};
     };
-    if (type.alone) consider(std::max(host, need.tickets / gpus), false);
+    if (type.alone) {
+      consider(std::max({host, need.tickets / gpus, std::ranges::max(need.packed)}), false);
+    }
     if (need.several_gpus) continue;
     if (type.mig) consider(std::max(host, need.mig / gpus), false);
     const double calm = std::max(host, need.company / gpus / std::max(need.bears, 1e-6));

@@ -29,6 +29,7 @@ struct RoomOnType {
   double memory = 0;             // nodes
   double slots = 0;              // nodes, by the pods that one may have
   double tickets = 0;            // GPUs, where nothing is shared
+  std::array<double, kPackings.size()> packed{};  // nodes, there: see packed_parts
   double mig = 0;                // GPUs, each pod in the smallest instance that holds it
   double company = 0;            // GPUs that are busy
   double bears = GpuNeed::kAny;  // how busy a shared GPU may be
@@ -114,6 +115,7 @@ class FleetModel {
   PoolFamily family(std::size_t type, int least_nodes) const;
   PoolFamily::Row row(std::size_t type, double per_node,
                       const std::function<double(const Need&)>& takes) const;
+  void add_unshared(std::size_t type, std::vector<PoolFamily>& families) const;
   void add_time_slicing(std::size_t type, std::vector<PoolFamily>& families) const;
   void add_mps(std::size_t type, std::vector<PoolFamily>& families) const;
 

@@ -204,6 +204,11 @@ int at_once(const WorkloadModel& workload) {
   return workload.spec.autoscaling ? workload.spec.autoscaling->min_replicas : workload.spec.count;
 }
 
+std::int64_t packed_parts(std::int64_t k, std::int64_t gpus, std::int64_t per_node) {
+  const std::int64_t times = (k + 1) * gpus;
+  return times % per_node == 0 ? k * gpus : times / per_node * per_node;
+}
+
 namespace {
 
 struct Resource {
@@ -227,6 +232,9 @@ std::int64_t pods_apart(const World& world) {
   return pods;
 }
 
+// Of the tickets of an offer, their sum and what whole pods take of them.
+constexpr std::size_t kMeasures = 1 + kPackings.size();
+
 std::vector<Resource> resources_of(const World& world) {
   const PoolModel& pool = world.pools.front();
   std::vector<Resource> all;
@@ -234,7 +242,12 @@ std::vector<Resource> resources_of(const World& world) {
     // Layouts of a GPU offer other instances each.
     const bool differs = !pool.kinds.front().partition.empty();
     const std::string& name = pool.offers[o].name;
-    all.push_back({0, pool.tickets_per_node(o, 0), differs ? reason("{}", name) : Reason{name}});
+    const Reason plain = differs ? reason("{}", name) : Reason{name};
+    const std::int64_t tickets = pool.tickets_per_node(o, 0);
+    all.push_back({0, tickets, plain});
+    for (const std::int64_t k : kPackings) {
+      all.push_back({0, k * tickets, joined(plain, {" of pods that are whole on a node"})});
+    }
   }
   const std::size_t cpu = all.size();
   all.push_back({0, pool.allocatable_cpu.count, {"host CPU requests"}});
@@ -243,10 +256,20 @@ std::vector<Resource> resources_of(const World& world) {
   all.push_back({pods_apart(world), 1, {"pods that no node has two of"}});
   for (const WorkloadModel& workload : world.workloads) {
     const int pods = at_once(workload);
-    const auto offer = workload.on_pool.front().offer;
-    if (offer) all[*offer].needed += workload.tickets * pods;
-    if (offer && workload.pods_per_job > 1) {  // a gang is there as a whole, or not at all
-      all[*offer].needed = std::max(all[*offer].needed, workload.tickets * workload.pods_per_job);
+    if (const auto offer = workload.on_pool.front().offer) {
+      Resource* const measures = &all[*offer * kMeasures];
+      const std::int64_t tickets = measures[0].per_node;
+      const auto add = [&](Resource& measure, std::int64_t of_pod) {
+        measure.needed += of_pod * pods;
+        // A gang is there as a whole, or not at all.
+        if (workload.pods_per_job > 1) {
+          measure.needed = std::max(measure.needed, of_pod * workload.pods_per_job);
+        }
+      };
+      add(measures[0], workload.tickets);
+      for (std::size_t k = 0; k < kPackings.size() && tickets > 0; ++k) {
+        add(measures[1 + k], packed_parts(kPackings[k], workload.tickets, tickets));
+      }
     }
     all[cpu].needed += workload.spec.pod.cpu_request.count * pods;
     all[cpu + 1].needed += workload.spec.pod.memory_request.count * pods;

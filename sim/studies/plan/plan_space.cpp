@@ -25,6 +25,11 @@ std::vector<const models::InstanceType*> types_of(const scenarios::Scenario& sce
   for (const std::string_view name : kPlannedInstances) {
     add_type(catalogue.find_instance(name), types);
   }
+  if (std::ranges::any_of(scenario.workloads, has_several_gpus)) {
+    for (const std::string_view name : kPlannedForSeveralGpus) {
+      add_type(catalogue.find_instance(name), types);
+    }
+  }
   return types;
 }
 

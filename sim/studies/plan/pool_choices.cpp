@@ -235,7 +235,8 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
   const WorkloadModel* several = with_several_gpus(view.exclusive);
   if (several != nullptr && strategy != Strategy::Exclusive) {
     refuse(choice_of(view, strategy, 1), std::nullopt,
-           reason(fmt::format("pods of \"{}\" ask for {{}} GPUs each, which they do not share",
+           reason(fmt::format("pods of \"{}\" ask for {{}} GPUs each: they have them whole, and parts "
+                              "of GPUs do not work together",
                               several->name),
                   several->tickets),
            found);

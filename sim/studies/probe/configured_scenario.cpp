@@ -155,13 +155,16 @@ bool may_have(const Scenario& base, const NodePool& pool, const std::string& key
   return label == labels.end() ? names_the_node(key) : label->second == value;
 }
 
-// Whether pods of the workload may run on nodes of the pool, as people label and taint them.
+}  // namespace
+
 bool is_home(const Scenario& base, const NodePool& pool, const Workload& workload) {
   const bool selected = std::ranges::all_of(workload.pod.node_selector, [&](const auto& wanted) {
     return may_have(base, pool, wanted.first, wanted.second);
   });
   return selected && untolerated(pool.taints, workload.pod.tolerations) == nullptr;
 }
+
+namespace {
 
 bool has_taint(const NodePool& pool, const scenarios::Taint& taint) {
   return std::ranges::any_of(pool.taints, [&](const scenarios::Taint& other) {

@@ -108,6 +108,28 @@ bool is_part(const scenarios::ExtendedRequest& request) {
          name == scenarios::kHamiCores;
 }
 
+// What a pod gets in the pool of nvidia.com/gpu: replicas of shared GPUs, or instances of cut ones.
+bool offers_parts(const scenarios::NodePool& pool) {
+  const auto entry = plugin_entry(pool, kGpuResource);
+  return (entry && !entry->sharing->rename_by_default) ||
+         (pool.mig && pool.mig->strategy == scenarios::MigStrategy::Single);
+}
+
+// Several of something that a process uses one of.
+bool asks_for_several_parts(const scenarios::Scenario& scenario,
+                            const scenarios::Workload& workload) {
+  if (!has_several_gpus(workload) || workload.trace) return false;
+  const auto resource = scenarios::gpu_resource(workload.pod.extended.front().name.value);
+  if (!resource || resource->kind != scenarios::GpuResource::Kind::Whole) return true;
+  bool any = false;
+  for (const scenarios::NodePool& pool : scenario.node_pools) {
+    if (!is_home(scenario, pool, workload)) continue;
+    if (!offers_parts(pool)) return false;
+    any = true;
+  }
+  return any;
+}
+
 }  // namespace
 
 std::int64_t gpus_asked_for(const scenarios::Workload& workload) {
@@ -130,14 +152,22 @@ void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diag
                       workload.name.value, what),
           "claim one"));
     }
-    const auto resources = std::ranges::count_if(workload.pod.extended, std::not_fn(is_part));
-    const bool several = resources > 1 || (has_several_gpus(workload) && !workload.trace);
-    if (!several || workload.count == 0) continue;
-    found.push_back(make_diagnostic(
-        Code::StrategyNotModelled, workload.pod.extended.back().count_where,
-        fmt::format("the pods of \"{}\" ask for several GPU resources: {} for pods with one",
-                    workload.name.value, what),
-        "ask for one; two replicas of a shared GPU do not give twice the compute"));
+    if (workload.count == 0) continue;
+    if (std::ranges::count_if(workload.pod.extended, std::not_fn(is_part)) > 1) {
+      found.push_back(make_diagnostic(
+          Code::StrategyNotModelled, workload.pod.extended.back().count_where,
+          fmt::format("the pods of \"{}\" ask for several GPU resources: {} for pods with one",
+                      workload.name.value, what),
+          "ask for one"));
+    } else if (asks_for_several_parts(scenario, workload)) {
+      const scenarios::ExtendedRequest& request = workload.pod.extended.front();
+      found.push_back(make_diagnostic(
+          Code::RequestNoEffect, request.count_where,
+          fmt::format("the pods of \"{}\" ask for {} of {}, which are parts of GPUs: a process "
+                      "works on one; {} for pods with one part, or with whole GPUs",
+                      workload.name.value, request.count, request.name.value, what),
+          "ask for 1, or give them a node pool that shares no GPU"));
+    }
   }
   if (pods > 0) return;
   found.push_back(make_diagnostic(Code::ValueRange, scenario.where,

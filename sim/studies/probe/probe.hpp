@@ -65,9 +65,8 @@ bool fails_clearly(const OptionFigures& figures);
 // A limit that is missed by that factor is missed by far.
 inline constexpr int kClearFactor = 2;
 
-// Refuses pods that ask for several GPU resources, but for recorded jobs that ask for several GPUs,
-// and a scenario without pods. `what`: "strategies
-// are compared", for the message.
+// Refuses pods that ask for several GPU resources or, but for recorded jobs, for several parts of
+// GPUs, and a scenario without pods. `what`: "strategies are compared", for the message.
 void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diagnostics& found);
 
 // What is wrong with the scenario itself: the errors that it has in every world. REQUIRES: one
@@ -81,6 +80,10 @@ std::optional<Reason> why_homeless(const scenarios::Scenario& base,
 // Services whose pods take longer to start than the warm-up lasts: what comes before counts as
 // lost.
 Diagnostics late_starts(const scenarios::Scenario& scenario);
+
+// Whether pods of the workload may run on nodes of the pool, as people label and taint them.
+bool is_home(const scenarios::Scenario& base, const scenarios::NodePool& pool,
+             const scenarios::Workload& workload);
 
 // Labels that say which pool a node is of, which GPU it has and how that is shared: each
 // configuration has others.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -65,6 +66,43 @@ TEST(NodeBound, CountsWhatSwitchingTakes) {
     return to_seconds(demo::result(two_on_a_gpu(9.5, length)).workloads[0].latency->mean);
   };
   EXPECT_GT(mean(minutes(80)), 2 * mean(minutes(20)));  // it grows and grows
+}
+
+// Sizes of pods, ascending, that a node holds together.
+// NOLINTNEXTLINE(misc-no-recursion): as deep as a node has GPUs
+void each_full_node(int left, int least, std::vector<int>& sizes,
+                    const std::function<void(const std::vector<int>&)>& look) {
+  look(sizes);
+  for (int size = least; size <= left; ++size) {
+    sizes.push_back(size);
+    each_full_node(left - size, size, sizes, look);
+    sizes.pop_back();
+  }
+}
+
+TEST(PackedParts, NoNodeHoldsMoreOfThemThanItHas) {
+  for (const int gpus : {1, 2, 3, 4, 7, 8, 16}) {
+    for (const std::int64_t k : kPackings) {
+      std::vector<int> sizes;
+      each_full_node(gpus, 1, sizes, [&](const std::vector<int>& pods) {
+        std::int64_t sum = 0;
+        for (const int size : pods) sum += packed_parts(k, size, gpus);
+        EXPECT_LE(sum, k * gpus) << gpus << " GPUs, " << ::testing::PrintToString(pods);
+      });
+    }
+  }
+  EXPECT_EQ(packed_parts(1, 3, 4), 4);      // no two pods with three of four GPUs
+  EXPECT_EQ(packed_parts(2, 3, 8), 2 * 4);  // no three with three of eight
+}
+
+// Fifteen GPUs would fit four nodes of four.
+TEST(NodeBound, SplitsNoPodWithSeveralGpus) {
+  scenarios::Workload api =
+      demo::service(5, 1, milliseconds(5), scenarios::ServiceTime::Law::Exponential);
+  api.pod.extended.front().count = 3;
+  EXPECT_EQ(node_bound(demo::world(demo::scenario(demo::pool(0), {api}))).least, 5);
+  api.pod.extended.front().count = 2;
+  EXPECT_EQ(node_bound(demo::world(demo::scenario(demo::pool(0), {api}))).least, 3);
 }
 
 // Two pods of 30 GiB and four of 8 on 40 GiB: two large ones do not fit, one and one small do. Of
