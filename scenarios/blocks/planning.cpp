@@ -120,6 +120,12 @@ constexpr Field kPlanningFields[] = {
         .between(1, 1'000)
         .otherwise("those of the planner")
         .each_value_once(),
+    field<&Planning::tensor_parallel_sizes>(
+        "tensorParallelSizes", "[1, 2, 4, 8]",
+        "GPUs of each pod that share its language model, whatever the pods ask for.")
+        .between(1, 64)
+        .otherwise("as many as the pods ask for")
+        .each_value_once(),
     field<&Planning::max_nodes>("maxNodes", "16", "Largest number of nodes of a pool.")
         .between(1, 100'000)
         .otherwise("32"),

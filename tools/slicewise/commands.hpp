@@ -110,6 +110,7 @@ struct PlanCommand : StudyCommand {
   std::vector<std::string> purchase;    // empty: the scenario's, else on-demand
   std::vector<std::string> strategies;  // empty: the scenario's, else all that can be had
   std::vector<int> replicas;
+  std::vector<int> tensor_parallel;
   std::optional<int> max_nodes;
   std::optional<int> max_cost;  // dollars a month
   std::optional<int> vary_pods;

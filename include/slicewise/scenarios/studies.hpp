@@ -59,6 +59,7 @@ struct Planning {
   std::vector<Located<std::string>> strategies;        // "timeSlicing", "mig+mps", ...
   std::vector<Located<std::string>> purchase_options;  // "on-demand", "spot", "reserved", or a plan
   std::vector<int> replicas;                           // pods per GPU
+  std::vector<int> tensor_parallel_sizes;              // GPUs that share a language model
   std::optional<int> max_nodes;                        // of each pool
   bool split = true;                                   // workloads may get pools of their own
   std::optional<Usd> max_monthly_cost;

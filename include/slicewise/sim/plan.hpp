@@ -337,6 +337,8 @@ struct PlanOptions {
   std::vector<std::string> purchases;       // empty: the scenario's, else on-demand
   std::vector<std::string> strategies;      // empty: the scenario's, else all that can be had
   std::vector<int> replicas;                // empty: the scenario's, else 2, 3, 4, 6, 8, ...
+  std::vector<int> tensor_parallel;         // GPUs that share a language model; empty: the
+                                            // scenario's, else as many as its pods ask for
   std::optional<int> max_nodes;             // of a pool; absent: the scenario's, else 32
   std::optional<Usd> max_monthly_cost;
   std::optional<scenarios::PlanGoal> goal;  // absent: the scenario's

@@ -74,6 +74,8 @@ struct PoolChoice {
   int unshared = 0;            // more nodes of the type, not shared, for pods with several GPUs
   bool elastic = false;        // Karpenter, or who the scenario says, starts 0 to `nodes` of them
   std::vector<int> pods = {};  // of each of the workloads; 0, or empty: as the scenario has it
+  // GPUs of each pod of them, which share its language model; 0, or empty: as the scenario has it.
+  std::vector<int> gpus = {};
   // Workloads of whose pods, all together, a node has one: by a required anti-affinity.
   std::vector<std::string> apart = {};
 
@@ -81,7 +83,7 @@ struct PoolChoice {
 };
 
 // "2 x g4dn.xlarge, MPS x4, 3 pods of asr": of the workloads those with another number of pods; "3
-// pods each" where all have the same other one.
+// pods each" where all have the same other one. "4 GPUs for a pod of chat" where that was chosen.
 std::string describe(const PoolChoice& choice);
 
 // The scenario with these pools, every pod pinned to its pool and asking for one ticket of what it

@@ -98,14 +98,32 @@ FleetModel::FleetModel(const BlockSearch& search, std::vector<std::vector<std::s
     one.factor = search.factor;
     std::vector<std::optional<Need>>& needs = needs_.emplace_back();
     for (std::size_t t = 0; t < types_.size(); ++t) {
-      needs.emplace_back();
-      const auto world = world_on_one_node(one, unshared(*search.space.types[t], names));
-      if (refusal_of(world) || too_large_for_a_node(*world)) continue;
-      if (!node_bound(*world).refused.empty()) continue;
-      if (types_[t].monthly == 0) note_type(t, *world);
-      needs.back() = need_on(t, *world);
+      needs.push_back(least_need(one, names, t));
     }
   }
+}
+
+// Of the ways to share its language models the one with the fewest GPUs; of what packing takes, the
+// least that any of them does.
+std::optional<FleetModel::Need> FleetModel::least_need(const BlockSearch& search,
+                                                       const std::vector<std::string>& names,
+                                                       std::size_t t) {
+  const models::InstanceType& type = *search.space.types[t];
+  std::optional<Need> least;
+  for (std::vector<int>& gpus : gpu_splits(search.base, names, type, search.space)) {
+    PoolChoice whole = unshared(type, names);
+    whole.gpus = std::move(gpus);
+    const auto world = world_on_one_node(search, whole);
+    if (refusal_of(world) || too_large_for_a_node(*world)) continue;
+    if (!node_bound(*world).refused.empty()) continue;
+    if (types_[t].monthly == 0) note_type(t, *world);
+    const Need need = need_on(t, *world);
+    if (!least) least = need;
+    for (std::size_t k = 0; k < kPackings.size(); ++k) {
+      least->room.packed[k] = std::min(least->room.packed[k], need.room.packed[k]);
+    }
+  }
+  return least;
 }
 
 void FleetModel::note_type(std::size_t t, const World& world) {

@@ -102,6 +102,8 @@ class FleetModel {
     bool shared = false;
   };
 
+  std::optional<Need> least_need(const BlockSearch& search, const std::vector<std::string>& names,
+                                 std::size_t type);
   void note_type(std::size_t type, const World& world);
   Need need_on(std::size_t type, const World& world) const;
   int pods_per_gpu(const Type& type, const RoomOnType& room, bool mps) const;

@@ -1,6 +1,13 @@
 #include <cmath>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../probe/probe.hpp"
 #include "node_bounds.hpp"
@@ -10,39 +17,67 @@
 namespace slicewise::sim {
 namespace {
 
-// The pods on whole GPUs of the type, if every one of them can start there.
-std::optional<World> world_that_holds(const BlockSearch& search,
-                                      const std::vector<std::string>& workloads,
-                                      const models::InstanceType& type) {
-  Expected<World> world = world_on_one_node(search, unshared(type, workloads));
-  if (refusal_of(world) || too_large_for_a_node(*world)) return std::nullopt;
-  return std::move(*world);
+// The pods on whole GPUs of a type where every one of them can start.
+struct Home {
+  World world;
+  std::vector<int> gpus;  // of each pod, see PoolChoice::gpus
+};
+
+std::optional<Home> home_on(const BlockSearch& search, const std::vector<std::string>& workloads,
+                            const models::InstanceType& type, const PlanSpace& space) {
+  for (std::vector<int>& gpus : gpu_splits(search.base, workloads, type, space)) {
+    PoolChoice whole = unshared(type, workloads);
+    whole.gpus = gpus;
+    Expected<World> world = world_on_one_node(search, whole);
+    if (refusal_of(world) || too_large_for_a_node(*world)) continue;
+    return Home{std::move(*world), std::move(gpus)};
+  }
+  return std::nullopt;
 }
 
 std::string gib(Bytes memory) {
   return fmt::format("{:.1f} GiB", static_cast<double>(memory.count) / (1LL << 30));
 }
 
+// Numbers of GPUs by which others than those that pods ask for are looked for.
+constexpr int kUsualSplits[] = {1, 2, 4, 8};
+
+// "--tensor-parallel 4", where pods would need so many and nobody asked for it.
+std::string flag_for(const BlockSearch& search, const std::vector<int>& gpus) {
+  if (gpus.empty() || !search.space.tensor_parallel.empty()) return "";
+  std::set<int> sizes(gpus.begin(), gpus.end());
+  sizes.erase(0);
+  return fmt::format(" --tensor-parallel {}", fmt::join(sizes, ","));
+}
+
 // The cheapest of the whole catalogue that is still sold.
 std::string type_that_holds(const BlockSearch& search, const std::vector<std::string>& workloads) {
+  PlanSpace space = search.space;
+  if (space.tensor_parallel.empty()) {
+    space.tensor_parallel.assign(std::begin(kUsualSplits), std::end(kUsualSplits));
+  }
   const models::InstanceType* best = nullptr;
   double least = 0;
   Bytes memory;
+  std::vector<int> gpus;
   for (const models::InstanceType& type : search.catalogue.instances) {
     if (!type.retired_on.empty()) continue;
-    const auto world = world_that_holds(search, workloads, type);
-    if (!world) continue;
-    const double monthly = monthly_price(*world);
+    auto home = home_on(search, workloads, type, search.space);
+    if (!home) home = home_on(search, workloads, type, space);
+    if (!home) continue;
+    const double monthly = monthly_price(home->world);
     if (best != nullptr && monthly >= least) continue;
     best = &type;
     least = monthly;
-    memory = world->pools.front().kinds.front().memory;
+    memory = home->world.pools.front().kinds.front().memory;
+    gpus = std::move(home->gpus);
   }
   if (best == nullptr) return "no instance type of the catalogue holds every pod";
   return fmt::format(
       "no instance type that was tried holds every pod; the cheapest that does is {} ({} x {} with "
-      "{}, ${:.0f} a month): --instances {}",
-      best->name, best->gpu_count, best->gpu_model, gib(memory), least, best->name);
+      "{}, ${:.0f} a month): --instances {}{}",
+      best->name, best->gpu_count, best->gpu_model, gib(memory), least, best->name,
+      flag_for(search, gpus));
 }
 
 struct OutOfLimits {
@@ -88,7 +123,7 @@ std::vector<std::string> nearest_to_standing(const BlockSearch& search,
                                              const std::vector<RejectedChoice>& rejected) {
   if (const auto why = why_homeless(search.base, workloads)) return {why->text()};
   const bool held = std::ranges::any_of(search.space.types, [&](const auto* type) {
-    return world_that_holds(search, workloads, *type).has_value();
+    return home_on(search, workloads, *type, search.space).has_value();
   });
   if (!held) return {type_that_holds(search, workloads)};
   const OutOfLimits nearest = cheapest_out_of_limits(search, rejected);

@@ -114,6 +114,10 @@ const Record& record_of<PoolChoice>() {
        field<&C::elastic>("autoscaled", "the provisioner starts 0 to so many nodes").optional(),
        field<&C::pods>("pods", "of each of the workloads; 0, or absent: as the scenario has it")
            .optional(),
+       field<&C::gpus>("gpusPerPod",
+                       "of each of the workloads: they share its language model; 0, or absent: as "
+                       "the scenario has it")
+           .optional(),
        field<&C::apart>("apart",
                         "workloads of whose pods, all together, a node has one: by a required "
                         "podAntiAffinity, which exports write")

@@ -13,6 +13,15 @@ Names asked(const std::vector<std::string>& flags, const Names& written) {
   return flags.empty() ? written : as_names(flags);
 }
 
+std::vector<int> tensor_parallel_of(const scenarios::Scenario& scenario,
+                                    const PlanOptions& options) {
+  std::vector<int> sizes = options.tensor_parallel.empty()
+                               ? scenario.planning.tensor_parallel_sizes
+                               : options.tensor_parallel;
+  std::ranges::sort(sizes);
+  return sizes;
+}
+
 std::vector<const models::InstanceType*> types_of(const scenarios::Scenario& scenario,
                                                   const models::Catalogue& catalogue,
                                                   const PlanOptions& options, Diagnostics& found) {
@@ -25,7 +34,8 @@ std::vector<const models::InstanceType*> types_of(const scenarios::Scenario& sce
   for (const std::string_view name : kPlannedInstances) {
     add_type(catalogue.find_instance(name), types);
   }
-  if (std::ranges::any_of(scenario.workloads, has_several_gpus)) {
+  if (std::ranges::any_of(scenario.workloads, has_several_gpus) ||
+      !tensor_parallel_of(scenario, options).empty()) {
     for (const std::string_view name : kPlannedForSeveralGpus) {
       add_type(catalogue.find_instance(name), types);
     }
@@ -90,6 +100,7 @@ Expected<PlanSpace> plan_space(const scenarios::Scenario& scenario,
   space.purchases = purchases_of(scenario, options, found);
   space.replicas = options.replicas.empty() ? scenario.planning.replicas : options.replicas;
   std::ranges::sort(space.replicas);
+  space.tensor_parallel = tensor_parallel_of(scenario, options);
   space.max_nodes = options.max_nodes.value_or(scenario.planning.max_nodes.value_or(kMostNodes));
   space.max_monthly_cost =
       options.max_monthly_cost ? options.max_monthly_cost : scenario.planning.max_monthly_cost;

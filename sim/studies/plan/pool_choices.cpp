@@ -37,6 +37,7 @@ struct TypeView {
   GpuMemoryNeeds needs;
   int pods = 0;
   std::vector<std::string> workloads;
+  std::vector<int> gpus;          // see PoolChoice::gpus
   std::vector<Apart> apart = {};  // the fewest first; empty: that is no choice
 };
 
@@ -46,6 +47,7 @@ PoolChoice choice_of(const TypeView& view, Strategy strategy, int replicas) {
   choice.strategy = strategy;
   choice.replicas = replicas;
   choice.workloads = view.workloads;
+  choice.gpus = view.gpus;
   choice.nodes = 0;
   return choice;
 }
@@ -274,28 +276,20 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
   }
 }
 
-}  // namespace
-
-PoolChoices pool_choices(const Scenario& base, const std::vector<std::string>& workloads,
-                         const models::InstanceType& type, const PlanSpace& space,
-                         const models::Catalogue& catalogue) {
-  PoolChoices found;
+void add_choices(const Scenario& base, PoolChoice alone, const models::InstanceType& type,
+                 const PlanSpace& space, const models::Catalogue& catalogue, PoolChoices& found) {
   PlanProbe probe;
-  probe.pools = {unshared(type, workloads)};
+  probe.pools = {alone};
   const Expected<World> world = probe_world(base, probe, catalogue);
-  PoolChoice& alone = probe.pools.front();
   alone.nodes = 0;
   if (auto refusal = refusal_of(world)) {
-    refuse(std::move(alone), refusal->code, std::move(refusal->reason), found);
-    return found;
+    return refuse(std::move(alone), refusal->code, std::move(refusal->reason), found);
   }
-  if (auto why = why_homeless(base, workloads)) {
-    refuse(std::move(alone), Code::PodPending, std::move(*why), found);
-    return found;
+  if (auto why = why_homeless(base, alone.workloads)) {
+    return refuse(std::move(alone), Code::PodPending, std::move(*why), found);
   }
   if (auto why = too_large_for_a_node(*world)) {
-    refuse(std::move(alone), Code::PodPending, std::move(*why), found);
-    return found;
+    return refuse(std::move(alone), Code::PodPending, std::move(*why), found);
   }
   TypeView view{type,
                 space,
@@ -303,11 +297,25 @@ PoolChoices pool_choices(const Scenario& base, const std::vector<std::string>& w
                 catalogue.find_mig(world->pools.front().gpu->name),
                 gpu_memory_needs(*world),
                 0,
-                workloads};
+                std::move(alone.workloads),
+                std::move(alone.gpus)};
   if (space.keeps_apart && world->traces.empty()) view.apart = ways_apart(*world);
   for (const WorkloadModel& workload : world->workloads) view.pods += workload.spec.pods_at_once();
   for (const Strategy strategy : space.strategies) {
     add_strategy(view, strategy, found);
+  }
+}
+
+}  // namespace
+
+PoolChoices pool_choices(const Scenario& base, const std::vector<std::string>& workloads,
+                         const models::InstanceType& type, const PlanSpace& space,
+                         const models::Catalogue& catalogue) {
+  PoolChoices found;
+  for (std::vector<int>& gpus : gpu_splits(base, workloads, type, space)) {
+    PoolChoice alone = unshared(type, workloads);
+    alone.gpus = std::move(gpus);
+    add_choices(base, std::move(alone), type, space, catalogue, found);
   }
   return found;
 }

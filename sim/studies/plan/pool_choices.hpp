@@ -16,6 +16,7 @@ struct PlanSpace {
   std::vector<std::string> purchases;
   std::vector<Strategy> strategies;
   std::vector<int> replicas;  // ascending; empty: those that are worth a try
+  std::vector<int> tensor_parallel;  // ascending; empty: as many GPUs as pods ask for
   int max_nodes = 32;
   std::optional<Usd> max_monthly_cost;
   Outage survive = Outage::None;
@@ -26,6 +27,13 @@ struct PlanSpace {
 // errors, all of them at once.
 Expected<PlanSpace> plan_space(const scenarios::Scenario& scenario,
                                const models::Catalogue& catalogue, const PlanOptions& options);
+
+// GPUs for a pod of each of the workloads, 0 where the scenario says how many: the ways in which
+// their language models may be shared on nodes of the type, those with the fewest GPUs first. One
+// empty one where nothing is to be chosen.
+std::vector<std::vector<int>> gpu_splits(const scenarios::Scenario& base,
+                                         const std::vector<std::string>& workloads,
+                                         const models::InstanceType& type, const PlanSpace& space);
 
 struct PoolChoices {
   std::vector<PoolChoice> choices;  // on-demand, nodes not set

@@ -257,9 +257,11 @@ NodePool on_demand_part(NodePool& pool, int nodes) {
   return part;
 }
 
-void ask(Workload& workload, const std::string& resource) {
+// `gpus` of the resource; 0: as many as it asks for.
+void ask(Workload& workload, const std::string& resource, int gpus) {
   scenarios::ExtendedRequest request;
-  request.count = gpus_asked_for(workload);
+  request.count = gpus > 0 ? gpus : gpus_asked_for(workload);
+  if (gpus > 0 && workload.llm) workload.llm->tensor_parallel_size = gpus;
   request.name = {resource, workload.pod.where};
   request.count_where = workload.pod.where;
   if (!workload.pod.extended.empty()) {
@@ -338,10 +340,12 @@ void keep_measured_device(Workload& workload, const Scenario& base,
 void keep_workloads(PoolChoice& choice, const std::function<bool(const std::string&)>& keep) {
   const std::vector<std::string> names = std::exchange(choice.workloads, {});
   const std::vector<int> pods = std::exchange(choice.pods, {});
+  const std::vector<int> gpus = std::exchange(choice.gpus, {});
   for (std::size_t w = 0; w < names.size(); ++w) {
     if (!keep(names[w])) continue;
     choice.workloads.push_back(names[w]);
     if (!pods.empty()) choice.pods.push_back(pods[w]);
+    if (!gpus.empty()) choice.gpus.push_back(gpus[w]);
   }
 }
 
@@ -461,7 +465,7 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
       if (workload.trace && !workload.trace->gpus_per_pod) {
         workload.trace->gpus_per_pod = gpus_per_pod(base, workload, catalogue);
       }
-      ask(workload, resource_of(pools[p], index));
+      ask(workload, resource_of(pools[p], index), pools[p].gpus.empty() ? 0 : pools[p].gpus[index]);
       ask_part(workload, pools[p], catalogue);
       if (!pools[p].pods.empty() && pools[p].pods[index] > 0) workload.count = pools[p].pods[index];
       if (pools.size() > 1) {

@@ -139,7 +139,8 @@ class Scenario:
 
     def plan(self, *, variant: str | None = None, instances: Sequence[str] = (),
              purchase: Sequence[str] = (), strategies: Sequence[str] = (),
-             replicas: Sequence[int] = (), max_nodes: int | None = None, max_cost: int | None = None,
+             replicas: Sequence[int] = (), tensor_parallel: Sequence[int] = (),
+             max_nodes: int | None = None, max_cost: int | None = None,
              vary_pods: int | None = None, survive: str | None = None, objective: str | None = None,
              top: int | None = None, split: bool = True, headroom: bool = True, flips: bool = True,
              from_: str | None = None, max_changes: int | None = None,
@@ -161,8 +162,8 @@ class Scenario:
 
         return self._ask("plan", make, progress, variant=variant, instances=instances,
                          purchase=purchase, strategies=strategies, replicas=replicas,
-                         max_nodes=max_nodes, max_cost=max_cost, vary_pods=vary_pods,
-                         survive=survive, objective=objective, top=top, no_split=not split,
+                         tensor_parallel=tensor_parallel, max_nodes=max_nodes, max_cost=max_cost,
+                         vary_pods=vary_pods, survive=survive, objective=objective, top=top, no_split=not split,
                          no_headroom=not headroom, no_flips=not flips, from_=from_,
                          max_changes=max_changes, regions=regions, horizon=horizon, growth=growth,
                          journal=journal, replications=seeds, seed=seed,

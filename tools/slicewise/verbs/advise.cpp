@@ -165,9 +165,11 @@ std::string plan_flags(const AdviseCommand& command) {
   std::string text = words_of("--instances", command.instances) +
                      words_of("--purchase", command.purchase) +
                      words_of("--strategies", command.strategies);
-  if (!command.replicas.empty()) {
-    text += fmt::format(" --replicas {}", fmt::join(command.replicas, ","));
-  }
+  const auto numbers = [&](const char* flag, const std::vector<int>& values) {
+    if (!values.empty()) text += fmt::format(" {} {}", flag, fmt::join(values, ","));
+  };
+  numbers("--replicas", command.replicas);
+  numbers("--tensor-parallel", command.tensor_parallel);
   const auto number = [&](const char* flag, const std::optional<int>& value) {
     if (value) text += fmt::format(" {} {}", flag, *value);
   };

@@ -51,6 +51,7 @@ sim::PlanOptions plan_options(const PlanCommand& command, const sim::RunOptions&
   options.purchases = command.purchase;
   options.strategies = command.strategies;
   options.replicas = command.replicas;
+  options.tensor_parallel = command.tensor_parallel;
   options.max_nodes = command.max_nodes;
   if (command.max_cost) options.max_monthly_cost = from_dollars(*command.max_cost);
   options.goal = command.goal;
@@ -100,6 +101,9 @@ void add_plan_choices(CLI::App& verb, PlanCommand& plan) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Range(2, 1'000));
+  add_numbers(verb, "--tensor-parallel", 1, 64, plan.tensor_parallel,
+              "GPUs that share each language model, which are tried: 1,2,4,8 (default: as many as "
+              "its pods ask for)");
   add_number(verb, "--max-nodes", 1, 1'000, plan.max_nodes, "Nodes of a pool (default 32)");
   add_number(verb, "--max-cost", 1, 1'000'000'000, plan.max_cost, "Dollars a month");
   add_number(verb, "--vary-pods", 0, 100, plan.vary_pods,
