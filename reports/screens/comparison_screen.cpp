@@ -202,6 +202,9 @@ std::string replicas_note(const StrategyComparison& comparison) {
 
 // Sharing cannot help where every pod has a GPU for itself anyway.
 void add_room_notes(const StrategyComparison& comparison, std::vector<std::string>& lines) {
+  const bool some_take_several = std::ranges::any_of(
+      comparison.options, [](const ComparedOption& o) { return o.configuration.unshared > 0; });
+  if (some_take_several) return;
   for (const std::string& type : comparison.instance_types) {
     const auto option = std::find_if(
         comparison.options.begin(), comparison.options.end(),

@@ -89,9 +89,9 @@ struct ComparisonOptions {
 // type: the only node pool gets the instance type and the strategy, every pod asks for one ticket
 // of what it offers. All with one seed: differences are not noise. A configuration that cannot be
 // had is in `refused` with the reason. Pods with several GPUs share none: beside a strategy that
-// shares they have more nodes of the type (PoolChoice::unshared). Errors: a scenario without exactly
-// one node pool, pods that ask for several parts of GPUs, an unknown instance type, and what is
-// wrong with the scenario wherever it runs. REQUIRES: variant < set.variants.size().
+// shares they have more nodes of the type (PoolChoice::unshared). Errors: a scenario without
+// exactly one node pool, pods that ask for several parts of GPUs, an unknown instance type, and
+// what is wrong with the scenario wherever it runs. REQUIRES: variant < set.variants.size().
 Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& set,
                                                 std::size_t variant,
                                                 const models::Catalogue& catalogue,

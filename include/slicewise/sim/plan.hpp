@@ -314,8 +314,7 @@ inline constexpr std::string_view kPlannedInstances[] = {
     "g6.xlarge",   "g6.2xlarge",   "g6.12xlarge",   "g6e.xlarge", "g6f.xlarge", "p4d.24xlarge"};
 // ... and where some pods ask for several GPUs.
 inline constexpr std::string_view kPlannedForSeveralGpus[] = {
-    "g5.48xlarge",  "g6.48xlarge",   "g6e.12xlarge",
-    "g6e.48xlarge", "p4de.24xlarge", "p5.48xlarge"};
+    "g5.48xlarge", "g6.48xlarge", "g6e.12xlarge", "g6e.48xlarge", "p4de.24xlarge", "p5.48xlarge"};
 
 // What a plan must still hold every objective without, of each pool at a time.
 enum class Outage : std::uint8_t {

@@ -235,8 +235,7 @@ tl::expected<Prepared, RefusedOption> prepare(const Scenario& base, Candidate ca
     if (options.nodes) {  // in all
       if (*options.nodes < 2)
         return refuse({std::nullopt, {"needs a node of its own for pods with several GPUs"}});
-      const double share =
-          unshared->gpu_seconds / (unshared->gpu_seconds + shared->gpu_seconds);
+      const double share = unshared->gpu_seconds / (unshared->gpu_seconds + shared->gpu_seconds);
       choice.unshared =
           std::clamp(static_cast<int>(std::lround(share * *options.nodes)), 1, *options.nodes - 1);
       choice.nodes = *options.nodes - choice.unshared;

@@ -25,10 +25,10 @@ struct RoomOnType {
   bool possible = true;
   bool several_gpus = false;  // some pod asks for more than one
   double pods = 0;
-  double cpu = 0;                // nodes
-  double memory = 0;             // nodes
-  double slots = 0;              // nodes, by the pods that one may have
-  double tickets = 0;            // GPUs, where nothing is shared
+  double cpu = 0;                                 // nodes
+  double memory = 0;                              // nodes
+  double slots = 0;                               // nodes, by the pods that one may have
+  double tickets = 0;                             // GPUs, where nothing is shared
   std::array<double, kPackings.size()> packed{};  // nodes, there: see packed_parts
   double mig = 0;                // GPUs, each pod in the smallest instance that holds it
   double company = 0;            // GPUs that are busy

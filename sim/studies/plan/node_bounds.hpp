@@ -27,9 +27,9 @@ int at_once(const WorkloadModel& workload);
 
 // No pod is split over nodes: what pods with several GPUs take beyond their sum. Of a node with
 // `per_node` GPUs a pod with `gpus` has packed_parts(k, ...) of k * per_node parts at the least,
-// whichever pods are beside it; k = 1 tells of more than a half, k = 2 of more than a third. Source:
-// Fekete and Schepers, "New classes of fast lower bounds for bin packing problems", Math. Program.
-// 91 (2001), theorem 3.
+// whichever pods are beside it; k = 1 tells of more than a half, k = 2 of more than a third.
+// Source: Fekete and Schepers, "New classes of fast lower bounds for bin packing problems", Math.
+// Program. 91 (2001), theorem 3.
 inline constexpr std::array<std::int64_t, 2> kPackings = {1, 2};
 std::int64_t packed_parts(std::int64_t k, std::int64_t gpus, std::int64_t per_node);
 

@@ -15,9 +15,8 @@ Names asked(const std::vector<std::string>& flags, const Names& written) {
 
 std::vector<int> tensor_parallel_of(const scenarios::Scenario& scenario,
                                     const PlanOptions& options) {
-  std::vector<int> sizes = options.tensor_parallel.empty()
-                               ? scenario.planning.tensor_parallel_sizes
-                               : options.tensor_parallel;
+  std::vector<int> sizes = options.tensor_parallel.empty() ? scenario.planning.tensor_parallel_sizes
+                                                           : options.tensor_parallel;
   std::ranges::sort(sizes);
   return sizes;
 }

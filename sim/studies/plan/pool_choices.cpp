@@ -236,12 +236,13 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
   }
   const WorkloadModel* several = with_several_gpus(view.exclusive);
   if (several != nullptr && strategy != Strategy::Exclusive) {
-    refuse(choice_of(view, strategy, 1), std::nullopt,
-           reason(fmt::format("pods of \"{}\" ask for {{}} GPUs each: they have them whole, and parts "
-                              "of GPUs do not work together",
-                              several->name),
-                  several->tickets),
-           found);
+    refuse(
+        choice_of(view, strategy, 1), std::nullopt,
+        reason(fmt::format("pods of \"{}\" ask for {{}} GPUs each: they have them whole, and parts "
+                           "of GPUs do not work together",
+                           several->name),
+               several->tickets),
+        found);
     return;
   }
   const bool mig = strategy == Strategy::Mig || strategy == Strategy::MigTimeSlicing ||

@@ -15,7 +15,7 @@ struct PlanSpace {
   std::vector<const models::InstanceType*> types;
   std::vector<std::string> purchases;
   std::vector<Strategy> strategies;
-  std::vector<int> replicas;  // ascending; empty: those that are worth a try
+  std::vector<int> replicas;         // ascending; empty: those that are worth a try
   std::vector<int> tensor_parallel;  // ascending; empty: as many GPUs as pods ask for
   int max_nodes = 32;
   std::optional<Usd> max_monthly_cost;

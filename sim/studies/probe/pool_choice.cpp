@@ -162,7 +162,7 @@ void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diag
     } else if (asks_for_several_parts(scenario, workload)) {
       const scenarios::ExtendedRequest& request = workload.pod.extended.front();
       found.push_back(make_diagnostic(
-          Code::RequestNoEffect, request.count_where,
+          Code::StrategyNotModelled, request.count_where,
           fmt::format("the pods of \"{}\" ask for {} of {}, which are parts of GPUs: a process "
                       "works on one; {} for pods with one part, or with whole GPUs",
                       workload.name.value, request.count, request.name.value, what),

@@ -221,9 +221,10 @@ TEST(Comparison, WhatIsWrongWithTheScenarioIsAnError) {
   two_pools.variants.front().node_pools.back().name.value = "other";
   EXPECT_THAT(errors_of(two_pools).front().message, HasSubstr("has 2: v100, other"));
 
-  scenarios::ScenarioSet two_gpus = jobs(2);
-  two_gpus.variants.front().workloads.front().pod.extended.front().count = 2;
-  EXPECT_TRUE(demo::has(errors_of(two_gpus), Code::StrategyNotModelled));
+  scenarios::ScenarioSet two_instances = jobs(2);
+  two_instances.variants.front().workloads.front().pod.extended.front() = {
+      {"nvidia.com/mig-1g.5gb", {}}, 2, {}};
+  EXPECT_TRUE(demo::has(errors_of(two_instances), Code::StrategyNotModelled));
 
   scenarios::ScenarioSet unmeasured = jobs(2);
   unmeasured.variants.front().workloads.front().measured->unit_time.reset();

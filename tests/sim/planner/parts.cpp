@@ -97,12 +97,15 @@ TEST(PackedParts, NoNodeHoldsMoreOfThemThanItHas) {
 
 // Fifteen GPUs would fit four nodes of four.
 TEST(NodeBound, SplitsNoPodWithSeveralGpus) {
-  scenarios::Workload api =
-      demo::service(5, 1, milliseconds(5), scenarios::ServiceTime::Law::Exponential);
-  api.pod.extended.front().count = 3;
-  EXPECT_EQ(node_bound(demo::world(demo::scenario(demo::pool(0), {api}))).least, 5);
-  api.pod.extended.front().count = 2;
-  EXPECT_EQ(node_bound(demo::world(demo::scenario(demo::pool(0), {api}))).least, 3);
+  Scenario scenario = two_on_a_gpu(1, minutes(3));
+  scenario.node_pools.front().instance_type.value = "g4dn.12xlarge";
+  scenario.node_pools.front().device_plugin.reset();
+  scenario.workloads.pop_back();
+  scenario.workloads.front().count = 5;
+  scenario.workloads.front().pod.extended.front().count = 3;
+  EXPECT_EQ(node_bound(demo::world(scenario)).least, 5);
+  scenario.workloads.front().pod.extended.front().count = 2;
+  EXPECT_EQ(node_bound(demo::world(scenario)).least, 3);
 }
 
 // Two pods of 30 GiB and four of 8 on 40 GiB: two large ones do not fit, one and one small do. Of

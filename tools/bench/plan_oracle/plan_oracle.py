@@ -99,7 +99,8 @@ def small(program, arguments):
     """Plans of small problems against their optimum; how many fail."""
     failed = even = 0
     for seed in range(arguments.seed, arguments.seed + arguments.problems):
-        base = problems.small_problem(seed)
+        base = (problems.problem_with_several_gpus if arguments.several_gpus
+                else problems.small_problem)(seed)
         judge = Judge(program, base, SEEDS, may_fail=1)
         plan = Plan(program, base, SEEDS, arguments.plan)
         stands = plan.held >= len(SEEDS) - 1
@@ -196,6 +197,8 @@ def main():
     parser.add_argument("binary", help="the slicewise program")
     parser.add_argument("--seed", type=int, default=1, help="of the first problem, or of the fleet")
     parser.add_argument("--problems", type=int, default=30, help="small ones, one seed each")
+    parser.add_argument("--several-gpus", action="store_true",
+                        help="small problems in which some pods have 2 to 4 GPUs")
     parser.add_argument("--large", type=int, metavar="N", help="a fleet of N services instead")
     parser.add_argument("--instances", default="g4dn.xlarge,g5.xlarge,g6e.xlarge", help="of the fleet")
     parser.add_argument("--tolerance", type=float, default=0.01, help="that a plan may be dearer by")

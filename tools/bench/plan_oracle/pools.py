@@ -85,7 +85,7 @@ def scenario_with(base, pools):
     for workload in made["spec"]["workloads"]:
         home, resource = homes[workload["name"]]
         workload["podTemplate"]["nodeSelector"] = {"oracle/pool": home}
-        workload["podTemplate"]["resources"]["limits"] = {resource: 1}
+        workload["podTemplate"]["resources"]["limits"] = {resource: gpus_of(workload)}
     return made
 
 
@@ -135,6 +135,11 @@ def memory_of(workload):
     return int(workload["gpuMemory"]["resident"].removesuffix("Mi")) << 20
 
 
+def gpus_of(workload):
+    """Of each pod."""
+    return workload["podTemplate"]["resources"]["limits"]["nvidia.com/gpu"]
+
+
 def pods_of(workload):
     return workload.get("replicas", 0) + workload.get("count", 0)
 
@@ -165,7 +170,7 @@ def mig_pools(instance, members, program):
 
 def every_sharing(instance, members, program):
     yield Pool(instance)
-    if program.types[instance]["gpuFraction"] == 1:
+    if program.types[instance]["gpuFraction"] == 1 and all(gpus_of(w) == 1 for w in members):
         for replicas in range(2, sum(map(pods_of, members)) + 1):
             yield Pool(instance, sharing="timeSlicing", replicas=replicas)
             yield Pool(instance, sharing="mps", replicas=replicas)
@@ -177,8 +182,8 @@ def fewest_nodes(pool, members, program):
     kind = program.types[pool.instance]
     services = [w for w in members if w["kind"] == "Service"]
     places = pool.replicas * sum(count for _, count in pool.layout or ((None, 1),))
-    gpus = max(sum(map(pods_of, services)) / places,
-               sum(memory_of(w) * pods_of(w) for w in services) / kind["gpuMemoryBytes"])
+    gpus = max(sum(pods_of(w) * gpus_of(w) for w in services) / places,
+               sum(memory_of(w) * pods_of(w) * gpus_of(w) for w in services) / kind["gpuMemoryBytes"])
     return max(1, math.ceil(gpus / kind["gpuCount"]))
 
 

@@ -3,6 +3,8 @@
 import math
 import random
 
+SEVERAL_GPUS = ("g4dn.12xlarge", "g5.12xlarge", "g6.12xlarge", "g5.48xlarge", "g6e.12xlarge",
+                "p4d.24xlarge")
 TYPES = ("g4dn.xlarge", "g4dn.12xlarge", "g5.xlarge", "g5.2xlarge", "g5.12xlarge", "g6.xlarge",
          "g6e.xlarge", "g6f.xlarge", "g6f.4xlarge", "p5.4xlarge", "p4d.24xlarge")
 
@@ -73,6 +75,19 @@ def small_problem(seed):
     workloads = [service(rng, f"s{w}") if rng.random() < 0.75 else job(rng, f"j{w}")
                  for w in range(rng.choice((1, 2, 3, 3, 4, 4)))]
     return scenario(f"small-{seed}", workloads, rng.sample(TYPES, rng.choice((1, 2, 3, 3))))
+
+
+def problem_with_several_gpus(seed):
+    """1 or 2 workloads whose pods have 2 to 4 whole GPUs beside 1 or 2 that have one."""
+    rng = random.Random(f"several-gpus-{seed}")
+    large, small = rng.choice((1, 1, 2)), rng.choice((1, 2))
+    workloads = [service(rng, f"s{w}") if rng.random() < 0.75 else job(rng, f"j{w}")
+                 for w in range(large + small)]
+    for made in workloads[:large]:
+        made["podTemplate"]["resources"]["limits"]["nvidia.com/gpu"] = rng.choice((2, 2, 3, 4, 4))
+    instances = rng.sample(SEVERAL_GPUS, rng.choice((1, 2)))
+    instances += rng.sample(("g4dn.xlarge", "g5.xlarge", "g6.xlarge", "g6e.xlarge"), 1)
+    return scenario(f"several-gpus-{seed}", workloads, instances)
 
 
 def fleet(services, seed, instances):
