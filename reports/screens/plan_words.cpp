@@ -214,6 +214,37 @@ std::string headroom_sentence(const Plan& plan) {
                      plan.headroom_binding.empty() ? "an objective" : plan.headroom_binding);
 }
 
+// What chance does to the first option: its tightest objective in 95 of 100 runs, and its bill.
+std::vector<std::string> risk_sentences(const Plan& plan, const TextStyle& style) {
+  if (!plan.risk) return {};
+  const sim::PlanRisk& risk = *plan.risk;
+  std::string first = fmt::format("Risk: of {} runs with other random numbers #1 ", risk.runs);
+  first += risk.missed == 0 ? std::string("misses nothing in any")
+                            : fmt::format("misses something in {}", risk.missed);
+  for (const sim::ObjectiveRisk& objective : risk.objectives) {
+    if (objective.missed == 0) continue;
+    first += fmt::format("; {} of {} in {}, at the median {}, in 95 of 100 {} or better (limit {})",
+                         objective.name, objective.workload, objective.missed,
+                         figure_text(objective.median, std::nullopt, style),
+                         figure_text(objective.p95, std::nullopt, style),
+                         figure_text(objective.limit, std::nullopt, style));
+  }
+  if (risk.monthly_p5 < risk.monthly_p95) {
+    first += fmt::format("; it costs {} a month at the median, {} to {} in 90 of 100 runs",
+                         money_text(risk.monthly_median), money_text(risk.monthly_p5),
+                         money_text(risk.monthly_p95));
+  }
+  std::vector<std::string> lines{first + "."};
+  if (!risk.second_cheaper || !risk.second_instead) return lines;
+  if (*risk.second_cheaper == 0 && risk.missed == 0) return lines;
+  lines.push_back(
+      fmt::format("With the same numbers #2 is cheaper and misses nothing in {} of {}, and misses "
+                  "nothing in {} "
+                  "of the {} in which #1 does.",
+                  *risk.second_cheaper, risk.runs, *risk.second_instead, risk.missed));
+  return lines;
+}
+
 std::string types_text(const std::vector<PoolChoice>& pools) {
   std::vector<std::string> types;
   for (const PoolChoice& pool : pools) {
@@ -406,6 +437,7 @@ std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
         isolation_sentence(plan.options.front()), warning_sentence(plan.options.front())}) {
     if (!line.empty()) lines.push_back(std::move(line));
   }
+  for (std::string& line : risk_sentences(plan, style)) lines.push_back(std::move(line));
   for (std::string& line : region_sentences(plan)) lines.push_back(std::move(line));
   for (std::string& line : other_pods_sentences(plan)) lines.push_back(std::move(line));
   for (std::string& line : flip_sentences(plan)) lines.push_back(std::move(line));

@@ -119,6 +119,7 @@ struct PlanCommand : StudyCommand {
   std::optional<int> top;
   bool no_split = false;
   bool no_headroom = false;
+  bool no_risk = false;
   bool no_flips = false;
   std::string journal;  // "": none
   std::string from;     // a scenario or plan.json#2; "": the scenario's own pools

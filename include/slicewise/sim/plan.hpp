@@ -150,6 +150,29 @@ struct PlannedSpot {
   int most = 0;        // in 95 of 100 months, if they come independently
 };
 
+// One objective over runs with other random numbers.
+struct ObjectiveRisk {
+  std::string workload;
+  std::string name;  // "latencyP99"
+  scenarios::FigureValue limit;
+  scenarios::FigureValue median;
+  scenarios::FigureValue p95;  // 95 of 100 runs are no worse
+  int missed = 0;              // runs
+};
+
+// What chance does to the best option, run by run, and to the second with the same random numbers.
+struct PlanRisk {
+  int runs = 0;
+  int missed = 0;  // in which the best option loses pods or misses an objective
+  Usd monthly_p5;  // of 100 runs 5 cost less
+  Usd monthly_median;
+  Usd monthly_p95;
+  std::vector<ObjectiveRisk> objectives;
+  std::optional<int> second_cheaper;  // runs in which the second option costs less and misses
+                                      // nothing; absent: there is none
+  std::optional<int> second_instead;  // ... in which it misses nothing where the best one does
+};
+
 // Another region, in which the same nodes cost something else.
 struct PlannedRegion {
   std::string region;
@@ -262,6 +285,7 @@ struct Plan {
   std::optional<PlanOption> kept_apart;    // of the options the first with PoolChoice::apart
   std::optional<SmActiveRange> sm_active;  // absent: the answer does not hang on it
   ProvenanceCounts provenance;             // of the best option's inputs
+  std::optional<PlanRisk> risk;            // of the best option; absent: not looked for
   std::vector<PlannedSpot> spot;           // of the best option's pools
   std::vector<PlannedRegion> regions;      // that were asked for
   std::vector<GpuRoom> rooms;              // of the best option's GPUs
@@ -344,6 +368,7 @@ struct PlanOptions {
   std::optional<bool> split;                // several pools; absent: the scenario's, else yes
   std::size_t top = 5;
   bool headroom = true;
+  bool risk = true;   // unless a simulation of the scenario answers too many requests
   bool flips = true;  // and whether the answer hangs on smActive, or on one pod more or fewer
   Outage survive = Outage::None;
   int vary_pods = 0;  // so many pods more or fewer than in the scenario may a Service have

@@ -57,6 +57,10 @@ const Record& record_of<SmActiveRange>();
 template <>
 const Record& record_of<PlannedSpot>();
 template <>
+const Record& record_of<ObjectiveRisk>();
+template <>
+const Record& record_of<PlanRisk>();
+template <>
 const Record& record_of<PlannedRegion>();
 template <>
 const Record& record_of<RestartLoss>();

@@ -312,19 +312,6 @@ const Record& record_of<RecordedBill>() {
 }
 
 template <>
-const Record& record_of<PlannedSpot>() {
-  using S = PlannedSpot;
-  static const Record declared{
-      "how often EC2 takes back nodes of a spot pool, which a simulation of minutes seldom sees",
-      {field<&S::pool>("pool", "of the best option"), field<&S::risk>("spot"),
-       field<&S::a_month>("interruptionsPerMonth", "of all its nodes, in expectation"),
-       field<&S::most>("interruptionsPerMonthP95",
-                       "at most in 95 of 100 months, if they come "
-                       "independently")}};
-  return declared;
-}
-
-template <>
 const Record& record_of<PlannedRegion>() {
   using R = PlannedRegion;
   static const Record declared{
@@ -476,6 +463,7 @@ const Record& record_of<Plan>() {
                              "that of the options which is cheaper because pods that do not fit "
                              "one GPU together are kept apart, see apart"),
        field<&P::sm_active>("smActive"),
+       field<&P::risk>("risk"),
        field<&P::spot>("spotRisks", "of the best option").optional(),
        field<&P::regions>("otherRegions", "that were asked for, with the cheapest option of each")
            .optional(),

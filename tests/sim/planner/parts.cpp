@@ -13,6 +13,7 @@
 #include "studies/plan/block_candidates.hpp"
 #include "studies/plan/fleet_division.hpp"
 #include "studies/plan/node_bounds.hpp"
+#include "studies/plan/plan_sections.hpp"
 #include "studies/probe/mig_layouts.hpp"
 #include "studies/probe/probe.hpp"
 
@@ -243,6 +244,64 @@ TEST(MigLayouts, OfManyWorkloadsOfAFewSizesAreFew) {
     ASSERT_EQ(layout.profiles.size(), workloads.size());
     EXPECT_EQ(layout.profiles[0], layout.profiles[2]);
   }
+}
+
+// A GPU for each of two Services, or one that they share.
+std::vector<PlanOption> alone_and_together() {
+  PoolChoice alone;
+  alone.instance_type = "g4dn.xlarge";
+  alone.workloads = {"a", "b"};
+  alone.nodes = 2;
+  PoolChoice together = alone;
+  together.strategy = Strategy::TimeSlicing;
+  together.replicas = 2;
+  together.nodes = 1;
+  return {{{alone}, {}, {}, false}, {{together}, {}, {}, false}};
+}
+
+PlanRisk risk_with(double rate, Duration limit, const std::vector<PlanOption>& options) {
+  Scenario scenario = two_on_a_gpu(rate, minutes(3));
+  for (scenarios::Workload& service : scenario.workloads) {
+    service.objectives.front().limit = limit;
+  }
+  return risk_of(scenario, demo::catalogue(), {}, options).value();
+}
+
+TEST(PlanRisk, CountsTheRunsInWhichSomethingIsMissed) {
+  std::vector<PlanOption> options = alone_and_together();
+  // Any of them holds a minute, and nodes that stay cost the same in every run.
+  const PlanRisk calm = risk_with(1, minutes(1), options);
+  EXPECT_EQ(calm.runs, 20);
+  EXPECT_EQ(calm.missed, 0);
+  EXPECT_EQ(calm.monthly_p5, calm.monthly_p95);
+  EXPECT_NEAR(to_dollars(calm.monthly_median), 2 * 0.526 * 730, 1e-6);
+  EXPECT_EQ(calm.second_cheaper, 20);
+  EXPECT_EQ(calm.second_instead, 0);
+  // No request is answered before its kernel ends.
+  const PlanRisk hopeless = risk_with(1, milliseconds(49), options);
+  EXPECT_EQ(hopeless.missed, 20);
+  EXPECT_EQ(hopeless.second_cheaper, 0);
+  ASSERT_EQ(hopeless.objectives.size(), 2U);
+  for (const ObjectiveRisk& objective : hopeless.objectives) {
+    EXPECT_EQ(objective.missed, 20);
+    EXPECT_GE(std::get<Duration>(objective.median), milliseconds(50));
+    EXPECT_GE(std::get<Duration>(objective.p95), std::get<Duration>(objective.median));
+  }
+  // At 80 % load in turns it is late; each on its own GPU is not.
+  std::ranges::reverse(options);
+  const PlanRisk late = risk_with(8, milliseconds(250), options);
+  EXPECT_EQ(late.missed, 20);
+  EXPECT_EQ(late.second_instead, 20);
+  EXPECT_EQ(late.second_cheaper, 0);
+  // The least that 19 of 20 runs keep is missed in one of them.
+  options.pop_back();
+  const PlanRisk now = risk_with(5, minutes(1), options);
+  EXPECT_FALSE(now.second_cheaper);
+  const auto of_a = std::get<Duration>(now.objectives.front().p95);
+  const auto of_b = std::get<Duration>(now.objectives.back().p95);
+  const PlanRisk tight = risk_with(5, std::max(of_a, of_b), options);
+  EXPECT_GE(tight.missed, 1);
+  EXPECT_LE(tight.missed, 2);
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ PlanOptions without_extras(std::vector<std::string> types) {
   PlanOptions options;
   options.instance_types = std::move(types);
   options.headroom = false;
+  options.risk = false;
   options.flips = false;
   return options;
 }

@@ -38,6 +38,7 @@ inline PlanOptions small_space() {
   options.goal = scenarios::PlanGoal::MonthlyCost;
   options.split = false;
   options.headroom = false;
+  options.risk = false;
   options.flips = false;
   return options;
 }

@@ -57,6 +57,7 @@ PlanOptions over(std::vector<int> sizes, std::vector<std::string> types) {
   options.instance_types = std::move(types);
   options.tensor_parallel = std::move(sizes);
   options.headroom = false;
+  options.risk = false;
   options.flips = false;
   return options;
 }

@@ -186,6 +186,7 @@ std::string plan_flags(const AdviseCommand& command) {
   word("--objective", kGoals, command.goal);
   if (command.no_split) text += " --no-split";
   if (command.no_headroom) text += " --no-headroom";
+  if (command.no_risk) text += " --no-risk";
   if (command.no_flips) text += " --no-flips";
   return text + shared_flags(command);
 }

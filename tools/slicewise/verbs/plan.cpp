@@ -58,6 +58,7 @@ sim::PlanOptions plan_options(const PlanCommand& command, const sim::RunOptions&
   if (command.no_split) options.split = false;
   options.top = static_cast<std::size_t>(command.top.value_or(static_cast<int>(options.top)));
   options.headroom = !command.no_headroom;
+  options.risk = !command.no_risk;
   options.flips = !command.no_flips;
   options.survive = command.survive.value_or(sim::Outage::None);
   options.vary_pods = command.vary_pods.value_or(0);
@@ -120,6 +121,9 @@ void add_plan_choices(CLI::App& verb, PlanCommand& plan) {
              "Options to rank, none at more than three times the cost of the first (default 5)");
   verb.add_flag("--no-split", plan.no_split, "One pool for all workloads");
   verb.add_flag("--no-headroom", plan.no_headroom, "Do not search for the load that breaks it");
+  verb.add_flag("--no-risk", plan.no_risk,
+                "Do not run the best two options 20 times more, to see what chance does to them "
+                "(never done where that takes over ten million requests)");
   verb.add_flag("--no-flips", plan.no_flips, "Do not search for changes that flip the answer");
 }
 

@@ -1,0 +1,61 @@
+#include "slicewise/sim/plan_record.hpp"
+
+// What chance does to a plan, as documents have it.
+namespace slicewise::sim {
+namespace {
+
+std::string_view unit_of_risk(const ObjectiveRisk& o) { return unit_word(o.limit); }
+
+}  // namespace
+
+template <>
+const Record& record_of<PlannedSpot>() {
+  using S = PlannedSpot;
+  static const Record declared{
+      "how often EC2 takes back nodes of a spot pool, which a simulation of minutes seldom sees",
+      {field<&S::pool>("pool", "of the best option"), field<&S::risk>("spot"),
+       field<&S::a_month>("interruptionsPerMonth", "of all its nodes, in expectation"),
+       field<&S::most>("interruptionsPerMonthP95",
+                       "at most in 95 of 100 months, if they come "
+                       "independently")}};
+  return declared;
+}
+
+template <>
+const Record& record_of<ObjectiveRisk>() {
+  using O = ObjectiveRisk;
+  static const Record declared{"one objective, run by run",
+                               {field<&O::workload>("workload", "workload or pipeline"),
+                                field<&O::name>("name", "objective, as in the scenario"),
+                                field<&unit_of_risk>("unit", "of limit, median and p95")
+                                    .one_of("seconds ratio perSecond number"),
+                                field<&O::limit>("limit", "at most, or at least"),
+                                field<&O::median>("median", "of the runs"),
+                                field<&O::p95>("p95", "95 of 100 runs are no worse"),
+                                field<&O::missed>("missed", "runs that miss it")}};
+  return declared;
+}
+
+template <>
+const Record& record_of<PlanRisk>() {
+  using R = PlanRisk;
+  static const Record declared{
+      "what chance does to the best option, run by run, with random numbers that the search has "
+      "not "
+      "seen; the second option has the same",
+      {field<&R::runs>("runs", "of the scenario's length"),
+       field<&R::missed>("missed", "runs in which it loses pods or misses an objective"),
+       field<&R::monthly_p5>("monthlyUsdP5", "5 of 100 runs cost less"),
+       field<&R::monthly_median>("monthlyUsdMedian", "of the runs"),
+       field<&R::monthly_p95>("monthlyUsdP95", "95 of 100 runs cost no more"),
+       field<&R::objectives>("objectives", "of all workloads and pipelines"),
+       field<&R::second_cheaper>("secondCheaper",
+                                 "runs in which the second option costs less and misses nothing")
+           .optional(),
+       field<&R::second_instead>("secondInstead",
+                                 "runs in which it misses nothing where the best one does")
+           .optional()}};
+  return declared;
+}
+
+}  // namespace slicewise::sim
