@@ -217,9 +217,10 @@ class WorkloadDraft {
     }
     const bool is_gang = pod_.works_together || is_annotated("Gang");
     if (is_gang && workload_.kind == Kind::Job) {
-      note(fmt::format("{}s: pods that work together are placed together, as Kueue, Volcano or KAI "
-                       "see to it; kube-scheduler alone does not",
-                       pod_.kind));
+      note(
+          fmt::format("{}s: pods that work together are placed together, as Kueue, Volcano or KAI "
+                      "see to it; kube-scheduler alone does not",
+                      pod_.kind));
       workload_.gang = pod_.object;
       workload_.parallelism.reset();
     } else if (pod_.works_together && workload_.pods > 0) {

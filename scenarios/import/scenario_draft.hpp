@@ -49,7 +49,7 @@ struct DraftWorkload {
   Kind kind = Kind::Service;
   std::int64_t pods = 1;
   std::optional<std::int64_t> parallelism;  // of them, at a time
-  std::string gang;                         // the object whose pods work together; "" each by itself
+  std::string gang;  // the object whose pods work together; "" each by itself
   std::optional<ScalingFile> scaling;
   std::int64_t cpu_milli = 0;
   std::int64_t cpu_limit_milli = 0;  // 0 none

@@ -53,7 +53,7 @@ TEST(Pairs, ColumnsThatAreUnknownMissingOrRepeatedAreRefused) {
 }
 
 TEST(Pairs, NumbersAreWholeAndFinite) {
-  for (const char* wrong : {"", "nan", "inf", "1e999", "1 ", "0x1", "1,5"}) {
+  for (const char* wrong : {"", "nan", "inf", "1e999", "1 1", "0x1", "1,5"}) {
     EXPECT_FALSE(problems_of(std::string(kHeader) + "a,b," + wrong + ",1,50,50\n").empty())
         << wrong;
   }

@@ -277,14 +277,14 @@ TEST(PlanRisk, CountsTheRunsInWhichSomethingIsMissed) {
   EXPECT_NEAR(to_dollars(calm.monthly_median), 2 * 0.526 * 730, 1e-6);
   EXPECT_EQ(calm.second_cheaper, 20);
   EXPECT_EQ(calm.second_instead, 0);
-  // No request is answered before its kernel ends.
+  // No request is answered before its kernel of 50 ms ends; histograms tell 0.2 % apart.
   const PlanRisk hopeless = risk_with(1, milliseconds(49), options);
   EXPECT_EQ(hopeless.missed, 20);
   EXPECT_EQ(hopeless.second_cheaper, 0);
   ASSERT_EQ(hopeless.objectives.size(), 2U);
   for (const ObjectiveRisk& objective : hopeless.objectives) {
     EXPECT_EQ(objective.missed, 20);
-    EXPECT_GE(std::get<Duration>(objective.median), milliseconds(50));
+    EXPECT_GE(std::get<Duration>(objective.median), microseconds(49'900));
     EXPECT_GE(std::get<Duration>(objective.p95), std::get<Duration>(objective.median));
   }
   // At 80 % load in turns it is late; each on its own GPU is not.

@@ -56,7 +56,7 @@ def offered(stub):
 NOT_KEYWORDS = {"help", "file", "set", "output", "out", "junit", "catalogue", "prices", "color", "quiet", "chart",
                 "candidate", "replace"}
 OTHER_WORDS = {"replications": "seeds", "no-split": "split", "no-headroom": "headroom", "no-flips": "flips",
-               "from": "from_"}
+               "no-risk": "risk", "from": "from_"}
 
 
 class Types(unittest.TestCase):
