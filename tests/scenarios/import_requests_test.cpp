@@ -312,7 +312,7 @@ TEST(RequestBinary, DamageIsRefused) {
   refused(with_blocks.substr(0, with_blocks.size() - 1), "blocks of the binary trace cannot be");
   refused(with_blocks + "four", "blocks of the binary trace cannot be");
   for (const std::size_t place :
-       {32 + 16 * 4, 32 + 20 * 4, 32 + 20 * 4 + 8, 32 + 20 * 4 + 16 + 8}) {
+       {32U + 16 * 4, 32U + 20 * 4, 32U + 20 * 4 + 8, 32U + 20 * 4 + 16 + 8}) {
     std::string wrong = with_blocks;
     wrong[place + 1] = '\x70';
     refused(wrong, "blocks of the binary trace cannot be");
