@@ -37,6 +37,10 @@ void take_profile(const models::WorkloadProfile& profile, scenarios::Workload& s
 // ... and how long a step or request takes. REQUIRES: spec.measured.
 void take_times(const models::WorkloadProfile& profile, scenarios::Workload& spec);
 
+// The workload with what the catalogue knows of the profile or language model that it names.
+scenarios::Workload filled_in(const scenarios::Workload& workload,
+                              const models::Catalogue& catalogue);
+
 // Whether the price book knows the region at all.
 bool has_prices(const models::Catalogue& catalogue, const std::string& region);
 // What to say where it does not.

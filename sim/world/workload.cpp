@@ -95,6 +95,17 @@ void take_times(const models::WorkloadProfile& profile, Workload& spec) {
 
 namespace {
 
+void fill_from(const models::WorkloadProfile& published, const models::Catalogue& catalogue,
+               Workload& spec) {
+  const models::WorkloadProfile profile = models::on_whole_gpu(published, catalogue);
+  take_profile(profile, spec);
+  scenarios::Measured& m = *spec.measured;
+  // Recorded jobs ran on the GPU that the trace says.
+  if (m.device.value.empty() && !spec.trace) m.device = {profile.gpu_model, spec.profile.where};
+  if (!m.batch) m.batch = profile.batch;
+  take_times(profile, spec);
+}
+
 // Fills what the scenario leaves open from the catalogue profile it names.
 void apply_profile(const models::Catalogue& catalogue, const World& world, Workload& spec,
                    Diagnostics& found) {
@@ -107,13 +118,7 @@ void apply_profile(const models::Catalogue& catalogue, const World& world, Workl
         usable_profiles(catalogue, world, spec.profile.value), "slicewise get profiles"));
     return;
   }
-  const models::WorkloadProfile profile = models::on_whole_gpu(*published, catalogue);
-  take_profile(profile, spec);
-  scenarios::Measured& m = *spec.measured;
-  // Recorded jobs ran on the GPU that the trace says.
-  if (m.device.value.empty() && !spec.trace) m.device = {profile.gpu_model, spec.profile.where};
-  if (!m.batch) m.batch = profile.batch;
-  take_times(profile, spec);
+  fill_from(*published, catalogue, spec);
 }
 
 void require_figures(const Workload& spec, Diagnostics& found) {
@@ -345,6 +350,16 @@ void check_gang(const WorkloadModel& model, Diagnostics& found) {
 }
 
 }  // namespace
+
+Workload filled_in(const Workload& workload, const models::Catalogue& catalogue) {
+  Workload filled = workload;
+  if (const models::WorkloadProfile* profile = catalogue.find_profile(workload.profile.value)) {
+    fill_from(*profile, catalogue, filled);
+  }
+  Diagnostics found;  // build_world() tells them
+  apply_llm(catalogue, filled, found);
+  return filled;
+}
 
 RequestLimits request_limits(std::span<const scenarios::Objective> objectives) {
   using scenarios::Figure;

@@ -11,6 +11,7 @@
 
 #include "../../result/merge.hpp"
 #include "../probe/islands.hpp"
+#include "../probe/loads.hpp"
 #include "load_search.hpp"
 
 namespace slicewise::sim {

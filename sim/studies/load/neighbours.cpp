@@ -17,7 +17,7 @@
 #include "../../result/merge.hpp"
 #include "../../result/unanswered.hpp"
 #include "../../run/replications.hpp"
-#include "load_search.hpp"
+#include "../probe/loads.hpp"
 
 namespace slicewise::sim {
 namespace {

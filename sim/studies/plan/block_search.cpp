@@ -14,7 +14,6 @@
 
 #include "../probe/probe.hpp"
 #include "block_candidates.hpp"
-#include "scaled_input.hpp"
 
 namespace slicewise::sim {
 namespace {

@@ -14,6 +14,7 @@
 #include "../../result/merge.hpp"
 #include "../../world/parts.hpp"
 #include "../probe/probe.hpp"
+#include "../probe/scaled_input.hpp"
 #include "../probe/simulations.hpp"
 #include "block_search.hpp"
 #include "busiest_minutes.hpp"
@@ -24,7 +25,6 @@
 #include "plan_sections.hpp"
 #include "pod_counts.hpp"
 #include "pool_split.hpp"
-#include "scaled_input.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -353,8 +353,7 @@ void check_horizon(const Scenario& base, const PlanOptions& options, PlanGoal go
     refuse("months are not planned for what survives an outage",
            "leave --horizon or --survive out");
   }
-  const std::vector<std::string> inputs = flip_inputs(base);
-  if (options.growth > 0 && std::ranges::find(inputs, kTraffic) == inputs.end()) {
+  if (options.growth > 0 && !has_traffic(base)) {
     refuse("no workload has traffic that could grow", "leave --growth out");
   }
 }

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "../probe/probe.hpp"
+#include "../probe/scaled_input.hpp"
 #include "plan_sections.hpp"
 #include "pool_split.hpp"
 #include "pools_anew.hpp"
-#include "scaled_input.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -34,7 +34,7 @@ struct Bracket {
 };
 
 std::vector<std::string> inputs_of(const BlockSearch& search, const PlanOption& best) {
-  std::vector<std::string> inputs = flip_inputs(search.base);
+  std::vector<std::string> inputs = flip_inputs(search.base, search.catalogue);
   if (separable_groups(search.base).size() <= kExactGroups) return inputs;
   std::vector<PlannedObjective> objectives = best.figures.objectives;
   std::ranges::stable_sort(objectives, std::greater<>(), &PlannedObjective::ratio);
@@ -156,7 +156,8 @@ std::optional<Flip> price_flip(const BlockSearch& search, const std::vector<Plan
 // How many changes in each direction are planned anew.
 std::size_t flips_worth_it(const BlockSearch& search) {
   const double requests = requests_of_a_simulation(search);
-  if (requests * static_cast<double>(flip_inputs(search.base).size()) <= kFlipsWorth) {
+  if (requests * static_cast<double>(flip_inputs(search.base, search.catalogue).size()) <=
+      kFlipsWorth) {
     return std::numeric_limits<std::size_t>::max();
   }
   return static_cast<std::size_t>(std::max(1.0, kFlipsWorth / requests));
@@ -200,7 +201,7 @@ Flips find_flips(const BlockSearch& search, const std::vector<PlanOption>& optio
     flips.push_back({input, breaks, holds, true, std::move(then[b]), second[b]});
   }
   std::size_t fallen = 0;
-  for (const std::string& input : flip_inputs(search.base)) {
+  for (const std::string& input : flip_inputs(search.base, search.catalogue)) {
     if (probes.interrupted()) return {};
     if (!few && input != kTraffic) continue;
     if (++fallen > most) {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "../probe/probe.hpp"
+#include "../probe/scaled_input.hpp"
 #include "commitments.hpp"
 #include "pod_counts.hpp"
 #include "pool_split.hpp"
 #include "pools_anew.hpp"
-#include "scaled_input.hpp"
 
 namespace slicewise::sim {
 namespace {

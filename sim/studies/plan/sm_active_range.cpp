@@ -2,10 +2,10 @@
 #include <utility>
 
 #include "../probe/probe.hpp"
+#include "../probe/scaled_input.hpp"
 #include "plan_sections.hpp"
 #include "pool_split.hpp"
 #include "pools_anew.hpp"
-#include "scaled_input.hpp"
 
 namespace slicewise::sim {
 namespace {

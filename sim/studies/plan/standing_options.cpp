@@ -7,8 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "../probe/probe.hpp"
+#include "../probe/scaled_input.hpp"
 #include "block_search.hpp"
-#include "scaled_input.hpp"
 
 namespace slicewise::sim {
 namespace {

@@ -10,9 +10,9 @@
 #include "slicewise/sim/result_record.hpp"
 
 #include "../../result/merge.hpp"
-#include "../plan/scaled_input.hpp"
 #include "islands.hpp"
 #include "probe.hpp"
+#include "scaled_input.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -64,7 +64,7 @@ void add_policies(const std::vector<PolicyResult>& policies, OptionFigures& figu
 
 Expected<World> probe_world(const scenarios::Scenario& base, const PlanProbe& probe,
                             const models::Catalogue& catalogue, bool force) {
-  const scenarios::Scenario scenario = scaled_input(base, probe.input, probe.factor);
+  const scenarios::Scenario scenario = scaled_input(base, probe.input, probe.factor, catalogue);
   Expected<World> world = build_world(
       probe.pools.empty() ? scenario : planned_scenario(scenario, probe.pools, catalogue, force),
       catalogue);

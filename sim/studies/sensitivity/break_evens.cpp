@@ -141,8 +141,7 @@ bool advance_searches(std::vector<InputSearch>& searches, const SensitivitySubje
   for (InputSearch& search : searches) {
     const std::optional<double> factor = search.next();
     if (!factor) continue;
-    Expected<World> world =
-        world_at(subject.base, subject.world, *subject.catalogue, search.place(), *factor);
+    Expected<World> world = world_at(subject.base, *subject.catalogue, search.place(), *factor);
     if (!world) {
       search.refuse();
       continue;

@@ -7,7 +7,7 @@
 #include "slicewise/sim/sensitivity.hpp"
 #include "slicewise/sim/world.hpp"
 
-#include "inputs.hpp"
+#include "../probe/inputs.hpp"
 #include "outcomes.hpp"
 
 namespace slicewise::sim {

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "../../run/replications.hpp"
+#include "../probe/inputs.hpp"
 #include "break_evens.hpp"
-#include "inputs.hpp"
 #include "outcomes.hpp"
 
 namespace slicewise::sim {
@@ -57,8 +57,7 @@ std::vector<VariedEnd> varied_ends_of(const SensitivitySubject& subject, double 
       end.variation.factor = factor;
       end.variation.value = value_at(subject.base, place, factor);
       if (end.variation.value == place.input.value.value) continue;  // a whole of a share, one user
-      Expected<World> world =
-          world_at(subject.base, subject.world, *subject.catalogue, place, factor);
+      Expected<World> world = world_at(subject.base, *subject.catalogue, place, factor);
       if (world) {
         worlds.push_back(std::move(*world));
       } else {

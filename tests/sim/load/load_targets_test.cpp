@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "../../../sim/studies/load/load_search.hpp"
+#include "../../../sim/studies/probe/loads.hpp"
 #include "../demo.hpp"
 
 namespace slicewise::sim {

@@ -13,7 +13,7 @@
 
 #include "../../../sim/studies/plan/commitments.hpp"
 #include "../../../sim/studies/plan/pools_anew.hpp"
-#include "../../../sim/studies/plan/scaled_input.hpp"
+#include "../../../sim/studies/probe/scaled_input.hpp"
 #include "../demo.hpp"
 #include "small_plans.hpp"
 

@@ -10,8 +10,9 @@
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/load.hpp"
 
-#include "../load/load_search.hpp"
 #include "input_fields.hpp"
+#include "loads.hpp"
+#include "scaled_input.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -124,15 +125,8 @@ void add_pool_inputs(const Scenario& scenario, const World& world, std::size_t i
   }
 }
 
-// From the decision to start a node until pods get its GPU; the three parts grow together.
 Duration node_ready(const scenarios::NodeStartUp& chain) {
   return chain.launch + chain.ready + chain.gpu_allocatable;
-}
-
-void scale_node_ready(scenarios::NodeStartUp& chain, double factor) {
-  for (Duration* part : {&chain.launch, &chain.ready, &chain.gpu_allocatable}) {
-    *part = from_seconds(to_seconds(*part) * factor);
-  }
 }
 
 void add_node_ready(const Scenario& scenario, std::vector<InputPlace>& places) {
@@ -141,7 +135,7 @@ void add_node_ready(const Scenario& scenario, std::vector<InputPlace>& places) {
   if (std::ranges::none_of(scenario.node_pools, grows) || ready.ns == 0) return;
   InputPlace place;
   place.input = {InputKind::NodeReady,
-                 "provisioner.nodeReady",
+                 std::string(kNodeReady),
                  {to_seconds(ready), AmountUnit::Seconds},
                  std::nullopt};
   place.owner = InputOwner::Scenario;
@@ -215,46 +209,16 @@ double value_at(const Scenario& scenario, const InputPlace& place, double factor
   return place.input.value.unit == AmountUnit::Ratio ? std::min(1.0, value) : value;
 }
 
-namespace {
-
-// Each job of a trace is changed by as much as their mean.
-void write_workloads(const World& world, const InputPlace& place, double value, Scenario& changed) {
-  const WorkloadField& field = workload_fields()[place.field];
-  const scenarios::Workload& first = world.workloads[place.index].spec;
-  if (!first.trace) return write_field(field, first, value, changed.workloads[place.index]);
-  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
-    const scenarios::Workload& resolved = world.workloads[w].spec;
-    if (resolved.count == 0 || resolved.given_name() != first.given_name()) continue;
-    const auto own = value_of(field, resolved, world);
-    if (!own) continue;
-    const double scaled = *own * value / place.input.value.value;
-    const bool is_share = place.input.value.unit == AmountUnit::Ratio;
-    write_field(field, resolved, is_share ? std::min(1.0, scaled) : scaled, changed.workloads[w]);
-  }
-}
-
-}  // namespace
-
-Expected<World> world_at(const Scenario& scenario, const World& world,
-                         const models::Catalogue& catalogue, const InputPlace& place,
-                         double factor) {
-  if (is_load_input(place.input.kind)) {
-    const LoadTarget target = load_target_of(scenario, place);
-    return build_world(scaled(scenario, std::span(&target, 1), factor), catalogue);
-  }
-  const double value = value_at(scenario, place, factor);
-  Scenario changed = scenario;
-  if (place.owner == InputOwner::Workload) {
-    write_workloads(world, place, value, changed);
-    return build_world(changed, catalogue);
-  }
-  if (place.owner == InputOwner::Scenario) {
-    scale_node_ready(changed.provisioner.start_up, factor);
-    return build_world(changed, catalogue);
+Expected<World> world_at(const Scenario& scenario, const models::Catalogue& catalogue,
+                         const InputPlace& place, double factor) {
+  if (place.owner != InputOwner::Pool) {
+    return build_world(scaled_input(scenario, place.input.path, factor, catalogue), catalogue);
   }
   const PoolField& field = pool_fields()[place.field];
   // A price stands in the price book, which all worlds share.
   const bool is_price = field.kind == InputKind::Price;
+  const double value = value_at(scenario, place, factor);
+  Scenario changed = scenario;
   if (!is_price) scenarios::set_amount(changed.node_pools[place.index], field.path, value);
   Expected<World> built = build_world(changed, catalogue);
   if (built && is_price) {

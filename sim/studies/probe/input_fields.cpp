@@ -152,14 +152,17 @@ AmountUnit unit_of(const PoolField& field) {
                                         : scenarios::pool_unit(field.path);
 }
 
-std::optional<double> value_of(const WorkloadField& field, const Workload& resolved,
-                               const World& world) {
-  const bool law = is_of_a_sharing_law(field.kind);
-  if (law && !shares_by_law(world)) return std::nullopt;
+std::optional<double> stated_value(const WorkloadField& field, const Workload& resolved) {
   if (field.applies != nullptr && !field.applies(resolved)) return std::nullopt;
   auto value = scenarios::amount_at(resolved, field.path);
   if (!value && field.assumed != nullptr) value = field.assumed(resolved);
-  return law || !value ? value : positive_or_none(*value);
+  return is_of_a_sharing_law(field.kind) || !value ? value : positive_or_none(*value);
+}
+
+std::optional<double> value_of(const WorkloadField& field, const Workload& resolved,
+                               const World& world) {
+  if (is_of_a_sharing_law(field.kind) && !shares_by_law(world)) return std::nullopt;
+  return stated_value(field, resolved);
 }
 
 void set_input(Workload& workload, std::string_view path, double value) {
@@ -176,12 +179,10 @@ void set_input(Workload& workload, std::string_view path, double value) {
   if (path == kPeak) memory.resident = *memory.peak;
 }
 
-void write_field(const WorkloadField& field, const Workload& resolved, double value,
-                 Workload& workload) {
+void lay_figures(const Workload& resolved, Workload& workload) {
   workload.measured = resolved.measured;
   workload.llm = resolved.llm;
   workload.gpu_memory = resolved.gpu_memory;
-  set_input(workload, field.path, value);
 }
 
 std::optional<Provenance> basis_of(const WorkloadField& field, const Workload& resolved) {

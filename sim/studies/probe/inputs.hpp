@@ -34,8 +34,7 @@ Expected<std::vector<InputPlace>> choose_inputs(const scenarios::Scenario& scena
 double value_at(const scenarios::Scenario& scenario, const InputPlace& place, double factor);
 
 // The world of the scenario with `factor` times the input. Errors are those of build_world.
-Expected<World> world_at(const scenarios::Scenario& scenario, const World& world,
-                         const models::Catalogue& catalogue, const InputPlace& place,
-                         double factor);
+Expected<World> world_at(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
+                         const InputPlace& place, double factor);
 
 }  // namespace slicewise::sim

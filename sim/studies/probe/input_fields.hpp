@@ -24,8 +24,12 @@ struct WorkloadField {
 
 std::span<const WorkloadField> workload_fields();
 
-// The input of a workload of `world`; nullopt where it has none, or it cannot matter: the laws of
-// sharing are inputs only where there is MPS or MIG. `resolved` has what the catalogue filled in.
+// What the workload says of the field, or what holds where it says nothing; nullopt where it has no
+// such input. `resolved` has what the catalogue filled in.
+std::optional<double> stated_value(const WorkloadField& field, const scenarios::Workload& resolved);
+
+// The same in `world`; nullopt also where it cannot matter: the laws of sharing are inputs only
+// where there is MPS or MIG.
 std::optional<double> value_of(const WorkloadField& field, const scenarios::Workload& resolved,
                                const World& world);
 
@@ -33,9 +37,8 @@ std::optional<double> value_of(const WorkloadField& field, const scenarios::Work
 // batch takes as many times as long as one alone, memory at its peak is no less than what stays.
 void set_input(scenarios::Workload& workload, std::string_view path, double value);
 
-// Lays a value over a workload of a scenario, beside the figures that the catalogue filled in.
-void write_field(const WorkloadField& field, const scenarios::Workload& resolved, double value,
-                 scenarios::Workload& workload);
+// Lays the figures that the catalogue filled in over the workload of a scenario.
+void lay_figures(const scenarios::Workload& resolved, scenarios::Workload& workload);
 
 // How well the field is known.
 std::optional<scenarios::Provenance> basis_of(const WorkloadField& field,
