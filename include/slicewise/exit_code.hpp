@@ -41,7 +41,9 @@ inline constexpr std::array kExitCodes = {
     ExitCodeInfo{ExitCode::PodsLost,
                  "the run was fine, but some variant left pods Pending, failed or in "
                  "CrashLoopBackOff, or ran out of GPU memory (--allow-pending: Pending ones do not "
-                 "count); compare and plan: every option did; replay: jobs that the empty cluster "
+                 "count); compare and plan: every option did; sensitivity and neighbours: the "
+                 "scenario as it is; "
+                 "replay: jobs that the empty cluster "
                  "cannot hold"},
     ExitCodeInfo{ExitCode::InternalError, "a bug in slicewise; the message says how to report it"},
     ExitCodeInfo{ExitCode::OutOfMemory, "the memory of this machine is not enough"},

@@ -61,7 +61,7 @@ const Record& neighbours_metadata() {
            .saying("seed of the random streams, the same in every company")
            .csv(3, "seed"),
        stamp_field<M>("replications").saying("runs of each company that were asked for"),
-       stamp_field<M>("version"),
+       stamp_field<M>("version"), stamp_field<M>("allowPending"),
        field<&M::interrupted>("interrupted", "only runs that had finished count").optional()}};
   return declared;
 }
@@ -132,6 +132,7 @@ const Record& record_of<NeighbourMatrix>() {
       "are absent. Keys are added, never renamed.",
       {constant("apiVersion", kNeighboursApiVersion), constant("kind", "Neighbours"),
        group("metadata", &neighbours_metadata),
+       field<&M::verdict>("verdict", "of the scenario as it is, its pipelines taken apart"),
        field<&M::workloads>("workloads", "those that have pods").each("workload"),
        field<&named_rows>("rows", "by workload; a Service has two"),
        field<&M::notes>("notes", "what was changed in the scenario to take it apart")

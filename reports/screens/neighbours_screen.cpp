@@ -11,6 +11,7 @@
 #include "../text/text_table.hpp"
 #include "result_figures.hpp"
 #include "result_notes.hpp"
+#include "result_verdict.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -149,6 +150,7 @@ std::string worst_neighbour(const NeighbourMatrix& matrix) {
   }
   if (suffers == nullptr) return "";
   if (worst < kNoticeable) {
+    if (matrix.verdict.loses_pods()) return "Of what ran, no workload slows another one down.";
     const bool together =
         has_three(matrix) && std::ranges::any_of(matrix.rows, [](const auto& row) {
           return row.beside_all.slowdown.value_or(0) >= kNoticeable;
@@ -165,7 +167,8 @@ Screen neighbours_screen(const NeighbourMatrix& matrix, const TextStyle& style, 
   Screen screen{matrix.stamp.scenario,
                 matrix.interrupted ? "INTERRUPTED: only the runs that had finished count" : "",
                 neighbours_heading(matrix)};
-  screen.parts = {{.table = neighbours_cells(matrix, style)}};
+  if (!matrix.verdict.stands()) screen.parts.push_back(as_it_is_part(matrix.verdict, style));
+  screen.parts.push_back({.table = neighbours_cells(matrix, style)});
   if (std::string worst = worst_neighbour(matrix); !worst.empty()) {
     screen.parts.push_back({.sentences = {{std::move(worst)}}, .is_answer = true});
   }

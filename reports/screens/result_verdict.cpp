@@ -143,6 +143,11 @@ std::string full_reasons(const sim::Verdict& verdict) {
   return joined_reasons(verdict, "; ", &sim::Verdict::Reason::text);
 }
 
+ScreenPart as_it_is_part(const sim::Verdict& verdict, const TextStyle& style) {
+  return {.sentences = {{fmt::format("{} as the scenario is: {}", signs(style).fail,
+                                     full_reasons(verdict))}}};
+}
+
 std::optional<int> deciding_runs(const sim::Result& result) {
   constexpr double kMost = 1'000;  // beyond it the figure is its limit
   constexpr double kRounding = 1e-6;

@@ -8,6 +8,8 @@
 #include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/result.hpp"
 
+#include "screen.hpp"
+
 namespace slicewise::reports {
 
 // What the result says to somebody who reads one sentence only: which variant does the work for
@@ -18,6 +20,8 @@ std::string verdict(const sim::Result& result);
 // for a line: "16 of 20 pods of "cifar10" failed; ...".
 std::string brief_reasons(const sim::Verdict& verdict);
 std::string full_reasons(const sim::Verdict& verdict);
+// Of a study around a scenario that does not stand: "✗ as the scenario is: 2 of 3 pods ...".
+ScreenPart as_it_is_part(const sim::Verdict& verdict, const TextStyle& style);
 
 // How many runs would decide each objective whose limit lies within its interval, if the figures
 // stay what they are; nullopt where none does, or no number of them is enough.

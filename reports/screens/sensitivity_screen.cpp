@@ -230,9 +230,7 @@ Screen sensitivity_screen(const SensitivityStudy& study, const TextStyle& style,
   if (study.nothing_runs()) {
     screen.parts.push_back({.sentences = {{"No pod ever ran: nothing was varied."}}});
   } else if (!study.verdict.stands()) {
-    screen.parts.push_back(
-        {.sentences = {{fmt::format("{} as the scenario is: {}", signs(style).fail,
-                                    full_reasons(study.verdict))}}});
+    screen.parts.push_back(as_it_is_part(study.verdict, style));
   }
   for (std::size_t figure = 0; figure < study.figures.size(); ++figure) {
     screen.parts.push_back(tornado_part(study, figure, style, detail));

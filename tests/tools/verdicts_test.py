@@ -288,6 +288,24 @@ class Verdicts(unittest.TestCase):
         exclusive = next(o for o in document["options"] if o["strategy"] == "exclusive")
         self.assertEqual(exclusive["verdict"]["reasons"][0]["brief"], "2 Pending")
 
+    def test_a_study_around_a_scenario_that_loses_pods_says_so(self):
+        both = scenario(
+            SERVICE.replace("COUNT", "4").replace("RESIDENT", "1Gi").replace("EXTRA", "")
+            + JOBS.replace("COUNT", "1").replace("RESIDENT", "1Gi"), duration="5m")
+        file = str(self.folder / "both.yaml")
+        pathlib.Path(file).write_text(both, encoding="utf-8")
+        vary = ("sensitivity", "-f", file, "--vary", "traffic", "--break-evens", "0")
+        for verb in (("neighbours", "-f", file), vary):
+            with self.subTest(verb[0]):
+                document = json.loads(self.output(PODS_LOST, *verb, "-o", "json"))
+                self.assertIn("podsPending", {r["cause"] for r in document["verdict"]["reasons"]})
+                for reason in document["verdict"]["reasons"]:
+                    self.assertIn(reason["text"], one_line(self.output(PODS_LOST, *verb)))
+                    self.assertIn(reason["brief"].split()[0],
+                                  self.output(PODS_LOST, *verb, "-o", "md"))
+                document = json.loads(self.output(SUCCESS, *verb, "--allow-pending", "-o", "json"))
+                self.assertTrue(document["verdict"]["stands"])
+
 
 if __name__ == "__main__":
     unittest.main()

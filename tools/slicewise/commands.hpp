@@ -147,7 +147,6 @@ struct SensitivityCommand : StudyCommand {
   std::vector<std::string> vary;  // empty: as the scenario says, else all
   std::optional<double> by;
   std::optional<int> break_evens;
-  bool allow_pending = false;
 };
 
 struct NeighboursCommand : StudyCommand {};

@@ -41,6 +41,10 @@ ExitCode exit_code_of(const sim::Verdict& verdict) {
   return verdict.loses_pods() ? ExitCode::PodsLost : ExitCode::Success;
 }
 
+ExitCode lost_pods_code(const sim::Verdict& verdict) {
+  return verdict.loses_pods() ? ExitCode::PodsLost : ExitCode::Success;
+}
+
 ExitCode worst_exit_code(const std::vector<sim::Verdict>& verdicts) {
   const std::vector<ExitCode> codes = exit_codes(verdicts);
   return codes.empty() ? ExitCode::Success : *std::ranges::max_element(codes, is_milder);

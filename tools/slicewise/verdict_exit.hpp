@@ -20,6 +20,10 @@ ExitCode worst_exit_code(const std::vector<sim::Verdict>& verdicts);
 // One of them is enough, as for `compare` and `plan`.
 ExitCode best_exit_code(const std::vector<sim::Verdict>& verdicts);
 
+// Of a scenario that a study asks around: whether it keeps its objectives is not the question, but
+// what pods lost says nothing of.
+ExitCode lost_pods_code(const sim::Verdict& verdict);
+
 // Says at the variant's first workload that no pod of it ever ran; and why, where what was found is
 // known.
 ExitCode nothing_ran(const scenarios::Scenario& variant, const ScenarioFile& file,

@@ -10,6 +10,7 @@
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/run.hpp"
 #include "slicewise/sim/stamp.hpp"
 
@@ -47,6 +48,7 @@ struct NeighbourRow {
 
 struct NeighbourMatrix {
   Stamp stamp;                         // without prices: nothing here costs
+  Verdict verdict;                     // on all of them together
   bool interrupted = false;            // cells without a finished replication are empty
   std::vector<std::string> workloads;  // those that have pods, in the order of the scenario
   std::vector<NeighbourRow> rows;      // who suffers; a Service has two

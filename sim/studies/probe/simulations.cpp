@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "../../result/merge.hpp"
-#include "../../run/replications.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -33,11 +32,15 @@ RunOptions Simulations::counted() const {
   return batch;
 }
 
+void Simulations::run(std::span<const World* const> worlds, const TakeRecords& take) {
+  replications_done_ += run_worlds(worlds, counted(), take);
+}
+
 std::vector<std::optional<Simulated>> Simulations::run(std::span<const World> worlds) {
   std::vector<std::optional<Simulated>> results(worlds.size());
   std::vector<const World*> all;
   for (const World& world : worlds) all.push_back(&world);
-  replications_done_ += run_worlds(all, counted(), [&](std::size_t w, auto records) {
+  run(all, [&](std::size_t w, auto records) {
     std::vector<Replication> whole;
     for (std::optional<Replication>& record : records) {
       if (record) whole.push_back(std::move(*record));

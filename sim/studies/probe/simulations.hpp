@@ -13,6 +13,8 @@
 #include "slicewise/sim/run.hpp"
 #include "slicewise/sim/world.hpp"
 
+#include "../../run/replications.hpp"
+
 namespace slicewise::sim {
 
 // A world after its replications.
@@ -27,6 +29,9 @@ struct Simulated {
 class Simulations {
  public:
   explicit Simulations(const RunOptions& options) : options_(options) {}
+
+  // For who reads more than results have; as run_worlds() does.
+  void run(std::span<const World* const> worlds, const TakeRecords& take);
 
   // In the order of `worlds`; nullopt: interrupted before its last replication was done.
   std::vector<std::optional<Simulated>> run(std::span<const World> worlds);

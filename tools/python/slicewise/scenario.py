@@ -209,12 +209,12 @@ class Scenario:
                          max_events=max_events, max_memory=max_memory)
 
     def neighbours(self, *, variant: str | None = None, seeds: int | None = None,
-                   seed: int | None = None, jobs: int | None = None,
+                   seed: int | None = None, allow_pending: bool = False, jobs: int | None = None,
                    max_events: int | None = None, max_memory: str | None = None,
                    progress: Progress = True) -> Neighbours:
         """Who slows whom down: `slicewise neighbours`."""
         return self._ask("neighbours", Neighbours, progress, variant=variant, replications=seeds,
-                         seed=seed, jobs=jobs,
+                         seed=seed, allow_pending=allow_pending, jobs=jobs,
                          max_events=max_events, max_memory=max_memory)
 
     def sensitivity(self, *, variant: str | None = None, vary: Sequence[str] = (),

@@ -14,7 +14,7 @@ ExitCode sensitivity_verdict(const sim::SensitivityStudy& study) {
     print_error("interrupted: the report covers the inputs that had been varied");
     return ExitCode::Interrupted;
   }
-  return ExitCode::Success;
+  return lost_pods_code(study.verdict);
 }
 
 }  // namespace
