@@ -30,8 +30,7 @@ sim::PoolChoice stored_choice(StoredDocument& document, const std::string& at) {
   choice.instance_type = document.required_text(at + "/instanceType");
   choice.purchase = document.text(at + "/purchaseOption").value_or("on-demand");
   const std::string word = document.required_text(at + "/strategy");
-  const auto* const known = std::ranges::find(sim::kStrategies, word, sim::strategy_name);
-  if (known != sim::kStrategies.end()) choice.strategy = *known;
+  choice.strategy = sim::strategy_of(word).value_or(choice.strategy);
   choice.replicas = stored_count(document, at + "/replicas");
   choice.nodes = stored_count(document, at + "/nodes");
   choice.on_demand = stored_count(document, at + "/onDemandNodes");

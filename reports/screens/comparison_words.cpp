@@ -55,7 +55,13 @@ std::string useful_work_price(const ComparedOption& option) {
   return money_text(option.per_work_hour.value_or(Usd{})) + " per hour of work";
 }
 
-std::string own_title(const ComparedOption& option);
+// As the scenario calls its MIG layout, where it is the scenario's own.
+std::string own_title(const ComparedOption& option) {
+  if (!option.yours) return configuration_title(option.configuration);
+  const std::string& own = option.result.node_pools.front().mig_config;
+  return own.empty() ? sim::sharing_text(option.configuration)
+                     : sim::sharing_text(option.configuration, own);
+}
 
 // Scaled Services make pods and delete them: of those what counts is how many run at once.
 std::string compared_pods(const std::vector<ComparedOption>& options) {
@@ -84,15 +90,6 @@ bool in_hardware(const ComparedOption& option) {
          isolation.fault == Isolation::Fault::Hardware;
 }
 
-// "5x1g.5gb+1x2g.10gb".
-std::string layout_text(const std::vector<models::MigCount>& layout) {
-  std::string text;
-  for (const models::MigCount& count : layout) {
-    text += fmt::format("{}{}x{}", text.empty() ? "" : "+", count.count, count.profile);
-  }
-  return text;
-}
-
 // "MIG" for several refused profiles of one instance.
 void add_name_once(std::string& names, const std::string& name) {
   if (names != name && !names.ends_with(", " + name)) add_name(names, name);
@@ -103,46 +100,6 @@ std::string refused_title(const PoolChoice& configuration) {
   const bool profile = configuration.strategy == Strategy::Mig && !configuration.mig.empty() &&
                        configuration.mig.front().count > 0;
   return profile ? configuration_title(configuration) : strategy_title(configuration.strategy);
-}
-
-std::string sharing_title(const PoolChoice& configuration) {
-  std::string mig = "MIG " + layout_text(configuration.mig);
-  const int replicas = configuration.replicas;
-  switch (configuration.strategy) {
-    case Strategy::Exclusive:
-      return "exclusive";
-    case Strategy::TimeSlicing:
-      return fmt::format("time-slicing x{}", replicas);
-    case Strategy::Mps:
-      return fmt::format("MPS x{}", replicas);
-    case Strategy::MpsUncapped:
-      return fmt::format("MPS x{} uncapped", replicas);
-    case Strategy::Mig:
-      return mig;
-    case Strategy::MigTimeSlicing:
-      return fmt::format("{} + TS x{}", mig, replicas);
-    case Strategy::MigMps:
-      return fmt::format("{} + MPS x{}", mig, replicas);
-    case Strategy::Vgpu:
-      return replicas > 1 ? fmt::format("vGPU x{}", replicas) : "vGPU";
-    case Strategy::Hami:
-      return fmt::format("HAMi x{}", replicas);
-  }
-  return "exclusive";
-}
-
-// As the scenario calls its MIG layout, where it is the scenario's own.
-std::string own_title(const ComparedOption& option) {
-  if (!option.yours) return configuration_title(option.configuration);
-  const sim::NodePoolResult& pool = option.result.node_pools.front();
-  std::string title = sharing_title(option.configuration);
-  if (!pool.mig_config.empty()) {
-    title = "MIG " + pool.mig_config;
-    if (option.configuration.strategy == Strategy::MigTimeSlicing) {
-      title += fmt::format(" + TS x{}", option.configuration.replicas);
-    }
-  }
-  return title;
 }
 
 }  // namespace
@@ -165,32 +122,12 @@ WorkKind work_of(const sim::VariantResult& result) {
 }
 
 std::string strategy_title(Strategy strategy) {
-  switch (strategy) {
-    case Strategy::Exclusive:
-      return "exclusive";
-    case Strategy::TimeSlicing:
-      return "time-slicing";
-    case Strategy::Mps:
-      return "MPS";
-    case Strategy::MpsUncapped:
-      return "MPS uncapped";
-    case Strategy::Mig:
-      return "MIG";
-    case Strategy::MigTimeSlicing:
-      return "MIG + time-slicing";
-    case Strategy::MigMps:
-      return "MIG + MPS";
-    case Strategy::Vgpu:
-      return "vGPU";
-    case Strategy::Hami:
-      return "HAMi";
-  }
-  return "exclusive";
+  return std::string(sim::described(strategy).title);
 }
 
 std::string configuration_title(const PoolChoice& configuration) {
   const std::string bought = configuration.purchase.empty() ? "" : ", " + configuration.purchase;
-  return sharing_title(configuration) + bought;
+  return sim::sharing_text(configuration) + bought;
 }
 
 std::string option_title(const ComparedOption& option) {

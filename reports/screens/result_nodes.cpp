@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/sharing_strategy.hpp"
+
 #include "result_figures.hpp"
 
 namespace slicewise::reports {
@@ -19,15 +21,8 @@ constexpr std::string_view kNos = "nos";
 
 // One way of sharing: a part of "mig+mps, exclusive" between the separators.
 std::string_view word_for(std::string_view name) {
-  if (name == "timeSlicing") return "time-slicing";
-  if (name == "mps") return "MPS";
-  if (name == "mig") return "MIG";
-  if (name == "vgpu") return "vGPU";
-  if (name == kAwsVirtualGpu) return "AWS virtual GPU (MPS)";
-  if (name == kNos) return "nos (MPS)";
-  if (name == "hami") return "HAMi";
-  if (name == "kai") return "KAI";
-  return name;
+  const scenarios::SharingStrategy* way = scenarios::sharing_strategy(name);
+  return way == nullptr ? name : way->title;
 }
 
 std::int64_t devices_of(const sim::NodePoolResult& pool) {

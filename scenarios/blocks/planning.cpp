@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/sharing_strategy.hpp"
 
 #include "../fields/check_scalar.hpp"
 #include "../fields/node_values.hpp"
@@ -16,8 +18,15 @@ namespace {
 
 using T = FieldType;
 
-constexpr Word kStrategyNames[] = {"exclusive",       "timeSlicing", "mps",  "mpsUncapped", "mig",
-                                   "mig+timeSlicing", "mig+mps",     "vgpu", "hami"};
+// Those that plan and compare try.
+constexpr std::size_t kTriedStrategies = static_cast<std::size_t>(std::ranges::count_if(
+    kSharingStrategies,
+    [](const SharingStrategy& way) { return way.tried != SharingStrategy::Tried::Never; }));
+constexpr auto kStrategyNames = [] {
+  std::array<Word, kTriedStrategies> words;
+  for (std::size_t w = 0; w < words.size(); ++w) words[w].text = kSharingStrategies[w].key;
+  return words;
+}();
 constexpr Word kGoalNames[] = {{"monthlyCost", PlanGoal::MonthlyCost},
                                {"costPer1kInSlo", PlanGoal::CostPer1kInSlo},
                                {"costPerJob", PlanGoal::CostPerJob},
@@ -107,7 +116,7 @@ constexpr Field kPlanningFields[] = {
         .each_value_once(),
     field<&Planning::strategies>("strategies", "[timeSlicing, mps]", "Ways to share a GPU.")
         .as(T::Words)
-        .one_of(kStrategyNames)
+        .one_of(WordList{kStrategyNames.data(), kStrategyNames.size()})
         .otherwise("all but mpsUncapped, mig+mps and hami, which need more than NVIDIA's charts")
         .each_value_once(),
     field<&Planning::purchase_options>(

@@ -2,6 +2,8 @@
 #include <map>
 #include <string>
 
+#include "slicewise/scenarios/sharing_strategy.hpp"
+
 #include "merge.hpp"
 
 // How far off the models have been where as much was known.
@@ -21,10 +23,8 @@ Evidence evidence_of(const scenarios::Workload& spec) {
 
 // As published rows name ways of sharing; of others there are none.
 std::string mode_of(const std::string& strategy) {
-  if (strategy == "timeSlicing") return "time-slicing";
-  if (strategy == "mps") return "MPS";
-  if (strategy == "mig") return "MIG";
-  return strategy == "mig+mps" ? "MIG+MPS" : strategy;
+  const scenarios::SharingStrategy* way = scenarios::sharing_strategy(strategy);
+  return std::string(way == nullptr || way->mode.empty() ? strategy : way->mode);
 }
 
 // What is known of the workloads that share GPUs in one way.
@@ -52,7 +52,7 @@ models::ExpectedError error_of(const Together& company, const std::string& mode)
 std::vector<models::ExpectedError> expected_errors(const World& world) {
   std::map<std::string, Together> companies;
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
-    if (world.pools[p].strategy == "exclusive") continue;
+    if (world.pools[p].strategy == scenarios::kExclusive) continue;
     for (const WorkloadModel& model : world.workloads) {
       if (!model.on_pool[p].schedulable) continue;
       Together& company = companies[mode_of(world.pools[p].strategy)];

@@ -135,9 +135,7 @@ Isolation isolation_of(const NodePoolResult& pool) {
     if (*pool.active_threads >= 1) found.compute = Isolation::Compute::None;
     return found;
   }
-  const auto strategy = std::ranges::find_if(
-      kStrategies, [&](Strategy s) { return strategy_name(s) == pool.strategy; });
-  return isolation_of(strategy == kStrategies.end() ? Strategy::TimeSlicing : *strategy);
+  return isolation_of(strategy_of(pool.strategy).value_or(Strategy::TimeSlicing));
 }
 
 std::string_view level_name(Isolation::Memory level) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/models/mig.hpp"
+#include "slicewise/scenarios/sharing_strategy.hpp"
 #include "slicewise/sim/validation.hpp"
 
 #include "study_runs.hpp"
@@ -239,10 +240,9 @@ StudyResult result_of(const models::Study& study, const models::MeasurementSourc
 }
 
 bool is_about(const models::Study& study, std::string_view strategy) {
-  if (study.mode == "time-slicing") return strategy == "timeSlicing";
-  if (study.mode == "MPS") return strategy == "mps";
-  if (study.mode == "MIG+MPS") return strategy == "mig+mps";
-  return strategy == "mig" || strategy.starts_with("mig+");
+  const scenarios::SharingStrategy* way = scenarios::sharing_strategy(strategy);
+  if (way == nullptr) return false;
+  return study.mode == way->mode || (study.mode == "MIG" && way->key.starts_with("mig"));
 }
 
 }  // namespace

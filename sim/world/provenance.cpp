@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/scenarios/job_trace.hpp"
+#include "slicewise/scenarios/sharing_strategy.hpp"
 
 #include "admission.hpp"
 #include "parts.hpp"
@@ -119,7 +120,7 @@ bool hangs_on_busy(const WorkloadModel& model, const World& world) {
   const scenarios::Measured& m = *model.spec.measured;
   for (std::size_t number = 0; number < world.pools.size(); ++number) {
     const PoolModel& pool = world.pools[number];
-    if (!model.on_pool[number].schedulable || pool.strategy == "exclusive") continue;
+    if (!model.on_pool[number].schedulable || pool.strategy == scenarios::kExclusive) continue;
     if (pool.takes_turns() || (!m.capacity_share && !m.sm_active)) return true;
   }
   return false;

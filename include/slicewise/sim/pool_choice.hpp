@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/models/mig.hpp"
 #include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/scenarios/sharing_strategy.hpp"
 
 // The ways to have and share the GPUs of a node pool, and the scenario on such pools: what `plan`
 // and `compare` choose from.
@@ -35,8 +37,11 @@ inline constexpr std::array kStrategies = {
     Strategy::MpsUncapped, Strategy::Mig,         Strategy::MigTimeSlicing,
     Strategy::MigMps,      Strategy::Vgpu,        Strategy::Hami};
 
-// As results spell it: "timeSlicing", "mig+mps".
+// Its key, "mig+mps", and its title, "MIG + MPS".
+const scenarios::SharingStrategy& described(Strategy strategy);
 std::string_view strategy_name(Strategy strategy);
+// By its key; nullopt: of a way that no plan writes, or of several pools.
+std::optional<Strategy> strategy_of(std::string_view key);
 
 // Whether somebody's release can set the strategy up. The device plugin cannot take the thread cap
 // off MPS: it always writes 100 / replicas %.
@@ -81,6 +86,14 @@ struct PoolChoice {
 
   friend bool operator==(const PoolChoice&, const PoolChoice&) = default;
 };
+
+// "5x1g.5gb+1x2g.10gb".
+std::string layout_text(const std::vector<models::MigCount>& layout);
+// "MPS x4 uncapped", "MIG 3x2g.10gb + time-slicing x2"; `layout`: as its MIG layout is called.
+std::string sharing_text(const PoolChoice& choice, const std::string& layout);
+inline std::string sharing_text(const PoolChoice& choice) {
+  return sharing_text(choice, layout_text(choice.mig));
+}
 
 // "2 x g4dn.xlarge, MPS x4, 3 pods of asr": of the workloads those with another number of pods; "3
 // pods each" where all have the same other one. "4 GPUs for a pod of chat" where that was chosen.

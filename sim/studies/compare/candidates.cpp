@@ -190,11 +190,9 @@ PoolChoice own_choice(const scenarios::NodePool& pool, const World& own) {
   PoolChoice choice;
   choice.instance_type = model.instance_type;
   choice.purchase.clear();
-  const auto named = std::ranges::find(kStrategies, model.strategy, strategy_name);
+  const auto named = strategy_of(model.strategy);
   const bool shares = pool.virtual_gpu || pool.nos;
-  choice.strategy = named != kStrategies.end() ? *named
-                    : shares                   ? Strategy::Mps
-                                               : Strategy::TimeSlicing;
+  choice.strategy = named ? *named : shares ? Strategy::Mps : Strategy::TimeSlicing;
   choice.replicas = own_replicas(pool).value_or(1);
   for (const DomainKind& kind : model.kinds) {
     for (const Tickets& tickets : kind.tickets) {

@@ -95,12 +95,11 @@ Expected<std::vector<PoolChoice>> pools_as_they_stand(const Scenario& scenario,
     const NodePool& pool = scenario.node_pools[p];
     const PoolModel& model = world->pools[p];
     if (lives[p].empty() && pool.nodes == 0) continue;
-    const auto strategy = std::ranges::find(kStrategies, model.strategy, strategy_name);
+    const auto strategy = strategy_of(model.strategy);
     const auto cuts = equal_cuts(model);
     if (lives[p].empty()) {
       found.push_back(no_words_for(pool, "no workload runs there"));
-    } else if (pool.virtual_gpu || pool.nos || pool.hami || pool.kai || pool.dra ||
-               strategy == kStrategies.end()) {
+    } else if (pool.virtual_gpu || pool.nos || pool.hami || pool.kai || pool.dra || !strategy) {
       found.push_back(no_words_for(pool, "its GPUs are shared by another plugin"));
     } else if (!cuts) {
       found.push_back(no_words_for(pool, "its GPUs are cut in different ways"));

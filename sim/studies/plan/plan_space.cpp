@@ -50,8 +50,9 @@ std::vector<Strategy> strategies_of(const scenarios::Scenario& scenario, const P
   for (const Strategy strategy : kStrategies) {
     // The stock device plugin refuses MPS on MIG and cannot take the cap off MPS; HAMi takes the
     // place of plugin and scheduler.
-    const bool is_other = strategy == Strategy::MigMps || strategy == Strategy::Hami;
-    if (is_stock(strategy) && !is_other) strategies.push_back(strategy);
+    if (described(strategy).tried == scenarios::SharingStrategy::Tried::Always) {
+      strategies.push_back(strategy);
+    }
   }
   return strategies;
 }

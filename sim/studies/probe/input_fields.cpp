@@ -7,6 +7,7 @@
 #include "slicewise/models/hardware.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/load.hpp"
+#include "slicewise/scenarios/sharing_strategy.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -82,7 +83,7 @@ bool is_of_a_sharing_law(InputKind kind) {
 
 bool shares_by_law(const World& world) {
   return std::ranges::any_of(world.pools, [](const PoolModel& pool) {
-    return pool.strategy != "exclusive" && pool.strategy != "timeSlicing";
+    return pool.strategy != scenarios::kExclusive && pool.strategy != scenarios::kTimeSlicing;
   });
 }
 
@@ -115,7 +116,7 @@ constexpr PoolField kPoolFields[] = {
      }},
     {InputKind::ContextMemory, "gpu.contextMemory",
      [](const NodePool& /*given*/, const PoolModel& pool, const World& /*world*/) {
-       return pool.strategy == "exclusive"
+       return pool.strategy == scenarios::kExclusive
                   ? std::nullopt
                   : positive_or_none(static_cast<double>(pool.context_memory.count));
      },

@@ -65,11 +65,10 @@ std::vector<Strategy> strategies_named(const Names& names, Diagnostics& found) {
   for (const Strategy strategy : kStrategies) known.push_back(strategy_name(strategy));
   std::vector<Strategy> strategies;
   for (const auto& name : names) {
-    const auto at = std::ranges::find(known, std::string_view(name.value));
-    if (at == known.end()) {
-      found.push_back(unknown_word(name, "sharing strategy", known));
+    if (const auto strategy = strategy_of(name.value)) {
+      strategies.push_back(*strategy);
     } else {
-      strategies.push_back(kStrategies[static_cast<std::size_t>(at - known.begin())]);
+      found.push_back(unknown_word(name, "sharing strategy", known));
     }
   }
   return strategies;
@@ -204,28 +203,15 @@ Diagnostics errors_everywhere(std::span<const Expected<World>> worlds) {
   return everywhere;
 }
 
-std::string_view strategy_name(Strategy strategy) {
-  switch (strategy) {
-    case Strategy::Exclusive:
-      return "exclusive";
-    case Strategy::TimeSlicing:
-      return "timeSlicing";
-    case Strategy::Mps:
-      return "mps";
-    case Strategy::MpsUncapped:
-      return "mpsUncapped";
-    case Strategy::Mig:
-      return "mig";
-    case Strategy::MigTimeSlicing:
-      return "mig+timeSlicing";
-    case Strategy::MigMps:
-      return "mig+mps";
-    case Strategy::Vgpu:
-      return "vgpu";
-    case Strategy::Hami:
-      return "hami";
-  }
-  return "exclusive";
+const scenarios::SharingStrategy& described(Strategy strategy) {
+  return scenarios::kSharingStrategies[static_cast<std::size_t>(strategy)];
+}
+
+std::string_view strategy_name(Strategy strategy) { return described(strategy).key; }
+
+std::optional<Strategy> strategy_of(std::string_view key) {
+  const auto* const found = std::ranges::find(kStrategies, key, strategy_name);
+  return found == kStrategies.end() ? std::nullopt : std::optional(*found);
 }
 
 bool is_stock(Strategy strategy) { return strategy != Strategy::MpsUncapped; }
@@ -254,6 +240,26 @@ Isolation isolation_of(Strategy strategy) {
   return {};
 }
 
+std::string layout_text(const std::vector<models::MigCount>& layout) {
+  std::vector<std::string> parts;
+  for (const models::MigCount& count : layout) {
+    parts.push_back(fmt::format("{}x{}", count.count, count.profile));
+  }
+  return fmt::format("{}", fmt::join(parts, "+"));
+}
+
+std::string sharing_text(const PoolChoice& choice, const std::string& layout) {
+  constexpr std::string_view kMig = "MIG";
+  std::string text(described(choice.strategy).title);
+  if (text.starts_with(kMig) && !layout.empty()) text.insert(kMig.size(), " " + layout);
+  const bool whole = choice.strategy == Strategy::Exclusive || choice.strategy == Strategy::Mig ||
+                     (choice.strategy == Strategy::Vgpu && choice.replicas == 1);
+  if (whole) return text;
+  const std::string times = fmt::format(" x{}", choice.replicas);
+  if (choice.strategy == Strategy::MpsUncapped) return text.insert(text.rfind(' '), times);
+  return text + times;
+}
+
 namespace {
 
 // How nodes are had, and how their GPUs are shared.
@@ -268,32 +274,7 @@ std::string nodes_text(const PoolChoice& choice) {
   }
   if (choice.unshared > 0) text += fmt::format(" and {} unshared", choice.unshared);
   if (choice.on_demand > 0) text += fmt::format(" but {} on-demand", choice.on_demand);
-  std::vector<std::string> layout;
-  for (const models::MigCount& count : choice.mig) {
-    layout.push_back(fmt::format("{}x{}", count.count, count.profile));
-  }
-  switch (choice.strategy) {
-    case Strategy::Exclusive:
-      return text + ", exclusive";
-    case Strategy::TimeSlicing:
-      return text + fmt::format(", time-slicing x{}", choice.replicas);
-    case Strategy::Mps:
-      return text + fmt::format(", MPS x{}", choice.replicas);
-    case Strategy::MpsUncapped:
-      return text + fmt::format(", MPS x{} uncapped", choice.replicas);
-    case Strategy::Mig:
-      return text + (layout.empty() ? ", MIG" : fmt::format(", MIG {}", fmt::join(layout, "+")));
-    case Strategy::MigTimeSlicing:
-      return text +
-             fmt::format(", MIG {} time-slicing x{}", fmt::join(layout, "+"), choice.replicas);
-    case Strategy::MigMps:
-      return text + fmt::format(", MIG {} MPS x{}", fmt::join(layout, "+"), choice.replicas);
-    case Strategy::Vgpu:
-      return text + ", vGPU";
-    case Strategy::Hami:
-      return text + fmt::format(", HAMi x{}", choice.replicas);
-  }
-  return text;
+  return text + ", " + sharing_text(choice);
 }
 
 }  // namespace

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+// The ways in which pods share a GPU: one row each, for scenarios, results, plans and people.
+namespace slicewise::scenarios {
+
+struct SharingStrategy {
+  enum class Tried : std::uint8_t {
+    Always,
+    WhenNamed,  // by plan: more than NVIDIA's charts is needed to set it up
+    Never,      // simulated only where a scenario has it
+  };
+
+  std::string_view key;    // as scenarios and documents spell it
+  std::string_view title;  // as people write it
+  std::string_view mode;   // as rows of published measurements do; "": there are none
+  Tried tried;             // by compare and plan
+};
+
+// Those that are tried come first, in the order of sim::Strategy.
+inline constexpr SharingStrategy kSharingStrategies[] = {
+    {"exclusive", "exclusive", "", SharingStrategy::Tried::Always},
+    {"timeSlicing", "time-slicing", "time-slicing", SharingStrategy::Tried::Always},
+    {"mps", "MPS", "MPS", SharingStrategy::Tried::Always},
+    {"mpsUncapped", "MPS uncapped", "", SharingStrategy::Tried::WhenNamed},
+    {"mig", "MIG", "MIG", SharingStrategy::Tried::Always},
+    {"mig+timeSlicing", "MIG + time-slicing", "", SharingStrategy::Tried::Always},
+    {"mig+mps", "MIG + MPS", "MIG+MPS", SharingStrategy::Tried::WhenNamed},
+    {"vgpu", "vGPU", "", SharingStrategy::Tried::Always},
+    {"hami", "HAMi", "", SharingStrategy::Tried::WhenNamed},
+    {"kai", "KAI", "", SharingStrategy::Tried::Never},
+    {"nos", "nos (MPS)", "", SharingStrategy::Tried::Never},
+    {"awsVirtualGpu", "AWS virtual GPU (MPS)", "", SharingStrategy::Tried::Never},
+};
+
+inline constexpr std::string_view kExclusive = kSharingStrategies[0].key;
+inline constexpr std::string_view kTimeSlicing = kSharingStrategies[1].key;
+
+// nullptr: no such way, as "mig+mps, exclusive" of two pools.
+constexpr const SharingStrategy* sharing_strategy(std::string_view key) {
+  for (const SharingStrategy& way : kSharingStrategies) {
+    if (way.key == key) return &way;
+  }
+  return nullptr;
+}
+
+}  // namespace slicewise::scenarios
