@@ -157,6 +157,11 @@ bool Verdict::meets_objectives() const {
   return !has(Cause::ObjectiveMissed) && !has(Cause::ObjectiveUndecided);
 }
 
+bool Verdict::fails() const {
+  return std::ranges::any_of(
+      reasons, [](const Verdict::Reason& r) { return r.cause != Cause::ObjectiveUndecided; });
+}
+
 std::string_view cause_name(Cause cause) { return kCauseNames[static_cast<std::size_t>(cause)]; }
 
 std::optional<Cause> cause_named(std::string_view name) {

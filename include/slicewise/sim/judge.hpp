@@ -64,6 +64,8 @@ struct Verdict {
   // Some died, stayed Pending or ran out of memory.
   bool loses_pods() const;
   bool meets_objectives() const;  // all of them, with their intervals
+  // Something did go wrong: any reason but that an interval reaches over a limit.
+  bool fails() const;
 
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };

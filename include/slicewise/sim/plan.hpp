@@ -163,7 +163,7 @@ struct ObjectiveRisk {
 // What chance does to the best option, run by run, and to the second with the same random numbers.
 struct PlanRisk {
   int runs = 0;
-  int missed = 0;  // in which the best option loses pods or misses an objective
+  int missed = 0;  // in which something of the best option fails (Verdict::fails)
   Usd monthly_p5;  // of 100 runs 5 cost less
   Usd monthly_median;
   Usd monthly_p95;
@@ -285,7 +285,7 @@ struct Plan {
   std::optional<PlanOption> kept_apart;    // of the options the first with PoolChoice::apart
   std::optional<SmActiveRange> sm_active;  // absent: the answer does not hang on it
   ProvenanceCounts provenance;             // of the best option's inputs
-  std::optional<PlanRisk> risk;            // of the best option; absent: not looked for
+  std::optional<PlanRisk> risk;            // of the best option; absent: not looked for, see notes
   std::vector<PlannedSpot> spot;           // of the best option's pools
   std::vector<PlannedRegion> regions;      // that were asked for
   std::vector<GpuRoom> rooms;              // of the best option's GPUs

@@ -451,7 +451,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     add_provenance(base, catalogue, plan);
   }
   if (options.risk && !plan.options.empty() && !probes.interrupted()) {
-    plan.risk = risk_of(base, catalogue, options.run, plan.options);
+    add_risk(base, catalogue, options.run, plan);
   }
   if (may_vary && options.flips && options.vary_pods == 0 && !probes.interrupted()) {
     plan.other_pods = hints_of_other_pods(search, best_of(plan), probes);

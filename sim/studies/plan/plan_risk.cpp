@@ -1,9 +1,14 @@
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "../probe/probe.hpp"
@@ -24,17 +29,12 @@ const T& percentile(const std::vector<T>& sorted, int percent) {
   return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 
-bool misses(const PlannedObjective& objective) {
-  return !objective.pass || (objective.lost && objective.lost->share > objective.lost->most);
-}
-
-bool holds(const OptionFigures& figures) {
-  return !figures.verdict.loses_pods() && !figures.verdict.has(Verdict::Cause::Overloaded) &&
-         std::ranges::none_of(figures.objectives, misses);
-}
-
 // Beyond so many requests in all runs the rest of the plan has to do.
 constexpr double kRequestsWorth = 1e7;
+
+bool misses(const PlannedObjective& objective) {
+  return standing_of(objective) == ObjectiveStanding::Missed;
+}
 
 double requests_of(const World& world) {
   double rate = 0;
@@ -44,25 +44,25 @@ double requests_of(const World& world) {
   return rate * to_seconds(world.duration.value_or(Duration{})) * world.replications;
 }
 
-// The figures of each run of each option; empty: too dear, or it was interrupted.
-std::vector<std::vector<OptionFigures>> runs_of(const scenarios::Scenario& base,
-                                                const models::Catalogue& catalogue,
-                                                const RunOptions& run,
-                                                const std::vector<PlanOption>& options) {
+// With random numbers that no search has seen. Empty: some of them cannot be simulated.
+std::vector<World> worlds_of(const scenarios::Scenario& base, const models::Catalogue& catalogue,
+                             std::span<const PlanOption> options) {
   std::vector<World> worlds;
-  double requests = 0;
-  constexpr std::size_t kBoth = 2;
-  for (std::size_t o = 0; o < std::min(kBoth, options.size()); ++o) {
+  for (const PlanOption& option : options) {
     PlanProbe probe;
-    probe.pools = options[o].pools;
+    probe.pools = option.pools;
     probe.replications = kRuns;
     probe.fresh = true;
     Expected<World> world = probe_world(base, probe, catalogue);
     if (!world) return {};
     worlds.push_back(std::move(*world));
-    requests += requests_of(worlds.back());
   }
-  if (requests > kRequestsWorth) return {};
+  return worlds;
+}
+
+// The figures of each run of each world; empty: somebody interrupted it.
+std::vector<std::vector<OptionFigures>> runs_of(const std::vector<World>& worlds,
+                                                const RunOptions& run) {
   RunOptions quiet = run;
   quiet.progress = nullptr;
   Simulations simulations(quiet);
@@ -91,19 +91,14 @@ ObjectiveRisk risk_of_objective(const std::vector<OptionFigures>& runs, std::siz
   return risk;
 }
 
-}  // namespace
-
-std::optional<PlanRisk> risk_of(const scenarios::Scenario& base, const models::Catalogue& catalogue,
-                                const RunOptions& run, const std::vector<PlanOption>& options) {
-  const std::vector<std::vector<OptionFigures>> runs = runs_of(base, catalogue, run, options);
-  if (runs.empty()) return std::nullopt;
+PlanRisk risk_in(const std::vector<std::vector<OptionFigures>>& runs) {
   const std::vector<OptionFigures>& best = runs.front();
   PlanRisk risk;
   risk.runs = kRuns;
   std::vector<Usd> monthly;
   for (const OptionFigures& each : best) {
     monthly.push_back(each.monthly);
-    risk.missed += holds(each) ? 0 : 1;
+    risk.missed += each.verdict.fails() ? 1 : 0;
   }
   std::ranges::sort(monthly);
   risk.monthly_p5 = percentile(monthly, 5);
@@ -116,11 +111,39 @@ std::optional<PlanRisk> risk_of(const scenarios::Scenario& base, const models::C
   risk.second_cheaper = risk.second_instead = 0;
   for (std::size_t n = 0; n < best.size(); ++n) {
     const OptionFigures& second = runs.back()[n];
-    if (!holds(second)) continue;
+    if (second.verdict.fails()) continue;
     *risk.second_cheaper += second.monthly < best[n].monthly ? 1 : 0;
-    *risk.second_instead += holds(best[n]) ? 0 : 1;
+    *risk.second_instead += best[n].verdict.fails() ? 1 : 0;
   }
   return risk;
+}
+
+}  // namespace
+
+void add_risk(const scenarios::Scenario& base, const models::Catalogue& catalogue,
+              const RunOptions& run, Plan& plan) {
+  constexpr std::size_t kBoth = 2;
+  const std::vector<World> worlds = worlds_of(
+      base, catalogue, std::span(plan.options).first(std::min(kBoth, plan.options.size())));
+  const double requests =
+      std::accumulate(worlds.begin(), worlds.end(), 0.0,
+                      [](double sum, const World& world) { return sum + requests_of(world); });
+  if (requests > kRequestsWorth) {
+    plan.notes.push_back(make_diagnostic(
+        Code::RunTooLarge, base.where,
+        fmt::format("what chance does to the best option was not looked for: {} runs of the best "
+                    "two would answer {:.3g} million requests, more than {:.3g} million; a shorter "
+                    "duration takes fewer",
+                    kRuns, requests / 1e6, kRequestsWorth / 1e6)));
+    plan.notes.back().severity = Severity::Note;
+    return;
+  }
+  const std::vector<std::vector<OptionFigures>> runs = runs_of(worlds, run);
+  if (runs.empty()) {
+    plan.interrupted = plan.interrupted || !worlds.empty();
+  } else {
+    plan.risk = risk_in(runs);
+  }
 }
 
 }  // namespace slicewise::sim

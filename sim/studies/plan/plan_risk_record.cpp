@@ -44,7 +44,8 @@ const Record& record_of<PlanRisk>() {
       "not "
       "seen; the second option has the same",
       {field<&R::runs>("runs", "of the scenario's length"),
-       field<&R::missed>("missed", "runs in which it loses pods or misses an objective"),
+       field<&R::missed>(
+           "missed", "runs in which it loses pods, misses an objective or is denied by a policy"),
        field<&R::monthly_p5>("monthlyUsdP5", "5 of 100 runs cost less"),
        field<&R::monthly_median>("monthlyUsdMedian", "of the runs"),
        field<&R::monthly_p95>("monthlyUsdP95", "95 of 100 runs cost no more"),

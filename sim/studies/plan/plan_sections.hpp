@@ -51,11 +51,10 @@ Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenari
                      const models::Catalogue& catalogue, const RunOptions& run,
                      const PlanOption& option);
 
-// The first of `options` over runs with random numbers that no search has seen, beside the second;
-// nullopt: that takes more requests than it is worth, or somebody interrupted it. REQUIRES: options
-// is not empty.
-std::optional<PlanRisk> risk_of(const scenarios::Scenario& base, const models::Catalogue& catalogue,
-                                const RunOptions& run, const std::vector<PlanOption>& options);
+// The best option over runs with random numbers that no search has seen, beside the second; a note
+// where that takes more requests than it is worth. REQUIRES: plan.options is not empty.
+void add_risk(const scenarios::Scenario& base, const models::Catalogue& catalogue,
+              const RunOptions& run, Plan& plan);
 
 bool asks_for_headroom(const std::vector<scenarios::Policy>& policies);
 

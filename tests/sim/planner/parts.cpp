@@ -259,12 +259,23 @@ std::vector<PlanOption> alone_and_together() {
   return {{{alone}, {}, {}, false}, {{together}, {}, {}, false}};
 }
 
-PlanRisk risk_with(double rate, Duration limit, const std::vector<PlanOption>& options) {
+Plan plan_with_risk(const Scenario& scenario, std::vector<PlanOption> options) {
+  Plan plan;
+  plan.options = std::move(options);
+  add_risk(scenario, demo::catalogue(), {}, plan);
+  return plan;
+}
+
+Scenario with_limit(double rate, Duration limit) {
   Scenario scenario = two_on_a_gpu(rate, minutes(3));
   for (scenarios::Workload& service : scenario.workloads) {
     service.objectives.front().limit = limit;
   }
-  return risk_of(scenario, demo::catalogue(), {}, options).value();
+  return scenario;
+}
+
+PlanRisk risk_with(double rate, Duration limit, const std::vector<PlanOption>& options) {
+  return plan_with_risk(with_limit(rate, limit), options).risk.value();
 }
 
 TEST(PlanRisk, CountsTheRunsInWhichSomethingIsMissed) {
@@ -302,6 +313,33 @@ TEST(PlanRisk, CountsTheRunsInWhichSomethingIsMissed) {
   const PlanRisk tight = risk_with(5, std::max(of_a, of_b), options);
   EXPECT_GE(tight.missed, 1);
   EXPECT_LE(tight.missed, 2);
+}
+
+// The judge's word counts, not the objectives alone.
+TEST(PlanRisk, CountsRunsThatAPolicyDenies) {
+  Scenario scenario = with_limit(1, minutes(1));
+  scenarios::Policy policy;
+  policy.name = "one-node";
+  policy.assertion = "nodes <= 1";
+  using Op = scenarios::PolicyNode::Op;
+  policy.nodes = {
+      {Op::Figure, 0, 0, 0, "nodes"}, {Op::Number, 0, 0, 1, ""}, {Op::LessEqual, 0, 1, 0, ""}};
+  scenario.policies = {policy};
+  const PlanRisk denied = plan_with_risk(scenario, alone_and_together()).risk.value();
+  EXPECT_EQ(denied.missed, 20);
+  EXPECT_EQ(denied.second_instead, 20);
+  for (const ObjectiveRisk& objective : denied.objectives) EXPECT_EQ(objective.missed, 0);
+}
+
+TEST(PlanRisk, SaysThatItTakesTooManyRequests) {
+  Scenario scenario = with_limit(5, minutes(1));
+  scenario.duration = hours(24);
+  const Plan plan = plan_with_risk(scenario, alone_and_together());
+  EXPECT_FALSE(plan.risk);
+  ASSERT_EQ(plan.notes.size(), 1U);
+  EXPECT_EQ(plan.notes.front().severity, Severity::Note);
+  // 2 Services x 5/s x 86,400 s x 20 runs x 2 options.
+  EXPECT_NE(plan.notes.front().message.find("34.6 million"), std::string::npos);
 }
 
 }  // namespace
