@@ -57,6 +57,8 @@ Expected<World> world_on_one_node(const BlockSearch& search, const PoolChoice& c
 double requests_of_a_simulation(const BlockSearch& search);
 // More of them take many seconds: answers are waited for a few at a time.
 inline constexpr double kLongSimulation = 5e6;
+// ... a part of a second: what stands in the busiest minutes is known long before.
+inline constexpr double kWorthAGlance = 1e6;
 
 // What is minimised; nullopt when it is not defined, as the cost per job of no job.
 std::optional<double> goal_of(scenarios::PlanGoal goal, const OptionFigures& figures);

@@ -16,15 +16,12 @@ constexpr Duration kMinutes = minutes(10);  // after the warm-up
 constexpr std::int64_t kMuchLonger = 4;
 constexpr Duration kWeek = hours(std::int64_t{24} * 7);
 
-// What is sent to Services whose pods are there all the time, by a rate that the hour tells;
-// nullopt: there is something else.
+// What is sent to Services by a rate that the hour tells; nullopt: there is something else.
 std::optional<std::vector<const Traffic*>> steady_sources(const Scenario& scenario) {
   std::vector<const Traffic*> sources;
   for (const scenarios::Workload& workload : scenario.workloads) {
     if (workload.count == 0) continue;
-    const bool stays = workload.kind == scenarios::WorkloadKind::Service && !workload.autoscaling &&
-                       !workload.faults;
-    if (!stays) return std::nullopt;
+    if (workload.kind != scenarios::WorkloadKind::Service || workload.faults) return std::nullopt;
     if (workload.traffic) sources.push_back(&*workload.traffic);
   }
   for (const scenarios::Pipeline& pipeline : scenario.pipelines) {

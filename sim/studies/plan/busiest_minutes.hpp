@@ -7,8 +7,8 @@
 namespace slicewise::sim {
 
 // The busiest minutes of a long scenario, once: what stands in them is worth the whole, and is
-// looked at first. nullopt: no minutes stand for the rest, as where Services are scaled by what
-// came before, or it is not much longer than they are.
+// looked at first. nullopt: no minutes stand for the rest, as where jobs run or traffic is
+// recorded, or it is not much longer than they are.
 std::optional<scenarios::Scenario> busiest_minutes(const scenarios::Scenario& scenario);
 
 }  // namespace slicewise::sim

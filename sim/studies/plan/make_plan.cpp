@@ -416,8 +416,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   if (options.survive != Outage::None) plan.survives = outage_name(options.survive);
   const std::optional<Scenario> busiest = busiest_minutes(base);
   std::optional<ProbeBatch> glances;
-  if (busiest && goal == PlanGoal::MonthlyCost &&
-      requests_of_a_simulation(tight) > kLongSimulation) {
+  if (busiest && goal == PlanGoal::MonthlyCost && requests_of_a_simulation(tight) > kWorthAGlance) {
     RunOptions quiet = options.run;
     quiet.progress = nullptr;
     glances.emplace(probe_threads(*busiest, catalogue, quiet), std::nullopt);

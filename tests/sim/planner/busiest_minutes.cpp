@@ -72,11 +72,15 @@ TEST(BusiestMinutes, OfASteadyRateAreAnyOfThem) {
   EXPECT_LE(busiest->starts_at + *busiest->duration, kDay);
 }
 
+// The warm-up before them is for the autoscaler, too.
+TEST(BusiestMinutes, AreThoseOfScaledServices) {
+  scenarios::Workload scaled = by_day(10);
+  scaled.autoscaling.emplace().max_replicas = 4;
+  expect_at(busiest_minutes(long_scenario(scaled)), {});
+}
+
 TEST(BusiestMinutes, AreNotThereWhereMinutesDoNotStandForTheRest) {
   EXPECT_FALSE(busiest_minutes(long_scenario(by_day(10), minutes(40))));
-  scenarios::Workload scaled = by_day(10);
-  scaled.autoscaling.emplace();
-  EXPECT_FALSE(busiest_minutes(long_scenario(scaled)));
   scenarios::Workload stepped = by_day(10);
   stepped.traffic->shape = std::vector<scenarios::RateStep>{{{}, {10}}, {hours(1), {20}}};
   EXPECT_FALSE(busiest_minutes(long_scenario(stepped)));
