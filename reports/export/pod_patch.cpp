@@ -289,6 +289,25 @@ std::string llm_remark(const Workload& workload) {
                              llm.quantization == "INT4" ? ", of weights by AWQ or GPTQ" : ""));
 }
 
+// What no field of Kubernetes says: it is the server's own.
+std::string serving_remark(const Workload& workload) {
+  const scenarios::Serving& serving = workload.serving;
+  std::string parts;
+  if (serving.max_batch > 1) {
+    const std::int64_t delay_us = serving.max_delay.ns / 1'000;
+    parts = fmt::format(
+        "batches of up to {} requests{} (of Triton in config.pbtxt: max_batch_size: {}, "
+        "dynamic_batching {{ max_queue_delay_microseconds: {} }})",
+        serving.max_batch, delay_us > 0 ? fmt::format(", which wait {} us for more", delay_us) : "",
+        serving.max_batch, delay_us);
+  }
+  if (serving.concurrency > 0) {
+    parts += fmt::format("{}{} requests of a pod at a time (its worker threads or processes)",
+                         parts.empty() ? "" : "; ", serving.concurrency);
+  }
+  return parts.empty() ? "" : comment("The server's settings are its own. As simulated: " + parts);
+}
+
 std::string remarks_on(const Scenario& scenario, const Workload& workload) {
   std::string out =
       comment("The container is matched by its name: put the name that your manifest has.");
@@ -324,7 +343,7 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
         "backoffLimit is that of {} Jobs together: only with restartPolicy Never has each its own.",
         workload.count));
   }
-  if (workload.llm) out += llm_remark(workload);
+  out += workload.llm ? llm_remark(workload) : serving_remark(workload);
   if (may_need_allow_growth(scenario, workload)) out += allow_growth_remark();
   return out;
 }

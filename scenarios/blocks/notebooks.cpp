@@ -25,6 +25,7 @@ constexpr Field kNotebooksFields[] = {
         .of(kRandomTime),
     field<&Notebooks::peaks_at>("peaksAt", "[\"09:30\", \"14:00\"]",
                                 "Local times of day around which people start.")
+        .as(T::ClockTimes)
         .needed(),
     field<&Notebooks::spread>("spread", "45m",
                               "Standard deviation of the start around its peak; at most 24h.")

@@ -135,6 +135,22 @@ constexpr Field kPlanningFields[] = {
         .between(1, 64)
         .otherwise("as many as the pods ask for")
         .each_value_once(),
+    field<&Planning::max_batches>(
+        "maxBatches", "[1, 4, 8]",
+        "serving.batching.maxBatch of each Service that does not serve a language model. GPU time "
+        "of a batch is that of measured.extraPerItem, else of the law; GPU memory stays as it is.")
+        .between(1, 10'000)
+        .otherwise("the scenario's")
+        .each_value_once(),
+    field<&Planning::max_delays>("maxDelays", "[0ms, 5ms]",
+                                 "serving.batching.maxDelay, where maxBatch is above 1.")
+        .otherwise("the scenario's")
+        .each_value_once(),
+    field<&Planning::concurrencies>("concurrencies", "[1, 4]",
+                                    "serving.concurrency, where it is maxBatch or more.")
+        .between(1, 1'000'000)
+        .otherwise("the scenario's")
+        .each_value_once(),
     field<&Planning::max_nodes>("maxNodes", "16", "Largest number of nodes of a pool.")
         .between(1, 100'000)
         .otherwise("32"),

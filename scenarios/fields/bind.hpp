@@ -307,7 +307,7 @@ constexpr FieldType form_of() {
     using Item = typename T::value_type;
     if constexpr (std::is_enum_v<Item>) return F::Words;
     if constexpr (std::is_same_v<Item, int>) return F::Integers;
-    if constexpr (std::is_same_v<Item, Duration>) return F::ClockTimes;
+    if constexpr (std::is_same_v<Item, Duration>) return F::Durations;
     return is_scalar_member<Item>() ? F::Texts : F::Blocks;
   } else {
     return F::Block;

@@ -67,6 +67,7 @@ class Checker {
         return check_texts(field, node, path);
       case FieldType::Names:
       case FieldType::Integers:
+      case FieldType::Durations:
       case FieldType::ClockTimes:
         return check_values(field, node, path);
       case FieldType::Devices:

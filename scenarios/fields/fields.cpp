@@ -72,6 +72,8 @@ std::string type_text(const Field& field) {
       return "quantity of CPU (500m, 2)";
     case T::Duration:
       return "duration (2ms, 1m30s, 24h)";
+    case T::Durations:
+      return "list of durations (2ms, 1m30s)";
     case T::FineDuration:
       return "duration, also below 1 ns (0.3673us)";
     case T::ClockTime:

@@ -32,6 +32,7 @@ enum class FieldType : std::uint8_t {
   Bytes,         // 8Gi; `least` .. kMostMemory
   Cpu,           // 500m, 2
   Duration,      // 1m30s
+  Durations,     // a list of them
   FineDuration,  // the same, also of less than 1 ns: 0.3673us
   ClockTime,     // 14:00
   ClockTimes,    // a list of them, at least one

@@ -220,6 +220,8 @@ Json value_schema(const Field& field, bool partial) {
       return cpu_schema();
     case FieldType::Duration:
       return duration_schema(field.least > 0);
+    case FieldType::Durations:
+      return {{"type", "array"}, {"items", duration_schema(field.least > 0)}};
     case FieldType::FineDuration:
       return seconds_schema(field.least > 0);
     case FieldType::ClockTime:

@@ -111,6 +111,9 @@ struct PlanCommand : StudyCommand {
   std::vector<std::string> strategies;  // empty: the scenario's, else all that can be had
   std::vector<int> replicas;
   std::vector<int> tensor_parallel;
+  std::vector<int> max_batches;
+  std::vector<Duration> max_delays;
+  std::vector<int> concurrencies;
   std::optional<int> max_nodes;
   std::optional<int> max_cost;  // dollars a month
   std::optional<int> vary_pods;

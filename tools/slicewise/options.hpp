@@ -179,6 +179,22 @@ inline void add_numbers(CLI::App& verb, const std::string& flag, std::int64_t lo
       ->allow_extra_args(false);
 }
 
+// ... several times.
+inline void add_durations(CLI::App& verb, const std::string& flag, std::vector<Duration>& durations,
+                          const std::string& description) {
+  const auto assign = [&durations, flag](const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+      const auto value = scenarios::parse_duration(word);
+      if (!value) throw CLI::ValidationError(flag, value.error().message);
+      durations.push_back(*value);
+    }
+  };
+  verb.add_option_function<std::vector<std::string>>(flag, assign, description)
+      ->type_name("TIME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
 // An option that takes a share above zero: "2%".
 inline CLI::Option* add_percent(CLI::App& app, const std::string& names,
                                 std::optional<double>& target, const std::string& description,

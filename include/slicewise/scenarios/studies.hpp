@@ -60,8 +60,11 @@ struct Planning {
   std::vector<Located<std::string>> purchase_options;  // "on-demand", "spot", "reserved", or a plan
   std::vector<int> replicas;                           // pods per GPU
   std::vector<int> tensor_parallel_sizes;              // GPUs that share a language model
-  std::optional<int> max_nodes;                        // of each pool
-  bool split = true;                                   // workloads may get pools of their own
+  std::vector<int> max_batches;                        // requests that the GPU answers in one go
+  std::vector<Duration> max_delays;  // how long a batch that is not full waits for more
+  std::vector<int> concurrencies;    // requests that a pod works on at a time
+  std::optional<int> max_nodes;      // of each pool
+  bool split = true;                 // workloads may get pools of their own
   std::optional<Usd> max_monthly_cost;
   SourceLocation where;
 };

@@ -362,13 +362,16 @@ struct PlanOptions {
   std::vector<int> replicas;                // empty: the scenario's, else 2, 3, 4, 6, 8, ...
   std::vector<int> tensor_parallel;         // GPUs that share a language model; empty: the
                                             // scenario's, else as many as its pods ask for
-  std::optional<int> max_nodes;             // of a pool; absent: the scenario's, else 32
+  std::vector<int> max_batches;             // of the other Services; empty: the scenario's, else
+  std::vector<Duration> max_delays;         // as they are
+  std::vector<int> concurrencies;
+  std::optional<int> max_nodes;  // of a pool; absent: the scenario's, else 32
   std::optional<Usd> max_monthly_cost;
   std::optional<scenarios::PlanGoal> goal;  // absent: the scenario's
   std::optional<bool> split;                // several pools; absent: the scenario's, else yes
   std::size_t top = 5;
   bool headroom = true;
-  bool risk = true;   // unless a simulation of the scenario answers too many requests
+  bool risk = true;   // unless that takes too many requests, which a note says
   bool flips = true;  // and whether the answer hangs on smActive, or on one pod more or fewer
   Outage survive = Outage::None;
   int vary_pods = 0;  // so many pods more or fewer than in the scenario may a Service have

@@ -39,6 +39,8 @@ struct Spelling<scenarios::PlanGoal> {
 template <>
 const Record& record_of<models::MigCount>();
 template <>
+const Record& record_of<ServingChoice>();
+template <>
 const Record& record_of<PoolChoice>();
 template <>
 const Record& record_of<PlannedObjective>();

@@ -12,6 +12,7 @@
 #include "slicewise/models/mig.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/scenarios/sharing_strategy.hpp"
+#include "slicewise/units.hpp"
 
 // The ways to have and share the GPUs of a node pool, and the scenario on such pools: what `plan`
 // and `compare` choose from.
@@ -64,6 +65,16 @@ struct Isolation {
 // user guide.
 Isolation isolation_of(Strategy strategy);
 
+// How the pods of a workload serve, as far as that is chosen; absent: as the scenario has it.
+struct ServingChoice {
+  std::optional<int> gpus = {};  // of a pod, which share its language model
+  std::optional<int> max_batch = {};
+  std::optional<Duration> max_delay = {};
+  std::optional<int> concurrency = {};
+
+  friend bool operator==(const ServingChoice&, const ServingChoice&) = default;
+};
+
 // How the GPUs of one node pool are had and shared, and for whom.
 struct PoolChoice {
   std::string instance_type;
@@ -79,8 +90,8 @@ struct PoolChoice {
   int unshared = 0;            // more nodes of the type, not shared, for pods with several GPUs
   bool elastic = false;        // Karpenter, or who the scenario says, starts 0 to `nodes` of them
   std::vector<int> pods = {};  // of each of the workloads; 0, or empty: as the scenario has it
-  // GPUs of each pod of them, which share its language model; 0, or empty: as the scenario has it.
-  std::vector<int> gpus = {};
+  // Of each of the workloads; empty: as the scenario has it.
+  std::vector<ServingChoice> serving = {};
   // Workloads of whose pods, all together, a node has one: by a required anti-affinity.
   std::vector<std::string> apart = {};
 
@@ -96,8 +107,15 @@ inline std::string sharing_text(const PoolChoice& choice) {
 }
 
 // "2 x g4dn.xlarge, MPS x4, 3 pods of asr": of the workloads those with another number of pods; "3
-// pods each" where all have the same other one. "4 GPUs for a pod of chat" where that was chosen.
+// pods each" where all have the same other one. "4 GPUs for a pod of chat", "batches of 8 in ocr"
+// where that was chosen.
 std::string describe(const PoolChoice& choice);
+
+// The part of it on PoolChoice::serving, which begins with a comma.
+std::string serving_text(const PoolChoice& choice);
+
+// The workload with what is chosen.
+void serve_as(const ServingChoice& choice, scenarios::Workload& workload);
 
 // The scenario with these pools, every pod pinned to its pool and asking for one ticket of what it
 // offers: what `run` simulates and `export` writes. `force`: with what no plugin or instance type

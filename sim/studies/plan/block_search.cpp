@@ -225,6 +225,18 @@ class BlockRun {
     return money && cap_ ? std::min(worst, *cap_) : worst;
   }
 
+  // No fewer of the same nodes stand with another way to serve: one of the ways will do.
+  bool serves_otherwise(const BlockCandidate& candidate, int nodes) const {
+    const PoolChoice& choice = candidate.choice;
+    if (choice.serving.empty() || search_.goal != PlanGoal::MonthlyCost) return false;
+    return std::ranges::any_of(candidates_, [&](const BlockCandidate& other) {
+      if (!other.best || other.best->choice.nodes > nodes || other.mixed_nodes > 0) return false;
+      PoolChoice alike = other.choice;
+      alike.serving = choice.serving;
+      return alike == choice;
+    });
+  }
+
   std::optional<int> next_nodes(const BlockCandidate& candidate) const {
     if (candidate.done) return std::nullopt;
     if (!candidate.climbing) return candidate.nodes.next();
@@ -245,6 +257,12 @@ class BlockRun {
       const double least = lower_bound(search_.goal, candidate, *nodes);
       if (is_worse(least, most)) {
         give_up(candidate, candidate.monthly_of(*nodes));
+        continue;
+      }
+      if (serves_otherwise(candidate, *nodes)) {
+        candidate.done = true;
+        candidate.stopped = {
+            "not looked at: the same nodes stand with other batches or GPUs per pod"};
         continue;
       }
       waiting.emplace_back(least, c);

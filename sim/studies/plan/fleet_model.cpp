@@ -103,27 +103,40 @@ FleetModel::FleetModel(const BlockSearch& search, std::vector<std::vector<std::s
   }
 }
 
-// Of the ways to share its language models the one with the fewest GPUs; of what packing takes, the
+// Of the ways to serve the first, which has the fewest GPUs; of what packing and work take, the
 // least that any of them does.
 std::optional<FleetModel::Need> FleetModel::least_need(const BlockSearch& search,
                                                        const std::vector<std::string>& names,
                                                        std::size_t t) {
   const models::InstanceType& type = *search.space.types[t];
   std::optional<Need> least;
-  for (std::vector<int>& gpus : gpu_splits(search.base, names, type, search.space)) {
+  for (std::vector<ServingChoice>& serving : serving_ways(search.base, names, type, search.space)) {
     PoolChoice whole = unshared(type, names);
-    whole.gpus = std::move(gpus);
+    whole.serving = std::move(serving);
     const auto world = world_on_one_node(search, whole);
     if (refusal_of(world) || too_large_for_a_node(*world)) continue;
     if (!node_bound(*world).refused.empty()) continue;
     if (types_[t].monthly == 0) note_type(t, *world);
     const Need need = need_on(t, *world);
-    if (!least) least = need;
-    for (std::size_t k = 0; k < kPackings.size(); ++k) {
-      least->room.packed[k] = std::min(least->room.packed[k], need.room.packed[k]);
+    if (!least) {
+      least = need;
+    } else {
+      least->take_less(need);
     }
   }
   return least;
+}
+
+void FleetModel::Need::take_less(const Need& other) {
+  for (std::size_t k = 0; k < kPackings.size(); ++k) {
+    room.packed[k] = std::min(room.packed[k], other.room.packed[k]);
+  }
+  room.company = std::min(room.company, other.room.company);
+  room.bears = std::max(room.bears, other.room.bears);
+  own = std::min(own, other.own);
+  busy = std::min(busy, other.busy);
+  sm_busy = std::min(sm_busy, other.sm_busy);
+  for (std::size_t r = 0; r < kResources; ++r) least[r] = std::min(least[r], other.least[r]);
 }
 
 void FleetModel::note_type(std::size_t t, const World& world) {

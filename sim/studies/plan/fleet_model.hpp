@@ -96,6 +96,9 @@ class FleetModel {
     double busy = 0;     // GPUs
     double sm_busy = 0;  // ... whose every SM is
     Shares least{};
+
+    // What the same group takes when it serves in one of two ways.
+    void take_less(const Need& other);
   };
   struct Way {
     double monthly = 0;

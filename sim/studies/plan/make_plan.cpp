@@ -51,9 +51,9 @@ std::vector<Expected<World>> worlds_alone(const Scenario& base, const PlanSpace&
   PlanProbe probe;
   const std::vector<std::string> workloads = workloads_with_pods(base);
   for (const models::InstanceType* type : space.types) {
-    for (std::vector<int>& gpus : gpu_splits(base, workloads, *type, space)) {
+    for (std::vector<ServingChoice>& serving : serving_ways(base, workloads, *type, space)) {
       probe.pools = {unshared(*type, workloads)};
-      probe.pools.front().gpus = std::move(gpus);
+      probe.pools.front().serving = std::move(serving);
       worlds.push_back(probe_world(base, probe, catalogue));
     }
   }
@@ -100,7 +100,7 @@ bool is_same(const PlanOption& option, const std::vector<PoolChoice>& pools,
   const PoolChoice& a = option.pools.front();
   const PoolChoice& b = pools.front();
   return a.instance_type == b.instance_type && a.purchase == b.purchase && a.nodes == b.nodes &&
-         a.mig == b.mig && a.gpus == b.gpus && option.figures.total == figures.total &&
+         a.mig == b.mig && a.serving == b.serving && option.figures.total == figures.total &&
          option.figures.worst_ratio == figures.worst_ratio &&
          option.figures.gpu_busy == figures.gpu_busy && figures.worst_ratio > 0;
 }

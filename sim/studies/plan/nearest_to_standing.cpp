@@ -20,17 +20,17 @@ namespace {
 // The pods on whole GPUs of a type where every one of them can start.
 struct Home {
   World world;
-  std::vector<int> gpus;  // of each pod, see PoolChoice::gpus
+  std::vector<ServingChoice> serving;  // see PoolChoice::serving
 };
 
 std::optional<Home> home_on(const BlockSearch& search, const std::vector<std::string>& workloads,
                             const models::InstanceType& type, const PlanSpace& space) {
-  for (std::vector<int>& gpus : gpu_splits(search.base, workloads, type, space)) {
+  for (std::vector<ServingChoice>& serving : serving_ways(search.base, workloads, type, space)) {
     PoolChoice whole = unshared(type, workloads);
-    whole.gpus = gpus;
+    whole.serving = serving;
     Expected<World> world = world_on_one_node(search, whole);
     if (refusal_of(world) || too_large_for_a_node(*world)) continue;
-    return Home{std::move(*world), std::move(gpus)};
+    return Home{std::move(*world), std::move(serving)};
   }
   return std::nullopt;
 }
@@ -43,10 +43,12 @@ std::string gib(Bytes memory) {
 constexpr int kUsualSplits[] = {1, 2, 4, 8};
 
 // "--tensor-parallel 4", where pods would need so many and nobody asked for it.
-std::string flag_for(const BlockSearch& search, const std::vector<int>& gpus) {
-  if (gpus.empty() || !search.space.tensor_parallel.empty()) return "";
-  std::set<int> sizes(gpus.begin(), gpus.end());
-  sizes.erase(0);
+std::string flag_for(const BlockSearch& search, const std::vector<ServingChoice>& serving) {
+  std::set<int> sizes;
+  for (const ServingChoice& choice : serving) {
+    if (choice.gpus) sizes.insert(*choice.gpus);
+  }
+  if (sizes.empty() || !search.space.tensor_parallel.empty()) return "";
   return fmt::format(" --tensor-parallel {}", fmt::join(sizes, ","));
 }
 
@@ -59,7 +61,7 @@ std::string type_that_holds(const BlockSearch& search, const std::vector<std::st
   const models::InstanceType* best = nullptr;
   double least = 0;
   Bytes memory;
-  std::vector<int> gpus;
+  std::vector<ServingChoice> serving;
   for (const models::InstanceType& type : search.catalogue.instances) {
     if (!type.retired_on.empty()) continue;
     auto home = home_on(search, workloads, type, search.space);
@@ -70,14 +72,14 @@ std::string type_that_holds(const BlockSearch& search, const std::vector<std::st
     best = &type;
     least = monthly;
     memory = home->world.pools.front().kinds.front().memory;
-    gpus = std::move(home->gpus);
+    serving = std::move(home->serving);
   }
   if (best == nullptr) return "no instance type of the catalogue holds every pod";
   return fmt::format(
       "no instance type that was tried holds every pod; the cheapest that does is {} ({} x {} with "
       "{}, ${:.0f} a month): --instances {}{}",
       best->name, best->gpu_count, best->gpu_model, gib(memory), least, best->name,
-      flag_for(search, gpus));
+      flag_for(search, serving));
 }
 
 struct OutOfLimits {

@@ -92,15 +92,15 @@ PathStep step_between(const scenarios::Scenario& base, std::vector<PoolChoice> f
       const auto profile = [](const PoolChoice& choice, std::size_t at) {
         return choice.mig_profiles.empty() ? std::string() : choice.mig_profiles[at];
       };
-      const auto gpus = [](const PoolChoice& choice, std::size_t at) {
-        return choice.gpus.empty() ? 0 : choice.gpus[at];
+      const auto serving = [](const PoolChoice& choice, std::size_t at) {
+        return choice.serving.empty() ? ServingChoice() : choice.serving[at];
       };
       const auto is_apart = [&](const PoolChoice& choice) {
         return std::ranges::find(choice.apart, name) != choice.apart.end();
       };
-      const bool stays = before == &*home && same_sharing(*home, pool) &&
-                         is_apart(*home) == is_apart(pool) && gpus(*home, place) == gpus(pool, w) &&
-                         profile(*home, place) == profile(pool, w);
+      const bool stays =
+          before == &*home && same_sharing(*home, pool) && is_apart(*home) == is_apart(pool) &&
+          serving(*home, place) == serving(pool, w) && profile(*home, place) == profile(pool, w);
       int restarted =
           std::min(pods_of_choice(*home, place, *workload), pods_of_choice(pool, w, *workload));
       if (stays) {

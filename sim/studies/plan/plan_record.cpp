@@ -90,6 +90,18 @@ const Record& record_of<models::MigCount>() {
 }
 
 template <>
+const Record& record_of<ServingChoice>() {
+  using S = ServingChoice;
+  static const Record declared{
+      "how the pods of a workload serve, as far as that was chosen; absent: as the scenario has it",
+      {field<&S::gpus>("gpusPerPod", "they share its language model"),
+       field<&S::max_batch>("maxBatch", "requests that the GPU answers in one go, at most"),
+       field<&S::max_delay>("maxDelaySeconds", "that a batch waits which is not full"),
+       field<&S::concurrency>("concurrency", "requests that a pod works on at a time")}};
+  return declared;
+}
+
+template <>
 const Record& record_of<PoolChoice>() {
   using C = PoolChoice;
   static const Record declared{
@@ -114,10 +126,7 @@ const Record& record_of<PoolChoice>() {
        field<&C::elastic>("autoscaled", "the provisioner starts 0 to so many nodes").optional(),
        field<&C::pods>("pods", "of each of the workloads; 0, or absent: as the scenario has it")
            .optional(),
-       field<&C::gpus>("gpusPerPod",
-                       "of each of the workloads: they share its language model; 0, or absent: as "
-                       "the scenario has it")
-           .optional(),
+       field<&C::serving>("serving", "of each of the workloads").optional(),
        field<&C::apart>("apart",
                         "workloads of whose pods, all together, a node has one: by a required "
                         "podAntiAffinity, which exports write")

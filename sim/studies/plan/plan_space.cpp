@@ -13,12 +13,16 @@ Names asked(const std::vector<std::string>& flags, const Names& written) {
   return flags.empty() ? written : as_names(flags);
 }
 
+template <class Value>
+std::vector<Value> ascending(const std::vector<Value>& flags, const std::vector<Value>& written) {
+  std::vector<Value> values = flags.empty() ? written : flags;
+  std::ranges::sort(values);
+  return values;
+}
+
 std::vector<int> tensor_parallel_of(const scenarios::Scenario& scenario,
                                     const PlanOptions& options) {
-  std::vector<int> sizes = options.tensor_parallel.empty() ? scenario.planning.tensor_parallel_sizes
-                                                           : options.tensor_parallel;
-  std::ranges::sort(sizes);
-  return sizes;
+  return ascending(options.tensor_parallel, scenario.planning.tensor_parallel_sizes);
 }
 
 std::vector<const models::InstanceType*> types_of(const scenarios::Scenario& scenario,
@@ -98,9 +102,11 @@ Expected<PlanSpace> plan_space(const scenarios::Scenario& scenario,
   space.types = types_of(scenario, catalogue, options, found);
   space.strategies = strategies_of(scenario, options, found);
   space.purchases = purchases_of(scenario, options, found);
-  space.replicas = options.replicas.empty() ? scenario.planning.replicas : options.replicas;
-  std::ranges::sort(space.replicas);
+  space.replicas = ascending(options.replicas, scenario.planning.replicas);
   space.tensor_parallel = tensor_parallel_of(scenario, options);
+  space.max_batches = ascending(options.max_batches, scenario.planning.max_batches);
+  space.max_delays = ascending(options.max_delays, scenario.planning.max_delays);
+  space.concurrencies = ascending(options.concurrencies, scenario.planning.concurrencies);
   space.max_nodes = options.max_nodes.value_or(scenario.planning.max_nodes.value_or(kMostNodes));
   space.max_monthly_cost =
       options.max_monthly_cost ? options.max_monthly_cost : scenario.planning.max_monthly_cost;

@@ -37,8 +37,8 @@ struct TypeView {
   GpuMemoryNeeds needs;
   int pods = 0;
   std::vector<std::string> workloads;
-  std::vector<int> gpus;          // see PoolChoice::gpus
-  std::vector<Apart> apart = {};  // the fewest first; empty: that is no choice
+  std::vector<ServingChoice> serving;  // see PoolChoice::serving
+  std::vector<Apart> apart = {};       // the fewest first; empty: that is no choice
 };
 
 PoolChoice choice_of(const TypeView& view, Strategy strategy, int replicas) {
@@ -47,7 +47,7 @@ PoolChoice choice_of(const TypeView& view, Strategy strategy, int replicas) {
   choice.strategy = strategy;
   choice.replicas = replicas;
   choice.workloads = view.workloads;
-  choice.gpus = view.gpus;
+  choice.serving = view.serving;
   choice.nodes = 0;
   return choice;
 }
@@ -299,7 +299,7 @@ void add_choices(const Scenario& base, PoolChoice alone, const models::InstanceT
                 gpu_memory_needs(*world),
                 0,
                 std::move(alone.workloads),
-                std::move(alone.gpus)};
+                std::move(alone.serving)};
   if (space.keeps_apart && world->traces.empty()) view.apart = ways_apart(*world);
   for (const WorkloadModel& workload : world->workloads) view.pods += workload.spec.pods_at_once();
   for (const Strategy strategy : space.strategies) {
@@ -313,9 +313,9 @@ PoolChoices pool_choices(const Scenario& base, const std::vector<std::string>& w
                          const models::InstanceType& type, const PlanSpace& space,
                          const models::Catalogue& catalogue) {
   PoolChoices found;
-  for (std::vector<int>& gpus : gpu_splits(base, workloads, type, space)) {
+  for (std::vector<ServingChoice>& serving : serving_ways(base, workloads, type, space)) {
     PoolChoice alone = unshared(type, workloads);
-    alone.gpus = std::move(gpus);
+    alone.serving = std::move(serving);
     add_choices(base, std::move(alone), type, space, catalogue, found);
   }
   return found;

@@ -17,6 +17,9 @@ struct PlanSpace {
   std::vector<Strategy> strategies;
   std::vector<int> replicas;         // ascending; empty: those that are worth a try
   std::vector<int> tensor_parallel;  // ascending; empty: as many GPUs as pods ask for
+  std::vector<int> max_batches;      // ascending; these three empty: as the scenario says
+  std::vector<Duration> max_delays;
+  std::vector<int> concurrencies;
   int max_nodes = 32;
   std::optional<Usd> max_monthly_cost;
   Outage survive = Outage::None;
@@ -28,12 +31,12 @@ struct PlanSpace {
 Expected<PlanSpace> plan_space(const scenarios::Scenario& scenario,
                                const models::Catalogue& catalogue, const PlanOptions& options);
 
-// GPUs for a pod of each of the workloads, 0 where the scenario says how many: the ways in which
-// their language models may be shared on nodes of the type, those with the fewest GPUs first. One
-// empty one where nothing is to be chosen.
-std::vector<std::vector<int>> gpu_splits(const scenarios::Scenario& base,
-                                         const std::vector<std::string>& workloads,
-                                         const models::InstanceType& type, const PlanSpace& space);
+// The ways in which the workloads may serve on nodes of the type, see PoolChoice::serving, those
+// with the fewest GPUs first. One empty one where nothing is to be chosen.
+std::vector<std::vector<ServingChoice>> serving_ways(const scenarios::Scenario& base,
+                                                     const std::vector<std::string>& workloads,
+                                                     const models::InstanceType& type,
+                                                     const PlanSpace& space);
 
 struct PoolChoices {
   std::vector<PoolChoice> choices;  // on-demand, nodes not set

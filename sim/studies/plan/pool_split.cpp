@@ -162,11 +162,16 @@ class Splitter {
       return;
     }
     like->nodes += choice.nodes;
-    if (!like->pods.empty() || !choice.pods.empty()) {
-      like->pods.resize(like->workloads.size());
-      choice.pods.resize(choice.workloads.size());
-      like->pods.insert(like->pods.end(), choice.pods.begin(), choice.pods.end());
-    }
+    const auto append = [&](auto PoolChoice::*of_each) {
+      auto& values = (*like).*of_each;
+      auto& more = choice.*of_each;
+      if (values.empty() && more.empty()) return;
+      values.resize(like->workloads.size());
+      more.resize(choice.workloads.size());
+      values.insert(values.end(), more.begin(), more.end());
+    };
+    append(&PoolChoice::pods);
+    append(&PoolChoice::serving);
     like->workloads.insert(like->workloads.end(), choice.workloads.begin(), choice.workloads.end());
   }
 

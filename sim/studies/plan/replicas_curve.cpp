@@ -84,7 +84,9 @@ ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best,
   const bool shares = choice.strategy == Strategy::TimeSlicing ||
                       choice.strategy == Strategy::Mps || choice.strategy == Strategy::Exclusive;
   const bool whole = std::ranges::any_of(search.base.workloads, has_several_gpus) ||
-                     std::ranges::any_of(choice.gpus, [](int gpus) { return gpus > 1; });
+                     std::ranges::any_of(choice.serving, [](const ServingChoice& serving) {
+                       return serving.gpus.value_or(1) > 1;
+                     });
   if (best.pools.size() > 1 || !shares || whole || choice.on_demand > 0 || choice.elastic) {
     return curve;
   }

@@ -257,11 +257,9 @@ NodePool on_demand_part(NodePool& pool, int nodes) {
   return part;
 }
 
-// `gpus` of the resource; 0: as many as it asks for.
-void ask(Workload& workload, const std::string& resource, int gpus) {
+void ask(Workload& workload, const std::string& resource, std::int64_t gpus) {
   scenarios::ExtendedRequest request;
-  request.count = gpus > 0 ? gpus : gpus_asked_for(workload);
-  if (gpus > 0 && workload.llm) workload.llm->tensor_parallel_size = gpus;
+  request.count = gpus;
   request.name = {resource, workload.pod.where};
   request.count_where = workload.pod.where;
   if (!workload.pod.extended.empty()) {
@@ -340,12 +338,12 @@ void keep_measured_device(Workload& workload, const Scenario& base,
 void keep_workloads(PoolChoice& choice, const std::function<bool(const std::string&)>& keep) {
   const std::vector<std::string> names = std::exchange(choice.workloads, {});
   const std::vector<int> pods = std::exchange(choice.pods, {});
-  const std::vector<int> gpus = std::exchange(choice.gpus, {});
+  const std::vector<ServingChoice> serving = std::exchange(choice.serving, {});
   for (std::size_t w = 0; w < names.size(); ++w) {
     if (!keep(names[w])) continue;
     choice.workloads.push_back(names[w]);
     if (!pods.empty()) choice.pods.push_back(pods[w]);
-    if (!gpus.empty()) choice.gpus.push_back(gpus[w]);
+    if (!serving.empty()) choice.serving.push_back(serving[w]);
   }
 }
 
@@ -465,7 +463,12 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
       if (workload.trace && !workload.trace->gpus_per_pod) {
         workload.trace->gpus_per_pod = gpus_per_pod(base, workload, catalogue);
       }
-      ask(workload, resource_of(pools[p], index), pools[p].gpus.empty() ? 0 : pools[p].gpus[index]);
+      std::int64_t gpus = gpus_asked_for(workload);
+      if (!pools[p].serving.empty()) {
+        serve_as(pools[p].serving[index], workload);
+        gpus = pools[p].serving[index].gpus.value_or(gpus);
+      }
+      ask(workload, resource_of(pools[p], index), gpus);
       ask_part(workload, pools[p], catalogue);
       if (!pools[p].pods.empty() && pools[p].pods[index] > 0) workload.count = pools[p].pods[index];
       if (pools.size() > 1) {

@@ -281,11 +281,7 @@ std::string nodes_text(const PoolChoice& choice) {
 
 std::string describe(const PoolChoice& choice) {
   std::string text = nodes_text(choice);
-  for (std::size_t w = 0; w < choice.gpus.size(); ++w) {
-    if (choice.gpus[w] == 0) continue;
-    text += fmt::format(", {} GPU{} for a pod of {}", choice.gpus[w],
-                        choice.gpus[w] == 1 ? "" : "s", choice.workloads[w]);
-  }
+  text += serving_text(choice);
   if (!choice.apart.empty()) {
     text += fmt::format(", one of {} a node", fmt::join(choice.apart, "/"));
   }

@@ -73,11 +73,11 @@ TEST(PlanOfTensorParallelSizes, TakesAsManyGpusAsHoldTheModel) {
   ASSERT_FALSE(plan->options.empty());
   const PoolChoice& best = plan->options.front().pools.front();
   EXPECT_EQ(best.instance_type, "g6e.12xlarge");
-  EXPECT_THAT(best.gpus, ElementsAre(4));
+  EXPECT_THAT(best.serving, ElementsAre(ServingChoice{.gpus = 4}));
   EXPECT_THAT(describe(best), HasSubstr("4 GPUs for a pod of chat"));
   const bool on_two = std::ranges::any_of(plan->options, [](const PlanOption& option) {
     const PoolChoice& pool = option.pools.front();
-    return pool.instance_type == "p4de.24xlarge" && pool.gpus == std::vector<int>{2};
+    return pool.instance_type == "p4de.24xlarge" && pool.serving.front().gpus == 2;
   });
   EXPECT_TRUE(on_two);
   // What is exported asks for them, and stands.
@@ -108,8 +108,8 @@ TEST(PlanOfTensorParallelSizes, AreOfEachModel) {
   const PlanOption& best = plan->options.front();
   ASSERT_EQ(best.pools.size(), 1U);
   EXPECT_EQ(best.pools.front().nodes, 1);
-  ASSERT_EQ(best.pools.front().gpus.size(), 2U);
-  EXPECT_EQ(best.pools.front().gpus.front(), 4);
+  ASSERT_EQ(best.pools.front().serving.size(), 2U);
+  EXPECT_EQ(best.pools.front().serving.front().gpus, 4);
   ASSERT_TRUE(plan->least_monthly);
   EXPECT_NEAR(*plan->least_monthly, *best.goal, 0.01);
   PlanProbe probe;

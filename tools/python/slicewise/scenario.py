@@ -140,6 +140,8 @@ class Scenario:
     def plan(self, *, variant: str | None = None, instances: Sequence[str] = (),
              purchase: Sequence[str] = (), strategies: Sequence[str] = (),
              replicas: Sequence[int] = (), tensor_parallel: Sequence[int] = (),
+             max_batch: Sequence[int] = (), max_delay: Sequence[str] = (),
+             concurrency: Sequence[int] = (),
              max_nodes: int | None = None, max_cost: int | None = None,
              vary_pods: int | None = None, survive: str | None = None, objective: str | None = None,
              top: int | None = None, split: bool = True, headroom: bool = True, risk: bool = True,
@@ -163,7 +165,8 @@ class Scenario:
 
         return self._ask("plan", make, progress, variant=variant, instances=instances,
                          purchase=purchase, strategies=strategies, replicas=replicas,
-                         tensor_parallel=tensor_parallel, max_nodes=max_nodes, max_cost=max_cost,
+                         tensor_parallel=tensor_parallel, max_batch=max_batch, max_delay=max_delay,
+                         concurrency=concurrency, max_nodes=max_nodes, max_cost=max_cost,
                          vary_pods=vary_pods, survive=survive, objective=objective, top=top, no_split=not split,
                          no_headroom=not headroom, no_risk=not risk, no_flips=not flips, from_=from_,
                          max_changes=max_changes, regions=regions, horizon=horizon, growth=growth,

@@ -170,6 +170,13 @@ std::string plan_flags(const AdviseCommand& command) {
   };
   numbers("--replicas", command.replicas);
   numbers("--tensor-parallel", command.tensor_parallel);
+  numbers("--max-batch", command.max_batches);
+  std::vector<std::string> delays;
+  for (const Duration delay : command.max_delays) {
+    delays.push_back(fmt::format("{:.10g}ms", to_seconds(delay) * 1e3));
+  }
+  text += words_of("--max-delay", delays);
+  numbers("--concurrency", command.concurrencies);
   const auto number = [&](const char* flag, const std::optional<int>& value) {
     if (value) text += fmt::format(" {} {}", flag, *value);
   };

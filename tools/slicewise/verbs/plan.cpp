@@ -52,6 +52,9 @@ sim::PlanOptions plan_options(const PlanCommand& command, const sim::RunOptions&
   options.strategies = command.strategies;
   options.replicas = command.replicas;
   options.tensor_parallel = command.tensor_parallel;
+  options.max_batches = command.max_batches;
+  options.max_delays = command.max_delays;
+  options.concurrencies = command.concurrencies;
   options.max_nodes = command.max_nodes;
   if (command.max_cost) options.max_monthly_cost = from_dollars(*command.max_cost);
   options.goal = command.goal;
@@ -105,6 +108,15 @@ void add_plan_choices(CLI::App& verb, PlanCommand& plan) {
   add_numbers(verb, "--tensor-parallel", 1, 64, plan.tensor_parallel,
               "GPUs that share each language model, which are tried: 1,2,4,8 (default: as many as "
               "its pods ask for)");
+  add_numbers(verb, "--max-batch", 1, 10'000, plan.max_batches,
+              "Requests that the GPU answers in one go at most, of each other Service, which are "
+              "tried: 1,4,8 (default: the scenario's)");
+  add_durations(verb, "--max-delay", plan.max_delays,
+                "How long a batch that is not full waits, which are tried: 0ms,5ms (default: the "
+                "scenario's)");
+  add_numbers(verb, "--concurrency", 1, 1'000'000, plan.concurrencies,
+              "Requests that a pod works on at a time, which are tried: 1,4 (default: the "
+              "scenario's)");
   add_number(verb, "--max-nodes", 1, 1'000, plan.max_nodes, "Nodes of a pool (default 32)");
   add_number(verb, "--max-cost", 1, 1'000'000'000, plan.max_cost, "Dollars a month");
   add_number(verb, "--vary-pods", 0, 100, plan.vary_pods,
