@@ -69,6 +69,24 @@ bool may_come_and_go(const BlockSearch& search, const std::vector<std::string>& 
          });
 }
 
+// The same nodes and GPUs, whatever batches their workloads take.
+bool same_nodes(const PoolChoice& a, PoolChoice b) {
+  constexpr auto kGpus = &ServingChoice::gpus;
+  if (!std::ranges::equal(a.serving, b.serving, {}, kGpus, kGpus)) return false;
+  b.serving = a.serving;
+  return a == b;
+}
+
+// Of options, best first, one for the same nodes.
+std::vector<BlockOption> one_of_each(std::vector<BlockOption> options) {
+  std::vector<BlockOption> kept;
+  for (BlockOption& option : options) {
+    const auto is_like_it = [&](const auto& o) { return same_nodes(o.choice, option.choice); };
+    if (std::ranges::none_of(kept, is_like_it)) kept.push_back(std::move(option));
+  }
+  return kept;
+}
+
 class BlockRun {
  public:
   BlockRun(const BlockSearch& search, std::size_t top, std::optional<double> cap, Depth depth,
@@ -178,6 +196,7 @@ class BlockRun {
                                  std::nullopt, std::move(why), std::move(figures)});
     }
     std::ranges::stable_sort(result.options, is_better);
+    result.options = one_of_each(std::move(result.options));
     if (result.options.size() > top_) result.options.resize(top_);
   }
 
@@ -227,13 +246,10 @@ class BlockRun {
 
   // No fewer of the same nodes stand with another way to serve: one of the ways will do.
   bool serves_otherwise(const BlockCandidate& candidate, int nodes) const {
-    const PoolChoice& choice = candidate.choice;
-    if (choice.serving.empty() || search_.goal != PlanGoal::MonthlyCost) return false;
+    if (candidate.choice.serving.empty() || search_.goal != PlanGoal::MonthlyCost) return false;
     return std::ranges::any_of(candidates_, [&](const BlockCandidate& other) {
-      if (!other.best || other.best->choice.nodes > nodes || other.mixed_nodes > 0) return false;
-      PoolChoice alike = other.choice;
-      alike.serving = choice.serving;
-      return alike == choice;
+      return other.best && other.best->choice.nodes <= nodes && other.mixed_nodes == 0 &&
+             same_nodes(other.choice, candidate.choice);
     });
   }
 
@@ -261,8 +277,7 @@ class BlockRun {
       }
       if (serves_otherwise(candidate, *nodes)) {
         candidate.done = true;
-        candidate.stopped = {
-            "not looked at: the same nodes stand with other batches or GPUs per pod"};
+        candidate.stopped = {"not looked at: the same nodes stand with other batches"};
         continue;
       }
       waiting.emplace_back(least, c);

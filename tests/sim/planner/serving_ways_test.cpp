@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,6 +92,14 @@ TEST(PlanOfBatches, WaitToShareAGpu) {
   const PoolChoice& best = plan->options.front().pools.front();
   EXPECT_EQ(best.nodes, 1);
   EXPECT_EQ(best.strategy, Strategy::TimeSlicing);
+  // The same nodes are one option, whichever batches they stand with.
+  for (auto one = plan->options.begin(); one != plan->options.end(); ++one) {
+    for (auto other = std::next(one); other != plan->options.end(); ++other) {
+      PoolChoice alike = other->pools.front();
+      alike.serving = one->pools.front().serving;
+      EXPECT_NE(alike, one->pools.front()) << describe(alike);
+    }
+  }
   options.split = true;
   const auto split = make_plan(set_with(scenario), 0, demo::catalogue(), options);
   ASSERT_TRUE(split);
