@@ -93,19 +93,32 @@ PoolFamily FleetModel::family(std::size_t t, int least_nodes) const {
   return family;
 }
 
-// Pods have their GPUs to themselves, all of them on one node.
+// Pods have their GPUs to themselves, all of them on one node. One family for each number of nodes
+// from which on pools hold a gang that smaller ones do not.
 void FleetModel::add_unshared(std::size_t t, std::vector<PoolFamily>& families) const {
   const double gpus = types_[t].gpus;
-  PoolFamily next = family(t, 1);
-  next.rows.push_back(row(t, gpus, [](const Need& need) { return need.room.tickets; }));
-  for (std::size_t k = 0; k < kPackings.size(); ++k) {
-    const bool tells = std::ranges::any_of(needs_, [&](const auto& needs) {
-      return needs[t] && needs[t]->room.packed[k] * gpus > needs[t]->room.tickets + 1e-9;
-    });
-    if (!tells) continue;
-    next.rows.push_back(row(t, 1, [k](const Need& need) { return need.room.packed[k]; }));
+  std::set<int> numbers{1};
+  for (const auto& needs : needs_) {
+    if (needs[t]) numbers.insert(needs[t]->room.least_nodes);
   }
-  families.push_back(std::move(next));
+  for (auto least = numbers.begin(); least != numbers.end(); ++least) {
+    PoolFamily next = family(t, *least);
+    if (const auto above = std::next(least); above != numbers.end()) {
+      const auto most = static_cast<std::size_t>(*above - *least);
+      next.monthly.resize(std::min(most, next.monthly.size()));
+    }
+    next.rows.push_back(row(t, gpus, [&](const Need& need) {
+      return need.room.least_nodes > *least ? kNowhere : need.room.tickets;
+    }));
+    for (std::size_t k = 0; k < kPackings.size(); ++k) {
+      const bool tells = std::ranges::any_of(needs_, [&](const auto& needs) {
+        return needs[t] && needs[t]->room.packed[k] * gpus > needs[t]->room.tickets + 1e-9;
+      });
+      if (!tells) continue;
+      next.rows.push_back(row(t, 1, [k](const Need& need) { return need.room.packed[k]; }));
+    }
+    families.push_back(std::move(next));
+  }
 }
 
 // As many pods as a GPU has replicas must fit together, whichever meet. The largest r of them take

@@ -70,6 +70,7 @@ void Room::add(const Room& more) {
     sum.slots += other.slots;
     sum.tickets += other.tickets;
     for (std::size_t k = 0; k < kPackings.size(); ++k) sum.packed[k] += other.packed[k];
+    sum.least_nodes = std::max(sum.least_nodes, other.least_nodes);
     sum.mig += other.mig;
     sum.company += other.company;
     sum.bears = std::min(sum.bears, other.bears);
@@ -131,6 +132,7 @@ void FleetModel::Need::take_less(const Need& other) {
   for (std::size_t k = 0; k < kPackings.size(); ++k) {
     room.packed[k] = std::min(room.packed[k], other.room.packed[k]);
   }
+  room.least_nodes = std::min(room.least_nodes, other.room.least_nodes);
   room.company = std::min(room.company, other.room.company);
   room.bears = std::max(room.bears, other.room.bears);
   own = std::min(own, other.own);
@@ -199,6 +201,7 @@ FleetModel::Need FleetModel::need_on(std::size_t t, const World& world) const {
       room.packed[k] += running * ratio(packed_parts(kPackings[k], workload.tickets, type.gpus),
                                         kPackings[k] * type.gpus);
     }
+    room.least_nodes = std::max(room.least_nodes, least_nodes_alone(workload, type.gpus));
     const auto mig = geometry == nullptr ? std::nullopt : mig_gpus(*geometry, world, workload);
     room.mig += mig.value_or(std::numeric_limits<double>::infinity());
     const GpuNeed gpu = gpu_need(world, workload);
@@ -280,7 +283,8 @@ std::optional<FleetModel::Way> FleetModel::best_way(const Room& room) const {
       if (!best || monthly < best->monthly) best = Way{monthly, shared};
     };
     if (type.alone) {
-      consider(std::max({host, need.tickets / gpus, std::ranges::max(need.packed)}), false);
+      const double nodes = std::max<double>(need.tickets / gpus, need.least_nodes);
+      consider(std::max({host, nodes, std::ranges::max(need.packed)}), false);
     }
     if (need.several_gpus) continue;
     if (type.mig) consider(std::max(host, need.mig / gpus), false);

@@ -30,6 +30,7 @@ struct RoomOnType {
   double slots = 0;                               // nodes, by the pods that one may have
   double tickets = 0;                             // GPUs, where nothing is shared
   std::array<double, kPackings.size()> packed{};  // nodes, there: see packed_parts
+  int least_nodes = 1;                            // ... whoever waits for whom
   double mig = 0;                // GPUs, each pod in the smallest instance that holds it
   double company = 0;            // GPUs that are busy
   double bears = GpuNeed::kAny;  // how busy a shared GPU may be

@@ -103,8 +103,9 @@ Reason too_much_for_its_pods(const WorkloadModel& workload, const Demand& demand
       workload.spec.traffic->mean.per_second * seconds_per_request(demand) / workload.spec.count;
   if (load < 1) return {};
   return reason(fmt::format("\"{}\" keeps its {{}} pods {{}} % busy even alone on their GPUs: "
-                            "requests arrive faster than they are served; add pods",
-                            workload.name),
+                            "requests arrive faster than they are served; add pods{}",
+                            workload.name,
+                            workload.spec.serving.max_batch > 1 ? "" : " or batches (--max-batch)"),
                 workload.spec.count, fmt::format("{:.0f}", 100 * load));
 }
 
@@ -207,6 +208,20 @@ int at_once(const WorkloadModel& workload) {
 std::int64_t packed_parts(std::int64_t k, std::int64_t gpus, std::int64_t per_node) {
   const std::int64_t times = (k + 1) * gpus;
   return times % per_node == 0 ? k * gpus : times / per_node * per_node;
+}
+
+int least_nodes_alone(const WorkloadModel& workload, std::int64_t gpus_per_node) {
+  if (workload.spec.count == 0) return 1;
+  const auto nodes_for = [&](std::int64_t needed, std::int64_t per_node) {
+    return static_cast<int>((needed + per_node - 1) / per_node);
+  };
+  const int pods = workload.pods_per_job;
+  int least = std::max(1, nodes_for(pods * workload.tickets, gpus_per_node));
+  for (const std::int64_t k : kPackings) {
+    const std::int64_t parts = packed_parts(k, workload.tickets, gpus_per_node);
+    least = std::max(least, nodes_for(pods * parts, k * gpus_per_node));
+  }
+  return least;
 }
 
 namespace {

@@ -33,6 +33,10 @@ int at_once(const WorkloadModel& workload);
 inline constexpr std::array<std::int64_t, 2> kPackings = {1, 2};
 std::int64_t packed_parts(std::int64_t k, std::int64_t gpus, std::int64_t per_node);
 
+// Nodes that a pod of the workload, or the gang that it is of, needs at once where GPUs are not
+// shared: jobs may all wait, but not for a part of themselves.
+int least_nodes_alone(const WorkloadModel& workload, std::int64_t gpus_per_node);
+
 // What a workload asks of the GPUs of the world's pool, as far as closed forms know it.
 struct GpuNeed {
   double busy = 0;      // GPUs that its requests keep busy at the very least; 0: not known

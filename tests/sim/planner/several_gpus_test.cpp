@@ -105,6 +105,24 @@ TEST(PlanOfSeveralGpus, SplitsNoPodOverNodes) {
   EXPECT_EQ(plan->options.front().pools.front().nodes, 5) << "15 GPUs would fit four";
 }
 
+// Two pods of eight GPUs each work together: jobs may wait, but not for a half of themselves. On
+// two such nodes another job waits its turn.
+TEST(PlanOfSeveralGpus, BoundsWhatAGangTakesAtOnce) {
+  Workload training = gpus_each(demo::training(2), "training", 8);
+  training.pods_per_job = 2;
+  const Scenario scenario =
+      demo::scenario(demo::pool(0), {training, gpus_each(demo::training(1), "small", 1)});
+  PlanOptions options = without_extras({"g5.xlarge", "g5.48xlarge"});
+  options.goal = scenarios::PlanGoal::MonthlyCost;
+  const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan) << plan.error().front().message;
+  ASSERT_FALSE(plan->options.empty());
+  const PlanOption& best = plan->options.front();
+  ASSERT_TRUE(plan->least_monthly);
+  EXPECT_LE(*plan->least_monthly, *best.goal + 0.01);
+  EXPECT_NEAR(*plan->least_monthly, 2 * 16.288 * 730, 1);
+}
+
 // Memory is what each GPU of the pod has.
 TEST(PlanOfSeveralGpus, NeedsGpusThatAreLargeEnough) {
   Scenario scenario = half_a_minute({small_service("large", 4)});
