@@ -109,6 +109,11 @@ Demand demand(std::span<const DomainClient> clients) {
 }
 
 double capacity_of(const DomainClient& client) { return client.compute + client.bandwidth; }
+double capacity_of(const TurnTaker& taker) { return taker.duty; }
+
+// How long it has the SMs when its turn comes, in a unit that all have alike; 0 unknown.
+double turn_of(const DomainClient& client) { return static_cast<double>(client.kernel_time.ns); }
+double turn_of(const TurnTaker& taker) { return taker.turn_use; }
 
 double pressure_of(const DomainClient& client) {
   return client.pressure.value_or(capacity_of(client));
@@ -160,12 +165,13 @@ double slowdown_under(const Demand& together, const DomainClient& client) {
   return slower;
 }
 
-// U_i of law E2 where kernels take turns: the one demand, its own work included, that is what it
-// says of itself.
+// U_i where clients take turns, kernel by kernel or context by context: the one demand, its own
+// work included, that is what it says of itself.
+template <class Client>
 class Turns {
  public:
-  // REQUIRES: the kernels of client i are known.
-  Turns(std::span<const DomainClient> clients, std::size_t i)
+  // REQUIRES: how long client i has its turns is known.
+  Turns(std::span<const Client> clients, std::size_t i)
       : clients_(clients), i_(i), own_(capacity_of(clients[i])) {}
 
   double demand() const {
@@ -184,24 +190,43 @@ class Turns {
     }
   }
 
+  // Mean length of the kernels that are waited for, each by its part of the waiting.
+  double awaited_ns() const {
+    const double time = std::max(1.0, demand());
+    double waits = 0;
+    double lengths = 0;
+    for (std::size_t j = 0; j < clients_.size(); ++j) {
+      const Client& other = clients_[j];
+      if (j == i_ || turn_of(other) == 0) continue;
+      const double wait = std::min(turns_of(other), capacity_of(other) * time);
+      waits += wait;
+      lengths += wait * turn_of(other);
+    }
+    return waits > 0 ? lengths / waits : 0;
+  }
+
  private:
   struct Line {
     double constant = 0;
     double per_time = 0;
   };
 
+  // A turn of `other` for each of its own.
+  double turns_of(const Client& other) const {
+    return own_ * (turn_of(other) / turn_of(clients_[i_]));
+  }
+
   // Own work and that of others between: a kernel each for one of its own, or all that they have.
   Line waits_during(double time) const {
-    const double own_kernel = static_cast<double>(clients_[i_].kernel_time.ns);
     Line line{own_, 0};
     for (std::size_t j = 0; j < clients_.size(); ++j) {
-      const DomainClient& other = clients_[j];
+      const Client& other = clients_[j];
       if (j == i_) continue;
-      if (other.kernel_time.ns == 0) {
+      if (turn_of(other) == 0) {
         line.constant += capacity_of(other);
         continue;
       }
-      const double turns = own_ * (static_cast<double>(other.kernel_time.ns) / own_kernel);
+      const double turns = turns_of(other);
       if (turns <= capacity_of(other) * time) {
         line.constant += turns;
       } else {
@@ -211,10 +236,14 @@ class Turns {
     return line;
   }
 
-  std::span<const DomainClient> clients_;
+  std::span<const Client> clients_;
   std::size_t i_;
   double own_;
 };
+
+bool kernels_take_turns(const Demand& together) {
+  return together.with_kernels > 1 && together.limited == 0;
+}
 
 double slowdown_in_turns(std::span<const DomainClient> clients, const Demand& together,
                          std::size_t i) {
@@ -258,6 +287,10 @@ double overlapped_slowdown(double duty, double duties, double overhead) {
   return slowdown(duty, duties * (1 + overhead), kOverlappedNorm);
 }
 
+double demand_in_turns(std::span<const TurnTaker> takers, std::size_t i) {
+  return Turns(takers, i).demand();
+}
+
 DomainClient client_in(const ClientLaw& law, DomainShare share, double active_threads) {
   assert(share.compute > 0 && share.bandwidth > 0 && active_threads > 0 && active_threads <= 1);
   const double u = law.capacity_share;
@@ -296,7 +329,7 @@ void shared_speeds(std::span<const DomainClient> clients, std::span<double> spee
     return;
   }
   const Demand together = demand(clients);
-  const bool turns = together.with_kernels > 1 && together.limited == 0;
+  const bool turns = kernels_take_turns(together);
   for (std::size_t i = 0; i < clients.size(); ++i) {
     const DomainClient& client = clients[i];
     if (i > 0 && same_slowdown(client, clients[i - 1])) {
@@ -309,6 +342,11 @@ void shared_speeds(std::span<const DomainClient> clients, std::span<double> spee
       speeds[i] = 1 / slowdown_under(together, client);
     }
   }
+}
+
+double awaited_kernel_ns(std::span<const DomainClient> clients, std::size_t i) {
+  if (clients[i].kernel_time.ns == 0 || !kernels_take_turns(demand(clients))) return 0;
+  return Turns(clients, i).awaited_ns();
 }
 
 }  // namespace slicewise::models

@@ -76,6 +76,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(InstanceRetired, "INSTANCE_RETIRED", Note, "an instance type that AWS has retired")          \
   X(InputAssumed, "INPUT_ASSUMED", Note, "an input that nobody measured")                        \
   X(GpuBusyUnknown, "GPU_BUSY_UNKNOWN", Note, "how long kernels run is not known")               \
+  X(KernelTimeUnknown, "KERNEL_TIME_UNKNOWN", Note, "how long kernels last is not known")        \
   X(ProfileScaled, "PROFILE_SCALED", Note, "a figure carried over from another GPU model")       \
   X(LlmShared, "LLM_SHARED", Note, "a language model that several GPUs share")                   \
   X(PriceDerived, "PRICE_DERIVED", Note, "a price derived from a sibling size")                  \

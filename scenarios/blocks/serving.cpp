@@ -278,6 +278,10 @@ constexpr Field kServingFields[] = {
                             "between them the pod's next batch waits, and others have the GPU.")
         .between(1, 1'000'000),
     field<&Serving::cpu_between>("cpuBetween", "2ms", "Host CPU time between two bursts."),
+    field<&Serving::copies>(
+        "copies", "false",
+        "Whether the host copies inputs to the GPU and answers back, and waits for both: under "
+        "time-slicing each wait gives the turn away."),
     inner("retries", "{most: 2, after: 100ms}",
           "What clients do after a request that was dropped or lost.")
         .of(kRetries),

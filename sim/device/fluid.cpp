@@ -52,6 +52,17 @@ void Fluid::start(std::uint32_t context, Duration work) {
   change_speeds();
 }
 
+void Fluid::wait_by_chance(std::uint32_t context, RandomStream& random) {
+  const std::size_t place = find(context);
+  assert(is_active(place, context) && since_ == now_);
+  const double kernel_ns = models::awaited_kernel_ns(laws_, place);
+  const double mean_ns = left_ns_[place] * (1 / speeds_[place] - 1);
+  if (kernel_ns <= 0 || mean_ns <= 0) return;
+  const double waits_ns = random.inverse_gaussian(mean_ns, 2 * mean_ns * kernel_ns);
+  left_ns_[place] += (waits_ns - mean_ns) * speeds_[place];
+  project();
+}
+
 Duration Fluid::left(std::uint32_t context) const {
   const std::size_t place = find(context);
   assert(is_active(place, context));

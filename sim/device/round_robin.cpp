@@ -35,6 +35,10 @@ RoundRobin::Turn RoundRobin::upcoming_turn() const {
     return {switch_left_ + switch_ns_, wrapped(slot_), turn_ns_};
   }
   if (!current_is_active()) return {yield_ns_, wrapped(slot_), turn_ns_};
+  if (ran_dry_) {
+    if (ring_.size() == 1) return {0, slot_, turn_ns_};
+    return {yield_ns_, wrapped(slot_ + 1), turn_ns_};
+  }
   const bool finished = work_ns_[slot_] == 0;  // complete() is due
   if (finished || used_ns_ < turn_ns_) return {0, slot_, turn_ns_ - used_ns_};
   if (ring_.size() == 1) return {0, slot_, turn_ns_};
@@ -89,9 +93,11 @@ void RoundRobin::decide() {
   if (phase_ == Phase::Idle || (phase_ == Phase::Switching && switch_left_ > 0)) return;
   if (ring_.empty()) {
     phase_ = Phase::Idle;
+    ran_dry_ = false;
     return;
   }
   const Turn turn = upcoming_turn();
+  ran_dry_ = false;
   slot_ = turn.slot;
   current_ = ring_[slot_];
   used_ns_ = turn_ns_ - turn.left_ns;
@@ -205,6 +211,12 @@ void RoundRobin::start(std::uint32_t context, Duration work) {
     ++slot_;
   }
   project();
+}
+
+// Until the clock moves the GPU is still with who had it last.
+void RoundRobin::yield(std::uint32_t context) {
+  assert(find(context) == ring_.size() || ring_[find(context)] != context);
+  if (phase_ == Phase::Running && current_ == context) ran_dry_ = true;
 }
 
 Duration RoundRobin::left(std::uint32_t context) const {

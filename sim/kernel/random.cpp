@@ -191,4 +191,13 @@ std::uint32_t RandomStream::below(std::uint32_t n) {
   return high_word(product);
 }
 
+// The smaller root x of lambda (x - mean)^2 = mean^2 x normal^2 in a form that loses no digits, or
+// the other one.
+double RandomStream::inverse_gaussian(double mean, double variance) {
+  const double z = normal();
+  const double half = z * z * variance / (2 * mean * mean);
+  const double ratio = 1 + half + std::sqrt(half * (half + 2));
+  return uniform() * (1 + 1 / ratio) <= 1 ? mean / ratio : mean * ratio;
+}
+
 }  // namespace slicewise::sim

@@ -140,6 +140,41 @@ void note_unknown_busy(const WorkloadModel& model, World& world) {
   if (!holds(world.findings, found)) world.findings.push_back(std::move(found));
 }
 
+// The workload, of those that share a GPU under MPS without limits with requests of `model`, of
+// whose kernels nobody says how long they are; nullptr when there is none.
+const WorkloadModel* with_unknown_kernels(const WorkloadModel& model, const World& world) {
+  for (std::size_t number = 0; number < world.pools.size(); ++number) {
+    const models::Mps* mps = mps_in_pool(world.pools[number]);
+    if (mps == nullptr || mps->active_threads < 1) continue;
+    if (!model.on_pool[number].schedulable) continue;
+    std::vector<const WorkloadModel*> company;
+    for (const WorkloadModel& other : world.workloads) {
+      const bool alone = &other == &model && other.spec.count == 1;
+      if (!alone && other.on_pool[number].schedulable) company.push_back(&other);
+    }
+    if (company.empty()) continue;
+    company.push_back(&model);
+    const auto unknown = std::ranges::find_if(
+        company, [](const WorkloadModel* other) { return !other->spec.measured->kernel_time; });
+    if (unknown != company.end()) return *unknown;
+  }
+  return nullptr;
+}
+
+void note_unknown_kernels(const WorkloadModel& model, World& world) {
+  if (model.spec.kind != scenarios::WorkloadKind::Service || model.spec.llm) return;
+  const WorkloadModel* unknown = with_unknown_kernels(model, world);
+  if (unknown == nullptr) return;
+  const scenarios::Measured& m = *unknown->spec.measured;
+  world.findings.push_back(make_diagnostic(
+      Code::KernelTimeUnknown, m.where.line > 0 ? m.where : unknown->spec.name.where,
+      fmt::format(
+          "nobody says how long kernels of \"{}\" last: what requests of \"{}\" wait for "
+          "kernels of others under MPS is a mean, and the tail of their latency is too short",
+          unknown->spec.given_name(), model.spec.given_name()),
+      "measured.kernelTime, as `nsys stats` or gpu_probe has it, of all that share the GPU"));
+}
+
 void count_traffic(const scenarios::Traffic& traffic, const std::string& owner, Counter& counter) {
   if (traffic.provenance) counter.add(*traffic.provenance, owner, "traffic");
 }
@@ -332,6 +367,7 @@ void count_provenance(const scenarios::Scenario& scenario, World& world) {
     const WorkloadModel& model = world.workloads[w];
     count_workload(model, counter);
     note_unknown_busy(model, world);
+    note_unknown_kernels(model, world);
     if (model.spec.llm) count_llm(model, *scenario.workloads[w].llm, counter);
     count_law(model, world, counter);
     count_batch(model, counter);

@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -221,6 +222,25 @@ TEST(ClientInDomain, KernelsAreLongerOnASlice) {
   EXPECT_EQ(client_in(law, {0.5, 0.25}, 1).kernel_time, milliseconds(3));
   law.bandwidth_share = 0;
   EXPECT_EQ(client_in(law, {0.5, 0.25}, 1).kernel_time, milliseconds(2));
+}
+
+// One that uses a quarter of its turns waits for a whole one of the other after each: 1 + 4; which
+// waits for a quarter: 1 + 1/4.
+TEST(DemandInTurns, WhoLeavesTurnsEarlyWaitsForWholeOnes) {
+  const std::array<TurnTaker, 2> takers = {{{1, 0.25}, {1, 1}}};
+  EXPECT_DOUBLE_EQ(demand_in_turns(takers, 0), 5);
+  EXPECT_DOUBLE_EQ(demand_in_turns(takers, 1), 1.25);
+}
+
+TEST(DemandInTurns, AlikeOnAFullGpuItIsTheSumOfDuties) {
+  const std::array<TurnTaker, 3> takers = {{{0.8, 0.4}, {0.8, 0.4}, {0.8, 0.4}}};
+  EXPECT_NEAR(demand_in_turns(takers, 1), 2.4, 1e-12);
+}
+
+// The other needs no more than its share of the time, however long its turns are.
+TEST(DemandInTurns, NobodyWaitsForMoreThanTheOtherNeeds) {
+  const std::array<TurnTaker, 2> takers = {{{0.5, 0.01}, {0.2, 1}}};
+  EXPECT_NEAR(demand_in_turns(takers, 0), 0.7, 1e-12);
 }
 
 }  // namespace

@@ -147,6 +147,18 @@ inline constexpr double kOverlappedNorm = 6;
 // more take turns every unit of work costs `overhead` = c/q more.
 double overlapped_slowdown(double duty, double duties, double overhead);
 
+// A context that takes turns with others.
+struct TurnTaker {
+  double duty = 1;      // share of its time alone in which it needs the GPU, (0, 1]
+  double turn_use = 1;  // part of a turn that it uses before it has nothing to do for a moment
+};
+
+// U_i, the `duties` of overlapped_slowdown where contexts leave turns before their ends: between
+// two turns of its own a context waits for one of each other, or for all that the other needs,
+//   U_i = d_i + sum_{j != i} min(d_i w_j/w_i, d_j max(1, U_i))
+// which is sum d_j where all turns are alike and the GPU is full. O(n^2) at most.
+double demand_in_turns(std::span<const TurnTaker> takers, std::size_t i);
+
 // The part of a GPU that a domain has: of its SMs and of its memory bandwidth, each in (0, 1].
 struct DomainShare {
   double compute = 1;    // f_c
@@ -207,5 +219,9 @@ inline constexpr double kResidualInterference = 1.07;
 // turns end. `speeds` has one entry per client. O(n), O(n^2) with measured sensitivities, O(n^3) at
 // most with lengths of kernels.
 void shared_speeds(std::span<const DomainClient> clients, std::span<double> speeds);
+
+// Mean length in ns of the kernels that client i waits for among them, each by how long it waits
+// for its kind. 0 where kernels do not take turns, or lengths are not known.
+double awaited_kernel_ns(std::span<const DomainClient> clients, std::size_t i);
 
 }  // namespace slicewise::models

@@ -151,6 +151,8 @@ struct Serving {
   Duration cpu_after;               // ... and after it
   int bursts = 1;                   // of equal length, in which the GPU works on a batch
   Duration cpu_between;             // host CPU time between two bursts
+  bool copies = true;               // of the inputs to the GPU before all and of the answers after
+                                    // all, for both of which the host waits
   int retries = 0;                  // of a request that was dropped or lost, by its client
   Duration retry_after;             // back-off before the first retry; doubles
 };

@@ -69,6 +69,23 @@ void GpuAccess::start(std::uint32_t p, Duration work) {
   });
 }
 
+void GpuAccess::yield(std::uint32_t p) {
+  for_each_rank(run_.cluster.pods[p], [&](DomainId domain, std::uint32_t context) {
+    if (auto* turns = std::get_if<RoundRobin>(&run_.cluster.domains[index(domain)].engine)) {
+      turns->advance(run_.now);
+      turns->yield(context);
+    }
+  });
+}
+
+void GpuAccess::wait_by_chance(std::uint32_t p, RandomStream& random) {
+  const Pod& pod = run_.cluster.pods[p];
+  auto* engine = std::get_if<Fluid>(&run_.cluster.domains[index(pod.domain)].engine);
+  if (engine == nullptr) return;
+  engine->wait_by_chance(pod.context, random);
+  arm(index(pod.domain));
+}
+
 Duration GpuAccess::left(const Pod& pod) {
   const auto p = static_cast<std::uint32_t>(&pod - run_.cluster.pods.data());
   const Duration rest = throttle_.any() ? throttle_.rest(p) : Duration{};

@@ -23,6 +23,10 @@ class GpuAccess {
 
   // REQUIRES: the pod has no work there.
   void start(std::uint32_t pod, Duration work);
+  // Its host waits for what has just ended: in turns, what it starts next has a turn of its own.
+  void yield(std::uint32_t pod);
+  // What the pod was given now waits for kernels of others as chance has it, under MPS.
+  void wait_by_chance(std::uint32_t pod, RandomStream& random);
   // Work that is still to be done. REQUIRES: it has some.
   Duration left(const Pod& pod);
   void shorten(const Pod& pod, Duration less);

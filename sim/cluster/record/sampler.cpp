@@ -131,7 +131,9 @@ double Sampler::sm_so_far(std::uint32_t p) {
   if (!from_.gpus.works(p) || !pod.ranks.empty()) return used_ns;
   const std::optional<Duration> work = from_.work.gpu_work(p);
   if (!work) return used_ns;
-  const double done_ns = static_cast<double>((*work - from_.gpus.left(pod)).ns);
+  // What waits by chance has more left than it was given.
+  const auto done = std::max(*work - from_.gpus.left(pod), Duration{});
+  const auto done_ns = static_cast<double>(done.ns);
   return used_ns + done_ns * sm_ns / static_cast<double>(demand.gpu.ns);
 }
 

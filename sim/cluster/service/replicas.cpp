@@ -110,23 +110,18 @@ void Replicas::fill_batch(std::uint32_t p) {
     const double work_ns = static_cast<double>(mean.ns) * (size / static_cast<double>(items)) + 0.5;
     server.batch_work = nanoseconds(
         std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(work_ns, kLongestNs))));
-    // Of less than a nanosecond each there are none.
-    server.bursts_left =
-        static_cast<int>(std::min<std::int64_t>(serving.bursts, server.batch_work.ns));
-    server.burst = Duration{server.batch_work.ns / server.bursts_left};
+    const Domain& domain = run_.cluster.domains[index(pod.domain)];
+    server.cut(std::holds_alternative<RoundRobin>(domain.engine));
     begin_burst(p);
   }
   arm(p);
 }
 
-// The last has what division left over.
 void Replicas::begin_burst(std::uint32_t p) {
   PodServer& server = servers_[p];
-  if (server.bursts_left == 1) {
-    const auto all = std::min<std::int64_t>(serving_of(p).bursts, server.batch_work.ns);
-    server.burst = server.batch_work - server.burst * (all - 1);
-  }
+  server.burst = server.next_burst();
   gpus_.start(p, server.burst);
+  gpus_.wait_by_chance(p, services_[server.service].waits);
 }
 
 void Replicas::burst_done(std::uint32_t p) {
@@ -135,10 +130,14 @@ void Replicas::burst_done(std::uint32_t p) {
   usage_.used_sms(p, static_cast<double>(server.burst.ns) *
                          static_cast<double>(demand.sm_active.ns) /
                          static_cast<double>(demand.gpu.ns));
+  const bool copied = server.is_copy();
   if (--server.bursts_left == 0) return batch_done(p);
   const Duration between = serving_of(p).cpu_between;
-  if (between.ns == 0) return begin_burst(p);
-  hosts_.start(p, {server.batch.front(), {}, When::Between}, between);
+  if (between.ns > 0 && !copied && !server.is_copy()) {
+    return hosts_.start(p, {server.batch.front(), {}, When::Between}, between);
+  }
+  gpus_.yield(p);
+  begin_burst(p);
 }
 
 void Replicas::batch_done(std::uint32_t p) {

@@ -133,6 +133,7 @@ ServiceState::ServiceState(const World& world, WorkloadId id, std::uint32_t repl
       sizes(world.seed, replication, entity, Purpose::Service),
       routing(world.seed, replication, entity, Purpose::Routing),
       tokens(world.seed, replication, entity, Purpose::Tokens),
+      waits(world.seed, replication, entity, Purpose::Wait),
       population(TimePoint{} + world.warmup) {
   ready.reserve(static_cast<std::size_t>(model->spec.count));
 }

@@ -39,25 +39,45 @@ TEST(ThoroughExclusiveService, MeetsTheClosedFormsAtEveryLoad) {
   }
 }
 
-// A tenant on a GPU with three saturating neighbours waits for its turns:
-// R = (n-1)(q+c)(ceil(s/q) - 1/2) + s + ceil(s/q) c, at random arrival phases and light load.
+// A tenant on a GPU with three saturating neighbours waits for its turns, k of them:
+// R = (n-1)(q+c)(k - 1/2) + s + k c, at random arrival phases and light load. Its kernels need
+// ceil(s/q), in bursts of their own those of each; a copy before and one after all one more each.
 TEST(TimeSlicedService, WaitsForTheTurnsOfSaturatingNeighbours) {
   scenarios::Workload busy = demo::training(3);
   busy.measured->gpu_busy = 1.0;
   busy.pod.cpu_request = {100};
   busy.work->units = 1'000'000;
-  scenarios::Workload probe = demo::service(1, 0.5, milliseconds(5), Law::Deterministic);
-  scenarios::Scenario s = one_gpu_scenario({probe, busy}, 4);
-  s.duration = seconds(4'000);
-  s.replications = 4;
-  s.node_pools[0].gpu.switch_cost = microseconds(110);
   const double q = 1.024e-3;
   const double c = 110e-6;
-  const double turns = std::ceil(5e-3 / q);
-  const double expected = 3 * (q + c) * (turns - 0.5) + 5e-3 + turns * c;
-  const VariantResult r = demo::result(s, 2);
-  EXPECT_NEAR(mean_latency(r), expected, 0.03 * expected);
-  EXPECT_NEAR(r.gpus[0].context_switch_ratio, c / (q + c), 0.002);
+  const auto of_turns = [&](int bursts, bool copies, double turns) {
+    scenarios::Workload probe = demo::service(1, 0.5, milliseconds(5), Law::Deterministic);
+    probe.serving.bursts = bursts;
+    probe.serving.copies = copies;
+    scenarios::Scenario s = one_gpu_scenario({probe, busy}, 4);
+    s.duration = seconds(4'000);
+    s.replications = 4;
+    s.node_pools[0].gpu.switch_cost = microseconds(110);
+    const double expected = 3 * (q + c) * (turns - 0.5) + 5e-3 + turns * c;
+    const VariantResult r = demo::result(s, 2);
+    EXPECT_NEAR(mean_latency(r), expected, 0.03 * expected) << bursts;
+    EXPECT_NEAR(r.gpus[0].context_switch_ratio, c / (q + c), 0.002);
+  };
+  of_turns(1, false, 5);
+  of_turns(1, true, 7);
+  of_turns(4, false, 8);
+  of_turns(4, true, 10);
+}
+
+// Nobody else is there: waits for the host cost nothing, and all of the work is done.
+TEST(TimeSlicedService, CopiesTakeNoTimeAlone) {
+  scenarios::Workload probe = demo::service(1, 20, milliseconds(5), Law::Deterministic);
+  probe.traffic->gaps = scenarios::Traffic::Gaps::Constant;
+  probe.serving.bursts = 3;
+  scenarios::Scenario s = one_gpu_scenario({probe}, 4);
+  s.duration = seconds(100);
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.workloads[0].latency->mean, milliseconds(5));
+  EXPECT_EQ(r.gpus[0].context_switch_ratio, 0);
 }
 
 struct TwoEngines {

@@ -41,6 +41,47 @@ TEST(Fluid, AloneTakesItsTime) {
   EXPECT_EQ(gpu.busy_of(1), hours(3));
 }
 
+// A request of 10 ms, a tenth of it kernels of 50 us, beside one that never rests with kernels of
+// 1 ms: it waits for 20 of them, E = 20 ms, with the variance 2 E K, and never takes less than
+// alone.
+TEST(Fluid, WaitsForKernelsHaveTheMeanOfTheLawAndTheVarianceOfTheirLengths) {
+  models::ClientLaw light{0.1, 0, 1, {}, {}};
+  light.kernel_time = microseconds(50);
+  models::ClientLaw heavy{1, 0, 1, {}, {}};
+  heavy.kernel_time = milliseconds(1);
+  RandomStream random(1, 0, 0, Purpose::Test);
+  constexpr int kRequests = 40'000;
+  double sum = 0;
+  double squares = 0;
+  for (int n = 0; n < kRequests; ++n) {
+    Fluid gpu(2);
+    gpu.set_client(0, models::client_in(light, {1, 1}, 1));
+    gpu.set_client(1, models::client_in(heavy, {1, 1}, 1));
+    gpu.start(1, hours(1));
+    gpu.start(0, milliseconds(10));
+    gpu.wait_by_chance(0, random);
+    const double waits_ms = static_cast<double>(gpu.next().at.ns) * 1e-6 - 10;
+    ASSERT_GT(waits_ms, 0);
+    sum += waits_ms;
+    squares += waits_ms * waits_ms;
+  }
+  const double mean = sum / kRequests;
+  EXPECT_NEAR(mean, 20, 0.15);
+  EXPECT_NEAR(squares / kRequests - mean * mean, 2 * 20 * 1, 2);
+}
+
+TEST(Fluid, WithoutLengthsOrNeighboursNothingIsByChance) {
+  RandomStream random(1, 0, 0, Purpose::Test);
+  RandomStream untouched = random;
+  Fluid gpu = engine_of(2, saturating());
+  gpu.start(0, {300});
+  gpu.wait_by_chance(0, random);
+  gpu.start(1, {300});
+  gpu.wait_by_chance(1, random);
+  EXPECT_EQ(run_next(gpu, 0), 600);
+  EXPECT_EQ(random.next_u64(), untouched.next_u64());
+}
+
 // 0 alone until 100 (200 left), 0 and 1 at half speed: 1 needs 2 * 60, 0 has 140 left at 220.
 TEST(Fluid, ClientsRunSideBySide) {
   Fluid gpu = engine_of(2, saturating());

@@ -74,6 +74,29 @@ TEST(RoundRobin, ContextThatStartsAgainAtTheEndOfItsTurnHasUsedItUp) {
   EXPECT_EQ(run_next(gpu, 1), 100 + 10 + 50);
 }
 
+// The host waits for what 0 did, and 1 is there: 4 to it, its 50, 4 back.
+TEST(RoundRobin, ContextThatYieldsHasGivenItsTurnAway) {
+  RoundRobin gpu(2, kSlice, kYield);
+  gpu.start(0, {30});
+  gpu.start(1, {50});
+  EXPECT_EQ(run_next(gpu, 0), 30);
+  gpu.yield(0);
+  gpu.start(0, {80});
+  EXPECT_EQ(run_next(gpu, 1), 30 + 4 + 50);
+  EXPECT_EQ(run_next(gpu, 0), 84 + 4 + 80);
+}
+
+TEST(RoundRobin, ContextThatYieldsAloneHasAWholeTurn) {
+  RoundRobin gpu(2, kSlice, kYield);
+  gpu.start(0, {30});
+  EXPECT_EQ(run_next(gpu, 0), 30);
+  gpu.yield(0);
+  gpu.start(0, {500});
+  gpu.advance({40});
+  gpu.start(1, {50});
+  EXPECT_EQ(run_next(gpu, 1), 130 + 10 + 50);
+}
+
 TEST(RoundRobin, ArrivalNeverCutsATurn) {
   RoundRobin gpu(2, kSlice, kYield);
   gpu.start(1, {1'000});
@@ -174,6 +197,10 @@ class History {
     const std::uint32_t context = random_.below(contexts_);
     if (!active_[context]) {
       const Duration work{some_work()};
+      if (random_.below(2) == 0) {
+        fast_.yield(context);
+        slow_.yield(context);
+      }
       fast_.start(context, work);
       slow_.start(context, work);
       active_[context] = true;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "slicewise/sim/device/round_robin.hpp"
@@ -41,6 +42,8 @@ class SliceBySlice {
     holder_ = context;
     turn_left_ = slice_.turn;
   }
+
+  void yield(std::uint32_t context) { ran_dry_ = ran_dry_ || holder_ == context; }
 
   Duration left(std::uint32_t context) const { return *work_[context]; }
   void shorten(std::uint32_t context, Duration less) { *work_[context] -= less; }
@@ -81,10 +84,15 @@ class SliceBySlice {
     if (switching_to_ != kNobody) return step_switch(limit);
     if (holder_ == kNobody) return idle(limit);
     const std::uint32_t holder = holder_;
+    const bool dry = std::exchange(ran_dry_, false);
     if (!work_[holder]) {
       if (anybody()) return switch_from(holder, yield_cost_);
       holder_ = kNobody;
       return;
+    }
+    if (dry) {
+      if (next_after(holder) != holder) return switch_from(holder, yield_cost_);
+      turn_left_ = slice_.turn;
     }
     if (turn_left_ == Duration{}) {
       if (next_after(holder) != holder) return switch_from(holder, slice_.switch_cost);
@@ -125,6 +133,7 @@ class SliceBySlice {
   std::uint32_t holder_ = kNobody;        // owns the turn, perhaps dry
   std::uint32_t switching_to_ = kNobody;  // of a switch under way
   Duration turn_left_;
+  bool ran_dry_ = false;  // the holder, at now_
   Duration switch_left_;
   std::vector<std::optional<Duration>> work_;
   std::vector<Duration> busy_;

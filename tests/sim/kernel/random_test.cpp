@@ -110,6 +110,27 @@ TEST(RandomStream, NormalIsNormal) {
 }
 
 // Against Boost's quantile from 10^-300 to 1 - 10^-12: AS 241 is good to about 1e-15.
+// Mean, variance and third central moment 3 variance^2 / mean.
+TEST(RandomStream, InverseGaussianHasItsMoments) {
+  RandomStream stream(7, 0, 0, Purpose::Test);
+  constexpr int kTimes = 400'000;
+  constexpr double kMean = 2;
+  constexpr double kVariance = 3;
+  double sum = 0;
+  double squares = 0;
+  double cubes = 0;
+  for (int n = 0; n < kTimes; ++n) {
+    const double x = stream.inverse_gaussian(kMean, kVariance);
+    ASSERT_GT(x, 0);
+    sum += x;
+    squares += (x - kMean) * (x - kMean);
+    cubes += (x - kMean) * (x - kMean) * (x - kMean);
+  }
+  EXPECT_NEAR(sum / kTimes, kMean, 0.02);
+  EXPECT_NEAR(squares / kTimes, kVariance, 0.1);
+  EXPECT_NEAR(cubes / kTimes, 3 * kVariance * kVariance / kMean, 2);
+}
+
 TEST(RandomStream, NormalQuantileMatchesBoost) {
   const boost::math::normal law;
   for (double p = 1e-300; p < 0.5; p *= 1.7) {

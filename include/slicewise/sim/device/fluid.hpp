@@ -6,6 +6,7 @@
 
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/device/round_robin.hpp"
+#include "slicewise/sim/kernel/random.hpp"
 
 namespace slicewise::sim {
 
@@ -21,6 +22,10 @@ namespace slicewise::sim {
 // not the host's part, so that at speed x they run during 1 - (1 - duty) x of the time. Clients are
 // taken as independent: the domain is busy during 1 - prod (1 - duty_j) x_j. Busy time is split
 // over clients in proportion to duty_j x_j, the work that each got done. There is no switching.
+//
+// Chance. What a request waits for kernels of others, as long on average as the law has it, is by
+// chance where wait_by_chance() is called for it: so many kernels, each as long as it happens to
+// be.
 //
 // The result does not depend on how often the clock is moved in between.
 // Cost: O(active contexts) per start, cancel or completion (more with measured sensitivities or
@@ -44,7 +49,14 @@ class Fluid {
   // Gives `context` a request of `work` > 0 at now(). REQUIRES: the context has none.
   void start(std::uint32_t context, Duration work);
 
-  // Work that the context's request still needs, rounded up. REQUIRES: it has one.
+  // The request that the context was given at now() waits for kernels of those who are there now as
+  // chance has it: inverse Gaussian, mean E as the law says, variance 2 E K for kernels that are
+  // exponential with mean K and come at random. No effect, and no draw, where their lengths are not
+  // known or a limit keeps SMs free.
+  void wait_by_chance(std::uint32_t context, RandomStream& random);
+
+  // Work that the context's request still needs, rounded up; with the waits that chance gave it
+  // beyond the law's, as far as its speed has them. REQUIRES: it has one.
   Duration left(std::uint32_t context) const;
 
   // Takes `less` off the request, which goes on. REQUIRES: 0 <= less < left(context).

@@ -33,7 +33,8 @@ struct EngineTime {
 // arrival never cuts a turn. A switch under way is not re-targeted; if its target is cancelled
 // meanwhile, the next active context after it is switched to at full cost.
 // Starting on an idle GPU costs nothing: overhead vanishes as load goes to 0.
-// A context that starts its next request at the very instant of a completion does not run dry.
+// A context that starts its next request at the very instant of a completion does not run dry,
+// unless it yields: its host waited for the end, and the GPU does not wait for what it says next.
 //
 // Ties. What happens at an instant is decided when the clock leaves it, with everything known that
 // was started or cancelled at it: a request that arrives in the nanosecond in which a turn, a
@@ -62,6 +63,10 @@ class RoundRobin {
 
   // Gives `context` a request of `work` > 0 at now(). REQUIRES: the context has none.
   void start(std::uint32_t context, Duration work);
+
+  // A context that starts again in the instant in which its request ended has run dry in between.
+  // REQUIRES: it has no request. No effect when none of it ended at now().
+  void yield(std::uint32_t context);
 
   // Work that the context's request still needs. REQUIRES: it has one.
   Duration left(std::uint32_t context) const;
@@ -120,6 +125,7 @@ class RoundRobin {
   std::uint32_t current_ = 0;        // runs, ran last, or is switched to
   std::size_t slot_ = 0;             // of current_ in ring_; where it would be if it is not active
   std::int64_t used_ns_ = 0;         // of the turn, while Running
+  bool ran_dry_ = false;             // at now(), and has work again
   std::int64_t switch_left_ = 0;     // ns, while Switching
   std::vector<std::uint32_t> ring_;  // active contexts, ascending
   std::vector<std::int64_t> work_ns_;     // left, by position in ring_

@@ -27,6 +27,7 @@ enum class Purpose : std::uint32_t {
   NodeStart,     // how long a node takes to start
   Interruption,  // of a spot node
   Input,         // a figure of a profile that is known within an interval only
+  Wait,          // for kernels of others
 };
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;
@@ -58,7 +59,11 @@ class RandomStream {
   double exponential();  // mean 1
   // The next eight of exponential(), in a third of the time.
   void exponentials(std::array<double, 8>& draws);
-  double normal();                       // mean 0, variance 1
+  double normal();  // mean 0, variance 1
+  // Inverse Gaussian: the time in which a walk with a drift comes as far as it would in `mean`
+  // without chance. Michael, Schucany, Haas, The American Statistician 30 (1976). Two numbers.
+  // REQUIRES: mean > 0, variance > 0.
+  double inverse_gaussian(double mean, double variance);
   std::uint32_t below(std::uint32_t n);  // in [0, n), unbiased. REQUIRES: n > 0
 
  private:
