@@ -9,12 +9,13 @@ struct Names {
   std::string_view name;
   std::string_view words;
 };
-constexpr std::array<Names, 6> kNames = {
+constexpr std::array<Names, 7> kNames = {
     {{"nothing", "from times that are assumed"},
      {"timeAlone", "from the time alone"},
      {"utilisation", "from the time alone and how busy the GPU is"},
      {"settings", "from times alone in several settings"},
      {"coLocation", "from one co-location"},
+     {"neighbour", "from copies and one other neighbour"},
      {"pairs", "from many neighbours"}}};
 
 }  // namespace
@@ -37,6 +38,7 @@ const std::vector<ExpectedError>& published_errors() {
       {Evidence::CoLocation, "MPS", false, 3, 8.5, 9.3},
       {Evidence::CoLocation, "MIG+MPS", false, 389, 2.9, 10.0},
       {Evidence::CoLocation, "time-slicing", true, 648, 13.4, 33.1},
+      {Evidence::Neighbour, "time-slicing", true, 578, 5.0, 11.9},
       {Evidence::Pairs, "time-slicing", true, 418, 2.9, 10.7},
   };
   return errors;

@@ -68,8 +68,10 @@ WorkloadProfile read_workload_profile(CatalogFields fields) {
   profile.sensitivity = fields.maybe_number("sensitivity");
   profile.pressure = fields.maybe_number("pressure");
   profile.duty = fields.maybe_share("duty");
+  profile.turn_use = fields.maybe_share("turnUse");
   profile.kernel_time = fields.maybe_milliseconds("kernelMs");
   profile.extra_per_item = fields.maybe_milliseconds("extraPerItemMs");
+  profile.host_time = fields.maybe_milliseconds("hostMs");
   profile.memory = fields.maybe_mebibytes("memoryMib");
   profile.burst = maybe_seconds(fields, "burstSeconds");
   profile.idle = maybe_seconds(fields, "idleSeconds");

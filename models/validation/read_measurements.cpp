@@ -19,9 +19,23 @@
 namespace slicewise::models {
 namespace {
 
-constexpr std::array<std::string_view, 13> kMeasuredColumns = {
-    "workload",        "gpu",     "latency_ms", "rate_per_s", "batch",  "slice", "sharing",
-    "threads_percent", "clients", "beside",     "kernel_us",  "driver", "date"};
+constexpr std::array<std::string_view, 17> kMeasuredColumns = {"workload",
+                                                               "gpu",
+                                                               "latency_ms",
+                                                               "rate_per_s",
+                                                               "batch",
+                                                               "slice",
+                                                               "sharing",
+                                                               "threads_percent",
+                                                               "clients",
+                                                               "beside",
+                                                               "kernel_us",
+                                                               "host_cpu_ms",
+                                                               "driver",
+                                                               "date",
+                                                               "gpu_util_percent",
+                                                               "sm_active_percent",
+                                                               "dram_active_percent"};
 
 // Of perf_analyzer's CSV; times in microseconds.
 constexpr std::string_view kConcurrency = "Concurrency";
@@ -179,7 +193,7 @@ class MeasurementReader {
   }
 
   // What is held against the time alone on the whole GPU.
-  bool of_whole_gpu(const CsvRow& row, const Measurement& out, std::string_view what) {
+  bool of_whole_gpu(const CsvRow& row, const Measurement& out, const std::string& what) {
     const bool is_slice = out.slice != "full";
     if (!is_slice && out.active_threads >= 1) return true;
     table_.report(Code::SettingConflict, *table_.field(row, is_slice ? "slice" : "threads_percent"),
@@ -192,25 +206,45 @@ class MeasurementReader {
     const CsvField* beside = table_.field(row, "beside");
     if (beside == nullptr) return true;
     out.beside = beside->text;
-    if (out.sharing == MeasuredSharing::Mps && out.clients == 1) {
+    if (out.sharing != MeasuredSharing::Alone && out.clients == 1) {
       return of_whole_gpu(row, out, "neighbours are");
     }
-    table_.report(Code::SettingConflict, *beside, "`beside` is for one process under MPS",
-                  "write mps in the column `sharing`, and one row for each of the two");
+    table_.report(Code::SettingConflict, *beside, "`beside` is for one process that shares the GPU",
+                  "write mps or time-slicing in the column `sharing`, and one row for each of the "
+                  "two");
     return false;
   }
 
-  bool read_kernels(const CsvRow& row, Measurement& out) {
-    constexpr double kMostMicroseconds = 1e11;
-    const CsvField* kernels = table_.field(row, "kernel_us");
-    if (kernels == nullptr) return true;
-    const auto length = table_.number(row, "kernel_us", 1e-3, kMostMicroseconds);
-    if (!length) return false;
-    out.kernel_time = from_seconds(*length * 1e-6);
-    if (out.sharing == MeasuredSharing::Alone) return of_whole_gpu(row, out, "kernels are");
-    table_.report(Code::SettingConflict, *kernels, "`kernel_us` is of a process alone",
+  // A figure that only a row alone on the whole GPU can have; false when there is a mistake in it.
+  template <class Take>
+  bool read_alone(const CsvRow& row, std::string_view column, double least, double most,
+                  const Measurement& out, const Take& take) {
+    const CsvField* field = table_.field(row, column);
+    if (field == nullptr) return true;
+    const auto value = table_.number(row, column, least, most);
+    if (!value) return false;
+    take(*value);
+    if (out.sharing == MeasuredSharing::Alone) {
+      return of_whole_gpu(row, out, fmt::format("`{}` is", column));
+    }
+    table_.report(Code::SettingConflict, *field, fmt::format("`{}` is of a process alone", column),
                   "write it in the row of the workload alone on the whole GPU");
     return false;
+  }
+
+  bool read_use(const CsvRow& row, Measurement& out) {
+    constexpr double kMostMicroseconds = 1e11;
+    const auto share = [&](std::string_view column, std::optional<double>& to) {
+      return read_alone(row, column, 0, 100, out, [&](double value) { to = value / 100; });
+    };
+    bool sound = read_alone(row, "kernel_us", 1e-3, kMostMicroseconds, out,
+                            [&](double value) { out.kernel_time = from_seconds(value * 1e-6); });
+    sound &= read_alone(row, "host_cpu_ms", kLeastMilliseconds, kMostMilliseconds, out,
+                        [&](double value) { out.host_time = from_seconds(value * 1e-3); });
+    sound &= share("gpu_util_percent", out.activity.gpu_util);
+    sound &= share("sm_active_percent", out.activity.sm_active);
+    sound &= share("dram_active_percent", out.activity.dram_active);
+    return sound;
   }
 
   std::optional<Measurement> read_row(const CsvRow& row) {
@@ -238,7 +272,7 @@ class MeasurementReader {
     out.active_threads = *threads * kPercent;
     const auto time = read_time(row, out.batch);
     const bool sound = read_slice(row, *gpu, out) && read_sharing(row, out) &&
-                       read_neighbour(row, out) && read_kernels(row, out);
+                       read_neighbour(row, out) && read_use(row, out);
     if (!time || !sound) return std::nullopt;
     out.time = *time;
     return out;

@@ -195,6 +195,7 @@ StudyEngine read_engine(CatalogFields& fields) {
     StudyEngine engine;
   };
   constexpr std::array kEngines = {
+      Named{"pairs-beside-one", StudyEngine::PairsBesideOne},
       Named{"law", StudyEngine::Law},
       Named{"turns", StudyEngine::Turns},
       Named{"bursts", StudyEngine::Bursts},
@@ -246,7 +247,7 @@ std::vector<double> read_norms(CatalogFields& fields) {
 Evidence read_evidence(CatalogFields& fields) {
   const std::string name = fields.text("evidence");
   for (const Evidence evidence : {Evidence::TimeAlone, Evidence::Utilisation, Evidence::Settings,
-                                  Evidence::CoLocation, Evidence::Pairs}) {
+                                  Evidence::CoLocation, Evidence::Neighbour, Evidence::Pairs}) {
     if (evidence_name(evidence) == name) return evidence;
   }
   fields.fail("evidence", "is no kind of evidence");

@@ -83,7 +83,9 @@ std::string profile_document(const sim::FittedProfiles& fitted) {
     add("duty", p.duty);
     add("sensitivity", p.sensitivity);
     add("pressure", p.pressure);
+    add("turnUse", p.turn_use);
     add_time("kernelMs", p.kernel_time);
+    add_time("hostMs", p.host_time);
     add_time("extraPerItemMs", p.extra_per_item);
     out["provenance"] = p.provenance;
     if (!p.uncertainty.empty()) out["uncertainty"] = uncertainty_of(p);

@@ -95,6 +95,10 @@ ScreenPart profile_part(const sim::FittedProfile& fit) {
   return part;
 }
 
+std::string share_cell(const std::optional<double>& share) {
+  return share ? fmt::format("{:.0f}", 100 * *share) : "-";
+}
+
 // The levels of sharing of a window of Prometheus.
 ScreenPart window_part(const std::vector<sim::WindowPoint>& points) {
   Cells table{{{"WORKLOAD", false, 0},
@@ -102,6 +106,8 @@ ScreenPart window_part(const std::vector<sim::WindowPoint>& points) {
                {"GPU HOURS", true, 0},
                {"REQ/S EACH", true, 0},
                {"BUSY %", true, 0},
+               {"SM %", true, 0},
+               {"DRAM %", true, 0},
                {"BUSY MS/REQ", true, 0},
                {"STEP MS", true, 0},
                {"95 %", true, 0}},
@@ -112,7 +118,8 @@ ScreenPart window_part(const std::vector<sim::WindowPoint>& points) {
     table.rows.push_back(
         {point.setting.workload, models::setting_of(point.setting),
          fmt::format("{:.3g}", point.hours), fmt::format("{:.4g}", point.rate_each),
-         fmt::format("{:.1f}", point.busy_percent), fmt::format("{:.4g}", point.busy_ms),
+         fmt::format("{:.1f}", point.busy_percent), share_cell(point.setting.activity.sm_active),
+         share_cell(point.setting.activity.dram_active), fmt::format("{:.4g}", point.busy_ms),
          point.counts() ? fmt::format("{:.4g}", static_cast<double>(point.setting.time.ns) * 1e-6)
                         : "-",
          fmt::format("\u00b1{:.2g} %", point.half_width_percent)});
@@ -121,7 +128,8 @@ ScreenPart window_part(const std::vector<sim::WindowPoint>& points) {
   ScreenPart levels{.table = std::move(table)};
   levels.sentences.push_back(
       {"STEP MS: of a request alone the time that the GPU held work for it; of several processes "
-       "what it would be with all of them at work all the time."});
+       "what it would be with all of them at work all the time. SM % and DRAM %: of the time in "
+       "which the GPU held work."});
   if (!all_count) {
     levels.sentences.push_back(
         {"Without STEP MS: too short or too idle to tell a slow-down from none, which more load or "

@@ -41,6 +41,14 @@ constexpr Field kMeasuredFields[] = {
         "gpuUtil", "60%",
         "nvidia-smi's utilization, DCGM_FI_DEV_GPU_UTIL, in place of gpuBusy, which it overstates.")
         .as(T::Percent),
+    field<&Measured::turn_use>(
+        "turnUse", "30%",
+        "Part of a turn that batch work uses before it has nothing to do for a moment, under "
+        "time-slicing beside others that have it, too: who waits for its host between short "
+        "kernels "
+        "gives most of each turn away. `slicewise calibrate` finds it beside one neighbour.")
+        .as(T::Percent)
+        .otherwise("all turns alike"),
     field<&Measured::batch>("batch", "8", "Items in the step or request that was measured.")
         .between(1, 1'000'000)
         .otherwise("the profile's, else 1"),

@@ -142,6 +142,7 @@ constexpr std::array kMetrics = {
     KnownMetric{"DCGM_FI_DEV_GPU_UTIL", Metric::Utilisation, 0.01},
     KnownMetric{"DCGM_FI_PROF_GR_ENGINE_ACTIVE", Metric::EngineActive, 1},
     KnownMetric{"DCGM_FI_PROF_SM_ACTIVE", Metric::SmActive, 1},
+    KnownMetric{"DCGM_FI_PROF_DRAM_ACTIVE", Metric::DramActive, 1},
     KnownMetric{"DCGM_FI_DEV_FB_USED", Metric::Memory, kBytesPerMebibyte},
 };
 
@@ -336,7 +337,12 @@ void GpuMetrics::credit_device(const std::string& name, const Device& device,
 std::vector<DeviceTimeline> GpuMetrics::timelines() const {
   std::vector<DeviceTimeline> timelines;
   for (const auto& [name, device] : devices_) {
-    timelines.push_back({device.model, device.profile, device.use.moments(device.busy_metric())});
+    // Of the two shares the one that samples do not overstate.
+    const bool engine = device.use.has(Metric::EngineActive);
+    timelines.push_back({device.model, device.profile,
+                         device.use.moments(engine ? Metric::EngineActive : device.busy_metric()),
+                         device.use.moments(Metric::SmActive),
+                         device.use.moments(Metric::DramActive), !engine && !device.by_engine()});
   }
   return timelines;
 }

@@ -231,6 +231,7 @@ constexpr std::array kWanted = {
     WantedSeries{"DCGM_FI_DEV_FB_USED", ""},
     WantedSeries{"DCGM_FI_PROF_GR_ENGINE_ACTIVE", "", true},
     WantedSeries{"DCGM_FI_PROF_SM_ACTIVE", "", true},
+    WantedSeries{"DCGM_FI_PROF_DRAM_ACTIVE", "", true},
     WantedSeries{"kube_pod_container_info", "", true},
     WantedSeries{"kube_pod_container_state_started", "", true},
     WantedSeries{"vllm:request_success_total", "", true},

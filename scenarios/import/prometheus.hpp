@@ -186,7 +186,7 @@ std::vector<RecordedWorkload> recorded_workloads(const std::vector<PodRecord>& p
 // from the second.
 class DeviceUse {
  public:
-  enum class Metric : std::uint8_t { Utilisation, EngineActive, SmActive, Memory };
+  enum class Metric : std::uint8_t { Utilisation, EngineActive, SmActive, DramActive, Memory };
 
   // One sample of one container or replica.
   struct Part {
@@ -247,6 +247,9 @@ struct DeviceTimeline {
   std::string model;                       // as DCGM calls it: "NVIDIA A10G"
   std::string profile;                     // of a MIG instance
   std::vector<DeviceUse::Moment> moments;  // of the share of the time in which it was busy
+  std::vector<DeviceUse::Moment> sms;      // ... in which its SMs were, and
+  std::vector<DeviceUse::Moment> memory;   // its memory
+  bool sampled = false;                    // busy by GPU_UTIL
 };
 
 // What DCGM exporter says about GPUs, and which pods it credits with their use.

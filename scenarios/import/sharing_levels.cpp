@@ -41,8 +41,31 @@ std::int64_t longest_step(const std::vector<DeviceUse::Moment>& moments) {
   return 2 * shortest;
 }
 
+// The mean of a share over the times at which it was recorded.
+struct MeanShare {
+  double sum = 0;
+  std::int64_t samples = 0;
+
+  void add(const std::vector<DeviceUse::Moment>& moments, std::int64_t at) {
+    const auto found = std::ranges::lower_bound(moments, at, {}, &DeviceUse::Moment::at);
+    if (found == moments.end() || found->at != at) return;
+    sum += std::min(1.0, found->value);
+    ++samples;
+  }
+  void add(const MeanShare& other) {
+    sum += other.sum;
+    samples += other.samples;
+  }
+  std::optional<double> value() const {
+    if (samples == 0) return std::nullopt;
+    return sum / static_cast<double>(samples);
+  }
+};
+
 // A stretch of time in which the same pods were on a device.
 struct Stay {
+  MeanShare sms;
+  MeanShare memory;
   std::vector<double> requests;  // of each pod
   double seconds = 0;
   double busy_seconds = 0;
@@ -79,6 +102,8 @@ class LevelReader {
     SharingLevel sum;
     std::int64_t until = 0;
     std::vector<double> busy;
+    MeanShare sms;
+    MeanShare memory;
   };
 
   const PodRecord& record(std::uint32_t pod) const { return records_.at(series_.gpus.pod(pod)); }
@@ -127,7 +152,7 @@ class LevelReader {
       const DeviceUse::Moment& from = device.moments[i - 1];
       const DeviceUse::Moment& to = device.moments[i];
       const bool same = from.pods == to.pods && to.at - from.at <= longest;
-      if (same) add_step(from, to, stay);
+      if (same) add_step(device, from, to, stay);
       if (!same || i + 1 == device.moments.size()) {
         end_stay(device, from.pods, same ? to.at : from.at, stay);
         stay = {};
@@ -135,7 +160,8 @@ class LevelReader {
     }
   }
 
-  void add_step(const DeviceUse::Moment& from, const DeviceUse::Moment& to, Stay& stay) {
+  void add_step(const DeviceTimeline& device, const DeviceUse::Moment& from,
+                const DeviceUse::Moment& to, Stay& stay) {
     const std::string_view why = useless(from.pods, from.summed || to.summed);
     const auto place = [&] { return record(from.pods.front()).where; };
     if (!why.empty()) return report_.skipped(why, place);
@@ -155,6 +181,8 @@ class LevelReader {
     stay.seconds += seconds;
     stay.busy_seconds += busy * seconds;
     stay.busy.push_back(busy);
+    stay.sms.add(device.sms, to.at);
+    stay.memory.add(device.memory, to.at);
   }
 
   void end_stay(const DeviceTimeline& device, const std::vector<std::uint32_t>& pods,
@@ -185,12 +213,17 @@ class LevelReader {
     level.sum.busy += stay.busy_seconds;
     level.until = std::max(level.until, until);
     level.busy.insert(level.busy.end(), stay.busy.begin(), stay.busy.end());
+    level.sum.sampled = level.sum.sampled || device.sampled;
+    level.sms.add(stay.sms);
+    level.memory.add(stay.memory);
   }
 
   static SharingLevel finished(Level& level) {
     SharingLevel out = std::move(level.sum);
     out.busy /= out.seconds;
     out.date = date_of(level.until);
+    out.sm_active = level.sms.value();
+    out.dram_active = level.memory.value();
     double squares = 0;
     for (const double busy : level.busy) squares += (busy - out.busy) * (busy - out.busy);
     const auto steps = static_cast<double>(level.busy.size());

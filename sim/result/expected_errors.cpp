@@ -12,10 +12,12 @@ namespace {
 
 using models::Evidence;
 
-Evidence evidence_of(const scenarios::Workload& spec) {
+Evidence evidence_of(const scenarios::Workload& spec, const std::string& mode) {
   const scenarios::Measured& m = *spec.measured;
   if (m.provenance == scenarios::Provenance::Assumed) return Evidence::Nothing;
-  if (m.sensitivity && m.pressure) return Evidence::Pairs;
+  const bool turns = mode == "time-slicing";
+  if (m.sensitivity && m.pressure && !turns) return Evidence::Pairs;
+  if (turns && m.turn_use && m.gpu_busy) return Evidence::Neighbour;
   if (m.capacity_share && m.norm_p) return Evidence::Settings;
   const bool busy = m.capacity_share || m.sm_active || m.gpu_busy || m.gpu_util;
   return busy ? Evidence::Utilisation : Evidence::TimeAlone;
@@ -55,8 +57,9 @@ std::vector<models::ExpectedError> expected_errors(const World& world) {
     if (world.pools[p].strategy == scenarios::kExclusive) continue;
     for (const WorkloadModel& model : world.workloads) {
       if (!model.on_pool[p].schedulable) continue;
-      Together& company = companies[mode_of(world.pools[p].strategy)];
-      company.least = std::min(company.least, evidence_of(model.spec));
+      const std::string mode = mode_of(world.pools[p].strategy);
+      Together& company = companies[mode];
+      company.least = std::min(company.least, evidence_of(model.spec, mode));
       ++company.workloads;
     }
   }

@@ -12,12 +12,14 @@
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/models/mig.hpp"
 #include "slicewise/portable_math.hpp"
+#include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/sim/calibration.hpp"
 
 #include "batch_line.hpp"
 #include "law_fit.hpp"
 #include "neighbour_fit.hpp"
 #include "step_fit.hpp"
+#include "turn_fit.hpp"
 
 // Profiles from what a user measured.
 namespace slicewise::sim {
@@ -28,11 +30,6 @@ constexpr const char* kAtMost = "at most: bound by launches";
 
 bool follows_law(const Measurement& m) {
   return m.sharing != MeasuredSharing::TimeSlicing && m.beside.empty();
-}
-
-double overhead_on(const models::GpuModel& gpu) {
-  const Duration cost = models::switch_cost(gpu, models::usual_cold_cache(gpu));
-  return to_seconds(cost) / to_seconds(gpu.time_slice);
 }
 
 double turns_stretch(double duty, int clients, double overhead) {
@@ -93,8 +90,9 @@ class CompanyFitter {
     p.items_per_step = batch;
     add_law(size, first, out);
     add_batch_line(out);
-    add_kernels(batch, out);
+    add_means(batch, out);
     add_turns(batch, first.gpu, out);
+    add_activity(batch, out);
     for (const Measurement& m : company_.law) {
       if (!of_size(m)) continue;
       FittedPoint point{m, in_ms(m.time),
@@ -195,14 +193,60 @@ class CompanyFitter {
         fmt::format("fitted over batches {}, 95 % within {:.2g}", line_->batches, width);
   }
 
-  void add_kernels(int batch, FittedProfile& out) const {
+  // What a row says of itself, and no law is fitted to.
+  void add_means(int batch, FittedProfile& out) const {
+    const auto add = [&](const char* name, Duration Measurement::*of,
+                         std::optional<Duration>& figure) {
+      const auto found = std::ranges::find_if(
+          company_.law, [&](const Measurement& m) { return m.batch == batch && (m.*of).ns > 0; });
+      if (found == company_.law.end()) return;
+      figure = (*found).*of;
+      out.figures.push_back({name, in_ms(*figure), std::nullopt, "measured"});
+      out.profile.provenance[name] = origin_of(*found);
+    };
+    add("kernelMs", &Measurement::kernel_time, out.profile.kernel_time);
+    add("hostMs", &Measurement::host_time, out.profile.host_time);
+  }
+
+  // Bounds of what no time says: capacityShare and bandwidthShare by what SMs and memory did, the
+  // duty by that and the utilisation.
+  void add_activity(int batch, FittedProfile& out) const {
     const auto found = std::ranges::find_if(company_.law, [&](const Measurement& m) {
-      return m.batch == batch && m.kernel_time.ns > 0;
+      const models::Activity& a = m.activity;
+      return m.batch == batch && (a.gpu_util || a.sm_active || a.dram_active);
     });
     if (found == company_.law.end()) return;
-    out.profile.kernel_time = found->kernel_time;
-    out.figures.push_back({"kernelMs", in_ms(found->kernel_time), std::nullopt, "measured"});
-    out.profile.provenance["kernelMs"] = origin_of(*found);
+    const models::Activity& activity = found->activity;
+    models::WorkloadProfile& p = out.profile;
+    const auto bound = [&](const char* name, double value, const std::string& basis,
+                           std::optional<double>& figure) {
+      figure = value;
+      out.figures.push_back({name, value, std::nullopt, basis});
+      p.provenance[name] = basis;
+    };
+    if (!p.capacity_share && activity.sm_active) {
+      bound("capacityShare", *activity.sm_active, "at most: SM_ACTIVE", p.capacity_share);
+    }
+    const bool fitted =
+        std::ranges::find(out.undetermined, "bandwidthShare") == out.undetermined.end();
+    if (!fitted && activity.dram_active && p.capacity_share.value_or(0) > 0) {
+      const double most = *activity.dram_active / *p.capacity_share;
+      if (most < models::kDefaultBandwidthShare) {
+        bound("bandwidthShare", most, "at most: DRAM_ACTIVE", p.bandwidth_share);
+      }
+    }
+    if (p.duty || !activity.gpu_util) return;
+    scenarios::Measured counted;
+    counted.gpu_util = activity.gpu_util;
+    counted.sm_active = activity.sm_active;
+    counted.dram_active = activity.dram_active;
+    const scenarios::BusyRange range = scenarios::busy_range(counted);
+    const double duty = scenarios::busy_share(counted);
+    bound(
+        "duty", duty,
+        fmt::format("{:.2f} to {:.2f}: GPU_UTIL, SM_ACTIVE, DRAM_ACTIVE", range.least, range.most),
+        p.duty);
+    p.uncertainty.push_back({"duty", std::max(range.most - duty, duty - range.least), {}});
   }
 
   // A figure that all batches of the workload have alike.
@@ -379,7 +423,14 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
   }
   problems = profile_fit::without_time_alone(out, pairs);
   if (!problems.empty()) return tl::unexpected(std::move(problems));
+  const auto in_turns =
+      std::stable_partition(pairs.begin(), pairs.end(), [](const models::Measurement& m) {
+        return m.sharing != models::MeasuredSharing::TimeSlicing;
+      });
+  const std::vector<models::Measurement> turns(in_turns, pairs.end());
+  pairs.erase(in_turns, pairs.end());
   profile_fit::add_neighbours(pairs, out);
+  profile_fit::add_turn_uses(turns, catalogue, out);
   out.steps = profile_fit::fit_steps(measurements, catalogue, out.notes);
   return out;
 }

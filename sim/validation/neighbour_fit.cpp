@@ -16,15 +16,6 @@
 namespace slicewise::sim::profile_fit {
 namespace {
 
-// The fitted profile that has what was measured beside a neighbour alone.
-FittedProfile* alone_of(FittedProfiles& fitted, const Measurement& m) {
-  const auto found = std::ranges::find_if(fitted.profiles, [&](const FittedProfile& fit) {
-    return fit.profile.title == m.workload && fit.profile.gpu_model == m.gpu &&
-           fit.profile.batch == m.batch;
-  });
-  return found == fitted.profiles.end() ? nullptr : &*found;
-}
-
 // The workloads that were measured beside each other on one GPU.
 class Neighbours {
  public:
@@ -138,6 +129,14 @@ class Neighbours {
 };
 
 }  // namespace
+
+FittedProfile* alone_of(FittedProfiles& fitted, const Measurement& m) {
+  const auto found = std::ranges::find_if(fitted.profiles, [&](const FittedProfile& fit) {
+    return fit.profile.title == m.workload && fit.profile.gpu_model == m.gpu &&
+           fit.profile.batch == m.batch;
+  });
+  return found == fitted.profiles.end() ? nullptr : &*found;
+}
 
 Diagnostics without_time_alone(FittedProfiles& fitted, const std::vector<Measurement>& pairs) {
   Diagnostics problems;

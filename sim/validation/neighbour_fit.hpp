@@ -9,6 +9,9 @@
 // How workloads fare beside each other, from what was measured of each alone and of both together.
 namespace slicewise::sim::profile_fit {
 
+// The fitted profile that has what was measured beside a neighbour alone; nullptr without one.
+FittedProfile* alone_of(FittedProfiles& fitted, const models::Measurement& m);
+
 // What was measured beside a neighbour says how much slower that is only where the time alone is
 // known.
 Diagnostics without_time_alone(FittedProfiles& fitted,

@@ -238,13 +238,69 @@ void add_pair(const MeasuredPair& pair, PointRole role, const Speeds& predicted,
       {pair.second, "beside " + pair.first, role, pair.second_speed, predicted[1], kHalf, 1.0});
 }
 
-StudyPoints run_pairs(const StudyInput& input) {
-  const double overhead = switch_overhead(input);
+namespace {
+
+std::map<std::string, double> duties_from_equals(const StudyInput& input, double overhead) {
   std::map<std::string, double> duty;
   for (const MeasuredPair& pair : input.source.pairs) {
     if (pair.first != pair.second) continue;
     duty[pair.first] = duty_from((pair.first_speed + pair.second_speed) / 2, overhead);
   }
+  return duty;
+}
+
+// As much of its turns as speed x duty beside the job says, which uses all of its own.
+std::map<std::string, models::TurnTaker> takers_beside(const std::string& job,
+                                                       const StudyInput& input, double overhead) {
+  const std::map<std::string, double> duty = duties_from_equals(input, overhead);
+  std::map<std::string, models::TurnTaker> takers;
+  const auto add = [&](const std::string& other, double speed, double speed_of_job) {
+    const auto found = duty.find(other);
+    if (found == duty.end()) return;
+    takers[other] = {found->second, speed * found->second / (speed_of_job * duty.at(job))};
+  };
+  for (const MeasuredPair& pair : input.source.pairs) {
+    if (pair.first == job) add(pair.second, pair.second_speed, pair.first_speed);
+    if (pair.second == job) add(pair.first, pair.first_speed, pair.second_speed);
+  }
+  return takers;
+}
+
+Speeds speeds_in_turns(const models::TurnTaker& first, const models::TurnTaker& second,
+                       double overhead) {
+  const std::array<models::TurnTaker, 2> takers = {first, second};
+  Speeds speeds{};
+  for (std::size_t i = 0; i < takers.size(); ++i) {
+    speeds[i] = 1 / models::overlapped_slowdown(takers[i].duty, models::demand_in_turns(takers, i),
+                                                overhead);
+  }
+  return speeds;
+}
+
+}  // namespace
+
+StudyPoints run_pairs_beside_one(const StudyInput& input) {
+  const double overhead = switch_overhead(input);
+  const std::string& job = input.study.fit.workloads.at(0);
+  const auto takers = takers_beside(job, input, overhead);
+  StudyPoints out;
+  for (const MeasuredPair& pair : input.source.pairs) {
+    const auto first = takers.find(pair.first);
+    const auto second = takers.find(pair.second);
+    if (first == takers.end() || second == takers.end()) {
+      ++out.left_out;
+      continue;
+    }
+    const bool given = pair.first == pair.second || pair.first == job || pair.second == job;
+    add_pair(pair, given ? PointRole::Fit : PointRole::Check,
+             speeds_in_turns(first->second, second->second, overhead), out);
+  }
+  return out;
+}
+
+StudyPoints run_pairs(const StudyInput& input) {
+  const double overhead = switch_overhead(input);
+  const std::map<std::string, double> duty = duties_from_equals(input, overhead);
   StudyPoints out;
   for (const MeasuredPair& pair : input.source.pairs) {
     const auto first = duty.find(pair.first);

@@ -64,6 +64,8 @@ StudyPoints run_law(const StudyInput& input);
 StudyPoints run_turns(const StudyInput& input);
 StudyPoints run_bursts(const StudyInput& input);
 StudyPoints run_pairs(const StudyInput& input);
+// The fit's workload is the job that all others were measured beside.
+StudyPoints run_pairs_beside_one(const StudyInput& input);
 StudyPoints run_calibrated_pairs(const StudyInput& input);
 StudyPoints run_pairs_from_utilisation(const StudyInput& input);
 StudyPoints run_refitted_pairs(const StudyInput& input);

@@ -141,6 +141,8 @@ StudyPoints run_study(const StudyInput& input) {
       return run_bursts(input);
     case StudyEngine::Pairs:
       return run_pairs(input);
+    case StudyEngine::PairsBesideOne:
+      return run_pairs_beside_one(input);
     case StudyEngine::CalibratedPairs:
       return run_calibrated_pairs(input);
     case StudyEngine::PairsFromUtilisation:

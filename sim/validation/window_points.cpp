@@ -185,6 +185,13 @@ class WindowReader {
     point.busy_percent = 100 * level.busy;
     point.busy_ms = 1'000 * busy_by_request(level);
     point.half_width_percent = 100 * kNormal95 * noise_of(level);
+    // While it had work; what of that no kernel ran in GPU_UTIL does not say.
+    const auto while_busy = [&](const std::optional<double>& share) {
+      return share ? std::optional(std::min(1.0, *share / level.busy)) : std::nullopt;
+    };
+    setting.activity.sm_active = while_busy(level.sm_active);
+    setting.activity.dram_active = while_busy(level.dram_active);
+    if (level.sampled && (level.sm_active || level.dram_active)) setting.activity.gpu_util = 1;
     double step_s = busy_by_request(level);
     if (setting.sharing != MeasuredSharing::Alone) {
       const SharingLevel* single = alone(level);

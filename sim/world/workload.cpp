@@ -75,6 +75,7 @@ void take_profile(const models::WorkloadProfile& profile, Workload& spec) {
   if (!m.norm_p) m.norm_p = profile.norm_p;
   if (!m.sensitivity) m.sensitivity = profile.sensitivity;
   if (!m.pressure) m.pressure = profile.pressure;
+  if (!m.turn_use) m.turn_use = profile.turn_use;
   if (!m.kernel_time) m.kernel_time = profile.kernel_time;
   if (!m.extra_per_item) m.extra_per_item = profile.extra_per_item;
   if (!m.gpu_busy && !m.gpu_util && profile.duty) m.gpu_busy = profile.duty;
@@ -83,8 +84,22 @@ void take_profile(const models::WorkloadProfile& profile, Workload& spec) {
   }
 }
 
+// Host work of a step: before the GPU has a request, beside it in batch work.
+void take_host_time(const models::WorkloadProfile& profile, Workload& spec) {
+  if (!profile.host_time || spec.llm) return;
+  scenarios::Measured& m = *spec.measured;
+  if (spec.kind != WorkloadKind::Service) {
+    if (m.cpu || !profile.solo_step) return;
+    const double vcpus = to_seconds(*profile.host_time) / to_seconds(*profile.solo_step);
+    m.cpu = Millicores{std::llround(1'000 * vcpus)};
+  } else if (spec.serving.cpu_before.ns == 0 && spec.serving.cpu_after.ns == 0) {
+    spec.serving.cpu_before = Duration{profile.host_time->ns / profile.batch.value_or(1)};
+  }
+}
+
 void take_times(const models::WorkloadProfile& profile, Workload& spec) {
   scenarios::Measured& m = *spec.measured;
+  take_host_time(profile, spec);
   if (spec.kind != WorkloadKind::Service) {
     if (!m.unit_time) m.unit_time = profile.solo_step;
   } else if (!m.request_gpu_time && profile.solo_step) {

@@ -125,6 +125,19 @@ class RecordedWindow(unittest.TestCase):
         self.assertAlmostEqual(profile["soloMs"], SOLO_MS, delta=0.02 * SOLO_MS)
         self.assertAlmostEqual(profile["duty"], 1, delta=0.05)
 
+    def test_what_sms_and_memory_did_bounds_what_a_pod_alone_leaves_open(self):
+        window = self.window([(1, 0.3)], "mps")
+        util = next(s for s in window if s["metric"]["__name__"] == "DCGM_FI_DEV_GPU_UTIL")
+        for name, part in (("SM", 0.6), ("DRAM", 0.12)):
+            window.append({"metric": {**util["metric"], "__name__": f"DCGM_FI_PROF_{name}_ACTIVE"},
+                           "values": [[at, f"{float(busy) * part / 100:.6g}"] for at, busy in util["values"]]})
+        result, profile = self.calibrated(window)
+        self.assertAlmostEqual(profile["capacityShare"], 0.6, delta=0.01)
+        self.assertAlmostEqual(profile["bandwidthShare"], 0.2, delta=0.01)
+        self.assertAlmostEqual(profile["duty"], 0.75, delta=0.01)
+        self.assertIn("0.60 to 1.00", profile["provenance"]["duty"])
+        self.assertIn("SM %", result.stdout)
+
     def test_what_labels_do_not_say_is_asked_for(self):
         levels = [s for s in self.window([(1, 0.3), (2, 0.4)], "mps") if s["metric"]["__name__"] != "kube_node_labels"]
         file = self.write("window.json", answer(levels))

@@ -82,7 +82,8 @@ class Charts(unittest.TestCase):
             names = {path.name for path in out.iterdir()}
             self.assertEqual(names, {"validation.svg", "validation-nos-mps.svg",
                                      "validation-nos-turns.svg", "validation-nos-turns-warm.svg",
-                                     "validation-gavel-k80.svg", "validation-gavel-k80-fitted.svg"})
+                                     "validation-gavel-k80.svg", "validation-gavel-k80-beside-one.svg",
+                                     "validation-gavel-k80-fitted.svg"})
             for path in out.iterdir():
                 root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
                 self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")

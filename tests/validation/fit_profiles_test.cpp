@@ -1,5 +1,7 @@
 // Profiles from measurements: known parameters come back, and what is not known is said.
+#include <array>
 #include <cmath>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -265,6 +267,62 @@ TEST(FitProfiles, NeighboursThatNeverMetAreNotDetermined) {
   ASSERT_TRUE(fitted.has_value());
   EXPECT_THAT(fitted->profiles[0].undetermined, Contains("beside d"));
   EXPECT_THAT(fitted->profiles[0].undetermined, Not(Contains("beside b")));
+}
+
+// Three jobs of duty 1 that use all, a half and a quarter of their turns, measured beside the
+// first.
+TEST(FitProfiles, TurnsBesideOneOtherSayHowMuchOfTheirsTheyUse) {
+  const std::map<std::string, double> use = {{"whole", 1}, {"half", 0.5}, {"quarter", 0.25}};
+  std::vector<Measurement> rows;
+  const auto row = [&](const std::string& workload, MeasuredSharing sharing, int clients,
+                       const std::string& beside, double slowdown) {
+    Measurement m = setting("full", sharing, clients);
+    m.workload = workload;
+    m.beside = beside;
+    m.time = from_seconds(kSoloSeconds * slowdown);
+    rows.push_back(m);
+  };
+  const double overhead = to_seconds(in_turns(1, 2).time) / (2 * kSoloSeconds) - 1;
+  const auto beside = [&](const std::string& one, const std::string& other) {
+    const std::array<models::TurnTaker, 2> takers = {{{1, use.at(one)}, {1, use.at(other)}}};
+    row(one, MeasuredSharing::TimeSlicing, 1, other,
+        models::overlapped_slowdown(1, models::demand_in_turns(takers, 0), overhead));
+  };
+  for (const auto& [name, part] : use) {
+    row(name, MeasuredSharing::Alone, 1, "", 1);
+    row(name, MeasuredSharing::TimeSlicing, 2, "", 2 * (1 + overhead));
+    if (name == "whole") continue;
+    beside(name, "whole");
+    beside("whole", name);
+  }
+  const auto fitted = fit_profiles(rows, shipped());
+  ASSERT_TRUE(fitted);
+  for (const FittedProfile& fit : fitted->profiles) {
+    EXPECT_NEAR(fit.profile.turn_use.value_or(0), use.at(fit.profile.title), 1e-6);
+    EXPECT_LT(fit.mean_error_percent, 0.1) << fit.profile.title;
+  }
+  std::erase_if(rows, [](const Measurement& m) { return m.beside == "half"; });
+  const auto one_sided = fit_profiles(rows, shipped());
+  ASSERT_TRUE(one_sided && !one_sided->notes.empty());
+  EXPECT_THAT(one_sided->notes.front().message, HasSubstr("of which there is no row"));
+}
+
+// SMs bound the capacity share, memory what bandwidth limits, and both with GPU_UTIL the duty.
+TEST(FitProfiles, WhatDcgmCountedBoundsWhatTimesDoNotSay) {
+  Measurement alone = by_law("full", 1);
+  alone.activity = {0.9, 0.4, 0.1};
+  alone.host_time = milliseconds(3);
+  const auto fitted = fit_profiles(std::vector{alone}, shipped());
+  ASSERT_TRUE(fitted);
+  const models::WorkloadProfile& p = fitted->profiles.front().profile;
+  EXPECT_DOUBLE_EQ(p.capacity_share.value_or(0), 0.4);
+  EXPECT_DOUBLE_EQ(p.bandwidth_share.value_or(0), 0.25);
+  EXPECT_DOUBLE_EQ(p.duty.value_or(0), 0.75 * 0.9);
+  EXPECT_EQ(p.provenance.at("duty"), "0.40 to 0.90: GPU_UTIL, SM_ACTIVE, DRAM_ACTIVE");
+  EXPECT_EQ(p.host_time, milliseconds(3));
+  alone.activity = {0.9, 0.8, {}};
+  EXPECT_DOUBLE_EQ(*fit_profiles(std::vector{alone}, shipped())->profiles.front().profile.duty,
+                   0.8);
 }
 
 TEST(ReadMeasurements, RatesAndLatenciesOfAllWays) {

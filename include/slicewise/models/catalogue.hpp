@@ -44,8 +44,10 @@ struct WorkloadProfile {
   std::optional<double> sensitivity;       // alpha
   std::optional<double> pressure;          // c
   std::optional<double> duty;              // d: share of wall time the GPU is busy when alone
+  std::optional<double> turn_use;          // w: part of a turn that it uses before it is idle
   std::optional<Duration> kernel_time;     // K: mean length of its kernels
   std::optional<Duration> extra_per_item;  // GPU time of one more batch beside it in one go
+  std::optional<Duration> host_time;       // CPU time of the host for a step, beside T1
   std::optional<Bytes> memory;
   std::optional<Duration> burst;  // interactive use: busy for this long,
   std::optional<Duration> idle;   // then idle for this long

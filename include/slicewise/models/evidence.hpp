@@ -14,6 +14,7 @@ enum class Evidence : std::uint8_t {
   Utilisation,  // and how busy it keeps the GPU: DCGM, NVML
   Settings,     // alone on several slices or thread limits, so that its law could be fitted
   CoLocation,   // and beside one other process
+  Neighbour,    // and beside one other workload, in turns
   Pairs,        // sensitivity and pressure, from many neighbours
 };
 std::string_view evidence_name(Evidence evidence);   // "timeAlone"

@@ -26,6 +26,13 @@ struct ServedRequests {
   Duration first_token;               // mean time to it
 };
 
+// Shares of the time as DCGM counts them.
+struct Activity {
+  std::optional<double> gpu_util;     // some kernel ran in the sample: GPU_UTIL
+  std::optional<double> sm_active;    // an SM had work, mean over SMs: SM_ACTIVE
+  std::optional<double> dram_active;  // memory sent or received: DRAM_ACTIVE
+};
+
 // The mean time of one step (a batch) of one process.
 struct Measurement {
   std::string workload;
@@ -36,9 +43,11 @@ struct Measurement {
   MeasuredSharing sharing = MeasuredSharing::Alone;
   double active_threads = 1;  // (0, 1]
   int clients = 1;            // equal processes on the slice, this one included
-  std::string beside;         // the workload of one more process there, under MPS; "" for none
+  std::string beside;         // the workload of one more process there; "" for none
   Duration time;
   Duration kernel_time{};                // mean length of its kernels; 0 when not measured
+  Duration host_time{};                  // CPU time of the host beside `time`; 0 when not measured
+  Activity activity;                     // of the GPU, alone
   std::optional<ServedRequests> served;  // `time` is that of each token after the first
   std::string driver;
   std::string date;
@@ -61,8 +70,9 @@ const GpuModel* gpu_of(const MeasuredContext& context, const Catalogue& catalogu
 // Reads one of
 //   a CSV file, or a JSON list of objects, with the columns workload, gpu and one of latency_ms (of
 //   a step) and rate_per_s (items of one process); batch, slice, sharing (alone, mps,
-//   time-slicing), threads_percent, clients, beside (another workload, under MPS), kernel_us (mean
-//   length of its kernels, of a row alone), driver and date may be absent,
+//   time-slicing), threads_percent, clients, beside (another workload), kernel_us (mean
+//   length of its kernels), host_cpu_ms (CPU time of a step beside its latency), gpu_util_percent,
+//   sm_active_percent and dram_active_percent (of rows alone), driver and date may be absent,
 //   the CSV report of Triton's perf_analyzer: its row of the lowest concurrency is the workload
 //   alone, and a step takes its `Server Compute Infer`,
 //   the JSON of `vllm bench serve` or genai-perf: a step is one token of every request, the batch

@@ -66,6 +66,7 @@ enum class StudyEngine : std::uint8_t {
   Turns,                 // the round-robin engine, processes that never idle
   Bursts,                // the closed network of jobs with serial host phases, duty given
   Pairs,                 // overlapped_slowdown(), duty per job from pairs of equal jobs
+  PairsBesideOne,        // the same, and how much of its turns a job uses, from pairs with one job
   CalibratedPairs,       // law E2 with sensitivity and pressure by calibrate_pairs()
   PairsFromUtilisation,  // overlapped_slowdown(), duty from utilisation
   PairsRefitted,         // the same, its two constants fitted on every other row
@@ -82,7 +83,7 @@ struct Study {
   std::string split;       // the rule, for people
   std::string parameters;  // which ones are fitted and which are defaults
   RowFilter rows;          // that the study looks at
-  RowFilter fit;           // of those; all others check
+  RowFilter fit;  // of those; all others check. Of pairs: those of equals, and with the job
   std::vector<double> norms;
   std::optional<double> bandwidth_share;  // nullopt: fitted
   std::optional<double> capacity_share;   // given instead of fitted

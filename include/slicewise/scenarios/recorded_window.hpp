@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,7 +26,10 @@ struct SharingLevel {
   double requests = 0;    // that all its pods answered in them
   double busy = 0;        // share of them in which the GPU held work
   double busy_error = 0;  // its standard error
-  std::string date;       // of the last of them: "2026-11-01"
+  std::optional<double> sm_active;    // share of them in which its SMs had work, where recorded
+  std::optional<double> dram_active;  // ... and its memory
+  bool sampled = false;  // busy is GPU_UTIL, which counts a sample whole in which some kernel ran
+  std::string date;      // of the last of them: "2026-11-01"
   SourceLocation where;
 };
 

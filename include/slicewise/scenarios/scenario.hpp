@@ -169,6 +169,7 @@ struct Measured {
   double unit_time_cv = 0;            // between pods; 0 = all alike
   std::optional<double> gpu_busy;     // d: share of the time some kernel runs
   std::optional<double> gpu_util;     // nvidia-smi's figure, which overstates d
+  std::optional<double> turn_use;     // w: part of a turn that it uses before it is idle
   std::optional<double> sm_active;    // share of the time an SM is busy, averaged over SMs
   std::optional<double> dram_active;  // share of the time device memory sends or receives
   std::optional<Millicores> cpu;      // host CPU used on average while it runs

@@ -75,6 +75,7 @@ void NodeRates::collect(const ClusterState& cluster, const Node& node) {
         client.host_s = host_s;
         client.duty = most;
       }
+      client.turn_use = model.spec.measured->turn_use.value_or(0);
       client.serial = model.host_phase == scenarios::Work::HostPhase::Serial;
       client.law = demand.client;
       if (model.spec.pod.cpu_limit) {

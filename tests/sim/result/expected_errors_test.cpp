@@ -49,12 +49,16 @@ TEST(ExpectedErrors, UnlikeNeighboursAreNotCopies) {
       demo::scenario(demo::pool(4), {measured(demo::training(2)), other});
   EXPECT_TRUE(expected_of(both)[0].unlike);
   EXPECT_EQ(expected_of(both)[0].rows, 0);
-  scenarios::Scenario calibrated = both;
-  for (scenarios::Workload& workload : calibrated.workloads) {
+  scenarios::Scenario under_mps = both;  // whose figures turns do not ask for
+  for (scenarios::Workload& workload : under_mps.workloads) {
     workload.measured->sensitivity = 0.5;
     workload.measured->pressure = 0.5;
   }
-  EXPECT_EQ(expected_of(calibrated)[0].evidence, Evidence::Pairs);
+  EXPECT_EQ(expected_of(under_mps)[0].rows, 0);
+  scenarios::Scenario in_turns = both;
+  for (scenarios::Workload& workload : in_turns.workloads) workload.measured->turn_use = 0.5;
+  EXPECT_EQ(expected_of(in_turns)[0].evidence, Evidence::Neighbour);
+  EXPECT_GT(expected_of(in_turns)[0].rows, 0);
 }
 
 }  // namespace

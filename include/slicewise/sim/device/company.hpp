@@ -19,6 +19,7 @@ enum class Company : std::uint8_t { Turns, SerialTurns, Together, Slots };
 // One of them.
 struct CompanyMember {
   double duty = 1;      // D/(D + Z): the share of its time alone in which kernels run
+  double turn_use = 0;  // part of a turn that it uses, models::TurnTaker; 0: not known
   bool serial = false;  // GPU phase and host phase take turns
   models::DomainClient law;
   double slowdown = 1;  // by the others
@@ -74,9 +75,19 @@ class CompanyLaw {
     return models::slowdown(member.duty, duties * (1 + overhead), 1);
   }
 
+  // Where the use of turns is known of all.
   template <class Member>
-  static void take_turns(const models::TimeSlice& slice, std::span<Member> members,
-                         CompanyState& state) {
+  bool leave_turns_early(std::span<Member> members) {
+    takers_.clear();
+    for (const CompanyMember& member : members) {
+      if (member.turn_use <= 0) return false;
+      takers_.push_back({member.duty, member.turn_use});
+    }
+    return true;
+  }
+
+  template <class Member>
+  void take_turns(const models::TimeSlice& slice, std::span<Member> members, CompanyState& state) {
     state.overhead = members.size() == 1 ? 0 : overhead_of(slice);
     if (std::ranges::all_of(members, &Member::serial)) {
       state.company = Company::SerialTurns;
@@ -84,12 +95,18 @@ class CompanyLaw {
       return;
     }
     state.company = Company::Turns;
+    const bool early = leave_turns_early(members);
     for (std::size_t m = 0; m < members.size(); ++m) {
       Member& member = members[m];
-      const bool like_the_last =
-          m > 0 && members[m - 1].duty == member.duty && members[m - 1].serial == member.serial;
-      member.slowdown = like_the_last ? members[m - 1].slowdown
-                                      : slowdown_among(member, state.duties, state.overhead);
+      const bool like_the_last = m > 0 && members[m - 1].duty == member.duty &&
+                                 members[m - 1].turn_use == member.turn_use &&
+                                 members[m - 1].serial == member.serial;
+      if (like_the_last) {
+        member.slowdown = members[m - 1].slowdown;
+        continue;
+      }
+      const double duties = early ? models::demand_in_turns(takers_, m) : state.duties;
+      member.slowdown = slowdown_among(member, duties, state.overhead);
     }
   }
 
@@ -105,6 +122,7 @@ class CompanyLaw {
 
   std::vector<models::DomainClient> laws_;
   std::vector<double> speeds_;
+  std::vector<models::TurnTaker> takers_;
 };
 
 // Of the domain's time, switches to a member that keeps it busy for the share `busy`. A turn ends
