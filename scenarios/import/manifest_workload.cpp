@@ -236,9 +236,13 @@ class WorkloadDraft {
     const bool is_said = !workload_.profile.empty() || !workload_.gpu_time.empty();
     if (workload_.kind != DraftWorkload::Kind::Service || is_said) return;
     for (const ContainerFile& container : pod_.containers) {
-      const auto served = container.is_init ? std::nullopt : vllm_arguments(container);
-      if (served && !served->model.empty() && works_on_all_gpus(*served)) {
-        workload_.llm = DraftLlm{*served, {}};
+      const auto server = container.is_init ? std::nullopt : model_server(container);
+      if (!server || server->arguments.model.empty()) continue;
+      if (!works_on_all_gpus(server->arguments)) continue;
+      workload_.llm = DraftLlm{server->arguments, {}};
+      if (server->program != "vLLM") {
+        report_.guessed(fmt::format("{}: simulated with vLLM's way of batching", server->program),
+                        [&] { return container.where; });
       }
     }
   }

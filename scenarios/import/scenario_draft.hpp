@@ -34,7 +34,7 @@ struct DraftPool {
   bool sharing_is_assumed = false;
 };
 
-// A language model that vLLM serves.
+// A language model that is served, in vLLM's words.
 struct DraftLlm {
   VllmArguments served;
   std::string model;  // of the catalogue

@@ -192,6 +192,49 @@ TEST(ImportK8s, WhatVllmServesIsALanguageModelOfTheCatalogue) {
   }));
 }
 
+TEST(ImportK8s, OtherServersOfLanguageModelsAreReadAsWell) {
+  ImportOptions options;
+  options.instances = {{"g5.12xlarge", "a10g", 4}};
+  options.llm_models = {"llama-3-8b-fp16/a10g"};
+  const auto server = [](const std::string& name, const std::string& container, int gpus) {
+    return "---\nkind: Deployment\nmetadata: {name: " + name +
+           "}\nspec: {template: {spec: {containers: [{name: c, " + container +
+           ", resources: {limits: {nvidia.com/gpu: " + std::to_string(gpus) + "}}}]}}}\n";
+  };
+  const Written result =
+      k8s({server("sglang",
+                  "image: lmsysorg/sglang, args: [--model-path, meta-llama/Llama-3.1-8B-Instruct, "
+                  "--tp, '2', --mem-fraction-static, '0.8', --max-running-requests, '64', "
+                  "--disable-radix-cache]",
+                  2),
+           server("tgi",
+                  "image: ghcr.io/huggingface/text-generation-inference, env: [{name: MODEL_ID, "
+                  "value: meta-llama/Meta-Llama-3-8B}, {name: QUANTIZE, value: awq}]",
+                  4),
+           server("nim", "image: 'nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8'", 1),
+           server("kserve", "image: own, args: ['--model_id=meta-llama/Meta-Llama-3-8B']", 1),
+           server("half", "image: lmsysorg/sglang, args: [--model-path, a/Llama-3-8B]", 2),
+           server("unsaid", "image: lmsysorg/sglang", 1)},
+          options);
+  const auto& workloads = result.scenario.workloads;
+  ASSERT_EQ(workloads.size(), 6U);
+  for (std::size_t w = 0; w < 4; ++w) {
+    ASSERT_TRUE(workloads[w].llm) << workloads[w].name.value;
+    EXPECT_EQ(workloads[w].llm->model.value, "llama-3-8b-fp16/a10g");
+  }
+  EXPECT_EQ(workloads[0].llm->tensor_parallel_size, 2);
+  EXPECT_DOUBLE_EQ(workloads[0].llm->memory_utilization, 0.8);
+  EXPECT_EQ(workloads[0].llm->max_sequences, 64);
+  EXPECT_FALSE(workloads[0].llm->prefix_caching);
+  EXPECT_EQ(workloads[1].llm->tensor_parallel_size, 4) << "all that it has";
+  EXPECT_EQ(workloads[1].llm->quantization, "INT4");
+  EXPECT_FALSE(workloads[4].llm) << "on one of its two";
+  EXPECT_FALSE(workloads[5].llm);
+  EXPECT_TRUE(std::ranges::any_of(result.said.log.remarks, [](const ImportRemark& remark) {
+    return remark.what.find("SGLang: simulated with vLLM's way of batching") != std::string::npos;
+  }));
+}
+
 TEST(ImportK8s, WhatVllmSharesAmongGpusIsSharedAmongThem) {
   ImportOptions options;
   options.instances = {{"p4de.24xlarge", "a100-80gb", 8}};

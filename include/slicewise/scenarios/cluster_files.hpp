@@ -173,6 +173,16 @@ struct VllmArguments {
 };
 std::optional<VllmArguments> vllm_arguments(const ContainerFile& container);
 
+// How a container starts a server of language models that batches as vLLM does, in vLLM's words.
+// Sources: the launchers' arguments in docs.sglang.io and
+// huggingface.co/docs/text-generation-inference, kserve/kserve python/huggingfaceserver, NVIDIA's
+// NIM for LLMs (docs.nvidia.com/nim).
+struct ModelServer {
+  std::string_view program;  // "SGLang"
+  VllmArguments arguments;
+};
+std::optional<ModelServer> model_server(const ContainerFile& container);
+
 // TensorFlow maps all free GPU memory when it starts, unless it is told otherwise.
 bool maps_all_memory(const ContainerFile& container);
 

@@ -1,0 +1,204 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+#include "slicewise/scenarios/cluster_files.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  constexpr std::string_view kBetween = " \t\n\\\"'";
+  for (std::size_t at = text.find_first_not_of(kBetween); at != text.npos;) {
+    const std::size_t end = text.find_first_of(kBetween, at);
+    words.push_back(text.substr(at, end - at));
+    at = text.find_first_not_of(kBetween, end);
+  }
+  return words;
+}
+
+// What follows `--flag` or `--flag=`; "" the words do not have it.
+std::string_view value_of(const std::vector<std::string_view>& words, std::string_view flag) {
+  for (std::size_t n = 0; n < words.size(); ++n) {
+    if (!words[n].starts_with(flag)) continue;
+    const std::string_view rest = words[n].substr(flag.size());
+    if (rest.starts_with("=")) return rest.substr(1);
+    if (rest.empty() && n + 1 < words.size()) return words[n + 1];
+  }
+  return {};
+}
+
+// Above 0 and at most `most`.
+template <class Number>
+std::optional<Number> number_of(std::string_view text, Number most) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return number > 0 && number <= most ? std::optional(number) : std::nullopt;
+}
+
+using Flags = std::initializer_list<std::string_view>;
+
+// Of the first that is given; "" none.
+std::string_view value_of(const std::vector<std::string_view>& words, Flags names) {
+  for (const std::string_view name : names) {
+    const std::string_view value = value_of(words, name);
+    if (!value.empty()) return value;
+  }
+  return {};
+}
+
+// Of a flag that is 1 where nobody gives it.
+std::optional<std::int64_t> size_of(const std::vector<std::string_view>& words, Flags names) {
+  const std::string_view value = value_of(words, names);
+  return value.empty() ? 1 : number_of<std::int64_t>(value, 10'000);
+}
+
+void take_memory(std::string_view share, VllmArguments& arguments) {
+  if (const auto part = number_of(share, 1.0)) {
+    arguments.memory_hundredths = std::max(1, static_cast<int>(std::floor(*part * 100 + 1e-9)));
+  }
+}
+
+std::string_view env_of(const ContainerFile& container, std::string_view name) {
+  const auto found = std::ranges::find(container.env, name, &KeyValue::key);
+  return found == container.env.end() ? std::string_view() : found->value;
+}
+
+// A flag, else the variable of the environment that stands for it.
+std::string_view said(const ContainerFile& container, const std::vector<std::string_view>& words,
+                      std::string_view flag, std::string_view variable) {
+  const std::string_view value = value_of(words, flag);
+  return value.empty() ? env_of(container, variable) : value;
+}
+
+// Of all the GPUs of the container, as programs do that are not told.
+std::int64_t all_gpus(const ContainerFile& container) {
+  const auto gpus = std::ranges::find(container.amounts, kGpuResource, &ResourceAmount::resource);
+  return gpus == container.amounts.end() ? 1 : std::max<std::int64_t>(1, gpus->amount);
+}
+
+std::string quantization_of(std::string_view word) {
+  if (word == "fp8") return "FP8";
+  return word.starts_with("awq") || word.starts_with("gptq") ? "INT4" : "";
+}
+
+bool is_name(std::string_view text) {
+  constexpr std::size_t kLongest = 200;
+  return text.size() <= kLongest && !text.starts_with("-") &&
+         std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+}  // namespace
+
+namespace {
+
+bool runs(const ContainerFile& container, std::string_view program) {
+  return container.image.find(program) != std::string::npos ||
+         container.command.find(program) != std::string::npos;
+}
+
+VllmArguments of_vllm(const ContainerFile& container) {
+  const std::vector<std::string_view> words = words_of(container.command);
+  VllmArguments arguments;
+  const std::string_view served = value_of(words, "serve");
+  const std::string_view model = value_of(words, {"--model", "--model_id", "--model-id"});
+  const std::string_view name = model.empty() ? served : model;
+  if (is_name(name)) arguments.model = name;
+  take_memory(value_of(words, "--gpu-memory-utilization"), arguments);
+  arguments.max_sequences = number_of<std::int64_t>(value_of(words, "--max-num-seqs"), 1'000'000);
+  arguments.max_batched_tokens =
+      number_of<std::int64_t>(value_of(words, "--max-num-batched-tokens"), 100'000'000);
+  arguments.tensor_parallel_size =
+      size_of(words, {"--tensor-parallel-size", "--tensor_parallel_size", "-tp"});
+  arguments.pipeline_parallel_size =
+      size_of(words, {"--pipeline-parallel-size", "--pipeline_parallel_size", "-pp"});
+  arguments.data_parallel_size =
+      size_of(words, {"--data-parallel-size", "--data_parallel_size", "-dp"});
+  arguments.spans_pods = container.command.find("ray") != std::string::npos ||
+                         container.command.find("nnodes") != std::string::npos;
+  arguments.quantization = quantization_of(value_of(words, "--quantization"));
+  arguments.has_fp8_cache = value_of(words, "--kv-cache-dtype").starts_with("fp8");
+  arguments.prefix_caching =
+      std::ranges::find(words, "--no-enable-prefix-caching") == words.end() &&
+      std::ranges::find(words, "--no-enable_prefix_caching") == words.end();
+  arguments.block_size = number_of<std::int64_t>(value_of(words, "--block-size"), 100'000);
+  return arguments;
+}
+
+VllmArguments of_sglang(const ContainerFile& container) {
+  const std::vector<std::string_view> words = words_of(container.command);
+  VllmArguments arguments;
+  arguments.model = value_of(words, {"--model-path", "--model"});
+  take_memory(value_of(words, "--mem-fraction-static"), arguments);
+  arguments.max_sequences =
+      number_of<std::int64_t>(value_of(words, "--max-running-requests"), 1'000'000);
+  arguments.max_batched_tokens =
+      number_of<std::int64_t>(value_of(words, "--chunked-prefill-size"), 100'000'000);
+  arguments.tensor_parallel_size = size_of(words, {"--tensor-parallel-size", "--tp-size", "--tp"});
+  arguments.pipeline_parallel_size = size_of(words, {"--pipeline-parallel-size", "--pp-size"});
+  arguments.data_parallel_size = size_of(words, {"--data-parallel-size", "--dp-size", "--dp"});
+  arguments.spans_pods = value_of(words, "--nnodes").size() > 0;
+  arguments.quantization = quantization_of(value_of(words, "--quantization"));
+  arguments.has_fp8_cache = value_of(words, "--kv-cache-dtype").starts_with("fp8");
+  arguments.prefix_caching = std::ranges::find(words, "--disable-radix-cache") == words.end();
+  return arguments;
+}
+
+VllmArguments of_tgi(const ContainerFile& container) {
+  const std::vector<std::string_view> words = words_of(container.command);
+  VllmArguments arguments;
+  arguments.model = said(container, words, "--model-id", "MODEL_ID");
+  take_memory(said(container, words, "--cuda-memory-fraction", "CUDA_MEMORY_FRACTION"), arguments);
+  arguments.max_sequences = number_of<std::int64_t>(
+      said(container, words, "--max-batch-size", "MAX_BATCH_SIZE"), 1'000'000);
+  const std::string_view shards = said(container, words, "--num-shard", "NUM_SHARD");
+  arguments.tensor_parallel_size =
+      shards.empty() ? all_gpus(container) : number_of<std::int64_t>(shards, 10'000);
+  arguments.quantization = quantization_of(said(container, words, "--quantize", "QUANTIZE"));
+  arguments.has_fp8_cache =
+      said(container, words, "--kv-cache-dtype", "KV_CACHE_DTYPE").starts_with("fp8");
+  return arguments;
+}
+
+// The image is the model: "nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8".
+VllmArguments of_nim(const ContainerFile& container) {
+  VllmArguments arguments;
+  const std::size_t at = container.image.find("/nim/") + std::string_view("/nim/").size();
+  arguments.model = container.image.substr(at, container.image.find_first_of(":@", at) - at);
+  arguments.tensor_parallel_size = all_gpus(container);
+  return arguments;
+}
+
+}  // namespace
+
+std::optional<VllmArguments> vllm_arguments(const ContainerFile& container) {
+  return runs(container, "vllm") ? std::optional(of_vllm(container)) : std::nullopt;
+}
+
+std::optional<ModelServer> model_server(const ContainerFile& container) {
+  struct Program {
+    std::string_view name;
+    std::string_view sign;  // in its image or its command
+    VllmArguments (*arguments)(const ContainerFile& container);
+  };
+  constexpr Program kPrograms[] = {
+      {"vLLM", "vllm", of_vllm},
+      {"SGLang", "sglang", of_sglang},
+      {"TGI", "text-generation-", of_tgi},  // inference, launcher
+      {"NIM", "/nim/", of_nim},
+      {"KServe's Hugging Face server", "--model_id", of_vllm},
+  };
+  for (const Program& program : kPrograms) {
+    if (!runs(container, program.sign)) continue;
+    ModelServer server{program.name, program.arguments(container)};
+    if (!is_name(server.arguments.model)) server.arguments.model.clear();
+    return server;
+  }
+  return std::nullopt;
+}
+
+}  // namespace slicewise::scenarios
