@@ -162,6 +162,31 @@ std::int64_t units_per_node(const DraftPool& pool, const ImportOptions& options)
   return units_per_gpu(pool) * gpus_of(pool.instance_type, options);
 }
 
+bool has_room(const InstanceGpus& type, const DraftWorkload& workload) {
+  return (type.cpu.count == 0 || workload.cpu_milli <= type.cpu.count) &&
+         (type.memory.count == 0 || workload.memory_bytes <= type.memory.count);
+}
+
+bool has_room(const DraftPool& pool, const DraftWorkload& workload, const ImportOptions& options) {
+  return has_room(instance_called(pool.instance_type, options.instances), workload);
+}
+
+// The smallest of the same family with as many GPUs that has the CPU and memory of the pod; the
+// type itself where none has.
+std::string roomier(const std::string& type, const DraftWorkload& workload,
+                    const ImportOptions& options) {
+  const std::string_view family = std::string_view(type).substr(0, type.find('.') + 1);
+  const InstanceGpus assumed = instance_called(type, options.instances);
+  const InstanceGpus* best = nullptr;
+  for (const InstanceGpus& other : options.instances) {
+    if (!other.name.starts_with(family) || other.count < assumed.count) continue;
+    if (!has_room(other, workload)) continue;
+    const auto size = [](const InstanceGpus& of) { return std::pair(of.count, of.memory.count); };
+    if (best == nullptr || size(other) < size(*best)) best = &other;
+  }
+  return has_room(assumed, workload) || best == nullptr ? type : best->name;
+}
+
 // Nodes that no file has: of the type that the pods choose, where they do.
 DraftPool pool_for(const ScenarioDraft& draft, const DraftWorkload& workload,
                    const ImportOptions& options) {
@@ -172,6 +197,8 @@ DraftPool pool_for(const ScenarioDraft& draft, const DraftWorkload& workload,
   if (!type.empty()) {
     pool.instance_type = type;
     pool.type_is_assumed = false;
+  } else {
+    pool.instance_type = roomier(pool.instance_type, workload, options);
   }
   DraftPool shared = pool;
   shared.sharing = draft.sharing;
@@ -190,8 +217,12 @@ bool takes(const ScenarioDraft& draft, const DraftPool& pool, const DraftWorkloa
   if (!suits || !offers(pool, workload)) return false;
   // Of nodes that are made up, larger ones may be made for it.
   const std::int64_t units = units_per_node(pool, options);
-  return pool.is_in_files || workload.gpus <= units ||
-         units_per_node(pool_for(draft, workload, options), options) <= units;
+  const bool is_large = workload.gpus <= units && has_room(pool, workload, options);
+  if (pool.is_in_files || is_large) return true;
+  const DraftPool own = pool_for(draft, workload, options);
+  const bool has_more = workload.gpus > units && units_per_node(own, options) > units;
+  const bool is_roomier = !has_room(pool, workload, options) && has_room(own, workload, options);
+  return !has_more && !is_roomier;
 }
 
 }  // namespace

@@ -320,9 +320,19 @@ bool may_run_on(const scenarios::PodFile& pod, const NodeGroupFile& group) {
 namespace slicewise::sim {
 
 void take_catalogue(const models::Catalogue& catalogue, scenarios::ImportOptions& options) {
+  Millicores cpu_of_daemons;
+  Bytes memory_of_daemons;
+  for (const scenarios::DaemonSet& daemon : scenarios::usual_daemon_sets()) {
+    cpu_of_daemons.count += daemon.cpu_request.count;
+    memory_of_daemons.count += daemon.memory_request.count;
+  }
   for (const models::InstanceType& type : catalogue.instances) {
     if (type.gpu_fraction < 1) continue;
-    options.instances.push_back({type.name, lint::gpu_name_of(type), type.gpu_count});
+    options.instances.push_back({type.name,
+                                 lint::gpu_name_of(type),
+                                 type.gpu_count,
+                                 {type.allocatable_cpu.count - cpu_of_daemons.count},
+                                 {type.allocatable_memory.count - memory_of_daemons.count}});
   }
   for (const models::LlmModel& model : catalogue.llm_models) {
     if (model.unusable.empty()) options.llm_models.push_back(model.name);

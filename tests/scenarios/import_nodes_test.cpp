@@ -99,6 +99,30 @@ TEST(ImportK8s, NodesThatNoFileHasAreLargeEnoughForEachPod) {
   EXPECT_EQ(types, (std::vector<std::string>{"g5.xlarge x 1", "g5.48xlarge x 2"}));
 }
 
+// Pods of 20 GiB waited for good on nodes of 16.
+TEST(ImportK8s, NodesThatNoFileHasHaveTheCpuAndMemoryOfThePods) {
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1, Millicores{3'000}, gibibytes(14)},
+                       {"g5.4xlarge", "a10g", 1, Millicores{15'000}, gibibytes(60)},
+                       {"g5.2xlarge", "a10g", 1, Millicores{7'000}, gibibytes(29)}};
+  const auto pods = [](const std::string& name, const std::string& requests) {
+    return "---\nkind: Deployment\nmetadata: {name: " + name +
+           "}\nspec: {template: {spec: {containers: [{name: c, resources: {limits: "
+           "{nvidia.com/gpu: "
+           "1}, requests: {" +
+           requests + "}}}]}}}\n";
+  };
+  const Written result =
+      k8s({pods("small", "cpu: 1, memory: 4Gi"), pods("large", "cpu: 4, memory: 20Gi"),
+           pods("again", "cpu: 2, memory: 8Gi"), pods("huge", "cpu: 400")},
+          options);
+  std::vector<std::string> types;
+  for (const NodePool& pool : result.scenario.node_pools) {
+    types.push_back(pool.instance_type.value);
+  }
+  EXPECT_EQ(types, (std::vector<std::string>{"g5.xlarge", "g5.2xlarge"})) << "nothing holds huge";
+}
+
 TEST(ImportK8s, NodesThatNoFileHasShareAsThePluginIsSet) {
   const Written result =
       k8s({std::string(kSharedValues),

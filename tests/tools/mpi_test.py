@@ -35,6 +35,7 @@ STUDIES = {
     "compare": ("compare", "-f", SHARED, "--instances", "g4dn.xlarge,p4d.24xlarge", "--replications", "2"),
     "sensitivity": ("sensitivity", "-f", SHARED, "--variant", "shared", "--replications", "2", "--vary", "traffic",
                     "--vary", "switchCost", "--break-evens", "1"),
+    "neighbours": ("neighbours", "-f", SHARED, "--variant", "shared", "--replications", "2", "--set", "duration=2m"),
     "queues": ("replay", "-f", TEAM, "--instances", "p3.16xlarge=3", "--queue", "fifo,easy,srtf", "--group-by", "user"),
     "sharing": ("replay", "-f", TEAM, "--instances", "p4d.24xlarge=2", "--sharing", "exclusive,mps:4,time-slicing:2"),
     "inflation": ("replay", "-f", TEAM, "--nodes", "20x8", "--inflate", "60", "--placement", "best-fit,fgd",

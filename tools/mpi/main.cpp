@@ -288,14 +288,15 @@ ExitCode run_rank(const boost::mpi::communicator& world, int argc, const char* c
         } else if constexpr (std::is_same_v<Verb, RunCommand> ||
                              std::is_same_v<Verb, CompareCommand> ||
                              std::is_same_v<Verb, SensitivityCommand> ||
+                             std::is_same_v<Verb, NeighboursCommand> ||
                              std::is_same_v<Verb, ReplayCommand>) {
           return in_step(world, command, flags);
         } else {
-          return first
-                     ? usage_error(
-                           "slicewise-mpi knows the verbs plan, run, compare, sensitivity, replay",
-                           "the others run in one process: slicewise")
-                     : ExitCode::Success;
+          return first ? usage_error(
+                             "slicewise-mpi knows the verbs plan, run, compare, sensitivity, "
+                             "neighbours, replay",
+                             "the others run in one process: slicewise")
+                       : ExitCode::Success;
         }
       },
       invocation->command);

@@ -41,6 +41,9 @@ struct InstanceGpus {
   std::string name;
   std::string gpu;  // "a10g", as the label karpenter.k8s.aws/instance-gpu-name has it
   std::int64_t count = 1;
+  // What pods have of an empty node, beside its DaemonSets; 0: not known.
+  Millicores cpu{};
+  Bytes memory{};
 };
 
 struct ImportOptions {
