@@ -444,10 +444,16 @@ class ClusterImport {
       if (!workload.llm) continue;
       const DraftPool* pool = pool_of(draft_, workload, options_);
       const std::string type = pool == nullptr ? std::string() : pool->instance_type;
-      const std::string& served = workload.llm->served.model;
+      const ModelServer& server = workload.llm->server;
+      const std::string& served = server.arguments.model;
       workload.llm->model = language_model(served, instance_called(type, options_.instances).gpu,
                                            options_.llm_models);
-      if (!workload.llm->model.empty()) continue;
+      if (!workload.llm->model.empty()) {
+        if (server.program == kVllm) continue;
+        report_.guessed(fmt::format("{}: simulated with vLLM's way of batching", server.program),
+                        [] { return SourceLocation{}; });
+        continue;
+      }
       report_.remark(ImportRemark::Kind::Note,
                      fmt::format("language models that the catalogue has not, {}: `slicewise "
                                  "calibrate config.json` makes one of it",

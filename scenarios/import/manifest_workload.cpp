@@ -239,11 +239,7 @@ class WorkloadDraft {
       const auto server = container.is_init ? std::nullopt : model_server(container);
       if (!server || server->arguments.model.empty()) continue;
       if (!works_on_all_gpus(server->arguments)) continue;
-      workload_.llm = DraftLlm{server->arguments, {}};
-      if (server->program != "vLLM") {
-        report_.guessed(fmt::format("{}: simulated with vLLM's way of batching", server->program),
-                        [&] { return container.where; });
-      }
+      workload_.llm = DraftLlm{*server, {}};
     }
   }
 

@@ -295,7 +295,7 @@ class Writer {
   }
 
   void write_llm(const DraftLlm& llm, const std::string& name) {
-    const VllmArguments& served = llm.served;
+    const VllmArguments& served = llm.server.arguments;
     line("    llm:");
     line(fmt::format("      model: {}  # {}", in_quotes(llm.model), served.model));
     if (served.memory_hundredths != VllmArguments().memory_hundredths) {

@@ -36,7 +36,7 @@ struct DraftPool {
 
 // A language model that is served, in vLLM's words.
 struct DraftLlm {
-  VllmArguments served;
+  ModelServer server;
   std::string model;  // of the catalogue
 };
 

@@ -186,7 +186,7 @@ std::optional<ModelServer> model_server(const ContainerFile& container) {
     VllmArguments (*arguments)(const ContainerFile& container);
   };
   constexpr Program kPrograms[] = {
-      {"vLLM", "vllm", of_vllm},
+      {kVllm, "vllm", of_vllm},
       {"SGLang", "sglang", of_sglang},
       {"TGI", "text-generation-", of_tgi},  // inference, launcher
       {"NIM", "/nim/", of_nim},

@@ -177,8 +177,9 @@ std::optional<VllmArguments> vllm_arguments(const ContainerFile& container);
 // Sources: the launchers' arguments in docs.sglang.io and
 // huggingface.co/docs/text-generation-inference, kserve/kserve python/huggingfaceserver, NVIDIA's
 // NIM for LLMs (docs.nvidia.com/nim).
+inline constexpr std::string_view kVllm = "vLLM";
 struct ModelServer {
-  std::string_view program;  // "SGLang"
+  std::string_view program;  // kVllm, "SGLang"
   VllmArguments arguments;
 };
 std::optional<ModelServer> model_server(const ContainerFile& container);
