@@ -234,16 +234,18 @@ class MeasurementReader {
 
   bool read_use(const CsvRow& row, Measurement& out) {
     constexpr double kMostMicroseconds = 1e11;
-    const auto share = [&](std::string_view column, std::optional<double>& to) {
-      return read_alone(row, column, 0, 100, out, [&](double value) { to = value / 100; });
+    // Who keeps the GPU busy for no time at all was not measured.
+    constexpr double kLeastPercent = 0.01;
+    const auto share = [&](std::string_view column, double least, std::optional<double>& to) {
+      return read_alone(row, column, least, 100, out, [&](double value) { to = value / 100; });
     };
     bool sound = read_alone(row, "kernel_us", 1e-3, kMostMicroseconds, out,
                             [&](double value) { out.kernel_time = from_seconds(value * 1e-6); });
     sound &= read_alone(row, "host_cpu_ms", kLeastMilliseconds, kMostMilliseconds, out,
                         [&](double value) { out.host_time = from_seconds(value * 1e-3); });
-    sound &= share("gpu_util_percent", out.activity.gpu_util);
-    sound &= share("sm_active_percent", out.activity.sm_active);
-    sound &= share("dram_active_percent", out.activity.dram_active);
+    sound &= share("gpu_util_percent", kLeastPercent, out.activity.gpu_util);
+    sound &= share("sm_active_percent", kLeastPercent, out.activity.sm_active);
+    sound &= share("dram_active_percent", 0, out.activity.dram_active);
     return sound;
   }
 

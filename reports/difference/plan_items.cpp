@@ -25,6 +25,20 @@ std::vector<std::string> stored_names(StoredDocument& document, const std::strin
   return names;
 }
 
+sim::ServingChoice stored_serving(StoredDocument& document, const std::string& at) {
+  const auto whole = [&](const std::string& key) -> std::optional<int> {
+    if (!document.number(at + key)) return std::nullopt;
+    return stored_count(document, at + key);
+  };
+  sim::ServingChoice choice{.gpus = whole("/gpusPerPod"),
+                            .max_batch = whole("/maxBatch"),
+                            .concurrency = whole("/concurrency")};
+  if (const auto delay = document.number(at + "/maxDelaySeconds")) {
+    choice.max_delay = from_seconds(std::clamp(*delay, 0.0, 1e6));
+  }
+  return choice;
+}
+
 sim::PoolChoice stored_choice(StoredDocument& document, const std::string& at) {
   sim::PoolChoice choice;
   choice.instance_type = document.required_text(at + "/instanceType");
@@ -36,6 +50,10 @@ sim::PoolChoice stored_choice(StoredDocument& document, const std::string& at) {
   choice.on_demand = stored_count(document, at + "/onDemandNodes");
   choice.workloads = stored_names(document, at + "/workloads");
   choice.apart = stored_names(document, at + "/apart");
+  const std::size_t served = entries_at(document, at + "/serving");
+  for (std::size_t w = 0; w < served; ++w) {
+    choice.serving.push_back(stored_serving(document, fmt::format("{}/serving/{}", at, w)));
+  }
   const std::size_t profiles = entries_at(document, at + "/mig");
   for (std::size_t m = 0; m < profiles; ++m) {
     const std::string count = fmt::format("{}/mig/{}", at, m);

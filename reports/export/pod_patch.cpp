@@ -302,8 +302,9 @@ std::string serving_remark(const Workload& workload) {
         serving.max_batch, delay_us);
   }
   if (serving.concurrency > 0) {
-    parts += fmt::format("{}{} requests of a pod at a time (its worker threads or processes)",
-                         parts.empty() ? "" : "; ", serving.concurrency);
+    parts += fmt::format("{}{} request{} of a pod at a time (its worker threads or processes)",
+                         parts.empty() ? "" : "; ", serving.concurrency,
+                         serving.concurrency == 1 ? "" : "s");
   }
   return parts.empty() ? "" : comment("The server's settings are its own. As simulated: " + parts);
 }

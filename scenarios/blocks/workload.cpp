@@ -48,7 +48,7 @@ constexpr Field kMeasuredFields[] = {
         "kernels "
         "gives most of each turn away. `slicewise calibrate` finds it beside one neighbour.")
         .as(T::Percent)
-        .otherwise("all turns alike"),
+        .otherwise("turns in proportion to gpuBusy"),
     field<&Measured::batch>("batch", "8", "Items in the step or request that was measured.")
         .between(1, 1'000'000)
         .otherwise("the profile's, else 1"),

@@ -73,6 +73,11 @@ class WorkloadRules {
                     "gpuUtil is what to give when gpuBusy was not measured: remove it",
                     fmt::format("gpuBusy is on line {}", key_place(node, "gpuBusy").line));
     }
+    if (measured.turn_use && !runs_batches(workload_.kind)) {
+      findings_.add(Code::SettingConflict, key_place(node, "turnUse"), "turnUse is of batch work",
+                    "a request has the turns of its kernels whole, and gives them away where its "
+                    "host waits: serving.bursts, serving.copies");
+    }
     // gpuUtil overstates the share of the time in which a kernel runs, so it is a limit as well.
     const std::string_view busy_key = measured.gpu_busy ? "gpuBusy" : "gpuUtil";
     const auto below_busy = [&](const std::optional<double>& part, const char* key,

@@ -141,7 +141,7 @@ VllmArguments of_sglang(const ContainerFile& container) {
   arguments.tensor_parallel_size = size_of(words, {"--tensor-parallel-size", "--tp-size", "--tp"});
   arguments.pipeline_parallel_size = size_of(words, {"--pipeline-parallel-size", "--pp-size"});
   arguments.data_parallel_size = size_of(words, {"--data-parallel-size", "--dp-size", "--dp"});
-  arguments.spans_pods = value_of(words, "--nnodes").size() > 0;
+  arguments.spans_pods = size_of(words, {"--nnodes"}) != 1;
   arguments.quantization = quantization_of(value_of(words, "--quantization"));
   arguments.has_fp8_cache = value_of(words, "--kv-cache-dtype").starts_with("fp8");
   arguments.prefix_caching = std::ranges::find(words, "--disable-radix-cache") == words.end();
@@ -167,8 +167,11 @@ VllmArguments of_tgi(const ContainerFile& container) {
 // The image is the model: "nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8".
 VllmArguments of_nim(const ContainerFile& container) {
   VllmArguments arguments;
-  const std::size_t at = container.image.find("/nim/") + std::string_view("/nim/").size();
-  arguments.model = container.image.substr(at, container.image.find_first_of(":@", at) - at);
+  constexpr std::string_view kPlace = "/nim/";
+  if (const std::size_t found = container.image.find(kPlace); found != std::string::npos) {
+    const std::size_t at = found + kPlace.size();
+    arguments.model = container.image.substr(at, container.image.find_first_of(":@", at) - at);
+  }
   arguments.tensor_parallel_size = all_gpus(container);
   return arguments;
 }

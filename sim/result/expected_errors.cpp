@@ -12,12 +12,13 @@ namespace {
 
 using models::Evidence;
 
-Evidence evidence_of(const scenarios::Workload& spec, const std::string& mode) {
+// `steady`: nothing but batch work is beside it.
+Evidence evidence_of(const scenarios::Workload& spec, const std::string& mode, bool steady) {
   const scenarios::Measured& m = *spec.measured;
   if (m.provenance == scenarios::Provenance::Assumed) return Evidence::Nothing;
   const bool turns = mode == "time-slicing";
   if (m.sensitivity && m.pressure && !turns) return Evidence::Pairs;
-  if (turns && m.turn_use && m.gpu_busy) return Evidence::Neighbour;
+  if (turns && steady && m.turn_use && m.gpu_busy) return Evidence::Neighbour;
   if (m.capacity_share && m.norm_p) return Evidence::Settings;
   const bool busy = m.capacity_share || m.sm_active || m.gpu_busy || m.gpu_util;
   return busy ? Evidence::Utilisation : Evidence::TimeAlone;
@@ -55,11 +56,14 @@ std::vector<models::ExpectedError> expected_errors(const World& world) {
   std::map<std::string, Together> companies;
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
     if (world.pools[p].strategy == scenarios::kExclusive) continue;
+    const bool steady = std::ranges::all_of(world.workloads, [&](const WorkloadModel& model) {
+      return !model.on_pool[p].schedulable || scenarios::runs_batches(model.spec.kind);
+    });
     for (const WorkloadModel& model : world.workloads) {
       if (!model.on_pool[p].schedulable) continue;
       const std::string mode = mode_of(world.pools[p].strategy);
       Together& company = companies[mode];
-      company.least = std::min(company.least, evidence_of(model.spec, mode));
+      company.least = std::min(company.least, evidence_of(model.spec, mode, steady));
       ++company.workloads;
     }
   }

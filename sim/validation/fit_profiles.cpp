@@ -13,6 +13,7 @@
 #include "slicewise/models/mig.hpp"
 #include "slicewise/portable_math.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
+#include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/calibration.hpp"
 
 #include "batch_line.hpp"
@@ -100,7 +101,6 @@ class CompanyFitter {
                         left_out(m)};
       out.points.push_back(std::move(point));
     }
-    summarize(out);
     out.next = next_of(size, first, out);
     return out;
   }
@@ -224,7 +224,7 @@ class CompanyFitter {
       out.figures.push_back({name, value, std::nullopt, basis});
       p.provenance[name] = basis;
     };
-    if (!p.capacity_share && activity.sm_active) {
+    if (!p.capacity_share && activity.sm_active.value_or(0) > 0) {
       bound("capacityShare", *activity.sm_active, "at most: SM_ACTIVE", p.capacity_share);
     }
     const bool fitted =
@@ -235,7 +235,7 @@ class CompanyFitter {
         bound("bandwidthShare", most, "at most: DRAM_ACTIVE", p.bandwidth_share);
       }
     }
-    if (p.duty || !activity.gpu_util) return;
+    if (p.duty || activity.gpu_util.value_or(0) <= 0) return;
     scenarios::Measured counted;
     counted.gpu_util = activity.gpu_util;
     counted.sm_active = activity.sm_active;
@@ -307,19 +307,6 @@ class CompanyFitter {
     return in_ms(models::predicted_time(fit.calibration, rest.point(measured)));
   }
 
-  static void summarize(FittedProfile& out) {
-    double left_out_sum = 0;
-    int left_out_count = 0;
-    for (const FittedPoint& point : out.points) {
-      out.mean_error_percent += percent_off(point.predicted_ms, point.measured_ms);
-      if (!point.left_out_ms) continue;
-      left_out_sum += percent_off(*point.left_out_ms, point.measured_ms);
-      ++left_out_count;
-    }
-    if (!out.points.empty()) out.mean_error_percent /= static_cast<double>(out.points.size());
-    if (left_out_count > 0) out.left_out_error_percent = left_out_sum / left_out_count;
-  }
-
   // Of what could be measured next, that of which least is known.
   std::optional<NextMeasurement> next_of(int size, const Measurement& like,
                                          const FittedProfile& fitted) const {
@@ -374,6 +361,20 @@ class CompanyFitter {
   Ignorance ignorance_;
   std::optional<BatchLine> line_;
 };
+
+// Rows beside others as well.
+void summarize(FittedProfile& out) {
+  double left_out_sum = 0;
+  int left_out_count = 0;
+  for (const FittedPoint& point : out.points) {
+    out.mean_error_percent += percent_off(point.predicted_ms, point.measured_ms);
+    if (!point.left_out_ms) continue;
+    left_out_sum += percent_off(*point.left_out_ms, point.measured_ms);
+    ++left_out_count;
+  }
+  if (!out.points.empty()) out.mean_error_percent /= static_cast<double>(out.points.size());
+  if (left_out_count > 0) out.left_out_error_percent = left_out_sum / left_out_count;
+}
 
 }  // namespace
 }  // namespace profile_fit
@@ -431,6 +432,7 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
   pairs.erase(in_turns, pairs.end());
   profile_fit::add_neighbours(pairs, out);
   profile_fit::add_turn_uses(turns, catalogue, out);
+  for (FittedProfile& profile : out.profiles) profile_fit::summarize(profile);
   out.steps = profile_fit::fit_steps(measurements, catalogue, out.notes);
   return out;
 }

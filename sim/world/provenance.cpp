@@ -150,7 +150,8 @@ const WorkloadModel* with_unknown_kernels(const WorkloadModel& model, const Worl
     std::vector<const WorkloadModel*> company;
     for (const WorkloadModel& other : world.workloads) {
       const bool alone = &other == &model && other.spec.count == 1;
-      if (!alone && other.on_pool[number].schedulable) company.push_back(&other);
+      if (alone || other.spec.count == 0) continue;
+      if (other.on_pool[number].schedulable) company.push_back(&other);
     }
     if (company.empty()) continue;
     company.push_back(&model);
@@ -163,6 +164,7 @@ const WorkloadModel* with_unknown_kernels(const WorkloadModel& model, const Worl
 
 void note_unknown_kernels(const WorkloadModel& model, World& world) {
   if (model.spec.kind != scenarios::WorkloadKind::Service || model.spec.llm) return;
+  if (model.spec.count == 0) return;
   const WorkloadModel* unknown = with_unknown_kernels(model, world);
   if (unknown == nullptr) return;
   const scenarios::Measured& m = *unknown->spec.measured;

@@ -90,7 +90,8 @@ Load load_of(const Traffic& traffic, double run, double most) {
 
 double events_of_request(const scenarios::Serving& serving) {
   const double host = (serving.cpu_before.ns > 0 ? 1 : 0) + (serving.cpu_after.ns > 0 ? 1 : 0);
-  return 2 + host + serving.bursts * (serving.cpu_between.ns > 0 ? 2 : 1);
+  const double copies = serving.copies ? 2 : 0;  // in turns of their own
+  return 2 + host + copies + serving.bursts * (serving.cpu_between.ns > 0 ? 2 : 1);
 }
 
 // Pods that can run at once where the workload's may: what its offers have at most.

@@ -238,10 +238,13 @@ TEST(ImportK8s, OtherServersOfLanguageModelsAreReadAsWell) {
            server("nim", "image: 'nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8'", 1),
            server("kserve", "image: own, args: ['--model_id=meta-llama/Meta-Llama-3-8B']", 1),
            server("half", "image: lmsysorg/sglang, args: [--model-path, a/Llama-3-8B]", 2),
-           server("unsaid", "image: lmsysorg/sglang", 1)},
+           server("unsaid", "image: lmsysorg/sglang", 1),
+           server("renamed", "image: own, command: [/opt/nim/start-server.sh]", 1),
+           server("alone",
+                  "image: lmsysorg/sglang, args: [--model-path, a/Llama-3-8B, --nnodes, '1']", 1)},
           options);
   const auto& workloads = result.scenario.workloads;
-  ASSERT_EQ(workloads.size(), 6U);
+  ASSERT_EQ(workloads.size(), 8U);
   for (std::size_t w = 0; w < 4; ++w) {
     ASSERT_TRUE(workloads[w].llm) << workloads[w].name.value;
     EXPECT_EQ(workloads[w].llm->model.value, "llama-3-8b-fp16/a10g");
@@ -254,6 +257,8 @@ TEST(ImportK8s, OtherServersOfLanguageModelsAreReadAsWell) {
   EXPECT_EQ(workloads[1].llm->quantization, "INT4");
   EXPECT_FALSE(workloads[4].llm) << "on one of its two";
   EXPECT_FALSE(workloads[5].llm);
+  EXPECT_FALSE(workloads[6].llm) << "the image says no model";
+  EXPECT_TRUE(workloads[7].llm);
   EXPECT_TRUE(std::ranges::any_of(result.said.log.remarks, [](const ImportRemark& remark) {
     return remark.what.find("SGLang: simulated with vLLM's way of batching") != std::string::npos;
   }));

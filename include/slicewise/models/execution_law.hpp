@@ -156,7 +156,7 @@ struct TurnTaker {
 // U_i, the `duties` of overlapped_slowdown where contexts leave turns before their ends: between
 // two turns of its own a context waits for one of each other, or for all that the other needs,
 //   U_i = d_i + sum_{j != i} min(d_i w_j/w_i, d_j max(1, U_i))
-// which is sum d_j where all turns are alike and the GPU is full. O(n^2) at most.
+// which is sum d_j where duties and turns are alike and the GPU is full. O(n^2) at most.
 double demand_in_turns(std::span<const TurnTaker> takers, std::size_t i);
 
 // The part of a GPU that a domain has: of its SMs and of its memory bandwidth, each in (0, 1].

@@ -275,7 +275,7 @@ class BlockRun {
         give_up(candidate, candidate.monthly_of(*nodes));
         continue;
       }
-      if (serves_otherwise(candidate, *nodes)) {
+      if (serves_otherwise(candidate, candidate.nodes.failed() + 1)) {
         candidate.done = true;
         candidate.stopped = {"not looked at: the same nodes stand with other batches"};
         continue;

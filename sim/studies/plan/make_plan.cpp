@@ -394,6 +394,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   const std::vector<std::string> regions = regions_named(options.regions, base, catalogue, found);
   auto space = plan_space(base, catalogue, options);
   if (!space) found.insert(found.end(), space.error().begin(), space.error().end());
+  if (space) check_serving(base, *space, found);
   if (has_errors(found)) return tl::unexpected(std::move(found));
   if (Diagnostics errors = errors_everywhere(worlds_alone(base, *space, catalogue));
       !errors.empty()) {

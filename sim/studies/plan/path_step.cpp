@@ -2,9 +2,11 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "../probe/probe.hpp"
 #include "plan_path.hpp"
 
 namespace slicewise::sim {
@@ -92,8 +94,11 @@ PathStep step_between(const scenarios::Scenario& base, std::vector<PoolChoice> f
       const auto profile = [](const PoolChoice& choice, std::size_t at) {
         return choice.mig_profiles.empty() ? std::string() : choice.mig_profiles[at];
       };
-      const auto serving = [](const PoolChoice& choice, std::size_t at) {
-        return choice.serving.empty() ? ServingChoice() : choice.serving[at];
+      const auto serving = [&](const PoolChoice& choice, std::size_t at) {
+        scenarios::Workload served = *workload;
+        if (!choice.serving.empty()) serve_as(choice.serving[at], served);
+        return std::tuple(served.serving.max_batch, served.serving.max_delay,
+                          served.serving.concurrency, gpus_asked_for(served));
       };
       const auto is_apart = [&](const PoolChoice& choice) {
         return std::ranges::find(choice.apart, name) != choice.apart.end();

@@ -38,6 +38,9 @@ std::vector<std::vector<ServingChoice>> serving_ways(const scenarios::Scenario& 
                                                      const models::InstanceType& type,
                                                      const PlanSpace& space);
 
+// Services to which none of the ways that were asked for can be applied.
+void check_serving(const scenarios::Scenario& base, const PlanSpace& space, Diagnostics& found);
+
 struct PoolChoices {
   std::vector<PoolChoice> choices;  // on-demand, nodes not set
   std::vector<RejectedChoice> refused;

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "pool_choices.hpp"
 
 namespace slicewise::sim {
@@ -119,6 +121,20 @@ int gpus_in(const std::vector<ServingChoice>& serving) {
 }
 
 }  // namespace
+
+void check_serving(const scenarios::Scenario& base, const PlanSpace& space, Diagnostics& found) {
+  for (const Workload& workload : base.workloads) {
+    const bool serves = workload.kind == scenarios::WorkloadKind::Service && !workload.llm;
+    if (workload.count == 0 || !serves || !batches_of(workload, space).empty()) continue;
+    found.push_back(make_diagnostic(
+        Code::SettingConflict, workload.name.where,
+        fmt::format(
+            "no batch that \"{}\" may have is within the requests that its pods may work on "
+            "at a time",
+            workload.name.value),
+        "--concurrency of the largest --max-batch or more, or --max-batch of 1 among them"));
+  }
+}
 
 std::vector<std::vector<ServingChoice>> serving_ways(const scenarios::Scenario& base,
                                                      const std::vector<std::string>& workloads,
