@@ -34,6 +34,12 @@ std::string Field::written_example() const {
   return example.empty() ? "" : std::string(name) + ": " + std::string(example);
 }
 
+namespace {
+
+constexpr std::string_view kOrSpread = ", {mean, distribution}, {p50, p95} or {p50, p99}";
+
+}  // namespace
+
 std::string type_text(const Field& field) {
   switch (field.type) {
     case T::Block:
@@ -103,8 +109,7 @@ std::string type_text(const Field& field) {
     case T::Environment:
       return "mapping of text to text, or list of {name, value}";
     case T::Random:
-      return type_text(*field.children().find("mean")) +
-             ", {mean, distribution}, {p50, p95} or {p50, p99}";
+      return type_text(*field.children().find("mean")).append(kOrSpread);
     case T::Patch:
       return "part of spec";
     case T::Sweep:

@@ -88,9 +88,14 @@ Load load_of(const Traffic& traffic, double run, double most) {
   return {rate * run, fmt::format("{:.4g}/s x {:.6g} s", rate, run)};
 }
 
-double events_of_request(const scenarios::Serving& serving) {
+double events_of_request(const WorkloadModel& workload, const World& world) {
+  const scenarios::Serving& serving = workload.spec.serving;
+  bool in_turns = false;
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    in_turns |= workload.on_pool[p].schedulable && world.pools[p].takes_turns();
+  }
   const double host = (serving.cpu_before.ns > 0 ? 1 : 0) + (serving.cpu_after.ns > 0 ? 1 : 0);
-  const double copies = serving.copies ? 2 : 0;  // in turns of their own
+  const double copies = serving.copies && in_turns ? 2 : 0;  // each gives a turn away
   return 2 + host + copies + serving.bursts * (serving.cpu_between.ns > 0 ? 2 : 1);
 }
 
@@ -144,7 +149,7 @@ class Estimate {
       double most = std::numeric_limits<double>::infinity();
       for (const PipelineModel::Stage& stage : pipeline.stages) {
         const WorkloadModel& workload = world_.workloads[index(stage.workload)];
-        events += 1 + events_of_request(workload.spec.serving);
+        events += 1 + events_of_request(workload, world_);
         most = std::min(most, most_requests(workload));
       }
       const Load load = load_of(pipeline.spec.traffic, run_, most);
@@ -257,7 +262,7 @@ class Estimate {
     const scenarios::Workload& spec = workload.spec;
     const double most = most_requests(workload);
     const Load load = load_of(*spec.traffic, run_, most);
-    add_event("requests of " + workload.name, load, events_of_request(spec.serving),
+    add_event("requests of " + workload.name, load, events_of_request(workload, world_),
               spec.traffic->where);
     if (const auto* closed = std::get_if<scenarios::ClosedLoop>(&spec.traffic->shape)) {
       size_.memory.push_back({fmt::format("clients of {}: {} x {:.0f} bytes", workload.name,

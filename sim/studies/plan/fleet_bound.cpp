@@ -108,7 +108,8 @@ void FleetModel::add_unshared(std::size_t t, std::vector<PoolFamily>& families) 
       next.monthly.resize(std::min(most, next.monthly.size()));
     }
     next.rows.push_back(row(t, gpus, [&](const Need& need) {
-      return need.room.least_nodes > *least ? kNowhere : need.room.tickets;
+      if (need.room.least_nodes > *least) return kNowhere;
+      return need.room.tickets;
     }));
     for (std::size_t k = 0; k < kPackings.size(); ++k) {
       const bool tells = std::ranges::any_of(needs_, [&](const auto& needs) {

@@ -242,6 +242,7 @@ Isolation isolation_of(Strategy strategy) {
 
 std::string layout_text(const std::vector<models::MigCount>& layout) {
   std::vector<std::string> parts;
+  parts.reserve(layout.size());
   for (const models::MigCount& count : layout) {
     parts.push_back(fmt::format("{}x{}", count.count, count.profile));
   }
