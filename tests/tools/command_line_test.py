@@ -322,7 +322,7 @@ class Sizes(unittest.TestCase):
             self.assertEqual((result.returncode, result.stdout), (3, ""))
             self.assertRegex(result.stderr, r"shared-inference\.yaml:\d+:\d+: error\[RUN_TOO_LARGE\]")
             self.assertIn("requests of classifier: 20/s x 1800 s x 5 events = 1.8e+05", result.stderr)
-            self.assertIn("lift the limit with --max-events 1", result.stderr)
+            self.assertIn("lift the limit with --max-events 2", result.stderr)
         result = run("run", *self.SHARED, "--max-memory", "1Ki")
         self.assertEqual(result.returncode, 3)
         self.assertIn("--max-memory 1Mi", result.stderr)
