@@ -16,7 +16,6 @@
 namespace slicewise::reports {
 namespace {
 
-constexpr std::string_view kAwsVirtualGpu = "awsVirtualGpu";
 constexpr std::string_view kNos = "nos";
 
 // One way of sharing: a part of "mig+mps, exclusive" between the separators.

@@ -85,8 +85,8 @@ TEST(RunSize, WhatIsBeyondALimitSaysHowItCameAboutAndWhatLiftsIt) {
   const Diagnostics found = beyond_limits(estimate_size(demo::world(s)), {});
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].code, Code::RunTooLarge);
-  EXPECT_THAT(found[0].message, HasSubstr("requests of api: 1000/s x 2.592e+07 s x 3 events"));
-  EXPECT_THAT(found[0].help, HasSubstr("--max-events 8553600002"));
+  EXPECT_THAT(found[0].message, HasSubstr("requests of api: 1000/s x 2.592e+07 s x 5 events"));
+  EXPECT_THAT(found[0].help, HasSubstr("--max-events 142560000026"));
   EXPECT_THAT(found[1].message, HasSubstr("(1000/s - 400/s answered)"));
   EXPECT_THAT(found[1].help, HasSubstr("--max-memory 26"));
   EXPECT_TRUE(beyond_limits(estimate_size(demo::world(s)), {1e12, gibibytes(10'000)}).empty());
