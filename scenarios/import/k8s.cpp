@@ -93,7 +93,7 @@ class ClusterImport {
       for (DraftWorkload& workload : draft_.workloads) workload.nodes.clear();
     }
     complete(draft_, options_);
-    choose_language_models();
+    choose_language_models(draft_, options_, report_);
     keep_selectors_that_match();
     keep_labels_that_are_refused();
     std::vector<RecordedWorkload> recorded;
@@ -437,30 +437,6 @@ class ClusterImport {
                           flow_text(*layout->document));
     }
     return text + "}" + (shared.empty() ? "" : "\n    " + shared);
-  }
-
-  void choose_language_models() {
-    for (DraftWorkload& workload : draft_.workloads) {
-      if (!workload.llm) continue;
-      const DraftPool* pool = pool_of(draft_, workload, options_);
-      const std::string type = pool == nullptr ? std::string() : pool->instance_type;
-      const ModelServer& server = workload.llm->server;
-      const std::string& served = server.arguments.model;
-      workload.llm->model = language_model(served, instance_called(type, options_.instances).gpu,
-                                           options_.llm_models);
-      if (!workload.llm->model.empty()) {
-        if (server.program == kVllm) continue;
-        report_.guessed(fmt::format("{}: simulated with vLLM's way of batching", server.program),
-                        [] { return SourceLocation{}; });
-        continue;
-      }
-      report_.remark(ImportRemark::Kind::Note,
-                     fmt::format("language models that the catalogue has not, {}: `slicewise "
-                                 "calibrate config.json` makes one of it",
-                                 served.substr(0, 80)),
-                     [] { return SourceLocation{}; });
-      workload.llm.reset();
-    }
   }
 
   void keep_selectors_that_match() {

@@ -1,6 +1,10 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
+#include "import_report.hpp"
+#include "node_pool_choice.hpp"
 #include "scenario_draft.hpp"
 
 namespace slicewise::scenarios {
@@ -37,8 +41,8 @@ bool has_words(const std::string& name, std::string_view words) {
          (end == name.size() || name[end] == '-');
 }
 
-}  // namespace
-
+// The catalogue's language model that is called as what is served, "meta-llama/Llama-2-7b-chat-hf",
+// as measured on the GPU, "a10g", or to be carried over to it; "" none.
 std::string language_model(const std::string& served, const std::string& gpu,
                            std::span<const std::string> models) {
   const std::string name = plain_name(served);
@@ -51,6 +55,33 @@ std::string language_model(const std::string& served, const std::string& gpu,
     if (found.empty()) found = model;
   }
   return found;
+}
+
+}  // namespace
+
+void choose_language_models(ScenarioDraft& draft, const ImportOptions& options,
+                            ImportReport& report) {
+  for (DraftWorkload& workload : draft.workloads) {
+    if (!workload.llm) continue;
+    const DraftPool* pool = pool_of(draft, workload, options);
+    const std::string type = pool == nullptr ? std::string() : pool->instance_type;
+    const ModelServer& server = workload.llm->server;
+    const std::string& served = server.arguments.model;
+    workload.llm->model =
+        language_model(served, instance_called(type, options.instances).gpu, options.llm_models);
+    if (!workload.llm->model.empty()) {
+      if (server.program == kVllm) continue;
+      report.guessed(fmt::format("{}: simulated with vLLM's way of batching", server.program),
+                     [] { return SourceLocation{}; });
+      continue;
+    }
+    report.remark(ImportRemark::Kind::Note,
+                  fmt::format("language models that the catalogue has not, {}: `slicewise "
+                              "calibrate config.json` makes one of it",
+                              served.substr(0, 80)),
+                  [] { return SourceLocation{}; });
+    workload.llm.reset();
+  }
 }
 
 }  // namespace slicewise::scenarios

@@ -15,6 +15,8 @@
 // not say is filled in, marked Assumed, with a TODO comment on its line.
 namespace slicewise::scenarios {
 
+class ImportReport;
+
 using DraftLabels = std::vector<std::pair<std::string, std::string>>;
 
 struct DraftPool {
@@ -105,10 +107,10 @@ std::string dns_name(const std::string& text, const std::string& other);
 const DraftPool* pool_of(const ScenarioDraft& draft, const DraftWorkload& workload,
                          const ImportOptions& options);
 
-// The catalogue's language model that is called as what is served, "meta-llama/Llama-2-7b-chat-hf",
-// as measured on the GPU, "a10g", or to be carried over to it; "" none.
-std::string language_model(const std::string& served, const std::string& gpu,
-                           std::span<const std::string> models);
+// Names the catalogue's model of each language model that is served, on the GPUs of its pool; what
+// the catalogue has not is no language model any more, and remarked.
+void choose_language_models(ScenarioDraft& draft, const ImportOptions& options,
+                            ImportReport& report);
 
 // Gives workloads of one name different ones, and every workload a pool that offers its resource.
 void complete(ScenarioDraft& draft, const ImportOptions& options);
