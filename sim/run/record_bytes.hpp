@@ -109,118 +109,48 @@ void visit_parts(Archive& archive, RatioHistogram& h) {
   h.visit(archive);
 }
 
-template <class Archive>
-void visit_parts(Archive& archive, DomainRecord& record) {
-  auto& [time, memory_peak, fullest] = record;
-  archive(time, memory_peak, fullest);
-}
-template <class Archive>
-void visit_parts(Archive& archive, StartUpRecord& record) {
-  auto& [pods, decision, launch, ready, gpu_allocatable, scheduling, image_pull, model_load,
-         total] = record;
-  archive(pods, decision, launch, ready, gpu_allocatable, scheduling, image_pull, model_load,
-          total);
-}
-template <class Archive>
-void visit_parts(Archive& archive, PendingReason& record) {
-  auto& [nodes, nodes_by_cause] = record;
-  archive(nodes, nodes_by_cause);
-}
-template <class Archive>
-void visit_parts(Archive& archive, RequestRecord& record) {
-  auto& [arrived, answered, in_objectives, refused, dropped, timed_out, retried, batches, batched,
-         in_system_ns, latency, queueing] = record;
-  archive(arrived, answered, in_objectives, refused, dropped, timed_out, retried, batches, batched,
-          in_system_ns, latency, queueing);
-}
-template <class Archive>
-void visit_parts(Archive& archive, TokenRecord& record) {
-  auto& [input, output, output_late, preemptions, prompts, found, cache_peak, cache_size,
-         first_token, per_token] = record;
-  archive(input, output, output_late, preemptions, prompts, found, cache_peak, cache_size,
-          first_token, per_token);
-}
-template <class Archive>
-void visit_parts(Archive& archive, ScalingRecord& record) {
-  auto& [replica_ns, most, ups, downs, start_up] = record;
-  archive(replica_ns, most, ups, downs, start_up);
-}
-template <class Archive>
-void visit_parts(Archive& archive, NotebookRecord& record) {
-  auto& [sessions, cells, culled, active_users, waiting, session_start, slowdown, gave_up] = record;
-  archive(sessions, cells, culled, active_users, waiting, session_start, slowdown, gave_up);
-}
-template <class Archive>
-void visit_parts(Archive& archive, PipelineRecord& record) {
-  auto& [requests] = record;
-  archive(requests);
-}
-template <class Archive>
-void visit_parts(Archive& archive, WorkloadRecord& record) {
-  auto& [jobs_done, jobs_failed, disrupted, gpu_disrupted, oom_kills, crash_looping,
-         pending_for_good, longest_pending, units_done, units_in_objective, completion, wait,
-         outcomes, requests, tokens, scaling, notebooks, gpu_busy, gpu_lost, pod_running,
-         backing_off, stretched_by_gpu, stretched_by_cpu, met_node_limit, no_node_for_it,
-         pods_by_gpu_set, all_reduce_ns, working, held, shared, observed] = record;
-  archive(jobs_done, jobs_failed, disrupted, gpu_disrupted, oom_kills, crash_looping,
-          pending_for_good, longest_pending, units_done, units_in_objective, completion, wait,
-          outcomes, requests, tokens, scaling, notebooks, gpu_busy, gpu_lost, pod_running,
-          backing_off, stretched_by_gpu, stretched_by_cpu, met_node_limit, no_node_for_it,
-          pods_by_gpu_set, all_reduce_ns, working, held, shared, observed);
-}
-template <class Archive>
-void visit_parts(Archive& archive, Replication& record) {
-  auto& [length, domains, nodes, pools, start_up, workloads, pipelines, pending_reasons,
-         pods_submitted, running_max, pending_max, pending_at_end, succeeded, failed, oom_kills,
-         restarts, faults, fault_victims, evicted, cut_off, interrupted, events, shared_domain] =
-      record;
-  archive(length, domains, nodes, pools, start_up, workloads, pipelines, pending_reasons,
-          pods_submitted, running_max, pending_max, pending_at_end, succeeded, failed, oom_kills,
-          restarts, faults, fault_victims, evicted, cut_off, interrupted, events, shared_domain);
-}
+// The members of a record, each once.
+#define SLICEWISE_MEMBERS(Record, ...)                 \
+  template <class Archive>                             \
+  void visit_parts(Archive& archive, Record& record) { \
+    auto& [__VA_ARGS__] = record;                      \
+    archive(__VA_ARGS__);                              \
+  }
 
-template <class Archive>
-void visit_parts(Archive& archive, ReplayClass& of) {
-  auto& [name, finished, wait, completion] = of;
-  archive(name, finished, wait, completion);
-}
-template <class Archive>
-void visit_parts(Archive& archive, ReplayGroup& of) {
-  auto& [name, finished, lost, wait_ns, completion_ns, slowdown] = of;
-  archive(name, finished, lost, wait_ns, completion_ns, slowdown);
-}
-template <class Archive>
-void visit_parts(Archive& archive, SlowedUser& of) {
-  auto& [name, jobs, mean_slowdown] = of;
-  archive(name, jobs, mean_slowdown);
-}
-template <class Archive>
-void visit_parts(Archive& archive, SharingFigures& of) {
-  auto& [known, slowdown, bounded, users, user_count, oom_killed, failed, refusals, asked_for_more,
-         first_asked_for_more, gpu_busy, sm_active, switching] = of;
-  archive(known, slowdown, bounded, users, user_count, oom_killed, failed, refusals, asked_for_more,
-          first_asked_for_more, gpu_busy, sm_active, switching);
-}
-template <class Archive>
-void visit_parts(Archive& archive, ReplaySeries& of) {
-  auto& [step, waiting, running, gpus] = of;
-  archive(step, waiting, running, gpus);
-}
-template <class Archive>
-void visit_parts(Archive& archive, ReplayResult& of) {
-  auto& [jobs, finished, without_run, never_fit, first_never_fit, started_at_once, preemptions,
-         wait, completion, classes, groups, sharing, series, first_arrival, last_end, total_gpus,
-         peak_gpus, gpu_hours, lost_gpu_hours, most_waiting, events, perfect_estimates, interrupted,
-         job_times] = of;
-  archive(jobs, finished, without_run, never_fit, first_never_fit, started_at_once, preemptions,
-          wait, completion, classes, groups, sharing, series, first_arrival, last_end, total_gpus,
-          peak_gpus, gpu_hours, lost_gpu_hours, most_waiting, events, perfect_estimates,
-          interrupted, job_times);
-}
-template <class Archive>
-void visit_parts(Archive& archive, InflationResult& of) {
-  auto& [curve, allocated_percent, arrived, failed] = of;
-  archive(curve, allocated_percent, arrived, failed);
-}
+SLICEWISE_MEMBERS(DomainRecord, time, memory_peak, fullest)
+SLICEWISE_MEMBERS(StartUpRecord, pods, decision, launch, ready, gpu_allocatable, scheduling,
+                  image_pull, model_load, total)
+SLICEWISE_MEMBERS(PendingReason, nodes, nodes_by_cause)
+SLICEWISE_MEMBERS(RequestRecord, arrived, answered, in_objectives, refused, dropped, timed_out,
+                  retried, batches, batched, in_system_ns, latency, queueing)
+SLICEWISE_MEMBERS(TokenRecord, input, output, output_late, preemptions, prompts, found, cache_peak,
+                  cache_size, first_token, per_token)
+SLICEWISE_MEMBERS(ScalingRecord, replica_ns, most, ups, downs, start_up)
+SLICEWISE_MEMBERS(NotebookRecord, sessions, cells, culled, active_users, waiting, session_start,
+                  slowdown, gave_up)
+SLICEWISE_MEMBERS(PipelineRecord, requests)
+SLICEWISE_MEMBERS(WorkloadRecord, jobs_done, jobs_failed, disrupted, gpu_disrupted, oom_kills,
+                  crash_looping, pending_for_good, longest_pending, units_done, units_in_objective,
+                  completion, wait, outcomes, requests, tokens, scaling, notebooks, gpu_busy,
+                  gpu_lost, pod_running, backing_off, stretched_by_gpu, stretched_by_cpu,
+                  met_node_limit, no_node_for_it, pods_by_gpu_set, all_reduce_ns, working, held,
+                  shared, observed)
+SLICEWISE_MEMBERS(Replication, length, domains, nodes, pools, start_up, workloads, pipelines,
+                  pending_reasons, pods_submitted, running_max, pending_max, pending_at_end,
+                  succeeded, failed, oom_kills, restarts, faults, fault_victims, evicted, cut_off,
+                  interrupted, events, shared_domain)
+SLICEWISE_MEMBERS(ReplayClass, name, finished, wait, completion)
+SLICEWISE_MEMBERS(ReplayGroup, name, finished, lost, wait_ns, completion_ns, slowdown)
+SLICEWISE_MEMBERS(SlowedUser, name, jobs, mean_slowdown)
+SLICEWISE_MEMBERS(SharingFigures, known, slowdown, bounded, users, user_count, oom_killed, failed,
+                  refusals, asked_for_more, first_asked_for_more, gpu_busy, sm_active, switching)
+SLICEWISE_MEMBERS(ReplaySeries, step, waiting, running, gpus)
+SLICEWISE_MEMBERS(ReplayResult, jobs, finished, without_run, never_fit, first_never_fit,
+                  started_at_once, preemptions, wait, completion, classes, groups, sharing, series,
+                  first_arrival, last_end, total_gpus, peak_gpus, gpu_hours, lost_gpu_hours,
+                  most_waiting, events, perfect_estimates, interrupted, job_times)
+SLICEWISE_MEMBERS(InflationResult, curve, allocated_percent, arrived, failed)
+
+#undef SLICEWISE_MEMBERS
 
 }  // namespace slicewise::sim
