@@ -337,7 +337,9 @@ const Record& record_of<SharingFigures>() {
        field<&worst_user>("worstUser", "the first of users"),
        field<&F::users>("users", "those slowed down most, worst first, twenty at most").optional(),
        field<&F::user_count>("userCount", "all with jobs on a GPU").positive(),
-       field<&F::oom_killed>("oomKilled", "times that a job found no GPU memory left").positive(),
+       same_figure<&F::oom_killed>(record_of<PodCounts>(), "oomKilled")
+           .saying("times that a job found no GPU memory left")
+           .positive(),
        field<&F::failed>("failed", "jobs that found none once more than they are tried again")
            .positive(),
        field<&F::refusals>("fitNoShare", "jobs that never ran").optional(),

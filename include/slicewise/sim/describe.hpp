@@ -430,6 +430,21 @@ Field field(std::string_view key, std::string_view meaning = {}) {
   return f;
 }
 
+// A figure that `record` declares as `key`, kept by this member of another one, where it may be
+// `called` otherwise: it means the same, has the same unit, and is the same to `diff`.
+// REQUIRES: record.find(key).
+template <auto First, auto... Rest>
+Field same_figure(const Record& record, std::string_view key, std::string_view called = {}) {
+  const Field& declared = *record.find(key);
+  Field f = field<First, Rest...>(called.empty() ? key : called, declared.meaning);
+  f.unit = declared.unit;
+  f.diffs = declared.diffs;
+  for (DiffFigure& diff : f.diffs) {
+    if (diff.name.empty()) diff.name = key;
+  }
+  return f;
+}
+
 // An object of its own whose fields are of the record around it.
 Field group(std::string_view key, const Record& (*record)(), std::string_view meaning = {});
 

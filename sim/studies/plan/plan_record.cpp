@@ -3,8 +3,6 @@
 namespace slicewise::sim {
 namespace {
 
-using Role = DiffFigure::Role;
-
 std::string_view unit_of_planned(const PlannedObjective& o) { return unit_word(o.limit); }
 
 bool has_curve(const Plan& plan) { return !plan.replicas.empty(); }
@@ -159,38 +157,23 @@ const Record& record_of<PlannedObjective>() {
 template <>
 const Record& record_of<OptionFigures>() {
   using F = OptionFigures;
+  static const Record& pods = record_of<PodCounts>();
   static const Record declared{
       "what the simulation found",
       {field<&F::replications>("replications", "runs"),
-       field<&F::monthly>("monthlyUsd", "nodes x price x 730 h")
+       same_figure<&F::monthly>(cost_record(), "monthlyUsd")
+           .saying("nodes x price x 730 h")
            .csv(6, "monthlyUsd")
-           .column("$/MONTH")
-           .diff({.role = Role::Cost,
-                  .rank = 1,
-                  .title = "$/month",
-                  .condition = "cost",
-                  .is_main = true}),
-       field<&F::total>("totalUsd", "of the run, mean per replication")
-           .diff({.role = Role::Cost,
-                  .rank = 3,
-                  .title = "bill of the run",
-                  .condition = "cost.total"}),
-       field<&F::per_1k_in_slo>("per1kRequestsInSloUsd", "total / thousands of requests in SLO")
+           .column("$/MONTH"),
+       same_figure<&F::total>(cost_record(), "totalUsd").saying("of the run, mean per replication"),
+       same_figure<&F::per_1k_in_slo>(cost_record(), "per1kRequestsInSloUsd")
+           .saying("total / thousands of requests in SLO")
            .csv(7, "per1kRequestsInSloUsd")
-           .column("$/1K IN SLO", 1)
-           .diff({.role = Role::Cost,
-                  .rank = 4,
-                  .title = "$/1k requests in SLO",
-                  .condition = "cost.per1k",
-                  .is_main = true}),
-       field<&F::per_job>("perJobUsd", "total / jobs that were finished")
+           .column("$/1K IN SLO", 1),
+       same_figure<&F::per_job>(cost_record(), "perJobUsd")
+           .saying("total / jobs that were finished")
            .csv(8, "perJobUsd")
-           .column("$/JOB", 1)
-           .diff({.role = Role::Cost,
-                  .rank = 5,
-                  .title = "$/job",
-                  .condition = "cost.perJob",
-                  .is_main = true}),
+           .column("$/JOB", 1),
        field<&F::objectives>("objectives", "of all workloads and pipelines"),
        field<&F::worst_ratio>("worstRatio", "the largest of their ratios; 0 without objectives")
            .csv(9, "worstRatio")
@@ -200,24 +183,10 @@ const Record& record_of<OptionFigures>() {
            .of(Unit::Ratio)
            .csv(10, "gpuBusyRatio")
            .column("BUSY", 2),
-       field<&F::failed>("failedPods", "mean per replication")
-           .diff({.role = Role::Pods,
-                  .rank = 13,
-                  .title = "pods failed",
-                  .name = "failed",
-                  .condition = "pods.failed"}),
-       field<&F::oom_kills>("oomKills", "mean per replication")
-           .diff({.role = Role::Pods,
-                  .rank = 12,
-                  .title = "OOM kills",
-                  .name = "oomKilled",
-                  .condition = "pods.oom"}),
-       field<&F::running_max>("runningMax", "pods"),
-       field<&F::pending_max>("pendingMax", "pods")
-           .diff({.role = Role::Pods,
-                  .rank = 11,
-                  .title = "pods Pending",
-                  .condition = "pods.pending"}),
+       same_figure<&F::failed>(pods, "failed", "failedPods"),
+       same_figure<&F::oom_kills>(pods, "oomKilled", "oomKills"),
+       same_figure<&F::running_max>(pods, "runningMax"),
+       same_figure<&F::pending_max>(pods, "pendingMax"),
        field<&F::bound_by>("boundBy", "what limits its workloads, and which")
            .optional()
            .csv(19, "boundBy"),
