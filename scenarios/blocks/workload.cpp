@@ -73,7 +73,7 @@ constexpr Field kMeasuredFields[] = {
         .of(kRandomTime),
     field<&Measured::extra_per_item>("extraPerItem", "4ms",
                                      "GPU time of one more request in a batch (Service).")
-        .otherwise("requestGpuTime, which is nothing gained by a batch"),
+        .otherwise("what the law of smActive gives: requestGpuTime at 100 %, less below"),
     field<&Measured::kernel_time>(
         "kernelTime", "85us",
         "Mean length of its kernels (nsys stats, cuda_gpu_kern_sum). Under MPS kernels take turns "
