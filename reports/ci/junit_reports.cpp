@@ -110,7 +110,7 @@ std::vector<std::pair<std::string, std::string>> run_properties(const sim::Stamp
           {"interrupted", interrupted ? "true" : "false"}};
 }
 
-std::string option_title(const sim::PlanOption& option) {
+std::string plan_option_title(const sim::PlanOption& option) {
   std::string text;
   for (const sim::PoolChoice& pool : option.pools) {
     text += (text.empty() ? "" : " + ") + sim::describe(pool);
@@ -132,7 +132,7 @@ JunitSuite search_suite(const sim::Plan& plan) {
           fmt::format("{}: {}\n", sim::describe(rejected.choice), rejected.reason.text());
     }
   } else {
-    found.detail = option_title(plan.options.front());
+    found.detail = plan_option_title(plan.options.front());
   }
   return {"plan", run_properties(plan.stamp, plan.interrupted), {found}};
 }
@@ -174,7 +174,7 @@ std::string plan_junit(const sim::Plan& plan) {
   std::vector<JunitSuite> suites = {search_suite(plan)};
   for (std::size_t n = 0; n < plan.options.size(); ++n) {
     const sim::PlanOption& option = plan.options[n];
-    const std::string name = fmt::format("{}. {}", n + 1, option_title(option));
+    const std::string name = fmt::format("{}. {}", n + 1, plan_option_title(option));
     JunitSuite suite{name, {}, {}};
     for (const sim::PlannedObjective& objective : option.figures.objectives) {
       suite.cases.push_back(

@@ -18,7 +18,7 @@ namespace slicewise::reports {
 namespace {
 
 using nlohmann::json;
-using scenarios::CostSplit;
+using Split = scenarios::CostSplit;
 
 tl::unexpected<Diagnostics> result_problem(const std::string& file, Code code, std::string message,
                                            std::string help) {
@@ -47,7 +47,7 @@ StoredResult stored_result(const json& document, StoredFields& fields) {
     fields.add_odd("fidelity");
   }
   if (read.stamp.replications == 0) fields.add_odd("replications");
-  constexpr std::array kSplits = {CostSplit::Dominant, CostSplit::GpuTime, CostSplit::Requests};
+  constexpr std::array kSplits = {Split::Dominant, Split::GpuTime, Split::Requests};
   if (!read.cost_split.empty() &&
       std::ranges::find(kSplits, read.cost_split, scenarios::split_name) == kSplits.end()) {
     fields.add_odd("split");

@@ -20,8 +20,6 @@ using scenarios::ClaimSharing;
 using scenarios::ResourceClaim;
 using scenarios::Workload;
 
-constexpr std::string_view kDriver = "gpu.nvidia.com";
-
 // One that comes with the driver: by its selector, else by what the claim's say of MIG.
 std::string class_of(const ResourceClaim& claim) {
   for (const Located<std::string>& selector : claim.selectors) {
@@ -73,7 +71,7 @@ json claim_object(const ResourceClaim& claim, const std::string& space) {
     const bool is_mig = device_class != "gpu.nvidia.com";
     spec["devices"]["config"] = json::array(
         {{{"opaque",
-           {{"driver", kDriver}, {"parameters", parameters_of(*claim.sharing, is_mig)}}}}});
+           {{"driver", kDraDriver}, {"parameters", parameters_of(*claim.sharing, is_mig)}}}}});
   }
   if (claim.is_template) spec = {{"spec", std::move(spec)}};
   return {{"apiVersion", "resource.k8s.io/v1"},

@@ -1,12 +1,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 
 // Objects of resource.k8s.io/v1 for the claims that a scenario has.
 namespace slicewise::reports {
+
+// The name of NVIDIA's DRA driver, and of the class of its whole GPUs.
+inline constexpr std::string_view kDraDriver = "gpu.nvidia.com";
 
 // Whether pods of the scenario claim devices of the DRA driver.
 bool claims_devices(const scenarios::Scenario& scenario);

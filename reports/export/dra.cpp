@@ -19,7 +19,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kDriver = "gpu.nvidia.com";
 constexpr std::string_view kResourceApi = "resource.k8s.io/v1";
 
 json parameters_of(const ClaimedDevice& device) {
@@ -64,19 +63,19 @@ std::string device_class_of(const ClaimedDevice& device) {
 // product has blanks where the label of GPU Feature Discovery has hyphens.
 json selector_of(const ClaimedDevice& device) {
   std::string expression = device.mig == nullptr
-                               ? fmt::format("device.attributes['{}'].type == 'gpu'", kDriver)
+                               ? fmt::format("device.attributes['{}'].type == 'gpu'", kDraDriver)
                                : fmt::format(
                                      "device.attributes['{0}'].type == 'mig' && "
                                      "device.attributes['{0}'].profile == '{1}'",
-                                     kDriver, device.mig->profile);
+                                     kDraDriver, device.mig->profile);
   std::string product = device.target->gpu->kubernetes_product;
   std::ranges::replace(product, '-', '.');
   if (!product.empty()) {
     expression +=
-        fmt::format(" && device.attributes['{}'].productName.matches('^{}$')", kDriver, product);
+        fmt::format(" && device.attributes['{}'].productName.matches('^{}$')", kDraDriver, product);
   }
-  return {
-      {"cel", {{"expression", fmt::format("device.driver == '{}' && {}", kDriver, expression)}}}};
+  return {{"cel",
+           {{"expression", fmt::format("device.driver == '{}' && {}", kDraDriver, expression)}}}};
 }
 
 json device_class(const ClaimedDevice& device) {
@@ -86,8 +85,8 @@ json device_class(const ClaimedDevice& device) {
           {"spec",
            {{"selectors", json::array({selector_of(device)})},
             {"config",
-             json::array(
-                 {{{"opaque", {{"driver", kDriver}, {"parameters", parameters_of(device)}}}}})}}}};
+             json::array({{{"opaque",
+                            {{"driver", kDraDriver}, {"parameters", parameters_of(device)}}}}})}}}};
 }
 
 json claim_spec(const ClaimedDevice& device) {

@@ -127,17 +127,17 @@ std::vector<TurnRow> turns_of(const Recording& recording) {
 }
 
 std::string_view outcome_word(sim::RecordedRequest::Outcome outcome) {
-  using Outcome = sim::RecordedRequest::Outcome;
+  using Request = sim::RecordedRequest;
   switch (outcome) {
-    case Outcome::InTime:
+    case Request::Outcome::InTime:
       return "in time";
-    case Outcome::Late:
+    case Request::Outcome::Late:
       return "late";
-    case Outcome::Refused:
+    case Request::Outcome::Refused:
       return "refused";
-    case Outcome::Dropped:
+    case Request::Outcome::Dropped:
       return "dropped";
-    case Outcome::TimedOut:
+    case Request::Outcome::TimedOut:
       return "timed out";
   }
   return "";

@@ -9,15 +9,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../text/text_table.hpp"
 #include "plan_words.hpp"
 #include "result_figures.hpp"
 
 namespace slicewise::reports {
 namespace {
-
-std::string counted(int number, const char* what) {
-  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
-}
 
 // "5 pods (asr, tts), within 52 s"; who they are, unless that is half the fleet.
 std::string restarts_text(const sim::PathStep& step) {

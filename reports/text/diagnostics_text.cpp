@@ -10,6 +10,8 @@
 #include "slicewise/printable.hpp"
 #include "slicewise/sim/describe.hpp"
 
+#include "text_table.hpp"
+
 namespace slicewise::reports {
 namespace {
 
@@ -216,10 +218,6 @@ std::string more_places(const std::vector<const Diagnostic*>& group) {
     text += fmt::format("{} {}", i == 1 ? "" : ",", group[i]->where.line);
   }
   return text + (more > kMost ? ", ..." : "");
-}
-
-std::string counted(int count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 // "3 errors, 1 warning in voice-t4.yaml"; "97 errors of 9 causes in 2 files".

@@ -69,14 +69,14 @@ constexpr Field kMpsConfigFields[] = {
 };
 constexpr FieldList kMpsConfig = block<ClaimSharing>(kMpsConfigFields);
 
-constexpr Field kSharingFields[] = {
+constexpr Field kClaimSharingFields[] = {
     field<&ClaimSharing::strategy>("strategy", "TimeSlicing", "How pods of the claim share.")
         .needed()
         .one_of(kStrategies),
     inner("timeSlicingConfig", "{interval: Long}", "Settings of TimeSlicing.").of(kTimeSlicing),
     inner("mpsConfig", "{defaultActiveThreadPercentage: 25}", "Settings of MPS.").of(kMpsConfig),
 };
-constexpr FieldList kSharing = block<ClaimSharing, &check_sharing>(kSharingFields);
+constexpr FieldList kClaimSharing = block<ClaimSharing, &check_sharing>(kClaimSharingFields);
 
 constexpr Field kClaimFields[] = {
     field<&ResourceClaim::name>("name", "asr-gpu", "What podTemplate.resourceClaim calls it.")
@@ -97,7 +97,7 @@ constexpr Field kClaimFields[] = {
     field<&ResourceClaim::sharing>("sharing",
                                    "{strategy: TimeSlicing, timeSlicingConfig: {interval: Long}}",
                                    "GpuConfig.sharing of the driver, pasted as it is.")
-        .of(kSharing)
+        .of(kClaimSharing)
         .otherwise("turns of the default length"),
 };
 

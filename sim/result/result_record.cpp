@@ -21,7 +21,7 @@ std::string_view severity_of_policy(const PolicyResult& p) { return p.deny ? "De
 
 bool has_length(const VariantResult& v) { return v.makespan.count > 0; }
 
-bool has_prices(const Stamp& s) { return !s.price_date.empty(); }
+bool has_price_date(const Stamp& s) { return !s.price_date.empty(); }
 
 // For policies.
 
@@ -111,9 +111,9 @@ const Record& record_of<Stamp>() {
        field<&S::price_date>("priceDate", "date of the newest price in force, YYYY-MM-DD")
            .optional(),
        field<&S::price_file>("priceFile", "--prices file laid over the catalogue's prices")
-           .when<&has_prices>(),
+           .when<&has_price_date>(),
        field<&S::price_file_sha256>("priceFileSha256", "SHA-256 of that file, in hexadecimal")
-           .when<&has_prices>(),
+           .when<&has_price_date>(),
        field<&S::catalogue_files>("catalogueFiles", "--catalogue files, in order").optional(),
        field<&S::catalogue_sha256>("catalogueSha256", "SHA-256 of each of them, in hexadecimal")
            .optional(),

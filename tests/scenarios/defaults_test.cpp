@@ -150,7 +150,7 @@ void prove(const std::string& text, std::set<const Field*>& unproven) {
   }
 }
 
-TEST(Defaults, EachDocumentedDefaultIsTheOneInForce) {
+TEST(ThoroughDefaults, EachDocumentedDefaultIsTheOneInForce) {
   std::set<const Field*> unproven;
   collect(spec_field().children(), unproven);
   EXPECT_GT(unproven.size(), 60U);

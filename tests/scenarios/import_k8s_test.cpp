@@ -10,10 +10,6 @@
 namespace slicewise::scenarios {
 namespace {
 
-Written k8s(const std::vector<std::string>& texts, const ImportOptions& options = {}) {
-  return written(ImportKind::K8s, texts, options);
-}
-
 constexpr std::string_view kDeployment = R"(
 apiVersion: apps/v1
 kind: Deployment

@@ -68,4 +68,8 @@ inline Written written(ImportKind kind, const std::vector<std::string>& texts,
   return result;
 }
 
+inline Written k8s(const std::vector<std::string>& texts, const ImportOptions& options = {}) {
+  return written(ImportKind::K8s, texts, options);
+}
+
 }  // namespace slicewise::scenarios

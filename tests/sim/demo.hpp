@@ -87,6 +87,14 @@ inline World world(const scenarios::Scenario& s) {
   return std::move(*built);
 }
 
+// The first error that keeps a scenario from being a world; "": there is none.
+inline std::string refusal(const scenarios::Scenario& s) {
+  const auto built = build_world(s, catalogue());
+  if (built) return "";
+  const auto error = std::ranges::find(built.error(), Severity::Error, &Diagnostic::severity);
+  return error == built.error().end() ? "" : error->message;
+}
+
 inline bool has(const Diagnostics& diagnostics, Code code) {
   return std::ranges::any_of(diagnostics, [&](const Diagnostic& d) { return d.code == code; });
 }

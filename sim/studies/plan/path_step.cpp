@@ -33,7 +33,7 @@ int pods_of_choice(const PoolChoice& pool, std::size_t place, const Workload& wo
 int all_nodes(const PoolChoice& pool) { return pool.nodes + pool.unshared; }
 
 // Its nodes may stay, with another configuration perhaps.
-bool same_nodes(const PoolChoice& a, const PoolChoice& b) {
+bool nodes_may_stay(const PoolChoice& a, const PoolChoice& b) {
   return a.instance_type == b.instance_type && a.purchase == b.purchase;
 }
 
@@ -57,7 +57,7 @@ std::vector<std::optional<std::size_t>> successors(const std::vector<PoolChoice>
       if (of[t]) continue;
       int most = -1;
       for (std::size_t f = 0; f < from.size(); ++f) {
-        if (taken[f] != 0 || !same_nodes(from[f], to[t])) continue;
+        if (taken[f] != 0 || !nodes_may_stay(from[f], to[t])) continue;
         if (alike && !same_sharing(from[f], to[t])) continue;
         if (in_common(from[f], to[t]) <= most) continue;
         most = in_common(from[f], to[t]);

@@ -114,7 +114,7 @@ std::vector<std::vector<ServingChoice>> alike(const std::vector<Ways>& of) {
   return all;
 }
 
-int gpus_in(const std::vector<ServingChoice>& serving) {
+int gpus_of_all(const std::vector<ServingChoice>& serving) {
   int gpus = 0;
   for (const ServingChoice& choice : serving) gpus += choice.gpus.value_or(0);
   return gpus;
@@ -156,7 +156,7 @@ std::vector<std::vector<ServingChoice>> serving_ways(const scenarios::Scenario& 
   for (std::vector<ServingChoice>& serving : all) {
     if (std::ranges::all_of(serving, chooses_nothing)) serving.clear();
   }
-  std::ranges::stable_sort(all, {}, gpus_in);
+  std::ranges::stable_sort(all, {}, gpus_of_all);
   return all;
 }
 

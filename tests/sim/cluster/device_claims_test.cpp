@@ -59,13 +59,6 @@ Scenario claimed(scenarios::NodePool pool, std::vector<ResourceClaim> claims,
   return s;
 }
 
-std::string refusal(const Scenario& s) {
-  const auto world = build_world(s, demo::catalogue());
-  if (world) return "";
-  const auto error = std::ranges::find(world.error(), Severity::Error, &Diagnostic::severity);
-  return error == world.error().end() ? "" : error->message;
-}
-
 // As of the AWS demo without sharing: the fifth waits for the first.
 TEST(DeviceClaims, ATemplateGivesEachPodAGpu) {
   const VariantResult r = demo::result(claimed(dra_pool("p3.8xlarge"), {of_each_pod("gpu")},
@@ -212,7 +205,7 @@ TEST(DeviceClaims, MigDevicesAreSelectedByTheirProfile) {
   EXPECT_EQ(r.pods.running_max, 56);
   Scenario other = s;
   other.claims[0].selectors[0].value = "device.attributes['gpu.nvidia.com'].profile == '3g.20gb'";
-  EXPECT_THAT(refusal(other), HasSubstr("no node pool has a device for the claim \"slice\""));
+  EXPECT_THAT(demo::refusal(other), HasSubstr("no node pool has a device for the claim \"slice\""));
 }
 
 // Two pools, and the claim selects the product of one.
@@ -222,7 +215,7 @@ TEST(DeviceClaims, DevicesAreSelectedByProductAndMemory) {
       {"device.attributes['gpu.nvidia.com'].productName == 'Tesla T4'", {}},
       {"device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('10Gi')) >= 0", {}}};
   Scenario s = claimed(dra_pool("p3.8xlarge"), {own}, {claiming(demo::training(2), "t4", "gpu")});
-  EXPECT_THAT(refusal(s), HasSubstr("no node pool has a device"));
+  EXPECT_THAT(demo::refusal(s), HasSubstr("no node pool has a device"));
   s.node_pools.push_back(dra_pool("g4dn.xlarge"));
   s.node_pools.back().name.value = "t4";
   const VariantResult r = demo::result(s);
@@ -250,7 +243,8 @@ TEST(DeviceClaims, OfOnePoolAllClaimsShareInOneWay) {
   const Scenario s =
       claimed(dra_pool("p3.8xlarge"), {turns, mps},
               {claiming(demo::training(2), "a", "turns"), claiming(demo::training(2), "b", "mps")});
-  EXPECT_THAT(refusal(s), HasSubstr("share the devices of node pool \"v100\" in different ways"));
+  EXPECT_THAT(demo::refusal(s),
+              HasSubstr("share the devices of node pool \"v100\" in different ways"));
 }
 
 // Only pods of one claim meet.

@@ -60,13 +60,6 @@ Workload busy(int count = 1) {
   return workload;
 }
 
-std::string refusal(const Scenario& s) {
-  const auto world = build_world(s, demo::catalogue());
-  if (world) return "";
-  const auto error = std::ranges::find(world.error(), Severity::Error, &Diagnostic::severity);
-  return error == world.error().end() ? "" : error->message;
-}
-
 // Pods on each GPU when most were there, the fewest first.
 std::vector<std::size_t> pods_by_gpu(const VariantResult& r) {
   std::vector<std::size_t> pods;
@@ -125,7 +118,7 @@ TEST(Hami, ScalesWhatItGivesAway) {
   s.node_pools[0].hami->core_scaling = 2;
   EXPECT_EQ(demo::result(s).pods.running_max, 8);
   s.node_pools[0].hami->memory_scaling = 0.1;  // 1638 MiB
-  EXPECT_THAT(refusal(s), HasSubstr("no node pool offers nvidia.com/gpu, gpumem 2000"));
+  EXPECT_THAT(demo::refusal(s), HasSubstr("no node pool offers nvidia.com/gpu, gpumem 2000"));
 }
 
 // 1400 MiB beside its CUDA context pass a limit of 1400; the neighbour on the GPU does not notice.
@@ -201,26 +194,27 @@ TEST(Hami, CoresDivideTheTimeOfAGpuThatBothWant) {
 TEST(Hami, RefusesPartsOfSeveralGpusAndPoolsThatGetNoPods) {
   Scenario s = demo::scenario(hami_pool(), {asking(demo::training(1), "a", 2'000, 0)});
   s.workloads[0].pod.extended[0].count = 2;
-  EXPECT_THAT(refusal(s), HasSubstr("asks for parts of 2 GPUs"));
+  EXPECT_THAT(demo::refusal(s), HasSubstr("asks for parts of 2 GPUs"));
   s.workloads = {demo::training(1)};
   s.workloads[0].pod.extended[0].count = 2;
-  EXPECT_EQ(refusal(s), "");
+  EXPECT_EQ(demo::refusal(s), "");
   s.node_pools.push_back(demo::pool(0));
   s.node_pools.back().name.value = "plain";
-  EXPECT_THAT(refusal(s), HasSubstr("no pod comes to node pool \"plain\""));
+  EXPECT_THAT(demo::refusal(s), HasSubstr("no pod comes to node pool \"plain\""));
 }
 
 TEST(Hami, DropsNothingThatPodsSay) {
   const Scenario s = demo::scenario(hami_pool(), {asking(demo::training(1), "a", 2'000, 0)});
   Scenario other = s;
   other.workloads[0].pod.extended.push_back({{"nvidia.com/priority", {}}, 1, {}});
-  EXPECT_THAT(refusal(other), HasSubstr("asks for nvidia.com/priority beside parts of GPUs"));
+  EXPECT_THAT(demo::refusal(other), HasSubstr("asks for nvidia.com/priority beside parts of GPUs"));
   other = s;
   other.workloads[0].pod.annotations["nvidia.com/use-gputype"] = "V100";
-  EXPECT_THAT(refusal(other), HasSubstr("the annotation nvidia.com/use-gputype is HAMi's"));
+  EXPECT_THAT(demo::refusal(other), HasSubstr("the annotation nvidia.com/use-gputype is HAMi's"));
   other = s;
   other.node_pools[0].hami.reset();
-  EXPECT_THAT(refusal(other), HasSubstr("nvidia.com/gpumem is HAMi's, and no node pool has HAMi"));
+  EXPECT_THAT(demo::refusal(other),
+              HasSubstr("nvidia.com/gpumem is HAMi's, and no node pool has HAMi"));
 }
 
 // A pod that is on its GPU alone takes turns with nobody.
@@ -265,14 +259,14 @@ TEST(Kai, HoldsNobodyToHisPart) {
 
 TEST(Kai, RefusesWhatItsAdmissionRefuses) {
   Scenario s = demo::scenario(kai_pool(), {of_kai(demo::training(1), "a", "1.5")});
-  EXPECT_THAT(refusal(s), HasSubstr("must be a positive number smaller than 1.0"));
+  EXPECT_THAT(demo::refusal(s), HasSubstr("must be a positive number smaller than 1.0"));
   s.workloads = {of_kai(demo::training(1), "a", "0.5")};
   s.workloads[0].pod.annotations["gpu-memory"] = "2000";
-  EXPECT_THAT(refusal(s), HasSubstr("cannot request both GPU and GPU memory"));
+  EXPECT_THAT(demo::refusal(s), HasSubstr("cannot request both GPU and GPU memory"));
   s.workloads[0].pod.annotations.erase("gpu-fraction");
-  EXPECT_EQ(refusal(s), "");
+  EXPECT_EQ(demo::refusal(s), "");
   s.workloads[0].pod.annotations["gpu-fraction-num-devices"] = "2";
-  EXPECT_THAT(refusal(s), HasSubstr("parts of several GPUs in one pod"));
+  EXPECT_THAT(demo::refusal(s), HasSubstr("parts of several GPUs in one pod"));
 }
 
 TEST(GpuParts, OfOneSizeATenantIsTold) {

@@ -79,7 +79,7 @@ TEST(PlanEffort, SeesThatMoreNodesDoNotHelp) {
   for (const auto& [choice, nodes] : tried) EXPECT_LE(nodes.size(), 3U) << choice;
 }
 
-TEST(PlanEffort, RanksNothingThatCostsMoreThanThriceTheBest) {
+TEST(ThoroughPlanEffort, RanksNothingThatCostsMoreThanThriceTheBest) {
   PlanOptions options = small_space();
   options.top = 20;
   int dearer = 0;
@@ -98,7 +98,7 @@ TEST(PlanEffort, RanksNothingThatCostsMoreThanThriceTheBest) {
 
 // A day of more requests than one pod's GPU bears at noon. Nobody waits for a day on the one node,
 // which is asked first otherwise, to hear of the two.
-TEST(PlanEffort, BeginsWithWhatStandsInTheBusiestMinutes) {
+TEST(ThoroughPlanEffort, BeginsWithWhatStandsInTheBusiestMinutes) {
   scenarios::Workload api =
       demo::service(4, 30, milliseconds(20), scenarios::ServiceTime::Law::Deterministic);
   api.measured->device.value = "T4";
@@ -131,7 +131,7 @@ TEST(PlanEffort, BeginsWithWhatStandsInTheBusiestMinutes) {
 }
 
 // With less of an input somebody may only want what costs less than the answer does.
-TEST(PlanEffort, LooksForCheaperPoolsOnlyWhereThereIsLessToDo) {
+TEST(ThoroughPlanEffort, LooksForCheaperPoolsOnlyWhereThereIsLessToDo) {
   PlanOptions options = small_space();
   options.flips = true;
   int looked = 0;

@@ -22,13 +22,13 @@
 namespace slicewise::tools {
 namespace {
 
-ExitCode interrupted() {
+ExitCode stopped_early() {
   print_error("interrupted: the report covers the jobs that had ended");
   return ExitCode::Interrupted;
 }
 
 ExitCode verdict(const sim::ReplayStudy& study) {
-  if (study.interrupted) return interrupted();
+  if (study.interrupted) return stopped_early();
   std::vector<sim::Verdict> verdicts;
   for (const sim::ReplayOutcome& outcome : study.outcomes) verdicts.push_back(outcome.verdict);
   const ExitCode code = worst_exit_code(verdicts);
@@ -215,7 +215,7 @@ ExitCode inflate_trace(const scenarios::JobTrace& trace, const NamedCluster& clu
                                              reports::inflation_yaml, reports::inflation_csv,
                                              reports::inflation_markdown};
   const ExitCode code = write_report(*study, formats, command, flags);
-  return code == ExitCode::Success && study->interrupted ? interrupted() : code;
+  return code == ExitCode::Success && study->interrupted ? stopped_early() : code;
 }
 
 // An option that takes several of a few words: "fifo,srtf".
