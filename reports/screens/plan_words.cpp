@@ -398,12 +398,12 @@ std::vector<std::string> plan_notes(const Plan& plan) {
   if (plan.least_monthly && !plan.options.empty() &&
       plan.goal == scenarios::PlanGoal::MonthlyCost) {
     const double best = to_dollars(plan.options.front().figures.monthly);
-    lines.push_back(fmt::format(
-        "of what was tried no fleet{} costs less than {} a month, by closed forms: the answer is "
-        "{:.0f}% above that",
-        has_other_pods(plan.options.front()) ? " with these numbers of pods" : "",
-        money_text(from_dollars(*plan.least_monthly)),
-        100 * std::max(0.0, best / *plan.least_monthly - 1)));
+    lines.push_back(
+        fmt::format("of what was tried no fleet{} costs less than {} a month: the answer is "
+                    "{:.0f}% above that",
+                    has_other_pods(plan.options.front()) ? " with these numbers of pods" : "",
+                    money_text(from_dollars(*plan.least_monthly)),
+                    100 * std::max(0.0, best / *plan.least_monthly - 1)));
   }
   if (!plan.options.empty()) {
     lines.push_back(fmt::format("{} inputs measured, {} from the catalogue, {} assumed",

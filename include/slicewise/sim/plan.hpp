@@ -264,7 +264,7 @@ struct Plan {
   std::vector<std::string> purchases;
   std::string survives;             // "node", "zone"; "": nothing was asked for
   std::vector<PlanOption> options;  // that stand, best first; at most as many as were asked for
-  // Dollars; no fleet with the best option's numbers of pods costs less, by closed forms.
+  // Dollars; of what was tried no fleet with the best option's numbers of pods costs less.
   std::optional<double> least_monthly;
   std::optional<PlanOption> today;        // the scenario's own pools, when it can run
   std::optional<PlanPath> path;           // absent: nobody asked for it

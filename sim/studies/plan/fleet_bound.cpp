@@ -9,9 +9,6 @@
 namespace slicewise::sim {
 namespace {
 
-// Of 80 groups the search for pools takes longer than all simulations of the plan.
-constexpr std::size_t kMostGroups = 32;
-
 constexpr double kNowhere = std::numeric_limits<double>::infinity();
 
 // Numbers of pods per GPU that are looked at as one: as much memory as the least takes, as many
@@ -58,14 +55,20 @@ std::vector<Sizes> few_of(const std::set<std::int64_t>& sizes) {
 
 double gigabytes(std::int64_t bytes) { return static_cast<double>(bytes) / 1e9; }
 
+// What there is of each group, of some of them.
+template <typename Value>
+std::vector<Value> of_members(const std::vector<Value>& of_all, const Members& members) {
+  std::vector<Value> some;
+  for (const std::size_t member : members) some.push_back(of_all[member]);
+  return some;
+}
+
 // The families as they are for some of the groups.
 std::vector<PoolFamily> families_of(std::vector<PoolFamily> families, const Members& members) {
   for (PoolFamily& family : families) {
-    for (PoolFamily::Row& row : family.rows) {
-      std::vector<double> takes;
-      for (const std::size_t member : members) takes.push_back(row.takes[member]);
-      row.takes = std::move(takes);
-    }
+    for (PoolFamily::Row& row : family.rows) row.takes = of_members(row.takes, members);
+    if (family.further_nodes.empty()) continue;
+    family.further_nodes = of_members(family.further_nodes, members);
   }
   return families;
 }
@@ -79,9 +82,10 @@ PoolFamily::Row FleetModel::row(std::size_t t, double per_node,
   return row;
 }
 
-// With what every way of sharing needs of a node.
+// With what every way of sharing needs of a node. Spares are bought for each pool: two for two.
 PoolFamily FleetModel::family(std::size_t t, int least_nodes) const {
   PoolFamily family;
+  if (search_.space.survive == Outage::None) family.further_nodes = further_nodes();
   family.least_nodes = least_nodes;
   const int most = survivors(search_.space.survive, search_.space.max_nodes);
   for (int nodes = least_nodes; nodes <= most; ++nodes) {
@@ -205,8 +209,28 @@ void FleetModel::add_mps(std::size_t t, std::vector<PoolFamily>& families) const
   }
 }
 
+// By group: each of its pods but one may be on a node more. Those that come and go, any number.
+std::vector<int> FleetModel::further_nodes() const {
+  constexpr int kAny = 1'000'000;
+  std::vector<int> further;
+  for (const auto& names : groups_) {
+    int pods = 0;
+    for (const auto& workload : search_.base.workloads) {
+      if (std::ranges::find(names, workload.name.value) == names.end()) continue;
+      const bool stays = workload.kind == scenarios::WorkloadKind::Service && !workload.autoscaling;
+      pods = std::min(kAny, pods + (stays ? workload.count : kAny));
+    }
+    further.push_back(std::max(0, pods - 1));
+  }
+  return further;
+}
+
 std::vector<PoolFamily> FleetModel::families() const {
   std::vector<PoolFamily> all;
+  // Nodes of recorded jobs come and go.
+  const bool whole_nodes = std::ranges::none_of(
+      search_.base.workloads, [](const auto& workload) { return workload.trace.has_value(); });
+  if (!whole_nodes || size() > kMostPricedGroups) return all;
   for (std::size_t t = 0; t < types_.size(); ++t) {
     const Type& type = types_[t];
     if (type.monthly == 0) continue;
@@ -252,19 +276,21 @@ std::vector<Members> FleetModel::apart_by_labels() const {
   return apart;
 }
 
-std::optional<double> FleetModel::least_monthly() const {
-  const std::optional<double> in_parts = least_in_parts();
-  if (!in_parts || size() > kMostGroups) return in_parts;
-  // Nodes of recorded jobs come and go.
-  const bool whole_nodes = std::ranges::none_of(
-      search_.base.workloads, [](const auto& workload) { return workload.trace.has_value(); });
-  if (!whole_nodes) return in_parts;
+std::optional<std::vector<double>> FleetModel::least_worth() const {
+  std::optional<std::vector<double>> in_parts = least_in_parts();
   const std::vector<PoolFamily> all = families();
-  double of_pools = 0;
+  if (!in_parts || all.empty()) return in_parts;
+  std::vector<double> of_pools(size(), 0.0);
   for (const Members& members : apart_by_labels()) {
-    of_pools += least_cost_of_pools(members.size(), families_of(all, members)).value_or(0);
+    const auto worth = sim::least_worth(members.size(), families_of(all, members));
+    for (std::size_t m = 0; worth && m < members.size(); ++m) of_pools[members[m]] = (*worth)[m];
   }
-  return std::max(*in_parts, of_pools);
+  return sum_of(of_pools) > sum_of(*in_parts) ? of_pools : in_parts;
+}
+
+std::optional<double> FleetModel::least_monthly() const {
+  const auto worth = least_worth();
+  return worth ? std::optional(sum_of(*worth)) : std::nullopt;
 }
 
 std::optional<double> FleetModel::as_bound(std::optional<double> least) const {
@@ -274,17 +300,17 @@ std::optional<double> FleetModel::as_bound(std::optional<double> least) const {
   return *least * kRounded;
 }
 
-std::optional<double> FleetModel::least_in_parts() const {
+std::optional<std::vector<double>> FleetModel::least_in_parts() const {
   // The dual of the linear program: of each type the price of a node is spread over what it has, a
   // group pays for what it takes where that is cheapest. Any spread is a bound; weights go to what
   // runs out.
   constexpr int kRounds = 400;
   std::vector<Shares> weights(types_.size());
   for (Shares& weight : weights) weight.fill(1.0 / kResources);
-  double best = 0;
+  std::vector<double> best;
   for (int round = 0; round < kRounds; ++round) {
     std::vector<Shares> used(types_.size());
-    double total = 0;
+    std::vector<double> worth;
     for (const auto& needs : needs_) {
       double least = std::numeric_limits<double>::infinity();
       std::size_t at = 0;
@@ -299,10 +325,10 @@ std::optional<double> FleetModel::least_in_parts() const {
         }
       }
       if (least == std::numeric_limits<double>::infinity()) return std::nullopt;
-      total += least;
+      worth.push_back(least);
       for (std::size_t k = 0; k < kResources; ++k) used[at][k] += needs[at]->least[k];
     }
-    best = std::max(best, total);
+    if (sum_of(worth) >= sum_of(best)) best = std::move(worth);
     const double step = 0.5 / std::sqrt(1.0 + round);
     for (std::size_t t = 0; t < types_.size(); ++t) {
       const double most = std::ranges::max(used[t]);

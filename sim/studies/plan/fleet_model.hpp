@@ -65,9 +65,16 @@ class FleetModel {
   // Whether pods of the cheapest pool have their GPUs or instances to themselves.
   bool is_unshared(const Room& room) const;
 
+  // All pools that closed forms know of; empty: of so many groups, or where nodes come and go, they
+  // say nothing.
+  std::vector<PoolFamily> families() const;
+
   // Pods of the group bear less company than was thought (a factor below 1), or more.
   void correct(std::size_t group, double factor);
 
+  // What each group is worth, so that no pool costs less than its groups are worth together.
+  // nullopt: some group runs nowhere.
+  std::optional<std::vector<double>> least_worth() const;
   // No fleet costs less, of pools that may be tried: whole nodes, of which each has room, GPU
   // memory and GPU time for who lives there. What neighbours do to latency is not counted. nullopt:
   // some group runs nowhere.
@@ -115,9 +122,9 @@ class FleetModel {
 
   // Each group goes to whatever types are cheapest for it, in any parts, and nodes are full of what
   // there is least of on them.
-  std::optional<double> least_in_parts() const;
-  std::vector<PoolFamily> families() const;
+  std::optional<std::vector<double>> least_in_parts() const;
   std::vector<Members> apart_by_labels() const;
+  std::vector<int> further_nodes() const;
   PoolFamily family(std::size_t type, int least_nodes) const;
   PoolFamily::Row row(std::size_t type, double per_node,
                       const std::function<double(const Need&)>& takes) const;

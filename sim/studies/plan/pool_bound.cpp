@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -23,8 +25,9 @@ constexpr int kMostRounds = 400;
 // The groups of a family that are worth the most together on so many nodes.
 class Packing {
  public:
-  Packing(const PoolFamily& family, const std::vector<double>& worth, std::int64_t& work)
-      : family_(family), worth_(worth), work_(work) {
+  Packing(const PoolFamily& family, const std::vector<double>& worth,
+          const std::vector<PoolFloor>& floors, std::int64_t& work)
+      : family_(family), worth_(worth), floors_(floors), work_(work) {
     for (std::size_t g = 0; g < worth.size(); ++g) {
       const bool lives = std::ranges::all_of(
           family.rows, [&](const auto& row) { return std::isfinite(row.takes[g]); });
@@ -48,8 +51,11 @@ class Packing {
     std::vector<std::size_t> members;
   };
 
-  // Of what is worth more than `more_than`.
-  Best best(int nodes, double more_than) {
+  // Of the pools with the n-th of the family's numbers of nodes, of what is worth more than that
+  // costs.
+  Best best(std::size_t n) {
+    const int nodes = family_.least_nodes + static_cast<int>(n);
+    const double more_than = family_.monthly[n] * kWorthMore;
     best_ = {more_than, more_than, {}};
     left_.clear();
     for (const auto& row : family_.rows) {
@@ -57,6 +63,13 @@ class Packing {
       left_.push_back((row.per_node * nodes + row.however_many) * (1 + 1e-9));
     }
     if (std::ranges::any_of(left_, [](double left) { return left < 0; })) return best_;
+    dearer_.clear();
+    for (const PoolFloor& floor : floors_) {
+      if (floor.monthly > more_than) dearer_.push_back(floor.groups);
+    }
+    further_needed_ = family_.further_nodes.empty() ? 0 : nodes - 1;
+    further_left_ = 0;
+    for (const std::size_t g : items_) further_left_ += further_nodes(g);
     decided_.assign(worth_.size(), 0);
     chosen_.clear();
     branches_ = 0;
@@ -96,8 +109,22 @@ class Packing {
     return {least, at};
   }
 
+  int further_nodes(std::size_t g) const {
+    return family_.further_nodes.empty() ? 0 : family_.further_nodes[g];
+  }
+
+  bool fits(std::size_t g) const {
+    for (std::size_t k = 0; k < left_.size(); ++k) {
+      if (family_.rows[k].takes[g] > left_[k]) return false;
+    }
+    const GroupSet set = set_of(chosen_) | GroupSet{1} << g;
+    work_ += static_cast<std::int64_t>(dearer_.size());
+    return std::ranges::none_of(dearer_, [&](GroupSet dearer) { return (dearer & ~set) == 0; });
+  }
+
   void branch(std::size_t next, double worth) {
-    if (worth > best_.worth) {
+    if (further_left_ < further_needed_) return;
+    if (worth > best_.worth && further_needed_ <= 0) {
       best_.worth = worth;
       best_.members = chosen_;
     }
@@ -113,24 +140,25 @@ class Packing {
     if (next == order_.size()) return;
     const std::size_t g = order_[next];
     decided_[g] = 1;
-    bool fits = true;
-    for (std::size_t k = 0; k < left_.size(); ++k) {
-      fits = fits && family_.rows[k].takes[g] <= left_[k];
-    }
-    if (fits) {
+    further_left_ -= further_nodes(g);
+    if (fits(g)) {
       const std::vector<double> before = left_;
       for (std::size_t k = 0; k < left_.size(); ++k) left_[k] -= family_.rows[k].takes[g];
+      further_needed_ -= further_nodes(g);
       chosen_.push_back(g);
       branch(next + 1, worth + worth_[g]);
       chosen_.pop_back();
+      further_needed_ += further_nodes(g);
       left_ = before;
     }
     branch(next + 1, worth);
+    further_left_ += further_nodes(g);
     decided_[g] = 0;
   }
 
   const PoolFamily& family_;
   const std::vector<double>& worth_;
+  const std::vector<PoolFloor>& floors_;
   std::int64_t& work_;
   std::vector<std::size_t> items_;
   double total_ = 0;
@@ -138,6 +166,9 @@ class Packing {
   std::vector<std::size_t> order_;                // that branches are made in
   std::vector<char> decided_;                     // by group
   std::vector<double> left_;                      // by row
+  std::vector<GroupSet> dearer_;                  // pools with all of these cost more
+  int further_needed_ = 0;                        // nodes, beside those of the chosen
+  int further_left_ = 0;                          // nodes of the undecided
   std::vector<std::size_t> chosen_;
   int branches_ = 0;
   Best best_;
@@ -162,33 +193,62 @@ std::vector<double> cost_alone(std::size_t groups, const std::vector<PoolFamily>
 
 }  // namespace
 
-std::optional<double> least_cost_of_pools(std::size_t groups,
-                                          const std::vector<PoolFamily>& families) {
+GroupSet set_of(const std::vector<std::size_t>& groups) {
+  GroupSet set = 0;
+  for (const std::size_t g : groups) set |= GroupSet{1} << g;
+  return set;
+}
+
+double sum_of(const std::vector<double>& worth) {
+  return std::accumulate(worth.begin(), worth.end(), 0.0);
+}
+
+std::vector<double> scaled_down(std::vector<double> worth, const PoolPricing::Offers& offers) {
+  for (double& each : worth) each /= offers.dearest;
+  return worth;
+}
+
+bool PoolPricing::is_tired() const { return work_ >= kMostWork; }
+
+PoolPricing::Offers PoolPricing::offers(const std::vector<double>& worth) {
+  Offers offers;
+  std::map<std::vector<std::size_t>, Offer> found;
+  for (const PoolFamily& family : families_) {
+    Packing packing(family, worth, floors_, work_);
+    for (std::size_t n = 0; n < family.monthly.size(); ++n) {
+      const double monthly = family.monthly[n];
+      if (packing.total() <= monthly * kWorthMore) break;
+      Packing::Best best = packing.best(n);
+      offers.dearest = std::max(offers.dearest, best.at_most / monthly);
+      if (best.members.empty()) continue;
+      std::ranges::sort(best.members);
+      Offer& offer = found[best.members];
+      if (!offer.members.empty() && offer.monthly <= monthly) continue;
+      offer = {best.members, monthly, best.worth};
+    }
+  }
+  for (auto& [members, offer] : found) offers.pools.push_back(std::move(offer));
+  std::ranges::stable_sort(offers.pools, std::greater<>(),
+                           [](const Offer& offer) { return offer.worth / offer.monthly; });
+  return offers;
+}
+
+std::optional<std::vector<double>> least_worth(std::size_t groups,
+                                               const std::vector<PoolFamily>& families) {
   const std::vector<double> alone = cost_alone(groups, families);
   if (!std::ranges::all_of(alone, [](double cost) { return std::isfinite(cost); })) {
     return std::nullopt;
   }
   PoolCover cover(alone);
-  double best = 0;
-  std::int64_t work = 0;
-  for (int round = 0; round < kMostRounds && work < kMostWork; ++round) {
+  PoolPricing pricing(families);
+  std::vector<double> best(groups, 0.0);
+  for (int round = 0; round < kMostRounds && !pricing.is_tired(); ++round) {
     const std::vector<double> worth = cover.worth();
-    // Any worth by which no pool holds more than it costs is a bound: scaled down by the worst
-    // pool, this one is (Farley, Operations Research 38(5), 1990).
-    double dearest = 1;
+    const PoolPricing::Offers offers = pricing.offers(worth);
+    std::vector<double> at_least = scaled_down(worth, offers);
+    if (sum_of(at_least) > sum_of(best)) best = std::move(at_least);
     bool is_new = false;
-    for (const PoolFamily& family : families) {
-      Packing packing(family, worth, work);
-      for (std::size_t n = 0; n < family.monthly.size(); ++n) {
-        const double cost = family.monthly[n];
-        if (packing.total() <= cost * kWorthMore) break;
-        const auto found =
-            packing.best(family.least_nodes + static_cast<int>(n), cost * kWorthMore);
-        dearest = std::max(dearest, found.at_most / cost);
-        if (!found.members.empty()) is_new = cover.add(found.members, cost) || is_new;
-      }
-    }
-    best = std::max(best, std::accumulate(worth.begin(), worth.end(), 0.0) / dearest);
+    for (const auto& pool : offers.pools) is_new = cover.add(pool.members, pool.monthly) || is_new;
     if (!is_new) break;
   }
   return best;

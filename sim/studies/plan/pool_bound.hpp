@@ -1,13 +1,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 // What pools must cost at the least, each of whole nodes: a covering problem with far too many
 // columns to list, solved by column generation (Gilmore and Gomory, Operations Research 9(6),
 // 1961).
 namespace slicewise::sim {
+
+// Of more groups the search for pools takes longer than all simulations of the plan.
+inline constexpr std::size_t kMostPricedGroups = 32;
 
 // Pools that differ in the number of their nodes and in who lives there, and in nothing else.
 struct PoolFamily {
@@ -21,12 +26,62 @@ struct PoolFamily {
   std::vector<Row> rows;
   int least_nodes = 1;
   std::vector<double> monthly;  // dollars with least_nodes, one more, ...; ascending
+  // On how many nodes beside one its pods can be, by group. Nodes that no group lies across are
+  // pools of their own: one of n nodes needs n - 1 of these. Empty: they are not looked at apart.
+  std::vector<int> further_nodes;
 };
 
-// No choice of pools that has a place for each of `groups` groups costs less. It is the optimum of
-// the linear program, or less where finding that would take too long. nullopt: some group has no
-// place in any pool.
-std::optional<double> least_cost_of_pools(std::size_t groups,
-                                          const std::vector<PoolFamily>& families);
+// Groups by bits.
+using GroupSet = std::uint64_t;
+GroupSet set_of(const std::vector<std::size_t>& groups);
+
+// No pool with all of these groups costs less, whoever else lives there.
+struct PoolFloor {
+  GroupSet groups = 0;
+  double monthly = 0;
+};
+
+// Which pools would be worth more than they cost, of all that there could be.
+class PoolPricing {
+ public:
+  // Of up to 64 groups.
+  explicit PoolPricing(std::vector<PoolFamily> families) : families_(std::move(families)) {}
+
+  void set_floors(std::vector<PoolFloor> floors) { floors_ = std::move(floors); }
+
+  struct Offer {
+    std::vector<std::size_t> members;
+    double monthly = 0;
+    double worth = 0;
+  };
+  struct Offers {
+    std::vector<Offer> pools;  // that are worth more than they cost, the most first
+    double dearest = 1;        // no pool is worth more than so many times what it costs
+  };
+  // Where each group is worth so much.
+  Offers offers(const std::vector<double>& worth);
+
+  // Looking on would take too long.
+  bool is_tired() const;
+
+ private:
+  std::vector<PoolFamily> families_;
+  std::vector<PoolFloor> floors_;
+  std::int64_t work_ = 0;
+};
+
+// What groups are worth at the least together, that are worth so much to the linear program, if no
+// pool costs less than its groups are worth: each is worth less by the part by which the worst pool
+// does (Farley, Operations Research 38(5), 1990).
+std::vector<double> scaled_down(std::vector<double> worth, const PoolPricing::Offers& offers);
+
+// What each of `groups` groups is worth, so that no pool costs less than its groups are worth, nor
+// any choice of pools that has a place for each. All together it is the optimum of the linear
+// program, or less where finding that would take too long. nullopt: some group has no place in any
+// pool.
+std::optional<std::vector<double>> least_worth(std::size_t groups,
+                                               const std::vector<PoolFamily>& families);
+
+double sum_of(const std::vector<double>& worth);
 
 }  // namespace slicewise::sim

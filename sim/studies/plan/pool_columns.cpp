@@ -1,7 +1,6 @@
 #include "pool_columns.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <utility>
 
@@ -75,87 +74,6 @@ class Choice {
   int branches_ = 0;
 };
 
-Members with(Members members, std::size_t group) {
-  members.insert(std::ranges::upper_bound(members, group), group);
-  return members;
-}
-
-// What pools should save, by the model, against what their groups are worth.
-class Proposals {
- public:
-  Proposals(const FleetModel& model, const std::vector<double>& worth)
-      : model_(model), worth_(worth) {}
-
-  double saving(const Members& members) {
-    const auto [known, is_new] = savings_.try_emplace(members, 0.0);
-    if (!is_new) return known->second;
-    const auto price = model_.price(model_.room(members));
-    return known->second = price ? worth_of(worth_, members) - *price : kNone;
-  }
-
-  // From the pool on, the group that helps most joins, again and again.
-  void grow(Members members) {
-    constexpr int kMostJoin = 12;
-    for (int n = 0; n < kMostJoin; ++n) {
-      Members best;
-      double most = kNone;
-      for (std::size_t g = 0; g < worth_.size(); ++g) {
-        if (worth_[g] <= 0 || std::ranges::binary_search(members, g)) continue;
-        Members more = with(members, g);
-        const double saves = saving(more);
-        if (saves <= most) continue;
-        most = saves;
-        best = std::move(more);
-      }
-      if (best.empty()) return;
-      members = std::move(best);
-    }
-  }
-
-  void look_around(const Members& members) {
-    for (const std::size_t g : members) {
-      Members rest = members;
-      std::erase(rest, g);
-      if (rest.empty()) continue;
-      saving(rest);
-      for (std::size_t h = 0; h < worth_.size(); ++h) {
-        if (!std::ranges::binary_search(members, h)) saving(with(rest, h));
-      }
-    }
-    for (std::size_t h = 0; h < worth_.size(); ++h) {
-      if (!std::ranges::binary_search(members, h)) saving(with(members, h));
-    }
-  }
-
-  std::vector<Members> best(const std::function<bool(const Members&)>& is_known, std::size_t most) {
-    std::vector<std::pair<double, const Members*>> found;
-    for (const auto& [members, saves] : savings_) {
-      if (saves > kRounding && !is_known(members)) found.emplace_back(-saves, &members);
-    }
-    std::ranges::stable_sort(found, {}, [](const auto& each) { return each.first; });
-    // What the model thinks too well of in one group is soon known: not all are about the same.
-    constexpr int kMostOfOne = 3;
-    std::vector<int> times(worth_.size(), 0);
-    std::vector<Members> pools;
-    for (const auto& [saves, members] : found) {
-      if (pools.size() == most) break;
-      const bool is_new =
-          std::ranges::any_of(*members, [&](std::size_t g) { return times[g] < kMostOfOne; });
-      if (!is_new) continue;
-      for (const std::size_t g : *members) ++times[g];
-      pools.push_back(*members);
-    }
-    return pools;
-  }
-
- private:
-  static constexpr double kNone = -1e18;
-
-  const FleetModel& model_;
-  const std::vector<double>& worth_;
-  std::map<Members, double> savings_;
-};
-
 }  // namespace
 
 std::vector<double> worth_of_groups(const std::vector<double>& alone,
@@ -170,17 +88,19 @@ std::vector<Members> cheapest_choice(const std::vector<double>& worth,
   return Choice(worth, pools, most).best();
 }
 
-std::vector<Members> promising_pools(const FleetModel& model, const std::vector<double>& worth,
-                                     const std::vector<KnownPool>& pools,
-                                     const std::function<bool(const Members&)>& is_known,
-                                     std::size_t most) {
-  Proposals proposals(model, worth);
-  for (std::size_t g = 0; g < worth.size(); ++g) proposals.grow({g});
-  for (const KnownPool& pool : pools) {
-    const bool is_chosen = pool.cost - worth_of(worth, pool.members) < kRounding;
-    if (is_chosen) proposals.look_around(pool.members);
+std::vector<PoolFloor> floors_of(const std::vector<KnownPool>& stand,
+                                 const std::vector<KnownPool>& searched) {
+  std::vector<PoolFloor> floors;
+  for (const auto* pools : {&stand, &searched}) {
+    for (const KnownPool& pool : *pools) floors.push_back({set_of(pool.members), pool.cost});
   }
-  return proposals.best(is_known, most);
+  for (PoolFloor& floor : floors) {
+    for (std::size_t p = 0; p < stand.size(); ++p) {
+      const bool has_all = (floor.groups & ~floors[p].groups) == 0;
+      if (has_all) floor.monthly = std::min(floor.monthly, stand[p].cost);
+    }
+  }
+  return floors;
 }
 
 }  // namespace slicewise::sim

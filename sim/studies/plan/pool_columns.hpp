@@ -1,14 +1,12 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <vector>
 
 #include "fleet_model.hpp"
 
 // A division of the groups as a choice among pools that are known to stand (set partitioning), and
-// which pools are worth a look next (column generation: Gilmore and Gomory, Operations Research
-// 9(6), 1961).
+// what they say of others.
 namespace slicewise::sim {
 
 struct KnownPool {
@@ -26,11 +24,10 @@ std::vector<double> worth_of_groups(const std::vector<double>& alone,
 std::vector<Members> cheapest_choice(const std::vector<double>& worth,
                                      const std::vector<KnownPool>& pools, double most);
 
-// Pools that the model prices below what their groups are worth, those that save most first, no
-// more than `most`.
-std::vector<Members> promising_pools(const FleetModel& model, const std::vector<double>& worth,
-                                     const std::vector<KnownPool>& pools,
-                                     const std::function<bool(const Members&)>& is_known,
-                                     std::size_t most);
+// What is known of the cost of pools, and so of all that hold more groups: nobody is better off
+// with more neighbours. A pool that stands by chance, though a part of it does not, says that the
+// part may cost as much, too. `searched`: nothing stands that costs less.
+std::vector<PoolFloor> floors_of(const std::vector<KnownPool>& stand,
+                                 const std::vector<KnownPool>& searched);
 
 }  // namespace slicewise::sim

@@ -26,13 +26,11 @@ constexpr int kMostMoves = 40;
 constexpr double kRequestsWorth = 3e7;
 // Divisions that what is known of pools proposes.
 constexpr int kMostRefined = 24;
-// Of more groups what they are worth to a plan has never named a pool that paid.
-constexpr std::size_t kMostPriced = 32;
-// Rounds in which pools are looked at for what they might save, how many in each, and how many may
-// be in vain.
-constexpr int kColumnRounds = 24;
-constexpr std::size_t kRoundColumns = 8;
-constexpr int kRoundsInVain = 6;
+// Rounds in which pools are looked at for what they might save, and how many in each.
+constexpr int kMostPricings = 24;
+constexpr std::size_t kPricedAtOnce = 12;
+// A division that costs so many times what it must cost at the least will do.
+constexpr double kCloseEnough = 1.005;
 // What a group bears is put right by so much at a time.
 constexpr double kBearsLess = 0.7;
 constexpr double kBearsMore = 1.25;
@@ -51,15 +49,16 @@ class Splitter {
 
   SplitResult run() {
     if (model_.size() < 2) return {};
-    const std::optional<double> least = model_.least_monthly();
+    auto least = model_.least_worth();
     if (!least) return {};
+    least_worth_ = std::move(*least);
     search();
     for (int n = 0; n < kMostRefuted && refutes_best(); ++n) {
       forget_divisions();
       search();
     }
     SplitResult result = confirmed();
-    result.least_monthly = model_.as_bound(least);
+    result.least_monthly = model_.as_bound(sum_of(least_worth_));
     return result;
   }
 
@@ -73,8 +72,11 @@ class Splitter {
       start_unshared();
       propose();
       refine();
-      improve(moves_worth_it());
-      if (model_.size() <= kMostPriced) add_columns();
+      if (std::vector<PoolFamily> families = model_.families(); families.empty()) {
+        improve(worth_it(kMostMoves));
+      } else {
+        price_pools(PoolPricing(std::move(families)));
+      }
     }
   }
 
@@ -233,47 +235,66 @@ class Splitter {
     }
   }
 
-  // Pools that stand are chosen anew, and what they say their groups are worth names others that
-  // may be cheaper than it.
-  void add_columns() {
+  // Column generation. Pools that stand are chosen anew, and what they say their groups are worth
+  // names others that may be cheaper than it; simulations say of those what they cost. Where there
+  // are none left, no division costs less than all groups are worth.
+  void price_pools(PoolPricing pricing) {
     if (best_.empty()) return;
     for (std::size_t g = 0; g < model_.size(); ++g) known_.best_of({g}, best_cost_);
-    int in_vain = 0;
-    for (int round = 0; round < kColumnRounds && !probes_.interrupted(); ++round) {
+    const std::vector<KnownPool> apart = apart_by_labels();
+    std::vector<double> least = least_worth_;
+    int looks = worth_it(kMostPricings);
+    while (looks > 0 && !pricing.is_tired() && !probes_.interrupted()) {
       std::vector<double> alone(model_.size(), best_cost_);
-      std::vector<KnownPool> pools;
+      std::vector<KnownPool> stand;
+      std::vector<KnownPool> searched = apart;
       for (const auto& [block, solved] : known_.all()) {
-        if (!solved.option) continue;
-        pools.push_back({block, solved.option->goal});
+        if (!solved.option) {
+          searched.push_back({block, solved.cap});
+          continue;
+        }
+        stand.push_back({block, solved.option->goal});
         if (block.size() == 1) alone[block.front()] = solved.option->goal;
       }
-      const std::vector<double> worth = worth_of_groups(alone, pools);
-      const std::vector<Members> choice = cheapest_choice(worth, pools, best_cost_);
-      in_vain = !choice.empty() && consider(choice) ? 0 : in_vain + 1;
-      if (in_vain > kRoundsInVain) return;
-      const auto worth_of = [&](const Members& block) {
-        double sum = 0;
-        for (const std::size_t g : block) sum += worth[g];
-        return sum;
-      };
-      const auto is_known = [&](const Members& block) {
-        const KnownPools::Solved* solved = known_.find(block);
-        return solved != nullptr && (solved->option || solved->cap >= worth_of(block));
-      };
-      const auto promising = promising_pools(model_, worth, pools, is_known, kRoundColumns);
-      if (promising.empty()) return;
-      for (const Members& block : promising) {
-        known_.best_of(block, worth_of(block));
-        learn_from(block);
+      std::vector<double> worth = worth_of_groups(alone, stand);
+      const std::vector<Members> choice = cheapest_choice(worth, stand, best_cost_);
+      if (!choice.empty()) consider(choice);
+      const double most = std::min(best_cost_, sum_of(worth));
+      // Many worths are as good to the linear program: half way to what is known for certain they
+      // name the pools that matter (Wentges, Int. Trans. Opl. Res. 4(2), 1997).
+      for (std::size_t g = 0; g < worth.size(); ++g) worth[g] = (worth[g] + least[g]) / 2;
+      pricing.set_floors(floors_of(stand, searched));
+      const PoolPricing::Offers offers = pricing.offers(worth);
+      worth = scaled_down(std::move(worth), offers);
+      if (sum_of(worth) > sum_of(least)) least = std::move(worth);
+      // What is refuted beside some pools may stand beside others.
+      if (search_.refuted.empty()) least_worth_ = least;
+      if (most <= sum_of(least) * kCloseEnough) return;
+      if (offers.pools.empty()) continue;
+      for (std::size_t p = 0; p < std::min(kPricedAtOnce, offers.pools.size()); ++p) {
+        known_.best_of(offers.pools[p].members, offers.pools[p].worth);
       }
+      --looks;
     }
   }
 
+  // Two groups whose nodes have different labels have no pool.
+  std::vector<KnownPool> apart_by_labels() const {
+    std::vector<KnownPool> apart;
+    for (std::size_t a = 0; a < model_.size(); ++a) {
+      for (std::size_t b = a + 1; b < model_.size(); ++b) {
+        if (model_.room({a, b}).possible) continue;
+        apart.push_back({{a, b}, std::numeric_limits<double>::infinity()});
+      }
+    }
+    return apart;
+  }
+
   // As many as are worth it: simulations of long and busy scenarios are dear.
-  int moves_worth_it() const {
+  int worth_it(int most) const {
     const double requests = requests_of_a_simulation(search_);
-    return requests > 0 ? static_cast<int>(std::min<double>(kMostMoves, kRequestsWorth / requests))
-                        : kMostMoves;
+    return requests > 0 ? static_cast<int>(std::min<double>(most, kRequestsWorth / requests))
+                        : most;
   }
 
   struct Move {
@@ -420,6 +441,7 @@ class Splitter {
   KnownPools known_;
   double cap_;
   double best_cost_;
+  std::vector<double> least_worth_;       // by group: no pool costs less than its groups
   std::vector<Members> best_;             // what costs so much; empty: nothing does yet
   std::set<std::vector<Members>> moved_;  // divisions that were tried from another
   std::vector<Found> found_;              // each cheaper than the one before

@@ -81,6 +81,12 @@ double cheapest_division(const Problem& problem) {
   return least[all - 1];
 }
 
+std::optional<double> least_cost_of_pools(std::size_t groups,
+                                          const std::vector<PoolFamily>& families) {
+  const auto worth = least_worth(groups, families);
+  return worth ? std::optional(sum_of(*worth)) : std::nullopt;
+}
+
 TEST(PoolBound, IsNoMoreThanTheCheapestDivision) {
   int met = 0;
   int posed = 0;
@@ -117,6 +123,40 @@ TEST(PoolBound, SaysWhatHasNoPlace) {
   EXPECT_FALSE(least_cost_of_pools(2, {one}));
   one.rows[0].takes[1] = kNowhere;
   EXPECT_FALSE(least_cost_of_pools(2, {one}));
+}
+
+// Two nodes that share no group are two pools.
+TEST(PoolBound, LooksAtNodesApart) {
+  PoolFamily two;
+  two.least_nodes = 2;
+  two.monthly = {20};
+  two.rows = {{{0.9, 0.9, 0.2}, 1, 0}};
+  PoolFamily one = two;
+  one.least_nodes = 1;
+  one.monthly = {15};
+  EXPECT_NEAR(least_cost_of_pools(3, {one, two}).value_or(0), 20, 1e-3);
+  two.further_nodes = {0, 0, 1};
+  EXPECT_NEAR(least_cost_of_pools(3, {one, two}).value_or(0), 20, 1e-3);
+  two.further_nodes = {0, 0, 0};
+  EXPECT_NEAR(least_cost_of_pools(3, {one, two}).value_or(0), 45, 1e-3);
+}
+
+// Of three that would fit a node together two are known to cost more, and so do all three.
+TEST(PoolBound, HeedsWhatIsKnownOfParts) {
+  PoolFamily one;
+  one.monthly = {10, 20};
+  one.rows = {{{0.3, 0.3, 0.3}, 1, 0}};
+  PoolPricing pricing({one});
+  const std::vector<double> worth = {9, 9, 9};
+  ASSERT_EQ(pricing.offers(worth).pools.size(), 1U);
+  EXPECT_NEAR(pricing.offers(worth).dearest, 2.7, 1e-6);
+  pricing.set_floors({{GroupSet{0b101}, 15}});
+  const PoolPricing::Offers offers = pricing.offers(worth);
+  EXPECT_NEAR(offers.dearest, 1.8, 1e-6);
+  ASSERT_EQ(offers.pools.size(), 2U);
+  EXPECT_EQ(offers.pools[0].members.size(), 2U);
+  EXPECT_EQ(offers.pools[1].members, (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(offers.pools[1].monthly, 20);
 }
 
 // Three that go together by twos, for 2 dollars a pair and 3 alone: half of each pair costs 3.

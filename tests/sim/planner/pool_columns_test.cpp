@@ -75,5 +75,16 @@ TEST(PoolColumns, TheChoiceIsTheCheapestThatHoldsEachGroupOnce) {
   EXPECT_GT(with_several, 100);
 }
 
+// One that stands with all three says that two of them need not cost more.
+TEST(PoolColumns, WhatStandsHasTheLastWord) {
+  const auto floors = floors_of({{{0, 1, 2}, 12}, {{3}, 4}}, {{{0, 2}, 15}, {{1, 3}, 9}});
+  ASSERT_EQ(floors.size(), 4U);
+  EXPECT_EQ(floors[0].monthly, 12);
+  EXPECT_EQ(floors[1].monthly, 4);
+  EXPECT_EQ(floors[2].groups, GroupSet{0b101});
+  EXPECT_EQ(floors[2].monthly, 12);
+  EXPECT_EQ(floors[3].monthly, 9);
+}
+
 }  // namespace
 }  // namespace slicewise::sim

@@ -7,8 +7,9 @@
 Each problem is drawn from its own seed. Pools stand when everything holds in at least 19 of 20 seeds
 that the plan has not seen. Of all divisions of the workloads into pools, with every type, way of
 sharing, number of pods per GPU and of nodes, the cheapest are tried until all pools of one stand, or
-cost as much as the plan does where that holds: the optimum. --large holds the plan of a fleet against what people do. Exit status 1: a plan is dearer than
-the optimum, or than what people do, by more than --tolerance, or does not hold.
+cost as much as the plan does where that holds: the optimum. --large holds the plan of a fleet against
+what people do. Exit status 1: a plan is dearer than the optimum, or than what people do, by more than
+--tolerance, or does not hold; with --certain-memory, or the optimum costs less than the plan's bound.
 """
 
 import argparse
@@ -78,6 +79,7 @@ class Plan:
             plan.write_text(json.dumps(found), encoding="utf-8")
             best = found["options"][0] if found["options"] else {"monthlyUsd": math.inf, "pools": []}
             self.monthly = best["monthlyUsd"]
+            self.bound = found.get("lowerBoundUsdPerMonth") or 0
             self.pools = [Pool(p["instanceType"], tuple(p["workloads"]), p["strategy"], p["replicas"],
                                nodes=p["nodes"]) for p in best["pools"]]
             self.held = sum(holds(program.run(seed, file=f"{plan}#1")) for seed in seeds if self.pools)
@@ -108,10 +110,13 @@ def small(program, arguments):
                           arguments.certain_memory)
         dearer = plan.dearer(program.monthly(cheaper)) if cheaper else 0
         wrong = dearer > arguments.tolerance or bool(plan.pools) and not stands
+        # What chance makes of memory is not bounded.
+        least = program.monthly(cheaper) if cheaper else plan.monthly
+        wrong = wrong or arguments.certain_memory and plan.bound > 1.0001 * least
         failed += wrong
         even += abs(dearer) <= arguments.tolerance
         say(f"{seed} on {', '.join(base['spec']['planning']['instanceTypes'])}: plan "
-            f"{dollars(plan.monthly)}, holds {plan.held}/{len(SEEDS)}{', FAILS' if wrong else ''}",
+            f"{dollars(plan.monthly)}, bound {dollars(plan.bound)}, holds {plan.held}/{len(SEEDS)}{', FAILS' if wrong else ''}",
             plan.pools)
         if cheaper:
             say(f"    optimum {dollars(program.monthly(cheaper))}, the plan {dearer:+.0%}", cheaper)
@@ -178,8 +183,8 @@ def large(program, arguments):
     base = problems.fleet(arguments.large, arguments.seed, arguments.instances.split(","))
     workloads = base["spec"]["workloads"]
     plan = Plan(program, base, FLEET_SEEDS, arguments.plan)
-    say(f"{len(workloads)} services, {sum(map(pods_of, workloads))} pods: plan {dollars(plan.monthly)} "
-        f"in {plan.seconds:.1f} s, holds {plan.held}/{len(FLEET_SEEDS)}", plan.pools)
+    say(f"{len(workloads)} services, {sum(map(pods_of, workloads))} pods: plan {dollars(plan.monthly)}, "
+        f"bound {dollars(plan.bound)}, in {plan.seconds:.1f} s, holds {plan.held}/{len(FLEET_SEEDS)}", plan.pools)
     judge = Judge(program, base, FLEET_SEEDS, may_fail=0)
     failed = plan.held < len(FLEET_SEEDS)
     for habit in (all_exclusive, first_fit_decreasing, pool_per_memory_class):
