@@ -32,7 +32,7 @@ inline constexpr std::uint64_t kPause = 60'000;
 struct KernelReport {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint64_t units = 0;  // rounds of all threads
+  std::uint64_t units = 0;  // rounds of all threads, of all launches since it was cleared
   std::uint64_t pauses = 0;
   struct Pause {
     std::uint64_t from = 0;

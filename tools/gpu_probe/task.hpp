@@ -19,9 +19,9 @@ struct Task {
   std::optional<Kernel> kernel;       // nullopt: only a context
   std::size_t working_set = 1 << 20;  // bytes, a power of two
   int run_ms = 300;
-  int launch_us = 0;           // length of a kernel; 0: one kernel for the whole run
+  int launch_us = 0;           // length of a kernel's blocks; 0: one kernel for the whole run
   int pause_us = 0;            // of the host between two kernels
-  unsigned blocks_per_sm = 2;  // eight fill an SM
+  unsigned blocks_per_sm = 2;  // eight fill an SM, more come after them
   std::size_t allocate = 0;    // bytes to ask for besides
   std::map<std::string, std::string> environment;  // of the process
 };

@@ -179,8 +179,8 @@ void finish_long(const Record& own, slicewise::gpu_probe::KernelReport& report) 
   }
   report.begin = active.front().from;
   report.end = active.back().to;
-  report.units = static_cast<std::uint64_t>(seconds * speed *
-                                            kUnitsPerSecond[static_cast<std::size_t>(own.kernel)]);
+  report.units += static_cast<std::uint64_t>(seconds * speed *
+                                             kUnitsPerSecond[static_cast<std::size_t>(own.kernel)]);
   for (std::size_t i = 1; i < active.size() && report.pauses < report.pause.size(); ++i) {
     report.pause[report.pauses++] = {active[i - 1].to, active[i].from};
   }
