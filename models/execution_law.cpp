@@ -32,9 +32,17 @@ double usual_cold_cache(const GpuModel& gpu) {
   return gpu.compute_capability == "8.9" ? 0.0 : kDefaultColdCache;
 }
 
+Duration usual_switch_cost(const GpuModel& gpu) {
+  return gpu.switch_cost.value_or(switch_cost(gpu, usual_cold_cache(gpu)));
+}
+
+bool switch_cost_is_measured(const GpuModel& gpu) {
+  return gpu.switch_cost.has_value() || gpu.name.starts_with("A100");
+}
+
 ContextMemory context_memory(const GpuModel& gpu) {
-  // T4 100 MiB and RTX 4090 384 MiB were measured; P100, Volta's predecessor, took 100-200 MiB.
-  if (gpu.name == "T4") return {mebibytes(100), true};
+  if (gpu.context_memory) return {*gpu.context_memory, true};
+  // RTX 4090 384 MiB was measured; P100, Volta's predecessor, took 100-200 MiB.
   if (gpu.compute_capability.starts_with("7.")) return {mebibytes(150), false};
   return {mebibytes(384), false};
 }

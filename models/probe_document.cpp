@@ -1,6 +1,7 @@
 #include "probe_document.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -66,6 +67,12 @@ class ProbeReader {
   // The median of a spread at `row`.
   static double median(CatalogFields& row, const std::string& name, double least) {
     return row.object(name).number("median", least);
+  }
+
+  std::optional<Bytes> context_memory() {
+    CatalogFields fields(located_.root, file_.name, &reading_);
+    if (!fields.has("contextMemoryBytes")) return std::nullopt;
+    return Bytes{std::llround(median(fields, "contextMemoryBytes", 0))};
   }
 
   // Of two processes without a working set.
@@ -195,12 +202,15 @@ Expected<Catalogue> with_probe(Catalogue catalogue, const SourceText& file) {
   if (!turns) return tl::unexpected(probe.take_problems());
   const double turn = ProbeReader::median(*turns, "turnMicroseconds", 1);
   const double change = ProbeReader::median(*turns, "switchMicroseconds", 0);
+  const std::optional<Bytes> context = probe.context_memory();
   if (Diagnostics problems = probe.take_problems(); !problems.empty()) {
     return tl::unexpected(std::move(problems));
   }
   const auto known = std::ranges::find(catalogue.gpus, probe.gpu->name, &GpuModel::name);
   constexpr double kPerMicrosecond = 1e-6;
   known->time_slice = from_seconds(turn * kPerMicrosecond);
+  known->switch_cost = from_seconds(change * kPerMicrosecond);
+  if (context) known->context_memory = *context;
   known->sources.push_back(
       {fmt::format(
            "Measured: {} by gpu_probe, driver {}: turns of {:.0f} us, switches of {:.0f} us",

@@ -12,8 +12,8 @@ namespace slicewise::models {
 // Whether a file says that it is one.
 bool is_probe_document(const SourceText& file);
 
-// The catalogue with the turns that were measured. What a switch costs stands in the source's text:
-// a scenario says it as switchCost, and the memory of a context as contextMemory.
+// The catalogue with the turns, the cost of a switch and the memory of a context that were
+// measured.
 Expected<Catalogue> with_probe(Catalogue catalogue, const SourceText& file);
 
 // The probe's own kernels as workloads "probe/compute", "probe/bandwidth" and "probe/latency":

@@ -10,9 +10,6 @@ namespace {
 
 constexpr double kBytesPerGigabyte = 1e9;
 
-// Microseconds; source `driver-timeslice` of gpus.json.
-constexpr int kDriversTimeSlice = 1'024;
-
 // The sources of the figures, the general one ("*") first, each once.
 std::vector<Source> read_sources(CatalogFields& fields, const SourceTable& sources) {
   std::vector<Source> out;
@@ -59,8 +56,13 @@ GpuModel read_gpu(CatalogFields fields, const SourceTable& sources) {
   gpu.tdp_watts = fields.maybe_integer("tdpWatts").value_or(0);
   gpu.supports_mig = fields.flag_or_false("supportsMig");
   gpu.mps_max_clients = fields.maybe_integer("mpsMaxClients", 1).value_or(gpu.mps_max_clients);
-  gpu.time_slice =
-      microseconds(fields.maybe_integer("timeSliceMicroseconds", 1).value_or(kDriversTimeSlice));
+  if (const auto turn = fields.maybe_integer("timeSliceMicroseconds", 1)) {
+    gpu.time_slice = microseconds(*turn);
+  }
+  if (const auto cost = fields.maybe_integer("switchMicroseconds", 0)) {
+    gpu.switch_cost = microseconds(*cost);
+  }
+  gpu.context_memory = fields.maybe_mebibytes("contextMemoryMib");
   gpu.unverified = fields.texts_or_none("unverified");
   gpu.sources = read_sources(fields, sources);
   fields.done();

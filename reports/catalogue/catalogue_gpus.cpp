@@ -30,28 +30,26 @@ bool unverified(const GpuModel& gpu, const std::string& figure) {
 }
 
 json gpu_item(const GpuModel& gpu, const std::vector<std::string>& families) {
-  json item = {
-      {"name", gpu.name},
-      {"aliases", gpu.aliases},
-      {"architecture", gpu.architecture},
-      {"computeCapability", gpu.compute_capability},
-      {"smCount", gpu.sm_count},
-      {"registerFileBytesPerSm", gpu.register_file_per_sm.count},
-      {"sharedMemoryBytesPerSm", gpu.shared_memory_per_sm.count},
-      {"memoryBandwidthBytesPerSecond", gpu.memory_bandwidth_bytes_per_second},
-      {"memoryTotalBytes", gpu.memory_total.count},
-      {"nvlinkLinks", gpu.nvlink_links},
-      {"nvlinkBytesPerSecond", gpu.nvlink_gbytes_per_second * 1e9},
-      {"tdpWatts", gpu.tdp_watts},
-      {"supportsMig", gpu.supports_mig},
-      {"mpsMaxClients", gpu.mps_max_clients},
-      {"contextStateBytes", models::context_state(gpu).count},
-      {"contextMemoryBytes", models::context_memory(gpu).bytes.count},
-      {"contextMemoryMeasured", models::context_memory(gpu).measured},
-      {"timeSliceSeconds", static_cast<double>(gpu.time_slice.ns) / 1e9},
-      {"switchCostSeconds",
-       static_cast<double>(models::switch_cost(gpu, models::usual_cold_cache(gpu)).ns) / 1e9},
-      {"instanceFamilies", families}};
+  json item = {{"name", gpu.name},
+               {"aliases", gpu.aliases},
+               {"architecture", gpu.architecture},
+               {"computeCapability", gpu.compute_capability},
+               {"smCount", gpu.sm_count},
+               {"registerFileBytesPerSm", gpu.register_file_per_sm.count},
+               {"sharedMemoryBytesPerSm", gpu.shared_memory_per_sm.count},
+               {"memoryBandwidthBytesPerSecond", gpu.memory_bandwidth_bytes_per_second},
+               {"memoryTotalBytes", gpu.memory_total.count},
+               {"nvlinkLinks", gpu.nvlink_links},
+               {"nvlinkBytesPerSecond", gpu.nvlink_gbytes_per_second * 1e9},
+               {"tdpWatts", gpu.tdp_watts},
+               {"supportsMig", gpu.supports_mig},
+               {"mpsMaxClients", gpu.mps_max_clients},
+               {"contextStateBytes", models::context_state(gpu).count},
+               {"contextMemoryBytes", models::context_memory(gpu).bytes.count},
+               {"contextMemoryMeasured", models::context_memory(gpu).measured},
+               {"timeSliceSeconds", static_cast<double>(gpu.time_slice.ns) / 1e9},
+               {"switchCostSeconds", static_cast<double>(models::usual_switch_cost(gpu).ns) / 1e9},
+               {"instanceFamilies", families}};
   if (!gpu.kubernetes_product.empty()) item["kubernetesProduct"] = gpu.kubernetes_product;
   if (gpu.l2_cache) item["l2CacheBytes"] = gpu.l2_cache->count;
   if (gpu.memory_usable) item["memoryUsableBytes"] = gpu.memory_usable->count;
@@ -79,7 +77,7 @@ std::vector<std::string> gpu_model_cells(const GpuModel& gpu,
       number_cell(gpu.fp32_tflops, 1),
       number_cell(gpu.fp16_tensor_tflops, 0),
       gpu.supports_mig ? "yes" : "no",
-      number_cell(to_seconds(models::switch_cost(gpu, models::usual_cold_cache(gpu))) * 1e6, 0),
+      number_cell(to_seconds(models::usual_switch_cost(gpu)) * 1e6, 0),
       fmt::format("{}", fmt::join(families, ", "))};
   if (!wide) return cells;
   const models::ContextMemory context = models::context_memory(gpu);

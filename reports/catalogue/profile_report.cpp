@@ -189,8 +189,7 @@ std::string copies_table(const WorkloadProfile& profile, const models::GpuModel&
                          const TextStyle& style) {
   const models::ClientLaw law = law_of_profile(profile);
   const double duty = profile.duty.value_or(1);
-  const double overhead = to_seconds(models::switch_cost(gpu, models::usual_cold_cache(gpu))) /
-                          to_seconds(gpu.time_slice);
+  const double overhead = to_seconds(models::usual_switch_cost(gpu)) / to_seconds(gpu.time_slice);
   FigureRows rows;
   for (int n = 2; n <= kMostNeighbours; ++n) {
     constexpr int kPercent = 100;

@@ -122,18 +122,8 @@ Paragraphs computed(std::string_view paragraph) {
   return {std::string(paragraph)};
 }
 
-// "1.024 ms": of the GPUs in the catalogue.
-std::string default_turn() {
-  const auto [least, most] =
-      std::ranges::minmax(models::load_catalogue().gpus, {}, &models::GpuModel::time_slice);
-  const auto text = [](Duration turn) { return fmt::format("{:.6g} ms", to_seconds(turn) * 1e3); };
-  return least.time_slice == most.time_slice
-             ? text(least.time_slice)
-             : fmt::format("{} to {}", text(least.time_slice), text(most.time_slice));
-}
-
 Topic read_topic(const topic_files::File& file) {
-  const std::string turn = file.name == "time-slicing.md" ? default_turn() : "";
+  const std::string turn = fmt::format("{:.6g} ms", to_seconds(models::kDriversTimeSlice) * 1e3);
   const std::string text = filled(file.text, {{"default turn", turn}});
   std::string_view rest = text;
   Topic topic{.name = std::string(file.name.substr(0, file.name.rfind('.'))),

@@ -155,7 +155,7 @@ class TurnPairs {
 }  // namespace
 
 double overhead_on(const models::GpuModel& gpu) {
-  const Duration cost = models::switch_cost(gpu, models::usual_cold_cache(gpu));
+  const Duration cost = models::usual_switch_cost(gpu);
   return to_seconds(cost) / to_seconds(gpu.time_slice);
 }
 

@@ -19,8 +19,8 @@ std::optional<Duration> gpu_burst(const Workload& spec) {
   return std::nullopt;
 }
 
-// u: given, else the SM activity, which bounds it from above, else the time some kernel ran, which
-// bounds that. A job can never take more of the GPU than the time it has kernels on it.
+// u: given, else the SM activity, which is near it (kMostOfSmActive), else the time some kernel
+// ran, which bounds it. A job can never take more of the GPU than the time it has kernels on it.
 double capacity_share(const scenarios::Measured& m, double busy) {
   const double u = m.capacity_share.value_or(m.sm_active.value_or(busy));
   const double most = m.capacity_share && !m.gpu_busy ? m.gpu_util.value_or(busy) : busy;

@@ -194,6 +194,11 @@ void note_workload(const WorkloadModel& model, const World& world, Diagnostics& 
 // between bounds only (scenarios::busy_range).
 bool lacks_busy(const WorkloadModel& model, const World& world);
 
+// Whether sharing under MPS hangs on a capacityShare that nobody gives: smActive stands in for it,
+// and it may be up to kMostOfSmActive times that (models/MODELS.md, MPS).
+bool lacks_capacity(const WorkloadModel& model, const World& world);
+inline constexpr double kMostOfSmActive = 1.4;
+
 // Adds the inputs of `world` to its provenance counts and notes which ones nobody measured.
 void count_provenance(const scenarios::Scenario& scenario, World& world);
 

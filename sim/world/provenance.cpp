@@ -64,8 +64,6 @@ const models::Mps* mps_in_pool(const PoolModel& pool) {
   return nullptr;
 }
 
-// Switch cost and context memory come from a formula and from few measurements: only the A100's
-// switch cost and the T4's context are anchored.
 void count_turns(const scenarios::NodePool& spec, const PoolModel& pool,
                  const std::vector<scenarios::ResourceClaim>& claims, Counter& counter) {
   counter.add(spec.gpu.time_slice ? Provenance::Assumed : Provenance::Catalog, pool.name,
@@ -76,7 +74,7 @@ void count_turns(const scenarios::NodePool& spec, const PoolModel& pool,
   if (spec.dra && !spec.gpu.time_slice && std::ranges::any_of(claims, is_other_turn)) {
     counter.add(Provenance::Assumed, pool.name, "turns of the claims' interval");
   }
-  const bool anchored = !spec.gpu.switch_cost && pool.gpu->name.starts_with("A100");
+  const bool anchored = !spec.gpu.switch_cost && models::switch_cost_is_measured(*pool.gpu);
   counter.add(anchored ? Provenance::Catalog : Provenance::Assumed, pool.name,
               "context-switch cost");
   if (pool.strategy == "vgpu") {
@@ -235,7 +233,7 @@ void count_law(const WorkloadModel& model, const World& world, Counter& counter)
   if (!matters && !m.capacity_share && !is_bound) return;
   add(m.capacity_share.has_value(),
       m.capacity_share ? "capacityShare"
-                       : (m.sm_active ? "capacityShare (taken as smActive, its upper bound)"
+                       : (m.sm_active ? "capacityShare (taken as smActive; up to 1.4 times that)"
                                       : "capacityShare (taken as gpuBusy, its upper bound)"));
   if (!matters && !m.capacity_share) return;
   add(m.bandwidth_share.has_value(),
@@ -358,6 +356,16 @@ bool lacks_busy(const WorkloadModel& model, const World& world) {
   if (!scenarios::runs_batches(model.spec.kind)) return false;
   const scenarios::BusyRange range = scenarios::busy_range(*model.spec.measured);
   return range.least < range.most && hangs_on_busy(model, world);
+}
+
+bool lacks_capacity(const WorkloadModel& model, const World& world) {
+  const scenarios::Measured& m = *model.spec.measured;
+  if (!m.sm_active || m.capacity_share || m.sensitivity) return false;
+  for (std::size_t number = 0; number < world.pools.size(); ++number) {
+    if (model.on_pool[number].schedulable && mps_in_pool(world.pools[number]) != nullptr)
+      return true;
+  }
+  return false;
 }
 
 void count_provenance(const scenarios::Scenario& scenario, World& world) {

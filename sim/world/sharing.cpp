@@ -33,8 +33,9 @@ struct Device {
 models::TimeSlice driver_slice(const NodePool& pool, const models::GpuModel& gpu) {
   models::TimeSlice slice;
   slice.turn = pool.gpu.time_slice.value_or(gpu.time_slice);
-  const double kappa = pool.gpu.cold_cache.value_or(models::usual_cold_cache(gpu));
-  slice.switch_cost = pool.gpu.switch_cost.value_or(models::switch_cost(gpu, kappa));
+  const Duration usual = pool.gpu.cold_cache ? models::switch_cost(gpu, *pool.gpu.cold_cache)
+                                             : models::usual_switch_cost(gpu);
+  slice.switch_cost = pool.gpu.switch_cost.value_or(usual);
   return slice;
 }
 

@@ -57,10 +57,20 @@ TEST(SwitchCost, UnknownCacheAddsNothing) {
   EXPECT_EQ(switch_cost(gpu, 1), switch_cost(gpu, 0));
 }
 
-TEST(ContextMemory, IsMeasuredOnT4AndEstimatedElsewhere) {
+TEST(SwitchCost, IsTheMeasuredOneWhereTheCatalogueHasIt) {
+  const GpuModel& h200 = *catalogue().find_gpu("H200");
+  EXPECT_EQ(microseconds_of(usual_switch_cost(h200)), 170);
+  EXPECT_TRUE(switch_cost_is_measured(h200));
+  const GpuModel& l4 = *catalogue().find_gpu("L4");
+  EXPECT_EQ(usual_switch_cost(l4), switch_cost(l4, usual_cold_cache(l4)));
+  EXPECT_FALSE(switch_cost_is_measured(l4));
+}
+
+TEST(ContextMemory, IsMeasuredOnT4AndH200AndEstimatedElsewhere) {
   EXPECT_EQ(context_memory(*catalogue().find_gpu("T4")).bytes, mebibytes(100));
+  EXPECT_EQ(context_memory(*catalogue().find_gpu("H200")).bytes, mebibytes(524));
   for (const GpuModel& gpu : catalogue().gpus) {
-    EXPECT_EQ(context_memory(gpu).measured, gpu.name == "T4") << gpu.name;
+    EXPECT_EQ(context_memory(gpu).measured, gpu.context_memory.has_value()) << gpu.name;
     EXPECT_GE(context_memory(gpu).bytes, mebibytes(100)) << gpu.name;
   }
 }

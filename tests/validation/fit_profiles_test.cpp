@@ -62,8 +62,7 @@ Measurement by_law(const std::string& slice, int clients) {
 
 Measurement in_turns(double duty, int clients) {
   const models::GpuModel& gpu = *shipped().find_gpu(kGpu);
-  const double overhead = to_seconds(models::switch_cost(gpu, models::usual_cold_cache(gpu))) /
-                          to_seconds(gpu.time_slice);
+  const double overhead = to_seconds(models::usual_switch_cost(gpu)) / to_seconds(gpu.time_slice);
   Measurement m = setting("full", MeasuredSharing::TimeSlicing, clients);
   m.time = from_seconds(kSoloSeconds * models::overlapped_slowdown(duty, duty * clients, overhead));
   return m;

@@ -40,8 +40,16 @@ inline constexpr double kDefaultColdCache = 1.0;
 // every switch, while RTX 4090 loses 2 to 10 %.
 double usual_cold_cache(const GpuModel& gpu);
 
+// What a switch costs when nobody says: measured where the catalogue has it, else switch_cost()
+// with the usual kappa.
+Duration usual_switch_cost(const GpuModel& gpu);
+
+// Whether a measurement stands behind it: the catalogue's, or that of A100 which anchors the
+// formula.
+bool switch_cost_is_measured(const GpuModel& gpu);
+
 // Driver memory that every process pays for its CUDA context.
-// Source: T4 100 MiB measured; the others are estimates, which the caller marks Assumed.
+// Where the catalogue has no measurement it is an estimate, which the caller marks Assumed.
 struct ContextMemory {
   Bytes bytes;
   bool measured = false;

@@ -16,6 +16,10 @@ struct Source {
   bool derived = false;  // computed from other figures by a rule that `text` states
 };
 
+// Turn of the driver's round robin, from Volta to Blackwell. Source: NVIDIA open-gpu-kernel-modules
+// 595.45.04, kernel_fifo_gv100.c: 128 << 3 us.
+inline constexpr Duration kDriversTimeSlice = microseconds(1'024);
+
 // A GPU model as EC2 offers it: the figures that the execution laws need.
 struct GpuModel {
   std::string name;                  // "V100-SXM2-16GB"
@@ -37,8 +41,10 @@ struct GpuModel {
   double nvlink_gbytes_per_second = 0;  // both directions, all links
   int tdp_watts = 0;
   bool supports_mig = false;
-  int mps_max_clients = 48;  // CUDA 13.0 and older; 60 from CUDA 13.1
-  Duration time_slice;       // turn of the driver's round robin, q
+  int mps_max_clients = 48;                 // CUDA 13.0 and older; 60 from CUDA 13.1
+  Duration time_slice = kDriversTimeSlice;  // turn of the round robin, q
+  std::optional<Duration> switch_cost;      // of one turn to the next, where it was measured
+  std::optional<Bytes> context_memory;      // of a CUDA process, where it was measured
   // Figures above that have no primary source ("l2_cache"): recalled, or taken over from a sibling.
   std::vector<std::string> unverified;
   std::vector<Source> sources;

@@ -109,10 +109,10 @@ constexpr PoolField kPoolFields[] = {
        return takes_turns(pool, world) ? positive_seconds(pool.driver_slice.switch_cost)
                                        : std::nullopt;
      },
-     // As in the counts of provenance: only the A100's is anchored in a measurement.
      [](const NodePool& given, const PoolModel& pool) -> InputBasis {
-       return !given.gpu.switch_cost && pool.gpu->name.starts_with("A100") ? Provenance::Catalog
-                                                                           : Provenance::Assumed;
+       return !given.gpu.switch_cost && models::switch_cost_is_measured(*pool.gpu)
+                  ? Provenance::Catalog
+                  : Provenance::Assumed;
      }},
     {InputKind::ContextMemory, "gpu.contextMemory",
      [](const NodePool& /*given*/, const PoolModel& pool, const World& /*world*/) {

@@ -90,6 +90,8 @@ class OnAFakeGpu(unittest.TestCase):
         self.assertIn("MAX_CLIENTS", mps["clientLimit"]["refusal"])
         slow = [row["latencyMicroseconds"]["mean"] for row in mps["shortBesideLong"]["beside"]]
         self.assertGreater(slow[2], 3 * mps["shortBesideLong"]["alone"]["mean"])
+        blocks = [(row["neighbourMicroseconds"], row["blockMicroseconds"]) for row in mps["shortBesideLong"]["beside"]]
+        self.assertEqual(blocks[-2:], [(2000, 500), (2000, 100)])
 
     def test_the_catalogue_takes_the_turns(self):
         listed = run("get", "gpus", "-o", "json", "--catalogue", str(self.file))
@@ -97,8 +99,20 @@ class OnAFakeGpu(unittest.TestCase):
         (gpu,) = [gpu for gpu in json.loads(listed.stdout)["items"]
                   if gpu["name"] == "A100-SXM4-40GB"]
         self.near(gpu["timeSliceSeconds"], TURN_US * 1e-6)
+        self.near(gpu["switchCostSeconds"], SWITCH_US * 1e-6)
+        self.assertEqual(gpu["contextMemoryBytes"], CONTEXT_MIB * 2**20)
         self.assertIn("Measured: ", gpu["sources"][-1]["text"])
         self.assertEqual(gpu["sources"][-1]["date"], self.document["date"])
+
+    def test_the_catalogue_has_what_was_measured_on_h200(self):
+        def figures(*flags):
+            listed = run("get", "gpus", "-o", "json", *flags)
+            self.assertEqual(listed.returncode, 0, listed.stderr)
+            (gpu,) = [gpu for gpu in json.loads(listed.stdout)["items"] if gpu["name"] == "H200-SXM-141GB"]
+            return [gpu[name] for name in ("timeSliceSeconds", "switchCostSeconds", "contextMemoryBytes")]
+        measured = figures("--catalogue", str(ROOT / "models/measurements/nvidia-h200.json"))
+        for shipped, found in zip(figures(), measured):
+            self.near(found, shipped, 0.002)
 
     def calibrated(self, **without):
         file = self.file.with_name("part.json")
