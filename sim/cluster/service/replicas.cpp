@@ -147,6 +147,7 @@ void Replicas::batch_done(std::uint32_t p) {
   finished_.swap(server.batch);  // an answer may bring the pod its next request
   for (const Request& request : finished_) leave_gpu(p, request, work);
   finished_.clear();
+  gpus_.yield(p);  // its host waited for the end, and does not start the next at once
   fill_batch(p);
   leave_if_finished(p);
 }

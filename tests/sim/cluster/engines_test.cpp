@@ -68,6 +68,24 @@ TEST(TimeSlicedService, WaitsForTheTurnsOfSaturatingNeighbours) {
   of_turns(4, true, 10);
 }
 
+// The host starts the next request when it has seen the end of the last: the turn is gone, however
+// many wait. Beside one that never rests a request takes q + s + 2 c, and three clients wait for
+// three.
+TEST(TimeSlicedService, ARequestThatWaitedBeginsATurnOfItsOwn) {
+  scenarios::Workload busy = demo::training(1);
+  busy.measured->gpu_busy = 1.0;
+  busy.pod.cpu_request = {100};
+  busy.work->units = 1'000'000;
+  scenarios::Workload probe = demo::service(1, 1, microseconds(600), Law::Deterministic);
+  probe.serving.copies = false;
+  probe.traffic->shape = scenarios::ClosedLoop{3, {}};
+  scenarios::Scenario s = one_gpu_scenario({probe, busy}, 4);
+  s.duration = seconds(100);
+  s.node_pools[0].gpu.switch_cost = microseconds(110);
+  const double expected = 3 * (1.024e-3 + 0.6e-3 + 2 * 110e-6);
+  EXPECT_NEAR(mean_latency(demo::result(s)), expected, 0.001 * expected);
+}
+
 // Nobody else is there: waits for the host cost nothing, and all of the work is done.
 TEST(TimeSlicedService, CopiesTakeNoTimeAlone) {
   scenarios::Workload probe = demo::service(1, 20, milliseconds(5), Law::Deterministic);
