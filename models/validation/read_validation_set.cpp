@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/models/calibration.hpp"
+#include "slicewise/models/measurements.hpp"
 #include "slicewise/models/validation.hpp"
 #include "slicewise/nearest_name.hpp"
 
@@ -97,7 +98,8 @@ Expected<MeasurementSource> read_pairs(const SourceText& file, std::string_view 
 
 namespace {
 
-enum class Unit : std::uint8_t { Seconds, Milliseconds, PerSecond, Speed };
+// Of Measurements, the columns of `slicewise calibrate`.
+enum class Unit : std::uint8_t { Seconds, Milliseconds, PerSecond, Speed, Measurements };
 
 Unit read_unit(CatalogFields& fields) {
   const std::string name = fields.text("unit");
@@ -105,6 +107,7 @@ Unit read_unit(CatalogFields& fields) {
   if (name == "ms") return Unit::Milliseconds;
   if (name == "per-second") return Unit::PerSecond;
   if (name == "speed") return Unit::Speed;
+  if (name == "measurements") return Unit::Measurements;
   fields.fail("unit", "is not a unit");
   return Unit::Seconds;
 }
@@ -166,7 +169,7 @@ std::string_view validation_text(std::string_view name) {
   return found == files.end() ? std::string_view() : found->text;
 }
 
-MeasurementSource read_source(CatalogFields& fields) {
+MeasurementSource read_source(CatalogFields& fields, const Catalogue& catalogue) {
   MeasurementSource source;
   source.id = fields.text("id");
   source.title = fields.text("title");
@@ -178,6 +181,13 @@ MeasurementSource read_source(CatalogFields& fields) {
   source.note = fields.text("note");
   const Unit unit = read_unit(fields);
   const std::string file = source.id + ".csv";
+  if (unit == Unit::Measurements) {
+    const auto read = read_measurements({file, std::string(validation_text(file))}, catalogue);
+    if (!read) throw std::runtime_error(file + ": " + read.error().front().message);
+    source.companies = companies_of(*read, source.gpu);
+    fields.done();
+    return source;
+  }
   const CsvTable table = parse_csv(validation_text(file));
   if (table.rows.empty()) throw std::runtime_error(file + " has no rows");
   if (unit == Unit::Speed) {
@@ -203,7 +213,8 @@ StudyEngine read_engine(CatalogFields& fields) {
       Named{"calibrated-pairs", StudyEngine::CalibratedPairs},
       Named{"pairs-from-utilisation", StudyEngine::PairsFromUtilisation},
       Named{"pairs-refitted", StudyEngine::PairsRefitted},
-      Named{"pairs-serial", StudyEngine::PairsSerial}};
+      Named{"pairs-serial", StudyEngine::PairsSerial},
+      Named{"requests", StudyEngine::Requests}};
   const std::string name = fields.text("engine");
   for (const Named& known : kEngines) {
     if (known.name == name) return known.engine;
@@ -286,8 +297,9 @@ ValidationSet load_validation_set() {
   set.gpus = read_gpus(validation_files::gpus_json());
   const auto sources = nlohmann::json::parse(validation_files::sources_json());
   CatalogFields source_file(sources, "sources.json");
+  const Catalogue catalogue = load_catalogue();
   for (CatalogFields& fields : source_file.objects("sources")) {
-    set.sources.push_back(read_source(fields));
+    set.sources.push_back(read_source(fields, catalogue));
   }
   source_file.done();
   const auto studies = nlohmann::json::parse(validation_files::studies_json());

@@ -232,10 +232,10 @@ bool has_utilisation(const MeasuredPair& pair) {
 
 void add_pair(const MeasuredPair& pair, PointRole role, const Speeds& predicted, StudyPoints& out) {
   constexpr double kHalf = 0.5;
-  out.points.push_back(
-      {pair.first, "beside " + pair.second, role, pair.first_speed, predicted[0], kHalf, 1.0});
-  out.points.push_back(
-      {pair.second, "beside " + pair.first, role, pair.second_speed, predicted[1], kHalf, 1.0});
+  out.points.push_back({pair.first, "beside " + pair.second, role, true, pair.first_speed,
+                        predicted[0], kHalf, 1.0});
+  out.points.push_back({pair.second, "beside " + pair.first, role, true, pair.second_speed,
+                        predicted[1], kHalf, 1.0});
 }
 
 namespace {
@@ -464,7 +464,8 @@ models::TimeSlice time_slice_of(const StudyInput& input) {
     throw std::runtime_error(
         fmt::format("study {}: GPU {} is not known", input.study.id, input.source.gpu));
   }
-  return {input.gpu->time_slice, models::switch_cost(*input.gpu, input.study.cold_cache)};
+  const Duration formula = models::switch_cost(*input.gpu, input.study.cold_cache);
+  return {input.gpu->time_slice, input.gpu->switch_cost.value_or(formula)};
 }
 
 double switch_overhead(const StudyInput& input) {

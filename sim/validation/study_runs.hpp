@@ -40,6 +40,8 @@ std::vector<RowGroup> row_groups(const StudyInput& input);
 // The part of the GPU that a row's slice has. Throws for a slice that the GPU lacks.
 models::DomainShare share_of(const StudyInput& input, const models::MeasuredRow& row);
 
+double milliseconds_of(Duration time);
+
 // A point with the two naive answers from the group's reference.
 PredictedPoint point_of(const StudyInput& input, const RowGroup& group, std::size_t row,
                         Duration predicted);
@@ -70,5 +72,7 @@ StudyPoints run_calibrated_pairs(const StudyInput& input);
 StudyPoints run_pairs_from_utilisation(const StudyInput& input);
 StudyPoints run_refitted_pairs(const StudyInput& input);
 StudyPoints run_serial_pairs(const StudyInput& input);
+// Of the companies that share the GPU as the study says.
+StudyPoints run_requests(const StudyInput& input);
 
 }  // namespace slicewise::sim

@@ -76,9 +76,9 @@ std::string setting_of(const MeasuredRow& row) {
   return text;
 }
 
-double milliseconds_of(Duration time) { return static_cast<double>(time.ns) * 1e-6; }
-
 }  // namespace
+
+double milliseconds_of(Duration time) { return static_cast<double>(time.ns) * 1e-6; }
 
 std::vector<RowGroup> row_groups(const StudyInput& input) {
   std::vector<RowGroup> groups;
@@ -151,6 +151,8 @@ StudyPoints run_study(const StudyInput& input) {
       return run_refitted_pairs(input);
     case StudyEngine::PairsSerial:
       return run_serial_pairs(input);
+    case StudyEngine::Requests:
+      return run_requests(input);
   }
   return {};
 }
@@ -229,6 +231,7 @@ StudyResult result_of(const models::Study& study, const models::MeasurementSourc
   result.source = source;
   result.source.rows.clear();
   result.source.pairs.clear();
+  result.source.companies.clear();
   result.quantity = source.pairs.empty() ? Quantity::StepMilliseconds : Quantity::Speed;
   result.points = std::move(points.points);
   result.rows_left_out = points.left_out;
@@ -259,14 +262,16 @@ double nearest_rank(const std::vector<double>& sorted, double q) {
 }  // namespace
 
 std::vector<models::ExpectedError> errors_by_evidence(std::span<const StudyResult> studies) {
-  constexpr std::array<std::string_view, 4> kModes = {"MIG", "MPS", "MIG+MPS", "time-slicing"};
+  constexpr std::array<std::string_view, 6> kModes = {
+      "MIG", "MPS", "MPS of requests", "MIG+MPS", "time-slicing", "time-slicing of requests"};
   std::map<std::tuple<models::Evidence, std::size_t, bool>, std::vector<double>> errors;
   for (const StudyResult& result : studies) {
-    const auto mode =
-        static_cast<std::size_t>(std::ranges::find(kModes, result.study.mode) - kModes.begin());
+    const bool requests = result.study.engine == StudyEngine::Requests;
+    const std::string name = result.study.mode + (requests ? " of requests" : "");
+    const auto mode = static_cast<std::size_t>(std::ranges::find(kModes, name) - kModes.begin());
     for (const PredictedPoint& point : result.points) {
       if (point.role != PointRole::Check) continue;
-      errors[{result.study.evidence, mode, result.quantity == Quantity::Speed}].push_back(
+      errors[{result.study.evidence, mode, point.unlike}].push_back(
           percent_error(point.predicted, point.measured));
     }
   }

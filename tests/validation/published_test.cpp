@@ -70,7 +70,8 @@ TEST(Published, EveryStudyOfAClassWithATargetCarriesIt) {
       {"parvagpu-one", 9},        {"parvagpu-two", 6},       {"igniter", 2},
       {"igniter-batch-1", 2},     {"muxserve", 2},           {"nos-turns", 2},
       {"nos-turns-warm", 2},      {"tsfast-turns", 2},       {"t4-turns", 2},
-      {"pairs-utilisation", 9},   {"pairs-refitted", 9},     {"pairs-serial", 9}};
+      {"h200-turns", 5},          {"h200-mps", 10},          {"pairs-utilisation", 9},
+      {"pairs-refitted", 9},      {"pairs-serial", 9}};
   for (const models::Study& study : set_of().studies) {
     const auto target = targets.find(study.id);
     const bool has_target = target != targets.end();

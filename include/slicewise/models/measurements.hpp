@@ -84,9 +84,15 @@ Expected<std::vector<Measurement>> read_measurements(const SourceText& file,
                                                      const Catalogue& catalogue,
                                                      const MeasuredContext& context = {});
 
+// The processes that shared a whole GPU in turns or, without limits, under MPS: copies, and pairs
+// of which both rows are there. Only those whose time alone was measured, with DCGM's shares.
+std::vector<MeasuredCompany> companies_of(const std::vector<Measurement>& measurements,
+                                          const std::string& gpu);
+
 // Adds the measurements to what the models are held against: of each GPU a study of those alone and
 // under MPS, fitted on one process and the fewest under MPS, on the whole GPU and the smallest
-// slice, and one of those in turns, from the time alone. `file` is where they come from.
+// slice, one of those in turns, from the time alone, and one for each way of sharing from the time
+// alone and DCGM's shares. `file` is where they come from.
 void add_studies(const std::vector<Measurement>& measurements, const std::string& file,
                  ValidationSet& set);
 

@@ -38,6 +38,21 @@ struct MeasuredPair {
   std::optional<double> second_utilisation;
 };
 
+// One of the processes on a GPU, each of which sends a request as soon as its last one is answered.
+struct MeasuredProcess {
+  std::string workload;
+  Duration alone;          // a request with the GPU for itself
+  double gpu_active = 1;   // of that, share in which kernels run
+  double sm_active = 1;    // SMs with work in that time, mean over SMs
+  Duration kernel_time{};  // mean length of its kernels; 0 unknown
+  Duration time;           // a request beside the others
+};
+
+struct MeasuredCompany {
+  bool in_turns = false;  // else under MPS, without limits
+  std::vector<MeasuredProcess> processes;
+};
+
 struct MeasurementSource {
   std::string id;
   std::string title;
@@ -49,6 +64,7 @@ struct MeasurementSource {
   std::string note;
   std::vector<MeasuredRow> rows;
   std::vector<MeasuredPair> pairs;
+  std::vector<MeasuredCompany> companies;
 };
 
 // Rows of a source. What is empty matches everything.
@@ -71,6 +87,7 @@ enum class StudyEngine : std::uint8_t {
   PairsFromUtilisation,  // overlapped_slowdown(), duty from utilisation
   PairsRefitted,         // the same, its two constants fitted on every other row
   PairsSerial,           // the closed network, duty from utilisation
+  Requests,              // the engines that requests run on, from the time alone and its activity
 };
 
 struct Study {

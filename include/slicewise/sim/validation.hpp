@@ -21,6 +21,7 @@ struct PredictedPoint {
   std::string workload;  // of a pair, the one whose speed this is
   std::string setting;   // "b8, 2g.10gb, 3 processes", "beside A3C"
   PointRole role = PointRole::Check;
+  bool unlike = false;  // beside another workload, not copies of it
   double measured = 0;
   double predicted = 0;
   // What one would say without a model; absent where the isolated figure is not known.

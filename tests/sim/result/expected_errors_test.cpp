@@ -61,5 +61,21 @@ TEST(ExpectedErrors, UnlikeNeighboursAreNotCopies) {
   EXPECT_GT(expected_of(in_turns)[0].rows, 0);
 }
 
+// Rows of requests say nothing of a trainer's host phases.
+TEST(ExpectedErrors, OfRequestsCountWhereNothingElseShares) {
+  scenarios::Workload api =
+      demo::service(2, 10, milliseconds(20), scenarios::ServiceTime::Law::Exponential);
+  api.measured->sm_active = 0.4;
+  api.measured->provenance = scenarios::Provenance::Measured;
+  scenarios::Workload other = api;
+  other.name.value = "other";
+  scenarios::Scenario services = demo::scenario(demo::pool(4), {api, other});
+  services.duration = seconds(60);
+  EXPECT_EQ(expected_of(services)[0].mode, "time-slicing of requests");
+  EXPECT_EQ(expected_of(services)[0].rows, 80);
+  services.workloads[1] = measured(demo::training(2));
+  EXPECT_EQ(expected_of(services)[0].rows, 0);
+}
+
 }  // namespace
 }  // namespace slicewise::sim
