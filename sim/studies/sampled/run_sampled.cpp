@@ -24,9 +24,13 @@ const models::WorkloadProfile* uncertain_profile(const scenarios::Workload& work
   return profile == nullptr || profile->uncertainty.empty() ? nullptr : profile;
 }
 
+bool is_bounded(const WorkloadModel& model, const World& world) {
+  return lacks_busy(model, world) || lacks_capacity(model, world);
+}
+
 bool has_bounds_only(const World& world) {
   return std::ranges::any_of(world.workloads,
-                             [&](const WorkloadModel& model) { return lacks_busy(model, world); });
+                             [&](const WorkloadModel& model) { return is_bounded(model, world); });
 }
 
 bool is_uncertain(const scenarios::Scenario& scenario, const World& world,
@@ -34,19 +38,24 @@ bool is_uncertain(const scenarios::Scenario& scenario, const World& world,
   const auto has_intervals = [&](const scenarios::Workload& workload) {
     return uncertain_profile(workload, catalogue) != nullptr;
   };
-  return std::ranges::any_of(scenario.workloads, has_intervals) ||
-         std::ranges::any_of(world.workloads,
-                             [&](const WorkloadModel& model) { return lacks_busy(model, world); });
+  return std::ranges::any_of(scenario.workloads, has_intervals) || has_bounds_only(world);
 }
 
-// Of what is known by its bounds only: from the one to the other over the replications.
-void spread_busy(std::size_t replication, int replications, scenarios::Workload& workload) {
-  scenarios::Measured& m = *workload.measured;
-  const scenarios::BusyRange range = scenarios::busy_range(m);
-  const double part =
-      replications > 1 ? static_cast<double>(replication) / (replications - 1) : 0.5;
-  m.gpu_busy = range.least + (range.most - range.least) * part;
-  m.gpu_util.reset();
+// Figures that are known by their bounds only: from the one to the other over the replications.
+void spread_bounds(std::size_t replication, const WorkloadModel& model, const World& world,
+                   scenarios::Measured& m) {
+  const int others = world.replications - 1;
+  const double part = others > 0 ? static_cast<double>(replication) / others : 0.5;
+  if (lacks_busy(model, world)) {
+    const scenarios::BusyRange range = scenarios::busy_range(m);
+    m.gpu_busy = range.least + (range.most - range.least) * part;
+    m.gpu_util.reset();
+  }
+  if (lacks_capacity(model, world)) {
+    const double most = scenarios::runs_batches(model.spec.kind) ? scenarios::busy_share(m) : 1;
+    const double share = *m.sm_active * (1 + (kMostOfSmActive - 1) * part);
+    m.capacity_share = std::min(share, std::max(most, *m.sm_active));
+  }
 }
 
 // What the scenario says itself stays; of the rest each profile says what was drawn. What a profile
@@ -62,10 +71,10 @@ Expected<World> drawn_world(scenarios::Scenario scenario, const World& world,
           catalogue);
       take_profile(drawn, workload);
       take_times(drawn, workload);
-    } else if (lacks_busy(model, world)) {
+    } else if (is_bounded(model, world)) {
       workload.measured = model.spec.measured;
     }
-    if (lacks_busy(model, world)) spread_busy(replication, world.replications, workload);
+    if (is_bounded(model, world)) spread_bounds(replication, model, world, *workload.measured);
   }
   auto drawn = build_world(scenario, catalogue);
   if (drawn) return drawn;
@@ -119,8 +128,9 @@ Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Ca
   if (!uncertain) {
     return tl::unexpected(Diagnostics{make_diagnostic(
         Code::InputMissing, set.variants.front().where,
-        "no workload names a profile whose figures have intervals, and gpuBusy is given: there is "
-        "nothing to draw",
+        "no workload names a profile whose figures have intervals, and gpuBusy and capacityShare "
+        "are "
+        "given: there is nothing to draw",
         "`slicewise calibrate --out` writes such profiles from measurements; lay them over the "
         "catalogue with --catalogue")});
   }

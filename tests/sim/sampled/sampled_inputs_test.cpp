@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -199,6 +200,34 @@ TEST(SampledInputs, TheTimeInWhichKernelsRunGoesFromItsLeastToItsMost) {
   EXPECT_NEAR(range->value + range->half_width_95, busy, 0.01 * busy);
   EXPECT_GT(busy, 2 * idle);
   EXPECT_TRUE(demo::has(drawn->variants[0].findings, Code::GpuBusyUnknown));
+}
+
+// SM_ACTIVE stands in for the capacity of what shares a GPU under MPS: it may be 1.4 times that.
+TEST(SampledInputs, CapacityGoesFromSmActiveToWhatWasSeenAtMost) {
+  const auto under_mps = [](std::optional<double> capacity, int replications) {
+    scenarios::ScenarioSet set = jobs_in_turns(1.0, replications);
+    scenarios::Scenario& scenario = set.variants[0];
+    scenarios::DevicePlugin& plugin = *scenario.node_pools[0].device_plugin;
+    plugin.mps = std::exchange(plugin.time_slicing, {});
+    scenario.node_pools[0].mps.emplace().uncapped = true;
+    scenario.workloads[0].measured->sm_active = 0.5;
+    scenario.workloads[0].measured->capacity_share = capacity;
+    return set;
+  };
+  const auto slowest = [&](double capacity) {
+    const auto result = run_scenario(under_mps(capacity, 1), demo::catalogue());
+    EXPECT_TRUE(result.has_value());
+    return to_seconds(result->variants[0].workloads[0].job_completion->p95);
+  };
+  const auto drawn = run_sampled(under_mps({}, 8), demo::catalogue());
+  ASSERT_TRUE(drawn.has_value());
+  const auto& ranges = drawn->variants[0].ranges;
+  const auto range = std::ranges::find(ranges, "jobCompletionP95", &FigureRange::name);
+  ASSERT_NE(range, ranges.end());
+  EXPECT_NEAR(range->value - range->half_width_95, slowest(0.5), 0.01 * slowest(0.5));
+  EXPECT_NEAR(range->value + range->half_width_95, slowest(0.7), 0.01 * slowest(0.7));
+  EXPECT_GT(slowest(0.7), 1.2 * slowest(0.5));
+  EXPECT_FALSE(run_sampled(under_mps(0.5, 2), demo::catalogue()).has_value());
 }
 
 TEST(SampledInputs, WhereKernelsAreKnownToRunThereIsNothingToDraw) {
