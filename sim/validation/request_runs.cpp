@@ -68,6 +68,7 @@ std::vector<Duration> mean_times(Engine gpu, std::vector<Loop> loops) {
     }
   }
   std::vector<Duration> times;
+  times.reserve(loops.size());
   for (const Loop& loop : loops) times.push_back(loop.mean_time());
   return times;
 }
