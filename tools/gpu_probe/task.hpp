@@ -28,8 +28,8 @@ struct Task {
 
 struct Outcome {
   std::vector<Interval> active;  // of a run of one kernel
-  double units_per_second = 0;
-  Spread latency_us;  // from launch to return, of several kernels
+  double units_per_second = 0;   // of the time from launch to return, where there are several
+  Spread latency_us;             // from launch to return, of several kernels
   double mean_latency_us = 0;
   Spread launch_us;  // what a launch alone takes the host
   std::size_t free_bytes = 0;

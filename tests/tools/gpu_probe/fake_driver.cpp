@@ -132,13 +132,21 @@ std::vector<Record> all_records() {
   return out;
 }
 
-// Part of its speed that a kernel has beside those of other MPS clients.
+// Part of its speed that a kernel has beside those of other MPS clients, by how long they are
+// there. A client that launches one kernel after the other is there in between as well.
 double speed_under_mps(const Record& own, const std::vector<Record>& all) {
+  constexpr std::uint64_t kBetween = 8 * kMillisecond;
   double speed = 1;
-  const std::uint64_t middle = (own.from + own.to) / 2;
+  std::array<std::uint64_t, kMostProcesses> seen_until{};
   for (const Record& other : all) {
-    if (other.process == own.process || other.from > middle || other.to <= middle) continue;
-    speed *= kMpsSpeed[own.kernel][other.kernel];
+    if (other.process == own.process) continue;
+    std::uint64_t& seen = seen_until[static_cast<std::size_t>(other.process)];
+    const std::uint64_t from = std::max({own.from, other.from, seen});
+    const std::uint64_t to = std::min(own.to, other.to + kBetween);
+    if (to <= from) continue;
+    seen = to;
+    const double part = static_cast<double>(to - from) / static_cast<double>(own.to - own.from);
+    speed -= (1 - kMpsSpeed[own.kernel][other.kernel]) * part;
   }
   const auto percent = static_cast<double>(figure("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", 100)) / 100;
   return speed * (own.kernel == 0 ? percent : std::min(1.0, 2 * percent));
