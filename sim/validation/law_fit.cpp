@@ -233,7 +233,9 @@ double Ignorance::deviation_of(const MeasuredTime& point) const {
 }
 
 double t_quantile_95(double spare) {
-  return boost::math::quantile(boost::math::students_t(std::max(1.0, spare)), 0.975);
+  using InDouble = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
+  const boost::math::students_t_distribution<double, InDouble> law(std::max(1.0, spare));
+  return boost::math::quantile(law, 0.975);
 }
 
 Fit best_law(const Company& company) {
