@@ -79,18 +79,18 @@ MeasuredProcess process_of(const std::vector<Measurement>& measurements, const s
   return process;
 }
 
-// The row of `m.beside` beside `m.workload`; nullptr where there is none.
-const Measurement* other_side(const std::vector<Measurement>& measurements, const Measurement& m) {
-  const auto found = std::ranges::find_if(measurements, [&](const Measurement& other) {
-    return other.gpu == m.gpu && other.sharing == m.sharing && other.workload == m.beside &&
-           other.beside == m.workload;
-  });
-  return found == measurements.end() ? nullptr : &*found;
-}
-
 bool shares_a_whole_gpu(const Measurement& m, const std::string& gpu) {
   return m.gpu == gpu && m.sharing != MeasuredSharing::Alone && m.slice == "full" &&
          m.active_threads >= 1 && (m.clients > 1 || !m.beside.empty());
+}
+
+// The row of `m.beside` beside `m.workload`; nullptr where there is none.
+const Measurement* other_side(const std::vector<Measurement>& measurements, const Measurement& m) {
+  const auto found = std::ranges::find_if(measurements, [&](const Measurement& other) {
+    return shares_a_whole_gpu(other, m.gpu) && other.sharing == m.sharing &&
+           other.workload == m.beside && other.beside == m.workload;
+  });
+  return found == measurements.end() ? nullptr : &*found;
 }
 
 }  // namespace

@@ -417,7 +417,8 @@ const Record& record_of<Plan>() {
        field<&P::options>("options", "best first"),
        field<&P::least_monthly>("lowerBoundUsdPerMonth",
                                 "of what was tried no fleet with the best option's numbers of pods "
-                                "costs less; absent: not looked for"),
+                                "costs less, if nobody is better off with more neighbours; absent: "
+                                "not looked for"),
        field<&P::control_plane_monthly>(
            "controlPlaneMonthlyUsd",
            "EKS's fee for the cluster x 730 h, in no option's monthlyUsd: the same beside any")
