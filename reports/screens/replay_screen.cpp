@@ -350,7 +350,7 @@ void add_sharing_notes(const ReplayStudy& study, std::vector<std::string>& notes
                         ? std::string("a job that finds no GPU memory left has failed")
                         : fmt::format("a job that finds no GPU memory left is tried again after 10 "
                                       "s, 20 s ... {} times",
-                                      study.backoff_limit == sim::kBackoffLimit
+                                      study.backoff_limit == scenarios::kBackoffLimit
                                           ? std::string("six")
                                           : whole_text(study.backoff_limit)));
   }

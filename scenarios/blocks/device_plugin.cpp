@@ -196,7 +196,7 @@ constexpr Field kFlagsFields[] = {
     plain(T::Boolean, "mofedEnabled", "true", "Give containers the Mellanox devices.")
         .otherwise("false"),
     plain(T::Boolean, "useNodeFeatureAPI", "true", "Publish labels through the NodeFeature API.")
-        .otherwise("false"),
+        .otherwise("true"),
     plain(T::Word, "deviceDiscoveryStrategy", "nvml", "How the plugin finds devices.")
         .one_of(kDiscovery)
         .otherwise("auto"),

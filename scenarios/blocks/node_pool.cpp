@@ -155,8 +155,7 @@ constexpr Field kNodePoolFields[] = {
                              "Karpenter: of several pools that hold a Pending pod it starts nodes "
                              "of those with the highest weight; among equals it takes the node for "
                              "most pods, then the cheapest.")
-        .up_to(100)
-        .otherwise("0, the last"),
+        .up_to(100),
     field<&NodePool::capacity_type>("capacityType", "spot", "How the nodes are bought.")
         .one_of(kCapacityTypes),
     field<&NodePool::spot>("spot", "{interruptionsPerHour: 0.03, fallback: on-demand}",

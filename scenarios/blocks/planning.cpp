@@ -112,7 +112,10 @@ SourceLocation place_within(const Node& scalar, std::size_t offset, std::size_t 
 constexpr Field kPlanningFields[] = {
     field<&Planning::instance_types>("instanceTypes", "[g4dn.xlarge, g5]",
                                      "EC2 instance types, or whole families of them.")
-        .otherwise("those of the planner")
+        .otherwise(
+            "those of nodePools, g4dn, g5 and g6 in .xlarge, .2xlarge and .12xlarge, g6e.xlarge, "
+            "g6f.xlarge, p4d.24xlarge; with pods of several GPUs g5, g6 and g6e in .48xlarge, "
+            "g6e.12xlarge, p4de.24xlarge and p5.48xlarge, too")
         .each_value_once(),
     field<&Planning::strategies>("strategies", "[timeSlicing, mps]", "Ways to share a GPU.")
         .as(T::Words)
@@ -127,7 +130,8 @@ constexpr Field kPlanningFields[] = {
         .each_value_once(),
     field<&Planning::replicas>("replicas", "[2, 4, 8]", "Pods that share a GPU.")
         .between(1, 1'000)
-        .otherwise("those of the planner")
+        .otherwise("2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48 and as many as there are; 2, 4, 8 of "
+                   "a trace's")
         .each_value_once(),
     field<&Planning::tensor_parallel_sizes>(
         "tensorParallelSizes", "[1, 2, 4, 8]",
@@ -152,8 +156,7 @@ constexpr Field kPlanningFields[] = {
         .otherwise("the scenario's")
         .each_value_once(),
     field<&Planning::max_nodes>("maxNodes", "16", "Largest number of nodes of a pool.")
-        .between(1, 100'000)
-        .otherwise("32"),
+        .between(1, 100'000),
     field<&Planning::split>("split", "false", "Workloads may get node pools of their own."),
     field<&Planning::max_monthly_cost>("maxMonthlyCost", "1500",
                                        "No plan costs more, in US dollars for 730 h.")

@@ -75,8 +75,7 @@ constexpr Field kRecordedFields[] = {
         "rule that fits counts. Also user, group, project and use=0.2..0.5; of PROFILE*3|OTHER "
         "one is drawn for each job.")
         .positive(),
-    field<&RecordedJobs::profile_seed>("profileSeed", "7", "Seed of what profileBy draws.")
-        .otherwise("42"),
+    field<&RecordedJobs::profile_seed>("profileSeed", "7", "Seed of what profileBy draws."),
     field<&RecordedJobs::judge_by>("judgeBy", "user",
                                    "slo holds for the jobs of each user, group or project by "
                                    "themselves: the worst of them decides. none: for all jobs "

@@ -173,8 +173,7 @@ constexpr Field kReplayClusterFields[] = {
                                   "Nodes by their EC2 instance types; the report has their cost.")
         .positive()
         .of(kReplayInstances),
-    field<&ReplayFile::region>("region", "eu-west-1", "Whose on-demand prices the instances cost.")
-        .otherwise("us-east-1"),
+    field<&ReplayFile::region>("region", "eu-west-1", "Whose on-demand prices the instances cost."),
     field<&ReplayFile::any_gpu>("anyGpu", "true",
                                 "Jobs take GPUs of any model, whatever they ask for."),
 };
@@ -210,15 +209,12 @@ constexpr Field kReplaySpecFields[] = {
         "backoffLimit", "0",
         "Times that a job comes back after it found no GPU memory left, with sharing; a column "
         "backoff_limit of the trace goes before it.")
-        .up_to(1'000)
-        .otherwise("6"),
+        .up_to(1'000),
     field<&ReplayFile::inflate>(
         "inflate", "1.3", "Let jobs arrive and stay until they ask for this many times all GPUs.")
         .up_to(10),
-    field<&ReplayFile::seed>("seed", "7", "Seed of the random numbers.").otherwise("42"),
-    field<&ReplayFile::replications>("replications", "5", "Seeds of inflate.")
-        .between(1, 1'000)
-        .otherwise("1"),
+    field<&ReplayFile::seed>("seed", "7", "Seed of the random numbers."),
+    field<&ReplayFile::replications>("replications", "5", "Seeds of inflate.").between(1, 1'000),
 };
 constexpr FieldList kReplaySpec = block<ReplayFile, &check_replay_spec>(kReplaySpecFields);
 

@@ -238,7 +238,9 @@ void finish_variation(const Node& map, Shape shape, Traffic& traffic, Findings& 
   constexpr double kLeast = 0.01;
   const auto variation = number_at(&map, "variation");
   if (!variation) return;
-  if (shape == Shape::Diurnal || shape == Shape::Steps) traffic.gaps = Traffic::Gaps::Gamma;
+  // Where no law is written, 1 is what Poisson's has.
+  const bool takes_any_law = shape == Shape::Diurnal || shape == Shape::Steps;
+  if (takes_any_law && *variation != 1) traffic.gaps = Traffic::Gaps::Gamma;
   if (*variation >= kLeast) return;
   findings.add(Code::ValueRange, value_place(map, "variation"), "variation must be at least 0.01",
                "for equal gaps write `shape: Constant`");
@@ -341,10 +343,9 @@ constexpr Field kTrafficFields[] = {
         .needed_by_rule(),
     field<&Traffic::gap_variation>(
         "variation", "2.5",
-        "Coefficient of variation of the gaps between requests (Gamma, Weibull, Diurnal, Steps): 1 "
-        "as Poisson, 0.5 more even, 3 in clumps.")
-        .up_to(100)
-        .otherwise("1 with Diurnal and Steps"),
+        "Coefficient of variation of the gaps between requests (Diurnal, Steps; Gamma and Weibull "
+        "need it): 1 as Poisson, 0.5 more even, 3 in clumps.")
+        .up_to(100),
     field<&in_shape<Diurnal>, &Diurnal::peak>("peak", "40/s",
                                               "Rate at the busiest time of the day (Diurnal).")
         .positive()

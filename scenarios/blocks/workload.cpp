@@ -80,11 +80,11 @@ constexpr Field kMeasuredFields[] = {
         "with those of neighbours that have it, too: long ones make short ones wait.")
         .positive()
         .otherwise("the profile's, else neighbours share in proportion to what each asks for"),
-    field<&Measured::longest_kernel>("longestKernel", "12ms",
-                                     "Longest kernel: what a neighbour waits for at most before "
-                                     "its turn, because a GPU does not always stop a kernel.")
-        .positive()
-        .otherwise("short against a time slice"),
+    field<&Measured::longest_kernel>(
+        "longestKernel", "12ms",
+        "Longest of its kernels. It changes nothing: GPUs since Pascal "
+        "stop a kernel when its turn is over.")
+        .positive(),
     field<&Measured::bandwidth_share>(
         "bandwidthShare", "30%", "Share of the work that memory bandwidth limits, not the SMs.")
         .as(T::Percent),

@@ -257,9 +257,26 @@ Json value_schema(const Field& field, bool partial) {
   return false;
 }
 
+// As JSON writes what a file would say.
+Json default_value(const Field& field, const std::string& text) {
+  switch (field.type) {
+    case FieldType::Boolean:
+    case FieldType::Integer:
+    case FieldType::Range:
+    case FieldType::Number:
+      return Json::parse(text);
+    default:
+      return text;
+  }
+}
+
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
 Json field_schema(const Field& field, bool partial) {
   std::string description(field.description);
+  // What a patch leaves out is as it was.
+  const std::string standard = partial ? "" : field.default_text();
+  const bool in_words = !field.other_default.empty();
+  if (!standard.empty() && in_words) description += fmt::format(" Without it: {}.", standard);
   if (!field.example.empty()) description += fmt::format(" Example: `{}`", field.written_example());
   Json schema = {{"description", std::move(description)}};
   // draft-07 ignores what stands beside a $ref.
@@ -268,6 +285,7 @@ Json field_schema(const Field& field, bool partial) {
   } else {
     schema.update(or_null(value_schema(field, partial), partial || field.nullable));
   }
+  if (!standard.empty() && !in_words) schema["default"] = default_value(field, standard);
   return schema;
 }
 

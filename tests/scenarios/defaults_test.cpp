@@ -184,12 +184,13 @@ std::optional<std::string> replay_with(const std::string& path, const std::strin
   std::string text =
       "apiVersion: slicewise.dev/v1alpha1\nkind: Replay\nmetadata: {name: philly}\nspec:\n"
       "  trace:\n    file: jobs.csv\n    shift: 137d\n    # spec.trace.repeat\n"
-      "  # spec.restartPreempted\n"
-      "  cluster:\n    # spec.cluster.anyGpu\n";
-  text += path.find("instances") != std::string::npos
+      "  # spec.restartPreempted\n  # spec.backoffLimit\n  # spec.seed\n  # spec.replications\n"
+      "  cluster:\n    # spec.cluster.anyGpu\n    # spec.cluster.region\n";
+  text += path.find("instances") != std::string::npos || path == "spec.backoffLimit"
               ? "    instances:\n    - instanceType: p3.16xlarge\n"
                 "      # spec.cluster.instances.count\n"
               : "    nodes:\n    - gpus: 8\n      # spec.cluster.nodes.count\n";
+  if (path == "spec.backoffLimit") text += "  sharing: [mps:2]\n";
   const std::size_t at = text.find("# " + path + "\n");
   if (at == std::string::npos) return std::nullopt;
   if (!value.empty())
@@ -219,7 +220,34 @@ int prove_replay(const FieldList& fields, const std::string& path) {
   return proven;
 }
 
-TEST(Defaults, OfAReplayTheyAreInForceAsWell) { EXPECT_EQ(prove_replay(kReplayFile, ""), 5); }
+TEST(Defaults, OfAReplayTheyAreInForceAsWell) { EXPECT_EQ(prove_replay(kReplayFile, ""), 9); }
+
+void collect_words(const FieldList& fields, std::vector<std::string>& found) {
+  for (const Field& field : fields) {
+    if (!field.other_default.empty()) found.emplace_back(field.name);
+    collect_words(below(field), found);
+  }
+}
+
+// tests/tools/defaults_test.py proves these, and those of scenarios.
+TEST(Defaults, OfAReplayOnlyTheSchedulersHangOnOtherThings) {
+  std::vector<std::string> found;
+  collect_words(kReplayFile, found);
+  EXPECT_EQ(found, (std::vector<std::string>{"queue", "placement"}));
+}
+
+// Of the gaps of a rate that changes, whatever the seed: no other draws than without it.
+TEST(Defaults, GapsVaryAsPoissons) {
+  const std::string steps =
+      "kind: Service, measured: {requestGpuTime: 31ms}, traffic: {shape: Steps, steps: [{at: 0, "
+      "rate: 2/s}]";
+  const auto without = workload_of(with_workload(steps + "}")).traffic;
+  const auto written = workload_of(with_workload(steps + ", variation: 1}")).traffic;
+  const auto changed = workload_of(with_workload(steps + ", variation: 2}")).traffic;
+  EXPECT_EQ(without->gaps, Traffic::Gaps::Poisson);
+  EXPECT_EQ(written->gaps, without->gaps);
+  EXPECT_EQ(changed->gaps, Traffic::Gaps::Gamma);
+}
 
 // Of the field that decides what the others of its block mean.
 TEST(Defaults, TrafficIsPoisson) {

@@ -87,7 +87,6 @@ TEST(Measured, KernelsAndBatchesOfRequestsAreRead) {
   EXPECT_EQ(service.kernel_time, microseconds(85));
   EXPECT_EQ(service.longest_kernel, milliseconds(12));
   EXPECT_EQ(service.request_gpu_time->law, ServiceTime::Law::LogNormal);
-  // A training neighbour's longest kernel is what a request waits for.
   EXPECT_EQ(measured_of("longestKernel: 80ms").longest_kernel, milliseconds(80));
   expect_problem(with_measured("extraPerItem: 4ms"), Code::SettingConflict,
                  "extraPerItem on a Job");

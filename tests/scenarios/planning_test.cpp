@@ -100,7 +100,8 @@ TEST(Planning, EverySettingIsRead) {
 TEST(Planning, AbsentSettingsAreLeftToThePlanner) {
   const Scenario scenario = scenario_of(planning_with(""));
   EXPECT_TRUE(scenario.planning.instance_types.empty() && scenario.planning.replicas.empty());
-  EXPECT_FALSE(scenario.planning.max_nodes || scenario.isolation);
+  EXPECT_FALSE(scenario.isolation);
+  EXPECT_EQ(scenario.planning.max_nodes, 32);
   EXPECT_TRUE(scenario.planning.split);
   EXPECT_EQ(scenario.goal, PlanGoal::MonthlyCost);
   EXPECT_TRUE(scenario.policies.empty() && scenario.price_plans.empty());

@@ -290,7 +290,9 @@ void take_from_file(const scenarios::ReplayFile& file, ReplayCommand& command) {
     }
   }
   if (command.profile_rules.empty()) command.rules_of_file = file.profile_rules;
-  if (!command.backoff_limit) command.backoff_limit = file.backoff_limit;
+  if (!command.backoff_limit && !command.sharings.empty()) {
+    command.backoff_limit = file.backoff_limit;
+  }
   command.restart_preempted = command.restart_preempted || file.restart_preempted;
   if (!command.repeat && file.repeat > 1) command.repeat = file.repeat;
   if (!command.shift) command.shift = file.shift;

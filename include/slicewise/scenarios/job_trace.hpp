@@ -16,6 +16,10 @@
 // `slicewise replay` reads.
 namespace slicewise::scenarios {
 
+// backoffLimit of a Job that does not say (Kubernetes), and the seed of what does not say one.
+inline constexpr int kBackoffLimit = 6;
+inline constexpr std::uint64_t kUsualSeed = 42;
+
 // One column: values of its own, or a view into a file that is mapped into memory. A trace without
 // the column has it empty.
 template <class T>
@@ -301,7 +305,7 @@ struct ReplayFile {
   std::vector<Nodes> nodes;
   std::string node_list;  // CSV file, relative to the file
   std::vector<Instances> instances;
-  std::string region;  // of the instances; "" = us-east-1
+  std::string region = "us-east-1";  // of the instances
   bool any_gpu = false;
   std::vector<std::string> queues;      // "fifo"; empty: that
   std::vector<std::string> placements;  // "best-fit"; empty: that
@@ -309,10 +313,10 @@ struct ReplayFile {
   std::vector<Located<std::string>> sharings;
   std::vector<Located<std::string>> profile_rules;  // as read_profile_rule() takes them
   bool restart_preempted = false;
-  std::optional<int> backoff_limit;
+  int backoff_limit = kBackoffLimit;
   std::optional<double> inflate;  // share of the GPUs
-  std::optional<std::uint64_t> seed;
-  std::optional<int> replications;
+  std::uint64_t seed = kUsualSeed;
+  int replications = 1;
 };
 
 // Whether a text is meant to be such a file: a line says so.

@@ -215,7 +215,7 @@ struct RecordedJobs {
   bool host_requests = true;                 // pods ask for the CPU and memory of the trace
   Split split = Split::None;
   std::vector<Located<std::string>> profile_rules;  // as read_profile_rule() takes them
-  std::uint64_t profile_seed = 42;                  // of the profiles that are drawn
+  std::uint64_t profile_seed = kUsualSeed;          // of the profiles that are drawn
   Split judge_by = Split::None;  // objectives hold for each user, ... by themselves
 
   // What was read: of one workload.
@@ -238,7 +238,7 @@ struct Workload {
   int pods_per_job = 1;  // Job: several are a gang, which starts and ends together
   std::optional<int> parallelism;  // Jobs that are there at a time; absent: all
   RestartPolicy restart_policy = RestartPolicy::OnFailure;
-  int backoff_limit = 6;  // Jobs
+  int backoff_limit = kBackoffLimit;  // Jobs
   int priority = 0;
   PreemptionPolicy preemption_policy = PreemptionPolicy::PreemptLowerPriority;
   std::optional<int> batch;      // items of one step or request; absent: as measured
@@ -314,7 +314,7 @@ struct Scenario {
   SourceLocation region_where;
   std::optional<Duration> duration;  // absent: until all Jobs are done
   Duration warmup;
-  std::uint64_t seed = 42;
+  std::uint64_t seed = kUsualSeed;
   int replications = 5;
   bool allow_pending = false;  // --allow-pending: see sim::judge()
   Fidelity fidelity = Fidelity::Auto;

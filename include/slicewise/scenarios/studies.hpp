@@ -63,7 +63,7 @@ struct Planning {
   std::vector<int> max_batches;                        // requests that the GPU answers in one go
   std::vector<Duration> max_delays;  // how long a batch that is not full waits for more
   std::vector<int> concurrencies;    // requests that a pod works on at a time
-  std::optional<int> max_nodes;      // of each pool
+  int max_nodes = 32;                // of each pool
   bool split = true;                 // workloads may get pools of their own
   std::optional<Usd> max_monthly_cost;
   SourceLocation where;

@@ -6,8 +6,6 @@
 namespace slicewise::sim {
 namespace {
 
-constexpr int kMostNodes = 32;
-
 // What the command line says, else what the scenario says.
 Names asked(const std::vector<std::string>& flags, const Names& written) {
   return flags.empty() ? written : as_names(flags);
@@ -107,7 +105,7 @@ Expected<PlanSpace> plan_space(const scenarios::Scenario& scenario,
   space.max_batches = ascending(options.max_batches, scenario.planning.max_batches);
   space.max_delays = ascending(options.max_delays, scenario.planning.max_delays);
   space.concurrencies = ascending(options.concurrencies, scenario.planning.concurrencies);
-  space.max_nodes = options.max_nodes.value_or(scenario.planning.max_nodes.value_or(kMostNodes));
+  space.max_nodes = options.max_nodes.value_or(scenario.planning.max_nodes);
   space.max_monthly_cost =
       options.max_monthly_cost ? options.max_monthly_cost : scenario.planning.max_monthly_cost;
   space.survive = options.survive;

@@ -63,9 +63,6 @@ struct ReplayCluster {
 // What the jobs of one line of a table have in common.
 enum class GroupBy : std::uint8_t { Nothing, User, Group, Project, Size };
 
-// What a Job has without a word.
-inline constexpr int kBackoffLimit = 6;
-
 struct ReplaySettings {
   ReplayCluster cluster;
   // Jobs that meet on a GPU slow each other down; nullptr: they do not. The names of the nodes are
@@ -74,7 +71,7 @@ struct ReplaySettings {
   GroupBy group_by = GroupBy::Nothing;
   QueuePolicy queue = QueuePolicy::Fifo;
   NodePolicy placement = NodePolicy::BestFit;  // REQUIRES: sharing, if it knows sharing
-  std::uint64_t seed = 42;
+  std::uint64_t seed = scenarios::kUsualSeed;
   // The trace this many times, each `shift` later than the one before it.
   int repeat = 1;
   Duration shift;
@@ -82,7 +79,7 @@ struct ReplaySettings {
       false;  // a preempted job loses its work (Kubernetes without checkpoints)
   // Times that a job without a limit of its own comes back after it found no GPU memory left, as
   // backoffLimit of a Job; 0: never.
-  int backoff_limit = kBackoffLimit;
+  int backoff_limit = scenarios::kBackoffLimit;
   bool keep_jobs = false;  // fill ReplayResult::jobs
   // Called now and then with (jobs that arrived, all jobs, time of the replay).
   std::function<void(std::int64_t done, std::int64_t total, TimePoint now)> progress;
@@ -304,7 +301,7 @@ struct ReplayStudy {
   int repeat = 1;
   Duration shift;
   bool restart_preempted = false;
-  int backoff_limit = kBackoffLimit;
+  int backoff_limit = scenarios::kBackoffLimit;
   bool run_under_sharing = false;      // the trace's run times are longer than the work
   std::int64_t company_taken_out = 0;  // rows whose time with neighbours was taken out of them
   GroupBy group_by = GroupBy::Nothing;
