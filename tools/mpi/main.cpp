@@ -289,12 +289,13 @@ ExitCode run_rank(const boost::mpi::communicator& world, int argc, const char* c
                              std::is_same_v<Verb, CompareCommand> ||
                              std::is_same_v<Verb, SensitivityCommand> ||
                              std::is_same_v<Verb, NeighboursCommand> ||
+                             std::is_same_v<Verb, MaxLoadCommand> ||
                              std::is_same_v<Verb, ReplayCommand>) {
           return in_step(world, command, flags);
         } else {
           return first ? usage_error(
                              "slicewise-mpi knows the verbs plan, run, compare, sensitivity, "
-                             "neighbours, replay",
+                             "neighbours, max-load, replay",
                              "the others run in one process: slicewise")
                        : ExitCode::Success;
         }

@@ -12,9 +12,34 @@
 
 #include "../../result/merge.hpp"
 #include "../../run/replications.hpp"
+#include "../../run/shared_tasks.hpp"
 
 namespace slicewise::sim {
+
+template <class Archive>
+void visit_parts(Archive& archive, IslandRecord& record) {
+  auto& [workloads, nodes, domains, misses] = record;
+  archive(workloads, nodes, domains, misses);
+}
+
 namespace {
+
+// What a replication did on one of its islands, or altogether where it cannot be taken apart.
+struct IslandFound {
+  std::shared_ptr<const IslandRecord> part;
+  std::optional<Replication> whole;
+  std::vector<SureMiss> misses;  // of the whole
+};
+
+template <class Archive>
+void visit_parts(Archive& archive, IslandFound& found) {
+  bool is_part = found.part != nullptr;
+  archive(is_part);
+  if (!is_part) return archive(found.whole, found.misses);
+  IslandRecord record = found.part ? *found.part : IslandRecord{};
+  archive(record);
+  found.part = std::make_shared<const IslandRecord>(std::move(record));
+}
 
 // Nothing moves a pod, starts or ends one while requests come and go.
 bool pods_stay(const World& world) {
@@ -221,9 +246,6 @@ bool IslandRun::run(std::span<const std::size_t> workloads, int replications) {
   struct Missing {
     std::size_t replication = 0;
     std::size_t island = 0;
-    std::shared_ptr<const IslandRecord> part;
-    std::optional<Replication> whole;
-    std::vector<SureMiss> misses;
   };
   std::vector<Missing> missing;
   for (std::size_t r = 0; r < static_cast<std::size_t>(replications); ++r) {
@@ -231,30 +253,36 @@ bool IslandRun::run(std::span<const std::size_t> workloads, int replications) {
       const auto& there = replicas_[r].islands[i].workloads;
       const bool asked = std::ranges::any_of(
           workloads, [&](std::size_t w) { return std::ranges::find(there, w) != there.end(); });
-      if (asked && replicas_[r].done[i] == 0) missing.push_back({r, i, nullptr, std::nullopt, {}});
+      if (asked && replicas_[r].done[i] == 0) missing.push_back({r, i});
     }
   }
-  run_in_parallel(missing.size(), options_, [&](std::size_t m) {
-    const auto& islands = replicas_[missing[m].replication].islands;
-    if (islands.size() > 1) {
-      missing[m].part = record_of(missing[m].replication, islands[missing[m].island]);
-    } else if (may_give_up_ && missing[m].replication == 0) {
-      missing[m].whole = until_it_misses(world_, 0, options_, missing[m].misses);
-    } else {
-      missing[m].whole = whole_replication(world_, missing[m].replication, options_);
-    }
-  });
-  for (Missing& m : missing) {
-    if (!m.part && !m.whole) return false;
-    Replication& record = records_[m.replication];
-    const std::vector<SureMiss>& misses = m.whole ? m.misses : m.part->misses;
+  auto results = results_of<IslandFound>(
+      missing.size(), options_, [&](std::size_t m) -> std::optional<IslandFound> {
+        const auto [r, i] = missing[m];
+        const auto& islands = replicas_[r].islands;
+        IslandFound found;
+        if (islands.size() > 1) {
+          found.part = record_of(r, islands[i]);
+        } else if (may_give_up_ && r == 0) {
+          found.whole = until_it_misses(world_, 0, options_, found.misses);
+        } else {
+          found.whole = whole_replication(world_, r, options_);
+        }
+        if (!found.part && !found.whole) return std::nullopt;
+        return found;
+      });
+  for (std::size_t m = 0; m < missing.size(); ++m) {
+    if (!results[m]) return false;
+    IslandFound& found = *results[m];
+    const auto [r, i] = missing[m];
+    const std::vector<SureMiss>& misses = found.whole ? found.misses : found.part->misses;
     misses_.insert(misses_.end(), misses.begin(), misses.end());
-    if (m.whole) {
-      record = std::move(*m.whole);
+    if (found.whole) {
+      records_[r] = std::move(*found.whole);
     } else {
-      put_in(replicas_[m.replication].islands[m.island], *m.part, record);
+      put_in(replicas_[r].islands[i], *found.part, records_[r]);
     }
-    replicas_[m.replication].done[m.island] = 1;
+    replicas_[r].done[i] = 1;
     ++simulated_;
   }
   return true;
