@@ -7,11 +7,13 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
+#include "../kubernetes/pod_spec.hpp"
 #include "../text/json_value.hpp"
 #include "../text/scalars.hpp"
 #include "../traces/job_trace.hpp"
@@ -39,21 +41,6 @@ PodRecord::Time later(PodRecord::Time a, PodRecord::Time b) {
   return a && b ? std::max(a, b) : (a ? a : b);
 }
 
-JsonValue owner_of(JsonValue metadata) {
-  JsonCursor owners(metadata["ownerReferences"]);
-  JsonValue owner;
-  while (owners.next()) {
-    if (!owner.is_object() || owners.value()["controller"].is_true()) owner = owners.value();
-  }
-  return owner;
-}
-
-std::string work_of(JsonValue metadata) {
-  const JsonValue owner = owner_of(metadata);
-  return controller_of(owner["kind"].scalar(), owner["name"].scalar(),
-                       metadata["labels"]["pod-template-hash"].scalar());
-}
-
 class PodReader {
  public:
   PodReader(JsonValue pod, const SourceLocation& place, ImportReport& report)
@@ -69,7 +56,7 @@ class PodReader {
     if (!spec_.is_object()) return bad(metadata_, "a pod without spec");
     pod_.arrival = time_of(metadata_["creationTimestamp"]);
     if (!pod_.arrival) return bad_creation();
-    pod_.work = work_of(metadata_);
+    pod_.work = manifests::maker_of(metadata_);
     read_failure_rule();
     pod_.node = spec_["nodeName"].scalar();
     pod_.priority = static_cast<std::int32_t>(std::clamp<std::int64_t>(
@@ -102,7 +89,7 @@ class PodReader {
 
   // A pod that nobody made and that is not restarted is gone when it fails; of a Job the Job says.
   void read_failure_rule() {
-    const JsonValue owner = owner_of(metadata_);
+    const JsonValue owner = manifests::owner_of(metadata_);
     if (owner["kind"].raw_scalar() == "Job") {
       pod_.job = fmt::format("{}/{}", pod_.space, owner["name"].scalar());
     } else if (!owner.is_object() && spec_["restartPolicy"].raw_scalar() == "Never") {
@@ -112,18 +99,11 @@ class PodReader {
 
   // Node labels that name an instance type or a GPU, from nodeSelector and required affinity.
   void read_wanted_nodes() {
-    JsonCursor selector(spec_["nodeSelector"]);
-    while (selector.next()) want(selector.key(), selector.value().scalar());
-    JsonCursor terms(spec_["affinity"]["nodeAffinity"]
-                          ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]);
-    while (terms.next()) {
-      JsonCursor expressions(terms.value()["matchExpressions"]);
-      while (expressions.next()) {
-        if (expressions.value()["operator"].raw_scalar() != "In") continue;
-        std::string values;
-        JsonCursor items(expressions.value()["values"]);
-        while (items.next()) values += (values.empty() ? "" : "|") + items.value().scalar();
-        want(expressions.value()["key"].scalar(), values);
+    const manifests::WantedNodes wanted = manifests::wanted_nodes(spec_);
+    for (const KeyValue& label : wanted.selector) want(label.key, label.value);
+    for (const auto& term : wanted.affinity) {
+      for (const NodeRequirement& one : term) {
+        if (one.op == "In") want(one.key, fmt::format("{}", fmt::join(one.values, "|")));
       }
     }
   }
@@ -139,41 +119,22 @@ class PodReader {
     }
   }
 
-  // Limits of extended resources are requests as well; requests alone count too.
   MaybeBad amounts_of(JsonValue container, Amounts& amounts) {
-    for (const std::string_view part : {"requests", "limits"}) {
-      JsonCursor members(container["resources"][part]);
-      while (members.next()) {
-        const bool extended = members.key().find('/') != std::string::npos;
-        if (part == "limits" && !extended && amounts.contains(members.key())) continue;
-        const auto amount = quantity_in_thousandths(members.value().scalar());
-        const bool counts = extended || members.key() == "cpu" || members.key() == "memory";
-        if (!counts) continue;
-        if (!amount || (extended && gpu_resource(members.key()) && *amount % 1'000 != 0)) {
-          return BadObject{
-              members.value(),
-              fmt::format("pod {} asks for {} {}", pod_.name,
-                          members.value().scalar().substr(0, 40), members.key()),
-              extended ? "extended resources are whole numbers" : "a quantity such as 500m or 4Gi"};
-        }
-        amounts[members.key()] = *amount;
+    for (const auto& asked : manifests::asked_amounts(container["resources"])) {
+      const std::string& resource = asked.resource;
+      const bool extended = asked.is_extended();
+      if (!extended && resource != "cpu" && resource != "memory") continue;
+      const JsonValue value = asked.counting().value;
+      const auto amount = quantity_in_thousandths(value.scalar());
+      if (!amount || (extended && gpu_resource(resource) && *amount % 1'000 != 0)) {
+        return BadObject{
+            value,
+            fmt::format("pod {} asks for {} {}", pod_.name, value.scalar().substr(0, 40), resource),
+            extended ? "extended resources are whole numbers" : "a quantity such as 500m or 4Gi"};
       }
+      amounts[resource] = *amount;
     }
     return std::nullopt;
-  }
-
-  static bool is_greedy(JsonValue container) {
-    ContainerFile file;
-    file.image = container["image"].scalar();
-    for (const std::string_view part : {"command", "args"}) {
-      JsonCursor words(container[part]);
-      while (words.next()) file.command += words.value().scalar() + " ";
-    }
-    JsonCursor variables(container["env"]);
-    while (variables.next()) {
-      file.env.push_back({variables.value()["name"].scalar(), {}, {}, {}});
-    }
-    return maps_all_memory(file);
   }
 
   MaybeBad read_resources() {
@@ -181,11 +142,13 @@ class PodReader {
     for (const std::string_view list : {"containers", "initContainers"}) {
       JsonCursor containers(spec_[list]);
       while (containers.next()) {
+        const bool is_init = list == "initContainers";
+        const ContainerFile file = manifests::container_of(containers.value(), is_init);
         ContainerAmounts& one = all.emplace_back();
-        one.is_init = list == "initContainers";
-        one.restarts_always = containers.value()["restartPolicy"].raw_scalar() == "Always";
+        one.is_init = is_init;
+        one.restarts_always = file.restarts_always;
         if (auto problem = amounts_of(containers.value(), one.amounts)) return problem;
-        pod_.is_greedy = pod_.is_greedy || (!one.is_init && is_greedy(containers.value()));
+        pod_.is_greedy = pod_.is_greedy || (!is_init && maps_all_memory(file));
       }
     }
     pod_.amounts = reserved_amounts(all);

@@ -8,6 +8,7 @@
 
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
+#include "pod_spec.hpp"
 
 namespace slicewise::scenarios::manifests {
 namespace {
@@ -154,20 +155,7 @@ std::vector<Taint> taints_of(const Node* list) {
   return taints;
 }
 
-std::vector<NodeRequirement> requirements_of(const Node* list) {
-  std::vector<NodeRequirement> requirements;
-  if (!is_list(list)) return requirements;
-  for (const NodePtr& item : list->items) {
-    NodeRequirement requirement{
-        text_below(item.get(), {"key"}), text_below(item.get(), {"operator"}), {}, item->where};
-    const Node* values = node_below(item.get(), {"values"});
-    if (is_list(values)) {
-      for (const NodePtr& value : values->items) requirement.values.push_back(value->text);
-    }
-    requirements.push_back(std::move(requirement));
-  }
-  return requirements;
-}
+std::vector<NodeRequirement> requirements_of(const Node* list) { return requirements_in(list); }
 
 std::vector<ResourceAmount> whole_amounts_of(const Node* mapping) {
   std::vector<ResourceAmount> amounts;

@@ -10,6 +10,7 @@
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 #include "pod_sets.hpp"
+#include "pod_spec.hpp"
 
 // The pods of an object, and what is wrong with a pod wherever it runs.
 namespace slicewise::scenarios::manifests {
@@ -24,25 +25,7 @@ bool is_gpu_software(std::string_view image) {
                              [&](std::string_view part) { return image.find(part) != image.npos; });
 }
 
-std::string words_of(const Node* container) {
-  constexpr std::size_t kLongest = 100'000;
-  std::string words;
-  for (const std::string_view part : {"command", "args"}) {
-    const Node* list = node_below(container, {part});
-    if (!is_list(list)) continue;
-    for (const NodePtr& word : list->items) {
-      if (words.size() < kLongest) words += (words.empty() ? "" : " ") + word->text;
-    }
-  }
-  return words;
-}
-
-// As text, or as NVIDIA's operators write it.
-std::string image_of(const Node* container) {
-  const Node* image = node_below(container, {"image"});
-  if (!is_map(image)) return text_below(container, {"image"});
-  return fmt::format("{}:{}", text_below(image, {"repository"}), text_below(image, {"tag"}));
-}
+using Asked = AskedAmount<const Node*>;
 
 class PodFileReader {
  public:
@@ -86,19 +69,7 @@ class PodFileReader {
 
   // What made it, and whether it runs: the API server says so, manifests do not.
   void read_state() {
-    const Node* owners = node_below(&object_, {"metadata", "ownerReferences"});
-    for (std::size_t i = 0; is_list(owners) && i < owners->items.size(); ++i) {
-      const Node* one = owners->items[i].get();
-      if (i > 0 && !is_true(node_below(one, {"controller"}))) continue;
-      const Node* labels = node_below(&object_, {"metadata", "labels"});
-      std::string kind = text_below(one, {"kind"});
-      std::string name = text_below(one, {"name"});
-      const std::string served = text_below(labels, {"serving.knative.dev/service"});
-      if (kind == "Revision" && !served.empty())
-        std::tie(kind, name) = std::pair("Service", served);
-      pod_.owner = controller_of(std::move(kind), std::move(name),
-                                 text_below(labels, {"pod-template-hash"}));
-    }
+    pod_.owner = maker_of(object_.find("metadata"));
     const std::string phase = text_below(&object_, {"status", "phase"});
     pod_.has_ended = pod_.kind == "Pod" && (phase == "Succeeded" || phase == "Failed");
     const Node* conditions = node_below(&object_, {"status", "conditions"});
@@ -116,85 +87,69 @@ class PodFileReader {
   }
 
   void read_container(const Node& item, bool is_init, std::string_view resources) {
-    ContainerFile container;
-    container.name = text_below(&item, {"name"});
-    container.image = image_of(&item);
-    container.command = words_of(&item);
-    container.is_init = is_init;
-    container.restarts_always = text_below(&item, {"restartPolicy"}) == "Always";
-    container.where = item.where;
+    ContainerFile container = container_of(&item, is_init);
     for (const std::string_view probe : {"readinessProbe", "livenessProbe", "startupProbe"}) {
       container.is_probed = container.is_probed || node_below(&item, {probe}) != nullptr;
     }
     const std::string user = text_below(&item, {"securityContext", "runAsUser"});
     if (!user.empty()) container.user = user;
-    read_env(node_below(&item, {"env"}), container);
-    read_amounts(node_below(&item, {resources}), container);
+    const auto asked = asked_amounts(node_below(&item, {resources}));
+    for (const Asked& one : asked) {
+      if (one.limit) read_amount(one, *one.limit, false, container);
+    }
+    for (const Asked& one : asked) {
+      if (one.request) read_amount(one, *one.request, true, container);
+    }
     pod_.containers.push_back(std::move(container));
   }
 
-  static void read_env(const Node* env, ContainerFile& container) {
-    if (!is_list(env)) return;
-    for (const NodePtr& item : env->items) {
-      const Located<std::string> name = located_below(item.get(), {"name"});
-      const Located<std::string> value = located_below(item.get(), {"value"});
-      container.env.push_back({name.value, value.value, name.where, value.where});
-    }
-  }
-
-  void read_amounts(const Node* resources, ContainerFile& container) {
-    const Node* requests = node_below(resources, {"requests"});
-    const Node* limits = node_below(resources, {"limits"});
-    for (const Node* part : {limits, requests}) {
-      if (!is_map(part)) continue;
-      for (const Entry& entry : part->entries) {
-        if (entry.value == nullptr || !entry.value->is_scalar()) continue;
-        read_amount(entry, part == requests ? limits : requests, part == requests, container);
-      }
-    }
-  }
-
-  void read_amount(const Entry& entry, const Node* other_part, bool is_request,
+  void read_amount(const Asked& asked, const Asked::Part& part, bool is_request,
                    ContainerFile& container) {
-    const bool extended = entry.key.find('/') != std::string::npos;
-    const auto thousandths = quantity_in_thousandths(entry.value->text);
-    if (!extended && entry.key != "cpu" && entry.key != "memory") return;
-    const std::string shown = entry.key.substr(0, 60);
+    const std::string& resource = asked.resource;
+    const bool extended = asked.is_extended();
+    if (!extended && resource != "cpu" && resource != "memory") return;
+    const Node& value = *part.value;
+    const auto thousandths = quantity_in_thousandths(value.text);
     if (!thousandths || (extended && *thousandths % 1'000 != 0)) {
-      pod_.not_quantified = entry.key;
-      if (extended && is_plugin_resource(entry.key)) {
-        tell(Code::ExtendedResourceInteger, entry.value->where,
-             fmt::format("Invalid value: \"{}\": must be an integer",
-                         entry.value->text.substr(0, 40)),
+      pod_.not_quantified = resource;
+      if (extended && is_plugin_resource(resource)) {
+        tell(Code::ExtendedResourceInteger, value.where,
+             fmt::format("Invalid value: \"{}\": must be an integer", value.text.substr(0, 40)),
              "ask for 1 of a shared resource instead: there is no part of a GPU");
       }
       return;
     }
-    if (extended && is_plugin_resource(entry.key) && !is_request && *thousandths == 0) {
-      tell(Code::GpuNotRequested, entry.value->where,
-           fmt::format("{}: 0 asks for no GPU: the scheduler puts the pod on any node", shown),
-           "ask for 1, or leave it out; where the runtime mounts GPUs for all, it sees them "
-           "unshared");
+    if (extended && is_plugin_resource(resource)) {
+      is_request ? judge_request(asked, *thousandths) : judge_limit(asked, *thousandths);
     }
-    const Node* other = is_map(other_part) ? other_part->find(entry.key) : nullptr;
-    if (extended && is_plugin_resource(entry.key) && is_request) {
-      const auto limit = other == nullptr ? std::nullopt : quantity_in_thousandths(other->text);
-      if (other == nullptr) {
-        tell(Code::ExtendedResourceInteger, entry.key_where,
-             fmt::format("Limit must be set for non overcommitable resources: {}", shown),
-             "write it under limits; the request follows");
-      } else if (limit && *limit != *thousandths) {
-        tell(Code::ExtendedResourceInteger, entry.value->where,
-             fmt::format("the request for {} must be equal to its limit", shown),
-             "leave the request out: it follows the limit");
-      }
-    }
-    if (entry.key == "cpu" && !is_request) container.cpu_limit = *thousandths;
-    // Of CPU and memory the request counts, of the rest the limit, which equals it.
-    const bool repeated = other != nullptr && (extended ? is_request : !is_request);
-    if (repeated || (extended && *thousandths == 0)) return;
+    if (resource == "cpu" && !is_request) container.cpu_limit = *thousandths;
+    if (&asked.counting() != &part || (extended && *thousandths == 0)) return;
     container.amounts.push_back(
-        {entry.key, entry.key == "cpu" ? *thousandths : *thousandths / 1'000, entry.key_where});
+        {resource, resource == "cpu" ? *thousandths : *thousandths / 1'000, part.key});
+  }
+
+  void judge_limit(const Asked& asked, std::int64_t thousandths) {
+    if (thousandths != 0) return;
+    tell(Code::GpuNotRequested, asked.limit->value->where,
+         fmt::format("{}: 0 asks for no GPU: the scheduler puts the pod on any node",
+                     asked.resource.substr(0, 60)),
+         "ask for 1, or leave it out; where the runtime mounts GPUs for all, it sees them "
+         "unshared");
+  }
+
+  void judge_request(const Asked& asked, std::int64_t thousandths) {
+    const std::string shown = asked.resource.substr(0, 60);
+    if (!asked.limit) {
+      tell(Code::ExtendedResourceInteger, asked.request->key,
+           fmt::format("Limit must be set for non overcommitable resources: {}", shown),
+           "write it under limits; the request follows");
+      return;
+    }
+    const auto limit = quantity_in_thousandths(asked.limit->value->text);
+    if (!limit || *limit == thousandths) return;
+    tell(Code::ExtendedResourceInteger, asked.request->value->where,
+         fmt::format("the request for {} must be equal to its limit", shown),
+         "leave the request out: it follows the limit");
   }
 
   void read_placement(const Node& spec) {
@@ -205,15 +160,9 @@ class PodFileReader {
              text_below(item.get(), {"value"}), text_below(item.get(), {"effect"})});
       }
     }
-    pod_.node_selector = pairs_of(spec.find("nodeSelector"));
-    const Node* terms =
-        node_below(&spec, {"affinity", "nodeAffinity",
-                           "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"});
-    if (is_list(terms)) {
-      for (const NodePtr& term : terms->items) {
-        pod_.affinity.push_back(requirements_of(node_below(term.get(), {"matchExpressions"})));
-      }
-    }
+    WantedNodes wanted = wanted_nodes(&spec);
+    pod_.node_selector = std::move(wanted.selector);
+    pod_.affinity = std::move(wanted.affinity);
     PodAntiAffinity refused = anti_affinity_of(spec);
     pod_.anti_affinity = std::move(refused.by_node);
     pod_.other_anti_affinity = refused.other;
