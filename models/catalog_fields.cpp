@@ -44,6 +44,17 @@ bool is_text_map(const nlohmann::json& value) {
   return value.is_object() && std::all_of(value.begin(), value.end(), is_string);
 }
 
+std::string path_in(const std::string& object, const std::string& name) {
+  return object + "." + name;
+}
+
+template <class T>
+bool is_within(const CatalogFields& fields, const std::string& name, T value, T least, T most) {
+  if (value >= least && value <= most) return true;
+  fields.fail(name, fmt::format("is {}; it must be from {} to {}", value, least, most));
+  return false;
+}
+
 // What an object that is none is read as.
 const nlohmann::json& nothing() {
   static const nlohmann::json empty = nlohmann::json::object();
@@ -79,8 +90,8 @@ CatalogFields::CatalogFields(nlohmann::json& schema, CatalogReading& reading)
 void CatalogFields::fail(const std::string& field, const std::string& problem, Code code,
                          const std::string& help) const {
   if (schema_ != nullptr) return;
-  if (reading_ == nullptr) throw std::runtime_error(path_of(field) + ": " + problem);
-  reading_->add(code, path_of(field), fmt::format("`{}` {}", field, problem), help);
+  if (reading_ == nullptr) throw std::runtime_error(path_in(where_, field) + ": " + problem);
+  reading_->add(code, path_in(where_, field), fmt::format("`{}` {}", field, problem), help);
 }
 
 nlohmann::json* CatalogFields::describe(const std::string& name, const Form& form) {
@@ -121,7 +132,7 @@ std::string CatalogFields::text(const std::string& name) {
   const nlohmann::json* value = take(name, {"string", "a text", is_string});
   if (schema_ != nullptr) (*schema_)["properties"][name]["minLength"] = 1;
   if (value == nullptr) return {};
-  if (is_users() && value->get_ref<const std::string&>().empty()) fail(name, "is empty");
+  if (is_users(*this) && value->get_ref<const std::string&>().empty()) fail(name, "is empty");
   return value->get<std::string>();
 }
 
@@ -135,25 +146,13 @@ std::string CatalogFields::word(const std::string& name, const std::string& only
   return only;
 }
 
-template <class T>
-bool CatalogFields::is_within(const std::string& name, T value, T least, T most) {
-  if (value >= least && value <= most) return true;
-  fail(name, fmt::format("is {}; it must be from {} to {}", value, least, most));
-  return false;
-}
-
 std::int64_t CatalogFields::integer(const std::string& name, std::int64_t least,
                                     std::int64_t most) {
   const nlohmann::json* value = take(name, {"integer", "a whole number", is_integer});
   if (schema_ != nullptr) (*schema_)["properties"][name]["minimum"] = least;
   if (value == nullptr) return least;
   const auto number = value->get<std::int64_t>();
-  return is_within(name, number, least, most) ? number : least;
-}
-
-int CatalogFields::small_integer(const std::string& name, int least) {
-  constexpr int kMostSmall = 1'000'000'000;
-  return static_cast<int>(integer(name, least, kMostSmall));
+  return is_within(*this, name, number, least, most) ? number : least;
 }
 
 double CatalogFields::number(const std::string& name, double least, double most) {
@@ -165,7 +164,7 @@ double CatalogFields::number(const std::string& name, double least, double most)
   }
   if (value == nullptr) return least;
   const auto read = value->get<double>();
-  return is_within(name, read, least, most) ? read : least;
+  return is_within(*this, name, read, least, most) ? read : least;
 }
 
 double CatalogFields::positive(const std::string& name) {
@@ -190,7 +189,7 @@ CatalogFields CatalogFields::object(const std::string& name) {
   const Form form{"object", "an object", is_object};
   if (schema_ != nullptr) return {*describe(name, form), *reading_};
   const nlohmann::json* value = take(name, form);
-  return {value == nullptr ? nothing() : *value, path_of(name), reading_};
+  return {value == nullptr ? nothing() : *value, path_in(where_, name), reading_};
 }
 
 void CatalogFields::leave(const std::string& name) {
@@ -207,7 +206,7 @@ std::vector<CatalogFields> CatalogFields::objects(const std::string& name) {
   }
   const nlohmann::json* list = take(name, form);
   for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
-    out.emplace_back((*list)[i], fmt::format("{}[{}]", path_of(name), i), reading_);
+    out.emplace_back((*list)[i], fmt::format("{}[{}]", path_in(where_, name), i), reading_);
   }
   return out;
 }
@@ -244,7 +243,7 @@ std::vector<std::pair<std::string, CatalogFields>> CatalogFields::named_objects(
   const nlohmann::json* members = take(name, form);
   if (members == nullptr) return out;
   for (const auto& [key, member] : members->items()) {
-    out.emplace_back(key, CatalogFields(member, path_of(name) + "." + key, reading_));
+    out.emplace_back(key, CatalogFields(member, path_in(where_, name) + "." + key, reading_));
   }
   return out;
 }
@@ -269,47 +268,9 @@ std::map<std::string, double> CatalogFields::named_numbers(const std::string& na
   }
   const nlohmann::json* members = take(name, form);
   if (members == nullptr) return out;
-  CatalogFields fields(*members, path_of(name), reading_);
+  CatalogFields fields(*members, path_in(where_, name), reading_);
   for (const std::string& key : fields.names()) out[key] = fields.number(key, least, most);
   return out;
-}
-
-std::string CatalogFields::text_or_empty(const std::string& name) {
-  return has(name) ? text(name) : std::string();
-}
-
-bool CatalogFields::flag_or_false(const std::string& name) { return has(name) && flag(name); }
-
-std::vector<std::string> CatalogFields::texts_or_none(const std::string& name) {
-  return has(name) ? texts(name) : std::vector<std::string>();
-}
-
-std::optional<int> CatalogFields::maybe_integer(const std::string& name, int least) {
-  if (!has(name)) return std::nullopt;
-  return small_integer(name, least);
-}
-
-std::optional<double> CatalogFields::maybe_number(const std::string& name, double least,
-                                                  double most) {
-  if (!has(name)) return std::nullopt;
-  return number(name, least, most);
-}
-
-std::optional<double> CatalogFields::maybe_share(const std::string& name) {
-  return maybe_number(name, 0, 1);
-}
-
-std::optional<Bytes> CatalogFields::maybe_mebibytes(const std::string& name) {
-  if (!has(name)) return std::nullopt;
-  constexpr double kBytesPerMebibyte = 1'048'576;
-  constexpr double kMostMebibytes = 1e12;
-  return Bytes{static_cast<std::int64_t>(number(name, 0, kMostMebibytes) * kBytesPerMebibyte)};
-}
-
-std::optional<Duration> CatalogFields::maybe_milliseconds(const std::string& name) {
-  if (!has(name)) return std::nullopt;
-  constexpr double kMostMilliseconds = 1e9;  // days
-  return from_seconds(number(name, 0, kMostMilliseconds) / 1'000);
 }
 
 void CatalogFields::done() const {
@@ -327,18 +288,64 @@ void CatalogFields::done() const {
     if (taken_.contains(key)) continue;
     if (reading_ == nullptr) fail(key, "unknown field");
     const auto nearest = nearest_name(key, known);
-    reading_->add(Code::FieldUnknown, path_of(key), fmt::format("unknown field `{}`", key),
+    reading_->add(Code::FieldUnknown, path_in(where_, key), fmt::format("unknown field `{}`", key),
                   nearest ? fmt::format("did you mean `{}`?", *nearest)
                           : fmt::format("known fields: {}", fmt::join(known, ", ")));
   }
 }
 
+int small_integer(CatalogFields& fields, const std::string& name, int least) {
+  constexpr int kMostSmall = 1'000'000'000;
+  return static_cast<int>(fields.integer(name, least, kMostSmall));
+}
+
+std::string text_or_empty(CatalogFields& fields, const std::string& name) {
+  return fields.has(name) ? fields.text(name) : std::string();
+}
+
+bool flag_or_false(CatalogFields& fields, const std::string& name) {
+  return fields.has(name) && fields.flag(name);
+}
+
+std::vector<std::string> texts_or_none(CatalogFields& fields, const std::string& name) {
+  return fields.has(name) ? fields.texts(name) : std::vector<std::string>();
+}
+
+std::optional<int> maybe_integer(CatalogFields& fields, const std::string& name, int least) {
+  if (!fields.has(name)) return std::nullopt;
+  return small_integer(fields, name, least);
+}
+
+std::optional<double> maybe_number(CatalogFields& fields, const std::string& name, double least,
+                                   double most) {
+  if (!fields.has(name)) return std::nullopt;
+  return fields.number(name, least, most);
+}
+
+std::optional<double> maybe_share(CatalogFields& fields, const std::string& name) {
+  return maybe_number(fields, name, 0, 1);
+}
+
+std::optional<Bytes> maybe_mebibytes(CatalogFields& fields, const std::string& name) {
+  if (!fields.has(name)) return std::nullopt;
+  constexpr double kBytesPerMebibyte = 1'048'576;
+  constexpr double kMostMebibytes = 1e12;
+  return Bytes{
+      static_cast<std::int64_t>(fields.number(name, 0, kMostMebibytes) * kBytesPerMebibyte)};
+}
+
+std::optional<Duration> maybe_milliseconds(CatalogFields& fields, const std::string& name) {
+  if (!fields.has(name)) return std::nullopt;
+  constexpr double kMostMilliseconds = 1e9;  // days
+  return from_seconds(fields.number(name, 0, kMostMilliseconds) / 1'000);
+}
+
 SourceTable::SourceTable(CatalogFields& file) : where_(file.where() + ".sources") {
-  if (file.is_users()) usual_ = file.reading()->usual_source;
-  if (file.is_users() && !file.has("sources")) return;
+  if (is_users(file)) usual_ = file.reading()->usual_source;
+  if (is_users(file) && !file.has("sources")) return;
   for (auto& [id, fields] : file.named_objects("sources")) {
-    Source source{fields.text("text"), fields.text_or_empty("date"), false};
-    source.derived = fields.flag_or_false("derived");
+    Source source{fields.text("text"), text_or_empty(fields, "date"), false};
+    source.derived = flag_or_false(fields, "derived");
     fields.done();
     sources_.emplace(id, std::move(source));
   }
@@ -353,7 +360,7 @@ Source SourceTable::find(const std::string& id) const {
 
 Source SourceTable::of(CatalogFields& fields) const {
   if (!usual_) return find(fields.text("source"));
-  const std::string id = fields.text_or_empty("source");
+  const std::string id = text_or_empty(fields, "source");
   return id.empty() ? *usual_ : find(id);
 }
 

@@ -48,7 +48,6 @@ class CatalogFields {
   // Sizes in MiB are multiplied later.
   std::int64_t integer(const std::string& name, std::int64_t least = 0,
                        std::int64_t most = std::int64_t{1} << 40U);
-  int small_integer(const std::string& name, int least = 0);  // one that fits an int
   double number(const std::string& name, double least = 0, double most = kMost);
   double positive(const std::string& name);
   bool flag(const std::string& name);
@@ -63,34 +62,19 @@ class CatalogFields {
   std::map<std::string, std::string> named_texts(const std::string& name);
   std::map<std::string, double> named_numbers(const std::string& name, double least, double most);
 
-  // nullopt ("" for texts, false for flags) when the field is absent.
-  std::string text_or_empty(const std::string& name);
-  bool flag_or_false(const std::string& name);
-  std::vector<std::string> texts_or_none(const std::string& name);
-  std::optional<int> maybe_integer(const std::string& name, int least = 0);
-  std::optional<double> maybe_number(const std::string& name, double least = 0,
-                                     double most = kMost);
-  std::optional<double> maybe_share(const std::string& name);  // in [0, 1]
-  std::optional<Bytes> maybe_mebibytes(const std::string& name);
-  std::optional<Duration> maybe_milliseconds(const std::string& name);
-
   const std::string& where() const { return where_; }   // "gpus.json.gpus[3]"
   CatalogReading* reading() const { return reading_; }  // nullptr: a file that ships
-  bool is_users() const { return reading_ != nullptr; }
   // A mistake for each field that was never read.
   void done() const;
   void fail(const std::string& field, const std::string& problem, Code code = Code::ValueRange,
             const std::string& help = {}) const;
 
- private:
-  static constexpr double kMost = 1e15;
+  static constexpr double kMost = 1e15;  // of a number
 
+ private:
   struct Form;
   const nlohmann::json* take(const std::string& name, const Form& form);
   nlohmann::json* describe(const std::string& name, const Form& form);
-  template <class T>
-  bool is_within(const std::string& name, T value, T least, T most);
-  std::string path_of(const std::string& name) const { return where_ + "." + name; }
 
   const nlohmann::json* object_;
   std::string where_;
@@ -99,6 +83,22 @@ class CatalogFields {
   std::set<std::string> taken_;
   std::set<std::string> optional_;
 };
+
+inline bool is_users(const CatalogFields& fields) { return fields.reading() != nullptr; }
+
+// A whole number that fits an int.
+int small_integer(CatalogFields& fields, const std::string& name, int least = 0);
+
+// nullopt ("" for texts, false for flags) when the field is absent.
+std::string text_or_empty(CatalogFields& fields, const std::string& name);
+bool flag_or_false(CatalogFields& fields, const std::string& name);
+std::vector<std::string> texts_or_none(CatalogFields& fields, const std::string& name);
+std::optional<int> maybe_integer(CatalogFields& fields, const std::string& name, int least = 0);
+std::optional<double> maybe_number(CatalogFields& fields, const std::string& name, double least = 0,
+                                   double most = CatalogFields::kMost);
+std::optional<double> maybe_share(CatalogFields& fields, const std::string& name);  // in [0, 1]
+std::optional<Bytes> maybe_mebibytes(CatalogFields& fields, const std::string& name);
+std::optional<Duration> maybe_milliseconds(CatalogFields& fields, const std::string& name);
 
 // A file's `sources` table: id -> text and date.
 class SourceTable {

@@ -14,7 +14,7 @@ constexpr double kBytesPerGigabyte = 1e9;
 std::vector<Source> read_sources(CatalogFields& fields, const SourceTable& sources) {
   std::vector<Source> out;
   std::set<std::string> seen;
-  if (fields.is_users() && !fields.has("sources")) return {fields.reading()->usual_source};
+  if (is_users(fields) && !fields.has("sources")) return {fields.reading()->usual_source};
   for (const auto& [figure, id] : fields.named_texts("sources")) {
     if (seen.insert(id).second) out.push_back(sources.find(id));
   }
@@ -37,33 +37,33 @@ std::string read_capability(CatalogFields& fields) {
 GpuModel read_gpu(CatalogFields fields, const SourceTable& sources) {
   GpuModel gpu;
   gpu.name = fields.text("name");
-  gpu.aliases = fields.texts_or_none("aliases");
-  gpu.architecture = fields.text_or_empty("architecture");
+  gpu.aliases = texts_or_none(fields, "aliases");
+  gpu.architecture = text_or_empty(fields, "architecture");
   gpu.compute_capability = read_capability(fields);
-  gpu.kubernetes_product = fields.text_or_empty("kubernetesProduct");
-  gpu.sm_count = fields.small_integer("smCount", 1);
+  gpu.kubernetes_product = text_or_empty(fields, "kubernetesProduct");
+  gpu.sm_count = small_integer(fields, "smCount", 1);
   gpu.register_file_per_sm = {fields.integer("registerFileBytesPerSm", 1)};
   gpu.shared_memory_per_sm = {fields.integer("sharedMemoryBytesPerSm", 1)};
-  gpu.l2_cache = fields.maybe_mebibytes("l2CacheMib");
+  gpu.l2_cache = maybe_mebibytes(fields, "l2CacheMib");
   gpu.memory_bandwidth_bytes_per_second =
       fields.positive("memoryBandwidthGBps") * kBytesPerGigabyte;
   gpu.memory_total = mebibytes(fields.integer("memoryTotalMib", 1));
-  gpu.memory_usable = fields.maybe_mebibytes("memoryUsableMib");
-  gpu.fp32_tflops = fields.maybe_number("fp32Tflops");
-  gpu.fp16_tensor_tflops = fields.maybe_number("fp16TensorTflops");
-  gpu.nvlink_links = fields.maybe_integer("nvlinkLinks").value_or(0);
-  gpu.nvlink_gbytes_per_second = fields.maybe_number("nvlinkGBps").value_or(0);
-  gpu.tdp_watts = fields.maybe_integer("tdpWatts").value_or(0);
-  gpu.supports_mig = fields.flag_or_false("supportsMig");
-  gpu.mps_max_clients = fields.maybe_integer("mpsMaxClients", 1).value_or(gpu.mps_max_clients);
-  if (const auto turn = fields.maybe_integer("timeSliceMicroseconds", 1)) {
+  gpu.memory_usable = maybe_mebibytes(fields, "memoryUsableMib");
+  gpu.fp32_tflops = maybe_number(fields, "fp32Tflops");
+  gpu.fp16_tensor_tflops = maybe_number(fields, "fp16TensorTflops");
+  gpu.nvlink_links = maybe_integer(fields, "nvlinkLinks").value_or(0);
+  gpu.nvlink_gbytes_per_second = maybe_number(fields, "nvlinkGBps").value_or(0);
+  gpu.tdp_watts = maybe_integer(fields, "tdpWatts").value_or(0);
+  gpu.supports_mig = flag_or_false(fields, "supportsMig");
+  gpu.mps_max_clients = maybe_integer(fields, "mpsMaxClients", 1).value_or(gpu.mps_max_clients);
+  if (const auto turn = maybe_integer(fields, "timeSliceMicroseconds", 1)) {
     gpu.time_slice = microseconds(*turn);
   }
-  if (const auto cost = fields.maybe_integer("switchMicroseconds", 0)) {
+  if (const auto cost = maybe_integer(fields, "switchMicroseconds", 0)) {
     gpu.switch_cost = microseconds(*cost);
   }
-  gpu.context_memory = fields.maybe_mebibytes("contextMemoryMib");
-  gpu.unverified = fields.texts_or_none("unverified");
+  gpu.context_memory = maybe_mebibytes(fields, "contextMemoryMib");
+  gpu.unverified = texts_or_none(fields, "unverified");
   gpu.sources = read_sources(fields, sources);
   fields.done();
   return gpu;
@@ -83,10 +83,10 @@ namespace {
 
 void read_gpu_of_instance(CatalogFields gpu, const SourceTable& sources, InstanceType& type) {
   type.gpu_model = gpu.text("model");
-  type.gpu_count = gpu.small_integer("count", 1);
+  type.gpu_count = small_integer(gpu, "count", 1);
   type.gpu_fraction = gpu.has("fraction") ? std::min(1.0, gpu.positive("fraction")) : 1;
   // Absent in a user's file: what the model has.
-  if (!gpu.is_users() || gpu.has("memoryMib")) {
+  if (!is_users(gpu) || gpu.has("memoryMib")) {
     type.gpu_memory = mebibytes(gpu.integer("memoryMib", 1));
   }
   if (gpu.has("memorySource")) sources.find(gpu.text("memorySource"));
@@ -94,11 +94,11 @@ void read_gpu_of_instance(CatalogFields gpu, const SourceTable& sources, Instanc
 }
 
 void read_allocatable(CatalogFields allocatable, const SourceTable& sources, InstanceType& type) {
-  const std::string memory_source = allocatable.text_or_empty("memorySource");
+  const std::string memory_source = text_or_empty(allocatable, "memorySource");
   if (!memory_source.empty()) sources.find(memory_source);
   type.allocatable_cpu = {allocatable.integer("cpuMillicores", 1)};
   type.allocatable_memory = mebibytes(allocatable.integer("memoryMib", 1));
-  type.allocatable_memory_measured = memory_source == "measured" || allocatable.is_users();
+  type.allocatable_memory_measured = memory_source == "measured" || is_users(allocatable);
   allocatable.done();
 }
 
@@ -127,24 +127,24 @@ InstanceType read_instance(CatalogFields fields, const SourceTable& sources,
   type.name = fields.text("name");
   type.family =
       fields.has("family") ? fields.text("family") : type.name.substr(0, type.name.find('.'));
-  type.retired_on = fields.text_or_empty("retiredOn");
-  type.note = fields.text_or_empty("note");
-  type.vcpus = fields.small_integer("vcpus", 1);
+  type.retired_on = text_or_empty(fields, "retiredOn");
+  type.note = text_or_empty(fields, "note");
+  type.vcpus = small_integer(fields, "vcpus", 1);
   type.memory = mebibytes(fields.integer("memoryMib", 1));
   read_gpu_of_instance(fields.object("gpu"), sources, type);
-  type.max_pods = fields.maybe_integer("maxPods", 1).value_or(kKubeletsMaxPods);
+  type.max_pods = maybe_integer(fields, "maxPods", 1).value_or(kKubeletsMaxPods);
   if (fields.has("allocatable")) {
     read_allocatable(fields.object("allocatable"), sources, type);
   } else {
     reserve_as_eks(type);
   }
-  type.network_gbps = fields.maybe_number("networkGbps").value_or(0);
-  type.local_nvme_gb = fields.maybe_integer("localNvmeGb").value_or(0);
+  type.network_gbps = maybe_number(fields, "networkGbps").value_or(0);
+  type.local_nvme_gb = maybe_integer(fields, "localNvmeGb").value_or(0);
   type.interconnect = fields.has("interconnect") ? fields.text("interconnect")
                       : type.gpu_count == 1      ? "none (single GPU)"
                                                  : "PCIe only";
   type.source =
-      fields.is_users() || fields.has("source") ? sources.of(fields) : sources.find(usual_source);
+      is_users(fields) || fields.has("source") ? sources.of(fields) : sources.find(usual_source);
   fields.done();
   return type;
 }
@@ -186,11 +186,11 @@ Interconnect read_interconnect(CatalogFields fields, const SourceTable& sources)
   Interconnect link;
   link.name = fields.text("name");
   link.source = sources.of(fields);
-  link.switched = fields.flag_or_false("switched");
+  link.switched = flag_or_false(fields, "switched");
   if (fields.has("nvlinks")) link.nvlinks = fields.integer_rows("nvlinks");
   check_symmetric(fields, link.nvlinks);
-  link.pcie_gbytes_per_second = fields.maybe_number("pcieGBps").value_or(0);
-  link.pcie_assumed = fields.flag_or_false("pcieAssumed");
+  link.pcie_gbytes_per_second = maybe_number(fields, "pcieGBps").value_or(0);
+  link.pcie_assumed = flag_or_false(fields, "pcieAssumed");
   fields.done();
   return link;
 }
@@ -226,7 +226,7 @@ std::vector<Item> read_dated(std::string_view json, const std::string& file_name
 }
 
 std::vector<MigProfile::Placement> read_placements(CatalogFields fields) {
-  const int size = fields.small_integer("size", 1);
+  const int size = small_integer(fields, "size", 1);
   std::vector<MigProfile::Placement> placements;
   for (const int start : fields.integers("starts")) placements.push_back({start, size});
   fields.done();
@@ -237,17 +237,17 @@ MigProfile read_mig_profile(CatalogFields fields, const MigGeometry& geometry) {
   MigProfile profile;
   profile.name = fields.text("name");
   profile.resource_mixed = fields.text("resourceMixed");
-  profile.gi_profile_id = fields.small_integer("giProfileId");
-  profile.compute_slices = fields.small_integer("computeSlices", 1);
-  profile.memory_slices = fields.small_integer("memorySlices", 1);
-  profile.sm_count = fields.maybe_integer("smCount", 1);
-  profile.memory = fields.maybe_mebibytes("memoryMib");
-  profile.max_count = fields.small_integer("maxCount", 1);
-  profile.copy_engines = fields.maybe_integer("copyEngines");
-  profile.nvdec = fields.maybe_integer("nvdec");
-  profile.media_extensions = fields.flag_or_false("mediaExtensions");
-  profile.confidence = fields.text_or_empty("confidence");
-  profile.note = fields.text_or_empty("note");
+  profile.gi_profile_id = small_integer(fields, "giProfileId");
+  profile.compute_slices = small_integer(fields, "computeSlices", 1);
+  profile.memory_slices = small_integer(fields, "memorySlices", 1);
+  profile.sm_count = maybe_integer(fields, "smCount", 1);
+  profile.memory = maybe_mebibytes(fields, "memoryMib");
+  profile.max_count = small_integer(fields, "maxCount", 1);
+  profile.copy_engines = maybe_integer(fields, "copyEngines");
+  profile.nvdec = maybe_integer(fields, "nvdec");
+  profile.media_extensions = flag_or_false(fields, "mediaExtensions");
+  profile.confidence = text_or_empty(fields, "confidence");
+  profile.note = text_or_empty(fields, "note");
   profile.placements = read_placements(fields.object("placements"));
   for (const MigProfile::Placement& placement : profile.placements) {
     if (placement.start >= 0 && placement.start + placement.size <= geometry.memory_slices)
@@ -266,13 +266,13 @@ MigProfile read_mig_profile(CatalogFields fields, const MigGeometry& geometry) {
 MigGeometry read_geometry(CatalogFields fields) {
   MigGeometry geometry;
   geometry.gpu_model = fields.text("gpu");
-  geometry.memory_slices = fields.small_integer("memorySlices", 1);
-  geometry.compute_slices = fields.small_integer("computeSlices", 1);
-  geometry.sm_total = fields.small_integer("smTotal", 1);
-  geometry.sm_usable = fields.small_integer("smUsable", 1);
-  geometry.mode_change_needs_reset = fields.flag_or_false("modeChangeNeedsReset");
-  geometry.sources = fields.texts_or_none("sources");
-  geometry.note = fields.text_or_empty("note");
+  geometry.memory_slices = small_integer(fields, "memorySlices", 1);
+  geometry.compute_slices = small_integer(fields, "computeSlices", 1);
+  geometry.sm_total = small_integer(fields, "smTotal", 1);
+  geometry.sm_usable = small_integer(fields, "smUsable", 1);
+  geometry.mode_change_needs_reset = flag_or_false(fields, "modeChangeNeedsReset");
+  geometry.sources = texts_or_none(fields, "sources");
+  geometry.note = text_or_empty(fields, "note");
   if (geometry.sm_usable > geometry.sm_total) fields.fail("smUsable", "is more than smTotal");
   for (CatalogFields& profile : fields.objects("profiles")) {
     geometry.profiles.push_back(read_mig_profile(profile, geometry));
@@ -314,13 +314,13 @@ SpotMarket read_market(CatalogFields fields, const std::string& advisor_date,
   SpotMarket market;
   market.instance = fields.text("instance");
   market.region = fields.text("region");
-  market.savings_percent = fields.maybe_integer("savingsPercent");
-  market.interruption_bucket = fields.text_or_empty("interruptions");
+  market.savings_percent = maybe_integer(fields, "savingsPercent");
+  market.interruption_bucket = text_or_empty(fields, "interruptions");
   if (market.savings_percent) market.advisor_date = advisor_date;
-  if (const auto median = fields.maybe_number("medianUsd")) {
+  if (const auto median = maybe_number(fields, "medianUsd")) {
     market.median = UsdPerHour{from_dollars(*median)};
     market.median_date = median_date;
-    market.zones = fields.small_integer("zones");
+    market.zones = small_integer(fields, "zones");
   }
   fields.done();
   return market;
@@ -376,12 +376,12 @@ std::vector<Commitment> read_commitments(std::string_view json) {
     commitment.instance = fields.text("instance");
     commitment.kind = fields.text("kind");
     commitment.region = fields.text("region");
-    commitment.discount_percent = fields.maybe_number("discountPercent");
-    if (const auto usd = fields.maybe_number("usd")) {
+    commitment.discount_percent = maybe_number(fields, "discountPercent");
+    if (const auto usd = maybe_number(fields, "usd")) {
       commitment.usd = UsdPerHour{from_dollars(*usd)};
     }
     commitment.valid = fields.text("valid");
-    commitment.note = fields.text_or_empty("note");
+    commitment.note = text_or_empty(fields, "note");
     commitment.source = sources.find(fields.text("source"));
     fields.done();
     commitments.push_back(std::move(commitment));
@@ -410,8 +410,8 @@ void add_spot_prices(PriceBook& book, const std::vector<SpotMarket>& markets) {
 }
 
 LlmLayers read_layers(CatalogFields fields) {
-  LlmLayers shape{fields.small_integer("layers", 1), fields.small_integer("hiddenSize", 1),
-                  fields.small_integer("heads", 1), fields.small_integer("kvHeads", 1)};
+  LlmLayers shape{small_integer(fields, "layers", 1), small_integer(fields, "hiddenSize", 1),
+                  small_integer(fields, "heads", 1), small_integer(fields, "kvHeads", 1)};
   fields.done();
   return shape;
 }
@@ -422,7 +422,7 @@ LlmModel read_llm_model(CatalogFields fields) {
   model.name = fields.text("name");
   model.title = fields.has("title") ? fields.text("title") : model.name;
   model.gpu_model = fields.text("gpu");
-  model.precision = fields.text_or_empty("precision");
+  model.precision = text_or_empty(fields, "precision");
   model.step = {fields.number("weightsMs") * kSecondsPerMillisecond,
                 fields.number("tokenMs") * kSecondsPerMillisecond,
                 fields.number("kvReadMs") * kSecondsPerMillisecond,
@@ -431,10 +431,10 @@ LlmModel read_llm_model(CatalogFields fields) {
   model.kv_bytes_per_token = Bytes{fields.integer("kvBytesPerToken", 1)};
   if (fields.has("layerParameters")) model.layer_parameters = fields.integer("layerParameters", 1);
   if (fields.has("shape")) model.shape = read_layers(fields.object("shape"));
-  model.source = fields.is_users() && !fields.has("source") ? fields.reading()->usual_source.text
-                                                            : fields.text("source");
+  model.source = is_users(fields) && !fields.has("source") ? fields.reading()->usual_source.text
+                                                           : fields.text("source");
   if (fields.has("provenance")) model.provenance = fields.named_texts("provenance");
-  model.note = fields.text_or_empty("note");
+  model.note = text_or_empty(fields, "note");
   fields.done();
   return model;
 }

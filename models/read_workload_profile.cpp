@@ -10,7 +10,7 @@ namespace slicewise::models {
 namespace {
 
 std::optional<Duration> maybe_seconds(CatalogFields& fields, const std::string& name) {
-  const auto value = fields.maybe_number(name);
+  const auto value = maybe_number(fields, name);
   if (!value) return std::nullopt;
   return from_seconds(*value);
 }
@@ -55,32 +55,32 @@ WorkloadProfile read_workload_profile(CatalogFields fields) {
   profile.title = fields.has("title") ? fields.text("title") : profile.name;
   profile.kind = fields.text("kind");
   profile.gpu_model = fields.text("gpu");
-  profile.batch = fields.maybe_integer("batch", 1);
-  profile.precision = fields.text_or_empty("precision");
-  profile.items_per_step = fields.maybe_number("itemsPerStep");
-  profile.throughput_per_second = fields.maybe_number("throughputPerSecond");
-  profile.solo_step = fields.maybe_milliseconds("soloMs");
-  profile.fixed_part = fields.maybe_milliseconds("fixedMs");
-  profile.gpu_work = fields.maybe_milliseconds("workMs");
-  profile.norm_p = fields.maybe_number("normP", 1, kMostNorm);
-  profile.capacity_share = fields.maybe_share("capacityShare");
-  profile.bandwidth_share = fields.maybe_share("bandwidthShare");
-  profile.sensitivity = fields.maybe_number("sensitivity");
-  profile.pressure = fields.maybe_number("pressure");
-  profile.duty = fields.maybe_share("duty");
-  profile.turn_use = fields.maybe_share("turnUse");
-  profile.kernel_time = fields.maybe_milliseconds("kernelMs");
-  profile.extra_per_item = fields.maybe_milliseconds("extraPerItemMs");
-  profile.host_time = fields.maybe_milliseconds("hostMs");
-  profile.memory = fields.maybe_mebibytes("memoryMib");
+  profile.batch = maybe_integer(fields, "batch", 1);
+  profile.precision = text_or_empty(fields, "precision");
+  profile.items_per_step = maybe_number(fields, "itemsPerStep");
+  profile.throughput_per_second = maybe_number(fields, "throughputPerSecond");
+  profile.solo_step = maybe_milliseconds(fields, "soloMs");
+  profile.fixed_part = maybe_milliseconds(fields, "fixedMs");
+  profile.gpu_work = maybe_milliseconds(fields, "workMs");
+  profile.norm_p = maybe_number(fields, "normP", 1, kMostNorm);
+  profile.capacity_share = maybe_share(fields, "capacityShare");
+  profile.bandwidth_share = maybe_share(fields, "bandwidthShare");
+  profile.sensitivity = maybe_number(fields, "sensitivity");
+  profile.pressure = maybe_number(fields, "pressure");
+  profile.duty = maybe_share(fields, "duty");
+  profile.turn_use = maybe_share(fields, "turnUse");
+  profile.kernel_time = maybe_milliseconds(fields, "kernelMs");
+  profile.extra_per_item = maybe_milliseconds(fields, "extraPerItemMs");
+  profile.host_time = maybe_milliseconds(fields, "hostMs");
+  profile.memory = maybe_mebibytes(fields, "memoryMib");
   profile.burst = maybe_seconds(fields, "burstSeconds");
   profile.idle = maybe_seconds(fields, "idleSeconds");
-  profile.solo_slice = fields.text_or_empty("soloSlice");
-  profile.source = fields.is_users() && !fields.has("source") ? fields.reading()->usual_source.text
-                                                              : fields.text("source");
+  profile.solo_slice = text_or_empty(fields, "soloSlice");
+  profile.source = is_users(fields) && !fields.has("source") ? fields.reading()->usual_source.text
+                                                             : fields.text("source");
   if (fields.has("provenance")) profile.provenance = fields.named_texts("provenance");
   if (fields.has("uncertainty")) profile.uncertainty = read_uncertainty(fields);
-  profile.note = fields.text_or_empty("note");
+  profile.note = text_or_empty(fields, "note");
   if (profile.solo_step && profile.solo_step->ns == 0) fields.fail("soloMs", "must be above 0");
   fields.done();
   return profile;

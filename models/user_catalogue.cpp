@@ -54,7 +54,7 @@ void read_section(CatalogFields& file, const std::string& section, std::string I
 }
 
 void read_date(CatalogFields& file, UserCatalogue& out) {
-  out.date = file.text_or_empty("date");
+  out.date = text_or_empty(file, "date");
   if (out.date.empty() || is_date(out.date)) return;
   file.fail("date", fmt::format("is no date: {}", out.date), Code::FieldType,
             "write year-month-day: 2026-11-01");
@@ -67,7 +67,7 @@ UserCatalogue read_sections(CatalogFields& file) {
   read_date(file, out);
   file.reading()->usual_source.date = out.date;
   const SourceTable sources(file);
-  out.regions = file.texts_or_none("regions");
+  out.regions = texts_or_none(file, "regions");
   read_section(file, "gpus", &GpuModel::name, "name", out.gpus,
                [&](const CatalogFields& fields) { return read_gpu(fields, sources); });
   read_section(file, "interconnects", &Interconnect::name, "name", out.interconnects,

@@ -166,10 +166,10 @@ std::string mig_table(const WorkloadProfile& profile, const models::MigGeometry&
   FigureRows rows;
   for (const models::MigProfile& slice : geometry.profiles) {
     if (slice.media_extensions) continue;  // the same slice with decoders
-    const models::MigShare part = models::mig_share(geometry, slice);
-    const double stretch = models::stretch_of(law, part.share, 1, 1);
-    rows.push_back({slice.name, fmt::format("{:.3f}", part.share.compute),
-                    fmt::format("{:.3f}", part.share.bandwidth),
+    const models::DomainShare part = models::mig_share(geometry, slice);
+    const double stretch = models::stretch_of(law, part, 1, 1);
+    rows.push_back({slice.name, fmt::format("{:.3f}", part.compute),
+                    fmt::format("{:.3f}", part.bandwidth),
                     stretched_cell(*profile.solo_step, stretch), fmt::format("{:.2f}", stretch),
                     fits(profile, slice.memory)});
   }

@@ -179,7 +179,7 @@ json record_schema(const Record& record) {
   for (const Field& field : record.fields) {
     if (field.key.empty()) continue;
     properties[std::string(field.key)] = field_schema(field);
-    if (!field.may_be_absent()) required.push_back(field.key);
+    if (!may_be_absent(field)) required.push_back(field.key);
   }
   schema["description"] = record.meaning;
   return schema;

@@ -73,7 +73,7 @@ DeclaredValue declared_value(const Field& field, const std::string& at) {
   DeclaredValue value{at + std::string(field.key),
                       type_word(field),
                       field.meaning,
-                      field.may_be_absent(),
+                      may_be_absent(field),
                       {},
                       {},
                       {}};

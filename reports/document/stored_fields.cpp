@@ -79,7 +79,7 @@ void StoredFields::read(const Record& record, const json& stored, void* into) {
 void StoredFields::read_field(const Field& field, const json& stored, void* into) {
   const auto at = stored.is_object() ? stored.find(field.key) : stored.end();
   if (at == stored.end()) {
-    if (!field.may_be_absent()) add_odd(field.key);
+    if (!may_be_absent(field)) add_odd(field.key);
     return;
   }
   // Words that are unknown here are left out where there may be others.

@@ -33,6 +33,83 @@ std::optional<std::string> first_word_of(std::string_view key,
   return found == names.end() ? std::nullopt : std::optional(std::string(*found));
 }
 
+bool must_be_map(const Node& node, const std::string& path, Findings& findings) {
+  if (node.kind == Kind::Map) return true;
+  report_type(node, path.empty() ? "a scenario file" : path, "a mapping", findings);
+  return false;
+}
+
+bool must_be_list(const Node& node, const std::string& path, std::string_view example,
+                  Findings& findings) {
+  if (node.kind == Kind::List) return true;
+  report_type(node, path, "a list", findings, fmt::format("write it like `{}`", example));
+  return false;
+}
+
+void must_not_be_empty(const Node& list, const std::string& path, Findings& findings) {
+  if (!list.items.empty()) return;
+  findings.add(Code::ValueRange, list.where, fmt::format("{} is empty", path));
+}
+
+void check_duplicate_name(const Node& item, const std::string& path,
+                          std::map<std::string, int>& first_line, Findings& findings) {
+  const Node* name = item.find("name");
+  if (name == nullptr || !name->is_scalar() || name->kind == Kind::Null) return;
+  const auto [first, inserted] = first_line.emplace(name->text, name->where.line);
+  if (inserted) return;
+  findings.add(Code::NameDuplicate, name->where,
+               fmt::format("two entries of {} are called \"{}\"", path, name->text),
+               "give each its own name", fmt::format("first used on line {}", first->second));
+}
+
+void check_words(const Field& field, const Node& node, const std::string& path,
+                 Findings& findings) {
+  if (node.kind != Kind::List) return check_scalar(field, node, path, findings);
+  for (const NodePtr& item : node.items) check_scalar(field, *item, path, findings);
+  must_not_be_empty(node, path, findings);
+}
+
+void check_values(const Field& field, const Node& node, const std::string& path,
+                  Findings& findings) {
+  if (!must_be_list(node, path, field.written_example(), findings)) return;
+  for (const NodePtr& item : node.items) check_scalar(field, *item, path, findings);
+  if (field.type == FieldType::ClockTimes) must_not_be_empty(node, path, findings);
+}
+
+void check_texts(const Field& field, const Node& node, const std::string& path,
+                 Findings& findings) {
+  if (!must_be_list(node, path, field.written_example(), findings)) return;
+  must_not_be_empty(node, path, findings);
+  for (const NodePtr& item : node.items) must_be_text(*item, path, findings);
+}
+
+void check_devices(const Field& field, const Node& node, const std::string& path,
+                   Findings& findings) {
+  if (node.kind == Kind::Text && node.text == "all") return;
+  if (node.kind != Kind::List) {
+    return report_type(node, path, "all or a list of whole numbers", findings,
+                       "write all, or the indexes of GPUs like [0, 1]");
+  }
+  must_not_be_empty(node, path, findings);
+  for (const NodePtr& item : node.items) check_scalar(field, *item, path, findings);
+}
+
+void check_memory_slices(const Field& field, const Node& node, const std::string& path,
+                         Findings& findings) {
+  if (!must_be_list(node, path, field.written_example(), findings)) return;
+  must_not_be_empty(node, path, findings);
+  for (const NodePtr& item : node.items) {
+    if (!must_be_text(*item, path, findings) || is_memory_slice(item->text)) continue;
+    findings.add(Code::UnitUnknown, item->where,
+                 fmt::format("{} is not the size of a slice of nos", shown(*item)),
+                 "write whole gigabytes with a lower-case gb: 10gb");
+  }
+}
+
+std::string child_path(const std::string& path, const std::string& key) {
+  return join_path(path == "spec" ? "" : path, key);
+}
+
 class Checker {
  public:
   // `root` is the block that the whole file is.
@@ -62,20 +139,20 @@ class Checker {
       case FieldType::BlockByName:
         return check_block_by_name(field, node, path);
       case FieldType::Words:
-        return check_words(field, node, path);
+        return check_words(field, node, path, findings_);
       case FieldType::Texts:
-        return check_texts(field, node, path);
+        return check_texts(field, node, path, findings_);
       case FieldType::Names:
       case FieldType::Integers:
       case FieldType::Durations:
       case FieldType::ClockTimes:
-        return check_values(field, node, path);
+        return check_values(field, node, path, findings_);
       case FieldType::Devices:
-        return check_devices(field, node, path);
+        return check_devices(field, node, path, findings_);
       case FieldType::MigDevices:
         return check_mig_devices(field, node, path);
       case FieldType::MemorySlices:
-        return check_memory_slices(field, node, path);
+        return check_memory_slices(field, node, path, findings_);
       case FieldType::Text:
       case FieldType::Name:
       case FieldType::Word:
@@ -116,26 +193,14 @@ class Checker {
                   fmt::format("write it like `{}`, or remove the key", field.written_example()));
   }
 
-  bool must_be_map(const Node& node, const std::string& path) {
-    if (node.kind == Kind::Map) return true;
-    report_type(node, path.empty() ? "a scenario file" : path, "a mapping", findings_);
-    return false;
-  }
-
-  bool must_be_list(const Node& node, const std::string& path, std::string_view example) {
-    if (node.kind == Kind::List) return true;
-    report_type(node, path, "a list", findings_, fmt::format("write it like `{}`", example));
-    return false;
-  }
-
   void check_block(const Field& field, const Node& node, const std::string& path,
                    const SourceLocation& where) {
-    if (must_be_map(node, path)) check_entries(field.children(), node, path, where);
+    if (must_be_map(node, path, findings_)) check_entries(field.children(), node, path, where);
   }
 
   void check_patch(const Node& node, const std::string& path, const SourceLocation& where) {
     if (node.kind == Kind::Null) return;
-    if (!must_be_map(node, path)) return;
+    if (!must_be_map(node, path, findings_)) return;
     for (const std::string_view name : {"variants", "sweep"}) {
       if (const Entry* entry = node.entry(name)) {
         findings_.add(Code::SettingConflict, entry->key_where,
@@ -178,10 +243,6 @@ class Checker {
     return in_spec && !own ? Completeness::Part : Completeness::Whole;
   }
 
-  static std::string child_path(const std::string& path, const std::string& key) {
-    return join_path(path == "spec" ? "" : path, key);
-  }
-
   void require(FieldList fields, const Node& node, const std::string& path,
                const SourceLocation& where) {
     for (const Field& field : fields) {
@@ -221,7 +282,7 @@ class Checker {
   }
 
   void check_blocks_by_name(const Field& field, const Node& node, const std::string& path) {
-    if (!must_be_map(node, path)) return;
+    if (!must_be_map(node, path, findings_)) return;
     must_hold_least(field, node, node.entries.size(), path);
     for (const Entry& entry : node.entries) {
       Field list = field;
@@ -232,7 +293,7 @@ class Checker {
 
   // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
   void check_block_by_name(const Field& field, const Node& node, const std::string& path) {
-    if (!must_be_map(node, path)) return;
+    if (!must_be_map(node, path, findings_)) return;
     Field one = field;
     one.type = FieldType::Block;
     for (const Entry& entry : node.entries) {
@@ -241,7 +302,7 @@ class Checker {
   }
 
   void check_blocks(const Field& field, const Node& node, const std::string& path) {
-    if (!must_be_list(node, path, field.written_example())) return;
+    if (!must_be_list(node, path, field.written_example(), findings_)) return;
     must_hold_least(field, node, node.items.size(), path);
     std::map<std::string, int> first_line;
     for (std::size_t i = 0; i < node.items.size(); ++i) {
@@ -249,59 +310,15 @@ class Checker {
       const std::string item_path = fmt::format("{}[{}]", path, i);
       if (item.kind == Kind::Null) {
         findings_.add(Code::FieldType, item.where, fmt::format("{} has no value", item_path));
-      } else if (must_be_map(item, item_path)) {
+      } else if (must_be_map(item, item_path, findings_)) {
         check_entries(field.children(), item, item_path, item.where);
-        check_duplicate_name(item, path, first_line);
+        check_duplicate_name(item, path, first_line, findings_);
       }
     }
   }
 
-  void check_duplicate_name(const Node& item, const std::string& path,
-                            std::map<std::string, int>& first_line) {
-    const Node* name = item.find("name");
-    if (name == nullptr || !name->is_scalar() || name->kind == Kind::Null) return;
-    const auto [first, inserted] = first_line.emplace(name->text, name->where.line);
-    if (inserted) return;
-    findings_.add(Code::NameDuplicate, name->where,
-                  fmt::format("two entries of {} are called \"{}\"", path, name->text),
-                  "give each its own name", fmt::format("first used on line {}", first->second));
-  }
-
-  void check_words(const Field& field, const Node& node, const std::string& path) {
-    if (node.kind != Kind::List) return check_scalar(field, node, path, findings_);
-    for (const NodePtr& item : node.items) check_scalar(field, *item, path, findings_);
-    must_not_be_empty(node, path);
-  }
-
-  void check_values(const Field& field, const Node& node, const std::string& path) {
-    if (!must_be_list(node, path, field.written_example())) return;
-    for (const NodePtr& item : node.items) check_scalar(field, *item, path, findings_);
-    if (field.type == FieldType::ClockTimes) must_not_be_empty(node, path);
-  }
-
-  void check_texts(const Field& field, const Node& node, const std::string& path) {
-    if (!must_be_list(node, path, field.written_example())) return;
-    must_not_be_empty(node, path);
-    for (const NodePtr& item : node.items) must_be_text(*item, path, findings_);
-  }
-
-  void check_devices(const Field& field, const Node& node, const std::string& path) {
-    if (node.kind == Kind::Text && node.text == "all") return;
-    if (node.kind != Kind::List) {
-      return report_type(node, path, "all or a list of whole numbers", findings_,
-                         "write all, or the indexes of GPUs like [0, 1]");
-    }
-    must_not_be_empty(node, path);
-    for (const NodePtr& item : node.items) check_scalar(field, *item, path, findings_);
-  }
-
-  void must_not_be_empty(const Node& list, const std::string& path) {
-    if (!list.items.empty()) return;
-    findings_.add(Code::ValueRange, list.where, fmt::format("{} is empty", path));
-  }
-
   void check_mig_devices(const Field& field, const Node& node, const std::string& path) {
-    if (!must_be_map(node, path)) return;
+    if (!must_be_map(node, path, findings_)) return;
     for (const Entry& entry : node.entries) {
       if (!is_mig_profile(entry.key)) {
         findings_.add(Code::MigConfigUnknown, entry.key_where,
@@ -315,19 +332,8 @@ class Checker {
     }
   }
 
-  void check_memory_slices(const Field& field, const Node& node, const std::string& path) {
-    if (!must_be_list(node, path, field.written_example())) return;
-    must_not_be_empty(node, path);
-    for (const NodePtr& item : node.items) {
-      if (!must_be_text(*item, path, findings_) || is_memory_slice(item->text)) continue;
-      findings_.add(Code::UnitUnknown, item->where,
-                    fmt::format("{} is not the size of a slice of nos", shown(*item)),
-                    "write whole gigabytes with a lower-case gb: 10gb");
-    }
-  }
-
   void check_labels(const Node& node, const std::string& path) {
-    if (!must_be_map(node, path)) return;
+    if (!must_be_map(node, path, findings_)) return;
     for (const Entry& entry : node.entries) {
       if (entry.value->kind == Kind::Null && completeness_ == Completeness::Part) continue;
       must_be_text(*entry.value, fmt::format("{}[\"{}\"]", path, entry.key), findings_);
@@ -337,7 +343,7 @@ class Checker {
   void check_resources(const Node& node, const std::string& path) {
     constexpr Field kCpu{.name = "cpu", .type = FieldType::Cpu, .example = "500m"};
     constexpr Field kMemory{.name = "memory", .type = FieldType::Bytes, .example = "4Gi"};
-    if (!must_be_map(node, path)) return;
+    if (!must_be_map(node, path, findings_)) return;
     for (const Entry& entry : node.entries) {
       const std::string entry_path = join_path(path, entry.key);
       if (entry.key == "cpu") {
@@ -385,10 +391,10 @@ class Checker {
   }
 
   void check_sweep(const Node& node, const std::string& path) {
-    if (!must_be_map(node, path)) return;
+    if (!must_be_map(node, path, findings_)) return;
     for (const Entry& entry : node.entries) {
       const std::string entry_path = fmt::format("{}[\"{}\"]", path, entry.key);
-      if (!must_be_list(*entry.value, entry_path, entry.key + ": [2, 5, 10]")) continue;
+      if (!must_be_list(*entry.value, entry_path, entry.key + ": [2, 5, 10]", findings_)) continue;
       if (entry.value->items.empty()) {
         findings_.add(Code::ValueRange, entry.value->where, fmt::format("{} is empty", entry_path));
       }

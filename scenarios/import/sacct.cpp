@@ -126,6 +126,12 @@ std::vector<std::string> split_names(std::string_view text) {
 
 constexpr CsvForm kForm{.separator = '|', .quotes = false};
 
+// Where sacct's columns stand in a file.
+struct Columns {
+  std::optional<std::size_t> id, user, partition, work, submit, eligible, start, end, elapsed,
+      raw_limit, limit, allocated, asked, usage, peak, tasks, account, state, priority;
+};
+
 class SacctReader {
  public:
   SacctReader(const SourceText& file, const ImportOptions& options, ImportReport& report,
@@ -135,7 +141,7 @@ class SacctReader {
   std::optional<Diagnostic> read() {
     if (auto problem = read_header()) return problem;
     find_columns();
-    if (!id_ || !submit_ || (!allocated_ && !asked_)) {
+    if (!columns_.id || !columns_.submit || (!columns_.allocated && !columns_.asked)) {
       return make_diagnostic(Code::TraceColumnMissing, {file_.name, 1, 1, 1},
                              "sacct's JobIDRaw, Submit and AllocTRES or ReqTRES are needed",
                              "sacct -a -X -P --noconvert -o " + std::string(kUsualColumns));
@@ -169,25 +175,25 @@ class SacctReader {
   }
 
   void find_columns() {
-    id_ = table_.column("JobID|JobIDRaw");
-    user_ = table_.column("User");
-    partition_ = table_.column("Partition");
-    work_ = table_.column("JobName");
-    submit_ = table_.column("Submit");
-    eligible_ = table_.column("Eligible");
-    start_ = table_.column("Start");
-    end_ = table_.column("End");
-    elapsed_ = table_.column("ElapsedRaw|Elapsed");
-    raw_limit_ = table_.column("TimelimitRaw");
-    limit_ = table_.column("Timelimit");
-    allocated_ = table_.column("AllocTRES");
-    asked_ = table_.column("ReqTRES");
-    usage_ = table_.column("TRESUsageInAve");
-    peak_ = table_.column("TRESUsageInMax");
-    tasks_ = table_.column("NTasks");
-    account_ = table_.column("Account");
-    state_ = table_.column("State");
-    priority_ = table_.column("Priority");
+    columns_.id = table_.column("JobID|JobIDRaw");
+    columns_.user = table_.column("User");
+    columns_.partition = table_.column("Partition");
+    columns_.work = table_.column("JobName");
+    columns_.submit = table_.column("Submit");
+    columns_.eligible = table_.column("Eligible");
+    columns_.start = table_.column("Start");
+    columns_.end = table_.column("End");
+    columns_.elapsed = table_.column("ElapsedRaw|Elapsed");
+    columns_.raw_limit = table_.column("TimelimitRaw");
+    columns_.limit = table_.column("Timelimit");
+    columns_.allocated = table_.column("AllocTRES");
+    columns_.asked = table_.column("ReqTRES");
+    columns_.usage = table_.column("TRESUsageInAve");
+    columns_.peak = table_.column("TRESUsageInMax");
+    columns_.tasks = table_.column("NTasks");
+    columns_.account = table_.column("Account");
+    columns_.state = table_.column("State");
+    columns_.priority = table_.column("Priority");
     const std::string unused = table_.unused();
     if (!unused.empty())
       report_.note("columns that are not used: " + unused, {file_.name, 1, 1, 1});
@@ -198,7 +204,7 @@ class SacctReader {
   }
 
   void read_row() {
-    const std::string_view id = table_.value(*id_);
+    const std::string_view id = table_.value(*columns_.id);
     if (id.find('.') != std::string_view::npos) {
       report_.skipped("rows of steps (.batch, .extern, .0): parts of the job above them",
                       [this] { return table_.place(); });
@@ -215,12 +221,12 @@ class SacctReader {
     if (id.find('[') != std::string_view::npos) {
       report_.remark(ImportRemark::Kind::Note,
                      "arrays of which tasks still wait (such as 12_[3-9]): one job each",
-                     [this] { return table_.place(*id_); });
+                     [this] { return table_.place(*columns_.id); });
     }
-    row.user = table_.value(user_);
-    row.group = table_.value(partition_);
-    row.project = table_.value(account_);
-    row.work = table_.value(work_);
+    row.user = table_.value(columns_.user);
+    row.group = table_.value(columns_.partition);
+    row.project = table_.value(columns_.account);
+    row.work = table_.value(columns_.work);
     read_priority(row);
     waiting_ = row;
     place_ = table_.place();
@@ -228,10 +234,10 @@ class SacctReader {
 
   // What the tasks of a job or of a step used of their GPUs.
   void read_usage(JobRow& row) {
-    const auto average = usage_of(usage_);
-    const auto most = usage_of(peak_);
+    const auto average = usage_of(columns_.usage);
+    const auto most = usage_of(columns_.peak);
     const std::int64_t tasks =
-        std::max<std::int64_t>(1, count_of(table_.value(tasks_)).value_or(row.gpus));
+        std::max<std::int64_t>(1, count_of(table_.value(columns_.tasks)).value_or(row.gpus));
     // A task may have several GPUs, and a GPU several tasks.
     const auto of_each_gpu = [&](Int128 of_task, std::int64_t limit) {
       const Int128 each = of_task * tasks / std::max(1, row.gpus);
@@ -266,8 +272,8 @@ class SacctReader {
   }
 
   bool read_resources(JobRow& row) {
-    const bool allocated = allocated_ && !table_.value(*allocated_).empty();
-    const std::optional<std::size_t> column = allocated ? allocated_ : asked_;
+    const bool allocated = columns_.allocated && !table_.value(*columns_.allocated).empty();
+    const std::optional<std::size_t> column = allocated ? columns_.allocated : columns_.asked;
     const auto tres = parse_tres(table_.value(column));
     if (!tres) return table_.bad(column, "is no list of resources");
     row.gpus = static_cast<std::int32_t>(tres->gpus);
@@ -306,11 +312,11 @@ class SacctReader {
     std::optional<std::int64_t> eligible;
     std::optional<std::int64_t> start;
     std::optional<std::int64_t> end;
-    if (!read_time(submit_, submit) || !read_time(eligible_, eligible) ||
-        !read_time(start_, start) || !read_time(end_, end) || !read_limit(row)) {
+    if (!read_time(columns_.submit, submit) || !read_time(columns_.eligible, eligible) ||
+        !read_time(columns_.start, start) || !read_time(columns_.end, end) || !read_limit(row)) {
       return false;
     }
-    if (!submit) return table_.bad(submit_, "is no time");
+    if (!submit) return table_.bad(columns_.submit, "is no time");
     read_state(row);
     row.at_ns = *submit;
     if (eligible && *eligible > *submit && (!start || *eligible <= *start)) {
@@ -318,7 +324,7 @@ class SacctReader {
       report_.remark(ImportRemark::Kind::Note,
                      "jobs that became eligible after they were submitted (dependencies, holds): "
                      "they arrive when eligible",
-                     [this] { return table_.place(*eligible_); });
+                     [this] { return table_.place(*columns_.eligible); });
     }
     if (!start) {
       report_.remark(ImportRemark::Kind::Note,
@@ -326,23 +332,23 @@ class SacctReader {
                      [this] { return table_.place(); });
       return true;
     }
-    if (*start < row.at_ns) return table_.bad(start_, "is before its Submit");
+    if (*start < row.at_ns) return table_.bad(columns_.start, "is before its Submit");
     row.observed_wait = Duration{*start - row.at_ns};
     if (row.state == JobState::Running || !end) {
       report_.remark(ImportRemark::Kind::Note, "jobs that still ran: kept, their run is not known",
                      [this] { return table_.place(); });
       return true;
     }
-    if (*end < *start) return table_.bad(end_, "is before its Start");
+    if (*end < *start) return table_.bad(columns_.end, "is before its Start");
     row.run = Duration{*end - *start};
-    if (!elapsed_) return true;
-    const auto elapsed = span_of(table_.value(*elapsed_), TimeUnit::Auto);
-    if (!elapsed) return table_.bad(elapsed_, "is no number of seconds");
+    if (!columns_.elapsed) return true;
+    const auto elapsed = span_of(table_.value(*columns_.elapsed), TimeUnit::Auto);
+    if (!elapsed) return table_.bad(columns_.elapsed, "is no number of seconds");
     if (*elapsed < row.run) {
       report_.remark(ImportRemark::Kind::Note,
                      "jobs that were suspended in between (Elapsed below End - Start): they run "
                      "for Elapsed",
-                     [this] { return table_.place(*elapsed_); });
+                     [this] { return table_.place(*columns_.elapsed); });
       row.run = *elapsed;
     }
     return true;
@@ -357,10 +363,11 @@ class SacctReader {
   }
 
   bool read_limit(JobRow& row) {
-    const std::optional<std::size_t> column = raw_limit_ ? raw_limit_ : limit_;
+    const std::optional<std::size_t> column =
+        columns_.raw_limit ? columns_.raw_limit : columns_.limit;
     const std::string_view text = table_.value(column);
     if (is_missing(text) || text == "UNLIMITED" || text == "Partition_Limit") return true;
-    const auto limit = span_of(text, raw_limit_ ? TimeUnit::Minutes : TimeUnit::Auto);
+    const auto limit = span_of(text, columns_.raw_limit ? TimeUnit::Minutes : TimeUnit::Auto);
     if (!limit) return table_.bad(column, "is no time limit");
     row.time_limit = *limit;
     return true;
@@ -368,17 +375,17 @@ class SacctReader {
 
   // "CANCELLED by 1001", "COMPLETED+"
   void read_state(JobRow& row) {
-    const std::string_view text = table_.value(state_);
+    const std::string_view text = table_.value(columns_.state);
     row.state = job_state_of(text.substr(0, text.find_first_of(" +")));
     if (row.state == JobState::Unknown && !text.empty()) {
       report_.guessed("states that are not known: left open",
-                      [this] { return table_.place(*state_); });
+                      [this] { return table_.place(*columns_.state); });
     }
   }
 
   void read_priority(JobRow& row) {
     constexpr std::int64_t kMost = 2'147'483'647;
-    const auto priority = whole_of(table_.value(priority_));
+    const auto priority = whole_of(table_.value(columns_.priority));
     if (!priority) return;
     row.priority = static_cast<std::int32_t>(std::clamp(*priority, -kMost, kMost));
   }
@@ -398,9 +405,7 @@ class SacctReader {
   bool share_gpus_ = false;
   std::optional<SourceLocation> place_;  // of the job that waits for its steps
   std::set<std::string> texts_;
-  std::optional<std::size_t> id_, user_, partition_, work_, submit_, eligible_, start_, end_,
-      elapsed_, raw_limit_, limit_, allocated_, asked_, usage_, peak_, tasks_, account_, state_,
-      priority_;
+  Columns columns_;
 };
 
 }  // namespace

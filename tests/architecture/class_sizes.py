@@ -4,7 +4,8 @@ import re
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)\'')
-TYPE = re.compile(r"\b(?:class|struct)\s+(\w+)(?:\s+final)?\s*(?::[^;(){}]*)?\{")
+TYPE = re.compile(r"\b(class|struct)\s+(\w+)(?:\s+final)?\s*(?::[^;(){}]*)?\{")
+PRIVATE = re.compile(r"\b(?:private|protected)\s*:(?!:)")
 NO_MEMBER = re.compile(r"^(using|friend|typedef|static_assert|enum|union|(class|struct)\s+\w+$)")
 
 
@@ -56,10 +57,12 @@ def size(body):
 
 
 def class_sizes(source):
-    """(name, functions, fields) of each class of a source text, nested ones too."""
+    """(name, functions, fields) of each class of a source text, nested ones too. A record has no fields: a struct
+    that hides nothing owns no state, it says several figures of one thing."""
     text = LITERAL.sub('""', COMMENT.sub("", source))
     for match in TYPE.finditer(text):
         if re.search(r"\benum\s+$", text[:match.start()]):
             continue
-        end = past_braces(text, match.end() - 1)
-        yield (match[1], *size(text[match.end():end - 1]))
+        body = text[match.end():past_braces(text, match.end() - 1) - 1]
+        functions, fields = size(body)
+        yield match[2], functions, 0 if match[1] == "struct" and not PRIVATE.search(body) else fields

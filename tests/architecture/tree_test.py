@@ -36,7 +36,7 @@ TOP_LEVEL = {
     "include", "models", "reports", "scenarios", "sim", "tests", "tools",
 }
 VAGUE_NAMES = {"utils", "util", "common", "helpers", "helper", "misc"}
-# The event loop is composed of parts: none of them may become the whole again.
+# What is composed of parts has none that became the whole.
 MAX_FUNCTIONS, MAX_FIELDS = 25, 20
 SOURCE_SUFFIXES = {".cpp", ".hpp", ".py", ".S"}
 
@@ -161,17 +161,17 @@ class Names(unittest.TestCase):
 
 
 class Classes(unittest.TestCase):
-    def test_no_class_of_the_event_loop_is_the_whole_of_it(self):
+    def test_no_class_does_the_work_of_several(self):
         large, seen = [], set()
         for file in sources(".cpp", ".hpp"):
-            if file.parts[:2] != ("sim", "cluster"):
+            if file.parts[0] == "tests":
                 continue
             for name, functions, fields in class_sizes((ROOT / file).read_text(encoding="utf-8")):
                 seen.add(name)
                 if functions > MAX_FUNCTIONS or fields > MAX_FIELDS:
                     large.append(f"{file}: {name} has {functions} functions and {fields} fields")
         self.assertEqual(large, [])
-        self.assertLessEqual({"ClusterRun", "PodLife", "Recorder", "Scheduler"}, seen)
+        self.assertLessEqual({"ClusterRun", "ContinuousBatching", "Catalogue", "World"}, seen)
 
     def test_a_class_is_counted_as_one_reads_it(self):
         source = """
@@ -192,8 +192,9 @@ class Classes(unittest.TestCase):
               Run& run_;
               std::map<int, std::vector<int>> slots_{};
               int a_ = f(2), rest_;
+              struct Owner { explicit Owner(int y) : z(y) {} private: int z; };
             };"""
-        self.assertEqual(list(class_sizes(source)), [("Part", 3, 4), ("Inner", 1, 1)])
+        self.assertEqual(list(class_sizes(source)), [("Part", 3, 4), ("Inner", 1, 0), ("Owner", 1, 1)])
 
 
 class Layout(unittest.TestCase):

@@ -359,7 +359,6 @@ struct Field {
   std::vector<DiffFigure> diffs;
   int setting_rank = 0;  // where `diff` lists it as a setting; 0: not
 
-  bool may_be_absent() const { return nullable || is_optional; }
   const Record& inner() const;  // REQUIRES: an object, or a list of them
   // Where a value goes; makes the optionals on the way. nullptr: it is computed.
   void* room(void* in_record) const;
@@ -399,6 +398,8 @@ struct Field {
     return std::move(*this);
   }
 };
+
+inline bool may_be_absent(const Field& field) { return field.nullable || field.is_optional; }
 
 struct Record {
   std::string_view meaning;

@@ -28,8 +28,8 @@ void count_steps(RunState& run, WorkloadId workload, const ContinuousBatching::P
                  LlmServer& llm) {
   WorkloadRecord& record = run.record.workloads[index(workload)];
   TokenRecord& tokens = record.tokens;
-  const std::int64_t peak = llm.batching.cache_peak();
-  const std::int64_t size = llm.batching.cache_size();
+  const std::int64_t peak = llm.batching.pool().peak();
+  const std::int64_t size = llm.batching.pool().size();
   // The fullest pod; pods on different GPUs have pools of different sizes.
   if (static_cast<double>(peak) * static_cast<double>(tokens.cache_size) >
           static_cast<double>(tokens.cache_peak) * static_cast<double>(size) ||
@@ -40,13 +40,12 @@ void count_steps(RunState& run, WorkloadId workload, const ContinuousBatching::P
   if (run.is_observed(run.now)) {
     record.requests.batches += piece.steps;
     record.requests.batched += piece.steps * piece.sequences;
-    tokens.preemptions += llm.batching.preemptions() - llm.preemptions_counted;
-    tokens.prompts += llm.batching.prompt_tokens() - llm.prompts_counted;
-    tokens.found += llm.batching.found_tokens() - llm.found_counted;
+    const ContinuousBatching::Counts& counts = llm.batching.counts();
+    tokens.preemptions += counts.preemptions - llm.recorded.preemptions;
+    tokens.prompts += counts.prompt_tokens - llm.recorded.prompt_tokens;
+    tokens.found += counts.found_tokens - llm.recorded.found_tokens;
   }
-  llm.preemptions_counted = llm.batching.preemptions();
-  llm.prompts_counted = llm.batching.prompt_tokens();
-  llm.found_counted = llm.batching.found_tokens();
+  llm.recorded = llm.batching.counts();
   const double exchanged_s =
       models::step_seconds(llm.exchange, static_cast<double>(piece.tokens), 0);
   record.all_reduce_ns += static_cast<double>(piece.steps) * exchanged_s * 1e9;

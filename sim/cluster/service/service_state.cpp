@@ -178,7 +178,7 @@ std::uint32_t ServiceState::prefix_aware(const std::vector<PodServer>& servers,
     const PodServer& server = servers[pod];
     fewest = std::min(fewest, server.outstanding);
     busiest = std::max(busiest, server.outstanding);
-    const std::int64_t found = server.llm ? server.llm->batching.found(request.prompt) : 0;
+    const std::int64_t found = server.llm ? server.llm->batching.pool().found(request.prompt) : 0;
     if (found > most) best = pod;
     most = std::max(most, found);
   }

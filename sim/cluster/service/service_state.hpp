@@ -58,10 +58,7 @@ class LlmServer {
   ContinuousBatching batching;
   models::LlmStep exchange;     // of a step, among the GPUs of the pod
   bool between_pieces = false;  // one has ended, the next is not planned yet
-  // In the record.
-  std::int64_t preemptions_counted = 0;
-  std::int64_t prompts_counted = 0;
-  std::int64_t found_counted = 0;
+  ContinuousBatching::Counts recorded;
 
  private:
   static BatchingLimits limits_of(const LlmDemand& demand, const scenarios::Llm& llm) {

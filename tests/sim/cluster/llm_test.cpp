@@ -146,7 +146,7 @@ TEST_P(LlmAlone, EqualsTheSchedulerByItself) {
               static_cast<double>(latency.ns) / 2000, 1);
   EXPECT_NEAR(static_cast<double>(got.tokens.first_token.mean().ns),
               static_cast<double>(first.ns) / 2000, 1);
-  EXPECT_EQ(got.tokens.cache_peak, server.cache_peak());
+  EXPECT_EQ(got.tokens.cache_peak, server.pool().peak());
   EXPECT_GT(got.requests.batched, (GetParam() == 1 ? 5 : 2) * got.requests.batches)
       << "a load worth testing";
   EXPECT_NEAR(got.requests.in_system_ns, static_cast<double>(latency.ns), 1e-6 * 2000) << "Little";

@@ -29,8 +29,8 @@ TEST(ContinuousBatching, OneRequestTakesItsPromptAndThenAStepPerToken) {
               first + at(1, 1000) + at(1, 1001) + at(1, 1002), 4e-9);
   EXPECT_EQ(got.pieces, 3);
   EXPECT_EQ(got.steps, 5);
-  EXPECT_EQ(server.cache_peak(), 1003);
-  EXPECT_EQ(server.cache_held(), 0);
+  EXPECT_EQ(server.pool().peak(), 1003);
+  EXPECT_EQ(server.pool().held(), 0);
 }
 
 // The slowest law that a scenario may give, and all that a cache may hold.
@@ -52,7 +52,7 @@ TEST(ContinuousBatching, AReusedPrefixIsHeldButNotComputed) {
   const Replay got = replay(server, {{TimePoint{0}, 1000, 1, 0}});
   EXPECT_NEAR(to_seconds(got.outcomes[0].done - TimePoint{}), models::step_seconds(kA100, 250, 750),
               2e-9);
-  EXPECT_EQ(server.cache_peak(), 1000);
+  EXPECT_EQ(server.pool().peak(), 1000);
 }
 
 // A prompt of 1,000 tokens in 62 blocks of 16, and 8 tokens of its own.
@@ -70,9 +70,9 @@ TEST(ContinuousBatching, APromptThatCameBeforeIsFoundUpToItsLastBlock) {
   // All tokens of the third prompt are there; one has to be computed, with its block.
   EXPECT_NEAR(to_seconds(got.outcomes[2].done - TimePoint{}) - 9,
               models::step_seconds(kA100, 8 + 16, 992 + 976), 2e-9);
-  EXPECT_EQ(server.prompt_tokens(), 2992);
-  EXPECT_EQ(server.found_tokens(), 992 + 976);
-  EXPECT_EQ(server.cache_peak(), 1000) << "blocks are held once";
+  EXPECT_EQ(server.counts().prompt_tokens, 2992);
+  EXPECT_EQ(server.counts().found_tokens, 992 + 976);
+  EXPECT_EQ(server.pool().peak(), 1000) << "blocks are held once";
 }
 
 TEST(ContinuousBatching, AnArrivalWaitsForTheStepUnderWayOnly) {
@@ -105,8 +105,8 @@ TEST(ContinuousBatching, AFullPoolThrowsOutTheLatestWhichAnswersLater) {
   ASSERT_EQ(got.outcomes.size(), 2U);
   EXPECT_EQ(got.outcomes[0].ticket, 0U);
   EXPECT_EQ(got.outcomes[1].ticket, 1U);
-  EXPECT_EQ(server.preemptions(), 1);
-  EXPECT_LE(server.cache_peak(), 25);
+  EXPECT_EQ(server.counts().preemptions, 1);
+  EXPECT_LE(server.pool().peak(), 25);
   EXPECT_FALSE(server.fits({TimePoint{0}, 16, 11, 0}));
   EXPECT_TRUE(server.fits({TimePoint{0}, 16, 10, 0}));
 }
@@ -121,7 +121,7 @@ TEST(ContinuousBatching, AbandonsRunningAndWaiting) {
   EXPECT_EQ(lost, (std::vector<std::uint32_t>{3, 4}));
   EXPECT_TRUE(server.idle());
   EXPECT_FALSE(server.working());
-  EXPECT_EQ(server.cache_held(), 0);
+  EXPECT_EQ(server.pool().held(), 0);
 }
 
 // As prompts of conversations are: most go on where another one ended.
@@ -193,14 +193,14 @@ TEST(ContinuousBatching, EqualsSingleStepsInRandomHistories) {
     const Replay got = replay(server, arrivals);
     ASSERT_EQ(got.outcomes, reference.run(arrivals));
     ASSERT_EQ(got.steps, reference.steps);
-    ASSERT_EQ(server.preemptions(), reference.preemptions);
-    ASSERT_EQ(server.found_tokens(), reference.found);
-    ASSERT_EQ(server.cache_held(), 0);
-    found += blocks ? server.found_tokens() : 0;
+    ASSERT_EQ(server.counts().preemptions, reference.preemptions);
+    ASSERT_EQ(server.counts().found_tokens, reference.found);
+    ASSERT_EQ(server.pool().held(), 0);
+    found += blocks ? server.counts().found_tokens : 0;
     ASSERT_EQ(got.outcomes.size(), arrivals.size());
     ASSERT_NEAR(static_cast<double>(got.attributed.ns), static_cast<double>(got.busy.ns),
                 static_cast<double>(arrivals.size()) + 1);
-    ASSERT_LE(server.cache_peak(), limits.cache_tokens);
+    ASSERT_LE(server.pool().peak(), limits.cache_tokens);
     preempted += reference.preemptions;
     steps += reference.steps;
     pieces += got.pieces;

@@ -10,7 +10,9 @@
 
 #include "slicewise/models/llm_step.hpp"
 #include "slicewise/scenarios/serving.hpp"
+#include "slicewise/sim/serving/key_value_pool.hpp"
 #include "slicewise/sim/serving/prefix_cache.hpp"
+#include "slicewise/sim/serving/step_clock.hpp"
 #include "slicewise/units.hpp"
 
 namespace slicewise::sim {
@@ -94,10 +96,10 @@ struct BatchingLimits {
 //
 // Pieces. While no prompt is prefilled and nobody leaves, steps are alike but for the cache that
 // they read, which grows by one token per sequence: any number of them is one piece with a length
-// in closed form. A request that comes during a piece and could be admitted cuts it at the end of
-// the step under way. Lengths are kept in 1/4096 ns and rounded down where a piece ends, the rest
-// carried over, so that pieces equal single steps exactly (tests/sim/serving). A request that comes
-// in the very nanosecond in which a step ends, and does not find a piece's end, waits for the next.
+// in closed form (StepClock). A request that comes during a piece and could be admitted cuts it at
+// the end of the step under way. Pieces equal single steps exactly (tests/sim/serving). A request
+// that comes in the very nanosecond in which a step ends, and does not find a piece's end, waits
+// for the next.
 //
 // Cost: O(running sequences) per piece, however many steps it has; O(log steps) per cut. Memory
 // grows with the waiting and running requests only. No allocation but for the longest queue so far.
@@ -109,6 +111,12 @@ class ContinuousBatching {
     std::int64_t sequences = 0;  // in each of them
     std::int64_t tokens = 0;     // of each
     Duration work;
+  };
+  // So far.
+  struct Counts {
+    std::int64_t preemptions = 0;
+    std::int64_t prompt_tokens = 0;  // of prompts that were taken in
+    std::int64_t found_tokens = 0;   // of these, those that were found in the pool
   };
 
   // Without `blocks` the pool keeps nothing of what has left.
@@ -153,21 +161,14 @@ class ContinuousBatching {
     for (const Sequence& sequence : running_) lost(sequence.request);
     for (const Sequence& sequence : preempted_) lost(sequence.request);
     for (; !waiting_.empty(); waiting_.pop_front()) lost(waiting_.front());
-    forget();
+    running_.clear();
+    preempted_.clear();
+    piece_ = {};
+    pool_.clear();
   }
 
-  // Of a prompt, in tokens, that the pool has now.
-  std::int64_t found(PrefixCache::Block prompt) const {
-    return prefixes_ ? prefixes_->found(prompt) : 0;
-  }
-
-  std::int64_t cache_size() const { return limits_.cache_tokens; }
-  std::int64_t cache_held() const { return held_; }          // tokens
-  std::int64_t cache_peak() const { return peak_; }          // tokens, so far
-  std::int64_t preemptions() const { return preemptions_; }  // so far
-  // Of prompts that were taken in so far, and of these those that were found in the pool.
-  std::int64_t prompt_tokens() const { return prompt_tokens_; }
-  std::int64_t found_tokens() const { return found_tokens_; }
+  const KeyValuePool& pool() const { return pool_; }
+  const Counts& counts() const { return counts_; }
 
  private:
   struct Sequence {
@@ -184,40 +185,25 @@ class ContinuousBatching {
     bool decodes() const { return cached >= prompt; }
   };
 
-  std::int64_t ticks(std::int64_t steps) const;
-  Duration work_of(std::int64_t steps) const;
   std::int64_t decoding() const;
-  std::int64_t free_places() const { return limits_.cache_tokens - held_; }
-  std::int64_t next_places() const;
   bool room_for_next() const;
   bool make_room();
   void preempt_last();
   std::int64_t prefill(TimePoint now, std::int64_t budget, bool admits);
   std::int64_t continue_prompt(std::int64_t budget);
   void admit(TimePoint now);
-  void hold(Sequence& sequence);
-  void let_go(const Sequence& sequence);
   void plan(std::int64_t decodes, std::int64_t prefilled);
   void progress(Sequence& sequence, TimePoint now, double ticks_per_token);
-  void forget();
 
-  models::LlmStep law_;
   BatchingLimits limits_;
-  std::int64_t read_ticks_;          // r
+  StepClock clock_;
+  KeyValuePool pool_;
   RingQueue<LlmRequest> waiting_;    // for their first step
   std::vector<Sequence> preempted_;  // go before those; the last first
   std::vector<Sequence> running_;    // in order of admission
   std::vector<LlmAnswer> left_;
   Piece piece_;
-  std::int64_t first_ticks_ = 0;    // of the first step of the piece
-  std::int64_t growth_ticks_ = 0;   // of each step over the one before
-  std::int64_t carried_ticks_ = 0;  // of the work so far, less than 1 ns
-  std::int64_t held_ = 0;           // places of the pool
-  std::int64_t peak_ = 0;
-  std::int64_t preemptions_ = 0;
-  std::int64_t prompt_tokens_ = 0;
-  std::int64_t found_tokens_ = 0;
-  std::optional<PrefixCache> prefixes_;
+  Counts counts_;
 };
 
 }  // namespace slicewise::sim
