@@ -320,16 +320,6 @@ DomainClient client_in(const ClientLaw& law, DomainShare share, double active_th
   return client;
 }
 
-double identical_clients(const ClientLaw& law, DomainShare share, int n) {
-  assert(n >= 1);
-  const double u = law.capacity_share;
-  const double fixed =
-      law.norm_p >= kHardNorm ? 1 : root(std::max(0.0, 1 - power(u, law.norm_p)), law.norm_p);
-  const double work =
-      u * ((1 - law.bandwidth_share) / share.compute + law.bandwidth_share / share.bandwidth);
-  return norm(fixed, n * work, law.norm_p);
-}
-
 void shared_speeds(std::span<const DomainClient> clients, std::span<double> speeds) {
   assert(clients.size() == speeds.size());
   if (clients.size() == 1) {

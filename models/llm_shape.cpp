@@ -150,7 +150,7 @@ Expected<LlmShape> read_llm_shape(const SourceText& file) {
   const auto number = [&](const char* name, int most) {
     return static_cast<int>(fields.integer(name, 1, most));
   };
-  shape.name = fields.text_or_empty("_name_or_path");
+  shape.name = text_or_empty(fields, "_name_or_path");
   shape.layers = number("num_hidden_layers", kMostLayers);
   shape.hidden = number("hidden_size", kWidest);
   shape.heads = number("num_attention_heads", kMostHeads);

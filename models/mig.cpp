@@ -197,12 +197,11 @@ tl::expected<std::vector<MigInstance>, MigRefusal> place_instances(
   return tl::unexpected(no_placement(geometry, search, wanted));
 }
 
-MigShare mig_share(const MigGeometry& geometry, const MigProfile& profile) {
+DomainShare mig_share(const MigGeometry& geometry, const MigProfile& profile) {
   const double memory =
       static_cast<double>(profile.memory_slices) / static_cast<double>(geometry.memory_slices);
-  if (!profile.sm_count) return {{memory, memory}, true};
-  return {{static_cast<double>(*profile.sm_count) / static_cast<double>(geometry.sm_total), memory},
-          false};
+  if (!profile.sm_count) return {memory, memory};
+  return {static_cast<double>(*profile.sm_count) / static_cast<double>(geometry.sm_total), memory};
 }
 
 namespace {

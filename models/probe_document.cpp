@@ -52,7 +52,7 @@ class ProbeReader {
     if (!date.empty() && !is_date(date)) {
       fields.fail("date", "is no date: " + date, Code::FieldType, "write year-month-day");
     }
-    driver = fields.text_or_empty("driver");
+    driver = text_or_empty(fields, "driver");
     CatalogFields described = fields.object("gpu");
     const std::string name = described.text("name");
     gpu = name.empty() ? nullptr : gpu_of_driver(catalogue_, name);
@@ -178,7 +178,7 @@ class ProbeReader {
       const double first = first_speeds_.try_emplace(kernel, speed).first->second;
       Measurement m = measured(slice, kernel, speed / first);
       m.slice = profile;
-      m.share = mig_share(*geometry, *found).share;
+      m.share = mig_share(*geometry, *found);
       out.push_back(std::move(m));
     }
   }

@@ -72,7 +72,7 @@ std::optional<ServedRequests> served_by_vllm(CatalogFields& fields, bool at_any_
                                         "mean_ttft_ms"})) {
     return std::nullopt;
   }
-  const int requests = fields.small_integer("completed", 1);
+  const int requests = small_integer(fields, "completed", 1);
   ServedRequests out;
   out.at_once = requests;
   out.first_token =
@@ -129,12 +129,12 @@ Expected<std::vector<Measurement>> read_llm_benchmark(const SourceText& file,
                           (of_vllm ? fields.number(vllm, kLeastMs, kMostMs)
                                    : fields.object(genai_perf).number("avg", kLeastMs, kMostMs)));
   out.workload = context.workload;
-  if (out.workload.empty()) out.workload = fields.text_or_empty("model_id");
+  if (out.workload.empty()) out.workload = text_or_empty(fields, "model_id");
   if (out.workload.empty()) missing("what was measured", "--workload");
   const auto& root = located->root;
   const bool counts = root.contains("max_concurrency") && root["max_concurrency"].is_number();
   if (context.batch || counts) {
-    out.batch = context.batch ? *context.batch : fields.small_integer("max_concurrency", 1);
+    out.batch = context.batch ? *context.batch : small_integer(fields, "max_concurrency", 1);
   } else {
     missing("how many requests were served at a time", "--batch");
   }

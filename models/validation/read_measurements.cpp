@@ -154,7 +154,7 @@ class MeasurementReader {
       known.push_back(profile.name);
       if (profile.name != slice->text) continue;
       out.slice = slice->text;
-      out.share = mig_share(*geometry, profile).share;
+      out.share = mig_share(*geometry, profile);
       return true;
     }
     const auto nearest = nearest_name(slice->text, known);

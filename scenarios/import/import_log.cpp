@@ -90,8 +90,4 @@ ScenarioText scenario_of(const Imported& imported, ImportKind kind, const Import
                   : ScenarioText{replay_scenario(imported, kind, options)};
 }
 
-std::string scenario_yaml(const Imported& imported, ImportKind kind, const ImportOptions& options) {
-  return scenario_of(imported, kind, options).yaml;
-}
-
 }  // namespace slicewise::scenarios

@@ -11,7 +11,6 @@
 #include <boost/math/distributions/students_t.hpp>
 
 namespace slicewise::sim {
-namespace {
 
 // Rounded to nine decimals: Boost calls libm, whose last bit differs between machines. Without long
 // doubles, which valgrind has as doubles: constants of Boost overflow there before main().
@@ -22,8 +21,6 @@ double student_t_975(double degrees_of_freedom) {
   const double t = boost::math::quantile(law, 0.975);
   return std::round(t * kPrecision) / kPrecision;
 }
-
-}  // namespace
 
 std::optional<double> half_width_95(std::span<const double> means) {
   if (means.size() < 2) return std::nullopt;

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/models/least_squares.hpp"
+#include "slicewise/sim/metrics/time_summary.hpp"
 
 namespace slicewise::sim::profile_fit {
 namespace {
@@ -40,7 +41,7 @@ std::optional<BatchLine> batch_line(const Company& company) {
   }
   const double spare = static_cast<double>(design.rows()) - 2;
   const double noise = spare > 0 ? std::sqrt(squares / spare) : 0;
-  const double quantile = noise > kLeastNoise ? t_quantile_95(spare) : kNormal95;
+  const double quantile = noise > kLeastNoise ? student_t_975(spare) : kNormal95;
   const double per_item[] = {0, 1};
   const double variance = models::Determination(design).variance(per_item);
   return BatchLine{line[0], line[1], quantile * std::max(noise, kLeastNoise) * std::sqrt(variance),

@@ -15,6 +15,7 @@
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/calibration.hpp"
+#include "slicewise/sim/metrics/time_summary.hpp"
 
 #include "batch_line.hpp"
 #include "law_fit.hpp"
@@ -284,7 +285,7 @@ class CompanyFitter {
     const double deviation = std::sqrt(squares / spare);
     const double width =
         *out.profile.duty *
-        (deviation > kLeastNoise ? t_quantile_95(spare) * deviation : kNormal95 * kLeastNoise);
+        (deviation > kLeastNoise ? student_t_975(spare) * deviation : kNormal95 * kLeastNoise);
     out.figures.push_back({"duty", *out.profile.duty, width, "fitted"});
     out.profile.uncertainty.push_back({"duty", width, {}});
     out.profile.provenance["duty"] = fmt::format("fitted, 95 % within {:.2g}", width);
@@ -333,7 +334,7 @@ class CompanyFitter {
           geometry->profiles, {}, [](const models::MigProfile& p) { return p.compute_slices; });
       if (smallest != geometry->profiles.end()) {
         setting.slice = smallest->name;
-        setting.share = models::mig_share(*geometry, *smallest).share;
+        setting.share = models::mig_share(*geometry, *smallest);
         settings.push_back(setting);
         setting.slice = "full";
         setting.share = {};

@@ -4,11 +4,10 @@
 #include <cmath>
 #include <utility>
 
-#include <boost/math/distributions/students_t.hpp>
-
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/models/least_squares.hpp"
 #include "slicewise/portable_math.hpp"
+#include "slicewise/sim/metrics/time_summary.hpp"
 
 namespace slicewise::sim::profile_fit {
 namespace {
@@ -195,7 +194,7 @@ Ignorance::Ignorance(const Company& company, const Fit& fit) : parameters_(fit) 
   Scatter noise = scatter_of_repeats(company);
   if (spare > 0 && squares / spare > noise.variance) noise = {squares / spare, spare};
   if (noise.variance > kLeastNoise * kLeastNoise) {
-    quantile_ = t_quantile_95(noise.spare);
+    quantile_ = student_t_975(std::max(1.0, noise.spare));
   } else {
     noise.variance = kLeastNoise * kLeastNoise;
   }
@@ -230,12 +229,6 @@ double Ignorance::deviation_of(const MeasuredTime& point) const {
     }
   }
   return std::sqrt(std::max(0.0, variance));
-}
-
-double t_quantile_95(double spare) {
-  using InDouble = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
-  const boost::math::students_t_distribution<double, InDouble> law(std::max(1.0, spare));
-  return boost::math::quantile(law, 0.975);
 }
 
 Fit best_law(const Company& company) {

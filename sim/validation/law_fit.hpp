@@ -83,9 +83,6 @@ class Parameters {
   std::vector<double> values_;
 };
 
-// Half of what lies 95 % wide around a mean whose deviation is estimated from so many spare points.
-double t_quantile_95(double spare);
-
 // What is not known after the measurements: the covariance of the parameters of the linearised fit.
 class Ignorance {
  public:

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/models/calibration.hpp"
+#include "slicewise/sim/metrics/time_summary.hpp"
 
 #include "law_fit.hpp"
 
@@ -33,7 +34,7 @@ class Neighbours {
   }
 
   void add_figures() {
-    const double quantile = ignorance_.spare > 0 ? t_quantile_95(ignorance_.spare) : kNormal95;
+    const double quantile = ignorance_.spare > 0 ? student_t_975(ignorance_.spare) : kNormal95;
     for (FittedProfile& fit : fitted_.profiles) {
       const auto at = std::ranges::find(workloads_, fit.profile.title);
       if (fit.profile.gpu_model != gpu_ || at == workloads_.end()) continue;

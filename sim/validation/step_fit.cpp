@@ -14,6 +14,7 @@
 #include "slicewise/models/least_squares.hpp"
 #include "slicewise/models/llm_step.hpp"
 #include "slicewise/portable_math.hpp"
+#include "slicewise/sim/metrics/time_summary.hpp"
 #include "slicewise/sim/serving/continuous_batching.hpp"
 
 #include "law_fit.hpp"
@@ -182,7 +183,7 @@ class StepSearch {
     const double spare =
         std::max(1.0, static_cast<double>(observations()) - static_cast<double>(kParts));
     const double noise = std::max(1.0, squares / spare);
-    if (noise > 1) quantile_ = t_quantile_95(spare);
+    if (noise > 1) quantile_ = student_t_975(spare);
     models::Design information{kParts, std::vector<double>(kParts * kParts)};
     for (std::size_t r = 0; r < slopes.rows(); ++r) {
       const double weight = r < observations() ? 1 / noise : 1;

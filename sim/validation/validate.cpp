@@ -102,7 +102,7 @@ models::DomainShare share_of(const StudyInput& input, const MeasuredRow& row) {
   if (row.slice == "full") return {};
   if (input.mig != nullptr) {
     for (const models::MigProfile& profile : input.mig->profiles) {
-      if (profile.name == row.slice) return models::mig_share(*input.mig, profile).share;
+      if (profile.name == row.slice) return models::mig_share(*input.mig, profile);
     }
   }
   throw std::runtime_error(

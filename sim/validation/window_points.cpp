@@ -132,7 +132,7 @@ class WindowReader {
       const models::MigProfile& profile = geometry->profiles[i];
       if (profile.name != level.slice) continue;
       point.setting.slice = level.slice;
-      point.setting.share = models::mig_share(*geometry, profile).share;
+      point.setting.share = models::mig_share(*geometry, profile);
       return true;
     }
     problems_.push_back(

@@ -71,7 +71,7 @@ std::optional<CutGpu> cut_gpu(const Cutter& cutter, const MigPartedEntry& entry)
     }
     const double slices = cutter.geometry.compute_slices;
     gpu.instances.push_back({instance.profile,
-                             models::mig_share(cutter.geometry, *instance.profile).share,
+                             models::mig_share(cutter.geometry, *instance.profile),
                              instance.profile->compute_slices / slices});
   }
   return gpu;

@@ -37,7 +37,8 @@ Scenario read_again(const Scenario& scenario, const std::vector<std::string>& ki
     ADD_FAILURE() << imported.error().front().message;
     return {};
   }
-  const std::string yaml = scenarios::scenario_yaml(*imported, scenarios::ImportKind::K8s, options);
+  const std::string yaml =
+      scenarios::scenario_of(*imported, scenarios::ImportKind::K8s, options).yaml;
   const auto loaded = scenarios::load_scenario({"again.yaml", yaml});
   if (!loaded) {
     ADD_FAILURE() << loaded.error().front().message << " in\n" << yaml;
@@ -333,7 +334,8 @@ TEST(RoundTrip, TheDemosClaimsPlaceItsPodsAsThePluginDid) {
   const scenarios::ImportOptions options;
   const auto imported = scenarios::import_log(scenarios::ImportKind::K8s, files, options);
   ASSERT_TRUE(imported) << imported.error().front().message;
-  const std::string yaml = scenarios::scenario_yaml(*imported, scenarios::ImportKind::K8s, options);
+  const std::string yaml =
+      scenarios::scenario_of(*imported, scenarios::ImportKind::K8s, options).yaml;
   const auto loaded = scenarios::load_scenario({"again.yaml", yaml});
   ASSERT_TRUE(loaded) << loaded.error().front().message << " in\n" << yaml;
   const Scenario& again = loaded->variants.front();

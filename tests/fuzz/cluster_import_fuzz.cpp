@@ -20,7 +20,7 @@ void import(ImportKind kind, const slicewise::SourceText& source) {
   options.skip_bad = true;
   const auto imported = slicewise::scenarios::import_log(kind, {&source, 1}, options);
   if (imported) {
-    if (slicewise::scenarios::scenario_yaml(*imported, kind, options).empty()) std::abort();
+    if (slicewise::scenarios::scenario_of(*imported, kind, options).yaml.empty()) std::abort();
     const std::string csv = slicewise::scenarios::trace_csv(*imported);
     if (!csv.empty() && !slicewise::scenarios::read_job_trace({"trace.csv", csv})) std::abort();
     return;

@@ -47,6 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!result) return result.error().empty() ? std::abort(), 0 : 0;
   if (!is_read(slicewise::scenarios::trace_csv(*result))) std::abort();
   if (!is_read(slicewise::scenarios::trace_binary(*result))) std::abort();
-  if (slicewise::scenarios::scenario_yaml(*result, kKinds[choice], options).empty()) std::abort();
+  if (slicewise::scenarios::scenario_of(*result, kKinds[choice], options).yaml.empty())
+    std::abort();
   return 0;
 }

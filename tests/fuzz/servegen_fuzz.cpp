@@ -56,6 +56,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto result = slicewise::scenarios::import_log(kKind, files, options);
   if (!result) return result.error().empty() ? std::abort(), 0 : 0;
   if (asks(*result) && !is_read(slicewise::scenarios::trace_csv(*result))) std::abort();
-  if (slicewise::scenarios::scenario_yaml(*result, kKind, options).empty()) std::abort();
+  if (slicewise::scenarios::scenario_of(*result, kKind, options).yaml.empty()) std::abort();
   return 0;
 }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "clients_together.hpp"
+
 namespace slicewise::models {
 namespace {
 

@@ -286,16 +286,14 @@ TEST(MigShareOf, CountsSmsAndMemorySlices) {
     const MigGeometry& geometry = geometry_of(gpu);
     return mig_share(geometry, *std::ranges::find(geometry.profiles, profile, &MigProfile::name));
   };
-  EXPECT_DOUBLE_EQ(share("A100-40GB", "1g.5gb").share.compute, 14.0 / 108);
-  EXPECT_DOUBLE_EQ(share("A100-40GB", "1g.5gb").share.bandwidth, 1.0 / 8);
-  EXPECT_DOUBLE_EQ(share("A100-40GB", "1g.10gb").share.bandwidth, 2.0 / 8);
-  EXPECT_DOUBLE_EQ(share("A100-40GB", "7g.40gb").share.compute, 98.0 / 108);
-  EXPECT_DOUBLE_EQ(share("H100", "3g.40gb").share.compute, 60.0 / 132);
-  EXPECT_DOUBLE_EQ(share("H100", "3g.40gb").share.bandwidth, 0.5);
-  EXPECT_DOUBLE_EQ(share("A30-24GB", "1g.6gb").share.compute, 0.25);
-  EXPECT_FALSE(share("H100", "3g.40gb").estimated);
-  EXPECT_TRUE(share("B300", "1g.34gb").estimated);
-  EXPECT_DOUBLE_EQ(share("B300", "1g.34gb").share.compute, 1.0 / 8);
+  EXPECT_DOUBLE_EQ(share("A100-40GB", "1g.5gb").compute, 14.0 / 108);
+  EXPECT_DOUBLE_EQ(share("A100-40GB", "1g.5gb").bandwidth, 1.0 / 8);
+  EXPECT_DOUBLE_EQ(share("A100-40GB", "1g.10gb").bandwidth, 2.0 / 8);
+  EXPECT_DOUBLE_EQ(share("A100-40GB", "7g.40gb").compute, 98.0 / 108);
+  EXPECT_DOUBLE_EQ(share("H100", "3g.40gb").compute, 60.0 / 132);
+  EXPECT_DOUBLE_EQ(share("H100", "3g.40gb").bandwidth, 0.5);
+  EXPECT_DOUBLE_EQ(share("A30-24GB", "1g.6gb").compute, 0.25);
+  EXPECT_DOUBLE_EQ(share("B300", "1g.34gb").compute, 1.0 / 8);
 }
 
 // The estimate for boards without published SM counts, against those with: mig_share's bounds.
@@ -303,8 +301,8 @@ TEST(MigShareOf, EstimateIsNearWherePublished) {
   for (const char* gpu : {"H100", "B200"}) {
     const MigGeometry& geometry = geometry_of(gpu);
     for (const MigProfile& profile : geometry.profiles) {
-      const MigShare published = mig_share(geometry, profile);
-      const double excess = published.share.bandwidth / published.share.compute - 1;
+      const DomainShare published = mig_share(geometry, profile);
+      const double excess = published.bandwidth / published.compute - 1;
       const bool doubled = profile.compute_slices == 1 && profile.memory_slices == 2;
       EXPECT_GE(excess, 0) << gpu << ' ' << profile.name;
       EXPECT_LE(excess, doubled ? 0.27 : 0.1001) << gpu << ' ' << profile.name;

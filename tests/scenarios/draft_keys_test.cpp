@@ -137,7 +137,7 @@ TEST(DraftKeys, OfClustersAreThoseOfTheFields) {
     }
     const auto imported = import_log(ImportKind::K8s, files, {});
     ASSERT_TRUE(imported) << n << ": " << imported.error().front().message;
-    expect_known(scenario_yaml(*imported, ImportKind::K8s, {}), "cluster " + std::to_string(n));
+    expect_known(scenario_of(*imported, ImportKind::K8s, {}).yaml, "cluster " + std::to_string(n));
   }
 }
 

@@ -341,7 +341,7 @@ TEST(ImportPrometheus, BadSamplesAreShownWithTheirPlace) {
 std::string scenario_of_answers(const std::string& series) {
   const SourceText file{"a.json", answer(series)};
   const auto imported = import_log(ImportKind::Prometheus, {&file, 1}, {});
-  return imported ? scenario_yaml(*imported, ImportKind::Prometheus, {}) : "error";
+  return imported ? scenario_of(*imported, ImportKind::Prometheus, {}).yaml : "error";
 }
 
 // 60 + 30 + 40 requests in 120 s, of two models, one of which began anew; the mesh counts more.

@@ -323,10 +323,11 @@ TEST(RequestScenario, RunsAsItIs) {
   for (const ImportKind kind : {ImportKind::Azure, ImportKind::BurstGpt}) {
     const Imported result = imported(kind, kind == ImportKind::Azure ? kAzure : kBurst);
     const std::string csv = trace_csv(result);
-    const std::string yaml = scenario_yaml(result, kind, with([](ImportOptions& o) {
-                                             o.name = "My Trace";
-                                             o.trace_path = "t.csv";
-                                           }));
+    const std::string yaml = scenario_of(result, kind, with([](ImportOptions& o) {
+                                           o.name = "My Trace";
+                                           o.trace_path = "t.csv";
+                                         }))
+                                 .yaml;
     const Scenario scenario = scenario_of(yaml, [&](const std::string& path) {
       return Expected<SourceText>(SourceText{path, csv});
     });

@@ -135,8 +135,10 @@ TEST(ImportServeGen, ScenarioRunsAsItIs) {
   for (const bool with_lengths : {false, true}) {
     if (with_lengths) files.push_back({"data/language/m/chunk-7-dataset.json", kLengths});
     const Imported result = imported(files, with([](ImportOptions& o) { o.pool = "m"; }));
-    const std::string yaml = scenario_yaml(
-        result, ImportKind::ServeGen, with([](ImportOptions& o) { o.trace_path = "clients.csv"; }));
+    const std::string yaml =
+        scenario_of(result, ImportKind::ServeGen,
+                    with([](ImportOptions& o) { o.trace_path = "clients.csv"; }))
+            .yaml;
     const Scenario scenario = scenario_of(yaml, [&](const std::string& path) {
       return Expected<SourceText>(SourceText{path, trace_csv(result)});
     });

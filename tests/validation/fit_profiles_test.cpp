@@ -36,7 +36,7 @@ Measurement setting(const std::string& slice, MeasuredSharing sharing, int clien
   out.slice = slice;
   const models::MigGeometry& geometry = *shipped().find_mig(kGpu);
   for (const models::MigProfile& profile : geometry.profiles) {
-    if (profile.name == slice) out.share = models::mig_share(geometry, profile).share;
+    if (profile.name == slice) out.share = models::mig_share(geometry, profile);
   }
   out.sharing = sharing;
   out.clients = clients;

@@ -196,9 +196,6 @@ inline constexpr double kBandwidthPerThreads = 2.2;
 // Law E1 with n = 1. REQUIRES: shares and active_threads in (0, 1].
 DomainClient client_in(const ClientLaw& law, DomainShare share, double active_threads);
 
-// n copies of the same client without a limit on threads: T_n(f) / T1 of law E1.
-double identical_clients(const ClientLaw& law, DomainShare share, int n);
-
 // Slowdown that stays when clients hold disjoint halves of the SMs: L2, DRAM and power are shared.
 // Source: V100, two processes limited to 50 %: 1.05 (AlexNet, ResNet-50), 1.13 (VGG19), 1.09 (SSD).
 inline constexpr double kResidualInterference = 1.07;

@@ -99,13 +99,9 @@ tl::expected<MigConfig, MigRefusal> shipped_mig_config(std::string_view name,
 std::vector<std::string> shipped_mig_config_names(const MigGeometry& geometry);
 
 // The part of the whole GPU, MIG off, that an instance has: f_c = its SMs / all SMs, f_m = its
-// memory slices / all memory slices.
-struct MigShare {
-  DomainShare share;
-  // The number of SMs is not published (B300): f_c is taken as f_m, which on H100 and B200 is up to
-  // 10 % too much, and 27 % for the 1g profile with twice the memory.
-  bool estimated = false;
-};
-MigShare mig_share(const MigGeometry& geometry, const MigProfile& profile);
+// memory slices / all memory slices. Where the number of SMs is not published (B300), f_c is taken
+// as f_m, which on H100 and B200 is up to 10 % too much, and 27 % for the 1g profile with twice the
+// memory.
+DomainShare mig_share(const MigGeometry& geometry, const MigProfile& profile);
 
 }  // namespace slicewise::models

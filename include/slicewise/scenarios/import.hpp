@@ -158,7 +158,6 @@ std::string trace_binary(const Imported& imported);
 // A scenario that replays what was imported; a `kind: Replay` for job traces of other schedulers.
 // Figures that the source does not have are marked Assumed, with a TODO comment.
 ScenarioText scenario_of(const Imported& imported, ImportKind kind, const ImportOptions& options);
-std::string scenario_yaml(const Imported& imported, ImportKind kind, const ImportOptions& options);
 
 // What to ask a Prometheus server for `import prometheus`. The library opens no connection itself.
 

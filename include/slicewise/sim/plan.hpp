@@ -365,7 +365,7 @@ struct PlanOptions {
   std::vector<int> max_batches;             // of the other Services; empty: the scenario's, else
   std::vector<Duration> max_delays;         // as they are
   std::vector<int> concurrencies;
-  std::optional<int> max_nodes;  // of a pool; absent: the scenario's, else 32
+  std::optional<int> max_nodes;  // of a pool; absent: the scenario's
   std::optional<Usd> max_monthly_cost;
   std::optional<scenarios::PlanGoal> goal;  // absent: the scenario's
   std::optional<bool> split;                // several pools; absent: the scenario's, else yes
@@ -398,12 +398,9 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
 Expected<std::vector<PoolChoice>> pools_as_they_stand(const scenarios::Scenario& scenario,
                                                       const models::Catalogue& catalogue);
 
-// Answers one probe by simulation. REQUIRES: the set and the variant of the plan.
-PlanAnswer answer_probe(const scenarios::Scenario& base, const PlanProbe& probe,
-                        const models::Catalogue& catalogue, const RunOptions& run);
-
-// The same for any number of them, on so many threads each: what several have in common is
-// simulated once. May be called from any thread. REQUIRES: `base` and `catalogue` outlive it.
+// Answers probes by simulation, on so many threads each: what several have in common is simulated
+// once. May be called from any thread. REQUIRES: the set and the variant of the plan; `base` and
+// `catalogue` outlive it.
 using ProbeAnswerer = std::function<PlanAnswer(const PlanProbe& probe, int threads)>;
 ProbeAnswerer probe_answerer(const scenarios::Scenario& base, const models::Catalogue& catalogue,
                              const std::atomic<bool>* interrupted = nullptr);

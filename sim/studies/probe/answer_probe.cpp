@@ -329,11 +329,6 @@ PlanAnswer answer(const scenarios::Scenario& base, const PlanProbe& probe,
 
 }  // namespace
 
-PlanAnswer answer_probe(const scenarios::Scenario& base, const PlanProbe& probe,
-                        const models::Catalogue& catalogue, const RunOptions& run) {
-  return probe_answerer(base, catalogue, run.interrupted)(probe, 1);
-}
-
 ProbeAnswerer probe_answerer(const scenarios::Scenario& base, const models::Catalogue& catalogue,
                              const std::atomic<bool>* interrupted) {
   return [&base, &catalogue, interrupted, known = std::make_shared<IslandRecords>()](

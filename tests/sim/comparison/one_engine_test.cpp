@@ -69,7 +69,7 @@ void expect_one_engine(const scenarios::ScenarioSet& set, const ComparisonOption
   for (const ComparedOption& option : comparison.options) {
     if (option.forced) continue;  // no plan forces what nobody offers
     const scenarios::Scenario& base = set.variants.front();
-    expect_same(option, answer_probe(base, probe_of(option, base), demo::catalogue(), {}));
+    expect_same(option, probe_answerer(base, demo::catalogue())(probe_of(option, base), 1));
   }
 }
 

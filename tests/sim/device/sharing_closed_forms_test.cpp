@@ -124,7 +124,7 @@ TEST_P(SharingLaw, MpsOfSoftClientsIsABirthDeathProcess) {
 double stretch_of_1g() {
   const models::Catalogue catalogue = models::load_catalogue();
   const models::MigGeometry& a100 = *catalogue.find_mig("A100-40GB");
-  const auto share = models::mig_share(a100, a100.profiles.front()).share;
+  const auto share = models::mig_share(a100, a100.profiles.front());
   return models::client_in({0.3, 0.4, 3, {}, {}}, share, 1).stretch;
 }
 

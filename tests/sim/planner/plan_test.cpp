@@ -37,7 +37,7 @@ TEST(Plan, IsTheSameWhateverTheThreadsAndWhoeverAnswers) {
     for (std::size_t p = probes.size(); p-- > 0;) {
       const auto asked = read_probe(probe_line(probes[p]));
       EXPECT_TRUE(asked && *asked == probes[p]);
-      const PlanAnswer found = answer_probe(set.variants.front(), *asked, demo::catalogue(), {});
+      const PlanAnswer found = probe_answerer(set.variants.front(), demo::catalogue())(*asked, 1);
       const auto told = read_answer(answer_line(found));
       EXPECT_TRUE(told && answer_line(*told) == answer_line(found));
       answers[p] = *told;
@@ -341,7 +341,7 @@ TEST(Plan, DoesNotCallItAFlipThatLessWorkCostsLess) {
     ASSERT_TRUE(flip.winner) << flip.input;
     EXPECT_NE(flip.winner->pools, best.pools) << flip.input;
     PlanProbe probe{best.pools, set.variants.front().replications, flip.input, flip.factor};
-    const PlanAnswer there = answer_probe(set.variants.front(), probe, demo::catalogue(), {});
+    const PlanAnswer there = probe_answerer(set.variants.front(), demo::catalogue())(probe, 1);
     ASSERT_TRUE(there.figures);
     EXPECT_LT(*flip.winner->goal, to_dollars(there.figures->per_job.value()))
         << flip.input << flip.factor;
@@ -362,7 +362,7 @@ TEST(ThoroughPlan, SaysWhatTheSecondOptionBears) {
       PlanProbe probe{plan->options[1].pools, set.variants.front().replications, flip.input,
                       flip.factor};
       probe.until_clear = true;
-      const PlanAnswer answer = answer_probe(set.variants.front(), probe, demo::catalogue(), {});
+      const PlanAnswer answer = probe_answerer(set.variants.front(), demo::catalogue())(probe, 1);
       const bool stands = answer.figures && answer.figures->stands();
       EXPECT_EQ(flip.second_stands, stands) << instance << flip.input;
       ++(flip.second_stands ? borne : missed);

@@ -115,7 +115,7 @@ std::optional<Usd> cheapest_of_all(const Scenario& scenario, std::string* which)
           probe.pools = {choice};
           probe.replications = scenario.replications;
           probe.until_clear = true;
-          const PlanAnswer answer = answer_probe(scenario, probe, demo::catalogue(), {});
+          const PlanAnswer answer = probe_answerer(scenario, demo::catalogue())(probe, 1);
           if (!stands(answer)) continue;
           // What is close to its limits has to stand with other random numbers, too; what hangs on
           // who meets whom, for more placements.
@@ -124,9 +124,9 @@ std::optional<Usd> cheapest_of_all(const Scenario& scenario, std::string* which)
               strategy != Strategy::Exclusive && choice.workloads.size() > 1 && !one_gpu;
           probe.fresh = true;
           const bool close = answer.figures->worst_ratio >= 0.85;
-          if (close && !stands(answer_probe(scenario, probe, demo::catalogue(), {}))) continue;
+          if (close && !stands(probe_answerer(scenario, demo::catalogue())(probe, 1))) continue;
           probe.replications *= 4;
-          if (by_chance && !stands(answer_probe(scenario, probe, demo::catalogue(), {}))) continue;
+          if (by_chance && !stands(probe_answerer(scenario, demo::catalogue())(probe, 1))) continue;
           if (cheapest && *cheapest <= answer.figures->monthly) continue;
           cheapest = answer.figures->monthly;
           if (which != nullptr) *which = describe(choice);

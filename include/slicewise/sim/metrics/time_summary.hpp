@@ -10,6 +10,9 @@
 
 namespace slicewise::sim {
 
+// 97.5th percentile of Student's t law: half of a 95 % interval in standard errors. REQUIRES: > 0.
+double student_t_975(double degrees_of_freedom);
+
 // Half width of the 95 % confidence interval of the mean of independent replications
 // (Student's t). nullopt with fewer than two values.
 std::optional<double> half_width_95(std::span<const double> means);
