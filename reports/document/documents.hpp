@@ -2,8 +2,10 @@
 
 #include "slicewise/sim/max_load.hpp"
 #include "slicewise/sim/plan_record.hpp"
+#include "slicewise/sim/replay/replay.hpp"
 
-// The documents of comparisons and of the highest load, which `diff` reads as well.
+// The documents of comparisons and of the highest load, which `diff` reads as well, and of what
+// screens of replays show.
 namespace slicewise::sim {
 
 template <>
@@ -25,6 +27,13 @@ template <>
 const Record& record_of<LoadProbe>();
 template <>
 const Record& record_of<MaxLoad>();
+
+template <>
+const Record& record_of<ReplayClass>();
+template <>
+const Record& record_of<ReplayGroup>();
+template <>
+const Record& record_of<ReplayOutcome>();
 
 // "atPassed" of a MaxLoad, of a VariantResult.
 const Record& at_passed_record();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "../charts/charts.hpp"
+#include "../screens/replay_figures.hpp"
 #include "../screens/result_figures.hpp"
 #include "replay_ways.hpp"
 

@@ -12,6 +12,7 @@
 #include "../document/record_json.hpp"
 #include "../document/replay_origin_fields.hpp"
 #include "../document/schema_check.hpp"
+#include "../screens/replay_figures.hpp"
 #include "../screens/result_figures.hpp"
 #include "page_parts.hpp"
 #include "replay_ways.hpp"
@@ -19,31 +20,30 @@
 // The page of a replay, made from its document alone: nothing is simulated again.
 namespace slicewise::reports {
 
-std::string replayed::seconds_words(double value) { return duration_text(from_seconds(value)); }
-std::string replayed::ratio_words(double value) { return fmt::format("{:.2f}", value); }
-
 namespace {
 
 using html::HtmlCell;
 using html::HtmlTable;
 using html::Markup;
 using nlohmann::json;
+using replayed::dollars_words;
 using replayed::number;
 using replayed::ratio_words;
 using replayed::seconds_words;
 using replayed::Way;
 
 // "3h16m"; "–" where there is none. Sorted by the value.
-HtmlCell figure_cell(const json& object, const char* pointer, std::string (*text)(double)) {
-  const json::json_pointer at(pointer);
-  if (!object.contains(at)) return {"–", std::nullopt, ""};
-  const auto value = object[at].get<double>();
-  return {text(value), value, ""};
+HtmlCell figure_cell(const json& object, std::string_view pointer) {
+  const auto value = replayed::value_at(object, pointer);
+  if (!value) return {"–", std::nullopt, ""};
+  return {replayed::figure_of(pointer).text(*value), *value, ""};
 }
 
-std::string dollars_words(double value) { return money_text(from_dollars(value)); }
+Column column_on_page(std::string_view pointer) {
+  return {std::string(replayed::figure_of(pointer).heading), true};
+}
+
 std::string dollars_tick(double value) { return "$" + tick_text(value); }
-std::string share_words(double value) { return percent_text(value); }
 
 std::vector<Way> ways_of(const json& document) {
   const json& all = document["schedulers"];
@@ -118,35 +118,30 @@ std::string answer(const Way& best, const Way& reference) {
 }
 
 HtmlTable ways_table(const std::vector<Way>& ways, const Way& best) {
-  struct Figure {
-    const char* header;
-    const char* pointer;
-    std::string (*text)(double);
-  };
-  constexpr Figure kFigures[] = {{"Finished", "/finished", count_text},
-                                 {"Out of memory", "/company/oomKilled", count_text},
-                                 {"Wait", "/waitSeconds/mean", seconds_words},
-                                 {"Wait p99", "/waitSeconds/p99", seconds_words},
-                                 {"Completion", "/completionSeconds/mean", seconds_words},
-                                 {"Completion p95", "/completionP95Seconds", seconds_words},
-                                 {"Slowdown", "/company/slowdown/mean", ratio_words},
-                                 {"Slowdown p95", "/company/slowdown/p95", ratio_words},
-                                 {"GPU busy", "/company/gpuBusyRatio", share_words},
-                                 {"SM active", "/company/smActiveRatio", share_words},
-                                 {"GPU used", "/gpuUtilization", share_words},
-                                 {"Cost", "/costUsd", dollars_words},
-                                 {"$/job", "/usdPerJob", dollars_words}};
+  constexpr const char* kShown[] = {"/finished",
+                                    "/company/oomKilled",
+                                    "/waitSeconds/mean",
+                                    "/waitSeconds/p99",
+                                    "/completionSeconds/mean",
+                                    "/completionP95Seconds",
+                                    "/company/slowdown/mean",
+                                    "/company/slowdown/p95",
+                                    "/company/gpuBusyRatio",
+                                    "/company/smActiveRatio",
+                                    "/gpuUtilization",
+                                    "/costUsd",
+                                    "/usdPerJob"};
   HtmlTable table{
       "each way to run the trace, means over the jobs that finished", {{"Way"}}, {}, {}, true};
   for (const Way& way : ways) {
     table.rows.push_back({{way.name, std::nullopt, ""}});
     table.row_classes.emplace_back(&way == &best && ways.size() > 1 ? "best" : "");
   }
-  for (const Figure& figure : kFigures) {
-    if (!any_has(ways, figure.pointer)) continue;
-    table.columns.push_back({figure.header, true});
+  for (const char* pointer : kShown) {
+    if (!any_has(ways, pointer)) continue;
+    table.columns.push_back(column_on_page(pointer));
     for (std::size_t w = 0; w < ways.size(); ++w) {
-      table.rows[w].push_back(figure_cell(*ways[w].figures, figure.pointer, figure.text));
+      table.rows[w].push_back(figure_cell(*ways[w].figures, pointer));
     }
   }
   return table;
@@ -175,13 +170,13 @@ std::string first_screen(const json& document, const std::vector<Way>& ways) {
   const json& figures = *best.figures;
   out += html::paragraph(fmt::format("{} jobs on {}.", count_text(number(figures, "/jobs")),
                                      document["metadata"]["cluster"].get<std::string>()));
-  std::vector<html::Tile> tiles = {{figure_cell(figures, "/waitSeconds/mean", seconds_words).text,
-                                    "mean wait with " + best.name}};
+  std::vector<html::Tile> tiles = {
+      {figure_cell(figures, "/waitSeconds/mean").text, "mean wait with " + best.name}};
   if (figures.contains("company")) {
-    tiles.push_back({figure_cell(figures, "/company/slowdown/mean", ratio_words).text,
-                     "times as long on the GPU as alone"});
-    tiles.push_back({figure_cell(figures, "/company/gpuBusyRatio", share_words).text,
-                     "of all GPU time kernels run"});
+    tiles.push_back(
+        {figure_cell(figures, "/company/slowdown/mean").text, "times as long on the GPU as alone"});
+    tiles.push_back(
+        {figure_cell(figures, "/company/gpuBusyRatio").text, "of all GPU time kernels run"});
   }
   if (figures.contains("costUsd")) {
     tiles.push_back(
@@ -195,27 +190,20 @@ std::string first_screen(const json& document, const std::vector<Way>& ways) {
 }
 
 HtmlTable people_table(const std::string& caption, const json& people) {
-  HtmlTable table{caption, {{"Name"}, {"Finished", true}}, {}, {}, true};
   // Users of "company" have slowdowns only.
   const bool waits = !people.front().contains("slowdownMean");
   const bool lost =
       std::ranges::any_of(people, [](const json& person) { return person.contains("lost"); });
-  if (lost) table.columns.push_back({"Lost", true});
-  if (waits) {
-    table.columns.push_back({"Wait", true});
-    table.columns.push_back({"Completion", true});
-  }
-  table.columns.push_back({"Slowdown", true});
+  std::vector<std::string_view> shown = {"/finished"};
+  if (lost) shown.emplace_back("/lost");
+  if (waits) shown.insert(shown.end(), {"/waitMeanSeconds", "/completionMeanSeconds"});
+  shown.emplace_back(waits ? "/slowdown/mean" : "/slowdownMean");
+  HtmlTable table{caption, {{"Name"}}, {}, {}, true};
+  for (const std::string_view pointer : shown) table.columns.push_back(column_on_page(pointer));
   for (const json& person : people) {
     const std::string name = person["name"].get<std::string>();
-    std::vector<HtmlCell> row{{name.empty() ? "–" : name, std::nullopt, ""},
-                              figure_cell(person, "/finished", count_text)};
-    if (lost) row.push_back(figure_cell(person, "/lost", count_text));
-    if (waits) {
-      row.push_back(figure_cell(person, "/waitMeanSeconds", seconds_words));
-      row.push_back(figure_cell(person, "/completionMeanSeconds", seconds_words));
-    }
-    row.push_back(figure_cell(person, waits ? "/slowdown/mean" : "/slowdownMean", ratio_words));
+    std::vector<HtmlCell> row{{name.empty() ? "–" : name, std::nullopt, ""}};
+    for (const std::string_view pointer : shown) row.push_back(figure_cell(person, pointer));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -288,30 +276,20 @@ Markup cost_section(const std::vector<Way>& ways) {
       "One bar for each way: all nodes from the first arrival to the last end."};
   chart.x = {"dollars", dollars_tick, false, true};
   chart.parts = {"the nodes"};
-  HtmlTable table{"the bill",
-                  {{"Way"},
-                   {"Time", true},
-                   {"Cost", true},
-                   {"Finished", true},
-                   {"$/job", true},
-                   {"GPU-h per $", true}},
-                  {},
-                  {},
-                  true};
+  constexpr const char* kBill[] = {"/makespanSeconds", "/costUsd", "/finished", "/usdPerJob",
+                                   "/gpuHoursPerUsd"};
+  HtmlTable table{"the bill", {{"Way"}}, {}, {}, true};
+  for (const char* pointer : kBill) table.columns.push_back(column_on_page(pointer));
   for (const Way& way : ways) {
-    const json& figures = *way.figures;
     if (finished(way) > 0) {
       chart.bars.push_back({way.name,
                             {{cost(way), dollars_words(cost(way))}},
                             std::nullopt,
                             dollars_words(cost(way)) + jobs_of(way)});
     }
-    table.rows.push_back({{way.name, std::nullopt, ""},
-                          figure_cell(figures, "/makespanSeconds", seconds_words),
-                          figure_cell(figures, "/costUsd", dollars_words),
-                          figure_cell(figures, "/finished", count_text),
-                          figure_cell(figures, "/usdPerJob", dollars_words),
-                          figure_cell(figures, "/gpuHoursPerUsd", decimal_text)});
+    std::vector<HtmlCell> row{{way.name, std::nullopt, ""}};
+    for (const char* pointer : kBill) row.push_back(figure_cell(*way.figures, pointer));
+    table.rows.push_back(std::move(row));
   }
   return html::section("cost", "What does it cost?",
                        html::figure(draw(chart), chart.text.title, {table}));

@@ -24,9 +24,6 @@ inline double number(const json& object, const char* pointer, double otherwise =
   return object.contains(at) ? object[at].get<double>() : otherwise;
 }
 
-std::string seconds_words(double value);
-std::string ratio_words(double value);
-
 // When it is tight, and how single jobs fare.
 html::Markup course_section(const std::vector<Way>& ways);
 html::Markup jobs_section(const std::vector<Way>& ways);

@@ -5,7 +5,10 @@
 
 #include "slicewise/reports/studies.hpp"
 
+#include "../document/documents.hpp"
+#include "../document/record_json.hpp"
 #include "../text/text_table.hpp"
+#include "replay_figures.hpp"
 #include "replay_origin.hpp"
 #include "result_figures.hpp"
 #include "result_verdict.hpp"
@@ -19,14 +22,6 @@ using sim::ReplayResult;
 using sim::ReplayStudy;
 
 std::string whole_text(std::int64_t count) { return with_thousands(std::to_string(count)); }
-
-std::string mean_text(const sim::Histogram& times) {
-  return times.count() > 0 ? duration_text(times.mean()) : "-";
-}
-
-std::string quantile_text(const sim::Histogram& times, double q) {
-  return times.count() > 0 ? duration_text(times.quantile(q)) : "-";
-}
 
 template <class Says>
 bool any_outcome(const ReplayStudy& study, Says says) {
@@ -54,71 +49,95 @@ std::string replay_heading(const ReplayStudy& study) {
                      repeated, study.origin.cluster);
 }
 
+// Documents leave out counts that are 0.
+Cell cell_of(const nlohmann::json& document, const replayed::Figure& figure) {
+  const auto value = replayed::value_at(document, figure.pointer);
+  return value ? figure.text(*value) : figure.text == count_text ? "0" : "-";
+}
+
+Column column_of(const replayed::Figure& figure, int priority) {
+  return {std::string(figure.column), true, priority};
+}
+
+// A row for each outcome of a study, column by column.
+class OutcomeTable {
+ public:
+  explicit OutcomeTable(const ReplayStudy& study) : outcomes_(study.outcomes) {
+    for (const ReplayOutcome& outcome : outcomes_) documents_.push_back(described_json(outcome));
+    cells_.rows.resize(outcomes_.size());
+  }
+
+  // `priority` of the column where the table is too wide.
+  void add(std::string_view pointer, int priority, bool shown = true) {
+    if (!shown) return;
+    const replayed::Figure& figure = replayed::figure_of(pointer);
+    cells_.columns.push_back(column_of(figure, priority));
+    for (std::size_t at = 0; at < outcomes_.size(); ++at) {
+      cells_.rows[at].push_back(cell_of(documents_[at], figure));
+    }
+  }
+  template <class Text>
+  void add(Column column, const Text& text) {
+    cells_.columns.push_back(std::move(column));
+    for (std::size_t at = 0; at < outcomes_.size(); ++at) {
+      cells_.rows[at].emplace_back(std::string(text(outcomes_[at])));
+    }
+  }
+
+  Cells take() { return std::move(cells_); }
+
+ private:
+  const std::vector<ReplayOutcome>& outcomes_;
+  std::vector<nlohmann::json> documents_;
+  Cells cells_;
+};
+
+std::string_view queue_word(const ReplayOutcome& outcome) {
+  return sim::policy_name(outcome.scheduling.queue);
+}
+
+std::string_view placement_word(const ReplayOutcome& outcome) {
+  return sim::interleaves(outcome.scheduling.queue)
+             ? "-"
+             : sim::policy_name(outcome.scheduling.placement);
+}
+
+std::string at_once_text(const ReplayOutcome& outcome) {
+  const ReplayResult& r = outcome.result;
+  return percent_text(r.finished > 0
+                          ? static_cast<double>(r.started_at_once) / static_cast<double>(r.finished)
+                          : 0);
+}
+
 Cells scheduler_cells(const ReplayStudy& study) {
-  Cells cells;
-  cells.columns = {{"QUEUE"}};
-  if (study.on_nodes) cells.columns.push_back({"PLACEMENT"});
-  const bool preempted = any_preempted(study);
-  for (const Column& column :
-       {Column{"FINISHED", true, 5}, Column{"WAIT MEAN", true, 0}, Column{"P50", true, 4},
-        Column{"P90", true, 6}, Column{"P99", true, 0}, Column{"AT ONCE", true, 3},
-        Column{"COMPLETION MEAN", true, 0}, Column{"MAKESPAN", true, 1}, Column{"GPU USE", true, 1},
-        Column{"PEAK GPUS", true, 2}, Column{"LONGEST QUEUE", true, 7}}) {
-    cells.columns.push_back(column);
-  }
-  if (preempted) cells.columns.push_back({"PREEMPTED", true, 2});
-  if (study.origin.price) cells.columns.push_back({"COST", true, 0});
-  for (const ReplayOutcome& outcome : study.outcomes) {
-    const ReplayResult& r = outcome.result;
-    std::vector<Cell> row = {std::string(sim::policy_name(outcome.scheduling.queue))};
-    if (study.on_nodes) {
-      row.emplace_back(sim::interleaves(outcome.scheduling.queue)
-                           ? "-"
-                           : std::string(sim::policy_name(outcome.scheduling.placement)));
-    }
-    const double at_once =
-        r.finished > 0 ? static_cast<double>(r.started_at_once) / static_cast<double>(r.finished)
-                       : 0;
-    for (std::string& cell : std::vector<std::string>{
-             whole_text(r.finished), mean_text(r.wait), quantile_text(r.wait, 0.5),
-             quantile_text(r.wait, 0.9), quantile_text(r.wait, 0.99), percent_text(at_once),
-             mean_text(r.completion), duration_text(r.makespan()), percent_text(r.utilization()),
-             count_text(r.peak_gpus), whole_text(r.most_waiting)}) {
-      row.push_back(std::move(cell));
-    }
-    if (preempted) row.push_back(whole_text(r.preemptions));
-    if (study.origin.price) row.push_back(outcome.cost ? money_text(*outcome.cost) : "-");
-    cells.rows.push_back(std::move(row));
-  }
-  return cells;
+  OutcomeTable table(study);
+  table.add({"QUEUE"}, queue_word);
+  if (study.on_nodes) table.add({"PLACEMENT"}, placement_word);
+  table.add("/finished", 5);
+  table.add("/waitSeconds/mean", 0);
+  table.add("/waitSeconds/p50", 4);
+  table.add("/waitSeconds/p90", 6);
+  table.add("/waitSeconds/p99", 0);
+  table.add({"AT ONCE", true, 3}, at_once_text);
+  table.add("/completionSeconds/mean", 0);
+  table.add("/makespanSeconds", 1);
+  table.add("/gpuUtilization", 1);
+  table.add("/peakGpus", 2);
+  table.add("/mostWaiting", 7);
+  table.add("/preemptions", 2, any_preempted(study));
+  table.add("/costUsd", 0, study.origin.price.has_value());
+  return table.take();
 }
 
-std::string ratio_text(double ratio) { return fmt::format("{:.2f}", ratio); }
-
-struct RatioTexts {
-  std::string mean = "-";
-  std::string p95 = "-";
-};
-
-RatioTexts ratio_texts(const sim::RatioHistogram& ratios) {
-  if (ratios.count() == 0) return {};
-  return {ratio_text(ratios.mean()), ratio_text(ratios.quantile(0.95))};
+std::string worst_user_text(const ReplayOutcome& outcome) {
+  const std::vector<sim::SlowedUser>& users = outcome.result.sharing->users;
+  if (users.empty()) return "-";
+  return fmt::format("{} {}", users.front().name,
+                     replayed::ratio_words(users.front().mean_slowdown));
 }
 
-std::string worst_user_text(const sim::SharingFigures& figures) {
-  if (figures.users.empty()) return "-";
-  const sim::SlowedUser& worst = figures.users.front();
-  return fmt::format("{} {}", worst.name, ratio_text(worst.mean_slowdown));
-}
-
-// A figure of every outcome that is shown where it says something.
-struct SharingColumn {
-  Column column;
-  bool shown;
-  std::string (*text)(const ReplayOutcome&);
-};
-
-std::vector<SharingColumn> sharing_columns(const ReplayStudy& study) {
+// One way of sharing below the other.
+Cells sharing_cells(const ReplayStudy& study) {
   using O = ReplayOutcome;
   const auto shared = [](const O& o) -> const sim::SharingFigures& { return *o.result.sharing; };
   const sim::Scheduling& first = study.outcomes.front().scheduling;
@@ -128,84 +147,37 @@ std::vector<SharingColumn> sharing_columns(const ReplayStudy& study) {
       any_outcome(study, [&](const O& o) { return o.scheduling.placement != first.placement; });
   const bool killed = any_outcome(study, [&](const O& o) { return shared(o).oom_killed > 0; });
   const bool refused = any_outcome(study, [&](const O& o) { return shared(o).refused() > 0; });
-  return {
-      {{"SHARING"}, true, [](const O& o) { return o.scheduling.sharing->name; }},
-      {{"QUEUE", false, queues ? kNeverDropped : 8},
-       true,
-       [](const O& o) { return std::string(sim::policy_name(o.scheduling.queue)); }},
-      {{"PLACEMENT", false, placements ? kNeverDropped : 8},
-       true,
-       [](const O& o) { return std::string(sim::policy_name(o.scheduling.placement)); }},
-      {{"FINISHED", true, 0}, true, [](const O& o) { return whole_text(o.result.finished); }},
-      {{"OOM-KILLED", true, 1},
-       killed,
-       [](const O& o) { return whole_text(o.result.sharing->oom_killed); }},
-      {{"FAILED", true, 1},
-       killed,
-       [](const O& o) { return whole_text(o.result.sharing->failed); }},
-      {{"FIT NO SHARE", true, 1},
-       refused,
-       [](const O& o) { return whole_text(o.result.sharing->refused()); }},
-      {{"WAIT MEAN", true, 0}, true, [](const O& o) { return mean_text(o.result.wait); }},
-      {{"P99", true, 5}, true, [](const O& o) { return quantile_text(o.result.wait, 0.99); }},
-      {{"COMPLETION MEAN", true, 0},
-       true,
-       [](const O& o) { return mean_text(o.result.completion); }},
-      {{"P95", true, 6}, true, [](const O& o) { return quantile_text(o.result.completion, 0.95); }},
-      {{"P99", true, 7}, true, [](const O& o) { return quantile_text(o.result.completion, 0.99); }},
-      {{"SLOWDOWN MEAN", true, 0},
-       true,
-       [](const O& o) { return ratio_texts(o.result.sharing->slowdown).mean; }},
-      {{"P95", true, 1},
-       true,
-       [](const O& o) { return ratio_texts(o.result.sharing->slowdown).p95; }},
-      {{"WORST USER", true, 4},
-       true,
-       [](const O& o) { return worst_user_text(*o.result.sharing); }},
-      {{"BOUNDED MEAN", true, 6},
-       true,
-       [](const O& o) { return ratio_texts(o.result.sharing->bounded).mean; }},
-      {{"P95", true, 7},
-       true,
-       [](const O& o) { return ratio_texts(o.result.sharing->bounded).p95; }},
-      {{"MAKESPAN", true, 2}, true, [](const O& o) { return duration_text(o.result.makespan()); }},
-      {{"GPU BUSY", true, 0},
-       true,
-       [](const O& o) { return percent_text(o.result.sharing->gpu_busy); }},
-      {{"SM ACTIVE", true, 3},
-       true,
-       [](const O& o) { return percent_text(o.result.sharing->sm_active); }},
-      {{"SWITCH", true, 5},
-       true,
-       [](const O& o) { return percent_text(o.result.sharing->switching); }},
-      {{"PREEMPTED", true, 6},
-       any_preempted(study),
-       [](const O& o) { return whole_text(o.result.preemptions); }},
-      {{"COST", true, 0}, true, [](const O& o) { return o.cost ? money_text(*o.cost) : "-"; }},
-      {{"$/JOB", true, 1},
-       true,
-       [](const O& o) {
-         const auto usd = o.cost_per_job();
-         return usd ? money_text(*usd) : "-";
-       }},
-      {{"GPU-H PER $", true, 3}, true, [](const O& o) {
-         const auto hours = o.gpu_hours_per_usd();
-         return hours ? short_text(*hours) : "-";
-       }}};
-}
-
-// One way of sharing below the other.
-Cells sharing_cells(const ReplayStudy& study) {
-  Cells cells;
-  cells.rows.resize(study.outcomes.size());
-  for (const SharingColumn& column : sharing_columns(study)) {
-    if (!column.shown) continue;
-    cells.columns.push_back(column.column);
-    for (std::size_t at = 0; at < study.outcomes.size(); ++at) {
-      cells.rows[at].emplace_back(column.text(study.outcomes[at]));
-    }
+  OutcomeTable table(study);
+  table.add({"SHARING"}, [](const O& o) { return o.scheduling.sharing->name; });
+  table.add({"QUEUE", false, queues ? kNeverDropped : 8}, queue_word);
+  table.add({"PLACEMENT", false, placements ? kNeverDropped : 8},
+            [](const O& o) { return sim::policy_name(o.scheduling.placement); });
+  table.add("/finished", 0);
+  table.add("/company/oomKilled", 1, killed);
+  table.add("/company/failed", 1, killed);
+  if (refused) {
+    table.add({"FIT NO SHARE", true, 1},
+              [&](const O& o) { return whole_text(shared(o).refused()); });
   }
-  return cells;
+  table.add("/waitSeconds/mean", 0);
+  table.add("/waitSeconds/p99", 5);
+  table.add("/completionSeconds/mean", 0);
+  table.add("/completionP95Seconds", 6);
+  table.add("/completionSeconds/p99", 7);
+  table.add("/company/slowdown/mean", 0);
+  table.add("/company/slowdown/p95", 1);
+  table.add({"WORST USER", true, 4}, worst_user_text);
+  table.add("/company/boundedSlowdown/mean", 6);
+  table.add("/company/boundedSlowdown/p95", 7);
+  table.add("/makespanSeconds", 2);
+  table.add("/company/gpuBusyRatio", 0);
+  table.add("/company/smActiveRatio", 3);
+  table.add("/company/switchRatio", 5);
+  table.add("/preemptions", 6, any_preempted(study));
+  table.add("/costUsd", 0);
+  table.add("/usdPerJob", 1);
+  table.add("/gpuHoursPerUsd", 3);
+  return table.take();
 }
 
 std::string_view group_word(sim::GroupBy by) {
@@ -213,36 +185,40 @@ std::string_view group_word(sim::GroupBy by) {
   return kWords[static_cast<std::size_t>(by)];
 }
 
+// A figure and how soon its column goes.
+using ShownFigures = std::vector<std::pair<std::string_view, int>>;
+
+void add_columns(const ShownFigures& shown, Cells& cells) {
+  for (const auto& [pointer, priority] : shown) {
+    cells.columns.push_back(column_of(replayed::figure_of(pointer), priority));
+  }
+}
+
+template <class Jobs>
+void add_row(const Jobs& jobs, const ShownFigures& shown, Cells& cells) {
+  const nlohmann::json document = described_json(jobs);
+  std::vector<Cell> row = {jobs.name.empty() ? "-" : jobs.name};
+  for (const auto& [pointer, priority] : shown) {
+    row.push_back(cell_of(document, replayed::figure_of(pointer)));
+  }
+  cells.rows.push_back(std::move(row));
+}
+
 Cells group_cells(const ReplayStudy& study, const ReplayOutcome& outcome, std::size_t most) {
-  Cells cells;
-  cells.columns = {{std::string(group_word(study.group_by))},
-                   {"FINISHED", true, 1},
-                   {"WAIT MEAN", true},
-                   {"COMPLETION MEAN", true}};
-  const bool shared = outcome.result.sharing.has_value();
   const auto& groups = outcome.result.groups;
   const bool lost = std::ranges::any_of(groups, [](const auto& group) { return group.lost > 0; });
-  if (lost) cells.columns.insert(cells.columns.begin() + 2, Column{"LOST", true, 1});
-  if (shared) {
-    cells.columns.push_back({"SLOWDOWN MEAN", true});
-    cells.columns.push_back({"P95", true});
+  ShownFigures shown = {{"/finished", 1}};
+  if (lost) shown.emplace_back("/lost", 1);
+  shown.emplace_back("/waitMeanSeconds", 0);
+  shown.emplace_back("/completionMeanSeconds", 0);
+  if (outcome.result.sharing) {
+    shown.emplace_back("/slowdown/mean", 0);
+    shown.emplace_back("/slowdown/p95", 0);
   }
-  const auto text = [](std::optional<Duration> mean) {
-    return mean ? duration_text(*mean) : std::string("-");
-  };
-  for (const sim::ReplayGroup& group : groups) {
-    if (cells.rows.size() == most) break;
-    std::vector<Cell> row = {group.name.empty() ? "-" : group.name, whole_text(group.finished)};
-    if (lost) row.emplace_back(whole_text(group.lost));
-    row.emplace_back(text(group.wait_mean()));
-    row.emplace_back(text(group.completion_mean()));
-    if (shared) {
-      const RatioTexts slowdown = ratio_texts(group.slowdown);
-      row.emplace_back(slowdown.mean);
-      row.emplace_back(slowdown.p95);
-    }
-    cells.rows.push_back(std::move(row));
-  }
+  Cells cells;
+  cells.columns = {{std::string(group_word(study.group_by))}};
+  add_columns(shown, cells);
+  for (std::size_t g = 0; g < std::min(most, groups.size()); ++g) add_row(groups[g], shown, cells);
   return cells;
 }
 
@@ -261,15 +237,13 @@ ScreenPart group_part(const ReplayStudy& study, const ReplayOutcome& outcome, De
 }
 
 Cells size_cells(const ReplayOutcome& outcome) {
+  const ShownFigures shown = {{"/finished", 1},        {"/waitSeconds/mean", 0},
+                              {"/waitSeconds/p50", 2}, {"/waitSeconds/p90", 3},
+                              {"/waitSeconds/p99", 0}, {"/completionSeconds/mean", 0}};
   Cells cells;
-  cells.columns = {
-      {"SIZE"},         {"FINISHED", true, 1}, {"WAIT MEAN", true},      {"P50", true, 2},
-      {"P90", true, 3}, {"P99", true},         {"COMPLETION MEAN", true}};
-  for (const sim::ReplayClass& size : outcome.result.classes) {
-    cells.rows.push_back({size.name, whole_text(size.finished), mean_text(size.wait),
-                          quantile_text(size.wait, 0.5), quantile_text(size.wait, 0.9),
-                          quantile_text(size.wait, 0.99), mean_text(size.completion)});
-  }
+  cells.columns = {{"SIZE"}};
+  add_columns(shown, cells);
+  for (const sim::ReplayClass& size : outcome.result.classes) add_row(size, shown, cells);
   return cells;
 }
 
