@@ -74,23 +74,33 @@ void predict_family(const StudyInput& input, const Family& family, StudyPoints& 
   }
 }
 
+// What `predict` says of each row of the groups that have one to start from.
+template <class Predict>
+StudyPoints run_groups(const StudyInput& input, Predict predict) {
+  StudyPoints out;
+  for (const RowGroup& group : row_groups(input)) {
+    if (group.reference == nullptr) {
+      out.left_out += static_cast<int>(group.rows.size());
+      continue;
+    }
+    for (std::size_t i = 0; i < group.rows.size(); ++i) {
+      out.points.push_back(point_of(input, group, i, predict(group, *group.rows[i])));
+    }
+  }
+  return out;
+}
+
 // u is given: the isolated row fixes the scale, nothing is fitted.
 StudyPoints run_given_law(const StudyInput& input) {
-  StudyPoints out;
   models::ClientLaw law;
   law.capacity_share = *input.study.capacity_share;
   law.bandwidth_share = input.study.bandwidth_share.value_or(0);
   law.norm_p = input.study.norms.front();
-  for (const RowGroup& group : row_groups(input)) {
-    const double alone = to_seconds(group.reference->time);
-    for (std::size_t i = 0; i < group.rows.size(); ++i) {
-      const MeasuredRow& row = *group.rows[i];
-      const double stretch =
-          models::stretch_of(law, share_of(input, row), row.active_threads, row.clients);
-      out.points.push_back(point_of(input, group, i, from_seconds(alone * stretch)));
-    }
-  }
-  return out;
+  return run_groups(input, [&](const RowGroup& group, const MeasuredRow& row) {
+    const double stretch =
+        models::stretch_of(law, share_of(input, row), row.active_threads, row.clients);
+    return from_seconds(to_seconds(group.reference->time) * stretch);
+  });
 }
 
 std::vector<Family> families(const StudyInput& input, const std::vector<RowGroup>& groups,
@@ -442,21 +452,6 @@ double duty_of(const StudyInput& input, const std::string& workload) {
   return found->second;
 }
 
-template <class Predict>
-StudyPoints run_groups(const StudyInput& input, Predict predict) {
-  StudyPoints out;
-  for (const RowGroup& group : row_groups(input)) {
-    if (group.reference == nullptr) {
-      out.left_out += static_cast<int>(group.rows.size());
-      continue;
-    }
-    for (std::size_t i = 0; i < group.rows.size(); ++i) {
-      out.points.push_back(point_of(input, group, i, predict(group, group.rows[i]->clients)));
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 models::TimeSlice time_slice_of(const StudyInput& input) {
@@ -475,15 +470,15 @@ double switch_overhead(const StudyInput& input) {
 
 StudyPoints run_turns(const StudyInput& input) {
   const models::TimeSlice slice = time_slice_of(input);
-  return run_groups(input, [&](const RowGroup& group, int clients) {
-    return looped_step(group.reference->time, clients, slice);
+  return run_groups(input, [&](const RowGroup& group, const MeasuredRow& row) {
+    return looped_step(group.reference->time, row.clients, slice);
   });
 }
 
 StudyPoints run_bursts(const StudyInput& input) {
   const double overhead = switch_overhead(input);
-  return run_groups(input, [&](const RowGroup& group, int clients) {
-    return burst_step(group.reference->time, duty_of(input, group.workload), clients, overhead);
+  return run_groups(input, [&](const RowGroup& group, const MeasuredRow& row) {
+    return burst_step(group.reference->time, duty_of(input, group.workload), row.clients, overhead);
   });
 }
 
