@@ -60,6 +60,18 @@ def with_value(document, path, value):
     return changed
 
 
+def around(document, path, required):
+    """A valid document of little more than what `path` leads to, and the path there: a mistake far from all else is
+    seen in it as it is in the whole."""
+    if len(path) < 3 or path[0] != "spec":
+        return document, path
+    spec = {key: document["spec"][key][:1] for key in required}
+    part = document["spec"][path[1]]
+    inside_item = isinstance(part, list) and len(path) > 3
+    spec[path[1]] = [part[path[2]]] if inside_item else part
+    return {**document, "spec": spec}, [*path[:2], 0, *path[3:]] if inside_item else path
+
+
 def walk(schema, value, path, seen):
     """Yields (what, path, broken value) for every mistake that the schema can see below `path`."""
     options = branches(schema)
@@ -145,10 +157,12 @@ def main():
         with open(name, encoding="utf-8") as file:
             cases.append((True, name, [], yaml.load(file, Core)))
     seed = cases[-1][3]
-    seen = set()
+    seen, valid = set(), {}
     for what, path, value in walk(schema, seed, [], seen):
         if path:
-            cases.append((False, what, path, with_value(seed, path, value)))
+            small, there = around(seed, path, schema["properties"]["spec"]["required"])
+            valid.setdefault(tuple(path[:3]), small)
+            cases.append((False, what, path, with_value(seed, path, value), with_value(small, there, value)))
     # What varies at random has three forms of which each use shows one.
     random = ("mean", "distribution", "p50", "p95", "p99")
     unseen = [name for name, below in schema_properties(schema)
@@ -159,8 +173,9 @@ def main():
     lines = "".join(json.dumps(case[3]) + "\n" for case in cases)
     answers = subprocess.run([program], input=lines, capture_output=True, text=True,
                              check=True).stdout.splitlines()
-    for (expected, what, path, document), answer in zip(cases, answers, strict=True):
-        by_schema = validator.is_valid(document)
+    problems += [f"not valid around {path}" for path, small in valid.items() if not validator.is_valid(small)]
+    for (expected, what, path, *documents), answer in zip(cases, answers, strict=True):
+        by_schema = validator.is_valid(documents[-1])
         if (answer == "accepted") != expected or by_schema != expected:
             problems.append(f"{what} at {path}: loader {answer}, schema "
                             f"{'accepts' if by_schema else 'refuses'}")
