@@ -38,29 +38,6 @@ double lower_bound(PlanGoal goal, const BlockCandidate& candidate, int nodes) {
   return monthly / (kMoreArrivals * candidate.arrivals / 1000);
 }
 
-Reason miss_of(const OptionFigures& figures) {
-  using Cause = Verdict::Cause;
-  if (figures.stands()) return {"meets its objectives by chance: other random numbers miss one"};
-  const Verdict& verdict = figures.verdict;
-  if (verdict.has(Cause::NothingRan)) return {"no pod ever runs"};
-  if (verdict.has(Cause::OutOfMemory)) return {"pods run out of GPU memory"};
-  if (verdict.has(Cause::PodsFailed)) return {"pods fail"};
-  if (verdict.has(Cause::CrashLoopBackOff)) return {"pods crash again and again"};
-  if (verdict.has(Cause::PodsPending)) return {"pods stay Pending"};
-  if (verdict.has(Cause::Overloaded)) return {"leaves requests unanswered"};
-  const PlannedObjective* worst = nullptr;
-  for (const PlannedObjective& objective : figures.objectives) {
-    if (standing_of(objective) == ObjectiveStanding::Holds) continue;
-    if (worst == nullptr || objective.ratio() > worst->ratio()) worst = &objective;
-  }
-  if (worst != nullptr) {
-    return reason(
-        fmt::format("{} {{}} of {}", worst->pass ? "may miss" : "misses", worst->workload),
-        worst->name);
-  }
-  return {figures.denied_by.empty() ? "" : denial_of(figures)};
-}
-
 // Whether nodes for the workloads may come and go: jobs of a log do.
 bool may_come_and_go(const BlockSearch& search, const std::vector<std::string>& names) {
   return search.space.survive == Outage::None &&
@@ -103,7 +80,7 @@ class BlockRun {
     for (;;) {
       const std::vector<std::size_t> round = next_round();
       if (round.empty() || probes_.interrupted()) return;
-      ask(with_hope(round));
+      ask(depth_ == Depth::Glance ? undecided(round) : with_hope(round));
     }
   }
 
@@ -284,7 +261,7 @@ class BlockRun {
     }
     std::ranges::sort(waiting);
     const bool is_long = requests_of_a_simulation(search_) > kLongSimulation;
-    const std::size_t round_size = depth_ == Depth::First || is_long ? kShortRound : kRound;
+    const std::size_t round_size = first_will_do() || is_long ? kShortRound : kRound;
     if (waiting.size() > round_size) waiting.resize(round_size);
     std::vector<std::size_t> round;
     round.reserve(waiting.size());
@@ -299,8 +276,10 @@ class BlockRun {
   }
 
   bool is_worse(double least, double threshold) const {
-    return depth_ == Depth::First ? least >= threshold : least > threshold;
+    return first_will_do() ? least >= threshold : least > threshold;
   }
+
+  bool first_will_do() const { return depth_ == Depth::First || depth_ == Depth::Glance; }
 
   // It is not among the best though it stands, and with fewer nodes it does not: nobody asks
   // whether it does with other random numbers. Mixed purchases hang on what stands, whatever it
@@ -360,6 +339,26 @@ class BlockRun {
     return round;
   }
 
+  // Of the round those of which one replication says neither yes nor, clearly, no.
+  std::vector<std::size_t> undecided(const std::vector<std::size_t>& round) {
+    std::vector<PlanProbe> probes;
+    for (const std::size_t c : round) {
+      probes.push_back(probe_with(candidates_[c], *next_nodes(candidates_[c]), 1));
+    }
+    const std::vector<PlanAnswer> answers = probes_.ask(probes);
+    std::vector<std::size_t> left;
+    for (std::size_t i = 0; i < round.size(); ++i) {
+      const std::optional<OptionFigures>& figures = answers[i].figures;
+      const bool tells = !figures || figures->stands() || fails_clearly(*figures);
+      if (tells) {
+        record(candidates_[round[i]], probes[i], answers[i]);
+      } else {
+        left.push_back(round[i]);
+      }
+    }
+    return left;
+  }
+
   void ask(const std::vector<std::size_t>& round) {
     std::vector<PlanProbe> probes;
     for (const std::size_t c : round) {
@@ -379,7 +378,8 @@ class BlockRun {
       return;
     }
     const OptionFigures& figures = *answer.figures;
-    const bool whole = figures.replications >= search_.replications || !search_.input.empty();
+    const bool whole = figures.replications >= search_.replications || !search_.input.empty() ||
+                       depth_ == Depth::Glance;
     const auto& refuted = search_.refuted;
     bool stands = !answer.partial && whole && figures.stands() &&
                   std::ranges::find(refuted, probe.pools.front()) == refuted.end();
@@ -391,7 +391,8 @@ class BlockRun {
       said_first_ = true;
       say_pools(search_, "stands, to be confirmed", probe.pools, figures.monthly);
     }
-    stands = stands && stands_again(search_, probe, figures, probes_);
+    const bool is_doubted = depth_ != Depth::Glance;
+    stands = stands && (!is_doubted || stands_again(search_, probe, figures, probes_));
     BlockOption option{probe.pools.front(), figures, 0};
     if (stands) stands = add_spares(probe, option);
     const auto goal = goal_of(search_.goal, option.figures);
@@ -451,14 +452,6 @@ class BlockRun {
 };
 
 }  // namespace
-
-double requests_of_a_simulation(const BlockSearch& search) {
-  double a_second = 0;
-  for (const auto& workload : search.base.workloads) {
-    if (workload.traffic) a_second += workload.traffic->mean.per_second;
-  }
-  return a_second * to_seconds(search.base.duration.value_or(hours(1))) * search.replications;
-}
 
 void say_pools(const BlockSearch& search, std::string_view what, std::span<const PoolChoice> pools,
                Usd monthly) {

@@ -72,6 +72,9 @@ bool stands_again(const BlockSearch& search, const PlanProbe& probe, const Optio
 std::optional<OptionFigures> fails_again(const BlockSearch& search, const PlanProbe& probe,
                                          const OptionFigures& figures, ProbeBatch& probes);
 
+// What keeps the figures from standing: "misses p95 latency of asr".
+Reason miss_of(const OptionFigures& figures);
+
 // Workloads of which an objective is missed, or not clear.
 std::vector<std::string> missed_by(const OptionFigures& figures);
 
@@ -82,6 +85,7 @@ enum class Depth : std::uint8_t {
   Explained,  // somebody reads why others do not stand
   Ranked,     // their figures are of what said so first
   First,      // of what costs the same the first will do
+  Glance,     // ... and nobody asks whether it stands with other random numbers
 };
 
 // The `top` best. `cap`: dollars a month that the block may cost at the most.

@@ -35,17 +35,43 @@ std::optional<double> KnownPools::hoped_of(const Members& block) {
 
 const KnownPools::Solved& KnownPools::best_of(const Members& block, double cap) {
   const Solved* known = find(block);
+  if (known != nullptr && known->is_sure && (known->option || known->cap >= cap)) return *known;
+  return search(block, cap, model_.size() > kExactGroups ? Depth::First : Depth::Ranked);
+}
+
+const KnownPools::Solved& KnownPools::glance_at(const Members& block, double cap) {
+  const Solved* known = find(block);
   if (known != nullptr && (known->option || known->cap >= cap)) return *known;
-  const Depth depth = model_.size() > kExactGroups ? Depth::First : Depth::Ranked;
+  return search(block, cap, Depth::Glance);
+}
+
+const KnownPools::Solved& KnownPools::search(const Members& block, double cap, Depth depth) {
   BlockResult result = search_block(search_, names_of(block), 1, cap, depth, probes_);
   configurations_ += result.configurations;
   exhaustive_ += result.exhaustive;
   Solved& solved = solved_[block];
-  solved.cap = cap;
+  // What stands at first sight only is the cheapest that may.
+  solved.cap = solved.option ? std::max(cap, solved.option->goal) : cap;
   solved.missed = std::move(result.missed);
   solved.option.reset();
+  solved.is_sure = depth != Depth::Glance || result.options.empty();
   if (!result.options.empty()) solved.option = std::move(result.options.front());
   return solved;
+}
+
+KnownColumns KnownPools::columns(double most) const {
+  KnownColumns columns;
+  columns.alone.assign(model_.size(), most);
+  for (const auto& [block, solved] : solved_) {
+    if (!solved.option) {
+      columns.searched.push_back({block, solved.cap});
+      continue;
+    }
+    columns.stand.push_back({block, solved.option->goal});
+    if (block.size() == 1) columns.alone[block.front()] = solved.option->goal;
+  }
+  columns.worth = worth_of_groups(columns.alone, columns.stand);
+  return columns;
 }
 
 void KnownPools::refute(const Members& block) {

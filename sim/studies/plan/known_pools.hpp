@@ -7,11 +7,20 @@
 #include <vector>
 
 #include "fleet_model.hpp"
+#include "pool_columns.hpp"
 
 namespace slicewise::sim {
 
 // Prices that differ by less are the same.
 inline constexpr double kSamePrice = 0.01;
+
+// What is known of pools, and what they say of groups.
+struct KnownColumns {
+  std::vector<KnownPool> stand;
+  std::vector<KnownPool> searched;  // in vain, up to so much
+  std::vector<double> alone;        // of each group by itself
+  std::vector<double> worth;        // see worth_of_groups
+};
 
 // What simulations have said of pools for some groups, which are not asked again.
 class KnownPools {
@@ -19,7 +28,8 @@ class KnownPools {
   struct Solved {
     std::optional<BlockOption> option;
     std::vector<std::string> missed;
-    double cap = 0;  // that was searched up to
+    double cap = 0;       // that was searched up to
+    bool is_sure = true;  // that the option stands with other random numbers, too
   };
 
   // REQUIRES: all three outlive it.
@@ -32,10 +42,13 @@ class KnownPools {
   std::optional<double> hoped_of(const Members& block);
   // The cheapest pool for the block that costs no more than `cap`.
   const Solved& best_of(const Members& block, double cap);
+  // What is as cheap at first sight; nothing that costs less stands.
+  const Solved& glance_at(const Members& block, double cap);
   // The best one stands alone, but not beside others.
   void refute(const Members& block);
 
-  const std::map<Members, Solved>& all() const { return solved_; }
+  // Where a group that has no pool of its own would cost `most`.
+  KnownColumns columns(double most) const;
   const Solved* find(const Members& block) const;
   // What it costs, of which the model thinks so much.
   double price(const Members& block, double thought) const;
@@ -43,6 +56,7 @@ class KnownPools {
   std::int64_t exhaustive() const { return exhaustive_; }
 
  private:
+  const Solved& search(const Members& block, double cap, Depth depth);
   // No pool for the block costs less.
   std::optional<double> bound_of(const Members& block);
 

@@ -72,16 +72,14 @@ double least_share_above(const LoneQueue& queue, Duration limit) {
   }
   const double per_residual = queue.per_second * step;  // load / mean
   const double scale = 1 / (1 - per_residual * residuals[0]);
-  Shares waits{};
-  waits[0] = (1 - load) * scale;
   double within = 0;  // of the sums up to a number of steps
   Shares waits_up_to{};
+  Shares sums{};  // of residuals[j] * waits[n - j]
   for (std::size_t n = 0; n <= kSteps; ++n) {
-    double sum = 0;
-    for (std::size_t j = 1; j <= n; ++j) sum += residuals[j] * waits[n - j];
-    if (n > 0) waits[n] = per_residual * scale * sum;
-    within += waits[n];
+    const double wait = scale * (n == 0 ? 1 - load : per_residual * sums[n]);
+    within += wait;
     waits_up_to[n] = within;
+    for (std::size_t j = 1; n + j <= kSteps; ++j) sums[n + j] += residuals[j] * wait;
   }
   double in_time = 0;
   for (std::size_t j = 0; j <= kSteps; ++j) in_time += services.shares[j] * waits_up_to[kSteps - j];

@@ -233,25 +233,51 @@ PoolPricing::Offers PoolPricing::offers(const std::vector<double>& worth) {
   return offers;
 }
 
+PoolProgram::PoolProgram(std::size_t groups, const std::vector<PoolFamily>& families)
+    : pricing_(families), alone_(cost_alone(groups, families)), worth_(groups, 0.0) {}
+
+void PoolProgram::learn(std::vector<PoolFloor> floors, const std::vector<double>& alone) {
+  floors_ = std::move(floors);
+  pricing_.set_floors(floors_);
+  for (std::size_t g = 0; g < alone_.size(); ++g) alone_[g] = std::max(alone_[g], alone[g]);
+  std::erase_if(pools_, [&](const auto& pool) { return is_dearer(pool); });
+}
+
+bool PoolProgram::is_dearer(const PoolPricing::Offer& pool) const {
+  const GroupSet groups = set_of(pool.members);
+  return std::ranges::any_of(floors_, [&](const PoolFloor& floor) {
+    return (floor.groups & ~groups) == 0 && floor.monthly > pool.monthly * kWorthMore;
+  });
+}
+
+const std::vector<double>& PoolProgram::solve() {
+  PoolCover cover(alone_);
+  for (const auto& pool : pools_) cover.add(pool.members, pool.monthly);
+  for (int round = 0; round < kMostRounds && !pricing_.is_tired(); ++round) {
+    const std::vector<double> worth = cover.worth();
+    PoolPricing::Offers offers = pricing_.offers(worth);
+    std::vector<double> at_least = scaled_down(worth, offers);
+    if (sum_of(at_least) > sum_of(worth_)) worth_ = std::move(at_least);
+    bool is_new = false;
+    for (PoolPricing::Offer& pool : offers.pools) {
+      if (!cover.add(pool.members, pool.monthly)) continue;
+      is_new = true;
+      pools_.push_back(std::move(pool));
+    }
+    if (!is_new) break;
+  }
+  taken_.clear();
+  for (auto& pool : cover.taken()) taken_.push_back({std::move(pool.members), pool.cost, 0});
+  return worth_;
+}
+
 std::optional<std::vector<double>> least_worth(std::size_t groups,
                                                const std::vector<PoolFamily>& families) {
   const std::vector<double> alone = cost_alone(groups, families);
   if (!std::ranges::all_of(alone, [](double cost) { return std::isfinite(cost); })) {
     return std::nullopt;
   }
-  PoolCover cover(alone);
-  PoolPricing pricing(families);
-  std::vector<double> best(groups, 0.0);
-  for (int round = 0; round < kMostRounds && !pricing.is_tired(); ++round) {
-    const std::vector<double> worth = cover.worth();
-    const PoolPricing::Offers offers = pricing.offers(worth);
-    std::vector<double> at_least = scaled_down(worth, offers);
-    if (sum_of(at_least) > sum_of(best)) best = std::move(at_least);
-    bool is_new = false;
-    for (const auto& pool : offers.pools) is_new = cover.add(pool.members, pool.monthly) || is_new;
-    if (!is_new) break;
-  }
-  return best;
+  return PoolProgram(groups, families).solve();
 }
 
 }  // namespace slicewise::sim

@@ -70,15 +70,41 @@ class PoolPricing {
   std::int64_t work_ = 0;
 };
 
+// What pools cost at the least that hold each group: the linear program over all that there could
+// be, solved by column generation. What is learned of pools raises it.
+class PoolProgram {
+ public:
+  // REQUIRES: each group has a place in some pool.
+  PoolProgram(std::size_t groups, const std::vector<PoolFamily>& families);
+
+  // `alone`: by group, what it costs by itself at the least, where that is known.
+  void learn(std::vector<PoolFloor> floors, const std::vector<double>& alone);
+
+  // What each group is worth, so that no pool costs less than its groups are worth, nor any choice
+  // of pools that has a place for each. All together it is the optimum, or less where finding that
+  // would take too long.
+  const std::vector<double>& solve();
+  // Pools that the optimum takes, in whole or in part.
+  const std::vector<PoolPricing::Offer>& taken() const { return taken_; }
+  bool is_tired() const { return pricing_.is_tired(); }
+
+ private:
+  bool is_dearer(const PoolPricing::Offer& pool) const;
+
+  PoolPricing pricing_;
+  std::vector<double> alone_;
+  std::vector<PoolFloor> floors_;
+  std::vector<PoolPricing::Offer> pools_;  // that it was offered
+  std::vector<PoolPricing::Offer> taken_;
+  std::vector<double> worth_;
+};
+
 // What groups are worth at the least together, that are worth so much to the linear program, if no
 // pool costs less than its groups are worth: each is worth less by the part by which the worst pool
 // does (Farley, Operations Research 38(5), 1990).
 std::vector<double> scaled_down(std::vector<double> worth, const PoolPricing::Offers& offers);
 
-// What each of `groups` groups is worth, so that no pool costs less than its groups are worth, nor
-// any choice of pools that has a place for each. All together it is the optimum of the linear
-// program, or less where finding that would take too long. nullopt: some group has no place in any
-// pool.
+// PoolProgram::solve(); nullopt: some group has no place in any pool.
 std::optional<std::vector<double>> least_worth(std::size_t groups,
                                                const std::vector<PoolFamily>& families);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace slicewise::sim {
 namespace {
@@ -15,7 +16,7 @@ PoolCover::PoolCover(const std::vector<double>& alone)
     : groups_(alone.size()), inverse_(groups_, std::vector<double>(groups_)) {
   for (std::size_t g = 0; g < groups_; ++g) {
     add({g}, alone[g]);
-    cost_.push_back(alone[g]);
+    basis_.push_back({{g}, alone[g]});
     // Each a little more than once, none as much as another: ties would go round in circles.
     amount_.push_back(1 + 1e-4 * static_cast<double>(g + 1) / static_cast<double>(groups_));
     inverse_[g][g] = 1;
@@ -32,8 +33,8 @@ bool PoolCover::add(std::vector<std::size_t> members, double cost) {
 std::vector<double> PoolCover::duals() const {
   std::vector<double> worth(groups_, 0.0);
   for (std::size_t b = 0; b < groups_; ++b) {
-    if (cost_[b] == 0) continue;
-    for (std::size_t g = 0; g < groups_; ++g) worth[g] += cost_[b] * inverse_[b][g];
+    if (basis_[b].cost == 0) continue;
+    for (std::size_t g = 0; g < groups_; ++g) worth[g] += basis_[b].cost * inverse_[b][g];
   }
   return worth;
 }
@@ -88,8 +89,17 @@ bool PoolCover::pivot() {
     for (std::size_t g = 0; g < groups_; ++g) inverse_[b][g] -= direction[b] * inverse_[out][g];
   }
   amount_[out] = amount;
-  cost_[out] = cost;
+  basis_[out] = {std::move(enters), cost};
   return true;
+}
+
+std::vector<PoolCover::Column> PoolCover::taken() const {
+  constexpr double kNone = 1e-6;
+  std::vector<Column> taken;
+  for (std::size_t b = 0; b < groups_; ++b) {
+    if (basis_[b].cost > 0 && amount_[b] > kNone) taken.push_back(basis_[b]);
+  }
+  return taken;
 }
 
 std::vector<double> PoolCover::worth() {

@@ -22,19 +22,21 @@ class PoolCover {
   // What each group adds to the least cost; none is negative.
   std::vector<double> worth();
 
- private:
   struct Column {
     std::vector<std::size_t> members;
     double cost = 0;
   };
+  // Pools that it takes, in whole or in part.
+  std::vector<Column> taken() const;
 
+ private:
   std::vector<double> duals() const;
   bool pivot();
 
   std::size_t groups_;
   std::vector<Column> columns_;
   std::set<std::pair<std::vector<std::size_t>, double>> known_;
-  std::vector<double> cost_;                  // of the basis
+  std::vector<Column> basis_;
   std::vector<double> amount_;                // of the basis
   std::vector<std::vector<double>> inverse_;  // by place in the basis, group
 };

@@ -8,6 +8,7 @@
 
 #include "../../result/merge.hpp"
 #include "../probe/probe.hpp"
+#include "blamed_groups.hpp"
 #include "fleet_division.hpp"
 #include "fleet_model.hpp"
 #include "known_pools.hpp"
@@ -26,11 +27,10 @@ constexpr int kMostMoves = 40;
 constexpr double kRequestsWorth = 3e7;
 // Divisions that what is known of pools proposes.
 constexpr int kMostRefined = 24;
-// Rounds in which pools are looked at for what they might save, and how many in each.
+// Rounds in which pools are looked at that might save.
 constexpr int kMostPricings = 24;
-constexpr std::size_t kPricedAtOnce = 12;
 // A division that costs so many times what it must cost at the least will do.
-constexpr double kCloseEnough = 1.005;
+constexpr double kCloseEnough = 1.02;
 // What a group bears is put right by so much at a time.
 constexpr double kBearsLess = 0.7;
 constexpr double kBearsMore = 1.25;
@@ -44,6 +44,7 @@ class Splitter {
         probes_(probes),
         model_(search_, separable_groups(search.base)),
         known_(search_, model_, probes),
+        blamed_(model_, known_, probes),
         cap_(cap.value_or(std::numeric_limits<double>::infinity())),
         best_cost_(cap_) {}
 
@@ -71,11 +72,11 @@ class Splitter {
     } else {
       start_unshared();
       propose();
-      refine();
-      if (std::vector<PoolFamily> families = model_.families(); families.empty()) {
+      if (const std::vector<PoolFamily> families = model_.families(); families.empty()) {
+        refine();
         improve(worth_it(kMostMoves));
       } else {
-        price_pools(PoolPricing(std::move(families)));
+        price_pools(PoolProgram(model_.size(), families));
       }
     }
   }
@@ -235,47 +236,37 @@ class Splitter {
     }
   }
 
-  // Column generation. Pools that stand are chosen anew, and what they say their groups are worth
-  // names others that may be cheaper than it; simulations say of those what they cost. Where there
-  // are none left, no division costs less than all groups are worth.
-  void price_pools(PoolPricing pricing) {
+  // Pools that closed forms allow are as cheap as can be to the linear program. Simulations say
+  // which of those that it takes do not stand, and which of their groups are to blame: that raises
+  // it. Where all of them stand, no division costs less.
+  void price_pools(PoolProgram program) {
     if (best_.empty()) return;
     for (std::size_t g = 0; g < model_.size(); ++g) known_.best_of({g}, best_cost_);
     const std::vector<KnownPool> apart = apart_by_labels();
-    std::vector<double> least = least_worth_;
-    int looks = worth_it(kMostPricings);
-    while (looks > 0 && !pricing.is_tired() && !probes_.interrupted()) {
-      std::vector<double> alone(model_.size(), best_cost_);
-      std::vector<KnownPool> stand;
-      std::vector<KnownPool> searched = apart;
-      for (const auto& [block, solved] : known_.all()) {
-        if (!solved.option) {
-          searched.push_back({block, solved.cap});
-          continue;
-        }
-        stand.push_back({block, solved.option->goal});
-        if (block.size() == 1) alone[block.front()] = solved.option->goal;
-      }
-      std::vector<double> worth = worth_of_groups(alone, stand);
-      const std::vector<Members> choice = cheapest_choice(worth, stand, best_cost_);
-      if (!choice.empty()) consider(choice);
-      const double most = std::min(best_cost_, sum_of(worth));
-      // Many worths are as good to the linear program: half way to what is known for certain they
-      // name the pools that matter (Wentges, Int. Trans. Opl. Res. 4(2), 1997).
-      for (std::size_t g = 0; g < worth.size(); ++g) worth[g] = (worth[g] + least[g]) / 2;
-      pricing.set_floors(floors_of(stand, searched));
-      const PoolPricing::Offers offers = pricing.offers(worth);
-      worth = scaled_down(std::move(worth), offers);
-      if (sum_of(worth) > sum_of(least)) least = std::move(worth);
+    for (int looks = worth_it(kMostPricings);; --looks) {
+      KnownColumns columns = choose_anew();
+      columns.searched.insert(columns.searched.end(), apart.begin(), apart.end());
+      program.learn(floors_of(columns.stand, columns.searched), columns.alone);
+      const std::vector<double>& least = program.solve();
       // What is refuted beside some pools may stand beside others.
-      if (search_.refuted.empty()) least_worth_ = least;
-      if (most <= sum_of(least) * kCloseEnough) return;
-      if (offers.pools.empty()) continue;
-      for (std::size_t p = 0; p < std::min(kPricedAtOnce, offers.pools.size()); ++p) {
-        known_.best_of(offers.pools[p].members, offers.pools[p].worth);
-      }
-      --looks;
+      if (search_.refuted.empty() && sum_of(least) > sum_of(least_worth_)) least_worth_ = least;
+      if (best_cost_ <= sum_of(least_worth_) * kCloseEnough) return;
+      if (looks == 0 || program.is_tired() || !blamed_.look_at(program.taken(), least_worth_))
+        return;
     }
+  }
+
+  // The cheapest division into pools that stand. What was only glanced at may not: then another.
+  KnownColumns choose_anew() {
+    constexpr int kMostDoubts = 16;
+    for (int n = 0; n < kMostDoubts; ++n) {
+      KnownColumns now = known_.columns(best_cost_);
+      const std::vector<Members> choice = cheapest_choice(now.worth, now.stand, best_cost_);
+      const bool is_sure = std::ranges::all_of(
+          choice, [&](const Members& block) { return known_.find(block)->is_sure; });
+      if (choice.empty() || (!consider(choice) && is_sure)) return now;
+    }
+    return known_.columns(best_cost_);
   }
 
   // Two groups whose nodes have different labels have no pool.
@@ -439,6 +430,7 @@ class Splitter {
   ProbeBatch& probes_;
   FleetModel model_;
   KnownPools known_;
+  BlamedGroups blamed_;
   double cap_;
   double best_cost_;
   std::vector<double> least_worth_;       // by group: no pool costs less than its groups

@@ -58,6 +58,29 @@ bool stands_again(const BlockSearch& search, const PlanProbe& probe, const Optio
   return !fails_again(search, probe, figures, probes);
 }
 
+Reason miss_of(const OptionFigures& figures) {
+  using Cause = Verdict::Cause;
+  if (figures.stands()) return {"meets its objectives by chance: other random numbers miss one"};
+  const Verdict& verdict = figures.verdict;
+  if (verdict.has(Cause::NothingRan)) return {"no pod ever runs"};
+  if (verdict.has(Cause::OutOfMemory)) return {"pods run out of GPU memory"};
+  if (verdict.has(Cause::PodsFailed)) return {"pods fail"};
+  if (verdict.has(Cause::CrashLoopBackOff)) return {"pods crash again and again"};
+  if (verdict.has(Cause::PodsPending)) return {"pods stay Pending"};
+  if (verdict.has(Cause::Overloaded)) return {"leaves requests unanswered"};
+  const PlannedObjective* worst = nullptr;
+  for (const PlannedObjective& objective : figures.objectives) {
+    if (standing_of(objective) == ObjectiveStanding::Holds) continue;
+    if (worst == nullptr || objective.ratio() > worst->ratio()) worst = &objective;
+  }
+  if (worst != nullptr) {
+    return reason(
+        fmt::format("{} {{}} of {}", worst->pass ? "may miss" : "misses", worst->workload),
+        worst->name);
+  }
+  return {figures.denied_by.empty() ? "" : denial_of(figures)};
+}
+
 std::vector<std::string> missed_by(const OptionFigures& figures) {
   std::vector<std::string> missed;
   for (const PlannedObjective& objective : figures.objectives) {
@@ -66,6 +89,14 @@ std::vector<std::string> missed_by(const OptionFigures& figures) {
     missed.push_back(objective.workload);
   }
   return missed;
+}
+
+double requests_of_a_simulation(const BlockSearch& search) {
+  double a_second = 0;
+  for (const auto& workload : search.base.workloads) {
+    if (workload.traffic) a_second += workload.traffic->mean.per_second;
+  }
+  return a_second * to_seconds(search.base.duration.value_or(hours(1))) * search.replications;
 }
 
 std::string denial_of(const OptionFigures& figures) {

@@ -116,6 +116,26 @@ TEST(PoolBound, CountsWholeGroups) {
   EXPECT_NEAR(least_cost_of_pools(3, {one}).value_or(0), 30, 1e-3);
 }
 
+// All three fit on a node, but simulation says that two of them do not.
+TEST(PoolBound, RisesWithWhatIsLearnedOfPools) {
+  constexpr GroupSet kFirstTwo = 0b011;
+  PoolFamily one;
+  one.monthly = {10, 20};
+  one.rows = {{{0.3, 0.3, 0.3}, 1, 0}};
+  PoolProgram program(3, {one});
+  EXPECT_NEAR(sum_of(program.solve()), 10, 1e-3);
+  const auto all = [](const PoolPricing::Offer& pool) { return pool.members.size() == 3; };
+  EXPECT_TRUE(std::ranges::any_of(program.taken(), all));
+  program.learn({{kFirstTwo, 25}}, {0, 0, 0});
+  EXPECT_NEAR(sum_of(program.solve()), 20, 1e-2);
+  for (const PoolPricing::Offer& pool : program.taken()) {
+    EXPECT_NE(pool.members, (std::vector<std::size_t>{0, 1}));
+    EXPECT_LT(pool.members.size(), 3U);
+  }
+  program.learn({{kFirstTwo, 25}, {0b101, 25}, {0b110, 25}, {0b100, 15}}, {0, 0, 15});
+  EXPECT_NEAR(sum_of(program.solve()), 35, 1e-2);
+}
+
 TEST(PoolBound, SaysWhatHasNoPlace) {
   PoolFamily one;
   one.monthly = {10, 20};
