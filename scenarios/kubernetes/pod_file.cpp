@@ -109,6 +109,7 @@ class PodFileReader {
     const bool extended = asked.is_extended();
     if (!extended && resource != "cpu" && resource != "memory") return;
     const Node& value = *part.value;
+    if (!value.is_scalar()) return;
     const auto thousandths = quantity_in_thousandths(value.text);
     if (!thousandths || (extended && *thousandths % 1'000 != 0)) {
       pod_.not_quantified = resource;

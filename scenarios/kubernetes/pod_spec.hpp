@@ -25,6 +25,8 @@ inline std::string text_of(const Node* node) { return text_below(node, {}); }
 inline std::string text_of(JsonValue value) { return value.scalar(); }
 inline bool holds(const Node* node) { return is_map(node); }
 inline bool holds(JsonValue value) { return value.is_object(); }
+inline bool is_scalar(const Node* node) { return node->is_scalar(); }
+inline bool is_scalar(JsonValue value) { return !value.is_object() && !value.is_array(); }
 inline bool says_true(const Node* node) { return is_true(node); }
 inline bool says_true(JsonValue value) { return value.is_true(); }
 inline SourceLocation place_of(const Node* node) {
@@ -49,7 +51,7 @@ void each_entry(const Node* map, Visit&& visit) {
   if (!is_map(map)) return;
   for (const Entry& entry : map->entries) {
     const Node* value = entry.value.get();
-    if (value != nullptr && value->is_scalar()) visit(entry.key, entry.key_where, value);
+    if (value != nullptr) visit(entry.key, entry.key_where, value);
   }
 }
 template <class Visit>
@@ -106,6 +108,7 @@ WantedNodes wanted_nodes(Value spec) {
   WantedNodes wanted;
   each_entry(at(spec, "nodeSelector"),
              [&](const std::string& key, const SourceLocation& where, Value value) {
+               if (!is_scalar(value)) return;
                wanted.selector.push_back({key, text_of(value), where, place_of(value)});
              });
   const Value affinity = at(at(spec, "affinity"), "nodeAffinity");

@@ -207,5 +207,15 @@ TEST(ApiSchema, WhatOthersTakeIsNotRefused) {
   }
 }
 
+// "Limit must be set" was said of it, in place of both.
+TEST(ApiSchema, AListIsALimitThatIsThere) {
+  const Diagnostics errors = errors_of(
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: x, "
+      "resources: {limits: {nvidia.com/gpu: [1]}, requests: {nvidia.com/gpu: 1, cpu: abc}}}]}\n");
+  ASSERT_EQ(errors.size(), 2U) << errors.front().message;
+  EXPECT_EQ(errors[0].code, Code::FieldType) << errors[0].message;
+  EXPECT_EQ(errors[1].code, Code::UnitUnknown) << errors[1].message;
+}
+
 }  // namespace
 }  // namespace slicewise::scenarios
