@@ -124,15 +124,20 @@ class PodReader {
       const std::string& resource = asked.resource;
       const bool extended = asked.is_extended();
       if (!extended && resource != "cpu" && resource != "memory") continue;
-      const JsonValue value = asked.counting().value;
-      const auto amount = quantity_in_thousandths(value.scalar());
-      if (!amount || (extended && gpu_resource(resource) && *amount % 1'000 != 0)) {
-        return BadObject{
-            value,
-            fmt::format("pod {} asks for {} {}", pod_.name, value.scalar().substr(0, 40), resource),
-            extended ? "extended resources are whole numbers" : "a quantity such as 500m or 4Gi"};
+      const auto* const counting = &asked.counting();
+      for (const auto* part : {&asked.request, &asked.limit}) {
+        if (!*part || (!extended && &**part != counting)) continue;
+        const JsonValue value = (*part)->value;
+        const auto amount = quantity_in_thousandths(value.scalar());
+        if (!amount || (extended && gpu_resource(resource) && *amount % 1'000 != 0)) {
+          return BadObject{
+              value,
+              fmt::format("pod {} asks for {} {}", pod_.name, value.scalar().substr(0, 40),
+                          resource),
+              extended ? "extended resources are whole numbers" : "a quantity such as 500m or 4Gi"};
+        }
+        if (&**part == counting) amounts[resource] = *amount;
       }
-      amounts[resource] = *amount;
     }
     return std::nullopt;
   }

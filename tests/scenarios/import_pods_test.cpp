@@ -241,6 +241,9 @@ TEST(ImportPods, ControllersAreThoseThatPeopleWrote) {
   EXPECT_EQ(work(R"(,"ownerReferences":[{"kind":"Job","name":"nightly-28712345"}])"),
             "CronJob/nightly");
   EXPECT_EQ(work(R"(,"ownerReferences":[{"kind":"StatefulSet","name":"db"}])"), "StatefulSet/db");
+  EXPECT_EQ(work(R"(,"labels":{"serving.knative.dev/service":"svc","pod-template-hash":"7f"},
+"ownerReferences":[{"kind":"Revision","name":"svc-00001"}])"),
+            "Service/svc");
   EXPECT_EQ(work(""), "");
 }
 
@@ -318,6 +321,11 @@ TEST(ImportPods, BadPodsAreShownWithTheirPlace) {
   const ImportedJobs half = pods(list(pod("p", limits(R"("nvidia.com/gpu":"0.5")"))));
   ASSERT_EQ(half.errors.size(), 1U);
   EXPECT_NE(half.errors[0].message.find("0.5 nvidia.com/gpu"), std::string::npos);
+  const ImportedJobs both = pods(list(pod(
+      "p",
+      R"({"resources":{"requests":{"nvidia.com/gpu":"0.5"},"limits":{"nvidia.com/gpu":"1"}}})")));
+  ASSERT_EQ(both.errors.size(), 1U);
+  EXPECT_EQ(both.errors[0].code, Code::TraceRow);
 }
 
 TEST(ImportPods, ManifestsAndOtherTextsAreRefused) {
