@@ -56,13 +56,14 @@ def size(body):
     return functions, fields
 
 
-def class_sizes(source):
-    """(name, functions, fields) of each class of a source text, nested ones too. A record has no fields: a struct
-    that hides nothing owns no state, it says several figures of one thing."""
+def class_sizes(source, records=True):
+    """(name, functions, fields) of each class of a source text, nested ones too. With `records` a struct that hides
+    nothing counts no fields: it owns no state, it says several figures of one thing."""
     text = LITERAL.sub('""', COMMENT.sub("", source))
     for match in TYPE.finditer(text):
         if re.search(r"\benum\s+$", text[:match.start()]):
             continue
         body = text[match.end():past_braces(text, match.end() - 1) - 1]
         functions, fields = size(body)
-        yield match[2], functions, 0 if match[1] == "struct" and not PRIVATE.search(body) else fields
+        is_record = records and match[1] == "struct" and not PRIVATE.search(body)
+        yield match[2], functions, 0 if is_record else fields

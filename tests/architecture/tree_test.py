@@ -166,12 +166,15 @@ class Classes(unittest.TestCase):
         for file in sources(".cpp", ".hpp"):
             if file.parts[0] == "tests":
                 continue
-            for name, functions, fields in class_sizes((ROOT / file).read_text(encoding="utf-8")):
+            # The event loop's parts are structs, too, and none of them may become the whole again.
+            records = file.parts[:2] != ("sim", "cluster")
+            for name, functions, fields in class_sizes((ROOT / file).read_text(encoding="utf-8"), records):
                 seen.add(name)
                 if functions > MAX_FUNCTIONS or fields > MAX_FIELDS:
                     large.append(f"{file}: {name} has {functions} functions and {fields} fields")
         self.assertEqual(large, [])
-        self.assertLessEqual({"ClusterRun", "ContinuousBatching", "Catalogue", "World"}, seen)
+        self.assertLessEqual({"ClusterRun", "PodLife", "Recorder", "Scheduler", "ContinuousBatching", "Catalogue",
+                              "World"}, seen)
 
     def test_a_class_is_counted_as_one_reads_it(self):
         source = """
@@ -195,6 +198,7 @@ class Classes(unittest.TestCase):
               struct Owner { explicit Owner(int y) : z(y) {} private: int z; };
             };"""
         self.assertEqual(list(class_sizes(source)), [("Part", 3, 4), ("Inner", 1, 0), ("Owner", 1, 1)])
+        self.assertEqual(list(class_sizes(source, records=False)), [("Part", 3, 4), ("Inner", 1, 1), ("Owner", 1, 1)])
 
 
 class Layout(unittest.TestCase):
