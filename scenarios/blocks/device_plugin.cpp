@@ -195,7 +195,8 @@ constexpr Field kFlagsFields[] = {
         .otherwise("false"),
     plain(T::Boolean, "mofedEnabled", "true", "Give containers the Mellanox devices.")
         .otherwise("false"),
-    plain(T::Boolean, "useNodeFeatureAPI", "true", "Publish labels through the NodeFeature API.")
+    plain(T::Boolean, "useNodeFeatureAPI", "true",
+          "Publish labels through the NodeFeature API (by default since v0.19.0).")
         .otherwise("true"),
     plain(T::Word, "deviceDiscoveryStrategy", "nvml", "How the plugin finds devices.")
         .one_of(kDiscovery)

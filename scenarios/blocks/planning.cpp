@@ -114,8 +114,8 @@ constexpr Field kPlanningFields[] = {
                                      "EC2 instance types, or whole families of them.")
         .otherwise(
             "those of nodePools, g4dn, g5 and g6 in .xlarge, .2xlarge and .12xlarge, g6e.xlarge, "
-            "g6f.xlarge, p4d.24xlarge; with pods of several GPUs g5, g6 and g6e in .48xlarge, "
-            "g6e.12xlarge, p4de.24xlarge and p5.48xlarge, too")
+            "g6f.xlarge, p4d.24xlarge; with pods of several GPUs or tensorParallelSizes g5, g6 and "
+            "g6e in .48xlarge, g6e.12xlarge, p4de.24xlarge and p5.48xlarge, too")
         .each_value_once(),
     field<&Planning::strategies>("strategies", "[timeSlicing, mps]", "Ways to share a GPU.")
         .as(T::Words)
@@ -130,8 +130,8 @@ constexpr Field kPlanningFields[] = {
         .each_value_once(),
     field<&Planning::replicas>("replicas", "[2, 4, 8]", "Pods that share a GPU.")
         .between(1, 1'000)
-        .otherwise("2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48 and as many as there are; 2, 4, 8 of "
-                   "a trace's")
+        .otherwise("2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48 and the most that fit; 2, 4, 8 of a "
+                   "trace's")
         .each_value_once(),
     field<&Planning::tensor_parallel_sizes>(
         "tensorParallelSizes", "[1, 2, 4, 8]",

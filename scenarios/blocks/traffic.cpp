@@ -345,7 +345,8 @@ constexpr Field kTrafficFields[] = {
         "variation", "2.5",
         "Coefficient of variation of the gaps between requests (Diurnal, Steps; Gamma and Weibull "
         "need it): 1 as Poisson, 0.5 more even, 3 in clumps.")
-        .up_to(100),
+        .up_to(100)
+        .otherwise("1 with Diurnal and Steps"),
     field<&in_shape<Diurnal>, &Diurnal::peak>("peak", "40/s",
                                               "Rate at the busiest time of the day (Diurnal).")
         .positive()

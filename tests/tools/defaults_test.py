@@ -192,8 +192,8 @@ spec:
     traffic: {mean: 3/s}
     stages: [{workload: behind}, {workload: next}]
 """
-# Refused where it stands: what the default is not.
-Refused = collections.namedtuple("Refused", "value")
+# Refused with that code where it stands: what the default is not.
+Refused = collections.namedtuple("Refused", "value code")
 MANY_SESSIONS = ("workloads.lab.notebooks.users=60",
                  "workloads.lab.notebooks.memory={mean: 2Gi, distribution: Exponential}")
 # The base, the field, what its documentation says that it is without being written, another value, what else is said.
@@ -213,12 +213,16 @@ IN_RUNS = [
     (BASE, "workloads.api.serving.timeout", "100h", "50ms"),
     (BASE, "workloads.api.serving.concurrency", "1000000", "4"),
     (BASE, "workloads.api.traffic.shape", "Poisson", "Constant"),
-    (BASE, "nodePools.turns.devicePlugin.sharing.timeSlicing.failRequestsGreaterThanOne", "false", Refused("true"),
+    (BASE, "workloads.api.traffic.variation", "1", "3",
+     'workloads.api.traffic={shape: Diurnal, mean: 10/s, peak: 20/s, peakAt: "00:05"}'),
+    (BASE, "nodePools.turns.devicePlugin.sharing.timeSlicing.failRequestsGreaterThanOne", "false",
+     Refused("true", "REQUEST_TOO_LARGE"),
      "workloads.train.podTemplate.resources={limits: {nvidia.com/gpu: 2}}"),
     (BASE, "nodePools.mps.mps.activeThreads", "25%", "60%"),
-    (BASE, "nodePools.mps.devicePlugin.sharing.mps.failRequestsGreaterThanOne", Refused("true"), "false",
+    (BASE, "nodePools.mps.devicePlugin.sharing.mps.failRequestsGreaterThanOne",
+     Refused("true", "REQUEST_TOO_LARGE"), "false",
      "workloads.capped.podTemplate.resources={limits: {nvidia.com/gpu: 2}}"),
-    (BASE, "nodePools.mps.mps.clientLimit", "48", Refused("3")),
+    (BASE, "nodePools.mps.mps.clientLimit", "48", Refused("3", "MPS_TOO_MANY_CLIENTS")),
     (BASE, "nodePools.turns.gpu.timeSlice", "1.024ms", "30ms"),
     (BASE, "nodePools.turns.gpu.contextMemory", "100Mi", "3Gi"),
     (BASE, "nodePools.chat.daemonSets",
@@ -242,7 +246,7 @@ IN_RUNS = [
     (OTHERS, "nodePools.divided.vgpu.slice", "2ms", "9ms"),
     (OTHERS, "nodePools.host.vgpu.slice", "1ms", "2ms", "nodePools.host.vgpu.perGpu=16"),
     (OTHERS, "pipelines.chain.stages[1].after", "[]", "[behind]"),
-    (OTHERS, "workloads.traced.llm.tensorParallelSize", "1", Refused("2")),
+    (OTHERS, "workloads.traced.llm.tensorParallelSize", "1", Refused("2", "SETTING_CONFLICT")),
     (OTHERS, "workloads.traced.llm.tokens", "{input: 300, output: 100}", "{input: 300, output: 50}",
      "workloads.traced.traffic={shape: Trace, trace: {file: plain.csv}}"),
     (OTHERS, "workloads.traced.traffic.trace.timeColumn", "timestamp", "later"),
@@ -257,7 +261,8 @@ IN_RUNS = [
     (OTHERS, "workloads.recorded.trace.gpusPerPod", "4", "2"),
     (OTHERS, "resourceClaims.any.sharing", "{strategy: TimeSlicing}",
      "{strategy: MPS}"),
-    (OTHERS, "resourceClaims.any.selectors", "['true']", Refused("[\"device.attributes['gpu.nvidia.com'].type == 'gpu'\"]")),
+    (OTHERS, "resourceClaims.any.selectors", "['true']",
+     Refused("[\"device.attributes['gpu.nvidia.com'].type == 'gpu'\"]", "RESOURCE_NAME_MISMATCH")),
     (BASE, "nodePools.turns.gpu.switchCost", "153841ns", "5ms"),
     (BASE, "nodePools.turns.gpu.coldCache", "100%", "0%"),
 ]
@@ -291,6 +296,11 @@ IN_STUDIES = [
     ("plan", "planning.instanceTypes",
      "[g4dn.xlarge, g4dn.2xlarge, g4dn.12xlarge, g5.xlarge, g5.2xlarge, g5.12xlarge, g6.xlarge, g6.2xlarge, "
      "g6.12xlarge, g6e.xlarge, g6f.xlarge, p4d.24xlarge]", "[g5.xlarge]"),
+    ("plan", "planning.instanceTypes",
+     "[g4dn.xlarge, g4dn.2xlarge, g4dn.12xlarge, g5.xlarge, g5.2xlarge, g5.12xlarge, g6.xlarge, g6.2xlarge, "
+     "g6.12xlarge, g6e.xlarge, g6f.xlarge, p4d.24xlarge, g5.48xlarge, g6.48xlarge, g6e.12xlarge, g6e.48xlarge, "
+     "p4de.24xlarge, p5.48xlarge]", "[g5.12xlarge]",
+     "workloads.api.podTemplate.resources={limits: {nvidia.com/gpu: 2}}", "planning.strategies=[exclusive]"),
     ("plan", "planning.strategies", "[exclusive, timeSlicing, mps, mig, mig+timeSlicing, vgpu]", "[mps]"),
     ("plan", "planning.purchaseOptions", "[on-demand, agreed]", "[on-demand]"),
     ("plan", "planning.replicas", "[2, 3, 4, 5]", "[3]"),
@@ -448,11 +458,15 @@ class Defaults(unittest.TestCase):
                         self.assertEqual(ran["without"], ran["written"])
                     if "without" in ran and "changed" in ran:
                         self.assertNotEqual(ran["without"], ran["changed"])
-                    refused = [beside, [*beside, f"{field}={standard.value}"]] if isinstance(standard, Refused) else []
-                    refused += [[*beside, f"{field}={other.value}"]] if isinstance(other, Refused) else []
-                    for settings in refused:
-                        options = [part for setting in settings for part in ("--set", setting)]
-                        self.assertIn(self.answered("run", base, *options).returncode, (1, 3))
+                    refused = []
+                    if isinstance(standard, Refused):
+                        refused += [(beside, standard), ([*beside, f"{field}={standard.value}"], standard)]
+                    if isinstance(other, Refused):
+                        refused.append(([*beside, f"{field}={other.value}"], other))
+                    for settings, why in refused:
+                        done = self.answered("run", base, *(part for one in settings for part in ("--set", one)))
+                        self.assertEqual(done.returncode, 3)
+                        self.assertIn(f"error[{why.code}]", done.stderr)
 
     @staticmethod
     def cases(field, standard, other, *beside):

@@ -117,7 +117,8 @@ void add_plan_choices(CLI::App& verb, PlanCommand& plan) {
   add_numbers(verb, "--concurrency", 1, 1'000'000, plan.concurrencies,
               "Requests that a pod works on at a time, which are tried: 1,4 (default: the "
               "scenario's)");
-  add_number(verb, "--max-nodes", 1, 1'000, plan.max_nodes, "Nodes of a pool (default 32)");
+  add_number(verb, "--max-nodes", 1, 1'000, plan.max_nodes,
+             "Nodes of a pool (default: the scenario's, else 32)");
   add_number(verb, "--max-cost", 1, 1'000'000'000, plan.max_cost, "Dollars a month");
   add_number(verb, "--vary-pods", 0, 100, plan.vary_pods,
              "So many pods more or fewer than in the scenario may a Service have (default 0; what "
