@@ -1,8 +1,8 @@
 #include "replay_figures.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <iterator>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@
 namespace slicewise::reports::replayed {
 namespace {
 
-std::string hours_words(double value) { return short_text(value); }
+std::string per_dollar_words(double value) { return short_text(value); }
 
 constexpr Figure kFigures[] = {
     {"/finished", "FINISHED", "Finished", count_text},
@@ -47,14 +47,16 @@ constexpr Figure kFigures[] = {
     {"/peakGpus", "PEAK GPUS", "Peak GPUs", count_text},
     {"/costUsd", "COST", "Cost", dollars_words},
     {"/usdPerJob", "$/JOB", "$/job", dollars_words},
-    {"/gpuHoursPerUsd", "GPU-H PER $", "GPU-h per $", hours_words},
+    {"/gpuHoursPerUsd", "GPU-H PER $", "GPU-h per $", per_dollar_words},
 };
 
 }  // namespace
 
 const Figure& figure_of(std::string_view pointer) {
   const auto* const found = std::ranges::find(kFigures, pointer, &Figure::pointer);
-  assert(found != std::end(kFigures));
+  if (found == std::end(kFigures)) {
+    throw std::logic_error(fmt::format("no figure of replays is {}", pointer));
+  }
   return *found;
 }
 

@@ -17,7 +17,7 @@ struct Figure {
   std::string (*text)(double value);
 };
 
-// REQUIRES: it is declared.
+// std::logic_error where none is declared.
 const Figure& figure_of(std::string_view pointer);
 
 // nullopt where there is none.

@@ -176,7 +176,7 @@ struct Measured {
   std::optional<ServiceTime> request_gpu_time;
   std::optional<Duration> extra_per_item;  // GPU time of one more request in a batch
   std::optional<Duration> kernel_time;     // K: mean length of its kernels
-  std::optional<Duration> longest_kernel;  // what a neighbour waits for at most before its turn
+  std::optional<Duration> longest_kernel;  // a remark: see KERNEL_PREEMPTED
   std::optional<int> batch;                // items of the step or request that was measured
   std::optional<double> capacity_share;    // u: of the whole GPU's capacity, while it runs alone
   std::optional<double> bandwidth_share;   // beta
