@@ -179,8 +179,8 @@ class Calibrate(unittest.TestCase):
             packed.write_bytes(gzip.compress((ROOT / MEASURED).read_bytes()))
             plain = run("calibrate", MEASURED)
             self.assertEqual(run("calibrate", str(packed)).stdout, plain.stdout)
-            validated = run("validate", "--measurements", str(packed), "-o", "json")
-            self.assertEqual(validated.returncode, run("validate", "--measurements", MEASURED).returncode)
+            validated = run("validate", "measurements", "--measurements", str(packed), "-o", "json")
+            self.assertEqual(validated.returncode, run("validate", "measurements", "--measurements", MEASURED).returncode)
             self.assertIn("m.csv.gz", validated.stdout)
 
     def test_flags_say_what_the_file_leaves_out(self):

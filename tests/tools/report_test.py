@@ -11,6 +11,8 @@ from xml.etree import ElementTree
 from program import EXAMPLE, PODS_LOST, ROOT, run
 
 SERVICES = "scenarios/examples/shared-inference.yaml"
+# A page is the same work whatever it shows; half an hour of requests is not.
+SHORT = ("--replications", "2", "--set", "duration=3m")
 
 
 class Report(unittest.TestCase):
@@ -43,9 +45,8 @@ class Report(unittest.TestCase):
         self.assertEqual(result.stdout, run("run", "-f", EXAMPLE, "-o", "csv").stdout)
 
     def test_every_chart_is_a_file_of_its_own(self):
-        written = run("report", SERVICES, "--replications", "2", "--variant", "shared", "-o",
-                      f"svg={self.path('charts')}/", "-o", f"svg={self.path('one.svg')}",
-                      "--chart", "latency-1")
+        written = run("report", SERVICES, *SHORT, "--variant", "shared", "-o", f"svg={self.path('charts')}/",
+                      "-o", f"svg={self.path('one.svg')}", "--chart", "latency-1")
         self.assertEqual(written.returncode, 0, written.stderr)
         names = sorted(file.stem for file in (self.folder / "charts").iterdir())
         for name in ("options", "memory", "latency-1", "time-p99", "gpus", "gpus-busy", "cost",
@@ -75,10 +76,9 @@ class Report(unittest.TestCase):
         self.assert_refused(run("report", EXAMPLE, "--chart", "memory"), 2, "-o svg=memory.svg")
 
     def test_same_bytes_whatever_the_number_of_threads(self):
-        one = run("report", SERVICES, "--replications", "2", "--jobs", "1")
+        one = run("report", SERVICES, *SHORT, "--jobs", "1")
         self.assertEqual(one.returncode, 0, one.stderr)
-        self.assertEqual(one.stdout, run("report", SERVICES, "--replications", "2",
-                                         "--jobs", "3").stdout)
+        self.assertEqual(one.stdout, run("report", SERVICES, *SHORT, "--jobs", "3").stdout)
 
     def test_a_stored_result_has_its_own_figures(self):
         document = self.stored("result.json", "run", "-f", EXAMPLE, "--seed", "7", "--variant",
@@ -125,9 +125,8 @@ class Report(unittest.TestCase):
         scenario = self.path("scenario.yaml")
         shutil.copy(ROOT / SERVICES, scenario)
         document = self.stored("plan.json", "plan", "-f", "scenario.yaml", "--variant", "shared",
-                               "--instances", "g4dn.xlarge", "--max-nodes", "2", "--replications",
-                               "2", "--no-flips", "--no-headroom", "--strategies",
-                               "exclusive,timeSlicing", cwd=self.folder)
+                               "--instances", "g4dn.xlarge", "--max-nodes", "2", *SHORT, "--no-flips",
+                               "--no-headroom", "--strategies", "exclusive,timeSlicing", cwd=self.folder)
         page = run("report", document)
         self.assertEqual(page.returncode, 0, page.stderr)
         for part in ("Use 1 x g4dn.xlarge", 'id="replicas"', 'id="apply"', "rollback.sh"):
@@ -164,8 +163,7 @@ class Report(unittest.TestCase):
         engine = pathlib.Path(self.path("engine.js"))
         version = json.loads(run("version", "-o", "json").stdout)["version"]
         engine.write_text(f"// slicewise {version}\nclass Slicewise {{}}\n", encoding="utf-8")
-        flags = ("--replications", "2", "--set", "workloads.classifier.replicas=3", "--interactive",
-                 "--engine", str(engine))
+        flags = (*SHORT, "--set", "workloads.classifier.replicas=3", "--interactive", "--engine", str(engine))
         result = run("report", SERVICES, *flags)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("script-src 'unsafe-inline' 'wasm-unsafe-eval'; worker-src blob:", result.stdout)
@@ -176,8 +174,8 @@ class Report(unittest.TestCase):
         self.assertEqual(trial["runWords"], ["--seed", "42"])
         shared = trial["variants"]["shared"]
         self.assertEqual(shared["replications"], 2)
-        alone = run("export", "-f", SERVICES, "--variant", "shared", "--set", "workloads.classifier.replicas=3",
-                    "--to", "scenario").stdout.split("\n", 1)[1]
+        alone = run("export", "-f", SERVICES, "--variant", "shared", "--set", "duration=3m", "--set",
+                    "workloads.classifier.replicas=3", "--to", "scenario").stdout.split("\n", 1)[1]
         self.assertEqual(shared["text"], re.sub(r"replications: \d+", "replications: 2", alone))
         moved = {control["path"]: control["value"] for control in shared["controls"]}
         self.assertEqual(moved, {
@@ -188,7 +186,7 @@ class Report(unittest.TestCase):
             "workloads.classifier.slo.latencyP95": 150, "workloads.classifier.slo.latencyP99": 300,
             "workloads.trainer.count": 1})
         # A stored result has the page of its scenario.
-        stored = self.stored("r.json", "run", "-f", str(ROOT / SERVICES), "--replications", "2")
+        stored = self.stored("r.json", "run", "-f", str(ROOT / SERVICES), *SHORT)
         page = run("report", stored, "--interactive", "--engine", str(engine))
         self.assertEqual(page.returncode, 0, page.stderr)
         self.assertIn('id="trial-input"', page.stdout)
@@ -198,7 +196,7 @@ class Report(unittest.TestCase):
         version = json.loads(run("version", "-o", "json").stdout)["version"]
         engine.write_text(f"// slicewise {version}\nclass Slicewise {{}}\n", encoding="utf-8")
         plan = self.stored("plan.json", "plan", "-f", str(ROOT / SERVICES), "--variant", "shared", "--instances",
-                           "g4dn.xlarge", "--max-nodes", "1", "--replications", "2", "--no-headroom", "--no-flips")
+                           "g4dn.xlarge", "--max-nodes", "1", *SHORT, "--no-headroom", "--no-flips")
         page = run("report", plan, "--interactive", "--engine", str(engine))
         self.assertEqual(page.returncode, 0, page.stderr)
         trial = json.loads(re.search(r'id="trial-input">(.*?)</script>', page.stdout, re.DOTALL)[1])

@@ -10,7 +10,7 @@ from program import (BINARY, EXAMPLE, ROOT, TIMEOUT_S, environment, interrupt_at
 
 RUN = ("run", "-f", EXAMPLE, "--replications", "3")
 PLAN = ("plan", "-f", "scenarios/examples/shared-inference.yaml", "--variant", "shared",
-        "--instances", "g4dn.xlarge", "--no-flips", "--no-headroom", "-j", "1")
+        "--instances", "g4dn.xlarge", "--set", "duration=3m", "--no-flips", "--no-headroom", "-j", "1")
 ESCAPE = "\x1b["
 
 
