@@ -199,12 +199,6 @@ double ReplayResult::utilization() const {
   return hours > 0 && total_gpus > 0 ? gpu_hours / (total_gpus * hours) : 0;
 }
 
-std::int64_t SharingFigures::refused() const {
-  std::int64_t jobs = 0;
-  for (const Refusal& refusal : refusals) jobs += refusal.jobs;
-  return jobs;
-}
-
 Expected<ReplayResult> replay(const scenarios::JobTrace& trace, const ReplaySettings& settings) {
   if (const auto problem = time_problem(trace, settings)) {
     return tl::unexpected(Diagnostics{*problem});

@@ -45,7 +45,7 @@ std::vector<Payer> payers_of(const VariantResult& variant) {
   return payers;
 }
 
-std::optional<Usd> unit_price(Usd bill, double units) {
+std::optional<Usd> per_unit(Usd bill, double units) {
   return units > 0 ? std::optional(from_dollars(to_dollars(bill) / units)) : std::nullopt;
 }
 
@@ -79,10 +79,9 @@ BillPart bill_of(const std::vector<Payer>& payers, std::string_view by, const st
     }
   }
   if (services > 0) sum.after_warmup = of_requests;
-  sum.per_job = unit_price(of_jobs, jobs);
-  if (services == 1 || !staged)
-    sum.per_1k_requests_in_slo = unit_price(of_requests, requests / 1000);
-  sum.per_gpu_hour = unit_price(sum.total, gpu_hours);
+  sum.per_job = per_unit(of_jobs, jobs);
+  if (services == 1 || !staged) sum.per_1k_requests_in_slo = per_unit(of_requests, requests / 1000);
+  sum.per_gpu_hour = per_unit(sum.total, gpu_hours);
   return sum;
 }
 

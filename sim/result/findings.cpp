@@ -252,24 +252,24 @@ const WorkloadModel& pending_workload(const World& world,
 
 // What the scheduler says, but once where the numbers of nodes alone tell messages apart.
 std::string pending_text(const World& world, std::span<const Replication> replications) {
-  struct Cause {
+  struct PendingCause {
     std::vector<bool> which;
     std::set<std::string> messages;
     std::string first;
   };
-  std::vector<Cause> causes;
+  std::vector<PendingCause> causes;
   for (const Replication& replication : replications) {
     for (const PendingReason& reason : replication.pending_reasons) {
       std::vector<bool> which;
       for (const std::uint32_t nodes : reason.nodes_by_cause) which.push_back(nodes > 0);
-      auto known = std::ranges::find(causes, which, &Cause::which);
+      auto known = std::ranges::find(causes, which, &PendingCause::which);
       std::string message = pending_message(world, reason);
       if (known == causes.end()) known = causes.insert(known, {std::move(which), {}, message});
       known->messages.insert(std::move(message));
     }
   }
   std::string text;
-  for (const Cause& cause : causes) {
+  for (const PendingCause& cause : causes) {
     text += fmt::format("{}{}", text.empty() ? "" : " / ", cause.first);
     if (const std::size_t more = cause.messages.size() - 1; more > 0) {
       text += fmt::format(" (and {} with other numbers of nodes)", more);

@@ -21,7 +21,7 @@ constexpr std::size_t kMostHints = 3;
 constexpr std::size_t kMostTried = 4;
 // Where nothing stands.
 constexpr int kMostMore = 2;
-constexpr double kLeastSaving = 0.01;
+constexpr double kLeastGain = 0.01;
 
 // Services that nobody scales, and of which an objective says how few pods will do.
 std::vector<const Workload*> variable_services(const Scenario& base) {
@@ -71,7 +71,7 @@ class PodSearch {
       if (!better) break;
       best = std::move(better);
     }
-    const bool is_new = best && (!from || *best->goal < *from->goal - kLeastSaving);
+    const bool is_new = best && (!from || *best->goal < *from->goal - kLeastGain);
     return is_new ? best : std::nullopt;
   }
 
@@ -117,7 +117,7 @@ class PodSearch {
     const BlockSearch there = search_with_pods(search_, base, std::move(pods));
     auto then = divided ? cheapest_plan(there, *from.goal, probes_)
                         : pools_anew(there, from, {service.name.value}, {.cheaper = true}, probes_);
-    if (!then || !then->goal || *then->goal >= *from.goal - kLeastSaving) return std::nullopt;
+    if (!then || !then->goal || *then->goal >= *from.goal - kLeastGain) return std::nullopt;
     return then;
   }
 

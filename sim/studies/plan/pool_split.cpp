@@ -24,7 +24,7 @@ constexpr int kMostInVain = 6;
 // Divisions near the best one that are tried after that, where it cannot be ruled out that they
 // save: as many as simulate so many requests.
 constexpr int kMostMoves = 40;
-constexpr double kRequestsWorth = 3e7;
+constexpr double kRequestsToSplit = 3e7;
 // Divisions that what is known of pools proposes.
 constexpr int kMostRefined = 24;
 // Rounds in which pools are looked at that might save.
@@ -284,7 +284,7 @@ class Splitter {
   // As many as are worth it: simulations of long and busy scenarios are dear.
   int worth_it(int most) const {
     const double requests = requests_of_a_simulation(search_);
-    return requests > 0 ? static_cast<int>(std::min<double>(most, kRequestsWorth / requests))
+    return requests > 0 ? static_cast<int>(std::min<double>(most, kRequestsToSplit / requests))
                         : most;
   }
 

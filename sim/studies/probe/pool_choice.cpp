@@ -203,43 +203,6 @@ Diagnostics errors_everywhere(std::span<const Expected<World>> worlds) {
   return everywhere;
 }
 
-const scenarios::SharingStrategy& described(Strategy strategy) {
-  return scenarios::kSharingStrategies[static_cast<std::size_t>(strategy)];
-}
-
-std::string_view strategy_name(Strategy strategy) { return described(strategy).key; }
-
-std::optional<Strategy> strategy_of(std::string_view key) {
-  const auto* const found = std::ranges::find(kStrategies, key, strategy_name);
-  return found == kStrategies.end() ? std::nullopt : std::optional(*found);
-}
-
-bool is_stock(Strategy strategy) { return strategy != Strategy::MpsUncapped; }
-
-Isolation isolation_of(Strategy strategy) {
-  using Memory = Isolation::Memory;
-  using Compute = Isolation::Compute;
-  using Fault = Isolation::Fault;
-  switch (strategy) {
-    case Strategy::Exclusive:
-    case Strategy::Mig:
-      return {Memory::Hardware, Compute::Hardware, Fault::Hardware};
-    case Strategy::TimeSlicing:
-    case Strategy::MigTimeSlicing:
-      return {Memory::None, Compute::None, Fault::Process};
-    case Strategy::Mps:
-    case Strategy::MigMps:
-      return {Memory::ProcessLimit, Compute::Cap, Fault::Shared};
-    case Strategy::MpsUncapped:
-      return {Memory::ProcessLimit, Compute::None, Fault::Shared};
-    case Strategy::Vgpu:
-      return {Memory::Hardware, Compute::Cap, Fault::Process};
-    case Strategy::Hami:
-      return {Memory::ProcessLimit, Compute::None, Fault::Process};
-  }
-  return {};
-}
-
 std::string layout_text(const std::vector<models::MigCount>& layout) {
   std::vector<std::string> parts;
   parts.reserve(layout.size());

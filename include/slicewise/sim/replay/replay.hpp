@@ -168,7 +168,11 @@ struct SharingFigures {
   double sm_active = 0;  // likewise: SMs work
   double switching = 0;  // likewise: contexts are switched
 
-  std::int64_t refused() const;
+  std::int64_t refused() const {
+    std::int64_t jobs = 0;
+    for (const Refusal& refusal : refusals) jobs += refusal.jobs;
+    return jobs;
+  }
 };
 
 // Means over equal steps from the first arrival on, of what was looked at as often as it takes.
