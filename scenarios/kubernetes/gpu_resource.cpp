@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kNvidia = "nvidia.com/";
 constexpr std::string_view kShared = ".shared";
 
-bool take(std::string_view& text, std::string_view start) {
+bool take_start(std::string_view& text, std::string_view start) {
   if (!text.starts_with(start)) return false;
   text.remove_prefix(start.size());
   return true;
@@ -36,9 +36,9 @@ std::optional<GpuResource> mig_resource(std::string_view profile) {
     result.kind = GpuResource::Kind::MigReplica;
   }
   result.slices = take_number(profile);
-  if (result.slices == 0 || !take(profile, "g.")) return std::nullopt;
+  if (result.slices == 0 || !take_start(profile, "g.")) return std::nullopt;
   result.gigabytes = take_number(profile);
-  if (result.gigabytes == 0 || !take(profile, "gb")) return std::nullopt;
+  if (result.gigabytes == 0 || !take_start(profile, "gb")) return std::nullopt;
   if (!profile.empty() && profile[0] != '.' && profile[0] != '-' && profile[0] != '+') {
     return std::nullopt;
   }
@@ -53,18 +53,18 @@ std::optional<GpuResource> mig_resource(std::string_view profile) {
 
 std::optional<GpuResource> gpu_resource(std::string_view name) {
   if (name == "k8s.amazonaws.com/vgpu") return GpuResource{.kind = GpuResource::Kind::VirtualGpu};
-  if (!take(name, kNvidia)) return std::nullopt;
+  if (!take_start(name, kNvidia)) return std::nullopt;
   if (name == "gpu") return GpuResource{};
   if (name == "gpu.shared") return GpuResource{.kind = GpuResource::Kind::Replica};
-  if (take(name, "mig-")) return mig_resource(name);
-  if (!take(name, "gpu-")) return std::nullopt;
+  if (take_start(name, "mig-")) return mig_resource(name);
+  if (!take_start(name, "gpu-")) return std::nullopt;
   GpuResource slice{.kind = GpuResource::Kind::MemorySlice, .gigabytes = take_number(name)};
   return slice.gigabytes > 0 && name == "gb" ? std::optional(slice) : std::nullopt;
 }
 
 std::optional<std::string> recorded_resource(std::string_view recorded) {
   if (gpu_resource(recorded)) return std::string(recorded);
-  take(recorded, "mig-");
+  take_start(recorded, "mig-");
   if (!mig_resource(recorded)) return std::nullopt;
   return std::string(kMigPrefix).append(recorded);
 }
@@ -83,9 +83,9 @@ bool is_other_accelerator(std::string_view name) {
 std::string resource_of_label(std::string_view sanitised) {
   std::string_view rest = sanitised;
   if (rest == "k8s_amazonaws_com_vgpu") return "k8s.amazonaws.com/vgpu";
-  if (!take(rest, "nvidia_com_")) return std::string(sanitised);
+  if (!take_start(rest, "nvidia_com_")) return std::string(sanitised);
   std::string name(kNvidia);
-  if (take(rest, "mig_")) {
+  if (take_start(rest, "mig_")) {
     name += "mig-";
   } else if (rest.starts_with("gpu_") && rest.size() > 4 && is_digit(rest[4])) {
     name += "gpu-";

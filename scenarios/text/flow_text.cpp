@@ -65,7 +65,7 @@ std::string flow_text(const Node& node) {
 
 namespace {
 
-bool holds_blocks(const Node& list) {
+bool holds_maps(const Node& list) {
   return std::ranges::any_of(list.items,
                              [](const NodePtr& item) { return item->kind == Node::Kind::Map; });
 }
@@ -89,7 +89,7 @@ class BlockWriter {
     const std::string flow = flow_text(value);
     const bool is_list = value.kind == Node::Kind::List;
     const bool is_short = head.size() + 1 + flow.size() <= kWidth;
-    if (value.is_scalar() || (is_list && !holds_blocks(value)) || value.entries.size() == 1
+    if (value.is_scalar() || (is_list && !holds_maps(value)) || value.entries.size() == 1
             ? is_short || value.is_scalar()
             : is_short && indent > 2 && !is_list) {
       text_ += head + " " + flow + "\n";
