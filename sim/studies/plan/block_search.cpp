@@ -342,6 +342,7 @@ class BlockRun {
   // Of the round those of which one replication says neither yes nor, clearly, no.
   std::vector<std::size_t> undecided(const std::vector<std::size_t>& round) {
     std::vector<PlanProbe> probes;
+    probes.reserve(round.size());
     for (const std::size_t c : round) {
       probes.push_back(probe_with(candidates_[c], *next_nodes(candidates_[c]), 1));
     }
