@@ -92,10 +92,13 @@ int run_worlds(std::span<const World* const> worlds, const RunOptions& options,
     each[w].records.resize(each[w].left);
     for (std::size_t r = 0; r < each[w].left; ++r) tasks.emplace_back(w, r);
   }
-  const auto run_task = [&](std::size_t t) {
+  const auto simulate_task = [&](std::size_t t) {
     const auto [w, r] = tasks[t];
     return replicate ? replicate(w, r) : whole_replication(*worlds[w], r, options);
   };
+  // What another one than whole_replication() makes may be a part of one.
+  const auto run_task =
+      journaled<Replication>(replicate ? nullptr : options.journal, simulate_task);
   const auto take_record = [&](std::size_t t, std::optional<Replication> record) {
     const auto [w, r] = tasks[t];
     each[w].records[r] = std::move(record);
@@ -111,6 +114,7 @@ int run_worlds(std::span<const World* const> worlds, const RunOptions& options,
                              static_cast<std::size_t>(std::max(1, options.threads));
     RunOptions quiet = options;
     quiet.progress = nullptr;
+    quiet.journal = nullptr;  // it knows the tasks of all parts
     for (std::size_t first = 0; first < tasks.size() && !is_interrupted(options); first += part) {
       auto records = results_of<Replication>(std::min(part, tasks.size() - first), quiet,
                                              [&](std::size_t t) { return run_task(first + t); });

@@ -23,13 +23,35 @@ struct RefusedTask {
   Diagnostics why;
 };
 
-// The results of work(0) .. work(count - 1), as run_in_parallel() makes them; absent where they
+// `work`, of which the journal, if there is one, may know what it found before.
+template <class Result>
+std::function<std::optional<Result>(std::size_t)> journaled(
+    TaskJournal* journal, const std::function<std::optional<Result>(std::size_t)>& work) {
+  if (journal == nullptr) return work;
+  return [journal, step = journal->steps++, work](std::size_t t) -> std::optional<Result> {
+    std::optional<Result> result;
+    if (const auto known = journal->find(step, t)) {
+      ByteReader reader(*known);
+      reader(result);
+      return result;
+    }
+    result = work(t);
+    if (!result) return result;
+    ByteWriter writer;
+    writer(result);
+    journal->keep(step, t, writer.take());
+    return result;
+  };
+}
+
+// The results of task(0) .. task(count - 1), as run_in_parallel() makes them; absent where they
 // were interrupted. Where ranks make the study together each does every size-th of them and hears
 // of the others'. Throws what the first of all that fail throws, on each rank.
 template <class Result>
 std::vector<std::optional<Result>> results_of(
     std::size_t count, const RunOptions& options,
-    const std::function<std::optional<Result>(std::size_t)>& work) {
+    const std::function<std::optional<Result>(std::size_t)>& task) {
+  const auto work = journaled<Result>(options.journal, task);
   std::vector<std::optional<Result>> results(count);
   const Ranks* const ranks = current_ranks();
   const std::size_t size = ranks == nullptr ? 1 : ranks->size;

@@ -66,7 +66,7 @@ class Ranks(unittest.TestCase):
             with self.subTest(name):
                 alone = run(*arguments, "-o", "json", "-q")
                 self.assertIn(alone.returncode, (0, 4, 6, 99), alone.stderr)
-                for ranks in (1, 2, 3):
+                for ranks in (1, 2, 3) if name == "run" else (2, 3):
                     together = self.mpi(ranks, *arguments, "-o", "json", "-q", "-j", "1")
                     self.assertEqual(together.stdout, alone.stdout, ranks)
                     self.assertEqual(together.returncode, alone.returncode, together.stderr)

@@ -248,6 +248,17 @@ class Journal(unittest.TestCase):
             self.assertIn("PLAN_STALE", refused.stderr)
         self.assertEqual(self.journal.read_bytes(), before)
 
+    def test_another_catalogue_is_refused(self):
+        own = pathlib.Path(self.folder.name) / "own.yaml"
+        text = (ROOT / "scenarios/examples/own/catalogue.yaml").read_text(encoding="utf-8")
+        own.write_text(text, encoding="utf-8")
+        arguments = (*QUICK, "--catalogue", str(own), "--journal", str(self.journal))
+        self.assertEqual(run(*arguments).returncode, 0)
+        own.write_text(text + "# as before\n", encoding="utf-8")
+        refused = run(*arguments)
+        self.assertEqual((refused.returncode, refused.stdout), (3, ""))
+        self.assertIn("PLAN_STALE", refused.stderr)
+
     def test_a_damaged_journal_is_refused_at_its_line(self):
         self.assertEqual(run(*QUICK, "--journal", str(self.journal)).returncode, 0)
         lines = self.journal.read_bytes().splitlines(keepends=True)

@@ -160,7 +160,7 @@ ExitCode answer_probes(const boost::mpi::communicator& world, const PlanCommand&
     if (message.kind == MessageKind::Subject) {
       auto read = open_variant(command, flags);
       if (!read) return read.error();
-      if (plan_subject(command, *read) != message.text) {
+      if (subject_of(*read) != message.text) {
         print_error(
             fmt::format("error: rank {} reads another {} than rank 0", world.rank(), command.file));
         return ExitCode::InvalidInput;
@@ -190,8 +190,7 @@ ExitCode plan_with_ranks(const boost::mpi::communicator& world, const PlanComman
                          const CommonFlags& flags) {
   const Ranks ranks(world);
   return run_plan(command, flags, [&](const OneVariant& opened, const sim::PlanOptions& options) {
-    return world.size() > 1 ? hand_out(world, plan_subject(command, opened), options)
-                            : sim::ProbeRunner();
+    return world.size() > 1 ? hand_out(world, subject_of(opened), options) : sim::ProbeRunner();
   });
 }
 
@@ -236,6 +235,13 @@ template <class SimulatingCommand>
 ExitCode in_step(const boost::mpi::communicator& world, const SimulatingCommand& command,
                  const CommonFlags& flags) {
   const bool first = world.rank() == 0;
+  if constexpr (requires { command.journal; }) {
+    if (!command.journal.empty() && world.size() > 1) {
+      return first ? usage_error("--journal: several ranks keep one of a plan only",
+                                 "leave it out, or run one process: slicewise")
+                   : ExitCode::Success;
+    }
+  }
   if (command.file == "-") {
     return first ? usage_error("standard input reaches one rank only", "give them a file")
                  : ExitCode::Success;

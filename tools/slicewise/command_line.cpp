@@ -1,6 +1,7 @@
 #include "command_line.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 #include <memory>
@@ -324,6 +325,30 @@ tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Se
 
 }  // namespace
 
+namespace {
+
+// How a report is written, and by how many threads, changes nothing in it.
+bool only_says_how(const std::string& flag) {
+  static constexpr std::array kFlags = {"--output",   "--out",   "--junit", "--jobs",
+                                        "--progress", "--quiet", "--color", "--journal"};
+  return std::ranges::find(kFlags, flag) != kFlags.end();
+}
+
+std::string asked_of(const CLI::App& app) {
+  std::string asked;
+  for (const CLI::App* verb : app.get_subcommands()) {
+    asked += verb->get_name();
+    for (const CLI::Option* option : verb->get_options()) {
+      if (option->count() == 0 || only_says_how(option->get_name())) continue;
+      asked += " " + option->get_name() + "=" + joined(option->results(), ",");
+    }
+  }
+  std::ranges::replace(asked, '\n', ' ');
+  return asked;
+}
+
+}  // namespace
+
 tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* const* argv) {
   CLI::App app(
       "Simulate GPU sharing on Amazon EKS: what it does to cost, throughput and latency,\n"
@@ -375,6 +400,7 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   } catch (const CLI::ParseError& error) {
     return tl::unexpected(explain_error(app, error));
   }
+  settings.flags.asked = asked_of(app);
   auto command = selected_command(app, settings);
   if (!command) {
     return tl::unexpected(command.error());

@@ -34,6 +34,7 @@ struct CommonFlags {
   ColorChoice color = ColorChoice::Auto;
   bool quiet = false;
   std::vector<std::string> catalogues;  // files and folders; of verbs that read the catalogue
+  std::string asked;  // the verb and its flags, but those that only say how it is written and run
 };
 
 // Junit: only of verbs that judge objectives, see kVerdictFormats.
@@ -73,8 +74,9 @@ struct StudyCommand {
   int jobs = 0;  // 0: one per CPU
   sim::SizeLimits limits;
   ProgressChoice progress = ProgressChoice::Auto;
-  std::string out;    // "": standard output
-  std::string junit;  // file besides; "": none
+  std::string out;      // "": standard output
+  std::string junit;    // file besides; "": none
+  std::string journal;  // "": none
 };
 
 struct CompareCommand : StudyCommand {
@@ -124,8 +126,7 @@ struct PlanCommand : StudyCommand {
   bool no_headroom = false;
   bool no_risk = false;
   bool no_flips = false;
-  std::string journal;  // "": none
-  std::string from;     // a scenario or plan.json#2; "": the scenario's own pools
+  std::string from;  // a scenario or plan.json#2; "": the scenario's own pools
   std::optional<int> max_changes;
   std::vector<std::string> regions;
   std::optional<int> horizon;    // months

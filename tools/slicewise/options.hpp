@@ -243,6 +243,12 @@ inline void add_junit(CLI::App& verb, std::string& file) {
            "Write objectives and policies as JUnit test cases as well");
 }
 
+inline void add_journal(CLI::App& verb, std::string& file) {
+  add_text(verb, "--journal", file, "FILE",
+           "Keep every simulation in this file as it ends, and do not repeat those it holds: a run "
+           "that was killed goes on");
+}
+
 template <class SimulatingCommand>
 void add_replications(CLI::App& verb, SimulatingCommand& command) {
   add_number(verb, "--seed", 0, std::numeric_limits<std::int64_t>::max(), command.seed,

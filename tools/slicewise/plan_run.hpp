@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
 
 #include "slicewise/sim/plan.hpp"
 
@@ -13,9 +12,6 @@ namespace slicewise::tools {
 
 // Flags that say what a plan may choose from.
 void add_plan_choices(CLI::App& verb, PlanCommand& plan);
-
-// All that the answers of a plan depend on, but the questions themselves: one line.
-std::string plan_subject(const PlanCommand& command, const OneVariant& opened);
 
 // Who answers, for a scenario that has been read. An empty runner: threads of this process.
 using MakeProbeRunner =

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "slicewise/nearest_name.hpp"
@@ -19,6 +20,7 @@
 #include "slicewise/scenarios/load.hpp"
 #include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/run.hpp"
+#include "slicewise/sim/stamp.hpp"
 
 #include "bug_report.hpp"
 #include "files.hpp"
@@ -235,6 +237,19 @@ void stamp_files(const ScenarioFile& scenario, const PriceFile& prices, sim::Sta
   stamp.settings = scenario.settings;
   stamp.price_file = prices.name;
   stamp.price_file_sha256 = prices.sha256;
+}
+
+std::string subject_of(const OneVariant& opened) {
+  sim::Stamp stamp = sim::stamp_of(opened.set(), opened.variant, opened.catalogue);
+  stamp_files(opened.file, opened.prices, stamp);
+  const bool allows = opened.set().variants[opened.variant].allow_pending;
+  std::string subject =
+      fmt::format("{} {} {} {} {} {} {}{}", stamp.version, stamp.scenario_sha256, stamp.variant,
+                  stamp.seed, stamp.price_file_sha256.empty() ? "-" : stamp.price_file_sha256,
+                  fmt::join(stamp.catalogue_sha256, " "), fmt::join(stamp.settings, " "),
+                  allows ? " --allow-pending" : "");
+  std::ranges::replace(subject, '\n', ' ');
+  return subject;
 }
 
 int thread_count(int jobs) {

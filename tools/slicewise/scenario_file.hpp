@@ -111,6 +111,9 @@ bool has_layers(const models::Catalogue& catalogue, const sim::Stamp& stamp, std
 // Says in the stamp of a result which files it was made from: only tools know.
 void stamp_files(const ScenarioFile& scenario, const PriceFile& prices, sim::Stamp& stamp);
 
+// All that a simulation of a study depends on, but what the study asks for: one line.
+std::string subject_of(const OneVariant& opened);
+
 // 0: one per CPU.
 int thread_count(int jobs);
 

@@ -3,10 +3,13 @@
 #include <functional>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "choices.hpp"
 #include "files.hpp"
 #include "host.hpp"
 #include "scenario_file.hpp"
+#include "study_journal.hpp"
 #include "terminal.hpp"
 #include "verdict_exit.hpp"
 
@@ -102,11 +105,37 @@ ExitCode execute_study(const StudyCommand& command, const CommonFlags& flags,
   return study.verdict(*found);
 }
 
+// What a journal has to say once the study is made.
+template <class Journal>
+ExitCode close_journal(const Journal& journal, const StudyCommand& command,
+                       const CommonFlags& flags) {
+  if (journal.failed()) {
+    print_error(fmt::format("error: cannot write {}", command.journal));
+    return ExitCode::FileAccess;
+  }
+  if (journal.found() > 0 && !flags.quiet) {
+    print_error(fmt::format("note: {} simulations were in {}", journal.found(), command.journal));
+  }
+  return ExitCode::Success;
+}
+
 template <class Found>
 ExitCode execute_study(const StudyCommand& command, const CommonFlags& flags,
                        const Study<Found>& study) {
   const auto opened = open_variant(command, flags);
-  return opened ? execute_study(command, flags, *opened, study) : opened.error();
+  if (!opened) return opened.error();
+  if (command.journal.empty()) return execute_study(command, flags, *opened, study);
+  const auto journal =
+      StudyJournal::open(command.journal, fmt::format("{} {}", subject_of(*opened), flags.asked));
+  if (!journal) return fail(journal.error(), {}, flags);
+  Study<Found> kept = study;
+  kept.find = [&](const OneVariant& from, const sim::RunOptions& run) {
+    sim::RunOptions with_journal = run;
+    with_journal.journal = &(*journal)->tasks();
+    return study.find(from, with_journal);
+  };
+  kept.after = [&] { return close_journal(**journal, command, flags); };
+  return execute_study(command, flags, *opened, kept);
 }
 
 }  // namespace slicewise::tools

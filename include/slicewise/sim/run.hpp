@@ -10,6 +10,7 @@
 #include "slicewise/scenarios/load.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/result.hpp"
+#include "slicewise/sim/task_journal.hpp"
 #include "slicewise/sim/world.hpp"
 
 // What is wrong with a scenario once the catalogue is at hand.
@@ -34,6 +35,8 @@ struct RunOptions {
   // What a study knows so far, a line for people, as soon as it knows: "best so far: 8 x
   // g5.xlarge".
   std::function<void(const std::string& line)> so_far = nullptr;
+  // Of a comparison, a highest load, neighbours or sensitivity; never changes a byte of them.
+  TaskJournal* journal = nullptr;
 };
 
 // Simulates one world: all its replications, merged in index order. nullopt when it was interrupted

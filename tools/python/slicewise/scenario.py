@@ -187,20 +187,21 @@ class Scenario:
                 purchase: Sequence[str] = (), strategies: Sequence[str] = (),
                 replicas: Sequence[int] = (), nodes: int | None = None, retired: bool = False,
                 force: bool = False, seeds: int | None = None, seed: int | None = None,
-                allow_pending: bool = False, jobs: int | None = None,
+                journal: str | None = None, allow_pending: bool = False, jobs: int | None = None,
                 max_events: int | None = None, max_memory: str | None = None,
                 progress: Progress = True) -> Comparison:
         """The same workloads under every way of sharing: `slicewise compare`."""
         return self._ask("compare", Comparison, progress, variant=variant, instances=instances,
                          purchase=purchase, strategies=strategies, replicas=replicas, nodes=nodes,
                          retired=retired, force=force, replications=seeds, seed=seed,
-                         allow_pending=allow_pending, jobs=jobs,
+                         journal=journal, allow_pending=allow_pending, jobs=jobs,
                          max_events=max_events, max_memory=max_memory)
 
     def max_load(self, *, variant: str | None = None, scale: Sequence[str] = (),
                  precision: float | str | None = None, most: int | None = None,
                  most_replications: int | None = None, seeds: int | None = None,
-                 seed: int | None = None, allow_pending: bool = False, jobs: int | None = None,
+                 seed: int | None = None,
+                 journal: str | None = None, allow_pending: bool = False, jobs: int | None = None,
                  max_events: int | None = None, max_memory: str | None = None,
                  progress: Progress = True) -> MaxLoad:
         """The highest load that meets the objectives: `slicewise max-load`.
@@ -208,28 +209,30 @@ class Scenario:
         scale: paths of what grows. precision: width of the interval as a share (0.02) or "2%"."""
         return self._ask("max-load", MaxLoad, progress, variant=variant, scale=scale,
                          precision=precision, most=most, most_replications=most_replications,
-                         replications=seeds, seed=seed, allow_pending=allow_pending, jobs=jobs,
+                         replications=seeds, seed=seed, journal=journal, allow_pending=allow_pending, jobs=jobs,
                          max_events=max_events, max_memory=max_memory)
 
     def neighbours(self, *, variant: str | None = None, seeds: int | None = None,
-                   seed: int | None = None, allow_pending: bool = False, jobs: int | None = None,
+                   seed: int | None = None,
+                   journal: str | None = None, allow_pending: bool = False, jobs: int | None = None,
                    max_events: int | None = None, max_memory: str | None = None,
                    progress: Progress = True) -> Neighbours:
         """Who slows whom down: `slicewise neighbours`."""
         return self._ask("neighbours", Neighbours, progress, variant=variant, replications=seeds,
-                         seed=seed, allow_pending=allow_pending, jobs=jobs,
+                         seed=seed, journal=journal, allow_pending=allow_pending, jobs=jobs,
                          max_events=max_events, max_memory=max_memory)
 
     def sensitivity(self, *, variant: str | None = None, vary: Sequence[str] = (),
                     by: float | str | None = None, break_evens: int | None = None,
-                    seeds: int | None = None, seed: int | None = None, allow_pending: bool = False,
+                    seeds: int | None = None, seed: int | None = None,
+                    journal: str | None = None, allow_pending: bool = False,
                     jobs: int | None = None,
                     max_events: int | None = None, max_memory: str | None = None,
                     progress: Progress = True) -> Sensitivity:
         """Which inputs the answer hangs on: `slicewise sensitivity`. by: a share (0.2) or "20%"."""
         return self._ask("sensitivity", Sensitivity, progress, variant=variant, vary=vary, by=by,
                          break_evens=break_evens, replications=seeds, seed=seed,
-                         allow_pending=allow_pending, jobs=jobs,
+                         journal=journal, allow_pending=allow_pending, jobs=jobs,
                          max_events=max_events, max_memory=max_memory)
 
     def export(self, to: str, *, variant: str | None = None, chart_version: str | None = None,

@@ -73,6 +73,7 @@ void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
   add_number(verb, "--nodes", 1, 10'000, compare.nodes,
              "Nodes of every option (default: as few as hold all pods)");
   verb.add_flag("--force", compare.force, "Simulate what the stock plugin or EC2 does not offer");
+  add_journal(verb, compare.journal);
   add_allow_pending(verb, compare.allow_pending);
   add_simulation_flags(verb, compare);
   add_catalogue(verb, flags);

@@ -52,6 +52,7 @@ void add_max_load(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& flags) {
              "Look up to this many times the scenario's load (default 1000)");
   add_number(verb, "--most-replications", 2, 100'000, max_load.most_replications,
              "Runs of a load that stays undecided (default: four times the first)");
+  add_journal(verb, max_load.journal);
   add_allow_pending(verb, max_load.allow_pending);
   add_simulation_flags(verb, max_load);
   add_catalogue(verb, flags);

@@ -1,15 +1,10 @@
 #include "slicewise/sim/plan.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "slicewise/reports/ci.hpp"
 #include "slicewise/reports/studies.hpp"
-#include "slicewise/version.hpp"
 
 #include "../commands.hpp"
 #include "../options.hpp"
@@ -71,19 +66,6 @@ sim::PlanOptions plan_options(const PlanCommand& command, const sim::RunOptions&
   options.regions = command.regions;
   options.run = run;
   return options;
-}
-
-// What the journal has to say once the plan is made.
-ExitCode close_journal(const PlanJournal& journal, const PlanCommand& command,
-                       const CommonFlags& flags) {
-  if (journal.failed()) {
-    print_error(fmt::format("error: cannot write {}", command.journal));
-    return ExitCode::FileAccess;
-  }
-  if (journal.found() > 0 && !flags.quiet) {
-    print_error(fmt::format("note: {} simulations were in {}", journal.found(), command.journal));
-  }
-  return ExitCode::Success;
 }
 
 }  // namespace
@@ -169,22 +151,10 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
   add_percent(verb, "--growth", plan.growth, "Of the traffic, from month to month (default 0%)",
               true)
       ->needs(horizon);
-  add_text(verb, "--journal", plan.journal, "FILE",
-           "Keep every simulation in this file as it ends, and do not repeat those it holds: a run "
-           "that was killed goes on");
+  add_journal(verb, plan.journal);
   add_allow_pending(verb, plan.allow_pending);
   add_simulation_flags(verb, plan);
   add_catalogue(verb, flags);
-}
-
-std::string plan_subject(const PlanCommand& command, const OneVariant& opened) {
-  const scenarios::Scenario& scenario = opened.set().variants[opened.variant];
-  std::string subject = fmt::format(
-      "{} {} {} {} {} {}", kVersion, opened.set().sha256, scenario.name, scenario.seed,
-      opened.prices.sha256.empty() ? "-" : opened.prices.sha256, fmt::join(command.set, " "));
-  if (command.allow_pending) subject += " --allow-pending";
-  std::ranges::replace(subject, '\n', ' ');
-  return subject;
 }
 
 ExitCode run_plan(const PlanCommand& command, const CommonFlags& flags,
@@ -195,7 +165,7 @@ ExitCode run_plan(const PlanCommand& command, const CommonFlags& flags,
   if (!present) return present.error();
   std::optional<Expected<PlanJournal>> journal;
   if (!command.journal.empty()) {
-    journal.emplace(PlanJournal::open(command.journal, plan_subject(command, *opened)));
+    journal.emplace(PlanJournal::open(command.journal, subject_of(*opened)));
     if (!*journal) return fail(journal->error(), {}, flags);
   }
   Study<sim::Plan> study{

@@ -38,6 +38,7 @@ void add_sensitivity(CLI::App& app, SensitivityCommand& sensitivity, CommonFlags
   add_percent(verb, "--by", sensitivity.by, "How far down and up (default 20%)");
   add_number(verb, "--break-evens", 0, 20, sensitivity.break_evens,
              "Bisect for so many inputs where an objective starts to fail (default 3)");
+  add_journal(verb, sensitivity.journal);
   add_allow_pending(verb, sensitivity.allow_pending);
   add_simulation_flags(verb, sensitivity);
   add_catalogue(verb, flags);
