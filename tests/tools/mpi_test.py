@@ -112,6 +112,7 @@ class Ranks(unittest.TestCase):
         for arguments, words in ((("check", SHARED), "knows the verbs plan, run"),
                                  (("run", "-f", "-"), "standard input reaches one rank only"),
                                  (("run", "-f", "/no/such/file"), "FILE_UNREADABLE"),
+                                 (("neighbours", "-f", SHARED, "--journal", "/no/such/file"), "keep one of a plan only"),
                                  (("run", "-f", SHARED, "--variant", "nobody"), "nobody"),
                                  (("plan", "-f", "/no/such/file"), "FILE_UNREADABLE"),
                                  ((*QUICK, "--no-such-flag"), "--no-such-flag")):
