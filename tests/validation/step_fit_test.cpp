@@ -16,6 +16,8 @@
 #include "slicewise/reports/calibration_report.hpp"
 #include "slicewise/sim/calibration.hpp"
 
+#include "shipped.hpp"
+
 namespace slicewise::sim {
 namespace {
 
@@ -23,11 +25,6 @@ using models::LlmStep;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-const models::Catalogue& catalogue() {
-  static const models::Catalogue loaded = models::load_catalogue();
-  return loaded;
-}
 
 constexpr LlmStep kStep{9.1e-3, 63.7e-6, 0.3673e-6, 0.6e-3};
 
@@ -126,12 +123,12 @@ std::string file_of(const Benchmark& made, double noise = 1) {
 FittedProfiles fitted_from(const std::vector<std::string>& files) {
   std::vector<models::Measurement> all;
   for (const std::string& text : files) {
-    const auto read = models::read_measurements({"bench.json", text}, catalogue(),
-                                                {"", "A100-SXM4-80GB", {}, {}});
+    const auto read =
+        models::read_measurements({"bench.json", text}, shipped(), {"", "A100-SXM4-80GB", {}, {}});
     EXPECT_TRUE(read.has_value()) << read.error().front().message;
     if (read) all.insert(all.end(), read->begin(), read->end());
   }
-  auto fitted = fit_profiles(all, catalogue());
+  auto fitted = fit_profiles(all, shipped());
   EXPECT_TRUE(fitted.has_value());
   return fitted ? *fitted : FittedProfiles{};
 }

@@ -1,0 +1,163 @@
+// Measurements as people and tools write them.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/measurements.hpp"
+#include "slicewise/sim/calibration.hpp"
+
+#include "shipped.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using models::MeasuredSharing;
+using testing::HasSubstr;
+
+TEST(ReadMeasurements, RatesAndLatenciesOfAllWays) {
+  const auto read = models::read_measurements(
+      {"m.csv",
+       "workload,gpu,batch,slice,sharing,clients,threads_percent,latency_ms,rate_per_s\n"
+       "a,T4,8,,,,,,400\n"
+       "a,T4,8,full,mps,3,50,30.5,\n"},
+      shipped());
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  EXPECT_EQ((*read)[0].time, milliseconds(20));
+  EXPECT_EQ((*read)[1].clients, 3);
+  EXPECT_EQ((*read)[1].active_threads, 0.5);
+  const auto json = models::read_measurements(
+      {"m.json", R"([{"workload": "a", "gpu": "T4", "batch": 8, "rate_per_s": 400},
+                     {"workload": "a", "gpu": "T4", "latency_ms": 3, "sharing": "mps", "clients": 2}])"},
+      shipped());
+  ASSERT_TRUE(json.has_value()) << json.error().front().message;
+  EXPECT_EQ((*json)[0].time, milliseconds(20));
+  EXPECT_EQ((*json)[1].sharing, MeasuredSharing::Mps);
+}
+
+TEST(ReadMeasurements, KernelsAreOfAProcessAloneAndGoIntoItsProfile) {
+  const std::string header = "workload,gpu,batch,sharing,clients,kernel_us,latency_ms\n";
+  const auto read = models::read_measurements(
+      {"m.csv", header + "a,T4,8,,,85.5,20\na,T4,8,mps,2,,31\nb,T4,1,,,,9\n"}, shipped());
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  const auto fitted = fit_profiles(*read, shipped());
+  ASSERT_TRUE(fitted.has_value());
+  const models::WorkloadProfile& a = fitted->profiles[0].profile;
+  EXPECT_EQ(a.kernel_time, nanoseconds(85'500));
+  EXPECT_EQ(a.provenance.at("kernelMs"), "measured on T4");
+  EXPECT_FALSE(fitted->profiles[1].profile.kernel_time.has_value());
+  const auto shared =
+      models::read_measurements({"m.csv", header + "a,T4,8,mps,2,85,20\n"}, shipped());
+  ASSERT_FALSE(shared.has_value());
+  EXPECT_THAT(shared.error().front().message, HasSubstr("of a process alone"));
+}
+
+TEST(ReadMeasurements, PerfAnalyzersLowestConcurrencyIsTheWorkloadAlone) {
+  const SourceText report{
+      "perf.csv",
+      "Concurrency,Inferences/Second,Client Send,Network+Server Send/Recv,Server Queue,Server "
+      "Compute Input,Server Compute Infer,Server Compute Output,Client Recv,p50 latency,p90 "
+      "latency,p95 latency,p99 latency\n"
+      "4,270.1,31,1002,9001,20,3650,12,2,14700,14800,14900,15000\n"
+      "1,221.8,30,740,20,19,3667,11,2,4400,4600,4700,5200\n"};
+  const auto read = models::read_measurements(report, shipped(), {"resnet", "T4", 4, {}});
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  ASSERT_EQ(read->size(), 1U);
+  EXPECT_EQ(read->front().time, microseconds(3667));
+  EXPECT_EQ(read->front().batch, 4);
+  EXPECT_THAT(models::read_measurements(report, shipped()).error().front().help,
+              HasSubstr("--workload"));
+}
+
+// 0.0.16 (JsonExporter) write them; the figures are made up.
+TEST(ReadMeasurements, BenchmarksOfLanguageModelServers) {
+  const SourceText vllm{"vllm.json",
+                        R"({"date": "20261014-224400", "backend": "vllm", "model_id": "llama-8b",
+  "num_prompts": 64, "request_rate": "inf", "burstiness": 1.0, "max_concurrency": 8,
+  "duration": 10.5, "completed": 64, "request_throughput": 6.1, "mean_ttft_ms": 61.5,
+  "mean_tpot_ms": 12.5, "median_tpot_ms": 12.1, "p99_tpot_ms": 19.0})"};
+  const auto read = models::read_measurements(vllm, shipped(), {"", "T4", {}, {}});
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  ASSERT_EQ(read->size(), 1U);
+  EXPECT_EQ(read->front().workload, "llama-8b");
+  EXPECT_EQ(read->front().batch, 8);
+  EXPECT_EQ(read->front().time, microseconds(12'500));
+  EXPECT_EQ(read->front().date, "2026-10-14");
+  const SourceText genai_perf{"profile_export_genai_perf.json",
+                              R"({"request_throughput": {"unit": "requests/sec", "avg": 2.87},
+  "inter_token_latency": {"unit": "ms", "avg": 18.2, "p50": 18, "p99": 22, "std": 1.1}})"};
+  const auto other = models::read_measurements(genai_perf, shipped(), {"llama", "T4", 4, {}});
+  ASSERT_TRUE(other.has_value()) << other.error().front().message;
+  EXPECT_EQ(other->front().batch, 4);
+  EXPECT_EQ(other->front().time, microseconds(18'200));
+  const auto bare = models::read_measurements(genai_perf, shipped());
+  ASSERT_FALSE(bare.has_value());
+  EXPECT_EQ(bare.error().size(), 3U);  // --workload, --batch, --gpu
+}
+
+// Lines and columns as Nsight Systems 2022 to 2025 writes them; the figures are made up.
+TEST(ReadMeasurements, NsysRangesAreSteps) {
+  const SourceText report{"nvtx.csv",
+                          "Generating SQLite file step.sqlite from step.nsys-rep\n"
+                          "Processing [step.sqlite] with [nvtx_sum.py]...\n"
+                          "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max "
+                          "(ns),StdDev (ns),Style,Range\n"
+                          "90.0,900000000,50,18000000.0,17900000.0,17000000,20000000,120000.0,"
+                          "PushPop,:step\n"
+                          "10.0,100000000,1,100000000.0,100000000.0,100000000,100000000,0.0,"
+                          "PushPop,:warm-up\n"};
+  const auto read = models::read_measurements(report, shipped(), {"step", "T4", 16, {}});
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  ASSERT_EQ(read->size(), 1U);
+  EXPECT_EQ(read->front().workload, "step");
+  EXPECT_EQ(read->front().time, milliseconds(18));
+  EXPECT_EQ(read->front().batch, 16);
+  EXPECT_EQ(read->front().where.line, 4);
+  const auto unnamed = models::read_measurements(report, shipped(), {"", "T4", {}, {}});
+  ASSERT_FALSE(unnamed.has_value());
+  EXPECT_THAT(unnamed.error().front().help, HasSubstr("step, warm-up"));
+  EXPECT_EQ(models::read_measurements(report, shipped()).error().size(), 2U);  // and --gpu
+}
+
+TEST(ReadMeasurements, NsysKernelsAreNoSteps) {
+  const SourceText report{"kernels.csv",
+                          "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max "
+                          "(ns),StdDev (ns),Name\n"
+                          "100.0,5000000,100,50000.0,50000.0,40000,60000,1000.0,\"gemm, fast\"\n"};
+  const auto read = models::read_measurements(report, shipped(), {"step", "T4", 1, {}});
+  ASSERT_FALSE(read.has_value());
+  EXPECT_THAT(read.error().front().help, HasSubstr("nvtx_sum"));
+}
+
+TEST(ReadMeasurements, EveryMistakeIsReportedWithItsPlace) {
+  const auto read =
+      models::read_measurements({"m.csv",
+                                 "workload,gpu,slice,sharing,clients,latency_ms,date\n"
+                                 "a,A10,,,,12,\n"
+                                 "a,T4,1g.5gb,,,12,\n"
+                                 "a,T4,,mpss,,12,\n"
+                                 "a,T4,,,3,12,\n"
+                                 "a,T4,,,,-1,\n"
+                                 "a,T4,,,,,\n"
+                                 "a,T4,,mps,1.5,3,\n"
+                                 "a,T4,,,,3,today\n"
+                                 "a,T4,,,,3\n"
+                                 "a,A100-SXM4-80GB,1g.10gb,time-slicing,2,3,\n"},
+                                shipped());
+  ASSERT_FALSE(read.has_value());
+  std::vector<std::pair<int, Code>> found;
+  for (const Diagnostic& problem : read.error())
+    found.emplace_back(problem.where.line, problem.code);
+  EXPECT_THAT(found, testing::UnorderedElementsAre(
+                         std::pair(2, Code::GpuUnknown), std::pair(3, Code::MigConfigUnknown),
+                         std::pair(4, Code::EnumUnknown), std::pair(5, Code::FieldMissing),
+                         std::pair(6, Code::ValueRange), std::pair(7, Code::FieldMissing),
+                         std::pair(8, Code::FieldType), std::pair(9, Code::FieldType),
+                         std::pair(10, Code::FieldMissing), std::pair(11, Code::SettingConflict)));
+}
+
+}  // namespace
+}  // namespace slicewise::sim
