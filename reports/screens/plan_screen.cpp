@@ -16,6 +16,7 @@
 #include "plan_chart.hpp"
 #include "plan_over_time_part.hpp"
 #include "plan_path_part.hpp"
+#include "plan_routes.hpp"
 #include "plan_words.hpp"
 #include "rejected_groups.hpp"
 #include "result_figures.hpp"
@@ -154,6 +155,11 @@ Screen plan_screen(const Plan& plan, const TextStyle& style, Detail detail) {
   screen.parts.push_back({.sentences = sentences_of(plan_answer(plan, style)), .is_answer = true});
   if (detail != Detail::Brief) {
     screen.parts.push_back({.table = replicas_cells(plan, style), .folded = "Pods per GPU"});
+  }
+  if (detail != Detail::Brief) {
+    screen.parts.push_back({.heading = "SET UP BY",
+                            .sentences = sentences_of(route_lines(plan)),
+                            .folded = "Set up by"});
   }
   screen.parts.push_back(rejected_part(plan, detail));
   screen.parts.push_back(notes_part(plan_notes(plan)));

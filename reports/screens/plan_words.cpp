@@ -11,6 +11,7 @@
 
 #include "slicewise/sim/result_record.hpp"
 
+#include "plan_routes.hpp"
 #include "result_figures.hpp"
 
 namespace slicewise::reports {
@@ -434,7 +435,8 @@ std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
        {bounds.empty() ? "" : fmt::format("Bound by: {}.", bounds), sm_active_sentence(plan),
         saving_sentence(plan), survives_sentence(plan), kept_apart_sentence(plan),
         as_run_sentence(plan), replicas_sentence(plan), headroom_sentence(plan),
-        isolation_sentence(plan.options.front()), warning_sentence(plan.options.front())}) {
+        isolation_sentence(plan.options.front()), route_sentence(plan.options.front()),
+        warning_sentence(plan.options.front())}) {
     if (!line.empty()) lines.push_back(std::move(line));
   }
   for (std::string& line : risk_sentences(plan, style)) lines.push_back(std::move(line));

@@ -258,7 +258,7 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
     std::int64_t units = 0;
     std::set<std::string> counted;  // claims that pods share
     for (const DraftWorkload& workload : draft.workloads) {
-      if (!takes(draft, pool, workload, options)) continue;
+      if (pool_of(draft, workload, options) != &pool) continue;  // its pods are in another
       constexpr std::int64_t kMost = 1'000'000;
       const auto claim = claim_called(draft, workload.claim);
       const bool is_shared = claim != nullptr && !claim->is_template;

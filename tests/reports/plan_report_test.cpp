@@ -125,6 +125,21 @@ sim::PlanPath sample_path() {
   return path;
 }
 
+TEST(PlanReport, SaysWhatSetsAnOptionUp) {
+  sim::Plan plan = sample_plan();
+  plan.options[0].routes = {{"devicePlugin"}, {"dra"}};
+  plan.options[1].routes = {{"devicePlugin"}, {"dra", {"a claim has no shares"}}};
+  const std::string text = plan_table(plan, kTerminal, true);
+  EXPECT_THAT(text, HasSubstr("Set up by: the device plugin, or NVIDIA's DRA driver (export --to"));
+  EXPECT_THAT(text, HasSubstr("#2: the device plugin; not NVIDIA's DRA driver: a claim has no sh"));
+  plan.options[0].routes = {{"devicePlugin", {"it refuses"}}, {"dra"}};
+  EXPECT_THAT(plan_table(plan, kTerminal, false),
+              HasSubstr("Set up by: NVIDIA's DRA driver alone (export --to dra): it refuses."));
+  const auto again = read_plan({"plan.json", plan_json(plan)});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(plan_json(*again), plan_json(plan));
+}
+
 TEST(PlanReport, SaysWhatItCostsInOtherRegions) {
   sim::Plan plan = sample_plan();
   const Usd here = plan.options.front().figures.monthly;

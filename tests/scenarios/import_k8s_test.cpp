@@ -206,6 +206,26 @@ spec:
 }
 
 // Of a pod, where each of its containers has one.
+// Nodes that no file has, of two types that pods choose: those that choose none are on one of them.
+TEST(ImportK8s, APodIsCountedIntoOneMadeUpPool) {
+  const auto deployment = [](const std::string& name, int replicas, const std::string& type) {
+    return "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: " + name +
+           "}\nspec: {replicas: " + std::to_string(replicas) + ", template: {spec: {" +
+           (type.empty() ? ""
+                         : "nodeSelector: {node.kubernetes.io/instance-type: " + type + "}, ") +
+           "containers: [{name: a, image: a, resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n---\n";
+  };
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1}, {"g4dn.xlarge", "t4", 1}};
+  const Written two = written(ImportKind::K8s,
+                              {deployment("a", 1, "g5.xlarge") + deployment("b", 4, "") +
+                               deployment("c", 2, "g4dn.xlarge")},
+                              options);
+  ASSERT_EQ(two.scenario.node_pools.size(), 2U);
+  EXPECT_EQ(two.scenario.node_pools[0].nodes, 5);
+  EXPECT_EQ(two.scenario.node_pools[1].nodes, 2);
+}
+
 TEST(ImportK8s, LimitsOfCpuAreReadBesideRequests) {
   const auto limit_of = [](const std::string& second) {
     return k8s({R"(

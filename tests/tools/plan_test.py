@@ -67,6 +67,30 @@ class Plan(unittest.TestCase):
             beyond = run("export", "-f", plan, "--to", "helm-values", "--candidate", "99")
             self.assertEqual(beyond.returncode, 3)
 
+    def test_what_only_the_dra_driver_sets_up_is_planned_and_exported_for_it(self):
+        small = (*QUICK, "--no-risk", "--no-split", "--replicas", "2", "--max-nodes", "2")
+        for flags, strategy, refusal in (
+                (("--strategies", "mpsUncapped"), "mpsUncapped", "no setting for the active thread percentage"),
+                (("--strategies", "mig+mps", "--instances", "p4d.24xlarge"), "mig+mps", "refuses MPS on MIG"),
+                (("--strategies", "timeSlicing"), "timeSlicing", None)):
+            with self.subTest(strategy), tempfile.TemporaryDirectory() as folder:
+                plan = os.path.join(folder, "plan.json")
+                self.assertEqual(run(*small, *flags, "-o", "json", "--out", plan).returncode, 0)
+                best = json.loads(pathlib.Path(plan).read_text(encoding="utf-8"))["options"][0]
+                self.assertEqual({pool["strategy"] for pool in best["pools"]}, {strategy})
+                plugin, dra = best["routes"]
+                self.assertEqual((plugin["by"], dra), ("devicePlugin", {"by": "dra"}))
+                self.assertEqual("refused" in plugin, refusal is not None)
+                self.assertIn(refusal or "", " ".join(plugin.get("refused", [])))
+                self.assertEqual(run("export", plan, "--to", "dra").returncode, 0)
+                kind = "gpu-operator" if "mig" in strategy else "helm-values"
+                self.assertEqual(run("export", plan, "--to", kind).returncode, 3 if refusal else 0)
+
+    def test_what_only_the_dra_driver_sets_up_is_tried_when_asked_for(self):
+        tried = [json.loads(run(*QUICK, "--no-risk", "--no-split", "--replicas", "2", "--max-nodes", "2", *flags,
+                                "-o", "json").stdout)["counts"]["configurations"] for flags in ((), ("--dra",))]
+        self.assertGreater(tried[1], tried[0])
+
     def test_an_option_is_a_scenario_for_every_verb(self):
         with tempfile.TemporaryDirectory() as folder:
             plan = os.path.join(folder, "plan.json")

@@ -122,6 +122,7 @@ struct PlanCommand : StudyCommand {
   std::optional<sim::Outage> survive;
   std::optional<scenarios::PlanGoal> goal;
   std::optional<int> top;
+  bool dra = false;  // may set up what the device plugin does not
   bool no_split = false;
   bool no_headroom = false;
   bool no_risk = false;

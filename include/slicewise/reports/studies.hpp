@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
@@ -107,6 +108,15 @@ std::string plan_yaml(const sim::Plan& plan);
 std::string plan_csv(const sim::Plan& plan);
 std::string plan_markdown(const sim::Plan& plan);
 std::string plan_schema_json();
+
+// SetUpRoute::by.
+inline constexpr std::string_view kByPlugin = "devicePlugin";
+inline constexpr std::string_view kByDra = "dra";
+
+// Says of each ranked option whether the device plugin and NVIDIA's DRA driver set it up, as the
+// exports helm-values or gpu-operator, and dra, write or refuse it. `base`: what was planned.
+void add_routes(const scenarios::Scenario& base, const models::Catalogue& catalogue,
+                sim::Plan& plan);
 
 // Whether the text is a JSON document of kind Plan, well-formed or not.
 bool looks_like_plan(const SourceText& source);

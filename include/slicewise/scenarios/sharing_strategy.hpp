@@ -9,6 +9,7 @@ namespace slicewise::scenarios {
 struct SharingStrategy {
   enum class Tried : std::uint8_t {
     Always,
+    ByDra,      // by plan where NVIDIA's DRA driver may set it up: the device plugin does not
     WhenNamed,  // by plan: more than NVIDIA's charts is needed to set it up
     Never,      // simulated only where a scenario has it
   };
@@ -24,10 +25,10 @@ inline constexpr SharingStrategy kSharingStrategies[] = {
     {"exclusive", "exclusive", "", SharingStrategy::Tried::Always},
     {"timeSlicing", "time-slicing", "time-slicing", SharingStrategy::Tried::Always},
     {"mps", "MPS", "MPS", SharingStrategy::Tried::Always},
-    {"mpsUncapped", "MPS uncapped", "", SharingStrategy::Tried::WhenNamed},
+    {"mpsUncapped", "MPS uncapped", "", SharingStrategy::Tried::ByDra},
     {"mig", "MIG", "MIG", SharingStrategy::Tried::Always},
     {"mig+timeSlicing", "MIG + time-slicing", "", SharingStrategy::Tried::Always},
-    {"mig+mps", "MIG + MPS", "MIG+MPS", SharingStrategy::Tried::WhenNamed},
+    {"mig+mps", "MIG + MPS", "MIG+MPS", SharingStrategy::Tried::ByDra},
     {"vgpu", "vGPU", "", SharingStrategy::Tried::Always},
     {"hami", "HAMi", "", SharingStrategy::Tried::WhenNamed},
     {"kai", "KAI", "", SharingStrategy::Tried::Never},

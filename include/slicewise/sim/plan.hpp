@@ -66,11 +66,18 @@ struct OptionFigures {
 OptionFigures figures_of(const VariantResult& variant);
 
 // A whole answer: every workload has a pool.
+// A way to put an option on a cluster: NVIDIA's device plugin or its DRA driver.
+struct SetUpRoute {
+  std::string by;                         // "devicePlugin", "dra"
+  std::vector<std::string> refused = {};  // why it cannot, one sentence each; empty: it can
+};
+
 struct PlanOption {
   std::vector<PoolChoice> pools;
   OptionFigures figures;
   std::optional<double> goal;  // what is minimised, in dollars or seconds; nullopt: not defined
   bool pareto = false;         // nothing simulated is both cheaper and closer within its limits
+  std::vector<SetUpRoute> routes = {};  // of the ranked options (reports::add_routes)
 };
 
 // Why something cannot be, one sentence without a full stop. Two that differ in figures only are of
@@ -359,11 +366,12 @@ struct PlanOptions {
                                             // else its own types and kPlannedInstances
   std::vector<std::string> purchases;       // empty: the scenario's, else on-demand
   std::vector<std::string> strategies;      // empty: the scenario's, else all that can be had
-  std::vector<int> replicas;                // empty: the scenario's, else 2, 3, 4, 6, 8, ...
-  std::vector<int> tensor_parallel;         // GPUs that share a language model; empty: the
-                                            // scenario's, else as many as its pods ask for
-  std::vector<int> max_batches;             // of the other Services; empty: the scenario's, else
-  std::vector<Duration> max_delays;         // as they are
+  bool dra = false;  // where none are named: also those that only NVIDIA's DRA driver sets up
+  std::vector<int> replicas;         // empty: the scenario's, else 2, 3, 4, 6, 8, ...
+  std::vector<int> tensor_parallel;  // GPUs that share a language model; empty: the
+                                     // scenario's, else as many as its pods ask for
+  std::vector<int> max_batches;      // of the other Services; empty: the scenario's, else
+  std::vector<Duration> max_delays;  // as they are
   std::vector<int> concurrencies;
   std::optional<int> max_nodes;  // of a pool; absent: the scenario's
   std::optional<Usd> max_monthly_cost;

@@ -47,6 +47,8 @@ const Record& record_of<PlannedObjective>();
 template <>
 const Record& record_of<OptionFigures>();
 template <>
+const Record& record_of<SetUpRoute>();
+template <>
 const Record& record_of<PlanOption>();
 template <>
 const Record& record_of<RejectedChoice>();

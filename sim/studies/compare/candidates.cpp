@@ -121,7 +121,11 @@ void add_shared_mig(const Place& place, Strategy strategy, std::vector<Candidate
     const int wanted = std::max(2, ceil_div(place.choice.replicas, profile->max_count));
     Candidate found = on_profile(place, strategy, *profile, std::min(wanted, holds));
     found.forced = side_by_side && place.force;
-    candidates.push_back(std::move(found));
+    candidates.push_back(side_by_side && !place.force
+                             ? refused(std::move(found), Code::MpsOnMig,
+                                       "the device plugin refuses MPS on MIG devices, NVIDIA's DRA "
+                                       "driver does not: --force simulates it")
+                             : std::move(found));
     return;
   }
   candidates.push_back(refused(

@@ -201,6 +201,16 @@ const Record& record_of<OptionFigures>() {
 }
 
 template <>
+const Record& record_of<SetUpRoute>() {
+  using R = SetUpRoute;
+  static const Record declared{
+      "a way to put it on a cluster",
+      {field<&R::by>("by", "devicePlugin or dra, NVIDIA's DRA driver"),
+       field<&R::refused>("refused", "why it cannot; absent: it can").optional()}};
+  return declared;
+}
+
+template <>
 const Record& record_of<PlanOption>() {
   static const Record declared = [] {
     Record option{"a way to run all workloads", record_of<OptionFigures>().fields};
@@ -214,6 +224,9 @@ const Record& record_of<PlanOption>() {
                                    "no ranked option is both cheaper and further from its limits")
             .optional()
             .csv(11, "pareto"));
+    option.fields.push_back(
+        field<&PlanOption::routes>("routes", "what sets it up, and why not; of ranked options")
+            .optional());
     return option;
   }();
   return declared;

@@ -49,10 +49,12 @@ std::vector<Strategy> strategies_of(const scenarios::Scenario& scenario, const P
   const Names names = asked(options.strategies, scenario.planning.strategies);
   std::vector<Strategy> strategies = strategies_named(names, found);
   if (!names.empty()) return strategies;
+  using Tried = scenarios::SharingStrategy::Tried;
   for (const Strategy strategy : kStrategies) {
     // The stock device plugin refuses MPS on MIG and cannot take the cap off MPS; HAMi takes the
     // place of plugin and scheduler.
-    if (described(strategy).tried == scenarios::SharingStrategy::Tried::Always) {
+    const Tried tried = described(strategy).tried;
+    if (tried == Tried::Always || (tried == Tried::ByDra && options.dra)) {
       strategies.push_back(strategy);
     }
   }

@@ -197,22 +197,25 @@ void add_mig(const TypeView& view, PoolChoices& found) {
   }
 }
 
-// Several pods in each of equal instances.
-void add_shared_mig(const TypeView& view, PoolChoices& found) {
+// Several pods in each of equal instances; under MPS each process has an equal share of its memory.
+void add_shared_mig(const TypeView& view, Strategy strategy, PoolChoices& found) {
   bool any = false;
+  const Bytes process = view.needs.largest_process;
+  const bool in_shares = strategy == Strategy::MigMps && process.count > 0;
   for (const MigProfile& profile : view.geometry->profiles) {
     if (!profile.memory || profile.media_extensions || profile.max_count < 2) continue;
-    const int holds = pods_in(view, *profile.memory);
+    const int holds = in_shares ? static_cast<int>(profile.memory->count / process.count)
+                                : pods_in(view, *profile.memory);
     for (const int r : replicas_up_to(view, holds)) {
-      PoolChoice choice = choice_of(view, Strategy::MigTimeSlicing, r);
+      PoolChoice choice = choice_of(view, strategy, r);
       choice.mig = {{profile.name, profile.max_count}};
-      choice.apart = apart_for(view, r, *profile.memory);
+      if (!in_shares) choice.apart = apart_for(view, r, *profile.memory);
       found.choices.push_back(std::move(choice));
       any = true;
     }
   }
   if (any) return;
-  refuse(choice_of(view, Strategy::MigTimeSlicing, 2), Code::GpuOom,
+  refuse(choice_of(view, strategy, 2), Code::GpuOom,
          reason("no profile with two or more instances holds two pods, of which one needs {} MiB",
                 mebibytes_in(view.needs.pods.front())),
          found);
@@ -265,11 +268,8 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
     case Strategy::Mig:
       return add_mig(view, found);
     case Strategy::MigTimeSlicing:
-      return add_shared_mig(view, found);
     case Strategy::MigMps:
-      refuse(choice_of(view, strategy, 2), Code::MpsOnMig,
-             {"the device plugin refuses MPS on MIG devices"}, found);
-      return;
+      return add_shared_mig(view, strategy, found);
     case Strategy::Hami:
       refuse(choice_of(view, strategy, 2), Code::StrategyNotModelled,
              {"a plan does not choose parts for HAMi: compare does"}, found);

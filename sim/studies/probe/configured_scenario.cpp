@@ -112,11 +112,12 @@ void share_by(NodePool& pool, const PoolChoice& choice, const SharingSettings& o
   }
   pool.device_plugin->mps = sharing;
   const bool uncapped = choice.strategy == Strategy::MpsUncapped;
-  if (!own.mps && !uncapped && !force) return;
+  const bool forced = force || choice.strategy == Strategy::MigMps;  // the DRA driver's
+  if (!own.mps && !uncapped && !forced) return;
   pool.mps = own.mps.value_or(scenarios::MpsSettings{});
   pool.mps->uncapped = uncapped;
   pool.mps->active_threads.reset();  // 100 / replicas: the daemon's own is what is chosen
-  pool.mps->force = force;
+  pool.mps->force = forced;
 }
 
 void buy(Scenario& scenario, NodePool& pool, const PoolChoice& choice) {

@@ -45,6 +45,7 @@ sim::PlanOptions plan_options(const PlanCommand& command, const sim::RunOptions&
   options.instance_types = command.instances;
   options.purchases = command.purchase;
   options.strategies = command.strategies;
+  options.dra = command.dra;
   options.replicas = command.replicas;
   options.tensor_parallel = command.tensor_parallel;
   options.max_batches = command.max_batches;
@@ -80,7 +81,8 @@ void add_plan_choices(CLI::App& verb, PlanCommand& plan) {
             "on-demand, some nodes of each");
   add_names(
       verb, "--strategies", "NAME,...", plan.strategies,
-      "exclusive, timeSlicing, mps, mig, mig+timeSlicing, vgpu (default: all that can be had)");
+      "exclusive, timeSlicing, mps, mig, mig+timeSlicing, vgpu (default: all that can be had); by "
+      "NVIDIA's DRA driver mpsUncapped and mig+mps");
   verb.add_option("--replicas", plan.replicas,
                   "Pods per GPU that are tried (default 2, 3, 4, 6, 8, ... as many as fit)")
       ->type_name("N,...")
@@ -135,6 +137,10 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
   add_junit(verb, plan.junit);
   add_text(verb, "--variant", plan.variant, "NAME", "Which variant (default: the first)");
   add_plan_choices(verb, plan);
+  verb.add_flag("--dra", plan.dra,
+                "Without --strategies: also what NVIDIA's DRA driver sets up and the device plugin "
+                "does not, MPS without a cap on threads and MIG + MPS (which of the two sets an "
+                "option up is always said)");
   add_text(
       verb, "--from", plan.from, "FILE",
       "The present pools: a scenario, or an option of a plan (plan.json#2). Says the way to "
@@ -179,7 +185,10 @@ ExitCode run_plan(const PlanCommand& command, const CommonFlags& flags,
             options.from = *present;
             options.probes = make_runner(from, options);
             if (journal) options.journal = (*journal)->hooks();
-            return sim::make_plan(from.set(), from.variant, from.catalogue, options);
+            Expected<sim::Plan> plan =
+                sim::make_plan(from.set(), from.variant, from.catalogue, options);
+            if (plan) reports::add_routes(from.set().variants[from.variant], from.catalogue, *plan);
+            return plan;
           },
       .verdict = plan_verdict};
   if (journal) study.after = [&] { return close_journal(**journal, command, flags); };
