@@ -148,6 +148,8 @@ const std::vector<ServingMeasure>& token_measures() {
        kWideOnly},
       {{"PREFIX HITS", true, 2},
        [](W w, S) { return w.tokens->prefix_hits > 0 ? percent_text(w.tokens->prefix_hits) : ""; }},
+      {{"ADAPTER LOADS", true, 2},
+       [](W w, S) { return count_unless_zero(w.tokens->adapter_loads); }},
       {{"PREEMPTED", true}, [](W w, S) { return count_unless_zero(w.tokens->preemptions); }},
       {{"$/M TOK", true}, [](W w, S) { return money_cell(w.tokens->per_million_output); }},
   };

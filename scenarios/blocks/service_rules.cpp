@@ -73,10 +73,22 @@ class ServiceRules {
                      "it gives one token: the objective belongs to the Service that decodes");
     }
     if (workload_.llm->role == LlmRole::Decode) check_decode(llm);
+    if (workload_.llm->adapters) check_adapters(llm);
     if (workload_.llm->shared_prefix) {
       refuse(&llm, "prefixReuse", "what is found of sharedPrefix is simulated",
              "llm with sharedPrefix");
     }
+  }
+
+  // Each adapter has keys and values of its own.
+  void check_adapters(const Node& llm) {
+    refuse(&llm, "sharedPrefix",
+           "prompts of different adapters have no keys and values alike, which is not simulated: "
+           "prefixReuse says what share is found",
+           "llm with adapters");
+    if (workload_.llm->role == LlmRole::Both) return;
+    refuse(&llm, "adapters", "adapters are simulated where one server does all of a request",
+           "a Service with llm.role Prefill or Decode");
   }
 
   void refuse_figures(std::initializer_list<std::string_view> figures, std::string_view on,

@@ -56,6 +56,45 @@ constexpr Field kSharedPrefixFields[] = {
 };
 constexpr FieldList kSharedPrefix = block<SharedPrefix>(kSharedPrefixFields);
 
+constexpr Word kPopularities[] = {{"Zipf", LoraAdapters::Popularity::Zipf},
+                                  {"Even", LoraAdapters::Popularity::Even}};
+constexpr Field kAdapterFields[] = {
+    field<&LoraAdapters::count>("count", "40", "Different adapters that requests name.")
+        .needed()
+        .between(1, 100'000),
+    field<&LoraAdapters::at_once>(
+        "maxLoras", "4",
+        "Adapters of a step, and places for them in GPU memory (vLLM's max_loras): requests that "
+        "name others wait, while those behind them go on.")
+        .between(1, 10'000),
+    field<&LoraAdapters::memory>(
+        "memory", "80Mi",
+        "GPU memory of a place, on all GPUs of the pod together: the size of the file "
+        "adapter_model.safetensors of the largest rank (vLLM's max_lora_rank).")
+        .needed()
+        .positive(),
+    field<&LoraAdapters::share>("share", "70%",
+                                "Share of the requests that name one; the others are the base "
+                                "model's.")
+        .as(T::Percent)
+        .positive(),
+    field<&LoraAdapters::popularity>(
+        "popularity", "Even",
+        "Zipf: the k-th is asked for one k-th as often as the first. Even: all alike.")
+        .one_of(kPopularities),
+    field<&LoraAdapters::load_time>(
+        "loadTime", "20ms",
+        "Time to copy one from host memory into a place; the step that it comes with waits for it.")
+        .within(hours(1))
+        .otherwise("its memory at 12 GB/s, Assumed"),
+    field<&LoraAdapters::step_time>(
+        "stepTime", "1ms",
+        "What a step with any of them takes longer, beside reading them. 2 ms is what Punica adds "
+        "to a token (arXiv 2310.18547, A100): Assumed elsewhere.")
+        .within(hours(1)),
+};
+constexpr FieldList kAdapters = block<LoraAdapters>(kAdapterFields);
+
 constexpr Word kRoles[] = {
     {"Both", LlmRole::Both}, {"Prefill", LlmRole::Prefill}, {"Decode", LlmRole::Decode}};
 constexpr Word kQuantizations[] = {"FP8", "INT4"};
@@ -127,6 +166,9 @@ constexpr Field kLlmFields[] = {
         "Share of each prompt's tokens that is taken to be found in the cache, "
         "where nobody knows which prompts are alike.")
         .as(T::Percent),
+    field<&Llm::adapters>("adapters", "{count: 40, maxLoras: 4, memory: 80Mi}",
+                          "LoRA adapters on this base model, one of which requests name.")
+        .of(kAdapters),
 };
 
 }  // namespace

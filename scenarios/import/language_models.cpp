@@ -70,6 +70,11 @@ void choose_language_models(ScenarioDraft& draft, const ImportOptions& options,
     workload.llm->model =
         language_model(served, instance_called(type, options.instances).gpu, options.llm_models);
     if (!workload.llm->model.empty()) {
+      if (server.arguments.serves_adapters) {
+        report.guessed(
+            "LoRA adapters: all requests are the base model's; llm.adapters says what they cost",
+            [] { return SourceLocation{}; });
+      }
       if (server.program == kVllm) continue;
       report.guessed(fmt::format("{}: simulated with vLLM's way of batching", server.program),
                      [] { return SourceLocation{}; });

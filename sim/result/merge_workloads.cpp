@@ -366,6 +366,7 @@ std::optional<TokenFigures> token_figures(const World& world, std::size_t worklo
     figures.input_tokens += static_cast<double>(record.input) / count;
     figures.output_tokens += static_cast<double>(record.output) / count;
     figures.preemptions += static_cast<double>(record.preemptions) / count;
+    figures.adapter_loads += static_cast<double>(record.adapter_loads) / count;
     const Duration observed = r.length - world.warmup;
     if (observed.ns > 0) {
       figures.output_per_second +=

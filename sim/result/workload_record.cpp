@@ -159,6 +159,10 @@ const Record& record_of<TokenFigures>() {
            .of(Unit::Ratio)
            .positive()
            .csv(kPlacementColumn + 2, "prefixHitRatio"),
+       field<&T::adapter_loads>("adapterLoads",
+                                "times that a LoRA adapter was copied into GPU memory; absent when "
+                                "none was")
+           .positive(),
        field<&T::per_million_output>("perMillionOutputUsd", "US dollars per million output tokens")
            .csv(59, "perMillionOutputTokensUsd")}};
   return declared;

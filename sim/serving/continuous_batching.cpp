@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 
 namespace slicewise::sim {
@@ -24,6 +25,7 @@ ContinuousBatching::ContinuousBatching(const models::LlmStep& law, const Batchin
   running_.reserve(static_cast<std::size_t>(limits_.max_sequences));
   preempted_.reserve(static_cast<std::size_t>(limits_.max_sequences));
   left_.reserve(static_cast<std::size_t>(limits_.max_sequences));
+  if (limits.adapters.places > 0) slots_.emplace(limits.adapters);
 }
 
 // The last token of an answer is never cached.
@@ -34,6 +36,7 @@ bool ContinuousBatching::fits(const LlmRequest& request) const {
 void ContinuousBatching::push(const LlmRequest& request) {
   assert(fits(request) && request.input_tokens > 0 && request.output_tokens > 0);
   waiting_.push_back(request);
+  if (slots_) slots_->wait(request.adapter);
 }
 
 Duration ContinuousBatching::begin(TimePoint now) {
@@ -66,26 +69,41 @@ void ContinuousBatching::preempt_last() {
   last.prompt = last.request.input_tokens + last.answered;
   last.cached = 0;
   last.chunk = 0;
+  if (slots_) slots_->leave(last.request.adapter);
   preempted_.push_back(last);
   running_.pop_back();
   ++counts_.preemptions;
 }
 
-bool ContinuousBatching::room_for_next() const {
-  if (waiting() == 0 || running_.size() >= static_cast<std::size_t>(limits_.max_sequences)) {
-    return false;
+// Those that were thrown out go first. Who waits for an adapter's place is passed.
+std::optional<ContinuousBatching::Next> ContinuousBatching::next() const {
+  if (running_.size() >= static_cast<std::size_t>(limits_.max_sequences)) return std::nullopt;
+  const auto takes = [this](const LlmRequest& request) {
+    return !slots_ || slots_->takes(request.adapter);
+  };
+  Next which{false, preempted_.size()};
+  while (which.place > 0 && !takes(preempted_[which.place - 1].request)) --which.place;
+  which.is_new = which.place == 0;
+  if (which.is_new) {
+    if (waiting_.empty() || (slots_ && !slots_->takes_one_that_waits())) return std::nullopt;
+    while (!takes(waiting_[which.place])) ++which.place;
+  } else {
+    --which.place;
   }
-  const bool is_new = preempted_.empty();
-  const LlmRequest& next = is_new ? waiting_.front() : preempted_.back().request;
-  const std::int64_t tokens = is_new ? next.input_tokens : preempted_.back().prompt;
-  return pool_.places_of(tokens, next.prompt) <= pool_.free();
+  const LlmRequest& request =
+      which.is_new ? waiting_[which.place] : preempted_[which.place].request;
+  const std::int64_t tokens = which.is_new ? request.input_tokens : preempted_[which.place].prompt;
+  if (pool_.places_of(tokens, request.prompt) > pool_.free()) return std::nullopt;
+  return which;
 }
 
 // Hands out the budget to prompts; returns how much of it was taken.
 std::int64_t ContinuousBatching::prefill(TimePoint now, std::int64_t budget, bool admits) {
   std::int64_t left = budget - continue_prompt(budget);
-  while (admits && left > 0 && room_for_next()) {
-    admit(now);
+  while (admits && left > 0) {
+    const std::optional<Next> which = next();
+    if (!which) break;
+    admit(*which, now);
     left -= continue_prompt(left);
   }
   return budget - left;
@@ -99,23 +117,27 @@ std::int64_t ContinuousBatching::continue_prompt(std::int64_t budget) {
   return last.chunk;
 }
 
-void ContinuousBatching::admit(TimePoint now) {
+void ContinuousBatching::admit(const Next& which, TimePoint now) {
   Sequence& next = running_.emplace_back();
-  const bool is_new = preempted_.empty();
-  if (is_new) {
-    next.request = waiting_.front();
+  if (which.is_new) {
+    next.request = waiting_[which.place];
     next.prompt = next.request.input_tokens;
     next.started = now;
-    waiting_.pop_front();
+    waiting_.erase(which.place);
   } else {
-    next = preempted_.back();
-    preempted_.pop_back();
+    const auto thrown_out = preempted_.begin() + static_cast<std::ptrdiff_t>(which.place);
+    next = *thrown_out;
+    preempted_.erase(thrown_out);
   }
   const LlmRequest& request = next.request;
+  if (slots_) {
+    if (which.is_new) slots_->stop_waiting(request.adapter);
+    slots_->enter(request.adapter);
+  }
   const KeyValuePool::Taken taken = pool_.take(next.prompt, request.input_tokens, request.prompt);
   next.cached = taken.found;
   next.shared = taken.shared;
-  if (!is_new) return;
+  if (!which.is_new) return;
   counts_.prompt_tokens += next.prompt;
   counts_.found_tokens += next.cached;
   next.cached = std::max(next.cached, std::min(request.brought, next.prompt - 1));
@@ -133,13 +155,16 @@ void ContinuousBatching::plan(std::int64_t decodes, std::int64_t prefilled) {
     steps = std::min<std::int64_t>(steps, sequence.request.output_tokens - sequence.answered);
   }
   const std::int64_t tokens = decodes + prefilled;
-  steps = clock_.plan(tokens, cached, decodes, steps);
+  // An adapter comes with a prompt, whose step is a piece of its own.
+  const double adapters_s = slots_ ? slots_->seconds_of_step() : 0;
+  if (slots_) counts_.adapter_loads = slots_->loads();
+  steps = clock_.plan(tokens, cached, decodes, steps, adapters_s);
   piece_ = {steps, sequences, tokens, clock_.work_of(steps)};
 }
 
 Duration ContinuousBatching::cut(Duration done) {
   assert(working() && Duration{} <= done && done < piece_.work);
-  if (piece_.tokens >= limits_.max_batched_tokens || !room_for_next()) return piece_.work;
+  if (piece_.tokens >= limits_.max_batched_tokens || !next()) return piece_.work;
   std::int64_t least = 1;  // the end of the step under way is among least..most
   std::int64_t most = piece_.steps;
   while (least < most) {
@@ -165,6 +190,7 @@ std::span<const LlmAnswer> ContinuousBatching::end(TimePoint now) {
   std::erase_if(running_, [this](const Sequence& sequence) {
     if (sequence.answered < sequence.request.output_tokens) return false;
     pool_.leave(sequence.prompt, sequence.cached, sequence.shared, sequence.request.prompt);
+    if (slots_) slots_->leave(sequence.request.adapter);
     left_.push_back({sequence.request, sequence.started, sequence.first_token,
                      Duration{std::llround(sequence.work_ticks /
                                            static_cast<double>(StepClock::kTicksPerNs))}});

@@ -27,8 +27,8 @@ std::int64_t times(std::int64_t count, std::int64_t ticks) {
 StepClock::StepClock(const models::LlmStep& law) : law_(law), read_(to_ticks(law.kv_read_s)) {}
 
 std::int64_t StepClock::plan(std::int64_t tokens, std::int64_t cached, std::int64_t decodes,
-                             std::int64_t steps) {
-  const double tokens_s = models::step_seconds(law_, static_cast<double>(tokens), 0);
+                             std::int64_t steps, double extra_s) {
+  const double tokens_s = models::step_seconds(law_, static_cast<double>(tokens), 0) + extra_s;
   first_ = std::max(kTicksPerNs, to_ticks(tokens_s)) + times(cached, read_);
   growth_ = times(decodes, read_);
   return first_ > kLongTicks || growth_ > kFastGrowth ? 1 : steps;

@@ -21,6 +21,9 @@ using scenarios::Workload;
 // Assumed.
 constexpr Duration kUsualOverhead = microseconds(600);
 
+// From host memory over PCIe 3 x16. Assumed.
+constexpr double kAdapterLoadBytesPerSecond = 12e9;
+
 // Decoding reads the weights and little else happens.
 constexpr double kDecodingBandwidthShare = 1;
 
@@ -168,16 +171,29 @@ models::LlmStep step_on(const Llm& llm, const models::GpuModel* from, const Pool
 
 // What one GPU has of a model.
 struct PartOfModel {
-  Bytes weights;
+  Bytes weights;  // and the places of adapters
   Bytes kv_bytes_per_token;
 };
 
 // REQUIRES: several GPUs can share it.
 PartOfModel part_of(const Llm& llm, const std::optional<models::LlmLayers>& shape, int gpus) {
-  if (gpus == 1) return {*llm.weights, *llm.kv_bytes_per_token};
+  Bytes weights = *llm.weights;
+  if (llm.adapters) weights += Bytes{llm.adapters->memory.count * llm.adapters->at_once};
+  if (gpus == 1) return {weights, *llm.kv_bytes_per_token};
   const double kv =
       models::cache_part(*shape, gpus) * static_cast<double>(llm.kv_bytes_per_token->count);
-  return {Bytes{llm.weights->count / gpus}, Bytes{std::max<std::int64_t>(1, std::llround(kv))}};
+  return {Bytes{weights.count / gpus}, Bytes{std::max<std::int64_t>(1, std::llround(kv))}};
+}
+
+// How long one of `gpus` GPUs takes for its part of an adapter.
+void time_adapters(const Llm& llm, const models::GpuModel& gpu, const DomainKind& kind, int gpus,
+                   LlmDemand& demand) {
+  if (!llm.adapters) return;
+  const Bytes part{llm.adapters->memory.count / gpus};
+  demand.adapter_read_s = models::cache_read_seconds(part, gpu) / kind.share.bandwidth;
+  demand.adapter_load_s = llm.adapters->load_time
+                              ? to_seconds(*llm.adapters->load_time)
+                              : static_cast<double>(part.count) / kAdapterLoadBytesPerSecond;
 }
 
 // What one client of the domain may use: all of its memory, unless its tickets limit it.
@@ -365,6 +381,7 @@ void model_llm(const models::Catalogue& catalogue, const models::GpuModel* from,
       there.kv_read_s = here.kv_read_s;
       there.overhead_s = here.overhead_s;
       if (is_shared) there.shared = shape;
+      time_adapters(llm, *pool.gpu, kind, gpus, there);
       const Bytes memory = client_memory(demand, kind);
       size_cache(llm, memory, pool.context_memory, part, there);
       const bool comes_here =

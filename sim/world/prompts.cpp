@@ -59,6 +59,9 @@ void model_prompts(World& world, Diagnostics& found) {
     } else if (!traced.empty() && llm.shared_prefix) {
       conflict("has sharedPrefix, and a trace that knows the blocks of its prompts",
                "leave sharedPrefix out: the trace says which prompts begin alike");
+    } else if (!traced.empty() && llm.prefix_caching && llm.adapters) {
+      conflict("has adapters, and a trace that knows the blocks of its prompts",
+               "prefixCaching: false: what prompts of one adapter have alike is not simulated");
     } else if (!traced.empty() && llm.prefix_reuse > 0) {
       conflict("has prefixReuse, and a trace that knows the blocks of its prompts",
                "leave prefixReuse out: what is found is simulated");

@@ -213,6 +213,9 @@ void count_llm(const WorkloadModel& model, const scenarios::Llm& given, Counter&
   counter.add(given.kv_read_seconds ? basis : Provenance::Assumed, model,
               "reading the KV cache (70 % of the memory bandwidth)");
   counter.add(given.overhead ? basis : Provenance::Assumed, model, "overhead of a step (0.6 ms)");
+  if (given.adapters) {
+    counter.add(Provenance::Assumed, model, "what LoRA adapters add to a step");
+  }
   const bool sized = given.weights && given.kv_bytes_per_token;
   counter.add(sized ? basis : Provenance::Catalog, model, "weights and KV bytes per token");
 }

@@ -122,6 +122,13 @@ TEST(Llm, IsSharedAndQuantised) {
   EXPECT_EQ(llm.tensor_parallel_size, 4);
   EXPECT_EQ(llm.quantization, "INT4");
   EXPECT_EQ(llm.kv_cache_dtype, "FP8");
+  const std::string adapters = "adapters: {count: 40, maxLoras: 4, memory: 80Mi}, ";
+  const Llm tuned = *workload_of(with_llm("model: m, " + adapters + kTokens)).llm;
+  ASSERT_TRUE(tuned.adapters);
+  EXPECT_EQ(tuned.adapters->at_once, 4);
+  EXPECT_EQ(tuned.adapters->step_time, milliseconds(2));
+  expect_problem(with_llm("model: m, sharedPrefix: {tokens: 9}, " + adapters + kTokens),
+                 Code::SettingConflict, "sharedPrefix on llm with adapters");
   expect_problem(with_llm("model: m, tensorParallelSize: 0, " + kTokens), Code::ValueRange,
                  "between 1 and 64");
   expect_problem(with_llm("model: m, quantization: FP4, " + kTokens), Code::EnumUnknown, "FP4");

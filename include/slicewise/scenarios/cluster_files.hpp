@@ -170,6 +170,7 @@ struct VllmArguments {
   bool has_fp8_cache = false;
   bool prefix_caching = true;  // as vLLM's V1 engine has it where nobody says otherwise
   std::optional<std::int64_t> block_size{};
+  bool serves_adapters = false;  // LoRA adapters on the model
 };
 std::optional<VllmArguments> vllm_arguments(const ContainerFile& container);
 

@@ -164,6 +164,21 @@ struct SharedPrefix {
   int count = 1;     // different ones, each as frequent
 };
 
+// LoRA adapters of one base model, of which each request names one or none (vLLM's --enable-lora).
+struct LoraAdapters {
+  enum class Popularity : std::uint8_t {
+    Even,
+    Zipf,  // the k-th is asked for one k-th as often as the first
+  };
+  int count = 1;     // different ones
+  int at_once = 1;   // of a step; so many have a place in GPU memory (vLLM's max_loras)
+  Bytes memory;      // of such a place, on all GPUs of the pod together
+  double share = 1;  // of the requests that name one
+  Popularity popularity = Popularity::Zipf;
+  std::optional<Duration> load_time;     // from host memory into a place
+  Duration step_time = milliseconds(2);  // of a step with any, for their kernels
+};
+
 // What of a request a server does: all, or with others the one half (disaggregated serving). Who
 // has the prompt gives the first token and the keys and values; who decodes gives the rest.
 enum class LlmRole : std::uint8_t { Both, Prefill, Decode };
@@ -189,7 +204,8 @@ struct Llm {
   bool prefix_caching = true;               // of blocks that are known to be alike
   int block_size = 16;                      // tokens: what is found is a multiple of it
   std::optional<SharedPrefix> shared_prefix;
-  double prefix_reuse = 0;            // share of prompt tokens found in the cache, whichever
+  double prefix_reuse = 0;  // share of prompt tokens found in the cache, whichever
+  std::optional<LoraAdapters> adapters;
   std::optional<RandomAmount> input;  // tokens; absent: from the trace
   std::optional<RandomAmount> output;
   SourceLocation where;

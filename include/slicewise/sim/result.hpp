@@ -105,6 +105,7 @@ struct TokenFigures {
   Bytes kv_cache;                          // of one pod
   double preemptions = 0;                  // sequences thrown out for lack of cache
   double prefix_hits = 0;                  // share of the prompts' tokens found in the cache
+  double adapter_loads = 0;                // LoRA adapters copied into GPU memory
   std::optional<Usd> per_million_output;   // dollars
 };
 

@@ -44,6 +44,7 @@ void count_steps(RunState& run, WorkloadId workload, const ContinuousBatching::P
     tokens.preemptions += counts.preemptions - llm.recorded.preemptions;
     tokens.prompts += counts.prompt_tokens - llm.recorded.prompt_tokens;
     tokens.found += counts.found_tokens - llm.recorded.found_tokens;
+    tokens.adapter_loads += counts.adapter_loads - llm.recorded.adapter_loads;
   }
   llm.recorded = llm.batching.counts();
   const double exchanged_s =

@@ -27,6 +27,7 @@ struct Request {
   std::int32_t input_tokens = 0;
   std::int32_t output_tokens = 0;
   scenarios::PromptBlocks::Block prompt = 0;  // its last whole block that is known
+  std::uint32_t adapter = 0;                  // of a language model; 0: the base model's
   bool late = false;                          // beyond a limit on its tokens
 };
 

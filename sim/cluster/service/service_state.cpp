@@ -72,7 +72,7 @@ LlmRequest LlmServer::tokens_of(const Request& request) const {
   if (role_ == scenarios::LlmRole::Decode) {
     return {request.arrived, input + 1, answers, 0, 0, input};
   }
-  return {request.arrived, input, answers, 0, request.prompt, 0};
+  return {request.arrived, input, answers, 0, request.prompt, 0, request.adapter};
 }
 
 bool PodServer::is_full() const {
@@ -136,6 +136,8 @@ ServiceState::ServiceState(const World& world, WorkloadId id, std::uint32_t repl
       waits(world.seed, replication, entity, Purpose::Wait),
       population(TimePoint{} + world.warmup) {
   ready.reserve(static_cast<std::size_t>(model->spec.count));
+  const auto& llm = model->spec.llm;
+  if (llm && llm->adapters) adapters.emplace(*llm->adapters);
 }
 
 PipelineState::PipelineState(const World& world, std::size_t pipeline, std::uint32_t replication,

@@ -62,8 +62,13 @@ class LlmServer {
 
  private:
   static BatchingLimits limits_of(const LlmDemand& demand, const scenarios::Llm& llm) {
-    return {llm.max_sequences, llm.max_batched_tokens, demand.cache_tokens, llm.prefix_reuse,
-            llm.block_size};
+    BatchingLimits limits{llm.max_sequences, llm.max_batched_tokens, demand.cache_tokens,
+                          llm.prefix_reuse, llm.block_size};
+    if (llm.adapters) {
+      limits.adapters = {llm.adapters->at_once, llm.adapters->count, demand.adapter_load_s,
+                         demand.adapter_read_s, to_seconds(llm.adapters->step_time)};
+    }
+    return limits;
   }
 
   scenarios::LlmRole role_;
@@ -246,6 +251,7 @@ struct ServiceState {
   RandomStream routing;
   RandomStream tokens;
   RandomStream waits;
+  std::optional<AdapterChoice> adapters;
   std::vector<std::uint32_t> ready;  // pods that take requests
   std::uint32_t turn = 0;            // round robin: of `ready`
   Population population;

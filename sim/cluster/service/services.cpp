@@ -124,6 +124,7 @@ void Services::draw_tokens(ServiceState& service, Request& request) {
   draw(llm.input, request.input_tokens);
   draw(llm.output, request.output_tokens);
   if (llm.input) request.prompt = 0;  // this is not the prompt of the trace
+  if (service.adapters) request.adapter = service.adapters->of(service.tokens.uniform());
   if (llm.shared_prefix) request.prompt = draw_prefix(*llm.shared_prefix, request, service.tokens);
 }
 

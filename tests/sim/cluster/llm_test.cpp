@@ -214,6 +214,25 @@ TEST(LlmCluster, PrefixesThatPromptsShareAreFound) {
   EXPECT_EQ(demo::result(on_g5({w}, 1000)).workloads[0].tokens->prefix_hits, 0);
 }
 
+// Forty adapters in four places: most requests bring theirs with them, and wait for it.
+TEST(LlmCluster, AdaptersAreCopiedInWhereTheyAreNotThere) {
+  Workload w = chat(0.05);
+  scenarios::LoraAdapters& adapters = w.llm->adapters.emplace();
+  adapters.count = 40;
+  adapters.at_once = 4;
+  adapters.memory = mebibytes(80);
+  adapters.popularity = scenarios::LoraAdapters::Popularity::Even;
+  adapters.load_time = milliseconds(500);
+  const Scenario s = on_g5({w}, 100'000);
+  const VariantResult result = demo::result(s);
+  const WorkloadResult& got = result.workloads[0];
+  const World world = demo::world(s);
+  const double first = models::step_seconds(step_of(world), 600, 0) + 2e-3 + 0.5 +
+                       world.workloads[0].on_pool[0].llm.at(0).adapter_read_s;
+  EXPECT_NEAR(to_seconds(got.tokens->first_token->p50), first, 0.005 * first);
+  EXPECT_NEAR(got.tokens->adapter_loads / got.completed, 0.9, 0.02);
+}
+
 // A prompt on one GPU, its keys and values over 25 Gbit/s (g5.12xlarge has 40) to another, which
 // takes a step for each further token.
 TEST(LlmCluster, PrefillAndDecodeOnTwoGpusTheClosedForm) {

@@ -99,6 +99,51 @@ TEST(ContinuousBatching, NobodyCutsWhoCannotBeAdmitted) {
   EXPECT_EQ(server.cut({1000}), whole);
 }
 
+// One place: the request of the second adapter waits for the first to leave, that of the base model
+// passes it. Each adapter is copied in once, but for the first, whose place was taken meanwhile.
+TEST(ContinuousBatching, AdaptersTakeTurnsForThePlaces) {
+  BatchingLimits limits{8, 512, 10000};
+  limits.adapters = {1, 2, 5e-3, 1e-3, 2e-3};
+  ContinuousBatching server(kA100, limits);
+  const auto of = [](std::uint32_t ticket, std::uint32_t adapter) {
+    LlmRequest request{TimePoint{0}, 100, 2, ticket};
+    request.adapter = adapter;
+    return request;
+  };
+  const Replay got = replay(server, {of(0, 1), of(1, 2), of(2, 0), of(3, 1)});
+  ASSERT_EQ(got.outcomes.size(), 4U);
+  const auto at = [](double tokens, double cached) {
+    return models::step_seconds(kA100, tokens, cached);
+  };
+  const double first = at(300, 0) + 8e-3 + at(3, 300) + 3e-3;
+  for (const std::size_t passed : {0U, 1U, 2U}) {
+    EXPECT_NE(got.outcomes[passed].ticket, 1U);
+    EXPECT_NEAR(to_seconds(got.outcomes[passed].done - TimePoint{}), first, 4e-9);
+  }
+  EXPECT_EQ(got.outcomes[3].ticket, 1U);
+  EXPECT_NEAR(to_seconds(got.outcomes[3].done - TimePoint{}),
+              first + at(100, 0) + 8e-3 + at(1, 100) + 3e-3, 8e-9);
+  EXPECT_EQ(server.counts().adapter_loads, 2);
+  replay(server, {of(4, 1)});
+  EXPECT_EQ(server.counts().adapter_loads, 3);
+}
+
+TEST(AdapterChoice, FollowsThePopularity) {
+  scenarios::LoraAdapters adapters;
+  adapters.count = 3;
+  adapters.share = 0.5;
+  const AdapterChoice zipf(adapters);  // 6/11, 3/11, 2/11 of a half
+  EXPECT_EQ(zipf.of(0), 1U);
+  EXPECT_EQ(zipf.of(0.272), 1U);
+  EXPECT_EQ(zipf.of(0.273), 2U);
+  EXPECT_EQ(zipf.of(0.409), 2U);
+  EXPECT_EQ(zipf.of(0.41), 3U);
+  EXPECT_EQ(zipf.of(0.4999), 3U);
+  EXPECT_EQ(zipf.of(0.5), 0U);
+  adapters.popularity = scenarios::LoraAdapters::Popularity::Even;
+  EXPECT_EQ(AdapterChoice(adapters).of(0.17), 2U);
+}
+
 TEST(ContinuousBatching, AFullPoolThrowsOutTheLatestWhichAnswersLater) {
   ContinuousBatching server(kA100, {8, 512, 25, 0});
   const Replay got = replay(server, {{TimePoint{0}, 10, 10, 0}, {TimePoint{0}, 10, 10, 1}});
@@ -188,6 +233,11 @@ TEST(ContinuousBatching, EqualsSingleStepsInRandomHistories) {
         request.prompt = random_prompt(random, *blocks, request.input_tokens);
       }
     }
+    if (history % 3 == 0) {
+      limits.adapters = {1 + static_cast<int>(random.below(3)), 4, 1e-6 * random.below(3000),
+                         1e-6 * random.below(500), 1e-6 * random.below(2000)};
+      for (LlmRequest& request : arrivals) request.adapter = random.below(5);
+    }
     ContinuousBatching server(law, limits, blocks);
     StepByStep reference(law, limits, blocks.get());
     const Replay got = replay(server, arrivals);
@@ -195,6 +245,7 @@ TEST(ContinuousBatching, EqualsSingleStepsInRandomHistories) {
     ASSERT_EQ(got.steps, reference.steps);
     ASSERT_EQ(server.counts().preemptions, reference.preemptions);
     ASSERT_EQ(server.counts().found_tokens, reference.found);
+    ASSERT_EQ(server.counts().adapter_loads, reference.loads);
     ASSERT_EQ(server.pool().held(), 0);
     found += blocks ? server.counts().found_tokens : 0;
     ASSERT_EQ(got.outcomes.size(), arrivals.size());

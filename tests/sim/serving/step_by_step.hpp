@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "slicewise/sim/serving/continuous_batching.hpp"
@@ -46,6 +47,7 @@ class StepByStep {
   std::int64_t preemptions = 0;
   std::int64_t steps = 0;
   std::int64_t found = 0;
+  std::int64_t loads = 0;  // of adapters
 
  private:
   struct Sequence {
@@ -100,11 +102,13 @@ class StepByStep {
     if (prefixes_) prefixes_->shrink(limits_.cache_tokens - reserved());
     const auto most =
         static_cast<std::size_t>(std::min(limits_.max_sequences, limits_.max_batched_tokens));
-    while (preemptions == preempted_before && budget > 0 && !waiting_.empty() &&
-           running_.size() < most &&
-           reserved() + places(waiting_.front()) <= limits_.cache_tokens) {
-      Sequence next = waiting_.front();
-      waiting_.pop_front();
+    while (preemptions == preempted_before && budget > 0 && running_.size() < most) {
+      const auto first = std::find_if(waiting_.begin(), waiting_.end(),
+                                      [&](const Sequence& s) { return takes(s.request.adapter); });
+      if (first == waiting_.end() || reserved() + places(*first) > limits_.cache_tokens) break;
+      Sequence next = *first;
+      waiting_.erase(first);
+      load(next.request.adapter);
       const bool is_new = next.started == kNever;
       next.started = std::min(next.started, now_);
       next.reserved = prompt(next);
@@ -119,6 +123,40 @@ class StepByStep {
       if (prefixes_) prefixes_->shrink(limits_.cache_tokens - reserved());
     }
     execute();
+  }
+
+  // Adapters of those that run.
+  std::set<std::uint32_t> adapters() const {
+    std::set<std::uint32_t> all;
+    for (const Sequence& sequence : running_) all.insert(sequence.request.adapter);
+    all.erase(0);
+    return all;
+  }
+  bool takes(std::uint32_t adapter) const {
+    const std::set<std::uint32_t> all = adapters();
+    return adapter == 0 || all.contains(adapter) ||
+           all.size() < static_cast<std::size_t>(limits_.adapters.places);
+  }
+  void load(std::uint32_t adapter) {
+    if (adapter == 0 || std::find(there_.begin(), there_.end(), adapter) != there_.end()) return;
+    if (there_.size() == static_cast<std::size_t>(limits_.adapters.places)) {
+      const std::set<std::uint32_t> used = adapters();
+      there_.erase(std::find_if(there_.begin(), there_.end(),
+                                [&](std::uint32_t other) { return !used.contains(other); }));
+    }
+    there_.push_back(adapter);
+    ++loads_;
+  }
+  double adapter_seconds() {
+    const auto used = static_cast<double>(adapters().size());
+    const double loads_s = static_cast<double>(loads_) * limits_.adapters.load_s;
+    loads += loads_;
+    loads_ = 0;
+    return used == 0 ? loads_s : loads_s + limits_.adapters.step_s + used * limits_.adapters.read_s;
+  }
+  // The most recent last.
+  void touch(std::uint32_t adapter) {
+    if (std::erase(there_, adapter) > 0) there_.push_back(adapter);
   }
 
   std::int64_t reuse(const Sequence& next) {
@@ -157,7 +195,9 @@ class StepByStep {
       tokens += sequence.chunk;
       if (sequence.chunk > 0) cached += sequence.cached;
     }
-    const double seconds = models::step_seconds(law_, static_cast<double>(tokens), 0);
+    const double seconds =
+        models::step_seconds(law_, static_cast<double>(tokens), 0) + adapter_seconds();
+    for (const Sequence& sequence : running_) touch(sequence.request.adapter);
     const std::int64_t before = ticks_ / 4096;
     ticks_ += std::llround(seconds * kTicksPerSecond) +
               cached * std::llround(law_.kv_read_s * kTicksPerSecond);
@@ -191,6 +231,8 @@ class StepByStep {
   std::vector<Sequence> running_;
   std::vector<Outcome> outcomes_;
   std::optional<TokenCache> prefixes_;
+  std::vector<std::uint32_t> there_;  // adapters in a place
+  std::int64_t loads_ = 0;
 };
 
 }  // namespace slicewise::sim

@@ -98,6 +98,32 @@ TEST(LlmWorld, WhatIsFoundIsSimulatedOrSaid) {
   EXPECT_NE(found[0].message.find("sharedPrefix, and a trace"), std::string::npos);
 }
 
+// Four places of 100 MiB on an A10G with 600 GB/s; a step has them on top of its law.
+TEST(LlmWorld, AdaptersTakePlacesFromTheCache) {
+  scenarios::Workload w = chat_of("llama-3-8b-fp16/a10g");
+  const World without = world_of("g5.xlarge", w);
+  w.llm->adapters.emplace().count = 9;
+  w.llm->adapters->at_once = 4;
+  w.llm->adapters->memory = mebibytes(100);
+  const World with = world_of("g5.xlarge", w);
+  const LlmDemand& none = without.workloads[0].on_pool[0].llm.at(0);
+  const LlmDemand& four = with.workloads[0].on_pool[0].llm.at(0);
+  EXPECT_EQ(none.cache_tokens - four.cache_tokens, mebibytes(400).count / 131072);
+  EXPECT_NEAR(static_cast<double>(four.gpu_memory.count),
+              static_cast<double>(none.gpu_memory.count), 131072);
+  EXPECT_DOUBLE_EQ(four.adapter_read_s, 100.0 * 1048576 / (0.7 * 600e9));
+  EXPECT_DOUBLE_EQ(four.adapter_load_s, 100.0 * 1048576 / 12e9);
+  EXPECT_EQ(with.provenance.assumed, without.provenance.assumed + 1);
+  w.traffic = replaying_blocks();
+  w.llm->input.reset();
+  w.llm->output.reset();
+  const Diagnostics found = errors_of("g5.xlarge", w);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].message.find("adapters, and a trace"), std::string::npos);
+  w.llm->prefix_caching = false;
+  EXPECT_TRUE(errors_of("g5.xlarge", w).empty());
+}
+
 // Four times the memory for the cache, less what the weights leave more of each.
 TEST(LlmWorld, GpusOfAPodShareTheModel) {
   const World alone = world_of("g5.12xlarge", chat_of("llama-3-8b-fp16/a10g"));

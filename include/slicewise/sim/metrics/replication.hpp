@@ -103,8 +103,9 @@ struct TokenRecord {
   std::int64_t output = 0;
   std::int64_t output_late = 0;  // of requests that missed an objective
   std::int64_t preemptions = 0;
-  std::int64_t prompts = 0;     // tokens of prompts that were taken in
-  std::int64_t found = 0;       // ... of these, that were found in the cache
+  std::int64_t prompts = 0;  // tokens of prompts that were taken in
+  std::int64_t found = 0;    // ... of these, that were found in the cache
+  std::int64_t adapter_loads = 0;
   std::int64_t cache_peak = 0;  // tokens, of the fullest pod
   std::int64_t cache_size = 0;  // of one pod
   Histogram first_token;

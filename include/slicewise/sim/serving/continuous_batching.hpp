@@ -10,6 +10,7 @@
 
 #include "slicewise/models/llm_step.hpp"
 #include "slicewise/scenarios/serving.hpp"
+#include "slicewise/sim/serving/adapter_slots.hpp"
 #include "slicewise/sim/serving/key_value_pool.hpp"
 #include "slicewise/sim/serving/prefix_cache.hpp"
 #include "slicewise/sim/serving/step_clock.hpp"
@@ -24,6 +25,7 @@ class RingQueue {
   bool empty() const { return count_ == 0; }
   std::size_t size() const { return count_; }
   const T& front() const { return ring_[head_]; }
+  const T& operator[](std::size_t place) const { return ring_[slot(place)]; }
 
   void push_back(const T& item) {
     grow();
@@ -33,6 +35,11 @@ class RingQueue {
   void pop_front() {
     head_ = slot(1);
     --count_;
+  }
+  // Cost: O(place). REQUIRES: place < size().
+  void erase(std::size_t place) {
+    for (; place > 0; --place) ring_[slot(place)] = ring_[slot(place - 1)];
+    pop_front();
   }
 
  private:
@@ -60,6 +67,7 @@ struct LlmRequest {
   std::uint32_t ticket = 0;       // the caller's
   PrefixCache::Block prompt = 0;  // the last whole block of the prompt that is known
   std::int32_t brought = 0;       // tokens of the prompt whose keys and values come with it
+  std::uint32_t adapter = 0;      // 0: the base model's
 };
 
 struct LlmAnswer {
@@ -75,6 +83,7 @@ struct BatchingLimits {
   std::int64_t cache_tokens = 0;  // size of the KV pool
   double prefix_reuse = 0;        // share of a prompt's tokens whose keys and values are known
   int block_size = 16;            // tokens of prompts are found in whole blocks
+  AdapterLimits adapters = {};
 };
 
 // The scheduler of one server of a language model with continuous batching and chunked prefill, as
@@ -93,6 +102,10 @@ struct BatchingLimits {
 // share, and what a request brings. A sequence that was thrown out finds its prompt, but not what
 // it had answered. The pool has no blocks of its own: up to 15 tokens per sequence less than
 // vLLM's. Attention reads the whole cache of each sequence of a step.
+//
+// Adapters. Who waits for a place of an adapter is passed by those behind, as in vLLM's scheduler.
+// A step takes longer by load_s for each adapter that comes with it and, if it has any, by step_s
+// and read_s for each.
 //
 // Pieces. While no prompt is prefilled and nobody leaves, steps are alike but for the cache that
 // they read, which grows by one token per sequence: any number of them is one piece with a length
@@ -117,11 +130,13 @@ class ContinuousBatching {
     std::int64_t preemptions = 0;
     std::int64_t prompt_tokens = 0;  // of prompts that were taken in
     std::int64_t found_tokens = 0;   // of these, those that were found in the pool
+    std::int64_t adapter_loads = 0;
   };
 
   // Without `blocks` the pool keeps nothing of what has left.
-  // REQUIRES: limits are positive, prefix_reuse in [0, 1], 0 when there are blocks, and every
-  // request's prompt is of these. More sequences than tokens in a step cannot run.
+  // REQUIRES: limits are positive, prefix_reuse in [0, 1], 0 when there are blocks, every request's
+  // prompt is of these and its adapter one of the limits'. More sequences than tokens in a step
+  // cannot run.
   ContinuousBatching(const models::LlmStep& law, const BatchingLimits& limits,
                      std::shared_ptr<const scenarios::PromptBlocks> blocks = nullptr);
 
@@ -140,7 +155,10 @@ class ContinuousBatching {
   const LlmRequest* oldest_waiting() const {
     return waiting_.empty() ? nullptr : &waiting_.front();
   }
-  void drop_oldest_waiting() { waiting_.pop_front(); }
+  void drop_oldest_waiting() {
+    if (slots_) slots_->stop_waiting(waiting_.front().adapter);
+    waiting_.pop_front();
+  }
 
   const Piece& piece() const { return piece_; }
 
@@ -165,6 +183,7 @@ class ContinuousBatching {
     preempted_.clear();
     piece_ = {};
     pool_.clear();
+    if (slots_) slots_->clear();
   }
 
   const KeyValuePool& pool() const { return pool_; }
@@ -185,13 +204,19 @@ class ContinuousBatching {
     bool decodes() const { return cached >= prompt; }
   };
 
+  // A request that is the next to be admitted.
+  struct Next {
+    bool is_new = true;     // else it was thrown out
+    std::size_t place = 0;  // among those
+  };
+
   std::int64_t decoding() const;
-  bool room_for_next() const;
+  std::optional<Next> next() const;
   bool make_room();
   void preempt_last();
   std::int64_t prefill(TimePoint now, std::int64_t budget, bool admits);
   std::int64_t continue_prompt(std::int64_t budget);
-  void admit(TimePoint now);
+  void admit(const Next& which, TimePoint now);
   void plan(std::int64_t decodes, std::int64_t prefilled);
   void progress(Sequence& sequence, TimePoint now, double ticks_per_token);
 
@@ -201,6 +226,7 @@ class ContinuousBatching {
   RingQueue<LlmRequest> waiting_;    // for their first step
   std::vector<Sequence> preempted_;  // go before those; the last first
   std::vector<Sequence> running_;    // in order of admission
+  std::optional<AdapterSlots> slots_;
   std::vector<LlmAnswer> left_;
   Piece piece_;
   Counts counts_;

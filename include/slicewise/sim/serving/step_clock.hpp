@@ -15,10 +15,11 @@ class StepClock {
   explicit StepClock(const models::LlmStep& law);
 
   // The next steps: so many tokens in each, `cached` of them read by the first, `decodes` more by
-  // each that follows. Returns how many of `steps` a piece may have, 1 where they are so long that
-  // more would leave the range of the clock.
+  // each that follows; `extra_s` longer than the law says, each of them. Returns how many of
+  // `steps` a piece may have, 1 where they are so long that more would leave the range of the
+  // clock.
   std::int64_t plan(std::int64_t tokens, std::int64_t cached, std::int64_t decodes,
-                    std::int64_t steps);
+                    std::int64_t steps, double extra_s = 0);
 
   // Of the first `steps` of these, with what was carried over.
   Duration work_of(std::int64_t steps) const { return {(carried_ + ticks(steps)) / kTicksPerNs}; }
