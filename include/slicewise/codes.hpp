@@ -72,6 +72,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(SampleTooSmall, "SAMPLE_TOO_SMALL", Warning, "a tail judged by too few requests")            \
   X(AutoscalerAtMax, "AUTOSCALER_AT_MAX", Warning, "a Service got all replicas it may have")     \
   X(KvCachePreempted, "KV_CACHE_PREEMPTED", Warning, "sequences lost their KV cache")            \
+  X(CronRunsMissed, "CRON_RUNS_MISSED", Warning, "runs of a CronJob that were not made or done") \
   X(KernelPreempted, "KERNEL_PREEMPTED", Note, "a long kernel that delays nobody here")          \
   X(InstanceRetired, "INSTANCE_RETIRED", Note, "an instance type that AWS has retired")          \
   X(InputAssumed, "INPUT_ASSUMED", Note, "an input that nobody measured")                        \

@@ -184,6 +184,22 @@ json annotations_of(const Workload& workload) {
   return out;
 }
 
+// The Job as the template of a CronJob.
+json scheduled(json job, const scenarios::Schedule& schedule) {
+  constexpr const char* kPolicies[] = {"Allow", "Forbid", "Replace"};
+  json spec = {{"schedule", schedule.text},
+               {"concurrencyPolicy", kPolicies[static_cast<std::size_t>(schedule.concurrency)]},
+               {"suspend", schedule.suspend}};
+  if (const auto zone = scenarios::zone_of_offset(schedule.utc_offset)) spec["timeZone"] = *zone;
+  if (schedule.starting_deadline) {
+    spec["startingDeadlineSeconds"] = schedule.starting_deadline->ns / seconds(1).ns;
+  }
+  spec["jobTemplate"]["spec"] = std::move(job["spec"]);
+  job["kind"] = "CronJob";
+  job["spec"] = std::move(spec);
+  return job;
+}
+
 json patch_of(const Scenario& scenario, const Workload& workload) {
   const auto [api_version, kind] = object_of(workload.kind);
   json pod_spec = {{"containers", json::array({container_of(workload)})}};
@@ -221,8 +237,11 @@ json patch_of(const Scenario& scenario, const Workload& workload) {
   if (!labels.empty()) patch["spec"]["template"]["metadata"]["labels"] = std::move(labels);
   patch["spec"]["template"]["spec"] = std::move(pod_spec);
   if (is_scaled(workload) && !workload.autoscaling) patch["spec"]["replicas"] = workload.count;
-  if (workload.kind == WorkloadKind::Job) add_copies(workload, patch["spec"]);
-  return patch;
+  if (workload.kind != WorkloadKind::Job) return patch;
+  Workload of_run = workload;
+  if (workload.schedule) of_run.count = workload.pods_at_once();
+  add_copies(of_run, patch["spec"]);
+  return workload.schedule ? scheduled(std::move(patch), *workload.schedule) : patch;
 }
 
 std::string toleration_remarks(const PodTemplate& pod) {
@@ -283,6 +302,7 @@ std::string llm_remark(const Workload& workload) {
   if (llm.role != scenarios::LlmRole::Both) {
     add("kv-transfer-config", R"('{"kv_connector":"NixlConnector","kv_role":"kv_both"}')");
   }
+  if (llm.adapters) flags += fmt::format(" --enable-lora --max-loras {}", llm.adapters->at_once);
   if (llm.quantization == "FP8") add("quantization", "fp8");
   if (!llm.kv_cache_dtype.empty()) add("kv-cache-dtype", "fp8");
   return comment(fmt::format("The arguments are the manifest's own. As simulated: {}{}", flags,
@@ -332,17 +352,20 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
                     "number is patched.",
                     workload.autoscaling->min_replicas, workload.autoscaling->max_replicas));
   }
+  const int of_run = workload.schedule ? workload.pods_at_once() : workload.count;
   if (workload.pods_per_job > 1) {
-    const int jobs = workload.count / workload.pods_per_job;
+    const int jobs = of_run / workload.pods_per_job;
     out += comment(fmt::format(
         "{}Its pods are placed together, as simulated, only where Kueue, Volcano or KAI holds the "
         "Job (slicewise export --to kueue); a PyTorchJob or JobSet says the same.",
         jobs > 1 ? fmt::format("One of {} Jobs like it. ", jobs) : ""));
-  } else if (workload.kind == WorkloadKind::Job && workload.count > 1 &&
-             !never_restarts(workload)) {
+  } else if (workload.kind == WorkloadKind::Job && of_run > 1 && !never_restarts(workload)) {
     out += comment(fmt::format(
         "backoffLimit is that of {} Jobs together: only with restartPolicy Never has each its own.",
-        workload.count));
+        of_run));
+  }
+  if (workload.schedule && !scenarios::zone_of_offset(workload.schedule->utc_offset)) {
+    out += comment("The schedule is of a zone that is no whole hours from UTC: name its timeZone.");
   }
   out += workload.llm ? llm_remark(workload) : serving_remark(workload);
   if (may_need_allow_growth(scenario, workload)) out += allow_growth_remark();

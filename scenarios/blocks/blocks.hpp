@@ -26,6 +26,7 @@ extern const FieldList kLlm;
 extern const FieldList kNotebooks;
 extern const FieldList kTraffic;
 extern const FieldList kRecordedJobs;
+extern const FieldList kSchedule;
 extern const FieldList kPipeline;
 extern const FieldList kPodTemplate;
 extern const FieldList kWorkload;
@@ -100,6 +101,8 @@ void check_node_ranges(const Scenario& scenario, Findings& findings);
 // Stages that are no Service of `scenario`, that stand twice in a pipeline or wait for each other,
 // and Services that nobody sends requests to.
 void check_pipelines(const Scenario& scenario, Findings& findings);
+// Makes the Jobs of each run of a CronJob within the duration.
+void expand_schedules(Scenario& scenario, const Node& spec, Findings& findings);
 // Claims that pods name and nobody has, and what claims cannot be beside.
 void check_claims(const Scenario& scenario, const Node& spec, Findings& findings);
 void finish_planning(Scenario& scenario, const Node& spec, Findings& findings);

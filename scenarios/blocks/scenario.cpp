@@ -70,6 +70,7 @@ void finish_scenario(Scenario& scenario, const Node& spec, Reading& reading) {
   check_end(spec, scenario, reading.findings);
   check_node_ranges(scenario, reading.findings);
   expand_traces(scenario, reading);
+  expand_schedules(scenario, spec, reading.findings);
   check_claims(scenario, spec, reading.findings);
   for (Workload& workload : scenario.workloads) {
     if (workload.traffic) set_mean_of_clients(*workload.traffic, scenario.duration);

@@ -253,6 +253,9 @@ constexpr Field kWorkloadFields[] = {
     field<&Workload::submit_interval>(
         "submitInterval", "30s",
         "Time between the submissions of two pods; 0 submits all at once."),
+    field<&Workload::schedule>("schedule", "{cron: \"30 2 * * *\", concurrencyPolicy: Forbid}",
+                               "Makes `count` Jobs each time, as a CronJob does (kind Job only).")
+        .of(kSchedule),
     field<&Workload::profile>("profile", "resnet-50-inference/a100-80gb/b8",
                               "Workload profile of the catalogue (slicewise get profiles).")
         .positive(),

@@ -135,8 +135,15 @@ class WorkloadRules {
   }
 
   void check_jobs() {
-    if (workload_.kind == WorkloadKind::Job && !is_recorded()) return;
-    for (const std::string_view key : {"podsPerJob", "parallelism"}) {
+    if (workload_.kind == WorkloadKind::Job && !is_recorded()) {
+      if (!workload_.schedule) return;
+      for (const std::string_view key : {"submitAt", "submitInterval", "parallelism"}) {
+        conflict(node_, key, fmt::format("{} beside schedule", key),
+                 "all Jobs of a run are made at its time");
+      }
+      return;
+    }
+    for (const std::string_view key : {"podsPerJob", "parallelism", "schedule"}) {
       refuse(key, is_recorded() ? "the trace says which jobs there are and what each asks for"
                                 : "only a Job is done when its pods are; the others have replicas");
     }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/scenarios/cluster_files.hpp"
+#include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
@@ -211,7 +212,6 @@ class WorkloadDraft {
       workload_.backoff_limit = pod_.backoff_limit;
       if (pod_.restart_policy == "Never") workload_.restart_policy = pod_.restart_policy;
     }
-    if (pod_.kind == "CronJob") note("CronJobs: one run of each, their schedule is not read");
     if (pod_.kind == "DaemonSet") {
       report_.guessed("DaemonSets: one pod", [&] { return pod_.object_where; });
     }
@@ -230,6 +230,19 @@ class WorkloadDraft {
                       pod_.kind));
     }
     take_scaling();
+    if (pod_.kind == "CronJob") take_schedule();
+  }
+
+  void take_schedule() {
+    const auto cron = parse_cron(pod_.cron ? pod_.cron->schedule : "");
+    if (!cron || cron_times(*cron, {}, kLongestDraft, 1).empty()) {
+      return note("CronJobs: one run of each, no schedule is read");
+    }
+    workload_.cron = pod_.cron;
+    workload_.parallelism.reset();
+    if (offset_of_zone(pod_.cron->time_zone)) return;
+    note(fmt::format("CronJobs: the time zone {} is taken for UTC, schedule.utcOffset says another",
+                     pod_.cron->time_zone));
   }
 
   void take_language_model() {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/flow_text.hpp"
@@ -69,8 +70,29 @@ class Writer {
              draft_.workloads.end();
     };
     using Kind = DraftWorkload::Kind;
+    if (const int days = days_of_crons(); days > 0) {
+      return fmt::format("  startsAt: Mon 00:00\n  duration: {}d", days);
+    }
     if (has(Kind::Notebook)) return "  startsAt: Mon 00:00\n  duration: 1d";
     return has(Kind::Service) || has(Kind::Deployment) ? "  duration: 30m" : "  until: AllJobsDone";
+  }
+
+  // In which each CronJob is due; 0: there is none.
+  int days_of_crons() const {
+    int longest = 0;
+    for (const DraftWorkload& workload : draft_.workloads) {
+      if (!workload.cron) continue;
+      longest = std::max(longest, 1);
+      if (workload.cron->suspend) continue;
+      const Duration from = offset_of_zone(workload.cron->time_zone).value_or(Duration{});
+      for (const int days : {1, 7, 31, 365}) {
+        longest = std::max(longest, days);
+        const auto due =
+            cron_times(*parse_cron(workload.cron->schedule), from, from + hours(24) * days, 1);
+        if (!due.empty()) break;
+      }
+    }
+    return longest;
   }
 
   static std::string nodes_text(const DraftPool& pool) {
@@ -169,6 +191,24 @@ class Writer {
         fmt::format("    count: {}", is_gang ? 1 : std::clamp<std::int64_t>(w.pods, 0, kMostPods)));
     if (is_gang) line(fmt::format("    podsPerJob: {}", std::min(w.pods, kMostOfGang)));
     if (w.parallelism) line(fmt::format("    parallelism: {}", *w.parallelism));
+    if (w.cron) write_schedule(*w.cron);
+  }
+
+  void write_schedule(const CronFile& cron) {
+    std::string text = fmt::format("    schedule: {{cron: {}", in_quotes(cron.schedule));
+    const Duration offset = offset_of_zone(cron.time_zone).value_or(Duration{});
+    if (offset.ns != 0) {
+      const std::int64_t zone_hours = offset.ns / hours(1).ns;
+      text += fmt::format(", utcOffset: \"{}{:02}:00\"", zone_hours < 0 ? '-' : '+',
+                          zone_hours < 0 ? -zone_hours : zone_hours);
+    }
+    if (cron.policy == "Forbid" || cron.policy == "Replace") {
+      text += fmt::format(", concurrencyPolicy: {}", cron.policy);
+    }
+    if (cron.suspend) text += ", suspend: true";
+    const std::string deadline = cron.deadline_seconds + "s";
+    if (parse_duration(deadline)) text += fmt::format(", startingDeadline: {}", deadline);
+    line(text + "}");
   }
 
   void write_scaling(const ScalingFile& scaling) {

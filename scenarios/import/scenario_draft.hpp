@@ -19,6 +19,9 @@ class ImportReport;
 
 using DraftLabels = std::vector<std::pair<std::string, std::string>>;
 
+// Of the run, where a CronJob is seldom due.
+inline constexpr Duration kLongestDraft = hours(24 * 365);
+
 struct DraftPool {
   std::string name;
   std::string instance_type;
@@ -64,6 +67,7 @@ struct DraftWorkload {
   std::int64_t priority = 0;
   std::string restart_policy;
   std::optional<std::int64_t> backoff_limit;
+  std::optional<CronFile> cron;
   std::vector<std::string> tolerations;  // as flow mappings
   DraftLabels node_selector;
   std::vector<NodeRequirement> nodes;  // that it runs on, by their labels

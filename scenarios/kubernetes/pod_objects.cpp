@@ -75,6 +75,11 @@ void count(const Node& from, const PodSet& set, PodFile& pod) {
   pod.completions =
       times(has_two ? replicas : 1, count_at(from, set.completions).value_or(has_two ? each : 1));
   pod.backoff_limit = count_at(from, set.backoff_limit);
+  if (const Node* cron = set.cron.empty() ? nullptr : node_at(&from, set.cron)) {
+    const auto text = [&](const char* key) { return text_below(cron, {key}); };
+    pod.cron = {text("schedule"), text("timeZone"), text("concurrencyPolicy"),
+                text("startingDeadlineSeconds"), text("suspend") == "true"};
+  }
   pod.works_together =
       set.works_together || (has_two && each > 1 && set.purpose != PodPurpose::Ends);
   if (set.group_size.empty()) return;

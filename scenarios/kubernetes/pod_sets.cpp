@@ -112,6 +112,7 @@ constexpr std::array kPodSets = {
            .pods = "spec.jobTemplate.spec.template",
            .counts = {"spec.jobTemplate.spec.parallelism"},
            .backoff_limit = "spec.jobTemplate.spec.backoffLimit",
+           .cron = "spec",
            .completions = "spec.jobTemplate.spec.completions"},
     // Source: knative.dev/serving, pkg/apis/serving/v1.
     PodSet{.kind = "Service",

@@ -30,6 +30,7 @@ struct PodSet {
   std::string_view resources = "resources";           // of such a container
   std::array<KeyPath, 2> counts = {};                 // multiplied; each is 1 where nobody says it
   KeyPath backoff_limit = {};
+  KeyPath cron = {};         // of the schedule and what belongs to it
   KeyPath completions = {};  // takes the place of the last count for the whole of a Job
   KeyPath fewest = {};       // replicas that an autoscaler of the kind leaves
   KeyPath most = {};

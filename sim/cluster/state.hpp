@@ -257,6 +257,9 @@ inline TimePoint first_submission(const scenarios::Workload& workload, std::size
     const double at_s = to_seconds((*workload.trace->jobs)[nth].submitted) / workload.trace->scale;
     return TimePoint{} + workload.submit_at + from_seconds(std::min(at_s, kFarthestSeconds));
   }
+  if (const auto& schedule = workload.schedule) {
+    return TimePoint{} + schedule->runs[nth / static_cast<std::size_t>(schedule->jobs_per_run)];
+  }
   return after(TimePoint{}, static_cast<std::int64_t>(nth), workload.submit_interval.ns,
                workload.submit_at.ns);
 }

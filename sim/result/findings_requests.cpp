@@ -125,6 +125,20 @@ void cache_finding(const scenarios::Workload& spec, const WorkloadResult& result
       "give the cache more memory, or run fewer sequences at once"));
 }
 
+void schedule_finding(const scenarios::Workload& spec, const WorkloadResult& result,
+                      Diagnostics& found) {
+  if (!result.schedule || result.schedule->missed + result.schedule->replaced == 0) return;
+  const ScheduleFigures& figures = *result.schedule;
+  const bool replaces = spec.schedule->concurrency == scenarios::Schedule::Concurrency::Replace;
+  found.push_back(
+      make_diagnostic(Code::CronRunsMissed, spec.schedule->where,
+                      fmt::format("of {} runs of \"{}\" {:.3g} {}", figures.runs, result.name,
+                                  replaces ? figures.replaced : figures.missed,
+                                  replaces ? "were deleted for the next before they were done"
+                                           : "were not made: the one before was not done"),
+                      "more GPUs for it, or a longer time between runs"));
+}
+
 }  // namespace
 
 std::int64_t unanswered(const RequestRecord& requests) {
@@ -148,6 +162,7 @@ void request_findings(const World& world, std::span<const Replication> replicati
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     scaling_finding(world.workloads[w].spec, result.workloads[w], found);
     cache_finding(world.workloads[w].spec, result.workloads[w], found);
+    schedule_finding(world.workloads[w].spec, result.workloads[w], found);
   }
 }
 

@@ -243,6 +243,14 @@ WorkloadResult workload_result(const World& world, std::size_t w,
   }
   result.tokens = token_figures(world, w, replications);
   result.notebooks = notebook_figures(world, w, replications);
+  if (model.spec.schedule) {
+    const auto mean = [&](std::int64_t WorkloadRecord::*figure) {
+      return mean_over(replications, [&](const Replication& r) { return r.workloads[w].*figure; });
+    };
+    result.schedule =
+        ScheduleFigures{std::ssize(model.spec.schedule->runs), mean(&WorkloadRecord::runs_missed),
+                        mean(&WorkloadRecord::runs_replaced)};
+  }
   result.gang = gang_figures(world, w, replications);
   result.left_behind = left_behind(model, w, replications);
   std::vector<std::vector<Duration>> completions;

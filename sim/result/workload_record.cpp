@@ -185,6 +185,18 @@ const Record& record_of<ScalingFigures>() {
 }
 
 template <>
+const Record& record_of<ScheduleFigures>() {
+  using S = ScheduleFigures;
+  static const Record declared{
+      "a CronJob, means per replication",
+      {field<&S::runs>("runs", "times of its schedule within the duration"),
+       field<&S::missed>("missed",
+                         "of these, whose Jobs were not made: the run before was not done"),
+       field<&S::replaced>("replaced", "of these, deleted for the next before they were done")}};
+  return declared;
+}
+
+template <>
 const Record& record_of<NotebookFigures>() {
   using N = NotebookFigures;
   static const Record declared{
@@ -372,7 +384,8 @@ const Record& record_of<WorkloadResult>() {
                .policy("goodput"),
            field<&W::requests>("requests"), field<&W::tokens>("tokens"),
            field<&W::scaling>("scaling"), field<&W::notebooks>("notebooks"),
-           field<&W::gang>("gang"), field<&W::recorded>("recorded")})};
+           field<&W::schedule>("schedule"), field<&W::gang>("gang"),
+           field<&W::recorded>("recorded")})};
   return declared;
 }
 

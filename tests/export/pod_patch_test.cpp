@@ -81,6 +81,24 @@ TEST(PodPatch, OnlyTheTolerationsOfTheScenario) {
                                            Not(HasSubstr("key: nvidia.com/gpu"))));
 }
 
+TEST(PodPatch, AScheduleIsACronJob) {
+  Scenario scenario = demo_after();
+  scenarios::Workload& w = scenario.workloads.front();
+  w.kind = scenarios::WorkloadKind::Job;
+  w.count = 8;
+  w.schedule.emplace().text = "30 2 * * *";
+  w.schedule->jobs_per_run = 2;
+  w.schedule->concurrency = scenarios::Schedule::Concurrency::Forbid;
+  w.schedule->utc_offset = hours(1);
+  w.schedule->starting_deadline = minutes(10);
+  const std::string patch = pod_patches(scenario);
+  for (const char* line : {"kind: CronJob\n", "  schedule: \"30 2 * * *\"\n",
+                           "  timeZone: Etc/GMT-1\n", "  concurrencyPolicy: Forbid\n",
+                           "  startingDeadlineSeconds: 600\n", "      completions: 2\n"}) {
+    EXPECT_THAT(patch, HasSubstr(line));
+  }
+}
+
 TEST(PodPatch, JobsHaveNoReplicas) {
   Scenario scenario = demo_after();
   EXPECT_THAT(pod_patches(scenario), HasSubstr("kind: Deployment\n"));

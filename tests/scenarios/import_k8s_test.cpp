@@ -367,6 +367,31 @@ spec: {schedulerName: kai-scheduler, restartPolicy: Never, containers: [{name: c
   EXPECT_TRUE(result.scenario.workloads[0].pod.extended.empty());
 }
 
+TEST(ImportK8s, ACronJobKeepsItsSchedule) {
+  const auto imported = [](const std::string& spec) {
+    return written(ImportKind::K8s,
+                   {"apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: nightly}\n"
+                    "spec: {" +
+                    spec +
+                    ", jobTemplate: {spec: {template: {spec: "
+                    "{containers: [{name: c, image: c, resources: {limits: "
+                    "{nvidia.com/gpu: 1}}}]}}}}}\n"});
+  };
+  const Written weekly = imported(
+      "schedule: \"30 2 * * 6\", timeZone: Etc/GMT-1, "
+      "concurrencyPolicy: Forbid, startingDeadlineSeconds: 600");
+  ASSERT_EQ(weekly.scenario.workloads.size(), 1U);
+  ASSERT_TRUE(weekly.scenario.workloads[0].schedule);
+  const Schedule& schedule = *weekly.scenario.workloads[0].schedule;
+  EXPECT_EQ(schedule.runs, std::vector{hours(5 * 24 + 1) + minutes(30)});
+  EXPECT_EQ(schedule.concurrency, Schedule::Concurrency::Forbid);
+  EXPECT_EQ(schedule.starting_deadline, minutes(10));
+  EXPECT_EQ(weekly.scenario.duration, hours(7 * 24));
+  const Written there = imported("schedule: \"30 2 * * *\", timeZone: Europe/Berlin");
+  EXPECT_EQ(there.said.count("CronJobs: the time zone Europe/Berlin"), 1);
+  EXPECT_EQ(there.scenario.duration, hours(24));
+}
+
 TEST(ImportK8s, ANotebookOfKubeflowIsOnePersonsNotebook) {
   const Written result = k8s({R"(
 apiVersion: kubeflow.org/v1

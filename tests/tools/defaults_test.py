@@ -232,6 +232,8 @@ IN_RUNS = [
     (BASE, "resourceClaims.shared.sharing.mpsConfig.defaultPinnedDeviceMemoryLimit", "64Ti", "1Gi"),
     (BASE, "nodePools.lab.nodes.min", "0", "1"),
     (BASE, "workloads.chat.llm.step.overhead", "0.6ms", "20ms"),
+    (BASE, "workloads.train.schedule.startingDeadline", "1000h", "1s",
+     "workloads.train.schedule={cron: '* * * * *', concurrencyPolicy: Forbid}"),
     (BASE, "workloads.chat.llm.adapters.loadTime", "1ms", "500ms",
      "workloads.chat.llm.adapters={count: 9, memory: 12M}"),
     (BASE, "workloads.chat.llm.tokens.input.least", "1", "500"),

@@ -89,6 +89,15 @@ struct ScalingFile {
   SourceLocation where;
 };
 
+// When a CronJob makes its Jobs, as it is written.
+struct CronFile {
+  std::string schedule;
+  std::string time_zone;
+  std::string policy;
+  std::string deadline_seconds;
+  bool suspend = false;
+};
+
 // Pods that one object makes, all alike. An object of several kinds of pods makes one of each.
 struct PodFile {
   std::string kind;              // of the object: "Deployment"
@@ -100,6 +109,7 @@ struct PodFile {
   std::int64_t copies = 1;       // replicas, parallelism
   std::int64_t completions = 1;  // of a Job
   std::optional<std::int64_t> backoff_limit;
+  std::optional<CronFile> cron;
   PodPurpose purpose = PodPurpose::Unsaid;  // by the kind of the object
   bool works_together = false;              // one of these pods alone is of no use
   bool is_served = false;                   // by a Service with an address

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/node_pool.hpp"
 #include "slicewise/scenarios/policy.hpp"
@@ -241,12 +242,13 @@ struct Workload {
   int backoff_limit = kBackoffLimit;  // Jobs
   int priority = 0;
   PreemptionPolicy preemption_policy = PreemptionPolicy::PreemptLowerPriority;
-  std::optional<int> batch;      // items of one step or request; absent: as measured
-  int processes_per_pod = 1;     // CUDA processes, each with its own context
-  std::optional<Rate> faults;    // fatal GPU faults (Xid) of a running pod
-  Duration submit_at;            // of the first pod
-  Duration submit_interval;      // between pods; 0 = all at once
-  Located<std::string> profile;  // catalogue profile, "" = none
+  std::optional<int> batch;          // items of one step or request; absent: as measured
+  int processes_per_pod = 1;         // CUDA processes, each with its own context
+  std::optional<Rate> faults;        // fatal GPU faults (Xid) of a running pod
+  Duration submit_at;                // of the first pod
+  Duration submit_interval;          // between pods; 0 = all at once
+  std::optional<Schedule> schedule;  // Job: of a CronJob
+  Located<std::string> profile;      // catalogue profile, "" = none
   PodTemplate pod;
   GpuMemory gpu_memory;
   Startup startup;
@@ -266,6 +268,7 @@ struct Workload {
   int jobs_at_once() const { return parallelism.value_or(count / pods_per_job); }
   // The most pods that want to run at a time.
   int pods_at_once() const {
+    if (schedule) return schedule->jobs_per_run * pods_per_job;
     return trace ? trace->at_once : std::min(count, jobs_at_once() * pods_per_job);
   }
 };

@@ -130,6 +130,13 @@ struct NotebookFigures {
   double gave_up = 0;  // sessions that had no kernel by the time they were to end
 };
 
+// A CronJob.
+struct ScheduleFigures {
+  std::int64_t runs = 0;  // whose time came
+  double missed = 0;      // mean per replication
+  double replaced = 0;
+};
+
 // The pods of a workload that were given the same GPUs of their node.
 struct GpuSetFigures {
   std::string pool;
@@ -227,6 +234,7 @@ struct WorkloadResult {
   std::optional<TokenFigures> tokens;     // a language model
   std::optional<ScalingFigures> scaling;  // autoscaled
   std::optional<NotebookFigures> notebooks;
+  std::optional<ScheduleFigures> schedule;
   std::optional<GangFigures> gang;          // pods with several whole GPUs
   std::optional<RecordedFigures> recorded;  // of a TraceJobs
   LeftBehind left_behind;

@@ -83,6 +83,7 @@ PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& us
       batch_(batch),
       faults_(run),
       gangs_(run.cluster),
+      crons_(run),
       jobs_(jobs),
       work_(work),
       scalers_(scalers),
@@ -93,6 +94,7 @@ void PodLife::on_timer(std::uint32_t p) {
   Pod& pod = run_.cluster.pods[p];
   switch (pod.phase) {
     case PodPhase::Unsubmitted:
+      if (!crons_.makes(p, *this)) return;
       pod.submitted = run_.now;
       return work_.create(p);
     case PodPhase::Recreating:
@@ -361,11 +363,15 @@ void PodLife::evict(std::uint32_t evicted, Eviction why) {
 void PodLife::remove(std::uint32_t p) {
   const PodPhase phase = run_.cluster.pods[p].phase;
   if (phase == PodPhase::Unsubmitted) return;
-  if (phase == PodPhase::Pending) {
-    scheduler_.withdraw(p);
+  if (phase == PodPhase::Pending || phase == PodPhase::Recreating) {
+    if (phase == PodPhase::Pending) scheduler_.withdraw(p);
     return enter_phase(p, PodPhase::Unsubmitted);
   }
-  if (holds_container(phase)) end_container(p, Worth::Useful);
+  const Worth worth = worth_of_killed(run_.cluster.model(run_.cluster.pods[p]));
+  WorkloadRecord& record = run_.record_of(run_.cluster.pods[p]);
+  const Duration busy_before = record.gpu_busy;
+  if (holds_container(phase)) end_container(p, worth);
+  if (worth == Worth::Lost) record.gpu_lost += record.gpu_busy - busy_before + usage_.lose_kept(p);
   set_activity(p, PodPhase::Unsubmitted);
   release_node(p);
   run_.wake_scheduler();
@@ -449,6 +455,7 @@ void PodLife::leave(std::uint32_t last, PodPhase final_phase) {
     ++record.jobs_failed;
   }
   jobs_.make_next(last);
+  crons_.one_ended(last);
   run_.wake_scheduler();
 }
 

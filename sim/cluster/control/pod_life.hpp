@@ -10,6 +10,7 @@
 #include "../nodes/holdings.hpp"
 #include "../nodes/usage.hpp"
 #include "../run_state.hpp"
+#include "cron_runs.hpp"
 #include "faults.hpp"
 #include "gangs.hpp"
 #include "open_jobs.hpp"
@@ -99,6 +100,7 @@ class PodLife {
   SteadyBatch& batch_;
   Faults faults_;
   Gangs gangs_;
+  CronRuns crons_;
   OpenJobs& jobs_;
   ContainerWork& work_;
   Autoscalers& scalers_;

@@ -148,8 +148,10 @@ struct JobOutcome {
 struct WorkloadRecord {
   std::int64_t jobs_done = 0;  // Job pods, container runs of a Deployment
   std::int64_t jobs_failed = 0;
-  std::int64_t disrupted = 0;  // jobs that started over: their node was not needed any more
-  Duration gpu_disrupted;      // GPU time of what they had done
+  std::int64_t runs_missed = 0;    // of a CronJob, whose Jobs were not made
+  std::int64_t runs_replaced = 0;  // ... or deleted before they were done
+  std::int64_t disrupted = 0;      // jobs that started over: their node was not needed any more
+  Duration gpu_disrupted;          // GPU time of what they had done
   std::int64_t oom_kills = 0;
   std::int64_t crash_looping = 0;  // pods, at the end of the run
   std::int64_t pending_for_good = 0;

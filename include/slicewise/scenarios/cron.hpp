@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/quantity.hpp"
+#include "slicewise/units.hpp"
+
+// When a CronJob makes its Jobs.
+namespace slicewise::scenarios {
+
+// Minutes of the hour, hours, days of the month, months and days of the week (0 is Sunday) at which
+// a Job is made: a bit for each.
+struct CronSchedule {
+  enum Part : std::uint8_t { Minute, Hour, Day, Month, Weekday };
+  std::array<std::uint64_t, 5> at{};
+  std::array<bool, 5> any{};  // "*": of days of the month and of the week, both are then asked
+};
+
+// As the controller of CronJobs reads it: five parts of lists, ranges and steps, names of months
+// and days, or @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually. Where the days of
+// the month and of the week are both given, one of them is enough. Errors: FIELD_TYPE, VALUE_RANGE.
+// Source: github.com/robfig/cron v3, parser.go (ParseStandard), spec.go.
+Parsed<CronSchedule> parse_cron(std::string_view text);
+
+// The times of the schedule from `from` on, before `until`, both local and counted from Monday
+// 2026-01-05 00:00, on which scenarios start. At most `most` of them.
+std::vector<Duration> cron_times(const CronSchedule& schedule, Duration from, Duration until,
+                                 std::size_t most);
+
+// A CronJob. Sources: Kubernetes documentation, "CronJob"; kubernetes/kubernetes
+// pkg/controller/cronjob/cronjob_controllerv2.go.
+struct Schedule {
+  enum class Concurrency : std::uint8_t {
+    Allow,
+    Forbid,   // a run whose time comes during another one is made after it, if it is the last such
+    Replace,  // ... ends it
+  };
+  CronSchedule cron;
+  std::string text;  // as it is written
+  Duration utc_offset;
+  Concurrency concurrency = Concurrency::Allow;
+  bool suspend = false;
+  std::optional<Duration> starting_deadline;  // later no run is made; absent: however late
+  int jobs_per_run = 1;
+  std::vector<Duration> runs{};  // their times within the run of the scenario, from its start
+  SourceLocation where;
+};
+
+// Zones that are the same distance from UTC all year: "Etc/UTC", "Etc/GMT-1" (which is UTC+1);
+// nullopt: another one, or an offset that has none.
+std::optional<Duration> offset_of_zone(std::string_view zone);
+std::optional<std::string> zone_of_offset(Duration offset);
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include "../fields/node_values.hpp"
+#include "blocks.hpp"
+
+// workloads[].schedule: when a CronJob makes its Jobs.
+namespace slicewise::scenarios {
+namespace {
+
+using T = FieldType;
+
+constexpr std::size_t kMostRuns = 100'000;
+
+constexpr Word kPolicies[] = {{"Allow", Schedule::Concurrency::Allow},
+                              {"Forbid", Schedule::Concurrency::Forbid},
+                              {"Replace", Schedule::Concurrency::Replace}};
+
+void read_cron(Schedule& schedule, const Field& /*field*/, const Entry& entry, Reading& reading) {
+  const auto cron = parse_cron(entry.value->text);
+  if (cron) {
+    schedule.cron = *cron;
+    schedule.text = entry.value->text;
+    return;
+  }
+  reading.findings.add(cron.error().code, entry.value->where, cron.error().message,
+                       cron.error().help);
+}
+
+constexpr Field kScheduleFields[] = {
+    read_by<Schedule, &read_cron>(
+        T::Text, "cron", "\"30 2 * * 1-5\"",
+        "Minute, hour, day of the month, month and day of the week at which "
+        "`count` Jobs are made. The run of a scenario is in the week of "
+        "Monday 2026-01-05.")
+        .needed(),
+    field<&Schedule::utc_offset>("utcOffset", "\"+01:00\"",
+                                 "Local time minus UTC, in place of timeZone.")
+        .as(T::UtcOffset),
+    field<&Schedule::concurrency>(
+        "concurrencyPolicy", "Forbid",
+        "When the Jobs of the run before are not done. Allow: both run. Forbid: the Jobs are made "
+        "when those are done; of several runs that were missed, those of the last. Replace: those "
+        "are deleted.")
+        .one_of(kPolicies),
+    field<&Schedule::suspend>("suspend", "true", "No Jobs are made."),
+    field<&Schedule::starting_deadline>(
+        "startingDeadline", "10m",
+        "How long after its time a run may still be made (startingDeadlineSeconds).")
+        .otherwise("however late"),
+};
+
+}  // namespace
+
+constinit const FieldList kSchedule = block<Schedule>(kScheduleFields);
+
+void expand_schedules(Scenario& scenario, const Node& spec, Findings& findings) {
+  for (Workload& workload : scenario.workloads) {
+    if (!workload.schedule) continue;
+    Schedule& schedule = *workload.schedule;
+    schedule.jobs_per_run = workload.count / workload.pods_per_job;
+    if (!scenario.duration) {
+      findings.add(Code::SettingConflict, schedule.where,
+                   "a schedule goes on for ever, and the run has no duration",
+                   "add `duration: 24h` to spec");
+      continue;
+    }
+    if (schedule.cron.at[CronSchedule::Minute] == 0) continue;  // it could not be read
+    const Duration local = scenario.starts_at + schedule.utc_offset;
+    if (!schedule.suspend) {
+      schedule.runs = cron_times(schedule.cron, local, local + *scenario.duration, kMostRuns);
+      for (Duration& at : schedule.runs) at = at - local;
+    }
+    if (schedule.runs.empty() && !schedule.suspend && workload.count > 0) {
+      findings.add(Code::SettingConflict, schedule.where,
+                   fmt::format("no run of the schedule of \"{}\" is within the duration",
+                               workload.name.value),
+                   "a longer duration, or a startsAt before it");
+    }
+    constexpr std::int64_t kMostPods = 5'000'000;
+    const std::int64_t pods = std::int64_t{workload.count} * std::ssize(schedule.runs);
+    if (pods > kMostPods) {
+      findings.add(
+          Code::ValueRange, value_place(spec, "duration"),
+          fmt::format("the schedule of \"{}\" makes {} pods within the duration, more than "
+                      "{}",
+                      workload.name.value, pods, kMostPods),
+          "a shorter duration");
+      continue;
+    }
+    workload.count = static_cast<int>(pods);
+  }
+}
+
+}  // namespace slicewise::scenarios

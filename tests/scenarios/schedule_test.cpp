@@ -1,0 +1,96 @@
+// CronJobs: when they are due, and what a scenario makes of them.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/scenarios/cron.hpp"
+
+#include "one_workload.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+// In minutes from Monday 2026-01-05 00:00 on.
+std::vector<std::int64_t> due(const char* text, int days, Duration from = {}) {
+  std::vector<std::int64_t> found;
+  const auto cron = parse_cron(text);
+  EXPECT_TRUE(cron) << text;
+  if (!cron) return found;
+  for (const Duration at : cron_times(*cron, from, from + hours(24) * days, 1000)) {
+    found.push_back(at.ns / minutes(1).ns);
+  }
+  return found;
+}
+
+using Minutes = std::vector<std::int64_t>;
+constexpr int kDay = 24 * 60;
+
+TEST(Cron, IsDueAsItsPartsSay) {
+  EXPECT_EQ(due("30 2 * * *", 2), (Minutes{150, kDay + 150}));
+  EXPECT_EQ(due("*/20 1 * * *", 1), (Minutes{60, 80, 100}));
+  EXPECT_EQ(due("5,10-12 0 * * *", 1), (Minutes{5, 10, 11, 12}));
+  EXPECT_EQ(due("0 20/2 * * *", 1), (Minutes{20 * 60, 22 * 60}));
+  EXPECT_EQ(due("0 0 * * sat,SUN", 7), (Minutes{5 * kDay, 6 * kDay}));
+  EXPECT_EQ(due("@weekly", 7), (Minutes{6 * kDay}));
+  EXPECT_EQ(due("0 0 1 FEB *", 31), (Minutes{27 * kDay}));
+  EXPECT_EQ(due("@monthly", 31), (Minutes{27 * kDay}));
+  EXPECT_EQ(due("0 12 * * ?", 1, hours(-24)), (Minutes{-12 * 60})) << "the Sunday before";
+}
+
+// Where both are given, one of the days is enough.
+TEST(Cron, DaysOfTheMonthAndOfTheWeek) {
+  EXPECT_EQ(due("0 0 7 * 1", 7), (Minutes{0, 2 * kDay}));
+  EXPECT_EQ(due("0 0 7 * *", 7), (Minutes{2 * kDay}));
+  EXPECT_EQ(due("0 0 7 * */2", 7), (Minutes{kDay, 2 * kDay, 3 * kDay, 5 * kDay, 6 * kDay}));
+}
+
+TEST(Cron, RefusesWhatTheControllerRefuses) {
+  for (const char* text :
+       {"", "* * * *", "* * * * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *",
+        "* * * * 7", "5-1 * * * *", "*/0 * * * *", "x * * * *", "1- * * * *", "@often"}) {
+    EXPECT_FALSE(parse_cron(text)) << text;
+  }
+}
+
+TEST(Cron, ZonesThatAreAlwaysAsFarFromUtc) {
+  EXPECT_EQ(offset_of_zone("Etc/GMT-1"), hours(1));
+  EXPECT_EQ(offset_of_zone("Etc/UTC"), Duration{});
+  EXPECT_FALSE(offset_of_zone("Europe/Berlin"));
+  EXPECT_FALSE(offset_of_zone("Etc/GMTx"));
+  for (const int zone : {-5, 0, 1, 9}) {
+    EXPECT_EQ(offset_of_zone(*zone_of_offset(hours(zone))), hours(zone));
+  }
+  EXPECT_FALSE(zone_of_offset(minutes(330)));
+}
+
+const std::string kWork = "work: {units: 1}, measured: {unitTime: 18s, gpuBusy: 50%}";
+
+std::string nightly(const std::string& schedule, const std::string& more = "",
+                    const std::string& spec = "  duration: 24h\n") {
+  return with_workload("kind: Job, count: 2, schedule: {" + schedule + "}, " + more + kWork, spec);
+}
+
+TEST(Schedule, MakesTheJobsOfEachRunWithinTheDuration) {
+  const Workload w = workload_of(nightly("cron: \"0 */6 * * *\", concurrencyPolicy: Forbid"));
+  EXPECT_EQ(w.count, 8);
+  EXPECT_EQ(w.pods_at_once(), 2);
+  ASSERT_TRUE(w.schedule);
+  EXPECT_EQ(w.schedule->runs, (std::vector{Duration{}, hours(6), hours(12), hours(18)}));
+  EXPECT_EQ(w.schedule->concurrency, Schedule::Concurrency::Forbid);
+  const Workload there = workload_of(nightly("cron: \"0 10 * * *\", utcOffset: \"+01:00\"", "",
+                                             "  duration: 24h\n  startsAt: Mon 08:00\n"));
+  EXPECT_EQ(there.schedule->runs, std::vector{hours(1)});
+  EXPECT_EQ(workload_of(nightly("cron: \"* * * * *\", suspend: true")).count, 0);
+}
+
+TEST(Schedule, MistakesAreSaid) {
+  expect_problem(nightly("cron: \"0 25 * * *\""), Code::ValueRange, "\"25\" is no hour");
+  expect_problem(nightly("cron: \"0 2 * * *\"", "", ""), Code::SettingConflict, "no duration");
+  expect_problem(nightly("cron: \"0 2 * * 3\""), Code::SettingConflict, "no run of the schedule");
+  expect_problem(nightly("cron: \"0 2 * * *\"", "submitAt: 1h, "), Code::SettingConflict,
+                 "submitAt beside schedule");
+}
+
+}  // namespace
+}  // namespace slicewise::scenarios
