@@ -48,6 +48,8 @@ TEST(CronRuns, NotAfterTheirStartingDeadline) {
   const VariantResult result = runs(Concurrency::Forbid, minutes(6));
   EXPECT_EQ(result.workloads[0].completed, 2);
   EXPECT_EQ(result.workloads[0].schedule->missed, 4);
+  EXPECT_EQ(runs(Concurrency::Forbid, minutes(9)).workloads[0].completed, 3)
+      << "that of 11, which is later, is not what is made";
 }
 
 TEST(CronRuns, ReplacedOnesLoseWhatTheyHadDone) {
