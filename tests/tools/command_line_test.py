@@ -95,6 +95,23 @@ class ExitCodes(unittest.TestCase):
                 self.assertIn(words, result.stderr)
                 self.assertIn("1 error in -", result.stderr)
 
+    def test_a_file_that_is_read_is_not_written(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            scenario = folder / "scenario.yaml"
+            text = (ROOT / EXAMPLE).read_text(encoding="utf-8")
+            scenario.write_text(text, encoding="utf-8")
+            (folder / "link.yaml").hardlink_to(scenario)
+            for arguments in (["run", scenario, "-o", "json", "--out", scenario],
+                              ["run", scenario, "--junit", folder / "link.yaml"],
+                              ["export", scenario, "--variant", "after", "--to", "scenario", "--out", scenario],
+                              ["import", "k8s", "-f", ROOT / "scenarios/examples/cluster/pods.yaml", "-f", scenario,
+                               "--out", f"{folder}/./scenario.yaml"],
+                              ["check", scenario, "--out", scenario], ["init", "--from", scenario, "--out", scenario]):
+                error = self.expect(2, *map(str, arguments)).stderr
+                self.assertIn("is read by this command and would be overwritten", error)
+                self.assertEqual(scenario.read_text(encoding="utf-8"), text)
+
     def test_a_number_out_of_range_is_2_and_says_the_range(self):
         for flag, low, high, wrong in (
                 ("--seed", 0, 2**63 - 1, ("99999999999999999999", str(2**63), "-1", "abc", "1.5",

@@ -3,16 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "environment.hpp"
+#include "files.hpp"
 #include "host.hpp"
 #include "options.hpp"
 
@@ -347,6 +351,45 @@ std::string asked_of(const CLI::App& app) {
   return asked;
 }
 
+// Whether a flag names what is written; of `report` after the format, html=page.html.
+bool names_output(const std::string& flag) {
+  static constexpr std::array kFlags = {"--out", "--junit", "--job-times", "--output"};
+  return std::ranges::find(kFlags, flag) != kFlags.end();
+}
+
+// A file that the command reads and would write as well: what is read last would be lost.
+std::optional<UsageError> overwritten_input(const CLI::App& app) {
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  for (const CLI::App* verb : app.get_subcommands()) {
+    for (const CLI::Option* option : verb->get_options()) {
+      const std::string& flag = option->get_name();
+      const bool is_output = names_output(flag);
+      const bool is_input = !is_output && flag != "--journal" &&
+                            option->get_type_name().find("FILE") != std::string::npos;
+      if (!is_output && !is_input) continue;
+      for (const std::string& text : option->results()) {
+        const std::size_t file = flag == "--output" ? text.find('=') + 1 : 0;
+        if (is_input) inputs.push_back(file_part(text).file);
+        if (is_output && (flag != "--output" || file > 0)) outputs.push_back(text.substr(file));
+      }
+    }
+  }
+  for (const std::string& output : outputs) {
+    for (const std::string& input : inputs) {
+      std::error_code ignored;
+      if (!std::filesystem::is_regular_file(output, ignored) ||
+          !std::filesystem::equivalent(output, input, ignored)) {
+        continue;
+      }
+      return UsageError{
+          fmt::format("\"{}\" is read by this command and would be overwritten", input),
+          "write to another file"};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* const* argv) {
@@ -399,6 +442,9 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
     return Invocation{settings.flags, VersionCommand{}, {}};
   } catch (const CLI::ParseError& error) {
     return tl::unexpected(explain_error(app, error));
+  }
+  if (is_process) {
+    if (auto overwritten = overwritten_input(app)) return tl::unexpected(std::move(*overwritten));
   }
   settings.flags.asked = asked_of(app);
   auto command = selected_command(app, settings);
