@@ -16,6 +16,7 @@
 #include "installer.hpp"
 #include "kustomize.hpp"
 #include "node_settings.hpp"
+#include "pod_owner.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -31,7 +32,6 @@ struct Bundle {
 
 using scenarios::Scenario;
 using scenarios::Workload;
-using scenarios::WorkloadKind;
 
 // As a word of a shell, whatever is in it.
 std::string shell_word(std::string_view text) {
@@ -44,10 +44,6 @@ std::string shell_word(std::string_view text) {
     }
   }
   return out + "'";
-}
-
-bool is_deployment(const Workload& workload) {
-  return workload.kind == WorkloadKind::Deployment || workload.kind == WorkloadKind::Service;
 }
 
 std::string selector_of(const PoolNodes& nodes) {
@@ -94,9 +90,14 @@ std::string label_lines_of(const Bundle& bundle) {
   for (const PoolNodes& nodes : bundle.nodes) {
     out += fmt::format("kubectl get nodes -l {} -o name >>labelled-nodes.txt\n",
                        shell_word(selector_of(nodes) + ",!nvidia.com/gpu.present"));
-    out += fmt::format("kubectl label nodes -l {} {} {} --overwrite\n",
-                       shell_word(selector_of(nodes)), shell_word("nvidia.com/gpu.present=true"),
-                       shell_word(fmt::format("{}={}", kConfigLabel, nodes.config)));
+    std::string labels = shell_word("nvidia.com/gpu.present=true");
+    labels += " " + shell_word(fmt::format("{}={}", kConfigLabel, nodes.config));
+    const auto& own = nodes.target.pool->labels;
+    if (const auto label = own.find(scenarios::kPoolLabel); label != own.end()) {
+      labels += " " + shell_word(fmt::format("{}={}", scenarios::kPoolLabel, label->second));
+    }
+    out += fmt::format("kubectl label nodes -l {} {} --overwrite\n", shell_word(selector_of(nodes)),
+                       labels);
   }
   return out;
 }
@@ -112,16 +113,48 @@ std::string object_lines(const Bundle& bundle, std::string_view verb) {
   return out;
 }
 
-// A function of the shell, and a call of it for each Deployment.
-std::string deployment_lines(const Bundle& bundle, std::string_view function,
-                             std::string_view definition) {
+// "'voice' deployment 'asr'", as kubectl finds it.
+std::string words_of(const Workload& workload) {
+  const PodOwner owner = owner_of(workload);
+  return fmt::format("{} {} {}", shell_word(workload.namespace_name), resource_word(owner),
+                     shell_word(owner.name));
+}
+
+std::string patch_lines(const Bundle& bundle) {
   std::string calls;
   for (const Workload& workload : bundle.scenario->workloads) {
-    if (!is_deployment(workload)) continue;
-    calls += fmt::format("{} {} {}\n", function, shell_word(workload.namespace_name),
-                         shell_word(workload.name.value));
+    if (!is_patched_in_place(workload)) continue;
+    calls += fmt::format("  patch_object \"$1\" {} {}\n", words_of(workload),
+                         shell_word(patch_file(workload)));
   }
-  return calls.empty() ? calls : filled(definition, {{"calls", calls}});
+  return calls.empty() ? calls : filled(script_files::patch_objects_sh(), {{"calls", calls}});
+}
+
+// After all else: what is patched, and what is left to people.
+std::string pod_steps(const Bundle& bundle) {
+  std::string out;
+  std::string by_hand;
+  for (const Workload& workload : bundle.scenario->workloads) {
+    if (is_patched_in_place(workload)) {
+      out = "\npatch_objects none\n";
+    } else {
+      const PodOwner owner = owner_of(workload);
+      by_hand += fmt::format("echo {} >&2\n",
+                             shell_word(printable(fmt::format(
+                                 "by hand: {} {} in namespace {}, see pods/{}", owner.kind,
+                                 owner.name, workload.namespace_name, patch_file(workload)))));
+    }
+  }
+  return out + by_hand;
+}
+
+std::string undo_lines(const Bundle& bundle) {
+  std::string calls;
+  for (const Workload& workload : bundle.scenario->workloads) {
+    if (is_patched_in_place(workload))
+      calls += fmt::format("undo_rollout {}\n", words_of(workload));
+  }
+  return calls.empty() ? calls : filled(script_files::undo_objects_sh(), {{"calls", calls}});
 }
 
 std::string release_rollback(const Bundle& bundle) {
@@ -144,15 +177,14 @@ std::string apply_script(const Bundle& bundle) {
   if (bundle.has_mig) {
     karpenter += "echo 'MIG layouts: drain and label each node as mig-config.yaml says' >&2\n";
   }
-  return filled(script_files::apply_sh(),
-                {{"title", title(bundle, "Puts in place")},
-                 {"arguments", script_files::arguments_sh()},
-                 {"check", script_files::check_files_sh()},
-                 {"release", release},
-                 {"karpenter", karpenter},
-                 {"objects", object_lines(bundle, "apply")},
-                 {"deployments", deployment_lines(bundle, "patch_deployment",
-                                                  script_files::patch_deployments_sh())}});
+  return filled(script_files::apply_sh(), {{"title", title(bundle, "Puts in place")},
+                                           {"arguments", script_files::arguments_sh()},
+                                           {"check", script_files::check_files_sh()},
+                                           {"release", release},
+                                           {"karpenter", karpenter},
+                                           {"patches", patch_lines(bundle)},
+                                           {"objects", object_lines(bundle, "apply")},
+                                           {"pods", pod_steps(bundle)}});
 }
 
 std::string rollback_script(const Bundle& bundle) {
@@ -160,8 +192,7 @@ std::string rollback_script(const Bundle& bundle) {
       script_files::rollback_sh(),
       {{"title", title(bundle, "Takes back")},
        {"arguments", script_files::arguments_sh()},
-       {"deployments",
-        deployment_lines(bundle, "undo_deployment", script_files::undo_deployments_sh())},
+       {"deployments", undo_lines(bundle)},
        {"objects", object_lines(bundle, "delete --ignore-not-found")},
        {"karpenter", karpenter_lines(bundle, "delete --ignore-not-found")},
        {"release", bundle.plugin.values.empty() ? std::string() : release_rollback(bundle)}});
@@ -231,9 +262,10 @@ std::string pod_lines(const Bundle& bundle) {
       out += fmt::format("    kubectl -n {} get scaledobject {}   # MIN {}, MAX {}\n", space,
                          workload.name.value, workload.autoscaling->min_replicas,
                          workload.autoscaling->max_replicas);
-    } else if (is_deployment(workload)) {
-      out += fmt::format("    kubectl -n {} get deployment {}     # READY {}/{}\n", space,
-                         workload.name.value, workload.count, workload.count);
+    } else if (is_patched_in_place(workload)) {
+      const PodOwner owner = owner_of(workload);
+      out += fmt::format("    kubectl -n {} get {} {}     # READY {}/{}\n", space,
+                         resource_word(owner), owner.name, workload.count, workload.count);
     } else {
       out += fmt::format("    kubectl -n {} get pods              # {} of {}\n", space,
                          workload.pods_at_once(), workload.name.value);

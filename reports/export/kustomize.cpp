@@ -7,6 +7,7 @@
 #include "../document/document_text.hpp"
 #include "guide.hpp"
 #include "pod_objects.hpp"
+#include "pod_owner.hpp"
 
 namespace slicewise::reports {
 
@@ -22,11 +23,11 @@ ExportFiles pod_object_files(const Scenario& scenario) {
   return files;
 }
 
-namespace {
-
 std::string patch_file(const Workload& workload) {
   return fmt::format("{}-{}.yaml", workload.namespace_name, workload.name.value);
 }
+
+namespace {
 
 // A component: it changes the objects of the kustomization that names it, and has few itself.
 std::string kustomization(const Scenario& scenario, const ExportFiles& objects) {
@@ -37,10 +38,12 @@ std::string kustomization(const Scenario& scenario, const ExportFiles& objects) 
   out += "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n";
   if (!objects.empty()) out += "resources:\n";
   for (const ExportFile& file : objects) out += fmt::format("- {}\n", file.path);
-  out += "patches:\n";
+  std::string patches;
   for (const Workload& workload : scenario.workloads) {
-    out += fmt::format("- path: {}\n", yaml_scalar(patch_file(workload)));
+    if (owner_of(workload).api_version.empty()) continue;
+    patches += fmt::format("- path: {}\n", yaml_scalar(patch_file(workload)));
   }
+  if (!patches.empty()) out += "patches:\n" + patches;
   return out;
 }
 

@@ -14,6 +14,9 @@ inline constexpr std::string_view kScaledObjects = "keda.yaml";
 // What the pods need beside the objects of the kustomization that is patched.
 ExportFiles pod_object_files(const scenarios::Scenario& scenario);
 
+// Of a workload, in the component: "voice-asr.yaml".
+std::string patch_file(const scenarios::Workload& workload);
+
 // Adds the component to `files`, in `folder`, which is "" or ends in "/".
 void add_pods(const scenarios::Scenario& scenario, const std::string& folder, ExportFiles& files);
 

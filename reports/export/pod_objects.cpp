@@ -11,6 +11,7 @@
 
 #include "../document/document_text.hpp"
 #include "guide.hpp"
+#include "pod_owner.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -44,8 +45,8 @@ constexpr ServerMetrics kTriton{"nv_inference_pending_request_count{{{0}}}",
 std::string query_of(const Workload& workload) {
   const Autoscaling& scaling = *workload.autoscaling;
   const ServerMetrics& server = workload.llm ? kVllm : kTriton;
-  const std::string pods =
-      fmt::format(R"(namespace="{}",pod=~"{}-.*")", workload.namespace_name, workload.name.value);
+  const std::string pods = fmt::format(R"(namespace="{}",pod=~"{}-.*")", workload.namespace_name,
+                                       owner_of(workload).name);
   const auto averaged = [&](std::string_view metric) {
     return fmt::format("sum(avg_over_time({}[{}s:]))", fmt::format(fmt::runtime(metric), pods),
                        whole_seconds(scaling.window));
@@ -64,7 +65,7 @@ std::string query_of(const Workload& workload) {
   // Its own namespace and pod are those of the exporter.
   return fmt::format(
       R"(sum(avg_over_time(DCGM_FI_DEV_GPU_UTIL{{exported_namespace="{}",exported_pod=~"{}-.*"}}[{}s])))",
-      workload.namespace_name, workload.name.value, whole_seconds(scaling.window));
+      workload.namespace_name, owner_of(workload).name, whole_seconds(scaling.window));
 }
 
 json scaled_object(const Workload& workload) {
@@ -78,7 +79,13 @@ json scaled_object(const Workload& workload) {
   const auto window = [](Duration time) {
     return json{{"stabilizationWindowSeconds", whole_seconds(time)}};
   };
-  json spec = {{"scaleTargetRef", {{"name", workload.name.value}}},
+  const PodOwner owner = owner_of(workload);
+  json target = {{"name", owner.name}};
+  if (owner.kind != "Deployment" && !owner.api_version.empty()) {
+    target["apiVersion"] = owner.api_version;
+    target["kind"] = owner.kind;
+  }
+  json spec = {{"scaleTargetRef", std::move(target)},
                {"pollingInterval", whole_seconds(scaling.sync_period)},
                {"minReplicaCount", scaling.min_replicas},
                {"maxReplicaCount", scaling.max_replicas},

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "slicewise/printable.hpp"
 #include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/cluster_files.hpp"
 
@@ -11,6 +12,7 @@
 #include "claim_objects.hpp"
 #include "guide.hpp"
 #include "pod_objects.hpp"
+#include "pod_owner.hpp"
 #include "pool_targets.hpp"
 
 namespace slicewise::reports {
@@ -114,34 +116,36 @@ bool tolerates_gpu_taint(const PodTemplate& pod) {
 
 json container_of(const Workload& workload) {
   const PodTemplate& pod = workload.pod;
-  json container = {{"name", workload.name.value}};
+  const scenarios::Manifest& manifest = workload.manifest;
+  json container = {
+      {"name", manifest.containers.empty() ? workload.name.value : manifest.containers.front()}};
   json& resources = container["resources"];
-  if (pod.cpu_request.count > 0) resources["requests"]["cpu"] = cpu_text(pod.cpu_request);
-  if (pod.memory_request.count > 0) {
-    resources["requests"]["memory"] = memory_quantity(pod.memory_request);
+  if (manifest.containers.size() < 2) {
+    if (pod.cpu_request.count > 0) resources["requests"]["cpu"] = cpu_text(pod.cpu_request);
+    if (pod.memory_request.count > 0) {
+      resources["requests"]["memory"] = memory_quantity(pod.memory_request);
+    }
+    if (pod.cpu_limit) resources["limits"]["cpu"] = cpu_text(*pod.cpu_limit);
+    if (pod.memory_limit) resources["limits"]["memory"] = memory_quantity(*pod.memory_limit);
   }
-  if (pod.cpu_limit) resources["limits"]["cpu"] = cpu_text(*pod.cpu_limit);
-  if (pod.memory_limit) resources["limits"]["memory"] = memory_quantity(*pod.memory_limit);
+  for (const std::string& old : manifest.old_resources) {
+    resources["limits"][old] = resources["requests"][old] = nullptr;
+  }
   for (const scenarios::ExtendedRequest& request : pod.extended) {
     resources["limits"][request.name.value] = request.count;
+    if (resources.contains("requests")) resources["requests"].erase(request.name.value);
   }
   json env = env_of(workload);
   if (!env.empty()) container["env"] = std::move(env);
   return container;
 }
 
-// What the pods belong to. Of a Notebook every user has one, made when the user starts it.
-std::pair<const char*, const char*> object_of(WorkloadKind kind) {
-  switch (kind) {
-    case WorkloadKind::Job:
-      return {"batch/v1", "Job"};
-    case WorkloadKind::Notebook:
-      return {"apps/v1", "StatefulSet"};
-    case WorkloadKind::Deployment:
-    case WorkloadKind::Service:
-      break;
-  }
-  return {"apps/v1", "Deployment"};
+// A label that a merge only leaves out would stay.
+json node_selector_of(const Workload& workload) {
+  json out = json::object();
+  for (const std::string& old : workload.manifest.old_selectors) out[old] = nullptr;
+  for (const auto& [key, value] : workload.pod.node_selector) out[key] = value;
+  return out;
 }
 
 bool never_restarts(const Workload& workload) {
@@ -200,8 +204,11 @@ json scheduled(json job, const scenarios::Schedule& schedule) {
   return job;
 }
 
-json patch_of(const Scenario& scenario, const Workload& workload) {
-  const auto [api_version, kind] = object_of(workload.kind);
+bool is_by_kai(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.node_pools, &scenarios::NodePool::kai);
+}
+
+json pod_spec_of(const Scenario& scenario, const Workload& workload) {
   json pod_spec = {{"containers", json::array({container_of(workload)})}};
   if (workload.kind == WorkloadKind::Job) {
     pod_spec["restartPolicy"] = never_restarts(workload) ? "Never" : "OnFailure";
@@ -210,7 +217,9 @@ json patch_of(const Scenario& scenario, const Workload& workload) {
     pod_spec["priorityClassName"] = name;
   }
   if (!workload.pod.tolerations.empty()) pod_spec["tolerations"] = tolerations_of(workload.pod);
-  if (!workload.pod.node_selector.empty()) pod_spec["nodeSelector"] = workload.pod.node_selector;
+  if (json selector = node_selector_of(workload); !selector.empty()) {
+    pod_spec["nodeSelector"] = std::move(selector);
+  }
   if (!workload.pod.anti_affinity.empty()) pod_spec["affinity"] = affinity_of(workload.pod);
   if (const scenarios::ResourceClaim* claim = claim_of(scenario, workload)) {
     pod_spec["resourceClaims"] =
@@ -219,24 +228,35 @@ json patch_of(const Scenario& scenario, const Workload& workload) {
                        claim->name.value}}});
     pod_spec["containers"][0]["resources"]["claims"] = json::array({{{"name", kClaim}}});
   }
-  const bool by_kai = std::ranges::any_of(scenario.node_pools, &scenarios::NodePool::kai);
-  if (by_kai) pod_spec["schedulerName"] = "kai-scheduler";
-  json patch = {
-      {"apiVersion", api_version},
-      {"kind", kind},
-      {"metadata", {{"name", workload.name.value}, {"namespace", workload.namespace_name}}}};
+  if (is_by_kai(scenario)) pod_spec["schedulerName"] = "kai-scheduler";
+  return pod_spec;
+}
+
+json pods_of(const Scenario& scenario, const Workload& workload) {
+  json pods;
+  if (json annotations = annotations_of(workload); !annotations.empty()) {
+    pods["metadata"]["annotations"] = std::move(annotations);
+  }
+  json labels = refused_labels(scenario, workload.pod);
+  if (is_by_kai(scenario)) labels[kKaiQueue] = "default-queue";  // of KAI's quickstart
+  if (!labels.empty()) pods["metadata"]["labels"] = std::move(labels);
+  pods["spec"] = pod_spec_of(scenario, workload);
+  return pods;
+}
+
+json patch_of(const Scenario& scenario, const Workload& workload) {
+  const PodOwner owner = owner_of(workload);
+  json patch = {{"apiVersion", owner.api_version},
+                {"kind", owner.kind},
+                {"metadata", {{"name", owner.name}, {"namespace", workload.namespace_name}}}};
   if (workload.kind == WorkloadKind::Deployment) {
     patch["metadata"]["annotations"]["slicewise.dev/kind"] = "Deployment";  // not a Service
   }
   if (workload.pods_per_job > 1) patch["metadata"]["annotations"]["slicewise.dev/kind"] = "Gang";
-  if (json annotations = annotations_of(workload); !annotations.empty()) {
-    patch["spec"]["template"]["metadata"]["annotations"] = std::move(annotations);
+  patch["spec"]["template"] = pods_of(scenario, workload);
+  if (is_scaled(workload) && !workload.autoscaling && owner.kind != "DaemonSet") {
+    patch["spec"]["replicas"] = workload.count;
   }
-  json labels = refused_labels(scenario, workload.pod);
-  if (by_kai) labels[kKaiQueue] = "default-queue";  // of KAI's quickstart
-  if (!labels.empty()) patch["spec"]["template"]["metadata"]["labels"] = std::move(labels);
-  patch["spec"]["template"]["spec"] = std::move(pod_spec);
-  if (is_scaled(workload) && !workload.autoscaling) patch["spec"]["replicas"] = workload.count;
   if (workload.kind != WorkloadKind::Job) return patch;
   Workload of_run = workload;
   if (workload.schedule) of_run.count = workload.pods_at_once();
@@ -330,11 +350,17 @@ std::string serving_remark(const Workload& workload) {
 }
 
 std::string remarks_on(const Scenario& scenario, const Workload& workload) {
-  std::string out =
-      comment("The container is matched by its name: put the name that your manifest has.");
+  std::string out;
+  if (workload.manifest.containers.empty()) {
+    out = comment("The container is matched by its name: put the name that your manifest has.");
+  } else if (workload.manifest.containers.size() > 1) {
+    out = comment(
+        "CPU and memory stay as the manifest has them: of several containers the scenario knows "
+        "the sum.");
+  }
   out += toleration_remarks(workload.pod);
   out += affinity_remarks(workload);
-  if (workload.kind == WorkloadKind::Job) {
+  if (owner_of(workload).kind == "Job") {
     out += comment(
         "A Job's pod template cannot be changed once it exists: patch the manifest, then create "
         "it.");
@@ -375,6 +401,14 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
 }  // namespace
 
 std::string pod_patch(const Scenario& scenario, const Workload& workload) {
+  if (const PodOwner owner = owner_of(workload); owner.api_version.empty()) {
+    return comment(printable(fmt::format(
+               "By hand: {0} {1} in namespace {2} makes the pods, and no patch merges containers "
+               "of a {0} by their names. In its manifest, change this of the template of its pods "
+               "(null: take it out), and apply it, or create it anew:",
+               owner.kind, owner.name, workload.namespace_name))) +
+           commented(yaml_text(pods_of(scenario, workload))) + remarks_on(scenario, workload);
+  }
   return remarks_on(scenario, workload) + yaml_text(patch_of(scenario, workload));
 }
 

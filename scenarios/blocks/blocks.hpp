@@ -29,6 +29,7 @@ extern const FieldList kRecordedJobs;
 extern const FieldList kSchedule;
 extern const FieldList kPipeline;
 extern const FieldList kPodTemplate;
+extern const FieldList kManifest;
 extern const FieldList kWorkload;
 extern const FieldList kDevicePlugin;
 extern const FieldList kMig;

@@ -262,6 +262,10 @@ constexpr Field kWorkloadFields[] = {
     field<&Workload::pod>("podTemplate", "{resources: {limits: {nvidia.com/gpu: 1}}}",
                           "The pod, as in Kubernetes.")
         .of(kPodTemplate),
+    field<&Workload::manifest>("manifest", "{kind: StatefulSet, containers: [main]}",
+                               "What makes the pods in the cluster, for exports that patch it; "
+                               "nothing of it is simulated.")
+        .of(kManifest),
     field<&Workload::gpu_memory>("gpuMemory", "{allocator: OnDemand, resident: 1400Mi}",
                                  "GPU memory of one process.")
         .of(kGpuMemory),

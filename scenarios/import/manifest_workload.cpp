@@ -24,6 +24,12 @@ bool is_about_gpus(std::string_view variable) {
          variable == "NVIDIA_VISIBLE_DEVICES";
 }
 
+bool asks_for_gpu(const ContainerFile& container) {
+  return std::ranges::any_of(container.amounts, [](const ResourceAmount& amount) {
+    return amount.amount > 0 && amount.resource.starts_with("nvidia.com/");
+  });
+}
+
 // The workload that the pods of one object are; nullopt when they ask for no GPU.
 class WorkloadDraft {
  public:
@@ -33,6 +39,7 @@ class WorkloadDraft {
     workload_.name = dns_name(pod_.name, "workload");
     if (!pod_.space.empty()) workload_.space = dns_name(pod_.space, "default");
     workload_.comment = pod_.kind;
+    take_names();
     if (!pod_.not_quantified.empty()) {
       return without(
           fmt::format("objects with {} that is no quantity", pod_.not_quantified.substr(0, 60)));
@@ -42,6 +49,7 @@ class WorkloadDraft {
     if (workload_.resource.empty() && pod_.claims.empty()) return without(reason_for_no_gpu());
     take_annotations();
     scale();
+    if (is_scaled_to_nothing()) return without("objects scaled to no pod");
     take_language_model();
     place();
     tell_unused_utilisation();
@@ -52,6 +60,21 @@ class WorkloadDraft {
   std::nullopt_t without(std::string_view reason) {
     report_.skipped(fmt::format("{} ({})", reason, pod_.kind), [&] { return pod_.object_where; });
     return std::nullopt;
+  }
+
+  // Of what makes the pods, which may be made by something else itself.
+  void take_names() {
+    const std::size_t slash = pod_.owner.find('/');
+    workload_.object_kind = pod_.owner.empty() ? pod_.kind : pod_.owner.substr(0, slash);
+    workload_.object_name = pod_.owner.empty() ? pod_.object : pod_.owner.substr(slash + 1);
+    for (const bool has_gpu : {true, false}) {
+      for (const ContainerFile& container : pod_.containers) {
+        if (container.is_init || container.name.empty() || asks_for_gpu(container) != has_gpu) {
+          continue;
+        }
+        workload_.containers.push_back(container.name);
+      }
+    }
   }
 
   void sum_up_containers() {
@@ -243,6 +266,19 @@ class WorkloadDraft {
     if (offset_of_zone(pod_.cron->time_zone)) return;
     note(fmt::format("CronJobs: the time zone {} is taken for UTC, schedule.utcOffset says another",
                      pod_.cron->time_zone));
+  }
+
+  // By hand: nothing brings pods back. What an autoscaler brings back that is not simulated has
+  // one.
+  bool is_scaled_to_nothing() {
+    using Kind = DraftWorkload::Kind;
+    const bool is_kept_up = workload_.kind == Kind::Service || workload_.kind == Kind::Deployment;
+    if (!is_kept_up || workload_.pods > 0 || workload_.scaling) return false;
+    if (!pod_.scaling) return true;
+    workload_.pods = 1;
+    report_.guessed("pods that an autoscaler starts from none, by what is not simulated: one",
+                    [&] { return pod_.object_where; });
+    return false;
   }
 
   void take_language_model() {

@@ -180,6 +180,7 @@ class Writer {
     if (w.backoff_limit) line(fmt::format("    backoffLimit: {}", *w.backoff_limit));
     if (!w.restart_policy.empty()) line(fmt::format("    restartPolicy: {}", w.restart_policy));
     write_pod(w);
+    write_manifest(w);
     write_memory(w);
     write_figures(w);
   }
@@ -248,6 +249,23 @@ class Writer {
     write_anti_affinity(w.anti_affinity);
     write_labels("      annotations", w.annotations);
     write_labels("      env", w.environment);
+  }
+
+  // What exports would not guess from the workload.
+  void write_manifest(const DraftWorkload& w) {
+    constexpr std::string_view kMakers[] = {"Job", "Deployment", "Deployment", "StatefulSet"};
+    std::string text;
+    const auto add = [&](std::string_view key, const std::string& value) {
+      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", key, value);
+    };
+    if (!w.object_kind.empty() && w.object_kind != kMakers[static_cast<std::size_t>(w.kind)]) {
+      add("kind", in_quotes(w.object_kind));
+    }
+    if (!w.object_name.empty() && w.object_name != w.name) add("name", in_quotes(w.object_name));
+    std::vector<std::string> containers;
+    for (const std::string& name : w.containers) containers.push_back(in_quotes(name));
+    if (!containers.empty()) add("containers", fmt::format("[{}]", fmt::join(containers, ", ")));
+    if (!text.empty()) line(fmt::format("    manifest: {{{}}}", text));
   }
 
   void write_anti_affinity(const std::vector<PodAffinityTerm>& terms) {

@@ -52,6 +52,9 @@ struct DraftWorkload {
   std::string space;
   std::string comment;  // where it comes from
   Kind kind = Kind::Service;
+  std::string object_kind;  // of what makes its pods; "" nobody says
+  std::string object_name;
+  std::vector<std::string> containers;  // of a pod, the one that asks for the GPU first
   std::int64_t pods = 1;
   std::optional<std::int64_t> parallelism;  // of them, at a time
   std::string gang;  // the object whose pods work together; "" each by itself

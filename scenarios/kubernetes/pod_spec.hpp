@@ -45,13 +45,15 @@ void each_item(JsonValue list, Visit&& visit) {
   for (JsonCursor items(list); items.next();) visit(items.value());
 }
 
-// visit(key, place of the key, value)
+// visit(key, place of the key, value). What is null is not there: a patch takes it out.
 template <class Visit>
 void each_entry(const Node* map, Visit&& visit) {
   if (!is_map(map)) return;
   for (const Entry& entry : map->entries) {
     const Node* value = entry.value.get();
-    if (value != nullptr) visit(entry.key, entry.key_where, value);
+    if (value != nullptr && value->kind != Node::Kind::Null) {
+      visit(entry.key, entry.key_where, value);
+    }
   }
 }
 template <class Visit>

@@ -97,6 +97,15 @@ NodePtr configured_workload(const NodePtr& written, const Workload& workload) {
   if (!selected.empty()) {
     node = patched(node, fmt::format("{{podTemplate: {{nodeSelector: {{{}}}}}}}", selected));
   }
+  for (const auto& [key, names] : {std::pair("oldSelectors", &workload.manifest.old_selectors),
+                                   std::pair("oldResources", &workload.manifest.old_resources)}) {
+    if (names->empty()) continue;
+    std::string list;
+    for (const std::string& name : *names) {
+      list += fmt::format("{}{}", list.empty() ? "" : ", ", scalar_text(name));
+    }
+    node = patched(node, fmt::format("{{manifest: {{{}: [{}]}}}}", key, list));
+  }
   if (block(node.get(), "measured") == nullptr || workload.measured->device.value.empty()) {
     return node;
   }
@@ -123,8 +132,9 @@ NodePtr configured_spec(NodePtr spec, const Scenario& configured) {
     }
   }
   const Provisioner& adds = configured.provisioner;
-  if (std::ranges::any_of(configured.node_pools,
-                          [](const NodePool& pool) { return pool.most_nodes.has_value(); })) {
+  if (adds.node_overlay || std::ranges::any_of(configured.node_pools, [](const NodePool& pool) {
+        return pool.most_nodes.has_value();
+      })) {
     spec =
         patched(spec, fmt::format("{{provisioner: {{kind: {}{}{}}}}}", provisioner_name(adds.kind),
                                   adds.node_overlay ? ", nodeOverlay: true" : "",

@@ -170,7 +170,7 @@ class Renaming {
     if (node.kind == Node::Kind::Text && key != "file") changed->text = in_text(node.text);
     changed->entries.clear();
     for (const Entry& entry : node.entries) {
-      if (entry.key == "description") continue;
+      if (entry.key == "description" || entry.key == "manifest") continue;
       if (key == "annotations") {
         if (is_simulated(entry.key)) changed->entries.push_back(entry);
         continue;
@@ -209,7 +209,7 @@ class Renaming {
 
   void collect(const Node& node, const WordSet& format) {
     for (const Entry& entry : node.entries) {
-      if (entry.key == "env") continue;
+      if (entry.key == "env" || entry.key == "manifest") continue;
       if (is_of_trace(entry.key) && !entry.value->items.empty()) kept_.insert(entry.key);
       if (is_named_by(entry.key) && entry.value->kind == Node::Kind::Text) {
         add(entry.value->text, format);

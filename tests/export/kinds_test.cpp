@@ -72,7 +72,7 @@ TEST(Bundle, HasWhatPodsNeedBesideTheirPatches) {
                           HasSubstr("==> pods/priority-classes.yaml <==")));
   text.erase(0, text.find("==> apply.sh <=="));
   EXPECT_LT(text.find("kubectl apply -f pods/priority-classes.yaml"),
-            text.find("patch_deployment "));
+            text.find("\npatch_objects none"));
   EXPECT_THAT(text, HasSubstr("kubectl delete --ignore-not-found -f pods/priority-classes.yaml"));
 }
 

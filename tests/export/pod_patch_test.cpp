@@ -70,6 +70,49 @@ TEST(PodPatch, QuantitiesAreKubernetes) {
   EXPECT_THAT(pod_patches(scenario), HasSubstr("memory: \"16000000001\"\n"));
 }
 
+// What a merge only leaves out would stay.
+TEST(PodPatch, TakesOutWhatTheManifestStillSays) {
+  Scenario scenario = demo_after();
+  scenarios::Workload& workload = scenario.workloads.front();
+  workload.manifest = {.kind = "StatefulSet",
+                       .name = "trainer",
+                       .containers = {"main", "proxy"},
+                       .old_selectors = {"team", "rack"},
+                       .old_resources = {"nvidia.com/gpu.old"}};
+  workload.pod.node_selector = {{"rack", "3"}};
+  workload.pod.cpu_request = {2000};
+  EXPECT_THAT(without_comments(pod_patches(scenario)),
+              AllOf(HasSubstr("kind: StatefulSet\n"), HasSubstr("  name: trainer\n"),
+                    HasSubstr("- name: main\n"), HasSubstr("nvidia.com/gpu.old: null\n"),
+                    HasSubstr("nodeSelector:\n        rack: \"3\"\n        team: null\n"),
+                    Not(HasSubstr("cpu: "))));
+}
+
+TEST(PodPatch, IsOfWhatTheWorkloadIsWhereNobodySays) {
+  using Kind = scenarios::WorkloadKind;
+  Scenario scenario = demo_after();
+  scenarios::Workload& workload = scenario.workloads.front();
+  for (const auto& [kind, object] :
+       {std::pair(Kind::Deployment, "kind: Deployment\n"),
+        std::pair(Kind::Service, "kind: Deployment\n"), std::pair(Kind::Job, "kind: Job\n"),
+        std::pair(Kind::Notebook, "kind: StatefulSet\n")}) {
+    workload.kind = kind;
+    const std::string name = "name: " + workload.name.value + "\n";
+    EXPECT_THAT(pod_patches(scenario),
+                AllOf(HasSubstr(object), HasSubstr("  " + name), HasSubstr("- " + name)));
+  }
+}
+
+// kubectl and kustomize merge lists of Kubernetes' own kinds only.
+TEST(PodPatch, OfACustomResourceIsForPeople) {
+  Scenario scenario = demo_after();
+  scenario.workloads.front().manifest.kind = "PyTorchJob";
+  scenario.workloads.front().manifest.name = "train";
+  const std::string patch = pod_patches(scenario);
+  EXPECT_EQ(without_comments(patch), "");
+  EXPECT_THAT(patch, AllOf(HasSubstr("By hand: PyTorchJob train"), HasSubstr("#   containers:")));
+}
+
 // A strategic merge replaces the manifest's list, so none is written that the scenario lacks.
 TEST(PodPatch, OnlyTheTolerationsOfTheScenario) {
   Scenario scenario = demo_after();

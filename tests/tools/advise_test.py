@@ -120,6 +120,22 @@ class Advise(unittest.TestCase):
             if file.is_file():
                 self.assertEqual(file.read_bytes(), (self.out / file.relative_to(again)).read_bytes(), file)
 
+    def test_what_is_applied_are_patches_of_what_was_read(self):
+        self.advise("-f", OBJECTS, "-q")
+        asr = (self.out / "apply/pods/voice-asr.yaml").read_text()
+        for line in ("- name: main", "nvidia.com/gpu: null", "eks.amazonaws.com/nodegroup: null"):
+            self.assertIn(f"  {line}\n", asr)
+        self.assertNotIn("null", (self.out / "today/pods/voice-asr.yaml").read_text())
+        tuning = (self.out / "apply/pods/research-finetune.yaml").read_text()
+        self.assertIn("# By hand: PyTorchJob finetune", tuning)
+        self.assertTrue(all(line.startswith("#") for line in tuning.splitlines()))
+        self.assertNotIn("finetune", (self.out / "apply/pods/kustomization.yaml").read_text())
+        script = (self.out / "apply/apply.sh").read_text()
+        self.assertLess(script.index("\npatch_objects server"), script.index("helm upgrade"))
+        checked = self.run_in(self.folder, "check", self.out / "apply")
+        self.assertNotIn("NODES_NEVER_LAUNCHED", checked.stdout + checked.stderr)
+        self.assertEqual(checked.returncode, 0, checked.stdout)
+
     def test_the_diff_is_one_that_patch_takes(self):
         self.advise("-f", OBJECTS, "-q")
         copy = self.folder / "copy"

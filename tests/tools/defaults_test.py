@@ -316,6 +316,9 @@ IN_STUDIES = [
 
 # Defaults that are rules, or that no value stands for, and the tests that hold them.
 RULES = {
+    "workloads.manifest.kind": "tests/export/pod_patch_test.cpp: PodPatch, IsOfWhatTheWorkloadIsWhereNobodySays",
+    "workloads.manifest.name": "tests/export/pod_patch_test.cpp: PodPatch, IsOfWhatTheWorkloadIsWhereNobodySays",
+    "workloads.manifest.containers": "tests/export/pod_patch_test.cpp: PodPatch, IsOfWhatTheWorkloadIsWhereNobodySays",
     "workloads.llm.quantization": "tests/models/llm_shared_test.cpp: Quantised, LayersWeighAndReadLess",
     "workloads.llm.kvCacheDtype": "tests/models/llm_shared_test.cpp: Quantised, LayersWeighAndReadLess",
     "workloads.measured.kernelTime": "tests/sim/cluster/strategies_test.cpp: Mps, LongKernelsOfANeighbourDelayShortOnes",

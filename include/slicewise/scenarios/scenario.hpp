@@ -99,6 +99,9 @@ struct ExtendedRequest {
 inline const std::string kDoNotDisrupt = "karpenter.sh/do-not-disrupt";
 inline const std::string kSafeToEvict = "cluster-autoscaler.kubernetes.io/safe-to-evict";
 
+// Pods and nodes of one pool find each other by it where a plan has several.
+inline const std::string kPoolLabel = "slicewise.dev/pool";
+
 inline constexpr std::string_view kHostname = "kubernetes.io/hostname";
 
 // A term of a required podAntiAffinity: no node has a pod with it and one that it selects.
@@ -128,6 +131,16 @@ struct PodTemplate {
   std::map<std::string, std::string> env;  // TF_FORCE_GPU_ALLOW_GROWTH=true changes the allocator
   SourceLocation where;
   SourceLocation cpu_where;
+};
+
+// The manifest that makes a workload's pods, for the exports that patch it; nothing of it is
+// simulated.
+struct Manifest {
+  std::string kind;                        // of its object, "PyTorchJob"; "" by the workload's kind
+  std::string name;                        // of its object; "" the workload's
+  std::vector<std::string> containers;     // the one with the GPU first; empty: as the workload
+  std::vector<std::string> old_selectors;  // keys of its nodeSelector that the pods have no more
+  std::vector<std::string> old_resources;  // likewise of its requests and limits
 };
 
 struct GpuMemory {
@@ -250,6 +263,7 @@ struct Workload {
   std::optional<Schedule> schedule;  // Job: of a CronJob
   Located<std::string> profile;      // catalogue profile, "" = none
   PodTemplate pod;
+  Manifest manifest{};
   GpuMemory gpu_memory;
   Startup startup;
   std::optional<RecordedJobs> trace{};  // Job: recorded ones

@@ -5,11 +5,11 @@
 #                            makes them)
 #   ./apply.sh --karpenter   also the NodePools of karpenter.yaml
 #
-# Deployments are patched; the name of their container must be the one of the patch in pods/. The
-# pod template of a Job cannot be changed: create it from pods/. Then see VERIFY.md.
+# Deployments and the like are patched; the name of their container must be the one of the patch in
+# pods/. The pod template of a Job cannot be changed: create it from pods/. Then see VERIFY.md.
 @arguments@
 @check@
-@release@
+@patches@@release@
 
 @karpenter@
-@objects@@deployments@
+@objects@@pods@

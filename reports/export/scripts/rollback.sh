@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 @title@
 #
-#   ./rollback.sh               Deployments, labels and the release of the chart
+#   ./rollback.sh               patched objects, labels and the release of the chart
 #   ./rollback.sh --karpenter   also deletes the NodePools, and with them their nodes
 #
 @arguments@

@@ -10,6 +10,7 @@
 
 #include "../../world/admission.hpp"
 #include "../../world/parts.hpp"
+#include "manifest_changes.hpp"
 #include "probe.hpp"
 
 namespace slicewise::sim {
@@ -19,8 +20,6 @@ using scenarios::NodePool;
 using scenarios::Scenario;
 using scenarios::Workload;
 
-// Pods and nodes of one pool find each other by it where a plan has several.
-constexpr std::string_view kPoolLabel = "slicewise.dev/pool";
 // Of pods of which a node has one.
 constexpr std::string_view kApartLabel = "slicewise.dev/gpu-memory-class";
 constexpr std::string_view kApartClass = "large";
@@ -223,12 +222,12 @@ NodePool pool_of(Scenario& scenario, const Scenario& base, const PoolChoice& cho
     auto& kind = scenario.provisioner.kind;
     using Kind = scenarios::Provisioner::Kind;
     if (kind == Kind::ManagedNodeGroup) kind = Kind::Karpenter;
-    // What shared nodes will advertise must be known before one is there.
-    scenario.provisioner.node_overlay =
-        scenario.provisioner.node_overlay || kind == Kind::Karpenter;
     scenario.provisioner.resource_tags =
         scenario.provisioner.resource_tags || kind == Kind::ClusterAutoscaler;
   }
+  // What shared nodes will advertise must be known before one is there, be it one that is replaced.
+  scenario.provisioner.node_overlay |=
+      scenario.provisioner.kind == scenarios::Provisioner::Kind::Karpenter;
   const auto allocation = pool.device_plugin ? pool.device_plugin->allocation_policy
                                              : scenarios::AllocationPolicy::Distributed;
   pool.device_plugin.emplace();
@@ -439,7 +438,7 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
     NodePool pool = pool_of(scenario, base, choice, catalogue, force);
     if (pools.size() > 1) {
       pool.name.value = unique_name(choice, taken);
-      pool.labels[std::string(kPoolLabel)] = pool.name.value;
+      pool.labels[scenarios::kPoolLabel] = pool.name.value;
     } else {
       pool.name = base.node_pools.front().name;
     }
@@ -469,12 +468,14 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
         serve_as(pools[p].serving[index], workload);
         gpus = pools[p].serving[index].gpus.value_or(gpus);
       }
+      const scenarios::PodTemplate before = workload.pod;
       ask(workload, resource_of(pools[p], index), gpus);
       ask_part(workload, pools[p], catalogue);
       if (!pools[p].pods.empty() && pools[p].pods[index] > 0) workload.count = pools[p].pods[index];
       if (pools.size() > 1) {
-        workload.pod.node_selector[std::string(kPoolLabel)] = labels[p];
+        workload.pod.node_selector[scenarios::kPoolLabel] = labels[p];
       }
+      note_manifest_changes(before, workload);
       keep_measured_device(workload, base, catalogue);
     }
   }

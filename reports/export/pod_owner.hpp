@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "slicewise/scenarios/scenario.hpp"
+
+namespace slicewise::reports {
+
+// The object of the cluster that makes the pods of a workload.
+struct PodOwner {
+  std::string kind;
+  std::string name;
+  // Of a kind of Kubernetes' own, whose containers a strategic merge finds by name; "": of others
+  // no patch changes a container.
+  std::string_view api_version;
+  bool rolls_out = false;  // it makes its pods anew when their template changes
+};
+
+PodOwner owner_of(const scenarios::Workload& workload);
+
+// "deployment", as kubectl takes it.
+std::string resource_word(const PodOwner& owner);
+
+// Whether patching it is all there is to do: pods that run on for good.
+bool is_patched_in_place(const scenarios::Workload& workload);
+
+}  // namespace slicewise::reports
