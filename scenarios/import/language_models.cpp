@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/gpu_resource.hpp"
+
 #include "import_report.hpp"
 #include "node_pool_choice.hpp"
 #include "scenario_draft.hpp"
@@ -57,18 +59,35 @@ std::string language_model(const std::string& served, const std::string& gpu,
   return found;
 }
 
+// What the server takes when it starts, beside the CUDA context, where its model is not simulated.
+void reserve_memory(DraftWorkload& workload, const InstanceGpus& node) {
+  if (!workload.model_server || workload.gpu_memory || !workload.profile.empty()) return;
+  // Of a MIG device, or HAMi's part, it is a share of that.
+  const bool is_part = workload.resource.starts_with(kMigPrefix) || !workload.parts.empty();
+  if (node.gpu_memory.count == 0 || is_part) return;
+  const int hundredths = workload.model_server->arguments.memory_hundredths;
+  const std::int64_t all = node.gpu_memory.count / 100 * hundredths;
+  workload.gpu_memory = Bytes{std::max<std::int64_t>(0, all - node.gpu_context.count)};
+  workload.memory_from =
+      fmt::format("{} reserves {} % of the {} GiB, CUDA context included",
+                  workload.model_server->program, hundredths, node.gpu_memory.count >> 30U);
+}
+
 }  // namespace
 
 void choose_language_models(ScenarioDraft& draft, const ImportOptions& options,
                             ImportReport& report) {
   for (DraftWorkload& workload : draft.workloads) {
-    if (!workload.llm) continue;
     const DraftPool* pool = pool_of(draft, workload, options);
     const std::string type = pool == nullptr ? std::string() : pool->instance_type;
+    const InstanceGpus node = instance_called(type, options.instances);
+    if (!workload.llm) {
+      reserve_memory(workload, node);
+      continue;
+    }
     const ModelServer& server = workload.llm->server;
     const std::string& served = server.arguments.model;
-    workload.llm->model =
-        language_model(served, instance_called(type, options.instances).gpu, options.llm_models);
+    workload.llm->model = language_model(served, node.gpu, options.llm_models);
     if (!workload.llm->model.empty()) {
       if (server.arguments.serves_adapters) {
         report.guessed(
@@ -86,6 +105,7 @@ void choose_language_models(ScenarioDraft& draft, const ImportOptions& options,
                               served.substr(0, 80)),
                   [] { return SourceLocation{}; });
     workload.llm.reset();
+    reserve_memory(workload, node);
   }
 }
 

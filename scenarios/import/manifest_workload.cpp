@@ -282,6 +282,11 @@ class WorkloadDraft {
   }
 
   void take_language_model() {
+    for (const ContainerFile& container : pod_.containers) {
+      if (!container.is_init && !workload_.model_server) {
+        workload_.model_server = model_server(container);
+      }
+    }
     const bool is_said = !workload_.profile.empty() || !workload_.gpu_time.empty();
     if (workload_.kind != DraftWorkload::Kind::Service || is_said) return;
     for (const ContainerFile& container : pod_.containers) {

@@ -301,6 +301,7 @@ class Writer {
     const std::string memory = fmt::format("    gpuMemory: {{{}resident: {}Mi}}", allocator,
                                            (w.gpu_memory->count + kMebibyte - 1) / kMebibyte);
     if (w.is_greedy) return todo(memory, std::string(risk.substr(2)), "gpuMemory", w.name);
+    if (!w.memory_from.empty()) return line(memory + "  # " + w.memory_from);
     w.memory_is_measured ? line(memory + "  # the most that was seen") : line(memory);
   }
 

@@ -112,7 +112,8 @@ void add_container(const LintInput& input, const ContainerFile& container, const
   } else if (const auto annotated = annotated_memory(input, *claim.pod)) {
     claim.add(*annotated);
   } else if (limit != container.amounts.end()) {
-    add_with_context(mebibytes(std::min(limit->amount, kMostMebibytes)));
+    // More than any GPU has is told of by lint_pod_memory.
+    if (limit->amount <= largest_gpu_mebibytes(input)) add_with_context(mebibytes(limit->amount));
   } else if (const auto vllm = scenarios::vllm_arguments(container)) {
     claim.is_judged = true;
     add_with_context({device.memory.count / 100 * vllm->memory_hundredths});

@@ -23,6 +23,7 @@ Diagnostics lint_cluster(const scenarios::ClusterFiles& files, const models::Cat
   lint::lint_annotations(input);
   lint::lint_gpu_rooms(input);
   lint::lint_karpenter(input);
+  lint::lint_launches(input);
   lint::lint_gpu_software(input);
   std::ranges::stable_sort(found, [](const Diagnostic& a, const Diagnostic& b) {
     const auto place = [](const Diagnostic& d) {

@@ -44,8 +44,11 @@ void lint_queues(const LintInput& input);
 void lint_pod_memory(const LintInput& input);
 void lint_vllm(const LintInput& input);
 void lint_annotations(const LintInput& input);
+// Of the GPU with the most memory in the catalogue.
+std::int64_t largest_gpu_mebibytes(const LintInput& input);
 void lint_gpu_rooms(const LintInput& input);
 void lint_karpenter(const LintInput& input);
+void lint_launches(const LintInput& input);
 void lint_gpu_software(const LintInput& input);
 
 // Whether a required anti-affinity of one of them keeps their pods to different nodes.

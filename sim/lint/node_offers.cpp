@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "slicewise/models/execution_law.hpp"
 #include "slicewise/models/mig.hpp"
+#include "slicewise/scenarios/quantity.hpp"
 #include "slicewise/sim/lint.hpp"
 
 #include "../world/admission.hpp"
@@ -43,6 +45,11 @@ std::string gpu_name_of(const models::InstanceType& type) {
   return lower_case(type.gpu_model.substr(0, type.gpu_model.find('-')));
 }
 
+// Graviton, and Grace beside Blackwell.
+bool is_arm(const models::InstanceType& type) {
+  return type.family == "g5g" || type.family.find("-gb") != std::string::npos;
+}
+
 // What Karpenter's labels say about an instance type; "" for labels that are not known here.
 std::string property_of(const models::InstanceType& type, std::string_view key) {
   const std::size_t dot = type.name.find('.');
@@ -51,6 +58,7 @@ std::string property_of(const models::InstanceType& type, std::string_view key) 
   if (key == "karpenter.k8s.aws/instance-size") return type.name.substr(dot + 1);
   if (key == "karpenter.k8s.aws/instance-category") return type.name.substr(0, 1);
   if (key == "karpenter.k8s.aws/instance-gpu-manufacturer") return "nvidia";
+  if (key == "kubernetes.io/arch") return is_arm(type) ? "arm64" : "amd64";
   if (key == "karpenter.k8s.aws/instance-gpu-count") {
     return type.gpu_fraction < 1 ? "0" : std::to_string(type.gpu_count);
   }
@@ -277,7 +285,13 @@ bool fulfils(const models::InstanceType& type, const NodeRequirement& requiremen
   const bool listed = std::ranges::find(requirement.values, property) != requirement.values.end();
   if (requirement.op == "In") return listed;
   if (requirement.op == "NotIn") return !listed;
-  return true;
+  if (requirement.op != "Gt" && requirement.op != "Lt") return true;
+  const auto has = scenarios::quantity_in_thousandths(property);
+  const auto bound = requirement.values.empty()
+                         ? std::nullopt
+                         : scenarios::quantity_in_thousandths(requirement.values.front());
+  if (!has || !bound) return true;
+  return requirement.op == "Gt" ? *has > *bound : *has < *bound;
 }
 
 bool NodeOffer::has_mps() const { return config != nullptr && config->sharing == FileSharing::Mps; }
@@ -328,11 +342,14 @@ void take_catalogue(const models::Catalogue& catalogue, scenarios::ImportOptions
   }
   for (const models::InstanceType& type : catalogue.instances) {
     if (type.gpu_fraction < 1) continue;
+    const models::GpuModel* gpu = catalogue.find_gpu(type.gpu_model);
     options.instances.push_back({type.name,
                                  lint::gpu_name_of(type),
                                  type.gpu_count,
                                  {type.allocatable_cpu.count - cpu_of_daemons.count},
-                                 {type.allocatable_memory.count - memory_of_daemons.count}});
+                                 {type.allocatable_memory.count - memory_of_daemons.count},
+                                 gpu == nullptr ? Bytes{} : models::usable_memory(*gpu),
+                                 gpu == nullptr ? Bytes{} : models::context_memory(*gpu).bytes});
   }
   for (const models::LlmModel& model : catalogue.llm_models) {
     if (model.unusable.empty()) options.llm_models.push_back(model.name);

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/scenarios/gpu_resource.hpp"
+
 #include "lint_rules.hpp"
 
 // GPU memory that programs are known to take, and processes that bypass a shared GPU.
@@ -163,13 +165,39 @@ void judge_bypass(const LintInput& input, const PodFile& pod) {
   }
 }
 
+// HAMi counts memory in MiB, and Kubernetes reads "4Gi" as 4294967296 of them.
+void judge_hami_memory(const LintInput& input, const ContainerFile& container) {
+  const auto asked = std::ranges::find(container.amounts, scenarios::kHamiMemory,
+                                       &scenarios::ResourceAmount::resource);
+  if (asked == container.amounts.end()) return;
+  const std::int64_t most = largest_gpu_mebibytes(input);
+  if (most == 0 || asked->amount <= most) return;
+  const std::int64_t meant = asked->amount >> 20U;
+  input.tell(Code::GpuOom, asked->where,
+             fmt::format("{} counts MiB: {} of them are more than any GPU has, {}",
+                         scenarios::kHamiMemory, asked->amount, most),
+             meant > 0 && meant <= most ? fmt::format("{}: {}", scenarios::kHamiMemory, meant)
+                                        : std::string("ask for what the process needs, in MiB"));
+}
+
 }  // namespace
+
+std::int64_t largest_gpu_mebibytes(const LintInput& input) {
+  std::int64_t most = 0;
+  for (const models::GpuModel& gpu : input.catalogue.gpus) {
+    most = std::max(most, gpu.memory_total.count >> 20U);
+  }
+  return most;
+}
 
 void lint_pod_memory(const LintInput& input) {
   for (const PodFile& pod : input.files.pods) {
     if (pod.is_system) continue;
     judge_bypass(input, pod);
-    for (const ContainerFile& container : pod.containers) judge_container(input, pod, container);
+    for (const ContainerFile& container : pod.containers) {
+      judge_container(input, pod, container);
+      judge_hami_memory(input, container);
+    }
   }
   for (const NodeOffer& offer : input.offers) judge_neighbours(input, offer);
   judge_users(input);

@@ -259,6 +259,18 @@ void judge_names(const LintInput& input, const NodeOffer& offer) {
   for (const ReplicatedResource& shared : config.resources) {
     const std::string name = config.renames ? shared.name + ".shared" : shared.name;
     if (offer.offers(name)) continue;
+    // A node says what it offers now, which is not yet, or no more, what the file makes of it.
+    const std::string other = config.renames ? shared.name : shared.name + ".shared";
+    if (offer.group->allocatable && (offer.offers(shared.name) || offer.offers(other))) {
+      input.tell_as(
+          Severity::Note, Code::SharedResourceAbsent, shared.where,
+          fmt::format("not in force on {}, which offers {}: with this config it would "
+                      "offer {}",
+                      offer.group->name.substr(0, 60),
+                      offer.offers(other) ? other.substr(0, 60) : shared.name.substr(0, 60),
+                      name.substr(0, 60)));
+      continue;
+    }
     const bool has_mig = !offer.layouts.empty();
     input.tell_as(has_mig ? Severity::Warning : Severity::Error, Code::SharedResourceAbsent,
                   shared.where,

@@ -44,6 +44,9 @@ struct InstanceGpus {
   // What pods have of an empty node, beside its DaemonSets; 0: not known.
   Millicores cpu{};
   Bytes memory{};
+  // Of one GPU, and what a process has of it for its CUDA context; 0: not known.
+  Bytes gpu_memory{};
+  Bytes gpu_context{};
 };
 
 struct ImportOptions {
