@@ -17,7 +17,8 @@ constexpr OwnKind kOwnKinds[] = {
     {"StatefulSet", "apps/v1", true},
     {"DaemonSet", "apps/v1", true},
     {"ReplicaSet", "apps/v1"},
-    {"Job", "batch/v1"},             {"CronJob", "batch/v1"},
+    {"Job", "batch/v1"},
+    {"CronJob", "batch/v1"},
 };
 
 // Of a Notebook every user has one, made when the user starts it.

@@ -30,6 +30,12 @@ bool asks_for_gpu(const ContainerFile& container) {
   });
 }
 
+// What is simulated: GPUs that share each layer of one copy.
+bool works_on_all_gpus(const VllmArguments& served, std::int64_t gpus) {
+  return !served.spans_pods && served.tensor_parallel_size == gpus &&
+         served.pipeline_parallel_size == 1 && served.data_parallel_size == 1;
+}
+
 // The workload that the pods of one object are; nullopt when they ask for no GPU.
 class WorkloadDraft {
  public:
@@ -292,15 +298,9 @@ class WorkloadDraft {
     for (const ContainerFile& container : pod_.containers) {
       const auto server = container.is_init ? std::nullopt : model_server(container);
       if (!server || server->arguments.model.empty()) continue;
-      if (!works_on_all_gpus(server->arguments)) continue;
+      if (!works_on_all_gpus(server->arguments, workload_.gpus)) continue;
       workload_.llm = DraftLlm{*server, {}};
     }
-  }
-
-  // What is simulated: GPUs that share each layer of one copy.
-  bool works_on_all_gpus(const VllmArguments& served) const {
-    return !served.spans_pods && served.tensor_parallel_size == workload_.gpus &&
-           served.pipeline_parallel_size == 1 && served.data_parallel_size == 1;
   }
 
   // By `slicewise export`: Kubernetes has one kind for batch loops and for services, and one for

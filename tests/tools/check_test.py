@@ -50,13 +50,13 @@ class Check(unittest.TestCase):
 
     def test_a_config_that_nodes_do_not_have_yet_is_no_error(self):
         for offered, renames in (("nvidia.com/gpu", "true"), ("nvidia.com/gpu.shared", "false")):
-            text = ("apiVersion: v1\nkind: Node\nmetadata: {name: n, labels: {node.kubernetes.io/instance-type: "
+            text = ("apiVersion: v1\nkind: Node\nmetadata: {name: n1, labels: {node.kubernetes.io/instance-type: "
                     f"g4dn.xlarge, nvidia.com/gpu.present: \"true\"}}}}\nstatus: {{allocatable: {{{offered}: \"4\"}}}}\n"
                     f"---\nversion: v1\nsharing: {{timeSlicing: {{renameByDefault: {renames}, "
                     "failRequestsGreaterThanOne: true, resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n")
             result = run("check", "-f", "-", stdin=text)
             self.assertEqual(result.returncode, 0, result.stdout)
-            self.assertIn(f"note[SHARED_RESOURCE_ABSENT]: not in force on n, which offers {offered}:", result.stdout)
+            self.assertIn(f"note[SHARED_RESOURCE_ABSENT]: not in force on n1, which offers {offered}:", result.stdout)
 
     def test_a_limit_of_no_gpu_is_told(self):
         pod = ("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, "
