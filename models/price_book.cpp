@@ -46,11 +46,13 @@ std::string_view name_of(PurchaseOption option) {
 void PriceBook::set(std::string_view instance, std::string_view region, PurchaseOption option,
                     Price price) {
   assert(price.usd.per_hour.nano > 0);
+  note_region(region);
   prices_.insert_or_assign({std::string(instance), std::string(region), option}, std::move(price));
 }
 
 void PriceBook::set_unknown_reason(std::string_view instance, std::string_view region,
                                    std::string reason) {
+  note_region(region);
   unknown_.insert_or_assign({std::string(instance), std::string(region)}, std::move(reason));
 }
 
@@ -84,11 +86,9 @@ std::vector<std::string> PriceBook::regions_with(std::string_view instance,
   return out;
 }
 
-std::vector<std::string> PriceBook::regions() const {
-  std::set<std::string> out;
-  for (const auto& [key, price] : prices_) out.insert(key.region);
-  for (const auto& [key, reason] : unknown_) out.insert(key.second);
-  return {out.begin(), out.end()};
+void PriceBook::note_region(std::string_view region) {
+  const auto place = std::ranges::lower_bound(regions_, region);
+  if (place == regions_.end() || *place != region) regions_.emplace(place, region);
 }
 
 // A price file is JSON; nlohmann judges the syntax. Its values are then read through yaml-cpp (JSON

@@ -61,7 +61,7 @@ Diagnostics check_instances(const Catalogue& catalogue, const InstanceFilter& fi
     const Diagnostics unknown = unknown_gpu(catalogue, filter.gpu);
     problems.insert(problems.end(), unknown.begin(), unknown.end());
   }
-  const auto regions = catalogue.prices.regions();
+  const auto& regions = catalogue.prices.regions();
   if (std::find(regions.begin(), regions.end(), filter.region) == regions.end()) {
     const Diagnostics unknown = unknown_region(catalogue, filter.region);
     problems.insert(problems.end(), unknown.begin(), unknown.end());

@@ -130,7 +130,7 @@ Diagnostics unknown_gpu(const models::Catalogue& catalogue, std::string_view nam
 }
 
 Diagnostics unknown_region(const models::Catalogue& catalogue, std::string_view region) {
-  const std::vector<std::string> known = catalogue.prices.regions();
+  const std::vector<std::string>& known = catalogue.prices.regions();
   const auto nearest = nearest_name(region, known);
   std::string help =
       fmt::format("known regions: {}; others with --prices FILE", fmt::join(known, ", "));

@@ -32,7 +32,7 @@ Diagnostics check_prices(const Catalogue& catalogue, const std::string& instance
                         nearest ? fmt::format("did you mean {}?", *nearest)
                                 : std::string("`slicewise get instances -o name` lists them")));
   }
-  const auto regions = catalogue.prices.regions();
+  const auto& regions = catalogue.prices.regions();
   if (!region.empty() && std::find(regions.begin(), regions.end(), region) == regions.end()) {
     const Diagnostics unknown = unknown_region(catalogue, region);
     problems.insert(problems.end(), unknown.begin(), unknown.end());

@@ -271,7 +271,7 @@ bool has_prices(const models::Catalogue& catalogue, const std::string& region) {
 
 Diagnostic unknown_region(const std::string& region, const SourceLocation& where,
                           const models::Catalogue& catalogue) {
-  const std::vector<std::string> regions = catalogue.prices.regions();
+  const std::vector<std::string>& regions = catalogue.prices.regions();
   const auto near = nearest_name(region, regions);
   return make_diagnostic(
       Code::RegionUnknown, where, fmt::format("the price book has no region \"{}\"", region),

@@ -47,7 +47,7 @@ class PriceBook {
 
   // Regions where the instance type has a price, sorted.
   std::vector<std::string> regions_with(std::string_view instance, PurchaseOption option) const;
-  std::vector<std::string> regions() const;          // sorted
+  const std::vector<std::string>& regions() const { return regions_; }  // sorted
   const std::string& date() const { return date_; }  // of the newest price in the book, ISO
 
  private:
@@ -58,8 +58,11 @@ class PriceBook {
     // clang-tidy 14 takes the comparison with 0 that the compiler writes here for a pointer's.
     friend auto operator<=>(const Key&, const Key&) = default;  // NOLINT(modernize-use-nullptr)
   };
+  void note_region(std::string_view region);
+
   std::map<Key, Price> prices_;
   std::map<std::pair<std::string, std::string>, std::string> unknown_;
+  std::vector<std::string> regions_;  // of both; a planner asks for them with every world
   std::string date_;
 };
 
