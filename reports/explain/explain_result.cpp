@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -74,8 +75,8 @@ std::vector<std::string> items(StoredDocument& document, const std::string& list
   return pointers;
 }
 
-double figure(StoredDocument& document, const std::string& pointer) {
-  return document.number(pointer).value_or(0);
+double figure(StoredDocument& document, const std::string& pointer, double absent = 0) {
+  return document.number(pointer).value_or(absent);
 }
 
 std::string text_of(StoredDocument& document, const std::string& pointer) {
@@ -439,7 +440,7 @@ class ResultExplainer {
       if (offers == nullptr || !offers->is_object()) continue;
       for (const auto& [name, count] : offers->items()) {
         if (!count.is_number()) continue;
-        out += fmt::format(" Pool {} offers {} {} a node.", text_of(document_, pool + "/name"),
+        out += fmt::format(" Pool {} advertises {} {}.", text_of(document_, pool + "/name"),
                            count_text(count.get<double>()), name);
       }
     }
@@ -449,13 +450,21 @@ class ResultExplainer {
   std::string gpus_sentence(const std::string& at) {
     const std::vector<std::string> gpus = items(document_, at + "/gpus");
     if (gpus.empty()) return "";
+    // As mean_over_gpus() has it: an instance is part of a GPU, a node may come and go.
     double busy = 0;
     double switching = 0;
+    std::map<std::string, double> up;
     for (const std::string& gpu : gpus) {
-      busy += figure(document_, gpu + "/timeBusyRatio");
-      switching += figure(document_, gpu + "/contextSwitchRatio");
+      const double there = figure(document_, gpu + "/upRatio", 1);
+      const double share = figure(document_, gpu + "/gpuShare", 1) * there;
+      busy += share * figure(document_, gpu + "/timeBusyRatio");
+      switching += share * figure(document_, gpu + "/contextSwitchRatio");
+      up[fmt::format("{} {}", text_of(document_, gpu + "/node"),
+                     figure(document_, gpu + "/index"))] = there;
     }
-    const auto count = static_cast<double>(gpus.size());
+    double count = 0;
+    for (const auto& [gpu, there] : up) count += there;
+    if (count == 0) return "";
     std::string out = fmt::format("the GPUs were busy {} of the time", percent_text(busy / count));
     if (switching > 0) {
       out +=

@@ -4,6 +4,7 @@
 
 #include "../screens/plan_words.hpp"
 #include "../screens/result_figures.hpp"
+#include "../screens/result_nodes.hpp"
 #include "../screens/result_notes.hpp"
 #include "../screens/result_verdict.hpp"
 #include "page_parts.hpp"
@@ -75,7 +76,7 @@ Tile reserve_tile(const HtmlReport& report, const sim::VariantResult* variant) {
         plan.headroom_fails
             ? fmt::format("at {} the load {} breaks", factor_text(*plan.headroom_fails),
                           plan.headroom_binding.empty() ? "an objective" : plan.headroom_binding)
-            : "every objective is met up to this load"};
+            : "every objective is met up to this load; nothing above was tried"};
   }
   if (variant == nullptr || variant->gpus.empty()) return {"no GPU", "no GPU was used"};
   double fullest = 0;
@@ -176,7 +177,9 @@ std::string first_screen(const HtmlReport& report, const std::vector<ShownOption
   if (lead != nullptr) {
     const std::string today = against_today(*lead, options);
     out += tiles_markup({{money_text(lead->figures->monthly) + " / month",
-                          today.empty() ? "if the nodes keep running" : today},
+                          !today.empty()       ? today
+                          : variant == nullptr ? "if the nodes keep running"
+                                               : std::string(month_words(*variant))},
                          price_tile(*lead),
                          objective_tile(*lead, variant),
                          reserve_tile(report, variant)});

@@ -103,6 +103,14 @@ std::vector<HeldInterval> held_intervals(const sim::Recording& recording, std::s
   return held;
 }
 
+// What a finding is true of, where not all are drawn.
+std::string drawn_words(const sim::Recording& recording, std::string_view before,
+                        std::string_view after) {
+  if (recording.gpus.size() <= kMostLanes) return "";
+  return fmt::format("{}the first {} of {} GPUs{}", before, kMostLanes, recording.gpus.size(),
+                     after);
+}
+
 DrawnTimeline timeline_of(const sim::Recording& recording) {
   DrawnTimeline drawn;
   charts::GanttChart& chart = drawn.chart;
@@ -148,9 +156,10 @@ DrawnTimeline timeline_of(const sim::Recording& recording) {
 
 Markup timeline_figure(const sim::Recording& recording) {
   DrawnTimeline drawn = timeline_of(recording);
-  std::string finding = fmt::format("At most {} {} {} GPU at once.", drawn.most_at_once,
-                                    drawn.most_at_once == 1 ? "pod has" : "pods share",
-                                    recording.gpus.size() == 1 ? "the" : "one");
+  std::string finding =
+      fmt::format("At most {} {} {} GPU at once{}.", drawn.most_at_once,
+                  drawn.most_at_once == 1 ? "pod has" : "pods share",
+                  recording.gpus.size() == 1 ? "the" : "one", drawn_words(recording, " (", ")"));
   if (drawn.left_out > 0) {
     finding += fmt::format(" {} of {} intervals are not drawn, the shortest.", drawn.left_out,
                            drawn.intervals);
@@ -263,7 +272,8 @@ Markup view_figure(const sim::Recording& recording, const GpuView& view) {
   const std::string finding =
       known == 0
           ? fmt::format("{}: not known, no workload says.", view.name)
-          : fmt::format("{} ({}): {} on average, {} at most.", view.name, view.meaning,
+          : fmt::format("{} ({}){}: {} on average, {} at most.", view.name, view.meaning,
+                        drawn_words(recording, ", ", ""),
                         percent_text(sum / static_cast<double>(known)), percent_text(highest));
   chart.text = {fmt::format("chart-{}", view.id), finding,
                 "One row for each GPU or MIG instance, one column for each part of the run."};

@@ -51,7 +51,7 @@ std::vector<PodNeed> needs_on(const sim::World& world, std::size_t pool, std::si
     };
     if (demand.offer && std::ranges::none_of(together, holds)) continue;
     const int processes = std::max(1, workload.spec.processes_per_pod);
-    Bytes memory{sim::process_memory(workload, demand, kind).count * processes};
+    Bytes memory{sim::largest_process_memory(workload, demand, kind).count * processes};
     // A greedy process maps all that is left, up to its limit.
     std::optional<std::int64_t> limit;
     for (const sim::Tickets& tickets : together) {

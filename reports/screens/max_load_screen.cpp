@@ -128,7 +128,7 @@ std::string figure_at(const MaxLoad& found, std::optional<std::size_t> probe, st
                       const TextStyle& style) {
   if (!probe) return std::string(signs(style).none);
   const ProbedObjective& o = found.probes[*probe].objectives[objective];
-  return figure_text(o.result.value, o.result.ci95, style) +
+  return found_text(o.result, style) +
          (o.verdict == LoadVerdict::Fails ? " " + std::string(signs(style).fail) : "");
 }
 

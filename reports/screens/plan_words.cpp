@@ -169,6 +169,29 @@ std::string kept_apart_sentence(const Plan& plan) {
                      money_text(without->figures.monthly - plan.options.front().figures.monthly));
 }
 
+// A month's price says nothing of how many jobs it pays.
+std::string job_price_sentence(const Plan& plan) {
+  const std::optional<Usd>& now = plan.today->figures.per_job;
+  const std::optional<Usd>& then = plan.options.front().figures.per_job;
+  if (!now || !then || *now == *then) return "";
+  return fmt::format(" A job costs {} instead of {}.", money_text(*then), money_text(*now));
+}
+
+// Work without an objective is in nobody's way, however slow it gets.
+std::string slower_work_sentence(const Plan& plan) {
+  constexpr double kWorthNaming = 0.95;
+  const std::vector<sim::WorkRate>& now = plan.today->figures.work;
+  std::string out;
+  for (const sim::WorkRate& then : plan.options.front().figures.work) {
+    const auto was = std::ranges::find(now, then.workload, &sim::WorkRate::workload);
+    if (was == now.end() || then.per_hour > kWorthNaming * was->per_hour) continue;
+    out += fmt::format(" {} gets {} {}/h done instead of {}: no objective says how many it must.",
+                       then.workload, sim::short_text(then.per_hour),
+                       then.unit.empty() ? "unit" : then.unit, sim::short_text(was->per_hour));
+  }
+  return out;
+}
+
 std::string saving_sentence(const Plan& plan) {
   if (!plan.today || plan.options.empty()) return "";
   const Usd now = plan.today->figures.monthly;
@@ -181,14 +204,16 @@ std::string saving_sentence(const Plan& plan) {
                             : !today.verdict.meets_objectives() ? ", which miss an objective"
                                                                 : ", which a policy denies";
   if (then < now) {
-    return fmt::format("Saves {} a month ({}) against the scenario's own pools{}.",
-                       money_text(now - then), percent_text(share), fails);
+    return fmt::format("Saves {} a month ({}) against the scenario's own pools{}.{}",
+                       money_text(now - then), percent_text(share), fails,
+                       job_price_sentence(plan) + slower_work_sentence(plan));
   }
   if (then > now) {
-    return fmt::format("Costs {} a month more than the scenario's own pools{}.",
-                       money_text(then - now), fails);
+    return fmt::format("Costs {} a month more than the scenario's own pools{}.{}",
+                       money_text(then - now), fails, job_price_sentence(plan));
   }
-  return fmt::format("Costs as much as the scenario's own pools{}.", fails);
+  return fmt::format("Costs as much as the scenario's own pools{}.{}", fails,
+                     job_price_sentence(plan) + slower_work_sentence(plan));
 }
 
 // Of a trace: what it cost as it was run, and what it costs now.
@@ -207,7 +232,7 @@ std::string as_run_sentence(const Plan& plan) {
 std::string headroom_sentence(const Plan& plan) {
   if (!plan.headroom) return "";
   if (!plan.headroom_fails) {
-    return fmt::format("Headroom: every objective is met up to {} times the load.",
+    return fmt::format("Headroom: every objective is met up to at least {} times the load.",
                        factor_words(*plan.headroom));
   }
   return fmt::format("Headroom: {} times the load; at {} times {} breaks.",
@@ -459,12 +484,16 @@ std::string replicas_sentence(const Plan& plan) {
   }
   const sim::OptionFigures& at = *own->figures;
   const sim::OptionFigures& least = *knee.figures;
+  const bool by_cost = plan.goal == scenarios::PlanGoal::MonthlyCost;
   if (at.monthly > least.monthly) {
-    const bool by_cost = plan.goal == scenarios::PlanGoal::MonthlyCost;
     return fmt::format(
         "Pods per GPU: {} {}; {} would cost less, {} a month.", chosen,
         by_cost ? "of those that were tried" : "by " + std::string(scenarios::goal_name(plan.goal)),
         knee.replicas, money_text(least.monthly));
+  }
+  if (!by_cost) {
+    return fmt::format("Pods per GPU: {} by {}; {} costs as much a month.", chosen,
+                       scenarios::goal_name(plan.goal), knee.replicas);
   }
   return fmt::format("Pods per GPU: {} costs what {} does{}.", chosen, knee.replicas,
                      at.worst_ratio < least.worst_ratio ? " and is further from its limits" : "");

@@ -64,7 +64,8 @@ std::string_view rule_text(std::string_view rule) {
 std::string split_sentence(std::string_view rule, const std::string& idle,
                            const std::string& switching) {
   return fmt::format(
-      "each pays by {}; idle{} and switching{} are shared by what each holds (--split {})",
+      "each pays by {}; what nobody held{} and switching{} are shared by what each holds (--split "
+      "{})",
       rule_text(rule), idle, switching, rule);
 }
 
@@ -116,7 +117,7 @@ std::string bill_heading(const std::string& group_by) {
 }
 
 std::vector<Column> bill_columns(const std::string& group_by) {
-  return {{bill_heading(group_by)}, {"HOLDS $", true, 2}, {"IDLE + SWITCH $", true, 2},
+  return {{bill_heading(group_by)}, {"HOLDS $", true, 2}, {"UNHELD + SWITCH $", true, 2},
           {"PAYS $", true},         {"OF BILL", true, 1}, {"$/JOB", true},
           {"$/1K IN SLO", true},    {"$/GPU-H", true, 3}};
 }

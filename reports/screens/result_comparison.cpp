@@ -73,10 +73,14 @@ std::string run_length(const VariantResult& variant) {
   return variant.makespan.count == 0 ? "" : duration_text(variant.makespan.mean);
 }
 
-// A run without jobs ends when the scenario says so.
+// A run of other things than jobs, or of both, ends when the scenario says so.
 std::string length_header(const sim::Result& result) {
-  return std::any_of(result.variants.begin(), result.variants.end(), has_jobs) ? "MAKESPAN"
-                                                                               : "LENGTH";
+  const auto of_jobs_alone = [](const VariantResult& variant) {
+    return has_jobs(variant) &&
+           std::ranges::none_of(variant.workloads,
+                                [](const WorkloadResult& w) { return w.requests || w.notebooks; });
+  };
+  return std::ranges::all_of(result.variants, of_jobs_alone) ? "MAKESPAN" : "LENGTH";
 }
 
 std::string price_of_requests_header(const sim::Result& result) {

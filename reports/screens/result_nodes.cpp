@@ -198,6 +198,10 @@ bool has_node_dynamics(const sim::VariantResult& variant) {
                      [](const sim::NodePoolResult& pool) { return pool.dynamics.has_value(); });
 }
 
+std::string_view month_words(const sim::VariantResult& variant) {
+  return has_node_dynamics(variant) ? "at this rate" : "if the nodes keep running";
+}
+
 std::vector<std::string> node_sentences(const sim::VariantResult& variant) {
   std::vector<std::string> out;
   for (const sim::NodePoolResult& pool : variant.node_pools) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slicewise/sim/result.hpp"
@@ -21,6 +22,9 @@ std::string pool_sentence(const sim::NodePoolResult& pool);
 std::string advertised_sentence(const sim::NodePoolResult& pool);
 
 bool has_node_dynamics(const sim::VariantResult& variant);
+
+// How the price of a month comes about: "if the nodes keep running".
+std::string_view month_words(const sim::VariantResult& variant);
 
 // A sentence for each pool whose nodes come and go, and one for the way of pods that waited for a
 // node. Empty where there are none.

@@ -65,9 +65,14 @@ std::string against_first(const VariantResult& best, const VariantResult& first,
 
 std::string about_jobs(const sim::Result& result, const VariantResult& best) {
   const double done = jobs_done(best);
-  const std::string work =
-      fmt::format("{} {} for {}, {} each", count_text(done), done == 1 ? "job" : "jobs",
-                  money_text(best.cost.ledger.nodes()), money_text(*best.cost.per_job));
+  const std::string jobs = fmt::format("{} {}", count_text(done), done == 1 ? "job" : "jobs");
+  const std::string all = money_text(best.cost.ledger.nodes());
+  const std::string each = money_text(*best.cost.per_job);
+  // What else there is has its part of the bill.
+  const bool alone = std::ranges::none_of(
+      best.workloads, [](const sim::WorkloadResult& w) { return w.requests || w.notebooks; });
+  const std::string work = alone ? fmt::format("{} for {}, {} each", jobs, all, each)
+                                 : fmt::format("{} at {} each, of {} for all", jobs, each, all);
   if (result.variants.size() == 1) return fmt::format("{} finishes {}.", best.name, work);
   return fmt::format("{} finishes the most jobs per dollar: {}{}.", best.name, work,
                      against_first(best, result.variants.front(), &sim::Cost::per_job));

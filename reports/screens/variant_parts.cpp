@@ -239,9 +239,8 @@ std::vector<Sentence> cost_sentences(const VariantResult& variant, const TextSty
     prices.push_back(fmt::format("{} per {}", money_text(*variant.cost.per_1k_requests_in_slo),
                                  thousand_requests(has_objectives(variant))));
   }
-  prices.push_back(money_text(variant.cost.monthly) + (has_node_dynamics(variant)
-                                                           ? " a month at this rate"
-                                                           : " a month if the nodes keep running"));
+  prices.push_back(
+      fmt::format("{} a month {}", money_text(variant.cost.monthly), month_words(variant)));
   if (variant.cost.control_plane_monthly.nano > 0) {
     prices.push_back(money_text(variant.cost.control_plane_monthly) +
                      " a month for EKS's control plane");

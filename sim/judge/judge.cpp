@@ -83,10 +83,12 @@ void judge_load(const VariantResult& variant, std::vector<Verdict::Reason>& reas
   constexpr double kByChance = 0.01;
   for (const WorkloadResult& w : variant.workloads) {
     if (!w.requests || !w.objectives.empty() || w.requests->left_over <= kByChance) continue;
-    reasons.push_back({Cause::Overloaded, w.name, "overloaded",
+    const RequestCounts& requests = *w.requests;
+    const bool refuses = requests.refused > requests.dropped + requests.timed_out;
+    reasons.push_back({Cause::Overloaded, w.name, refuses ? "requests refused" : "overloaded",
                        fmt::format("\"{}\" answers {} of {} requests/s that come", w.name,
                                    short_text(w.throughput_per_second),
-                                   short_text(w.requests->arrived_per_second))});
+                                   short_text(requests.arrived_per_second))});
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 
 #include "merge.hpp"
@@ -118,10 +119,9 @@ void cache_finding(const scenarios::Workload& spec, const WorkloadResult& result
   if (!spec.llm || !result.tokens || result.tokens->preemptions == 0) return;
   found.push_back(make_diagnostic(
       Code::KvCachePreempted, spec.llm->where,
-      fmt::format(
-          "\"{}\" threw out {:.0f} running sequences for lack of KV cache and computed them "
-          "again",
-          result.name, result.tokens->preemptions),
+      fmt::format("\"{}\" threw out {} running sequences for lack of KV cache and computed them "
+                  "again",
+                  result.name, short_text(result.tokens->preemptions)),
       "give the cache more memory, or run fewer sequences at once"));
 }
 

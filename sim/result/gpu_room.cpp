@@ -87,8 +87,8 @@ std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::siz
     if (ticket == tickets.end()) continue;
     out.push_back({&model,
                    std::min({model.spec.count, ticket->count, on_node(pool, model.spec.pod)}),
-                   {process_memory(model, demand, k), model.greedy, model.spec.processes_per_pod,
-                    limit_of_process(pool, *ticket, model)}});
+                   {largest_process_memory(model, demand, k), model.greedy,
+                    model.spec.processes_per_pod, limit_of_process(pool, *ticket, model)}});
   }
   // What no node of the pool holds meets nobody there, unless there is nothing else.
   const auto fits = [&](const Candidate& candidate) {
@@ -420,6 +420,8 @@ void warn_of(const World& world, const GpuRoom& room, Diagnostics& found) {
   const bool greedy = !room.tenants.empty() && room.tenants.front().greedy;  // GPU_MEM_GREEDY
   if (!room.is_overcommitted() || room.safe == 0 || greedy) return;
   const auto next = std::ranges::find(world.workloads, room.next_workload, &WorkloadModel::name);
+  // Their users see the error and go on.
+  if (next->spec.notebooks) return;
   const SourceLocation& memory =
       next->spec.llm ? next->spec.llm->where : next->spec.gpu_memory.where;
   found.push_back(make_diagnostic(

@@ -38,10 +38,10 @@ RequestCounts request_counts(Records records) {
   return counts;
 }
 
-// Requests that were given up or still wait, but for as many as are in a system that keeps up.
+// Requests that were lost or still wait, but for as many as are in a system that keeps up.
 double left_over(const RequestRecord& record, double mean_in_system) {
-  const std::int64_t lost = record.dropped + record.timed_out;
-  const std::int64_t open = record.arrived - record.answered - record.refused - lost;
+  const std::int64_t lost = record.refused + record.dropped + record.timed_out;
+  const std::int64_t open = record.arrived - record.answered - lost;
   return static_cast<double>(lost) + std::max(0.0, static_cast<double>(open) - mean_in_system);
 }
 

@@ -55,6 +55,19 @@ double host_cpu_busy(const World& world, std::span<const Replication> replicatio
   return highest;
 }
 
+// The highest mean of the GPUs and MIG instances.
+double gpu_busy(std::span<const Replication> replications) {
+  double highest = 0;
+  for (std::size_t at = 0; at < replications.front().domains.size(); ++at) {
+    highest = std::max(highest, mean_over(replications, [&](const Replication& r) {
+                         return ratio(r.domains[at].time.busy(), r.length);
+                       }));
+  }
+  return highest;
+}
+
+constexpr double kHostIsBusy = 0.9;
+
 // What a request takes alone, on the fastest GPU that it may get; nullopt: its batch decides.
 std::optional<Duration> alone(const WorkloadModel& model) {
   const scenarios::Serving& serving = model.spec.serving;
@@ -74,7 +87,6 @@ std::string_view service_bound_by(const World& world, const WorkloadModel& model
                                   const WorkloadResult& result,
                                   std::span<const Replication> replications, double for_cpu_s) {
   constexpr double kFewLost = 0.01;
-  constexpr double kHostIsBusy = 0.9;
   constexpr double kMostOfIt = 0.5;
   const scenarios::Serving& serving = model.spec.serving;
   if (serving.queue_limit && result.requests->dropped > kFewLost * result.requests->arrived) {
@@ -135,6 +147,10 @@ std::string_view bound_by(const World& world, const WorkloadResult& result,
   const double largest = std::max({gpu, cpu, waiting});
   if (largest <= kWorthNaming * running) return {};
   if (largest == waiting) return waited_for(replications);
+  // Containers wait longer for the GPU's turns, yet only more vCPUs would have them done earlier.
+  const double host = host_cpu_busy(world, replications);
+  const bool host_is_full = cpu > kWorthNaming * running && host >= kHostIsBusy;
+  if (host_is_full && host > gpu_busy(replications)) return "host CPU";
   return largest == gpu ? "GPU" : "host CPU";
 }
 

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/sim/serving/amounts.hpp"
+
 #include "admission.hpp"
 #include "parts.hpp"
 
@@ -206,14 +208,15 @@ Bytes client_memory(const PoolDemand& demand, const DomainKind& kind) {
 
 // As vLLM does at start: it takes its share of the memory, and what weights and CUDA context leave
 // of that is the pool. Activations are not modelled. A server without a pool does not start: it
-// asks for all memory, which its context does not leave.
+// asks for its weights and a block, or all memory, which its context does not leave.
 void size_cache(const Llm& llm, Bytes memory, Bytes context, const PartOfModel& part,
                 LlmDemand& demand) {
   const auto taken =
       static_cast<std::int64_t>(llm.memory_utilization * static_cast<double>(memory.count));
   const Bytes pool = llm.kv_cache.value_or(Bytes{taken} - part.weights - context);
   demand.cache_tokens = std::max<std::int64_t>(0, pool.count) / part.kv_bytes_per_token.count;
-  demand.gpu_memory = demand.cache_tokens > 0 ? part.weights + pool : memory;
+  const Bytes least = part.weights + part.kv_bytes_per_token;
+  demand.gpu_memory = demand.cache_tokens > 0 ? part.weights + pool : std::max(memory, least);
 }
 
 void note_small_pool(const WorkloadModel& model, const PoolModel& pool, const DomainKind& kind,
@@ -401,6 +404,13 @@ void model_llm(const models::Catalogue& catalogue, const models::GpuModel* from,
 
 Bytes process_memory(const WorkloadModel& model, const PoolDemand& demand, std::size_t kind) {
   return demand.llm.empty() ? model.gpu_memory : demand.llm[kind].gpu_memory;
+}
+
+Bytes largest_process_memory(const WorkloadModel& model, const PoolDemand& demand,
+                             std::size_t kind) {
+  const bool drawn = model.spec.notebooks && model.spec.notebooks->memory;
+  return drawn ? Bytes{largest_amount(*model.spec.notebooks->memory)}
+               : process_memory(model, demand, kind);
 }
 
 }  // namespace slicewise::sim

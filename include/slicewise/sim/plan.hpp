@@ -39,6 +39,13 @@ struct PlannedObjective {
   double ratio() const;
 };
 
+// What gets done of work that has no objective: nothing else says when an option slows it.
+struct WorkRate {
+  std::string workload;
+  std::string unit;  // "epoch"
+  double per_hour = 0;
+};
+
 // What a simulation of an option found; only what a plan shows.
 struct OptionFigures {
   int replications = 0;
@@ -49,6 +56,7 @@ struct OptionFigures {
   std::vector<PlannedObjective> objectives;
   double worst_ratio = 0;               // the largest of the objectives; 0 without any
   std::optional<Duration> latency_p99;  // of the slowest Service or pipeline
+  std::vector<WorkRate> work;           // of Jobs
   double gpu_busy = 0;                  // kernels run, share of all GPU time
   double failed = 0;                    // pods, means per replication
   double oom_kills = 0;

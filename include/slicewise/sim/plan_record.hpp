@@ -45,6 +45,8 @@ const Record& record_of<PoolChoice>();
 template <>
 const Record& record_of<PlannedObjective>();
 template <>
+const Record& record_of<WorkRate>();
+template <>
 const Record& record_of<OptionFigures>();
 template <>
 const Record& record_of<SetUpRoute>();

@@ -89,8 +89,8 @@ struct RequestCounts {
   double mean_in_system = 0;  // of requests; Little's law ties it to latency and rate
   double mean_batch = 0;      // requests per GPU batch; sequences per step of a language model
   double availability = 1;    // answered / those whose fate is known when the run ends
-  // Share of the requests that the replicas did not keep up with, at the least (lower end of the
-  // 95 % interval): dropped, timed out, or left in a queue that grew.
+  // Share of the requests that stay unanswered, at the least (lower end of the 95 % interval):
+  // refused, dropped, timed out, or left in a queue that grew.
   double left_over = 0;
 };
 

@@ -155,6 +155,16 @@ const Record& record_of<PlannedObjective>() {
 }
 
 template <>
+const Record& record_of<WorkRate>() {
+  using W = WorkRate;
+  static const Record declared{"what gets done of a Job that has no objective",
+                               {field<&W::workload>("workload", "its name"),
+                                field<&W::unit>("unit", "of its work").optional(),
+                                field<&W::per_hour>("perHour", "units, while the option runs")}};
+  return declared;
+}
+
+template <>
 const Record& record_of<OptionFigures>() {
   using F = OptionFigures;
   static const Record& pods = record_of<PodCounts>();
@@ -179,6 +189,7 @@ const Record& record_of<OptionFigures>() {
            .csv(9, "worstRatio")
            .column("OF LIMIT", 1),
        field<&F::latency_p99>("latencyP99Seconds", "of the slowest Service or pipeline"),
+       field<&F::work>("work", "of Jobs without an objective").optional(),
        field<&F::gpu_busy>("gpuBusyRatio", "kernels run, share of all GPU time")
            .of(Unit::Ratio)
            .csv(10, "gpuBusyRatio")

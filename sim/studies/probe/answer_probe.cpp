@@ -53,6 +53,14 @@ Reason reason_in(std::string_view message) {
   return found;
 }
 
+void add_work(const VariantResult& result, OptionFigures& figures) {
+  for (const WorkloadResult& workload : result.workloads) {
+    if (workload.kind != "Job" || !workload.objectives.empty()) continue;
+    const double per_hour = workload.throughput_per_second * to_seconds(hours(1));
+    figures.work.push_back({workload.name, workload.unit_name, per_hour});
+  }
+}
+
 void add_policies(const std::vector<PolicyResult>& policies, OptionFigures& figures) {
   for (const PolicyResult& policy : policies) {
     if (policy.verdict != PolicyResult::Verdict::Fail) continue;
@@ -348,6 +356,7 @@ OptionFigures figures_of(const VariantResult& result) {
   figures.per_1k_in_slo = result.cost.per_1k_requests_in_slo;
   figures.per_job = result.cost.per_job;
   add_objectives(result, figures);
+  add_work(result, figures);
   figures.gpu_busy = gpu_busy_ratio(result);
   figures.failed = result.pods.failed;
   figures.oom_kills = result.pods.oom_kills;

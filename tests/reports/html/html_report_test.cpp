@@ -120,7 +120,7 @@ TEST(HtmlReport, SaysByWhichRuleABillIsSplit) {
   }
   const std::string page = html_report(report);
   EXPECT_THAT(page, HasSubstr("Who pays it: each pays by what its pods request, as OpenCost weighs "
-                              "it; idle and switching are shared by what each holds"));
+                              "it; what nobody held and switching are shared by what each holds"));
 }
 
 TEST(HtmlReport, EmbedsTheWholeResult) {

@@ -170,6 +170,17 @@ TEST(HostCpu, BindsWhenThePodsWantMoreThanTheNodeHas) {
   EXPECT_TRUE(demo::has(r.findings, Code::HostCpuOversubscribed));
 }
 
+// Pods wait longer for turns on the GPU than for vCPUs, yet the vCPUs are full and the GPU is not.
+TEST(HostCpu, BindsWhereTheGpuHasTimeLeft) {
+  scenarios::Workload w = demo::training(3);
+  w.measured->gpu_busy = 0.38;
+  w.measured->cpu = Millicores{26'000};
+  const VariantResult r = demo::result(demo::scenario(demo::pool(10), {w}));
+  EXPECT_GT(r.nodes[0].cpu_busy_ratio, 0.95);
+  EXPECT_LT(r.gpus[0].time_busy_ratio, 0.9);
+  EXPECT_EQ(r.workloads[0].bound_by, "host CPU");
+}
+
 TEST(HostCpu, ACpuLimitHoldsThePod) {
   scenarios::Workload w = demo::training(1);
   w.measured->cpu = Millicores{2600};

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "slicewise/sim/gpu_room.hpp"
+#include "slicewise/sim/serving/amounts.hpp"
+
 #include "../demo.hpp"
 
 // Notebooks from the scenario to the records: V100 16 GB, one GPU a node.
@@ -53,6 +56,23 @@ Replication run(const scenarios::Scenario& s) {
 }
 
 const NotebookRecord& lab(const Replication& r) { return r.workloads[0].notebooks; }
+
+// A page said "cannot run out" beside the kills: the mean of a session was taken for the most.
+TEST(NotebookWorld, TheRoomOnAGpuIsThatOfTheLargestSessions) {
+  scenarios::Workload w =
+      notebooks(7, {Law::Exponential, minutes(5), 0}, {Law::LogNormal, seconds(8), 1});
+  scenarios::RandomAmount& memory = w.notebooks->memory.emplace();
+  memory = {
+      scenarios::RandomAmount::Law::LogNormal, 2.0 * (1LL << 30), 0.5, {}, gibibytes(6).count};
+  const World world = demo::world(on_one_gpu(w, 4, kOneDay));
+  const std::vector<GpuRoom> rooms = gpu_rooms(world);
+  ASSERT_EQ(rooms.size(), 1U);
+  EXPECT_EQ(rooms[0].safe, 2);  // of 15.8 GiB
+  EXPECT_TRUE(rooms[0].is_overcommitted());
+  memory.most.reset();
+  EXPECT_NEAR(static_cast<double>(largest_amount(memory)) / memory.mean,
+              std::exp(0.5 * 3.0902 - 0.125), 1e-3);
+}
 
 TEST(NotebookWorld, HasAPodForEachUserAndAnExactPool) {
   const World world = demo::world(

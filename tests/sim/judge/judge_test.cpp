@@ -287,6 +287,18 @@ TEST(Judge, NothingAnsweredStandsBesideWhatComes) {
               ::testing::ContainsRegex("answers 0 of [45][.0-9]* requests/s"));
 }
 
+// It stood: nothing was dropped, and nothing waited.
+TEST(Judge, AServiceThatRefusesRequestsDoesNotStand) {
+  scenarios::Scenario scenario = demo::scenario(
+      demo::pool(0),
+      {demo::service(1, 5, milliseconds(25), scenarios::ServiceTime::Law::Deterministic)});
+  scenario.duration = minutes(5);
+  scenario.workloads[0].count = 0;
+  const Verdict verdict = demo::result(scenario).verdict;
+  ASSERT_EQ(verdict.reasons.size(), 1U);
+  EXPECT_EQ(verdict.reasons.front().brief, "requests refused");
+}
+
 // An objective says how much is enough.
 TEST(Judge, WithAnObjectiveOverloadMayBeWanted) {
   EXPECT_TRUE(serving(50, 3, true).verdict.stands());

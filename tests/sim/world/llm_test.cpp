@@ -289,7 +289,9 @@ TEST(LlmWorld, WeightsThatDoNotFitAreSaidBeforeTheRun) {
   const World world = world_of("g4dn.xlarge", chat_of("llama-3-8b-fp16/a100-80gb"));
   const LlmDemand& there = world.workloads[0].on_pool[0].llm.at(0);
   EXPECT_EQ(there.cache_tokens, 0);
-  EXPECT_EQ(there.gpu_memory, world.pools[0].kinds[0].memory) << "more than its context leaves";
+  EXPECT_GT(there.gpu_memory, world.pools[0].kinds[0].memory);
+  EXPECT_EQ(there.gpu_memory.count, world.workloads[0].spec.llm->weights->count +
+                                        world.workloads[0].spec.llm->kv_bytes_per_token->count);
   EXPECT_EQ(std::ranges::count(world.findings, Code::GpuOom, &Diagnostic::code), 1);
 }
 
