@@ -241,6 +241,7 @@ Markup view_figure(const sim::Recording& recording, const GpuView& view) {
   double sum = 0;
   double highest = 0;
   std::size_t known = 0;
+  std::size_t gpus_known = 0;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const bool named = c % std::max<std::size_t>(1, columns.size() / 8) == 0;
     chart.columns.push_back(
@@ -254,6 +255,7 @@ Markup view_figure(const sim::Recording& recording, const GpuView& view) {
   for (std::size_t g = 0; g < std::min(kMostLanes, recording.gpus.size()); ++g) {
     const sim::RecordedGpu& gpu = recording.gpus[g];
     chart.rows.push_back(gpu_label(gpu));
+    const std::size_t known_before = known;
     std::vector<charts::HeatCell> cells;
     std::vector<HtmlCell> row{{gpu_label(gpu), std::nullopt, ""}};
     for (const TimeColumn& column : columns) {
@@ -266,15 +268,18 @@ Markup view_figure(const sim::Recording& recording, const GpuView& view) {
       highest = std::max(highest, *share);
       ++known;
     }
+    gpus_known += known > known_before ? 1 : 0;
     chart.cells.push_back(std::move(cells));
     table.rows.push_back(std::move(row));
   }
+  const std::size_t unknown = chart.rows.size() - gpus_known;
   const std::string finding =
       known == 0
           ? fmt::format("{}: not known, no workload says.", view.name)
-          : fmt::format("{} ({}){}: {} on average, {} at most.", view.name, view.meaning,
+          : fmt::format("{} ({}){}: {} on average, {} at most{}.", view.name, view.meaning,
                         drawn_words(recording, ", ", ""),
-                        percent_text(sum / static_cast<double>(known)), percent_text(highest));
+                        percent_text(sum / static_cast<double>(known)), percent_text(highest),
+                        unknown == 0 ? "" : fmt::format("; not known of {} GPUs", unknown));
   chart.text = {fmt::format("chart-{}", view.id), finding,
                 "One row for each GPU or MIG instance, one column for each part of the run."};
   chart.width = 960;

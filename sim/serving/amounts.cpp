@@ -46,13 +46,13 @@ std::int64_t largest_amount(const scenarios::RandomAmount& law) {
   using Law = scenarios::RandomAmount::Law;
   constexpr double kExponential = 6.907755278982137;  // ln 1000
   constexpr double kNormal = 3.090232306167813;       // what a standard normal passes as seldom
-  if (law.most) return *law.most;
   double factor = 1;
   if (law.law == Law::Exponential) factor = kExponential;
   if (law.law == Law::LogNormal) {
     factor = portable_exp(law.sigma * kNormal - law.sigma * law.sigma / 2);
   }
-  return std::max(rounded(law.mean * factor), law.least.value_or(1));
+  const std::int64_t seldom = std::max(rounded(law.mean * factor), law.least.value_or(1));
+  return std::min(seldom, law.most.value_or(seldom));
 }
 
 }  // namespace slicewise::sim

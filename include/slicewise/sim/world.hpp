@@ -233,8 +233,8 @@ struct WorkloadModel {
 // takes a share of what there is.
 Bytes process_memory(const WorkloadModel& model, const PoolDemand& demand, std::size_t kind);
 
-// The same of a process that holds most: sessions of notebooks come to hold more or less. What has
-// no upper end counts with the size that one of a thousand passes.
+// The same of a process that holds most: sessions of notebooks come to hold more or less. One of a
+// thousand may hold more.
 Bytes largest_process_memory(const WorkloadModel& model, const PoolDemand& demand,
                              std::size_t kind);
 

@@ -25,7 +25,7 @@ inline Duration draw_time(const scenarios::ServiceTime& law, RandomStream& rando
 // moves the mean.
 std::int64_t draw_amount(const scenarios::RandomAmount& law, RandomStream& random);
 
-// The largest that is drawn; where no `most` is given, what one draw of a thousand passes.
+// The largest that counts: at most `most`, and what one draw of a thousand passes.
 std::int64_t largest_amount(const scenarios::RandomAmount& law);
 
 }  // namespace slicewise::sim
