@@ -88,7 +88,7 @@ TEST(ResultJson, IsExplainedByVariantAndWorkload) {
   ASSERT_TRUE(whole);
   EXPECT_THAT(*whole, HasSubstr("before: exclusive on 1 x p3.8xlarge (4 x V100-SXM2-16GB)\n"));
   EXPECT_THAT(*whole, HasSubstr("up to 1 Pending: 0/1 nodes are available"));
-  EXPECT_THAT(*whole, HasSubstr("Pool v100 offers 4\n    nvidia.com/gpu a node."));
+  EXPECT_THAT(*whole, ::testing::ContainsRegex("Pool v100 advertises 4[ \n]+nvidia.com/gpu\\."));
   EXPECT_THAT(*whole, HasSubstr("were killed for want of GPU memory, 16 pods failed for good"));
   const auto after = explain_result(demo, "after", kTerminal);
   ASSERT_TRUE(after);
