@@ -346,8 +346,18 @@ def run_dra(exports):
     problems.exit(minimum=10)
 
 
+def merged(patch):
+    """As a merge leaves it: null takes a key away."""
+    if isinstance(patch, list):
+        return [merged(item) for item in patch]
+    if not isinstance(patch, dict):
+        return patch
+    return {key: merged(value) for key, value in patch.items() if value is not None}
+
+
 def completed(patch):
     """The manifest that a patch would be merged into, for the schema of a whole object."""
+    patch = merged(patch)
     labels = {"app": patch["metadata"]["name"]}
     template = patch["spec"]["template"]
     template["metadata"] = {"labels": labels}

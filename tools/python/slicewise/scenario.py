@@ -144,8 +144,8 @@ class Scenario:
              concurrency: Sequence[int] = (),
              max_nodes: int | None = None, max_cost: int | None = None,
              vary_pods: int | None = None, survive: str | None = None, objective: str | None = None,
-             top: int | None = None, split: bool = True, headroom: bool = True, risk: bool = True,
-             flips: bool = True,
+             top: int | None = None, dra: bool = False, split: bool = True, headroom: bool = True,
+             risk: bool = True, flips: bool = True,
              from_: str | None = None, max_changes: int | None = None,
              regions: Sequence[str] = (), horizon: int | None = None,
              growth: float | str | None = None, journal: str | None = None,
@@ -155,7 +155,8 @@ class Scenario:
              progress: Progress = True) -> Plan:
         """The cheapest configurations that meet the objectives: `slicewise plan`.
 
-        instances: types or families to choose from. max_cost: dollars a month. growth: of the traffic
+        instances: types or families to choose from. dra: also what only NVIDIA's DRA driver sets up.
+        max_cost: dollars a month. growth: of the traffic
         from month to month over `horizon` months, as a share (0.05) or a text ("5%"). regions: others
         whose prices are compared, or "all"."""
         def make(answer: _engine.Answer) -> Plan:
@@ -167,8 +168,8 @@ class Scenario:
                          purchase=purchase, strategies=strategies, replicas=replicas,
                          tensor_parallel=tensor_parallel, max_batch=max_batch, max_delay=max_delay,
                          concurrency=concurrency, max_nodes=max_nodes, max_cost=max_cost,
-                         vary_pods=vary_pods, survive=survive, objective=objective, top=top, no_split=not split,
-                         no_headroom=not headroom, no_risk=not risk, no_flips=not flips, from_=from_,
+                         vary_pods=vary_pods, survive=survive, objective=objective, top=top, dra=dra,
+                         no_split=not split, no_headroom=not headroom, no_risk=not risk, no_flips=not flips, from_=from_,
                          max_changes=max_changes, regions=regions, horizon=horizon, growth=growth,
                          journal=journal, replications=seeds, seed=seed,
                          allow_pending=allow_pending, jobs=jobs, max_events=max_events,
