@@ -20,7 +20,7 @@ class ImportReport;
 using DraftLabels = std::vector<std::pair<std::string, std::string>>;
 
 // Of the run, where a CronJob is seldom due.
-inline constexpr Duration kLongestDraft = hours(24 * 365);
+inline constexpr Duration kLongestDraft = hours(24) * 365;
 
 struct DraftPool {
   std::string name;
