@@ -1,65 +1,93 @@
 #include "blamed_groups.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 
 namespace slicewise::sim {
 
+std::optional<Members> Blame::next() const {
+  if (done_) return std::nullopt;
+  Members some = needed_;
+  if (looks_ != Looks::AtNeeded) {
+    const std::size_t first = looks_ == Looks::AtAll ? rest_.size() : few_ + (enough_ - few_) / 2;
+    some.insert(some.end(), rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(first));
+  }
+  std::ranges::sort(some);
+  return some;
+}
+
+void Blame::record(bool cost_more, std::optional<std::size_t> missed) {
+  if (looks_ == Looks::Between) {
+    (cost_more ? enough_ : few_) = few_ + (enough_ - few_) / 2;
+    if (enough_ - few_ <= 1) found();
+    return;
+  }
+  if (looks_ == Looks::AtAll) {
+    done_ = !cost_more || rest_.size() < 2;
+    if (done_) return;
+    if (missed) {
+      needed_.push_back(*missed);
+      std::erase(rest_, *missed);
+      looks_ = Looks::AtNeeded;
+      return;
+    }
+  } else if (cost_more) {
+    done_ = true;
+    return;
+  }
+  look_between();
+}
+
+void Blame::look_between() {
+  looks_ = Looks::Between;
+  few_ = 0;
+  enough_ = rest_.size();
+  if (enough_ <= 1) found();
+}
+
+// The last one that is needed beside what comes before it.
+void Blame::found() {
+  needed_.push_back(rest_[enough_ - 1]);
+  rest_.resize(enough_ - 1);
+  done_ = rest_.empty();
+  looks_ = Looks::AtNeeded;
+}
+
 bool BlamedGroups::look_at(const std::vector<PoolPricing::Offer>& pools,
                            const std::vector<double>& worth) {
   const std::int64_t before = known_.configurations();
+  std::vector<Blame> open;
   for (const PoolPricing::Offer& pool : pools) {
-    if (probes_.interrupted()) return false;
-    if (costs_more(pool.members, pool)) narrow(pool, worth);
+    Members order = pool.members;
+    std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t g) { return worth[g]; });
+    open.emplace_back(order, pool.monthly);
+  }
+  while (!open.empty() && !probes_.interrupted()) {
+    std::vector<KnownPools::Question> questions;
+    for (const Blame& blame : open) {
+      questions.push_back({*blame.next(), blame.offered() + 2 * kSamePrice});
+    }
+    known_.glance_at_all(std::move(questions));
+    for (Blame& blame : open) record(blame);
+    std::erase_if(open, [](const Blame& blame) { return !blame.next(); });
   }
   return known_.configurations() > before;
 }
 
-// Whether the cheapest pool for some of its groups costs more than it offers.
-bool BlamedGroups::costs_more(Members some, const PoolPricing::Offer& offer) {
-  std::ranges::sort(some);
-  const auto& option = known_.glance_at(some, offer.monthly + 2 * kSamePrice).option;
-  return !option || option->goal > offer.monthly + kSamePrice;
-}
-
-// Of the groups of a pool that does not stand one that misses an objective there.
-Members BlamedGroups::first_missed(const Members& groups) const {
-  Members sorted = groups;
-  std::ranges::sort(sorted);
-  const std::vector<std::string>& missed = known_.find(sorted)->missed;
-  const auto first = std::ranges::find_if(groups, [&](std::size_t g) {
+void BlamedGroups::record(Blame& blame) {
+  const Members looked_at = *blame.next();
+  const KnownPools::Solved& solved = *known_.find(looked_at);
+  const bool cost_more = !solved.option || solved.option->goal > blame.offered() + kSamePrice;
+  const auto misses = [&](std::size_t g) {
     return std::ranges::any_of(model_.names(g), [&](const std::string& name) {
-      return std::ranges::find(missed, name) != missed.end();
+      return std::ranges::find(solved.missed, name) != solved.missed.end();
     });
-  });
-  return first == groups.end() ? Members{} : Members{*first};
-}
-
-// Finds groups of a pool that costs more than it offers, few that cost more, too: one at a time,
-// by bisection (Junker, "QUICKXPLAIN: preferred explanations and relaxations for over-constrained
-// problems", AAAI 2004).
-void BlamedGroups::narrow(const PoolPricing::Offer& offer, const std::vector<double>& worth) {
-  Members rest = offer.members;
-  std::ranges::stable_sort(rest, std::greater<>(), [&](std::size_t g) { return worth[g]; });
-  Members needed = first_missed(rest);
-  std::erase_if(rest, [&](std::size_t g) { return std::ranges::count(needed, g) > 0; });
-  while (!rest.empty() && (needed.empty() || !costs_more(needed, offer))) {
-    std::size_t few = 0;
-    std::size_t enough = rest.size();
-    while (enough - few > 1) {
-      const std::size_t middle = few + (enough - few) / 2;
-      Members some = needed;
-      some.insert(some.end(), rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(middle));
-      (costs_more(std::move(some), offer) ? enough : few) = middle;
-    }
-    needed.push_back(rest[enough - 1]);
-    rest.resize(enough - 1);
-  }
+  };
+  const auto missed = std::ranges::find_if(looked_at, misses);
+  blame.record(cost_more, missed == looked_at.end() ? std::nullopt : std::optional(*missed));
 }
 
 }  // namespace slicewise::sim

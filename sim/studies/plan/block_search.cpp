@@ -14,12 +14,12 @@
 
 #include "../probe/probe.hpp"
 #include "block_candidates.hpp"
+#include "block_outcome.hpp"
 
 namespace slicewise::sim {
 namespace {
 
 using scenarios::PlanGoal;
-using Stage = RejectedChoice::Stage;
 
 // Probes of one round. Not the number of threads or ranks: what is asked must not depend on them.
 constexpr std::size_t kRound = 24;
@@ -38,32 +38,6 @@ double lower_bound(PlanGoal goal, const BlockCandidate& candidate, int nodes) {
   return monthly / (kMoreArrivals * candidate.arrivals / 1000);
 }
 
-// Whether nodes for the workloads may come and go: jobs of a log do.
-bool may_come_and_go(const BlockSearch& search, const std::vector<std::string>& names) {
-  return search.space.survive == Outage::None &&
-         std::ranges::any_of(search.base.workloads, [&](const auto& workload) {
-           return workload.trace && std::ranges::find(names, workload.name.value) != names.end();
-         });
-}
-
-// The same nodes and GPUs, whatever batches their workloads take.
-bool same_nodes(const PoolChoice& a, PoolChoice b) {
-  constexpr auto kGpus = &ServingChoice::gpus;
-  if (!std::ranges::equal(a.serving, b.serving, {}, kGpus, kGpus)) return false;
-  b.serving = a.serving;
-  return a == b;
-}
-
-// Of options, best first, one for the same nodes.
-std::vector<BlockOption> one_of_each(std::vector<BlockOption> options) {
-  std::vector<BlockOption> kept;
-  for (BlockOption& option : options) {
-    const auto is_like_it = [&](const auto& o) { return same_nodes(o.choice, option.choice); };
-    if (std::ranges::none_of(kept, is_like_it)) kept.push_back(std::move(option));
-  }
-  return kept;
-}
-
 class BlockRun {
  public:
   BlockRun(const BlockSearch& search, std::size_t top, std::optional<double> cap, Depth depth,
@@ -77,111 +51,49 @@ class BlockRun {
 
   void run() {
     if (search_.glances != nullptr && depth_ == Depth::Explained) begin_with_the_likeliest();
-    for (;;) {
-      const std::vector<std::size_t> round = next_round();
-      if (round.empty() || probes_.interrupted()) return;
-      ask(depth_ == Depth::Glance ? undecided(round) : with_hope(round));
-    }
+    while (begin_round(round_size())) end_round();
   }
 
-  // Where spot alone does not stand, so many of the nodes that stand as on-demand stay on-demand,
-  // as few as will do.
-  void mix() {
-    std::vector<BlockCandidate> mixed;
-    for (const BlockCandidate& spot : candidates_) {
-      if (spot.choice.purchase != "spot" || spot.best || !spot.last) continue;
-      const auto steady = std::ranges::find_if(candidates_, [&](const BlockCandidate& other) {
-        PoolChoice as_spot = other.choice;
-        as_spot.purchase = "spot";
-        return other.choice.purchase == "on-demand" && other.best && as_spot == spot.choice;
-      });
-      if (steady == candidates_.end()) continue;
-      const int nodes = steady->best->choice.nodes;
-      if (nodes < 2) continue;
-      BlockCandidate candidate(NodeSearch(1, nodes - 1));
-      candidate.choice = spot.choice;
-      candidate.mixed_nodes = nodes;
-      mixed.push_back(std::move(candidate));
-    }
-    if (mixed.empty()) return;
-    candidates_.insert(candidates_.end(), std::make_move_iterator(mixed.begin()),
-                       std::make_move_iterator(mixed.end()));
-    run();
+  // false: nothing is left to ask.
+  bool begin_round(std::size_t most) {
+    round_ = next_round(most);
+    return !round_.empty() && !probes_.interrupted();
   }
 
-  // Jobs of a log come and go: nodes may do so with them, but where as many as there may be of the
-  // kind do not stand either. What is too dear as nodes that stay may be cheapest by the hour.
-  void let_nodes_come_and_go() {
-    std::vector<BlockCandidate> elastic;
-    for (const BlockCandidate& fixed : candidates_) {
-      const bool worth_it =
-          fixed.best || fixed.too_dear || fixed.choice.strategy == Strategy::Exclusive;
-      if (!worth_it || fixed.mixed_nodes > 0) continue;
-      if (!may_come_and_go(search_, fixed.choice.workloads)) continue;
-      BlockCandidate candidate(NodeSearch(fixed.most, fixed.most));
-      candidate.choice = fixed.choice;
-      candidate.choice.elastic = true;
-      candidate.most = fixed.most;
-      elastic.push_back(std::move(candidate));  // no least price: only nodes that are needed cost
-    }
-    if (elastic.empty()) return;
-    configurations_ = elastic.size();
-    candidates_.insert(candidates_.end(), std::make_move_iterator(elastic.begin()),
-                       std::make_move_iterator(elastic.end()));
-    run();
-  }
-
-  // What said no of those that never stood is known; the rest of their figures is for people.
-  void complete_rejected() {
+  // What the round asks before anything else, whatever the answers.
+  std::vector<PlanProbe> asked_first() const {
     std::vector<PlanProbe> probes;
-    std::vector<std::size_t> of;
-    for (std::size_t c = 0; c < candidates_.size(); ++c) {
+    probes.reserve(round_.size());
+    for (const std::size_t c : round_) {
       const BlockCandidate& candidate = candidates_[c];
-      if (candidate.best || !candidate.last || !candidate.last->partial) continue;
-      PlanProbe probe;
-      probe.pools = {candidate.with(candidate.nodes.failed())};
-      probe.replications = candidate.last->figures->replications;
-      probe.input = search_.input;
-      probe.factor = search_.factor;
-      probes.push_back(std::move(probe));
-      of.push_back(c);
+      const auto ahead = depth_ == Depth::Glance ? std::nullopt : nodes_ahead(candidate);
+      const bool one = ahead || depth_ == Depth::Glance;
+      probes.push_back(probe_with(candidate, ahead.value_or(*next_nodes(candidate)),
+                                  one ? 1 : search_.replications));
     }
-    std::vector<PlanAnswer> answers = probes_.ask(probes);
-    for (std::size_t p = 0; p < of.size(); ++p) {
-      if (answers[p].figures) candidates_[of[p]].last = std::move(answers[p]);
-    }
+    return probes;
+  }
+
+  void end_round() { ask(depth_ == Depth::Glance ? undecided(round_) : with_hope(round_)); }
+
+  // Purchases that are mixed and nodes that come and go, once it is known what stands without.
+  void go_on() {
+    const auto run_also = [&](std::vector<BlockCandidate> more) {
+      if (more.empty()) return;
+      std::ranges::move(more, std::back_inserter(candidates_));
+      run();
+    };
+    if (search_.space.survive == Outage::None) run_also(mixed_candidates(candidates_));
+    std::vector<BlockCandidate> elastic = elastic_candidates(search_, candidates_);
+    configurations_ = elastic.size();
+    run_also(std::move(elastic));
   }
 
   void collect(BlockResult& result) {
+    if (depth_ == Depth::Explained) complete_rejected(search_, candidates_, probes_);
     result.configurations += static_cast<std::int64_t>(configurations_);
     result.missed = missed_;
-    for (BlockCandidate& candidate : candidates_) {
-      if (candidate.best) {
-        result.options.push_back(std::move(*candidate.best));
-        continue;
-      }
-      PoolChoice choice = candidate.with(candidate.last ? candidate.nodes.failed() : 0);
-      const bool bound = !candidate.stopped.empty() && !candidate.last;
-      Reason why = candidate.last ? miss_of(*candidate.last->figures) : candidate.stopped;
-      if (candidate.last && !candidate.stopped.empty()) {
-        why = joined(joined(std::move(why), {"; with more nodes "}), candidate.stopped);
-      }
-      if (bound) ++result.bounded;
-      std::optional<OptionFigures> figures;
-      if (candidate.last) figures = std::move(candidate.last->figures);
-      result.rejected.push_back({bound ? Stage::Bound : Stage::Simulation, std::move(choice),
-                                 std::nullopt, std::move(why), std::move(figures)});
-    }
-    std::ranges::stable_sort(result.options, is_better);
-    result.options = one_of_each(std::move(result.options));
-    if (result.options.size() > top_) result.options.resize(top_);
-  }
-
-  static bool is_better(const BlockOption& a, const BlockOption& b) {
-    const auto key = [](const BlockOption& o) {
-      return std::tuple(o.goal, o.figures.monthly, o.figures.worst_ratio);
-    };
-    return key(a) < key(b);
+    sort_out(std::move(candidates_), top_, result);
   }
 
  private:
@@ -237,7 +149,12 @@ class BlockRun {
     return nodes <= candidate.most ? std::optional(nodes) : std::nullopt;
   }
 
-  std::vector<std::size_t> next_round() {
+  std::size_t round_size() const {
+    const bool is_long = requests_of_a_simulation(search_) > kLongSimulation;
+    return first_will_do() || is_long ? kShortRound : kRound;
+  }
+
+  std::vector<std::size_t> next_round(std::size_t round_size) {
     const double most = threshold();
     std::vector<std::pair<double, std::size_t>> waiting;
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
@@ -260,8 +177,6 @@ class BlockRun {
       waiting.emplace_back(least, c);
     }
     std::ranges::sort(waiting);
-    const bool is_long = requests_of_a_simulation(search_) > kLongSimulation;
-    const std::size_t round_size = first_will_do() || is_long ? kShortRound : kRound;
     if (waiting.size() > round_size) waiting.resize(round_size);
     std::vector<std::size_t> round;
     round.reserve(waiting.size());
@@ -446,6 +361,7 @@ class BlockRun {
   Depth depth_;
   ProbeBatch& probes_;
   std::vector<BlockCandidate> candidates_;
+  std::vector<std::size_t> round_;  // of the candidates, that are asked about
   std::optional<BlockOption> leader_;
   bool said_first_ = false;  // before there was a leader
   std::vector<std::string> missed_;
@@ -463,17 +379,59 @@ void say_pools(const BlockSearch& search, std::string_view what, std::span<const
       fmt::format("{}: {}, ${:.0f} a month", what, fmt::join(parts, " + "), to_dollars(monthly)));
 }
 
+BlockSearch search_within(const BlockSearch& search, const scenarios::Scenario& base,
+                          const PlanSpace& space) {
+  BlockSearch there{base, search.catalogue, space, search.goal, search.replications};
+  there.so_far = search.so_far;
+  there.input = search.input;
+  there.factor = search.factor;
+  there.split = search.split;
+  there.pods = search.pods;
+  there.refuted = search.refuted;
+  return there;
+}
+
 BlockResult search_block(const BlockSearch& search, const std::vector<std::string>& workloads,
                          std::size_t top, std::optional<double> cap, Depth depth,
                          ProbeBatch& probes) {
   BlockResult result;
   BlockRun run(search, top, cap, depth, probes, block_candidates(search, workloads, result));
   run.run();
-  if (search.space.survive == Outage::None) run.mix();
-  run.let_nodes_come_and_go();
-  if (depth == Depth::Explained) run.complete_rejected();
+  run.go_on();
   run.collect(result);
   return result;
+}
+
+std::vector<BlockResult> search_blocks(std::span<const BlockQuestion> questions, Depth depth,
+                                       ProbeBatch& probes) {
+  std::vector<BlockResult> results(questions.size());
+  std::vector<BlockRun> runs;
+  runs.reserve(questions.size());
+  for (std::size_t q = 0; q < questions.size(); ++q) {
+    const auto& [search, workloads, cap] = questions[q];
+    runs.emplace_back(search, 1, cap, depth, probes,
+                      block_candidates(search, workloads, results[q]));
+  }
+  if (questions.empty()) return results;
+  // Many blocks keep everybody busy with the likeliest of each.
+  const std::size_t round_size = std::max<std::size_t>(1, kShortRound / questions.size());
+  for (;;) {
+    std::vector<PlanProbe> first;
+    std::vector<BlockRun*> open;
+    for (BlockRun& run : runs) {
+      if (!run.begin_round(round_size)) continue;
+      open.push_back(&run);
+      std::ranges::move(run.asked_first(), std::back_inserter(first));
+    }
+    if (open.empty()) break;
+    probes.ask(first);  // which are known from then on
+    for (BlockRun* run : open) run->end_round();
+  }
+  for (std::size_t q = 0; q < questions.size(); ++q) {
+    runs[q].go_on();
+    runs[q].collect(results[q]);
+  }
+  return results;
 }
 
 std::optional<double> least_monthly(const BlockSearch& search,

@@ -50,6 +50,10 @@ struct BlockSearch {
   ProbeBatch* glances = nullptr;
 };
 
+// The same search of another scenario, or among other pools.
+BlockSearch search_within(const BlockSearch& search, const scenarios::Scenario& base,
+                          const PlanSpace& space);
+
 // The choice with one node, in which bounds are the same as with any number.
 Expected<World> world_on_one_node(const BlockSearch& search, const PoolChoice& choice);
 
@@ -92,6 +96,16 @@ enum class Depth : std::uint8_t {
 BlockResult search_block(const BlockSearch& search, const std::vector<std::string>& workloads,
                          std::size_t top, std::optional<double> cap, Depth depth,
                          ProbeBatch& probes);
+
+struct BlockQuestion {
+  const BlockSearch& search;
+  std::vector<std::string> workloads;
+  double cap = 0;
+};
+// The best for each, as search_block() finds it; what is simulated for one is so beside what is for
+// the others.
+std::vector<BlockResult> search_blocks(std::span<const BlockQuestion> questions, Depth depth,
+                                       ProbeBatch& probes);
 
 // Says so where it is asked for: "best so far: 8 x g5.xlarge, time-slicing x2, $5876 a month".
 void say_pools(const BlockSearch& search, std::string_view what, std::span<const PoolChoice> pools,

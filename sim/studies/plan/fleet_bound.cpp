@@ -282,22 +282,28 @@ std::optional<std::vector<double>> FleetModel::least_worth() const {
   if (!in_parts || all.empty()) return in_parts;
   std::vector<double> of_pools(size(), 0.0);
   for (const Members& members : apart_by_labels()) {
-    const auto worth = sim::least_worth(members.size(), families_of(all, members));
+    const auto worth = sim::least_worth(families_of(all, members), of_members(*in_parts, members));
     for (std::size_t m = 0; worth && m < members.size(); ++m) of_pools[members[m]] = (*worth)[m];
   }
   return sum_of(of_pools) > sum_of(*in_parts) ? of_pools : in_parts;
 }
 
-std::optional<double> FleetModel::least_monthly() const {
-  const auto worth = least_worth();
-  return worth ? std::optional(sum_of(*worth)) : std::nullopt;
-}
-
-std::optional<double> FleetModel::as_bound(std::optional<double> least) const {
+std::optional<double> FleetModel::as_bound(const std::optional<std::vector<double>>& worth) const {
   // Jobs may all wait. Prices are rounded down, to nano-dollars.
   constexpr double kRounded = 1 - 1e-7;
-  if (!least || *least <= 0 || search_.base.allow_pending) return std::nullopt;
-  return *least * kRounded;
+  if (!worth || sum_of(*worth) <= 0 || search_.base.allow_pending) return std::nullopt;
+  return sum_of(*worth) * kRounded;
+}
+
+double FleetModel::least_on(std::size_t t, const Members& members) const {
+  Shares takes{};
+  for (const std::size_t g : members) {
+    if (!needs_[g][t]) return 0;
+    for (std::size_t k = 0; k < kResources; ++k) takes[k] += needs_[g][t]->least[k];
+  }
+  const double nodes = std::max(1.0, std::ceil(std::ranges::max(takes) * (1 - 1e-9)));
+  if (nodes > search_.space.max_nodes) return kNowhere;
+  return types_[t].cheapest * with_spares(search_.space.survive, static_cast<int>(nodes));
 }
 
 std::optional<std::vector<double>> FleetModel::least_in_parts() const {

@@ -72,15 +72,18 @@ class FleetModel {
   // Pods of the group bear less company than was thought (a factor below 1), or more.
   void correct(std::size_t group, double factor);
 
-  // What each group is worth, so that no pool costs less than its groups are worth together.
-  // nullopt: some group runs nowhere.
+  // What each group is worth, so that no pool costs less than its groups are worth together: each
+  // goes to whatever types are cheapest for it, in any parts, and nodes are full of what there is
+  // least of on them. nullopt: some group runs nowhere.
+  std::optional<std::vector<double>> least_in_parts() const;
+  // The same of the linear program over all pools of the families.
   std::optional<std::vector<double>> least_worth() const;
-  // No fleet costs less, of pools that may be tried: whole nodes, of which each has room, GPU
-  // memory and GPU time for who lives there. What neighbours do to latency is not counted. nullopt:
-  // some group runs nowhere.
-  std::optional<double> least_monthly() const;
-  // That as a bound of what plans cost; nullopt: it bounds nothing.
-  std::optional<double> as_bound(std::optional<double> least) const;
+  // All together as a bound of what plans cost: no fleet costs less, of pools that may be tried:
+  // whole nodes, of which each has room, GPU memory and GPU time for who lives there. What
+  // neighbours do to latency is not counted. nullopt: it bounds nothing.
+  std::optional<double> as_bound(const std::optional<std::vector<double>>& worth) const;
+  // No pool of the type that holds the groups costs less, by PlanSpace::types; 0: nothing is known.
+  double least_on(std::size_t type, const Members& members) const;
 
  private:
   struct Type {
@@ -120,9 +123,6 @@ class FleetModel {
   int pods_per_gpu(const Type& type, const RoomOnType& room, bool mps) const;
   std::optional<Way> best_way(const Room& room) const;
 
-  // Each group goes to whatever types are cheapest for it, in any parts, and nodes are full of what
-  // there is least of on them.
-  std::optional<std::vector<double>> least_in_parts() const;
   std::vector<Members> apart_by_labels() const;
   std::vector<int> further_nodes() const;
   PoolFamily family(std::size_t type, int least_nodes) const;

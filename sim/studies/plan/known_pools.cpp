@@ -1,8 +1,11 @@
 #include "known_pools.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <deque>
 #include <utility>
 
+#include "block_outcome.hpp"
 #include "pool_split.hpp"
 
 namespace slicewise::sim {
@@ -21,7 +24,13 @@ std::vector<std::string> KnownPools::names_of(const Members& block) const {
 std::optional<double> KnownPools::bound_of(const Members& block) {
   const auto known = bounds_.find(block);
   if (known != bounds_.end()) return known->second;
-  return bounds_[block] = least_monthly(search_, names_of(block));
+  std::optional<double>& bound = bounds_[block];
+  if (model_.size() <= kExactGroups) return bound = least_monthly(search_, names_of(block));
+  for (std::size_t t = 0; t < search_.space.types.size(); ++t) {
+    const double least = model_.least_on(t, block);
+    bound = std::min(bound.value_or(least), least);
+  }
+  return bound;
 }
 
 std::optional<double> KnownPools::hoped_of(const Members& block) {
@@ -34,29 +43,74 @@ std::optional<double> KnownPools::hoped_of(const Members& block) {
 }
 
 const KnownPools::Solved& KnownPools::best_of(const Members& block, double cap) {
-  const Solved* known = find(block);
-  if (known != nullptr && known->is_sure && (known->option || known->cap >= cap)) return *known;
-  return search(block, cap, model_.size() > kExactGroups ? Depth::First : Depth::Ranked);
+  look_for_best({{block, cap}});
+  return solved_.at(block);
 }
 
 const KnownPools::Solved& KnownPools::glance_at(const Members& block, double cap) {
-  const Solved* known = find(block);
-  if (known != nullptr && (known->option || known->cap >= cap)) return *known;
-  return search(block, cap, Depth::Glance);
+  glance_at_all({{block, cap}});
+  return solved_.at(block);
 }
 
-const KnownPools::Solved& KnownPools::search(const Members& block, double cap, Depth depth) {
-  BlockResult result = search_block(search_, names_of(block), 1, cap, depth, probes_);
+void KnownPools::look_for_best(std::vector<Question> questions) {
+  search(std::move(questions), model_.size() > kExactGroups ? Depth::First : Depth::Ranked);
+}
+
+void KnownPools::glance_at_all(std::vector<Question> questions) {
+  search(std::move(questions), Depth::Glance);
+}
+
+bool KnownPools::is_known(const Question& question, Depth depth) const {
+  const Solved* known = find(question.block);
+  return known != nullptr && (known->is_sure || depth == Depth::Glance) &&
+         (known->option || known->cap >= question.cap);
+}
+
+// Of a block asked for twice up to the larger price. Closed forms are asked with nobody else in the
+// scenario, and of types of which a pool may cost so little.
+void KnownPools::search(std::vector<Question> questions, Depth depth) {
+  std::ranges::sort(questions, [](const Question& a, const Question& b) {
+    return a.block != b.block ? a.block < b.block : a.cap > b.cap;
+  });
+  const auto same = [](const Question& a, const Question& b) { return a.block == b.block; };
+  questions.erase(std::unique(questions.begin(), questions.end(), same), questions.end());
+  std::erase_if(questions, [&](const Question& asked) { return is_known(asked, depth); });
+  std::deque<scenarios::Scenario> scenarios;
+  std::deque<PlanSpace> spaces;
+  std::deque<BlockSearch> searches;
+  std::vector<BlockQuestion> asked;
+  for (const Question& question : questions) {
+    std::vector<std::string> names = names_of(question.block);
+    scenarios::Scenario& own = scenarios.emplace_back(search_.base);
+    std::erase_if(own.workloads, [&](const auto& workload) {
+      return std::ranges::find(names, workload.name.value) == names.end();
+    });
+    PlanSpace& space = spaces.emplace_back(search_.space);
+    if (model_.size() > kExactGroups && !may_come_and_go(search_, names)) {
+      std::size_t t = 0;
+      std::erase_if(space.types, [&](const auto*) {
+        return model_.least_on(t++, question.block) > question.cap;
+      });
+    }
+    asked.push_back({searches.emplace_back(search_within(search_, own, space)), std::move(names),
+                     question.cap});
+  }
+  std::vector<BlockResult> results = search_blocks(asked, depth, probes_);
+  for (std::size_t q = 0; q < questions.size(); ++q) {
+    note(questions[q], depth, std::move(results[q]));
+  }
+}
+
+void KnownPools::note(const Question& question, Depth depth, BlockResult result) {
   configurations_ += result.configurations;
   exhaustive_ += result.exhaustive;
-  Solved& solved = solved_[block];
+  Solved& solved = solved_[question.block];
   // What stands at first sight only is the cheapest that may.
-  solved.cap = solved.option ? std::max(cap, solved.option->goal) : cap;
+  solved.cap = solved.option ? std::max(question.cap, solved.option->goal) : question.cap;
   solved.missed = std::move(result.missed);
   solved.option.reset();
   solved.is_sure = depth != Depth::Glance || result.options.empty();
   if (!result.options.empty()) solved.option = std::move(result.options.front());
-  return solved;
 }
 
 KnownColumns KnownPools::columns(double most) const {

@@ -44,6 +44,13 @@ class KnownPools {
   const Solved& best_of(const Members& block, double cap);
   // What is as cheap at first sight; nothing that costs less stands.
   const Solved& glance_at(const Members& block, double cap);
+  // Both of many, of which simulations are asked for together: they are known from then on.
+  struct Question {
+    Members block;
+    double cap = 0;
+  };
+  void look_for_best(std::vector<Question> questions);
+  void glance_at_all(std::vector<Question> questions);
   // The best one stands alone, but not beside others.
   void refute(const Members& block);
 
@@ -56,7 +63,9 @@ class KnownPools {
   std::int64_t exhaustive() const { return exhaustive_; }
 
  private:
-  const Solved& search(const Members& block, double cap, Depth depth);
+  bool is_known(const Question& question, Depth depth) const;
+  void search(std::vector<Question> questions, Depth depth);
+  void note(const Question& question, Depth depth, BlockResult result);
   // No pool for the block costs less.
   std::optional<double> bound_of(const Members& block);
 

@@ -241,7 +241,7 @@ void vary_pods(const BlockSearch& search, ProbeBatch& probes, const PlanOptions&
   const BlockSearch there = search_with_pods(search, base, pods);
   const FleetModel fleet(there, separable_groups(base));
   plan.least_monthly.reset();
-  if (search.split && fleet.size() > 1) plan.least_monthly = fleet.as_bound(fleet.least_monthly());
+  if (search.split && fleet.size() > 1) plan.least_monthly = fleet.as_bound(fleet.least_worth());
   plan.options.insert(plan.options.begin(), std::move(*best));
   if (plan.options.size() > options.top) plan.options.resize(options.top);
 }
@@ -268,7 +268,7 @@ void add_kept_apart(const BlockSearch& search, ProbeBatch& probes, std::size_t t
   constexpr std::size_t kBoth = 2;
   if (plan.options.size() > std::max(top, kBoth)) plan.options.resize(std::max(top, kBoth));
   const FleetModel fleet(search, separable_groups(search.base));
-  if (plan.least_monthly) plan.least_monthly = fleet.as_bound(fleet.least_monthly());
+  if (plan.least_monthly) plan.least_monthly = fleet.as_bound(fleet.least_worth());
 }
 
 // What the best option hangs on, with the pods that it has.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -16,29 +17,38 @@ namespace {
 
 // A pool may be worth so much more than it costs: less is rounding.
 constexpr double kWorthMore = 1 + 1e-6;
+// Of more groups less is looked at in each round.
+constexpr std::size_t kMany = 32;
 // Steps of branching for one pool, and items looked at for all of them. Both count work, not time,
 // so that the same input gives the same bound.
 constexpr int kMostBranches = 4'000;
-constexpr std::int64_t kMostWork = 400'000'000;
+constexpr std::int64_t kMostWork = 6'000'000'000;
 constexpr int kMostRounds = 400;
+// The program is solved where what is known of its optimum from both sides lies so close together;
+// of many groups, where rounds take long, before.
+constexpr double kClose = 1e-6;
+constexpr double kCloseOfMany = 0.01;
+constexpr int kMostRoundsOfMany = 60;
 
 // The groups of a family that are worth the most together on so many nodes.
 class Packing {
  public:
-  Packing(const PoolFamily& family, const std::vector<double>& worth,
-          const std::vector<PoolFloor>& floors, std::int64_t& work)
-      : family_(family), worth_(worth), floors_(floors), work_(work) {
+  Packing(const PoolFamily& family, const std::vector<double>& worth, const KnownFloors& floors,
+          std::int64_t& work)
+      : family_(family), worth_(worth), floors_(floors), work_(work), missing_(floors.sizes) {
     for (std::size_t g = 0; g < worth.size(); ++g) {
       const bool lives = std::ranges::all_of(
           family.rows, [&](const auto& row) { return std::isfinite(row.takes[g]); });
       if (lives && worth[g] > 0) items_.push_back(g);
     }
+    decided_.assign(worth.size(), 0);
     for (const std::size_t g : items_) total_ += worth[g];
     for (const PoolFamily::Row& row : family.rows) {
-      std::vector<std::size_t>& order = orders_.emplace_back(items_);
+      std::vector<Item>& order = orders_.emplace_back();
+      for (const std::size_t g : items_) order.push_back({g, row.takes[g], worth[g]});
       // a/b > c/d without divisions by what is 0.
-      std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-        return worth[a] * row.takes[b] > worth[b] * row.takes[a];
+      std::ranges::stable_sort(order, [](const Item& a, const Item& b) {
+        return a.worth * b.takes > b.worth * a.takes;
       });
     }
   }
@@ -51,75 +61,123 @@ class Packing {
     std::vector<std::size_t> members;
   };
 
-  // Of the pools with the n-th of the family's numbers of nodes, of what is worth more than that
-  // costs.
-  Best best(std::size_t n) {
-    const int nodes = family_.least_nodes + static_cast<int>(n);
-    const double more_than = family_.monthly[n] * kWorthMore;
+  // Of the pools with the n-th of the family's numbers of nodes one that is easy to find, and what
+  // none is worth more than.
+  Best glance(std::size_t n) {
+    Best best;
+    if (!begin(n)) return best;
+    best.at_most = bound_of_rest(monthly_ * kWorthMore);
+    if (best.at_most <= monthly_ * kWorthMore) return best;
+    for (const Item& item : orders_[binding_]) {
+      if (decided_[item.group] != 0 || !fits(item.group)) continue;
+      choose(item.group);
+      best.worth += item.worth;
+    }
+    if (further_needed_ <= 0) best.members = chosen_;
+    while (!chosen_.empty()) give_back();
+    return best;
+  }
+
+  // The best of them, of what is worth more than so many dollars.
+  Best best(std::size_t n, double more_than) {
     best_ = {more_than, more_than, {}};
-    left_.clear();
-    for (const auto& row : family_.rows) {
-      // Sums of what was divided are off by a little.
-      left_.push_back((row.per_node * nodes + row.however_many) * (1 + 1e-9));
-    }
-    if (std::ranges::any_of(left_, [](double left) { return left < 0; })) return best_;
-    dearer_.clear();
-    for (const PoolFloor& floor : floors_) {
-      if (floor.monthly > more_than) dearer_.push_back(floor.groups);
-    }
-    further_needed_ = family_.further_nodes.empty() ? 0 : nodes - 1;
-    further_left_ = 0;
-    for (const std::size_t g : items_) further_left_ += further_nodes(g);
-    decided_.assign(worth_.size(), 0);
-    chosen_.clear();
+    if (!begin(n)) return best_;
     branches_ = 0;
-    const auto [bound, row] = bound_of_rest();
-    if (bound <= more_than) return best_;
-    order_ = orders_[row];
+    if (bound_of_rest(more_than) <= more_than) return best_;
+    order_.clear();
+    for (const Item& item : orders_[binding_]) order_.push_back(item.group);
     branch(0, 0);
     best_.at_most = std::max(best_.at_most, best_.worth);
     return best_;
   }
 
  private:
-  // What the undecided are worth at the most where parts of one may be taken, by the row that says
-  // least.
-  std::pair<double, std::size_t> bound_of_rest() {
-    double least = std::numeric_limits<double>::infinity();
-    std::size_t at = 0;
-    for (std::size_t k = 0; k < orders_.size(); ++k) {
-      double left = left_[k];
-      double sum = 0;
-      for (const std::size_t g : orders_[k]) {
-        if (decided_[g] != 0) continue;
-        const double takes = family_.rows[k].takes[g];
-        if (takes > left) {
-          sum += worth_[g] * left / takes;
-          break;
-        }
-        left -= takes;
-        sum += worth_[g];
-      }
-      if (sum < least) {
-        least = sum;
-        at = k;
-      }
+  // An empty pool with the n-th number of nodes; false: there is none.
+  bool begin(std::size_t n) {
+    const int nodes = family_.least_nodes + static_cast<int>(n);
+    monthly_ = family_.monthly[n];
+    left_.clear();
+    for (const auto& row : family_.rows) {
+      // Sums of what was divided are off by a little.
+      left_.push_back((row.per_node * nodes + row.however_many) * (1 + 1e-9));
     }
-    work_ += static_cast<std::int64_t>(orders_.size() * items_.size());
-    return {least, at};
+    further_needed_ = family_.further_nodes.empty() ? 0 : nodes - 1;
+    further_left_ = 0;
+    for (const std::size_t g : items_) {
+      decided_[g] = fits(g) ? 0 : 1;
+      if (decided_[g] == 0) further_left_ += further_nodes(g);
+    }
+    return std::ranges::none_of(left_, [](double left) { return left < 0; });
+  }
+
+  struct Item {
+    std::size_t group = 0;
+    double takes = 0;
+    double worth = 0;
+  };
+
+  // What the undecided are worth at the most where parts of one may be taken, by the row that says
+  // least, or by the first that says no more than what is enough to know. That one is asked first
+  // the next time.
+  double bound_of_rest(double enough) {
+    double least = of_row(binding_);
+    for (std::size_t k = 0; k < orders_.size() && least > enough; ++k) {
+      const double sum = of_row(k);
+      if (sum >= least) continue;
+      least = sum;
+      binding_ = k;
+    }
+    return least;
+  }
+
+  double of_row(std::size_t k) {
+    double left = left_[k];
+    double sum = 0;
+    const std::vector<Item>& order = orders_[k];
+    work_ += static_cast<std::int64_t>(order.size());
+    for (const Item& item : order) {
+      if (decided_[item.group] != 0) continue;
+      if (item.takes > left) return sum + item.worth * left / item.takes;
+      left -= item.takes;
+      sum += item.worth;
+    }
+    return sum;
   }
 
   int further_nodes(std::size_t g) const {
     return family_.further_nodes.empty() ? 0 : family_.further_nodes[g];
   }
 
+  // ... and no pool with it and the chosen is known to cost more.
   bool fits(std::size_t g) const {
     for (std::size_t k = 0; k < left_.size(); ++k) {
       if (family_.rows[k].takes[g] > left_[k]) return false;
     }
-    const GroupSet set = set_of(chosen_) | GroupSet{1} << g;
-    work_ += static_cast<std::int64_t>(dearer_.size());
-    return std::ranges::none_of(dearer_, [&](GroupSet dearer) { return (dearer & ~set) == 0; });
+    const std::vector<std::size_t>& of_group = floors_.of_group[g];
+    work_ += static_cast<std::int64_t>(of_group.size());
+    return std::ranges::none_of(of_group, [&](std::size_t floor) {
+      return missing_[floor] == 1 && floors_.monthly[floor] > monthly_ * kWorthMore;
+    });
+  }
+
+  void choose(std::size_t g) {
+    left_before_.insert(left_before_.end(), left_.begin(), left_.end());
+    for (std::size_t k = 0; k < left_.size(); ++k) left_[k] -= family_.rows[k].takes[g];
+    for (const std::size_t floor : floors_.of_group[g]) --missing_[floor];
+    further_needed_ -= further_nodes(g);
+    chosen_.push_back(g);
+  }
+
+  // The last that was chosen.
+  void give_back() {
+    const std::size_t g = chosen_.back();
+    chosen_.pop_back();
+    further_needed_ += further_nodes(g);
+    for (const std::size_t floor : floors_.of_group[g]) ++missing_[floor];
+    // Not by adding: sums would drift.
+    const auto before = left_before_.end() - static_cast<std::ptrdiff_t>(left_.size());
+    std::copy(before, left_before_.end(), left_.begin());
+    left_before_.erase(before, left_before_.end());
   }
 
   void branch(std::size_t next, double worth) {
@@ -128,7 +186,7 @@ class Packing {
       best_.worth = worth;
       best_.members = chosen_;
     }
-    const double bound = worth + bound_of_rest().first;
+    const double bound = worth + bound_of_rest(best_.worth * (1 + 1e-9) - worth);
     if (bound <= best_.worth * (1 + 1e-9)) {
       best_.at_most = std::max(best_.at_most, bound);
       return;
@@ -137,39 +195,55 @@ class Packing {
       best_.at_most = std::max(best_.at_most, bound);
       return;
     }
+    while (next < order_.size() && decided_[order_[next]] != 0) ++next;
     if (next == order_.size()) return;
     const std::size_t g = order_[next];
+    decide(g);
+    choose(g);
+    const std::size_t before = without_.size();
+    for (std::size_t later = next + 1; later < order_.size(); ++later) {
+      const std::size_t other = order_[later];
+      if (decided_[other] != 0 || fits(other)) continue;
+      decide(other);
+      without_.push_back(other);
+    }
+    branch(next + 1, worth + worth_[g]);
+    while (without_.size() > before) {
+      undecide(without_.back());
+      without_.pop_back();
+    }
+    give_back();
+    branch(next + 1, worth);
+    undecide(g);
+  }
+
+  void decide(std::size_t g) {
     decided_[g] = 1;
     further_left_ -= further_nodes(g);
-    if (fits(g)) {
-      const std::vector<double> before = left_;
-      for (std::size_t k = 0; k < left_.size(); ++k) left_[k] -= family_.rows[k].takes[g];
-      further_needed_ -= further_nodes(g);
-      chosen_.push_back(g);
-      branch(next + 1, worth + worth_[g]);
-      chosen_.pop_back();
-      further_needed_ += further_nodes(g);
-      left_ = before;
-    }
-    branch(next + 1, worth);
-    further_left_ += further_nodes(g);
+  }
+  void undecide(std::size_t g) {
     decided_[g] = 0;
+    further_left_ += further_nodes(g);
   }
 
   const PoolFamily& family_;
   const std::vector<double>& worth_;
-  const std::vector<PoolFloor>& floors_;
+  const KnownFloors& floors_;
   std::int64_t& work_;
   std::vector<std::size_t> items_;
   double total_ = 0;
-  std::vector<std::vector<std::size_t>> orders_;  // of items, by row: what is worth most for it
-  std::vector<std::size_t> order_;                // that branches are made in
-  std::vector<char> decided_;                     // by group
-  std::vector<double> left_;                      // by row
-  std::vector<GroupSet> dearer_;                  // pools with all of these cost more
-  int further_needed_ = 0;                        // nodes, beside those of the chosen
-  int further_left_ = 0;                          // nodes of the undecided
+  std::vector<std::vector<Item>> orders_;  // by row: what is worth most for it first
+  std::size_t binding_ = 0;                // the row that said least
+  std::vector<std::size_t> order_;         // that branches are made in
+  std::vector<char> decided_;              // by group
+  double monthly_ = 0;
+  std::vector<double> left_;         // by row
+  std::vector<double> left_before_;  // each of the chosen
+  std::vector<int> missing_;         // by floor: groups that are not chosen
+  int further_needed_ = 0;           // nodes, beside those of the chosen
+  int further_left_ = 0;             // nodes of the undecided
   std::vector<std::size_t> chosen_;
+  std::vector<std::size_t> without_;  // decided since they do not fit beside the chosen
   int branches_ = 0;
   Best best_;
 };
@@ -194,8 +268,8 @@ std::vector<double> cost_alone(std::size_t groups, const std::vector<PoolFamily>
 }  // namespace
 
 GroupSet set_of(const std::vector<std::size_t>& groups) {
-  GroupSet set = 0;
-  for (const std::size_t g : groups) set |= GroupSet{1} << g;
+  GroupSet set;
+  for (const std::size_t g : groups) set.set(g);
   return set;
 }
 
@@ -210,22 +284,59 @@ std::vector<double> scaled_down(std::vector<double> worth, const PoolPricing::Of
 
 bool PoolPricing::is_tired() const { return work_ >= kMostWork; }
 
+void PoolPricing::set_floors(const std::vector<PoolFloor>& floors) {
+  floors_ = {};
+  for (const PoolFloor& floor : floors) {
+    const std::size_t number = floors_.sizes.size();
+    floors_.monthly.push_back(floor.monthly);
+    floors_.sizes.push_back(static_cast<int>(floor.groups.count()));
+    floors_.of_group.resize(kMostPricedGroups);
+    for (std::size_t g = 0; g < kMostPricedGroups; ++g) {
+      if (floor.groups[g]) floors_.of_group[g].push_back(number);
+    }
+  }
+}
+
 PoolPricing::Offers PoolPricing::offers(const std::vector<double>& worth) {
+  floors_.of_group.resize(std::max(floors_.of_group.size(), worth.size()));
   Offers offers;
   std::map<std::vector<std::size_t>, Offer> found;
+  double best_ratio = kWorthMore;
+  const auto note = [&](Packing::Best best, double monthly) {
+    if (best.members.empty() || best.worth <= monthly * kWorthMore) return;
+    best_ratio = std::max(best_ratio, best.worth / monthly);
+    std::ranges::sort(best.members);
+    Offer& offer = found[best.members];
+    if (!offer.members.empty() && offer.monthly <= monthly) return;
+    offer = {std::move(best.members), monthly, best.worth};
+  };
+  struct Look {
+    double ratio = 0;  // no pool there is worth more for what it costs
+    std::size_t packing = 0;
+    std::size_t n = 0;
+  };
+  std::vector<Look> looks;
+  std::vector<Packing> packings;
+  packings.reserve(families_.size());
   for (const PoolFamily& family : families_) {
-    Packing packing(family, worth, floors_, work_);
+    Packing& packing = packings.emplace_back(family, worth, floors_, work_);
     for (std::size_t n = 0; n < family.monthly.size(); ++n) {
       const double monthly = family.monthly[n];
       if (packing.total() <= monthly * kWorthMore) break;
-      Packing::Best best = packing.best(n);
-      offers.dearest = std::max(offers.dearest, best.at_most / monthly);
-      if (best.members.empty()) continue;
-      std::ranges::sort(best.members);
-      Offer& offer = found[best.members];
-      if (!offer.members.empty() && offer.monthly <= monthly) continue;
-      offer = {best.members, monthly, best.worth};
+      Packing::Best seen = packing.glance(n);
+      if (seen.at_most <= monthly * kWorthMore) continue;
+      looks.push_back({seen.at_most / monthly, packings.size() - 1, n});
+      note(std::move(seen), monthly);
     }
+  }
+  std::ranges::stable_sort(looks, std::greater<>(), &Look::ratio);
+  for (const auto& [ratio, p, n] : looks) {
+    offers.dearest = std::max(offers.dearest, best_ratio);
+    if (ratio <= offers.dearest) break;
+    const double monthly = families_[p].monthly[n];
+    Packing::Best best = packings[p].best(n, monthly * best_ratio);
+    offers.dearest = std::max(offers.dearest, best.at_most / monthly);
+    note(std::move(best), monthly);
   }
   for (auto& [members, offer] : found) offers.pools.push_back(std::move(offer));
   std::ranges::stable_sort(offers.pools, std::greater<>(),
@@ -233,8 +344,8 @@ PoolPricing::Offers PoolPricing::offers(const std::vector<double>& worth) {
   return offers;
 }
 
-PoolProgram::PoolProgram(std::size_t groups, const std::vector<PoolFamily>& families)
-    : pricing_(families), alone_(cost_alone(groups, families)), worth_(groups, 0.0) {}
+PoolProgram::PoolProgram(const std::vector<PoolFamily>& families, std::vector<double> least)
+    : pricing_(families), alone_(cost_alone(least.size(), families)), worth_(std::move(least)) {}
 
 void PoolProgram::learn(std::vector<PoolFloor> floors, const std::vector<double>& alone) {
   floors_ = std::move(floors);
@@ -246,38 +357,81 @@ void PoolProgram::learn(std::vector<PoolFloor> floors, const std::vector<double>
 bool PoolProgram::is_dearer(const PoolPricing::Offer& pool) const {
   const GroupSet groups = set_of(pool.members);
   return std::ranges::any_of(floors_, [&](const PoolFloor& floor) {
-    return (floor.groups & ~groups) == 0 && floor.monthly > pool.monthly * kWorthMore;
+    return floor.monthly > pool.monthly * kWorthMore && (floor.groups & ~groups).none();
   });
 }
 
+// false: none is new. Those that are worth little more than they cost wait for another round.
+bool PoolProgram::add(PoolPricing::Offers offers, PoolCover& cover) {
+  const std::size_t most = 4 * worth_.size();
+  std::size_t added = 0;
+  for (PoolPricing::Offer& pool : offers.pools) {
+    if (added == most) break;
+    if (!cover.add(pool.members, pool.monthly)) continue;
+    ++added;
+    pools_.push_back(std::move(pool));
+  }
+  return added > 0;
+}
+
+// As many again as it takes, of those that it might as well: to solve it takes as long as to
+// simulate both.
+void PoolProgram::take_the_next_best(const std::vector<double>& worth) {
+  constexpr double kAsWell = 0.998;
+  std::vector<PoolPricing::Offer> next;
+  for (PoolPricing::Offer pool : pools_) {
+    pool.worth = 0;
+    for (const std::size_t g : pool.members) pool.worth += worth[g];
+    const bool is_taken = std::ranges::any_of(
+        taken_, [&](const auto& other) { return other.members == pool.members; });
+    if (pool.worth > kAsWell * pool.monthly && !is_taken) next.push_back(std::move(pool));
+  }
+  std::ranges::stable_sort(next, std::greater<>(),
+                           [](const auto& pool) { return pool.worth / pool.monthly; });
+  if (next.size() > taken_.size()) next.resize(taken_.size());
+  std::ranges::move(next, std::back_inserter(taken_));
+}
+
+// Pools are sought by what groups are worth half way between the best bound and what the known
+// pools say, which leaps about (Ben-Ameur and Neto, "Acceleration of cutting-plane and column
+// generation algorithms", Networks 49(1), 2007).
 const std::vector<double>& PoolProgram::solve() {
   PoolCover cover(alone_);
   for (const auto& pool : pools_) cover.add(pool.members, pool.monthly);
-  for (int round = 0; round < kMostRounds && !pricing_.is_tired(); ++round) {
-    const std::vector<double> worth = cover.worth();
-    PoolPricing::Offers offers = pricing_.offers(worth);
-    std::vector<double> at_least = scaled_down(worth, offers);
-    if (sum_of(at_least) > sum_of(worth_)) worth_ = std::move(at_least);
-    bool is_new = false;
-    for (PoolPricing::Offer& pool : offers.pools) {
-      if (!cover.add(pool.members, pool.monthly)) continue;
-      is_new = true;
-      pools_.push_back(std::move(pool));
+  const bool many = alone_.size() > kMany;
+  const double close = many ? kCloseOfMany : kClose;
+  const int most_rounds = many ? kMostRoundsOfMany : kMostRounds;
+  std::vector<double> inside = worth_;
+  bool stalled = false;
+  for (int round = 0; round < most_rounds && !pricing_.is_tired(); ++round) {
+    std::vector<double> worth = cover.worth();
+    if (sum_of(worth) <= sum_of(worth_) * (1 + close)) break;
+    for (std::size_t g = 0; g < worth.size() && !stalled; ++g) {
+      worth[g] = (worth[g] + inside[g]) / 2;
     }
-    if (!is_new) break;
+    PoolPricing::Offers offers = pricing_.offers(worth);
+    std::vector<double> at_least = scaled_down(std::move(worth), offers);
+    const bool is_better = sum_of(at_least) > sum_of(inside) * (1 + kClose / 10);
+    if (sum_of(at_least) > sum_of(worth_)) worth_ = at_least;
+    const bool is_new = add(std::move(offers), cover);
+    if (!is_better && !is_new && stalled) break;
+    stalled = !is_better && !is_new;
+    // A bound from elsewhere may be more than the program's.
+    if (is_better || (stalled && sum_of(inside) <= sum_of(at_least))) inside = std::move(at_least);
   }
   taken_.clear();
   for (auto& pool : cover.taken()) taken_.push_back({std::move(pool.members), pool.cost, 0});
+  if (many) take_the_next_best(cover.worth());
   return worth_;
 }
 
-std::optional<std::vector<double>> least_worth(std::size_t groups,
-                                               const std::vector<PoolFamily>& families) {
-  const std::vector<double> alone = cost_alone(groups, families);
+std::optional<std::vector<double>> least_worth(const std::vector<PoolFamily>& families,
+                                               std::vector<double> least) {
+  const std::vector<double> alone = cost_alone(least.size(), families);
   if (!std::ranges::all_of(alone, [](double cost) { return std::isfinite(cost); })) {
     return std::nullopt;
   }
-  return PoolProgram(groups, families).solve();
+  return PoolProgram(families, std::move(least)).solve();
 }
 
 }  // namespace slicewise::sim

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,8 +12,10 @@
 // 1961).
 namespace slicewise::sim {
 
+class PoolCover;
+
 // Of more groups the search for pools takes longer than all simulations of the plan.
-inline constexpr std::size_t kMostPricedGroups = 32;
+inline constexpr std::size_t kMostPricedGroups = 512;
 
 // Pools that differ in the number of their nodes and in who lives there, and in nothing else.
 struct PoolFamily {
@@ -32,22 +35,28 @@ struct PoolFamily {
 };
 
 // Groups by bits.
-using GroupSet = std::uint64_t;
+using GroupSet = std::bitset<kMostPricedGroups>;
 GroupSet set_of(const std::vector<std::size_t>& groups);
 
 // No pool with all of these groups costs less, whoever else lives there.
 struct PoolFloor {
-  GroupSet groups = 0;
+  GroupSet groups;
   double monthly = 0;
+};
+
+// Floors by the groups that they are of.
+struct KnownFloors {
+  std::vector<double> monthly;
+  std::vector<int> sizes;                          // groups of each
+  std::vector<std::vector<std::size_t>> of_group;  // floors of each group
 };
 
 // Which pools would be worth more than they cost, of all that there could be.
 class PoolPricing {
  public:
-  // Of up to 64 groups.
   explicit PoolPricing(std::vector<PoolFamily> families) : families_(std::move(families)) {}
 
-  void set_floors(std::vector<PoolFloor> floors) { floors_ = std::move(floors); }
+  void set_floors(const std::vector<PoolFloor>& floors);
 
   struct Offer {
     std::vector<std::size_t> members;
@@ -55,10 +64,11 @@ class PoolPricing {
     double worth = 0;
   };
   struct Offers {
-    std::vector<Offer> pools;  // that are worth more than they cost, the most first
+    std::vector<Offer> pools;  // some that are worth more than they cost, the most first
     double dearest = 1;        // no pool is worth more than so many times what it costs
   };
-  // Where each group is worth so much.
+  // Where each group is worth so much: of each number of nodes what a glance finds, and in whole of
+  // those that may be worth the most for what they cost.
   Offers offers(const std::vector<double>& worth);
 
   // Looking on would take too long.
@@ -66,7 +76,7 @@ class PoolPricing {
 
  private:
   std::vector<PoolFamily> families_;
-  std::vector<PoolFloor> floors_;
+  KnownFloors floors_;
   std::int64_t work_ = 0;
 };
 
@@ -74,8 +84,9 @@ class PoolPricing {
 // be, solved by column generation. What is learned of pools raises it.
 class PoolProgram {
  public:
-  // REQUIRES: each group has a place in some pool.
-  PoolProgram(std::size_t groups, const std::vector<PoolFamily>& families);
+  // REQUIRES: each group has a place in some pool. `least`: what each is worth at the least, by
+  // whatever bound.
+  PoolProgram(const std::vector<PoolFamily>& families, std::vector<double> least);
 
   // `alone`: by group, what it costs by itself at the least, where that is known.
   void learn(std::vector<PoolFloor> floors, const std::vector<double>& alone);
@@ -84,12 +95,14 @@ class PoolProgram {
   // of pools that has a place for each. All together it is the optimum, or less where finding that
   // would take too long.
   const std::vector<double>& solve();
-  // Pools that the optimum takes, in whole or in part.
+  // Pools that the optimum takes, in whole or in part; of many groups more that it might as well.
   const std::vector<PoolPricing::Offer>& taken() const { return taken_; }
   bool is_tired() const { return pricing_.is_tired(); }
 
  private:
   bool is_dearer(const PoolPricing::Offer& pool) const;
+  bool add(PoolPricing::Offers offers, PoolCover& cover);
+  void take_the_next_best(const std::vector<double>& worth);
 
   PoolPricing pricing_;
   std::vector<double> alone_;
@@ -105,8 +118,8 @@ class PoolProgram {
 std::vector<double> scaled_down(std::vector<double> worth, const PoolPricing::Offers& offers);
 
 // PoolProgram::solve(); nullopt: some group has no place in any pool.
-std::optional<std::vector<double>> least_worth(std::size_t groups,
-                                               const std::vector<PoolFamily>& families);
+std::optional<std::vector<double>> least_worth(const std::vector<PoolFamily>& families,
+                                               std::vector<double> least);
 
 double sum_of(const std::vector<double>& worth);
 

@@ -96,7 +96,7 @@ std::vector<PoolFloor> floors_of(const std::vector<KnownPool>& stand,
   }
   for (PoolFloor& floor : floors) {
     for (std::size_t p = 0; p < stand.size(); ++p) {
-      const bool has_all = (floor.groups & ~floors[p].groups) == 0;
+      const bool has_all = (floor.groups & ~floors[p].groups).none();
       if (has_all) floor.monthly = std::min(floor.monthly, stand[p].cost);
     }
   }

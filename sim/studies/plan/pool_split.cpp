@@ -29,8 +29,14 @@ constexpr double kRequestsToSplit = 3e7;
 constexpr int kMostRefined = 24;
 // Rounds in which pools are looked at that might save.
 constexpr int kMostPricings = 24;
-// A division that costs so many times what it must cost at the least will do.
+// Of more groups every division takes long to simulate: few are tried before pools are priced.
+constexpr std::size_t kManyGroups = 32;
+constexpr int kMostDivisionsOfMany = 4;
+// A division that costs so many times what it must cost at the least will do, of more than a dozen
+// groups so many times: the last percents take as long as all before.
 constexpr double kCloseEnough = 1.02;
+constexpr std::size_t kDozen = 12;
+constexpr double kCloseEnoughOfMore = 1.03;
 // What a group bears is put right by so much at a time.
 constexpr double kBearsLess = 0.7;
 constexpr double kBearsMore = 1.25;
@@ -50,7 +56,7 @@ class Splitter {
 
   SplitResult run() {
     if (model_.size() < 2) return {};
-    auto least = model_.least_worth();
+    auto least = model_.size() <= kExactGroups ? model_.least_worth() : model_.least_in_parts();
     if (!least) return {};
     least_worth_ = std::move(*least);
     search();
@@ -59,7 +65,7 @@ class Splitter {
       search();
     }
     SplitResult result = confirmed();
-    result.least_monthly = model_.as_bound(sum_of(least_worth_));
+    result.least_monthly = model_.as_bound(least_worth_);
     return result;
   }
 
@@ -76,7 +82,7 @@ class Splitter {
         refine();
         improve(worth_it(kMostMoves));
       } else {
-        price_pools(PoolProgram(model_.size(), families));
+        price_pools(PoolProgram(families, least_worth_));
       }
     }
   }
@@ -87,25 +93,29 @@ class Splitter {
     std::erase_if(space.strategies, [](Strategy strategy) {
       return strategy != Strategy::Exclusive && strategy != Strategy::Vgpu;
     });
-    BlockSearch alone{search_.base, search_.catalogue, space, search_.goal, search_.replications};
-    alone.input = search_.input;
-    alone.factor = search_.factor;
-    alone.pods = search_.pods;
+    BlockSearch alone = search_within(search_, search_.base, space);
+    KnownPools unshared(alone, model_, probes_);
+    look_for_lone(unshared);
     Found found;
     double cost = 0;
     for (std::size_t g = 0; g < model_.size(); ++g) {
-      if (cost >= best_cost_) return;
+      const std::optional<BlockOption>& own = unshared.find({g})->option;
+      if (!own) return;
       found.division.push_back({g});
-      BlockResult own = search_block(alone, known_.names_of(found.division.back()), 1,
-                                     best_cost_ - cost, Depth::First, probes_);
-      if (own.options.empty()) return;
-      cost += own.options.front().goal;
-      add_pool(std::move(own.options.front().choice), found.pools);
+      cost += own->goal;
+      add_pool(own->choice, found.pools);
     }
     if (cost >= best_cost_) return;
     best_cost_ = cost;
     say_pools(search_, "best so far", found.pools, from_dollars(cost));
     found_.push_back(std::move(found));
+  }
+
+  // The best pool of each group by itself.
+  void look_for_lone(KnownPools& known) const {
+    std::vector<KnownPools::Question> questions;
+    for (std::size_t g = 0; g < model_.size(); ++g) questions.push_back({{g}, best_cost_});
+    known.look_for_best(std::move(questions));
   }
 
   void forget_divisions() {
@@ -198,7 +208,8 @@ class Splitter {
   void propose() {
     std::set<std::vector<Members>> tried;
     int in_vain = 0;
-    for (int n = 0; n < kMostDivisions && in_vain < kMostInVain && !probes_.interrupted(); ++n) {
+    const int most = model_.size() > kManyGroups ? kMostDivisionsOfMany : kMostDivisions;
+    for (int n = 0; n < most && in_vain < kMostInVain && !probes_.interrupted(); ++n) {
       const std::vector<Members> division = best_division(model_);
       if (division.empty() || !tried.insert(division).second) return;
       in_vain = consider(division) ? 0 : in_vain + 1;
@@ -240,9 +251,13 @@ class Splitter {
   // which of those that it takes do not stand, and which of their groups are to blame: that raises
   // it. Where all of them stand, no division costs less.
   void price_pools(PoolProgram program) {
-    if (best_.empty()) return;
-    for (std::size_t g = 0; g < model_.size(); ++g) known_.best_of({g}, best_cost_);
+    if (best_.empty()) {
+      least_worth_ = program.solve();
+      return;
+    }
+    look_for_lone(known_);
     const std::vector<KnownPool> apart = apart_by_labels();
+    const double close_enough = model_.size() > kDozen ? kCloseEnoughOfMore : kCloseEnough;
     for (int looks = worth_it(kMostPricings);; --looks) {
       KnownColumns columns = choose_anew();
       columns.searched.insert(columns.searched.end(), apart.begin(), apart.end());
@@ -250,7 +265,7 @@ class Splitter {
       const std::vector<double>& least = program.solve();
       // What is refuted beside some pools may stand beside others.
       if (search_.refuted.empty() && sum_of(least) > sum_of(least_worth_)) least_worth_ = least;
-      if (best_cost_ <= sum_of(least_worth_) * kCloseEnough) return;
+      if (best_cost_ <= sum_of(least_worth_) * close_enough) return;
       if (looks == 0 || program.is_tired() || !blamed_.look_at(program.taken(), least_worth_))
         return;
     }

@@ -83,7 +83,7 @@ double cheapest_division(const Problem& problem) {
 
 std::optional<double> least_cost_of_pools(std::size_t groups,
                                           const std::vector<PoolFamily>& families) {
-  const auto worth = least_worth(groups, families);
+  const auto worth = least_worth(families, std::vector<double>(groups));
   return worth ? std::optional(sum_of(*worth)) : std::nullopt;
 }
 
@@ -122,7 +122,7 @@ TEST(PoolBound, RisesWithWhatIsLearnedOfPools) {
   PoolFamily one;
   one.monthly = {10, 20};
   one.rows = {{{0.3, 0.3, 0.3}, 1, 0}};
-  PoolProgram program(3, {one});
+  PoolProgram program({one}, {0, 0, 0});
   EXPECT_NEAR(sum_of(program.solve()), 10, 1e-3);
   const auto all = [](const PoolPricing::Offer& pool) { return pool.members.size() == 3; };
   EXPECT_TRUE(std::ranges::any_of(program.taken(), all));

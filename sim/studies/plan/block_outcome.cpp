@@ -1,0 +1,129 @@
+#include "block_outcome.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "../probe/probe.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using Stage = RejectedChoice::Stage;
+
+// Of options, best first, one for the same nodes.
+std::vector<BlockOption> one_of_each(std::vector<BlockOption> options) {
+  std::vector<BlockOption> kept;
+  for (BlockOption& option : options) {
+    const auto is_like_it = [&](const auto& o) { return same_nodes(o.choice, option.choice); };
+    if (std::ranges::none_of(kept, is_like_it)) kept.push_back(std::move(option));
+  }
+  return kept;
+}
+
+}  // namespace
+
+bool may_come_and_go(const BlockSearch& search, const std::vector<std::string>& names) {
+  return search.space.survive == Outage::None &&
+         std::ranges::any_of(search.base.workloads, [&](const auto& workload) {
+           return workload.trace && std::ranges::find(names, workload.name.value) != names.end();
+         });
+}
+
+bool same_nodes(const PoolChoice& a, PoolChoice b) {
+  constexpr auto kGpus = &ServingChoice::gpus;
+  if (!std::ranges::equal(a.serving, b.serving, {}, kGpus, kGpus)) return false;
+  b.serving = a.serving;
+  return a == b;
+}
+
+bool is_better(const BlockOption& a, const BlockOption& b) {
+  const auto key = [](const BlockOption& o) {
+    return std::tuple(o.goal, o.figures.monthly, o.figures.worst_ratio);
+  };
+  return key(a) < key(b);
+}
+
+std::vector<BlockCandidate> mixed_candidates(const std::vector<BlockCandidate>& candidates) {
+  std::vector<BlockCandidate> mixed;
+  for (const BlockCandidate& spot : candidates) {
+    if (spot.choice.purchase != "spot" || spot.best || !spot.last) continue;
+    const auto steady = std::ranges::find_if(candidates, [&](const BlockCandidate& other) {
+      PoolChoice as_spot = other.choice;
+      as_spot.purchase = "spot";
+      return other.choice.purchase == "on-demand" && other.best && as_spot == spot.choice;
+    });
+    if (steady == candidates.end()) continue;
+    const int nodes = steady->best->choice.nodes;
+    if (nodes < 2) continue;
+    BlockCandidate candidate(NodeSearch(1, nodes - 1));
+    candidate.choice = spot.choice;
+    candidate.mixed_nodes = nodes;
+    mixed.push_back(std::move(candidate));
+  }
+  return mixed;
+}
+
+std::vector<BlockCandidate> elastic_candidates(const BlockSearch& search,
+                                               const std::vector<BlockCandidate>& candidates) {
+  std::vector<BlockCandidate> elastic;
+  for (const BlockCandidate& fixed : candidates) {
+    const bool worth_it =
+        fixed.best || fixed.too_dear || fixed.choice.strategy == Strategy::Exclusive;
+    if (!worth_it || fixed.mixed_nodes > 0) continue;
+    if (!may_come_and_go(search, fixed.choice.workloads)) continue;
+    BlockCandidate candidate(NodeSearch(fixed.most, fixed.most));
+    candidate.choice = fixed.choice;
+    candidate.choice.elastic = true;
+    candidate.most = fixed.most;
+    elastic.push_back(std::move(candidate));  // no least price: only nodes that are needed cost
+  }
+  return elastic;
+}
+
+void complete_rejected(const BlockSearch& search, std::vector<BlockCandidate>& candidates,
+                       ProbeBatch& asked) {
+  std::vector<PlanProbe> probes;
+  std::vector<std::size_t> of;
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    const BlockCandidate& candidate = candidates[c];
+    if (candidate.best || !candidate.last || !candidate.last->partial) continue;
+    PlanProbe probe;
+    probe.pools = {candidate.with(candidate.nodes.failed())};
+    probe.replications = candidate.last->figures->replications;
+    probe.input = search.input;
+    probe.factor = search.factor;
+    probes.push_back(std::move(probe));
+    of.push_back(c);
+  }
+  std::vector<PlanAnswer> answers = asked.ask(probes);
+  for (std::size_t p = 0; p < of.size(); ++p) {
+    if (answers[p].figures) candidates[of[p]].last = std::move(answers[p]);
+  }
+}
+
+void sort_out(std::vector<BlockCandidate> candidates, std::size_t top, BlockResult& result) {
+  for (BlockCandidate& candidate : candidates) {
+    if (candidate.best) {
+      result.options.push_back(std::move(*candidate.best));
+      continue;
+    }
+    PoolChoice choice = candidate.with(candidate.last ? candidate.nodes.failed() : 0);
+    const bool bound = !candidate.stopped.empty() && !candidate.last;
+    Reason why = candidate.last ? miss_of(*candidate.last->figures) : candidate.stopped;
+    if (candidate.last && !candidate.stopped.empty()) {
+      why = joined(joined(std::move(why), {"; with more nodes "}), candidate.stopped);
+    }
+    if (bound) ++result.bounded;
+    std::optional<OptionFigures> figures;
+    if (candidate.last) figures = std::move(candidate.last->figures);
+    result.rejected.push_back({bound ? Stage::Bound : Stage::Simulation, std::move(choice),
+                               std::nullopt, std::move(why), std::move(figures)});
+  }
+  std::ranges::stable_sort(result.options, is_better);
+  result.options = one_of_each(std::move(result.options));
+  if (result.options.size() > top) result.options.resize(top);
+}
+
+}  // namespace slicewise::sim
