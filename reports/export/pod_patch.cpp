@@ -168,6 +168,8 @@ void add_copies(const Workload& workload, json& job) {
     job["backoffLimit"] = workload.backoff_limit;
     return;
   }
+  // Of how many at a time the scenario knows nothing: the manifest's figures stay.
+  if (workload.manifest.kind == "CronJob") return;
   job["completions"] = workload.count;
   job["parallelism"] = workload.pods_at_once();
   if (never_restarts(workload)) {
@@ -194,9 +196,12 @@ json scheduled(json job, const scenarios::Schedule& schedule) {
   json spec = {{"schedule", schedule.text},
                {"concurrencyPolicy", kPolicies[static_cast<std::size_t>(schedule.concurrency)]},
                {"suspend", schedule.suspend}};
-  if (const auto zone = scenarios::zone_of_offset(schedule.utc_offset)) spec["timeZone"] = *zone;
+  // Without an offset the manifest's zone stays, which may be one with summer time.
+  const auto zone = scenarios::zone_of_offset(schedule.utc_offset);
+  if (zone && schedule.utc_offset.ns != 0) spec["timeZone"] = *zone;
   if (schedule.starting_deadline) {
-    spec["startingDeadlineSeconds"] = schedule.starting_deadline->ns / seconds(1).ns;
+    const Duration up = *schedule.starting_deadline + seconds(1) - nanoseconds(1);
+    spec["startingDeadlineSeconds"] = up.ns / seconds(1).ns;
   }
   spec["jobTemplate"]["spec"] = std::move(job["spec"]);
   job["kind"] = "CronJob";

@@ -67,7 +67,7 @@ void expand_schedules(Scenario& scenario, const Node& spec, Findings& findings) 
     if (schedule.cron.at[CronSchedule::Minute] == 0) continue;  // it could not be read
     const Duration local = scenario.starts_at + schedule.utc_offset;
     if (!schedule.suspend) {
-      schedule.runs = cron_times(schedule.cron, local, local + *scenario.duration, kMostRuns);
+      schedule.runs = cron_times(schedule.cron, local, local + *scenario.duration, kMostRuns + 1);
       for (Duration& at : schedule.runs) at = at - local;
     }
     if (schedule.runs.empty() && !schedule.suspend && workload.count > 0) {
@@ -75,6 +75,13 @@ void expand_schedules(Scenario& scenario, const Node& spec, Findings& findings) 
                    fmt::format("no run of the schedule of \"{}\" is within the duration",
                                workload.name.value),
                    "a longer duration, or a startsAt before it");
+    }
+    if (schedule.runs.size() > kMostRuns) {
+      findings.add(Code::ValueRange, value_place(spec, "duration"),
+                   fmt::format("the schedule of \"{}\" makes more than {} runs within the duration",
+                               workload.name.value, kMostRuns),
+                   "a shorter duration");
+      continue;
     }
     constexpr std::int64_t kMostPods = 5'000'000;
     const std::int64_t pods = std::int64_t{workload.count} * std::ssize(schedule.runs);

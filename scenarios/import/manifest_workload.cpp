@@ -268,7 +268,10 @@ class WorkloadDraft {
       return note("CronJobs: one run of each, no schedule is read");
     }
     workload_.cron = pod_.cron;
-    workload_.parallelism.reset();
+    if (workload_.parallelism) {
+      note("CronJobs: the pods of a run are simulated all at once, whatever their parallelism");
+      workload_.parallelism.reset();
+    }
     if (offset_of_zone(pod_.cron->time_zone)) return;
     note(fmt::format("CronJobs: the time zone {} is taken for UTC, schedule.utcOffset says another",
                      pod_.cron->time_zone));

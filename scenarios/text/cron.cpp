@@ -101,18 +101,21 @@ bool is_day(const CronSchedule& schedule, std::chrono::sys_days day) {
 }
 
 constexpr std::string_view kGmt = "Etc/GMT";
-constexpr int kFarthestZone = 14;  // hours
+constexpr int kFarthestEast = 14;  // hours
+constexpr int kFarthestWest = 12;
 
 }  // namespace
 
 std::optional<Duration> offset_of_zone(std::string_view zone) {
-  for (const std::string_view utc : {"", "UTC", "GMT", "Etc/UTC", "Etc/GMT"}) {
+  for (const std::string_view utc : {"", "UTC", "GMT", "Etc/UTC", "Etc/GMT", "Etc/GMT0"}) {
     if (zone == utc) return Duration{};
   }
   if (!zone.starts_with(kGmt)) return std::nullopt;
-  const bool is_west = zone[kGmt.size()] == '+';
+  const char sign = zone[kGmt.size()];
+  const bool is_west = sign == '+';
+  if (!is_west && sign != '-') return std::nullopt;
   const std::optional<int> distance = number_of(zone.substr(kGmt.size() + 1), {});
-  if (!distance || *distance > kFarthestZone) return std::nullopt;
+  if (!distance || *distance > (is_west ? kFarthestWest : kFarthestEast)) return std::nullopt;
   return hours(is_west ? -*distance : *distance);
 }
 
@@ -145,6 +148,11 @@ Parsed<CronSchedule> parse_cron(std::string_view text) {
       }
       schedule.at[p] |= bits;
       schedule.any[p] = schedule.any[p] || is_any(range) || range == "*/1";
+    }
+    if (schedule.at[p] == 0) {  // nothing but commas
+      return refused(Code::ValueRange,
+                     fmt::format("\"{}\" is no {}, which is from {} to {}", parts[p], bounds.what,
+                                 bounds.least, bounds.most));
     }
   }
   return schedule;

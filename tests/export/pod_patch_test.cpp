@@ -140,6 +140,13 @@ TEST(PodPatch, AScheduleIsACronJob) {
                            "  startingDeadlineSeconds: 600\n", "      completions: 2\n"}) {
     EXPECT_THAT(patch, HasSubstr(line));
   }
+  // What the scenario does not know stays as the manifest has it.
+  w.schedule->utc_offset = {};
+  w.schedule->starting_deadline = milliseconds(1500);
+  w.manifest.kind = "CronJob";
+  EXPECT_THAT(pod_patches(scenario),
+              AllOf(HasSubstr("startingDeadlineSeconds: 2\n"), Not(HasSubstr("timeZone")),
+                    Not(HasSubstr("parallelism"))));
 }
 
 TEST(PodPatch, JobsHaveNoReplicas) {

@@ -46,9 +46,9 @@ TEST(Cron, DaysOfTheMonthAndOfTheWeek) {
 }
 
 TEST(Cron, RefusesWhatTheControllerRefuses) {
-  for (const char* text :
-       {"", "* * * *", "* * * * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *",
-        "* * * * 7", "5-1 * * * *", "*/0 * * * *", "x * * * *", "1- * * * *", "@often"}) {
+  for (const char* text : {"", "* * * *", "* * * * * *", "60 * * * *", "* 24 * * *", "* * 0 * *",
+                           "* * * 13 *", "* * * * 7", "5-1 * * * *", "*/0 * * * *", "x * * * *",
+                           "1- * * * *", "@often", ", * * * *", "0 ,, * * *"}) {
     EXPECT_FALSE(parse_cron(text)) << text;
   }
 }
@@ -57,7 +57,10 @@ TEST(Cron, ZonesThatAreAlwaysAsFarFromUtc) {
   EXPECT_EQ(offset_of_zone("Etc/GMT-1"), hours(1));
   EXPECT_EQ(offset_of_zone("Etc/UTC"), Duration{});
   EXPECT_FALSE(offset_of_zone("Europe/Berlin"));
-  EXPECT_FALSE(offset_of_zone("Etc/GMTx"));
+  EXPECT_EQ(offset_of_zone("Etc/GMT0"), Duration{});
+  for (const char* none : {"Etc/GMTx", "Etc/GMTx5", "Etc/GMT+13", "Etc/GMT-15"}) {
+    EXPECT_FALSE(offset_of_zone(none)) << none;
+  }
   for (const int zone : {-5, 0, 1, 9}) {
     EXPECT_EQ(offset_of_zone(*zone_of_offset(hours(zone))), hours(zone));
   }
@@ -87,6 +90,9 @@ TEST(Schedule, MakesTheJobsOfEachRunWithinTheDuration) {
 TEST(Schedule, MistakesAreSaid) {
   expect_problem(nightly("cron: \"0 25 * * *\""), Code::ValueRange, "\"25\" is no hour");
   expect_problem(nightly("cron: \"0 2 * * *\"", "", ""), Code::SettingConflict, "no duration");
+  expect_problem(nightly("cron: \"* * * * *\"", "", "  duration: 100d\n"), Code::ValueRange,
+                 "more than 100000 runs");
+  expect_problem(nightly("cron: \", * * * *\""), Code::ValueRange, "\",\" is no minute");
   expect_problem(nightly("cron: \"0 2 * * 3\""), Code::SettingConflict, "no run of the schedule");
   expect_problem(nightly("cron: \"0 2 * * *\"", "submitAt: 1h, "), Code::SettingConflict,
                  "submitAt beside schedule");

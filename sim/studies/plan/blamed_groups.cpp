@@ -67,6 +67,7 @@ bool BlamedGroups::look_at(const std::vector<PoolPricing::Offer>& pools,
   }
   while (!open.empty() && !probes_.interrupted()) {
     std::vector<KnownPools::Question> questions;
+    questions.reserve(open.size());
     for (const Blame& blame : open) {
       questions.push_back({*blame.next(), blame.offered() + 2 * kSamePrice});
     }

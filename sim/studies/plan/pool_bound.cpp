@@ -300,6 +300,7 @@ void PoolPricing::set_floors(const std::vector<PoolFloor>& floors) {
 PoolPricing::Offers PoolPricing::offers(const std::vector<double>& worth) {
   floors_.of_group.resize(std::max(floors_.of_group.size(), worth.size()));
   Offers offers;
+  offers.dearest = kWorthMore;  // what is worth less more than it costs is not looked at
   std::map<std::vector<std::size_t>, Offer> found;
   double best_ratio = kWorthMore;
   const auto note = [&](Packing::Best best, double monthly) {
