@@ -20,72 +20,11 @@
 #include "../screens/result_verdict.hpp"
 #include "../text/amount_text.hpp"
 #include "../text/text_table.hpp"
+#include "stored_words.hpp"
+#include "workload_story.hpp"
 
 namespace slicewise::reports {
 namespace {
-
-// Of the pod template. kube-scheduler holds pods of either side to a required anti-affinity.
-std::string anti_affinity(const std::string& workload, const std::vector<std::string>& beside) {
-  return fmt::format(
-      "# {}: spec.template.spec, if nodes are left without them; by the label that they carry\n"
-      "affinity:\n"
-      "  podAntiAffinity:\n"
-      "    requiredDuringSchedulingIgnoredDuringExecution:\n"
-      "      - topologyKey: kubernetes.io/hostname\n"
-      "        labelSelector:\n"
-      "          matchExpressions:\n"
-      "            - {{key: app, operator: In, values: [{}]}}\n",
-      workload, fmt::join(beside, ", "));
-}
-
-std::string spread(const std::string& workload) {
-  return fmt::format(
-      "# {0}: spec.template.spec; its pods evenly over the nodes, by the label that they carry\n"
-      "topologySpreadConstraints:\n"
-      "  - maxSkew: 1\n"
-      "    topologyKey: kubernetes.io/hostname\n"
-      "    whenUnsatisfiable: DoNotSchedule\n"
-      "    labelSelector: {{matchLabels: {{app: {0}}}}}\n",
-      workload);
-}
-
-std::string pool_of_its_own(const std::string& workload) {
-  return fmt::format(
-      "# {0}: spec.template.spec, with a node pool of its own; on its nodes:\n"
-      "#   label gpu-class={0}, taint gpu-class={0}:NoSchedule\n"
-      "nodeSelector: {{gpu-class: {0}}}\n"
-      "tolerations:\n"
-      "  - {{key: gpu-class, operator: Equal, value: {0}, effect: NoSchedule}}\n",
-      workload);
-}
-
-std::string said(const TextStyle& style, const std::string& sentence, int indent = 2) {
-  if (sentence.empty()) return "";
-  return wrapped_text(sentence, style.width, std::string(static_cast<std::size_t>(indent), ' '),
-                      indent + 2);
-}
-
-// The pointers of the members of a list; none where it is absent.
-std::vector<std::string> items(StoredDocument& document, const std::string& list) {
-  std::vector<std::string> pointers;
-  const auto* values = document.list(list);
-  for (std::size_t i = 0; values != nullptr && i < values->size(); ++i) {
-    pointers.push_back(fmt::format("{}/{}", list, i));
-  }
-  return pointers;
-}
-
-double figure(StoredDocument& document, const std::string& pointer, double absent = 0) {
-  return document.number(pointer).value_or(absent);
-}
-
-std::string text_of(StoredDocument& document, const std::string& pointer) {
-  return document.text(pointer).value_or("");
-}
-
-std::string time(StoredDocument& document, const std::string& pointer) {
-  return duration_text(from_seconds(figure(document, pointer)));
-}
 
 // "before: exclusive on 1 x p3.8xlarge (4 x V100-SXM2-16GB)".
 std::string heading(StoredDocument& document, const std::string& at) {
@@ -110,175 +49,6 @@ Bytes peak_memory(StoredDocument& document, const std::string& at, const std::st
 nlohmann::json::json_pointer pointer(const std::string& text) {
   return nlohmann::json::json_pointer(text);
 }
-
-// Older results do not say who was on a GPU.
-bool knows_places(StoredDocument& document, const std::string& at) {
-  return std::ranges::any_of(items(document, at + "/gpus"), [&](const std::string& gpu) {
-    return !items(document, gpu + "/pods").empty();
-  });
-}
-
-// Those that name the workload, or with "" all that are more than a note.
-std::string findings(StoredDocument& document, const TextStyle& style, const std::string& variant,
-                     const std::string& workload) {
-  std::string out;
-  for (const std::string& at : items(document, variant + "/findings")) {
-    const std::string message = text_of(document, at + "/message");
-    const bool meant = workload.empty() ? text_of(document, at + "/severity") != "note"
-                                        : message.find('"' + workload + '"') != std::string::npos;
-    if (!meant) continue;
-    const std::string help = text_of(document, at + "/help");
-    out += said(style,
-                fmt::format("{} {}: {}{}", signs(style).warn, text_of(document, at + "/code"),
-                            message, help.empty() ? "" : "; " + help),
-                workload.empty() ? 2 : 4);
-  }
-  return out;
-}
-
-// What a stored result says of one of its workloads, in sentences.
-class WorkloadStory {
- public:
-  WorkloadStory(StoredDocument& document, const TextStyle& style)
-      : document_(document), style_(style) {}
-
-  // Of the workload at the pointer `w` in the variant at `at`.
-  std::string told(const std::string& at, const std::string& w) {
-    const std::string name = document_.required_text(w + "/name");
-    std::string out = fmt::format("  {} ({})\n", name, text_of(document_, w + "/kind"));
-    for (const std::string& sentence :
-         {share_sentence(at, w), neighbours_sentence(at, w), placement_of(at, w), turn_sentence(at),
-          wait_sentence(w), latency_sentence(w), bound_sentence(w)}) {
-      out += said(style_, sentence, 4);
-    }
-    return out + placement_fix(at, w) + objectives(w) + findings(document_, style_, at, name);
-  }
-
- private:
-  std::string share_sentence(const std::string& at, const std::string& w) {
-    std::vector<std::string> others;
-    for (const std::string& other : items(document_, at + "/workloads")) {
-      if (other != w) others.push_back(document_.required_text(other + "/name"));
-    }
-    std::string out = fmt::format("its kernels had {} of the time of all GPUs",
-                                  percent_text(figure(document_, w + "/gpuBusyShare")));
-    if (others.empty()) return out + "; no other workload runs in this variant";
-    if (knows_places(document_, at)) return out;
-    return out + fmt::format("; beside it: {}", fmt::join(others, ", "));
-  }
-
-  std::string neighbours_sentence(const std::string& at, const std::string& w) {
-    if (!knows_places(document_, at)) return "";
-    const std::string name = document_.required_text(w + "/name");
-    std::vector<std::string> met;
-    for (const std::string& other : items(document_, w + "/neighbours")) {
-      const std::string who = text_of(document_, other + "/workload");
-      met.push_back(fmt::format("{} in {} of {} runs", who == name ? "pods of its own" : who,
-                                count_text(figure(document_, other + "/replications")),
-                                count_text(figure(document_, at + "/replications"))));
-    }
-    if (met.empty()) return "no other pod was on a GPU with one of its own";
-    return fmt::format("on a GPU with one of its pods at a time: {}", fmt::join(met, ", "));
-  }
-
-  std::string placement_of(const std::string& at, const std::string& w) {
-    const std::string placement = w + "/placement";
-    if (text_of(document_, placement + "/figure").empty()) return "";
-    std::vector<std::string> beside;
-    for (const std::string& other : items(document_, placement + "/beside"))
-      beside.push_back(text_of(document_, other));
-    const std::optional<double> worst = document_.number(placement + "/worstSeconds");
-    return placement_sentence(
-        document_.required_text(w + "/name"),
-        {text_of(document_, placement + "/figure"),
-         from_seconds(figure(document_, placement + "/usualSeconds")),
-         static_cast<int>(figure(document_, placement + "/usualReplications")),
-         worst ? std::optional(from_seconds(*worst)) : std::nullopt,
-         static_cast<int>(figure(document_, placement + "/worstReplications")), std::move(beside)},
-        static_cast<int>(figure(document_, at + "/replications")));
-  }
-
-  // What keeps the workload from those that its figures suffer from, as it is applied.
-  std::string placement_fix(const std::string& at, const std::string& w) {
-    std::vector<std::string> others;
-    for (const std::string& other : items(document_, w + "/placement/beside")) {
-      others.push_back(text_of(document_, other));
-    }
-    const std::string name = document_.required_text(w + "/name");
-    const bool itself = std::erase(others, name) > 0;
-    const bool several_nodes = items(document_, at + "/nodes").size() > 1;
-    std::string rules;
-    if (several_nodes && !others.empty()) rules += indented(anti_affinity(name, others), 6);
-    if (several_nodes && itself) rules += indented(spread(name), 6);
-    if (!others.empty()) rules += indented(pool_of_its_own(name), 6);
-    if (rules.empty()) return "";
-    return said(
-               style_,
-               "why there: kube-scheduler scores nodes by CPU and memory, the device plugin counts "
-               "the replicas of a GPU that it gave out, and ties fall by chance; neither knows who "
-               "disturbs whom. What lasts is a rule:",
-               4) +
-           rules;
-  }
-
-  std::string turn_sentence(const std::string& at) {
-    for (const std::string& pool : items(document_, at + "/nodePools")) {
-      if (!document_.number(pool + "/turnSeconds")) continue;
-      return fmt::format(
-          "processes of one GPU take turns of {}; each change costs {} (slicewise explain "
-          "time-slicing)",
-          time(document_, pool + "/turnSeconds"), time(document_, pool + "/switchCostSeconds"));
-    }
-    return "";
-  }
-
-  std::string wait_sentence(const std::string& w) {
-    if (figure(document_, w + "/waitSeconds/mean") == 0) return "";
-    return fmt::format("its pods waited {} for a GPU and to start, one in twenty {} or more",
-                       time(document_, w + "/waitSeconds/mean"),
-                       time(document_, w + "/waitSeconds/p95"));
-  }
-
-  std::string latency_sentence(const std::string& w) {
-    if (!document_.number(w + "/latencySeconds/p95")) return "";
-    std::string out = fmt::format("a request takes {} on average, p95 {}, p99 {}",
-                                  time(document_, w + "/latencySeconds/mean"),
-                                  time(document_, w + "/latencySeconds/p95"),
-                                  time(document_, w + "/latencySeconds/p99"));
-    if (document_.number(w + "/queueingSeconds/mean")) {
-      out += fmt::format("; of the mean {} are spent in the queue",
-                         time(document_, w + "/queueingSeconds/mean"));
-    }
-    return out;
-  }
-
-  std::string bound_sentence(const std::string& w) {
-    const std::string bound = text_of(document_, w + "/boundBy");
-    return bound.empty() ? "" : "what holds it up: " + bound;
-  }
-
-  std::string objectives(const std::string& w) {
-    std::string out;
-    for (const std::string& at : items(document_, w + "/objectives")) {
-      const sim::ObjectiveStanding standing = stored_standing(
-          document_.truth(at + "/pass").value_or(false), figure(document_, at + "/value"),
-          document_.number(at + "/ci95"), figure(document_, at + "/limit"),
-          document_.truth(at + "/atLeast").value_or(false));
-      const sim::AmountUnit unit = unit_of_word(text_of(document_, at + "/unit"));
-      out += said(style_,
-                  fmt::format("{} {}: {}, the limit is {}", standing_sign(standing, style_),
-                              document_.required_text(at + "/name"),
-                              amount_text({figure(document_, at + "/value"), unit},
-                                          document_.number(at + "/ci95"), style_),
-                              amount_text({figure(document_, at + "/limit"), unit})),
-                  4);
-    }
-    return out;
-  }
-
-  StoredDocument& document_;
-  const TextStyle& style_;
-};
 
 // What a stored result says of its variants and workloads, in sentences.
 class ResultExplainer {
@@ -308,12 +78,12 @@ class ResultExplainer {
       if (document_.required_text(at + "/name") == name) {
         out += variant(at);
         for (const std::string& w : items(document_, at + "/workloads"))
-          out += WorkloadStory(document_, style_).told(at, w);
+          out += workload_story(document_, style_, at, w);
         continue;
       }
       for (const std::string& w : items(document_, at + "/workloads")) {
         if (document_.required_text(w + "/name") == name)
-          out += heading(document_, at) + WorkloadStory(document_, style_).told(at, w);
+          out += heading(document_, at) + workload_story(document_, style_, at, w);
       }
     }
     return out.empty() ? of_pod(name) : std::optional(std::move(out));
@@ -341,7 +111,7 @@ class ResultExplainer {
       std::string story;
       for (const std::string& w : items(document_, at + "/workloads")) {
         if (document_.required_text(w + "/name") == workload_of(pod))
-          story += WorkloadStory(document_, style_).told(at, w);
+          story += workload_story(document_, style_, at, w);
       }
       if (places.empty() && !story.empty() && may_have_been(at, pod)) {
         places = said(style_,

@@ -192,9 +192,9 @@ json annotations_of(const Workload& workload) {
 
 // The Job as the template of a CronJob.
 json scheduled(json job, const scenarios::Schedule& schedule) {
-  constexpr const char* kPolicies[] = {"Allow", "Forbid", "Replace"};
   json spec = {{"schedule", schedule.text},
-               {"concurrencyPolicy", kPolicies[static_cast<std::size_t>(schedule.concurrency)]},
+               {"concurrencyPolicy",
+                scenarios::Schedule::kPolicies.at(static_cast<std::size_t>(schedule.concurrency))},
                {"suspend", schedule.suspend}};
   // Without an offset the manifest's zone stays, which may be one with summer time.
   const auto zone = scenarios::zone_of_offset(schedule.utc_offset);
@@ -264,7 +264,7 @@ json patch_of(const Scenario& scenario, const Workload& workload) {
   }
   if (workload.kind != WorkloadKind::Job) return patch;
   Workload of_run = workload;
-  if (workload.schedule) of_run.count = workload.pods_at_once();
+  of_run.count = workload.pods_of_run();
   add_copies(of_run, patch["spec"]);
   return workload.schedule ? scheduled(std::move(patch), *workload.schedule) : patch;
 }
@@ -327,7 +327,10 @@ std::string llm_remark(const Workload& workload) {
   if (llm.role != scenarios::LlmRole::Both) {
     add("kv-transfer-config", R"('{"kv_connector":"NixlConnector","kv_role":"kv_both"}')");
   }
-  if (llm.adapters) flags += fmt::format(" --enable-lora --max-loras {}", llm.adapters->at_once);
+  if (llm.adapters) {  // without max-cpu-loras it loads from disk what has no place
+    flags += fmt::format(" --enable-lora --max-loras {} --max-cpu-loras {}", llm.adapters->at_once,
+                         std::max(llm.adapters->at_once, llm.adapters->count));
+  }
   if (llm.quantization == "FP8") add("quantization", "fp8");
   if (!llm.kv_cache_dtype.empty()) add("kv-cache-dtype", "fp8");
   return comment(fmt::format("The arguments are the manifest's own. As simulated: {}{}", flags,
@@ -383,7 +386,7 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
                     "number is patched.",
                     workload.autoscaling->min_replicas, workload.autoscaling->max_replicas));
   }
-  const int of_run = workload.schedule ? workload.pods_at_once() : workload.count;
+  const int of_run = workload.pods_of_run();
   if (workload.pods_per_job > 1) {
     const int jobs = of_run / workload.pods_per_job;
     out += comment(fmt::format(

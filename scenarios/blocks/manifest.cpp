@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+
+#include "../fields/node_values.hpp"
+#include "../text/kubernetes_names.hpp"
 #include "blocks.hpp"
 
 namespace slicewise::scenarios {
@@ -14,6 +18,7 @@ constexpr Field kManifestFields[] = {
         "containers", "[main, proxy]",
         "Its containers, the one that asks for the GPU first: patches find it by its name. Of "
         "several they leave CPU and memory to the manifest, since podTemplate has the sum.")
+        .as(FieldType::Names)
         .otherwise("one, named like the workload"),
     field<&Manifest::old_selectors>(
         "oldSelectors", "[eks.amazonaws.com/nodegroup]",
@@ -24,8 +29,24 @@ constexpr Field kManifestFields[] = {
         "Resources that its requests or limits name and the pods ask for no more, likewise."),
 };
 
+// They stand in scripts and patches: nothing but what Kubernetes takes.
+void check_manifest(Manifest& manifest, const Node& map, Reading& reading) {
+  const auto refuse = [&](std::string_view key, std::string_view value, std::string_view what) {
+    reading.findings.add(Code::NameInvalid, value_place(map, key),
+                         fmt::format("\"{}\" is not a {} that Kubernetes accepts", value, what));
+  };
+  if (!manifest.kind.empty() && !is_kind(manifest.kind)) refuse("kind", manifest.kind, "kind");
+  if (!manifest.name.empty() && !is_subdomain(manifest.name)) refuse("name", manifest.name, "name");
+  for (const std::string& key : manifest.old_selectors) {
+    if (!is_label_key(key)) refuse("oldSelectors", key, "label");
+  }
+  for (const std::string& key : manifest.old_resources) {
+    if (!is_label_key(key)) refuse("oldResources", key, "resource");
+  }
+}
+
 }  // namespace
 
-constinit const FieldList kManifest = block<Manifest>(kManifestFields);
+constinit const FieldList kManifest = block<Manifest, &check_manifest>(kManifestFields);
 
 }  // namespace slicewise::scenarios

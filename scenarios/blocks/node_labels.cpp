@@ -2,46 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "../fields/check_scalar.hpp"
 #include "../fields/node_values.hpp"
+#include "../text/kubernetes_names.hpp"
 #include "blocks.hpp"
 
 namespace slicewise::scenarios {
 namespace {
-
-// apimachinery pkg/util/validation: IsQualifiedName and IsValidLabelValue. A taint has the same key
-// and value as a label.
-constexpr std::size_t kLongestLabelName = 63;
-constexpr std::size_t kLongestDomain = 253;
-
-bool is_letter_or_digit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-bool is_label_name(std::string_view text) {
-  const auto fits = [](char c) {
-    return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
-  };
-  return !text.empty() && text.size() <= kLongestLabelName && std::ranges::all_of(text, fits) &&
-         is_letter_or_digit(text.front()) && is_letter_or_digit(text.back());
-}
-
-// Labels of DNS, with dots between them.
-bool is_subdomain(std::string_view text) {
-  if (text.size() > kLongestDomain) return false;
-  while (true) {
-    const std::size_t dot = std::min(text.find('.'), text.size());
-    if (!is_dns_label(text.substr(0, dot))) return false;
-    if (dot == text.size()) return true;
-    text.remove_prefix(dot + 1);
-  }
-}
-
-bool is_label_key(std::string_view text) {
-  const std::size_t slash = text.find('/');
-  if (slash == std::string_view::npos) return is_label_name(text);
-  return is_subdomain(text.substr(0, slash)) && is_label_name(text.substr(slash + 1));
-}
 
 void check_label(std::string_view what, const std::string& key, const SourceLocation& key_where,
                  const std::string& value, const SourceLocation& value_where, Findings& findings) {

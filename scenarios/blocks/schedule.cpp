@@ -11,9 +11,12 @@ using T = FieldType;
 
 constexpr std::size_t kMostRuns = 100'000;
 
-constexpr Word kPolicies[] = {{"Allow", Schedule::Concurrency::Allow},
-                              {"Forbid", Schedule::Concurrency::Forbid},
-                              {"Replace", Schedule::Concurrency::Replace}};
+constexpr Word word_for(Schedule::Concurrency policy) {
+  return {Schedule::kPolicies.at(static_cast<std::size_t>(policy)), policy};
+}
+constexpr Word kPolicies[] = {word_for(Schedule::Concurrency::Allow),
+                              word_for(Schedule::Concurrency::Forbid),
+                              word_for(Schedule::Concurrency::Replace)};
 
 void read_cron(Schedule& schedule, const Field& /*field*/, const Entry& entry, Reading& reading) {
   const auto cron = parse_cron(entry.value->text);

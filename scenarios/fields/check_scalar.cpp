@@ -8,6 +8,7 @@
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
+#include "../text/kubernetes_names.hpp"
 #include "../text/scalars.hpp"
 #include "bind.hpp"
 
@@ -304,13 +305,6 @@ std::string shown(const Node& node) {
   if (!node.is_scalar() || node.kind == Kind::Null) return std::string(kind_name(node.kind));
   if (node.text.size() <= kLongestShown) return fmt::format("\"{}\"", node.text);
   return "this text";
-}
-
-bool is_dns_label(std::string_view text) {
-  constexpr std::size_t kLongest = 63;
-  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return !text.empty() && text.size() <= kLongest && plain(text.front()) && plain(text.back()) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return plain(c) || c == '-'; });
 }
 
 std::optional<std::int64_t> to_integer(std::string_view text) {

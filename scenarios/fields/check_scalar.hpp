@@ -53,9 +53,6 @@ std::string list_of(const auto& words) {
   return text;
 }
 
-// True when `text` is a DNS-1123 label, the form of most Kubernetes names.
-bool is_dns_label(std::string_view text);
-
 // A whole number in the notations of YAML 1.2; nullopt when it does not fit 64 bits.
 std::optional<std::int64_t> to_integer(std::string_view text);
 

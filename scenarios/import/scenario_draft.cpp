@@ -12,6 +12,7 @@
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/flow_text.hpp"
+#include "../text/kubernetes_names.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -258,12 +259,15 @@ class Writer {
     const auto add = [&](std::string_view key, const std::string& value) {
       text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", key, value);
     };
-    if (!w.object_kind.empty() && w.object_kind != kMakers[static_cast<std::size_t>(w.kind)]) {
+    if (is_kind(w.object_kind) && w.object_kind != kMakers[static_cast<std::size_t>(w.kind)]) {
       add("kind", in_quotes(w.object_kind));
     }
-    if (!w.object_name.empty() && w.object_name != w.name) add("name", in_quotes(w.object_name));
+    if (is_subdomain(w.object_name) && w.object_name != w.name)
+      add("name", in_quotes(w.object_name));
     std::vector<std::string> containers;
-    for (const std::string& name : w.containers) containers.push_back(in_quotes(name));
+    if (std::ranges::all_of(w.containers, is_dns_label)) {
+      for (const std::string& name : w.containers) containers.push_back(in_quotes(name));
+    }
     if (!containers.empty()) add("containers", fmt::format("[{}]", fmt::join(containers, ", ")));
     if (!text.empty()) line(fmt::format("    manifest: {{{}}}", text));
   }

@@ -149,6 +149,20 @@ TEST(PodPatch, AScheduleIsACronJob) {
                     Not(HasSubstr("parallelism"))));
 }
 
+// Adapters without a place are copied from host memory in the simulation, from disk by default.
+TEST(PodPatch, LoraAdaptersStayInHostMemory) {
+  Scenario scenario = demo_after();
+  scenarios::Workload& w = scenario.workloads.front();
+  w.kind = scenarios::WorkloadKind::Service;
+  w.llm.emplace().adapters.emplace();
+  w.llm->adapters->count = 40;
+  w.llm->adapters->at_once = 4;
+  std::string patch = pod_patches(scenario);
+  std::erase(patch, '#');
+  EXPECT_THAT(patch, ::testing::ContainsRegex("--enable-lora[ \n]+--max-loras[ \n]+4"));
+  EXPECT_THAT(patch, ::testing::ContainsRegex("--max-cpu-loras[ \n]+40"));
+}
+
 TEST(PodPatch, JobsHaveNoReplicas) {
   Scenario scenario = demo_after();
   EXPECT_THAT(pod_patches(scenario), HasSubstr("kind: Deployment\n"));

@@ -1,6 +1,6 @@
 // libFuzzer target for the small parsers, chosen by the first byte: quantities, times of day and
 // week, --set, the pairs of `slicewise validate`, lists of nodes, replay files, chart
-// versions, MIG profiles, assertions of policies.
+// versions, MIG profiles, assertions of policies, schedules.
 //   cmake -B build -DSLICEWISE_FUZZ=ON -DCMAKE_CXX_COMPILER=clang++ && build/tests/fuzz/value_fuzz
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "slicewise/models/validation.hpp"
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/load.hpp"
 #include "slicewise/scenarios/quantity.hpp"
@@ -100,8 +101,10 @@ void parse(int parser, const std::string& text) {
     case 14:  // names of MIG profiles
       return load(
           scenario(", mig: [{devices: all, mig-enabled: true, mig-devices: {" + text + "}}]"));
-    default:
+    case 15:
       return judge_assertion(text);
+    default:
+      return check(scenarios::parse_cron(text));
   }
 }
 
@@ -112,7 +115,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   // Letters, so that seeds are files that can be read: 'a' is the first parser.
   const int parser = data[0] - 'a';
-  if (parser < 0 || parser > 15) return -1;
+  if (parser < 0 || parser > 16) return -1;
   parse(parser, {reinterpret_cast<const char*>(data) + 1, size - 1});
   return 0;
 }

@@ -84,7 +84,25 @@ TEST(Schedule, MakesTheJobsOfEachRunWithinTheDuration) {
   const Workload there = workload_of(nightly("cron: \"0 10 * * *\", utcOffset: \"+01:00\"", "",
                                              "  duration: 24h\n  startsAt: Mon 08:00\n"));
   EXPECT_EQ(there.schedule->runs, std::vector{hours(1)});
-  EXPECT_EQ(workload_of(nightly("cron: \"* * * * *\", suspend: true")).count, 0);
+  const Workload suspended = workload_of(nightly("cron: \"* * * * *\", suspend: true"));
+  EXPECT_EQ(suspended.count, 0);
+  EXPECT_EQ(suspended.pods_at_once(), 0);
+  EXPECT_EQ(suspended.pods_of_run(), 2);
+}
+
+// They go into scripts and patches.
+TEST(Manifest, NamesAreThoseThatKubernetesAccepts) {
+  const auto with = [](const std::string& manifest) {
+    return with_workload("kind: Job, manifest: {" + manifest + "}, " + kWork);
+  };
+  const Workload named = workload_of(
+      with("kind: PyTorchJob, name: a.b, containers: [main], oldSelectors: [a.io/b], oldResources: "
+           "[nvidia.com/gpu]"));
+  EXPECT_EQ(named.manifest.name, "a.b");
+  expect_problem(with("name: \"a; touch x\""), Code::NameInvalid, "a; touch x");
+  expect_problem(with("kind: \"Job'\""), Code::NameInvalid, "is not a kind");
+  expect_problem(with("containers: [\"a b\"]"), Code::NameInvalid, "a b");
+  expect_problem(with("oldSelectors: [\"a b\"]"), Code::NameInvalid, "is not a label");
 }
 
 TEST(Schedule, MistakesAreSaid) {

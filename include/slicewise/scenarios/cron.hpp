@@ -41,6 +41,9 @@ struct Schedule {
     Forbid,   // a run whose time comes during another one is made after it, if it is the last such
     Replace,  // ... ends it
   };
+  // concurrencyPolicy as Kubernetes spells it, in the order of Concurrency.
+  static constexpr std::array<std::string_view, 3> kPolicies = {"Allow", "Forbid", "Replace"};
+
   CronSchedule cron;
   std::string text;  // as it is written
   Duration utc_offset;

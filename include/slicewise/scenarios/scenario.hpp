@@ -280,9 +280,11 @@ struct Workload {
   // As the file calls it: a TraceJobs is many workloads.
   const std::string& given_name() const { return trace ? trace->workload : name.value; }
   int jobs_at_once() const { return parallelism.value_or(count / pods_per_job); }
+  // Those of a run of a CronJob, or all.
+  int pods_of_run() const { return schedule ? schedule->jobs_per_run * pods_per_job : count; }
   // The most pods that want to run at a time.
   int pods_at_once() const {
-    if (schedule) return schedule->jobs_per_run * pods_per_job;
+    if (schedule) return count > 0 ? pods_of_run() : 0;
     return trace ? trace->at_once : std::min(count, jobs_at_once() * pods_per_job);
   }
 };

@@ -73,13 +73,13 @@ struct OptionFigures {
 // Of a variant, whether planned or not.
 OptionFigures figures_of(const VariantResult& variant);
 
-// A whole answer: every workload has a pool.
 // A way to put an option on a cluster: NVIDIA's device plugin or its DRA driver.
 struct SetUpRoute {
   std::string by;                         // "devicePlugin", "dra"
   std::vector<std::string> refused = {};  // why it cannot, one sentence each; empty: it can
 };
 
+// A whole answer: every workload has a pool.
 struct PlanOption {
   std::vector<PoolChoice> pools;
   OptionFigures figures;

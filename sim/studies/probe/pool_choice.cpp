@@ -171,7 +171,7 @@ void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diag
   if (pods > 0) return;
   found.push_back(make_diagnostic(Code::ValueRange, scenario.where,
                                   fmt::format("\"{}\" has no pods to run", scenario.name),
-                                  "set the count of a workload"));
+                                  "set the count of a workload, and schedule.suspend: false"));
 }
 
 Diagnostics late_starts(const scenarios::Scenario& scenario) {

@@ -136,6 +136,26 @@ TEST(PoolBound, RisesWithWhatIsLearnedOfPools) {
   EXPECT_NEAR(sum_of(program.solve()), 35, 1e-2);
 }
 
+// Four share a node; of a hundred the last bears nobody beside it. Parts of nodes count in parts.
+TEST(PoolBound, HoldsForMoreGroupsThanAWordHasBits) {
+  constexpr std::size_t kGroups = 100;
+  constexpr double kApart = 10.0 * (kGroups - 1) / 4 + 10;
+  PoolFamily one;
+  one.monthly = {10, 20};
+  one.rows = {{std::vector<double>(kGroups, 0.25), 1, 0}};
+  const std::vector<double> alone(kGroups, 0);
+  PoolProgram program({one}, alone);
+  EXPECT_LE(sum_of(program.solve()), 10.0 * kGroups / 4 * (1 + 1e-5));
+  std::vector<PoolFloor> floors;
+  for (std::size_t g = 0; g + 1 < kGroups; ++g) {
+    floors.push_back({GroupSet().set(g).set(kGroups - 1), 30});
+  }
+  program.learn(floors, alone);
+  const double bound = sum_of(program.solve());
+  EXPECT_LE(bound, kApart * (1 + 1e-5));
+  EXPECT_GT(bound, kApart * 0.98);
+}
+
 TEST(PoolBound, SaysWhatHasNoPlace) {
   PoolFamily one;
   one.monthly = {10, 20};

@@ -1,0 +1,52 @@
+#include "kubernetes_names.hpp"
+
+#include <algorithm>
+
+namespace slicewise::scenarios {
+namespace {
+
+constexpr std::size_t kLongestLabelName = 63;
+constexpr std::size_t kLongestDomain = 253;
+
+bool is_lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_letter_or_digit(char c) { return is_lower_or_digit(c) || is_upper(c); }
+
+}  // namespace
+
+bool is_dns_label(std::string_view text) {
+  const auto fits = [](char c) { return is_lower_or_digit(c) || c == '-'; };
+  return !text.empty() && text.size() <= kLongestLabelName && std::ranges::all_of(text, fits) &&
+         is_lower_or_digit(text.front()) && is_lower_or_digit(text.back());
+}
+
+bool is_subdomain(std::string_view text) {
+  if (text.size() > kLongestDomain) return false;
+  while (true) {
+    const std::size_t dot = std::min(text.find('.'), text.size());
+    if (!is_dns_label(text.substr(0, dot))) return false;
+    if (dot == text.size()) return true;
+    text.remove_prefix(dot + 1);
+  }
+}
+
+bool is_label_name(std::string_view text) {
+  const auto fits = [](char c) {
+    return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
+  };
+  return !text.empty() && text.size() <= kLongestLabelName && std::ranges::all_of(text, fits) &&
+         is_letter_or_digit(text.front()) && is_letter_or_digit(text.back());
+}
+
+bool is_label_key(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return is_label_name(text);
+  return is_subdomain(text.substr(0, slash)) && is_label_name(text.substr(slash + 1));
+}
+
+bool is_kind(std::string_view text) {
+  return !text.empty() && text.size() <= kLongestLabelName && is_upper(text.front()) &&
+         std::ranges::all_of(text, is_letter_or_digit);
+}
+
+}  // namespace slicewise::scenarios

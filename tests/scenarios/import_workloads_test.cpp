@@ -1,0 +1,81 @@
+#include <gtest/gtest.h>
+
+#include "slicewise/scenarios/import.hpp"
+#include "slicewise/scenarios/load.hpp"
+
+#include "imported_scenario.hpp"
+
+// What an object that makes pods does becomes a workload.
+namespace slicewise::scenarios {
+namespace {
+
+TEST(ImportK8s, ACronJobKeepsItsSchedule) {
+  const auto imported = [](const std::string& spec) {
+    return written(ImportKind::K8s,
+                   {"apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: nightly}\n"
+                    "spec: {" +
+                    spec +
+                    ", jobTemplate: {spec: {template: {spec: "
+                    "{containers: [{name: c, image: c, resources: {limits: "
+                    "{nvidia.com/gpu: 1}}}]}}}}}\n"});
+  };
+  const Written weekly = imported(
+      "schedule: \"30 2 * * 6\", timeZone: Etc/GMT-1, "
+      "concurrencyPolicy: Forbid, startingDeadlineSeconds: 600");
+  ASSERT_EQ(weekly.scenario.workloads.size(), 1U);
+  ASSERT_TRUE(weekly.scenario.workloads[0].schedule);
+  const Schedule& schedule = *weekly.scenario.workloads[0].schedule;
+  EXPECT_EQ(schedule.runs, std::vector{hours(5 * 24 + 1) + minutes(30)});
+  EXPECT_EQ(schedule.concurrency, Schedule::Concurrency::Forbid);
+  EXPECT_EQ(schedule.starting_deadline, minutes(10));
+  EXPECT_EQ(weekly.scenario.duration, hours(7 * 24));
+  const Written there = imported("schedule: \"30 2 * * *\", timeZone: Europe/Berlin");
+  EXPECT_EQ(there.said.count("CronJobs: the time zone Europe/Berlin"), 1);
+  EXPECT_EQ(there.scenario.duration, hours(24));
+}
+
+// `check` says so of the same command; requests of an unknown model stay a guess.
+TEST(ImportK8s, MemoryThatVllmReservesIsKeptOfModelsThatNobodyKnows) {
+  ImportOptions options;
+  options.instances = {{"g4dn.xlarge", "t4", 1, {}, {}, gibibytes(15), gibibytes(1)}};
+  const std::string deployment = R"(
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: vllm}
+spec:
+  template:
+    spec:
+      nodeSelector: {node.kubernetes.io/instance-type: g4dn.xlarge}
+      containers:
+      - {name: v, image: vllm/vllm-openai:v0.8.5, args: ["--model=Qwen/Qwen2.5-7B-Instruct", "--gpu-memory-utilization=0.80"],
+         resources: {limits: {nvidia.com/gpu: 1}}}
+)";
+  const Written made = written(ImportKind::K8s, {deployment}, options);
+  ASSERT_NE(made.find("vllm"), nullptr) << made.yaml;
+  EXPECT_EQ(made.find("vllm")->gpu_memory.resident, gibibytes(11)) << made.yaml;
+  EXPECT_EQ(made.find("vllm")->manifest.kind, "StatefulSet");
+  EXPECT_EQ(made.find("vllm")->manifest.containers, std::vector<std::string>{"v"});
+}
+
+TEST(ImportK8s, WhatIsScaledToNoPodIsLeftOut) {
+  const std::string deployment = R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: NAME}
+spec:
+  replicas: COUNT
+  template: {spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}}
+)";
+  const auto with = [&](const std::string& name, const std::string& count) {
+    std::string text = deployment;
+    text.replace(text.find("NAME"), 4, name);
+    return text.replace(text.find("COUNT"), 5, count);
+  };
+  const Written made = written(ImportKind::K8s, {with("up", "1"), with("down", "0")});
+  EXPECT_NE(made.find("up"), nullptr) << made.yaml;
+  EXPECT_EQ(made.find("down"), nullptr) << made.yaml;
+  EXPECT_EQ(made.said.count("objects scaled to no pod (Deployment)"), 1);
+}
+
+}  // namespace
+}  // namespace slicewise::scenarios
