@@ -102,12 +102,16 @@ class PlanExplainer {
   std::string rank_sentence(std::size_t index) const {
     const std::string_view goal = scenarios::goal_name(plan_.goal);
     if (index == 0) return fmt::format("it has the least {} of all that stand", goal);
+    const bool is_free_work = !figures(index).work.empty();
     std::string out = fmt::format("it ranks behind #{} by {}", index, goal);
     if (plan_.options[index].goal == plan_.options[index - 1].goal) {
-      out += ", of which both have as much, and then by the share of its limits that it uses";
+      out += fmt::format(
+          ", of which both have as much, and then by {}the share of its limits that it uses",
+          is_free_work ? "what gets done of work without an objective and " : "");
     }
     if (plan_.options[index].pareto) {
-      return out + "; no ranked option is both cheaper and further from its limits";
+      return out + fmt::format("; no ranked option{} is both cheaper and further from its limits",
+                               is_free_work ? " that gets as much done" : "");
     }
     for (std::size_t other = 0; other < plan_.options.size(); ++other) {
       if (other != index && figures(other).monthly <= figures(index).monthly &&

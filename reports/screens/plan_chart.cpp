@@ -145,11 +145,13 @@ std::string share_label(const LogAxis& up, std::size_t row) {
   return "";
 }
 
-std::string plan_chart_legend(const std::vector<ChartPoint>& points, const ChartMarks& marks) {
+std::string plan_chart_legend(const std::vector<ChartPoint>& points, const ChartMarks& marks,
+                              bool does_free_work) {
   const auto any = [&](auto holds) { return std::ranges::any_of(points, holds); };
   std::string out = "1, 2, ...: options by rank";
   if (any([](const ChartPoint& p) { return p.front; })) {
-    out += fmt::format("; {}: none is both cheaper and further from its limits", marks.front);
+    out += fmt::format("; {}: none{} is both cheaper and further from its limits", marks.front,
+                       does_free_work ? " that gets as much done" : "");
   }
   if (any([&](const ChartPoint& p) { return p.mark == marks.today; })) {
     out += fmt::format("; {}: the scenario's own pools", marks.today);
@@ -190,7 +192,9 @@ std::string plan_chart(const sim::Plan& plan, const TextStyle& style) {
   for (std::size_t column = 0; column < columns; ++column) axis += marks.row;
   out += fmt::format("{:>6}{}{}\n{:>7}{}\n", "", marks.corner, axis, "",
                      dollar_labels(across, columns));
-  return out + wrapped_text(plan_chart_legend(seen, marks), style.width, "  ", 4);
+  return out +
+         wrapped_text(plan_chart_legend(seen, marks, !plan.options.front().figures.work.empty()),
+                      style.width, "  ", 4);
 }
 
 }  // namespace slicewise::reports

@@ -19,22 +19,64 @@ std::string job_price_sentence(const Plan& plan) {
   return fmt::format(" A job costs {} instead of {}.", money_text(*then), money_text(*now));
 }
 
+// Work that gets less done than somewhere else, or is done later.
+struct SlowerWork {
+  std::string then;  // "trainer gets 36 epoch/h done"
+  std::string was;
+  bool is_rate = true;
+};
+
+std::vector<SlowerWork> slower_works(const sim::OptionFigures& then, const sim::OptionFigures& was,
+                                     double share) {
+  std::vector<SlowerWork> slower;
+  for (const sim::WorkRate& is : then.work) {
+    const auto before = std::ranges::find(was.work, is.workload, &sim::WorkRate::workload);
+    if (before == was.work.end()) continue;
+    if (is.per_hour <= share * before->per_hour) {
+      slower.push_back(
+          {fmt::format("{} gets {} {}/h done", is.workload, sim::short_text(is.per_hour),
+                       is.unit.empty() ? "unit" : is.unit),
+           sim::short_text(before->per_hour)});
+    } else if (is.completion && before->completion &&
+               to_seconds(*before->completion) <= share * to_seconds(*is.completion)) {
+      slower.push_back({fmt::format("{} takes {}", is.workload, duration_text(*is.completion)),
+                        duration_text(*before->completion), false});
+    }
+  }
+  return slower;
+}
+
 // Work without an objective is in nobody's way, however slow it gets.
 std::string slower_work_sentence(const Plan& plan) {
   constexpr double kWorthNaming = 0.95;
-  const std::vector<sim::WorkRate>& now = plan.today->figures.work;
   std::string out;
-  for (const sim::WorkRate& then : plan.options.front().figures.work) {
-    const auto was = std::ranges::find(now, then.workload, &sim::WorkRate::workload);
-    if (was == now.end() || then.per_hour > kWorthNaming * was->per_hour) continue;
-    out += fmt::format(" {} gets {} {}/h done instead of {}: no objective says how many it must.",
-                       then.workload, sim::short_text(then.per_hour),
-                       then.unit.empty() ? "unit" : then.unit, sim::short_text(was->per_hour));
+  for (const SlowerWork& slower :
+       slower_works(plan.options.front().figures, plan.today->figures, kWorthNaming)) {
+    out += fmt::format(" {} instead of {}: no objective says how {} it must.", slower.then,
+                       slower.was, slower.is_rate ? "many" : "soon");
   }
   return out;
 }
 
 }  // namespace
+
+std::string for_more_work_sentence(const Plan& plan) {
+  constexpr double kWorthNaming = 0.9;
+  const sim::PlanOption& best = plan.options.front();
+  for (std::size_t o = 1; o < plan.options.size(); ++o) {
+    const sim::PlanOption& other = plan.options[o];
+    if (other.figures.monthly != best.figures.monthly || other.goal != best.goal) break;
+    if (other.figures.worst_ratio >= best.figures.worst_ratio) continue;
+    const auto slower = slower_works(other.figures, best.figures, kWorthNaming);
+    if (slower.empty()) continue;
+    return fmt::format(
+        "First of what costs the same as it gets more done: with #{} {} instead of {}, though that "
+        "uses {} of its limits instead of {}.",
+        o + 1, slower.front().then, slower.front().was, percent_text(other.figures.worst_ratio),
+        percent_text(best.figures.worst_ratio));
+  }
+  return "";
+}
 
 std::string saving_sentence(const Plan& plan) {
   if (!plan.today || plan.options.empty()) return "";

@@ -10,4 +10,8 @@ namespace slicewise::reports {
 // what work gets slower; "" where there is nothing to compare with.
 std::string saving_sentence(const sim::Plan& plan);
 
+// Why the best option is not the one that is furthest from its limits, where another of its price
+// is; "" else. REQUIRES: there is an option.
+std::string for_more_work_sentence(const sim::Plan& plan);
+
 }  // namespace slicewise::reports

@@ -43,6 +43,8 @@ class WorkloadBills {
   std::optional<Usd> of(std::size_t workload, Usd amount) const;
   // Its part of the bill after the warm-up, for what is counted there; likewise.
   std::optional<Usd> observed(std::size_t workload) const;
+  // ... of several together: all of it where nobody else pays.
+  std::optional<Usd> observed(std::span<const std::size_t> workloads) const;
 
  private:
   std::int64_t replications_;

@@ -55,11 +55,10 @@ Usd sum_of(const std::vector<Usd>& amounts) {
   return std::accumulate(amounts.begin(), amounts.end(), Usd{});
 }
 
-// `part` of `parts` of what all of them pay together.
-std::optional<Usd> part_of_amount(Usd amount, const std::vector<Usd>& parts, std::size_t part) {
-  const Usd all = sum_of(parts);
+// For who pays `paid` of what all pay together; nullopt: nobody pays.
+std::optional<Usd> part_of_amount(Usd amount, Usd paid, Usd all) {
   if (all.nano <= 0 && amount.nano > 0) return std::nullopt;
-  return scaled(amount, parts[part], all);
+  return scaled(amount, paid, all);
 }
 
 // Of all replications together.
@@ -144,11 +143,17 @@ std::vector<BillPart> WorkloadBills::parts() const {
 }
 
 std::optional<Usd> WorkloadBills::of(std::size_t w, Usd amount) const {
-  return part_of_amount(amount, paid_, w);
+  return part_of_amount(amount, paid_[w], sum_of(paid_));
 }
 
 std::optional<Usd> WorkloadBills::observed(std::size_t w) const {
-  return part_of_amount(observed_, paid_observed_, w);
+  return observed(std::span(&w, 1));
+}
+
+std::optional<Usd> WorkloadBills::observed(std::span<const std::size_t> workloads) const {
+  Usd paid;
+  for (const std::size_t w : workloads) paid += paid_observed_[w];
+  return part_of_amount(observed_, paid, sum_of(paid_observed_));
 }
 
 namespace {
@@ -226,7 +231,7 @@ Cost cost_result(const World& world, std::span<const Replication> replications) 
   const WorkloadBills bills(world, replications);
   // As users count them: a request of a pipeline once, whatever the number of its stages.
   Usd bill_of_jobs;
-  Usd bill_of_requests;
+  std::vector<std::size_t> services;
   bool known = true;  // whom the bill is for
   std::int64_t jobs = 0;
   std::int64_t in_slo = 0;
@@ -238,9 +243,7 @@ Cost cost_result(const World& world, std::span<const Replication> replications) 
       bill_of_jobs += bill.value_or(Usd{});
       jobs += jobs_done(w, replications);
     } else if (spec.kind == WorkloadKind::Service) {
-      const std::optional<Usd> bill = bills.observed(w);
-      known &= bill.has_value();
-      bill_of_requests += bill.value_or(Usd{});
+      services.push_back(w);
       if (spec.traffic) in_slo += requests_in_slo(w, replications);
     }
   }
@@ -252,7 +255,7 @@ Cost cost_result(const World& world, std::span<const Replication> replications) 
   cost.split.switching = bills.switching();
   if (known) {
     cost.per_job = unit_price(bill_of_jobs, jobs);
-    cost.per_1k_requests_in_slo = unit_price(bill_of_requests, in_slo, 1000);
+    cost.per_1k_requests_in_slo = unit_price(bills.observed(services), in_slo, 1000);
   }
   cost.monthly = monthly_cost(world, replications);
   cost.control_plane_monthly = cost_of(world.control_plane, kMonth);

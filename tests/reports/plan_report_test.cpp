@@ -255,6 +255,25 @@ TEST(PlanReport, FlipsThatEndAlikeAreOneLine) {
   EXPECT_THAT(text, HasSubstr("Flips if gpuMemory of asr grows 2 times"));
 }
 
+TEST(PlanReport, SaysWhyTheFirstIsNotTheFurthestFromItsLimits) {
+  sim::Plan plan = sample_plan();
+  plan.options[1].goal = plan.options[0].goal;
+  plan.options[1].figures = planned_figures(1152, milliseconds(100));
+  EXPECT_THAT(plan_table(plan, kTerminal, false), Not(HasSubstr("gets more done")));
+  plan.options[0].figures.work = {{"trainer", "epoch", 57.2, {}}};
+  plan.options[1].figures.work = {{"trainer", "epoch", 36, {}}};
+  EXPECT_THAT(
+      plan_table(plan, kTerminal, false),
+      HasSubstr("with #2 trainer gets 36 epoch/h done instead of\n  57.2, though that uses 20% "
+                "of its limits instead of 82%."));
+  plan.options[0].figures.work = {{"trainer", "epoch", 36, minutes(10)}};
+  plan.options[1].figures.work = {{"trainer", "epoch", 36, minutes(20)}};
+  EXPECT_THAT(plan_table(plan, kTerminal, false),
+              HasSubstr("with #2 trainer takes 20m00s instead of 10m00s"));
+  plan.options[1].figures.monthly = from_dollars(1153);
+  EXPECT_THAT(plan_table(plan, kTerminal, false), Not(HasSubstr("gets more done")));
+}
+
 TEST(PlanReport, SaysWhatTheSecondWouldHaveBorne) {
   sim::Plan plan = sample_plan();
   const auto says = [&](const char* what) {

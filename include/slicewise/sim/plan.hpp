@@ -44,6 +44,7 @@ struct WorkRate {
   std::string workload;
   std::string unit;  // "epoch"
   double per_hour = 0;
+  std::optional<Duration> completion = {};  // mean of its Jobs; nullopt: some do not end in the run
 };
 
 // What a simulation of an option found; only what a plan shows.
@@ -56,7 +57,7 @@ struct OptionFigures {
   std::vector<PlannedObjective> objectives;
   double worst_ratio = 0;               // the largest of the objectives; 0 without any
   std::optional<Duration> latency_p99;  // of the slowest Service or pipeline
-  std::vector<WorkRate> work;           // of Jobs
+  std::vector<WorkRate> work;           // of Jobs and Deployments
   double gpu_busy = 0;                  // kernels run, share of all GPU time
   double failed = 0;                    // pods, means per replication
   double oom_kills = 0;

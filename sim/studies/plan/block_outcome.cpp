@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "../probe/probe.hpp"
+#include "option_order.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -36,13 +36,6 @@ bool same_nodes(const PoolChoice& a, PoolChoice b) {
   if (!std::ranges::equal(a.serving, b.serving, {}, kGpus, kGpus)) return false;
   b.serving = a.serving;
   return a == b;
-}
-
-bool is_better(const BlockOption& a, const BlockOption& b) {
-  const auto key = [](const BlockOption& o) {
-    return std::tuple(o.goal, o.figures.monthly, o.figures.worst_ratio);
-  };
-  return key(a) < key(b);
 }
 
 std::vector<BlockCandidate> mixed_candidates(const std::vector<BlockCandidate>& candidates) {
@@ -121,7 +114,7 @@ void sort_out(std::vector<BlockCandidate> candidates, std::size_t top, BlockResu
     result.rejected.push_back({bound ? Stage::Bound : Stage::Simulation, std::move(choice),
                                std::nullopt, std::move(why), std::move(figures)});
   }
-  std::ranges::stable_sort(result.options, is_better);
+  put_best_first(result.options);
   result.options = one_of_each(std::move(result.options));
   if (result.options.size() > top) result.options.resize(top);
 }

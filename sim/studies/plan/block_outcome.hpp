@@ -15,8 +15,6 @@ bool may_come_and_go(const BlockSearch& search, const std::vector<std::string>& 
 // The same nodes and GPUs, whatever batches their workloads take.
 bool same_nodes(const PoolChoice& a, PoolChoice b);
 
-bool is_better(const BlockOption& a, const BlockOption& b);
-
 // Where spot alone does not stand, so many of the nodes that stand as on-demand stay on-demand,
 // as few as will do.
 std::vector<BlockCandidate> mixed_candidates(const std::vector<BlockCandidate>& candidates);

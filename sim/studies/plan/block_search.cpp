@@ -15,6 +15,7 @@
 #include "../probe/probe.hpp"
 #include "block_candidates.hpp"
 #include "block_outcome.hpp"
+#include "option_order.hpp"
 
 namespace slicewise::sim {
 namespace {

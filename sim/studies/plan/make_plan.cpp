@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,6 +17,8 @@
 #include "block_search.hpp"
 #include "busiest_minutes.hpp"
 #include "fleet_model.hpp"
+#include "more_done.hpp"
+#include "option_order.hpp"
 #include "other_regions.hpp"
 #include "plan_over_time.hpp"
 #include "plan_path.hpp"
@@ -87,9 +87,9 @@ void add_split(const BlockSearch& search, ProbeBatch& probes, Plan& plan) {
   plan.counts.exhaustive += split.exhaustive;
   plan.least_monthly = split.least_monthly;
   if (split.pools.empty()) return;
-  plan.options.insert(
-      plan.options.begin(),
-      PlanOption{std::move(split.pools), std::move(split.figures), split.goal, false});
+  PlanOption option{std::move(split.pools), std::move(split.figures), split.goal, false};
+  get_more_done(search, option, probes);
+  plan.options.insert(plan.options.begin(), std::move(option));
 }
 
 // As many nodes of the type on which the same happens: where each GPU has one pod only, it does not
@@ -133,11 +133,7 @@ void rank(const BlockSearch& search, ProbeBatch& probes, std::size_t top, Plan& 
   if (many) add_split(search, probes, plan);
   if (!probes.interrupted()) add_one_pool(search, probes, top, plan);
   if (search.split && !many && !probes.interrupted()) add_split(search, probes, plan);
-  // Of what costs the same that which is further from its limits.
-  std::ranges::stable_sort(plan.options, {}, [](const PlanOption& option) {
-    return std::tuple(option.goal.value_or(std::numeric_limits<double>::infinity()),
-                      option.figures.monthly, option.figures.worst_ratio);
-  });
+  put_best_first(plan.options);
   if (plan.options.size() > top) plan.options.resize(top);
   plan.counts.simulations = probes.simulations();
 }
@@ -408,7 +404,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
       goal == PlanGoal::MonthlyCost && separable_groups(base).size() <= kExactGroups;
   const BlockSearch search = in_space(tight, further);
   ProbeBatch probes(options.probes ? options.probes : probe_threads(base, catalogue, options.run),
-                    options.journal);
+                    options.journal, KnownFailures(base));
   Plan plan;
   plan.stamp = stamp_of(set, variant, catalogue);
   plan.goal = search.goal;

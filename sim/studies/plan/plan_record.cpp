@@ -157,10 +157,14 @@ const Record& record_of<PlannedObjective>() {
 template <>
 const Record& record_of<WorkRate>() {
   using W = WorkRate;
-  static const Record declared{"what gets done of a Job that has no objective",
-                               {field<&W::workload>("workload", "its name"),
-                                field<&W::unit>("unit", "of its work").optional(),
-                                field<&W::per_hour>("perHour", "units, while the option runs")}};
+  static const Record declared{
+      "what gets done of a Job or Deployment that has no objective",
+      {field<&W::workload>("workload", "its name"),
+       field<&W::unit>("unit", "of its work").optional(),
+       field<&W::per_hour>("perHour", "units, while the option runs"),
+       field<&W::completion>("completionSeconds",
+                             "of its Jobs, mean; absent: some do not end in the run")
+           .optional()}};
   return declared;
 }
 
@@ -189,7 +193,7 @@ const Record& record_of<OptionFigures>() {
            .csv(9, "worstRatio")
            .column("OF LIMIT", 1),
        field<&F::latency_p99>("latencyP99Seconds", "of the slowest Service or pipeline"),
-       field<&F::work>("work", "of Jobs without an objective").optional(),
+       field<&F::work>("work", "of Jobs and Deployments without an objective").optional(),
        field<&F::gpu_busy>("gpuBusyRatio", "kernels run, share of all GPU time")
            .of(Unit::Ratio)
            .csv(10, "gpuBusyRatio")
@@ -231,8 +235,9 @@ const Record& record_of<PlanOption>() {
     option.fields.push_back(field<&PlanOption::pools>("pools", "empty: the scenario's own"));
     option.fields.push_back(field<&PlanOption::goal>("goal", "what is minimised"));
     option.fields.push_back(
-        field<&PlanOption::pareto>("pareto",
-                                   "no ranked option is both cheaper and further from its limits")
+        field<&PlanOption::pareto>(
+            "pareto",
+            "no ranked option that gets as much done is both cheaper and further from its limits")
             .optional()
             .csv(11, "pareto"));
     option.fields.push_back(

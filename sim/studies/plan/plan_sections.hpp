@@ -35,9 +35,6 @@ std::optional<SmActiveRange> find_sm_active_range(const BlockSearch& search,
                                                   const std::vector<PlanOption>& options,
                                                   ProbeBatch& probes);
 
-// No other option is both cheaper and uses less of its limits.
-void mark_pareto(std::vector<PlanOption>& options);
-
 // How much more load a plan's option bears.
 struct Headroom {
   std::optional<double> passed;  // times the load that is borne

@@ -66,6 +66,9 @@ class Splitter {
     }
     SplitResult result = confirmed();
     result.least_monthly = model_.as_bound(least_worth_);
+    if (result.least_monthly && model_.size() <= kExactGroups && !probes_.interrupted()) {
+      result.least_monthly = std::max(*result.least_monthly, all_tried_below(result));
+    }
     return result;
   }
 
@@ -85,6 +88,12 @@ class Splitter {
         price_pools(PoolProgram(families, least_worth_));
       }
     }
+  }
+
+  // Of few groups every division that costs less was tried, or closed forms rule it out.
+  double all_tried_below(const SplitResult& result) const {
+    if (!result.pools.empty()) return result.goal;
+    return std::isfinite(cap_) ? cap_ : 0;
   }
 
   // A GPU for every pod: an answer that is soon known, beyond whose price nothing is looked at.
@@ -139,11 +148,12 @@ class Splitter {
       if (!least) return false;
       rest += *least;
     }
+    if (rest > best_cost_ - kSamePrice) return false;
     double cost = 0;
     std::vector<BlockOption> options;
     for (const Members& block : division) {
       rest -= *known_.hoped_of(block);
-      const double cap = best_cost_ - cost - rest;
+      const double cap = best_cost_ - kSamePrice - cost - rest;
       if (cap <= 0) return false;
       const auto& option = known_.best_of(block, cap).option;
       if (!option) return false;

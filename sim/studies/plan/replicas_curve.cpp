@@ -119,15 +119,4 @@ ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best,
   return curve;
 }
 
-void mark_pareto(std::vector<PlanOption>& options) {
-  for (PlanOption& option : options) {
-    option.pareto = std::ranges::none_of(options, [&](const PlanOption& other) {
-      const OptionFigures& a = other.figures;
-      const OptionFigures& b = option.figures;
-      const bool no_worse = a.monthly <= b.monthly && a.worst_ratio <= b.worst_ratio;
-      return no_worse && (a.monthly < b.monthly || a.worst_ratio < b.worst_ratio);
-    });
-  }
-}
-
 }  // namespace slicewise::sim

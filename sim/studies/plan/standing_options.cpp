@@ -9,6 +9,7 @@
 #include "../probe/probe.hpp"
 #include "../probe/scaled_input.hpp"
 #include "block_search.hpp"
+#include "option_order.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -31,14 +32,13 @@ bool meets_by_chance(const BlockSearch& search, const PoolChoice& choice) {
 
 std::optional<OptionFigures> fails_again(const BlockSearch& search, const PlanProbe& probe,
                                          const OptionFigures& figures, ProbeBatch& probes) {
-  constexpr double kClose = 0.85;
   constexpr double kTight = 0.95;
   const bool flips = !probe.input.empty() && probe.input != kSmActive;
   if (flips) return std::nullopt;
   const bool by_chance = std::ranges::any_of(
       probe.pools, [&](const PoolChoice& pool) { return meets_by_chance(search, pool); });
   std::vector<int> times;
-  if (figures.worst_ratio >= kClose) times.push_back(figures.worst_ratio > kTight ? 2 : 1);
+  if (figures.worst_ratio >= kCloseToLimits) times.push_back(figures.worst_ratio > kTight ? 2 : 1);
   // Beside, not instead: the mean of many placements may hold where a few of them miss.
   if (by_chance) times.push_back(kTimesByChance);
   for (const int more : times) {

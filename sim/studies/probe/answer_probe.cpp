@@ -55,9 +55,14 @@ Reason reason_in(std::string_view message) {
 
 void add_work(const VariantResult& result, OptionFigures& figures) {
   for (const WorkloadResult& workload : result.workloads) {
-    if (workload.kind != "Job" || !workload.objectives.empty()) continue;
+    const bool is_job = workload.kind == "Job";
+    if (!(is_job || workload.kind == "Deployment") || !workload.objectives.empty()) continue;
     const double per_hour = workload.throughput_per_second * to_seconds(hours(1));
-    figures.work.push_back({workload.name, workload.unit_name, per_hour});
+    WorkRate rate{workload.name, workload.unit_name, per_hour};
+    const bool all_end =
+        is_job && workload.completed >= static_cast<double>(workload.left_behind.pods);
+    if (all_end && workload.job_completion) rate.completion = workload.job_completion->mean;
+    figures.work.push_back(std::move(rate));
   }
 }
 

@@ -158,6 +158,7 @@ IslandRun::Replica IslandRun::apart(const Replication& quiet) const {
   for (std::size_t w = 0; w < world_.workloads.size(); ++w) all.workloads.push_back(w);
   for (std::size_t n = 0; n < node_pool_.size(); ++n) all.nodes.push_back(n);
   one.done.push_back(0);
+  one.in_one = true;
   std::size_t pods = 0;
   for (const WorkloadModel& w : world_.workloads) pods += static_cast<std::size_t>(w.spec.count);
   if (quiet.pending_at_end + quiet.oom_kills + quiet.restarts + quiet.evicted > 0) return one;
@@ -207,6 +208,7 @@ void IslandRun::lay_out(int replications) {
       all.islands.front().workloads.push_back(w);
     }
     all.done.push_back(0);
+    all.in_one = true;
   }
 }
 
@@ -259,10 +261,9 @@ bool IslandRun::run(std::span<const std::size_t> workloads, int replications) {
   auto results = results_of<IslandFound>(
       missing.size(), options_, [&](std::size_t m) -> std::optional<IslandFound> {
         const auto [r, i] = missing[m];
-        const auto& islands = replicas_[r].islands;
         IslandFound found;
-        if (islands.size() > 1) {
-          found.part = record_of(r, islands[i]);
+        if (!replicas_[r].in_one) {
+          found.part = record_of(r, replicas_[r].islands[i]);
         } else if (may_give_up_ && r == 0) {
           found.whole = until_it_misses(world_, 0, options_, found.misses);
         } else {

@@ -96,8 +96,9 @@ class IslandRun {
 
  private:
   struct Replica {
-    std::vector<Island> islands;  // one with everything: it cannot be taken apart
-    std::vector<char> done;       // by island
+    std::vector<Island> islands;
+    bool in_one = false;     // it cannot be taken apart: one island has everything
+    std::vector<char> done;  // by island
   };
 
   void lay_out(int replications);

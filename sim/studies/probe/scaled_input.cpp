@@ -32,7 +32,7 @@ struct FlipInput {
 constexpr FlipInput kFlipInputs[] = {
     {"requestGpuTime", {"measured.requestGpuTime", ""}},
     {"unitTime", {"measured.unitTime", ""}},
-    {"gpuMemory", {"gpuMemory.resident", "gpuMemory.peak"}},
+    {kGpuMemory.substr(1), {"gpuMemory.resident", "gpuMemory.peak"}},
     {"cpu", {"measured.cpu", ""}},
 };
 

@@ -17,6 +17,9 @@ bool has_traffic(const scenarios::Scenario& scenario);
 // measured.smActive of all workloads without it: what it is, not how many times.
 inline constexpr std::string_view kSmActive = "smActive";
 
+// The end of the input of a workload's GPU memory.
+inline constexpr std::string_view kGpuMemory = ".gpuMemory";
+
 // From the decision to start a node until pods get its GPU; its three parts grow together.
 inline constexpr std::string_view kNodeReady = "provisioner.nodeReady";
 

@@ -80,7 +80,12 @@ std::vector<PlanAnswer> ProbeBatch::ask(std::span<const PlanProbe> probes) {
   std::vector<std::string> fresh_lines;
   for (const PlanProbe& probe : probes) {
     lines.push_back(probe_line(probe));
-    if (!known_.emplace(lines.back(), PlanAnswer{}).second) continue;
+    const auto [known, is_new] = known_.emplace(lines.back(), PlanAnswer{});
+    if (!is_new) continue;
+    if (auto no = failures_ ? failures_->find(probe) : std::nullopt) {
+      known->second = std::move(*no);
+      continue;
+    }
     fresh.push_back(probe);
     fresh_lines.push_back(lines.back());
   }
@@ -92,6 +97,7 @@ std::vector<PlanAnswer> ProbeBatch::ask(std::span<const PlanProbe> probes) {
         replications_ += found[f].figures->replications;
       }
       interrupted_ = interrupted_ || found[f].interrupted();
+      if (failures_) failures_->note(fresh[f], found[f]);
       known_[fresh_lines[f]] = std::move(found[f]);
     }
   }

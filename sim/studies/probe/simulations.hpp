@@ -14,6 +14,7 @@
 #include "slicewise/sim/world.hpp"
 
 #include "../../run/replications.hpp"
+#include "known_failures.hpp"
 
 namespace slicewise::sim {
 
@@ -46,11 +47,13 @@ class Simulations {
   int worlds_done_ = 0;
 };
 
-// Asks the runner each question once, whoever asks it again, and none that the journal answers.
+// Asks the runner each question once, whoever asks it again, none that the journal answers, and
+// none that an earlier answer says no to.
 class ProbeBatch {
  public:
-  explicit ProbeBatch(ProbeRunner runner, std::optional<ProbeJournal> journal = std::nullopt)
-      : runner_(std::move(runner)), journal_(std::move(journal)) {}
+  explicit ProbeBatch(ProbeRunner runner, std::optional<ProbeJournal> journal = std::nullopt,
+                      std::optional<KnownFailures> failures = std::nullopt)
+      : runner_(std::move(runner)), journal_(std::move(journal)), failures_(std::move(failures)) {}
 
   // answers[i] belongs to probes[i]. Once a run was interrupted, what is missing stays empty.
   std::vector<PlanAnswer> ask(std::span<const PlanProbe> probes);
@@ -65,6 +68,7 @@ class ProbeBatch {
 
   ProbeRunner runner_;
   std::optional<ProbeJournal> journal_;
+  std::optional<KnownFailures> failures_;
   std::map<std::string, PlanAnswer> known_;
   std::int64_t simulations_ = 0;
   std::int64_t replications_ = 0;

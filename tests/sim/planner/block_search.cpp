@@ -1,0 +1,121 @@
+#include "studies/plan/block_search.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "../demo.hpp"
+#include "studies/plan/more_done.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Scenario;
+using scenarios::ServiceTime;
+using scenarios::Workload;
+
+Workload small_service(const std::string& name, double rate, std::int64_t limit_ms) {
+  Workload w = demo::service(1, rate, milliseconds(10), ServiceTime::Law::Exponential);
+  w.name.value = name;
+  w.measured->device.value = "T4";
+  w.gpu_memory.resident = gibibytes(2);
+  w.objectives.push_back({scenarios::Figure::LatencyP95, milliseconds(limit_ms), {}});
+  return w;
+}
+
+Scenario scenario_of(std::vector<Workload> workloads) {
+  Scenario scenario = demo::scenario(demo::pool(0), std::move(workloads));
+  scenario.node_pools.front().instance_type.value = "g4dn.xlarge";
+  scenario.duration = seconds(20);
+  scenario.warmup = seconds(1);
+  scenario.replications = 2;
+  return scenario;
+}
+
+PlanSpace space_of(const Scenario& scenario, std::vector<std::string> strategies) {
+  PlanOptions options;
+  options.instance_types = {"g4dn.xlarge", "g5.xlarge"};
+  options.strategies = std::move(strategies);
+  options.replicas = {2, 3};
+  options.max_nodes = 3;
+  return *plan_space(scenario, demo::catalogue(), options);
+}
+
+// What is asked for together is what is asked for one by one: as dear, or in vain.
+TEST(SearchBlocks, FindWhatEachOfThemFinds) {
+  const Scenario scenario =
+      scenario_of({small_service("calm", 5, 200), small_service("busy", 60, 40),
+                   small_service("strict", 20, 32)});
+  const PlanSpace space = space_of(scenario, {"exclusive", "timeSlicing", "mps"});
+  const BlockSearch search{scenario, demo::catalogue(), space, scenarios::PlanGoal::MonthlyCost, 2};
+  const std::vector<std::vector<std::string>> blocks = {
+      {"calm"}, {"busy"}, {"calm", "busy"}, {"busy", "strict"}, {"calm", "busy", "strict"}};
+  for (const Depth depth : {Depth::First, Depth::Glance}) {
+    for (const double cap : {400.0, 2000.0}) {
+      std::vector<BlockQuestion> questions;
+      for (const auto& block : blocks) questions.push_back({search, block, cap});
+      ProbeBatch together(probe_threads(scenario, demo::catalogue(), {}));
+      const std::vector<BlockResult> results = search_blocks(questions, depth, together);
+      ASSERT_EQ(results.size(), blocks.size());
+      for (std::size_t b = 0; b < blocks.size(); ++b) {
+        ProbeBatch alone(probe_threads(scenario, demo::catalogue(), {}));
+        const BlockResult one = search_block(search, blocks[b], 1, cap, depth, alone);
+        ASSERT_EQ(results[b].options.size(), one.options.size()) << b << ' ' << cap;
+        EXPECT_EQ(results[b].configurations, one.configurations);
+        if (one.options.empty()) continue;
+        EXPECT_EQ(results[b].options.front().goal, one.options.front().goal) << b;
+        EXPECT_EQ(results[b].options.front().choice.workloads, blocks[b]);
+      }
+    }
+  }
+  ProbeBatch nobody(probe_threads(scenario, demo::catalogue(), {}));
+  EXPECT_TRUE(search_blocks({}, Depth::First, nobody).empty());
+}
+
+// On one GPU MPS gives the trainer a half of it, time-slicing what the Service leaves.
+TEST(MoreDone, TakesAnotherWayToShareOfTheSamePrice) {
+  Workload trainer = demo::training(1);
+  trainer.name.value = "trainer";
+  trainer.measured->device.value = "T4";
+  trainer.measured->gpu_busy = 0.9;
+  trainer.measured->sm_active = 0.9;
+  trainer.measured->unit_time = seconds(1);
+  trainer.work->units = 1000;
+  const Scenario scenario = scenario_of({small_service("calm", 5, 400), trainer});
+  const PlanSpace space = space_of(scenario, {"timeSlicing", "mps"});
+  const BlockSearch search{scenario, demo::catalogue(), space, scenarios::PlanGoal::MonthlyCost, 2};
+  ProbeBatch probes(probe_threads(scenario, demo::catalogue(), {}));
+  PlanProbe probe;
+  PoolChoice pool;
+  pool.instance_type = "g4dn.xlarge";
+  pool.strategy = Strategy::Mps;
+  pool.replicas = 2;
+  pool.workloads = {"calm", "trainer"};
+  probe.pools = {pool};
+  probe.replications = 2;
+  probe.until_clear = true;
+  PlanOption option;
+  option.pools = probe.pools;
+  option.figures = *probes.ask_one(probe).figures;
+  ASSERT_TRUE(option.figures.stands());
+  option.goal = to_dollars(option.figures.monthly);
+  const OptionFigures before = option.figures;
+  get_more_done(search, option, probes);
+  EXPECT_EQ(option.pools.front().strategy, Strategy::TimeSlicing);
+  EXPECT_EQ(option.figures.monthly, before.monthly);
+  EXPECT_GT(option.figures.work.front().per_hour, 1.1 * before.work.front().per_hour);
+  // Where all work has an objective nobody looks.
+  Scenario with_objective = scenario;
+  with_objective.workloads.back().objectives.push_back(
+      {scenarios::Figure::CompletionP95, hours(1), {}});
+  const BlockSearch there{with_objective, demo::catalogue(), space,
+                          scenarios::PlanGoal::MonthlyCost, 2};
+  option.pools = {pool};
+  get_more_done(there, option, probes);
+  EXPECT_EQ(option.pools.front().strategy, Strategy::Mps);
+}
+
+}  // namespace
+}  // namespace slicewise::sim
