@@ -27,6 +27,7 @@ using scenarios::WorkloadKind;
 constexpr std::string_view kGpuTaint = "nvidia.com/gpu";
 constexpr const char* kKaiQueue = "kai.scheduler/queue";
 constexpr const char* kClaim = "gpu";  // as the pod calls it
+constexpr const char* kSleepVariable = "VLLM_SERVER_DEV_MODE";
 constexpr const char* kAllowGrowth = "TF_FORCE_GPU_ALLOW_GROWTH";
 
 std::string cpu_text(Millicores cpu) {
@@ -67,6 +68,10 @@ bool may_need_allow_growth(const Scenario& scenario, const Workload& workload) {
 
 json env_of(const Workload& workload) {
   json out = json::array();
+  const bool sleeps = workload.llm && workload.llm->sleep;
+  if (sleeps && workload.pod.env.count(kSleepVariable) == 0) {
+    out.push_back({{"name", kSleepVariable}, {"value", "1"}});
+  }
   for (const auto& [name, value] : workload.pod.env)
     out.push_back({{"name", name}, {"value", value}});
   return out;
@@ -305,6 +310,29 @@ std::string allow_growth_remark() {
          commented(fmt::format("  env:\n  - name: {}\n    value: \"true\"\n", kAllowGrowth));
 }
 
+// vLLM takes these ranks only (vllm/config/lora.py).
+std::string rank_flag(const scenarios::LoraAdapters& adapters) {
+  if (!adapters.rank) return " --max-lora-rank RANK";
+  constexpr std::array<int, 9> kRanks = {1, 8, 16, 32, 64, 128, 256, 320, 512};
+  return fmt::format(" --max-lora-rank {}", *std::ranges::lower_bound(kRanks, *adapters.rank));
+}
+
+// Nothing in Kubernetes switches engines.
+std::string sleep_remark(const scenarios::EngineSleep& sleep) {
+  return comment(fmt::format(
+      "VLLM_SERVER_DEV_MODE=1 opens /sleep, /wake_up and /is_sleeping to whoever reaches the pod: "
+      "let "
+      "the router alone. It has to be there: simulated is one that calls POST /sleep?level={} on "
+      "the "
+      "engine that is awake when it has answered all, then POST /wake_up{} on the next "
+      "(llama-swap with its vllm-wrapper does), and that starts the engines one "
+      "after the other, each put to sleep before the next.",
+      sleep.level,
+      sleep.level == 2 ? ", POST /collective_rpc {\"method\": \"reload_weights\"} and POST "
+                         "/reset_prefix_cache"
+                       : ""));
+}
+
 // The server as it was simulated, in vLLM's flags.
 std::string llm_remark(const Workload& workload) {
   const scenarios::Llm& llm = *workload.llm;
@@ -330,11 +358,14 @@ std::string llm_remark(const Workload& workload) {
   if (llm.adapters) {  // without max-cpu-loras it loads from disk what has no place
     flags += fmt::format(" --enable-lora --max-loras {} --max-cpu-loras {}", llm.adapters->at_once,
                          std::max(llm.adapters->at_once, llm.adapters->count));
+    flags += rank_flag(*llm.adapters);
   }
+  if (llm.sleep) flags += " --enable-sleep-mode";
   if (llm.quantization == "FP8") add("quantization", "fp8");
   if (!llm.kv_cache_dtype.empty()) add("kv-cache-dtype", "fp8");
   return comment(fmt::format("The arguments are the manifest's own. As simulated: {}{}", flags,
-                             llm.quantization == "INT4" ? ", of weights by AWQ or GPTQ" : ""));
+                             llm.quantization == "INT4" ? ", of weights by AWQ or GPTQ" : "")) +
+         (llm.sleep ? sleep_remark(*llm.sleep) : "");
 }
 
 // What no field of Kubernetes says: it is the server's own.

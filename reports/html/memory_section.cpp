@@ -36,6 +36,7 @@ struct PodNeed {
   int processes = 1;
   int count = 0;        // of such pods
   bool greedy = false;  // maps all that is left
+  Bytes awake = {};     // beyond `memory`, while no other engine of the GPU is awake
 };
 
 std::vector<PodNeed> needs_on(const sim::World& world, std::size_t pool, std::size_t kind,
@@ -51,7 +52,9 @@ std::vector<PodNeed> needs_on(const sim::World& world, std::size_t pool, std::si
     };
     if (demand.offer && std::ranges::none_of(together, holds)) continue;
     const int processes = std::max(1, workload.spec.processes_per_pod);
-    Bytes memory{sim::largest_process_memory(workload, demand, kind).count * processes};
+    const Bytes awake = sim::memory_by_turns(workload, demand, kind);
+    const Bytes process = sim::largest_process_memory(workload, demand, kind) - awake;
+    Bytes memory{process.count * processes};
     // A greedy process maps all that is left, up to its limit.
     std::optional<std::int64_t> limit;
     for (const sim::Tickets& tickets : together) {
@@ -60,7 +63,7 @@ std::vector<PodNeed> needs_on(const sim::World& world, std::size_t pool, std::si
     if (workload.greedy && limit) memory.count = std::max(memory.count, *limit * processes);
     if (memory.count <= 0) continue;
     needs.push_back(
-        {workload.name, memory, processes, workload.spec.count, workload.greedy && !limit});
+        {workload.name, memory, processes, workload.spec.count, workload.greedy && !limit, awake});
   }
   std::ranges::stable_sort(needs, std::ranges::greater{},
                            [](const PodNeed& need) { return need.memory.count; });
@@ -80,6 +83,7 @@ std::optional<FullDevice> full_device(const sim::World& world, std::size_t pool,
         std::max<std::int64_t>(0, model.gpu->memory_total.count - domain.memory.count);
   }
   int places = 0;
+  PodNeed awake;
   for (const sim::Tickets& tickets : together) places += tickets.count;
   for (const PodNeed& need : needs_on(world, pool, kind, together)) {
     const int pods = std::min(places, need.count);
@@ -98,8 +102,11 @@ std::optional<FullDevice> full_device(const sim::World& world, std::size_t pool,
     device.pods[need.workload] += pods;
     device.contexts.count += model.context_memory.count * need.processes * pods;
     device.needed.count += need.memory.count * pods;
+    if (need.awake > awake.awake) awake = need;
   }
   if (device.by_workload.empty()) return std::nullopt;
+  if (awake.awake.count > 0) device.by_workload[awake.workload] += awake.awake;
+  device.needed += awake.awake;
   device.needed.count += device.contexts.count;
   return device;
 }

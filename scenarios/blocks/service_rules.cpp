@@ -74,6 +74,7 @@ class ServiceRules {
     }
     if (workload_.llm->role == LlmRole::Decode) check_decode(llm);
     if (workload_.llm->adapters) check_adapters(llm);
+    if (workload_.llm->sleep) check_sleep(llm);
     if (workload_.llm->shared_prefix) {
       refuse(&llm, "prefixReuse", "what is found of sharedPrefix is simulated",
              "llm with sharedPrefix");
@@ -88,6 +89,15 @@ class ServiceRules {
            "llm with adapters");
     if (workload_.llm->role == LlmRole::Both) return;
     refuse(&llm, "adapters", "adapters are simulated where one server does all of a request",
+           "a Service with llm.role Prefill or Decode");
+  }
+
+  void check_sleep(const Node& llm) {
+    constexpr std::string_view kWho = "llm with sleep";
+    refuse(&llm, "adapters",
+           "what becomes of adapters while their base model sleeps is not simulated", kWho);
+    if (workload_.llm->role == LlmRole::Both) return;
+    refuse(&llm, "sleep", "engines sleep where one server does all of a request",
            "a Service with llm.role Prefill or Decode");
   }
 

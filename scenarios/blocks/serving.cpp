@@ -73,6 +73,10 @@ constexpr Field kAdapterFields[] = {
         "adapter_model.safetensors of the largest rank (vLLM's max_lora_rank).")
         .needed()
         .positive(),
+    field<&LoraAdapters::rank>("maxLoraRank", "64",
+                               "The largest rank of any (vLLM's max_lora_rank, 16 where nobody "
+                               "says): what the patch of the pods asks for.")
+        .between(1, 512),
     field<&LoraAdapters::share>("share", "70%",
                                 "Share of the requests that name one; the others are the base "
                                 "model's.")
@@ -94,6 +98,26 @@ constexpr Field kAdapterFields[] = {
         .within(hours(1)),
 };
 constexpr FieldList kAdapters = block<LoraAdapters>(kAdapterFields);
+
+constexpr Field kSleepFields[] = {
+    field<&EngineSleep::level>("level", "2",
+                               "1: the weights wait in host memory. 2: they are given up and read "
+                               "from disk again.")
+        .between(1, 2),
+    field<&EngineSleep::memory>(
+        "memory", "1500Mi",
+        "GPU memory that it holds asleep, beside its CUDA context: CUDA "
+        "graphs and buffers. 1Gi is Assumed; vLLM's log says it (\"is still "
+        "in use\")."),
+    field<&EngineSleep::wake_time>("wakeTime", "2.5s", "Time to wake up.")
+        .within(hours(1))
+        .otherwise("340ms and the weights at 24 GB/s (A100, H100 and newer) or 12 GB/s (Assumed); "
+                   "at level 2 560ms and the weights at 4.1 GB/s, an SSD's"),
+    field<&EngineSleep::sleep_time>("sleepTime", "1.5s", "Time to fall asleep.")
+        .within(hours(1))
+        .otherwise("50ms and the weights at 24 or 12 GB/s"),
+};
+constexpr FieldList kSleep = block<EngineSleep>(kSleepFields);
 
 constexpr Word kRoles[] = {
     {"Both", LlmRole::Both}, {"Prefill", LlmRole::Prefill}, {"Decode", LlmRole::Decode}};
@@ -169,6 +193,11 @@ constexpr Field kLlmFields[] = {
     field<&Llm::adapters>("adapters", "{count: 40, maxLoras: 4, memory: 80Mi}",
                           "LoRA adapters on this base model, one of which requests name.")
         .of(kAdapters),
+    field<&Llm::sleep>("sleep", "{level: 1}",
+                       "The engine sleeps while another one has its GPU (vLLM's "
+                       "--enable-sleep-mode): those with `sleep` on a GPU take turns, one is awake "
+                       "at most, and requests for another wait.")
+        .of(kSleep),
 };
 
 }  // namespace

@@ -94,6 +94,12 @@ void choose_language_models(ScenarioDraft& draft, const ImportOptions& options,
             "LoRA adapters: all requests are the base model's; llm.adapters says what they cost",
             [] { return SourceLocation{}; });
       }
+      if (server.arguments.can_sleep) {
+        report.guessed(
+            "sleep mode: taken to be level 1 and by turns with others of its GPU; who calls /sleep "
+            "and /wake_up decides",
+            [] { return SourceLocation{}; });
+      }
       if (server.program == kVllm) continue;
       report.guessed(fmt::format("{}: simulated with vLLM's way of batching", server.program),
                      [] { return SourceLocation{}; });

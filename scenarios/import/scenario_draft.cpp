@@ -377,6 +377,7 @@ class Writer {
     }
     if (served.has_fp8_cache) line("      kvCacheDtype: FP8");
     if (!served.prefix_caching) line("      prefixCaching: false");
+    if (served.can_sleep) line("      sleep: {level: 1}");
     todo("      tokens: {input: {p50: 1020, p99: 4142}, output: {p50: 129, p99: 601}}",
          "Assumed: those of a published trace of conversations (Azure 2023)", "tokens", name);
   }

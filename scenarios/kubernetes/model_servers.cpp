@@ -126,6 +126,7 @@ VllmArguments of_vllm(const ContainerFile& container) {
       std::ranges::find(words, "--no-enable-prefix-caching") == words.end() &&
       std::ranges::find(words, "--no-enable_prefix_caching") == words.end();
   arguments.block_size = number_of<std::int64_t>(value_of(words, "--block-size"), 100'000);
+  arguments.can_sleep = std::ranges::find(words, "--enable-sleep-mode") != words.end();
   arguments.serves_adapters = std::ranges::find(words, "--enable-lora") != words.end();
   return arguments;
 }

@@ -93,7 +93,7 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication, Recorder* 
       hosts_(run_),
       batch_(run_, usage_, hosts_),
       steps_(run_, gpus_, usage_, batch_),
-      replicas_(run_, gpus_, usage_, hosts_, services_, scalers_),
+      replicas_(run_, gpus_, usage_, hosts_, services_, scalers_, pods_),
       services_(run_, usage_, replicas_, pipelines_, scalers_),
       pipelines_(run_, services_),
       scalers_(run_, gpus_, services_, replicas_, pods_),
@@ -135,6 +135,8 @@ inline void ClusterRun::dispatch(Timers::Fired timer) {
       return pipelines_.on_timer(nth);
     case TimerKind::Scaler:
       return scalers_.on_timer(nth);
+    case TimerKind::EngineTurn:
+      return replicas_.engines().on_timer(nth);
     case TimerKind::Node:
       return nodes_.on_timer(nth);
     case TimerKind::Interruption:
@@ -206,6 +208,7 @@ void ClusterRun::end() {
   record.length = run_.now - TimePoint{};
   for (std::uint32_t n = 0; n < cluster.nodes.size(); ++n) batch_.settle(make_id<NodeId>(n));
   if (run_.recorder != nullptr) sampler_.take();
+  replicas_.engines().record_awake();
   pods_.count_left_behind();
   for (std::uint32_t p = 0; p < cluster.pods.size(); ++p) {
     const PodPhase phase = cluster.pods[p].phase;

@@ -54,6 +54,7 @@ namespace slicewise::sim {
 //               HostCpus        the vCPUs that requests need before the GPU or after it
 //               Pipelines       requests that pass through several services
 //               Autoscalers     replicas of services that come and go
+//               EngineTurns     language models that take turns in the memory of a GPU
 //   notebooks/  Notebooks       sessions and cells of notebook users
 //   record/     Recorder        writes a recording down, if there is one
 //               Sampler         what it sees at the end of each of its buckets

@@ -11,10 +11,12 @@ Timers::Counts timer_counts(const World& world, const ClusterState& cluster) {
   std::uint32_t autoscaled = 0;
   bool faults = false;
   bool host = false;
+  bool sleeps = false;
   for (const WorkloadModel& model : world.workloads) {
     services += model.spec.kind == scenarios::WorkloadKind::Service ? 1 : 0;
     autoscaled += model.spec.autoscaling ? 1 : 0;
     faults = faults || model.spec.faults;
+    sleeps = sleeps || (model.spec.llm && model.spec.llm->sleep);
     host = host || needs_host_cpu(model.spec.serving);
   }
   const auto pods = static_cast<std::uint32_t>(cluster.pods.size());
@@ -34,6 +36,7 @@ Timers::Counts timer_counts(const World& world, const ClusterState& cluster) {
   set(TimerKind::HostCpu, host ? nodes : 0);
   set(TimerKind::Pipeline, world.pipelines.size());
   set(TimerKind::Scaler, autoscaled);
+  set(TimerKind::EngineTurn, sleeps ? cluster.domains.size() : 0);
   set(TimerKind::Node, changes_nodes ? nodes : 0);
   set(TimerKind::Interruption, changes_nodes ? nodes : 0);
   set(TimerKind::Provisioner, changes_nodes);

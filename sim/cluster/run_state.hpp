@@ -27,6 +27,7 @@ enum class TimerKind : std::uint8_t {
   HostCpu,       // one per node, if requests need the host
   Pipeline,      // one per pipeline: its next request
   Scaler,        // one per autoscaler
+  EngineTurn,    // one per GPU or MIG instance, if engines sleep: who is awake there
   Node,          // one per place for a node, if nodes come and go: its next stage
   Interruption,  // likewise: EC2 takes it back
   Provisioner,   // if nodes come and go: looks at Pending pods

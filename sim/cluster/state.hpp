@@ -213,6 +213,11 @@ struct ClusterState {
     const PoolDemand& there = model(pod).on_pool[index(nodes[index(pod.node)].pool)];
     return process_memory(model(pod), there, domains[index(pod.domain)].kind);
   }
+  // Of that, what it has only while no other engine of its GPU is awake.
+  Bytes memory_by_turns(const Pod& pod) const {
+    const PoolDemand& there = model(pod).on_pool[index(nodes[index(pod.node)].pool)];
+    return sim::memory_by_turns(model(pod), there, domains[index(pod.domain)].kind);
+  }
   // That the pod works on.
   GpuMask gpus_of(const Pod& pod) const;
   // Of the domain's time, the most that the pod gets; 1: nothing limits it now.

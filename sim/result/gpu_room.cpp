@@ -38,6 +38,7 @@ struct Candidate {
   const WorkloadModel* model;
   int pods;  // that may meet there
   MemoryLedger::Process process;
+  Bytes awake = {};        // beyond `process`, of one that sleeps while others are awake
   bool by_itself = false;  // no node has two
 
   Bytes pod(Bytes context) const {
@@ -85,10 +86,12 @@ std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::siz
     if (!demand.offer || model.spec.count == 0 || !admits(pool, model.spec.pod)) continue;
     const auto ticket = std::ranges::find(tickets, *demand.offer, &Tickets::offer);
     if (ticket == tickets.end()) continue;
+    const Bytes by_turns = memory_by_turns(model, demand, k);
     out.push_back({&model,
                    std::min({model.spec.count, ticket->count, on_node(pool, model.spec.pod)}),
-                   {largest_process_memory(model, demand, k), model.greedy,
-                    model.spec.processes_per_pod, limit_of_process(pool, *ticket, model)}});
+                   {largest_process_memory(model, demand, k) - by_turns, model.greedy,
+                    model.spec.processes_per_pod, limit_of_process(pool, *ticket, model)},
+                   by_turns});
   }
   // What no node of the pool holds meets nobody there, unless there is nothing else.
   const auto fits = [&](const Candidate& candidate) {
@@ -232,9 +235,12 @@ GpuRoom room_of(const PoolModel& pool, std::size_t of_kind, const std::vector<Ti
   room.may_meet = limit.may_meet;
   room.bound = limit.bound;
   room.safe = limit.pods;
+  for (const Candidate& candidate : candidates) room.awake = std::max(room.awake, candidate.awake);
+  room.needed = room.awake;
   // What the node's CPU lets meet may be more than each GPU's part of it.
   const int most = std::max(limit.pods, limit.may_meet);
-  MemoryLedger ledger(static_cast<std::uint32_t>(most), room.usable, room.context,
+  MemoryLedger ledger(static_cast<std::uint32_t>(most),
+                      room.usable - std::min(room.usable, room.awake), room.context,
                       models::greedy_reserve(*pool.gpu));
   for (int pods = 0; pods < most; ++pods) {
     const MemoryLedger::Process& process = at(candidates, pods)->process;
@@ -284,6 +290,7 @@ std::string sum_text(const GpuRoom& room) {
     if (tenant.processes > 1) out += fmt::format("{} x ", tenant.processes);
     out += fmt::format("({} + {} GiB)", gib(tenant.process), gib(room.context));
   }
+  if (room.awake.count > 0) out += fmt::format(" + {} GiB of the one awake", gib(room.awake));
   return out;
 }
 

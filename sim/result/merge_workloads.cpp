@@ -391,8 +391,13 @@ std::optional<TokenFigures> token_figures(const World& world, std::size_t worklo
     figures.output_tokens += static_cast<double>(record.output) / count;
     figures.preemptions += static_cast<double>(record.preemptions) / count;
     figures.adapter_loads += static_cast<double>(record.adapter_loads) / count;
+    figures.wake_ups += static_cast<double>(record.wake_ups) / count;
     const Duration observed = r.length - world.warmup;
     if (observed.ns > 0) {
+      if (model.spec.llm->sleep) {
+        const double of_all = static_cast<double>(observed.ns) * model.spec.count;
+        figures.awake = figures.awake.value_or(0) + record.awake_ns / of_all / count;
+      }
       figures.output_per_second +=
           static_cast<double>(record.output) / to_seconds(observed) / count;
     }

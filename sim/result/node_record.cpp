@@ -309,6 +309,10 @@ const Record& record_of<GpuRoom>() {
        field<&R::bound>("boundBy", "what stops more"),
        field<&R::usable>("usableBytes", "memory that processes can use, bytes"),
        field<&R::context>("contextBytes", "CUDA context of each process, bytes"),
+       field<&R::awake>("awakeBytes",
+                        "memory of the engine that is awake beyond its sleep, bytes; absent where "
+                        "none sleeps")
+           .positive(),
        field<&R::process_limit>("processLimitBytes", "limit that a process passes, bytes"),
        field<&R::tenants>("pods", "that fit"),
        field<&R::needed>("neededBytes", "by the pods that fit, contexts included, bytes"),

@@ -163,6 +163,12 @@ const Record& record_of<TokenFigures>() {
                                 "times that a LoRA adapter was copied into GPU memory; absent when "
                                 "none was")
            .positive(),
+       field<&T::wake_ups>("wakeUps",
+                           "times that an engine that sleeps was woken up; absent when none was")
+           .positive(),
+       field<&T::awake>("awakeRatio",
+                        "share of the time that such an engine is awake; absent without llm.sleep")
+           .of(Unit::Ratio),
        field<&T::per_million_output>("perMillionOutputUsd", "US dollars per million output tokens")
            .csv(59, "perMillionOutputTokensUsd")}};
   return declared;

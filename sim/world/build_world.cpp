@@ -264,6 +264,7 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
   world.findings = std::move(found);
   choose_engines(world);
   count_provenance(scenario, world);
+  note_sleep(world);
   return world;
 }
 

@@ -287,6 +287,14 @@ std::optional<Diagnostic> unfit_gpus(const models::LlmModel* named, const Worklo
         "share no GPU of the pool, and cut none");
   }
   if (gpus == 1) return std::nullopt;
+  if (model.spec.llm->sleep) {
+    return make_diagnostic(
+        Code::StrategyNotModelled, where,
+        fmt::format("\"{}\" sleeps and its pods have {} GPUs: that several wake up together is not "
+                    "simulated",
+                    model.name, gpus),
+        "one GPU for each pod, or leave sleep out");
+  }
   if (named == nullptr || !named->shape) {
     return make_diagnostic(
         Code::InputMissing, where,
@@ -387,6 +395,7 @@ void model_llm(const models::Catalogue& catalogue, const models::GpuModel* from,
       time_adapters(llm, *pool.gpu, kind, gpus, there);
       const Bytes memory = client_memory(demand, kind);
       size_cache(llm, memory, pool.context_memory, part, there);
+      if (llm.sleep) there.sleep = sleep_of(*llm.sleep, part.weights, pool);
       const bool comes_here =
           admits(pool, model.spec.pod) && std::ranges::any_of(kind.tickets, [&](const auto& of) {
             return of.offer == demand.offer;
@@ -400,10 +409,17 @@ void model_llm(const models::Catalogue& catalogue, const models::GpuModel* from,
       part_of(llm, shape, shape && models::can_share(*shape, most) ? most : 1);
   const Bytes one_sequence = cache_of(longest_sequence(model.spec), least.kv_bytes_per_token);
   model.gpu_memory = least.weights + llm.kv_cache.value_or(one_sequence);
+  if (llm.sleep) model.gpu_memory = std::min(model.gpu_memory, llm.sleep->memory);
 }
 
 Bytes process_memory(const WorkloadModel& model, const PoolDemand& demand, std::size_t kind) {
   return demand.llm.empty() ? model.gpu_memory : demand.llm[kind].gpu_memory;
+}
+
+Bytes memory_by_turns(const WorkloadModel& model, const PoolDemand& demand, std::size_t kind) {
+  const bool sleeps = !demand.llm.empty() && demand.llm[kind].sleep.has_value();
+  const Bytes whole = process_memory(model, demand, kind);
+  return sleeps ? whole - std::min(whole, demand.llm[kind].sleep->gpu_memory) : Bytes{};
 }
 
 Bytes largest_process_memory(const WorkloadModel& model, const PoolDemand& demand,

@@ -182,10 +182,17 @@ void model_traces(World& world, Diagnostics& found);
 // its figures were taken on; the GPU time of a "request" is then that of one decoding step.
 void apply_llm(const models::Catalogue& catalogue, scenarios::Workload& spec, Diagnostics& found);
 
+// How an engine with so much of its model on a GPU of the pool sleeps and wakes up.
+SleepDemand sleep_of(const scenarios::EngineSleep& sleep, Bytes weights, const PoolModel& pool);
+
 // The steps and the KV cache of a language model in every kind of domain. `from`: as above.
 // REQUIRES: the workload's offers are known.
 void model_llm(const models::Catalogue& catalogue, const models::GpuModel* from, const World& world,
                WorkloadModel& model, Diagnostics& found);
+
+// What engines hold asleep, and whether memory of the host is kept for it. REQUIRES: all workloads
+// are there.
+void note_sleep(World& world);
 
 // Warnings about a workload on the pools that may run it.
 void note_workload(const WorkloadModel& model, const World& world, Diagnostics& found);

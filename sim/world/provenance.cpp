@@ -216,6 +216,12 @@ void count_llm(const WorkloadModel& model, const scenarios::Llm& given, Counter&
   if (given.adapters) {
     counter.add(Provenance::Assumed, model, "what LoRA adapters add to a step");
   }
+  if (given.sleep) {
+    counter.add(Provenance::Assumed, model, "GPU memory that an engine holds asleep");
+    const bool timed = given.sleep->wake_time && given.sleep->sleep_time;
+    counter.add(timed ? basis : Provenance::Assumed, model,
+                "how long an engine takes to sleep and wake up");
+  }
   const bool sized = given.weights && given.kv_bytes_per_token;
   counter.add(sized ? basis : Provenance::Catalog, model, "weights and KV bytes per token");
 }

@@ -161,6 +161,25 @@ TEST(PodPatch, LoraAdaptersStayInHostMemory) {
   std::erase(patch, '#');
   EXPECT_THAT(patch, ::testing::ContainsRegex("--enable-lora[ \n]+--max-loras[ \n]+4"));
   EXPECT_THAT(patch, ::testing::ContainsRegex("--max-cpu-loras[ \n]+40"));
+  EXPECT_THAT(patch, ::testing::ContainsRegex("--max-lora-rank[ \n]+RANK"));
+  w.llm->adapters->rank = 48;  // which vLLM does not take
+  patch = pod_patches(scenario);
+  std::erase(patch, '#');
+  EXPECT_THAT(patch, ::testing::ContainsRegex("--max-lora-rank[ \n]+64"));
+}
+
+// Without the variable vLLM has no /sleep, whatever its flags.
+TEST(PodPatch, EnginesThatSleepCanBeTold) {
+  Scenario scenario = demo_after();
+  scenarios::Workload& w = scenario.workloads.front();
+  w.kind = scenarios::WorkloadKind::Service;
+  w.llm.emplace();
+  EXPECT_THAT(pod_patches(scenario), Not(HasSubstr("VLLM_SERVER_DEV_MODE")));
+  w.llm->sleep.emplace().level = 2;
+  EXPECT_THAT(pod_patches(scenario),
+              AllOf(HasSubstr("--enable-sleep-mode"), HasSubstr("/sleep?level=2"),
+                    HasSubstr("reload_weights"),
+                    HasSubstr("- name: VLLM_SERVER_DEV_MODE\n          value: \"1\"\n")));
 }
 
 TEST(PodPatch, JobsHaveNoReplicas) {

@@ -129,6 +129,11 @@ TEST(Llm, IsSharedAndQuantised) {
   EXPECT_EQ(tuned.adapters->step_time, milliseconds(2));
   expect_problem(with_llm("model: m, sharedPrefix: {tokens: 9}, " + adapters + kTokens),
                  Code::SettingConflict, "sharedPrefix on llm with adapters");
+  const Llm sleeping = *workload_of(with_llm("model: m, sleep: {level: 2}, " + kTokens)).llm;
+  ASSERT_TRUE(sleeping.sleep);
+  EXPECT_EQ(sleeping.sleep->memory, gibibytes(1));
+  expect_problem(with_llm("model: m, sleep: {}, " + adapters + kTokens), Code::SettingConflict,
+                 "adapters on llm with sleep");
   expect_problem(with_llm("model: m, tensorParallelSize: 0, " + kTokens), Code::ValueRange,
                  "between 1 and 64");
   expect_problem(with_llm("model: m, quantization: FP4, " + kTokens), Code::EnumUnknown, "FP4");

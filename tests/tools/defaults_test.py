@@ -321,6 +321,8 @@ RULES = {
     "workloads.manifest.containers": "tests/export/pod_patch_test.cpp: PodPatch, IsOfWhatTheWorkloadIsWhereNobodySays",
     "workloads.llm.quantization": "tests/models/llm_shared_test.cpp: Quantised, LayersWeighAndReadLess",
     "workloads.llm.kvCacheDtype": "tests/models/llm_shared_test.cpp: Quantised, LayersWeighAndReadLess",
+    "workloads.llm.sleep.wakeTime": "tests/sim/world/llm_test.cpp: LlmWorld, SleepIsAsMeasuredOnAnA100",
+    "workloads.llm.sleep.sleepTime": "tests/sim/world/llm_test.cpp: LlmWorld, SleepIsAsMeasuredOnAnA100",
     "workloads.measured.kernelTime": "tests/sim/cluster/strategies_test.cpp: Mps, LongKernelsOfANeighbourDelayShortOnes",
     "workloads.measured.turnUse": "tests/sim/cluster/engines_test.cpp: BatchEngines, SteadyStateAgreesWithStepByStepForSerialWork",
     "workloads.traffic.provenance": "tests/sim/world/build_world_test.cpp: BuildWorld, TrafficIsCountedWhereItSaysWhereItComesFrom",

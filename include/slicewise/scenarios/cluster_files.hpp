@@ -181,6 +181,7 @@ struct VllmArguments {
   bool prefix_caching = true;  // as vLLM's V1 engine has it where nobody says otherwise
   std::optional<std::int64_t> block_size{};
   bool serves_adapters = false;  // LoRA adapters on the model
+  bool can_sleep = false;        // vLLM's --enable-sleep-mode
 };
 std::optional<VllmArguments> vllm_arguments(const ContainerFile& container);
 

@@ -170,13 +170,22 @@ struct LoraAdapters {
     Even,
     Zipf,  // the k-th is asked for one k-th as often as the first
   };
-  int count = 1;     // different ones
-  int at_once = 1;   // of a step; so many have a place in GPU memory (vLLM's max_loras)
-  Bytes memory;      // of such a place, on all GPUs of the pod together
-  double share = 1;  // of the requests that name one
+  int count = 1;            // different ones
+  int at_once = 1;          // of a step; so many have a place in GPU memory (vLLM's max_loras)
+  std::optional<int> rank;  // the largest of any (vLLM's max_lora_rank)
+  Bytes memory;             // of such a place, on all GPUs of the pod together
+  double share = 1;         // of the requests that name one
   Popularity popularity = Popularity::Zipf;
   std::optional<Duration> load_time;     // from host memory into a place
   Duration step_time = milliseconds(2);  // of a step with any, for their kernels
+};
+
+// An engine that sleeps while others have its GPU (vLLM's --enable-sleep-mode).
+struct EngineSleep {
+  int level = 1;                // 1: the weights wait in host memory; 2: they are read again
+  Bytes memory = gibibytes(1);  // of the GPU that stays taken, without the CUDA context
+  std::optional<Duration> wake_time;
+  std::optional<Duration> sleep_time;
 };
 
 // What of a request a server does: all, or with others the one half (disaggregated serving). Who
@@ -206,6 +215,7 @@ struct Llm {
   std::optional<SharedPrefix> shared_prefix;
   double prefix_reuse = 0;  // share of prompt tokens found in the cache, whichever
   std::optional<LoraAdapters> adapters;
+  std::optional<EngineSleep> sleep;
   std::optional<RandomAmount> input;  // tokens; absent: from the trace
   std::optional<RandomAmount> output;
   SourceLocation where;

@@ -107,6 +107,8 @@ struct TokenFigures {
   double preemptions = 0;                  // sequences thrown out for lack of cache
   double prefix_hits = 0;                  // share of the prompts' tokens found in the cache
   double adapter_loads = 0;                // LoRA adapters copied into GPU memory
+  double wake_ups = 0;                     // of engines that sleep
+  std::optional<double> awake;             // share of the time, of such a pod the mean
   std::optional<Usd> per_million_output;   // dollars
 };
 
@@ -355,6 +357,7 @@ struct GpuRoom {
   Bound bound = Bound::Memory;
   Bytes usable;                        // by processes: without the MPS server's
   Bytes context;                       // of each process
+  Bytes awake;                         // what the engine that is awake has beyond its sleep
   std::optional<Bytes> process_limit;  // that a process passes
   std::vector<Tenant> tenants;         // the pods that fit
   Bytes needed;                        // by them

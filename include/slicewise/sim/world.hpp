@@ -172,6 +172,14 @@ struct Demand {
   std::vector<Duration> gpu_batch;  // GPU time of 1, 2, ... requests answered in one go
 };
 
+// How an engine of a language model sleeps in one kind of domain, and wakes up.
+struct SleepDemand {
+  Duration wake_time;
+  Duration sleep_time;
+  Bytes gpu_memory;   // that stays taken, without the CUDA context
+  Bytes host_memory;  // that the weights take meanwhile
+};
+
 // How a language model runs in one kind of domain. All zero for other workloads.
 struct LlmDemand {
   double weights_s = 0;  // T_w
@@ -185,6 +193,7 @@ struct LlmDemand {
   // What the GPUs of the pod share; nullopt: one has it all. Times are then without what they
   // exchange, which hangs on the GPUs that a pod gets: all_reduces_of().
   std::optional<models::LlmLayers> shared;
+  std::optional<SleepDemand> sleep;  // nullopt: it does not
 };
 
 struct PoolDemand {
@@ -232,6 +241,9 @@ struct WorkloadModel {
 // Peak of a process in one kind of domain, without its CUDA context: the server of a language model
 // takes a share of what there is.
 Bytes process_memory(const WorkloadModel& model, const PoolDemand& demand, std::size_t kind);
+
+// What of it is a process's only while no other engine of its GPU is awake; 0: it does not sleep.
+Bytes memory_by_turns(const WorkloadModel& model, const PoolDemand& demand, std::size_t kind);
 
 // The same of a process that holds most: sessions of notebooks come to hold more or less. One of a
 // thousand may hold more.

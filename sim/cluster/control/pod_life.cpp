@@ -64,7 +64,6 @@ bool grow_memory(RunState& run, PodLife& pods, std::uint32_t loaded) {
   for_each_of_job(run.cluster, loaded, [&](std::uint32_t p) {
     const Pod& pod = run.cluster.pods[p];
     if (!enough || !run.cluster.model(pod).before_work) return;
-    close_memory(run.cluster, p);
     enough = pods.take_memory(p, run.cluster.gpu_memory(pod));
   });
   return enough;
@@ -199,7 +198,8 @@ void PodLife::start_container(std::uint32_t p) {
   restarts.started_before = true;
   pod.container_started = run_.now;
   const bool notebook = model.spec.kind == WorkloadKind::Notebook;  // its first cell takes memory
-  const Bytes needed = model.before_work.value_or(run_.cluster.gpu_memory(pod));
+  const Bytes needed =
+      model.before_work.value_or(run_.cluster.gpu_memory(pod) - run_.cluster.memory_by_turns(pod));
   if (!notebook && !take_memory(p, needed)) return crash(p);
   if (!restarts.has_run) {
     restarts.has_run = true;
@@ -220,10 +220,11 @@ void PodLife::start_container(std::uint32_t p) {
   run_.timers.set(TimerKind::Pod, p, run_.now + load);
 }
 
-// The processes of the pod make their CUDA contexts and allocate. False: CUDA out of memory.
+// What they held before is free.
 bool PodLife::take_memory(std::uint32_t p, Bytes needed) {
   const Pod& pod = run_.cluster.pods[p];
   const WorkloadModel& model = run_.cluster.model(pod);
+  close_memory(run_.cluster, p);
   bool enough = true;
   for_each_rank(pod, [&](DomainId id, std::uint32_t context) {
     if (!enough) return;

@@ -54,10 +54,13 @@ class PodLife {
   void nodes_changed();
   // The scheduler has given it a place.
   void on_bound(std::uint32_t pod);
-  // The processes of the pod make their CUDA contexts and allocate. False: CUDA out of memory.
+  // The processes of the pod make their CUDA contexts and allocate; what they held is free. False:
+  // CUDA out of memory.
   bool take_memory(std::uint32_t pod, Bytes needed);
   // A batch pod has done all its work; a gang is done when the last of its pods is.
   void work_done(std::uint32_t pod);
+  // Its process dies.
+  void crash(std::uint32_t pod);
   // A fatal fault on its GPU.
   void gpu_fault(std::uint32_t pod);
   // A pod that a controller owns is deleted and created anew, a gang with all its pods.
@@ -83,7 +86,6 @@ class PodLife {
   void start_container(std::uint32_t pod);
   void begin_work(std::uint32_t pod);
   void end_container(std::uint32_t pod, Worth worth);
-  void crash(std::uint32_t pod);
   void back_off(std::uint32_t pod);
   void job_pod_failed(std::uint32_t pod);
   void leave(std::uint32_t pod, PodPhase final_phase);

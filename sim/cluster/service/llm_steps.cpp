@@ -58,6 +58,11 @@ void count_steps(RunState& run, WorkloadId workload, const ContinuousBatching::P
 // does is cut short at the end of the step under way when it can be admitted then.
 void Replicas::join_steps(std::uint32_t p, const Request& request) {
   LlmServer& llm = *servers_[p].llm;
+  if (llm.sleeps && !engines_.lets_in(p)) {
+    servers_[p].ready.push(request);
+    engines_.ask(p);
+    return arm(p);
+  }
   llm.push(request);
   if (llm.between_pieces) return;
   if (!llm.batching.working()) return begin_piece(p);
@@ -71,8 +76,18 @@ void Replicas::join_steps(std::uint32_t p, const Request& request) {
 // Whatever is to be done next, if anything.
 void Replicas::begin_piece(std::uint32_t p) {
   LlmServer& llm = *servers_[p].llm;
-  if (!llm.batching.idle()) gpus_.start(p, llm.batching.begin(run_.now));
+  if (!llm.batching.idle()) {
+    gpus_.start(p, llm.batching.begin(run_.now));
+  } else if (llm.sleeps) {
+    engines_.finished(p);
+  }
   arm(p);
+}
+
+void Replicas::woke_up(std::uint32_t p) {
+  PodServer& server = servers_[p];
+  while (!server.ready.empty()) server.llm->push(server.ready.pop());
+  begin_piece(p);
 }
 
 void Replicas::piece_done(std::uint32_t p) {

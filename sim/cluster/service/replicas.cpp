@@ -12,14 +12,15 @@
 namespace slicewise::sim {
 
 Replicas::Replicas(RunState& run, GpuAccess& gpus, Usage& usage, HostCpus& hosts,
-                   Services& services, Autoscalers& scalers)
+                   Services& services, Autoscalers& scalers, PodLife& pods)
     : run_(run),
       gpus_(gpus),
       usage_(usage),
       hosts_(hosts),
       services_(services),
       scalers_(scalers),
-      servers_(run.cluster.pods.size()) {
+      servers_(run.cluster.pods.size()),
+      engines_(run, servers_, *this, pods) {
   for (std::size_t p = 0; p < servers_.size(); ++p) {
     servers_[p].serving = &run.cluster.model(run.cluster.pods[p]).spec.serving;
   }
@@ -50,6 +51,7 @@ std::vector<Request> Replicas::take_all(std::uint32_t p) {
   if (server.llm) {
     server.llm->batching.abandon(
         [&](const LlmRequest& request) { taken.push_back(server.llm->request(request)); });
+    if (server.llm->sleeps) engines_.gone(p);
     server.llm.reset();
   }
   server.batch.clear();
@@ -61,7 +63,7 @@ std::vector<Request> Replicas::take_all(std::uint32_t p) {
 void Replicas::admit(std::uint32_t p, const Request& request) {
   PodServer& server = servers_[p];
   ++server.outstanding;
-  const int workers = serving_of(p).concurrency;
+  const int workers = servers_[p].serving->concurrency;
   if (workers > 0 && server.working >= static_cast<std::uint32_t>(workers)) {
     server.waiting.push(request);
     return arm(p);
@@ -71,7 +73,7 @@ void Replicas::admit(std::uint32_t p, const Request& request) {
 
 void Replicas::begin_request(std::uint32_t p, const Request& request) {
   ++servers_[p].working;
-  const Duration before = serving_of(p).cpu_before;
+  const Duration before = servers_[p].serving->cpu_before;
   if (before.ns > 0) return hosts_.start(p, {request, {}, When::Before}, before);
   ready_for_gpu(p, request);
 }
@@ -87,7 +89,7 @@ void Replicas::ready_for_gpu(std::uint32_t p, Request request) {
 // waited for others long enough.
 void Replicas::fill_batch(std::uint32_t p) {
   PodServer& server = servers_[p];
-  const scenarios::Serving& serving = serving_of(p);
+  const scenarios::Serving& serving = *servers_[p].serving;
   const auto most = static_cast<std::size_t>(serving.max_batch);
   if (server.batch.empty() && !server.ready.empty() &&
       (server.ready.size() >= most || server.ready.front().ready + serving.max_delay <= run_.now)) {
@@ -132,7 +134,7 @@ void Replicas::burst_done(std::uint32_t p) {
                          static_cast<double>(demand.gpu.ns));
   const bool copied = server.is_copy();
   if (--server.bursts_left == 0) return batch_done(p);
-  const Duration between = serving_of(p).cpu_between;
+  const Duration between = servers_[p].serving->cpu_between;
   if (between.ns > 0 && !copied && !server.is_copy()) {
     return hosts_.start(p, {server.batch.front(), {}, When::Between}, between);
   }
@@ -153,7 +155,7 @@ void Replicas::batch_done(std::uint32_t p) {
 }
 
 void Replicas::leave_gpu(std::uint32_t p, const Request& request, Duration work) {
-  const Duration after = serving_of(p).cpu_after;
+  const Duration after = servers_[p].serving->cpu_after;
   if (after.ns > 0) return hosts_.start(p, {request, work, When::After}, after);
   leave_pod(p, request, work);
 }
@@ -163,7 +165,7 @@ void Replicas::leave_pod(std::uint32_t p, const Request& request, Duration work)
   --server.outstanding;
   --server.working;
   services_.answer(p, request, work);
-  const int workers = serving_of(p).concurrency;
+  const int workers = servers_[p].serving->concurrency;
   if (workers > 0 && !server.waiting.empty() &&
       server.working < static_cast<std::uint32_t>(workers)) {
     begin_request(p, server.waiting.pop());
@@ -178,9 +180,9 @@ void Replicas::leave_if_finished(std::uint32_t p) {
 void Replicas::arm(std::uint32_t p) {
   if (!servers_[p].has_deadlines()) return;
   const PodServer& server = servers_[p];
-  const scenarios::Serving& serving = serving_of(p);
+  const scenarios::Serving& serving = *servers_[p].serving;
   TimePoint next = kNever;
-  if (server.batch.empty() && !server.ready.empty()) {
+  if (!server.llm && server.batch.empty() && !server.ready.empty()) {
     next = server.ready.front().ready + serving.max_delay;
   }
   if (serving.timeout) {
@@ -198,7 +200,7 @@ void Replicas::arm(std::uint32_t p) {
 void Replicas::on_timer(std::uint32_t p) {
   PodServer& server = servers_[p];
   const std::size_t s = server.service;
-  if (const auto& timeout = serving_of(p).timeout) {
+  if (const auto& timeout = servers_[p].serving->timeout) {
     for (RequestQueue* queue : {&server.waiting, &server.ready}) {
       while (!queue->empty() && queue->front().queued + *timeout <= run_.now) {
         const Request request = queue->pop();
@@ -209,13 +211,13 @@ void Replicas::on_timer(std::uint32_t p) {
     }
     if (server.llm) time_out_llm(p, *timeout);
   }
-  fill_batch(p);
+  server.llm ? arm(p) : fill_batch(p);
   leave_if_finished(p);
 }
 
 void Replicas::host_done(NodeId node) {
   const auto [p, task] = hosts_.complete(node);
-  const scenarios::Serving& serving = serving_of(p);
+  const scenarios::Serving& serving = *servers_[p].serving;
   const Duration used = task.when == When::Before    ? serving.cpu_before
                         : task.when == When::Between ? serving.cpu_between
                                                      : serving.cpu_after;

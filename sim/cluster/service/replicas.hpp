@@ -7,12 +7,14 @@
 #include "../nodes/gpu_access.hpp"
 #include "../nodes/usage.hpp"
 #include "../run_state.hpp"
+#include "engine_turns.hpp"
 #include "host_cpus.hpp"
 #include "service_state.hpp"
 
 namespace slicewise::sim {
 
 class Autoscalers;
+class PodLife;
 class Services;
 
 // The requests inside the pods of Services: workers, host CPU, batches on the GPU, and the steps of
@@ -21,7 +23,7 @@ class Services;
 class Replicas {
  public:
   Replicas(RunState& run, GpuAccess& gpus, Usage& usage, HostCpus& hosts, Services& services,
-           Autoscalers& scalers);
+           Autoscalers& scalers, PodLife& pods);
 
   const std::vector<PodServer>& all() const { return servers_; }
   const PodServer& of_pod(std::uint32_t pod) const { return servers_[pod]; }
@@ -34,6 +36,10 @@ class Replicas {
   // The request has reached a pod that lets it in.
   void admit(std::uint32_t pod, const Request& request);
 
+  // Language models that sleep; what waited in front of one that is awake goes in.
+  EngineTurns& engines() { return engines_; }
+  void woke_up(std::uint32_t pod);
+
   // The pod's timer: a batch has waited long enough, or requests have waited too long.
   void on_timer(std::uint32_t pod);
   void gpu_done(std::uint32_t pod) { servers_[pod].llm ? piece_done(pod) : burst_done(pod); }
@@ -42,7 +48,6 @@ class Replicas {
  private:
   using When = HostCpus::Task::When;
 
-  const scenarios::Serving& serving_of(std::uint32_t pod) const { return *servers_[pod].serving; }
   void begin_request(std::uint32_t pod, const Request& request);
   void ready_for_gpu(std::uint32_t pod, Request request);
   void fill_batch(std::uint32_t pod);
@@ -66,7 +71,8 @@ class Replicas {
   Services& services_;
   Autoscalers& scalers_;
   std::vector<PodServer> servers_;  // by pod; unused for pods that serve nothing
-  std::vector<Request> finished_;   // scratch of batch_done
+  EngineTurns engines_;
+  std::vector<Request> finished_;  // scratch of batch_done
 };
 
 }  // namespace slicewise::sim

@@ -79,7 +79,7 @@ bool PodServer::is_full() const {
   if (!serving->queue_limit) return false;
   const bool workers_busy =
       serving->concurrency > 0 && working >= static_cast<std::uint32_t>(serving->concurrency);
-  const bool gpu_busy = !batch.empty() || (llm && llm->batching.working());
+  const bool gpu_busy = !batch.empty() || (llm && (llm->batching.working() || !ready.empty()));
   const bool waits = workers_busy || gpu_busy || serving->max_delay.ns > 0;
   return waits && queued() >= static_cast<std::size_t>(*serving->queue_limit);
 }

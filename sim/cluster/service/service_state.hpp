@@ -32,6 +32,7 @@ class LlmServer {
                   demand.overhead_s + all_reduces.overhead_s, all_reduces.exchange_s},
                  limits_of(demand, *model.spec.llm), model.prompts),
         exchange(all_reduces),
+        sleeps(demand.sleep.has_value()),
         role_(model.spec.llm->role) {}
 
   // Its part of the request.
@@ -57,6 +58,7 @@ class LlmServer {
 
   ContinuousBatching batching;
   models::LlmStep exchange;     // of a step, among the GPUs of the pod
+  bool sleeps = false;          // while others have the GPU: `ready` waits in front of it
   bool between_pieces = false;  // one has ended, the next is not planned yet
   ContinuousBatching::Counts recorded;
 
@@ -125,14 +127,14 @@ struct PodServer {
   const scenarios::Serving* serving = nullptr;  // settings of its workload
   std::uint32_t service = 0;
   RequestQueue waiting;        // for a worker
-  RequestQueue ready;          // for the GPU
+  RequestQueue ready;          // for the GPU; of an engine that sleeps, in front of it
   std::vector<Request> batch;  // on the GPU
   Duration batch_work;
   Duration burst;                  // of it, that the GPU does now or does next
   int bursts = 0;                  // of it, copies included
   int bursts_left = 0;             // that one included
   bool copies = false;             // the first and the last are
-  std::unique_ptr<LlmServer> llm;  // in place of `ready` and `batch`; of a pod that serves
+  std::unique_ptr<LlmServer> llm;  // in place of `batch`; of a pod that serves
   std::uint32_t outstanding = 0;   // in the pod
   std::uint32_t working = 0;       // of these, those that have a worker
 

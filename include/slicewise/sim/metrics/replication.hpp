@@ -106,6 +106,8 @@ struct TokenRecord {
   std::int64_t prompts = 0;  // tokens of prompts that were taken in
   std::int64_t found = 0;    // ... of these, that were found in the cache
   std::int64_t adapter_loads = 0;
+  std::int64_t wake_ups = 0;    // of engines that sleep
+  double awake_ns = 0;          // of all of them
   std::int64_t cache_peak = 0;  // tokens, of the fullest pod
   std::int64_t cache_size = 0;  // of one pod
   Histogram first_token;
