@@ -5,18 +5,17 @@
 #include <fmt/format.h>
 
 #include "slicewise/filled_text.hpp"
-#include "slicewise/printable.hpp"
 #include "slicewise/reports/export.hpp"
-#include "slicewise/scenarios/load.hpp"
 
 #include "../document/document_text.hpp"
+#include "bundle_dra.hpp"
+#include "bundle_parts.hpp"
 #include "embedded/guide_files.hpp"
 #include "embedded/script_files.hpp"
 #include "guide.hpp"
 #include "installer.hpp"
 #include "kustomize.hpp"
 #include "node_settings.hpp"
-#include "pod_owner.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -31,33 +30,9 @@ struct Bundle {
 };
 
 using scenarios::Scenario;
-using scenarios::Workload;
-
-// As a word of a shell, whatever is in it.
-std::string shell_word(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      out += "'\\''";
-    } else {
-      out += c;
-    }
-  }
-  return out + "'";
-}
 
 std::string selector_of(const PoolNodes& nodes) {
   return "eks.amazonaws.com/nodegroup=" + nodes.target.pool->name.value;
-}
-
-std::string origin_of(const Bundle& bundle) {
-  const std::string& origin = bundle.options->origin;
-  return origin.empty() ? "" : " " + printable(origin);
-}
-
-std::string title(const Bundle& bundle, std::string_view what) {
-  return comment(fmt::format("{} scenario variant {}, written by slicewise.{}", what,
-                             yaml_scalar(bundle.scenario->name), origin_of(bundle)));
 }
 
 std::string karpenter_lines(const Bundle& bundle, std::string_view verb) {
@@ -102,61 +77,6 @@ std::string label_lines_of(const Bundle& bundle) {
   return out;
 }
 
-// Of PriorityClasses and ScaledObjects, which have to be there before the pods that name them.
-std::string object_lines(const Bundle& bundle, std::string_view verb) {
-  std::string out;
-  for (const ExportFile& file : pod_object_files(*bundle.scenario)) {
-    const std::string line = fmt::format("kubectl {} -f pods/{}\n", verb, file.path);
-    out +=
-        file.path == kScaledObjects ? filled(script_files::with_keda_sh(), {{"line", line}}) : line;
-  }
-  return out;
-}
-
-// "'voice' deployment 'asr'", as kubectl finds it.
-std::string words_of(const Workload& workload) {
-  const PodOwner owner = owner_of(workload);
-  return fmt::format("{} {} {}", shell_word(workload.namespace_name), resource_word(owner),
-                     shell_word(owner.name));
-}
-
-std::string patch_lines(const Bundle& bundle) {
-  std::string calls;
-  for (const Workload& workload : bundle.scenario->workloads) {
-    if (!is_patched_in_place(workload)) continue;
-    calls += fmt::format("  patch_object \"$1\" {} {}\n", words_of(workload),
-                         shell_word(patch_file(workload)));
-  }
-  return calls.empty() ? calls : filled(script_files::patch_objects_sh(), {{"calls", calls}});
-}
-
-// After all else: what is patched, and what is left to people.
-std::string pod_steps(const Bundle& bundle) {
-  std::string out;
-  std::string by_hand;
-  for (const Workload& workload : bundle.scenario->workloads) {
-    if (is_patched_in_place(workload)) {
-      out = "\npatch_objects none\n";
-    } else {
-      const PodOwner owner = owner_of(workload);
-      by_hand += fmt::format("echo {} >&2\n",
-                             shell_word(printable(fmt::format(
-                                 "by hand: {} {} in namespace {}, see pods/{}", owner.kind,
-                                 owner.name, workload.namespace_name, patch_file(workload)))));
-    }
-  }
-  return out + by_hand;
-}
-
-std::string undo_lines(const Bundle& bundle) {
-  std::string calls;
-  for (const Workload& workload : bundle.scenario->workloads) {
-    if (is_patched_in_place(workload))
-      calls += fmt::format("undo_rollout {}\n", words_of(workload));
-  }
-  return calls.empty() ? calls : filled(script_files::undo_objects_sh(), {{"calls", calls}});
-}
-
 std::string release_rollback(const Bundle& bundle) {
   std::string labels;
   for (const PoolNodes& nodes : bundle.nodes) {
@@ -177,23 +97,24 @@ std::string apply_script(const Bundle& bundle) {
   if (bundle.has_mig) {
     karpenter += "echo 'MIG layouts: drain and label each node as mig-config.yaml says' >&2\n";
   }
-  return filled(script_files::apply_sh(), {{"title", title(bundle, "Puts in place")},
-                                           {"arguments", script_files::arguments_sh()},
-                                           {"check", script_files::check_files_sh()},
-                                           {"release", release},
-                                           {"karpenter", karpenter},
-                                           {"patches", patch_lines(bundle)},
-                                           {"objects", object_lines(bundle, "apply")},
-                                           {"pods", pod_steps(bundle)}});
+  return filled(script_files::apply_sh(),
+                {{"title", script_title(*bundle.scenario, *bundle.options, "Puts in place")},
+                 {"arguments", script_files::arguments_sh()},
+                 {"check", script_files::check_files_sh()},
+                 {"release", release},
+                 {"karpenter", karpenter},
+                 {"patches", patch_lines(*bundle.scenario)},
+                 {"objects", object_lines(*bundle.scenario, "apply")},
+                 {"pods", pod_steps(*bundle.scenario)}});
 }
 
 std::string rollback_script(const Bundle& bundle) {
   return filled(
       script_files::rollback_sh(),
-      {{"title", title(bundle, "Takes back")},
+      {{"title", script_title(*bundle.scenario, *bundle.options, "Takes back")},
        {"arguments", script_files::arguments_sh()},
-       {"deployments", undo_lines(bundle)},
-       {"objects", object_lines(bundle, "delete --ignore-not-found")},
+       {"deployments", undo_lines(*bundle.scenario)},
+       {"objects", object_lines(*bundle.scenario, "delete --ignore-not-found")},
        {"karpenter", karpenter_lines(bundle, "delete --ignore-not-found")},
        {"release", bundle.plugin.values.empty() ? std::string() : release_rollback(bundle)}});
 }
@@ -254,26 +175,6 @@ std::string smi_guide(const Bundle& bundle) {
                  {"lines", smi_lines(bundle)}});
 }
 
-std::string pod_lines(const Bundle& bundle) {
-  std::string out;
-  for (const Workload& workload : bundle.scenario->workloads) {
-    const std::string& space = workload.namespace_name;
-    if (workload.autoscaling) {
-      out += fmt::format("    kubectl -n {} get scaledobject {}   # MIN {}, MAX {}\n", space,
-                         workload.name.value, workload.autoscaling->min_replicas,
-                         workload.autoscaling->max_replicas);
-    } else if (is_patched_in_place(workload)) {
-      const PodOwner owner = owner_of(workload);
-      out += fmt::format("    kubectl -n {} get {} {}     # READY {}/{}\n", space,
-                         resource_word(owner), owner.name, workload.count, workload.count);
-    } else {
-      out += fmt::format("    kubectl -n {} get pods              # {} of {}\n", space,
-                         workload.pods_at_once(), workload.name.value);
-    }
-  }
-  return out;
-}
-
 std::string verify_guide(const Bundle& bundle) {
   std::string plugin;
   if (!bundle.plugin.daemonset.empty()) {
@@ -285,21 +186,12 @@ std::string verify_guide(const Bundle& bundle) {
     nodes += "\n" + indented(expected_node_text(pool.target, kNewestChartMinor), 4);
   }
   return filled(guide_files::verify_md(), {{"variant", yaml_scalar(bundle.scenario->name)},
-                                           {"origin", origin_of(bundle)},
+                                           {"origin", origin_of(*bundle.options)},
                                            {"plugin", plugin},
                                            {"nodes", nodes},
                                            {"smi", smi_guide(bundle)},
                                            {"columns", resource_columns(bundle)},
-                                           {"pods", pod_lines(bundle)}});
-}
-
-// As sha256sum writes them; a cut shows when the last file has no line.
-std::string checksums(const ExportFiles& files) {
-  std::string out;
-  for (const ExportFile& file : files) {
-    out += fmt::format("{}  {}\n", scenarios::sha256_hex(file.text), file.path);
-  }
-  return out;
+                                           {"pods", pod_lines(*bundle.scenario)}});
 }
 
 // Takes the files of another kind in, or its problems.
@@ -319,6 +211,7 @@ void add_kind(RenderExport* render, const Scenario& scenario, const models::Cata
 
 Expected<ExportFiles> render_bundle(const Scenario& scenario, const models::Catalogue& catalogue,
                                     const ExportOptions& options) {
+  if (needs_dra(scenario)) return render_dra_bundle(scenario, catalogue, options);
   ExportFiles files;
   Diagnostics found;
   Bundle bundle;

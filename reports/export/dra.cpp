@@ -45,14 +45,6 @@ json parameters_of(const ClaimedDevice& device) {
           {"sharing", std::move(sharing)}};
 }
 
-// Of the devices that are shared: "t4", "a100.1g.5gb".
-std::string shared_name(const ClaimedDevice& device) {
-  const std::string& pool = device.target->pool->name.value;
-  std::string name = device.mig ? fmt::format("{}.{}", pool, device.mig->profile) : pool;
-  std::ranges::replace(name, '+', '.');
-  return name;
-}
-
 // DeviceClasses are of the whole cluster.
 std::string device_class_of(const ClaimedDevice& device) {
   if (device.sharing == nullptr) return device.mig == nullptr ? "gpu.nvidia.com" : "mig.nvidia.com";
@@ -116,23 +108,13 @@ std::string pod_lines(const ClaimedDevice& device, std::string_view key, const s
 }
 
 std::string template_text(const ClaimedDevice& device) {
-  const std::string name = device.workload->name.value + "-gpu";
+  const std::string name = template_name(device);
   return "---\n" +
          comment(fmt::format("A device for each pod of {}. In its pod template, in place of the "
                              "resource under limits:",
                              device.workload->name.value)) +
          pod_lines(device, "resourceClaimTemplateName", name) +
          yaml_text(claim_object(device, name));
-}
-
-// "asr-gpu" where the pods of one workload share, else by the pool.
-std::string claim_name(const std::vector<SharedClaim>& claims, std::size_t n) {
-  const ClaimedDevice& first = *claims.front().pods.front().first;
-  const bool is_alone = std::ranges::all_of(claims, [&](const SharedClaim& claim) {
-    return claim.pods.size() == 1 && claim.pods.front().first == &first;
-  });
-  const std::string name = (is_alone ? first.workload->name.value : shared_name(first)) + "-gpu";
-  return claims.size() == 1 ? name : fmt::format("{}-{}", name, n + 1);
 }
 
 // One claim, with the lines of the pods that name it.

@@ -234,4 +234,24 @@ Expected<DraPlan> plan_claims(const scenarios::Scenario& scenario,
   return DraPlanner(targets).plan(scenario);
 }
 
+std::string shared_name(const ClaimedDevice& device) {
+  const std::string& pool = device.target->pool->name.value;
+  std::string name = device.mig ? fmt::format("{}.{}", pool, device.mig->profile) : pool;
+  std::ranges::replace(name, '+', '.');
+  return name;
+}
+
+std::string template_name(const ClaimedDevice& device) {
+  return device.workload->name.value + "-gpu";
+}
+
+std::string claim_name(const std::vector<SharedClaim>& claims, std::size_t n) {
+  const ClaimedDevice& first = *claims.front().pods.front().first;
+  const bool is_alone = std::ranges::all_of(claims, [&](const SharedClaim& claim) {
+    return claim.pods.size() == 1 && claim.pods.front().first == &first;
+  });
+  const std::string name = (is_alone ? first.workload->name.value : shared_name(first)) + "-gpu";
+  return claims.size() == 1 ? name : fmt::format("{}-{}", name, n + 1);
+}
+
 }  // namespace slicewise::reports

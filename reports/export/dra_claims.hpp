@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,6 +34,13 @@ struct DraPlan {
 };
 
 bool uses_mps(const PoolTarget& target);
+
+// Of the devices that are shared: "t4", "a100.1g.5gb".
+std::string shared_name(const ClaimedDevice& device);
+// Of the ResourceClaimTemplate of a workload with devices to itself.
+std::string template_name(const ClaimedDevice& device);
+// Of the nth claim: "asr-gpu" where the pods of one workload share, else by the pool.
+std::string claim_name(const std::vector<SharedClaim>& claims, std::size_t n);
 
 // `targets` outlives what is returned. EXPORT_UNFIT for what claims cannot give, all at once.
 Expected<DraPlan> plan_claims(const scenarios::Scenario& scenario,

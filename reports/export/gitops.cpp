@@ -10,6 +10,7 @@
 #include "slicewise/reports/export.hpp"
 
 #include "../document/document_text.hpp"
+#include "bundle_dra.hpp"
 #include "guide.hpp"
 #include "installer.hpp"
 
@@ -43,6 +44,12 @@ bool stays_out(const ExportFile& file) {
 
 Expected<Rollout> rollout_of(const scenarios::Scenario& scenario,
                              const models::Catalogue& catalogue, const ExportOptions& options) {
+  if (needs_dra(scenario)) {
+    return tl::unexpected(Diagnostics{make_diagnostic(
+        Code::ExportUnfit, scenario.where,
+        "a bundle for NVIDIA's DRA driver has charts that are not written for a controller",
+        "slicewise export --to bundle")});
+  }
   Expected<ExportFiles> bundle = render_bundle(scenario, catalogue, options);
   if (!bundle) return tl::unexpected(bundle.error());
   Rollout out;

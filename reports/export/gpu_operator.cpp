@@ -83,24 +83,6 @@ std::string strategy_value(const PluginPlan& plan) {
   return fmt::format("mig:\n  strategy: {}\n", mig_strategy_name(strategy));
 }
 
-std::string mig_manager_values(const std::optional<MigPartedFile>& file) {
-  if (!file) return "migManager:\n  enabled: false\n";
-  std::string out = "migManager:\n  enabled: true\n";
-  if (file->needs_reset) {
-    out += comment(
-        "These GPUs are reset to change MIG mode, which virtual machines often refuse: the node is "
-        "rebooted then (https://github.com/NVIDIA/gpu-operator/issues/1606).",
-        2);
-    out += "  env:\n  - name: WITH_REBOOT\n    value: \"true\"\n";
-  }
-  if (!file->has_own) {
-    return out + comment("Layouts: mig-manager makes the list of each node from its GPUs.", 2);
-  }
-  out +=
-      "  config:\n    create: true\n    name: slicewise-mig-configs\n    default: all-disabled\n";
-  return out + "    data:\n      config.yaml: |-\n" + indented(file->yaml, 8);
-}
-
 std::string exporter_values(const std::vector<PoolTarget>& targets) {
   std::string out = "dcgmExporter:\n  env:\n";
   out += comment(

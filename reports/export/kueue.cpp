@@ -7,12 +7,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "slicewise/printable.hpp"
 #include "slicewise/reports/export.hpp"
 #include "slicewise/sim/world.hpp"
 
 #include "../document/document_text.hpp"
 #include "guide.hpp"
 #include "node_settings.hpp"
+#include "pod_owner.hpp"
 
 // A Kueue ClusterQueue whose quotas are what was simulated. Field by field against the CRDs of
 // Kueue 0.17 (sigs.k8s.io/kueue config/components/crd/bases).
@@ -165,13 +167,18 @@ json local_queue(const std::string& space) {
           {"spec", {{"clusterQueue", kQueue}}}};
 }
 
-json queue_patch(const Workload& workload) {
-  return {{"apiVersion", "batch/v1"},
-          {"kind", "Job"},
-          {"metadata",
-           {{"name", workload.name.value},
-            {"namespace", workload.namespace_name},
-            {"labels", {{"kueue.x-k8s.io/queue-name", kQueue}}}}}};
+// The Jobs of a CronJob have the label of its template.
+json queue_patch(const Workload& workload, const PodOwner& owner) {
+  const json label = {{"labels", {{"kueue.x-k8s.io/queue-name", kQueue}}}};
+  json patch = {{"apiVersion", owner.api_version},
+                {"kind", owner.kind},
+                {"metadata", {{"name", owner.name}, {"namespace", workload.namespace_name}}}};
+  if (workload.schedule) {
+    patch["spec"]["jobTemplate"]["metadata"] = label;
+  } else {
+    patch["metadata"].update(label);
+  }
+  return patch;
 }
 
 // A component whose patches put the Jobs into the queue.
@@ -181,7 +188,16 @@ std::string component(const Scenario& scenario) {
                     "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches:\n";
   for (const Workload& workload : scenario.workloads) {
     if (workload.kind != WorkloadKind::Job) continue;
-    out += "- patch: |-\n" + indented(yaml_text(queue_patch(workload)), 4);
+    const PodOwner owner = owner_of(workload);
+    if (owner.api_version.empty()) {
+      out += comment(
+          printable(fmt::format("By hand: {} {} in namespace {} makes the pods; give it the label "
+                                "kueue.x-k8s.io/queue-name: {}{}",
+                                owner.kind, owner.name, workload.namespace_name, kQueue,
+                                owner.kind == "CronJob" ? " in spec.jobTemplate.metadata" : "")));
+      continue;
+    }
+    out += "- patch: |-\n" + indented(yaml_text(queue_patch(workload, owner)), 4);
   }
   return out;
 }

@@ -163,6 +163,24 @@ std::string mig_parted_title(const scenarios::Scenario& scenario,
 
 }  // namespace
 
+std::string mig_manager_values(const std::optional<MigPartedFile>& file) {
+  if (!file) return "migManager:\n  enabled: false\n";
+  std::string out = "migManager:\n  enabled: true\n";
+  if (file->needs_reset) {
+    out += comment(
+        "These GPUs are reset to change MIG mode, which virtual machines often refuse: the node is "
+        "rebooted then (https://github.com/NVIDIA/gpu-operator/issues/1606).",
+        2);
+    out += "  env:\n  - name: WITH_REBOOT\n    value: \"true\"\n";
+  }
+  if (!file->has_own) {
+    return out + comment("Layouts: mig-manager makes the list of each node from its GPUs.", 2);
+  }
+  out +=
+      "  config:\n    create: true\n    name: slicewise-mig-configs\n    default: all-disabled\n";
+  return out + "    data:\n      config.yaml: |-\n" + indented(file->yaml, 8);
+}
+
 std::string mig_runbook_comment(const std::vector<PoolTarget>& targets, bool needs_reset) {
   std::string out = comment(
       "To give a node its layout, or another one. mig-manager does not evict pods, and a pod that "

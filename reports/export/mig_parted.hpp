@@ -23,6 +23,9 @@ struct MigPartedFile {
 Expected<std::optional<MigPartedFile>> mig_parted_file(const std::vector<PoolTarget>& targets,
                                                        const models::Catalogue& catalogue);
 
+// The values of the GPU Operator's chart for mig-manager.
+std::string mig_manager_values(const std::optional<MigPartedFile>& file);
+
 // How to change the layout of a node, as comment lines.
 std::string mig_runbook_comment(const std::vector<PoolTarget>& targets, bool needs_reset);
 

@@ -8,6 +8,7 @@
 #include "../document/document_text.hpp"
 #include "guide.hpp"
 #include "plugin_config.hpp"
+#include "pod_owner.hpp"
 #include "pool_targets.hpp"
 
 // nos partitions GPUs by what pods ask for. Source: github.com/nebuly-ai/nos
@@ -87,16 +88,20 @@ std::string nos_title(const scenarios::Scenario& scenario) {
 }
 
 nlohmann::json mps_pod(const Workload& workload) {
-  const bool job = workload.kind == scenarios::WorkloadKind::Job;
-  const bool notebook = workload.kind == scenarios::WorkloadKind::Notebook;
-  return {{"apiVersion", job ? "batch/v1" : "apps/v1"},
-          {"kind", job        ? "Job"
-                   : notebook ? "StatefulSet"
-                              : "Deployment"},
-          {"metadata", {{"name", workload.name.value}, {"namespace", workload.namespace_name}}},
-          {"spec",
-           {{"template",
-             {{"spec", {{"hostIPC", true}, {"securityContext", {{"runAsUser", 1000}}}}}}}}}};
+  const PodOwner owner = owner_of(workload);
+  nlohmann::json spec;
+  nlohmann::json& job = workload.schedule ? spec["jobTemplate"]["spec"] : spec;
+  job["template"]["spec"] = {{"hostIPC", true}, {"securityContext", {{"runAsUser", 1000}}}};
+  return {{"apiVersion", owner.api_version},
+          {"kind", owner.kind},
+          {"metadata", {{"name", owner.name}, {"namespace", workload.namespace_name}}},
+          {"spec", std::move(spec)}};
+}
+
+// Of what no patch merges, as a comment.
+std::string mps_pod_text(const Workload& workload) {
+  const std::string text = yaml_text(mps_pod(workload));
+  return owner_of(workload).api_version.empty() ? commented(text) : text;
 }
 
 }  // namespace
@@ -124,7 +129,7 @@ Expected<ExportFiles> render_nos(const scenarios::Scenario& scenario,
             comment(
                 "nos' MPS server serves one user, and reaches pods by the IPC namespace of the "
                 "node.") +
-            yaml_text(mps_pod(workload));
+            mps_pod_text(workload);
   }
   return ExportFiles{{"nos.yaml", std::move(text)}};
 }

@@ -7,6 +7,7 @@
 #include "slicewise/printable.hpp"
 #include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/cluster_files.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "../document/document_text.hpp"
 #include "claim_objects.hpp"
@@ -192,6 +193,7 @@ json annotations_of(const Workload& workload) {
   if (memory.count > 0 && workload.gpu_memory.allocator != scenarios::Allocator::Greedy) {
     out.emplace(std::string(scenarios::kMemoryAnnotation), memory_quantity(memory));
   }
+  for (const std::string& old : workload.manifest.old_annotations) out.emplace(old, nullptr);
   return out;
 }
 
@@ -218,6 +220,12 @@ bool is_by_kai(const Scenario& scenario) {
   return std::ranges::any_of(scenario.node_pools, &scenarios::NodePool::kai);
 }
 
+bool was_by_kai(const Workload& workload) {
+  return std::ranges::any_of(workload.manifest.old_annotations, [](const std::string& key) {
+    return key == scenarios::kKaiFraction || key == scenarios::kKaiMemory;
+  });
+}
+
 json pod_spec_of(const Scenario& scenario, const Workload& workload) {
   json pod_spec = {{"containers", json::array({container_of(workload)})}};
   if (workload.kind == WorkloadKind::Job) {
@@ -237,8 +245,14 @@ json pod_spec_of(const Scenario& scenario, const Workload& workload) {
                       {claim->is_template ? "resourceClaimTemplateName" : "resourceClaimName",
                        claim->name.value}}});
     pod_spec["containers"][0]["resources"]["claims"] = json::array({{{"name", kClaim}}});
+  } else if (workload.manifest.old_claim) {
+    pod_spec["resourceClaims"] = pod_spec["containers"][0]["resources"]["claims"] = nullptr;
   }
-  if (is_by_kai(scenario)) pod_spec["schedulerName"] = "kai-scheduler";
+  if (is_by_kai(scenario)) {
+    pod_spec["schedulerName"] = "kai-scheduler";
+  } else if (was_by_kai(workload)) {
+    pod_spec["schedulerName"] = "default-scheduler";
+  }
   return pod_spec;
 }
 
@@ -248,7 +262,11 @@ json pods_of(const Scenario& scenario, const Workload& workload) {
     pods["metadata"]["annotations"] = std::move(annotations);
   }
   json labels = refused_labels(scenario, workload.pod);
-  if (is_by_kai(scenario)) labels[kKaiQueue] = "default-queue";  // of KAI's quickstart
+  if (is_by_kai(scenario)) {
+    labels[kKaiQueue] = "default-queue";  // of KAI's quickstart
+  } else if (was_by_kai(workload)) {
+    labels[kKaiQueue] = nullptr;
+  }
   if (!labels.empty()) pods["metadata"]["labels"] = std::move(labels);
   pods["spec"] = pod_spec_of(scenario, workload);
   return pods;

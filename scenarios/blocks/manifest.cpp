@@ -27,6 +27,11 @@ constexpr Field kManifestFields[] = {
     field<&Manifest::old_resources>(
         "oldResources", "[nvidia.com/gpu]",
         "Resources that its requests or limits name and the pods ask for no more, likewise."),
+    field<&Manifest::old_annotations>("oldAnnotations", "[gpu-fraction]",
+                                      "Annotations of its pods that they need no more, likewise: "
+                                      "KAI's, with its scheduler and queue."),
+    field<&Manifest::old_claim>("oldClaim", "true",
+                                "Its pods name a claim of DRA and need none any more, likewise."),
 };
 
 // They stand in scripts and patches: nothing but what Kubernetes takes.
@@ -42,6 +47,9 @@ void check_manifest(Manifest& manifest, const Node& map, Reading& reading) {
   }
   for (const std::string& key : manifest.old_resources) {
     if (!is_label_key(key)) refuse("oldResources", key, "resource");
+  }
+  for (const std::string& key : manifest.old_annotations) {
+    if (!is_label_key(key)) refuse("oldAnnotations", key, "annotation");
   }
 }
 

@@ -9,6 +9,7 @@
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 
+#include "../text/kubernetes_names.hpp"
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 
@@ -61,6 +62,9 @@ class ConfigReader {
   void check_block(const Node* block, std::initializer_list<std::string_view> path) {
     const FieldList fields = pool_fields(path);
     check_keys(context_, block, names_of(fields), kPlugin);
+    if (block != nullptr && !is_map(block) && block->kind != Node::Kind::Null) {
+      return refuse_type(*block, "object");
+    }
     if (!is_map(block)) return;
     for (const Field& field : fields) {
       const Node* value = block->find(field.name);
@@ -84,7 +88,9 @@ class ConfigReader {
     config_.strategy = strategy.value;
     config_.strategy_where = strategy.where;
     const Field& declared = *pool_fields({"devicePlugin", "flags"}).find("migStrategy");
-    if (!strategy.value.empty() && declared.words.find(strategy.value) == nullptr) {
+    const Node* written = node_below(flags, {"migStrategy"});
+    const bool is_text = written != nullptr && written->kind == Node::Kind::Text;
+    if ((is_text || !strategy.value.empty()) && declared.words.find(strategy.value) == nullptr) {
       tell(Code::EnumUnknown, strategy.where,
            fmt::format("unknown MIG strategy: {}", strategy.value.substr(0, 40)),
            "none, single or mixed; the plugin stops at any other word");
@@ -117,8 +123,8 @@ class ConfigReader {
 
   // The plugin stops at any other word (main.go, validateFlags).
   void judge_word(const Node& value, const Field& field) {
+    if (is_list(&value) || is_map(&value)) return refuse_type(value, "string");
     if (field.name == "version" || field.name == "migStrategy") return;  // in words of their own
-    if (is_list(&value)) return refuse_type(value, "string");
     const std::vector<std::string_view> words(field.words.begin(), field.words.end());
     if (value.text.empty() || std::ranges::find(words, value.text) != words.end()) return;
     tell(Code::EnumUnknown, value.where,
@@ -141,8 +147,8 @@ class ConfigReader {
 
   void read_sharing() {
     const Node* sharing = document_.find("sharing");
-    if (!is_map(sharing)) return;
     check_block(sharing, {"devicePlugin", "sharing"});
+    if (!is_map(sharing)) return;
     const Entry* slicing = mode_of(*sharing, kSlicing);
     const Entry* mps = mode_of(*sharing, kMpsMode);
     for (const Entry& entry : sharing->entries) {
@@ -205,6 +211,19 @@ class ConfigReader {
     }
   }
 
+  // api/config/v1/resources.go, NewResourceName.
+  void judge_name(const Node& name) {
+    if (name.kind != Node::Kind::Text) return refuse_type(name, "string");
+    constexpr std::string_view kPrefix = "nvidia.com/";
+    std::string_view plain = name.text;
+    if (plain.starts_with(kPrefix)) plain.remove_prefix(kPrefix.size());
+    if (is_subdomain(plain)) return;
+    tell(
+        Code::NameInvalid, name.where,
+        fmt::format("incorrect format for resource name '{}'", name.text.substr(0, 80)),
+        "lower-case letters, digits, \"-\" and \".\" behind nvidia.com/; the plugin stops at this");
+  }
+
   void read_resource(const Node& item, bool counts) {
     const FieldList fields = pool_fields({"devicePlugin", "sharing", "timeSlicing", "resources"});
     check_keys(context_, &item, names_of(fields), kPlugin);
@@ -220,6 +239,8 @@ class ConfigReader {
     const Node* replicas = item.find("replicas");
     if (name.value.empty()) {
       tell(Code::FieldMissing, item.where, "no resource name specified", "name: nvidia.com/gpu");
+    } else {
+      judge_name(*item.find("name"));
     }
     if (replicas == nullptr) {
       tell(Code::FieldMissing, item.where, "no replicas specified", "replicas: 4");

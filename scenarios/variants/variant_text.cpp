@@ -68,6 +68,18 @@ std::string without_extended(const Node& workload, std::string_view list) {
   return text.empty() ? text : fmt::format("{}: {{{}}}", list, text);
 }
 
+// Null for each annotation that the pods have no more.
+std::string without_annotations(const Node& workload, const Workload& configured) {
+  const Node* named = block(block(&workload, "podTemplate"), "annotations");
+  std::string text;
+  if (named == nullptr) return text;
+  for (const Entry& entry : named->entries) {
+    if (configured.pod.annotations.contains(entry.key)) continue;
+    text += fmt::format("{}{}: null", text.empty() ? "" : ", ", scalar_text(entry.key));
+  }
+  return text.empty() ? text : fmt::format("{{podTemplate: {{annotations: {{{}}}}}}}", text);
+}
+
 // What the pods ask for, and the GPU on which their figures hold.
 NodePtr configured_workload(const NodePtr& written, const Workload& workload) {
   NodePtr node = written;
@@ -77,6 +89,8 @@ NodePtr configured_workload(const NodePtr& written, const Workload& workload) {
       node = patched(node, fmt::format("{{podTemplate: {{resources: {{{}}}}}}}", nulls));
     }
   }
+  const std::string gone = without_annotations(*node, workload);
+  if (!gone.empty()) node = patched(node, gone);
   std::string asked;
   for (const ExtendedRequest& request : workload.pod.extended) {
     asked += fmt::format("{}{}: {}", asked.empty() ? "" : ", ", scalar_text(request.name.value),
@@ -97,8 +111,10 @@ NodePtr configured_workload(const NodePtr& written, const Workload& workload) {
   if (!selected.empty()) {
     node = patched(node, fmt::format("{{podTemplate: {{nodeSelector: {{{}}}}}}}", selected));
   }
-  for (const auto& [key, names] : {std::pair("oldSelectors", &workload.manifest.old_selectors),
-                                   std::pair("oldResources", &workload.manifest.old_resources)}) {
+  for (const auto& [key, names] :
+       {std::pair("oldSelectors", &workload.manifest.old_selectors),
+        std::pair("oldResources", &workload.manifest.old_resources),
+        std::pair("oldAnnotations", &workload.manifest.old_annotations)}) {
     if (names->empty()) continue;
     std::string list;
     for (const std::string& name : *names) {
@@ -106,6 +122,7 @@ NodePtr configured_workload(const NodePtr& written, const Workload& workload) {
     }
     node = patched(node, fmt::format("{{manifest: {{{}: [{}]}}}}", key, list));
   }
+  if (workload.manifest.old_claim) node = patched(node, "{manifest: {oldClaim: true}}");
   if (block(node.get(), "measured") == nullptr || workload.measured->device.value.empty()) {
     return node;
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "scenario_samples.hpp"
 
@@ -78,7 +79,9 @@ TEST(PodPatch, TakesOutWhatTheManifestStillSays) {
                        .name = "trainer",
                        .containers = {"main", "proxy"},
                        .old_selectors = {"team", "rack"},
-                       .old_resources = {"nvidia.com/gpu.old"}};
+                       .old_resources = {"nvidia.com/gpu.old"},
+                       .old_annotations = {},
+                       .old_claim = false};
   workload.pod.node_selector = {{"rack", "3"}};
   workload.pod.cpu_request = {2000};
   EXPECT_THAT(without_comments(pod_patches(scenario)),
@@ -86,6 +89,16 @@ TEST(PodPatch, TakesOutWhatTheManifestStillSays) {
                     HasSubstr("- name: main\n"), HasSubstr("nvidia.com/gpu.old: null\n"),
                     HasSubstr("nodeSelector:\n        rack: \"3\"\n        team: null\n"),
                     Not(HasSubstr("cpu: "))));
+}
+
+TEST(PodPatch, TakesOutClaimsAndWhatKaiReads) {
+  Scenario scenario = demo_after();
+  scenario.workloads.front().manifest.old_annotations = {scenarios::kKaiFraction};
+  scenario.workloads.front().manifest.old_claim = true;
+  EXPECT_THAT(pod_patches(scenario),
+              AllOf(HasSubstr("gpu-fraction: null\n"), HasSubstr("kai.scheduler/queue: null\n"),
+                    HasSubstr("schedulerName: default-scheduler\n"), HasSubstr("claims: null\n"),
+                    HasSubstr("resourceClaims: null\n")));
 }
 
 TEST(PodPatch, IsOfWhatTheWorkloadIsWhereNobodySays) {

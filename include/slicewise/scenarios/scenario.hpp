@@ -141,6 +141,8 @@ struct Manifest {
   std::vector<std::string> containers;     // the one with the GPU first; empty: as the workload
   std::vector<std::string> old_selectors;  // keys of its nodeSelector that the pods have no more
   std::vector<std::string> old_resources;  // likewise of its requests and limits
+  std::vector<std::string> old_annotations;  // likewise of its pods
+  bool old_claim = false;                    // its pods name a claim of DRA, and need none any more
 };
 
 struct GpuMemory {

@@ -23,6 +23,12 @@ void note_manifest_changes(const scenarios::PodTemplate& before, scenarios::Work
     });
     if (!stays) add(asked.name.value, workload.manifest.old_resources);
   }
+  for (const auto& [key, value] : before.annotations) {
+    if (!workload.pod.annotations.contains(key)) add(key, workload.manifest.old_annotations);
+  }
+  if (!before.claim.value.empty() && workload.pod.claim.value.empty()) {
+    workload.manifest.old_claim = true;
+  }
 }
 
 }  // namespace slicewise::sim

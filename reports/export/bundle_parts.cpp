@@ -1,0 +1,129 @@
+#include "bundle_parts.hpp"
+
+#include <fmt/format.h>
+
+#include "slicewise/filled_text.hpp"
+#include "slicewise/printable.hpp"
+#include "slicewise/scenarios/load.hpp"
+
+#include "../document/document_text.hpp"
+#include "embedded/script_files.hpp"
+#include "guide.hpp"
+#include "kustomize.hpp"
+#include "pod_owner.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using scenarios::Scenario;
+using scenarios::Workload;
+
+// "'voice' deployment 'asr'", as kubectl finds it.
+std::string words_of(const Workload& workload) {
+  const PodOwner owner = owner_of(workload);
+  return fmt::format("{} {} {}", shell_word(workload.namespace_name), resource_word(owner),
+                     shell_word(owner.name));
+}
+
+}  // namespace
+
+std::string shell_word(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else {
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
+std::string origin_of(const ExportOptions& options) {
+  const std::string& origin = options.origin;
+  return origin.empty() ? "" : " " + printable(origin);
+}
+
+std::string script_title(const Scenario& scenario, const ExportOptions& options,
+                         std::string_view what) {
+  return comment(fmt::format("{} scenario variant {}, written by slicewise.{}", what,
+                             yaml_scalar(scenario.name), origin_of(options)));
+}
+
+// Of PriorityClasses and ScaledObjects, which have to be there before the pods that name them.
+std::string object_lines(const Scenario& scenario, std::string_view verb) {
+  std::string out;
+  for (const ExportFile& file : pod_object_files(scenario)) {
+    const std::string line = fmt::format("kubectl {} -f pods/{}\n", verb, file.path);
+    out +=
+        file.path == kScaledObjects ? filled(script_files::with_keda_sh(), {{"line", line}}) : line;
+  }
+  return out;
+}
+
+std::string patch_lines(const Scenario& scenario) {
+  std::string calls;
+  for (const Workload& workload : scenario.workloads) {
+    if (!is_patched_in_place(workload)) continue;
+    calls += fmt::format("  patch_object \"$1\" {} {}\n", words_of(workload),
+                         shell_word(patch_file(workload)));
+  }
+  return calls.empty() ? calls : filled(script_files::patch_objects_sh(), {{"calls", calls}});
+}
+
+// After all else: what is patched, and what is left to people.
+std::string pod_steps(const Scenario& scenario) {
+  std::string out;
+  std::string by_hand;
+  for (const Workload& workload : scenario.workloads) {
+    if (is_patched_in_place(workload)) {
+      out = "\npatch_objects none\n";
+    } else {
+      const PodOwner owner = owner_of(workload);
+      by_hand += fmt::format("echo {} >&2\n",
+                             shell_word(printable(fmt::format(
+                                 "by hand: {} {} in namespace {}, see pods/{}", owner.kind,
+                                 owner.name, workload.namespace_name, patch_file(workload)))));
+    }
+  }
+  return out + by_hand;
+}
+
+std::string undo_lines(const Scenario& scenario) {
+  std::string calls;
+  for (const Workload& workload : scenario.workloads) {
+    if (is_patched_in_place(workload))
+      calls += fmt::format("undo_rollout {}\n", words_of(workload));
+  }
+  return calls.empty() ? calls : filled(script_files::undo_objects_sh(), {{"calls", calls}});
+}
+
+std::string pod_lines(const Scenario& scenario) {
+  std::string out;
+  for (const Workload& workload : scenario.workloads) {
+    const std::string& space = workload.namespace_name;
+    if (workload.autoscaling) {
+      out += fmt::format("    kubectl -n {} get scaledobject {}   # MIN {}, MAX {}\n", space,
+                         workload.name.value, workload.autoscaling->min_replicas,
+                         workload.autoscaling->max_replicas);
+    } else if (is_patched_in_place(workload)) {
+      const PodOwner owner = owner_of(workload);
+      out += fmt::format("    kubectl -n {} get {} {}     # READY {}/{}\n", space,
+                         resource_word(owner), owner.name, workload.count, workload.count);
+    } else {
+      out += fmt::format("    kubectl -n {} get pods              # {} of {}\n", space,
+                         workload.pods_at_once(), workload.name.value);
+    }
+  }
+  return out;
+}
+
+std::string checksums(const ExportFiles& files) {
+  std::string out;
+  for (const ExportFile& file : files) {
+    out += fmt::format("{}  {}\n", scenarios::sha256_hex(file.text), file.path);
+  }
+  return out;
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,95 @@
+// Bundles in which NVIDIA's DRA driver shares the GPUs, and patches of what queues hold.
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "export_of.hpp"
+#include "scenario_samples.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using scenarios::Scenario;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+// Halves of A100s, each for two pods under MPS.
+Scenario halves_under_mps(int pods) {
+  const std::string half = "nvidia.com/mig-3g.20gb";
+  scenarios::NodePool pool = cut("all-3g.20gb", scenarios::MigStrategy::Mixed);
+  pool.device_plugin.emplace().mps.emplace().resources.push_back({{half, {}}, 2, {}});
+  Scenario scenario = with_pool(std::move(pool));
+  scenario.workloads = {asking("small", pods, half)};
+  return scenario;
+}
+
+TEST(DraBundle, SetsUpWhatTheDevicePluginDoesNot) {
+  const Scenario scenario = halves_under_mps(2);
+  EXPECT_FALSE(refusals(export_of("gpu-operator", scenario)).empty());
+  const std::string text = text_of(export_of("bundle", scenario));
+  EXPECT_THAT(text, AllOf(HasSubstr("==> dra.yaml <=="), HasSubstr("MPSSupport: true\n"),
+                          HasSubstr("devicePlugin:\n  enabled: false\n"),
+                          HasSubstr("helm upgrade -i dra-driver-nvidia-gpu oci://"),
+                          HasSubstr("kubectl apply -f dra.yaml\n"),
+                          HasSubstr("16 x gpu-N-mig-..., of profile 3g.20gb\n"),
+                          HasSubstr("2 pods of small: all in PODS of small-gpu\n"),
+                          HasSubstr("mps-control-daemon")));
+  std::string patch = text.substr(text.find("==> pods/small"));
+  patch.erase(patch.find("==> apply.sh"));
+  EXPECT_THAT(patch, AllOf(HasSubstr("resourceClaimName: small-gpu\n"),
+                           HasSubstr("nvidia.com/mig-3g.20gb: null\n")));
+}
+
+TEST(DraBundle, IsNotForPodsThatAPatchCannotSplit) {
+  EXPECT_THAT(refusals(export_of("bundle", halves_under_mps(4))),
+              ElementsAre(HasSubstr("pods of \"small\" share 2 devices, by a claim each")));
+  ExportOptions bottlerocket;
+  bottlerocket.image = NodeImage::Bottlerocket;
+  EXPECT_THAT(refusals(export_of("bundle", halves_under_mps(2), bottlerocket)),
+              ElementsAre(HasSubstr("bring the device plugin")));
+  EXPECT_THAT(refusals(export_of("argocd", halves_under_mps(2))),
+              ElementsAre(HasSubstr("NVIDIA's DRA driver")));
+}
+
+Scenario nightly() {
+  Scenario scenario = with_pool(whole_gpus("t4", "g4dn.xlarge"));
+  scenario.workloads = {asking("train", 1, "nvidia.com/gpu")};
+  scenarios::Workload& train = scenario.workloads.front();
+  train.kind = scenarios::WorkloadKind::Job;
+  train.work = scenarios::Work{1, "epoch", 1};
+  train.measured.emplace().unit_time = minutes(1);
+  train.measured->device.value = "T4";
+  train.manifest.name = "nightly-train";
+  train.schedule.emplace().text = "0 3 * * *";
+  return scenario;
+}
+
+TEST(Kueue, QueuesTheJobsThatACronJobMakes) {
+  Scenario scenario = nightly();
+  EXPECT_THAT(text_of(export_of("kueue", scenario)),
+              AllOf(HasSubstr("kind: CronJob\n"), HasSubstr("name: nightly-train\n"),
+                    HasSubstr("jobTemplate:\n          metadata:\n            labels:\n"
+                              "              kueue.x-k8s.io/queue-name: slicewise\n"),
+                    Not(HasSubstr("kind: Job\n"))));
+  scenario.workloads.front().manifest.kind = "PyTorchJob";
+  scenario.workloads.front().schedule.reset();
+  EXPECT_THAT(text_of(export_of("kueue", scenario)),
+              AllOf(HasSubstr("# By hand: PyTorchJob nightly-train"), Not(HasSubstr("- patch:"))));
+}
+
+TEST(Nos, KeepsTheScheduleOfACronJob) {
+  Scenario scenario = nightly();
+  scenario.node_pools.front().nos.emplace().slices = {{"8gb", {}}};
+  scenario.workloads.front().pod.extended.front().name.value = "nvidia.com/gpu-8gb";
+  const std::string text = text_of(export_of("nos", scenario));
+  EXPECT_THAT(text, AllOf(HasSubstr("schedule: \"0 3 * * *\"\n"),
+                          HasSubstr("jobTemplate:\n    spec:\n      template:\n        spec:\n"
+                                    "          hostIPC: true\n"),
+                          Not(HasSubstr("kind: Job\n"))));
+}
+
+}  // namespace
+}  // namespace slicewise::reports
