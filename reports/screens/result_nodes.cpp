@@ -166,6 +166,7 @@ std::string pool_sentence(const sim::NodePoolResult& pool) {
   for (const std::string& part : {pool.region, pool.purchase_option}) {
     if (!part.empty()) out += ", " + part;
   }
+  if (!pool.price_plan.empty()) out += fmt::format(" less the discount of {}", pool.price_plan);
   // As `get instances` rounds it, "$0.526".
   const double price = std::round(static_cast<double>(pool.price.per_hour.nano) / 1e5) / 1e4;
   out += fmt::format(", ${}/h each", price);

@@ -182,8 +182,10 @@ constexpr Field kPodTemplateFields[] = {
                                "The claim of spec.resourceClaims by which the pods have their "
                                "devices, in place of nvidia.com/gpu.")
         .as(T::Name),
-    field<&PodTemplate::tolerations>("tolerations", "[{key: nvidia.com/gpu, operator: Exists}]",
-                                     "Taints that the pods tolerate.")
+    field<&PodTemplate::tolerations>(
+        "tolerations", "[{key: nvidia.com/gpu, operator: Exists}]",
+        "Taints that the pods tolerate, beside those that are named as an extended "
+        "resource which they ask for: EKS adds these.")
         .of(kToleration),
     field<&PodTemplate::node_selector>("nodeSelector", "{team: vision}",
                                        "Node labels that the pods need."),

@@ -133,17 +133,21 @@ std::vector<std::string> similar_fields(std::string_view path) {
   const std::string wanted = joined_path(split_path(path));
   std::vector<std::string> paths;
   collect_paths(scenario_field(), "", paths);
+  const std::size_t farthest = std::max<std::size_t>(2, wanted.size() / 3);
   std::vector<std::pair<std::size_t, std::string>> ranked;
   for (std::string& candidate : paths) {
+    std::size_t best = farthest + 1;
     // A user may leave out any number of leading names: "replicas" is near "...resources.replicas".
-    std::size_t best = edit_distance(wanted, candidate);
-    for (std::size_t dot = candidate.find('.'); dot != std::string::npos;
-         dot = candidate.find('.', dot + 1)) {
-      best = std::min(best, edit_distance(wanted, std::string_view(candidate).substr(dot + 1)));
+    // Each letter more or less is one step at least.
+    std::string_view rest = candidate;
+    while (rest.size() + farthest >= wanted.size()) {
+      if (rest.size() <= wanted.size() + farthest)
+        best = std::min(best, edit_distance(wanted, rest));
+      const std::size_t dot = rest.find('.');
+      if (dot == std::string_view::npos) break;
+      rest.remove_prefix(dot + 1);
     }
-    if (best <= std::max<std::size_t>(2, wanted.size() / 3)) {
-      ranked.emplace_back(best, std::move(candidate));
-    }
+    if (best <= farthest) ranked.emplace_back(best, std::move(candidate));
   }
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -106,7 +106,7 @@ class ClusterReader {
       return unknown(*object, "a document that is no mapping is not checked");
     }
     const std::string kind = text_below(object.get(), {"kind"});
-    if (text_below(object.get(), {"apiVersion"}).starts_with("slicewise.dev/")) {
+    if (is_own(*object, kind)) {
       leave_alone(*object, kind);
       return read_own(*object, source);
     }
@@ -157,12 +157,20 @@ class ClusterReader {
          object.where});
   }
 
+  // With its apiVersion misspelt or missing, too: the reader of scenarios says so.
+  static bool is_own(const Node& object, const std::string& kind) {
+    const std::string version = text_below(&object, {"apiVersion"});
+    return version.starts_with("slicewise") ||
+           (version.empty() && (kind == "Scenario" || kind == "Replay"));
+  }
+
   // slicewise's own files: "slicewise.dev/v1alpha1" is read by it, "slicewise.dev/plan.v1alpha1"
   // was written by it.
   void read_own(const Node& object, std::size_t source) {
     const std::string kind = text_below(&object, {"kind"});
-    if (text_below(&object, {"apiVersion"}).find('.', std::size("slicewise.dev/") - 1) !=
-        std::string::npos) {
+    const std::string version = text_below(&object, {"apiVersion"});
+    const std::size_t slash = version.find('/');
+    if (slash != std::string::npos && version.find('.', slash) != std::string::npos) {
       return unknown(
           object, fmt::format("a {} that slicewise wrote is not checked", kind.substr(0, 60)),
           kind == "Plan" ? "slicewise export -f PLAN puts it in place, slicewise diff OLD "

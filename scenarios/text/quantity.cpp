@@ -187,14 +187,15 @@ tl::unexpected<QuantityError> not_a_quantity(std::string_view text, std::string_
               fmt::format("write it like {}", example));
 }
 
-// 0.62 is a share, 62 a percentage without its sign.
+// 0.62 is a share, 62 a percentage without its sign, 0.9 either.
 std::string percent_help(const Number& number) {
-  if (number.decimals < 2 || number.digits > power_of_ten(number.decimals)) {
+  if (number.decimals < 1 || number.digits > power_of_ten(number.decimals)) {
     return fmt::format("did you mean {}%?", number.written);
   }
   const double share =
       static_cast<double>(number.digits) / static_cast<double>(power_of_ten(number.decimals));
-  return fmt::format("did you mean {:.6g}%?", 100 * share);
+  const std::string whole = fmt::format("did you mean {:.6g}%", 100 * share);
+  return number.decimals > 1 ? whole + "?" : fmt::format("{} or {}%?", whole, number.written);
 }
 
 std::string_view time_unit_of(std::string_view rest) {

@@ -314,7 +314,14 @@ std::vector<NodeOffer> node_offers(const ClusterFiles& files, const models::Cata
 }
 
 const scenarios::Taint* untolerated(const scenarios::PodFile& pod, const NodeGroupFile& group) {
-  return sim::untolerated(group.taints, pod.tolerations);
+  std::vector<scenarios::Toleration> tolerations = pod.tolerations;
+  for (const scenarios::ContainerFile& container : pod.containers) {
+    for (const scenarios::ResourceAmount& amount : container.amounts) {
+      const bool is_extended = amount.resource.find('/') != std::string::npos;
+      if (is_extended) tolerations.push_back(toleration_of_resource(amount.resource));
+    }
+  }
+  return sim::untolerated(group.taints, tolerations);
 }
 
 bool may_select(const scenarios::PodFile& pod, const NodeGroupFile& group) {

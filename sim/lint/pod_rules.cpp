@@ -220,9 +220,18 @@ class PodJudge {
     const bool always = mps && input_.version < scenarios::PluginVersion{0, 20};
     const bool refuses = always || config.refuses_several.value_or(mps);
     if (!refuses) {
-      return input_.tell(Code::RequestNoEffect, amount.where,
-                         fmt::format("{} replicas give no more of the GPU than one", amount.amount),
-                         "ask for 1");
+      const bool has_several = std::ranges::any_of(
+          offer.types, [](const models::InstanceType* type) { return type->gpu_count > 1; });
+      const std::string what =
+          has_several ? fmt::format(
+                            "{} replicas are parts of different GPUs, which others share, and "
+                            "give no more of one GPU than one replica",
+                            amount.amount)
+                      : fmt::format("{} replicas give no more of the GPU than one", amount.amount);
+      return input_.tell(Code::RequestNoEffect, amount.where, what,
+                         has_several
+                             ? "ask for 1, or for whole GPUs of a node that does not share them"
+                             : "ask for 1");
     }
     const std::string reason =
         input_.version < scenarios::PluginVersion{0, 15}
@@ -247,16 +256,28 @@ class PodJudge {
 
   void judge_taints() const {
     const Taint* first = nullptr;
+    const Taint* by_eks = nullptr;
     const scenarios::NodeGroupFile* where = nullptr;
     for (const NodeOffer* offer : groups_) {
       if (offer->group == nullptr) return;
       if (!has_gpu(*offer)) continue;
+      const Taint* own = sim::untolerated(offer->group->taints, pod_.tolerations);
+      if (own == nullptr) return;
       const Taint* taint = untolerated(pod_, *offer->group);
-      if (taint == nullptr) return;
+      if (taint == nullptr && by_eks == nullptr) by_eks = own;
       if (first == nullptr) {
         first = taint;
         where = offer->group;
       }
+    }
+    if (by_eks != nullptr) {
+      return input_.tell_as(
+          Severity::Note, Code::TaintNotTolerated, pod_.where,
+          fmt::format(
+              "the taint {{{}: {}}} is tolerated on EKS only, whose API server adds that to "
+              "pods that ask for the resource of this name",
+              by_eks->key.substr(0, 60), by_eks->value.substr(0, 60)),
+          "elsewhere the pod stays Pending without the toleration of its own");
     }
     if (first == nullptr) return;
     input_.tell(Code::TaintNotTolerated, pod_.where,

@@ -4,7 +4,9 @@
 #include <array>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -438,19 +440,40 @@ void warn_of(const World& world, const GpuRoom& room, Diagnostics& found) {
                   next->spec.llm ? "a lower memoryUtilization" : "less gpuMemory")));
 }
 
+Diagnostic never_starts(const std::string& workload, const SourceLocation& where) {
+  Diagnostic never = make_diagnostic(
+      Code::GpuOom, where,
+      fmt::format("no pod of \"{}\" can ever start: no GPU that it may get has the memory",
+                  workload));
+  never.severity = Severity::Error;
+  return never;
+}
+
 }  // namespace
 
 std::vector<VariantRooms> rooms_before_run(const scenarios::ScenarioSet& set,
                                            const models::Catalogue& catalogue, Diagnostics& found) {
   std::vector<VariantRooms> out;
+  std::map<std::string, SourceLocation> dying;
+  std::set<std::string> living;
   for (const scenarios::Scenario& scenario : set.variants) {
     const auto world = build_world(scenario, catalogue);
     if (!world) continue;
     for (const Diagnostic& d : world->findings) {
-      if (d.code == Code::GpuOom || d.code == Code::GpuMemGreedy) found.push_back(d);
+      const bool is_new = std::ranges::none_of(found, [&](const Diagnostic& other) {
+        return other.code == d.code && other.where == d.where && other.message == d.message;
+      });
+      if (d.severity != Severity::Note && is_new) found.push_back(d);
+    }
+    for (const WorkloadModel& model : world->workloads) {
+      if (model.dies_at_start) dying.emplace(model.name, model.spec.name.where);
+      if (!model.dies_at_start && model.spec.count > 0) living.insert(model.name);
     }
     out.push_back({world->name, gpu_rooms(*world), ""});
     for (const GpuRoom& room : out.back().rooms) warn_of(*world, room, found);
+  }
+  for (const auto& [name, where] : dying) {
+    if (!living.contains(name)) found.push_back(never_starts(name, where));
   }
   return out;
 }

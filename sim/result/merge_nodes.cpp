@@ -195,6 +195,7 @@ NodePoolResult pool_result(const PoolModel& pool) {
   result.gpu_model = pool.gpu->name;
   result.region = pool.region;
   result.purchase_option = pool.purchase_option;
+  result.price_plan = pool.price_plan;
   result.strategy = pool.strategy;
   result.nodes = most_nodes(pool);
   result.gpus_per_node = pool.gpus_per_node;

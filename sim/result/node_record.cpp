@@ -236,6 +236,7 @@ const Record& record_of<NodePoolResult>() {
        field<&P::purchase_option>("purchaseOption", "on-demand, spot or reserved")
            .optional()
            .setting(5),
+       field<&P::price_plan>("pricePlan", "the scenario's plan that lowers the price").optional(),
        field<&P::strategy>("strategy",
                            "how its GPUs are shared: exclusive, timeSlicing, mps, mig, mig+mps, "
                            "mig+timeSlicing, vgpu, awsVirtualGpu, nos, hami, kai")

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "slicewise/sim/world.hpp"
 
@@ -21,6 +22,18 @@ bool tolerates_any(std::span<const scenarios::Toleration> tolerations,
                    const scenarios::Taint& taint) {
   return std::ranges::any_of(tolerations,
                              [&](const auto& toleration) { return tolerates(toleration, taint); });
+}
+
+scenarios::Toleration toleration_of_resource(std::string resource) {
+  return {std::move(resource), "Exists", "", "NoSchedule"};
+}
+
+std::vector<scenarios::Toleration> admitted_tolerations(const scenarios::PodTemplate& pod) {
+  std::vector<scenarios::Toleration> all = pod.tolerations;
+  for (const scenarios::ExtendedRequest& request : pod.extended) {
+    all.push_back(toleration_of_resource(request.name.value));
+  }
+  return all;
 }
 
 const scenarios::Taint* untolerated(std::span<const scenarios::Taint> taints,

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/world.hpp"
@@ -10,6 +12,14 @@ namespace slicewise::sim {
 
 bool tolerates_any(std::span<const scenarios::Toleration> tolerations,
                    const scenarios::Taint& taint);
+
+// A pod's tolerations after EKS's API server has admitted it: its ExtendedResourceToleration adds
+// {key: RESOURCE, operator: Exists, effect: NoSchedule} for every extended resource that a
+// container asks for. Of `nvidia.com/gpu.shared` and MIG resources that is no toleration of
+// nvidia.com/gpu. Source: https://docs.aws.amazon.com/eks/latest/userguide/platform-versions.html
+// (admission controllers), https://github.com/kubernetes/kubernetes/pull/55839
+std::vector<scenarios::Toleration> admitted_tolerations(const scenarios::PodTemplate& pod);
+scenarios::Toleration toleration_of_resource(std::string resource);
 
 // The first taint that keeps pods with these tolerations off a node; nullptr when they may run
 // there. PreferNoSchedule keeps nobody off.

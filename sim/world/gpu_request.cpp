@@ -83,6 +83,21 @@ void check_request_size(const Workload& spec, const scenarios::ExtendedRequest& 
         "ask for 1: two replicas do not give twice the compute"));
     return;
   }
+  // Source: NVIDIA/k8s-device-plugin internal/rm/allocate.go, distributedAlloc: each replica is of
+  // the GPU that has the fewest of them taken.
+  if (pool.gpus_per_node > 1 && pool.allocation == scenarios::AllocationPolicy::Distributed) {
+    Diagnostic spread = make_diagnostic(
+        Code::StrategyNotModelled, request.count_where,
+        fmt::format("the device plugin takes {} replicas of {} from {} different GPUs of a node; "
+                    "simulated is a pod that has them all on one",
+                    request.count, request.name.value,
+                    std::min<std::int64_t>(request.count, pool.gpus_per_node)),
+        "ask for 1 where a process uses one GPU; pods that use several want a pool that does not "
+        "share them");
+    spread.severity = Severity::Warning;
+    found.push_back(std::move(spread));
+    return;
+  }
   found.push_back(
       make_diagnostic(Code::RequestNoEffect, request.count_where,
                       fmt::format("{} replicas of {} take {} tickets and give no more GPU than one",

@@ -132,16 +132,21 @@ const models::InstanceType* find_instance(const NodePool& pool, const models::Ca
   return type;
 }
 
-// The on-demand price, or less where the scenario has a plan for the type.
-models::Price agreed_price(const scenarios::Scenario& scenario, const NodePool& pool,
-                           models::Price price) {
-  if (pool.capacity_type != scenarios::CapacityType::OnDemand) return price;
+// The scenario's plan for what the pool buys by the hour; null: it has none.
+const scenarios::PricePlan* plan_of(const scenarios::Scenario& scenario, const NodePool& pool) {
+  if (pool.capacity_type != scenarios::CapacityType::OnDemand) return nullptr;
   for (const scenarios::PricePlan& plan : scenario.price_plans) {
-    if (plan.instance_type.value != pool.instance_type.value) continue;
-    price.usd.per_hour = from_dollars(to_dollars(price.usd.per_hour) * (1 - plan.discount));
-    price.source.text = fmt::format("on-demand less {:.4g} % ({}): {}", 100 * plan.discount,
-                                    plan.name, price.source.text);
+    if (plan.instance_type.value == pool.instance_type.value) return &plan;
   }
+  return nullptr;
+}
+
+// The on-demand price, or less where the scenario has a plan for the type.
+models::Price agreed_price(const scenarios::PricePlan* plan, models::Price price) {
+  if (plan == nullptr) return price;
+  price.usd.per_hour = from_dollars(to_dollars(price.usd.per_hour) * (1 - plan->discount));
+  price.source.text = fmt::format("on-demand less {:.4g} % ({}): {}", 100 * plan->discount,
+                                  plan->name, price.source.text);
   return price;
 }
 
@@ -156,7 +161,7 @@ std::optional<models::Price> find_price(const scenarios::Scenario& scenario, con
                           fmt::format("the price of {} in {} is {}", pool.instance_type.value,
                                       scenario.region, price->source.text)));
     }
-    return agreed_price(scenario, pool, std::move(*price));
+    return agreed_price(plan_of(scenario, pool), std::move(*price));
   }
   for (Diagnostic& problem : price.error()) {
     if (problem.where.line == 0) {
@@ -359,6 +364,7 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const N
   model.instance_type = type->name;
   model.region = scenario.region;
   model.purchase_option = purchase_name(pool.capacity_type);
+  if (const scenarios::PricePlan* plan = plan_of(scenario, pool)) model.price_plan = plan->name;
   model.where = pool.nodes_where.line > 0 ? pool.nodes_where : pool.name.where;
   model.nodes = pool.nodes;
   model.most_nodes = pool.most_nodes;

@@ -194,8 +194,8 @@ void model_llm(const models::Catalogue& catalogue, const models::GpuModel* from,
 // are there.
 void note_sleep(World& world);
 
-// Warnings about a workload on the pools that may run it.
-void note_workload(const WorkloadModel& model, const World& world, Diagnostics& found);
+// Warnings about a workload on the pools that may run it; sets dies_at_start.
+void note_workload(WorkloadModel& model, const World& world, Diagnostics& found);
 
 // Whether sharing hangs on for how much of its time kernels of a batch workload run, and that lies
 // between bounds only (scenarios::busy_range).

@@ -273,7 +273,7 @@ void count_all_reduce(const WorkloadModel& model, const World& world, Counter& c
 
 std::string percent_text(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
-// "x 0.58 (62 % of the GPU filled, by smActive; the work itself x 0.382)".
+// "x 0.58 (kernels fill 62 % of the GPU, by smActive; that work x 0.382, launches and waits stay)".
 std::string factor_text(const scenarios::Workload& spec, double gpu_scale) {
   const CarriedOver found = carried_over(spec, gpu_scale);
   if (found.is_bound) {
@@ -283,9 +283,10 @@ std::string factor_text(const scenarios::Workload& spec, double gpu_scale) {
         "which is not given",
         found.factor, percent_text(found.share));
   }
-  return fmt::format("x {:.3g} (kernels fill {} of the GPU, by {}; that work x {:.3g})",
-                     found.factor, percent_text(found.share),
-                     spec.measured->capacity_share ? "capacityShare" : "smActive", gpu_scale);
+  return fmt::format(
+      "x {:.3g} (kernels fill {} of the GPU, by {}; that work x {:.3g}, launches and waits stay)",
+      found.factor, percent_text(found.share),
+      spec.measured->capacity_share ? "capacityShare" : "smActive", gpu_scale);
 }
 
 // Weights are bound by the memory, tokens by the cores. What GPUs share, note_shared says.

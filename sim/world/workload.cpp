@@ -415,6 +415,7 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     WorkloadModel model;
     model.name = workload.name.value;
     model.spec = workload;
+    model.spec.pod.tolerations = admitted_tolerations(workload.pod);
     model.pods_per_job = workload.pods_per_job;
     apply_profile(catalogue, world, model.spec, found);
     apply_llm(catalogue, model.spec, found);

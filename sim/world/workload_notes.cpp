@@ -26,17 +26,17 @@ const Tickets* tickets_in(const PoolDemand& demand, const DomainKind& kind) {
   return tickets == kind.tickets.end() ? nullptr : &*tickets;
 }
 
-// A process that does not fit the empty domain dies at every start, shared or not. Of notebooks the
-// run shows which fit.
-void note_too_large(const WorkloadModel& model, const PoolModel& pool, const DomainKind& kind,
+// Whether a process does not fit the empty domain: it dies at every start, shared or not. Of
+// notebooks the run shows which fit.
+bool note_too_large(const WorkloadModel& model, const PoolModel& pool, const DomainKind& kind,
                     const Tickets& tickets, Bytes memory, Diagnostics& found) {
-  if (model.spec.kind == scenarios::WorkloadKind::Notebook) return;
+  if (model.spec.kind == scenarios::WorkloadKind::Notebook) return false;
   const Bytes one = memory + pool.context_memory;
   const std::optional<Bytes> limit = limit_of_process(pool, tickets, model);
   const bool limited = limit && one > *limit;
   const Bytes needed = limited ? one : Bytes{one.count * model.spec.processes_per_pod};
   const Bytes available = limited ? *limit : usable_by_processes(kind);
-  if (needed <= available) return;
+  if (needed <= available) return false;
   found.push_back(make_diagnostic(
       Code::GpuOom,
       model.spec.gpu_memory.where.line > 0 ? model.spec.gpu_memory.where : model.spec.name.where,
@@ -50,6 +50,7 @@ void note_too_large(const WorkloadModel& model, const PoolModel& pool, const Dom
       : limited
           ? "fewer replicas: the limit is the GPU's memory divided by them"
           : fmt::format("`slicewise get instances --fits {}Mi` lists what holds it", mib(needed))));
+  return true;
 }
 
 // KAI keeps books and holds nobody to them: who takes more than he asked for takes it from others.
@@ -105,8 +106,15 @@ void note_processes(const WorkloadModel& model, const DomainKind& kind, const Ti
   }
 }
 
+// In how many kinds of domain a workload's pods may come to be, and in how many they die at once.
+struct Places {
+  int all = 0;
+  int too_small = 0;
+};
+
 // Pods that use a GPU without asking for it.
-void note_unscheduled(const WorkloadModel& model, const World& world, Diagnostics& found) {
+Places note_unscheduled(const WorkloadModel& model, const World& world, Diagnostics& found) {
+  Places places;
   const Workload& spec = model.spec;
   const bool asks_kai = spec.pod.annotations.contains(scenarios::kKaiFraction) ||
                         spec.pod.annotations.contains(scenarios::kKaiMemory);
@@ -146,8 +154,15 @@ void note_unscheduled(const WorkloadModel& model, const World& world, Diagnostic
                       "simulated",
                       pool.name),
           "let the pods ask for the pool's resource, or keep them off its nodes"));
+    } else {
+      const PoolDemand& demand =
+          model.on_pool[static_cast<std::size_t>(&pool - world.pools.data())];
+      const Bytes memory = process_memory(model, demand, 0);
+      ++places.all;
+      if (note_too_large(model, pool, pool.kinds.front(), {}, memory, found)) ++places.too_small;
     }
   }
+  return places;
 }
 
 void note_kernel(const WorkloadModel& model, Diagnostics& found) {
@@ -179,7 +194,7 @@ void note_request_cpu(const WorkloadModel& model, Diagnostics& found) {
 
 }  // namespace
 
-void note_workload(const WorkloadModel& model, const World& world, Diagnostics& found) {
+void note_workload(WorkloadModel& model, const World& world, Diagnostics& found) {
   note_kernel(model, found);
   const Workload& spec = model.spec;
   if (spec.pod.cpu_limit && spec.measured->cpu && *spec.pod.cpu_limit < *spec.measured->cpu) {
@@ -190,8 +205,9 @@ void note_workload(const WorkloadModel& model, const World& world, Diagnostics& 
         "raise or drop the CPU limit"));
   }
   note_request_cpu(model, found);
-  if (!model.resource) return note_unscheduled(model, world, found);
-  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+  Places places;
+  if (!model.resource) places = note_unscheduled(model, world, found);
+  for (std::size_t p = 0; model.resource && p < world.pools.size(); ++p) {
     const PoolModel& pool = world.pools[p];
     if (!admits(pool, spec.pod)) continue;
     for (std::size_t k = 0; k < pool.kinds.size(); ++k) {
@@ -200,14 +216,15 @@ void note_workload(const WorkloadModel& model, const World& world, Diagnostics& 
       if (tickets == nullptr) continue;
       const PoolDemand& demand = model.on_pool[p];
       const bool said = !demand.llm.empty() && demand.llm[k].cache_tokens == 0;  // by model_llm
-      if (!said) {
-        note_too_large(model, pool, kind, *tickets, process_memory(model, demand, k), found);
-      }
+      const Bytes memory = process_memory(model, demand, k);
+      ++places.all;
+      if (said || note_too_large(model, pool, kind, *tickets, memory, found)) ++places.too_small;
       note_greedy(model, pool, *tickets, found);
-      note_beyond_part(model, pool, *tickets, process_memory(model, demand, k), found);
+      note_beyond_part(model, pool, *tickets, memory, found);
       note_processes(model, kind, *tickets, found);
     }
   }
+  model.dies_at_start = places.all > 0 && places.too_small == places.all;
 }
 
 }  // namespace slicewise::sim

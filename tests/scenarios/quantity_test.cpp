@@ -30,6 +30,7 @@ TEST(Quantity, ABareNumberLacksItsUnit) {
   EXPECT_EQ(parse_duration("30").error().code, Code::UnitMissing);
   EXPECT_EQ(parse_percent("38").error().help, "did you mean 38%?");
   EXPECT_EQ(parse_percent("0.62").error().help, "did you mean 62%?");
+  EXPECT_EQ(parse_percent("0.9").error().help, "did you mean 90% or 0.9%?");
   EXPECT_EQ(parse_rate("12").error().code, Code::UnitMissing);
 }
 

@@ -39,8 +39,9 @@ struct VariantRooms {
 // for all, and with the pool where a variant has several.
 std::vector<std::string> room_lines(std::span<const VariantRooms> variants);
 
-// Of the variants that can be simulated. `found`: GPU_OOM and GPU_MEM_GREEDY where the pods that
-// may meet on a GPU do not fit it, at the memory of the workload that is too much.
+// Of the variants that can be simulated. `found`: the warnings of their worlds, each once; GPU_OOM
+// where the pods that may meet on a GPU do not fit it, at the memory of the workload that is too
+// much, and as an error where no variant has a GPU that holds a process of a workload.
 std::vector<VariantRooms> rooms_before_run(const scenarios::ScenarioSet& set,
                                            const models::Catalogue& catalogue, Diagnostics& found);
 

@@ -317,6 +317,7 @@ struct NodePoolResult {
   std::string gpu_model;
   std::string region;
   std::string purchase_option;  // "on-demand"
+  std::string price_plan;       // of the scenario, that lowers the price; "": none
   std::string strategy;         // "exclusive", "timeSlicing", "mps", "mig", "mig+mps", "vgpu", ...
   int nodes = 0;
   int gpus_per_node = 0;

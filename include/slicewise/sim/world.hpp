@@ -109,6 +109,7 @@ struct PoolModel {
   std::string instance_type;
   std::string region;
   std::string purchase_option;
+  std::string price_plan;         // of the scenario, that lowers the price; "": none
   std::string strategy;           // "exclusive", "timeSlicing", "mps", "mig", "mig+mps", ...
   int nodes = 1;                  // at the start
   std::optional<int> most_nodes;  // the provisioner adds and removes nodes; absent: it does not
@@ -222,6 +223,7 @@ struct WorkloadModel {
   Bytes gpu_memory;                  // peak of a process, without its CUDA context
   std::optional<Bytes> before_work;  // of it, what a process holds until it works; absent: all
   bool greedy = false;               // maps all free GPU memory at start
+  bool dies_at_start = false;        // no GPU that it may get holds one of its processes
   RequestLimits limits;              // a request beyond one of them missed its objective
   bool sm_known = false;             // Demand::sm_active is known
   scenarios::Work::HostPhase host_phase = scenarios::Work::HostPhase::Overlapped;

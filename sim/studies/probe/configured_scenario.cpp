@@ -161,7 +161,7 @@ bool is_home(const Scenario& base, const NodePool& pool, const Workload& workloa
   const bool selected = std::ranges::all_of(workload.pod.node_selector, [&](const auto& wanted) {
     return may_have(base, pool, wanted.first, wanted.second);
   });
-  return selected && untolerated(pool.taints, workload.pod.tolerations) == nullptr;
+  return selected && untolerated(pool.taints, admitted_tolerations(workload.pod)) == nullptr;
 }
 
 namespace {
@@ -195,7 +195,7 @@ void take_nodes_of(const Scenario& base, const PoolChoice& choice, NodePool& poo
       }
       for (const scenarios::Taint& taint : today.taints) {
         const bool keeps_off = std::ranges::any_of(workloads, [&](const Workload* each) {
-          return untolerated({&taint, 1}, each->pod.tolerations) != nullptr;
+          return untolerated({&taint, 1}, admitted_tolerations(each->pod)) != nullptr;
         });
         const bool stays = !keeps_off || std::ranges::all_of(base.node_pools, [&](const auto& p) {
           return !is_home(base, p, *workload) || has_taint(p, taint);
@@ -255,6 +255,20 @@ NodePool on_demand_part(NodePool& pool, int nodes) {
   part.spot.reset();
   pool.nodes = std::max(1, pool.nodes - nodes);
   return part;
+}
+
+// Pods tolerate a taint that is named as what they ask for. Where they ask for something else from
+// now on, they have to say it.
+void keep_tolerated(const Scenario& base, const scenarios::PodTemplate& before,
+                    scenarios::PodTemplate& pod) {
+  for (const NodePool& pool : base.node_pools) {
+    for (const scenarios::Taint& taint : pool.taints) {
+      const std::span<const scenarios::Taint> one(&taint, 1);
+      if (untolerated(one, admitted_tolerations(before)) != nullptr) continue;
+      if (untolerated(one, admitted_tolerations(pod)) == nullptr) continue;
+      pod.tolerations.push_back(toleration_of_resource(taint.key));
+    }
+  }
 }
 
 void ask(Workload& workload, const std::string& resource, std::int64_t gpus) {
@@ -471,6 +485,7 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
       const scenarios::PodTemplate before = workload.pod;
       ask(workload, resource_of(pools[p], index), gpus);
       ask_part(workload, pools[p], catalogue);
+      keep_tolerated(base, before, workload.pod);
       if (!pools[p].pods.empty() && pools[p].pods[index] > 0) workload.count = pools[p].pods[index];
       if (pools.size() > 1) {
         workload.pod.node_selector[scenarios::kPoolLabel] = labels[p];

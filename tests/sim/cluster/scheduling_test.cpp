@@ -162,16 +162,16 @@ TEST(Scheduler, PendingPodsAreReportedWhereTheirWorkloadStands) {
 
 TEST(Scheduler, TaintsNeedATolerationAndSelectorsALabel) {
   scenarios::NodePool tainted = demo::pool(0);
-  tainted.taints.push_back({"nvidia.com/gpu", "true", "NoSchedule"});
+  tainted.taints.push_back({"dedicated", "gpu", "NoSchedule"});
   const scenarios::Workload plain = demo::training(1);
   scenarios::Workload tolerant = plain;
-  tolerant.pod.tolerations.push_back({"nvidia.com/gpu", "Exists", "", "NoSchedule"});
+  tolerant.pod.tolerations.push_back({"dedicated", "Exists", "", "NoSchedule"});
   const VariantResult refused = demo::result(demo::scenario(tainted, {plain}));
   EXPECT_EQ(refused.pods.running_max, 0);
   EXPECT_THAT(refused.pods.pending_reasons,
               ElementsAre("0/1 nodes are available: 1 node(s) had untolerated taint(s)."));
   EXPECT_NE(std::ranges::find(refused.findings,
-                              "add the toleration of nvidia.com/gpu to podTemplate.tolerations",
+                              "add the toleration of dedicated to podTemplate.tolerations",
                               &Diagnostic::help),
             refused.findings.end());
   EXPECT_EQ(demo::result(demo::scenario(tainted, {tolerant})).pods.succeeded, 1);
@@ -184,6 +184,26 @@ TEST(Scheduler, TaintsNeedATolerationAndSelectorsALabel) {
   scenarios::NodePool labelled = demo::pool(0);
   labelled.labels["eks-node"] = "gpu";
   EXPECT_EQ(demo::result(demo::scenario(labelled, {picky})).pods.succeeded, 1);
+}
+
+// EKS's API server adds the toleration, of the resource's own name and of NoSchedule.
+TEST(Taints, AreToleratedByPodsThatAskForTheResourceOfThatName) {
+  const auto ran = [](scenarios::NodePool pool, const scenarios::Taint& taint) {
+    pool.taints.push_back(taint);
+    scenarios::Workload work = demo::training(1);
+    if (pool.device_plugin && pool.device_plugin->time_slicing->rename_by_default) {
+      work.pod.extended.front().name.value = "nvidia.com/gpu.shared";
+    }
+    return demo::result(demo::scenario(pool, {work})).pods.succeeded == 1;
+  };
+  scenarios::NodePool renamed = demo::pool(2);
+  renamed.device_plugin->time_slicing->rename_by_default = true;
+  const scenarios::Taint of_gpus{"nvidia.com/gpu", "true", "NoSchedule"};
+  EXPECT_TRUE(ran(demo::pool(0), of_gpus));
+  EXPECT_FALSE(ran(demo::pool(0), {"nvidia.com/gpu", "true", "NoExecute"}));
+  EXPECT_FALSE(ran(demo::pool(0), {"dedicated", "gpu", "NoSchedule"}));
+  EXPECT_FALSE(ran(renamed, of_gpus));
+  EXPECT_TRUE(ran(renamed, {"nvidia.com/gpu.shared", "true", "NoSchedule"}));
 }
 
 // A pod that no node could ever hold does not keep the run from ending.
@@ -275,7 +295,9 @@ TEST(DevicePlugin, TwoReplicasAreRefusedOrUseless) {
   s.workloads[0].pod.extended[0].count = 2;
   const VariantResult useless = demo::result(s);
   EXPECT_EQ(useless.makespan.mean, minutes(30));
-  EXPECT_TRUE(demo::has(useless.findings, Code::RequestNoEffect));
+  EXPECT_TRUE(demo::has(useless.findings, Code::StrategyNotModelled));  // of two GPUs
+  s.node_pools[0].device_plugin->allocation_policy = scenarios::AllocationPolicy::Packed;
+  EXPECT_TRUE(demo::has(demo::result(s).findings, Code::RequestNoEffect));
   s.node_pools[0].device_plugin->time_slicing->fail_requests_greater_than_one = true;
   const auto refused = build_world(s, demo::catalogue());
   ASSERT_FALSE(refused);

@@ -318,11 +318,11 @@ TEST(BuildWorld, WhatAPoolMakesOfARequestIsJudgedWhereThePodMayRun) {
   scenarios::Scenario s = job_for_large(demo::pool(10), "g6e.12xlarge");
   s.workloads[0].pod.extended[0].count = 2;
   const World world = demo::world(s);
-  EXPECT_FALSE(demo::has(world.findings, Code::RequestNoEffect));
+  EXPECT_FALSE(demo::has(world.findings, Code::StrategyNotModelled));
   EXPECT_FALSE(world.workloads[0].on_pool[0].schedulable);
   EXPECT_TRUE(world.workloads[0].on_pool[1].schedulable);
   s.workloads[0].pod.node_selector.clear();
-  EXPECT_TRUE(demo::has(demo::world(s).findings, Code::RequestNoEffect));
+  EXPECT_TRUE(demo::has(demo::world(s).findings, Code::StrategyNotModelled));
 }
 
 }  // namespace

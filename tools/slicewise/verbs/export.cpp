@@ -67,6 +67,10 @@ Diagnostics traps_of(const ExportCommand& command, const scenarios::ScenarioSet&
   const bool runs_pods =
       !command.kind->shows_run && command.kind->render != reports::render_probe_job;
   if (runs_pods) static_cast<void>(sim::rooms_before_run(set, catalogue, found));
+  std::erase_if(found, [](const Diagnostic& d) {
+    return d.severity == Severity::Error ||
+           (d.code != Code::GpuOom && d.code != Code::GpuMemGreedy);
+  });
   return found;
 }
 
