@@ -8,6 +8,8 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -456,14 +458,21 @@ std::vector<VariantRooms> rooms_before_run(const scenarios::ScenarioSet& set,
   std::vector<VariantRooms> out;
   std::map<std::string, SourceLocation> dying;
   std::set<std::string> living;
+  std::vector<std::pair<Diagnostic, std::size_t>> said;  // ... and in how many worlds
   for (const scenarios::Scenario& scenario : set.variants) {
     const auto world = build_world(scenario, catalogue);
     if (!world) continue;
     for (const Diagnostic& d : world->findings) {
-      const bool is_new = std::ranges::none_of(found, [&](const Diagnostic& other) {
-        return other.code == d.code && other.where == d.where && other.message == d.message;
+      if (d.severity == Severity::Note) continue;
+      const auto same = std::ranges::find_if(said, [&](const auto& other) {
+        return other.first.code == d.code && other.first.where == d.where &&
+               other.first.message == d.message;
       });
-      if (d.severity != Severity::Note && is_new) found.push_back(d);
+      if (same == said.end()) {
+        said.emplace_back(d, 1);
+      } else {
+        ++same->second;
+      }
     }
     for (const WorkloadModel& model : world->workloads) {
       if (model.dies_at_start) dying.emplace(model.name, model.spec.name.where);
@@ -471,6 +480,11 @@ std::vector<VariantRooms> rooms_before_run(const scenarios::ScenarioSet& set,
     }
     out.push_back({world->name, gpu_rooms(*world), ""});
     for (const GpuRoom& room : out.back().rooms) warn_of(*world, room, found);
+  }
+  for (auto& [d, worlds] : said) {
+    // Variants show what goes wrong beside what mends it.
+    if (worlds < out.size() && d.code != Code::GpuOom) d.severity = Severity::Note;
+    found.push_back(std::move(d));
   }
   for (const auto& [name, where] : dying) {
     if (!living.contains(name)) found.push_back(never_starts(name, where));
