@@ -11,6 +11,7 @@
 
 #include "../document/document_text.hpp"
 #include "bundle_parts.hpp"
+#include "chart_releases.hpp"
 #include "claim_objects.hpp"
 #include "dra_claims.hpp"
 #include "embedded/guide_files.hpp"
@@ -25,11 +26,6 @@ namespace {
 
 using scenarios::Scenario;
 using scenarios::Workload;
-
-constexpr std::string_view kDriver = "dra-driver-nvidia-gpu";
-constexpr std::string_view kDriverVersion = "0.4.1";
-constexpr std::string_view kOperator = "gpu-operator";
-constexpr std::string_view kOperatorVersion = "v26.7.0";
 
 Diagnostics unfit(const SourceLocation& where, std::string what, std::string help) {
   return {make_diagnostic(Code::ExportUnfit, where, std::move(what), std::move(help))};
@@ -98,8 +94,8 @@ Expected<Scenario> claiming(const Scenario& scenario, const std::vector<PoolTarg
 
 // Gates are off by default (values.yaml of the chart).
 std::string driver_values() {
-  return comment(fmt::format("Values of Helm chart {} {}, written by slicewise", kDriver,
-                             kDriverVersion)) +
+  return comment(fmt::format("Values of Helm chart {} {}, written by slicewise", kDraDriverChart,
+                             kDraDriverVersion)) +
          "gpuResourcesEnabledOverride: true\nfeatureGates:\n  TimeSlicingSettings: true\n"
          "  MPSSupport: true\n";
 }
@@ -109,7 +105,7 @@ std::string operator_values(const std::vector<PoolTarget>& targets, const MigPar
   return comment(
              fmt::format("Values of Helm chart {} {}, written by slicewise: mig-manager, beside "
                          "NVIDIA's DRA driver",
-                         kOperator, kOperatorVersion)) +
+                         kOperatorChart, kOperatorVersion)) +
          "#\n" + mig_runbook_comment(targets, file.needs_reset) +
          "driver:\n  enabled: false\ntoolkit:\n  enabled: false\ndevicePlugin:\n  enabled: false\n"
          "mig:\n  strategy: mixed\n" +
@@ -123,12 +119,12 @@ std::string release_lines(const std::vector<PoolTarget>& targets, bool cuts) {
         "helm repo add nvidia https://helm.ngc.nvidia.com/nvidia\nhelm repo update nvidia\n"
         "helm upgrade -i {0} nvidia/{0} --version {1} -n {0} --create-namespace "
         "-f gpu-operator-values.yaml\n",
-        kOperator, shell_word(kOperatorVersion));
+        kOperatorChart, shell_word(kOperatorVersion));
   }
   out += fmt::format(
       "helm upgrade -i {0} oci://registry.k8s.io/dra-driver-nvidia/charts/{0} --version {1} -n {0} "
       "--create-namespace -f dra-driver-values.yaml\n",
-      kDriver, shell_word(kDriverVersion));
+      kDraDriverChart, shell_word(kDraDriverVersion));
   out += comment(
       "Remembered for rollback.sh: the nodes that nobody else has labelled "
       "nvidia.com/gpu.present.");
@@ -245,8 +241,8 @@ Expected<ExportFiles> render_dra_bundle(const Scenario& scenario,
                           {{"title", script_title(scenario, options, "Takes back")},
                            {"deployments", undo_lines(*claimed)},
                            {"objects", object_lines(*claimed, "delete --ignore-not-found")},
-                           {"releases", cuts ? fmt::format("{} {}", kDriver, kOperator)
-                                             : std::string(kDriver)}}),
+                           {"releases", cuts ? fmt::format("{} {}", kDraDriverChart, kOperatorChart)
+                                             : std::string(kDraDriverChart)}}),
                    true});
   files.push_back({"VERIFY.md", verify_guide(*claimed, *targets, options)});
   files.push_back({"SHA256SUMS", checksums(files)});

@@ -8,6 +8,7 @@
 #include "slicewise/reports/export.hpp"
 
 #include "../document/document_text.hpp"
+#include "chart_releases.hpp"
 #include "claim_objects.hpp"
 #include "dra_claims.hpp"
 #include "guide.hpp"
@@ -178,11 +179,11 @@ std::string dra_title(const scenarios::Scenario& scenario, const SharedBy& by) {
   out += commented(
       fmt::format("  helm upgrade -i dra-driver-nvidia-gpu \\\n"
                   "    oci://registry.k8s.io/dra-driver-nvidia/charts/dra-driver-nvidia-gpu "
-                  "--version 0.4.1 \\\n"
+                  "--version {} \\\n"
                   "    -n dra-driver-nvidia-gpu --create-namespace \\\n"
                   "    --set gpuResourcesEnabledOverride=true{}\n"
                   "  kubectl apply -f dra.yaml\n",
-                  gates));
+                  kDraDriverVersion, gates));
   if (!gates.empty()) {
     out += comment(
         "Sharing is behind feature gates that are off by default: without them the pods stay in "

@@ -6,6 +6,7 @@
 #include "slicewise/reports/export.hpp"
 
 #include "../document/document_text.hpp"
+#include "chart_releases.hpp"
 #include "guide.hpp"
 #include "mig_parted.hpp"
 #include "plugin_config.hpp"
@@ -16,7 +17,6 @@ namespace {
 
 using scenarios::MigStrategy;
 
-constexpr std::string_view kOperatorVersion = "v26.7.0";
 constexpr std::string_view kOperatorsPlugin = "0.20.0";  // the device plugin that it installs
 
 std::vector<PoolTarget> targets_of(const PluginPlan& plan) {

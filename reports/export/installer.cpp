@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "chart_releases.hpp"
 #include "guide.hpp"
 #include "plugin_config.hpp"
 
@@ -19,8 +20,8 @@ Installer installer_of(const scenarios::Scenario& scenario, const models::Catalo
     return {"gpu-operator-values.yaml",
             "nvidia",
             "https://helm.ngc.nvidia.com/nvidia",
-            "gpu-operator",
-            "v26.7.0",
+            std::string(kOperatorChart),
+            std::string(kOperatorVersion),
             "gpu-operator",
             "gpu-operator",
             ""};

@@ -31,6 +31,15 @@ class Check(unittest.TestCase):
         self.assertIn("nothing there that is judged", nothing.stdout)
         self.assertEqual(run("check", "-f", CLUSTER, "--plugin-version", "new").returncode, 2)
 
+    def test_a_scenario_with_another_api_version_is_one(self):
+        text = ("kind: Scenario\nmetadata: {name: s}\nspec:\n  nodePools: [{name: g, instanceType: g5.xlarge}]\n"
+                "  workloads: [{name: w, kind: Job, profile: cifar-10-resnet-training-tf-keras/a100-40gb/b128}]\n")
+        for version, code in (("slicewise/v1", "API_VERSION_UNKNOWN"), (None, "FIELD_MISSING")):
+            with self.subTest(version=version):
+                result = run("check", "-f", "-", stdin=(f"apiVersion: {version}\n" if version else "") + text)
+                self.assertEqual(result.returncode, 3, result.stdout)
+                self.assertIn(f"error[{code}]", result.stdout)
+
     def test_places_and_caret(self):
         result = run("check", "-f", "-", stdin=ONE_REPLICA)
         self.assertIn("-:2:", result.stdout)

@@ -12,7 +12,15 @@ EngineTurns::EngineTurns(RunState& run, std::vector<PodServer>& servers, Replica
     : run_(run), servers_(servers), replicas_(replicas), pods_(pods) {
   const bool any = std::ranges::any_of(
       run.world.workloads, [](const auto& w) { return w.spec.llm && w.spec.llm->sleep; });
-  if (any) turns_.resize(run.cluster.domains.size());
+  if (!any) return;
+  turns_.resize(run.cluster.domains.size());
+  for (std::size_t d = 0; d < turns_.size(); ++d) {  // nothing is allocated while it runs
+    std::size_t places = 0;
+    for (const Tickets& tickets : run.cluster.kind(run.cluster.domains[d]).tickets) {
+      places += static_cast<std::size_t>(tickets.count);
+    }
+    turns_[d].asking.reserve(places);
+  }
 }
 
 const SleepDemand& EngineTurns::demand_of(std::uint32_t p) const {

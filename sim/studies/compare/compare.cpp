@@ -11,6 +11,7 @@
 
 #include "../../result/merge.hpp"
 #include "../../run/replications.hpp"
+#include "../probe/pool_homes.hpp"
 #include "candidates.hpp"
 
 namespace slicewise::sim {

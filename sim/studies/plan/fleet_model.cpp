@@ -8,6 +8,7 @@
 
 #include "../../result/merge.hpp"
 #include "../probe/mig_layouts.hpp"
+#include "../probe/pool_homes.hpp"
 #include "../probe/probe.hpp"
 
 namespace slicewise::sim {

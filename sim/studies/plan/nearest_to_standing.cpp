@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../probe/pool_homes.hpp"
 #include "../probe/probe.hpp"
 #include "node_bounds.hpp"
 #include "plan_sections.hpp"

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "../probe/mig_layouts.hpp"
+#include "../probe/pool_homes.hpp"
 #include "../probe/probe.hpp"
 
 namespace slicewise::sim {

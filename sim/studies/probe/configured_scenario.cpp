@@ -8,9 +8,9 @@
 
 #include "slicewise/sim/pool_choice.hpp"
 
-#include "../../world/admission.hpp"
 #include "../../world/parts.hpp"
 #include "manifest_changes.hpp"
+#include "pool_homes.hpp"
 #include "probe.hpp"
 
 namespace slicewise::sim {
@@ -147,65 +147,6 @@ const NodePool& like(const Scenario& base, const std::string& gpu_model,
   return base.node_pools.front();
 }
 
-// Whether nodes of the pool have the label, of some type.
-bool may_have(const Scenario& base, const NodePool& pool, const std::string& key,
-              const std::string& value) {
-  const auto labels = pool_labels(base, pool);
-  const auto label = labels.find(key);
-  return label == labels.end() ? names_the_node(key) : label->second == value;
-}
-
-}  // namespace
-
-bool is_home(const Scenario& base, const NodePool& pool, const Workload& workload) {
-  const bool selected = std::ranges::all_of(workload.pod.node_selector, [&](const auto& wanted) {
-    return may_have(base, pool, wanted.first, wanted.second);
-  });
-  return selected && untolerated(pool.taints, admitted_tolerations(workload.pod)) == nullptr;
-}
-
-namespace {
-
-bool has_taint(const NodePool& pool, const scenarios::Taint& taint) {
-  return std::ranges::any_of(pool.taints, [&](const scenarios::Taint& other) {
-    return std::tie(other.key, other.value, other.effect) ==
-           std::tie(taint.key, taint.value, taint.effect);
-  });
-}
-
-// Labels and taints of the nodes that workloads have today go with them, to any type: of the labels
-// those that they select, of the taints those that all of them tolerate, or without which one of
-// them has no node today.
-void take_nodes_of(const Scenario& base, const PoolChoice& choice, NodePool& pool) {
-  std::vector<const Workload*> workloads;
-  for (const Workload& workload : base.workloads) {
-    for (const auto& [key, value] : workload.pod.node_selector) {
-      if (!names_the_node(key)) pool.labels.erase(key);
-    }
-    if (std::ranges::find(choice.workloads, workload.name.value) != choice.workloads.end()) {
-      workloads.push_back(&workload);
-    }
-  }
-  pool.taints.clear();
-  for (const NodePool& today : base.node_pools) {
-    for (const Workload* workload : workloads) {
-      if (!is_home(base, today, *workload)) continue;
-      for (const auto& [key, value] : workload->pod.node_selector) {
-        if (!names_the_node(key) && today.labels.contains(key)) pool.labels.try_emplace(key, value);
-      }
-      for (const scenarios::Taint& taint : today.taints) {
-        const bool keeps_off = std::ranges::any_of(workloads, [&](const Workload* each) {
-          return untolerated({&taint, 1}, admitted_tolerations(each->pod)) != nullptr;
-        });
-        const bool stays = !keeps_off || std::ranges::all_of(base.node_pools, [&](const auto& p) {
-          return !is_home(base, p, *workload) || has_taint(p, taint);
-        });
-        if (stays && !has_taint(pool, taint)) pool.taints.push_back(taint);
-      }
-    }
-  }
-}
-
 NodePool pool_of(Scenario& scenario, const Scenario& base, const PoolChoice& choice,
                  const models::Catalogue& catalogue, bool force) {
   const models::InstanceType* type = catalogue.find_instance(choice.instance_type);
@@ -255,20 +196,6 @@ NodePool on_demand_part(NodePool& pool, int nodes) {
   part.spot.reset();
   pool.nodes = std::max(1, pool.nodes - nodes);
   return part;
-}
-
-// Pods tolerate a taint that is named as what they ask for. Where they ask for something else from
-// now on, they have to say it.
-void keep_tolerated(const Scenario& base, const scenarios::PodTemplate& before,
-                    scenarios::PodTemplate& pod) {
-  for (const NodePool& pool : base.node_pools) {
-    for (const scenarios::Taint& taint : pool.taints) {
-      const std::span<const scenarios::Taint> one(&taint, 1);
-      if (untolerated(one, admitted_tolerations(before)) != nullptr) continue;
-      if (untolerated(one, admitted_tolerations(pod)) == nullptr) continue;
-      pod.tolerations.push_back(toleration_of_resource(taint.key));
-    }
-  }
 }
 
 void ask(Workload& workload, const std::string& resource, std::int64_t gpus) {
@@ -411,35 +338,6 @@ void keep_apart(const PoolChoice& choice, Scenario& scenario) {
 }
 
 }  // namespace
-
-bool names_the_node(std::string_view label) {
-  return label.starts_with("nvidia.com/") || label.ends_with("/instance-type") ||
-         label.starts_with("karpenter.k8s.aws/instance-") || label == "karpenter.sh/nodepool" ||
-         label == "eks.amazonaws.com/nodegroup" || label == "alpha.eksctl.io/nodegroup-name" ||
-         label == "k8s.amazonaws.com/accelerator" || label == "nos.nebuly.com/gpu-partitioning";
-}
-
-std::optional<Reason> why_homeless(const Scenario& base, const std::vector<std::string>& names) {
-  for (const Workload& workload : base.workloads) {
-    if (std::ranges::find(names, workload.name.value) == names.end()) continue;
-    const auto takes = [&](const NodePool& pool) { return is_home(base, pool, workload); };
-    if (std::ranges::any_of(base.node_pools, takes)) continue;
-    for (const auto& wanted : workload.pod.node_selector) {
-      const auto has = [&](const NodePool& pool) {
-        return may_have(base, pool, wanted.first, wanted.second);
-      };
-      if (std::ranges::any_of(base.node_pools, has)) continue;
-      return Reason{
-          fmt::format("\"{}\" selects nodes with {}={}, which no node pool of the "
-                      "scenario has",
-                      workload.name.value, wanted.first, wanted.second)};
-    }
-    return Reason{
-        fmt::format("no node pool of the scenario takes the pods of \"{}\" (nodeSelector, taints)",
-                    workload.name.value)};
-  }
-  return std::nullopt;
-}
 
 Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chosen,
                           const models::Catalogue& catalogue, bool force) {

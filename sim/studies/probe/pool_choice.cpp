@@ -9,6 +9,7 @@
 
 #include "../../result/merge.hpp"
 #include "../../world/parts.hpp"
+#include "pool_homes.hpp"
 #include "probe.hpp"
 
 namespace slicewise::sim {

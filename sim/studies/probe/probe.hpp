@@ -73,21 +73,9 @@ void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diag
 // world or more.
 Diagnostics errors_everywhere(std::span<const Expected<World>> worlds);
 
-// Why the pods of one of the workloads run on no node of the scenario's pools, whatever its type.
-std::optional<Reason> why_homeless(const scenarios::Scenario& base,
-                                   const std::vector<std::string>& workloads);
-
 // Services whose pods take longer to start than the warm-up lasts: what comes before counts as
 // lost.
 Diagnostics late_starts(const scenarios::Scenario& scenario);
-
-// Whether pods of the workload may run on nodes of the pool, as people label and taint them.
-bool is_home(const scenarios::Scenario& base, const scenarios::NodePool& pool,
-             const scenarios::Workload& workload);
-
-// Labels that say which pool a node is of, which GPU it has and how that is shared: each
-// configuration has others.
-bool names_the_node(std::string_view label);
 
 // Words of flags and of a scenario's planning section. What nobody knows is added to `found`.
 using Names = std::vector<Located<std::string>>;

@@ -11,6 +11,7 @@
 
 #include "../demo.hpp"
 #include "../serving/replay.hpp"
+#include "llm_scenarios.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -19,48 +20,6 @@ using scenarios::RandomAmount;
 using scenarios::RequestTrace;
 using scenarios::Scenario;
 using scenarios::Workload;
-
-constexpr int kReady = 60;  // seconds, by when the pods serve
-
-RandomAmount exactly(double tokens) { return {RandomAmount::Law::Constant, tokens, 0, {}, {}}; }
-
-Workload chat(double per_second) {
-  Workload w;
-  w.name.value = "chat";
-  w.kind = scenarios::WorkloadKind::Service;
-  w.restart_policy = scenarios::RestartPolicy::Always;
-  w.pod.cpu_request = {100};
-  w.pod.extended.push_back({{"nvidia.com/gpu", {}}, 1, {}});
-  w.traffic.emplace().mean = {per_second};
-  w.llm.emplace().model.value = "llama-3-8b-fp16/a10g";
-  w.llm->input = exactly(600);
-  w.llm->output = exactly(100);
-  return w;
-}
-
-Scenario on_g5(std::vector<Workload> workloads, int seconds_long) {
-  Scenario s = demo::scenario(demo::pool(0), std::move(workloads));
-  s.node_pools[0].instance_type.value = "g5.2xlarge";
-  s.warmup = seconds(kReady);
-  s.duration = seconds(kReady + seconds_long);
-  return s;
-}
-
-Workload replaying(const std::vector<RequestTrace::Row>& rows) {
-  Workload w = chat(1);
-  RequestTrace trace;
-  trace.has_tokens = true;
-  trace.rows = rows;
-  w.traffic->shape = trace;
-  w.llm->input.reset();
-  w.llm->output.reset();
-  return w;
-}
-
-models::LlmStep step_of(const World& world) {
-  const LlmDemand& d = world.workloads[0].on_pool[0].llm[0];
-  return {d.weights_s, d.token_s, d.kv_read_s, d.overhead_s};
-}
 
 // A request that finds nobody takes its prompt's step, then a step per token.
 TEST(LlmCluster, AtLightLoadTheClosedForm) {
@@ -231,58 +190,6 @@ TEST(LlmCluster, AdaptersAreCopiedInWhereTheyAreNotThere) {
                        world.workloads[0].on_pool[0].llm.at(0).adapter_read_s;
   EXPECT_NEAR(to_seconds(got.tokens->first_token->p50), first, 0.005 * first);
   EXPECT_NEAR(got.tokens->adapter_loads / got.completed, 0.9, 0.02);
-}
-
-// Two engines of 19 GiB each on a GPU of 22. The second request of `a` comes while `b` waits for
-// the first to be answered, and has to wait for `b`.
-TEST(LlmCluster, EnginesTakeTurnsInTheMemoryOfAGpu) {
-  const auto at = [](double s) { return seconds(kReady) + from_seconds(s); };
-  Workload a = replaying({{at(10), 600, 100}, {at(12.1), 600, 100}});
-  Workload b = replaying({{at(12), 600, 100}});
-  for (Workload* w : {&a, &b}) {
-    w->llm->sleep.emplace();
-    w->llm->sleep->wake_time = seconds(2);
-    w->llm->sleep->sleep_time = seconds(1);
-  }
-  b.name.value = "b";
-  Scenario s = on_g5({a, b}, 60);
-  s.node_pools[0].device_plugin = demo::pool(2).device_plugin;
-  const VariantResult result = demo::result(s);
-  const models::LlmStep step = step_of(demo::world(s));
-  const double first = models::step_seconds(step, 600, 0);
-  const double whole = first + 99 * models::step_seconds(step, 1, 600 + 49);
-  const TokenFigures& of_a = *result.workloads[0].tokens;
-  const TokenFigures& of_b = *result.workloads[1].tokens;
-  const double a_done = 12 + whole;  // it was awake at 12
-  const double b_done = a_done + 3 + whole;
-  EXPECT_NEAR(to_seconds(of_b.first_token->mean), a_done + 3 + first - 12, 0.01);
-  EXPECT_NEAR(to_seconds(of_a.first_token->mean), (2 + first + b_done + 3 + first - 12.1) / 2,
-              0.01);
-  EXPECT_EQ(of_a.wake_ups, 2);
-  EXPECT_EQ(of_b.wake_ups, 1);
-  EXPECT_NEAR(*of_a.awake, (whole + 1 + 60 - b_done - 3) / 60, 0.001);
-  EXPECT_NEAR(*of_b.awake, (whole + 1) / 60, 0.001);
-  EXPECT_EQ(result.pods.oom_kills, 0);
-  const Bytes one = demo::world(s).workloads[0].on_pool[0].llm[0].gpu_memory;
-  const Bytes contexts{2 * demo::world(s).pools[0].context_memory.count};
-  EXPECT_EQ(result.gpus[0].memory_peak, one + gibibytes(1) + contexts);
-  for (Workload& w : s.workloads) w.llm->sleep.reset();
-  EXPECT_GT(demo::result(s).pods.oom_kills, 0);
-}
-
-// A process beside them takes what the one that wakes up needs: it dies, its request is refused.
-TEST(LlmCluster, AnEngineThatFindsNoMemoryDies) {
-  Workload a = replaying({{seconds(kReady + 10), 600, 100}});
-  a.llm->sleep.emplace();
-  Workload other =
-      demo::service(1, 0.1, milliseconds(1), scenarios::ServiceTime::Law::Deterministic);
-  other.measured->device.value = "A10G";
-  other.gpu_memory.resident = gibibytes(10);
-  Scenario s = on_g5({a, other}, 60);
-  s.node_pools[0].device_plugin = demo::pool(2).device_plugin;
-  const VariantResult result = demo::result(s);
-  EXPECT_EQ(result.pods.oom_kills, 1);
-  EXPECT_EQ(result.workloads[0].requests->refused, 1);
 }
 
 // A prompt on one GPU, its keys and values over 25 Gbit/s (g5.12xlarge has 40) to another, which

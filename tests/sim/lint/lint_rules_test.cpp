@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <tuple>
@@ -109,6 +110,24 @@ TEST(LintRules, EachFiresOnItsMistakeAndNotBesideIt) {
     EXPECT_THAT(quiet, Not(Contains(rule.code)));
     EXPECT_THAT(quiet, Not(Contains("YAML_SYNTAX")));
   }
+}
+
+// EKS's API server adds the toleration of a taint that is named as what the pod asks for.
+TEST(LintRules, ATaintThatEksToleratesIsANote) {
+  const auto severity = [](const std::string& resource, const std::string& effect) {
+    const auto found = findings_in(
+        {{"a.yaml",
+          "kind: ClusterConfig\n"
+          "managedNodeGroups: [{name: g, instanceType: g5.xlarge, taints: [{key: nvidia.com/gpu, "
+          "value: \"true\", effect: " +
+              effect + "}]}]\n---\nkind: Pod\nmetadata: {name: p}\n" +
+              "spec: {containers: [{name: c, resources: {limits: {" + resource + ": 1}}}]}\n"}},
+        "0.20.0");
+    const auto taint = std::ranges::find(found, Code::TaintNotTolerated, &Diagnostic::code);
+    return taint == found.end() ? std::optional<Severity>() : taint->severity;
+  };
+  EXPECT_EQ(severity("nvidia.com/gpu", "NoSchedule"), Severity::Note);
+  EXPECT_EQ(severity("nvidia.com/gpu", "NoExecute"), Severity::Error);
 }
 
 TEST(LintRules, EveryKnownMistakeHasACase) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -459,6 +460,29 @@ TEST(Plan, SaysWhatLessTrafficWouldSave) {
   ASSERT_TRUE(falling->winner);
   EXPECT_LT(falling->winner->figures.monthly, plan->options.front().figures.monthly);
   EXPECT_GT(falling->holds_at, falling->factor);
+}
+
+// Pods that ask for nvidia.com/gpu tolerate the taint of that name; for gpu.shared they have to
+// say.
+TEST(PlannedScenario, TolerationsOfWhatPodsAskedForStay) {
+  scenarios::NodePool tainted = demo::pool(0);
+  tainted.taints = {{"nvidia.com/gpu", "true", "NoSchedule"}};
+  const Scenario today = demo::scenario(tainted, {demo::training(2)});
+  PoolChoice pool;
+  pool.instance_type = "p3.8xlarge";
+  pool.workloads = {today.workloads[0].name.value};
+  const auto tolerations = [&] {
+    return planned_scenario(today, std::span(&pool, 1), demo::catalogue())
+        .workloads[0]
+        .pod.tolerations;
+  };
+  EXPECT_TRUE(tolerations().empty());
+  pool.strategy = Strategy::TimeSlicing;
+  pool.replicas = 2;
+  ASSERT_EQ(tolerations().size(), 1U);
+  EXPECT_EQ(tolerations()[0].key, "nvidia.com/gpu");
+  const Scenario shared = planned_scenario(today, std::span(&pool, 1), demo::catalogue());
+  EXPECT_EQ(demo::result(shared).pods.succeeded, 2);
 }
 
 }  // namespace

@@ -245,5 +245,36 @@ TEST(GpuRoom, LinesNameVariantsWhereTheyDiffer) {
             (std::vector<std::string>{"a: " + room_sentence(four), "b: " + room_sentence(two)}));
 }
 
+// What is wrong in every variant is a warning, or an error where a workload can start in none; what
+// goes wrong in some stands beside what mends it.
+TEST(RoomsBeforeRun, SayWhatARunWouldWarnOf) {
+  scenarios::Workload large = demo::training(1);
+  large.gpu_memory.resident = gibibytes(40);  // no V100 has it
+  const scenarios::Scenario never = demo::scenario(demo::pool(0), {large});
+  scenarios::Scenario unasked = demo::scenario(demo::pool(0), {demo::training(1)});
+  unasked.workloads[0].pod.extended.clear();
+  const auto severities = [](std::vector<scenarios::Scenario> variants, Code code) {
+    scenarios::ScenarioSet set;
+    set.variants = std::move(variants);
+    Diagnostics found;
+    rooms_before_run(set, demo::catalogue(), found);
+    std::vector<Severity> all;
+    for (const Diagnostic& d : found) {
+      if (d.code == code) all.push_back(d.severity);
+    }
+    return all;
+  };
+  const scenarios::Scenario fine = demo::scenario(demo::pool(0), {demo::training(1)});
+  using S = std::vector<Severity>;
+  EXPECT_EQ(severities({never}, Code::GpuOom), (S{Severity::Warning, Severity::Error}));
+  EXPECT_EQ(severities({never, fine}, Code::GpuOom), S{Severity::Warning});
+  EXPECT_EQ(severities({unasked}, Code::GpuNotRequested), S{Severity::Warning});
+  EXPECT_EQ(severities({unasked, unasked}, Code::GpuNotRequested), S{Severity::Warning});
+  EXPECT_EQ(severities({unasked, fine}, Code::GpuNotRequested), S{Severity::Note});
+  EXPECT_TRUE(severities({fine}, Code::GpuOom).empty());
+  unasked.workloads[0].gpu_memory.resident = gibibytes(40);  // it opens a GPU all the same
+  EXPECT_EQ(severities({unasked}, Code::GpuOom), (S{Severity::Warning, Severity::Error}));
+}
+
 }  // namespace
 }  // namespace slicewise::sim

@@ -187,6 +187,7 @@ TEST(PricePlan, LowersTheOnDemandPriceOfItsType) {
   const models::Price agreed = demo::world(teams(kTurns, plan)).pools[0].price;
   EXPECT_EQ(agreed.usd.per_hour, from_dollars(1.53));
   EXPECT_THAT(agreed.source.text, HasSubstr("on-demand less 50 % (savingsPlan3y)"));
+  EXPECT_EQ(demo::result(teams(kTurns, plan)).node_pools[0].price_plan, "savingsPlan3y");
   scenarios::Scenario other = teams(kTurns, plan);
   other.price_plans[0].instance_type.value = "p3.8xlarge";
   EXPECT_EQ(demo::world(other).pools[0].price.usd.per_hour, from_dollars(3.06));

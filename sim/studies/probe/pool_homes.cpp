@@ -1,0 +1,118 @@
+#include "pool_homes.hpp"
+
+#include <algorithm>
+#include <span>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "../../world/admission.hpp"
+#include "../../world/parts.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::NodePool;
+using scenarios::Scenario;
+using scenarios::Workload;
+
+// Whether nodes of the pool have the label, of some type.
+bool may_have(const Scenario& base, const NodePool& pool, const std::string& key,
+              const std::string& value) {
+  const auto labels = pool_labels(base, pool);
+  const auto label = labels.find(key);
+  return label == labels.end() ? names_the_node(key) : label->second == value;
+}
+
+}  // namespace
+
+bool is_home(const Scenario& base, const NodePool& pool, const Workload& workload) {
+  const bool selected = std::ranges::all_of(workload.pod.node_selector, [&](const auto& wanted) {
+    return may_have(base, pool, wanted.first, wanted.second);
+  });
+  return selected && untolerated(pool.taints, admitted_tolerations(workload.pod)) == nullptr;
+}
+
+namespace {
+
+bool has_taint(const NodePool& pool, const scenarios::Taint& taint) {
+  return std::ranges::any_of(pool.taints, [&](const scenarios::Taint& other) {
+    return std::tie(other.key, other.value, other.effect) ==
+           std::tie(taint.key, taint.value, taint.effect);
+  });
+}
+
+}  // namespace
+
+void take_nodes_of(const Scenario& base, const PoolChoice& choice, NodePool& pool) {
+  std::vector<const Workload*> workloads;
+  for (const Workload& workload : base.workloads) {
+    for (const auto& [key, value] : workload.pod.node_selector) {
+      if (!names_the_node(key)) pool.labels.erase(key);
+    }
+    if (std::ranges::find(choice.workloads, workload.name.value) != choice.workloads.end()) {
+      workloads.push_back(&workload);
+    }
+  }
+  pool.taints.clear();
+  for (const NodePool& today : base.node_pools) {
+    for (const Workload* workload : workloads) {
+      if (!is_home(base, today, *workload)) continue;
+      for (const auto& [key, value] : workload->pod.node_selector) {
+        if (!names_the_node(key) && today.labels.contains(key)) pool.labels.try_emplace(key, value);
+      }
+      for (const scenarios::Taint& taint : today.taints) {
+        const bool keeps_off = std::ranges::any_of(workloads, [&](const Workload* each) {
+          return untolerated({&taint, 1}, admitted_tolerations(each->pod)) != nullptr;
+        });
+        const bool stays = !keeps_off || std::ranges::all_of(base.node_pools, [&](const auto& p) {
+          return !is_home(base, p, *workload) || has_taint(p, taint);
+        });
+        if (stays && !has_taint(pool, taint)) pool.taints.push_back(taint);
+      }
+    }
+  }
+}
+
+void keep_tolerated(const Scenario& base, const scenarios::PodTemplate& before,
+                    scenarios::PodTemplate& pod) {
+  for (const NodePool& pool : base.node_pools) {
+    for (const scenarios::Taint& taint : pool.taints) {
+      const std::span<const scenarios::Taint> one(&taint, 1);
+      if (untolerated(one, admitted_tolerations(before)) != nullptr) continue;
+      if (untolerated(one, admitted_tolerations(pod)) == nullptr) continue;
+      pod.tolerations.push_back(toleration_of_resource(taint.key));
+    }
+  }
+}
+
+bool names_the_node(std::string_view label) {
+  return label.starts_with("nvidia.com/") || label.ends_with("/instance-type") ||
+         label.starts_with("karpenter.k8s.aws/instance-") || label == "karpenter.sh/nodepool" ||
+         label == "eks.amazonaws.com/nodegroup" || label == "alpha.eksctl.io/nodegroup-name" ||
+         label == "k8s.amazonaws.com/accelerator" || label == "nos.nebuly.com/gpu-partitioning";
+}
+
+std::optional<Reason> why_homeless(const Scenario& base, const std::vector<std::string>& names) {
+  for (const Workload& workload : base.workloads) {
+    if (std::ranges::find(names, workload.name.value) == names.end()) continue;
+    const auto takes = [&](const NodePool& pool) { return is_home(base, pool, workload); };
+    if (std::ranges::any_of(base.node_pools, takes)) continue;
+    for (const auto& wanted : workload.pod.node_selector) {
+      const auto has = [&](const NodePool& pool) {
+        return may_have(base, pool, wanted.first, wanted.second);
+      };
+      if (std::ranges::any_of(base.node_pools, has)) continue;
+      return Reason{
+          fmt::format("\"{}\" selects nodes with {}={}, which no node pool of the "
+                      "scenario has",
+                      workload.name.value, wanted.first, wanted.second)};
+    }
+    return Reason{
+        fmt::format("no node pool of the scenario takes the pods of \"{}\" (nodeSelector, taints)",
+                    workload.name.value)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace slicewise::sim

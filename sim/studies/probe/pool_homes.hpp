@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/pool_choice.hpp"
+
+// Which nodes are for which workloads, as people label and taint them, in today's pools and others.
+namespace slicewise::sim {
+
+// Whether pods of the workload may run on nodes of the pool.
+bool is_home(const scenarios::Scenario& base, const scenarios::NodePool& pool,
+             const scenarios::Workload& workload);
+
+// Labels that say which pool a node is of, which GPU it has and how that is shared: each
+// configuration has others.
+bool names_the_node(std::string_view label);
+
+// Why the pods of one of the workloads run on no node of the scenario's pools, whatever its type.
+std::optional<Reason> why_homeless(const scenarios::Scenario& base,
+                                   const std::vector<std::string>& workloads);
+
+// Labels and taints of the nodes that workloads have today go with them, to any type: of the labels
+// those that they select, of the taints those that all of them tolerate, or without which one of
+// them has no node today.
+void take_nodes_of(const scenarios::Scenario& base, const PoolChoice& choice,
+                   scenarios::NodePool& pool);
+
+// Pods tolerate a taint that is named as what they ask for. Where they ask for something else from
+// now on, they have to say it.
+void keep_tolerated(const scenarios::Scenario& base, const scenarios::PodTemplate& before,
+                    scenarios::PodTemplate& pod);
+
+}  // namespace slicewise::sim
