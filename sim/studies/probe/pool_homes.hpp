@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 
 // Which nodes are for which workloads, as people label and taint them, in today's pools and others.
