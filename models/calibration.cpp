@@ -18,16 +18,36 @@ struct Point {
   double log_time;
 };
 
-using PointsBySize = std::vector<std::vector<Point>>;
+struct SizePoints {
+  std::vector<Point> points;
+  std::optional<double> log_alone;  // T1, where it is kept
+};
 
-PointsBySize by_size(std::span<const MeasuredTime> points) {
+using PointsBySize = std::vector<SizePoints>;
+
+// The mean over the repeats.
+std::optional<double> log_time_alone(const std::vector<Point>& points) {
+  double sum = 0;
+  double count = 0;
+  for (const Point& point : points) {
+    if (!is_time_alone(point.share, point.active_threads, point.clients)) continue;
+    sum += point.log_time;
+    count += 1;
+  }
+  return count > 0 ? std::optional(sum / count) : std::nullopt;
+}
+
+PointsBySize by_size(std::span<const MeasuredTime> points, bool keep_time_alone) {
   PointsBySize sizes;
   for (const MeasuredTime& point : points) {
     assert(point.size >= 0 && point.time.ns > 0);
     const auto size = static_cast<std::size_t>(point.size);
     if (sizes.size() <= size) sizes.resize(size + 1);
-    sizes[size].push_back(
+    sizes[size].points.push_back(
         {point.share, point.active_threads, point.clients, portable_log(to_seconds(point.time))});
+  }
+  for (SizePoints& size : sizes) {
+    if (keep_time_alone) size.log_alone = log_time_alone(size.points);
   }
   return sizes;
 }
@@ -55,17 +75,22 @@ struct Fit {
     return std::isinf(log) ? 0 : portable_exp(log);
   }
   double work(std::size_t size) const { return portable_exp(log_work[size]); }
+  double log_solo(std::size_t size) const {
+    return portable_log(norm(fixed(size), work(size), norm_p));
+  }
+  void scale(std::size_t size, double log_factor) {
+    log_fixed[size] += log_factor;
+    log_work[size] += log_factor;
+  }
 };
 
 // log(predicted / measured) of the points of one size.
-void add_residuals(const std::vector<Point>& points, const Fit& fit, std::size_t size,
+void add_residuals(const SizePoints& of_size, const Fit& fit, std::size_t size,
                    std::span<double> out) {
-  const double fixed = fit.fixed(size);
-  const double work = fit.work(size);
-  const ClientLaw law = law_with(fixed / work, fit.beta, fit.norm_p);
-  const double log_solo = portable_log(norm(fixed, work, fit.norm_p));
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const Point& point = points[i];
+  const ClientLaw law = law_with(fit.fixed(size) / fit.work(size), fit.beta, fit.norm_p);
+  const double log_solo = of_size.log_alone.value_or(fit.log_solo(size));
+  for (std::size_t i = 0; i < of_size.points.size(); ++i) {
+    const Point& point = of_size.points[i];
     out[i] = log_solo +
              portable_log(stretch_of(law, point.share, point.active_threads, point.clients)) -
              point.log_time;
@@ -78,14 +103,17 @@ struct Free {
   bool beta = false;
 };
 
-// The unknowns of a fit in one row: log T0 and log W of every size, and beta.
+// The unknowns of a fit in one row: log T0 and log W of every size, and beta. Where T1 is kept only
+// how T0 compares with W counts: W stays, and both are scaled in the end.
 class LawSearch {
  public:
   LawSearch(PointsBySize sizes, Fit start, Free free)
       : sizes_(std::move(sizes)), fit_(std::move(start)) {
-    for (const auto& points : sizes_) observations_ += points.size();
+    for (const SizePoints& size : sizes_) observations_ += size.points.size();
     for (const double value : fit_.log_fixed) add(value, free.fixed);
-    for (const double value : fit_.log_work) add(value, free.work);
+    for (std::size_t size = 0; size < sizes_.size(); ++size) {
+      add(fit_.log_work[size], free.work && !sizes_[size].log_alone);
+    }
     start_.push_back(fit_.beta);
     bounds_.push_back(free.beta ? Bound{0, 1} : Bound{fit_.beta, fit_.beta});
   }
@@ -96,6 +124,9 @@ class LawSearch {
         observations_, start_, bounds_);
     take(found.at);
     fit_.cost = found.cost;
+    for (std::size_t size = 0; size < sizes_.size(); ++size) {
+      if (const auto kept = sizes_[size].log_alone) fit_.scale(size, *kept - fit_.log_solo(size));
+    }
     return fit_;
   }
 
@@ -117,8 +148,9 @@ class LawSearch {
     take(at);
     std::size_t first = 0;
     for (std::size_t size = 0; size < sizes_.size(); ++size) {
-      add_residuals(sizes_[size], fit_, size, out.subspan(first, sizes_[size].size()));
-      first += sizes_[size].size();
+      const std::size_t count = sizes_[size].points.size();
+      add_residuals(sizes_[size], fit_, size, out.subspan(first, count));
+      first += count;
     }
   }
 
@@ -129,21 +161,22 @@ class LawSearch {
   std::size_t observations_ = 0;
 };
 
-// T1 that suits the points of one size best is closed form when log(T0/W) is given.
-Fit scaled(const std::vector<Point>& points, double log_ratio, double beta, double p) {
+// T1 that suits the points of one size best, unless it is kept, is closed form when log(T0/W) is
+// given.
+Fit scaled(const SizePoints& of_size, double log_ratio, double beta, double p) {
   Fit fit{0, p, beta, {log_ratio}, {0}};
-  std::vector<double> residuals(points.size());
-  add_residuals(points, fit, 0, residuals);
+  std::vector<double> residuals(of_size.points.size());
+  add_residuals(of_size, fit, 0, residuals);
   double mean = 0;
-  for (const double residual : residuals) mean += residual / static_cast<double>(points.size());
-  fit.log_fixed[0] -= mean;
-  fit.log_work[0] -= mean;
-  for (const double residual : residuals) fit.cost += (residual - mean) * (residual - mean);
+  for (const double residual : residuals) mean += residual / static_cast<double>(residuals.size());
+  const double off = of_size.log_alone ? 0 : mean;
+  for (const double residual : residuals) fit.cost += (residual - off) * (residual - off);
+  fit.scale(0, of_size.log_alone ? *of_size.log_alone - fit.log_solo(0) : -mean);
   return fit;
 }
 
 // T0 and W of one size: from the best of some ratios down, or without a fixed part.
-Fit fit_size(const std::vector<Point>& points, double beta, double p) {
+Fit fit_size(const SizePoints& points, double beta, double p) {
   constexpr double kNone = -std::numeric_limits<double>::infinity();
   Fit start;
   for (double log_ratio = -kMostLogRatio; log_ratio <= kMostLogRatio; log_ratio += 0.5) {
@@ -158,7 +191,7 @@ Fit fit_size(const std::vector<Point>& points, double beta, double p) {
 // Sizes that share nothing but beta and p.
 Fit fit_sizes(const PointsBySize& sizes, double beta, double p) {
   Fit all{0, p, beta, {}, {}};
-  for (const auto& points : sizes) {
+  for (const SizePoints& points : sizes) {
     const Fit fit = fit_size(points, beta, p);
     all.cost += fit.cost;
     all.log_fixed.push_back(fit.log_fixed[0]);
@@ -195,8 +228,8 @@ bool is_launch_bound(const std::vector<Point>& points, double beta, double p) {
 }
 
 // Of the work that fits the times of one size about as well as `fit`, the most.
-Fit widest_size(const std::vector<Point>& points, const Fit& fit) {
-  const double spare = static_cast<double>(points.size()) - 2;
+Fit widest_size(const SizePoints& points, const Fit& fit) {
+  const double spare = static_cast<double>(points.points.size()) - 2;
   const double variance = std::max(kLeastNoise * kLeastNoise, fit.cost / std::max(1.0, spare));
   const double most = fit.cost + kChiSquare95 * variance;
   constexpr int kHalvings = 60;
@@ -211,10 +244,10 @@ Fit widest_size(const std::vector<Point>& points, const Fit& fit) {
 
 // The work that a size has beside a fixed part: down from so much that the time of its point of the
 // most work holds nothing else.
-double log_work_beside(double log_fixed, const std::vector<Point>& points, double beta, double p) {
+double log_work_beside(double log_fixed, const SizePoints& points, double beta, double p) {
   const ClientLaw only_work = law_with(0, beta, p);
   double most = std::numeric_limits<double>::lowest();
-  for (const Point& point : points) {
+  for (const Point& point : points.points) {
     const double stretch = stretch_of(only_work, point.share, point.active_threads, point.clients);
     most = std::max(most, point.log_time - portable_log(stretch));
   }
@@ -229,8 +262,8 @@ Fit fit_one_fixed_part(const PointsBySize& sizes, double beta, double p) {
   constexpr double kFarBelow = 4;  // T0 of a fiftieth of the shortest time no longer shows
   double least = std::numeric_limits<double>::infinity();
   double most = -least;
-  for (const auto& points : sizes) {
-    for (const Point& point : points) {
+  for (const SizePoints& of_size : sizes) {
+    for (const Point& point : of_size.points) {
       least = std::min(least, point.log_time - kFarBelow);
       most = std::max(most, point.log_time);
     }
@@ -240,7 +273,7 @@ Fit fit_one_fixed_part(const PointsBySize& sizes, double beta, double p) {
     Fit fit{0, p, beta, {least + (most - least) * i / kStarts}, {}};
     for (std::size_t size = 0; size < sizes.size(); ++size) {
       fit.log_work.push_back(log_work_beside(fit.log_fixed[0], sizes[size], beta, p));
-      std::vector<double> residuals(sizes[size].size());
+      std::vector<double> residuals(sizes[size].points.size());
       add_residuals(sizes[size], fit, size, residuals);
       for (const double residual : residuals) fit.cost += residual * residual;
     }
@@ -287,14 +320,15 @@ const Calibration::Size& size_of(const Calibration& calibration, int size) {
 
 Calibration calibrate(std::span<const MeasuredTime> points, const CalibrationOptions& options) {
   assert(!points.empty() && !options.norms.empty());
-  const PointsBySize sizes = by_size(points);
+  assert(!options.keep_time_alone || !options.one_fixed_part);
+  const PointsBySize sizes = by_size(points, options.keep_time_alone);
   const Fit fit = best_fit(sizes, options);
   Calibration calibration;
   calibration.norm_p = fit.norm_p;
   calibration.bandwidth_share = fit.beta;
   for (std::size_t size = 0; size < fit.log_work.size(); ++size) {
     calibration.sizes.push_back({from_seconds(fit.fixed(size)), from_seconds(fit.work(size))});
-    if (options.one_fixed_part || !is_launch_bound(sizes[size], fit.beta, fit.norm_p)) continue;
+    if (options.one_fixed_part || !is_launch_bound(sizes[size].points, fit.beta, fit.norm_p)) continue;
     const Fit widest = widest_size(sizes[size], fit_size(sizes[size], fit.beta, fit.norm_p));
     calibration.sizes.back() = {from_seconds(widest.fixed(0)), from_seconds(widest.work(0)), true};
   }

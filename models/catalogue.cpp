@@ -58,33 +58,6 @@ void mark_unusable(Catalogue& catalogue) {
   }
 }
 
-const GpuModel* Catalogue::find_gpu(std::string_view name) const {
-  return find_in(gpus, [name](const GpuModel& gpu) {
-    return same_name(gpu.name, name) ||
-           std::any_of(gpu.aliases.begin(), gpu.aliases.end(),
-                       [name](const std::string& alias) { return same_name(alias, name); });
-  });
-}
-
-std::vector<std::string> Catalogue::gpus_like(std::string_view unknown) const {
-  constexpr std::size_t kShortestPart = 2;
-  std::vector<std::string> known;
-  std::vector<std::string> begin_with;
-  std::vector<std::string> hold;
-  for (const GpuModel& gpu : gpus) {
-    known.push_back(gpu.name);
-    known.insert(known.end(), gpu.aliases.begin(), gpu.aliases.end());
-    const auto part = std::search(gpu.name.begin(), gpu.name.end(), unknown.begin(), unknown.end(),
-                                  [](char a, char b) { return lower(a) == lower(b); });
-    if (part == gpu.name.begin() && !unknown.empty()) begin_with.push_back(gpu.name);
-    if (part != gpu.name.end() && unknown.size() >= kShortestPart) hold.push_back(gpu.name);
-  }
-  if (!begin_with.empty()) return begin_with;
-  if (!hold.empty()) return hold;
-  const auto nearest = nearest_name(unknown, known);
-  return nearest ? std::vector{*nearest} : std::vector<std::string>();
-}
-
 const InstanceType* Catalogue::find_instance(std::string_view name) const {
   return find_in(instances, [name](const InstanceType& type) { return type.name == name; });
 }

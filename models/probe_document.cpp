@@ -24,13 +24,6 @@ constexpr double kStepSeconds = 0.01;
 constexpr int kFewestTurns = 20;
 constexpr double kMostTogether = 0.05;
 
-// "NVIDIA H100 80GB HBM3" is the product NVIDIA-H100-80GB-HBM3.
-const GpuModel* gpu_of_driver(const Catalogue& catalogue, std::string name) {
-  std::ranges::replace(name, ' ', '-');
-  const auto product = std::ranges::find(catalogue.gpus, name, &GpuModel::kubernetes_product);
-  return product != catalogue.gpus.end() ? &*product : gpu_called(catalogue, name);
-}
-
 class ProbeReader {
  public:
   ProbeReader(const SourceText& file, const Catalogue& catalogue)
@@ -55,7 +48,7 @@ class ProbeReader {
     driver = text_or_empty(fields, "driver");
     CatalogFields described = fields.object("gpu");
     const std::string name = described.text("name");
-    gpu = name.empty() ? nullptr : gpu_of_driver(catalogue_, name);
+    gpu = name.empty() ? nullptr : gpu_called(catalogue_, name);
     if (gpu == nullptr && !name.empty()) {
       described.fail("name", fmt::format("names a GPU model that the catalogue lacks: {}", name),
                      Code::GpuUnknown,

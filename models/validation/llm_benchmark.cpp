@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -99,6 +100,29 @@ std::optional<ServedRequests> served_by_genai_perf(CatalogFields& fields) {
   return out;
 }
 
+// The whole number at the end of a path of keys; nullopt where there is none.
+std::optional<int> count_at(CatalogFields fields, const nlohmann::json& root,
+                            std::initializer_list<const char*> objects, const char* name) {
+  const nlohmann::json* object = &root;
+  for (const char* key : objects) {
+    if (!object->contains(key) || !(*object)[key].is_object()) return std::nullopt;
+    fields = fields.object(key);
+    object = &(*object)[key];
+  }
+  if (!object->contains(name) || !(*object)[name].is_number()) return std::nullopt;
+  return small_integer(fields, name, 1);
+}
+
+// Requests that were served at a time, as the file says. genai-perf was told so in its own words or,
+// in later versions, in those that it passes on to perf_analyzer.
+std::optional<int> told_at_once(const CatalogFields& fields, const nlohmann::json& root,
+                                bool of_vllm) {
+  if (of_vllm) return count_at(fields, root, {}, "max_concurrency");
+  const auto own = count_at(fields, root, {"input_config"}, "concurrency");
+  if (own) return own;
+  return count_at(fields, root, {"input_config", "perf_analyzer", "stimulus"}, "concurrency");
+}
+
 }  // namespace
 
 bool is_llm_benchmark(const SourceText& file) {
@@ -132,15 +156,15 @@ Expected<std::vector<Measurement>> read_llm_benchmark(const SourceText& file,
   if (out.workload.empty()) out.workload = text_or_empty(fields, "model_id");
   if (out.workload.empty()) missing("what was measured", "--workload");
   const auto& root = located->root;
-  const bool counts = root.contains("max_concurrency") && root["max_concurrency"].is_number();
-  if (context.batch || counts) {
-    out.batch = context.batch ? *context.batch : small_integer(fields, "max_concurrency", 1);
+  const std::optional<int> told = told_at_once(fields, root, of_vllm);
+  if (context.batch || told) {
+    out.batch = context.batch ? *context.batch : *told;
   } else {
     missing("how many requests were served at a time", "--batch");
   }
   const bool at_any_rate = !root.contains("request_rate") || root["request_rate"] == "inf";
   out.served = of_vllm ? served_by_vllm(fields, at_any_rate) : served_by_genai_perf(fields);
-  if (out.served && (counts || !of_vllm)) out.served->at_once = out.batch;
+  if (out.served && (told || !of_vllm)) out.served->at_once = out.batch;
   if (fields.has("date")) out.date = day_of(fields.text("date"));
   if (const GpuModel* gpu = gpu_of(context, catalogue, file.name, reading.problems)) {
     out.gpu = gpu->name;

@@ -14,8 +14,7 @@ bool is_llm_benchmark(const SourceText& file);
 
 // The server alone: a step makes one token for each of the requests that are
 // served at a time, and takes the mean time between tokens of one request.
-// vLLM's file names the model and the most requests at a time; the GPU, and for
-// genai-perf all of it, are of `context`.
+// Both files have the most requests at a time, vLLM's the model as well; the rest is of `context`.
 Expected<std::vector<Measurement>> read_llm_benchmark(const SourceText& file,
                                                       const Catalogue& catalogue,
                                                       const MeasuredContext& context);

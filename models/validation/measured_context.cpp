@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "slicewise/models/gpu_names.hpp"
 #include "slicewise/models/measurements.hpp"
 
 namespace slicewise::models {
@@ -14,12 +14,10 @@ const GpuModel* gpu_of(const MeasuredContext& context, const Catalogue& catalogu
   }
   const GpuModel* gpu = catalogue.find_gpu(context.gpu);
   if (gpu != nullptr) return gpu;
-  const std::vector<std::string> like = catalogue.gpus_like(context.gpu);
   problems.push_back(make_diagnostic(
       Code::GpuUnknown, {file, 1, 1, 1},
-      fmt::format("GPU model {} is not in the catalogue", context.gpu),
-      like.empty() ? "`slicewise get gpus` lists them; --catalogue adds others"
-                   : fmt::format("--gpu: did you mean {}?", fmt::join(like, " or "))));
+      fmt::format("--gpu: GPU model {} is not in the catalogue", context.gpu),
+      gpus_meant(catalogue, context.gpu)));
   return nullptr;
 }
 

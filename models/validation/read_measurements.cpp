@@ -4,8 +4,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "slicewise/models/gpu_names.hpp"
 #include "slicewise/models/measurements.hpp"
 #include "slicewise/models/mig.hpp"
 #include "slicewise/nearest_name.hpp"
@@ -14,6 +14,7 @@
 #include "../probe_document.hpp"
 #include "llm_benchmark.hpp"
 #include "nsys_report.hpp"
+#include "tool_output.hpp"
 #include "user_table.hpp"
 
 namespace slicewise::models {
@@ -101,11 +102,9 @@ class MeasurementReader {
     const GpuModel* gpu = catalogue_.find_gpu(name);
     if (gpu != nullptr) return gpu;
     const CsvField* field = table_.field(row, "gpu");
-    const std::vector<std::string> like = catalogue_.gpus_like(name);
     table_.report(Code::GpuUnknown, field == nullptr ? row.front() : *field,
                   fmt::format("GPU model {} is not in the catalogue", name),
-                  like.empty() ? "`slicewise get gpus` lists them; --catalogue adds others"
-                               : fmt::format("did you mean {}?", fmt::join(like, " or ")));
+                  gpus_meant(catalogue_, name));
     return nullptr;
   }
 
@@ -316,11 +315,22 @@ class MeasurementReader {
 Expected<std::vector<Measurement>> read_measurements(const SourceText& file,
                                                      const Catalogue& catalogue,
                                                      const MeasuredContext& context) {
+  if (auto problem = unusable_output(file)) {
+    return tl::unexpected(Diagnostics{std::move(*problem)});
+  }
   if (is_probe_document(file)) return read_probe(file, catalogue);
   if (is_llm_benchmark(file)) return read_llm_benchmark(file, catalogue, context);
   if (is_nsys_report(file)) return read_nsys_report(file, catalogue, context);
   const bool of_perf_analyzer = file.text.starts_with(kConcurrency);
   return MeasurementReader(file, catalogue, context, of_perf_analyzer).read(of_perf_analyzer);
+}
+
+std::string what_is_read_of(const SourceText& file) {
+  if (!file.text.starts_with(kConcurrency)) return {};
+  return fmt::format(
+      "of perf_analyzer the row of the lowest concurrency is read, and of it {}: the workload alone, "
+      "without what waits; a step is a request, or the items of --batch",
+      kCompute);
 }
 
 std::string setting_of(const Measurement& measurement) {

@@ -11,6 +11,8 @@ namespace {
 
 // Of measurements that predictions miss by more nothing is learnt.
 constexpr double kUsersBound = 100;
+// About what published rows of equal processes are off by.
+constexpr double kUsersTarget = 10;
 
 MeasurementSource source_of(const std::vector<Measurement>& measurements, const std::string& gpu,
                             bool in_turns, const std::string& file) {
@@ -34,6 +36,7 @@ void add_to(ValidationSet& set, MeasurementSource source, Study study) {
   source.id = study.id;
   study.source = study.id;
   study.bound_percent = kUsersBound;
+  study.target_percent = kUsersTarget;
   set.sources.push_back(std::move(source));
   set.studies.push_back(std::move(study));
 }

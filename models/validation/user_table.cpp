@@ -1,7 +1,11 @@
 #include "user_table.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -89,14 +93,58 @@ void UserTable::report(Code code, const CsvField& field, std::string message, st
                                       std::move(message), std::move(help)));
 }
 
+namespace {
+
+// What others call the columns of a user's table.
+struct OtherName {
+  std::string_view other;
+  std::string_view column;
+};
+constexpr std::array kOtherNames = {
+    OtherName{"model", "workload"},          OtherName{"name", "workload"},
+    OtherName{"mode", "sharing"},            OtherName{"strategy", "sharing"},
+    OtherName{"processes", "clients"},       OtherName{"pods", "clients"},
+    OtherName{"replicas", "clients"},        OtherName{"batch_size", "batch"},
+    OtherName{"device", "gpu"},              OtherName{"mig", "slice"},
+    OtherName{"profile", "slice"},           OtherName{"latency", "latency_ms"},
+    OtherName{"latency (ms)", "latency_ms"}, OtherName{"ms", "latency_ms"},
+    OtherName{"throughput", "rate_per_s"},   OtherName{"rate", "rate_per_s"},
+};
+
+std::optional<std::string> meant(std::string_view unknown,
+                                 const std::vector<std::string_view>& known) {
+  const auto* found = std::ranges::find_if(
+      kOtherNames, [&](const OtherName& name) { return same_name(name.other, unknown); });
+  if (found != kOtherNames.end() && std::ranges::find(known, found->column) != known.end()) {
+    return std::string(found->column);
+  }
+  return nearest_name(unknown, known);
+}
+
+// "; " of a header that is one column by commas and several by it; 0 where there is none.
+char other_delimiter(const CsvRow& header) {
+  if (header.size() != 1) return 0;
+  const std::size_t at = header.front().text.find_first_of(";\t|");
+  return at == std::string::npos ? '\0' : header.front().text[at];
+}
+
+}  // namespace
+
 void UserTable::read_header(std::span<const std::string_view> needed,
                             std::span<const std::string_view> optional) {
+  if (const char delimiter = other_delimiter(table_.header); delimiter != 0) {
+    report(Code::FieldType, table_.header.front(),
+           fmt::format("the columns are separated by {}",
+                       delimiter == '\t' ? std::string("tabs") : fmt::format("`{}`", delimiter)),
+           "separate them by commas, and write decimals with a point: 12.4");
+    return;
+  }
   std::vector<std::string_view> known(needed.begin(), needed.end());
   known.insert(known.end(), optional.begin(), optional.end());
   for (std::size_t column = 0; column < table_.header.size(); ++column) {
     const CsvField& field = table_.header[column];
     if (std::ranges::find(known, field.text) == known.end()) {
-      const auto nearest = nearest_name(field.text, known);
+      const auto nearest = meant(field.text, known);
       report(Code::FieldUnknown, field, fmt::format("unknown column `{}`", field.text),
              nearest ? fmt::format("did you mean `{}`?", *nearest)
                      : fmt::format("known columns: {}", fmt::join(known, ", ")));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/models/gpu_names.hpp"
 #include "slicewise/nearest_name.hpp"
 
 #include "../document/csv_rows.hpp"
@@ -120,13 +121,9 @@ double dollars_of(UsdPerHour price) { return static_cast<double>(price.per_hour.
 std::string price_cell(UsdPerHour price) { return fmt::format("{:.4f}", dollars_of(price)); }
 
 Diagnostics unknown_gpu(const models::Catalogue& catalogue, std::string_view name) {
-  const std::vector<std::string> near = catalogue.gpus_like(name);
-  std::vector<std::string> models;
-  for (const models::GpuModel& gpu : catalogue.gpus) models.push_back(gpu.name);
   return {make_diagnostic(Code::GpuUnknown, {},
                           fmt::format("GPU model {} is not in the catalogue", name),
-                          near.empty() ? fmt::format("one of {}", fmt::join(models, ", "))
-                                       : fmt::format("did you mean {}?", fmt::join(near, " or ")))};
+                          models::gpus_meant(catalogue, name))};
 }
 
 Diagnostics unknown_region(const models::Catalogue& catalogue, std::string_view region) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace slicewise::reports {
 namespace {
 
 std::string residual_cell(double predicted, double measured) {
-  return fmt::format("{:+.1f}", 100 * (predicted / measured - 1));
+  const double tenths = std::round(1'000 * (predicted / measured - 1));
+  return fmt::format("{:+.1f}", tenths == 0 ? 0 : tenths / 10);
 }
 
 Cells point_cells(const sim::FittedProfile& fit) {
@@ -64,16 +66,36 @@ ScreenPart figures_part(const Fitted& fit) {
                           *fit.left_out_error_percent);
   }
   figures.sentences.push_back({errors + "."});
-  constexpr double kFarOff = 10;
-  if (fit.mean_error_percent > kFarOff) {
-    figures.sentences.push_back(
-        {"The law does not follow these measurements: figures of it are no better than that."});
-  }
   if (!fit.undetermined.empty()) {
     figures.sentences.push_back({fmt::format("Not determined by these measurements: {}.",
                                              fmt::join(fit.undetermined, ", "))});
   }
   return figures;
+}
+
+// Where the law is far off, however near it is on the mean.
+void add_worst_point(const sim::FittedProfile& fit, ScreenPart& figures) {
+  constexpr double kFarOff = 0.1;
+  const auto off = [](const sim::FittedPoint& point) {
+    return std::abs(point.predicted_ms / point.measured_ms - 1);
+  };
+  const auto worst = std::ranges::max_element(fit.points, {}, off);
+  if (worst == fit.points.end() || off(*worst) <= kFarOff) return;
+  figures.sentences.push_back(
+      {fmt::format("The law does not follow these measurements: {} is {} % off. What it says of "
+                   "such settings is no better than that.",
+                   models::setting_of(worst->measured),
+                   residual_cell(worst->predicted_ms, worst->measured_ms))});
+}
+
+std::string next_sentence(const sim::FittedProfile& fit) {
+  if (!fit.next) {
+    return "Nothing to measure next: all that would be asked for was measured, or is known within 5 "
+           "%.";
+  }
+  return fmt::format(
+      "Measure next: {}. It would take {:.4g} to {:.4g} ms, and of nothing else is less known.",
+      command_of(fit.next->setting), fit.next->least_ms, fit.next->most_ms);
 }
 
 ScreenPart profile_part(const sim::FittedProfile& fit) {
@@ -85,12 +107,8 @@ ScreenPart profile_part(const sim::FittedProfile& fit) {
         {"Bound by launches: a small part of the GPU is as fast as all of it, so capacityShare is "
          "the widest that fits. Processes side by side on a small slice say more."});
   }
-  if (fit.next) {
-    figures.sentences.push_back({fmt::format(
-        "Measure next: {}. It would take {:.4g} ms within {:.0f} %, and of nothing else "
-        "is less known.",
-        command_of(fit.next->setting), fit.next->predicted_ms, fit.next->half_width_percent)});
-  }
+  add_worst_point(fit, figures);
+  figures.sentences.push_back({next_sentence(fit)});
   part.parts = {std::move(points), std::move(figures)};
   return part;
 }
@@ -175,6 +193,11 @@ std::string step_text(const models::LlmStep& step) {
 ScreenPart step_part(const sim::FittedStep& fit) {
   ScreenPart part{.heading = fmt::format("{} on {}: a step", fit.workload, fit.gpu)};
   ScreenPart figures = figures_part(fit);
+  constexpr double kFarOff = 10;
+  if (fit.mean_error_percent > kFarOff) {
+    figures.sentences.push_back(
+        {"The law does not follow these measurements: figures of it are no better than that."});
+  }
   if (std::ranges::any_of(fit.points,
                           [](const auto& point) { return !point.first_token_counts; })) {
     figures.sentences.push_back(

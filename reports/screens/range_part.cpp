@@ -1,7 +1,5 @@
 #include "range_part.hpp"
 
-#include <algorithm>
-
 #include "../text/amount_text.hpp"
 #include "sensitivity_screen.hpp"
 
@@ -13,10 +11,9 @@ ScreenPart range_part(const sim::VariantResult& variant) {
   part.table.columns = {
       {"INPUTS DRAWN", false, 0}, {"VALUE", true, 0}, {"FROM", true, 0}, {"TO", true, 0}};
   for (const sim::FigureRange& range : variant.ranges) {
-    const auto text = [&](double value) { return amount_text({std::max(0.0, value), range.unit}); };
+    const auto text = [&](double value) { return amount_text({value, range.unit}); };
     part.table.rows.push_back({outcome_title(range.workload, range.name), text(range.value),
-                               text(range.value - range.half_width_95),
-                               text(range.value + range.half_width_95)});
+                               text(range.least), text(range.most)});
   }
   part.sentences = {
       {.text = "95 % of what measurements leave open, or all where only bounds are known: more "

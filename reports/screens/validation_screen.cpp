@@ -40,7 +40,10 @@ struct Named {
   }
 };
 
+bool checks(const sim::StudyResult& study) { return study.check.rows > 0; }
+
 std::string verdict_on_study(const sim::StudyResult& study) {
+  if (!checks(study)) return "nothing to check";
   if (!study.within_bound) return "ABOVE BOUND";
   if (worse_than_naive(study)) return "worse than naive";
   return above_target(study) ? "above target" : "ok";
@@ -48,6 +51,7 @@ std::string verdict_on_study(const sim::StudyResult& study) {
 
 // As many decimals as it takes to show what the verdict says: 3.51 against a target of 3.5.
 std::string error_cell(const sim::StudyResult& study) {
+  if (!checks(study)) return "-";
   constexpr int kMostDecimals = 4;
   const double error = study.check.mean_percent;
   const auto hidden = [&](const std::optional<double>& limit, int decimals) {
@@ -81,7 +85,7 @@ std::vector<Cell> validation_row(const sim::StudyResult& study) {
           study.fit.rows == 0 ? "-" : percent_cell(study.fit.mean_percent),
           std::to_string(study.check.rows),
           error_cell(study),
-          percent_cell(study.check.worst_percent),
+          checks(study) ? percent_cell(study.check.worst_percent) : "-",
           maybe_percent(study.study.target_percent),
           percent_cell(study.study.bound_percent),
           maybe_percent(study.even_share_percent),
@@ -100,6 +104,7 @@ std::string weakest_workloads(const sim::StudyResult& study, std::size_t most) {
 }
 
 std::string worst_row(const sim::StudyResult& study) {
+  if (!checks(study)) return "";
   return fmt::format("{}: {:.1f} %", study.check.worst_row, study.check.worst_percent);
 }
 
@@ -116,17 +121,20 @@ std::string bounds_line(const sim::ValidationResult& result) {
   Named above_bound;
   Named missed;
   Named naive_is_better;
+  Named unchecked;
   for (const sim::StudyResult& study : result.studies) {
+    if (!checks(study)) unchecked.add(study);
     if (!study.within_bound) above_bound.add(study);
     if (above_target(study)) missed.add(study);
     if (worse_than_naive(study)) naive_is_better.add(study);
   }
+  const std::size_t checked = result.studies.size() - unchecked.count;
   return fmt::format(
       "{} of {} studies within their bounds{}; {} above target{}; {} worse than a "
-      "naive rule{}.",
-      result.studies.size() - above_bound.count, result.studies.size(),
-      above_bound.in_brackets("all but "), missed.count, missed.in_brackets(),
-      naive_is_better.count, naive_is_better.in_brackets());
+      "naive rule{}.{}",
+      checked - above_bound.count, checked, above_bound.in_brackets("all but "), missed.count,
+      missed.in_brackets(), naive_is_better.count, naive_is_better.in_brackets(),
+      unchecked.count == 0 ? "" : fmt::format(" Nothing to check: {}.", unchecked.names));
 }
 
 std::string pairs_line(const sim::ValidationResult& result) {
@@ -145,7 +153,8 @@ std::vector<std::string> validation_notes() {
       "what was aimed at; BOUND: what may not be exceeded (exit code 99).",
       "VERDICT: above target, within the bound but not what was aimed at; worse than naive, EVEN "
       "or "
-      "NONE has the smaller error, whether or not the target is met.",
+      "NONE has the smaller error, whether or not the target is met; nothing to check, all rows "
+      "were fitted on or given.",
       "EVEN and NONE are the answers without a model on the same check rows: time grows as 1/share "
       "of the GPU (n processes take n times as long; of a pair each runs at half speed), and "
       "nobody "
@@ -171,8 +180,8 @@ ScreenPart study_part(const sim::StudyResult& study) {
   add("Source: ", source_line(study));
   add("Note: ", study.source.note);
   if (study.rows_left_out > 0) {
-    add("Left out: ", fmt::format("{} rows: too few isolated figures of their workload and size",
-                                  study.rows_left_out));
+    add("Left out: ", fmt::format("{} row{}: too few isolated figures of their workload and size",
+                                  study.rows_left_out, study.rows_left_out == 1 ? "" : "s"));
   }
   return part;
 }

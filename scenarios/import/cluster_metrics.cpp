@@ -96,6 +96,7 @@ bool ClusterMetrics::add(const Labels& labels, const std::vector<Sample>& sample
       when = std::max(when, sample.at);
     }
   }
+  pod.first_seen = std::min(pod.first_seen, std::ranges::min(samples, {}, &Sample::at).at);
   pod.last_seen = std::max(pod.last_seen, last.at);
   return add_to_pod(pod, labels, metric.substr(9), last);
 }
@@ -199,6 +200,7 @@ PodRecord ClusterMetrics::finished(const Pod& pod, std::int64_t end, ImportRepor
   if (phase == "Failed") {
     record.state = pod.phases.contains("Evicted") ? JobState::Cancelled : JobState::Failed;
   }
+  record.seen = pod.first_seen;
   const bool is_there = pod.last_seen >= end - kStale;
   if (!record.ended && !is_there) {
     // A deleted pod leaves no completion time.

@@ -365,7 +365,7 @@ void GpuMetrics::credit(std::vector<PodRecord>& pods, const ImportOptions& optio
     pod.sm_permille = credit.sm_active.permille();
     pod.gpu_permille = credit.use.permille();
     if (credit.device != nullptr && !credit.on_several) pod.ran_on = *credit.device;
-    if (!pod.gpu_permille && has_gpu) {
+    if (!pod.gpu_permille && has_gpu && pod.arrival) {
       report.remark(
           ImportRemark::Kind::Note,
           "pods with a GPU without DCGM values: the exporter names one pod of a shared GPU "

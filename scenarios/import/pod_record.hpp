@@ -54,6 +54,7 @@ struct PodRecord {
   Time started;  // its first container
   Time working;  // ... by the word of the container itself, where a source has that beside
   Time ended;
+  Time seen;  // first by kube-state-metrics
   JobState state = JobState::Unknown;
   std::int32_t priority = 0;
   std::optional<std::int32_t> gpu_permille;

@@ -86,6 +86,7 @@ class ClusterMetrics {
     std::map<std::string, std::int64_t> phases;  // when it was last in it
     std::string priority_class;
     bool restarted = false;
+    std::int64_t first_seen = INT64_MAX;
     std::int64_t last_seen = 0;
   };
   struct Node {

@@ -2,7 +2,6 @@
 #include <chrono>
 #include <cmath>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -80,18 +79,24 @@ class LevelReader {
     ImportOptions no_trace;
     no_trace.replicas = 1;  // which no level needs: do not guess
     series.gpus.credit(pods, no_trace, report);
+    timelines_ = series.gpus.timelines();
+    for (const DeviceTimeline& device : timelines_) {
+      for (const DeviceUse::Moment& moment : device.moments) {
+        for (const std::uint32_t pod : moment.pods) {
+          named_[series.gpus.pod(pod)].push_back(moment.at);
+        }
+      }
+    }
+    for (auto& [name, times] : named_) std::ranges::sort(times);
     for (PodRecord& pod : pods) {
-      const bool has_gpu = std::ranges::any_of(pod.amounts, [](const auto& entry) {
-        return entry.second > 0 && gpu_resource(entry.first);
-      });
-      if (has_gpu && !pod.gpu_permille && !pod.node.empty()) blind_.insert(pod.node);
+      add_holder(pod);
       records_.try_emplace(PodName{pod.space, pod.name, {}}, std::move(pod));
     }
     answered_ = series.requests.answered(report);
   }
 
   std::vector<SharingLevel> read() {
-    for (const DeviceTimeline& device : series_.gpus.timelines()) read_device(device);
+    for (const DeviceTimeline& device : timelines_) read_device(device);
     std::vector<SharingLevel> levels;
     for (auto& [key, level] : levels_) levels.push_back(finished(level));
     return levels;
@@ -105,6 +110,39 @@ class LevelReader {
     MeanShare sms;
     MeanShare memory;
   };
+
+  // A pod that has a GPU of its node for as long as it is there.
+  struct Holder {
+    PodName name;
+    std::int64_t since = 0;
+    std::int64_t until = INT64_MAX;
+  };
+
+  void add_holder(const PodRecord& pod) {
+    const PodName name{pod.space, pod.name, {}};
+    const bool asks = std::ranges::any_of(pod.amounts, [](const auto& entry) {
+      return entry.second > 0 && gpu_resource(entry.first);
+    });
+    if (pod.node.empty() || !(asks || named_.contains(name))) return;
+    const std::int64_t since = pod.started     ? *pod.started
+                               : pod.scheduled ? *pod.scheduled
+                               : pod.arrival   ? *pod.arrival
+                                               : pod.seen.value_or(0);
+    holders_[pod.node].push_back({name, since, pod.ended.value_or(INT64_MAX)});
+  }
+
+  // Whether DCGM names all pods that hold a GPU of the node between two samples: by default it
+  // names one of those that share it.
+  bool names_all(const std::string& node, std::int64_t from, std::int64_t to) const {
+    const auto holders = holders_.find(node);
+    if (holders == holders_.end()) return true;
+    return std::ranges::all_of(holders->second, [&](const Holder& holder) {
+      if (holder.since >= to || holder.until <= from) return true;
+      const auto named = named_.find(holder.name);
+      return named != named_.end() && (std::ranges::binary_search(named->second, from) ||
+                                       std::ranges::binary_search(named->second, to));
+    });
+  }
 
   const PodRecord& record(std::uint32_t pod) const { return records_.at(series_.gpus.pod(pod)); }
 
@@ -121,13 +159,14 @@ class LevelReader {
   }
 
   // Why nothing follows from these pods together; "" when something does.
-  std::string_view useless(const std::vector<std::uint32_t>& pods, bool summed) const {
+  std::string_view useless(const DeviceUse::Moment& from, const DeviceUse::Moment& to) const {
+    const std::vector<std::uint32_t>& pods = from.pods;
     const PodRecord& first = record(pods.front());
-    if (blind_.contains(first.node)) {
+    if (!names_all(first.node, from.at, to.at)) {
       return "times of nodes of which DCGM does not name all pods with a GPU: it names one of a "
              "shared GPU unless it runs with --kubernetes-virtual-gpus";
     }
-    if (summed && first.node_sharing != "time-slicing") {
+    if ((from.summed || to.summed) && first.node_sharing != "time-slicing") {
       return "times at which DCGM gives the use of each process: how long the GPU had any work "
              "does not follow, but where they take turns";
     }
@@ -162,7 +201,7 @@ class LevelReader {
 
   void add_step(const DeviceTimeline& device, const DeviceUse::Moment& from,
                 const DeviceUse::Moment& to, Stay& stay) {
-    const std::string_view why = useless(from.pods, from.summed || to.summed);
+    const std::string_view why = useless(from, to);
     const auto place = [&] { return record(from.pods.front()).where; };
     if (!why.empty()) return report_.skipped(why, place);
     std::vector<double> more;
@@ -237,7 +276,9 @@ class LevelReader {
   std::string workload_;
   ImportReport& report_;
   std::map<PodName, PodRecord> records_;
-  std::set<std::string> blind_;  // nodes
+  std::vector<DeviceTimeline> timelines_;
+  std::map<PodName, std::vector<std::int64_t>> named_;  // when DCGM has them on a device
+  std::map<std::string, std::vector<Holder>> holders_;  // by node
   std::map<std::string, AnsweredSoFar> answered_;
   std::map<Key, Level> levels_;
 };

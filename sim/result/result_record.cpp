@@ -19,6 +19,8 @@ bool has_place(const Diagnostic& d) { return d.where.line > 0; }
 
 std::string_view severity_of_policy(const PolicyResult& p) { return p.deny ? "Deny" : "Warn"; }
 
+double half_width_of(const FigureRange& r) { return (r.most - r.least) / 2; }
+
 bool has_length(const VariantResult& v) { return v.makespan.count > 0; }
 
 bool has_price_date(const Stamp& s) { return !s.price_date.empty(); }
@@ -282,9 +284,11 @@ const Record& record_of<FigureRange>() {
                        "nearest to its limit, latencyP99 or jobCompletionP95"),
        field<&F::unit>("unit", "of the values beside it"),
        field<&F::value>("value", "of all replications together"),
-       field<&F::half_width_95>("halfWidth95",
-                                "another replication lies within it, 95 %: more replications do "
-                                "not narrow it, better measurements do")}};
+       field<&half_width_of>("halfWidth95", "half of the way from the least to the most"),
+       field<&F::least>("least",
+                        "another replication lies between it and the most, 95 %: more replications "
+                        "do not narrow it, better measurements do"),
+       field<&F::most>("most", "see least")}};
   return declared;
 }
 

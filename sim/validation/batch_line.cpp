@@ -12,20 +12,11 @@
 #include "slicewise/sim/metrics/time_summary.hpp"
 
 namespace slicewise::sim::profile_fit {
-namespace {
-
-bool is_alone_on_whole_gpu(const Measurement& m) {
-  return m.slice == "full" && m.active_threads >= 1 &&
-         (m.sharing == MeasuredSharing::Alone || m.clients == 1);
-}
-
-}  // namespace
-
 std::optional<BatchLine> batch_line(const Company& company) {
   models::Design design{2, {}};
   std::set<int> batches;
   for (const Measurement& m : company.law) {
-    if (!is_alone_on_whole_gpu(m)) continue;
+    if (!is_time_alone(m)) continue;
     batches.insert(m.batch);
     const double weight = 1 / in_ms(m.time);
     design.values.insert(design.values.end(), {weight, m.batch * weight});

@@ -20,6 +20,7 @@
 #include "batch_line.hpp"
 #include "law_fit.hpp"
 #include "neighbour_fit.hpp"
+#include "next_measurement.hpp"
 #include "step_fit.hpp"
 #include "turn_fit.hpp"
 
@@ -59,6 +60,18 @@ std::optional<double> duty_of(const std::vector<Measurement>& turns, Duration al
     (excess(middle) < 0 ? low : high) = middle;
   }
   return (low + high) / 2;
+}
+
+// Of 95 %: a slowdown grows about as the duty does, and before anything was measured any duty is as
+// likely as another.
+double duty_width(double duty, double squares, double rows) {
+  constexpr double kBelieved = 0.29;  // standard deviation between 0 and 1
+  const double spare = std::max(1.0, rows - 1);
+  const double off = std::sqrt(squares / spare);
+  const double deviation =
+      duty * (off > kLeastNoise ? off * student_t_975(spare) / kNormal95 : kLeastNoise);
+  const double both = std::sqrt(deviation * deviation + kBelieved * kBelieved);
+  return kNormal95 * deviation * kBelieved / both;
 }
 
 double percent_off(double predicted, double measured) {
@@ -102,13 +115,12 @@ class CompanyFitter {
                         left_out(m)};
       out.points.push_back(std::move(point));
     }
-    out.next = next_of(size, first, out);
+    out.next = next_measurement(company_, ignorance_, catalogue_, first, out);
     return out;
   }
 
  private:
-  static std::string origin_of(const Measurement& m) {
-    std::string text = "measured";
+  static std::string origin_of(const Measurement& m, std::string text = "measured") {
     if (!m.date.empty()) text += " " + m.date;
     text += " on " + m.gpu;
     if (!m.driver.empty()) text += ", driver " + m.driver;
@@ -125,10 +137,11 @@ class CompanyFitter {
     const models::ClientLaw law = models::law_of(fit_.calibration, size);
     const double solo_width = ignorance_.half_width_95(log_time);
     p.solo_step = models::solo_time(fit_.calibration, size);
+    const char* solo_basis = company_.has_time_alone(*p.batch) ? "measured" : "fitted";
     out.figures.push_back(
-        {"soloMs", in_ms(*p.solo_step), in_ms(*p.solo_step) * solo_width, "measured"});
+        {"soloMs", in_ms(*p.solo_step), in_ms(*p.solo_step) * solo_width, solo_basis});
     p.provenance["soloMs"] =
-        fmt::format("{}, 95 % within {}", origin_of(first), percent_text(solo_width));
+        fmt::format("{}, 95 % within {}", origin_of(first, solo_basis), percent_text(solo_width));
     add_uncertainty("soloMs", in_ms(*p.solo_step) * solo_width, log_time, {}, p);
     const auto borrowed = fit_.borrowed.find(size);
     const bool alone = company_.settings_of(*p.batch) < 2;
@@ -280,12 +293,7 @@ class CompanyFitter {
       squares += off * off;
       out.points.push_back({m, in_ms(m.time), predicted, {}});
     }
-    // A slowdown grows about as the duty does.
-    const double spare = std::max<double>(1, static_cast<double>(turns.size()) - 1);
-    const double deviation = std::sqrt(squares / spare);
-    const double width =
-        *out.profile.duty *
-        (deviation > kLeastNoise ? student_t_975(spare) * deviation : kNormal95 * kLeastNoise);
+    const double width = duty_width(*out.profile.duty, squares, static_cast<double>(turns.size()));
     out.figures.push_back({"duty", *out.profile.duty, width, "fitted"});
     out.profile.uncertainty.push_back({"duty", width, {}});
     out.profile.provenance["duty"] = fmt::format("fitted, 95 % within {:.2g}", width);
@@ -308,60 +316,34 @@ class CompanyFitter {
     return in_ms(models::predicted_time(fit.calibration, rest.point(measured)));
   }
 
-  // Of what could be measured next, that of which least is known.
-  std::optional<NextMeasurement> next_of(int size, const Measurement& like,
-                                         const FittedProfile& fitted) const {
-    std::optional<NextMeasurement> best;
-    const auto offer = [&](const Measurement& setting, double deviation, double predicted_ms) {
-      const double width = 100 * (portable_exp(ignorance_.quantile_95() * deviation) - 1);
-      if (best && width <= best->half_width_percent) return;
-      best = NextMeasurement{setting, predicted_ms, width};
-    };
-    Measurement setting = like;
-    setting.slice = "full";
-    setting.share = {};
-    setting.active_threads = 1;
-    std::vector<Measurement> settings;
-    setting.sharing = MeasuredSharing::Mps;
-    for (const int clients : {2, 4}) {
-      setting.clients = clients;
-      settings.push_back(setting);
-    }
-    setting.sharing = MeasuredSharing::Alone;
-    setting.clients = 1;
-    if (const models::MigGeometry* geometry = catalogue_.find_mig(like.gpu)) {
-      const auto smallest = std::ranges::min_element(
-          geometry->profiles, {}, [](const models::MigProfile& p) { return p.compute_slices; });
-      if (smallest != geometry->profiles.end()) {
-        setting.slice = smallest->name;
-        setting.share = models::mig_share(*geometry, *smallest);
-        settings.push_back(setting);
-        setting.slice = "full";
-        setting.share = {};
-      }
-    }
-    for (const Measurement& candidate : settings) {
-      MeasuredTime point = company_.point(candidate);
-      point.size = size;
-      offer(candidate, ignorance_.deviation_of(point),
-            in_ms(models::predicted_time(fit_.calibration, point)));
-    }
-    if (!fitted.profile.duty) {
-      // Two processes in turns take from once to twice as long, whatever the duty is.
-      constexpr double kDutyDeviation = 0.2;
-      setting.sharing = MeasuredSharing::TimeSlicing;
-      setting.clients = 2;
-      offer(setting, kDutyDeviation, 1.5 * in_ms(*fitted.profile.solo_step));
-    }
-    return best;
-  }
-
   const Company& company_;
   const models::Catalogue& catalogue_;
   Fit fit_;
   Ignorance ignorance_;
   std::optional<BatchLine> line_;
 };
+
+// Of times that no sharing explains one is in another unit.
+void note_other_units(const Company& company, Diagnostics& notes) {
+  constexpr double kMost = 20;  // times as long, and as many processes
+  std::vector<Measurement> shared = company.turns;
+  shared.insert(shared.end(), company.law.begin(), company.law.end());
+  for (const Measurement& alone : company.law) {
+    if (!is_time_alone(alone)) continue;
+    for (const Measurement& m : shared) {
+      if (m.batch != alone.batch || m.clients < 2 || m.slice != "full") continue;
+      const double slower = in_ms(m.time) / in_ms(alone.time);
+      if (slower < kMost * m.clients && slower > 1 / kMost) continue;
+      notes.push_back(make_diagnostic(
+          Code::ValueRange, alone.where,
+          fmt::format("{} alone takes {:.4g} ms, and {} {:.4g} ms: no sharing makes such a difference",
+                      alone.workload, in_ms(alone.time), models::setting_of(m), in_ms(m.time)),
+          "latency_ms is in milliseconds: is one of the two in seconds?"));
+      notes.back().severity = Severity::Note;
+      return;
+    }
+  }
+}
 
 // Rows beside others as well.
 void summarize(FittedProfile& out) {
@@ -418,6 +400,7 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
   }
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   for (const auto& [name, company] : companies) {
+    profile_fit::note_other_units(company, out.notes);
     const profile_fit::CompanyFitter fitter(company, catalogue);
     for (int size = 0; size < static_cast<int>(company.batches.size()); ++size) {
       out.profiles.push_back(fitter.profile(size));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <tuple>
@@ -27,6 +28,10 @@ inline auto place_of(const Measurement& m) {
   return std::tuple(m.slice, m.active_threads, clients, m.sharing == MeasuredSharing::TimeSlicing);
 }
 
+inline bool is_time_alone(const Measurement& m) {
+  return models::is_time_alone(m.share, m.active_threads, m.clients);
+}
+
 // One workload on one GPU: its measurements by batch.
 struct Company {
   std::vector<int> batches;
@@ -38,6 +43,11 @@ struct Company {
   }
   MeasuredTime point(const Measurement& m) const {
     return {m.share, m.active_threads, m.clients, size_of(m), m.time};
+  }
+  // Whether T1 of this batch was measured, not only what follows from it.
+  bool has_time_alone(int batch) const {
+    return std::ranges::any_of(
+        law, [&](const Measurement& m) { return m.batch == batch && is_time_alone(m); });
   }
   std::size_t settings_of(int batch) const {
     std::set<decltype(place_of(law.front()))> places;
@@ -75,6 +85,8 @@ class Parameters {
   double prior(std::size_t parameter) const;
 
   double log_time(const MeasuredTime& point) const;
+  // ... as if the kernels of its size took this share of the GPU.
+  double log_time_with(double capacity_share, const MeasuredTime& point) const;
 
   // How the logarithm of the predicted time changes with each parameter.
   std::vector<double> gradient(const MeasuredTime& point) const;
@@ -84,25 +96,32 @@ class Parameters {
 };
 
 // What is not known after the measurements: the covariance of the parameters of the linearised fit.
+// A time alone is off by what its repeats are; what the law says of other settings by its misfit
+// there, too, which says nothing of the time alone.
 class Ignorance {
  public:
-  Ignorance(const Company& company, const Fit& fit);
+  // Whether rows are off by no more than these are, which says what they determine, or the law by
+  // as much as is usual, of which few rows show little.
+  enum class Noise : std::uint8_t { AsSeen, AsUsual };
+  Ignorance(const Company& company, const Fit& fit, Noise noise = Noise::AsUsual);
 
   double deviation(std::size_t parameter) const;
   double correlation(std::size_t first, std::size_t second) const;
-  double half_width_95(std::size_t parameter) const { return quantile_ * deviation(parameter); }
+  double half_width_95(std::size_t parameter) const { return kNormal95 * deviation(parameter); }
   bool knows(std::size_t parameter) const;
   std::size_t norm() const { return parameters_.count() - 2; }
   std::size_t beta() const { return parameters_.count() - 1; }
 
-  // Of the logarithm of a time that was not measured.
-  double deviation_of(const MeasuredTime& point) const;
-  double quantile_95() const { return quantile_; }  // of deviations
+  // Where a time that was not measured lies, in seconds: 95 %, and within what the law can say.
+  struct Range {
+    double least = 0;
+    double most = 0;
+  };
+  Range range_of(const MeasuredTime& point) const;
 
  private:
   Parameters parameters_;
   std::vector<double> covariance_;  // column by column
-  double quantile_ = kNormal95;     // of Student's t where the noise is estimated
 };
 
 }  // namespace slicewise::sim::profile_fit

@@ -120,7 +120,7 @@ class WindowReader {
           name.empty() ? Code::FieldMissing : Code::GpuUnknown, level.where,
           name.empty() ? "DCGM does not say on which GPU: its series have no modelName"
                        : fmt::format("GPU model {} is not in the catalogue", name),
-          "say it with --gpu; `slicewise get gpus` lists them"));
+          name.empty() ? "say it with --gpu" : models::gpus_meant(catalogue_, name)));
     }
     return gpu;
   }

@@ -189,13 +189,10 @@ const models::GpuModel* measured_gpu(const Workload& spec, const models::Catalog
   const auto& device = spec.measured->device;
   const models::GpuModel* gpu = catalogue.find_gpu(device.value);
   if (gpu == nullptr) {
-    const std::vector<std::string> near = catalogue.gpus_like(device.value);
     found.push_back(make_diagnostic(
         Code::GpuUnknown, device.where,
         fmt::format("GPU model \"{}\" is not in the catalogue", device.value),
-        fmt::format(
-            "{}`slicewise get gpus` lists all",
-            near.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(near, " or ")))));
+        models::gpus_meant(catalogue, device.value)));
   }
   return gpu;
 }

@@ -192,10 +192,28 @@ void note_request_cpu(const WorkloadModel& model, Diagnostics& found) {
       "raise or drop the CPU limit, or run more replicas"));
 }
 
+// A profile of a batch is one of steps, each of which serves one request: served in batches, too,
+// its items multiply.
+void note_batches_of_batches(const WorkloadModel& model, Diagnostics& found) {
+  const Workload& spec = model.spec;
+  if (spec.profile.value.empty() || spec.llm || !spec.measured) return;
+  const int items = spec.batch.value_or(spec.measured->batch.value_or(1));
+  if (items < 2 || spec.serving.max_batch < 2) return;
+  found.push_back(make_diagnostic(
+      Code::InputAssumed, spec.profile.where,
+      fmt::format("a request of \"{}\" is a step of its profile, a batch of {}: with maxBatch {} up "
+                  "to {} items go into one step",
+                  model.name, items, spec.serving.max_batch, items * spec.serving.max_batch),
+      "name the profile of batch 1 where requests come one by one, or leave out serving.batching "
+      "where each is a batch"));
+  found.back().severity = Severity::Warning;
+}
+
 }  // namespace
 
 void note_workload(WorkloadModel& model, const World& world, Diagnostics& found) {
   note_kernel(model, found);
+  note_batches_of_batches(model, found);
   const Workload& spec = model.spec;
   if (spec.pod.cpu_limit && spec.measured->cpu && *spec.pod.cpu_limit < *spec.measured->cpu) {
     found.push_back(make_diagnostic(

@@ -61,7 +61,10 @@ class OwnCatalogue(unittest.TestCase):
         check_schema(self, "result", document)
         self.assertIs(document["metadata"]["sampledInputs"], True)
         ranges = {(r.get("workload"), r["name"]): r for r in document["variants"][0]["ranges"]}
-        self.assertGreater(ranges["detector", "latencyP99"]["halfWidth95"], 0)
+        p99 = ranges["detector", "latencyP99"]
+        self.assertGreater(p99["least"], 0)
+        self.assertLess(p99["least"], p99["value"])
+        self.assertLess(p99["value"], p99["most"])
         self.assertIn((None, "per1kRequestsInSloUsd"), ranges)
         self.assertEqual(run(*arguments, "-o", "json", "-j", "1").stdout, result.stdout)
         table = run(*arguments)

@@ -206,6 +206,36 @@ class RecordedWindow(unittest.TestCase):
                 self.assertNotIn("2 processes under MPS       ", result.stdout)
                 self.assertIn("soloMs", result.stdout)
 
+    def turns_of_two(self):
+        """An hour of one pod on a GPU, then one of two; DCGM names one at a time, its default."""
+        first = list(recorded(1, 0.3, 12, START, 60, "time-slicing"))
+        later = list(recorded(1, 0.3, 12, START, 120, "time-slicing"))
+        second = json.loads(json.dumps(first).replace("asr-7d9f4b6c58-10", "asr-7d9f4b6c58-11"))
+        for s in second:
+            s["values"] = [[at + 60 * STEP_S, value] for at, value in s["values"]]
+            if s["metric"]["__name__"] == "DCGM_FI_DEV_GPU_UTIL":
+                s["values"] = [[at, "61"] for at, _ in s["values"]]
+        util = [s for s in first if s["metric"]["__name__"] == "DCGM_FI_DEV_GPU_UTIL"]
+        return [s for s in later if s["metric"]["__name__"] != "DCGM_FI_DEV_GPU_UTIL"] + util + second
+
+    def test_a_shared_hour_of_which_dcgm_names_one_pod_is_left_out(self):
+        result, profile = self.calibrated(self.turns_of_two(), "--sharing", "time-slicing")
+        self.assertAlmostEqual(profile["soloMs"], 25, delta=1)
+        self.assertIn("--kubernetes-virtual-gpus", result.stderr)
+        self.assertIn("alone     0.983", result.stdout)
+
+    def test_the_shared_hour_is_known_by_who_is_on_the_node_alone(self):
+        window = [s for s in self.turns_of_two() if s["metric"]["__name__"] not in (
+            "kube_pod_created", "kube_pod_container_resource_requests")]
+        _, profile = self.calibrated(window, "--sharing", "time-slicing")
+        self.assertAlmostEqual(profile["soloMs"], 25, delta=1)
+
+    def test_pods_without_a_time_of_creation_are_read(self):
+        window = [s for s in recorded(1, 0.3, 12, START, 60, "mps") if s["metric"]["__name__"] != "kube_pod_created"]
+        result, profile = self.calibrated(window)
+        self.assertAlmostEqual(profile["soloMs"], 25, delta=1)
+        self.assertNotIn("--kubernetes-virtual-gpus", result.stderr)
+
     def test_nothing_to_calibrate_says_what_to_query(self):
         result = run("calibrate", self.write("window.json", answer(
             s for s in recorded(1, 0.3, 12, START, 60, "mps") if s["metric"]["__name__"] != "nv_inference_request_success")))

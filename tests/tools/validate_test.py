@@ -74,6 +74,32 @@ class Formats(unittest.TestCase):
         self.assertIn('did you mean "parvagpu"?', result.stderr)
 
 
+class Measurements(unittest.TestCase):
+    """Of the user's own file all ways of sharing are held against, and what cannot be is said."""
+
+    def validated(self, *rows):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "mine.csv"
+            file.write_text("workload,gpu,slice,sharing,clients,batch,latency_ms\n"
+                            + "".join(f"w,NVIDIA A100-SXM4-40GB,{row}\n" for row in rows), encoding="utf-8")
+            result = run("validate", "measurements", "--measurements", str(file))
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            return result.stdout
+
+    def test_turns_are_checked_and_a_study_without_rows_to_check_says_so(self):
+        text = self.validated("full,alone,1,1,6.0", "full,time-slicing,2,1,12.3", "full,time-slicing,4,1,24.9",
+                              "1g.5gb,alone,1,1,18.3")
+        self.assertRegex(text, r"measurements +MIG\+MPS +2 .*nothing to check")
+        self.assertRegex(text, r"measurements-turns +time-slicing +1 .* 2 .*ok")
+        self.assertIn("1 of 1 studies within their bounds", text)
+        self.assertIn("Nothing to check: measurements.", text)
+        self.assertNotIn("Worst row: :", text)
+
+    def test_what_is_off_by_a_third_is_not_ok(self):
+        text = self.validated("full,alone,1,1,6.0", "full,mps,2,1,6.6", "full,mps,4,1,18")
+        self.assertRegex(text, r"measurements +MIG\+MPS .*above target")
+
+
 class Charts(unittest.TestCase):
     def test_out_writes_a_page_and_one_chart_per_study(self):
         with tempfile.TemporaryDirectory() as folder:

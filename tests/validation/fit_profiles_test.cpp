@@ -105,7 +105,7 @@ TEST(FitProfiles, OneSettingSaysTheTimeAndNothingElse) {
   EXPECT_FALSE(fit.profile.capacity_share.has_value());
   EXPECT_THAT(fit.undetermined, testing::IsSupersetOf({"capacityShare", "duty"}));
   ASSERT_TRUE(fit.next.has_value());
-  EXPECT_GT(fit.next->half_width_percent, 20);
+  EXPECT_GT(fit.next->most_ms, 1.5 * fit.next->least_ms);
 }
 
 TEST(FitProfiles, RepeatsCountAllAndTheirSpreadIsTheInterval) {
@@ -122,7 +122,8 @@ TEST(FitProfiles, RepeatsCountAllAndTheirSpreadIsTheInterval) {
 
 TEST(FitProfiles, WhatIsMeasuredNextIsNotWhatIsKnown) {
   const auto widths = [](const std::vector<Measurement>& made) {
-    return fit_profiles(made, shipped())->profiles.front().next->half_width_percent;
+    const NextMeasurement next = *fit_profiles(made, shipped())->profiles.front().next;
+    return next.most_ms / next.least_ms - 1;
   };
   const std::vector<Measurement> before = {by_law("full", 1), in_turns(0.6, 2)};
   std::vector<Measurement> after = before;
@@ -131,6 +132,93 @@ TEST(FitProfiles, WhatIsMeasuredNextIsNotWhatIsKnown) {
       from_seconds(kSoloSeconds * models::stretch_of(made_law(), next.share, 1, next.clients));
   after.push_back(next);
   EXPECT_LT(widths(after), 0.6 * widths(before));
+}
+
+const FittedFigure& figure(const FittedProfile& fit, const char* name) {
+  return *std::ranges::find(fit.figures, name, &FittedFigure::name);
+}
+
+FittedProfiles fitted_rows(const std::string& rows) {
+  const auto read = models::read_measurements(
+      {"m.csv", "workload,gpu,slice,sharing,clients,batch,latency_ms\n" + rows}, shipped());
+  return fit_profiles(read.value(), shipped()).value();
+}
+
+// Times under MPS and on a slice that no law follows: the time alone is what was measured, and as
+// sure as that; what turns say is held against it.
+TEST(FitProfiles, TimesAloneAreKeptWhateverTheLawMisses) {
+  const FittedProfiles fitted = fitted_rows(
+      "w,A100-SXM4-40GB,full,alone,1,1,6.0\n"
+      "w,A100-SXM4-40GB,full,alone,1,8,14.0\n"
+      "w,A100-SXM4-40GB,full,time-slicing,2,1,12.3\n"
+      "w,A100-SXM4-40GB,full,time-slicing,4,1,24.9\n"
+      "w,A100-SXM4-40GB,full,mps,2,1,6.6\n"
+      "w,A100-SXM4-40GB,full,mps,4,1,11.0\n"
+      "w,A100-SXM4-40GB,1g.5gb,alone,1,1,18.3\n");
+  ASSERT_EQ(fitted.profiles.size(), 2U);
+  const double alone_ms[] = {6, 14};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const FittedFigure& solo = figure(fitted.profiles[i], "soloMs");
+    EXPECT_NEAR(solo.value, alone_ms[i], 1e-5);
+    EXPECT_EQ(solo.basis, "measured");
+    EXPECT_GT(*solo.half_width_95, 0.005 * alone_ms[i]);
+    EXPECT_LT(*solo.half_width_95, 0.03 * alone_ms[i]);
+  }
+  for (const FittedPoint& point : fitted.profiles[0].points) {
+    if (point.measured.slice != "full" || point.measured.clients > 1) continue;
+    EXPECT_NEAR(point.predicted_ms, 6, 1e-5);
+  }
+  EXPECT_GT(figure(fitted.profiles[0], "duty").value, 0.9);
+  for (const models::FigureUncertainty& one : fitted.profiles[1].profile.uncertainty) {
+    EXPECT_LE(one.half_width_95, one.figure == "soloMs" ? 0.4 : 5) << one.figure;
+  }
+}
+
+TEST(FitProfiles, ATimeAloneThatFollowsFromOthersIsFittedAndAsUnsure) {
+  const auto fitted = fit_profiles(
+      std::vector{by_law("1g.10gb", 1), by_law("full", 3), by_law("3g.40gb", 1)}, shipped());
+  const FittedFigure& solo = figure(fitted->profiles.front(), "soloMs");
+  EXPECT_EQ(solo.basis, "fitted");
+  EXPECT_NEAR(solo.value, 1e3 * kSoloSeconds, *solo.half_width_95);
+  EXPECT_GT(*solo.half_width_95, 0.03 * solo.value);
+}
+
+TEST(FitProfiles, NothingIsAskedForThatWasMeasured) {
+  const FittedProfiles all = fitted_rows(
+      "w,A10G,,alone,1,1,12\n"
+      "w,A10G,,mps,2,1,15\n"
+      "w,A10G,,mps,4,1,27\n"
+      "w,A10G,,time-slicing,2,1,24.3\n");
+  EXPECT_FALSE(all.profiles.front().next.has_value());
+  EXPECT_THAT(reports::calibration_table(all, {}), HasSubstr("Nothing to measure next"));
+  const FittedProfiles some = fitted_rows(
+      "w,A10G,,alone,1,1,12\n"
+      "w,A10G,,mps,2,1,15\n"
+      "w,A10G,,time-slicing,2,1,24.3\n");
+  ASSERT_TRUE(some.profiles.front().next.has_value());
+  EXPECT_EQ(some.profiles.front().next->setting.clients, 4);
+  EXPECT_GE(some.profiles.front().next->least_ms, 12 * 0.9);
+}
+
+TEST(FitProfiles, SecondsAmongMillisecondsAreNoticed) {
+  const FittedProfiles fitted = fitted_rows(
+      "w,A10G,,alone,1,1,0.012\n"
+      "w,A10G,,time-slicing,2,1,24\n");
+  ASSERT_EQ(fitted.notes.size(), 1U);
+  EXPECT_EQ(fitted.notes.front().where.line, 2);
+  EXPECT_THAT(fitted.notes.front().help, HasSubstr("in seconds?"));
+  EXPECT_TRUE(fitted_rows("w,A10G,,alone,1,1,12\nw,A10G,,time-slicing,8,1,100\n").notes.empty());
+}
+
+// Far off in one setting, near on the mean.
+TEST(FitProfiles, TheWorstSettingIsNamedWhereTheLawIsFarOff) {
+  const std::string table = reports::calibration_table(fitted_rows("w,A10G,,alone,1,1,12\n"
+                                                                   "w,A10G,,alone,1,1,12\n"
+                                                                   "w,A10G,,alone,1,1,12\n"
+                                                                   "w,A10G,,mps,2,1,12.1\n"
+                                                                   "w,A10G,,mps,4,1,40\n"),
+                                                       {});
+  EXPECT_THAT(table, HasSubstr("The law does not follow these measurements: "));
 }
 
 TEST(FitProfiles, ABatchMeasuredOnceBorrowsFromTheNext) {

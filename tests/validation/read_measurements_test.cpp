@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -70,6 +71,7 @@ TEST(ReadMeasurements, PerfAnalyzersLowestConcurrencyIsTheWorkloadAlone) {
   EXPECT_EQ(read->front().batch, 4);
   EXPECT_THAT(models::read_measurements(report, shipped()).error().front().help,
               HasSubstr("--workload"));
+  EXPECT_THAT(models::what_is_read_of(report), HasSubstr("lowest concurrency"));
 }
 
 // 0.0.16 (JsonExporter) write them; the figures are made up.
@@ -96,6 +98,49 @@ TEST(ReadMeasurements, BenchmarksOfLanguageModelServers) {
   const auto bare = models::read_measurements(genai_perf, shipped());
   ASSERT_FALSE(bare.has_value());
   EXPECT_EQ(bare.error().size(), 3U);  // --workload, --batch, --gpu
+}
+
+// genai-perf says how many requests it kept going, in one of two places.
+TEST(ReadMeasurements, GenaiPerfSaysHowManyWereServedAtATime) {
+  for (const char* told : {R"({"model": ["m"], "concurrency": 4, "request_rate": null})",
+                           R"({"perf_analyzer": {"stimulus": {"concurrency": 4}}})"}) {
+    const auto read = models::read_measurements(
+        {"g.json", fmt::format(R"({{"inter_token_latency": {{"avg": 18.2}}, "input_config": {}}})",
+                               told)},
+        shipped(), {"llama", "NVIDIA A10G", {}, {}});
+    ASSERT_TRUE(read.has_value()) << read.error().front().message;
+    EXPECT_EQ(read->front().batch, 4);
+    EXPECT_EQ(read->front().gpu, "A10G");
+  }
+}
+
+// One problem that names the cause, not one for each column that is not of a table.
+TEST(ReadMeasurements, WhatToolsWriteThatNoTimeFollowsFromIsNamed) {
+  const std::pair<const char*, const char*> outputs[] = {
+      {"Metric,avg,min,max\nTime To First Token (ms),16.26,12.39,17.25\n",
+       "profile_export_genai_perf.json"},
+      {"Request Rate,Inferences/Second,Client Send\n50,49.8,10\n", "--concurrency-range"},
+      {"Processing [r.sqlite] with [nvtx_sum.py]...\n\n ** NVTX Range Summary (nvtx_sum):\n\n"
+       " Time (%)  Total Time (ns)  Instances  Avg (ns)\n",
+       "--format csv"},
+      {"workload;gpu;latency_ms\na;A10G;12,4\n", "separate them by commas"}};
+  for (const auto& [text, help] : outputs) {
+    const auto read = models::read_measurements({"tool.csv", text}, shipped());
+    ASSERT_FALSE(read.has_value());
+    ASSERT_EQ(read.error().size(), 1U) << text;
+    EXPECT_THAT(read.error().front().help, HasSubstr(help));
+  }
+}
+
+TEST(ReadMeasurements, ColumnsByOtherNamesAreMeant) {
+  const auto read = models::read_measurements(
+      {"m.csv", "model,gpu,mode,processes,batch_size,latency (ms)\na,A10G,mps,2,1,12.3\n"}, shipped());
+  ASSERT_FALSE(read.has_value());
+  std::vector<std::string> helps;
+  for (const Diagnostic& problem : read.error()) helps.push_back(problem.help);
+  EXPECT_THAT(helps, testing::ElementsAre("did you mean `workload`?", "did you mean `sharing`?",
+                                          "did you mean `clients`?", "did you mean `batch`?",
+                                          "did you mean `latency_ms`?"));
 }
 
 // Lines and columns as Nsight Systems 2022 to 2025 writes them; the figures are made up.

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "slicewise/scenarios/recorded_window.hpp"
 
 #include "import_notes.hpp"
@@ -19,7 +21,8 @@ void read_window(const std::vector<SourceText>& answers, const models::Catalogue
     std::ranges::copy(recorded.error(), std::back_inserter(problems));
     return;
   }
-  out.notes = import_notes(recorded->log, "levels of sharing");
+  std::ranges::move(import_notes(recorded->log, "levels of sharing"),
+                    std::back_inserter(out.notes));
   auto points = sim::window_points(recorded->levels, context, catalogue);
   if (!points) {
     std::ranges::move(points.error(), std::back_inserter(problems));
@@ -53,6 +56,9 @@ Expected<MeasuredFiles> read_measured(const std::vector<SourceText>& files,
       take(models::read_llm_shape(file),
            [&](models::LlmShape shape) { out.shapes.push_back(std::move(shape)); });
     } else {
+      if (const std::string what = models::what_is_read_of(file); !what.empty()) {
+        out.notes.push_back(fmt::format("{}: {}", file.name, what));
+      }
       take(models::read_measurements(file, catalogue, context),
            [&](std::vector<models::Measurement> measured) {
              std::ranges::move(measured, std::back_inserter(out.measurements));

@@ -15,7 +15,7 @@ struct MeasuredFiles {
   std::vector<models::Measurement> measurements;  // of the window those that count
   std::vector<models::LlmShape> shapes;
   std::vector<sim::WindowPoint> window;
-  std::vector<std::string> notes;  // of what was recorded and left out
+  std::vector<std::string> notes;  // what of the files counts, and what was left out
 };
 
 // Sorts the files by what they hold; answers of Prometheus are one window. All mistakes at once.

@@ -23,12 +23,20 @@ struct MeasuredTime {
   Duration time;
 };
 
+// Whether that is T1: one process that has the whole GPU to itself.
+constexpr bool is_time_alone(DomainShare share, double active_threads, int clients) {
+  return share.compute >= 1 && share.bandwidth >= 1 && active_threads >= 1 && clients == 1;
+}
+
 struct CalibrationOptions {
   std::span<const double> norms;          // the values of p to choose from
   std::optional<double> bandwidth_share;  // beta; nullopt: fitted too
   // T0 is one figure for all sizes (launch overhead of inference) instead of one per size. Then
   // two points per size are enough to find p.
   bool one_fixed_part = false;
+  // T1 of a size is the geometric mean of its times alone on the whole GPU, where there are such:
+  // what the law says of how others compare with it moves it not. Not with one_fixed_part.
+  bool keep_time_alone = false;
 };
 
 // Relative; nobody measures the same twice more exactly than this.

@@ -30,11 +30,11 @@ struct FittedFigure {
   std::string basis;                    // "measured", "fitted", "borrowed from batch 8", "default"
 };
 
-// What would be known better after one more measurement.
+// What would be known better after one more measurement, and where its time lies, 95 %.
 struct NextMeasurement {
   models::Measurement setting;
-  double predicted_ms = 0;
-  double half_width_percent = 0;  // of the prediction, 95 %
+  double least_ms = 0;
+  double most_ms = 0;
 };
 
 // One workload with one batch on one GPU.
@@ -46,7 +46,7 @@ struct FittedProfile {
   bool launch_bound = false;  // Calibration::Size::launch_bound
   double mean_error_percent = 0;
   std::optional<double> left_out_error_percent;  // mean over settings that were left out in turn
-  std::optional<NextMeasurement> next;
+  std::optional<NextMeasurement> next;  // absent: enough is known
 };
 
 // A benchmark of a language model server: means over its requests.

@@ -404,14 +404,15 @@ struct PolicyResult {
   std::vector<Figure> figures;  // that the assertion asks for, each once, in its order
 };
 
-// Where a figure lies for inputs that are known only as well as they were measured. Another
-// replication has it within 95 % of `half_width_95`: that does not shrink with their number.
+// Where a figure lies for inputs that are known only as well as they were measured: another
+// replication has it from `least` to `most`, 95 %, which does not shrink with their number.
 struct FigureRange {
   std::string workload;  // "" of the whole scenario
   std::string name;      // as OutcomeFigure has it
   scenarios::AmountUnit unit = scenarios::AmountUnit::Count;
   double value = 0;
-  double half_width_95 = 0;
+  double least = 0;
+  double most = 0;
 };
 
 struct VariantResult {

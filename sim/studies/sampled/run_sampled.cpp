@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/portable_math.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
+#include "slicewise/sim/metrics/time_summary.hpp"
 #include "slicewise/sim/sampled_inputs.hpp"
 
 #include "../../result/merge.hpp"
@@ -85,21 +87,42 @@ Expected<World> drawn_world(scenarios::Scenario scenario, const World& world,
   return drawn;
 }
 
+struct Ends {
+  double least = 0;
+  double most = 0;
+};
+
+// Where one more value lies, 95 %, around `value`: of logarithms, as what is never below 0 scatters
+// by factors; nullopt where there are too few.
+std::optional<Ends> next_value(double value, std::vector<double> singles) {
+  const bool positive = value > 0 && std::ranges::all_of(singles, [](double v) { return v > 0; });
+  if (positive) std::ranges::transform(singles, singles.begin(), portable_log);
+  const auto of_mean = half_width_95(singles);
+  if (!of_mean) return std::nullopt;
+  const double width = *of_mean * std::sqrt(static_cast<double>(singles.size()) + 1);
+  if (!positive) return Ends{std::max(0.0, value - width), value + width};
+  const double factor = portable_exp(width);
+  return Ends{value / factor, value * factor};
+}
+
 // A figure is one replication's: more of them do not make the inputs better known. Replications
 // that go from one bound to the other show all that may come of it.
 std::vector<FigureRange> ranges_of(const Simulated& simulated, const World& world) {
   std::vector<FigureRange> out;
   const bool bounds = has_bounds_only(world);
-  const auto runs = static_cast<double>(simulated.singles.size());
   for (const OutcomePlace& place : choose_outcomes(simulated.pooled)) {
     const OutcomeFigure figure = outcome_figure(place, simulated);
-    if (!figure.ci95) continue;
-    FigureRange range{figure.workload, figure.name, figure.value.unit, figure.value.value,
-                      *figure.ci95 * std::sqrt(runs + 1)};
+    const std::vector<double> singles = single_values(place, simulated);
+    if (singles.size() < simulated.singles.size()) continue;
+    const auto ends = next_value(figure.value.value, singles);
+    if (!ends) continue;
+    FigureRange range{figure.workload,    figure.name, figure.value.unit,
+                      figure.value.value, ends->least, ends->most};
     if (bounds) {
-      const auto [least, most] = std::ranges::minmax(single_values(place, simulated));
+      const auto [least, most] = std::ranges::minmax(singles);
       range.value = (least + most) / 2;
-      range.half_width_95 = (most - least) / 2;
+      range.least = least;
+      range.most = most;
     }
     out.push_back(std::move(range));
   }

@@ -131,6 +131,27 @@ TEST(BuildWorld, SaysTheFactorAppliedAndWhatItHangsOn) {
       std::ranges::count(assumed, "cifar10: capacityShare (taken as gpuBusy, its upper bound)"), 1);
 }
 
+TEST(BuildWorld, BatchesOfAProfileThatIsABatchMultiplyAndThatIsTold) {
+  models::Catalogue catalogue = demo::catalogue();
+  models::WorkloadProfile& profile = catalogue.profiles.emplace_back();
+  profile.name = "made/b8";
+  profile.gpu_model = "V100-SXM2-16GB";
+  profile.solo_step = milliseconds(14);
+  profile.batch = 8;
+  scenarios::Workload w =
+      demo::service(1, 10, milliseconds(20), scenarios::ServiceTime::Law::Deterministic);
+  w.measured.reset();
+  w.profile.value = profile.name;
+  const auto told = [&](int max_batch) {
+    w.serving.max_batch = max_batch;
+    const auto world = build_world(demo::scenario(demo::pool(1), {w}), catalogue);
+    const Diagnostic* note = find(world.value().findings, Code::InputAssumed);
+    return note == nullptr ? std::string() : note->message;
+  };
+  EXPECT_THAT(told(8), HasSubstr("up to 64 items go into one step"));
+  EXPECT_EQ(told(1), "");
+}
+
 // Kernels that take no time are not carried over: the note had "x -inf".
 TEST(BuildWorld, SaysAFiniteFactorForAGpuThatIsNeverBusy) {
   scenarios::Scenario s = plain();

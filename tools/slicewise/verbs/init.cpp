@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/gpu_names.hpp"
 #include "slicewise/scenarios/load.hpp"
 
 #include "../command_line.hpp"
@@ -38,12 +39,7 @@ ExitCode unknown_template(const std::string& name) {
 tl::expected<scenarios::TableGpu, std::string> find_gpu(const models::Catalogue& catalogue,
                                                         const std::string& name) {
   const models::GpuModel* model = catalogue.find_gpu(name);
-  if (model == nullptr) {
-    const std::vector<std::string> near = catalogue.gpus_like(name);
-    return tl::unexpected(
-        fmt::format("{}`slicewise get gpus` lists all",
-                    near.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(near, " or "))));
-  }
+  if (model == nullptr) return tl::unexpected(models::gpus_meant(catalogue, name));
   scenarios::TableGpu gpu{.name = model->name, .instance_type = "", .gpus_of_instance = 1};
   for (const models::InstanceType& type : catalogue.instances) {
     if (type.gpu_model != model->name || type.gpu_fraction < 1 || !type.retired_on.empty()) {

@@ -44,8 +44,10 @@ std::string rendered(const sim::ValidationResult& result, const ValidateCommand&
   return {};
 }
 
+// "measurements" are "measurements-turns", too.
 bool is_named(const models::Study& study, const std::string& name) {
-  return study.id == name || study.source == name || study.mode == name;
+  return study.id == name || study.id.starts_with(name + "-") || study.source == name ||
+         study.mode == name;
 }
 
 // Without a file of pairs nothing can be said about the studies of pairs.
@@ -62,7 +64,10 @@ ExitCode keep_named(models::ValidationSet& set, const ValidateCommand& command) 
     }
   }
   for (const std::string& name : command.names) {
-    if (std::ranges::find(known, name) != known.end()) continue;
+    const auto is_meant = [&](const models::Study& study) {
+      return has_rows(study, command) && is_named(study, name);
+    };
+    if (std::ranges::any_of(set.studies, is_meant)) continue;
     return usage_error(
         "no study, source or mode is called \"" + name + "\"" + did_you_mean(name, known),
         "`slicewise validate` lists the studies; those of pairs need --pairs FILE");
