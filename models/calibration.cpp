@@ -328,7 +328,8 @@ Calibration calibrate(std::span<const MeasuredTime> points, const CalibrationOpt
   calibration.bandwidth_share = fit.beta;
   for (std::size_t size = 0; size < fit.log_work.size(); ++size) {
     calibration.sizes.push_back({from_seconds(fit.fixed(size)), from_seconds(fit.work(size))});
-    if (options.one_fixed_part || !is_launch_bound(sizes[size].points, fit.beta, fit.norm_p)) continue;
+    if (options.one_fixed_part || !is_launch_bound(sizes[size].points, fit.beta, fit.norm_p))
+      continue;
     const Fit widest = widest_size(sizes[size], fit_size(sizes[size], fit.beta, fit.norm_p));
     calibration.sizes.back() = {from_seconds(widest.fixed(0)), from_seconds(widest.work(0)), true};
   }

@@ -37,7 +37,9 @@ Words words_of(std::string_view name) {
   return words;
 }
 
-std::string plain(std::string_view name) { return fmt::format("{}", fmt::join(words_of(name), "-")); }
+std::string plain(std::string_view name) {
+  return fmt::format("{}", fmt::join(words_of(name), "-"));
+}
 
 std::vector<std::string_view> names_of(const GpuModel& gpu) {
   std::vector<std::string_view> names = {gpu.name};
@@ -82,8 +84,9 @@ const GpuModel* Catalogue::find_gpu(std::string_view name) const {
     return found == gpus.end() ? nullptr : &*found;
   };
   const auto* as_written = find([&](const GpuModel& gpu) {
-    return same_name(gpu.name, name) ||
-           std::ranges::any_of(gpu.aliases, [&](const auto& alias) { return same_name(alias, name); });
+    return same_name(gpu.name, name) || std::ranges::any_of(gpu.aliases, [&](const auto& alias) {
+             return same_name(alias, name);
+           });
   });
   if (as_written != nullptr) return as_written;
   const std::string asked = plain(name);

@@ -113,8 +113,8 @@ std::optional<int> count_at(CatalogFields fields, const nlohmann::json& root,
   return small_integer(fields, name, 1);
 }
 
-// Requests that were served at a time, as the file says. genai-perf was told so in its own words or,
-// in later versions, in those that it passes on to perf_analyzer.
+// Requests that were served at a time, as the file says. genai-perf was told so in its own words
+// or, in later versions, in those that it passes on to perf_analyzer.
 std::optional<int> told_at_once(const CatalogFields& fields, const nlohmann::json& root,
                                 bool of_vllm) {
   if (of_vllm) return count_at(fields, root, {}, "max_concurrency");

@@ -14,10 +14,10 @@ const GpuModel* gpu_of(const MeasuredContext& context, const Catalogue& catalogu
   }
   const GpuModel* gpu = catalogue.find_gpu(context.gpu);
   if (gpu != nullptr) return gpu;
-  problems.push_back(make_diagnostic(
-      Code::GpuUnknown, {file, 1, 1, 1},
-      fmt::format("--gpu: GPU model {} is not in the catalogue", context.gpu),
-      gpus_meant(catalogue, context.gpu)));
+  problems.push_back(
+      make_diagnostic(Code::GpuUnknown, {file, 1, 1, 1},
+                      fmt::format("--gpu: GPU model {} is not in the catalogue", context.gpu),
+                      gpus_meant(catalogue, context.gpu)));
   return nullptr;
 }
 

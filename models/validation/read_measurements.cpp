@@ -328,7 +328,8 @@ Expected<std::vector<Measurement>> read_measurements(const SourceText& file,
 std::string what_is_read_of(const SourceText& file) {
   if (!file.text.starts_with(kConcurrency)) return {};
   return fmt::format(
-      "of perf_analyzer the row of the lowest concurrency is read, and of it {}: the workload alone, "
+      "of perf_analyzer the row of the lowest concurrency is read, and of it {}: the workload "
+      "alone, "
       "without what waits; a step is a request, or the items of --batch",
       kCompute);
 }

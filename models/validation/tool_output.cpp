@@ -15,8 +15,7 @@ struct Output {
 };
 
 constexpr std::array kOutputs = {
-    Output{"Metric,avg,",
-           "genai-perf's CSV does not say how many requests were served at a time",
+    Output{"Metric,avg,", "genai-perf's CSV does not say how many requests were served at a time",
            "give profile_export_genai_perf.json, which it writes beside it"},
     Output{"Request Rate,",
            "perf_analyzer ran at a request rate: how many requests were served at a time is not "

@@ -101,14 +101,22 @@ struct OtherName {
   std::string_view column;
 };
 constexpr std::array kOtherNames = {
-    OtherName{"model", "workload"},          OtherName{"name", "workload"},
-    OtherName{"mode", "sharing"},            OtherName{"strategy", "sharing"},
-    OtherName{"processes", "clients"},       OtherName{"pods", "clients"},
-    OtherName{"replicas", "clients"},        OtherName{"batch_size", "batch"},
-    OtherName{"device", "gpu"},              OtherName{"mig", "slice"},
-    OtherName{"profile", "slice"},           OtherName{"latency", "latency_ms"},
-    OtherName{"latency (ms)", "latency_ms"}, OtherName{"ms", "latency_ms"},
-    OtherName{"throughput", "rate_per_s"},   OtherName{"rate", "rate_per_s"},
+    OtherName{"model", "workload"},
+    OtherName{"name", "workload"},
+    OtherName{"mode", "sharing"},
+    OtherName{"strategy", "sharing"},
+    OtherName{"processes", "clients"},
+    OtherName{"pods", "clients"},
+    OtherName{"replicas", "clients"},
+    OtherName{"batch_size", "batch"},
+    OtherName{"device", "gpu"},
+    OtherName{"mig", "slice"},
+    OtherName{"profile", "slice"},
+    OtherName{"latency", "latency_ms"},
+    OtherName{"latency (ms)", "latency_ms"},
+    OtherName{"ms", "latency_ms"},
+    OtherName{"throughput", "rate_per_s"},
+    OtherName{"rate", "rate_per_s"},
 };
 
 std::optional<std::string> meant(std::string_view unknown,

@@ -90,7 +90,8 @@ void add_worst_point(const sim::FittedProfile& fit, ScreenPart& figures) {
 
 std::string next_sentence(const sim::FittedProfile& fit) {
   if (!fit.next) {
-    return "Nothing to measure next: all that would be asked for was measured, or is known within 5 "
+    return "Nothing to measure next: all that would be asked for was measured, or is known within "
+           "5 "
            "%.";
   }
   return fmt::format(

@@ -336,8 +336,9 @@ void note_other_units(const Company& company, Diagnostics& notes) {
       if (slower < kMost * m.clients && slower > 1 / kMost) continue;
       notes.push_back(make_diagnostic(
           Code::ValueRange, alone.where,
-          fmt::format("{} alone takes {:.4g} ms, and {} {:.4g} ms: no sharing makes such a difference",
-                      alone.workload, in_ms(alone.time), models::setting_of(m), in_ms(m.time)),
+          fmt::format(
+              "{} alone takes {:.4g} ms, and {} {:.4g} ms: no sharing makes such a difference",
+              alone.workload, in_ms(alone.time), models::setting_of(m), in_ms(m.time)),
           "latency_ms is in milliseconds: is one of the two in seconds?"));
       notes.back().severity = Severity::Note;
       return;

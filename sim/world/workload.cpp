@@ -189,10 +189,10 @@ const models::GpuModel* measured_gpu(const Workload& spec, const models::Catalog
   const auto& device = spec.measured->device;
   const models::GpuModel* gpu = catalogue.find_gpu(device.value);
   if (gpu == nullptr) {
-    found.push_back(make_diagnostic(
-        Code::GpuUnknown, device.where,
-        fmt::format("GPU model \"{}\" is not in the catalogue", device.value),
-        models::gpus_meant(catalogue, device.value)));
+    found.push_back(
+        make_diagnostic(Code::GpuUnknown, device.where,
+                        fmt::format("GPU model \"{}\" is not in the catalogue", device.value),
+                        models::gpus_meant(catalogue, device.value)));
   }
   return gpu;
 }

@@ -201,9 +201,10 @@ void note_batches_of_batches(const WorkloadModel& model, Diagnostics& found) {
   if (items < 2 || spec.serving.max_batch < 2) return;
   found.push_back(make_diagnostic(
       Code::InputAssumed, spec.profile.where,
-      fmt::format("a request of \"{}\" is a step of its profile, a batch of {}: with maxBatch {} up "
-                  "to {} items go into one step",
-                  model.name, items, spec.serving.max_batch, items * spec.serving.max_batch),
+      fmt::format(
+          "a request of \"{}\" is a step of its profile, a batch of {}: with maxBatch {} up "
+          "to {} items go into one step",
+          model.name, items, spec.serving.max_batch, items * spec.serving.max_batch),
       "name the profile of batch 1 where requests come one by one, or leave out serving.batching "
       "where each is a batch"));
   found.back().severity = Severity::Warning;

@@ -105,8 +105,8 @@ TEST(ReadMeasurements, GenaiPerfSaysHowManyWereServedAtATime) {
   for (const char* told : {R"({"model": ["m"], "concurrency": 4, "request_rate": null})",
                            R"({"perf_analyzer": {"stimulus": {"concurrency": 4}}})"}) {
     const auto read = models::read_measurements(
-        {"g.json", fmt::format(R"({{"inter_token_latency": {{"avg": 18.2}}, "input_config": {}}})",
-                               told)},
+        {"g.json",
+         fmt::format(R"({{"inter_token_latency": {{"avg": 18.2}}, "input_config": {}}})", told)},
         shipped(), {"llama", "NVIDIA A10G", {}, {}});
     ASSERT_TRUE(read.has_value()) << read.error().front().message;
     EXPECT_EQ(read->front().batch, 4);
@@ -134,7 +134,8 @@ TEST(ReadMeasurements, WhatToolsWriteThatNoTimeFollowsFromIsNamed) {
 
 TEST(ReadMeasurements, ColumnsByOtherNamesAreMeant) {
   const auto read = models::read_measurements(
-      {"m.csv", "model,gpu,mode,processes,batch_size,latency (ms)\na,A10G,mps,2,1,12.3\n"}, shipped());
+      {"m.csv", "model,gpu,mode,processes,batch_size,latency (ms)\na,A10G,mps,2,1,12.3\n"},
+      shipped());
   ASSERT_FALSE(read.has_value());
   std::vector<std::string> helps;
   for (const Diagnostic& problem : read.error()) helps.push_back(problem.help);

@@ -105,12 +105,12 @@ struct Catalogue {
   std::vector<LlmModel> llm_models;
   std::vector<CatalogueLayer> layers;  // the last one wins
 
-  // nullptr when unknown. GPU models are found by name, alias or product, as a catalogue, nvidia-smi
-  // or GPU feature discovery writes them: gpu_names.hpp.
+  // nullptr when unknown. GPU models are found by name, alias or product, as a catalogue,
+  // nvidia-smi or GPU feature discovery writes them: gpu_names.hpp.
   const GpuModel* find_gpu(std::string_view name) const;
   // What the name of a GPU that is unknown may mean: the models that begin with it ("A100"), else
-  // those that hold it ("80GB"), else the name or alias that is nearest by its letters, else variants
-  // of the same model ("A100 80GB PCIe").
+  // those that hold it ("80GB"), else the name or alias that is nearest by its letters, else
+  // variants of the same model ("A100 80GB PCIe").
   std::vector<std::string> gpus_like(std::string_view unknown) const;
   const InstanceType* find_instance(std::string_view name) const;
   const Interconnect* find_interconnect(std::string_view name) const;

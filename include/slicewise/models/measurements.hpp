@@ -76,7 +76,8 @@ const GpuModel* gpu_of(const MeasuredContext& context, const Catalogue& catalogu
 //   the CSV report of Triton's perf_analyzer: its row of the lowest concurrency is the workload
 //   alone, and a step takes its `Server Compute Infer`,
 //   the JSON of `vllm bench serve` or genai-perf: a step is one token of every request, the batch
-//   the requests that are served at a time, as the file has it or `context` says; lengths that the file does not list (vLLM's
+//   the requests that are served at a time, as the file has it or `context` says; lengths that the
+//   file does not list (vLLM's
 //   --save-detailed) are all the mean,
 //   the document of tools/gpu_probe: its kernels under MPS, or on MIG slices.
 // All mistakes at once, with line and column.

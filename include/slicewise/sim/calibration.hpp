@@ -46,7 +46,7 @@ struct FittedProfile {
   bool launch_bound = false;  // Calibration::Size::launch_bound
   double mean_error_percent = 0;
   std::optional<double> left_out_error_percent;  // mean over settings that were left out in turn
-  std::optional<NextMeasurement> next;  // absent: enough is known
+  std::optional<NextMeasurement> next;           // absent: enough is known
 };
 
 // A benchmark of a language model server: means over its requests.

@@ -138,6 +138,8 @@ TEST(BuildWorld, BatchesOfAProfileThatIsABatchMultiplyAndThatIsTold) {
   profile.gpu_model = "V100-SXM2-16GB";
   profile.solo_step = milliseconds(14);
   profile.batch = 8;
+  profile.extra_per_item = milliseconds(9);
+  profile.memory = gibibytes(2);
   scenarios::Workload w =
       demo::service(1, 10, milliseconds(20), scenarios::ServiceTime::Law::Deterministic);
   w.measured.reset();
@@ -145,6 +147,7 @@ TEST(BuildWorld, BatchesOfAProfileThatIsABatchMultiplyAndThatIsTold) {
   const auto told = [&](int max_batch) {
     w.serving.max_batch = max_batch;
     const auto world = build_world(demo::scenario(demo::pool(1), {w}), catalogue);
+    if (!world) return world.error().front().message;
     const Diagnostic* note = find(world.value().findings, Code::InputAssumed);
     return note == nullptr ? std::string() : note->message;
   };
