@@ -324,9 +324,13 @@ std::vector<std::string> comparison_notes(const StrategyComparison& comparison, 
   for (const ComparedOption& option : comparison.options) {
     sim::VariantResult& variant = variants.emplace_back();
     variant.provenance = option.result.provenance;
+    variant.cost = option.result.cost;
     for (const Diagnostic& d : option.result.findings) {
       if (is_about_inputs(d, full)) variant.findings.push_back(d);
     }
+  }
+  if (std::string prices = price_note(variants); !prices.empty()) {
+    lines.push_back(std::move(prices));
   }
   if (!full && !comparison.options.empty()) {
     const std::size_t refused = comparison.refused.size();

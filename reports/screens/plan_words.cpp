@@ -14,6 +14,7 @@
 #include "plan_routes.hpp"
 #include "plan_saving.hpp"
 #include "result_figures.hpp"
+#include "result_notes.hpp"
 
 namespace slicewise::reports {
 
@@ -362,6 +363,13 @@ std::vector<std::string> plan_notes(const Plan& plan) {
         "EKS's control plane is {} a month beside the nodes, whichever they are (controlPlane)",
         money_text(plan.control_plane_monthly)));
   }
+  const auto shows = [&](std::optional<Usd> sim::OptionFigures::*price) {
+    return std::ranges::any_of(plan.options,
+                               [&](const auto& o) { return (o.figures.*price).has_value(); });
+  };
+  std::string prices =
+      price_note(shows(&sim::OptionFigures::per_job), shows(&sim::OptionFigures::per_1k_in_slo));
+  if (!prices.empty()) lines.push_back(std::move(prices));
   const sim::PlanCounts& counts = plan.counts;
   // Searches for headroom and replicas may need more than the ranking saves.
   const std::string saved =

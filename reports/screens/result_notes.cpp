@@ -109,13 +109,9 @@ const std::vector<NotModelled>& not_modelled() {
       {"cores for pre- and post-processing",
        "all requests on a node share its vCPUs evenly (processor sharing) with everything else "
        "there; thread pools, pinning and CPU limits of a pod do not order them"},
-      {"identity of prompts",
-       "prefix reuse is a share of the prompt tokens, the same for every request; whether two "
-       "prompts begin alike, and routing that seeks the cache, is not known here"},
-      {"speculative decoding, and prefill and decode on separate pods",
-       "a language model makes one token per sequence and step, in the pod that read its prompt"},
-      {"tensor and pipeline parallelism",
-       "a model has to fit the one GPU or instance that its pod has"},
+      {"speculative decoding, pipeline parallelism and experts",
+       "a language model makes one token per sequence and step, its GPUs share every layer, and a "
+       "mixture of experts is its active and its total weights; more of it: explain llm"},
       {"metrics pipelines of autoscalers",
        "the metric is an exact average up to the moment of the decision; scraping adds up to a "
        "minute of delay, and lost scrapes hold scaling up"},
@@ -155,6 +151,23 @@ void add_apart_lines(const sim::VariantResult& variant, std::vector<std::string>
 }
 
 }  // namespace
+
+std::string price_note(bool per_job, bool per_1k_requests) {
+  if (!per_job && !per_1k_requests) return "";
+  return fmt::format(
+      "{}{}{}: of the hours of nodes alone, idle time included; not EKS's fee, storage or traffic "
+      "(slicewise explain cost)",
+      per_job ? "$/JOB" : "", per_job && per_1k_requests ? ", " : "",
+      per_1k_requests ? "$/1K" : "");
+}
+
+std::string price_note(std::span<const sim::VariantResult> variants) {
+  const auto any = [&](std::optional<Usd> sim::Cost::*price) {
+    return std::ranges::any_of(variants,
+                               [&](const auto& v) { return (v.cost.*price).has_value(); });
+  };
+  return price_note(any(&sim::Cost::per_job), any(&sim::Cost::per_1k_requests_in_slo));
+}
 
 std::string expectation_text(const models::ExpectedError& error) {
   const auto figures = [](const models::ExpectedError& known) {

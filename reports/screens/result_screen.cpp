@@ -46,13 +46,14 @@ std::vector<Sentence> shortfall_sentences(const sim::Result& result, const TextS
   return out;
 }
 
-std::string missed_objective(const VariantResult& variant) {
+// With an objective that it misses, and whose.
+sim::VariantRooms rooms_of(const VariantResult& variant) {
   for (const sim::WorkloadResult& workload : variant.workloads) {
     for (const sim::ObjectiveResult& objective : workload.objectives) {
-      if (!objective.pass) return objective.name + " of " + workload.name;
+      if (!objective.pass) return {variant.name, variant.rooms, objective.name, workload.name};
     }
   }
-  return "";
+  return {variant.name, variant.rooms};
 }
 
 // How many pods a GPU holds, and what stops more: before all figures.
@@ -60,7 +61,7 @@ ScreenPart rooms_part(const sim::Result& result, Detail detail) {
   constexpr std::size_t kMostLines = 4;
   std::vector<sim::VariantRooms> variants;
   for (const VariantResult& variant : result.variants) {
-    variants.push_back({variant.name, variant.rooms, missed_objective(variant)});
+    variants.push_back(rooms_of(variant));
   }
   std::vector<std::string> lines = sim::room_lines(variants);
   if (detail != Detail::Wide && lines.size() > kMostLines) {
@@ -123,7 +124,11 @@ Screen result_screen(const sim::Result& result, const TextStyle& style, Detail d
   }
   screen.parts.push_back(rooms_part(result, detail));
   std::ranges::move(comparison_parts(result, style, detail), std::back_inserter(screen.parts));
-  ScreenPart notes = notes_part(note_lines(result.variants, detail != Detail::Brief));
+  std::vector<std::string> lines = note_lines(result.variants, detail != Detail::Brief);
+  if (std::string prices = price_note(result.variants); !prices.empty()) {
+    lines.insert(lines.begin(), std::move(prices));
+  }
+  ScreenPart notes = notes_part(std::move(lines));
   if (!comment && has_warnings(result)) {
     notes.sentences.push_back({"slicewise explain CODE tells what a warning means and what to do"});
   }

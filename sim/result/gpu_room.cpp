@@ -44,6 +44,8 @@ struct Candidate {
   MemoryLedger::Process process;
   Bytes awake = {};        // beyond `process`, of one that sleeps while others are awake
   bool by_itself = false;  // no node has two
+  // Of a language model whose share of the memory is too small, though the memory is not.
+  const LlmDemand* starved = nullptr;
 
   Bytes pod(Bytes context) const {
     return Bytes{(context + process.needed).count * process.copies};
@@ -96,6 +98,10 @@ std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::siz
                    {largest_process_memory(model, demand, k) - by_turns, model.greedy,
                     model.spec.processes_per_pod, limit_of_process(pool, *ticket, model)},
                    by_turns});
+    if (demand.llm.empty()) continue;
+    const LlmDemand& llm = demand.llm[k];
+    const bool starves = llm.share < llm.least && llm.least <= pool.kinds[k].memory;
+    if (starves) out.back().starved = &llm;
   }
   // What no node of the pool holds meets nobody there, unless there is nothing else.
   const auto fits = [&](const Candidate& candidate) {
@@ -247,11 +253,16 @@ GpuRoom room_of(const PoolModel& pool, std::size_t of_kind, const std::vector<Ti
                       room.usable - std::min(room.usable, room.awake), room.context,
                       models::greedy_reserve(*pool.gpu));
   for (int pods = 0; pods < most; ++pods) {
-    const MemoryLedger::Process& process = at(candidates, pods)->process;
+    const Candidate& next = *at(candidates, pods);
+    const MemoryLedger::Process& process = next.process;
     if (ledger.open(static_cast<std::uint32_t>(pods), process)) continue;
     const bool passes_limit = process.limit && room.context + process.needed > *process.limit;
     room.bound = passes_limit ? Bound::ProcessLimit : Bound::Memory;
     if (passes_limit) room.process_limit = process.limit;
+    if (next.starved != nullptr) {
+      room.bound = Bound::OwnShare;
+      room.process_limit = next.starved->share;
+    }
     room.safe = pods;
     break;
   }
@@ -263,6 +274,7 @@ GpuRoom room_of(const PoolModel& pool, std::size_t of_kind, const std::vector<Ti
   if (const Candidate* next = at(candidates, room.safe)) {
     room.next = room.process_limit ? room.context + next->process.needed
                                    : room.needed + next->pod(room.context);
+    if (next->starved != nullptr) room.next = next->starved->least;
     room.next_workload = next->model->name;
   }
   return room;
@@ -306,6 +318,12 @@ std::string one_more(int safe) {
   return place < kPlaces.size() ? std::string(kPlaces[place]) : "one more";
 }
 
+std::string share_text(const GpuRoom& room) {
+  return fmt::format("{} takes {} of {} GiB (memoryUtilization), its weights and context need {}",
+                     room.next_workload, gib(room.process_limit.value_or(Bytes{})),
+                     gib(room.usable), gib(room.next));
+}
+
 std::string bound_text(const GpuRoom& room) {
   switch (room.bound) {
     case Bound::Memory:
@@ -314,6 +332,8 @@ std::string bound_text(const GpuRoom& room) {
     case Bound::ProcessLimit:
       return fmt::format("a process of {} passes the limit of {}", room.next_workload,
                          gib(room.process_limit.value_or(Bytes{})));
+    case Bound::OwnShare:
+      return share_text(room);
     case Bound::Replicas:
       return room.replicas == 1 ? "it is not shared" : "the plugin's replicas bind";
     case Bound::Parts:
@@ -388,6 +408,12 @@ struct Line {
   std::vector<std::string> variants;
 };
 
+bool is_on(const std::string& workload, const GpuRoom& room) {
+  return !workload.empty() && (room.next_workload == workload ||
+                               std::ranges::find(room.tenants, workload,
+                                                 &GpuRoom::Tenant::workload) != room.tenants.end());
+}
+
 std::string names_of(const std::vector<std::string>& variants) {
   constexpr std::size_t kMostNamed = 3;
   if (variants.size() <= kMostNamed) return fmt::format("{}", fmt::join(variants, ", "));
@@ -408,7 +434,9 @@ std::vector<std::string> room_lines(std::span<const VariantRooms> variants) {
   for (const VariantRooms& variant : variants) {
     for (const GpuRoom& held : variant.rooms) {
       std::string sentence = (pools ? held.pool + ": " : "") + room_sentence(held);
-      if (!variant.missed.empty()) sentence += "; " + variant.missed + " is missed";
+      if (room::is_on(variant.missed_by, held)) {
+        sentence += fmt::format("; {} of {} is missed", variant.missed, variant.missed_by);
+      }
       auto line = std::ranges::find(lines, sentence, &room::Line::sentence);
       if (line == lines.end()) line = lines.insert(line, {sentence, {}});
       if (line->variants.empty() || line->variants.back() != variant.variant) {
@@ -478,7 +506,7 @@ std::vector<VariantRooms> rooms_before_run(const scenarios::ScenarioSet& set,
       if (model.dies_at_start) dying.emplace(model.name, model.spec.name.where);
       if (!model.dies_at_start && model.spec.count > 0) living.insert(model.name);
     }
-    out.push_back({world->name, gpu_rooms(*world), ""});
+    out.push_back({world->name, gpu_rooms(*world)});
     for (const GpuRoom& room : out.back().rooms) warn_of(*world, room, found);
   }
   for (auto& [d, worlds] : said) {

@@ -216,29 +216,62 @@ void size_cache(const Llm& llm, Bytes memory, Bytes context, const PartOfModel& 
   const Bytes pool = llm.kv_cache.value_or(Bytes{taken} - part.weights - context);
   demand.cache_tokens = std::max<std::int64_t>(0, pool.count) / part.kv_bytes_per_token.count;
   const Bytes least = part.weights + part.kv_bytes_per_token;
+  demand.least = least + context;
+  demand.share = llm.kv_cache ? memory : Bytes{taken};
   demand.gpu_memory = demand.cache_tokens > 0 ? part.weights + pool : std::max(memory, least);
+}
+
+std::string gib_text(Bytes bytes) {
+  constexpr double kGib = 1LL << 30;
+  return fmt::format("{:.1f} GiB", static_cast<double>(bytes.count) / kGib);
+}
+
+// What helps a server whose memory is too small for its cache, or for its weights (`none`).
+std::string more_room(const Llm& llm, const DomainKind& kind, Bytes memory,
+                      const LlmDemand& demand) {
+  constexpr double kMostShare = 0.95;  // the rest is for what is not modelled
+  const double needed = static_cast<double>(demand.least.count) / static_cast<double>(memory.count);
+  const bool none = demand.cache_tokens == 0;
+  std::vector<std::string> ways;
+  if (!llm.kv_cache && llm.memory_utilization < kMostShare && needed < kMostShare) {
+    ways.push_back(none ? fmt::format("a memoryUtilization above {:.0f} %", std::ceil(100 * needed))
+                        : "a higher memoryUtilization");
+  }
+  const bool is_shared =
+      std::ranges::any_of(kind.tickets, [](const Tickets& tickets) { return tickets.count > 1; });
+  if (is_shared) ways.emplace_back("fewer pods per GPU");
+  if (llm.quantization.empty()) ways.emplace_back("quantization");
+  ways.emplace_back("several GPUs for each pod");
+  ways.emplace_back("a larger GPU");
+  if (!none) ways.emplace_back("shorter requests");
+  const std::string last = std::move(ways.back());
+  ways.pop_back();
+  return fmt::format("{} or {}", fmt::join(ways, ", "), last);
 }
 
 void note_small_pool(const WorkloadModel& model, const PoolModel& pool, const DomainKind& kind,
                      Bytes memory, const LlmDemand& demand, Diagnostics& found) {
   const std::int64_t longest = longest_sequence(model.spec);
   if (demand.cache_tokens >= longest) return;
-  const bool none = demand.cache_tokens == 0;
   const std::string place = kind.partition.empty() ? pool.gpu->name : kind.partition;
-  constexpr double kGib = 1LL << 30;
-  found.push_back(make_diagnostic(
-      Code::GpuOom, model.spec.llm->where,
-      none ? fmt::format(
-                 "weights and CUDA context of \"{}\" leave nothing for its KV cache of the "
-                 "{:.3g} % of {:.1f} GiB of {} that it takes (memoryUtilization): the server "
-                 "does not start there",
-                 model.name, 100 * model.spec.llm->memory_utilization,
-                 static_cast<double>(memory.count) / kGib, place)
-           : fmt::format("the KV cache of \"{}\" on {} holds {} tokens: requests of up to {} are "
-                         "refused there when they do not fit",
-                         model.name, place, demand.cache_tokens, longest),
-      "a higher memoryUtilization, fewer pods per GPU, several GPUs for each pod, a larger GPU, or "
-      "shorter requests"));
+  const Llm& llm = *model.spec.llm;
+  std::string what = fmt::format(
+      "the KV cache of \"{}\" on {} holds {} tokens: requests of up to {} are refused there when "
+      "they do not fit",
+      model.name, place, demand.cache_tokens, longest);
+  if (demand.cache_tokens == 0) {
+    const std::string has =
+        demand.least > memory
+            ? fmt::format("{} has {}", place, gib_text(memory))
+            : fmt::format("it takes {:.3g} % of the {} of {} (memoryUtilization), {}",
+                          100 * llm.memory_utilization, gib_text(memory), place,
+                          gib_text(demand.share));
+    what = fmt::format(
+        "weights and CUDA context of \"{}\" need {}, and {}: the server does not start there",
+        model.name, gib_text(demand.least), has);
+  }
+  found.push_back(make_diagnostic(Code::GpuOom, llm.where, std::move(what),
+                                  more_room(llm, kind, memory, demand)));
 }
 
 // "2, 4 or 8": numbers of GPUs that can share the model.

@@ -33,7 +33,8 @@ std::string room_sentence(const GpuRoom& room);
 struct VariantRooms {
   std::string variant;
   std::vector<GpuRoom> rooms;
-  std::string missed{};  // an objective that a run of it misses: "latencyP95 of tts"
+  std::string missed{};     // an objective that a run of it misses: "latencyP95"
+  std::string missed_by{};  // of which workload: said of the GPUs that it is on
 };
 // A sentence for each kind of GPU, behind the variants it holds for; without them where it holds
 // for all, and with the pool where a variant has several.

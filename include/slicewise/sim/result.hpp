@@ -341,8 +341,18 @@ struct NodePoolResult {
 // What one GPU or MIG instance of a pool holds, whichever of its pods come: those that map
 // everything first, then the largest. Known before the run.
 struct GpuRoom {
-  // Pods: there are no more. Parts: what pods ask for of the GPU.
-  enum class Bound : std::uint8_t { Memory, ProcessLimit, Replicas, Cpu, HostMemory, Pods, Parts };
+  // Pods: there are no more. Parts: what pods ask for of the GPU. OwnShare: a language model's
+  // memoryUtilization is less than its weights.
+  enum class Bound : std::uint8_t {
+    Memory,
+    ProcessLimit,
+    Replicas,
+    Cpu,
+    HostMemory,
+    Pods,
+    Parts,
+    OwnShare
+  };
   struct Tenant {
     std::string workload;
     int pods = 0;
@@ -359,7 +369,7 @@ struct GpuRoom {
   Bytes usable;                        // by processes: without the MPS server's
   Bytes context;                       // of each process
   Bytes awake;                         // what the engine that is awake has beyond its sleep
-  std::optional<Bytes> process_limit;  // that a process passes
+  std::optional<Bytes> process_limit;  // that a process passes, or its own share
   std::vector<Tenant> tenants;         // the pods that fit
   Bytes needed;                        // by them
   Bytes next;                          // by them and one more; 0 where there is no such pod

@@ -191,6 +191,8 @@ struct LlmDemand {
   double adapter_read_s = 0;      // ... and is read in a step
   std::int64_t cache_tokens = 0;  // size of the KV pool of one pod; 0: it does not start here
   Bytes gpu_memory;               // of one GPU: weights and KV pool
+  Bytes least;                    // that a server must have of a GPU: weights, context, one block
+  Bytes share;                    // ... and may have by its own flag; it starts if that is enough
   // What the GPUs of the pod share; nullopt: one has it all. Times are then without what they
   // exchange, which hangs on the GPUs that a pod gets: all_reduces_of().
   std::optional<models::LlmLayers> shared;

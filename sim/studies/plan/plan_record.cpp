@@ -181,11 +181,11 @@ const Record& record_of<OptionFigures>() {
            .column("$/MONTH"),
        same_figure<&F::total>(cost_record(), "totalUsd").saying("of the run, mean per replication"),
        same_figure<&F::per_1k_in_slo>(cost_record(), "per1kRequestsInSloUsd")
-           .saying("total / thousands of requests in SLO")
+           .saying("what Services pay of the nodes / thousands of requests in SLO")
            .csv(7, "per1kRequestsInSloUsd")
            .column("$/1K IN SLO", 1),
        same_figure<&F::per_job>(cost_record(), "perJobUsd")
-           .saying("total / jobs that were finished")
+           .saying("what Jobs pay of the nodes / jobs that were finished")
            .csv(8, "perJobUsd")
            .column("$/JOB", 1),
        field<&F::objectives>("objectives", "of all workloads and pipelines"),

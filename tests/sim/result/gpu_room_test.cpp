@@ -55,6 +55,15 @@ TEST(GpuRoom, WhatDoesNotFitReadsAsMoreThanThereIs) {
   EXPECT_EQ(room_sentence(none), "0 per GPU: a pod of tts needs 4.6 GiB of 22.1");
 }
 
+TEST(GpuRoom, AShareBelowTheWeightsIsSaidToBeTheCause) {
+  GpuRoom room = room_on_a10g(0, GpuRoom::Bound::OwnShare);
+  room.process_limit = mebibytes(13'578);
+  room.next = mebibytes(15'872);
+  EXPECT_EQ(room_sentence(room),
+            "0 per GPU: tts takes 13.3 of 22.1 GiB (memoryUtilization), its weights and context "
+            "need 15.5");
+}
+
 World world_of(int replicas, std::vector<scenarios::Workload> workloads) {
   const auto scenario = demo::scenario(demo::pool(replicas), std::move(workloads));
   auto world = build_world(scenario, demo::catalogue());
@@ -240,6 +249,11 @@ TEST(GpuRoom, LinesNameVariantsWhereTheyDiffer) {
   const GpuRoom two = room_on_a10g(2, GpuRoom::Bound::Replicas);
   const std::vector<VariantRooms> alike = {{"a", {four}}, {"b", {four}}};
   EXPECT_EQ(room_lines(alike), std::vector<std::string>{room_sentence(four)});
+  // Of a pool that the workload is not on nothing is said.
+  EXPECT_EQ(room_lines(std::vector<VariantRooms>{{"a", {four}, "latencyP95", "asr"}}),
+            std::vector<std::string>{room_sentence(four)});
+  EXPECT_EQ(room_lines(std::vector<VariantRooms>{{"a", {four}, "latencyP95", "tts"}}),
+            std::vector<std::string>{room_sentence(four) + "; latencyP95 of tts is missed"});
   const std::vector<VariantRooms> others = {{"a", {four}}, {"b", {two}}};
   EXPECT_EQ(room_lines(others),
             (std::vector<std::string>{"a: " + room_sentence(four), "b: " + room_sentence(two)}));

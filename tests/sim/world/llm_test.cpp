@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "slicewise/sim/gpu_room.hpp"
+
 #include "../demo.hpp"
 
 namespace slicewise::sim {
@@ -333,6 +335,35 @@ TEST(LlmWorld, WeightsThatDoNotFitAreSaidBeforeTheRun) {
   EXPECT_EQ(there.gpu_memory.count, world.workloads[0].spec.llm->weights->count +
                                         world.workloads[0].spec.llm->kv_bytes_per_token->count);
   EXPECT_EQ(std::ranges::count(world.findings, Code::GpuOom, &Diagnostic::code), 1);
+}
+
+// The memory would do, the server's own share of it does not: what is advised mends it.
+TEST(LlmWorld, AShareBelowTheWeightsIsToldApartFromAGpuThatIsTooSmall) {
+  scenarios::Workload chat = chat_of("llama-3-8b-fp16/a10g");
+  const auto told = [&](const char* type) {
+    const World world = world_of(type, chat);
+    const auto oom = std::ranges::find(world.findings, Code::GpuOom, &Diagnostic::code);
+    return oom == world.findings.end() ? Diagnostic{} : *oom;
+  };
+  chat.llm->memory_utilization = 0.6;
+  const Diagnostic small_share = told("g5.xlarge");
+  EXPECT_NE(small_share.message.find("need 15.4 GiB, and it takes 60 % of the 22.1 GiB of A10G"),
+            std::string::npos)
+      << small_share.message;
+  EXPECT_EQ(small_share.help,
+            "a memoryUtilization above 70 %, quantization, several GPUs for each pod or a larger "
+            "GPU");
+  const GpuRoom room = gpu_rooms(world_of("g5.xlarge", chat)).front();
+  EXPECT_EQ(room.bound, GpuRoom::Bound::OwnShare);
+  EXPECT_EQ(room.safe, 0);
+  EXPECT_LT(*room.process_limit, room.next);
+  chat.llm->memory_utilization = 0.75;
+  EXPECT_EQ(gpu_rooms(world_of("g5.xlarge", chat)).front().safe, 1);
+  const Diagnostic small_gpu = told("g4dn.xlarge");
+  EXPECT_NE(small_gpu.message.find("need 15.1 GiB, and T4 has 14.8 GiB"), std::string::npos)
+      << small_gpu.message;
+  EXPECT_EQ(small_gpu.help, "quantization, several GPUs for each pod or a larger GPU");
+  EXPECT_EQ(gpu_rooms(world_of("g4dn.xlarge", chat)).front().bound, GpuRoom::Bound::Memory);
 }
 
 // A plan of two pools was refused because the model does not fit the pool that it stays away from.
