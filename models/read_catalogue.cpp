@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <regex>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "catalog_fields.hpp"
+#include "sm_capacity.hpp"
 
 namespace slicewise::models {
 namespace {
@@ -32,6 +34,25 @@ std::string read_capability(CatalogFields& fields) {
   return text;
 }
 
+// What a user's file may leave to the compute capability.
+void read_sm_capacity(CatalogFields& fields, GpuModel& gpu) {
+  const auto usual = sm_capacity(gpu.compute_capability);
+  const auto read = [&](const char* name, Bytes SmCapacity::*of) {
+    const bool given = fields.has(name);
+    if (!given && is_users(fields) && usual) return *usual.*of;
+    if (!given && is_users(fields) && !gpu.compute_capability.empty()) {
+      fields.fail(name,
+                  fmt::format("is missing, and what compute capability {} has is not known",
+                              gpu.compute_capability),
+                  Code::FieldMissing, "slicewise explain catalogue says where it is found");
+      return Bytes{1};
+    }
+    return Bytes{fields.integer(name, 1)};
+  };
+  gpu.register_file_per_sm = read("registerFileBytesPerSm", &SmCapacity::register_file);
+  gpu.shared_memory_per_sm = read("sharedMemoryBytesPerSm", &SmCapacity::shared_memory);
+}
+
 }  // namespace
 
 GpuModel read_gpu(CatalogFields fields, const SourceTable& sources) {
@@ -42,8 +63,7 @@ GpuModel read_gpu(CatalogFields fields, const SourceTable& sources) {
   gpu.compute_capability = read_capability(fields);
   gpu.kubernetes_product = text_or_empty(fields, "kubernetesProduct");
   gpu.sm_count = small_integer(fields, "smCount", 1);
-  gpu.register_file_per_sm = {fields.integer("registerFileBytesPerSm", 1)};
-  gpu.shared_memory_per_sm = {fields.integer("sharedMemoryBytesPerSm", 1)};
+  read_sm_capacity(fields, gpu);
   gpu.l2_cache = maybe_mebibytes(fields, "l2CacheMib");
   gpu.memory_bandwidth_bytes_per_second =
       fields.positive("memoryBandwidthGBps") * kBytesPerGigabyte;

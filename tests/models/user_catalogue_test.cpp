@@ -5,6 +5,7 @@
 
 #include "slicewise/models/catalogue.hpp"
 
+#include "../../models/sm_capacity.hpp"
 #include "shipped_catalogue.hpp"
 
 namespace slicewise::models {
@@ -20,8 +21,6 @@ gpus:
     aliases: ["4090"]
     computeCapability: "8.9"
     smCount: 128
-    registerFileBytesPerSm: 262144
-    sharedMemoryBytesPerSm: 101376
     memoryBandwidthGBps: 1008
     memoryTotalMib: 24564
     fp32Tflops: 82.6
@@ -123,6 +122,27 @@ TEST(UserCatalogue, AMisspeltFieldIsNamedThoughTheFileHasNoOther) {
   EXPECT_EQ(laid.error().front().help, "did you mean `instances`?");
 }
 
+// The table says of every GPU that ships what its own entry does.
+TEST(UserCatalogue, RegistersAndSharedMemoryFollowFromTheComputeCapability) {
+  for (const GpuModel& gpu : catalogue().gpus) {
+    const auto usual = sm_capacity(gpu.compute_capability);
+    ASSERT_TRUE(usual.has_value()) << gpu.name;
+    EXPECT_EQ(usual->register_file, gpu.register_file_per_sm) << gpu.name;
+    EXPECT_EQ(usual->shared_memory, gpu.shared_memory_per_sm) << gpu.name;
+  }
+  const auto laid = with_layer(catalogue(), {"own.yaml", kOwn});
+  EXPECT_EQ(laid->find_gpu("4090")->shared_memory_per_sm,
+            catalogue().find_gpu("L4")->shared_memory_per_sm);
+  const auto unknown = with_layer(catalogue(), {"new.yaml", R"(gpus:
+  - {name: X, computeCapability: "14.0", smCount: 100, memoryBandwidthGBps: 1, memoryTotalMib: 1,
+     registerFileBytesPerSm: 262144}
+)"});
+  ASSERT_FALSE(unknown.has_value());
+  ASSERT_EQ(unknown.error().size(), 1U);
+  EXPECT_EQ(unknown.error()[0].code, Code::FieldMissing);
+  EXPECT_THAT(unknown.error()[0].message, HasSubstr("`sharedMemoryBytesPerSm` is missing"));
+}
+
 TEST(UserCatalogue, MigSlicesLieInsideTheGpu) {
   const auto laid = with_layer(catalogue(), {"mig.yaml", R"(geometries:
   - gpu: T4
@@ -166,8 +186,7 @@ TEST(UserCatalogue, TheSchemaHasWhatTheReadersAskFor) {
   EXPECT_EQ(gpu["properties"]["smCount"]["minimum"], 1);
   const std::vector<std::string> required = gpu["required"];
   EXPECT_THAT(required, testing::ElementsAre("computeCapability", "memoryBandwidthGBps",
-                                             "memoryTotalMib", "name", "registerFileBytesPerSm",
-                                             "sharedMemoryBytesPerSm", "smCount"));
+                                             "memoryTotalMib", "name", "smCount"));
   EXPECT_FALSE(schema.contains("required"));
   EXPECT_EQ(schema["properties"]["prices"]["items"]["properties"]["usdPerHour"]["type"], "number");
 }

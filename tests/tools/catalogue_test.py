@@ -4,6 +4,7 @@ import gzip
 import json
 import pathlib
 import tempfile
+import textwrap
 import unittest
 
 import yaml
@@ -39,6 +40,20 @@ class OwnCatalogue(unittest.TestCase):
         self.profiles.parent.mkdir()
         result = run("calibrate", MEASURED, "--out", str(self.profiles))
         self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_the_files_of_the_explanation_run_as_they_stand(self):
+        text = run("explain", "catalogue").stdout
+        for name in ("nodes", "scenario"):
+            block = text.split(f"  # {name}.yaml\n", 1)[1].split("\n\n", 1)[0]
+            (self.folder / f"{name}.yaml").write_text(textwrap.dedent(block), encoding="utf-8")
+        files = (str(self.folder / "scenario.yaml"), "--catalogue", str(self.folder / "nodes.yaml"))
+        for command in [line.split() for line in text.splitlines()
+                        if line.startswith("  slicewise ")]:
+            result = run(command[1], *files, *command[6:])
+            self.assertEqual(result.returncode, 0, f"{command}: {result.stderr}")
+        document = json.loads(run("run", *files, "-o", "json").stdout)
+        # 8 jobs on 4 GPUs for two times half an hour, at $2.1 an hour.
+        self.assertAlmostEqual(document["variants"][0]["cost"]["totalUsd"], 2.1, delta=0.05)
 
     def test_a_calibrated_profile_runs_on_a_node_of_ones_own_and_counts_as_measured(self):
         result = run("run", str(self.scenario), "--catalogue", OWN, "--catalogue",
