@@ -8,6 +8,7 @@
 #include <ranges>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 // "Did you mean": the known name that a misspelt one most likely stands for.
@@ -22,6 +23,36 @@ constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c
 constexpr bool same_name(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);
 }
+
+constexpr bool joins_words(char c) { return c == '-' || c == '_' || c == ' '; }
+
+// Whether it is the same word as people write it elsewhere: "timeSlicing" and "time_slicing" for
+// "time-slicing". Flags and columns take such spellings; a scenario file has one, that of its
+// schema.
+inline bool is_spelling_of(std::string_view text, std::string_view word) {
+  const auto letter = [](char c) { return !joins_words(c); };
+  return std::ranges::equal(text | std::views::filter(letter), word | std::views::filter(letter),
+                            {}, lower, lower);
+}
+
+// The words of a name, in lower case and sorted: "latency", "p95" of "p95Latency".
+inline std::vector<std::string> words_of_name(std::string_view name) {
+  std::vector<std::string> words(1);
+  for (const char c : name) {
+    const bool starts = lower(c) != c && !words.back().empty();
+    if (starts || joins_words(c)) words.emplace_back();
+    if (!joins_words(c)) words.back() += lower(c);
+  }
+  std::ranges::sort(words);
+  return words;
+}
+
+// What others call things that have another name here.
+inline constexpr std::pair<std::string_view, std::string_view> kNamesElsewhere[] = {
+    {"fcfs", "fifo"},       {"sjf", "srtf"},        {"shortest-job-first", "srtf"},
+    {"none", "exclusive"},  {"whole", "exclusive"}, {"dedicated", "exclusive"},
+    {"ts", "time-slicing"}, {"ts", "timeSlicing"},
+};
 
 // Damerau-Levenshtein distance (optimal string alignment) that ignores ASCII case: insertions,
 // deletions, substitutions and swaps of neighbours cost 1 each. O(|a| |b|).
@@ -51,17 +82,25 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 // The name of `known` that is nearest to `wrong`: at most a third of the longer name's letters
 // (one at least) may differ. A name of which `wrong` is the beginning is accepted at any distance
-// when three letters or more agree. Ties go to the earlier name, so the answer depends on the order
+// when three letters or more agree, one of the same words in another order and one that is called
+// `wrong` elsewhere come first. Ties go to the earlier name, so the answer depends on the order
 // of `known` only.
 template <std::ranges::input_range Names>
 requires std::convertible_to<std::ranges::range_reference_t<Names>, std::string_view>
     std::optional<std::string> nearest_name(std::string_view wrong, Names&& known) {
   constexpr std::size_t kShortestPrefix = 3;
   if (wrong.size() > kLongestMisspelling) return std::nullopt;
+  const std::vector<std::string> words = words_of_name(wrong);
   std::size_t best = std::numeric_limits<std::size_t>::max();
   std::optional<std::string> answer;
   for (auto&& name : known) {
     const std::string_view candidate = name;
+    const bool elsewhere = std::ranges::any_of(kNamesElsewhere, [&](const auto& pair) {
+      return same_name(pair.first, wrong) && pair.second == candidate;
+    });
+    if (elsewhere || (words.size() > 1 && words == words_of_name(candidate))) {
+      return std::string(candidate);
+    }
     const bool prefix =
         wrong.size() >= kShortestPrefix && same_name(wrong, candidate.substr(0, wrong.size()));
     const auto [shorter, longer] = std::minmax({wrong.size(), candidate.size()});

@@ -170,12 +170,15 @@ class MeasurementReader {
          {"time-slicing", MeasuredSharing::TimeSlicing}}};
     const CsvField* field = table_.field(row, "sharing");
     if (field != nullptr) {
-      const auto* found = std::ranges::find(kWays, field->text,
-                                            &std::pair<std::string_view, MeasuredSharing>::first);
+      const auto* found = std::ranges::find_if(
+          kWays, [&](const auto& way) { return is_spelling_of(field->text, way.first); });
       if (found == kWays.end()) {
-        table_.report(Code::EnumUnknown, *field,
-                      fmt::format("\"{}\" is no way of sharing", field->text),
-                      "one of alone, mps, time-slicing");
+        std::array<std::string_view, kWays.size()> words;
+        std::ranges::transform(kWays, words.begin(), [](const auto& way) { return way.first; });
+        const auto near = nearest_name(field->text, words);
+        table_.report(
+            Code::EnumUnknown, *field, fmt::format("\"{}\" is no way of sharing", field->text),
+            near ? fmt::format("did you mean {}?", *near) : "one of alone, mps, time-slicing");
         return false;
       }
       out.sharing = found->second;

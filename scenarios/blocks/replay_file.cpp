@@ -262,9 +262,8 @@ Expected<SharingWay> read_sharing_way(const std::string& text, const SourceLocat
        {"mps", Kind::Mps},
        {"mig", Kind::Mig}}};
   SharingWay way;
-  way.text = text;
-  const auto* const known =
-      std::ranges::find(kWays, word, &std::pair<std::string_view, Kind>::first);
+  const auto* const known = std::ranges::find_if(
+      kWays, [&](const auto& each) { return is_spelling_of(word, each.first); });
   if (known == kWays.end()) {
     std::array<std::string_view, kWays.size()> words;
     std::ranges::transform(kWays, words.begin(), [](const auto& each) { return each.first; });
@@ -274,6 +273,7 @@ Expected<SharingWay> read_sharing_way(const std::string& text, const SourceLocat
                               near ? fmt::format("did you mean {}? ", *near) : ""));
   }
   way.kind = known->second;
+  way.text = std::string(known->first) + text.substr(colon);
   if (way.kind == Kind::Exclusive) {
     if (value.empty() && colon == text.size()) return way;
     return refuse(Code::ValueRange, fmt::format("\"{}\": exclusive takes no number", text),

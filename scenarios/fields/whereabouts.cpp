@@ -28,6 +28,11 @@ class Whereabouts {
     look_in(spec == nullptr ? root.children() : spec->children());
     constexpr std::size_t kMostPlaces = 2;
     if (best_.empty() || best_.size() > kMostPlaces) return {};
+    const Found& first = best_.front();
+    if (first.place.empty()) {
+      return fmt::format("write `{}`{}", first.written,
+                         first.others.empty() ? "" : ", or " + first.others);
+    }
     std::string text = "it belongs in ";
     for (const Found& found : best_)
       text += (&found == &best_.front() ? "" : ", or in ") + found.place;
@@ -36,8 +41,9 @@ class Whereabouts {
 
  private:
   struct Found {
-    std::string place;    // of the block: "slo", "nodePools.devicePlugin.sharing"
-    std::string written;  // as a file would have it, from the block of the key or from spec on
+    std::string place;     // of the block: "slo", "nodePools.devicePlugin.sharing"; "": the key's
+    std::string written;   // as a file would have it, from the block of the key or from spec on
+    std::string others{};  // names that the key may stand for as well: "ttftP99, tpotP99"
   };
 
   // "workloads[3].slo" and "workloads.slo" are the same block.
@@ -90,16 +96,17 @@ class Whereabouts {
     for (std::size_t i = from; i < steps_.size(); ++i) {
       found.place += (found.place.empty() ? "" : ".") + std::string(steps_[i]->name);
     }
-    if (found.place.empty()) found.place = "spec";
+    if (found.place.empty() && up > 0) found.place = "spec";
     for (std::size_t i = steps_.size(); i > from; --i) {
       const bool list = steps_[i - 1]->type == FieldType::Blocks;
       found.written = fmt::format("{}: {}{{{}}}{}", steps_[i - 1]->name, list ? "[" : "",
                                   found.written, list ? "]" : "");
     }
     // Of several of one block the first is the most usual: latencyP95 before ttftP95.
-    if (std::ranges::find(best_, found.place, &Found::place) == best_.end()) {
-      best_.push_back(std::move(found));
-    }
+    const auto same = std::ranges::find(best_, found.place, &Found::place);
+    if (same == best_.end()) return best_.push_back(std::move(found));
+    if (!suits_(field)) return;
+    same->others += (same->others.empty() ? "" : ", ") + std::string(field.name);
   }
 
   std::string_view key_;

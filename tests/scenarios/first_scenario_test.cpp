@@ -33,6 +33,19 @@ TEST(FirstScenario, AMisplacedKeyIsToldWhereItBelongs) {
   EXPECT_EQ(help("banana: 5").substr(0, 12), "known here: ") << "no block has it";
 }
 
+TEST(FirstScenario, AnObjectiveByHabitIsToldHowItIsWritten) {
+  const auto told = [](const std::string& objective) {
+    const Diagnostic found = problem_of(std::string(kRest) + ", slo: {" + objective + "}");
+    return found.message.substr(0, found.message.find('"')) + found.help;
+  };
+  EXPECT_EQ(told("p99: 200ms"), "unknown field write `latencyP99: 200ms`, or ttftP99, tpotP99");
+  EXPECT_EQ(told("p50: 1s"), "unknown field write `latencyP50: 1s`, or ttftP50, tpotP50");
+  for (const char* key : {"p95Latency", "p95_latency", "latency_p95", "latency-p95"}) {
+    const Diagnostic found = problem_of(std::string(kRest) + ", slo: {" + key + ": 100ms}");
+    EXPECT_TRUE(found.message.ends_with("did you mean \"latencyP95\"?")) << found.message;
+  }
+}
+
 TEST(FirstScenario, TheKeyThatItBelongsUnderIsTaken) {
   const std::string pool =
       "apiVersion: slicewise.dev/v1alpha1\nkind: Scenario\nmetadata: {name: a}\nspec:\n"

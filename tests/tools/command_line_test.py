@@ -53,6 +53,20 @@ class ExitCodes(unittest.TestCase):
                 self.assertEqual(result.stdout, "")
                 self.assertNotEqual(result.stderr, "")
 
+    def test_words_are_taken_as_people_spell_them_and_others_are_told(self):
+        jobs = ["replay", "-f", TRACE, "--nodes", "3x8"]
+        shared = "scenarios/examples/shared-inference.yaml"
+        for words in (["--queue", "FIFO"], ["--queue", "easy", "--placement", "best_fit"]):
+            self.expect(0, *jobs, *words)
+        for spelling in ("time-slicing", "timeSlicing", "time_slicing"):
+            self.expect(0, "compare", shared, "--strategies", spelling, "--instances",
+                        "g4dn.xlarge", "--replications", "1", "-q")
+        for arguments, meant in ((["--queue", "sjf"], "srtf"), (["--queue", "fcfs"], "fifo"),
+                                 (["--sharing", "ts:4"], "time-slicing"),
+                                 (["--sharing", "none"], "exclusive")):
+            told = self.expect(2, *jobs, *arguments).stderr
+            self.assertRegex(told, f'did you mean "?{meant}"?')
+
     def test_a_file_is_named_with_or_without_its_flag(self):
         flagged = self.expect(0, "run", "-f", EXAMPLE, "--variant", "before")
         self.assertEqual(self.expect(0, "run", EXAMPLE, "--variant", "before").stdout,

@@ -14,6 +14,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 #include "slicewise/sim/bill_groups.hpp"
 #include "slicewise/sim/run_size.hpp"
@@ -96,7 +97,8 @@ CLI::Option* add_choice(CLI::App& app, const std::string& names,
                          [](const Choice<Value>& choice) { return std::string(choice.word); });
   const std::string shown = names.substr(names.starts_with("-") ? names.find("--") : 0);
   const auto assign = [&choices, &target, shown, words](const std::string& word) {
-    const auto found = std::ranges::find(choices, word, &Choice<Value>::word);
+    const auto found = std::ranges::find_if(
+        choices, [&](const Choice<Value>& choice) { return is_spelling_of(word, choice.word); });
     if (found == choices.end()) {
       throw CLI::ValidationError(shown, "\"" + word + "\" is not one of " + joined(words, ", ") +
                                             did_you_mean(word, words));

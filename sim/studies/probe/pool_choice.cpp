@@ -66,7 +66,10 @@ std::vector<Strategy> strategies_named(const Names& names, Diagnostics& found) {
   for (const Strategy strategy : kStrategies) known.push_back(strategy_name(strategy));
   std::vector<Strategy> strategies;
   for (const auto& name : names) {
-    if (const auto strategy = strategy_of(name.value)) {
+    const auto strategy = std::ranges::find_if(kStrategies, [&](Strategy each) {
+      return is_spelling_of(name.value, strategy_name(each));
+    });
+    if (strategy != kStrategies.end()) {
       strategies.push_back(*strategy);
     } else {
       found.push_back(unknown_word(name, "sharing strategy", known));

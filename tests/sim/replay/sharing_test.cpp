@@ -381,9 +381,31 @@ TEST(ReplaySharing, WaysThatAGpuDoesNotHaveAreRefused) {
   EXPECT_EQ(refused("mig:all-balanced", "p4d.24xlarge"), Code::StrategyNotModelled);
   EXPECT_EQ(refused("mig:all-disabled", "p4d.24xlarge"), Code::StrategyNotModelled);
   EXPECT_EQ(refused("mps:60", "p4d.24xlarge"), Code::MpsTooManyClients);
-  for (const char* way : {"", "exclusiv", "exclusive:2", "time-slicing", "time-slicing:1",
-                          "time-slicing:4x", "mps:99999999999", "mig", "mig:"}) {
+  for (const char* way :
+       {"", "exclusiv", "exclusive:2", "time-slicing", "time-slicing:1", "time-slicing:4x",
+        "timeslice:4", "ts:4", "mps:99999999999", "mig", "mig:"}) {
     EXPECT_FALSE(scenarios::read_sharing_way(way).has_value()) << way;
+  }
+}
+
+// What people type, and what results call it.
+TEST(ReplaySharing, AWayIsTakenInTheSpellingsOfOtherFilesToo) {
+  const std::pair<const char*, const char*> table[] = {
+      {"time-slicing:4", "time-slicing:4"}, {"timeSlicing:4", "time-slicing:4"},
+      {"time_slicing:4", "time-slicing:4"}, {"MPS:2", "mps:2"},
+      {"MIG:all-1g.5gb", "mig:all-1g.5gb"}, {"Exclusive", "exclusive"}};
+  for (const auto& [typed, canonical] : table) {
+    const auto way = scenarios::read_sharing_way(typed);
+    ASSERT_TRUE(way.has_value()) << typed;
+    EXPECT_EQ(way->text, canonical);
+  }
+  const std::pair<const char*, const char*> meant[] = {
+      {"ts:4", "time-slicing"}, {"timeslice:4", "time-slicing"}, {"none", "exclusive"}};
+  for (const auto& [typed, word] : meant) {
+    const auto way = scenarios::read_sharing_way(typed);
+    ASSERT_FALSE(way.has_value()) << typed;
+    EXPECT_NE(way.error().front().help.find("did you mean " + std::string(word)), std::string::npos)
+        << way.error().front().help;
   }
 }
 
