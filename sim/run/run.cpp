@@ -96,9 +96,7 @@ int run_worlds(std::span<const World* const> worlds, const RunOptions& options,
     const auto [w, r] = tasks[t];
     return replicate ? replicate(w, r) : whole_replication(*worlds[w], r, options);
   };
-  // What another one than whole_replication() makes may be a part of one.
-  const auto run_task =
-      journaled<Replication>(replicate ? nullptr : options.journal, simulate_task);
+  const auto run_task = journaled<Replication>(options.journal, simulate_task);
   const auto take_record = [&](std::size_t t, std::optional<Replication> record) {
     const auto [w, r] = tasks[t];
     each[w].records[r] = std::move(record);

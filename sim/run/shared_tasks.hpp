@@ -23,6 +23,16 @@ struct RefusedTask {
   Diagnostics why;
 };
 
+// What was interrupted and says how far it came: no journal keeps it.
+template <class Result>
+bool is_unfinished(const Result& result) {
+  if constexpr (requires { result.interrupted; }) {
+    return result.interrupted;
+  } else {
+    return false;
+  }
+}
+
 // `work`, of which the journal, if there is one, may know what it found before.
 template <class Result>
 std::function<std::optional<Result>(std::size_t)> journaled(
@@ -36,7 +46,7 @@ std::function<std::optional<Result>(std::size_t)> journaled(
       return result;
     }
     result = work(t);
-    if (!result) return result;
+    if (!result || is_unfinished(*result)) return result;
     ByteWriter writer;
     writer(result);
     journal->keep(step, t, writer.take());

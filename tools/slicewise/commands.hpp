@@ -57,8 +57,9 @@ struct RunCommand {
   std::optional<scenarios::CostSplit> split;
   std::string group_by;  // "": not grouped
   ProgressChoice progress = ProgressChoice::Auto;
-  std::string out;    // "": standard output
-  std::string junit;  // file besides; "": none
+  std::string out;      // "": standard output
+  std::string junit;    // file besides; "": none
+  std::string journal;  // file; "": none
 };
 
 // Settings of the verbs that simulate one variant of a scenario in several ways.
@@ -184,6 +185,7 @@ struct ReplayCommand {
   std::optional<int> replications;
   RunFormat format = RunFormat::Table;
   std::string job_times;  // "": not written
+  std::string journal;    // file; "": none
   std::string out;        // "": standard output
   int jobs = 0;           // 0: one per CPU
   sim::SizeLimits limits;

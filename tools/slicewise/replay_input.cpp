@@ -391,6 +391,62 @@ Expected<std::vector<scenarios::ProfileRule>> profile_rules(const ReplayCommand&
   return rules;
 }
 
+std::vector<std::string> flags_of(const ReplayCommand& command, const CommonFlags& flags) {
+  std::vector<std::string> out;
+  const auto add = [&](const char* flag, const std::string& value) {
+    if (!value.empty()) out.push_back(fmt::format("--{}={}", flag, value));
+  };
+  const auto add_number = [&](const char* flag, const auto& value) {
+    if (value) add(flag, std::to_string(*value));
+  };
+  const auto add_switch = [&](const char* flag, bool is_on) {
+    if (is_on) out.push_back(fmt::format("--{}", flag));
+  };
+  const auto add_words = [&](const char* flag, const auto& values, const auto& choices) {
+    std::vector<std::string> words;
+    for (const auto& value : values) {
+      for (const auto& choice : choices) {
+        if (choice.value == value) words.emplace_back(choice.word);
+      }
+    }
+    add(flag, joined(words, ","));
+  };
+  std::string nodes = command.nodes;
+  if (!command.node_sizes.empty()) {
+    const scenarios::ReplayFile::Nodes& first = command.node_sizes.front();
+    if (command.node_sizes.size() > 1 || first.cpu || !first.gpu_model.empty()) return {};
+    nodes = fmt::format("{}x{}", first.count, first.gpus);
+  }
+  add_number("gpus", command.gpus);
+  add("nodes", nodes);
+  add("instances", joined(command.instances, ","));
+  if (!command.instances.empty()) add("region", region_of(command));
+  add("prices", command.prices);
+  for (const std::string& catalogue : flags.catalogues) add("catalogue", catalogue);
+  add_switch("any-gpu", command.any_gpu);
+  add_words("queue", command.queues, kQueuePolicies);
+  add_words("placement", command.placements, kNodePolicies);
+  std::vector<std::string> ways;
+  for (const scenarios::SharingWay& way : command.sharings) ways.push_back(way.text);
+  add("sharing", joined(ways, ","));
+  for (const std::string& rule : command.profile_rules) add("profile-by", rule);
+  add_number("backoff-limit", command.backoff_limit);
+  add_switch("skip-bad", command.skip_bad);
+  if (command.group_by != sim::GroupBy::Nothing) {
+    const auto* const by =
+        std::ranges::find(kGroupBys, command.group_by, &Choice<sim::GroupBy>::value);
+    add("group-by", std::string(by->word));
+  }
+  add_switch("restart-preempted", command.restart_preempted);
+  add_number("repeat", command.repeat);
+  if (command.shift) add("shift", fmt::format("{:.9f}s", to_seconds(*command.shift)));
+  if (command.inflate) add("inflate", fmt::format("{}%", *command.inflate));
+  add_switch("allow-pending", command.allow_pending);
+  add("seed", std::to_string(command.seed.value_or(sim::ReplaySettings{}.seed)));
+  if (command.inflate) add("replications", std::to_string(command.replications.value_or(1)));
+  return out;
+}
+
 Expected<ReplayInput> open_replay(ReplayCommand& command, std::vector<SourceText>& sources) {
   if (auto mapped = mapped_trace(command.file)) return std::move(*mapped);
   Expected<SourceText> source = read_source(command.file, kLargestJobTrace);

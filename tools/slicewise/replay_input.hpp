@@ -37,6 +37,10 @@ void name_gpus(const scenarios::JobTrace& trace, const models::Catalogue& catalo
 Diagnostics jobs_above_memory(const scenarios::JobTrace& trace, const sim::ReplayCluster& cluster,
                               const models::Catalogue& catalogue);
 
+// The flags that give the figures of the command again, whether flags or a file of kind: Replay
+// said them; empty where only such a file can say it.
+std::vector<std::string> flags_of(const ReplayCommand& command, const CommonFlags& flags);
+
 // What --sharing says of the instance types of the cluster.
 Expected<std::vector<std::shared_ptr<const sim::GpuSharing>>> named_sharings(
     const ReplayCommand& command, const NamedCluster& cluster, const models::Catalogue& catalogue);

@@ -239,10 +239,12 @@ void stamp_files(const ScenarioFile& scenario, const PriceFile& prices, sim::Sta
   stamp.price_file_sha256 = prices.sha256;
 }
 
-std::string subject_of(const OneVariant& opened) {
-  sim::Stamp stamp = sim::stamp_of(opened.set(), opened.variant, opened.catalogue);
-  stamp_files(opened.file, opened.prices, stamp);
-  const bool allows = opened.set().variants[opened.variant].allow_pending;
+std::string subject_of(const ScenarioFile& file, const PriceFile& prices,
+                       const models::Catalogue& catalogue, std::size_t variant) {
+  const scenarios::ScenarioSet& set = file.loaded.set;
+  sim::Stamp stamp = sim::stamp_of(set, variant, catalogue);
+  stamp_files(file, prices, stamp);
+  const bool allows = set.variants[variant].allow_pending;
   std::string subject =
       fmt::format("{} {} {} {} {} {} {}{}", stamp.version, stamp.scenario_sha256, stamp.variant,
                   stamp.seed, stamp.price_file_sha256.empty() ? "-" : stamp.price_file_sha256,

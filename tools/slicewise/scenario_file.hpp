@@ -112,7 +112,11 @@ bool has_layers(const models::Catalogue& catalogue, const sim::Stamp& stamp, std
 void stamp_files(const ScenarioFile& scenario, const PriceFile& prices, sim::Stamp& stamp);
 
 // All that a simulation of a study depends on, but what the study asks for: one line.
-std::string subject_of(const OneVariant& opened);
+std::string subject_of(const ScenarioFile& file, const PriceFile& prices,
+                       const models::Catalogue& catalogue, std::size_t variant);
+inline std::string subject_of(const OneVariant& opened) {
+  return subject_of(opened.file, opened.prices, opened.catalogue, opened.variant);
+}
 
 // 0: one per CPU.
 int thread_count(int jobs);

@@ -107,16 +107,27 @@ ExitCode execute_study(const StudyCommand& command, const CommonFlags& flags,
 
 // What a journal has to say once the study is made.
 template <class Journal>
-ExitCode close_journal(const Journal& journal, const StudyCommand& command,
-                       const CommonFlags& flags) {
+ExitCode close_journal(const Journal& journal, const std::string& path, const CommonFlags& flags) {
   if (journal.failed()) {
-    print_error(fmt::format("error: cannot write {}", command.journal));
+    print_error(fmt::format("error: cannot write {}", path));
     return ExitCode::FileAccess;
   }
   if (journal.found() > 0 && !flags.quiet) {
-    print_error(fmt::format("note: {} simulations were in {}", journal.found(), command.journal));
+    print_error(fmt::format("note: {} simulations were in {}", journal.found(), path));
   }
   return ExitCode::Success;
+}
+
+// Runs `work` with the journal that the command names, or without one. `subject`: all that its
+// simulations depend on but the command line.
+template <class AnyCommand, class Work>
+ExitCode with_journal(const AnyCommand& command, const CommonFlags& flags,
+                      const std::string& subject, const Work& work) {
+  if (command.journal.empty()) return work(nullptr);
+  const auto journal =
+      StudyJournal::open(command.journal, fmt::format("{} {}", subject, flags.asked));
+  if (!journal) return fail(journal.error(), {}, flags);
+  return work(journal->get());
 }
 
 template <class Found>
@@ -124,18 +135,17 @@ ExitCode execute_study(const StudyCommand& command, const CommonFlags& flags,
                        const Study<Found>& study) {
   const auto opened = open_variant(command, flags);
   if (!opened) return opened.error();
-  if (command.journal.empty()) return execute_study(command, flags, *opened, study);
-  const auto journal =
-      StudyJournal::open(command.journal, fmt::format("{} {}", subject_of(*opened), flags.asked));
-  if (!journal) return fail(journal.error(), {}, flags);
-  Study<Found> kept = study;
-  kept.find = [&](const OneVariant& from, const sim::RunOptions& run) {
-    sim::RunOptions with_journal = run;
-    with_journal.journal = &(*journal)->tasks();
-    return study.find(from, with_journal);
-  };
-  kept.after = [&] { return close_journal(**journal, command, flags); };
-  return execute_study(command, flags, *opened, kept);
+  return with_journal(command, flags, subject_of(*opened), [&](StudyJournal* journal) {
+    if (journal == nullptr) return execute_study(command, flags, *opened, study);
+    Study<Found> kept = study;
+    kept.find = [&](const OneVariant& from, const sim::RunOptions& run) {
+      sim::RunOptions with = run;
+      with.journal = &journal->tasks();
+      return study.find(from, with);
+    };
+    kept.after = [&] { return close_journal(*journal, command.journal, flags); };
+    return execute_study(command, flags, *opened, kept);
+  });
 }
 
 }  // namespace slicewise::tools

@@ -147,10 +147,10 @@ def replay(trace: Source | Frame | Trace, *, columns: str | Mapping[str, str] | 
            placement: str | Sequence[str] = (), sharing: str | Sequence[str] = (),
            profile_by: Sequence[str] = (), backoff_limit: int | None = None, skip_bad: bool = False,
            group_by: str | None = None, restart_preempted: bool = False, repeat: int | None = None,
-           shift: str | None = None, inflate: float | str | None = None, allow_pending: bool = False,
-           seed: int | None = None, replications: int | None = None, job_times: bool = False,
-           jobs: int | None = None, max_events: int | None = None, max_memory: str | None = None,
-           progress: Progress = True) -> Replay:
+           shift: str | None = None, inflate: float | str | None = None, journal: str | None = None,
+           allow_pending: bool = False, seed: int | None = None, replications: int | None = None,
+           job_times: bool = False, jobs: int | None = None, max_events: int | None = None,
+           max_memory: str | None = None, progress: Progress = True) -> Replay:
     """A trace of jobs under schedulers and ways of sharing, side by side: `slicewise replay`.
 
     trace: what an `import_` function gave, the path of a trace or of a file of kind: Replay, or a
@@ -173,7 +173,7 @@ def replay(trace: Source | Frame | Trace, *, columns: str | Mapping[str, str] | 
         queue=_list(queue), placement=_list(placement), sharing=_list(sharing),
         profile_by=list(profile_by), backoff_limit=backoff_limit, skip_bad=skip_bad,
         group_by=group_by, restart_preempted=restart_preempted, repeat=repeat, shift=shift,
-        inflate=inflate, allow_pending=allow_pending, seed=seed, replications=replications,
+        inflate=inflate, journal=journal, allow_pending=allow_pending, seed=seed, replications=replications,
         job_times="job-times.csv" if job_times else None, jobs=jobs,
         max_events=max_events, max_memory=max_memory)]
     return ask(words, files, _replayed, progress)

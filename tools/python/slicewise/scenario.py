@@ -121,21 +121,22 @@ class Scenario:
             variant: str | Sequence[str] | None = None,
             sweep: Mapping[str, Sequence[Value]] | None = None, fidelity: str | None = None,
             inputs: str | None = None, split: str | None = None, group_by: str | None = None,
-            allow_pending: bool = False, jobs: int | None = None,
+            journal: str | None = None, allow_pending: bool = False, jobs: int | None = None,
             max_events: int | None = None, max_memory: str | None = None,
             progress: Progress = True) -> Result:
         """Simulates every variant, or those that are named: `slicewise run`.
 
         seeds: independent replications. seed: of the random numbers. sweep: values of a field, each in
         turn: `{"nodePools.gpu.nodes": [1, 2]}`. inputs: "sampled" draws profiles from their intervals.
-        jobs: threads (default: all CPUs); never changes a byte.
+        jobs: threads (default: all CPUs); never changes a byte. journal: a file that keeps each
+        replication as it ends, from which the same call goes on.
         Raises InputError for mistakes of the scenario, Interrupted after Ctrl-C."""
         swept = {path: json.dumps(list(values), separators=(",", ":"))
                  for path, values in (sweep or {}).items()}
         return self._ask("run", Result, progress, replications=seeds, seed=seed,
                          variant=_several(variant), sweep=swept, fidelity=fidelity, inputs=inputs,
-                         split=split, group_by=group_by, allow_pending=allow_pending, jobs=jobs,
-                         max_events=max_events, max_memory=max_memory)
+                         split=split, group_by=group_by, journal=journal,
+                         allow_pending=allow_pending, jobs=jobs, max_events=max_events, max_memory=max_memory)
 
     def plan(self, *, variant: str | None = None, instances: Sequence[str] = (),
              purchase: Sequence[str] = (), strategies: Sequence[str] = (),

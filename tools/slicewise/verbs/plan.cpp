@@ -191,7 +191,7 @@ ExitCode run_plan(const PlanCommand& command, const CommonFlags& flags,
             return plan;
           },
       .verdict = plan_verdict};
-  if (journal) study.after = [&] { return close_journal(**journal, command, flags); };
+  if (journal) study.after = [&] { return close_journal(**journal, command.journal, flags); };
   return execute_study(command, flags, *opened, study);
 }
 

@@ -3,17 +3,22 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "slicewise/reports/html_report.hpp"
 #include "slicewise/reports/studies.hpp"
+#include "slicewise/scenarios/load.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 #include "slicewise/sim/run_size.hpp"
 
 #include "../commands.hpp"
+#include "../host.hpp"
 #include "../options.hpp"
 #include "../replay_input.hpp"
 #include "../study.hpp"
@@ -133,13 +138,16 @@ std::vector<sim::Scheduling> schedulings(
 }
 
 // The trace as its jobs would run alone, with the profiles that --profile-by gives them; what that
-// leaves open is said.
-ExitCode prepare(scenarios::JobTrace& trace, const ReplayCommand& command,
+// leaves open is said. The command names rules then, not files of them.
+ExitCode prepare(scenarios::JobTrace& trace, ReplayCommand& command,
                  const models::Catalogue& catalogue, std::vector<SourceText>& sources,
                  const CommonFlags& flags) {
   if (command.sharings.empty()) return ExitCode::Success;
   const auto rules = profile_rules(command, catalogue, sources);
   if (!rules) return fail(rules.error(), sources, flags);
+  command.profile_rules.clear();
+  for (const scenarios::ProfileRule& rule : *rules)
+    command.profile_rules.push_back(rule.text.value);
   const std::int64_t without =
       scenarios::give_profiles(trace, *rules, command.seed.value_or(sim::ReplaySettings{}.seed));
   if (without > 0) {
@@ -152,10 +160,30 @@ ExitCode prepare(scenarios::JobTrace& trace, const ReplayCommand& command,
   return ExitCode::Success;
 }
 
+ExitCode closed(const StudyJournal* journal, const ReplayCommand& command,
+                const CommonFlags& flags) {
+  return journal == nullptr ? ExitCode::Success : close_journal(*journal, command.journal, flags);
+}
+
+// All that a replay depends on but its flags: the bytes of every file that it reads.
+std::string subject_of(const sim::ReplayOrigin& origin, const sim::ReplayCluster& cluster,
+                       std::span<const SourceText> sources) {
+  std::string read;
+  for (const SourceText& source : sources) read += source.text + '\n';
+  for (const sim::NodeShape& node : cluster.nodes) {
+    read += fmt::format("{} {} {} {} {}\n", node.name, node.cpu.count, node.memory.count, node.gpus,
+                        node.gpu_model);
+  }
+  const sim::Stamp& stamp = origin.stamp;
+  return fmt::format("{} {} {} {}", stamp.scenario_sha256, scenarios::sha256_hex(read),
+                     stamp.price_file_sha256.empty() ? "-" : stamp.price_file_sha256,
+                     fmt::join(stamp.catalogue_sha256, " "));
+}
+
 ExitCode replay_trace(const ReplayInput& input, const NamedCluster& cluster,
                       std::vector<std::shared_ptr<const sim::GpuSharing>> sharings,
                       const sim::ReplayOrigin& origin, const ReplayCommand& command,
-                      const CommonFlags& flags) {
+                      const CommonFlags& flags, StudyJournal* journal) {
   const scenarios::JobTrace& trace = input.trace;
   sim::ReplaySettings settings;
   settings.cluster = cluster.cluster;
@@ -170,8 +198,9 @@ ExitCode replay_trace(const ReplayInput& input, const NamedCluster& cluster,
   settings.progress = [&](std::int64_t done, std::int64_t total, TimePoint now) {
     progress.update(done, total, simulated_time(trace.origin_unix_s, now - TimePoint{}));
   };
-  const sim::RunOptions options{
+  sim::RunOptions options{
       .threads = thread_count(command.jobs), .progress = {}, .interrupted = &catch_interrupt()};
+  if (journal != nullptr) options.journal = &journal->tasks();
   const std::vector<sim::Scheduling> ways =
       schedulings(command, std::move(sharings), !settings.cluster.nodes.empty());
   for (const sim::Scheduling& way : ways) {
@@ -182,6 +211,7 @@ ExitCode replay_trace(const ReplayInput& input, const NamedCluster& cluster,
   auto study = sim::replay_each(trace, settings, ways, origin, options);
   progress.finish();
   if (!study) return fail(study.error(), {}, flags);
+  if (const ExitCode code = closed(journal, command, flags); code != ExitCode::Success) return code;
   study->findings.insert(study->findings.begin(), input.skipped.begin(), input.skipped.end());
   if (!command.job_times.empty()) {
     const ExitCode code = write_text(command.job_times, reports::job_times_csv(trace, *study));
@@ -190,13 +220,19 @@ ExitCode replay_trace(const ReplayInput& input, const NamedCluster& cluster,
   const Formats<sim::ReplayStudy> formats{reports::replay_table, reports::replay_json,
                                           reports::replay_yaml, reports::replay_csv,
                                           reports::replay_markdown};
+  if (Host* const host = current_host(); host != nullptr && !study->outcomes.empty()) {
+    const auto page = reports::replay_page({"replay", reports::replay_json(*study)});
+    for (std::size_t c = 0; page && c < page->charts.size(); ++c) {
+      host->renderings[page->charts[c].name + ".svg"] = page->charts[c].svg;
+    }
+  }
   const ExitCode code = write_report(*study, formats, command, flags);
   return code == ExitCode::Success ? verdict(*study) : code;
 }
 
 ExitCode inflate_trace(const scenarios::JobTrace& trace, const NamedCluster& cluster,
                        const sim::ReplayOrigin& origin, const ReplayCommand& command,
-                       const CommonFlags& flags) {
+                       const CommonFlags& flags, StudyJournal* journal) {
   const Diagnostics found = sim::beyond_limits(
       sim::estimate_inflation(trace, cluster.cluster, *command.inflate), command.limits);
   if (!found.empty()) return fail(found, {}, flags);
@@ -204,6 +240,7 @@ ExitCode inflate_trace(const scenarios::JobTrace& trace, const NamedCluster& clu
   sim::RunOptions options{.threads = thread_count(command.jobs),
                           .progress = [&](int done, int total) { progress.update(done, total); },
                           .interrupted = &catch_interrupt()};
+  if (journal != nullptr) options.journal = &journal->tasks();
   std::vector<sim::NodePolicy> placements = command.placements;
   if (placements.empty()) placements = {sim::NodePolicy::BestFit};
   const auto study = sim::inflate_each(trace, cluster.cluster, placements, *command.inflate,
@@ -211,6 +248,7 @@ ExitCode inflate_trace(const scenarios::JobTrace& trace, const NamedCluster& clu
                                        command.replications.value_or(1), origin, options);
   progress.finish();
   if (!study) return fail(study.error(), {}, flags);
+  if (const ExitCode code = closed(journal, command, flags); code != ExitCode::Success) return code;
   const Formats<sim::InflationStudy> formats{reports::inflation_table, reports::inflation_json,
                                              reports::inflation_yaml, reports::inflation_csv,
                                              reports::inflation_markdown};
@@ -228,7 +266,8 @@ void add_choices(CLI::App& app, const std::string& name,
                          [](const Choice<Value>& choice) { return std::string(choice.word); });
   const auto assign = [&choices, &target, name, words](const std::vector<std::string>& given) {
     for (const std::string& word : given) {
-      const auto found = std::ranges::find(choices, word, &Choice<Value>::word);
+      const auto found = std::ranges::find_if(
+          choices, [&](const Choice<Value>& choice) { return is_spelling_of(word, choice.word); });
       if (found == choices.end()) {
         throw CLI::ValidationError(name, "\"" + word + "\" is not one of " + joined(words, ", ") +
                                              did_you_mean(word, words));
@@ -354,6 +393,7 @@ void add_replay(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
              "Seed of the random numbers (default 42)");
   add_number(verb, "--replications", 1, 1'000, replay.replications,
              "Seeds of --inflate (default 1)");
+  add_journal(verb, replay.journal);
   add_allow_pending(verb, replay.allow_pending);
   add_choice(verb, "-o,--output", kRunFormats, replay.format, "Format (default table)");
   add_text(verb, "--job-times", replay.job_times, "FILE",
@@ -400,20 +440,29 @@ ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
   origin.stamp.scenario_file = command.file;
   origin.stamp.scenario_sha256 = input->sha256;
   origin.stamp.allow_pending = command.allow_pending;
+  origin.stamp.settings = flags_of(command, flags);
   sim::stamp_layers(catalogue, origin.stamp);
   if (cluster->price) {
     origin.stamp.price_date = catalogue.prices.date();
     origin.stamp.price_file = prices.name;
     origin.stamp.price_file_sha256 = prices.sha256;
   }
-  if (command.inflate) return inflate_trace(input->trace, *cluster, origin, command, flags);
+  const std::string subject =
+      command.journal.empty() ? "" : subject_of(origin, cluster->cluster, sources);
+  if (command.inflate) {
+    return with_journal(command, flags, subject, [&](StudyJournal* journal) {
+      return inflate_trace(input->trace, *cluster, origin, command, flags, journal);
+    });
+  }
   auto sharings = named_sharings(command, *cluster, catalogue);
   if (!sharings) return fail(sharings.error(), sources, flags);
   if (command.sharings.empty()) {
     const Diagnostics above = jobs_above_memory(input->trace, cluster->cluster, catalogue);
     input->skipped.insert(input->skipped.end(), above.begin(), above.end());
   }
-  return replay_trace(*input, *cluster, std::move(*sharings), origin, command, flags);
+  return with_journal(command, flags, subject, [&](StudyJournal* journal) {
+    return replay_trace(*input, *cluster, std::move(*sharings), origin, command, flags, journal);
+  });
 }
 
 }  // namespace slicewise::tools

@@ -133,10 +133,11 @@ ExitCode verdict(const sim::Result& result, const ScenarioFile& file, const Comm
 }
 
 ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const PriceFile& prices,
-             const RunCommand& command, const CommonFlags& flags) {
+             const RunCommand& command, const CommonFlags& flags, StudyJournal* journal) {
   const scenarios::ScenarioSet& set = file.loaded.set;
   sim::RunOptions options{
       .threads = thread_count(command.jobs), .progress = {}, .interrupted = &catch_interrupt()};
+  if (journal != nullptr) options.journal = &journal->tasks();
   const scenarios::RecordedJobs* const recorded = recorded_jobs(set);
   Progress progress(command.progress, flags.quiet, recorded == nullptr ? "replications" : "jobs");
   if (recorded == nullptr) {
@@ -155,6 +156,10 @@ ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const
   progress.finish();
   if (!result) {
     return fail(result.error(), file.texts, flags);
+  }
+  if (journal != nullptr) {
+    const ExitCode code = close_journal(*journal, command.journal, flags);
+    if (code != ExitCode::Success) return code;
   }
   stamp_files(file, prices, result->stamp);
   if (command.fidelity) {
@@ -205,6 +210,7 @@ void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
              "calibrate wrote, gpuBusy from its bounds where it is not given (default given)");
   add_split(verb, run.split);
   add_group_by(verb, run.group_by);
+  add_journal(verb, run.journal);
   add_allow_pending(verb, run.allow_pending);
   add_prices_and_progress(verb, run);
   add_catalogue(verb, flags);
@@ -236,7 +242,11 @@ ExitCode execute(const RunCommand& command, const CommonFlags& flags) {
       code != ExitCode::Success) {
     return code;
   }
-  return run(*file, catalogue, prices, command, flags);
+  // --variant is of the command line.
+  const std::string subject = subject_of(*file, prices, catalogue, 0);
+  return with_journal(command, flags, subject, [&](StudyJournal* journal) {
+    return run(*file, catalogue, prices, command, flags, journal);
+  });
 }
 
 }  // namespace slicewise::tools
