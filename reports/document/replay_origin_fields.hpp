@@ -32,6 +32,9 @@ std::vector<Field> origin_fields() {
           like("priceFileSha256"),
           like("catalogueFiles"),
           like("catalogueSha256"),
+          of_stamp(field<&Stamp::settings>(
+                       "flags", "of `slicewise replay` that make these figures of the trace"))
+              .optional(),
           field<&Study::interrupted>("interrupted", "jobs that had not ended by then are missing")
               .optional()};
 }

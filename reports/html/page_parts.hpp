@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "slicewise/reports/html_report.hpp"
 #include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/recording.hpp"
@@ -104,6 +106,10 @@ std::string first_screen(const HtmlReport& report, const std::vector<ShownOption
 
 // What a page with an engine lets be changed, and its scripts.
 Markup trial_section(const HtmlReport& report);
+// The same of what a page is about: `options` of the choice of one, as markup.
+Markup trial_markup(std::string_view choice, const std::string& options, std::string_view copy);
+std::string trial_elements(const nlohmann::json& input, std::string_view engine,
+                           std::string_view script);
 std::string trial_scripts(const HtmlReport& report);
 
 Markup options_section(const HtmlReport& report, const std::vector<ShownOption>& options);

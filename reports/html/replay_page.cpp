@@ -346,7 +346,15 @@ bool looks_like_replay(const SourceText& source) {
          source.text.find("\"slicewise.dev/replay.") != std::string::npos;
 }
 
-Expected<ReplayPage> replay_page(const SourceText& source) {
+ReplaySource replay_source(const SourceText& source) {
+  const json document = json::parse(source.text, nullptr, false);
+  if (!document.is_object() || !document.contains("metadata")) return {};
+  const json& metadata = document["metadata"];
+  return {metadata.value("trace", ""), metadata.value("traceSha256", ""),
+          metadata.value("flags", std::vector<std::string>())};
+}
+
+Expected<ReplayPage> replay_page(const SourceText& source, const EngineInside* engine) {
   Expected<StoredDocument> stored = StoredDocument::read(source);
   if (!stored) return tl::unexpected(std::move(stored.error()));
   check_schema(*stored, record_schema(sim::record_of<sim::ReplayStudy>()));
@@ -364,13 +372,16 @@ Expected<ReplayPage> replay_page(const SourceText& source) {
           fmt::format("slicewise {}, prices of {}", document["metadata"].value("version", ""),
                       document["metadata"].value("priceDate", ""))),
       .first = first_screen(document, ways),
-      .parts = {{"time", "Time", replayed::course_section(ways)},
+      .parts = {{"trial", "What if",
+                 engine == nullptr ? html::Markup() : replayed::trial_section(ways)},
+                {"time", "Time", replayed::course_section(ways)},
                 {"jobs", "Jobs", replayed::jobs_section(ways)},
                 {"users", "Users", users_section(document, ways)},
                 {"cost", "Cost", cost_section(ways)},
                 {"evidence", "Evidence", evidence_section(document)},
                 {"appendix", "Appendix", appendix(document)}},
       .json = html::embedded_json(source.text)};
+  if (engine != nullptr) page.engine = replayed::trial_scripts(*engine, ways);
   return ReplayPage{html::page_markup(page), html::page_charts(std::move(page.parts))};
 }
 

@@ -5,7 +5,10 @@
   const [quick, thorough] = [new Slicewise(), new Slicewise()];
   const variant = () => input.variants[at('trial-variant').value];
   const say = (words) => { at('trial-said').textContent = words; };
+  const soon = 200;  // ms, in which a move is answered
   let base;  // of the variant: what it gives as it was
+  let seconds;  // of the duration, that are simulated while something is moved; undefined: all
+  let bases;  // what it gives as it was in so many seconds
   let moves = 0;
 
   const written = (control) => Number(Number(control.now).toPrecision(6)) + control.unit;
@@ -34,12 +37,30 @@
     [verb, '-f', input.file, ...input.words, ...words, ...rest, '-q'],
     { ...input.files, [input.file]: variant().text, ...files });
 
-  async function run(engine, change, replications) {
-    const answer = await ask(engine, 'run', change,
-      [...input.runWords, '--replications', String(replications), '-o', 'json']);
+  async function run(engine, change, replications, part = undefined) {
+    const answer = await ask(engine, 'run', change, [...input.runWords, '--replications',
+      String(replications), ...(part ? ['--set', `duration=${part}s`] : []), '-o', 'json']);
     if (!answer.files['']) throw new Error(failed(answer));
     return answer;
   }
+
+  // One replication took so long: of what takes too long a part is simulated until the move is over.
+  function shorten(took) {
+    const { seconds: whole, leastSeconds } = variant();
+    if (took <= soon || !whole) return;
+    const round = whole > 3600 ? 60 : 1;
+    seconds = round * Math.ceil(Math.max(leastSeconds, (seconds ?? whole) * 0.7 * soon / took) / round);
+  }
+
+  async function baseOf(part) {
+    if (!part) return base;
+    if (!bases.has(part)) bases.set(part, await run(quick, { words: [], files: {} }, 1, part));
+    return bases.get(part);
+  }
+
+  const span = (all) => [[3600, 'h'], [60, 'm'], [1, 's']].reduce(({ left, text }, [unit, name]) => ({
+    left: left % unit, text: text + (left >= unit ? `${Math.floor(left / unit)}${name}` : '') }),
+  { left: Math.round(all), text: '' }).text;
 
   function figure(words, drawing) {
     const element = document.createElement('figure');
@@ -53,10 +74,10 @@
   }
 
   // Both points in one scatter, and the latencies before and after, side by side.
-  function draw(answer, scatter) {
+  function draw(before, answer, scatter) {
     const latencies = Object.keys(answer.renderings)
       .filter((name) => /^latency-\d+\.svg$/.test(name)).sort()
-      .flatMap((name) => [['before', base], ['after', answer]]
+      .flatMap((name) => [['before', before], ['after', answer]]
         .filter(([, from]) => from.renderings[name])
         .map(([when, from]) => figure(`Latency, ${when}`, from.renderings[name])));
     at('trial-charts').replaceChildren(
@@ -68,11 +89,11 @@
     return stands ? '✓ It stands.' : `✗ ${reasons.map(({ text }) => text).join('; ')}.`;
   }
 
-  async function show(answer, what, mine) {
+  async function show(before, answer, what, mine) {
     const told = await quick.call(['diff', 'before.json', 'after.json'],
-      { 'before.json': base.files[''], 'after.json': answer.files[''] });
+      { 'before.json': before.files[''], 'after.json': answer.files[''] });
     if (mine !== moves) return;
-    draw(answer, told.renderings['difference.svg']);
+    draw(before, answer, told.renderings['difference.svg']);
     at('trial-changes').textContent = told.files[''] || failed(told);
     say(`${verdict(answer)} ${what}`);
   }
@@ -95,19 +116,25 @@
     do {
       mine = moves;
       change = changes();
-      const began = performance.now();
       try {
-        const answer = await run(quick, change, 1);
+        const part = seconds;
+        const before = await baseOf(part);
+        const began = performance.now();
+        const answer = await run(quick, change, 1, part);
         const took = Math.round(performance.now() - began);
-        await show(answer, `One of ${variant().replications} replications, in ${took} ms; all of them follow.`, mine);
+        const of = part ? `The first ${span(part)} of ${span(variant().seconds)}, before and after, of one`
+          : 'One';
+        await show(before, answer,
+          `${of} of ${variant().replications} replications, in ${took} ms; all of them follow.`, mine);
         at('trial').dataset.took = took;
+        shorten(took);
       } catch (problem) {
         refuse(problem, mine);
       }
     } while (mine !== moves);
     working = false;
     try {
-      await show(await run(thorough, change, variant().replications),
+      await show(base, await run(thorough, change, variant().replications),
         'All replications: as certain as the figures above.', mine);
     } catch (problem) {
       refuse(problem, mine);
@@ -137,18 +164,23 @@
   async function start() {
     const mine = ++moves;
     base = undefined;
+    seconds = undefined;
+    bases = new Map();
     build();
     say('The simulator starts.');
+    await quick.call(['version']);
     const chosen = variant();
+    const began = performance.now();
     const answer = await run(quick, { words: [], files: {} }, chosen.replications);
     if (chosen !== variant()) return;
     base = answer;
+    shorten((performance.now() - began) / chosen.replications);
     if (mine !== moves) {
       follow();
       return;
     }
     const unmoved = await quick.call(['diff', 'before.json', 'before.json'], { 'before.json': base.files[''] });
-    draw(base, unmoved.renderings['difference.svg']);
+    draw(base, base, unmoved.renderings['difference.svg']);
     at('trial-changes').textContent = 'Nothing was moved.';
     say(`Ready. ${verdict(base)}`);
   }

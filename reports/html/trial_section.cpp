@@ -87,6 +87,18 @@ void add_workload(const scenarios::Workload& workload,
   }
 }
 
+// Of the duration, of which a page simulates a part while something is moved; 0: it has none.
+double shortened_from(const scenarios::Scenario& scenario) {
+  return scenario.duration ? to_seconds(*scenario.duration) : 0;
+}
+
+// What a part must have at least: something after the warm-up.
+double least_seconds(const scenarios::Scenario& scenario) {
+  constexpr double kObserved = 0.05;
+  const double warmup = to_seconds(scenario.warmup);
+  return warmup + kObserved * (shortened_from(scenario) - warmup);
+}
+
 json controls_of(const HtmlReport& report, std::size_t index) {
   const scenarios::Scenario& scenario = report.engine->variants[index].scenario;
   const sim::World& world = report.worlds[index];
@@ -116,23 +128,31 @@ Markup trial_section(const HtmlReport& report) {
     variants += fmt::format("<option{}>{}</option>", &variant == best ? " selected" : "",
                             escaped(variant.name));
   }
+  return trial_markup(report.plan ? "Option" : "Variant", variants, "Copy the YAML");
+}
+
+Markup trial_markup(std::string_view choice, const std::string& options, std::string_view copy) {
   return section(
       "trial", "What if ...?",
-      "<p class=\"js\">The simulator is in this page: move something, and it simulates again, "
-      "first "
-      "one replication, then all. Nothing leaves the page.</p>\n<noscript><p>That needs "
-      "JavaScript.</p></noscript>\n<div class=\"js\">\n<p><label>" +
-          std::string(report.plan ? "Option" : "Variant") +
-          " <select "
-          "id=\"trial-variant\">" +
-          variants +
-          "</select></label> <button type=\"button\" id=\"trial-reset\">As it was</button> <button "
-          "type=\"button\" id=\"trial-copy\">Copy the YAML</button></p>\n<div "
-          "id=\"trial-controls\" "
-          "class=\"sliders\"></div>\n<p id=\"trial-said\" role=\"status\">The simulator "
-          "starts.</p>\n<div id=\"trial-charts\" class=\"pair\"></div>\n<pre id=\"trial-changes\" "
-          "tabindex=\"0\" aria-label=\"What changes against the figures of this page\"></pre>\n"
-          "</div>\n");
+      fmt::format(
+          "<p class=\"js\">The simulator is in this page: move something, and it simulates again. "
+          "Nothing leaves the page.</p>\n<noscript><p>That needs JavaScript.</p></noscript>\n<div "
+          "class=\"js\">\n<p><label>{} <select id=\"trial-variant\">{}</select></label> <button "
+          "type=\"button\" id=\"trial-reset\">As it was</button> <button type=\"button\" "
+          "id=\"trial-copy\">{}</button></p>\n<div id=\"trial-controls\" class=\"sliders\"></div>\n"
+          "<p id=\"trial-said\" role=\"status\">The simulator starts.</p>\n<div "
+          "id=\"trial-charts\" "
+          "class=\"pair\"></div>\n<pre id=\"trial-changes\" tabindex=\"0\" aria-label=\"What "
+          "changes "
+          "against the figures of this page\"></pre>\n</div>\n",
+          choice, options, copy));
+}
+
+std::string trial_elements(const json& input, std::string_view engine, std::string_view script) {
+  return fmt::format(
+      "<script type=\"application/json\" id=\"trial-input\">{}</script>\n<script>\n{}</script>\n"
+      "<script>\n{}</script>\n",
+      embedded_json(input.dump(-1, ' ', false, json::error_handler_t::replace)), engine, script);
 }
 
 std::string trial_scripts(const HtmlReport& report) {
@@ -147,13 +167,11 @@ std::string trial_scripts(const HtmlReport& report) {
     trial["variants"][report.result.variants[v].name] = {
         {"text", engine.variants[v].text},
         {"replications", engine.variants[v].scenario.replications},
+        {"seconds", shortened_from(engine.variants[v].scenario)},
+        {"leastSeconds", least_seconds(engine.variants[v].scenario)},
         {"controls", controls_of(report, v)}};
   }
-  return fmt::format(
-      "<script type=\"application/json\" id=\"trial-input\">{}</script>\n<script>\n{}</script>\n"
-      "<script>\n{}</script>\n",
-      embedded_json(trial.dump(-1, ' ', false, json::error_handler_t::replace)), engine.script,
-      page_files::trial_js());
+  return trial_elements(trial, engine.script, page_files::trial_js());
 }
 
 }  // namespace slicewise::reports::html

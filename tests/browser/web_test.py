@@ -182,6 +182,21 @@ class Page(unittest.TestCase):
                 **self.moved(scenario, f"{pool}=2", "--replications",
                              str(trial["variants"][names[0]]["replications"]))})
 
+    def test_report_on_a_replay_that_simulates(self):
+        trace, terminal = ROOT / LOGS / "team-trace.csv", {"LC_ALL": "C.UTF-8"}
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            replay = folder / "replay.json"
+            asked = ("replay", "-f", str(trace), "--queue", "backfill", "--placement", "least-allocated")
+            run(*asked, "--instances", "p4d.24xlarge=2", "--sharing", "exclusive,time-slicing:4", "-o", "json", "--out",
+                str(replay), "-q")
+            tables = [run(*asked, "--instances", f"p4d.24xlarge={nodes}", "--sharing", sharing, env=terminal).stdout
+                      for nodes, sharing in ((2, "time-slicing:4"), (3, "mps:4"))]
+            self.check_page("trial_replay.mjs", self.write_page(folder / "replay.html", str(replay)), {
+                "before": tables[0], "after": tables[1],
+                "command": f"slicewise replay -f {trace} --region=us-east-1 --seed=42 --instances=p4d.24xlarge=3 "
+                           "--sharing=mps:4 --queue=backfill --placement=least-allocated\n"})
+
 
 if __name__ == "__main__":
     main()

@@ -1,5 +1,6 @@
 """`slicewise report`: scenarios, stored results and plans; what it refuses; what it writes."""
 
+import gzip
 import json
 import pathlib
 import re
@@ -219,6 +220,36 @@ class Report(unittest.TestCase):
         moved = {control["path"].split(".", 2)[-1] for control in trial["variants"][best]["controls"]}
         self.assertIn("nodes", moved)
         self.assertTrue(any(path.endswith("replicas") for path in moved), moved)
+
+    def test_a_replay_with_the_engine_inside_has_its_trace_and_flags(self):
+        engine = pathlib.Path(self.path("engine.js"))
+        version = json.loads(run("version", "-o", "json").stdout)["version"]
+        engine.write_text(f"// slicewise {version}\nclass Slicewise {{}}\n", encoding="utf-8")
+        log = ROOT / "scenarios/examples/logs/team-trace.csv"
+        trace = pathlib.Path(self.path("trace.csv.gz"))
+        trace.write_bytes(gzip.compress(log.read_bytes()))
+        asked = ("replay", "-f", str(trace), "--instances", "p4d.24xlarge=2", "--sharing", "exclusive,mps:4",
+                 "--group-by", "user", "--seed", "7")
+        replay = self.stored("replay.json", *asked)
+        page = run("report", replay, "--interactive", "--engine", str(engine))
+        self.assertEqual(page.returncode, 0, page.stderr)
+        trial = json.loads(re.search(r'id="trial-input">(.*?)</script>', page.stdout, re.DOTALL)[1])
+        self.assertEqual(trial["cluster"], "--instances=p4d.24xlarge=2")
+        self.assertEqual(trial["words"], ["--region=us-east-1", "--group-by=user", "--seed=7"])
+        self.assertEqual(trial["ways"]["mps:4"],
+                         {"sharing": "mps:4", "queue": "backfill", "placement": "least-allocated"})
+        self.assertIn("muri", trial["queues"])
+        # What the page replays of a way is what is stored of it.
+        plain = pathlib.Path(self.path("plain.csv"))
+        plain.write_text(trial["files"][str(trace)], encoding="utf-8")
+        again = run("replay", "-f", str(plain), trial["cluster"], *trial["words"],
+                    *(f"--{flag}={word}" for flag, word in trial["ways"]["mps:4"].items()), "-o", "json")
+        with open(replay, encoding="utf-8") as file:
+            stored = json.load(file)["schedulers"]
+        self.assertEqual(json.loads(again.stdout)["schedulers"][0],
+                         next(way for way in stored if way["sharing"] == "mps:4"))
+        trace.write_bytes(gzip.compress(log.read_bytes() + b"\n"))
+        self.assert_refused(run("report", replay, "--interactive", "--engine", str(engine)), 3, "RESULT_STALE")
 
     def test_an_engine_that_cannot_go_inside_is_refused(self):
         missing = run("report", SERVICES, "--interactive", cwd=ROOT)

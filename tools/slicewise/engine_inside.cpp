@@ -61,32 +61,21 @@ tl::expected<std::string, ExitCode> engine_script(const ReportCommand& command,
   return std::move(source->text);
 }
 
-ExitCode put_engine_inside(reports::EngineInside engine, const std::vector<SourceText>& traces,
-                           const CommonFlags& flags, ReportInput& input) {
+ExitCode put_files_inside(const std::vector<SourceText>& files, const CommonFlags& flags,
+                          reports::EngineInside& engine) {
   std::size_t size = 0;
-  const auto add = [&](const SourceText& file) {
+  for (const SourceText& file : files) {
     const auto [place, is_new] = engine.files.try_emplace(file.name, file.text);
     if (is_new) size += file.text.size();
-  };
-  for (const SourceText& trace : traces) add(trace);
+  }
   for (const reports::EngineInside::Variant& variant : engine.variants) size += variant.text.size();
-  for (std::size_t w = 0; w + 1 < engine.words.size(); ++w) {
-    if (!engine.words[w].starts_with("--")) continue;
-    const auto file = read_source(engine.words[w + 1], kMostFiles);
-    if (!file) return fail(file.error(), {}, flags);
-    add(*file);
-  }
-  if (size > kMostFiles) {
-    return fail(
-        {make_diagnostic(
-            Code::FileUnreadable, {},
-            fmt::format("--interactive: its files are {:.1f} MiB, a page holds 1 MiB of them",
-                        static_cast<double>(size) / static_cast<double>(1U << 20U)),
-            "leave --interactive out, or take a part of the trace")},
-        {}, flags);
-  }
-  input.html.engine = std::move(engine);
-  return ExitCode::Success;
+  if (size <= kMostFiles) return ExitCode::Success;
+  return fail({make_diagnostic(
+                  Code::FileUnreadable, {},
+                  fmt::format("--interactive: its files are {:.1f} MiB, a page holds 1 MiB of them",
+                              static_cast<double>(size) / static_cast<double>(1U << 20U)),
+                  "leave --interactive out, or take a part of the trace")},
+              {}, flags);
 }
 
 }  // namespace slicewise::tools

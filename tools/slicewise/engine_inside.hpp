@@ -18,9 +18,9 @@ namespace slicewise::tools {
 tl::expected<std::string, ExitCode> engine_script(const ReportCommand& command,
                                                   const CommonFlags& flags);
 
-// Puts the engine into the page, with the files that its words name and `traces`. Refused, and
-// printed, where they are too large for a page.
-ExitCode put_engine_inside(reports::EngineInside engine, const std::vector<SourceText>& traces,
-                           const CommonFlags& flags, ReportInput& input);
+// Gives the engine the files that it reads in a page. Refused, and printed, where they are too
+// large for one.
+ExitCode put_files_inside(const std::vector<SourceText>& files, const CommonFlags& flags,
+                          reports::EngineInside& engine);
 
 }  // namespace slicewise::tools

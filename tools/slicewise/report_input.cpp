@@ -150,7 +150,17 @@ ExitCode let_page_simulate(const ReportOrigin& origin,
   add(engine.run_words, "--inputs", origin.sampled_inputs ? "sampled" : "");
   add(engine.run_words, "--seed", std::to_string(stamp.seed));
   if (origin.stamp.allow_pending) engine.run_words.emplace_back("--allow-pending");
-  return put_engine_inside(std::move(engine), input.traces, flags, input);
+  std::vector<SourceText> files = input.traces;
+  for (std::size_t w = 0; w + 1 < engine.words.size(); w += 2) {
+    auto file = read_source(engine.words[w + 1]);
+    if (!file) return fail(file.error(), {}, flags);
+    files.push_back(std::move(*file));
+  }
+  if (const ExitCode code = put_files_inside(files, flags, engine); code != ExitCode::Success) {
+    return code;
+  }
+  input.html.engine = std::move(engine);
+  return ExitCode::Success;
 }
 
 // Reads the scenario and lays prices, seed and replications over it.

@@ -85,9 +85,19 @@ struct ReplayPage {
   std::string html;
   std::vector<ReportChart> charts;
 };
-// Errors: what the schema does not allow, an inflation, a replay that was interrupted before it
-// began.
-Expected<ReplayPage> replay_page(const SourceText& document);
+// With `engine` inside, of which `words` are the flags of the replay, the page replays again what
+// is moved in it. Errors: what the schema does not allow, an inflation, a replay that was
+// interrupted before it began.
+Expected<ReplayPage> replay_page(const SourceText& document, const EngineInside* engine = nullptr);
+
+// What a replay's document says that it was made from: the file of the trace, its SHA-256, and the
+// flags that give its figures again; "" and empty where it says nothing.
+struct ReplaySource {
+  std::string trace;
+  std::string sha256;
+  std::vector<std::string> flags;
+};
+ReplaySource replay_source(const SourceText& document);
 
 // The variant that the verdict on a result speaks of; nullptr when none does the work.
 const sim::VariantResult* best_variant(const sim::Result& result);

@@ -13,6 +13,8 @@
 #include "slicewise/reports/html_report.hpp"
 #include "slicewise/reports/result_report.hpp"
 #include "slicewise/reports/studies.hpp"
+#include "slicewise/scenarios/decompress.hpp"
+#include "slicewise/scenarios/load.hpp"
 
 #include "../commands.hpp"
 #include "../engine_inside.hpp"
@@ -75,15 +77,58 @@ ExitCode write_output(const reports::HtmlReport& report, const ReportCommand& co
   return write_charts(reports::report_charts(report), command, output, "options");
 }
 
+// What the page of a replay replays: the trace as it was, with the files that its flags name.
+ExitCode let_page_replay(const SourceText& document, const ReportCommand& command,
+                         const CommonFlags& flags, reports::EngineInside& engine) {
+  auto script = engine_script(command, flags);
+  if (!script) return script.error();
+  reports::ReplaySource source = reports::replay_source(document);
+  const auto refuse = [&](Code code, const std::string& what) {
+    return fail({make_diagnostic(code, {document.name, 1, 1, 1}, what,
+                                 "make it again: slicewise replay -f TRACE ... -o json")},
+                {document}, flags);
+  };
+  if (source.flags.empty()) {
+    return refuse(Code::FileUnreadable,
+                  "--interactive: this replay does not say by which flags it was made");
+  }
+  auto trace = read_source(source.trace, reports::kLargestDocument);
+  if (!trace) return fail(trace.error(), {}, flags);
+  if (scenarios::sha256_hex(trace->text) != source.sha256) {
+    return refuse(Code::ResultStale, fmt::format("\"{}\" has changed since", source.trace));
+  }
+  trace = scenarios::decompressed(std::move(*trace));  // a page holds text
+  if (!trace) return fail(trace.error(), {}, flags);
+  std::vector<SourceText> files = {std::move(*trace)};
+  for (const std::string& flag : source.flags) {
+    const std::string name = flag.substr(flag.find('=') + 1);
+    const bool is_file = flag.starts_with("--prices=") || flag.starts_with("--catalogue=") ||
+                         (flag.starts_with("--nodes=") && name.ends_with(".csv"));
+    if (!is_file) continue;
+    auto file = read_source(name);
+    if (!file) return fail(file.error(), {}, flags);
+    files.push_back(std::move(*file));
+  }
+  engine.script = std::move(*script);
+  engine.file = source.trace;
+  engine.words = std::move(source.flags);
+  return put_files_inside(files, flags, engine);
+}
+
 ExitCode report_on_replay(const SourceText& document, const ReportCommand& command,
                           const std::vector<ReportOutput>& outputs, const CommonFlags& flags) {
   if (!command.set.empty() || !command.variants.empty() || !command.prices.empty() ||
       command.split || !command.group_by.empty() || command.seed || command.replications ||
-      command.allow_pending || command.interactive) {
+      command.allow_pending) {
     return usage_error("a replay is drawn as it is: no flag changes its figures",
                        "give them to slicewise replay");
   }
-  const auto page = reports::replay_page(document);
+  reports::EngineInside engine;
+  if (command.interactive) {
+    const ExitCode code = let_page_replay(document, command, flags, engine);
+    if (code != ExitCode::Success) return code;
+  }
+  const auto page = reports::replay_page(document, command.interactive ? &engine : nullptr);
   if (!page) return fail(page.error(), {document}, flags);
   for (const ReportOutput& output : outputs) {
     if (output.format != "html" && output.format != "svg") {

@@ -1,0 +1,147 @@
+(() => {
+  'use strict';
+  const at = (id) => document.getElementById(id);
+  const input = JSON.parse(at('trial-input').textContent);
+  const engine = new Slicewise();
+  const way = () => input.ways[at('trial-variant').value];
+  const say = (words) => { at('trial-said').textContent = words; };
+  let base;  // of the way: what it gives as it was
+  let moves = 0;
+
+  // What the jobs are placed on, as numbers that a slider moves; of a file of nodes there are none.
+  const [, flag, sizes] = input.cluster.match(/^(--\w+)=(.*)$/);
+  const counted = (size) => {
+    if (flag === '--instances') {
+      const [name, count = '1'] = size.split('=');
+      return { label: `${name}: nodes`, value: Number(count), written: (now) => `${name}=${now}` };
+    }
+    const [, count, each = ''] = size.match(/^(\d+)(x\d+)?$/) ?? [];
+    const label = each ? `nodes of ${each.slice(1)} GPUs` : 'GPUs';
+    return count && { label, value: Number(count), written: (now) => `${now}${each}` };
+  };
+  const counts = sizes.split(',').map(counted).filter(Boolean);
+  const shared = /^(time-slicing|mps):(\d+)$/;
+
+  // One control of `kind` with its label; `told` when it was moved.
+  function labelled(kind, label, properties, told) {
+    const element = document.createElement('label');
+    const output = document.createElement('output');
+    const control = Object.assign(document.createElement(kind), properties);
+    output.textContent = kind === 'input' ? control.value : '';
+    element.append(label, ' ', output, control);
+    control.addEventListener('input', () => {
+      if (kind === 'input') output.textContent = control.value;
+      told(control.value);
+      follow();
+    });
+    return element;
+  }
+  const slider = (label, value, least, told) => labelled('input', label,
+    { type: 'range', min: least, max: Math.max(2 * value, least + 7), value }, told);
+  function choice(label, value, words, told) {
+    const element = labelled('select', label, {}, told);
+    element.lastChild.append(...words.map((word) => new Option(word, word, word === value, word === value)));
+    return element;
+  }
+
+  let now;  // what is moved: sharing, per GPU, queue, placement, and the counts
+  function words() {
+    const some = /^(time-slicing|mps)$/.test(now.sharing);
+    const sharing = some ? `${now.sharing}:${now.tickets}` : now.sharing;
+    const cluster = counts.map(({ written }, n) => written(now.counts[n])).join(',');
+    return [cluster ? `${flag}=${cluster}` : input.cluster,
+      ...(sharing ? [`--sharing=${sharing}`] : []), `--queue=${now.queue}`,
+      ...(now.placement ? [`--placement=${now.placement}`] : [])];
+  }
+
+  function build() {
+    const { sharing = '', queue, placement = '' } = way();
+    const some = sharing.match(shared);
+    now = { sharing: some ? some[1] : sharing, tickets: Number(some?.[2] ?? 4), queue, placement,
+      counts: counts.map(({ value }) => value) };
+    const ways = [...new Set(['exclusive', 'time-slicing', 'mps',
+      ...Object.values(input.ways).map((each) => each.sharing?.replace(shared, '$1')).filter(Boolean)])];
+    at('trial-controls').replaceChildren(
+      ...counts.map(({ label, value }, n) => slider(label, value, 1, (to) => { now.counts[n] = to; })),
+      ...(sharing ? [choice('sharing', now.sharing, ways, (to) => { now.sharing = to; }),
+        slider('jobs on a GPU at once', now.tickets, 2, (to) => { now.tickets = to; })] : []),
+      choice('queue', queue, input.queues, (to) => { now.queue = to; }),
+      ...(placement ? [choice('placement', placement, input.placements, (to) => { now.placement = to; })] : []));
+  }
+
+  async function replay(asked) {
+    const answer = await engine.call(
+      ['replay', '-f', input.file, ...input.words, ...asked, '-o', 'table', '-q'], { ...input.files });
+    if (!answer.files['']) throw new Error(answer.bug || answer.errors || `exit code ${answer.exitCode}`);
+    return answer;
+  }
+
+  function figure(words, drawing) {
+    const element = document.createElement('figure');
+    const caption = document.createElement('figcaption');
+    const picture = new Image();
+    caption.textContent = words;
+    picture.alt = words;
+    picture.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(drawing);
+    element.append(caption, picture);
+    return element;
+  }
+
+  function show(answer, what) {
+    const drawn = [['before', base], ['after', answer]].filter(([, from]) => from.renderings['waiting.svg']);
+    at('trial-charts').replaceChildren(
+      ...drawn.map(([when, from]) => figure(`Jobs that wait, ${when}`, from.renderings['waiting.svg'])));
+    const figures = base.files[''].split('\nNOTES')[0];
+    at('trial-changes').textContent = answer === base ? base.files['']
+      : `BEFORE\n${figures}\nAFTER\n${answer.files['']}`;
+    say(`${answer.exitCode === 0 ? '✓ Every job runs.' : '✗ Not every job runs.'} ${what}`);
+  }
+
+  // The last move counts: a replay under way for an earlier one is given up.
+  let timer;
+  function follow() {
+    const mine = ++moves;
+    clearTimeout(timer);
+    timer = setTimeout(async () => {
+      engine.stop();
+      const began = performance.now();
+      try {
+        const answer = await replay(words());
+        if (mine !== moves) return;
+        const took = Math.round(performance.now() - began);
+        show(answer, `All jobs, in ${took} ms.`);
+        at('trial').dataset.took = took;
+      } catch (problem) {
+        if (mine !== moves || problem.name === 'AbortError') return;
+        at('trial-changes').textContent = problem.message;
+        say('This cannot be replayed.');
+      }
+    });
+  }
+
+  async function start() {
+    const mine = ++moves;
+    base = undefined;
+    build();
+    say('The simulator starts.');
+    const answer = await replay(words());
+    if (mine !== moves) return;
+    base = answer;
+    show(base, 'Ready: nothing was moved.');
+  }
+
+  const begin = () => start().catch((problem) => {
+    if (problem.name !== 'AbortError') say(`The simulator does not start: ${problem.message}`);
+  });
+  at('trial-variant').addEventListener('change', begin);
+  at('trial-reset').addEventListener('click', () => {
+    build();
+    follow();
+  });
+  at('trial-copy').addEventListener('click', async () => {
+    const quoted = [...input.words, ...words()].map((word) => (/^[\w.,:=/+-]+$/.test(word) ? word : `'${word}'`));
+    await copied(`slicewise replay -f ${input.file} ${quoted.join(' ')}\n`);
+    say('Copied: the command with what was moved.');
+  });
+  begin();
+})();
