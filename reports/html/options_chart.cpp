@@ -53,6 +53,7 @@ std::string finding_of(const std::vector<ShownOption>& options) {
     if (option.stands) ++stand;
     if (option.best) best = &option;
   }
+  if (best == nullptr && simulated == 1) return "The one option does not do what it should.";
   if (best == nullptr) {
     return fmt::format("None of the {} options that can run does what it should.", simulated);
   }

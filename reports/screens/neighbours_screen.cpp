@@ -68,8 +68,9 @@ std::string pairs_that(const NeighbourMatrix& matrix, Counts counts) {
   const std::size_t named = std::min(pairs.size(), kMostNamed);
   const std::size_t more = pairs.size() - named;
   pairs.resize(named);
-  return fmt::format("{}{}", fmt::join(pairs, ", "),
-                     more > 0 ? fmt::format(" and {} more pairs", more) : "");
+  return fmt::format(
+      "{}{}", fmt::join(pairs, ", "),
+      more > 0 ? fmt::format(" and {} more pair{}", more, more == 1 ? "" : "s") : "");
 }
 
 bool has_figure(const NeighbourMatrix& matrix, NeighbourFigure figure) {

@@ -246,8 +246,11 @@ std::string verdict(const sim::Result& result) {
     if (result.variants.size() > 1) {
       return missed && !lost ? "No variant meets every objective." : "No variant stands.";
     }
+    const auto misses = std::ranges::count(
+        first.verdict.reasons, sim::Verdict::Cause::ObjectiveMissed, &sim::Verdict::Reason::cause);
+    const std::string what = misses > 1 ? fmt::format("{} objectives", misses) : "an objective";
     return missed && !lost
-               ? first.name + " misses an objective."
+               ? fmt::format("{} misses {}.", first.name, what)
                : fmt::format("{} does not stand: {}.", first.name, full_reasons(first.verdict));
   }
   return "No job was finished and no request was served in time.";
