@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -123,6 +124,9 @@ Interconnect read_interconnect(CatalogFields fields, const SourceTable& sources)
 MigGeometry read_geometry(CatalogFields fields);
 WorkloadProfile read_workload_profile(CatalogFields fields);
 LlmModel read_llm_model(CatalogFields fields);
+// Its list `uncertainty`, which may name `figures`: those that a run can draw.
+std::vector<FigureUncertainty> read_uncertainty(CatalogFields& object,
+                                                std::span<const std::string_view> figures);
 
 // One per file that ships. All throw std::runtime_error that names file and field.
 std::vector<InstanceType> read_instances(std::string_view json);

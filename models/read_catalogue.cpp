@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <regex>
 
 #include <fmt/format.h>
@@ -436,6 +437,13 @@ LlmLayers read_layers(CatalogFields fields) {
   return shape;
 }
 
+namespace {
+
+constexpr std::array<std::string_view, 4> kUncertainTimes = {"weightsMs", "tokenMs", "kvReadMs",
+                                                             "overheadMs"};
+
+}  // namespace
+
 LlmModel read_llm_model(CatalogFields fields) {
   constexpr double kSecondsPerMillisecond = 1e-3;
   LlmModel model;
@@ -454,6 +462,7 @@ LlmModel read_llm_model(CatalogFields fields) {
   model.source = is_users(fields) && !fields.has("source") ? fields.reading()->usual_source.text
                                                            : fields.text("source");
   if (fields.has("provenance")) model.provenance = fields.named_texts("provenance");
+  if (fields.has("uncertainty")) model.uncertainty = read_uncertainty(fields, kUncertainTimes);
   model.note = text_or_empty(fields, "note");
   fields.done();
   return model;

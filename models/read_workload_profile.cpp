@@ -19,33 +19,6 @@ std::optional<Duration> maybe_seconds(CatalogFields& fields, const std::string& 
 constexpr std::array<std::string_view, 7> kUncertainFigures = {
     "soloMs", "capacityShare", "normP", "bandwidthShare", "duty", "sensitivity", "pressure"};
 
-std::vector<FigureUncertainty> read_uncertainty(CatalogFields& profile) {
-  std::vector<FigureUncertainty> out;
-  const auto is_listed = [&](const std::string& figure) {
-    return std::ranges::find(out, figure, &FigureUncertainty::figure) != out.end();
-  };
-  for (CatalogFields& fields : profile.objects("uncertainty")) {
-    FigureUncertainty one;
-    one.figure = fields.text("figure");
-    one.half_width_95 = fields.number("halfWidth95");
-    if (fields.has("correlations")) one.correlations = fields.named_numbers("correlations", -1, 1);
-    fields.done();
-    if (std::ranges::find(kUncertainFigures, one.figure) == kUncertainFigures.end()) {
-      fields.fail("figure", "is no figure that measurements leave uncertain", Code::EnumUnknown,
-                  fmt::format("one of {}", fmt::join(kUncertainFigures, ", ")));
-    } else if (is_listed(one.figure)) {
-      fields.fail("figure", "is in the list twice");
-    }
-    for (const auto& [other, correlation] : one.correlations) {
-      if (!is_listed(other)) {
-        fields.fail("correlations", fmt::format("{} is not in the list before", other));
-      }
-    }
-    out.push_back(std::move(one));
-  }
-  return out;
-}
-
 }  // namespace
 
 WorkloadProfile read_workload_profile(CatalogFields fields) {
@@ -79,7 +52,7 @@ WorkloadProfile read_workload_profile(CatalogFields fields) {
   profile.source = is_users(fields) && !fields.has("source") ? fields.reading()->usual_source.text
                                                              : fields.text("source");
   if (fields.has("provenance")) profile.provenance = fields.named_texts("provenance");
-  if (fields.has("uncertainty")) profile.uncertainty = read_uncertainty(fields);
+  if (fields.has("uncertainty")) profile.uncertainty = read_uncertainty(fields, kUncertainFigures);
   profile.note = text_or_empty(fields, "note");
   if (profile.solo_step && profile.solo_step->ns == 0) fields.fail("soloMs", "must be above 0");
   fields.done();

@@ -17,9 +17,9 @@ double five_digits(double value) {
   return std::round(value * scale) / scale;
 }
 
-nlohmann::json uncertainty_of(const models::WorkloadProfile& profile) {
+nlohmann::json uncertainty_json(const std::vector<models::FigureUncertainty>& uncertainty) {
   nlohmann::json out = nlohmann::json::array();
-  for (const models::FigureUncertainty& one : profile.uncertainty) {
+  for (const models::FigureUncertainty& one : uncertainty) {
     nlohmann::json item = {{"figure", one.figure}, {"halfWidth95", five_digits(one.half_width_95)}};
     for (const auto& [other, correlation] : one.correlations) {
       item["correlations"][other] = five_digits(correlation);
@@ -44,6 +44,7 @@ nlohmann::json model_json(const models::LlmModel& model) {
                         {"kvBytesPerToken", model.kv_bytes_per_token.count},
                         {"source", model.source},
                         {"provenance", model.provenance}};
+  if (!model.uncertainty.empty()) out["uncertainty"] = uncertainty_json(model.uncertainty);
   if (model.layer_parameters) out["layerParameters"] = *model.layer_parameters;
   if (model.shape) {
     out["shape"] = {{"layers", model.shape->layers},
@@ -88,7 +89,7 @@ std::string profile_document(const sim::FittedProfiles& fitted) {
     add_time("hostMs", p.host_time);
     add_time("extraPerItemMs", p.extra_per_item);
     out["provenance"] = p.provenance;
-    if (!p.uncertainty.empty()) out["uncertainty"] = uncertainty_of(p);
+    if (!p.uncertainty.empty()) out["uncertainty"] = uncertainty_json(p.uncertainty);
     document["profiles"].push_back(std::move(out));
   }
   for (const models::LlmModel& model : fitted.models) {

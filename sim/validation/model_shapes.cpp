@@ -20,6 +20,7 @@ std::string lower_case(std::string text) {
 // As the benchmarks have it.
 void take_step(const FittedStep& fitted, models::LlmModel& model) {
   model.step = fitted.step;
+  model.uncertainty = fitted.uncertainty;
   for (const FittedFigure& figure : fitted.figures) {
     const std::string text =
         figure.basis == "fitted"

@@ -74,13 +74,15 @@ bool knows_waits(const ServedRequests& asked) { return asked.listed || asked.at_
 
 constexpr std::size_t kParts = 4;
 struct PartOfStep {
-  const char* name;
+  const char* name;            // in scenarios
+  const char* catalogue_name;  // ms
   double LlmStep::*value;
 };
-constexpr std::array<PartOfStep, kParts> kPartsOfStep{{{"weightsTime", &LlmStep::weights_s},
-                                                       {"tokenTime", &LlmStep::token_s},
-                                                       {"cacheReadTime", &LlmStep::kv_read_s},
-                                                       {"overhead", &LlmStep::overhead_s}}};
+constexpr std::array<PartOfStep, kParts> kPartsOfStep{
+    {{"weightsTime", "weightsMs", &LlmStep::weights_s},
+     {"tokenTime", "tokenMs", &LlmStep::token_s},
+     {"cacheReadTime", "kvReadMs", &LlmStep::kv_read_s},
+     {"overhead", "overheadMs", &LlmStep::overhead_s}}};
 
 // What is believed of the logarithm of a part before anything was measured.
 struct Belief {
@@ -142,6 +144,11 @@ class StepSearch {
   LlmStep step() const { return step_at(found_.at); }
   double half_width_95(std::size_t part) const {
     return quantile_ * std::sqrt(covariance_[part * kParts + part]);
+  }
+  // Of the logarithms of two parts.
+  double correlation(std::size_t a, std::size_t b) const {
+    const double variances = covariance_[a * kParts + a] * covariance_[b * kParts + b];
+    return variances > 0 ? covariance_[a * kParts + b] / std::sqrt(variances) : 0;
   }
   // The scheme of the other figures: what the measurements hardly narrow is not determined.
   bool knows(std::size_t part) const {
@@ -249,6 +256,12 @@ FittedStep fit_step(const std::vector<const Measurement*>& runs, const models::G
     const bool known = search.knows(part);
     out.figures.push_back({kPartsOfStep[part].name, value, value * search.half_width_95(part),
                            known ? "fitted" : "usual"});
+    out.uncertainty.push_back(
+        {kPartsOfStep[part].catalogue_name, value * search.half_width_95(part), {}});
+    for (std::size_t other = 0; other < part; ++other) {
+      out.uncertainty.back().correlations[kPartsOfStep[other].catalogue_name] =
+          search.correlation(part, other);
+    }
     if (!known) out.undetermined.emplace_back(kPartsOfStep[part].name);
   }
   for (const Measurement* run : runs) {

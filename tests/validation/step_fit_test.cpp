@@ -225,6 +225,35 @@ TEST(FitStep, HugeCountsAreAnswered) {
   EXPECT_EQ(fitted_from({many, all}).steps.size(), 1U);
 }
 
+// `run --inputs sampled` draws them: half widths of all four times, in ms, and how they hang
+// together.
+TEST(FitStep, AModelCarriesWhatIsNotKnownOfItsStep) {
+  FittedProfiles fitted = fitted_from(
+      {file_of(alike(1, 512, 128)), file_of(alike(8, 512, 128)), file_of(alike(64, 512, 128))});
+  models::LlmShape shape;
+  shape.name = "llama";
+  shape.layers = 32;
+  shape.hidden = 4096;
+  shape.heads = 32;
+  shape.kv_heads = 8;
+  shape.head_size = 128;
+  shape.intermediate = 14336;
+  shape.vocabulary = 128256;
+  shape.precision = "BF16";
+  EXPECT_THAT(add_models({&shape, 1}, {"", "A100-SXM4-80GB", {}, {}}, shipped(), fitted),
+              IsEmpty());
+  ASSERT_EQ(fitted.models.size(), 1U);
+  const auto& uncertain = fitted.models.front().uncertainty;
+  ASSERT_EQ(uncertain.size(), 4U);
+  EXPECT_EQ(uncertain[0].figure, "weightsMs");
+  EXPECT_NEAR(uncertain[0].half_width_95,
+              *figure(fitted.steps.front(), "weightsTime").half_width_95, 1e-9);
+  EXPECT_EQ(uncertain[3].figure, "overheadMs");
+  // What is not the host's part of a step is that of the weights.
+  EXPECT_LT(uncertain[3].correlations.at("weightsMs"), -0.5);
+  EXPECT_GE(uncertain[3].correlations.at("weightsMs"), -1);
+}
+
 TEST(FitStep, IsShownAsAScenarioHasIt) {
   const FittedProfiles fitted =
       fitted_from({file_of(alike(1, 512, 64)), file_of(alike(32, 512, 64))});

@@ -11,16 +11,10 @@
 #include "slicewise/models/llm_step.hpp"
 #include "slicewise/models/mig.hpp"
 #include "slicewise/models/price_book.hpp"
+#include "slicewise/models/uncertainty.hpp"
 #include "slicewise/units.hpp"
 
 namespace slicewise::models {
-
-// How well a figure of a profile is known, from the measurements that it was fitted on.
-struct FigureUncertainty {
-  std::string figure;  // as profiles name it: "soloMs"
-  double half_width_95 = 0;
-  std::map<std::string, double> correlations;  // with figures that stand before it in the list
-};
 
 // A published workload: how long one step takes alone on a whole GPU, and how it uses the GPU.
 // Law: T(f, n) = || T0, n W ((1 - beta)/f_c + beta/f_m) ||_p.

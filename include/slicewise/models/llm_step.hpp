@@ -5,9 +5,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/models/hardware.hpp"
+#include "slicewise/models/uncertainty.hpp"
 #include "slicewise/units.hpp"
 
 // How long a language model takes for one step of continuous batching, as pure functions of
@@ -99,6 +101,7 @@ struct LlmModel {
   std::string source;
   std::string date;                               // when the source was read
   std::map<std::string, std::string> provenance;  // figure -> "measured ...", "estimate ..."
+  std::vector<FigureUncertainty> uncertainty;     // of weightsMs, tokenMs, kvReadMs, overheadMs
   std::string note;
   std::string unusable;  // why no scenario can run it, half a sentence; "" when one can
 };

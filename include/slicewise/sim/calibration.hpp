@@ -68,7 +68,8 @@ struct FittedStep {
   std::string workload;
   std::string gpu;
   models::LlmStep step;
-  std::vector<FittedFigure> figures;      // of the step, ms
+  std::vector<models::FigureUncertainty> uncertainty;  // of all its times, as catalogues name them
+  std::vector<FittedFigure> figures;                   // of the step, ms
   std::vector<std::string> undetermined;  // figures that the benchmarks hardly say anything about
   std::vector<ServedPoint> points;
   double mean_error_percent = 0;

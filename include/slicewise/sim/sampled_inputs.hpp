@@ -15,12 +15,15 @@ namespace slicewise::sim {
 models::WorkloadProfile drawn_profile(models::WorkloadProfile profile, std::uint64_t seed,
                                       std::uint32_t replication);
 
-// run_scenario() with the profiles of each replication drawn anew, and the gpuBusy of batch work
-// that shares GPUs, where nobody gives it, from the least to the most of scenarios::busy_range()
-// over the replications, and the capacityShare of what shares them under MPS from smActive to 1.4
-// times that; figures that the scenario gives stay. Results have `ranges`: where another
-// replication lies, and where one of both is not given from the least to the most of them.
-// INPUT_MISSING when there is nothing of either.
+// The same of a language model: the times of its step, lognormal.
+models::LlmModel drawn_model(models::LlmModel model, std::uint64_t seed, std::uint32_t replication);
+
+// run_scenario() with the profiles and language models of each replication drawn anew, and the
+// gpuBusy of batch work that shares GPUs, where nobody gives it, from the least to the most of
+// scenarios::busy_range() over the replications, and the capacityShare of what shares them under
+// MPS from smActive to 1.4 times that; figures that the scenario gives stay. Results have `ranges`:
+// where another replication lies, and where one of both is not given from the least to the most of
+// them. INPUT_MISSING when there is nothing of either.
 Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue,
                              const RunOptions& options = {});
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -48,6 +49,21 @@ double lognormal(double value, double by) {
   return value * portable_exp(std::clamp(by / value, -kFurthest, kFurthest));
 }
 
+// How far each figure is drawn from where it was fitted.
+std::vector<double> drawn_moves(const std::vector<models::FigureUncertainty>& figures,
+                                RandomStream random) {
+  const Rows factor = factor_of(figures);
+  std::vector<double> normals;
+  std::vector<double> moves;
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    normals.push_back(random.normal());
+    double together = 0;
+    for (std::size_t j = 0; j <= i; ++j) together += factor[i][j] * normals[j];
+    moves.push_back(together * figures[i].half_width_95 / kNormal95);
+  }
+  return moves;
+}
+
 void move_by(models::WorkloadProfile& profile, std::string_view figure, double by) {
   if (figure == "soloMs" && profile.solo_step) {
     const auto ms = static_cast<double>(profile.solo_step->ns) * 1e-6;
@@ -67,21 +83,40 @@ void move_by(models::WorkloadProfile& profile, std::string_view figure, double b
   }
 }
 
+struct TimeOfStep {
+  std::string_view figure;  // ms
+  double models::LlmStep::*seconds;
+};
+constexpr std::array<TimeOfStep, 4> kTimesOfStep{{{"weightsMs", &models::LlmStep::weights_s},
+                                                  {"tokenMs", &models::LlmStep::token_s},
+                                                  {"kvReadMs", &models::LlmStep::kv_read_s},
+                                                  {"overheadMs", &models::LlmStep::overhead_s}}};
+
 }  // namespace
 
 models::WorkloadProfile drawn_profile(models::WorkloadProfile profile, std::uint64_t seed,
                                       std::uint32_t replication) {
-  RandomStream random(seed, replication, entity_of(profile.name), Purpose::Input);
-  const Rows factor = factor_of(profile.uncertainty);
-  std::vector<double> normals;
-  for (std::size_t i = 0; i < factor.size(); ++i) {
-    normals.push_back(random.normal());
-    double together = 0;
-    for (std::size_t j = 0; j <= i; ++j) together += factor[i][j] * normals[j];
-    const models::FigureUncertainty& one = profile.uncertainty[i];
-    move_by(profile, one.figure, together * one.half_width_95 / kNormal95);
+  const std::vector<double> moves = drawn_moves(
+      profile.uncertainty, {seed, replication, entity_of(profile.name), Purpose::Input});
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    move_by(profile, profile.uncertainty[i].figure, moves[i]);
   }
   return profile;
+}
+
+models::LlmModel drawn_model(models::LlmModel model, std::uint64_t seed,
+                             std::uint32_t replication) {
+  const std::vector<double> moves =
+      drawn_moves(model.uncertainty, {seed, replication, entity_of(model.name), Purpose::Input});
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    const auto part =
+        std::ranges::find(kTimesOfStep, model.uncertainty[i].figure, &TimeOfStep::figure);
+    constexpr double kSeconds = 1e-3;
+    if (part == kTimesOfStep.end()) continue;
+    double& time = model.step.*part->seconds;
+    if (time > 0) time = lognormal(time, moves[i] * kSeconds);
+  }
+  return model;
 }
 
 }  // namespace slicewise::sim

@@ -26,6 +26,13 @@ const models::WorkloadProfile* uncertain_profile(const scenarios::Workload& work
   return profile == nullptr || profile->uncertainty.empty() ? nullptr : profile;
 }
 
+const models::LlmModel* uncertain_model(const scenarios::Workload& workload,
+                                        const models::Catalogue& catalogue) {
+  if (!workload.llm || workload.llm->model.value.empty()) return nullptr;
+  const models::LlmModel* model = catalogue.find_llm_model(workload.llm->model.value);
+  return model == nullptr || model->uncertainty.empty() ? nullptr : model;
+}
+
 bool is_bounded(const WorkloadModel& model, const World& world) {
   return lacks_busy(model, world) || lacks_capacity(model, world);
 }
@@ -38,7 +45,8 @@ bool has_bounds_only(const World& world) {
 bool is_uncertain(const scenarios::Scenario& scenario, const World& world,
                   const models::Catalogue& catalogue) {
   const auto has_intervals = [&](const scenarios::Workload& workload) {
-    return uncertain_profile(workload, catalogue) != nullptr;
+    return uncertain_profile(workload, catalogue) != nullptr ||
+           uncertain_model(workload, catalogue) != nullptr;
   };
   return std::ranges::any_of(scenario.workloads, has_intervals) || has_bounds_only(world);
 }
@@ -58,6 +66,22 @@ void spread_bounds(std::size_t replication, const WorkloadModel& model, const Wo
     const double share = *m.sm_active * (1 + (kMostOfSmActive - 1) * part);
     m.capacity_share = std::min(share, std::max(most, *m.sm_active));
   }
+}
+
+// A world takes language models from the catalogue: one with those of the scenario as they were
+// drawn; nullopt where none is uncertain.
+std::optional<models::Catalogue> with_drawn_models(const scenarios::Scenario& scenario,
+                                                   const models::Catalogue& catalogue,
+                                                   std::uint32_t replication) {
+  std::optional<models::Catalogue> drawn;
+  for (const scenarios::Workload& workload : scenario.workloads) {
+    const models::LlmModel* model = uncertain_model(workload, catalogue);
+    if (model == nullptr) continue;
+    if (!drawn) drawn = catalogue;
+    const auto place = static_cast<std::size_t>(model - catalogue.llm_models.data());
+    drawn->llm_models[place] = drawn_model(*model, scenario.seed, replication);
+  }
+  return drawn;
 }
 
 // What the scenario says itself stays; of the rest each profile says what was drawn. What a profile
@@ -151,11 +175,10 @@ Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Ca
   if (!uncertain) {
     return tl::unexpected(Diagnostics{make_diagnostic(
         Code::InputMissing, set.variants.front().where,
-        "no workload names a profile whose figures have intervals, and gpuBusy and capacityShare "
-        "are "
-        "given: there is nothing to draw",
-        "`slicewise calibrate --out` writes such profiles from measurements; lay them over the "
-        "catalogue with --catalogue")});
+        "no workload names a profile or a language model whose figures have intervals, and gpuBusy "
+        "and capacityShare are given: there is nothing to draw",
+        "`slicewise calibrate --out` writes both from measurements; lay them over the catalogue "
+        "with --catalogue")});
   }
   std::vector<std::pair<std::size_t, std::size_t>> tasks;
   for (std::size_t w = 0; w < worlds->size(); ++w) {
@@ -165,8 +188,10 @@ Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Ca
   try {
     records = results_of<Replication>(tasks.size(), options, [&](std::size_t t) {
       const auto [w, r] = tasks[t];
-      Expected<World> world =
-          drawn_world(set.variants[w], (*worlds)[w], catalogue, static_cast<std::uint32_t>(r));
+      const scenarios::Scenario& variant = set.variants[w];
+      const auto models = with_drawn_models(variant, catalogue, static_cast<std::uint32_t>(r));
+      Expected<World> world = drawn_world(variant, (*worlds)[w], models ? *models : catalogue,
+                                          static_cast<std::size_t>(r));
       if (!world) throw RefusedTask{std::move(world.error())};
       return whole_replication(*world, r, options);
     });

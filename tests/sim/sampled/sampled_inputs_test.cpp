@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../cluster/llm_scenarios.hpp"
 #include "../demo.hpp"
 
 namespace slicewise::sim {
@@ -261,6 +262,46 @@ TEST(SampledInputs, NothingToDrawIsRefused) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().front().code, Code::InputMissing);
   EXPECT_EQ(refused.error().front().where.line, 3);
+}
+
+models::Catalogue catalogue_of_llama(double weights_width) {
+  models::Catalogue catalogue = demo::catalogue();
+  const auto model =
+      std::ranges::find(catalogue.llm_models, "llama-3-8b-fp16/a10g", &models::LlmModel::name);
+  model->uncertainty = {{"weightsMs", weights_width, {}}, {"tokenMs", 0.001, {{"weightsMs", 0.5}}}};
+  return catalogue;
+}
+
+TEST(DrawnModel, HasTheTimesOfItsStepDrawn) {
+  const models::Catalogue catalogue = catalogue_of_llama(3);
+  const models::LlmModel& model = *catalogue.find_llm_model("llama-3-8b-fp16/a10g");
+  const models::LlmModel drawn = drawn_model(model, 7, 3);
+  EXPECT_NE(drawn.step.weights_s, model.step.weights_s);
+  EXPECT_NE(drawn.step.token_s, model.step.token_s);
+  EXPECT_GT(drawn.step.weights_s, 0);
+  EXPECT_EQ(drawn.step.overhead_s, model.step.overhead_s);
+  EXPECT_EQ(drawn.step.weights_s, drawn_model(model, 7, 3).step.weights_s);
+  EXPECT_NE(drawn.step.weights_s, drawn_model(model, 7, 4).step.weights_s);
+}
+
+double latency_width(double weights_width) {
+  scenarios::Scenario scenario = on_g5({chat(1)}, 120);
+  scenario.replications = 8;
+  scenarios::ScenarioSet set;
+  set.name = "test";
+  set.variants = {scenario};
+  const auto result = run_sampled(set, catalogue_of_llama(weights_width));
+  EXPECT_TRUE(result.has_value());
+  for (const FigureRange& range : result->variants.front().ranges) {
+    if (range.name == "latencyP99") return (range.most - range.least) / range.value;
+  }
+  ADD_FAILURE() << "no range of latencyP99";
+  return 0;
+}
+
+// Decoding reads the weights: what is not known of that is not known of every token.
+TEST(SampledInputs, RangesOfALanguageModelWidenWithWhatIsNotKnownOfItsStep) {
+  EXPECT_GT(latency_width(20), 2 * latency_width(0.1));
 }
 
 }  // namespace
