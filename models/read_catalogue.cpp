@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catalog_fields.hpp"
+#include "read_json.hpp"
 #include "sm_capacity.hpp"
 
 namespace slicewise::models {
@@ -91,7 +92,7 @@ GpuModel read_gpu(CatalogFields fields, const SourceTable& sources) {
 }
 
 std::vector<GpuModel> read_gpus(std::string_view json) {
-  const auto document = nlohmann::json::parse(json);
+  const auto document = read_json(json);
   CatalogFields file(document, "gpus.json");
   const SourceTable sources(file);
   std::vector<GpuModel> gpus;
@@ -171,7 +172,7 @@ InstanceType read_instance(CatalogFields fields, const SourceTable& sources,
 }
 
 std::vector<InstanceType> read_instances(std::string_view json) {
-  const auto document = nlohmann::json::parse(json);
+  const auto document = read_json(json);
   CatalogFields file(document, "instances.json");
   const SourceTable sources(file);
   const auto figure_sources = file.named_texts("figureSources");
@@ -217,7 +218,7 @@ Interconnect read_interconnect(CatalogFields fields, const SourceTable& sources)
 }
 
 std::vector<Interconnect> read_interconnects(std::string_view json) {
-  const auto document = nlohmann::json::parse(json);
+  const auto document = read_json(json);
   CatalogFields file(document, "interconnects.json");
   const SourceTable sources(file);
   std::vector<Interconnect> links;
@@ -234,7 +235,7 @@ namespace {
 template <class Item>
 std::vector<Item> read_dated(std::string_view json, const std::string& file_name,
                              const std::string& list, Item (*read)(CatalogFields)) {
-  const auto document = nlohmann::json::parse(json);
+  const auto document = read_json(json);
   CatalogFields file(document, file_name);
   const std::string date = file.text("date");
   std::vector<Item> items;
@@ -353,7 +354,7 @@ constexpr std::string_view kMedianSource =
 }  // namespace
 
 PriceBook read_prices(std::string_view json) {
-  const auto document = nlohmann::json::parse(json);
+  const auto document = read_json(json);
   CatalogFields file(document, "prices.json");
   const SourceTable sources(file);
   PriceBook book;
@@ -372,7 +373,7 @@ PriceBook read_prices(std::string_view json) {
 }
 
 std::vector<SpotMarket> read_spot(std::string_view json) {
-  const auto document = nlohmann::json::parse(json);
+  const auto document = read_json(json);
   CatalogFields file(document, "spot.json");
   const SourceTable sources(file);
   const auto figure_sources = file.named_texts("figureSources");
@@ -387,7 +388,7 @@ std::vector<SpotMarket> read_spot(std::string_view json) {
 }
 
 std::vector<Commitment> read_commitments(std::string_view json) {
-  const auto document = nlohmann::json::parse(json);
+  const auto document = read_json(json);
   CatalogFields file(document, "commitments.json");
   const SourceTable sources(file);
   file.texts("notFound");

@@ -17,6 +17,7 @@
 #include "slicewise/nearest_name.hpp"
 
 #include "../catalog_fields.hpp"
+#include "../read_json.hpp"
 #include "csv_table.hpp"
 #include "embedded/validation_files.hpp"
 #include "user_table.hpp"
@@ -295,14 +296,14 @@ Study read_study(CatalogFields& fields) {
 ValidationSet load_validation_set() {
   ValidationSet set;
   set.gpus = read_gpus(validation_files::gpus_json());
-  const auto sources = nlohmann::json::parse(validation_files::sources_json());
+  const auto sources = read_json(validation_files::sources_json());
   CatalogFields source_file(sources, "sources.json");
   const Catalogue catalogue = load_catalogue();
   for (CatalogFields& fields : source_file.objects("sources")) {
     set.sources.push_back(read_source(fields, catalogue));
   }
   source_file.done();
-  const auto studies = nlohmann::json::parse(validation_files::studies_json());
+  const auto studies = read_json(validation_files::studies_json());
   CatalogFields study_file(studies, "studies.json");
   for (CatalogFields& fields : study_file.objects("studies")) {
     set.studies.push_back(read_study(fields));

@@ -29,7 +29,7 @@ struct Deviation {
 // `result`: result_json() of one variant. Workloads and figures that only one of them has are left
 // out.
 std::vector<Deviation> deviations(const std::vector<scenarios::RecordedWorkload>& recorded,
-                                  std::string_view result);
+                                  const std::string& result);
 
 struct Advice {
   std::string scenario;            // its name
