@@ -47,10 +47,21 @@ ContextMemory context_memory(const GpuModel& gpu) {
   return {mebibytes(384), false};
 }
 
+namespace {
+
+// Of GA10x half of the FP32 lanes do the integer work, too, and its other units are those of an SM
+// without them.
+double compute_rate(const GpuModel& gpu) {
+  const bool is_shared_with_integers = gpu.compute_capability == "8.6";
+  return *gpu.fp32_tflops * (is_shared_with_integers ? 0.5 : 1.0);
+}
+
+}  // namespace
+
 double roofline_scale(const GpuModel& from, const GpuModel& to, double beta) {
   if (from.name == to.name) return 1.0;
   assert(from.fp32_tflops && to.fp32_tflops && beta >= 0 && beta <= 1);
-  const double compute = *from.fp32_tflops / *to.fp32_tflops;
+  const double compute = compute_rate(from) / compute_rate(to);
   const double bandwidth =
       from.memory_bandwidth_bytes_per_second / to.memory_bandwidth_bytes_per_second;
   return (1 - beta) * compute + beta * bandwidth;

@@ -65,7 +65,9 @@ Bytes greedy_reserve(const GpuModel& gpu);
 inline constexpr Bytes kSmallGreedyReserve = mebibytes(225);
 
 // Roofline rule: how many times longer the same GPU work takes on `to` than on `from`:
-// (1 - beta) F_from/F_to + beta B_from/B_to with F = FP32 peak and B = DRAM bandwidth.
+// (1 - beta) F_from/F_to + beta B_from/B_to with F = FP32 peak, half of it for compute capability
+// 8.6 (A10G, A40), and B = DRAM bandwidth. Why half:
+// models/MODELS.md, "One process on a part of a GPU".
 // REQUIRES: both GPUs have FP32 figures; beta in [0, 1]. 1.0 when from and to are the same model.
 double roofline_scale(const GpuModel& from, const GpuModel& to, double beta);
 
