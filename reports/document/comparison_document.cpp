@@ -246,9 +246,14 @@ const Record& record_of<ComparedOption>() {
        field<&O::retired>("retired", "AWS no longer offers the instance type")
            .csv(15, "retired")
            .setting(7),
+       field<&O::unfinished>("unfinished",
+                             "workloads with Jobs that the run was over before, where another "
+                             "option gets all of them done; such an option is never the best")
+           .each("workload")
+           .optional(),
        field<&O::best>("best",
                        "cheapest work of the options that meet every objective, lose no "
-                       "pod and can be had")
+                       "pod, leave no Job unfinished that another gets done, and can be had")
            .csv(12, "best")
            .setting(2),
        field<&O::result, &VariantResult::verdict, &Verdict::meets_objectives>(

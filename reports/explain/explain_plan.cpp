@@ -12,6 +12,7 @@
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/plan_record.hpp"
 
+#include "../screens/plan_saving.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_verdict.hpp"
 #include "../text/amount_text.hpp"
@@ -41,7 +42,9 @@ class PlanExplainer {
     if (plan_.options.empty()) {
       out += "No configuration that was tried stands.\n";
     } else {
-      out += fmt::format("Recommended of {}: {}\n", plan_.options.size(), name(0)) +
+      out += said(keep_sentence(plan_)) +
+             fmt::format("{} of {}: {}\n", plan_.keep_as_is ? "Best" : "Recommended",
+                         plan_.options.size(), name(0)) +
              said(cost_sentence(0)) + objectives(0);
       for (const std::string& sentence : flip_sentences(0)) out += said(sentence);
     }

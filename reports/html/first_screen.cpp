@@ -94,7 +94,8 @@ Tile reserve_tile(const HtmlReport& report, const sim::VariantResult* variant) {
 std::string verdict_words(const HtmlReport& report, const ShownOption* lead,
                           const std::vector<ShownOption>& options) {
   if (!report.plan) return verdict(report.result);
-  if (lead == nullptr || !lead->best) return plan_answer(*report.plan, kPageStyle).front();
+  if (lead == nullptr || !lead->best || report.plan->keep_as_is)
+    return plan_answer(*report.plan, kPageStyle).front();
   const std::string today = against_today(*lead, options);
   return fmt::format(
       "Use {}. {} at {} a month{}.", lead->name,

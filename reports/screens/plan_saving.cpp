@@ -78,8 +78,20 @@ std::string for_more_work_sentence(const Plan& plan) {
   return "";
 }
 
+std::string keep_sentence(const Plan& plan) {
+  if (!plan.keep_as_is || !plan.today || plan.options.empty()) return "";
+  const Usd now = plan.today->figures.monthly;
+  const Usd then = plan.options.front().figures.monthly;
+  const std::string beside =
+      then > now
+          ? fmt::format("#1 costs {} more", money_text(then - now))
+          : std::string("#1 costs ") + (then < now ? "less" : "as much") + " and is no better";
+  return fmt::format("Keep what you have: the scenario's own pools stand at {} a month, {}.",
+                     money_text(now), beside);
+}
+
 std::string saving_sentence(const Plan& plan) {
-  if (!plan.today || plan.options.empty()) return "";
+  if (!plan.today || plan.options.empty() || plan.keep_as_is) return "";
   const Usd now = plan.today->figures.monthly;
   const Usd then = plan.options.front().figures.monthly;
   if (now.nano <= 0) return "";

@@ -7,8 +7,12 @@
 namespace slicewise::reports {
 
 // "Saves $1,920 a month (62%) against the scenario's own pools.", with what a job costs then and
-// what work gets slower; "" where there is nothing to compare with.
+// what work gets slower; "" where there is nothing to compare with,
+// and where keep_sentence says it.
 std::string saving_sentence(const sim::Plan& plan);
+
+// "Keep what you have: ..." where Plan::keep_as_is; "" else.
+std::string keep_sentence(const sim::Plan& plan);
 
 // Why the best option is not the one that is furthest from its limits, where another of its price
 // is; "" else. REQUIRES: there is an option.

@@ -379,10 +379,14 @@ std::vector<std::string> plan_notes(const Plan& plan) {
                 "taken {}",
                 counts.exhaustive)
           : "";
-  lines.push_back(fmt::format(
-      "{} simulations found the ranking{}. {} cannot run, {} are ruled out by closed forms. All "
-      "with one seed.",
-      counts.simulations, saved, counts.refused, counts.bounded));
+  const std::string ranking =
+      counts.simulations == 0
+          ? "nothing was simulated: rules and closed forms leave no configuration"
+          : fmt::format("{} simulation{} found the ranking{}", counts.simulations,
+                        counts.simulations == 1 ? "" : "s", saved);
+  lines.push_back(fmt::format("{}. {} cannot run, {} are ruled out by closed forms.{}", ranking,
+                              counts.refused, counts.bounded,
+                              counts.simulations > 0 ? " All with one seed." : ""));
   if (plan.least_monthly && !plan.options.empty() &&
       plan.goal == scenarios::PlanGoal::MonthlyCost) {
     const double best = to_dollars(plan.options.front().figures.monthly);
@@ -415,8 +419,11 @@ std::vector<std::string> plan_notes(const Plan& plan) {
 
 std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
   if (plan.options.empty()) return nothing_stands(plan, style);
-  std::vector<std::string> lines{
-      fmt::format("Recommended: #1, {}.", pools_text(plan.options.front().pools))};
+  std::vector<std::string> lines;
+  if (plan.keep_as_is) lines.push_back(keep_sentence(plan));
+  lines.push_back(fmt::format("{}: #1, {}.",
+                              plan.keep_as_is ? "The best of what was planned" : "Recommended",
+                              pools_text(plan.options.front().pools)));
   const std::string& bounds = plan.options.front().figures.bound_by;
   for (std::string line :
        {bounds.empty() ? "" : fmt::format("Bound by: {}.", bounds), sm_active_sentence(plan),

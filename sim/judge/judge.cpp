@@ -182,6 +182,11 @@ Verdict judge(const VariantResult& variant, bool allow_pending) {
   return verdict;
 }
 
+bool all_jobs_end(const WorkloadResult& workload) {
+  return workload.kind == "Job" &&
+         workload.completed >= static_cast<double>(workload.left_behind.pods);
+}
+
 std::string_view why_turned_away(TurnedAway reason) {
   constexpr std::string_view kWhy[] = {
       "they need more GPU memory than a job may have",

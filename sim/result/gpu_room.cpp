@@ -284,12 +284,12 @@ std::string gib(Bytes bytes, int digits = 1) {
   return fmt::format("{:.{}f}", static_cast<double>(bytes.count) / (1LL << 30), digits);
 }
 
-// So many that what is needed does not read as what there is.
-int digits_of(Bytes needed, Bytes there) {
+// What is missing never reads as nothing.
+std::string missing_gib(Bytes needed, Bytes there) {
   constexpr int kMost = 3;
   int digits = 1;
-  while (digits < kMost && needed != there && gib(needed, digits) == gib(there, digits)) ++digits;
-  return digits;
+  while (digits < kMost && gib(needed - there, digits) == gib(Bytes{}, digits)) ++digits;
+  return gib(needed - there, digits);
 }
 
 // "4 x (4.1 + 0.5 GiB)"
@@ -327,8 +327,8 @@ std::string share_text(const GpuRoom& room) {
 std::string bound_text(const GpuRoom& room) {
   switch (room.bound) {
     case Bound::Memory:
-      return fmt::format("{} needs {}", one_more(room.safe),
-                         gib(room.next, digits_of(room.next, room.usable)));
+      return fmt::format("{} lacks {} GiB", one_more(room.safe),
+                         missing_gib(room.next, room.usable));
     case Bound::ProcessLimit:
       return fmt::format("a process of {} passes the limit of {}", room.next_workload,
                          gib(room.process_limit.value_or(Bytes{})));
@@ -356,9 +356,8 @@ std::string none_text(const GpuRoom& room) {
                        gib(room.process_limit.value_or(Bytes{})));
   }
   if (room.bound != Bound::Memory) return bound_text(room);
-  const int digits = digits_of(room.next, room.usable);
-  return fmt::format("a pod of {} needs {} GiB of {}", room.next_workload, gib(room.next, digits),
-                     gib(room.usable, digits));
+  return fmt::format("a pod of {} needs {} GiB, {} more than there is", room.next_workload,
+                     gib(room.next), missing_gib(room.next, room.usable));
 }
 
 }  // namespace
@@ -388,11 +387,8 @@ std::string room_sentence(const GpuRoom& room) {
     out += fmt::format("{} maps all free memory of {} GiB", room.tenants.front().workload,
                        room::gib(room.usable));
   } else {
-    const bool is_next = room.bound == GpuRoom::Bound::Memory;
-    out +=
-        fmt::format("{} of {}; {}", room::sum_text(room),
-                    room::gib(room.usable, is_next ? room::digits_of(room.next, room.usable) : 1),
-                    room::bound_text(room));
+    out += fmt::format("{} of {}; {}", room::sum_text(room), room::gib(room.usable),
+                       room::bound_text(room));
   }
   if (room.is_overcommitted() && room.safe > 0) {
     out += fmt::format("; up to {} may meet there and run out of memory", room.may_meet);

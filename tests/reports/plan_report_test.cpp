@@ -338,6 +338,32 @@ TEST(PlanReport, WithoutAnOptionSaysWhatHelps) {
   EXPECT_EQ(nlohmann::json::parse(plan_json(plan))["options"].size(), 0U);
 }
 
+TEST(PlanReport, WhatIsNoWorseIsKept) {
+  sim::Plan plan = sample_plan();
+  ASSERT_TRUE(plan.today);
+  plan.keep_as_is = true;
+  plan.today->figures.monthly = plan.options.front().figures.monthly - from_dollars(52);
+  const std::string text = plan_table(plan, kTerminal, false);
+  EXPECT_THAT(text, HasSubstr("Keep what you have: the scenario's own pools stand at $1,100 a "
+                              "month, #1 costs $52.00 more.\n"));
+  EXPECT_THAT(text, HasSubstr("The best of what was planned: #1, "));
+  EXPECT_THAT(text, Not(HasSubstr("Recommended")));
+  plan.today->figures.monthly = plan.options.front().figures.monthly;
+  EXPECT_THAT(plan_table(plan, kTerminal, false),
+              HasSubstr("#1 costs as much and is no\n  better."));
+  EXPECT_EQ(nlohmann::json::parse(plan_json(plan))["keepAsIs"], true);
+  const auto read = read_plan({"plan.json", plan_json(plan)});
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(read->keep_as_is);
+}
+
+TEST(PlanReport, NothingThatWasSimulatedReadsSo) {
+  sim::Plan plan = sample_plan();
+  plan.counts.simulations = 0;
+  EXPECT_THAT(plan_table(plan, kTerminal, false),
+              HasSubstr("nothing was simulated: rules and closed forms leave no configuration."));
+}
+
 TEST(PlanReport, WithoutAnOptionNamesWhatIsNearest) {
   sim::Plan plan = sample_plan();
   plan.options.clear();

@@ -147,14 +147,14 @@ TEST(ResultTable, AResultBeginsWithWhatAGpuHolds) {
   room.next = mebibytes(5 * 4'710);
   result.variants.front().rooms = {room};
   EXPECT_THAT(result_table(result, kTerminal, false),
-              StartsWith("4 per GPU: 4 x (4.1 + 0.5 GiB) of 22.1; a fifth needs 23.0\n"));
+              StartsWith("4 per GPU: 4 x (4.1 + 0.5 GiB) of 22.1; a fifth lacks 0.9 GiB\n"));
   sim::ObjectiveResult missed;
   missed.name = "completionP95";
   missed.limit = missed.value = scenarios::FigureValue(seconds(1));
   result.variants.front().workloads.front().objectives = {missed};
   EXPECT_THAT(
       result_table(result, {false, true, 140}, false),
-      StartsWith("4 per GPU: 4 x (4.1 + 0.5 GiB) of 22.1; a fifth needs 23.0; completionP95 "
+      StartsWith("4 per GPU: 4 x (4.1 + 0.5 GiB) of 22.1; a fifth lacks 0.9 GiB; completionP95 "
                  "of cifar10 is missed\n"));
 }
 

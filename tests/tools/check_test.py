@@ -102,7 +102,7 @@ class Check(unittest.TestCase):
         large = text.replace("resident: 1400Mi", "resident: 8Gi")
         result = run("check", "-f", "-", stdin=large)
         self.assertEqual(result.returncode, 0, result.stdout)  # a run may mean to show it
-        self.assertIn("2 per GPU: 2 x (8.0 + 0.4 GiB) of 22.1; a third needs 25.1", result.stdout)
+        self.assertIn("2 per GPU: 2 x (8.0 + 0.4 GiB) of 22.1; a third lacks 3.1 GiB", result.stdout)
         self.assertRegex(result.stdout, r"-:\d+:\d+: warning\[GPU_OOM\]")
         self.assertEqual(run("check", "--strict", "-f", "-", stdin=large).returncode, 3)
 

@@ -130,7 +130,7 @@ class Report(unittest.TestCase):
                                "--no-headroom", "--strategies", "exclusive,timeSlicing", cwd=self.folder)
         page = run("report", document)
         self.assertEqual(page.returncode, 0, page.stderr)
-        for part in ("Use 1 x g4dn.xlarge", 'id="replicas"', 'id="apply"', "rollback.sh"):
+        for part in ("Keep what you have: ", "1 x g4dn.xlarge", 'id="replicas"', 'id="apply"', "rollback.sh"):
             self.assertIn(part, page.stdout)
         with open(scenario, "a", encoding="utf-8") as file:
             file.write("# changed\n")

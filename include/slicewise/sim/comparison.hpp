@@ -34,11 +34,14 @@ struct ComparedOption {
   // work was done.
   std::optional<Usd> per_work_hour;
   bool retired = false;  // AWS no longer offers the instance type
-  bool best = false;     // cheapest work of those that can be recommended
+  // Workloads with Jobs that the run was over before, where another option that can be had gets
+  // all of them done.
+  std::vector<std::string> unfinished;
+  bool best = false;  // cheapest work of those that can be recommended
 
-  // Stands, did some work, and can be had.
+  // Stands, did some work, gets done what others do, and can be had.
   bool is_recommendable() const {
-    return result.verdict.stands() && per_work_hour && !retired && !forced &&
+    return result.verdict.stands() && per_work_hour && unfinished.empty() && !retired && !forced &&
            is_stock(configuration.strategy);
   }
 };

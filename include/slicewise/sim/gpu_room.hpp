@@ -27,7 +27,7 @@ std::optional<Bytes> limit_of_process(const PoolModel& pool, const Tickets& tick
 // without asking for it are not counted: GPU_NOT_REQUESTED warns of them.
 std::vector<GpuRoom> gpu_rooms(const World& world);
 
-// "4 per GPU: 4 x (4.1 + 0.5 GiB) of 22.1; a fifth needs 23.0"
+// "4 per GPU: 4 x (4.1 + 0.5 GiB) of 22.1; a fifth lacks 0.9 GiB"
 std::string room_sentence(const GpuRoom& room);
 
 struct VariantRooms {

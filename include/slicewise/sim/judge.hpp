@@ -15,6 +15,7 @@ namespace slicewise::sim {
 
 struct ObjectiveResult;
 struct VariantResult;
+struct WorkloadResult;
 
 enum class ObjectiveStanding : std::uint8_t {
   Holds,      // with all of its 95 % interval, where it has one
@@ -83,6 +84,10 @@ std::optional<Verdict::Cause> cause_named(std::string_view name);
 // objective about waiting or out-of-memory errors decides instead. `allow_pending`: pods that stay
 // Pending do not count; dead ones still do.
 Verdict judge(const VariantResult& variant, bool allow_pending);
+
+// Whether every Job of a workload of Jobs was done before the run was over. One that was not may be
+// done later and is no reason against what was simulated; beside what gets it done it is.
+bool all_jobs_end(const WorkloadResult& workload);
 
 // "2m30s", "10h05m", "3d04h".
 std::string clock_text(Duration duration);

@@ -17,7 +17,7 @@ Diagnostics lint_cluster(const scenarios::ClusterFiles& files, const models::Cat
                          scenarios::PluginVersion version);
 
 // How many pods a shared GPU of each group of nodes holds, and the pods whose memory no file says:
-// "shared-gpus: 2 per GPU: 2 x (8.0 + 0.4 GiB) of 22.1; a third needs 25.2".
+// "shared-gpus: 2 per GPU: 2 x (8.0 + 0.4 GiB) of 22.1; a third lacks 3.1 GiB".
 std::vector<std::string> cluster_room_lines(const scenarios::ClusterFiles& files,
                                             const models::Catalogue& catalogue);
 

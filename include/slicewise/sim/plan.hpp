@@ -283,6 +283,7 @@ struct Plan {
   // Dollars; of what was tried no fleet with the best option's numbers of pods costs less.
   std::optional<double> least_monthly;
   std::optional<PlanOption> today;        // the scenario's own pools, when it can run
+  bool keep_as_is = false;                // they stand and rank before all options
   std::optional<PlanPath> path;           // absent: nobody asked for it
   std::optional<PlanOverTime> over_time;  // absent: nobody asked for it
   Usd control_plane_monthly;              // EKS's fee x 730 h, beside that of any option

@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/sim/comparison.hpp"
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/world.hpp"
 
 #include "../../result/merge.hpp"
@@ -305,6 +307,24 @@ ComparedOption judged(Prepared&& prepared, VariantResult&& result) {
   return option;
 }
 
+// What does not get its Jobs done is no answer where something else does.
+void mark_unfinished(std::vector<ComparedOption>& options) {
+  std::set<std::string> done;
+  for (const ComparedOption& option : options) {
+    if (!option.is_recommendable()) continue;
+    for (const WorkloadResult& workload : option.result.workloads) {
+      if (all_jobs_end(workload)) done.insert(workload.name);
+    }
+  }
+  for (ComparedOption& option : options) {
+    for (const WorkloadResult& workload : option.result.workloads) {
+      if (done.contains(workload.name) && !all_jobs_end(workload)) {
+        option.unfinished.push_back(workload.name);
+      }
+    }
+  }
+}
+
 void mark_best(std::vector<ComparedOption>& options) {
   ComparedOption* best = nullptr;
   for (ComparedOption& option : options) {
@@ -328,6 +348,7 @@ void simulate_each(std::vector<Prepared>&& prepared, const RunOptions& run,
       comparison.options.push_back(judged(std::move(prepared[p]), std::move(*results[p])));
     }
   }
+  mark_unfinished(comparison.options);
   // The best may be among those that were not run.
   if (!comparison.interrupted) mark_best(comparison.options);
 }

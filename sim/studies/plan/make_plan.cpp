@@ -67,6 +67,12 @@ void add_today(const Scenario& base, const BlockSearch& search, ProbeBatch& prob
   if (!answer.figures) return;
   const auto goal = goal_of(search.goal, *answer.figures);
   plan.today = PlanOption{{}, std::move(*answer.figures), goal, false};
+  // Nobody knows what they bear, nor what is left of them after a loss.
+  const bool is_unknown = !plan.survives.empty() || asks_for_headroom(base.policies);
+  if (is_unknown || !goal || plan.options.empty() || !plan.today->figures.stands()) return;
+  const Ranked both[] = {ranked_by(*plan.today), ranked_by(plan.options.front())};
+  plan.keep_as_is =
+      places_by_rank(both).front() == 0 && stands_again(search, probe, plan.today->figures, probes);
 }
 
 // Dollars a month that nothing may cost.

@@ -454,6 +454,11 @@ const Record& record_of<Plan>() {
            .optional(),
        field<&P::rooms>("gpuRooms", "what a GPU of the best option holds").optional(),
        field<&P::today>("today", "the scenario's own node pools"),
+       field<&P::keep_as_is>(
+           "keepAsIs",
+           "the scenario's own node pools stand and no option is better: there is "
+           "nothing to change")
+           .optional(),
        field<&P::path>("path"),
        field<&P::over_time>("overTime"),
        field<&P::as_run>("asRun"),

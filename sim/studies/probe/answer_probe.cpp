@@ -59,9 +59,8 @@ void add_work(const VariantResult& result, OptionFigures& figures) {
     if (!(is_job || workload.kind == "Deployment") || !workload.objectives.empty()) continue;
     const double per_hour = workload.throughput_per_second * to_seconds(hours(1));
     WorkRate rate{workload.name, workload.unit_name, per_hour};
-    const bool all_end =
-        is_job && workload.completed >= static_cast<double>(workload.left_behind.pods);
-    if (all_end && workload.job_completion) rate.completion = workload.job_completion->mean;
+    if (all_jobs_end(workload) && workload.job_completion)
+      rate.completion = workload.job_completion->mean;
     figures.work.push_back(std::move(rate));
   }
 }

@@ -235,6 +235,30 @@ TEST(Comparison, WhatIsWrongWithTheScenarioIsAnError) {
   EXPECT_TRUE(demo::has(errors_of(jobs(0)), Code::ValueRange));
 }
 
+// 5 jobs of half an hour, 40 minutes: on few GPUs they are cheaper by the hour, and not done.
+TEST(Comparison, WhatLeavesJobsUnfinishedThatAnotherGetsDoneIsNotTheBest) {
+  scenarios::ScenarioSet set = jobs(5);
+  set.variants.front().duration = minutes(40);
+  const StrategyComparison comparison = compared(set, on({"g4dn.xlarge"}));
+  const ComparedOption* shared = find(comparison, "g4dn.xlarge", Strategy::Mps);
+  ASSERT_NE(shared, nullptr);
+  ASSERT_LT(shared->result.workloads.front().completed, 5);
+  EXPECT_THAT(shared->unfinished, ElementsAre("cifar10"));
+  EXPECT_TRUE(shared->result.verdict.stands());
+  const ComparedOption* whole = find(comparison, "g4dn.xlarge", Strategy::Exclusive);
+  ASSERT_NE(whole, nullptr);
+  EXPECT_THAT(whole->unfinished, IsEmpty());
+  for (const ComparedOption& option : comparison.options) {
+    if (!option.best) continue;
+    EXPECT_EQ(option.result.workloads.front().completed, 5) << describe(option.configuration);
+  }
+  // Where nothing gets them done, all did what they could.
+  set.variants.front().duration = minutes(10);
+  for (const ComparedOption& option : compared(set, on({"g4dn.xlarge"})).options) {
+    EXPECT_THAT(option.unfinished, IsEmpty());
+  }
+}
+
 TEST(Comparison, AnInterruptedComparisonSaysSo) {
   const std::atomic<bool> stop{true};
   ComparisonOptions options = on({"g5.xlarge"});

@@ -289,8 +289,8 @@ TEST(LintRules, TheMemoryLedgerOfManifests) {
       {});
   EXPECT_EQ(cluster_room_lines(files, catalogue()),
             (std::vector<std::string>{
-                "gpus: 2 per GPU: 2 x (8.0 + 0.4 GiB) of 22.1; a third needs 25.1; up to 4 may "
-                "meet there and run out of memory",
+                "gpus: 2 per GPU: 2 x (8.0 + 0.4 GiB) of 22.1; a third lacks 3.1 GiB; up to 4 "
+                "may meet there and run out of memory",
                 "gpus: what tts needs of the GPU's memory is in no file: annotate the pods, "
                 "slicewise.dev/gpu-memory: 4Gi"}));
 }

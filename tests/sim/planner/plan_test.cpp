@@ -168,6 +168,35 @@ TEST(Plan, SaysWhatIsNearestWhereNothingStands) {
       << large->nearest.front();
 }
 
+// One node runs all of it, and a plan may not use its type.
+TEST(Plan, KeepsWhatStandsAndCostsLess) {
+  Workload light = demo::service(1, 2, milliseconds(5), scenarios::ServiceTime::Law::Deterministic);
+  light.measured->device.value = "T4";
+  light.objectives.push_back(limit(scenarios::Figure::LatencyP99, seconds(1)));
+  scenarios::NodePool pool = demo::pool(0);
+  pool.instance_type.value = "g4dn.xlarge";
+  Scenario scenario = demo::scenario(pool, {light});
+  scenario.duration = seconds(12);
+  scenario.warmup = seconds(1);
+  scenario.replications = 2;
+  PlanOptions options = small_space();
+  options.instance_types = {"g5.xlarge"};
+  const auto dearer = make_plan(set_with(scenario), 0, demo::catalogue(), options);
+  ASSERT_TRUE(dearer && !dearer->options.empty() && dearer->today);
+  EXPECT_LT(dearer->today->figures.monthly, dearer->options.front().figures.monthly);
+  EXPECT_TRUE(dearer->keep_as_is);
+  scenario.node_pools.front().nodes = 4;
+  const auto cheaper = make_plan(set_with(scenario), 0, demo::catalogue(), options);
+  ASSERT_TRUE(cheaper && !cheaper->options.empty());
+  EXPECT_FALSE(cheaper->keep_as_is);
+  // What does not stand is not kept, however little it costs.
+  scenario.node_pools.front().nodes = 1;
+  scenario.workloads.front().gpu_memory.resident = gibibytes(18);
+  const auto dead = make_plan(set_with(scenario), 0, demo::catalogue(), options);
+  ASSERT_TRUE(dead && !dead->options.empty());
+  EXPECT_FALSE(dead->keep_as_is);
+}
+
 // Which pods meet is up to chance on several GPUs: what stands is simulated again with other random
 // numbers, but not where something cheaper has stood.
 TEST(Plan, WhatIsTooDearIsNotConfirmed) {

@@ -30,29 +30,32 @@ GpuRoom room_on_a10g(int safe, GpuRoom::Bound bound) {
 
 TEST(GpuRoom, TheSentenceShowsTheArithmetic) {
   GpuRoom room = room_on_a10g(4, GpuRoom::Bound::Memory);
-  EXPECT_EQ(room_sentence(room), "4 per GPU: 4 x (4.1 + 0.5 GiB) of 22.1; a fifth needs 23.0");
+  EXPECT_EQ(room_sentence(room), "4 per GPU: 4 x (4.1 + 0.5 GiB) of 22.1; a fifth lacks 0.9 GiB");
   room.may_meet = 8;
   EXPECT_EQ(
       room_sentence(room),
-      "4 per GPU: 4 x (4.1 + 0.5 GiB) of 22.1; a fifth needs 23.0; up to 8 may meet there and "
+      "4 per GPU: 4 x (4.1 + 0.5 GiB) of 22.1; a fifth lacks 0.9 GiB; up to 8 may meet there and "
       "run out of memory");
   room.partition = "3g.20gb";
   EXPECT_TRUE(room_sentence(room).starts_with("4 per 3g.20gb: "));
   EXPECT_EQ(room_sentence(room_on_a10g(4, GpuRoom::Bound::Cpu)),
             "4 per GPU: 4 x (4.1 + 0.5 GiB) of 22.1; the CPU of the node binds");
-  EXPECT_EQ(room_sentence(room_on_a10g(0, GpuRoom::Bound::Memory)),
-            "0 per GPU: a pod of tts needs 4.6 GiB of 22.1");
+  room = room_on_a10g(0, GpuRoom::Bound::Memory);
+  room.next = mebibytes(23'550);
+  EXPECT_EQ(room_sentence(room), "0 per GPU: a pod of tts needs 23.0 GiB, 0.9 more than there is");
 }
 
-TEST(GpuRoom, WhatDoesNotFitReadsAsMoreThanThereIs) {
+TEST(GpuRoom, WhatIsMissingReadsAsMoreThanNothing) {
   GpuRoom room = room_on_a10g(2, GpuRoom::Bound::Memory);
   room.usable = mebibytes(22'600);
   room.next = mebibytes(22'620);
-  EXPECT_TRUE(room_sentence(room).ends_with(" of 22.07; a third needs 22.09"));
+  EXPECT_TRUE(room_sentence(room).ends_with(" of 22.1; a third lacks 0.02 GiB"))
+      << room_sentence(room);
   // A pod that fits nowhere meets nobody.
   GpuRoom none = room_on_a10g(0, GpuRoom::Bound::Memory);
   none.may_meet = 3;
-  EXPECT_EQ(room_sentence(none), "0 per GPU: a pod of tts needs 4.6 GiB of 22.1");
+  none.next = mebibytes(22'640);
+  EXPECT_EQ(room_sentence(none), "0 per GPU: a pod of tts needs 22.1 GiB, 0.01 more than there is");
 }
 
 TEST(GpuRoom, AShareBelowTheWeightsIsSaidToBeTheCause) {
