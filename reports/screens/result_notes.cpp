@@ -120,6 +120,10 @@ const std::vector<NotModelled>& not_modelled() {
       {"clients that give up or adapt",
        "an open loop sends on however slow the answers get; only time-outs and retries that the "
        "scenario gives are made"},
+      {"all-reduces over shared GPUs",
+       "a pod with replicas of several GPUs waits for the slowest of them and leaves the others to "
+       "their neighbours meanwhile; NCCL's kernels spin there, so that its steps take longer and "
+       "slow the neighbours down"},
       {"all-reduces beside the computation",
        "what the GPUs of a pod add up is on top of the step, as if it waited for the last "
        "gradient; "

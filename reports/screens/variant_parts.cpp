@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -135,12 +136,18 @@ std::vector<Sentence> gang_sentences(const VariantResult& variant, bool every) {
   std::vector<Sentence> out;
   const auto add = [&](const std::string& name, const std::optional<sim::GangFigures>& gang) {
     if (!gang || gang->sets.empty()) return;
-    std::string text = fmt::format("{} GPUs for each pod of {}: ", gang->gpus, name);
+    const bool any_fewer = std::ranges::any_of(gang->sets, [&](const sim::GpuSetFigures& set) {
+      return std::cmp_less(set.gpus.size(), gang->gpus);
+    });
+    std::string text =
+        fmt::format("{}{} GPUs for each pod of {}: ", any_fewer ? "up to " : "", gang->gpus, name);
     std::string_view comma;
     for (const sim::GpuSetFigures& set : gang->sets) {
-      text += fmt::format("{}{} of {} ({} {}, {}", comma, fmt::join(set.gpus, "-"), set.pool,
-                          count_text(set.pods), set.pods == 1 ? "pod" : "pods",
-                          set.all_linked ? "all joined by NVLink" : "not all joined by NVLink");
+      text += fmt::format("{}{} of {} ({} {}", comma, fmt::join(set.gpus, "-"), set.pool,
+                          count_text(set.pods), set.pods == 1 ? "pod" : "pods");
+      if (set.gpus.size() > 1) {
+        text += set.all_linked ? ", all joined by NVLink" : ", not all joined by NVLink";
+      }
       if (set.all_reduce.ns > 0) text += ", all-reduce " + duration_text(set.all_reduce);
       text += ")";
       comma = ", ";

@@ -394,6 +394,34 @@ void gang_finding(const World& world, const VariantResult& result, Diagnostics& 
   }
 }
 
+// Pods whose replicas are of fewer GPUs than there could be.
+void fewer_gpus_finding(const World& world, const VariantResult& result, Diagnostics& found) {
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    const WorkloadModel& model = world.workloads[w];
+    if (!result.workloads[w].gang) continue;
+    double pods = 0;
+    double fewer = 0;
+    for (const GpuSetFigures& set : result.workloads[w].gang->sets) {
+      const auto pool = std::ranges::find(world.pools, set.pool, &PoolModel::name);
+      const PoolDemand& demand =
+          model.on_pool[static_cast<std::size_t>(pool - world.pools.begin())];
+      const bool distributed = pool->allocation == scenarios::AllocationPolicy::Distributed;
+      if (!distributed || !shares_several(*pool, demand)) continue;
+      pods += set.pods;
+      if (std::cmp_less(set.gpus.size(), demand.gpus)) fewer += set.pods;
+    }
+    if (fewer == 0) continue;
+    found.push_back(make_diagnostic(
+        Code::RequestNoEffect, model.spec.pod.extended.front().count_where,
+        fmt::format(
+            "{} of {} pods of \"{}\" got their {} replicas from fewer than {} GPUs: those had "
+            "the fewest taken",
+            short_text(fewer), short_text(pods), model.name, model.tickets, most_gpus(model)),
+        "simulated is a process on each GPU that is there; a program that counts on more of them "
+        "fails. Pods that need several want nodes that do not share them"));
+  }
+}
+
 // What the result of this name was judged by.
 const std::vector<scenarios::Objective>& objectives_of(const World& world,
                                                        const WorkloadResult& result) {
@@ -429,6 +457,7 @@ Diagnostics run_findings(const World& world, std::span<const Replication> replic
   node_findings(world, replications, result, found);
   host_cpu_finding(world, replications, found);
   gang_finding(world, result, found);
+  fewer_gpus_finding(world, result, found);
   request_findings(world, replications, result, found);
   back_off_finding(world, replications, found);
   return found;

@@ -43,6 +43,7 @@ struct Candidate {
   int pods;  // that may meet there
   MemoryLedger::Process process;
   Bytes awake = {};        // beyond `process`, of one that sleeps while others are awake
+  int gpus = 1;            // shared ones that a pod is on
   bool by_itself = false;  // no node has two
   // Of a language model whose share of the memory is too small, though the memory is not.
   const LlmDemand* starved = nullptr;
@@ -97,7 +98,8 @@ std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::siz
                    std::min({model.spec.count, ticket->count, on_node(pool, model.spec.pod)}),
                    {largest_process_memory(model, demand, k) - by_turns, model.greedy,
                     model.spec.processes_per_pod, limit_of_process(pool, *ticket, model)},
-                   by_turns});
+                   by_turns,
+                   shares_several(pool, demand) ? demand.gpus : 1});
     if (demand.llm.empty()) continue;
     const LlmDemand& llm = demand.llm[k];
     const bool starves = llm.share < llm.least && llm.least <= pool.kinds[k].memory;
@@ -118,7 +120,8 @@ std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::siz
   return out;
 }
 
-// Pods of the usual mix that a node's CPU or memory holds; nullopt: they ask for none.
+// Pods of the usual mix that a node's CPU or memory holds, each counted on every GPU it is on;
+// nullopt: they ask for none.
 template <class Request>
 std::optional<int> usual_pods(const std::vector<Candidate>& candidates, std::int64_t has,
                               const Request& request) {
@@ -126,7 +129,7 @@ std::optional<int> usual_pods(const std::vector<Candidate>& candidates, std::int
   std::int64_t pods = 0;
   for (const Candidate& candidate : candidates) {
     sum += request(candidate.model->spec.pod) * candidate.model->spec.count;
-    pods += candidate.model->spec.count;
+    pods += std::int64_t{candidate.gpus} * candidate.model->spec.count;
   }
   if (sum == 0) return std::nullopt;
   constexpr double kMany = 1'000;
@@ -134,7 +137,8 @@ std::optional<int> usual_pods(const std::vector<Candidate>& candidates, std::int
       kMany, static_cast<double>(has) * static_cast<double>(pods) / static_cast<double>(sum)));
 }
 
-// The most pods that a node's CPU or memory holds: the smallest first. nullopt: all that there are.
+// The most pods that a node's CPU or memory holds, counted likewise: the smallest first. nullopt:
+// all that there are.
 template <class Request>
 std::optional<int> most_pods(const std::vector<Candidate>& all, std::int64_t has,
                              const Request& request) {
@@ -146,8 +150,8 @@ std::optional<int> most_pods(const std::vector<Candidate>& all, std::int64_t has
   for (const Candidate& candidate : candidates) {
     const std::int64_t one = asks(candidate);
     const int there = candidate.model->spec.count;
-    if (one > 0 && has / one < there) return pods + static_cast<int>(has / one);
-    pods += there;
+    if (one > 0 && has / one < there) return pods + candidate.gpus * static_cast<int>(has / one);
+    pods += candidate.gpus * there;
     has -= one * there;
   }
   return std::nullopt;

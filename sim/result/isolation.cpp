@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../world/admission.hpp"
 #include "merge.hpp"
 
 namespace slicewise::sim {
@@ -31,11 +32,14 @@ bool fit_together(const World& world, const WorkloadModel& a, const WorkloadMode
   if (model.books && offer_a && offer_b) {
     return model.books->room_for(*model.offers[*offer_b].part, *model.offers[*offer_a].part, 1) > 0;
   }
+  const auto held = [&](const WorkloadModel& w) {
+    return shares_several(model, w.on_pool[pool]) ? 1 : w.tickets;
+  };
   const auto fits = [&](const WorkloadModel& w, std::optional<std::size_t> offer) {
-    return !offer || w.tickets <= tickets[*offer];
+    return !offer || held(w) <= tickets[*offer];
   };
   if (!fits(a, offer_a) || !fits(b, offer_b)) return false;
-  return !offer_a || offer_a != offer_b || a.tickets + b.tickets <= tickets[*offer_a];
+  return !offer_a || offer_a != offer_b || held(a) + held(b) <= tickets[*offer_a];
 }
 
 std::optional<Meeting> meeting(const World& world, std::size_t pool,

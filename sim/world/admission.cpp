@@ -1,6 +1,7 @@
 #include "admission.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -87,6 +88,7 @@ models::LlmStep all_reduces_of(const PoolModel& pool, const LlmDemand& demand, G
 Duration all_reduce_time(const World& world, PoolId id, const WorkloadModel& workload,
                          GpuMask gpus) {
   constexpr double kLongest = 1e9;  // s; whatever links a user's catalogue has
+  if (std::has_single_bit(gpus)) return {};
   const PoolModel& pool = world.pools[index(id)];
   const std::vector<LlmDemand>& llm = workload.on_pool[index(id)].llm;
   if (!llm.empty()) {
@@ -100,16 +102,57 @@ Duration all_reduce_time(const World& world, PoolId id, const WorkloadModel& wor
   return from_seconds(std::min(seconds, kLongest));
 }
 
-int gpus_of_pod(const PoolModel& pool, std::size_t offer, std::int64_t count) {
-  const bool whole = std::ranges::all_of(pool.kinds, [&](const DomainKind& kind) {
+namespace {
+
+template <class Condition>
+bool all_that_offer(const PoolModel& pool, std::size_t offer, const Condition& condition) {
+  return std::ranges::all_of(pool.kinds, [&](const DomainKind& kind) {
     const bool offered =
         std::ranges::find(kind.tickets, offer, &Tickets::offer) != kind.tickets.end();
-    const bool alone = std::holds_alternative<models::Exclusive>(kind.sharing) ||
-                       pool.offers[offer].claim == ResourceOffer::Claim::OfEachPod ||
-                       (pool.offers[offer].part && pool.offers[offer].part->alone);
-    return !offered || (kind.partition.empty() && alone);
+    return !offered || (kind.partition.empty() && condition(kind.sharing));
   });
-  return whole ? static_cast<int>(std::min<std::int64_t>(count, GpuSets::kMostGpus)) : 1;
+}
+
+bool are_whole(const PoolModel& pool, std::size_t offer) {
+  return all_that_offer(pool, offer, [&](const models::Sharing& sharing) {
+    return std::holds_alternative<models::Exclusive>(sharing) ||
+           pool.offers[offer].claim == ResourceOffer::Claim::OfEachPod ||
+           (pool.offers[offer].part && pool.offers[offer].part->alone);
+  });
+}
+
+// Of GPUs that NVIDIA's device plugin shares.
+bool are_replicas(const PoolModel& pool, std::size_t offer) {
+  const ResourceOffer& what = pool.offers[offer];
+  const bool by_plugin = pool.strategy == "timeSlicing" || pool.strategy == "mps";
+  return by_plugin && what.shared && !what.refuses_more_than_one &&
+         what.claim == ResourceOffer::Claim::None && !what.part &&
+         all_that_offer(pool, offer, [](const models::Sharing& sharing) {
+           return !std::holds_alternative<models::Exclusive>(sharing);
+         });
+}
+
+// Whether its pods have a process on each GPU that they see. A recorded job's kernels are on one,
+// people at a notebook use one, and layer by layer GPUs that others share do not keep step.
+bool has_ranks(const scenarios::Workload& workload) {
+  return workload.kind != scenarios::WorkloadKind::Notebook && !workload.trace && !workload.llm;
+}
+
+}  // namespace
+
+int gpus_of_pod(const PoolModel& pool, std::size_t offer, const scenarios::Workload& workload,
+                std::int64_t count) {
+  if (are_whole(pool, offer)) {
+    return static_cast<int>(std::min<std::int64_t>(count, GpuSets::kMostGpus));
+  }
+  const bool fits_node = count <= pool.tickets_per_node(offer, 0);
+  const bool several = fits_node && pool.gpus_per_node <= GpuSets::kMostGpus &&
+                       has_ranks(workload) && are_replicas(pool, offer);
+  return several ? static_cast<int>(std::min<std::int64_t>(count, pool.gpus_per_node)) : 1;
+}
+
+bool shares_several(const PoolModel& pool, const PoolDemand& demand) {
+  return demand.gpus > 1 && are_replicas(pool, *demand.offer);
 }
 
 }  // namespace slicewise::sim

@@ -29,7 +29,7 @@ const scenarios::Taint* untolerated(std::span<const scenarios::Taint> taints,
 // Whether a required anti-affinity of the pods of `a` keeps them off nodes that have one of `b`.
 bool refuses(const scenarios::Workload& a, const scenarios::Workload& b);
 
-// Pods with several whole GPUs: a process on each, all in step.
+// Pods with several GPUs: a process on each, all in step.
 
 // Sets of GPUs of a node, see GpuMask.
 inline constexpr std::size_t kGpuSets = std::size_t{1} << GpuSets::kMostGpus;
@@ -38,7 +38,8 @@ inline constexpr std::size_t kGpuSets = std::size_t{1} << GpuSets::kMostGpus;
 int most_gpus(const WorkloadModel& workload);
 
 // Of one step of a pod of the workload on these GPUs of the pool, of a language model with one
-// token; 0 when its work has none of its own. REQUIRES: the workload has several GPUs there.
+// token; 0 when its work has none of its own, or it is one GPU. REQUIRES: the workload may have
+// several GPUs there.
 Duration all_reduce_time(const World& world, PoolId pool, const WorkloadModel& workload,
                          GpuMask gpus);
 
@@ -46,8 +47,14 @@ Duration all_reduce_time(const World& world, PoolId pool, const WorkloadModel& w
 // REQUIRES: demand.shared; the set has several GPUs.
 models::LlmStep all_reduces_of(const PoolModel& pool, const LlmDemand& demand, GpuMask gpus);
 
-// How many GPUs a pod works on that asks the pool for `count` of an offer: several only when they
-// are whole and unshared. A process uses one MIG device, and two replicas are one GPU or two.
-int gpus_of_pod(const PoolModel& pool, std::size_t offer, std::int64_t count);
+// How many GPUs a pod of the workload works on that asks the pool for `count` of an offer: whole,
+// unshared ones, or at the most as many as the device plugin takes replicas of shared ones from. A
+// process uses one MIG device. Notebooks, recorded jobs and language models use one shared GPU.
+int gpus_of_pod(const PoolModel& pool, std::size_t offer, const scenarios::Workload& workload,
+                std::int64_t count);
+
+// Whether the several GPUs of its pods are shared. Which they are, and how many, hangs on what the
+// plugin has given away before.
+bool shares_several(const PoolModel& pool, const PoolDemand& demand);
 
 }  // namespace slicewise::sim

@@ -10,6 +10,7 @@
 #include "slicewise/sim/isolation.hpp"
 #include "slicewise/sim/world.hpp"
 
+#include "admission.hpp"
 #include "parts.hpp"
 
 namespace slicewise::sim {
@@ -198,13 +199,16 @@ void name_resources(World& world) {
 }
 
 // A pool is simulated request by request when a service or notebooks may land on it: steady state
-// says nothing about the latency of one request or cell.
+// says nothing about the latency of one request or cell, nor about neighbours of a process that
+// waits for those on other GPUs.
 void choose_engines(World& world) {
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
     world.pools[pool].exact =
         world.fidelity == scenarios::Fidelity::Exact ||
         std::ranges::any_of(world.workloads, [&](const WorkloadModel& w) {
-          return !scenarios::runs_batches(w.spec.kind) && w.on_pool[pool].schedulable;
+          const PoolDemand& demand = w.on_pool[pool];
+          return demand.schedulable && (!scenarios::runs_batches(w.spec.kind) ||
+                                        shares_several(world.pools[pool], demand));
         });
   }
 }

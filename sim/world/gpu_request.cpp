@@ -57,7 +57,8 @@ void check_request_size(const Workload& spec, const scenarios::ExtendedRequest& 
                         const PoolModel& pool, const ResourceOffer& offer, Diagnostics& found) {
   if (request.count == 1) return;
   const auto position = static_cast<std::size_t>(&offer - pool.offers.data());
-  if (gpus_of_pod(pool, position, request.count) > 1) return;
+  const int gpus = gpus_of_pod(pool, position, spec, request.count);
+  if (gpus > 1 && !offer.shared) return;
   if (!offer.shared && pool.strategy == "vgpu") {
     found.push_back(make_diagnostic(
         Code::StrategyNotModelled, request.count_where,
@@ -83,17 +84,28 @@ void check_request_size(const Workload& spec, const scenarios::ExtendedRequest& 
         "ask for 1: two replicas do not give twice the compute"));
     return;
   }
-  // Source: NVIDIA/k8s-device-plugin internal/rm/allocate.go, distributedAlloc: each replica is of
-  // the GPU that has the fewest of them taken.
-  if (pool.gpus_per_node > 1 && pool.allocation == scenarios::AllocationPolicy::Distributed) {
+  // Each replica is of the GPU that has the fewest of them taken: see choose_domain().
+  const bool distributed = pool.allocation == scenarios::AllocationPolicy::Distributed;
+  if (gpus > 1 && distributed) {
+    Diagnostic spread = make_diagnostic(
+        Code::RequestNoEffect, request.count_where,
+        fmt::format("the device plugin takes {} replicas of {} from up to {} GPUs of a node: "
+                    "simulated is a process on each, in step with the others; on none of them has "
+                    "the pod a larger part",
+                    request.count, request.name.value, gpus),
+        "ask for 1 where a process uses one GPU");
+    spread.severity = Severity::Note;
+    found.push_back(std::move(spread));
+    return;
+  }
+  if (pool.gpus_per_node > 1 && distributed) {
     Diagnostic spread = make_diagnostic(
         Code::StrategyNotModelled, request.count_where,
         fmt::format("the device plugin takes {} replicas of {} from {} different GPUs of a node; "
                     "simulated is a pod that has them all on one",
                     request.count, request.name.value,
                     std::min<std::int64_t>(request.count, pool.gpus_per_node)),
-        "ask for 1 where a process uses one GPU; pods that use several want a pool that does not "
-        "share them");
+        "ask for 1; pods that use several GPUs want a pool that does not share them");
     spread.severity = Severity::Warning;
     found.push_back(std::move(spread));
     return;

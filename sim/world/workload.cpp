@@ -285,7 +285,9 @@ void match_offers(const scenarios::ExtendedRequest* request, World& world, Workl
     for (std::size_t offer = 0; request != nullptr && offer < offers.size(); ++offer) {
       if (offers[offer].name == request->name.value) demand.offer = offer;
     }
-    if (demand.offer) demand.gpus = gpus_of_pod(world.pools[p], *demand.offer, request->count);
+    if (demand.offer) {
+      demand.gpus = gpus_of_pod(world.pools[p], *demand.offer, model.spec, request->count);
+    }
     if (demand.gpus > 1 && world.pools[p].gpu_sets.empty()) {
       PoolModel& pool = world.pools[p];
       pool.gpu_sets = GpuSets(*pool.interconnect, *pool.gpu, pool.gpus_per_node);
@@ -330,7 +332,7 @@ void cut_into_pods(const World& world, WorkloadModel& model) {
   model.spec.trace->at_once *= model.pods_per_job;
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
     PoolDemand& demand = model.on_pool[p];
-    if (demand.offer) demand.gpus = gpus_of_pod(world.pools[p], *demand.offer, gpus);
+    if (demand.offer) demand.gpus = gpus_of_pod(world.pools[p], *demand.offer, model.spec, gpus);
   }
 }
 

@@ -202,7 +202,7 @@ struct LlmDemand {
 struct PoolDemand {
   std::optional<std::size_t> offer;  // of the pool's offers, the one that the pod asks for
   bool schedulable = false;          // by taints, selector and what it asks for
-  int gpus = 1;                      // that a pod works on: several only of whole, unshared GPUs
+  int gpus = 1;                      // that a pod works on at the most, see gpus_of_pod()
   double gpu_scale = 1;              // GPU work on this GPU / on the measured one
   double batch_scale = 1;            // GPU work of this batch / of the measured one
   std::vector<Demand> in_kind;       // by PoolModel::kinds

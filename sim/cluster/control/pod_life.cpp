@@ -311,13 +311,14 @@ void PodLife::work_done(std::uint32_t p) {
   }
 }
 
-// It ends its process. Clients of one MPS server share its fate; time-slicing, MIG and vGPU confine
-// the fault.
+// It ends its process. MPS clients of the GPUs that it uses share its fate; time-slicing, MIG and
+// vGPU confine the fault.
 void PodLife::gpu_fault(std::uint32_t p) {
-  const Domain& domain = run_.cluster.domains[index(run_.cluster.pods[p].domain)];
   ++run_.record.faults;
   mark(p, LaneMark::Kind::GpuFault);
-  if (std::holds_alternative<models::Mps>(run_.cluster.kind(domain).sharing)) {
+  for_each_rank(run_.cluster.pods[p], [&](DomainId id, std::uint32_t) {
+    const Domain& domain = run_.cluster.domains[index(id)];
+    if (!std::holds_alternative<models::Mps>(run_.cluster.kind(domain).sharing)) return;
     for (const std::uint32_t neighbour : domain.owner) {
       if (neighbour == kNoOwner) continue;
       if (run_.cluster.first_of_job(neighbour) == run_.cluster.first_of_job(p)) continue;
@@ -326,7 +327,7 @@ void PodLife::gpu_fault(std::uint32_t p) {
       mark(neighbour, LaneMark::Kind::FaultOfNeighbour);
       crash(neighbour);
     }
-  }
+  });
   crash(p);
 }
 

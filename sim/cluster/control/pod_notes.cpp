@@ -9,11 +9,11 @@
 
 namespace slicewise::sim {
 
-// Which GPUs a pod with several was given, and what its all-reduce takes there.
+// Which GPUs a pod that may have several was given, and what its all-reduce takes there.
 void note_gpus(RunState& run, Pod& pod) {
   pod.all_reduce = {};
-  if (pod.ranks.empty()) return;
   const PoolId pool = run.cluster.nodes[index(pod.node)].pool;
+  if (run.cluster.model(pod).on_pool[index(pool)].gpus == 1) return;
   const GpuMask set = run.cluster.gpus_of(pod);
   ++run.record_of(pod).pods_by_gpu_set[index(pool) * kGpuSets + set];
   pod.all_reduce = all_reduce_time(run.world, pool, run.cluster.model(pod), set);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "../../world/admission.hpp"
+
 namespace slicewise::sim {
 namespace {
 
@@ -12,8 +14,8 @@ JobShape shape_on(const PoolModel& pool, const PoolDemand& demand, const Workloa
   shape.cpu = workload.spec.pod.cpu_request;
   shape.memory = workload.spec.pod.memory_request;
   if (!demand.offer) return shape;
-  shape.gpus = demand.gpus;
-  if (demand.gpus > 1) return shape;
+  shape.gpus = shares_several(pool, demand) ? 1 : demand.gpus;
+  if (shape.gpus > 1) return shape;
   constexpr double kWhole = 1'000;
   for (const DomainKind& kind : pool.kinds) {
     const auto tickets = std::ranges::find(kind.tickets, *demand.offer, &Tickets::offer);
@@ -81,7 +83,9 @@ void PolicyScore::bound(std::uint32_t pod_index) {
   for (const DomainId id : pod.tickets) part.gpus |= 1U << cluster_.domains[index(id)].gpu;
   const PoolId pool = cluster_.nodes[index(pod.node)].pool;
   // No job of a replay has parts of several GPUs: tickets that do are counted on the first of them.
-  const bool parts_of_gpus = cluster_.model(pod).on_pool[index(pool)].gpus == 1;
+  const PoolDemand& demand = cluster_.model(pod).on_pool[index(pool)];
+  const bool parts_of_gpus =
+      demand.gpus == 1 || shares_several(cluster_.world->pools[index(pool)], demand);
   if (parts_of_gpus && part.gpus != 0) part.gpus = 1U << std::countr_zero(part.gpus);
   held_[pod_index] = placement_.place_again(shape(index(pod.workload), pool), {&part, 1});
 }

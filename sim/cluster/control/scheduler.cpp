@@ -1,7 +1,9 @@
 #include "scheduler.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "../../world/admission.hpp"
 #include "preemption.hpp"
 
 namespace slicewise::sim {
@@ -57,24 +59,24 @@ struct NothingKept {
 }  // namespace
 
 DomainId choose_domain(const ClusterState& cluster, const Node& node, const WorkloadModel& workload,
-                       RandomStream& random) {
+                       std::span<const DomainId> taken, RandomStream& random) {
   const PoolModel& pool = cluster.pool(node);
   const bool packed = pool.allocation == scenarios::AllocationPolicy::Packed;
   const bool shared = pool.offers[*workload.on_pool[index(node.pool)].offer].shared;
   DomainId best{};
-  int best_allocated = -1;
+  std::pair<int, std::ptrdiff_t> best_rank;  // the lowest
   std::uint32_t ties = 0;
   for (const DomainId id : node.domains()) {
     const Domain& domain = cluster.domains[index(id)];
     const auto position = ticket_position(cluster, domain, workload);
     if (!position || domain.tickets_free[*position] == 0) continue;
-    const bool better = best_allocated < 0 || (packed ? domain.allocated > best_allocated
-                                                      : domain.allocated < best_allocated);
-    if (better) {
+    const std::pair rank{packed ? -domain.allocated : domain.allocated,
+                         std::ranges::count(taken, id)};
+    if (ties == 0 || rank < best_rank) {
       best = id;
-      best_allocated = domain.allocated;
+      best_rank = rank;
       ties = 1;
-    } else if (shared && domain.allocated == best_allocated && random.below(++ties) == 0) {
+    } else if (shared && rank == best_rank && random.below(++ties) == 0) {
       best = id;
     }
   }
@@ -252,8 +254,9 @@ void Scheduler::bind(std::uint32_t pod_index, NodeId node_id, TimePoint now) {
   if (policy_) policy_->bound(pod_index);
   if (easy_) easy_->bound(pod_index, now);
   if (workload.on_pool[index(node.pool)].gpus == 1) return;
-  for (std::size_t n = 1; n < pod.tickets.size(); ++n) {
-    pod.ranks.push_back({pod.tickets[n], take_context(pod_index, pod.tickets[n])});
+  for (auto ticket = pod.tickets.begin() + 1; ticket != pod.tickets.end(); ++ticket) {
+    const bool is_replica = std::find(pod.tickets.begin(), ticket, *ticket) != ticket;
+    if (!is_replica) pod.ranks.push_back({*ticket, take_context(pod_index, *ticket)});
   }
 }
 
@@ -265,9 +268,10 @@ void Scheduler::take_tickets(Pod& pod, const Node& node, const WorkloadModel& wo
     ++domain.allocated;
     pod.tickets.push_back(id);
   };
-  if (workload.on_pool[index(node.pool)].gpus == 1) {
+  const PoolDemand& demand = workload.on_pool[index(node.pool)];
+  if (demand.gpus == 1 || shares_several(cluster_.pool(node), demand)) {
     for (std::int64_t n = 0; n < workload.tickets; ++n) {
-      take(choose_domain(cluster_, node, workload, placement_));
+      take(choose_domain(cluster_, node, workload, pod.tickets, placement_));
     }
     return;
   }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "slicewise/sim/cluster/cluster.hpp"
@@ -102,10 +103,13 @@ class Scheduler {
 
 // The device plugin's choice among the devices of a node (GetPreferredAllocation): distributed
 // takes the one with the fewest allocated replicas, packed the one with the most that has a free
-// one; ties at random, as the plugin's map order has it. Unshared devices are taken in index order,
-// several whole GPUs for one pod as GpuSets::choose has it.
+// one; of equals the one of which the pod has the fewest, then at random, as the plugin's map order
+// has it. Unshared devices are taken in index order, several whole GPUs for one pod as
+// GpuSets::choose has it. Source: NVIDIA/k8s-device-plugin v0.20.0, internal/rm/allocate.go,
+// greedyAlloc; before, equals were taken at random.
+// `taken`: what the pod has of the node so far.
 // REQUIRES: the node has a free ticket of what the workload asks for.
 DomainId choose_domain(const ClusterState& cluster, const Node& node, const WorkloadModel& workload,
-                       RandomStream& random);
+                       std::span<const DomainId> taken, RandomStream& random);
 
 }  // namespace slicewise::sim

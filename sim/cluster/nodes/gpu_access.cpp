@@ -79,11 +79,12 @@ void GpuAccess::yield(std::uint32_t p) {
 }
 
 void GpuAccess::wait_by_chance(std::uint32_t p, RandomStream& random) {
-  const Pod& pod = run_.cluster.pods[p];
-  auto* engine = std::get_if<Fluid>(&run_.cluster.domains[index(pod.domain)].engine);
-  if (engine == nullptr) return;
-  engine->wait_by_chance(pod.context, random);
-  arm(index(pod.domain));
+  for_each_rank(run_.cluster.pods[p], [&](DomainId domain, std::uint32_t context) {
+    auto* engine = std::get_if<Fluid>(&run_.cluster.domains[index(domain)].engine);
+    if (engine == nullptr) return;
+    engine->wait_by_chance(context, random);
+    arm(index(domain));
+  });
 }
 
 Duration GpuAccess::left(const Pod& pod) {
@@ -145,19 +146,20 @@ Duration GpuAccess::busy(DomainId domain) {
 // An MPS client connects, a vGPU is powered on.
 void GpuAccess::open(std::uint32_t p) {
   const Pod& pod = run_.cluster.pods[p];
-  Domain& domain = run_.cluster.domains[index(pod.domain)];
   const Demand& demand = run_.cluster.demand(pod);
-  std::visit(models::Overloaded{[](std::monostate) {}, [](Exclusive&) {}, [](RoundRobin&) {},
-                                [&](Fluid& engine) {
-                                  engine.advance(run_.now);
-                                  engine.set_client(pod.context, demand.client);
-                                },
-                                [&](StrictSlots& engine) {
-                                  engine.advance(run_.now);
-                                  engine.join(pod.context);
-                                }},
-             domain.engine);
-  arm(index(pod.domain));
+  for_each_rank(pod, [&](DomainId domain, std::uint32_t context) {
+    std::visit(models::Overloaded{[](std::monostate) {}, [](Exclusive&) {}, [](RoundRobin&) {},
+                                  [&](Fluid& engine) {
+                                    engine.advance(run_.now);
+                                    engine.set_client(context, demand.client);
+                                  },
+                                  [&](StrictSlots& engine) {
+                                    engine.advance(run_.now);
+                                    engine.join(context);
+                                  }},
+               run_.cluster.domains[index(domain)].engine);
+    arm(index(domain));
+  });
 }
 
 void GpuAccess::close(std::uint32_t p) {

@@ -290,12 +290,14 @@ TEST(DevicePlugin, RenameReplacesTheResourceName) {
   EXPECT_EQ(demo::result(s).node_pools[0].advertised.at("nvidia.com/gpu.shared"), 40);
 }
 
-TEST(DevicePlugin, TwoReplicasAreRefusedOrUseless) {
+TEST(DevicePlugin, TwoReplicasAreRefusedOrOfTwoGpusOrUseless) {
   scenarios::Scenario s = demo::scenario(demo::pool(10), {demo::training(1)});
   s.workloads[0].pod.extended[0].count = 2;
-  const VariantResult useless = demo::result(s);
-  EXPECT_EQ(useless.makespan.mean, minutes(30));
-  EXPECT_TRUE(demo::has(useless.findings, Code::StrategyNotModelled));  // of two GPUs
+  const VariantResult two = demo::result(s);
+  EXPECT_NEAR(to_seconds(two.makespan.mean), 1800, 0.1);
+  EXPECT_THAT(busy_gpus_by_node(two, 1), UnorderedElementsAre(1, 1, 0, 0));
+  EXPECT_TRUE(demo::has(two.findings, Code::RequestNoEffect));
+  EXPECT_FALSE(demo::has(two.findings, Code::StrategyNotModelled));
   s.node_pools[0].device_plugin->allocation_policy = scenarios::AllocationPolicy::Packed;
   EXPECT_TRUE(demo::has(demo::result(s).findings, Code::RequestNoEffect));
   s.node_pools[0].device_plugin->time_slicing->fail_requests_greater_than_one = true;

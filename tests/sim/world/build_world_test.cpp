@@ -70,12 +70,30 @@ TEST(BuildWorld, AnUnknownPriceIsAnErrorThatNamesWhatIsMissing) {
   EXPECT_THAT(find(found, Code::PriceUnknown)->message, HasSubstr("ap-south-1"));
 }
 
-TEST(BuildWorld, PodsWithSeveralWholeGpusWorkOnThemAll) {
+TEST(BuildWorld, PodsWithSeveralGpusWorkOnThemAll) {
   scenarios::Scenario two_gpus = demo::scenario(demo::pool(0), {demo::training(1)});
   two_gpus.workloads[0].pod.extended[0].count = 2;
   EXPECT_EQ(demo::world(two_gpus).workloads[0].on_pool[0].gpus, 2);
+  EXPECT_FALSE(demo::world(two_gpus).pools[0].exact);
   two_gpus.node_pools[0] = demo::pool(4);  // replicas of shared GPUs
-  EXPECT_EQ(demo::world(two_gpus).workloads[0].on_pool[0].gpus, 1);
+  const World shared = demo::world(two_gpus);
+  EXPECT_EQ(shared.workloads[0].on_pool[0].gpus, 2);
+  EXPECT_TRUE(shared.pools[0].exact);
+  two_gpus.workloads[0].pod.extended[0].count = 6;
+  EXPECT_EQ(demo::world(two_gpus).workloads[0].on_pool[0].gpus, 4);
+}
+
+// People use one GPU, and so says the warning.
+TEST(BuildWorld, NotebooksWithReplicasOfSeveralGpusAreOnOne) {
+  scenarios::Scenario s = demo::scenario(demo::pool(4), {demo::training(1)});
+  scenarios::Workload& w = s.workloads[0];
+  w.kind = scenarios::WorkloadKind::Notebook;
+  w.notebooks.emplace().gpu_time.mean = seconds(5);
+  w.pod.extended[0].count = 2;
+  s.duration = hours(1);
+  const World world = demo::world(s);
+  EXPECT_EQ(world.workloads[0].on_pool[0].gpus, 1);
+  EXPECT_TRUE(demo::has(world.findings, Code::StrategyNotModelled));
 }
 
 TEST(BuildWorld, ARunWithoutAnEndIsRefused) {
@@ -346,11 +364,11 @@ TEST(BuildWorld, WhatAPoolMakesOfARequestIsJudgedWhereThePodMayRun) {
   scenarios::Scenario s = job_for_large(demo::pool(10), "g6e.12xlarge");
   s.workloads[0].pod.extended[0].count = 2;
   const World world = demo::world(s);
-  EXPECT_FALSE(demo::has(world.findings, Code::StrategyNotModelled));
+  EXPECT_FALSE(demo::has(world.findings, Code::RequestNoEffect));
   EXPECT_FALSE(world.workloads[0].on_pool[0].schedulable);
   EXPECT_TRUE(world.workloads[0].on_pool[1].schedulable);
   s.workloads[0].pod.node_selector.clear();
-  EXPECT_TRUE(demo::has(demo::world(s).findings, Code::StrategyNotModelled));
+  EXPECT_TRUE(demo::has(demo::world(s).findings, Code::RequestNoEffect));
 }
 
 }  // namespace
