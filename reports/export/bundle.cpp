@@ -31,9 +31,7 @@ struct Bundle {
 
 using scenarios::Scenario;
 
-std::string selector_of(const PoolNodes& nodes) {
-  return "eks.amazonaws.com/nodegroup=" + nodes.target.pool->name.value;
-}
+std::string selector_of(const PoolNodes& nodes) { return label_of_nodes(*nodes.target.pool); }
 
 std::string karpenter_lines(const Bundle& bundle, std::string_view verb) {
   if (bundle.options->cluster.empty()) {

@@ -129,7 +129,7 @@ std::string release_lines(const std::vector<PoolTarget>& targets, bool cuts) {
       "Remembered for rollback.sh: the nodes that nobody else has labelled "
       "nvidia.com/gpu.present.");
   for (const PoolTarget& target : targets) {
-    const std::string nodes = "eks.amazonaws.com/nodegroup=" + target.pool->name.value;
+    const std::string nodes = label_of_nodes(*target.pool);
     out += fmt::format(
         "kubectl get nodes -l {} -o name >>labelled-nodes.txt\n"
         "kubectl label nodes -l {} nvidia.com/gpu.present=true --overwrite\n",
@@ -213,6 +213,7 @@ Expected<ExportFiles> render_dra_bundle(const Scenario& scenario,
               "which NVIDIA's DRA driver must not run",
               "--image al2023"));
   }
+  if (Diagnostics found = check_ec2(scenario); !found.empty()) return tl::unexpected(found);
   const Expected<std::vector<PoolTarget>> targets = pool_targets(scenario, catalogue);
   if (!targets) return tl::unexpected(targets.error());
   Expected<ExportFiles> claims = render_dra(scenario, catalogue, options);

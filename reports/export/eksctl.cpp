@@ -181,6 +181,7 @@ std::string eksctl_title(const scenarios::Scenario& scenario, const ExportOption
 Expected<ExportFiles> render_eksctl(const scenarios::Scenario& scenario,
                                     const models::Catalogue& catalogue,
                                     const ExportOptions& options) {
+  if (Diagnostics found = check_ec2(scenario); !found.empty()) return tl::unexpected(found);
   const Expected<std::vector<PoolNodes>> nodes = image_nodes(scenario, catalogue, options);
   if (!nodes) return tl::unexpected(nodes.error());
   const EksctlWriter writer(scenario, options);

@@ -101,9 +101,7 @@ std::string pool_names(const NamedConfig& config) {
   return out;
 }
 
-std::string node_selector(const NodePool& pool) {
-  return "-l eks.amazonaws.com/nodegroup=" + pool.name.value;
-}
+std::string node_selector(const NodePool& pool) { return "-l " + label_of_nodes(pool); }
 
 std::string rename_text(const PluginSharing& sharing, const PoolTarget& target) {
   const AdvertisedResource resource = advertised(target).front();

@@ -57,8 +57,7 @@ std::string title(const Scenario& scenario) {
       "HAMi brings a device plugin, a scheduler and a webhook: remove NVIDIA's plugin first. "
       "The plugin runs on nodes with the label gpu=on:");
   for (const NodePool& pool : scenario.node_pools) {
-    out += commented(fmt::format("  kubectl label nodes -l eks.amazonaws.com/nodegroup={} gpu=on\n",
-                                 pool.name.value));
+    out += commented(fmt::format("  kubectl label nodes -l {} gpu=on\n", label_of_nodes(pool)));
   }
   out += commented(
       "  helm repo add hami-charts https://project-hami.github.io/HAMi/\n"

@@ -267,6 +267,7 @@ std::string karpenter_title(const scenarios::Scenario& scenario, const ExportOpt
 Expected<std::vector<KarpenterObject>> karpenter_objects(const scenarios::Scenario& scenario,
                                                          const models::Catalogue& catalogue,
                                                          const ExportOptions& options) {
+  if (Diagnostics found = check_ec2(scenario); !found.empty()) return tl::unexpected(found);
   const Expected<std::vector<PoolNodes>> nodes = image_nodes(scenario, catalogue, options);
   if (!nodes) return tl::unexpected(nodes.error());
   if (Diagnostics found = unknown_counts(*nodes); !found.empty()) return tl::unexpected(found);

@@ -95,7 +95,8 @@ std::string quota_text(std::string_view resource, std::int64_t amount) {
 // Kueue looks at those labels of a Job's node selector only that some flavor has.
 json labels_of(const Flavor& flavor, const Scenario& scenario) {
   const bool by_karpenter = scenario.provisioner.kind == scenarios::Provisioner::Kind::Karpenter;
-  json labels = {{by_karpenter ? "karpenter.sh/nodepool" : "eks.amazonaws.com/nodegroup",
+  const std::string by_group = label_of_nodes(*flavor.pool);
+  json labels = {{by_karpenter ? "karpenter.sh/nodepool" : by_group.substr(0, by_group.find('=')),
                   flavor.pool->name.value}};
   for (const Workload& workload : scenario.workloads) {
     if (workload.kind != WorkloadKind::Job) continue;

@@ -125,9 +125,8 @@ std::string mig_label_commands(const std::vector<PoolTarget>& targets) {
   std::string out;
   for (const PoolTarget& target : targets) {
     if (!target.pool->mig) continue;
-    out +=
-        fmt::format("  kubectl label nodes -l eks.amazonaws.com/nodegroup={} {}={} --overwrite\n",
-                    target.pool->name.value, kMigLabel, target.pool->mig->config.value);
+    out += fmt::format("  kubectl label nodes -l {} {}={} --overwrite\n",
+                       label_of_nodes(*target.pool), kMigLabel, target.pool->mig->config.value);
   }
   return out;
 }

@@ -78,7 +78,7 @@ std::string nos_title(const scenarios::Scenario& scenario) {
       out += comment(fmt::format("  {}: whole GPUs, no label", pool.name.value));
       continue;
     }
-    const std::string nodes = fmt::format("-l eks.amazonaws.com/nodegroup={}", pool.name.value);
+    const std::string nodes = "-l " + label_of_nodes(pool);
     out +=
         commented(fmt::format("  kubectl label nodes {0} {1}={2} --overwrite\n"
                               "  kubectl label nodes {0} {1}-\n",

@@ -1,7 +1,9 @@
 #include "pool_targets.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -187,6 +189,54 @@ Expected<std::vector<PoolTarget>> pool_targets(const scenarios::Scenario& scenar
   }
   if (!found.empty()) return tl::unexpected(std::move(found));
   return targets;
+}
+
+bool is_ec2_type(std::string_view name) {
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr std::array<std::string_view, 5> kSmall = {"nano", "micro", "small", "medium", "large"};
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return false;
+  const std::string_view family = name.substr(0, dot);
+  const std::string_view size = name.substr(dot + 1);
+  const bool numbered = family.find_first_of(kDigits) != std::string_view::npos;
+  const bool plain =
+      family.find_first_not_of("abcdefghijklmnopqrstuvwxyz-0123456789") == std::string_view::npos;
+  const std::size_t number = std::min(size.find_first_not_of(kDigits), size.size());
+  return numbered && plain &&
+         (std::ranges::find(kSmall, size) != kSmall.end() || size.substr(number) == "xlarge" ||
+          size.starts_with("metal"));
+}
+
+namespace {
+
+// "us-east-1", "us-gov-west-1".
+bool is_aws_region(std::string_view name) {
+  return std::ranges::count(name, '-') >= 2 && name.back() >= '0' && name.back() <= '9';
+}
+
+}  // namespace
+
+Diagnostics check_ec2(const scenarios::Scenario& scenario) {
+  Diagnostics found;
+  for (const NodePool& pool : scenario.node_pools) {
+    const std::string& type = pool.instance_type.value;
+    if (is_ec2_type(type) && is_aws_region(scenario.region)) continue;
+    found.push_back(make_diagnostic(
+        Code::ExportUnfit, pool.instance_type.where,
+        fmt::format("EC2 starts no {} in {}: nothing of AWS's makes the nodes of pool \"{}\"", type,
+                    scenario.region, pool.name.value),
+        fmt::format(
+            "helm-values, configmap, gpu-operator, mig-parted, dra, kustomize and pod-patch "
+            "hold for nodes of any origin that carry {}",
+            label_of_nodes(pool))));
+  }
+  return found;
+}
+
+std::string label_of_nodes(const NodePool& pool) {
+  const bool ec2 = is_ec2_type(pool.instance_type.value);
+  return fmt::format("{}={}", ec2 ? "eks.amazonaws.com/nodegroup" : scenarios::kPoolLabel,
+                     pool.name.value);
 }
 
 const PluginSharing* sharing_of(const NodePool& pool) {

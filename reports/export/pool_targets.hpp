@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
@@ -47,6 +48,18 @@ Expected<PoolTarget> pool_target(const scenarios::NodePool& pool,
 // Of every pool; all problems at once. FIELD_MISSING for a scenario without node pools.
 Expected<std::vector<PoolTarget>> pool_targets(const scenarios::Scenario& scenario,
                                                const models::Catalogue& catalogue);
+
+// Whether an instance type has a name of EC2's form: "g6e.xlarge", "p6-b200.48xlarge", "c7i.metal".
+// What a user's catalogue calls otherwise, another cloud or a rack starts.
+bool is_ec2_type(std::string_view name);
+
+// EXPORT_UNFIT for every pool that EC2 does not start, by its type or the scenario's region: of
+// files that start nodes there.
+Diagnostics check_ec2(const scenarios::Scenario& scenario);
+
+// The label by which kubectl finds the nodes of a pool, "eks.amazonaws.com/nodegroup=t4"; of nodes
+// that are not EC2's one that whoever sets them up gives them.
+std::string label_of_nodes(const scenarios::NodePool& pool);
 
 // timeSlicing or mps, whichever the pool has; nullptr for whole GPUs.
 const scenarios::PluginSharing* sharing_of(const scenarios::NodePool& pool);

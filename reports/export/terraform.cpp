@@ -297,6 +297,7 @@ std::string head(const scenarios::Scenario& scenario, const ExportOptions& optio
 Expected<ExportFiles> render_terraform(const scenarios::Scenario& scenario,
                                        const models::Catalogue& catalogue,
                                        const ExportOptions& options) {
+  if (Diagnostics found = check_ec2(scenario); !found.empty()) return tl::unexpected(found);
   ExportOptions placeholder = options;
   placeholder.cluster = {};  // the variable stands there
   const bool by_karpenter = scenario.provisioner.kind == Provisioner::Kind::Karpenter;
