@@ -116,7 +116,7 @@ constexpr Field kSharingModeFields[] = {
     field<&PluginSharing::fail_requests_greater_than_one>(
         "failRequestsGreaterThanOne", "true",
         "Refuse a container that asks for more than one shared replica.")
-        .otherwise("false for timeSlicing, true for mps"),
+        .otherwise("true for mps, and for timeSlicing where no pod asks for more, else false"),
     field<&PluginSharing::resources>("resources", "[{name: nvidia.com/gpu, replicas: 10}]",
                                      "What is shared, and into how many slots.")
         .needed()

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "../fields/node_values.hpp"
@@ -63,6 +65,28 @@ void check_sensitivity(Sensitivity& sensitivity, const Node& map, Reading& readi
                        "write less, 20% for example");
 }
 
+// Where nobody asks for several replicas it is all the same what becomes of such pods: nobody is to
+// be misled by them. What a file says stands.
+void refuse_several(Scenario& scenario, const Node& spec) {
+  const bool asked = std::ranges::any_of(scenario.workloads, [](const Workload& workload) {
+    return std::ranges::any_of(workload.pod.extended,
+                               [](const ExtendedRequest& request) { return request.count > 1; });
+  });
+  const Node* pools = spec.find("nodePools");
+  if (asked || pools == nullptr) return;
+  for (NodePool& pool : scenario.node_pools) {
+    if (!pool.device_plugin || !pool.device_plugin->time_slicing) continue;
+    for (const NodePtr& written : pools->items) {
+      const Node* name = written->find("name");
+      if (name == nullptr || name->text != pool.name.value) continue;
+      const Node* mode =
+          block(block(block(written.get(), "devicePlugin"), "sharing"), "timeSlicing");
+      if (is_set(mode, "failRequestsGreaterThanOne")) continue;
+      pool.device_plugin->time_slicing->fail_requests_greater_than_one = true;
+    }
+  }
+}
+
 void finish_scenario(Scenario& scenario, const Node& spec, Reading& reading) {
   scenario.where = spec.where;
   scenario.region_where = value_place(spec, "region");
@@ -72,6 +96,7 @@ void finish_scenario(Scenario& scenario, const Node& spec, Reading& reading) {
   expand_traces(scenario, reading);
   expand_schedules(scenario, spec, reading.findings);
   check_claims(scenario, spec, reading.findings);
+  refuse_several(scenario, spec);
   for (Workload& workload : scenario.workloads) {
     if (workload.traffic) set_mean_of_clients(*workload.traffic, scenario.duration);
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,16 @@
 // Nodes themselves.
 namespace slicewise::scenarios::manifests {
 namespace {
+
+// What eksctl installs is a flag of its command, which has no field in the file: a comment there
+// says with which it is called.
+bool says_no_plugin(const Context& context) {
+  const std::string_view text = context.source->text;
+  const std::size_t flag = text.find("--install-nvidia-plugin=false");
+  if (flag == text.npos) return false;
+  const std::size_t line = text.rfind('\n', flag);
+  return text.find('#', line == text.npos ? 0 : line) < flag;
+}
 
 std::string family_of(const Node& group) {
   std::string family = text_below(&group, {"amiFamily"});
@@ -98,7 +109,8 @@ void read_node_group(Context& context, const Node& item, std::string_view cluste
   if (family == "bottlerocket") {
     read_bottlerocket(context, node_below(&item, {"bottlerocket", "settings"}), group);
   } else if (std::ranges::any_of(group.types, [](const auto& t) { return is_gpu_type(t.value); })) {
-    if (!context.files.eksctl_installs) context.files.eksctl_installs = group.where;
+    const bool is_first = !context.files.eksctl_installs;
+    if (is_first && !says_no_plugin(context)) context.files.eksctl_installs = group.where;
   }
   context.files.groups.push_back(std::move(group));
 }

@@ -379,7 +379,7 @@ struct ClusterFiles {
   std::vector<std::string> counters;  // metrics that an exporter's own list switches on
   std::vector<DcgmFile> exporters;
   std::optional<SourceLocation> static_plugin;    // a DaemonSet of the device plugin
-  std::optional<SourceLocation> eksctl_installs;  // a ClusterConfig with GPUs and no Bottlerocket
+  std::optional<SourceLocation> eksctl_installs;  // a device plugin of its own, for these nodes
   std::vector<std::size_t> scenarios;             // which of the sources are scenario files
   std::vector<std::size_t> replays;               // ... and which are of kind Replay
   std::string region;                             // of a ClusterConfig
