@@ -1,5 +1,8 @@
 #include "plan_routes.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,28 +11,39 @@
 namespace slicewise::reports {
 namespace {
 
+const sim::SetUpRoute* route_by(const sim::PlanOption& option, std::string_view by) {
+  const auto route = std::ranges::find(option.routes, by, &sim::SetUpRoute::by);
+  return route == option.routes.end() ? nullptr : &*route;
+}
+
+std::string why(const sim::SetUpRoute& route) {
+  return fmt::format("{}", fmt::join(route.refused, "; "));
+}
+
 // What sets an option up: "the device plugin, or NVIDIA's DRA driver (export --to dra)".
-std::string routes_text(const sim::PlanOption& option) {
-  const sim::SetUpRoute* plugin = nullptr;
-  const sim::SetUpRoute* dra = nullptr;
-  for (const sim::SetUpRoute& route : option.routes) {
-    if (route.by == kByPlugin) plugin = &route;
-    if (route.by == kByDra) dra = &route;
-  }
-  if (plugin == nullptr || dra == nullptr) return "";
-  const auto why = [](const sim::SetUpRoute& route) {
-    return fmt::format("{}", fmt::join(route.refused, "; "));
-  };
-  if (plugin->refused.empty()) {
-    return dra->refused.empty()
+std::string installer_text(const sim::SetUpRoute& plugin, const sim::SetUpRoute& dra) {
+  if (plugin.refused.empty()) {
+    return dra.refused.empty()
                ? "the device plugin, or NVIDIA's DRA driver (export --to dra)"
-               : fmt::format("the device plugin; not NVIDIA's DRA driver: {}", why(*dra));
+               : fmt::format("the device plugin; not NVIDIA's DRA driver: {}", why(dra));
   }
-  if (dra->refused.empty()) {
-    return fmt::format("NVIDIA's DRA driver alone (export --to dra): {}", why(*plugin));
+  if (dra.refused.empty()) {
+    return fmt::format("NVIDIA's DRA driver alone (export --to dra): {}", why(plugin));
   }
-  return fmt::format("neither the device plugin ({}) nor NVIDIA's DRA driver ({})", why(*plugin),
-                     why(*dra));
+  return fmt::format("neither the device plugin ({}) nor NVIDIA's DRA driver ({})", why(plugin),
+                     why(dra));
+}
+
+std::string routes_text(const sim::PlanOption& option) {
+  const sim::SetUpRoute* const plugin = route_by(option, kByPlugin);
+  const sim::SetUpRoute* const dra = route_by(option, kByDra);
+  if (plugin == nullptr || dra == nullptr) return "";
+  std::string text = installer_text(*plugin, *dra);
+  if (const sim::SetUpRoute* const auto_mode = route_by(option, kByAutoMode)) {
+    text += auto_mode->refused.empty() ? "; EKS Auto Mode has such nodes, too"
+                                       : fmt::format("; not on EKS Auto Mode: {}", why(*auto_mode));
+  }
+  return text;
 }
 
 }  // namespace

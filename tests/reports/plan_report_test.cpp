@@ -128,10 +128,12 @@ sim::PlanPath sample_path() {
 TEST(PlanReport, SaysWhatSetsAnOptionUp) {
   sim::Plan plan = sample_plan();
   plan.options[0].routes = {{"devicePlugin"}, {"dra"}};
-  plan.options[1].routes = {{"devicePlugin"}, {"dra", {"a claim has no shares"}}};
+  plan.options[1].routes = {
+      {"devicePlugin"}, {"dra", {"a claim has no shares"}}, {"autoMode", {"it shares no GPU"}}};
   const std::string text = plan_table(plan, kTerminal, true);
   EXPECT_THAT(text, HasSubstr("Set up by: the device plugin, or NVIDIA's DRA driver (export --to"));
   EXPECT_THAT(text, HasSubstr("#2: the device plugin; not NVIDIA's DRA driver: a claim has no sh"));
+  EXPECT_THAT(text, HasSubstr("not on EKS Auto Mode"));
   plan.options[0].routes = {{"devicePlugin", {"it refuses"}}, {"dra"}};
   EXPECT_THAT(plan_table(plan, kTerminal, false),
               HasSubstr("Set up by: NVIDIA's DRA driver alone (export --to dra): it refuses."));

@@ -78,7 +78,8 @@ class Plan(unittest.TestCase):
                 self.assertEqual(run(*small, *flags, "-o", "json", "--out", plan).returncode, 0)
                 best = json.loads(pathlib.Path(plan).read_text(encoding="utf-8"))["options"][0]
                 self.assertEqual({pool["strategy"] for pool in best["pools"]}, {strategy})
-                plugin, dra = best["routes"]
+                plugin, dra, auto_mode = best["routes"]
+                self.assertTrue(auto_mode["refused"], "it shares no GPU and cuts none")
                 self.assertEqual((plugin["by"], dra), ("devicePlugin", {"by": "dra"}))
                 self.assertEqual("refused" in plugin, refusal is not None)
                 self.assertIn(refusal or "", " ".join(plugin.get("refused", [])))

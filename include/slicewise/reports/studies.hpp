@@ -112,9 +112,11 @@ std::string plan_schema_json();
 // SetUpRoute::by.
 inline constexpr std::string_view kByPlugin = "devicePlugin";
 inline constexpr std::string_view kByDra = "dra";
+inline constexpr std::string_view kByAutoMode = "autoMode";
 
 // Says of each ranked option whether the device plugin and NVIDIA's DRA driver set it up, as the
-// exports helm-values or gpu-operator, and dra, write or refuse it. `base`: what was planned.
+// exports helm-values or gpu-operator, and dra, write or refuse it, and whether nodes of EKS Auto
+// Mode are what it asks for. `base`: what was planned.
 void add_routes(const scenarios::Scenario& base, const models::Catalogue& catalogue,
                 sim::Plan& plan);
 

@@ -74,9 +74,9 @@ struct OptionFigures {
 // Of a variant, whether planned or not.
 OptionFigures figures_of(const VariantResult& variant);
 
-// A way to put an option on a cluster: NVIDIA's device plugin or its DRA driver.
+// A way to put an option on a cluster: NVIDIA's device plugin, its DRA driver, EKS Auto Mode.
 struct SetUpRoute {
-  std::string by;                         // "devicePlugin", "dra"
+  std::string by;                         // "devicePlugin", "dra", "autoMode"
   std::vector<std::string> refused = {};  // why it cannot, one sentence each; empty: it can
 };
 

@@ -220,7 +220,8 @@ const Record& record_of<SetUpRoute>() {
   using R = SetUpRoute;
   static const Record declared{
       "a way to put it on a cluster",
-      {field<&R::by>("by", "devicePlugin or dra, NVIDIA's DRA driver"),
+      {field<&R::by>(
+           "by", "devicePlugin, dra (NVIDIA's DRA driver), or autoMode (EKS Auto Mode as it is)"),
        field<&R::refused>("refused", "why it cannot; absent: it can").optional()}};
   return declared;
 }
