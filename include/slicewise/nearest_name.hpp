@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,9 +29,14 @@ constexpr bool joins_words(char c) { return c == '-' || c == '_' || c == ' '; }
 // "time-slicing". Flags and columns take such spellings; a scenario file has one, that of its
 // schema.
 inline bool is_spelling_of(std::string_view text, std::string_view word) {
-  const auto letter = [](char c) { return !joins_words(c); };
-  return std::ranges::equal(text | std::views::filter(letter), word | std::views::filter(letter),
-                            {}, lower, lower);
+  const auto letters_of = [](std::string_view name) {
+    std::string letters;
+    for (const char c : name) {
+      if (!joins_words(c)) letters += lower(c);
+    }
+    return letters;
+  };
+  return letters_of(text) == letters_of(word);
 }
 
 // The words of a name, in lower case and sorted: "latency", "p95" of "p95Latency".
