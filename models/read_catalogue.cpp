@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <regex>
 
 #include <fmt/format.h>
@@ -438,13 +437,6 @@ LlmLayers read_layers(CatalogFields fields) {
   return shape;
 }
 
-namespace {
-
-constexpr std::array<std::string_view, 4> kUncertainTimes = {"weightsMs", "tokenMs", "kvReadMs",
-                                                             "overheadMs"};
-
-}  // namespace
-
 LlmModel read_llm_model(CatalogFields fields) {
   constexpr double kSecondsPerMillisecond = 1e-3;
   LlmModel model;
@@ -452,10 +444,11 @@ LlmModel read_llm_model(CatalogFields fields) {
   model.title = fields.has("title") ? fields.text("title") : model.name;
   model.gpu_model = fields.text("gpu");
   model.precision = text_or_empty(fields, "precision");
-  model.step = {fields.number("weightsMs") * kSecondsPerMillisecond,
-                fields.number("tokenMs") * kSecondsPerMillisecond,
-                fields.number("kvReadMs") * kSecondsPerMillisecond,
-                fields.number("overheadMs") * kSecondsPerMillisecond};
+  std::vector<std::string_view> times;
+  for (const StepTime& time : kStepTimes) {
+    times.push_back(time.figure);
+    model.step.*time.seconds = fields.number(std::string(time.figure)) * kSecondsPerMillisecond;
+  }
   model.weights = mebibytes(fields.integer("weightsMib", 1));
   model.kv_bytes_per_token = Bytes{fields.integer("kvBytesPerToken", 1)};
   if (fields.has("layerParameters")) model.layer_parameters = fields.integer("layerParameters", 1);
@@ -463,7 +456,7 @@ LlmModel read_llm_model(CatalogFields fields) {
   model.source = is_users(fields) && !fields.has("source") ? fields.reading()->usual_source.text
                                                            : fields.text("source");
   if (fields.has("provenance")) model.provenance = fields.named_texts("provenance");
-  if (fields.has("uncertainty")) model.uncertainty = read_uncertainty(fields, kUncertainTimes);
+  if (fields.has("uncertainty")) model.uncertainty = read_uncertainty(fields, times);
   model.note = text_or_empty(fields, "note");
   fields.done();
   return model;

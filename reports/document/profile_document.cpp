@@ -36,14 +36,13 @@ nlohmann::json model_json(const models::LlmModel& model) {
                         {"title", model.title},
                         {"gpu", model.gpu_model},
                         {"precision", model.precision},
-                        {"weightsMs", five_digits(kMs * model.step.weights_s)},
-                        {"tokenMs", five_digits(kMs * model.step.token_s)},
-                        {"kvReadMs", five_digits(kMs * model.step.kv_read_s)},
-                        {"overheadMs", five_digits(kMs * model.step.overhead_s)},
                         {"weightsMib", (model.weights.count + kMebibyte - 1) / kMebibyte},
                         {"kvBytesPerToken", model.kv_bytes_per_token.count},
                         {"source", model.source},
                         {"provenance", model.provenance}};
+  for (const models::StepTime& time : models::kStepTimes) {
+    out[std::string(time.figure)] = five_digits(kMs * model.step.*time.seconds);
+  }
   if (!model.uncertainty.empty()) out["uncertainty"] = uncertainty_json(model.uncertainty);
   if (model.layer_parameters) out["layerParameters"] = *model.layer_parameters;
   if (model.shape) {

@@ -350,8 +350,12 @@ ReplaySource replay_source(const SourceText& source) {
   const json document = json::parse(source.text, nullptr, false);
   if (!document.is_object() || !document.contains("metadata")) return {};
   const json& metadata = document["metadata"];
-  return {metadata.value("trace", ""), metadata.value("traceSha256", ""),
-          metadata.value("flags", std::vector<std::string>())};
+  try {
+    return {metadata.value("trace", ""), metadata.value("traceSha256", ""),
+            metadata.value("flags", std::vector<std::string>())};
+  } catch (const json::type_error&) {
+    return {};  // replay_page() says where the document is another than its schema
+  }
 }
 
 Expected<ReplayPage> replay_page(const SourceText& source, const EngineInside* engine) {

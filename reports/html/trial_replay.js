@@ -139,8 +139,9 @@
     follow();
   });
   at('trial-copy').addEventListener('click', async () => {
-    const quoted = [...input.words, ...words()].map((word) => (/^[\w.,:=/+-]+$/.test(word) ? word : `'${word}'`));
-    await copied(`slicewise replay -f ${input.file} ${quoted.join(' ')}\n`);
+    const quoted = ['-f', input.file, ...input.words, ...words()].map((word) => (
+      /^[\w.,:=/+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`));
+    await copied(`slicewise replay ${quoted.join(' ')}\n`);
     say('Copied: the command with what was moved.');
   });
   begin();

@@ -401,14 +401,17 @@ void fewer_gpus_finding(const World& world, const VariantResult& result, Diagnos
     if (!result.workloads[w].gang) continue;
     double pods = 0;
     double fewer = 0;
+    int most = 0;
     for (const GpuSetFigures& set : result.workloads[w].gang->sets) {
       const auto pool = std::ranges::find(world.pools, set.pool, &PoolModel::name);
       const PoolDemand& demand =
           model.on_pool[static_cast<std::size_t>(pool - world.pools.begin())];
       const bool distributed = pool->allocation == scenarios::AllocationPolicy::Distributed;
-      if (!distributed || !shares_several(*pool, demand)) continue;
+      if (!distributed || !demand.shares_several) continue;
       pods += set.pods;
-      if (std::cmp_less(set.gpus.size(), demand.gpus)) fewer += set.pods;
+      if (std::cmp_greater_equal(set.gpus.size(), demand.gpus)) continue;
+      fewer += set.pods;
+      most = std::max(most, demand.gpus);
     }
     if (fewer == 0) continue;
     found.push_back(make_diagnostic(
@@ -416,7 +419,7 @@ void fewer_gpus_finding(const World& world, const VariantResult& result, Diagnos
         fmt::format(
             "{} of {} pods of \"{}\" got their {} replicas from fewer than {} GPUs: those had "
             "the fewest taken",
-            short_text(fewer), short_text(pods), model.name, model.tickets, most_gpus(model)),
+            short_text(fewer), short_text(pods), model.name, model.tickets, most),
         "simulated is a process on each GPU that is there; a program that counts on more of them "
         "fails. Pods that need several want nodes that do not share them"));
   }

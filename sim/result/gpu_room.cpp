@@ -88,6 +88,7 @@ std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::siz
                                      const std::vector<Tickets>& tickets) {
   const PoolModel& pool = world.pools[p];
   std::vector<Candidate> out;
+  const bool is_spread = pool.allocation == scenarios::AllocationPolicy::Distributed;
   for (const WorkloadModel& model : world.workloads) {
     const PoolDemand& demand = model.on_pool[p];
     if (!demand.offer || model.spec.count == 0 || !admits(pool, model.spec.pod)) continue;
@@ -99,7 +100,7 @@ std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::siz
                    {largest_process_memory(model, demand, k) - by_turns, model.greedy,
                     model.spec.processes_per_pod, limit_of_process(pool, *ticket, model)},
                    by_turns,
-                   shares_several(pool, demand) ? demand.gpus : 1});
+                   is_spread && demand.shares_several ? demand.gpus : 1});
     if (demand.llm.empty()) continue;
     const LlmDemand& llm = demand.llm[k];
     const bool starves = llm.share < llm.least && llm.least <= pool.kinds[k].memory;
@@ -137,15 +138,16 @@ std::optional<int> usual_pods(const std::vector<Candidate>& candidates, std::int
       kMany, static_cast<double>(has) * static_cast<double>(pods) / static_cast<double>(sum)));
 }
 
-// The most pods that a node's CPU or memory holds, counted likewise: the smallest first. nullopt:
-// all that there are.
+// The most pods that a node's CPU or memory holds, counted likewise: those that ask for the least
+// on each GPU first. nullopt: all that there are.
 template <class Request>
 std::optional<int> most_pods(const std::vector<Candidate>& all, std::int64_t has,
                              const Request& request) {
   std::vector<Candidate> candidates = all;
   const auto asks = [&](const Candidate& candidate) { return request(candidate.model->spec.pod); };
-  std::sort(candidates.begin(), candidates.end(),
-            [&](const Candidate& a, const Candidate& b) { return asks(a) < asks(b); });
+  std::ranges::stable_sort(candidates, [&](const Candidate& a, const Candidate& b) {
+    return asks(a) * b.gpus < asks(b) * a.gpus;
+  });
   int pods = 0;
   for (const Candidate& candidate : candidates) {
     const std::int64_t one = asks(candidate);

@@ -33,7 +33,7 @@ bool fit_together(const World& world, const WorkloadModel& a, const WorkloadMode
     return model.books->room_for(*model.offers[*offer_b].part, *model.offers[*offer_a].part, 1) > 0;
   }
   const auto held = [&](const WorkloadModel& w) {
-    return shares_several(model, w.on_pool[pool]) ? 1 : w.tickets;
+    return w.on_pool[pool].shares_several ? 1 : w.tickets;
   };
   const auto fits = [&](const WorkloadModel& w, std::optional<std::size_t> offer) {
     return !offer || held(w) <= tickets[*offer];

@@ -72,17 +72,10 @@ Seen serve(const LlmStep& law, const ServedRequests& asked) {
 // How long a prompt waits for others hangs on when they come, and so on the lengths of all.
 bool knows_waits(const ServedRequests& asked) { return asked.listed || asked.at_once == 1; }
 
-constexpr std::size_t kParts = 4;
-struct PartOfStep {
-  const char* name;            // in scenarios
-  const char* catalogue_name;  // ms
-  double LlmStep::*value;
-};
-constexpr std::array<PartOfStep, kParts> kPartsOfStep{
-    {{"weightsTime", "weightsMs", &LlmStep::weights_s},
-     {"tokenTime", "tokenMs", &LlmStep::token_s},
-     {"cacheReadTime", "kvReadMs", &LlmStep::kv_read_s},
-     {"overhead", "overheadMs", &LlmStep::overhead_s}}};
+constexpr std::size_t kParts = models::kStepTimes.size();
+// In scenarios, by kStepTimes.
+constexpr std::array<const char*, kParts> kNamesOfParts{"weightsTime", "tokenTime", "cacheReadTime",
+                                                        "overhead"};
 
 // What is believed of the logarithm of a part before anything was measured.
 struct Belief {
@@ -115,7 +108,7 @@ std::array<Belief, kParts> beliefs(const std::vector<const Measurement*>& runs,
 LlmStep step_at(std::span<const double> logs) {
   LlmStep step;
   for (std::size_t part = 0; part < kParts; ++part) {
-    step.*kPartsOfStep[part].value = portable_exp(logs[part]);
+    step.*models::kStepTimes[part].seconds = portable_exp(logs[part]);
   }
   return step;
 }
@@ -252,17 +245,18 @@ FittedStep fit_step(const std::vector<const Measurement*>& runs, const models::G
   out.step = search.step();
   for (std::size_t part = 0; part < kParts; ++part) {
     constexpr double kMs = 1e3;
-    const double value = kMs * out.step.*kPartsOfStep[part].value;
+    const double value = kMs * out.step.*models::kStepTimes[part].seconds;
     const bool known = search.knows(part);
-    out.figures.push_back({kPartsOfStep[part].name, value, value * search.half_width_95(part),
+    out.figures.push_back({kNamesOfParts[part], value, value * search.half_width_95(part),
                            known ? "fitted" : "usual"});
-    out.uncertainty.push_back(
-        {kPartsOfStep[part].catalogue_name, value * search.half_width_95(part), {}});
+    models::FigureUncertainty& unknown = out.uncertainty.emplace_back();
+    unknown.figure = models::kStepTimes[part].figure;
+    unknown.half_width_95 = value * search.half_width_95(part);
     for (std::size_t other = 0; other < part; ++other) {
-      out.uncertainty.back().correlations[kPartsOfStep[other].catalogue_name] =
+      unknown.correlations[std::string(models::kStepTimes[other].figure)] =
           search.correlation(part, other);
     }
-    if (!known) out.undetermined.emplace_back(kPartsOfStep[part].name);
+    if (!known) out.undetermined.emplace_back(kNamesOfParts[part]);
   }
   for (const Measurement* run : runs) {
     out.points.push_back(point_of(*run, out.step));

@@ -151,8 +151,10 @@ int gpus_of_pod(const PoolModel& pool, std::size_t offer, const scenarios::Workl
   return several ? static_cast<int>(std::min<std::int64_t>(count, pool.gpus_per_node)) : 1;
 }
 
-bool shares_several(const PoolModel& pool, const PoolDemand& demand) {
-  return demand.gpus > 1 && are_replicas(pool, *demand.offer);
+void take_gpus(const PoolModel& pool, const scenarios::Workload& workload, std::int64_t count,
+               PoolDemand& demand) {
+  demand.gpus = gpus_of_pod(pool, *demand.offer, workload, count);
+  demand.shares_several = demand.gpus > 1 && are_replicas(pool, *demand.offer);
 }
 
 }  // namespace slicewise::sim

@@ -53,8 +53,8 @@ models::LlmStep all_reduces_of(const PoolModel& pool, const LlmDemand& demand, G
 int gpus_of_pod(const PoolModel& pool, std::size_t offer, const scenarios::Workload& workload,
                 std::int64_t count);
 
-// Whether the several GPUs of its pods are shared. Which they are, and how many, hangs on what the
-// plugin has given away before.
-bool shares_several(const PoolModel& pool, const PoolDemand& demand);
+// Says in the demand which GPUs those are. REQUIRES: it has an offer.
+void take_gpus(const PoolModel& pool, const scenarios::Workload& workload, std::int64_t count,
+               PoolDemand& demand);
 
 }  // namespace slicewise::sim

@@ -207,8 +207,8 @@ void choose_engines(World& world) {
         world.fidelity == scenarios::Fidelity::Exact ||
         std::ranges::any_of(world.workloads, [&](const WorkloadModel& w) {
           const PoolDemand& demand = w.on_pool[pool];
-          return demand.schedulable && (!scenarios::runs_batches(w.spec.kind) ||
-                                        shares_several(world.pools[pool], demand));
+          return demand.schedulable &&
+                 (!scenarios::runs_batches(w.spec.kind) || demand.shares_several);
         });
   }
 }

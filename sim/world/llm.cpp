@@ -237,9 +237,10 @@ std::string more_room(const Llm& llm, const DomainKind& kind, Bytes memory,
     ways.push_back(none ? fmt::format("a memoryUtilization above {:.0f} %", std::ceil(100 * needed))
                         : "a higher memoryUtilization");
   }
-  const bool is_shared =
-      std::ranges::any_of(kind.tickets, [](const Tickets& tickets) { return tickets.count > 1; });
-  if (is_shared) ways.emplace_back("fewer pods per GPU");
+  const bool is_limited = std::ranges::any_of(kind.tickets, [](const Tickets& tickets) {
+    return tickets.count > 1 && tickets.memory_limit;
+  });
+  if (is_limited) ways.emplace_back("fewer pods per GPU");
   if (llm.quantization.empty()) ways.emplace_back("quantization");
   ways.emplace_back("several GPUs for each pod");
   ways.emplace_back("a larger GPU");
@@ -259,7 +260,10 @@ void note_small_pool(const WorkloadModel& model, const PoolModel& pool, const Do
       "the KV cache of \"{}\" on {} holds {} tokens: requests of up to {} are refused there when "
       "they do not fit",
       model.name, place, demand.cache_tokens, longest);
-  if (demand.cache_tokens == 0) {
+  if (demand.cache_tokens == 0 && llm.kv_cache) {
+    what = fmt::format("the kvCache of \"{}\" does not hold one token: the server does not start",
+                       model.name);
+  } else if (demand.cache_tokens == 0) {
     const std::string has =
         demand.least > memory
             ? fmt::format("{} has {}", place, gib_text(memory))

@@ -286,7 +286,7 @@ void match_offers(const scenarios::ExtendedRequest* request, World& world, Workl
       if (offers[offer].name == request->name.value) demand.offer = offer;
     }
     if (demand.offer) {
-      demand.gpus = gpus_of_pod(world.pools[p], *demand.offer, model.spec, request->count);
+      take_gpus(world.pools[p], model.spec, request->count, demand);
     }
     if (demand.gpus > 1 && world.pools[p].gpu_sets.empty()) {
       PoolModel& pool = world.pools[p];
@@ -332,7 +332,7 @@ void cut_into_pods(const World& world, WorkloadModel& model) {
   model.spec.trace->at_once *= model.pods_per_job;
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
     PoolDemand& demand = model.on_pool[p];
-    if (demand.offer) demand.gpus = gpus_of_pod(world.pools[p], *demand.offer, model.spec, gpus);
+    if (demand.offer) take_gpus(world.pools[p], model.spec, gpus, demand);
   }
 }
 

@@ -50,16 +50,6 @@ NamedCluster pool_of(std::int64_t gpus) {
   return named;
 }
 
-// "250x8": nodes of which nothing but the GPUs is known.
-std::optional<std::pair<std::int64_t, std::int64_t>> nodes_times_gpus(const std::string& text) {
-  const std::size_t times = text.find('x');
-  if (times == std::string::npos) return std::nullopt;
-  const auto nodes = whole_number(text.substr(0, times), 1, kMostNodes);
-  const auto gpus = whole_number(text.substr(times + 1), 1, sim::kMostGpusOfNode);
-  if (!nodes || !gpus) return std::nullopt;
-  return std::pair{*nodes, *gpus};
-}
-
 NamedCluster plain_nodes(std::int64_t nodes, std::int64_t gpus) {
   NamedCluster named;
   named.cluster.only_gpus = true;
@@ -168,6 +158,15 @@ Expected<NamedCluster> instances(const ReplayCommand& command, const models::Cat
 }
 
 }  // namespace
+
+std::optional<std::pair<std::int64_t, std::int64_t>> nodes_times_gpus(const std::string& text) {
+  const std::size_t times = text.find('x');
+  if (times == std::string::npos) return std::nullopt;
+  const auto nodes = whole_number(text.substr(0, times), 1, kMostNodes);
+  const auto gpus = whole_number(text.substr(times + 1), 1, sim::kMostGpusOfNode);
+  if (!nodes || !gpus) return std::nullopt;
+  return std::pair{*nodes, *gpus};
+}
 
 Expected<NamedCluster> named_cluster(const ReplayCommand& command,
                                      const models::Catalogue& catalogue) {

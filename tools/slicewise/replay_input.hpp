@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
@@ -23,6 +24,9 @@ struct NamedCluster {
   std::string text;                 // "250 x p3.16xlarge"
   std::optional<UsdPerHour> price;  // of all nodes; absent without instance types
 };
+
+// What --nodes says with "250x8", nodes of which nothing but the GPUs is known; nullopt: a file.
+std::optional<std::pair<std::int64_t, std::int64_t>> nodes_times_gpus(const std::string& text);
 
 // Every mistake at once. The catalogue is the one with the prices in force.
 Expected<NamedCluster> named_cluster(const ReplayCommand& command,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -30,6 +31,16 @@ struct LlmStep {
   double overhead_s = 0;  // of the framework, per step
   double exchange_s = 0;  // e: what GPUs that share the layers tell each other of one token
 };
+
+// Its times as catalogues name them, in ms.
+struct StepTime {
+  std::string_view figure;
+  double LlmStep::*seconds;
+};
+inline constexpr std::array<StepTime, 4> kStepTimes{{{"weightsMs", &LlmStep::weights_s},
+                                                     {"tokenMs", &LlmStep::token_s},
+                                                     {"kvReadMs", &LlmStep::kv_read_s},
+                                                     {"overheadMs", &LlmStep::overhead_s}}};
 
 // T in seconds. REQUIRES: tokens, cached >= 0.
 double step_seconds(const LlmStep& law, double tokens, double cached);
@@ -101,7 +112,7 @@ struct LlmModel {
   std::string source;
   std::string date;                               // when the source was read
   std::map<std::string, std::string> provenance;  // figure -> "measured ...", "estimate ..."
-  std::vector<FigureUncertainty> uncertainty;     // of weightsMs, tokenMs, kvReadMs, overheadMs
+  std::vector<FigureUncertainty> uncertainty;     // of kStepTimes
   std::string note;
   std::string unusable;  // why no scenario can run it, half a sentence; "" when one can
 };

@@ -202,11 +202,13 @@ struct LlmDemand {
 struct PoolDemand {
   std::optional<std::size_t> offer;  // of the pool's offers, the one that the pod asks for
   bool schedulable = false;          // by taints, selector and what it asks for
-  int gpus = 1;                      // that a pod works on at the most, see gpus_of_pod()
-  double gpu_scale = 1;              // GPU work on this GPU / on the measured one
-  double batch_scale = 1;            // GPU work of this batch / of the measured one
-  std::vector<Demand> in_kind;       // by PoolModel::kinds
-  std::vector<LlmDemand> llm;        // the same; empty without a language model
+  int gpus = 1;                      // that a pod works on, see gpus_of_pod()
+  // These are shared GPUs: a pod has as many at the most, whichever the plugin takes replicas from.
+  bool shares_several = false;
+  double gpu_scale = 1;         // GPU work on this GPU / on the measured one
+  double batch_scale = 1;       // GPU work of this batch / of the measured one
+  std::vector<Demand> in_kind;  // by PoolModel::kinds
+  std::vector<LlmDemand> llm;   // the same; empty without a language model
 };
 
 // The loosest limit of each figure that single requests can be held to; nullopt: none.

@@ -14,7 +14,7 @@ JobShape shape_on(const PoolModel& pool, const PoolDemand& demand, const Workloa
   shape.cpu = workload.spec.pod.cpu_request;
   shape.memory = workload.spec.pod.memory_request;
   if (!demand.offer) return shape;
-  shape.gpus = shares_several(pool, demand) ? 1 : demand.gpus;
+  shape.gpus = demand.shares_several ? 1 : demand.gpus;
   if (shape.gpus > 1) return shape;
   constexpr double kWhole = 1'000;
   for (const DomainKind& kind : pool.kinds) {
@@ -84,8 +84,7 @@ void PolicyScore::bound(std::uint32_t pod_index) {
   const PoolId pool = cluster_.nodes[index(pod.node)].pool;
   // No job of a replay has parts of several GPUs: tickets that do are counted on the first of them.
   const PoolDemand& demand = cluster_.model(pod).on_pool[index(pool)];
-  const bool parts_of_gpus =
-      demand.gpus == 1 || shares_several(cluster_.world->pools[index(pool)], demand);
+  const bool parts_of_gpus = demand.gpus == 1 || demand.shares_several;
   if (parts_of_gpus && part.gpus != 0) part.gpus = 1U << std::countr_zero(part.gpus);
   held_[pod_index] = placement_.place_again(shape(index(pod.workload), pool), {&part, 1});
 }

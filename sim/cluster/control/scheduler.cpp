@@ -269,7 +269,7 @@ void Scheduler::take_tickets(Pod& pod, const Node& node, const WorkloadModel& wo
     pod.tickets.push_back(id);
   };
   const PoolDemand& demand = workload.on_pool[index(node.pool)];
-  if (demand.gpus == 1 || shares_several(cluster_.pool(node), demand)) {
+  if (demand.gpus == 1 || demand.shares_several) {
     for (std::int64_t n = 0; n < workload.tickets; ++n) {
       take(choose_domain(cluster_, node, workload, pod.tickets, placement_));
     }

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -307,20 +309,25 @@ ComparedOption judged(Prepared&& prepared, VariantResult&& result) {
   return option;
 }
 
-// What does not get its Jobs done is no answer where something else does.
-void mark_unfinished(std::vector<ComparedOption>& options) {
+std::set<std::string> jobs_done(const ComparedOption& option) {
   std::set<std::string> done;
-  for (const ComparedOption& option : options) {
-    if (!option.is_recommendable()) continue;
-    for (const WorkloadResult& workload : option.result.workloads) {
-      if (all_jobs_end(workload)) done.insert(workload.name);
-    }
+  for (const WorkloadResult& workload : option.result.workloads) {
+    if (all_jobs_end(workload)) done.insert(workload.name);
   }
+  return done;
+}
+
+// What does not get its Jobs done is no answer where something else does, and those that it does.
+void mark_unfinished(std::vector<ComparedOption>& options) {
   for (ComparedOption& option : options) {
-    for (const WorkloadResult& workload : option.result.workloads) {
-      if (done.contains(workload.name) && !all_jobs_end(workload)) {
-        option.unfinished.push_back(workload.name);
-      }
+    const std::set<std::string> own = jobs_done(option);
+    for (const ComparedOption& other : options) {
+      if (!other.is_recommendable()) continue;
+      const std::set<std::string> more = jobs_done(other);
+      if (!std::ranges::includes(more, own)) continue;
+      if (more.size() - own.size() <= option.unfinished.size()) continue;
+      option.unfinished.clear();
+      std::ranges::set_difference(more, own, std::back_inserter(option.unfinished));
     }
   }
 }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -83,15 +82,6 @@ void move_by(models::WorkloadProfile& profile, std::string_view figure, double b
   }
 }
 
-struct TimeOfStep {
-  std::string_view figure;  // ms
-  double models::LlmStep::*seconds;
-};
-constexpr std::array<TimeOfStep, 4> kTimesOfStep{{{"weightsMs", &models::LlmStep::weights_s},
-                                                  {"tokenMs", &models::LlmStep::token_s},
-                                                  {"kvReadMs", &models::LlmStep::kv_read_s},
-                                                  {"overheadMs", &models::LlmStep::overhead_s}}};
-
 }  // namespace
 
 models::WorkloadProfile drawn_profile(models::WorkloadProfile profile, std::uint64_t seed,
@@ -109,10 +99,10 @@ models::LlmModel drawn_model(models::LlmModel model, std::uint64_t seed,
   const std::vector<double> moves =
       drawn_moves(model.uncertainty, {seed, replication, entity_of(model.name), Purpose::Input});
   for (std::size_t i = 0; i < moves.size(); ++i) {
-    const auto part =
-        std::ranges::find(kTimesOfStep, model.uncertainty[i].figure, &TimeOfStep::figure);
     constexpr double kSeconds = 1e-3;
-    if (part == kTimesOfStep.end()) continue;
+    const auto part = std::ranges::find(models::kStepTimes, model.uncertainty[i].figure,
+                                        &models::StepTime::figure);
+    if (part == models::kStepTimes.end()) continue;
     double& time = model.step.*part->seconds;
     if (time > 0) time = lognormal(time, moves[i] * kSeconds);
   }

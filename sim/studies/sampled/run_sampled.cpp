@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -116,17 +117,18 @@ struct Ends {
   double most = 0;
 };
 
-// Where one more value lies, 95 %, around `value`: of logarithms, as what is never below 0 scatters
-// by factors; nullopt where there are too few.
-std::optional<Ends> next_value(double value, std::vector<double> singles) {
-  const bool positive = value > 0 && std::ranges::all_of(singles, [](double v) { return v > 0; });
+// Where one more value lies, 95 %, around their mean: of logarithms, as what is never below 0
+// scatters by factors; nullopt where there are too few.
+std::optional<Ends> next_value(std::vector<double> singles) {
+  const bool positive = std::ranges::all_of(singles, [](double v) { return v > 0; });
   if (positive) std::ranges::transform(singles, singles.begin(), portable_log);
   const auto of_mean = half_width_95(singles);
   if (!of_mean) return std::nullopt;
-  const double width = *of_mean * std::sqrt(static_cast<double>(singles.size()) + 1);
-  if (!positive) return Ends{std::max(0.0, value - width), value + width};
-  const double factor = portable_exp(width);
-  return Ends{value / factor, value * factor};
+  const auto count = static_cast<double>(singles.size());
+  const double width = *of_mean * std::sqrt(count + 1);
+  const double mean = std::accumulate(singles.begin(), singles.end(), 0.0) / count;
+  if (!positive) return Ends{std::max(0.0, mean - width), mean + width};
+  return Ends{portable_exp(mean - width), portable_exp(mean + width)};
 }
 
 // A figure is one replication's: more of them do not make the inputs better known. Replications
@@ -138,7 +140,7 @@ std::vector<FigureRange> ranges_of(const Simulated& simulated, const World& worl
     const OutcomeFigure figure = outcome_figure(place, simulated);
     const std::vector<double> singles = single_values(place, simulated);
     if (singles.size() < simulated.singles.size()) continue;
-    const auto ends = next_value(figure.value.value, singles);
+    const auto ends = next_value(singles);
     if (!ends) continue;
     FigureRange range{figure.workload,    figure.name, figure.value.unit,
                       figure.value.value, ends->least, ends->most};

@@ -166,6 +166,7 @@ TEST(SampledInputs, ThreadsChangeNothing) {
   ASSERT_EQ(alone->variants[0].ranges.size(), together->variants[0].ranges.size());
   for (std::size_t i = 0; i < alone->variants[0].ranges.size(); ++i) {
     EXPECT_EQ(alone->variants[0].ranges[i].value, together->variants[0].ranges[i].value);
+    EXPECT_EQ(alone->variants[0].ranges[i].least, together->variants[0].ranges[i].least);
     EXPECT_EQ(alone->variants[0].ranges[i].most, together->variants[0].ranges[i].most);
   }
 }

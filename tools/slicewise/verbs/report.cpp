@@ -20,6 +20,7 @@
 #include "../engine_inside.hpp"
 #include "../files.hpp"
 #include "../options.hpp"
+#include "../replay_input.hpp"
 #include "../report_input.hpp"
 #include "../terminal.hpp"
 
@@ -103,7 +104,7 @@ ExitCode let_page_replay(const SourceText& document, const ReportCommand& comman
   for (const std::string& flag : source.flags) {
     const std::string name = flag.substr(flag.find('=') + 1);
     const bool is_file = flag.starts_with("--prices=") || flag.starts_with("--catalogue=") ||
-                         (flag.starts_with("--nodes=") && name.ends_with(".csv"));
+                         (flag.starts_with("--nodes=") && !nodes_times_gpus(name));
     if (!is_file) continue;
     auto file = read_source(name);
     if (!file) return fail(file.error(), {}, flags);

@@ -206,8 +206,9 @@ void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
   add_choice(verb, "--fidelity", kFidelities, run.fidelity,
              "Engine choice (default: the scenario's)");
   add_choice(verb, "--inputs", kInputChoices, run.inputs,
-             "As given, or drawn anew in each replication: from the intervals of profiles that "
-             "calibrate wrote, gpuBusy from its bounds where it is not given (default given)");
+             "As given, or drawn anew in each replication: from the intervals of profiles and "
+             "language models that calibrate wrote, gpuBusy from its bounds where it is not given "
+             "(default given)");
   add_split(verb, run.split);
   add_group_by(verb, run.group_by);
   add_journal(verb, run.journal);
