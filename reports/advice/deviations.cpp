@@ -33,7 +33,7 @@ double Deviation::off() const {
 }
 
 std::vector<Deviation> deviations(const std::vector<scenarios::RecordedWorkload>& recorded,
-                                  const std::string& result) {
+                                  std::string_view result) {
   std::vector<Deviation> found;
   const json document = json::parse(result, nullptr, false);
   if (!document.is_object() || document.value("variants", json::array()).empty()) return found;

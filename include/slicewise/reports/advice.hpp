@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
@@ -28,7 +29,7 @@ struct Deviation {
 // `result`: result_json() of one variant. Workloads and figures that only one of them has are left
 // out.
 std::vector<Deviation> deviations(const std::vector<scenarios::RecordedWorkload>& recorded,
-                                  const std::string& result);
+                                  std::string_view result);
 
 struct Advice {
   std::string scenario;            // its name
