@@ -128,7 +128,7 @@ Screen result_screen(const sim::Result& result, const TextStyle& style, Detail d
   if (std::string prices = price_note(result.variants); !prices.empty()) {
     lines.insert(lines.begin(), std::move(prices));
   }
-  ScreenPart notes = notes_part(std::move(lines));
+  ScreenPart notes = notes_part(lines);
   if (!comment && has_warnings(result)) {
     notes.sentences.push_back({"slicewise explain CODE tells what a warning means and what to do"});
   }
