@@ -1,18 +1,11 @@
 #include "slicewise/sim/gpu_room.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <limits>
-#include <map>
 #include <optional>
-#include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/device/memory_ledger.hpp"
@@ -286,86 +279,6 @@ GpuRoom room_of(const PoolModel& pool, std::size_t of_kind, const std::vector<Ti
   return room;
 }
 
-std::string gib(Bytes bytes, int digits = 1) {
-  return fmt::format("{:.{}f}", static_cast<double>(bytes.count) / (1LL << 30), digits);
-}
-
-// What is missing never reads as nothing.
-std::string missing_gib(Bytes needed, Bytes there) {
-  constexpr int kMost = 3;
-  int digits = 1;
-  while (digits < kMost && gib(needed - there, digits) == gib(Bytes{}, digits)) ++digits;
-  return gib(needed - there, digits);
-}
-
-// "4 x (4.1 + 0.5 GiB)"
-std::string sum_text(const GpuRoom& room) {
-  constexpr std::size_t kMostNamed = 3;
-  if (room.tenants.size() > kMostNamed) {
-    return fmt::format("{} pods of {} workloads need {} GiB", room.safe, room.tenants.size(),
-                       gib(room.needed));
-  }
-  std::string out;
-  for (const GpuRoom::Tenant& tenant : room.tenants) {
-    out += out.empty() ? "" : " + ";
-    if (tenant.pods > 1) out += fmt::format("{} x ", tenant.pods);
-    if (tenant.processes > 1) out += fmt::format("{} x ", tenant.processes);
-    out += fmt::format("({} + {} GiB)", gib(tenant.process), gib(room.context));
-  }
-  if (room.awake.count > 0) out += fmt::format(" + {} GiB of the one awake", gib(room.awake));
-  return out;
-}
-
-std::string one_more(int safe) {
-  constexpr std::array<std::string_view, 9> kPlaces = {"a second",  "a third", "a fourth",
-                                                       "a fifth",   "a sixth", "a seventh",
-                                                       "an eighth", "a ninth", "a tenth"};
-  const auto place = static_cast<std::size_t>(safe - 1);
-  return place < kPlaces.size() ? std::string(kPlaces[place]) : "one more";
-}
-
-std::string share_text(const GpuRoom& room) {
-  return fmt::format("{} takes {} of {} GiB (memoryUtilization), its weights and context need {}",
-                     room.next_workload, gib(room.process_limit.value_or(Bytes{})),
-                     gib(room.usable), gib(room.next));
-}
-
-std::string bound_text(const GpuRoom& room) {
-  switch (room.bound) {
-    case Bound::Memory:
-      return fmt::format("{} lacks {} GiB", one_more(room.safe),
-                         missing_gib(room.next, room.usable));
-    case Bound::ProcessLimit:
-      return fmt::format("a process of {} passes the limit of {}", room.next_workload,
-                         gib(room.process_limit.value_or(Bytes{})));
-    case Bound::OwnShare:
-      return share_text(room);
-    case Bound::Replicas:
-      return room.replicas == 1 ? "it is not shared" : "the plugin's replicas bind";
-    case Bound::Parts:
-      return "what its pods ask for of the GPU binds";
-    case Bound::Cpu:
-      return "the CPU of the node binds";
-    case Bound::HostMemory:
-      return "the memory of the node binds";
-    case Bound::Pods:
-      return "all that there are fit";
-  }
-  return "";
-}
-
-// Nothing fits.
-std::string none_text(const GpuRoom& room) {
-  if (room.bound == Bound::ProcessLimit) {
-    return fmt::format("a process of {} needs {} GiB with its context, its limit is {}",
-                       room.next_workload, gib(room.next),
-                       gib(room.process_limit.value_or(Bytes{})));
-  }
-  if (room.bound != Bound::Memory) return bound_text(room);
-  return fmt::format("a pod of {} needs {} GiB, {} more than there is", room.next_workload,
-                     gib(room.next), missing_gib(room.next, room.usable));
-}
-
 }  // namespace
 }  // namespace room
 
@@ -381,145 +294,6 @@ std::vector<GpuRoom> gpu_rooms(const World& world) {
     }
   }
   return rooms;
-}
-
-std::string room_sentence(const GpuRoom& room) {
-  const std::string on = room.partition.empty() ? "GPU" : room.partition;
-  std::string out = fmt::format("{} per {}: ", room.safe, on);
-  const bool greedy = !room.tenants.empty() && room.tenants.front().greedy;
-  if (room.safe == 0) {
-    out += room::none_text(room);
-  } else if (greedy && room.bound == GpuRoom::Bound::Memory) {
-    out += fmt::format("{} maps all free memory of {} GiB", room.tenants.front().workload,
-                       room::gib(room.usable));
-  } else {
-    out += fmt::format("{} of {}; {}", room::sum_text(room), room::gib(room.usable),
-                       room::bound_text(room));
-  }
-  if (room.is_overcommitted() && room.safe > 0) {
-    out += fmt::format("; up to {} may meet there and run out of memory", room.may_meet);
-  }
-  return out;
-}
-
-namespace room {
-namespace {
-
-struct Line {
-  std::string sentence;
-  std::vector<std::string> variants;
-};
-
-bool is_on(const std::string& workload, const GpuRoom& room) {
-  return !workload.empty() && (room.next_workload == workload ||
-                               std::ranges::find(room.tenants, workload,
-                                                 &GpuRoom::Tenant::workload) != room.tenants.end());
-}
-
-std::string names_of(const std::vector<std::string>& variants) {
-  constexpr std::size_t kMostNamed = 3;
-  if (variants.size() <= kMostNamed) return fmt::format("{}", fmt::join(variants, ", "));
-  return fmt::format("{} and {} more", variants.front(), variants.size() - 1);
-}
-
-bool has_several_pools(const VariantRooms& variant) {
-  return std::ranges::any_of(
-      variant.rooms, [&](const GpuRoom& room) { return room.pool != variant.rooms.front().pool; });
-}
-
-}  // namespace
-}  // namespace room
-
-std::vector<std::string> room_lines(std::span<const VariantRooms> variants) {
-  std::vector<room::Line> lines;
-  const bool pools = std::ranges::any_of(variants, room::has_several_pools);
-  for (const VariantRooms& variant : variants) {
-    for (const GpuRoom& held : variant.rooms) {
-      std::string sentence = (pools ? held.pool + ": " : "") + room_sentence(held);
-      if (room::is_on(variant.missed_by, held)) {
-        sentence += fmt::format("; {} of {} is missed", variant.missed, variant.missed_by);
-      }
-      auto line = std::ranges::find(lines, sentence, &room::Line::sentence);
-      if (line == lines.end()) line = lines.insert(line, {sentence, {}});
-      if (line->variants.empty() || line->variants.back() != variant.variant) {
-        line->variants.push_back(variant.variant);
-      }
-    }
-  }
-  std::vector<std::string> out;
-  for (const room::Line& line : lines) {
-    const bool all = line.variants.size() == variants.size();
-    out.push_back((all ? "" : room::names_of(line.variants) + ": ") + line.sentence);
-  }
-  return out;
-}
-
-namespace {
-
-// Where the pods that may meet on a GPU do not fit it.
-void warn_of(const World& world, const GpuRoom& room, Diagnostics& found) {
-  const bool greedy = !room.tenants.empty() && room.tenants.front().greedy;  // GPU_MEM_GREEDY
-  if (!room.is_overcommitted() || room.safe == 0 || greedy) return;
-  const auto next = std::ranges::find(world.workloads, room.next_workload, &WorkloadModel::name);
-  // Their users see the error and go on.
-  if (next->spec.notebooks) return;
-  const SourceLocation& memory =
-      next->spec.llm ? next->spec.llm->where : next->spec.gpu_memory.where;
-  found.push_back(make_diagnostic(
-      Code::GpuOom, memory.line > 0 ? memory : next->spec.name.where,
-      fmt::format("pool \"{}\": {}", room.pool, room_sentence(room)),
-      fmt::format("at most {} replicas, {}, or a limit for each process (MPS, MIG)", room.safe,
-                  next->spec.llm ? "a lower memoryUtilization" : "less gpuMemory")));
-}
-
-Diagnostic never_starts(const std::string& workload, const SourceLocation& where) {
-  Diagnostic never = make_diagnostic(
-      Code::GpuOom, where,
-      fmt::format("no pod of \"{}\" can ever start: no GPU that it may get has the memory",
-                  workload));
-  never.severity = Severity::Error;
-  return never;
-}
-
-}  // namespace
-
-std::vector<VariantRooms> rooms_before_run(const scenarios::ScenarioSet& set,
-                                           const models::Catalogue& catalogue, Diagnostics& found) {
-  std::vector<VariantRooms> out;
-  std::map<std::string, SourceLocation> dying;
-  std::set<std::string> living;
-  std::vector<std::pair<Diagnostic, std::size_t>> said;  // ... and in how many worlds
-  for (const scenarios::Scenario& scenario : set.variants) {
-    const auto world = build_world(scenario, catalogue);
-    if (!world) continue;
-    for (const Diagnostic& d : world->findings) {
-      if (d.severity == Severity::Note) continue;
-      const auto same = std::ranges::find_if(said, [&](const auto& other) {
-        return other.first.code == d.code && other.first.where == d.where &&
-               other.first.message == d.message;
-      });
-      if (same == said.end()) {
-        said.emplace_back(d, 1);
-      } else {
-        ++same->second;
-      }
-    }
-    for (const WorkloadModel& model : world->workloads) {
-      if (model.dies_at_start) dying.emplace(model.name, model.spec.name.where);
-      if (!model.dies_at_start && model.spec.count > 0) living.insert(model.name);
-    }
-    out.push_back({world->name, gpu_rooms(*world)});
-    for (const GpuRoom& room : out.back().rooms) warn_of(*world, room, found);
-  }
-  for (auto& [d, worlds] : said) {
-    // Variants show what goes wrong beside what mends it.
-    if (worlds < out.size() && d.code != Code::GpuOom) d.severity = Severity::Note;
-    found.push_back(std::move(d));
-  }
-  for (const auto& [name, where] : dying) {
-    if (!living.contains(name)) found.push_back(never_starts(name, where));
-  }
-  return out;
 }
 
 }  // namespace slicewise::sim

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "../../world/admission.hpp"
-
 namespace slicewise::sim {
 namespace {
 

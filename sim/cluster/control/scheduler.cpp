@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "../../world/admission.hpp"
 #include "preemption.hpp"
 
 namespace slicewise::sim {

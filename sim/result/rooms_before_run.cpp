@@ -1,0 +1,84 @@
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "slicewise/sim/gpu_room.hpp"
+
+// What GPUs hold, and what a run would warn of, of a scenario that has not run.
+namespace slicewise::sim {
+
+namespace {
+
+// Where the pods that may meet on a GPU do not fit it.
+void warn_of(const World& world, const GpuRoom& room, Diagnostics& found) {
+  const bool greedy = !room.tenants.empty() && room.tenants.front().greedy;  // GPU_MEM_GREEDY
+  if (!room.is_overcommitted() || room.safe == 0 || greedy) return;
+  const auto next = std::ranges::find(world.workloads, room.next_workload, &WorkloadModel::name);
+  // Their users see the error and go on.
+  if (next->spec.notebooks) return;
+  const SourceLocation& memory =
+      next->spec.llm ? next->spec.llm->where : next->spec.gpu_memory.where;
+  found.push_back(make_diagnostic(
+      Code::GpuOom, memory.line > 0 ? memory : next->spec.name.where,
+      fmt::format("pool \"{}\": {}", room.pool, room_sentence(room)),
+      fmt::format("at most {} replicas, {}, or a limit for each process (MPS, MIG)", room.safe,
+                  next->spec.llm ? "a lower memoryUtilization" : "less gpuMemory")));
+}
+
+Diagnostic never_starts(const std::string& workload, const SourceLocation& where) {
+  Diagnostic never = make_diagnostic(
+      Code::GpuOom, where,
+      fmt::format("no pod of \"{}\" can ever start: no GPU that it may get has the memory",
+                  workload));
+  never.severity = Severity::Error;
+  return never;
+}
+
+}  // namespace
+
+std::vector<VariantRooms> rooms_before_run(const scenarios::ScenarioSet& set,
+                                           const models::Catalogue& catalogue, Diagnostics& found) {
+  std::vector<VariantRooms> out;
+  std::map<std::string, SourceLocation> dying;
+  std::set<std::string> living;
+  std::vector<std::pair<Diagnostic, std::size_t>> said;  // ... and in how many worlds
+  for (const scenarios::Scenario& scenario : set.variants) {
+    const auto world = build_world(scenario, catalogue);
+    if (!world) continue;
+    for (const Diagnostic& d : world->findings) {
+      if (d.severity == Severity::Note) continue;
+      const auto same = std::ranges::find_if(said, [&](const auto& other) {
+        return other.first.code == d.code && other.first.where == d.where &&
+               other.first.message == d.message;
+      });
+      if (same == said.end()) {
+        said.emplace_back(d, 1);
+      } else {
+        ++same->second;
+      }
+    }
+    for (const WorkloadModel& model : world->workloads) {
+      if (model.dies_at_start) dying.emplace(model.name, model.spec.name.where);
+      if (!model.dies_at_start && model.spec.count > 0) living.insert(model.name);
+    }
+    out.push_back({world->name, gpu_rooms(*world)});
+    for (const GpuRoom& room : out.back().rooms) warn_of(*world, room, found);
+  }
+  for (auto& [d, worlds] : said) {
+    // Variants show what goes wrong beside what mends it.
+    if (worlds < out.size() && d.code != Code::GpuOom) d.severity = Severity::Note;
+    found.push_back(std::move(d));
+  }
+  for (const auto& [name, where] : dying) {
+    if (!living.contains(name)) found.push_back(never_starts(name, where));
+  }
+  return out;
+}
+
+}  // namespace slicewise::sim
