@@ -21,6 +21,7 @@ write_exports left them. The tools come from tools/export_validators. Exit: 0 al
 is wrong, 77 a tool is missing (1 with SLICEWISE_REQUIRE_TOOLS=1).
 """
 
+import functools
 import json
 import pathlib
 import re
@@ -29,11 +30,12 @@ import subprocess
 import sys
 import tempfile
 
-from validators import Problems, load_all_yaml, load_yaml, pinned, skip, tool, validators
+from validators import Problems, distinct, load_all_yaml, load_yaml, pinned, skip, tool, validators
 from validate_charts import named, run_helm, unknown_keys
 from validate_terraform import run_terraform
 
 
+@functools.cache
 def parse(config):
     """(sharing as the plugin understood it, error)."""
     out = subprocess.run([tool("bin", "go_validators"), "plugin"], input=config, capture_output=True,
@@ -182,7 +184,7 @@ def promtool_problem(groups):
 
 def run_alerts(exports):
     problems = Problems()
-    files = sorted(exports.glob("*/*/prometheus-rule/prometheus-rule.yaml"))
+    files = distinct(exports.glob("*/*/prometheus-rule/prometheus-rule.yaml"))
     for path in files:
         groups = load_yaml(path.read_text())["spec"]["groups"]
         said = promtool_problem(groups)
@@ -241,8 +243,7 @@ def check_operator(problems, path, chart):
     values = load_yaml(path.read_text())
     for key in unknown_keys(values, load_yaml((chart / "values.yaml").read_text())):
         problems.check(key.startswith("migManager.config"), path, f"the chart has no value {key}")
-    helm = tool("bin", "helm-" + pinned()["HELM_VERSION"])
-    out = subprocess.run([helm, "template", "gpu-operator", chart, "-n", "gpu-operator", "-f", path],
+    out = subprocess.run([tool("bin", "helm"), "template", "gpu-operator", chart, "-n", "gpu-operator", "-f", path],
                          capture_output=True, text=True, check=False)
     problems.check(out.returncode == 0, path, out.stderr)
     documents = [document for document in load_all_yaml(out.stdout) if document]
@@ -278,7 +279,7 @@ def run_scripts(exports):
         for document in load_all_yaml(path.read_text()):
             if document and document["kind"] == "EC2NodeClass":
                 problems.check(tomllib.loads(document["spec"]["userData"]), path, "no settings")
-    scripts = sorted(str(path) for path in exports.glob("*/*/*/*.sh"))
+    scripts = [str(path) for path in distinct(exports.glob("*/*/*/*.sh"))]
     for start in range(0, len(scripts), 50):
         out = subprocess.run(["shellcheck", *scripts[start : start + 50]], capture_output=True,
                              text=True, check=False)
@@ -318,7 +319,7 @@ def run_dra(exports):
     kubernetes = ".".join(pinned()["KUBERNETES_VALIDATE_VERSION"].split(".")[:2])
     problems = Problems()
     configured = 0
-    for path in sorted(exports.glob("*/*/dra/dra.yaml")):
+    for path in distinct(exports.glob("*/*/dra/dra.yaml")):
         read, error = go_validator("dra", str(path))
         problems.check(read is not None, path, error)
         wanted = path.read_text().count("- opaque:")
@@ -330,7 +331,7 @@ def run_dra(exports):
             except kubernetes_validate.ValidationError as found:
                 problems.check(False, path, found.message)
     problems.check(configured >= 3, "dra", f"{configured} configurations")
-    for path in sorted(exports.glob("*/*/nos/nos.yaml")):
+    for path in distinct(exports.glob("*/*/nos/nos.yaml")):
         for patch in load_all_yaml(path.read_text()):
             patch["spec"]["template"]["spec"].setdefault("containers", [{"name": "main"}])
             try:

@@ -30,7 +30,7 @@ REFUSED = {"schedule": {"schedule": ""}, "cluster": {"cluster": "Not a name"}, "
 
 
 def helm(*words):
-    return subprocess.run([tool("bin", "helm-" + pinned()["HELM_VERSION"]), *words], capture_output=True, text=True,
+    return subprocess.run([tool("bin", "helm"), *words], capture_output=True, text=True,
                           check=False)
 
 
