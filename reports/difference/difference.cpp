@@ -101,7 +101,7 @@ bool any_will_do(const DocumentDifference& difference) { return difference.kind 
 bool FigureDifference::differs() const {
   if (!before || !after) return true;
   return before->value != after->value || before->limit != after->limit ||
-         before->pass != after->pass;
+         before->misses() != after->misses();
 }
 
 bool FigureDifference::is_significant() const {
@@ -118,11 +118,11 @@ std::optional<double> FigureDifference::ratio() const {
 }
 
 bool FigureDifference::newly_fails() const {
-  return after && after->pass == false && (!before || before->pass != false);
+  return after && after->misses() && (!before || !before->misses());
 }
 
 bool FigureDifference::newly_passes() const {
-  return before && after && before->pass == false && after->pass == true;
+  return before && after && before->misses() && after->standing && !after->misses();
 }
 
 std::vector<sim::Verdict::Reason> ItemDifference::new_reasons() const {

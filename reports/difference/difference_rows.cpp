@@ -39,12 +39,7 @@ std::string side_cell(const std::optional<StoredFigure>& figure, const TextStyle
                          ? std::string(signs(style).none)
                          : stored_amount(figure->value, figure->ci95, *figure, style);
   if (figure->name == "headroom") text += "x";
-  if (figure->pass) {
-    const sim::ObjectiveStanding standing =
-        stored_standing(*figure->pass, figure->value, figure->ci95, figure->limit.value_or(0),
-                        figure->more_is_better);
-    text += " " + std::string(standing_sign(standing, style));
-  }
+  if (figure->standing) text += " " + std::string(standing_sign(*figure->standing, style));
   return text;
 }
 

@@ -8,7 +8,7 @@
 
 #include "slicewise/reports/difference.hpp"
 
-#include "stored_document.hpp"
+#include "../document/stored_document.hpp"
 
 // What diff compares of a document. A new kind of document is one more function here, in a file of
 // its own, and one row in kDocumentKinds (document_kinds.cpp).

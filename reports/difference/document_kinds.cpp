@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "../document/record_json.hpp"
+#include "../document/stored_fields.hpp"
 #include "../screens/result_verdict.hpp"
 #include "document_facts.hpp"
 
@@ -136,10 +137,7 @@ sim::Verdict stored_verdict(StoredDocument& document, const std::string& reasons
   const std::size_t count = entries_at(document, reasons);
   for (std::size_t r = 0; r < count; ++r) {
     const std::string at = fmt::format("{}/{}", reasons, r);
-    const auto cause = sim::cause_named(document.required_text(at + "/cause"));
-    verdict.reasons.push_back({cause.value_or(sim::Verdict::Cause::NothingRan),
-                               document.text(at + "/workload").value_or(""),
-                               document.required_text(at + "/brief"), ""});
+    verdict.reasons.push_back(stored_value<sim::Verdict::Reason>(document, at));
   }
   return verdict;
 }
@@ -150,7 +148,7 @@ void add_objective(StoredDocument& document, const std::string& pointer, std::st
                       document.required_text(pointer + "/unit"), StoredFigure::Role::Objective};
   figure.ci95 = document.number(pointer + "/ci95");
   figure.limit = document.number(pointer + "/limit");
-  figure.pass = document.truth(pointer + "/pass");
+  figure.standing = sim::standing_of(stored_value<sim::ObjectiveResult>(document, pointer));
   figure.more_is_better = document.truth(pointer + "/atLeast").value_or(false);
   add_figure(document, pointer + "/value", std::move(figure), item);
 }

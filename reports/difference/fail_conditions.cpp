@@ -37,8 +37,8 @@ constexpr KnownCondition kQuantiles[] = {
     {"p99", true, [](const StoredFigure& f) { return ends_in(f, "P99"); }},
     {"p999", true, [](const StoredFigure& f) { return ends_in(f, "P999"); }},
     {"headroom", true, [](const StoredFigure& f) { return f.name == "headroom"; }},
-    {"slo.newlyFailing", false, [](const StoredFigure& f) { return f.pass.has_value(); }},
-    {"slo.failing", false, [](const StoredFigure& f) { return f.pass.has_value(); }},
+    {"slo.newlyFailing", false, [](const StoredFigure& f) { return f.standing.has_value(); }},
+    {"slo.failing", false, [](const StoredFigure& f) { return f.standing.has_value(); }},
     {kVerdictWord, false, [](const StoredFigure&) { return false; }},
 };
 
@@ -133,7 +133,7 @@ tl::expected<FailCondition, std::string> parse_condition(const std::string& text
 // Whether a figure on both sides of the comparison is beyond what the condition allows.
 bool is_met(const FailCondition& condition, const FigureDifference& figure) {
   if (condition.subject == "slo.newlyFailing") return figure.newly_fails();
-  if (condition.subject == "slo.failing") return figure.after && figure.after->pass == false;
+  if (condition.subject == "slo.failing") return figure.after && figure.after->misses();
   if (!figure.after || !figure.is_significant()) return false;
   // Nothing was finished any more: that is worse than any figure.
   if (figure.after->found_nothing()) return figure.before && !figure.before->found_nothing();

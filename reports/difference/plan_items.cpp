@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -6,15 +5,11 @@
 
 #include "slicewise/sim/plan_record.hpp"
 
+#include "../document/stored_fields.hpp"
 #include "document_facts.hpp"
 
 namespace slicewise::reports {
 namespace {
-
-int stored_count(StoredDocument& document, const std::string& pointer) {
-  constexpr double kMost = 1e6;
-  return static_cast<int>(std::clamp(document.number(pointer).value_or(0), 0.0, kMost));
-}
 
 std::vector<std::string> stored_names(StoredDocument& document, const std::string& pointer) {
   std::vector<std::string> names;
@@ -25,49 +20,11 @@ std::vector<std::string> stored_names(StoredDocument& document, const std::strin
   return names;
 }
 
-sim::ServingChoice stored_serving(StoredDocument& document, const std::string& at) {
-  const auto whole = [&](const std::string& key) -> std::optional<int> {
-    if (!document.number(at + key)) return std::nullopt;
-    return stored_count(document, at + key);
-  };
-  sim::ServingChoice choice{.gpus = whole("/gpusPerPod"),
-                            .max_batch = whole("/maxBatch"),
-                            .concurrency = whole("/concurrency")};
-  if (const auto delay = document.number(at + "/maxDelaySeconds")) {
-    choice.max_delay = from_seconds(std::clamp(*delay, 0.0, 1e6));
-  }
-  return choice;
-}
-
-sim::PoolChoice stored_choice(StoredDocument& document, const std::string& at) {
-  sim::PoolChoice choice;
-  choice.instance_type = document.required_text(at + "/instanceType");
-  choice.purchase = document.text(at + "/purchaseOption").value_or("on-demand");
-  const std::string word = document.required_text(at + "/strategy");
-  choice.strategy = sim::strategy_of(word).value_or(choice.strategy);
-  choice.replicas = stored_count(document, at + "/replicas");
-  choice.nodes = stored_count(document, at + "/nodes");
-  choice.on_demand = stored_count(document, at + "/onDemandNodes");
-  choice.workloads = stored_names(document, at + "/workloads");
-  choice.apart = stored_names(document, at + "/apart");
-  const std::size_t served = entries_at(document, at + "/serving");
-  for (std::size_t w = 0; w < served; ++w) {
-    choice.serving.push_back(stored_serving(document, fmt::format("{}/serving/{}", at, w)));
-  }
-  const std::size_t profiles = entries_at(document, at + "/mig");
-  for (std::size_t m = 0; m < profiles; ++m) {
-    const std::string count = fmt::format("{}/mig/{}", at, m);
-    choice.mig.push_back(
-        {document.required_text(count + "/profile"), stored_count(document, count + "/count")});
-  }
-  return choice;
-}
-
 std::vector<sim::PoolChoice> stored_pools(StoredDocument& document, const std::string& option) {
   std::vector<sim::PoolChoice> pools;
   const std::size_t count = entries_at(document, option + "/pools");
   for (std::size_t p = 0; p < count; ++p) {
-    pools.push_back(stored_choice(document, fmt::format("{}/pools/{}", option, p)));
+    pools.push_back(stored_value<sim::PoolChoice>(document, fmt::format("{}/pools/{}", option, p)));
   }
   return pools;
 }
@@ -146,7 +103,7 @@ std::vector<ItemFacts> plan_items(StoredDocument& document) {
   for (std::size_t r = 0; r < rejected; ++r) {
     const std::string at = fmt::format("/rejected/{}", r);
     item.settings.emplace_back(
-        name_of({stored_choice(document, at + "/pool")}, workloads.size()),
+        name_of({stored_value<sim::PoolChoice>(document, at + "/pool")}, workloads.size()),
         fmt::format("{} {}", kRejectedWord, document.required_text(at + "/reason")));
   }
   if (options == 0) {

@@ -137,8 +137,6 @@ void append_sequence(std::string& out, const json& value, int indent) {
 }
 
 // REQUIRES: `out` already stands at column `indent` of a fresh line, or behind "key: ".
-// Not YAML::Emitter of yaml-cpp 0.7: it writes the text 123 without quotes, 0.1 with 17 digits, and
-// sequences two columns to the right of their key.
 void append_yaml(std::string& out, const json& value, int indent) {
   if (value.is_object() && !value.empty()) {
     append_mapping(out, value, indent);

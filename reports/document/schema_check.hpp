@@ -2,7 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "../difference/stored_document.hpp"
+#include "stored_document.hpp"
 
 namespace slicewise::reports {
 

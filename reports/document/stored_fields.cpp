@@ -151,4 +151,15 @@ bool StoredFields::read_value(const Field& field, const Shape& shape, const json
   return false;
 }
 
+void read_stored(const Record& record, StoredDocument& document, const std::string& pointer,
+                 void* into) {
+  StoredFields fields;
+  const json::json_pointer at(pointer);
+  const json nothing = json::object();
+  fields.read(record, document.root().contains(at) ? document.root().at(at) : nothing, into);
+  for (const StoredFields::Odd& odd : fields.odd()) {
+    document.report(odd.code, pointer + odd.pointer, odd.message);
+  }
+}
+
 }  // namespace slicewise::reports

@@ -9,6 +9,8 @@
 #include "slicewise/codes.hpp"
 #include "slicewise/sim/describe.hpp"
 
+#include "stored_document.hpp"
+
 namespace slicewise::reports {
 
 // Reads stored documents into what their declarations fill and remembers what is absent or not what
@@ -43,5 +45,16 @@ class StoredFields {
   std::string at_;  // pointer of the object that is read
   std::vector<Odd> odd_;
 };
+
+// What stands at a JSON pointer of a document, into what the record declares. What is absent or not
+// what it should be is reported in the document.
+void read_stored(const sim::Record& record, StoredDocument& document, const std::string& pointer,
+                 void* into);
+template <class T>
+T stored_value(StoredDocument& document, const std::string& pointer) {
+  T value;
+  read_stored(sim::record_of<T>(), document, pointer, &value);
+  return value;
+}
 
 }  // namespace slicewise::reports

@@ -13,7 +13,7 @@
 #include "slicewise/printable.hpp"
 #include "slicewise/reports/result_report.hpp"
 
-#include "../difference/stored_document.hpp"
+#include "../document/stored_document.hpp"
 #include "../export/guide.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_placement.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "../difference/stored_document.hpp"
+#include "../document/stored_document.hpp"
 #include "../text/text_table.hpp"
 
 // Words and figures of a stored result, by their JSON pointers; absent: none, or 0.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../document/stored_fields.hpp"
 #include "../export/guide.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_placement.hpp"
@@ -175,10 +176,8 @@ class WorkloadStory {
   std::string objectives(const std::string& w) {
     std::string out;
     for (const std::string& at : items(document_, w + "/objectives")) {
-      const sim::ObjectiveStanding standing = stored_standing(
-          document_.truth(at + "/pass").value_or(false), figure(document_, at + "/value"),
-          document_.number(at + "/ci95"), figure(document_, at + "/limit"),
-          document_.truth(at + "/atLeast").value_or(false));
+      const sim::ObjectiveStanding standing =
+          sim::standing_of(stored_value<sim::ObjectiveResult>(document_, at));
       const sim::AmountUnit unit = unit_of_word(text_of(document_, at + "/unit"));
       out += said(style_,
                   fmt::format("{} {}: {}, the limit is {}", standing_sign(standing, style_),

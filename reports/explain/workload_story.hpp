@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "../difference/stored_document.hpp"
+#include "../document/stored_document.hpp"
 #include "../text/text_table.hpp"
 
 namespace slicewise::reports {

@@ -198,14 +198,6 @@ std::string_view standing_word(sim::ObjectiveStanding standing) {
   return "MISSED";
 }
 
-sim::ObjectiveStanding stored_standing(bool pass, double value, const std::optional<double>& ci95,
-                                       double limit, bool at_least) {
-  if (!pass) return sim::ObjectiveStanding::Missed;
-  const auto half_width = ci95 ? std::optional<scenarios::FigureValue>(*ci95) : std::nullopt;
-  return sim::clears_limit(value, half_width, limit, at_least) ? sim::ObjectiveStanding::Holds
-                                                               : sim::ObjectiveStanding::Undecided;
-}
-
 std::string_view standing_sign(sim::ObjectiveStanding standing, const TextStyle& style) {
   switch (standing) {
     case sim::ObjectiveStanding::Holds:

@@ -35,9 +35,6 @@ bool were_asked_the_same(const sim::VariantResult& a, const sim::VariantResult& 
 
 // "met", "MISSED", "undecided".
 std::string_view standing_word(sim::ObjectiveStanding standing);
-// Of an objective that was read from a document.
-sim::ObjectiveStanding stored_standing(bool pass, double value, const std::optional<double>& ci95,
-                                       double limit, bool at_least);
 // A tick, a cross, or that it is uncertain.
 std::string_view standing_sign(sim::ObjectiveStanding standing, const TextStyle& style);
 

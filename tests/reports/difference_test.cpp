@@ -1,5 +1,6 @@
 #include "slicewise/reports/difference.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -388,6 +389,37 @@ TEST(Difference, PlansAreComparedByTheirBestOption) {
   const DocumentDifference none = difference_of(older, stored_plan({}, {slow}));
   EXPECT_TRUE(none.differs());
   EXPECT_EQ(failing(none, "cost:+10%,slo.newlyFailing").size(), 2U);
+}
+
+// Options of one plan may differ in nothing but the number of pods.
+TEST(Difference, OptionsOfAPlanAreToldApartByAllThatTheyChoose) {
+  sim::PoolChoice two = shared_t4s(1);
+  two.pods = {2};
+  sim::PoolChoice three = two;
+  three.pods = {3};
+  const sim::PlanOption first{{two}, planned_figures(384, 420), 384, false};
+  const sim::PlanOption second{{three}, planned_figures(384, 300), 384, false};
+  const std::string table = difference_table(
+      difference_of(stored_plan({first, second}, {}), stored_plan({second, first}, {})),
+      {false, true, 160}, false);
+  EXPECT_THAT(table, HasSubstr("2 pods of asr: rank 1 -> rank 2\n"));
+  EXPECT_THAT(table, HasSubstr("3 pods of asr: rank 2 -> rank 1\n"));
+}
+
+// The value is within its limit; the requests that were lost leave open whether the quantile is.
+TEST(Difference, AnObjectiveThatTheJudgeLeavesOpenHasNoTick) {
+  sim::OptionFigures open = planned_figures(384, 420);
+  open.objectives[0].lost = sim::LostShare{0.009, 0.004, 0.01};
+  ASSERT_EQ(sim::standing_of(open.objectives[0]), sim::ObjectiveStanding::Undecided);
+  const DocumentDifference difference =
+      difference_of(stored_plan({{{shared_t4s(1)}, planned_figures(384, 300), 384, false}}, {}),
+                    stored_plan({{{shared_t4s(1)}, open, 384, false}}, {}));
+  const auto& figures = difference.items.at(0).figures;
+  const auto objective = std::ranges::find(
+      figures, "latencyP99", [](const FigureDifference& f) { return f.shown().name; });
+  ASSERT_NE(objective, figures.end());
+  EXPECT_EQ(objective->before->standing, sim::ObjectiveStanding::Holds);
+  EXPECT_EQ(objective->after->standing, sim::ObjectiveStanding::Undecided);
 }
 
 TEST(Difference, TheCommittedSchemaIsWhatTheProgramPrints) {

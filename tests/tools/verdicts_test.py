@@ -122,6 +122,10 @@ CASES = {
     "an objective that holds": (service(1, "slo: {latencyP99: 5s}"), (), [set()]),
     "an objective that is missed": (service(1, "slo: {latencyP99: 21ms}"), (),
                                     [{"objectiveMissed"}]),
+    "an objective that an interval leaves open": (service(1, "slo: {latencyP99: 98ms}"), (),
+                                                  [{"objectiveUndecided"}]),
+    "a service that answers less than comes": (service(1).replace("mean: 20/s", "mean: 80/s"), (),
+                                               [{"overloaded"}]),
     "a service with a replica Pending": (service(2), (), [{"podsPending"}]),
     "... and its objective met": (service(2, "slo: {latencyP99: 5s}"), (), [{"podsPending"}]),
     "... and its objective missed": (service(2, "slo: {latencyP99: 21ms}"), (),
@@ -159,7 +163,7 @@ def expected_exit(variants):
     causes = {cause for found in variants for cause in found}
     if "nothingRan" in causes:
         return INFEASIBLE
-    if causes & {"objectiveMissed", "objectiveUndecided", "policyDenies"}:
+    if causes & {"objectiveMissed", "objectiveUndecided", "overloaded", "policyDenies"}:
         return MISSED
     return PODS_LOST if causes & LOST else SUCCESS
 

@@ -29,16 +29,18 @@ struct StoredFigure {
   std::string unit;      // "usd", "seconds", "ratio", "perSecond", "number"
   Role role = Role::Cost;
   double value = 0;
-  std::optional<double> ci95 = std::nullopt;   // half width
-  std::optional<double> limit = std::nullopt;  // of an objective
-  std::optional<bool> pass = std::nullopt;
+  std::optional<double> ci95 = std::nullopt;                      // half width
+  std::optional<double> limit = std::nullopt;                     // of an objective
+  std::optional<sim::ObjectiveStanding> standing = std::nullopt;  // of an objective
   bool more_is_better = false;
   std::string_view title = {};      // for people; "": the name
   std::string_view condition = {};  // of --fail-on
   bool is_main = false;             // shown even when it stays the same
 
   // An objective of which nothing was served or finished: the value is no figure.
-  bool found_nothing() const { return pass == false && !more_is_better && value == 0; }
+  bool found_nothing() const { return misses() && !more_is_better && value == 0; }
+  std::optional<bool> pass() const { return standing ? std::optional(!misses()) : std::nullopt; }
+  bool misses() const { return standing == sim::ObjectiveStanding::Missed; }
 };
 
 // One figure on both sides; a side is absent where its document has no such figure.

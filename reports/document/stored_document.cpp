@@ -9,8 +9,8 @@
 
 #include "slicewise/reports/difference.hpp"
 
-#include "../document/document_text.hpp"
-#include "../document/one_line.hpp"
+#include "document_text.hpp"
+#include "one_line.hpp"
 
 namespace slicewise::reports {
 namespace {
