@@ -1,7 +1,11 @@
 #include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
 
 #include "slicewise/reports/ci.hpp"
 #include "slicewise/reports/studies.hpp"
+#include "slicewise/scenarios/sharing_strategy.hpp"
 #include "slicewise/sim/comparison.hpp"
 
 #include "../commands.hpp"
@@ -11,6 +15,16 @@
 
 namespace slicewise::tools {
 namespace {
+
+std::string strategies_tried() {
+  using Way = scenarios::SharingStrategy;
+  std::string names;
+  for (const Way& way : scenarios::kSharingStrategies) {
+    if (way.tried == Way::Tried::Never) continue;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", way.key);
+  }
+  return names;
+}
 
 // One option that does the job is a success: those that do not are what a comparison is for.
 ExitCode comparison_verdict(const sim::StrategyComparison& comparison) {
@@ -66,8 +80,7 @@ void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
   add_names(verb, "--purchase", "OPTION,...", compare.purchase,
             "on-demand, spot, reserved or price plans of the scenario (default: as it buys)");
   add_names(verb, "--strategies", "NAME,...", compare.strategies,
-            "exclusive, timeSlicing, mps, mpsUncapped, mig, mig+timeSlicing, mig+mps, vgpu "
-            "(default: all)");
+            strategies_tried() + " (default: all)");
   add_numbers(verb, "--replicas", 2, 1'000, compare.replicas,
               "Pods per shared GPU (default: the scenario's, or as many as would meet)");
   add_number(verb, "--nodes", 1, 10'000, compare.nodes,

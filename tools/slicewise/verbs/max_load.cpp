@@ -1,10 +1,13 @@
 #include "slicewise/sim/max_load.hpp"
 
+#include <algorithm>
+
 #include "slicewise/reports/studies.hpp"
 
 #include "../commands.hpp"
 #include "../options.hpp"
 #include "../study.hpp"
+#include "../verdict_exit.hpp"
 
 namespace slicewise::tools {
 namespace {
@@ -16,7 +19,13 @@ ExitCode max_load_verdict(const sim::MaxLoad& found) {
   }
   // What the scenario asks for is too much when no load as high as its own passes.
   const bool holds = found.passed && found.probes[*found.passed].factor >= 1;
-  return holds ? ExitCode::Success : ExitCode::ObjectiveMissed;
+  if (holds) return ExitCode::Success;
+  const sim::LoadProbe& own = found.probes.front();
+  const bool misses = std::ranges::any_of(own.objectives, [](const sim::ProbedObjective& probed) {
+    return probed.verdict == sim::LoadVerdict::Fails;
+  });
+  if (misses || own.left_behind.empty()) return ExitCode::ObjectiveMissed;
+  return exit_code_of({own.left_behind});
 }
 
 sim::MaxLoadOptions max_load_options(const MaxLoadCommand& command, const sim::RunOptions& run) {
