@@ -18,6 +18,12 @@ inline constexpr std::size_t kLongestMisspelling = 80;
 
 constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
+inline std::string lower_case(std::string_view name) {
+  std::string letters(name);
+  std::ranges::transform(letters, letters.begin(), lower);
+  return letters;
+}
+
 // Whether the names are equal but for the case of their ASCII letters.
 constexpr bool same_name(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);

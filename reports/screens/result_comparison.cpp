@@ -118,10 +118,6 @@ std::string policies_held(const VariantResult& variant) {
   return unknown > 0 ? fmt::format("{} unknown", unknown) : "hold";
 }
 
-std::string money_or_nothing(const std::optional<Usd>& amount) {
-  return amount ? money_text(*amount) : "";
-}
-
 bool several_services(const sim::Result& result) {
   return std::any_of(
       result.variants.begin(), result.variants.end(), [](const VariantResult& variant) {

@@ -163,6 +163,10 @@ std::string money_text(Usd amount) {
                      with_thousands(fmt::format("{:.{}f}", dollars, money_decimals(amount))));
 }
 
+std::string money_or_nothing(const std::optional<Usd>& amount) {
+  return amount ? money_text(*amount) : "";
+}
+
 int money_decimals(Usd amount) {
   constexpr std::int64_t kDollar = 1'000'000'000;
   constexpr int kMostDecimals = 9;  // of a nano-dollar

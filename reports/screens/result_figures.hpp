@@ -52,6 +52,7 @@ std::string interval_text(Duration value, const std::optional<Duration>& half_wi
                           const TextStyle& style);
 // "$8,935" (whole dollars from a thousand), "$12.24", below a dollar four digits: "$0.01100".
 std::string money_text(Usd amount);
+std::string money_or_nothing(const std::optional<Usd>& amount);
 // The decimals of that rule. REQUIRES: amount >= 0.
 int money_decimals(Usd amount);
 // "107958" -> "107,958".

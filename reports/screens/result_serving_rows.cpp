@@ -52,10 +52,6 @@ Rows rows_of(const std::vector<ServingMeasure>& measures, const VariantResult& v
 
 std::string count_unless_zero(double count) { return count > 0 ? count_text(count) : ""; }
 
-std::string money_cell(const std::optional<Usd>& amount) {
-  return amount ? money_text(*amount) : "";
-}
-
 // "655 ms"; "~655 ms" when it is one of the ten largest values.
 std::string p999_cell(const std::optional<TimeSummary>& times) {
   if (!times || !times->p999) return "";
@@ -154,7 +150,7 @@ const std::vector<ServingMeasure>& token_measures() {
       {{"ADAPTER LOADS", true, 2},
        [](W w, S) { return count_unless_zero(w.tokens->adapter_loads); }},
       {{"PREEMPTED", true}, [](W w, S) { return count_unless_zero(w.tokens->preemptions); }},
-      {{"$/M TOK", true}, [](W w, S) { return money_cell(w.tokens->per_million_output); }},
+      {{"$/M TOK", true}, [](W w, S) { return money_or_nothing(w.tokens->per_million_output); }},
   };
   return all;
 }
@@ -198,7 +194,8 @@ const std::vector<ServingMeasure>& notebook_measures() {
        [](W w, S) { return fmt::format("{:.2f}", w.notebooks->oom_per_user_month); }},
       {{"WAIT/USER-MONTH", true, 1},
        [](W w, S) { return duration_text(from_seconds(w.notebooks->waiting_per_user_month_s)); }},
-      {{"$/USER", true}, [](W w, S) { return money_cell(w.notebooks->per_active_user_month); }},
+      {{"$/USER", true},
+       [](W w, S) { return money_or_nothing(w.notebooks->per_active_user_month); }},
   };
   return all;
 }

@@ -12,7 +12,7 @@
 namespace slicewise::scenarios {
 
 // A job as an importer found it; what the log does not say stays as it is here. Numbers and
-// durations are within the limits of job_trace_columns.hpp.
+// durations are within the limits of the columns of job traces.
 struct JobRow {
   std::int64_t at_ns = 0;  // arrival, since any point that the whole log shares
   Duration run = kUnknownDuration;

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/nearest_name.hpp"
+
 #include "../text/scalars.hpp"
 #include "../traces/job_trace.hpp"
 #include "../traces/trace_files.hpp"
@@ -15,12 +17,6 @@ namespace slicewise::scenarios {
 namespace {
 
 constexpr std::int64_t kMostInstant = 9'200'000'000'000'000'000;
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return result;
-}
 
 // A number of units in nanoseconds.
 std::optional<std::int64_t> in_nanoseconds(std::string_view text, TimeUnit unit) {

@@ -25,7 +25,7 @@
 // words of the program that will read it what that program then does (stops, ignores the key,
 // refuses the whole file), which differs by its version. What both must agree on (keys, words,
 // least values, what is required, forms of profiles and quantities) stands once: in the fields of
-// blocks/, which pool_fields() hands out, in gpu_part_names and in quantity.
+// blocks/, which pool_fields() hands out, in gpu_resource and in quantity.
 namespace slicewise::scenarios::manifests {
 
 struct Context {

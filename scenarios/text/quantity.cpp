@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/longest_duration.hpp"
+#include "slicewise/nearest_name.hpp"
 
 #include "scalars.hpp"
 
@@ -55,12 +56,6 @@ constexpr std::array kTimeUnits = {
     Unit{"h", 3'600'000'000'000},
     Unit{"d", 86'400'000'000'000},
 };
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = lower(c);
-  return result;
-}
 
 // nullopt when the text does not begin with a decimal number.
 std::optional<Number> read_number(std::string_view text) {

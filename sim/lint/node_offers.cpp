@@ -5,6 +5,7 @@
 
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/models/mig.hpp"
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 #include "slicewise/sim/lint.hpp"
 
@@ -32,14 +33,6 @@ constexpr std::array kBoards = {
     Board{"0x233010DE", "H100-SXM5-80GB"}, Board{"0x233510DE", "H200-SXM-141GB"},
     Board{"0x290110DE", "B200"},
 };
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  });
-  return lower;
-}
 
 std::string gpu_name_of(const models::InstanceType& type) {
   return lower_case(type.gpu_model.substr(0, type.gpu_model.find('-')));

@@ -4,18 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/sim/calibration.hpp"
 
 // Language models whose config.json stands beside the measurements, or alone.
 namespace slicewise::sim {
 namespace {
-
-std::string lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return text;
-}
 
 // As the benchmarks have it.
 void take_step(const FittedStep& fitted, models::LlmModel& model) {

@@ -111,7 +111,7 @@ TEST(ImportPods, ThoseWithoutAGpuAreCounted) {
 
 TEST(ImportPods, ContainersAddUpInitContainersComeBefore) {
   const std::string one = limits(R"("nvidia.com/gpu":"1")");
-  EXPECT_EQ(gpus_of(one + "," + one), std::pair(2, 1000));  // PITFALLS PD04
+  EXPECT_EQ(gpus_of(one + "," + one), std::pair(2, 1000));  // both are asked for
   const auto with_init = [&](const std::string& init) {
     const ImportedJobs jobs = pods(list(pod("p", one, "", R"(,"initContainers":[)" + init + "]")));
     return jobs.trace.gpus[0];

@@ -47,11 +47,6 @@ const KnownPools::Solved& KnownPools::best_of(const Members& block, double cap) 
   return solved_.at(block);
 }
 
-const KnownPools::Solved& KnownPools::glance_at(const Members& block, double cap) {
-  glance_at_all({{block, cap}});
-  return solved_.at(block);
-}
-
 void KnownPools::look_for_best(std::vector<Question> questions) {
   search(std::move(questions), model_.size() > kExactGroups ? Depth::First : Depth::Ranked);
 }

@@ -42,9 +42,8 @@ class KnownPools {
   std::optional<double> hoped_of(const Members& block);
   // The cheapest pool for the block that costs no more than `cap`.
   const Solved& best_of(const Members& block, double cap);
-  // What is as cheap at first sight; nothing that costs less stands.
-  const Solved& glance_at(const Members& block, double cap);
-  // Both of many, of which simulations are asked for together: they are known from then on.
+  // That, and what is as cheap at first sight where nothing that costs less stands, of many, of
+  // which simulations are asked for together: they are known from then on.
   struct Question {
     Members block;
     double cap = 0;

@@ -7,7 +7,8 @@
 #include "slicewise/sim/result.hpp"
 #include "slicewise/units.hpp"
 
-// What one replication recorded: raw sums, integers wherever they can be. Merged by summary.hpp.
+// What one replication recorded: raw sums, integers wherever they can be. Merged by
+// sim/result/merge.hpp.
 namespace slicewise::sim {
 
 // Where the time of one domain went. Sums to the length of the run.
