@@ -109,7 +109,8 @@ class PlanExplainer {
     std::string out = fmt::format("it ranks behind #{} by {}", index, goal);
     if (plan_.options[index].goal == plan_.options[index - 1].goal) {
       out += fmt::format(
-          ", of which both have as much, and then by {}the share of its limits that it uses",
+          ", of which both have as much, and then by {}{}the share of its limits that it uses",
+          figures(index).unfinished_jobs.empty() ? "" : "the Jobs that it leaves unfinished, ",
           is_free_work ? "what gets done of work without an objective and " : "");
     }
     if (plan_.options[index].pareto) {

@@ -7,6 +7,7 @@
 #include "../screens/plan_words.hpp"
 #include "../screens/result_comparison.hpp"
 #include "../screens/result_figures.hpp"
+#include "../screens/result_verdict.hpp"
 #include "page_parts.hpp"
 #include "screen_markup.hpp"
 
@@ -74,7 +75,9 @@ HtmlCell verdict_cell(const ShownOption& option, bool short_reasons) {
   // Which one it is stands beside it.
   if (short_reasons && option.misses) return {"✗ missed", 2.0, "bad"};
   if (!option.stands) return {"✗ " + reason, 2.0, "bad"};
-  return {option.best ? "✓ ok, best" : "✓ ok", option.best ? 0.0 : 1.0, "good"};
+  const std::string left = unfinished_text(option.figures->unfinished_jobs);
+  return {(option.best ? "✓ ok, best" : "✓ ok") + (left.empty() ? "" : ", " + left),
+          option.best ? 0.0 : 1.0, "good"};
 }
 
 std::vector<HtmlCell> option_row(const ShownOption& option, const OptionColumns& columns,

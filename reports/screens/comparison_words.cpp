@@ -11,6 +11,7 @@
 
 #include "../text/text_table.hpp"
 #include "result_figures.hpp"
+#include "result_verdict.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -38,16 +39,13 @@ std::vector<std::string> missed_objectives(const ComparedOption& option) {
   return missed;
 }
 
-// "1 of 5 jobs unfinished"; the mean of the runs.
-std::string unfinished_text(const ComparedOption& option) {
-  double jobs = 0;
-  double done = 0;
-  for (const sim::WorkloadResult& workload : option.result.workloads) {
-    if (std::ranges::find(option.unfinished, workload.name) == option.unfinished.end()) continue;
-    jobs += static_cast<double>(workload.left_behind.pods);
-    done += workload.completed;
-  }
-  return fmt::format("{} of {} jobs unfinished", sim::short_text(jobs - done), count_text(jobs));
+// Of those that another option gets done.
+std::string unfinished_in(const ComparedOption& option) {
+  std::vector<sim::UnfinishedJobs> left = sim::unfinished_jobs(option.result);
+  std::erase_if(left, [&](const sim::UnfinishedJobs& each) {
+    return std::ranges::find(option.unfinished, each.workload) == option.unfinished.end();
+  });
+  return unfinished_text(left);
 }
 
 std::string useful_work_price(const ComparedOption& option) {
@@ -189,7 +187,7 @@ std::string verdict_of(const ComparedOption& option) {
   std::string verdict = option.best ? "best" : "ok";
   if (!sim::is_stock(option.configuration.strategy)) verdict = "not stock";
   if (option.retired) verdict = "retired";
-  if (!option.unfinished.empty()) verdict = unfinished_text(option);
+  if (!option.unfinished.empty()) verdict = unfinished_in(option);
   if (!option.per_work_hour) verdict = "no work done";
   const sim::Verdict& judged = option.result.verdict;
   if (!judged.loses_pods() && !judged.meets_objectives()) {

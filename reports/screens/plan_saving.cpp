@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "result_figures.hpp"
+#include "result_verdict.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -76,6 +77,27 @@ std::string for_more_work_sentence(const Plan& plan) {
         percent_text(best.figures.worst_ratio));
   }
   return "";
+}
+
+std::string unfinished_sentence(const Plan& plan) {
+  const std::vector<sim::UnfinishedJobs>& left = plan.options.front().figures.unfinished_jobs;
+  if (left.empty()) return "";
+  const std::string jobs = unfinished_by_workload(left) + " unfinished when the run was over";
+  const auto done = std::ranges::find_if(plan.options, [&](const sim::PlanOption& option) {
+    return sim::gets_more_jobs_done(option.figures.unfinished_jobs, left);
+  });
+  if (done == plan.options.end()) {
+    return fmt::format(
+        "#1 leaves {}, and no option that is shown gets more of them done: a longer duration "
+        "shows when they are, an objective (slo: completionP95) asks for nodes that do it.",
+        jobs);
+  }
+  const Usd more = done->figures.monthly - plan.options.front().figures.monthly;
+  return fmt::format(
+      "#1 leaves {}; #{} gets {} done, for {} a month more: an objective (slo: completionP95) asks "
+      "for it, a longer duration shows when #1 has them done.",
+      jobs, done - plan.options.begin() + 1,
+      done->figures.unfinished_jobs.empty() ? "them" : "more of them", money_text(more));
 }
 
 std::string keep_sentence(const Plan& plan) {

@@ -11,6 +11,10 @@ namespace slicewise::reports {
 // and where keep_sentence says it.
 std::string saving_sentence(const sim::Plan& plan);
 
+// Jobs that the best option leaves unfinished, and which option gets them done; "" where it leaves
+// none. REQUIRES: there is an option.
+std::string unfinished_sentence(const sim::Plan& plan);
+
 // "Keep what you have: ..." where Plan::keep_as_is; "" else.
 std::string keep_sentence(const sim::Plan& plan);
 

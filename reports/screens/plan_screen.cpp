@@ -21,6 +21,7 @@
 #include "rejected_groups.hpp"
 #include "result_figures.hpp"
 #include "result_notes.hpp"
+#include "result_verdict.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -94,6 +95,15 @@ std::string plan_heading(const Plan& plan) {
                            scenarios::goal_name(plan.goal));
 }
 
+// What an option leaves unfinished, where another gets more of it done: what all leave has one
+// sentence.
+std::string unfinished_beside(const Plan& plan, const sim::OptionFigures& figures) {
+  const bool any_more = std::ranges::any_of(plan.options, [&](const PlanOption& other) {
+    return sim::gets_more_jobs_done(other.figures.unfinished_jobs, figures.unfinished_jobs);
+  });
+  return any_more ? unfinished_text(figures.unfinished_jobs) : "";
+}
+
 // Pools of an option stand below each other, so that a long list of them hides no price.
 Cells plan_cells(const Plan& plan, const TextStyle& style, Detail detail) {
   const bool requests = any_of(plan, &sim::OptionFigures::per_1k_in_slo);
@@ -118,8 +128,9 @@ Cells plan_cells(const Plan& plan, const TextStyle& style, Detail detail) {
     row.push_back(percent_text(figures.gpu_busy));
     constexpr double kTight = 0.95;
     const bool tight = figures.stands() && figures.worst_ratio > kTight;
+    const std::string left = unfinished_beside(plan, figures);
     row.push_back(verdict_text(figures, style) + (tight ? ", tight" : "") +
-                  (option.pareto ? ", Pareto" : ""));
+                  (left.empty() ? "" : ", " + left) + (option.pareto ? ", Pareto" : ""));
     table.rows.push_back(std::move(row));
   };
   for (std::size_t o = 0; o < plan.options.size(); ++o) {

@@ -427,9 +427,9 @@ std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
   const std::string& bounds = plan.options.front().figures.bound_by;
   for (std::string line :
        {bounds.empty() ? "" : fmt::format("Bound by: {}.", bounds), sm_active_sentence(plan),
-        for_more_work_sentence(plan), saving_sentence(plan), survives_sentence(plan),
-        kept_apart_sentence(plan), as_run_sentence(plan), replicas_sentence(plan),
-        headroom_sentence(plan), isolation_sentence(plan.options.front()),
+        for_more_work_sentence(plan), unfinished_sentence(plan), saving_sentence(plan),
+        survives_sentence(plan), kept_apart_sentence(plan), as_run_sentence(plan),
+        replicas_sentence(plan), headroom_sentence(plan), isolation_sentence(plan.options.front()),
         route_sentence(plan.options.front()), warning_sentence(plan.options.front())}) {
     if (!line.empty()) lines.push_back(std::move(line));
   }

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -29,6 +31,31 @@ bool has_warnings(const sim::Result& result) {
   });
 }
 
+// Variants of which the run was over before their Jobs were done; one line for those with the same
+// Jobs left.
+std::vector<std::string> unfinished_lines(const sim::Result& result, const TextStyle& style) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> found;
+  for (const VariantResult& variant : result.variants) {
+    if (variant.stopped_at) continue;  // somebody interrupted it
+    const std::string left = unfinished_by_workload(sim::unfinished_jobs(variant));
+    if (left.empty()) continue;
+    const auto known = std::ranges::find(found, left, [](const auto& f) { return f.first; });
+    if (known != found.end()) {
+      known->second.push_back(variant.name);
+    } else {
+      found.push_back({left, {variant.name}});
+    }
+  }
+  std::vector<std::string> lines;
+  for (const auto& [left, variants] : found) {
+    const bool is_all = variants.size() == result.variants.size() && variants.size() > 1;
+    lines.push_back(fmt::format("{} {}: {} unfinished when the run was over", signs(style).warn,
+                                is_all ? "every variant" : joined(variants), left));
+  }
+  if (!lines.empty()) lines.back() += "; a longer duration shows when they are done";
+  return lines;
+}
+
 // Why variants do not stand, below the table of all.
 std::vector<Sentence> shortfall_sentences(const sim::Result& result, const TextStyle& style,
                                           bool brief) {
@@ -39,6 +66,7 @@ std::vector<Sentence> shortfall_sentences(const sim::Result& result, const TextS
         {fmt::format("{} {}: {}", signs(style).fail, variant.name,
                      brief ? brief_reasons(variant.verdict) : full_reasons(variant.verdict))});
   }
+  for (std::string& line : unfinished_lines(result, style)) out.push_back({std::move(line)});
   if (const std::optional<int> runs = deciding_runs(result)) {
     out.push_back({fmt::format(
         "Limits lie within their intervals: --replications {} should decide.", *runs)});

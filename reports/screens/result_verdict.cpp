@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "slicewise/reports/html_report.hpp"
 #include "slicewise/sim/result_record.hpp"
@@ -17,6 +18,18 @@ namespace {
 
 using sim::VariantResult;
 using Price = std::optional<Usd> sim::Cost::*;
+
+// "4 of 5 jobs"
+std::string counted_jobs(const std::vector<sim::UnfinishedJobs>& left) {
+  double jobs = 0;
+  double of = 0;
+  for (const sim::UnfinishedJobs& each : left) {
+    jobs += each.jobs;
+    of += static_cast<double>(each.of);
+  }
+  return fmt::format("{} of {} {}", sim::short_text(jobs), count_text(of),
+                     of == 1 ? "job" : "jobs");
+}
 
 template <class Text>
 std::string joined_reasons(const sim::Verdict& verdict, const char* between, Text text) {
@@ -65,7 +78,11 @@ std::string against_first(const VariantResult& best, const VariantResult& first,
 
 std::string about_jobs(const sim::Result& result, const VariantResult& best) {
   const double done = jobs_done(best);
-  const std::string jobs = fmt::format("{} {}", count_text(done), done == 1 ? "job" : "jobs");
+  double left = 0;
+  for (const sim::UnfinishedJobs& each : sim::unfinished_jobs(best)) left += each.jobs;
+  const std::string jobs =
+      left > 0 ? fmt::format("{} of {} jobs", count_text(done), count_text(done + left))
+               : fmt::format("{} {}", count_text(done), done == 1 ? "job" : "jobs");
   const std::string all = money_text(best.cost.ledger.nodes());
   const std::string each = money_text(*best.cost.per_job);
   // What else there is has its part of the bill.
@@ -146,6 +163,23 @@ std::string brief_reasons(const sim::Verdict& verdict) {
 
 std::string full_reasons(const sim::Verdict& verdict) {
   return joined_reasons(verdict, "; ", &sim::Verdict::Reason::text);
+}
+
+std::string unfinished_text(const std::vector<sim::UnfinishedJobs>& left) {
+  return left.empty() ? "" : counted_jobs(left) + " unfinished";
+}
+
+std::string unfinished_by_workload(const std::vector<sim::UnfinishedJobs>& left) {
+  constexpr std::size_t kMostNamed = 3;
+  if (left.size() > kMostNamed) {
+    return fmt::format("{} of {} workloads", counted_jobs(left), left.size());
+  }
+  std::vector<std::string> parts;
+  parts.reserve(left.size());
+  for (const sim::UnfinishedJobs& each : left) {
+    parts.push_back(fmt::format("{} of {}", counted_jobs({each}), each.workload));
+  }
+  return fmt::format("{}", fmt::join(parts, " and "));
 }
 
 ScreenPart as_it_is_part(const sim::Verdict& verdict, const TextStyle& style) {

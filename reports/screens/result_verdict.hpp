@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/sim/judge.hpp"
@@ -20,6 +21,10 @@ std::string verdict(const sim::Result& result);
 // for a line: "16 of 20 pods of "cifar10" failed; ...".
 std::string brief_reasons(const sim::Verdict& verdict);
 std::string full_reasons(const sim::Verdict& verdict);
+// "4 of 5 jobs unfinished", of all workloads together; "" where there are none.
+std::string unfinished_text(const std::vector<sim::UnfinishedJobs>& left);
+// "4 of 5 jobs of cifar10 and 1 of 1 of trainer".
+std::string unfinished_by_workload(const std::vector<sim::UnfinishedJobs>& left);
 // Of a study around a scenario that does not stand: "✗ as the scenario is: 2 of 3 pods ...".
 ScreenPart as_it_is_part(const sim::Verdict& verdict, const TextStyle& style);
 

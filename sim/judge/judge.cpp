@@ -25,6 +25,10 @@ bool has_objective(const WorkloadResult& workload, std::string_view name) {
          workload.objectives.end();
 }
 
+bool has_jobs(const WorkloadResult& workload) {
+  return workload.kind == "Job" || workload.kind == kTraceJobsKind;
+}
+
 // "16 of 20 pods of "cifar10" failed".
 std::string pods_text(std::int64_t count, const WorkloadResult& workload, std::string_view did) {
   return fmt::format("{} of {} pods of \"{}\" {}", count, workload.left_behind.pods, workload.name,
@@ -183,8 +187,28 @@ Verdict judge(const VariantResult& variant, bool allow_pending) {
 }
 
 bool all_jobs_end(const WorkloadResult& workload) {
-  return workload.kind == "Job" &&
-         workload.completed >= static_cast<double>(workload.left_behind.pods);
+  return has_jobs(workload) && workload.completed >= static_cast<double>(workload.left_behind.jobs);
+}
+
+std::vector<UnfinishedJobs> unfinished_jobs(const VariantResult& variant) {
+  constexpr double kRounding = 1e-9;
+  std::vector<UnfinishedJobs> found;
+  for (const WorkloadResult& w : variant.workloads) {
+    if (!has_jobs(w) || w.left_behind.jobs == 0) continue;
+    const auto jobs = static_cast<double>(w.left_behind.jobs);
+    const double job_of_pod = jobs / static_cast<double>(w.left_behind.pods);
+    const double never = static_cast<double>(w.left_behind.pending) * job_of_pod;
+    const double left = jobs - w.completed - static_cast<double>(w.left_behind.failed) - never;
+    if (left > kRounding) found.push_back({w.name, left, w.left_behind.jobs});
+  }
+  return found;
+}
+
+bool gets_more_jobs_done(const std::vector<UnfinishedJobs>& a,
+                         const std::vector<UnfinishedJobs>& b) {
+  return a.size() < b.size() && std::ranges::all_of(a, [&](const UnfinishedJobs& left) {
+           return std::ranges::find(b, left.workload, &UnfinishedJobs::workload) != b.end();
+         });
 }
 
 std::string_view why_turned_away(TurnedAway reason) {

@@ -114,6 +114,7 @@ void add(const BillPart& part, BillPart& sum) {
 
 void add(const LeftBehind& part, LeftBehind& sum) {
   sum.pods += part.pods;
+  sum.jobs += part.jobs;
   sum.oom_kills += part.oom_kills;
   sum.failed += part.failed;
   sum.crash_looping += part.crash_looping;

@@ -217,6 +217,7 @@ LeftBehind left_behind(const WorkloadModel& model, std::size_t w,
                        std::span<const Replication> replications) {
   LeftBehind left;
   left.pods = model.spec.count;
+  if (model.spec.kind == WorkloadKind::Job) left.jobs = model.jobs();
   for (const Replication& r : replications) {
     const WorkloadRecord& record = r.workloads[w];
     left.oom_kills = std::max(left.oom_kills, record.oom_kills);

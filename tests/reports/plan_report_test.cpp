@@ -359,6 +359,26 @@ TEST(PlanReport, WhatIsNoWorseIsKept) {
   EXPECT_TRUE(read->keep_as_is);
 }
 
+TEST(PlanReport, JobsThatAnOptionLeavesUnfinishedAreSaid) {
+  sim::Plan plan = sample_plan();
+  const TextStyle wide{false, true, 0};
+  EXPECT_THAT(plan_table(plan, wide, false), Not(HasSubstr("unfinished")));
+  plan.options.front().figures.unfinished_jobs = {{"trainer", 3.5, 5}};
+  const std::string text = plan_table(plan, wide, false);
+  EXPECT_THAT(text, HasSubstr("ok, 3.5 of 5 jobs unfinished, Pareto"));
+  EXPECT_THAT(text,
+              HasSubstr("#1 leaves 3.5 of 5 jobs of trainer unfinished when the run was over; "
+                        "#2 gets them done, for $23.00 a month more: "));
+  const auto read = read_plan({"plan.json", plan_json(plan)});
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->options.front().figures.unfinished_jobs,
+            plan.options.front().figures.unfinished_jobs);
+  plan.options.back().figures.unfinished_jobs = {{"trainer", 1, 5}};
+  const std::string alike = plan_table(plan, wide, false);
+  EXPECT_THAT(alike, HasSubstr("no option that is shown gets more of them"));
+  EXPECT_THAT(alike, Not(HasSubstr("ok, 3.5 of 5 jobs")));
+}
+
 TEST(PlanReport, NothingThatWasSimulatedReadsSo) {
   sim::Plan plan = sample_plan();
   plan.counts.simulations = 0;

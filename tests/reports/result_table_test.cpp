@@ -10,6 +10,7 @@
 
 #include "golden_file.hpp"
 #include "platform_sample.hpp"
+#include "reports/screens/result_verdict.hpp"
 #include "reports/screens/screen.hpp"
 #include "result_samples.hpp"
 #include "terminals.hpp"
@@ -272,6 +273,28 @@ TEST(ResultTable, WaitingSaysHowManyPodsNeverStarted) {
   const std::string text = result_table(result, {false, true, 0}, false);
   EXPECT_THAT(text, HasSubstr("6m00s, up to 2 never"));  // beside the other variants
   EXPECT_THAT(text, ::testing::ContainsRegex("6m00s ±[^,]*, up to 2 never"));
+}
+
+TEST(ResultTable, JobsThatTheRunWasOverBeforeAreCounted) {
+  sim::Result result = samples::aws_demo();
+  const TextStyle wide{false, true, 0};
+  EXPECT_THAT(result_table(result, wide, false), Not(HasSubstr("unfinished")));
+  sim::LeftBehind& left = result.variants[0].workloads[0].left_behind;
+  left.jobs = left.pods = 20;  // 5 were done
+  EXPECT_THAT(result_table(result, wide, false),
+              HasSubstr("before: 15 of 20 jobs of cifar10 unfinished when the run was over; a "
+                        "longer duration shows when they are done\n"));
+  EXPECT_THAT(result_markdown(result), HasSubstr("before: 15 of 20 jobs of cifar10 unfinished"));
+  // A line for all that leave as many.
+  for (sim::VariantResult& variant : result.variants) {
+    variant.workloads[0] = result.variants[0].workloads[0];
+  }
+  EXPECT_THAT(result_table(result, wide, false),
+              HasSubstr("every variant: 15 of 20 jobs of cifar10 unfinished"));
+  result.variants.resize(1);
+  EXPECT_THAT(verdict(result), HasSubstr("before finishes 5 of 20 jobs for "));
+  result.variants[0].stopped_at = minutes(1);  // an interrupt has a line of its own
+  EXPECT_THAT(result_table(result, wide, false), Not(HasSubstr("unfinished")));
 }
 
 TEST(ResultTable, AnOpenVerdictSaysHowManyRunsDecideIt) {

@@ -89,6 +89,24 @@ Verdict judge(const VariantResult& variant, bool allow_pending);
 // done later and is no reason against what was simulated; beside what gets it done it is.
 bool all_jobs_end(const WorkloadResult& workload);
 
+// Jobs that were neither done nor failed for good when the run was over.
+struct UnfinishedJobs {
+  std::string workload;
+  double jobs = 0;      // mean of the replications
+  std::int64_t of = 0;  // all of the workload
+
+  friend bool operator==(const UnfinishedJobs&, const UnfinishedJobs&) = default;
+};
+
+// Of each workload that has some, in the order of the workloads. Pods that stayed Pending with no
+// turn to come are the verdict's.
+std::vector<UnfinishedJobs> unfinished_jobs(const VariantResult& variant);
+
+// Of the same workloads run in two ways: whether `a` gets all Jobs done that `b` gets done, and
+// those of some workload that `b` does not.
+bool gets_more_jobs_done(const std::vector<UnfinishedJobs>& a,
+                         const std::vector<UnfinishedJobs>& b);
+
 // "2m30s", "10h05m", "3d04h".
 std::string clock_text(Duration duration);
 

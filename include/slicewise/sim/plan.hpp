@@ -58,8 +58,9 @@ struct OptionFigures {
   double worst_ratio = 0;               // the largest of the objectives; 0 without any
   std::optional<Duration> latency_p99;  // of the slowest Service or pipeline
   std::vector<WorkRate> work;           // of Jobs and Deployments
-  double gpu_busy = 0;                  // kernels run, share of all GPU time
-  double failed = 0;                    // pods, means per replication
+  std::vector<UnfinishedJobs> unfinished_jobs;
+  double gpu_busy = 0;  // kernels run, share of all GPU time
+  double failed = 0;    // pods, means per replication
   double oom_kills = 0;
   std::int64_t running_max = 0;
   std::int64_t pending_max = 0;

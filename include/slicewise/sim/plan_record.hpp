@@ -47,6 +47,8 @@ const Record& record_of<PlannedObjective>();
 template <>
 const Record& record_of<WorkRate>();
 template <>
+const Record& record_of<UnfinishedJobs>();
+template <>
 const Record& record_of<OptionFigures>();
 template <>
 const Record& record_of<SetUpRoute>();

@@ -159,6 +159,7 @@ struct GangFigures {
 // Pods of a workload that do not do what they should, each figure of the replication that has most.
 struct LeftBehind {
   std::int64_t pods = 0;       // of the workload
+  std::int64_t jobs = 0;       // of so many pods each as a Job of it has; 0: they are no Jobs
   std::int64_t oom_kills = 0;  // containers, whenever it was
   std::int64_t failed = 0;
   std::int64_t crash_looping = 0;  // at the end of the run

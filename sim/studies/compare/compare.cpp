@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <cstddef>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -309,25 +309,22 @@ ComparedOption judged(Prepared&& prepared, VariantResult&& result) {
   return option;
 }
 
-std::set<std::string> jobs_done(const ComparedOption& option) {
-  std::set<std::string> done;
-  for (const WorkloadResult& workload : option.result.workloads) {
-    if (all_jobs_end(workload)) done.insert(workload.name);
-  }
-  return done;
-}
-
 // What does not get its Jobs done is no answer where something else does, and those that it does.
 void mark_unfinished(std::vector<ComparedOption>& options) {
-  for (ComparedOption& option : options) {
-    const std::set<std::string> own = jobs_done(option);
-    for (const ComparedOption& other : options) {
-      if (!other.is_recommendable()) continue;
-      const std::set<std::string> more = jobs_done(other);
-      if (!std::ranges::includes(more, own)) continue;
-      if (more.size() - own.size() <= option.unfinished.size()) continue;
-      option.unfinished.clear();
-      std::ranges::set_difference(more, own, std::back_inserter(option.unfinished));
+  std::vector<std::vector<UnfinishedJobs>> left;
+  left.reserve(options.size());
+  for (const ComparedOption& option : options) left.push_back(unfinished_jobs(option.result));
+  for (std::size_t o = 0; o < options.size(); ++o) {
+    std::vector<std::string>& unfinished = options[o].unfinished;
+    for (std::size_t other = 0; other < options.size(); ++other) {
+      if (!options[other].is_recommendable()) continue;
+      if (!gets_more_jobs_done(left[other], left[o])) continue;
+      if (left[o].size() - left[other].size() <= unfinished.size()) continue;
+      unfinished.clear();
+      for (const UnfinishedJobs& own : left[o]) {
+        const auto theirs = std::ranges::find(left[other], own.workload, &UnfinishedJobs::workload);
+        if (theirs == left[other].end()) unfinished.push_back(own.workload);
+      }
     }
   }
 }

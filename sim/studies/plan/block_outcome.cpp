@@ -96,7 +96,8 @@ void complete_rejected(const BlockSearch& search, std::vector<BlockCandidate>& c
   }
 }
 
-void sort_out(std::vector<BlockCandidate> candidates, std::size_t top, BlockResult& result) {
+void sort_out(std::vector<BlockCandidate> candidates, scenarios::PlanGoal goal, std::size_t top,
+              BlockResult& result) {
   for (BlockCandidate& candidate : candidates) {
     if (candidate.best) {
       result.options.push_back(std::move(*candidate.best));
@@ -115,6 +116,7 @@ void sort_out(std::vector<BlockCandidate> candidates, std::size_t top, BlockResu
                                std::nullopt, std::move(why), std::move(figures)});
   }
   put_best_first(result.options);
+  put_unfinished_last(goal, result.options);
   result.options = one_of_each(std::move(result.options));
   if (result.options.size() > top) result.options.resize(top);
 }

@@ -29,6 +29,7 @@ void complete_rejected(const BlockSearch& search, std::vector<BlockCandidate>& c
                        ProbeBatch& asked);
 
 // The best `top` options of those that stand, and why the others do not.
-void sort_out(std::vector<BlockCandidate> candidates, std::size_t top, BlockResult& result);
+void sort_out(std::vector<BlockCandidate> candidates, scenarios::PlanGoal goal, std::size_t top,
+              BlockResult& result);
 
 }  // namespace slicewise::sim

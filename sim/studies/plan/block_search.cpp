@@ -94,7 +94,7 @@ class BlockRun {
     if (depth_ == Depth::Explained) complete_rejected(search_, candidates_, probes_);
     result.configurations += static_cast<std::int64_t>(configurations_);
     result.missed = missed_;
-    sort_out(std::move(candidates_), top_, result);
+    sort_out(std::move(candidates_), search_.goal, top_, result);
   }
 
  private:

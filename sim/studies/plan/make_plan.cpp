@@ -140,6 +140,7 @@ void rank(const BlockSearch& search, ProbeBatch& probes, std::size_t top, Plan& 
   if (!probes.interrupted()) add_one_pool(search, probes, top, plan);
   if (search.split && !many && !probes.interrupted()) add_split(search, probes, plan);
   put_best_first(plan.options);
+  put_unfinished_last(search.goal, plan.options);
   if (plan.options.size() > top) plan.options.resize(top);
   plan.counts.simulations = probes.simulations();
 }

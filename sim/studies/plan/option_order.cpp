@@ -89,7 +89,8 @@ std::vector<std::size_t> places_by_rank(std::span<const Ranked> options) {
   std::iota(places.begin(), places.end(), std::size_t{0});
   const auto key = [&](std::size_t place) {
     const OptionFigures& figures = *options[place].figures;
-    return std::tuple(options[place].goal, figures.monthly, figures.worst_ratio >= kCloseToLimits);
+    return std::tuple(options[place].goal, figures.monthly, figures.worst_ratio >= kCloseToLimits,
+                      figures.unfinished_jobs.size());
   };
   std::ranges::stable_sort(places, {}, key);
   for (std::size_t from = 0; from < places.size();) {

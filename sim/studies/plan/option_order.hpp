@@ -1,9 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "slicewise/scenarios/studies.hpp"
+#include "slicewise/sim/judge.hpp"
 
 #include "block_search.hpp"
 
@@ -20,8 +24,9 @@ struct Ranked {
 };
 
 // Places of the options, best first: by the goal, then by the bill. Of what costs the same, what is
-// close to its limits comes last; before that what gets most done of the work that has no
-// objective, and of what gets as much done within a tenth what is furthest from its limits.
+// close to its limits comes last; before that what leaves Jobs of the fewest workloads unfinished,
+// then what gets most done of the work that has no objective, and of what gets as much done within
+// a tenth what is furthest from its limits.
 std::vector<std::size_t> places_by_rank(std::span<const Ranked> options);
 
 Ranked ranked_by(const PlanOption& option);
@@ -38,6 +43,24 @@ void put_best_first(std::vector<Option>& options) {
     sorted.push_back(std::move(options[place]));
   }
   options = std::move(sorted);
+}
+
+// By the price of what was done, what gets less Jobs done than another option comes after all that
+// do not, as in a comparison: the price does not count the others. By other goals it stays where it
+// is, as its Jobs may be done in a longer run.
+template <class Option>
+void put_unfinished_last(scenarios::PlanGoal goal, std::vector<Option>& options) {
+  if (goal != scenarios::PlanGoal::CostPerJob) return;
+  const std::vector<std::vector<UnfinishedJobs>> left = [&] {
+    std::vector<std::vector<UnfinishedJobs>> of_each;
+    for (const Option& option : options) of_each.push_back(option.figures.unfinished_jobs);
+    return of_each;
+  }();
+  std::ranges::stable_partition(options, [&](const Option& option) {
+    return std::ranges::none_of(left, [&](const auto& other) {
+      return gets_more_jobs_done(other, option.figures.unfinished_jobs);
+    });
+  });
 }
 
 bool is_better(const BlockOption& a, const BlockOption& b);

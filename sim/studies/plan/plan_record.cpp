@@ -155,20 +155,6 @@ const Record& record_of<PlannedObjective>() {
 }
 
 template <>
-const Record& record_of<WorkRate>() {
-  using W = WorkRate;
-  static const Record declared{
-      "what gets done of a Job or Deployment that has no objective",
-      {field<&W::workload>("workload", "its name"),
-       field<&W::unit>("unit", "of its work").optional(),
-       field<&W::per_hour>("perHour", "units, while the option runs"),
-       field<&W::completion>("completionSeconds",
-                             "of its Jobs, mean; absent: some do not end in the run")
-           .optional()}};
-  return declared;
-}
-
-template <>
 const Record& record_of<OptionFigures>() {
   using F = OptionFigures;
   static const Record& pods = record_of<PodCounts>();
@@ -194,6 +180,10 @@ const Record& record_of<OptionFigures>() {
            .column("OF LIMIT", 1),
        field<&F::latency_p99>("latencyP99Seconds", "of the slowest Service or pipeline"),
        field<&F::work>("work", "of Jobs and Deployments without an objective").optional(),
+       field<&F::unfinished_jobs>("unfinishedJobs",
+                                  "that may be done in a longer run; of options of one price those "
+                                  "come first that get done what others leave")
+           .optional(),
        field<&F::gpu_busy>("gpuBusyRatio", "kernels run, share of all GPU time")
            .of(Unit::Ratio)
            .csv(10, "gpuBusyRatio")

@@ -361,6 +361,7 @@ OptionFigures figures_of(const VariantResult& result) {
   figures.per_job = result.cost.per_job;
   add_objectives(result, figures);
   add_work(result, figures);
+  figures.unfinished_jobs = unfinished_jobs(result);
   figures.gpu_busy = gpu_busy_ratio(result);
   figures.failed = result.pods.failed;
   figures.oom_kills = result.pods.oom_kills;

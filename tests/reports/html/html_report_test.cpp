@@ -59,6 +59,14 @@ TEST(HtmlReport, LeadsWithTheVerdictAndKeepsEverySection) {
   }
 }
 
+TEST(HtmlReport, SaysWhichJobsTheRunWasOverBefore) {
+  HtmlReport report = aws_report();
+  EXPECT_THAT(html_report(report), Not(HasSubstr("unfinished")));
+  sim::LeftBehind& left = report.result.variants.front().workloads.front().left_behind;
+  left.jobs = left.pods = 20;  // 5 were done
+  EXPECT_THAT(html_report(report), HasSubstr("ok, 15 of 20 jobs unfinished"));
+}
+
 // Names come from files that anybody may have written.
 TEST(HtmlReport, EscapesWhatOthersWrote) {
   const std::string hostile = "</script><img src=x onerror=alert(1)>\"'&";

@@ -1,5 +1,8 @@
 #include "slicewise/sim/judge.hpp"
 
+#include <utility>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -244,6 +247,54 @@ TEST(Judge, AJobWhoseTurnDidNotComeDoesNotStand) {
   const auto world = build_world(scenario, demo::catalogue());
   ASSERT_TRUE(world.has_value());
   EXPECT_THAT(causes(*simulate(*world)), ElementsAre(Cause::PodsPending));
+}
+
+VariantResult cut_off(scenarios::Workload workload, Duration after) {
+  scenarios::Scenario scenario = demo::scenario(demo::pool(0), {std::move(workload)});
+  scenario.duration = after;
+  return demo::result(scenario);
+}
+
+// Of five jobs on four GPUs, half an hour each.
+TEST(Judge, JobsThatTheRunWasOverBeforeAreUnfinished) {
+  using Left = std::vector<UnfinishedJobs>;
+  EXPECT_EQ(unfinished_jobs(cut_off(demo::training(5), hours(2))), Left{});
+  const VariantResult one_left = cut_off(demo::training(5), minutes(40));
+  EXPECT_TRUE(one_left.verdict.stands());
+  EXPECT_EQ(unfinished_jobs(one_left), (Left{{"cifar10", 1, 5}}));
+  EXPECT_FALSE(all_jobs_end(one_left.workloads.front()));
+  // The fifth stayed Pending, which the verdict says.
+  EXPECT_EQ(unfinished_jobs(cut_off(demo::training(5), minutes(5))), (Left{{"cifar10", 4, 5}}));
+  // A Deployment has nothing to get done.
+  scenarios::Workload deployment = demo::training(2);
+  deployment.kind = scenarios::WorkloadKind::Deployment;
+  deployment.restart_policy = scenarios::RestartPolicy::Always;
+  EXPECT_EQ(unfinished_jobs(cut_off(deployment, minutes(5))), Left{});
+}
+
+// Jobs were counted as pods: two of two pods each were one done of four.
+TEST(Judge, AGangIsOneJob) {
+  scenarios::Workload gangs = demo::training(4);
+  gangs.pods_per_job = 2;
+  const VariantResult done = cut_off(gangs, hours(2));
+  EXPECT_EQ(done.workloads.front().left_behind.jobs, 2);
+  EXPECT_TRUE(all_jobs_end(done.workloads.front()));
+  EXPECT_THAT(unfinished_jobs(done), IsEmpty());
+  EXPECT_EQ(unfinished_jobs(cut_off(gangs, minutes(5))),
+            (std::vector<UnfinishedJobs>{{"cifar10", 2, 2}}));
+}
+
+TEST(Judge, MoreJobsAreDoneWhereAllAreThatAnotherGetsDoneAndSomeThatItDoesNot) {
+  const std::vector<UnfinishedJobs> none;
+  const std::vector<UnfinishedJobs> first{{"a", 1, 5}};
+  const std::vector<UnfinishedJobs> second{{"b", 1, 1}};
+  const std::vector<UnfinishedJobs> both{{"a", 3, 5}, {"b", 1, 1}};
+  EXPECT_TRUE(gets_more_jobs_done(none, first));
+  EXPECT_TRUE(gets_more_jobs_done(second, both));
+  EXPECT_FALSE(gets_more_jobs_done(first, none));
+  EXPECT_FALSE(gets_more_jobs_done(first, second));
+  EXPECT_FALSE(gets_more_jobs_done(first, {{"a", 4, 5}}));  // both leave some
+  EXPECT_FALSE(gets_more_jobs_done({{"c", 1, 1}}, both));
 }
 
 // 25 ms of work each, on one GPU.

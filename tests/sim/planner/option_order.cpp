@@ -69,6 +69,41 @@ TEST(OptionOrder, WhatEndsSoonerIsBefore) {
   EXPECT_EQ(options[1].figures.worst_ratio, 0.1);
 }
 
+// As much an hour, and nearer to its limits: but done.
+TEST(OptionOrder, OfOnePriceWhatLeavesNoJobsUnfinishedIsBefore) {
+  std::vector<PlanOption> options =
+      options_with({{100, 57, 0.1}, {100, 55, 0.3}, {90, 10, 0.1}, {100, 60, 0.9}});
+  options[0].figures.unfinished_jobs = {{"trainer", 2, 5}};
+  options[2].figures.unfinished_jobs = {{"trainer", 4, 5}};
+  put_best_first(options);
+  EXPECT_EQ(options[0].goal, 90);  // they may be done in a longer run
+  EXPECT_EQ(options[1].figures.worst_ratio, 0.3);
+  EXPECT_EQ(options[2].figures.worst_ratio, 0.1);
+  EXPECT_EQ(options[3].figures.worst_ratio, 0.9);
+}
+
+// The price of a job is that of those that were done.
+TEST(OptionOrder, ByThePriceOfAJobWhatGetsMoreJobsDoneIsBefore) {
+  const std::vector<PlanOption> options = [] {
+    std::vector<PlanOption> all =
+        options_with({{90, 10, 0.1}, {100, 57, 0.1}, {110, 57, 0.1}, {120, 57, 0.1}});
+    all[0].figures.unfinished_jobs = {{"trainer", 4, 5}, {"miner", 1, 1}};
+    all[1].figures.unfinished_jobs = {{"trainer", 1, 5}};
+    all[3].figures.unfinished_jobs = {{"miner", 1, 1}};
+    return all;
+  }();
+  const auto order = [&](scenarios::PlanGoal goal) {
+    std::vector<PlanOption> sorted = options;
+    put_best_first(sorted);
+    put_unfinished_last(goal, sorted);
+    std::vector<double> goals;
+    for (const PlanOption& option : sorted) goals.push_back(option.goal.value_or(0));
+    return goals;
+  };
+  EXPECT_EQ(order(scenarios::PlanGoal::CostPerJob), (Rates{110, 90, 100, 120}));
+  EXPECT_EQ(order(scenarios::PlanGoal::MonthlyCost), (Rates{90, 100, 110, 120}));
+}
+
 TEST(OptionOrder, TheMeanOfAllWorkCounts) {
   std::vector<PlanOption> options = options_with({{100, 50, 0.1}, {100, 70, 0.2}});
   options[0].figures.work.push_back({"miner", "", 10});  // half and all of what might be: 0.86
