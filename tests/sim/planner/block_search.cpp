@@ -113,8 +113,10 @@ TEST(MoreDone, TakesAnotherWayToShareOfTheSamePrice) {
   const BlockSearch there{with_objective, demo::catalogue(), space,
                           scenarios::PlanGoal::MonthlyCost, 2};
   option.pools = {pool};
-  get_more_done(there, option, probes);
+  ProbeBatch nobody(probe_threads(with_objective, demo::catalogue(), {}));
+  get_more_done(there, option, nobody);
   EXPECT_EQ(option.pools.front().strategy, Strategy::Mps);
+  EXPECT_EQ(nobody.simulations(), 0);
 }
 
 }  // namespace

@@ -105,11 +105,11 @@ TEST(OptionOrder, ByThePriceOfAJobWhatGetsMoreJobsDoneIsBefore) {
 }
 
 TEST(OptionOrder, TheMeanOfAllWorkCounts) {
-  std::vector<PlanOption> options = options_with({{100, 50, 0.1}, {100, 70, 0.2}});
+  std::vector<PlanOption> options = options_with({{100, 50, 0.2}, {100, 70, 0.1}});
   options[0].figures.work.push_back({"miner", "", 10});  // half and all of what might be: 0.86
   options[1].figures.work.push_back({"miner", "", 4});   // all and two fifths: 0.7
   put_best_first(options);
-  EXPECT_EQ(options.front().figures.worst_ratio, 0.1);
+  EXPECT_EQ(options.front().figures.worst_ratio, 0.2);
 }
 
 // What a search leaves out does not change the order of the rest.

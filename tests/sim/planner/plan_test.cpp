@@ -189,8 +189,14 @@ TEST(Plan, KeepsWhatStandsAndCostsLess) {
   const auto cheaper = make_plan(set_with(scenario), 0, demo::catalogue(), options);
   ASSERT_TRUE(cheaper && !cheaper->options.empty());
   EXPECT_FALSE(cheaper->keep_as_is);
-  // What does not stand is not kept, however little it costs.
+  // What does not stand is not kept, however little it costs: one is too slow, one lacks memory.
   scenario.node_pools.front().nodes = 1;
+  scenario.workloads.front().traffic->mean = {230};
+  const auto slow = make_plan(set_with(scenario), 0, demo::catalogue(), options);
+  ASSERT_TRUE(slow && !slow->options.empty() && slow->today);
+  ASSERT_FALSE(slow->today->figures.stands());
+  EXPECT_LT(slow->today->figures.monthly, slow->options.front().figures.monthly);
+  EXPECT_FALSE(slow->keep_as_is);
   scenario.workloads.front().gpu_memory.resident = gibibytes(18);
   const auto dead = make_plan(set_with(scenario), 0, demo::catalogue(), options);
   ASSERT_TRUE(dead && !dead->options.empty());
