@@ -203,6 +203,32 @@ TEST(Plan, KeepsWhatStandsAndCostsLess) {
   EXPECT_FALSE(dead->keep_as_is);
 }
 
+// Five jobs of half an hour, 40 minutes: of four ways to share a T4 one gets all of them done.
+TEST(Plan, OfOnePriceIsFirstWhatGetsTheJobsDone) {
+  Workload jobs = demo::training(5);
+  jobs.measured->device.value = "T4";
+  jobs.measured->gpu_busy = 0.5;
+  Scenario scenario = demo::scenario(demo::pool(0), {jobs});
+  scenario.duration = minutes(40);
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge"};
+  options.strategies = {"mps", "timeSlicing"};
+  options.replicas = {4, 5};
+  const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan && plan->options.size() > 2);
+  const OptionFigures& best = plan->options.front().figures;
+  EXPECT_TRUE(best.unfinished_jobs.empty());
+  for (std::size_t o = 1; o < 3; ++o) {
+    const OptionFigures& other = plan->options[o].figures;
+    EXPECT_EQ(other.monthly, best.monthly);
+    ASSERT_EQ(other.unfinished_jobs.size(), 1U);
+    EXPECT_EQ(other.unfinished_jobs.front().workload, "cifar10");
+    EXPECT_EQ(other.unfinished_jobs.front().of, 5);
+    EXPECT_EQ(read_answer(answer_line({other, {}, {}, false}))->figures->unfinished_jobs,
+              other.unfinished_jobs);
+  }
+}
+
 // Which pods meet is up to chance on several GPUs: what stands is simulated again with other random
 // numbers, but not where something cheaper has stood.
 TEST(Plan, WhatIsTooDearIsNotConfirmed) {
