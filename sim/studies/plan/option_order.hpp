@@ -56,7 +56,7 @@ void put_unfinished_last(scenarios::PlanGoal goal, std::vector<Option>& options)
     for (const Option& option : options) of_each.push_back(option.figures.unfinished_jobs);
     return of_each;
   }();
-  std::ranges::stable_partition(options, [&](const Option& option) {
+  std::stable_partition(options.begin(), options.end(), [&](const Option& option) {
     return std::ranges::none_of(left, [&](const auto& other) {
       return gets_more_jobs_done(other, option.figures.unfinished_jobs);
     });

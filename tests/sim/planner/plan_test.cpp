@@ -208,6 +208,8 @@ TEST(Plan, OfOnePriceIsFirstWhatGetsTheJobsDone) {
   Workload jobs = demo::training(5);
   jobs.measured->device.value = "T4";
   jobs.measured->gpu_busy = 0.5;
+  jobs.pod.cpu_request = {500};
+  jobs.pod.memory_request = gibibytes(2);
   Scenario scenario = demo::scenario(demo::pool(0), {jobs});
   scenario.duration = minutes(40);
   PlanOptions options = small_space();
