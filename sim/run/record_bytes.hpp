@@ -1,104 +1,26 @@
 #pragma once
 
-#include <cstddef>
-#include <cstring>
-#include <map>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
+#include <cstdint>
 
+#include "slicewise/scenarios/job_trace.hpp"
+#include "slicewise/sim/bill.hpp"
+#include "slicewise/sim/metrics/histogram.hpp"
+#include "slicewise/sim/metrics/ratio_histogram.hpp"
 #include "slicewise/sim/metrics/replication.hpp"
 #include "slicewise/sim/replay/replay.hpp"
+#include "slicewise/units.hpp"
 
-// What a task of a study found, as bytes for another process of the same build. A record names all
-// of its members in a structured binding: with one more it does not compile.
+// What a task of a study found is made of, for archives (byte_archives.hpp). A record names all of
+// its members in a structured binding: with one more it does not compile.
 namespace slicewise::sim {
 
-class ByteWriter {
- public:
-  template <class... T>
-  void operator()(T&... values) {
-    (add(values), ...);
-  }
-  std::string take() { return std::move(bytes_); }
-
- private:
-  template <class T>
-  void add(T& value) {
-    if constexpr (std::is_trivially_copyable_v<T>) {
-      bytes_.append(reinterpret_cast<const char*>(&value), sizeof(T));
-    } else {
-      visit_parts(*this, value);
-    }
-  }
-
-  template <class Archive, class T>
-  friend void visit_list(Archive& archive, T& list);
-  std::size_t resize_of(std::size_t size) {
-    add(size);
-    return size;
-  }
-
-  std::string bytes_;
-};
-
-class ByteReader {
- public:
-  explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
-
-  template <class... T>
-  void operator()(T&... values) {
-    (take(values), ...);
-  }
-
- private:
-  template <class T>
-  void take(T& value) {
-    if constexpr (std::is_trivially_copyable_v<T>) {
-      if (bytes_.size() < sizeof(T)) throw std::runtime_error("a rank says less than it should");
-      std::memcpy(&value, bytes_.data(), sizeof(T));
-      bytes_.remove_prefix(sizeof(T));
-    } else {
-      visit_parts(*this, value);
-    }
-  }
-
-  template <class Archive, class T>
-  friend void visit_list(Archive& archive, T& list);
-  std::size_t resize_of(std::size_t /*size*/) {
-    std::size_t size = 0;
-    take(size);
-    if (size > bytes_.size()) throw std::runtime_error("a rank says less than it should");
-    return size;
-  }
-
-  std::string_view bytes_;
-};
-
-template <class Archive, class T>
-void visit_list(Archive& archive, T& list) {
-  list.resize(archive.resize_of(list.size()));
-  for (auto& value : list) archive(value);
-}
-
-template <class Archive, class T>
-void visit_parts(Archive& archive, std::vector<T>& list) {
-  visit_list(archive, list);
-}
 template <class Archive>
-void visit_parts(Archive& archive, std::string& text) {
-  visit_list(archive, text);
-}
-template <class Archive, class T>
-void visit_parts(Archive& archive, std::optional<T>& value) {
-  bool is_there = value.has_value();
-  archive(is_there);
-  if (is_there && !value) value.emplace();
-  if (is_there) archive(*value);
+void visit_parts(Archive& archive, Int128& number) {
+  constexpr unsigned kHalf = 64;
+  auto high = static_cast<std::int64_t>(number >> kHalf);
+  auto low = static_cast<std::uint64_t>(number);
+  archive(high, low);
+  number = (static_cast<Int128>(high) << kHalf) | static_cast<Int128>(low);
 }
 template <class Archive>
 void visit_parts(Archive& archive, Histogram& h) {
@@ -117,6 +39,17 @@ void visit_parts(Archive& archive, RatioHistogram& h) {
     archive(__VA_ARGS__);                              \
   }
 
+SLICEWISE_MEMBERS(Duration, ns)
+SLICEWISE_MEMBERS(TimePoint, ns)
+SLICEWISE_MEMBERS(Bytes, count)
+SLICEWISE_MEMBERS(Usd, nano)
+SLICEWISE_MEMBERS(scenarios::RowPlace, row, line)
+SLICEWISE_MEMBERS(DomainTime, useful, late, failed, switching, cold_start, sm_active, sm_known)
+SLICEWISE_MEMBERS(CostLedger, total, useful, idle, switching, failed, cold_start, missed_slo,
+                  thrash, control_plane)
+SLICEWISE_MEMBERS(NodeRecord, cpu_time, up, cost, observed, switching)
+SLICEWISE_MEMBERS(PoolRecord, most, launches, surplus, removed, interruptions, on_demand, thrash)
+SLICEWISE_MEMBERS(JobOutcome, wait, completion)
 SLICEWISE_MEMBERS(DomainRecord, time, memory_peak, fullest)
 SLICEWISE_MEMBERS(StartUpRecord, pods, decision, launch, ready, gpu_allocatable, scheduling,
                   image_pull, model_load, total)
@@ -139,6 +72,11 @@ SLICEWISE_MEMBERS(Replication, length, domains, nodes, pools, start_up, workload
                   pending_reasons, pods_submitted, running_max, pending_max, pending_at_end,
                   succeeded, failed, oom_kills, restarts, faults, fault_victims, evicted, cut_off,
                   interrupted, events, shared_domain)
+SLICEWISE_MEMBERS(JobTimes, start, end)
+SLICEWISE_MEMBERS(JobFigures, jobs, with_use, with_fraction, with_sm, with_memory, with_gpu,
+                  by_profile)
+SLICEWISE_MEMBERS(SharingFigures::Refusal, reason, jobs, first)
+SLICEWISE_MEMBERS(InflationPoint, arrived_percent, allocated_percent)
 SLICEWISE_MEMBERS(ReplayClass, name, finished, wait, completion)
 SLICEWISE_MEMBERS(ReplayGroup, name, finished, lost, wait_ns, completion_ns, slowdown)
 SLICEWISE_MEMBERS(SlowedUser, name, jobs, mean_slowdown)

@@ -13,6 +13,7 @@
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/sim/ranks.hpp"
 
+#include "byte_archives.hpp"
 #include "record_bytes.hpp"
 #include "replications.hpp"
 

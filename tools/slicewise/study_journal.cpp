@@ -11,7 +11,7 @@
 namespace slicewise::tools {
 namespace {
 
-constexpr std::string_view kStudyKind = "slicewise study journal 1: ";
+constexpr std::string_view kStudyKind = "slicewise study journal 2: ";
 constexpr std::string_view kDigits = "0123456789abcdef";
 
 std::string hexadecimal(std::string_view bytes) {
