@@ -14,11 +14,35 @@ const read = (...path) => readFileSync(join(...path), 'utf8');
 // As it may stand in a script element.
 const literal = (value) => JSON.stringify(value).replaceAll('<', '\\u003c');
 
-const packed = gzipSync(readFileSync(join(build, 'engine.wasm')), { level: 9 }).toString('base64');
+// As text in a literal in quotes: two letters of 91 hold 13 bits, and base64 would take a twelfth more.
+const letters = Array.from({ length: 94 }, (_, n) => String.fromCharCode(33 + n))
+  .filter((letter) => !"'\\<".includes(letter)).join('');
+function inLetters(bytes) {
+  const text = Buffer.alloc(2 * Math.ceil(8 * bytes.length / 13));
+  let [at, held, bits] = [0, 0, 0];
+  const write = () => {
+    for (const digit of [held % 8192 % letters.length, Math.floor(held % 8192 / letters.length)]) {
+      text[at++] = letters.charCodeAt(digit);
+    }
+  };
+  for (const byte of bytes) {
+    held |= byte << bits;
+    bits += 8;
+    if (bits < 13) continue;
+    write();
+    held >>>= 13;
+    bits -= 13;
+  }
+  if (bits > 0) write();
+  return text.toString('latin1');
+}
+
+const packed = gzipSync(readFileSync(join(build, 'engine.wasm')), { level: 9 });
 const program = read(build, 'tools/web/engine.js') + '\n' + read(here, 'worker.js');
 const [, version] = read(tree, 'CMakeLists.txt').match(/project\(slicewise VERSION (\S+)/);
 const engine = `// slicewise ${version}\n` + read(here, 'client.js') +
-  `Slicewise.program = ${literal(program)};\nSlicewise.packed = '${packed}';\n`;
+  `Slicewise.program = ${literal(program)};\nSlicewise.letters = '${letters}';\n` +
+  `Slicewise.size = ${packed.length};\nSlicewise.packed = '${inLetters(packed)}';\n`;
 writeFileSync(join(build, 'slicewise-engine.js'), engine);
 
 // Examples that stand alone.

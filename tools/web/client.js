@@ -1,12 +1,29 @@
-// The engine for a page: packed and program (the worker's source) are put before this by assemble.
+// The engine for a page: packed, letters, size and program (the worker's source) are put behind this by assemble.
 // Everything runs in a worker, so that the page never waits; another call may stop one by ending it.
 'use strict';
 
 class Slicewise {
   static #module;  // compiled once
 
+  // Two letters hold 13 bits, the lowest first.
+  static #bytes() {
+    const { packed, letters, size } = Slicewise;
+    const bytes = new Uint8Array(size);
+    const value = new Uint8Array(128);
+    for (let n = 0; n < letters.length; ++n) value[letters.charCodeAt(n)] = n;
+    let [at, held, bits] = [0, 0, 0];
+    for (let n = 0; n < packed.length; n += 2) {
+      held |= (value[packed.charCodeAt(n)] + letters.length * value[packed.charCodeAt(n + 1)]) << bits;
+      for (bits += 13; bits >= 8; bits -= 8) {
+        bytes[at++] = held;
+        held >>>= 8;
+      }
+    }
+    return bytes;
+  }
+
   static async #compiled() {
-    const bytes = Uint8Array.from(atob(Slicewise.packed), (letter) => letter.charCodeAt(0));
+    const bytes = Slicewise.#bytes();
     const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
     return WebAssembly.compile(await new Response(unpacked).arrayBuffer());
   }
