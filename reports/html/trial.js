@@ -1,11 +1,10 @@
 (() => {
   'use strict';
-  const at = (id) => document.getElementById(id);
   const input = JSON.parse(at('trial-input').textContent);
   const [quick, thorough] = [new Slicewise(), new Slicewise()];
   const variant = () => input.variants[at('trial-variant').value];
-  const say = (words) => { at('trial-said').textContent = words; };
   const soon = 200;  // ms, in which a move is answered
+  const aim = 110;  // of them, to simulate: the rest is to compare and to draw
   let base;  // of the variant: what it gives as it was
   let seconds;  // of the duration, that are simulated while something is moved; undefined: all
   let bases;  // what it gives as it was in so many seconds
@@ -44,12 +43,12 @@
     return answer;
   }
 
-  // One replication took so long: of what takes too long a part is simulated until the move is over.
-  function shorten(took) {
+  // A move took so long: of what takes too long a part is simulated until the move is over.
+  function shorten(took, limit = soon) {
     const { seconds: whole, leastSeconds } = variant();
-    if (took <= soon || !whole) return;
+    if (took <= limit || !whole) return;
     const round = whole > 3600 ? 60 : 1;
-    seconds = round * Math.ceil(Math.max(leastSeconds, (seconds ?? whole) * 0.7 * soon / took) / round);
+    seconds = round * Math.ceil(Math.max(leastSeconds, (seconds ?? whole) * aim / took) / round);
   }
 
   async function baseOf(part) {
@@ -62,24 +61,13 @@
     left: left % unit, text: text + (left >= unit ? `${Math.floor(left / unit)}${name}` : '') }),
   { left: Math.round(all), text: '' }).text;
 
-  function figure(words, drawing) {
-    const element = document.createElement('figure');
-    const caption = document.createElement('figcaption');
-    const picture = new Image();
-    caption.textContent = words;
-    picture.alt = words;
-    picture.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(drawing);
-    element.append(caption, picture);
-    return element;
-  }
-
   // Both points in one scatter, and the latencies before and after, side by side.
   function draw(before, answer, scatter) {
     const latencies = Object.keys(answer.renderings)
       .filter((name) => /^latency-\d+\.svg$/.test(name)).sort()
       .flatMap((name) => [['before', before], ['after', answer]]
         .filter(([, from]) => from.renderings[name])
-        .map(([when, from]) => figure(`Latency, ${when}`, from.renderings[name])));
+        .map(([when, from]) => figure(`Latency, ${when}`, from.renderings[name], when === 'before')));
     at('trial-charts').replaceChildren(
       ...(scatter ? [figure('Cost against what it does, before and after', scatter)] : []), ...latencies);
   }
@@ -89,13 +77,16 @@
     return stands ? '✓ It stands.' : `✗ ${reasons.map(({ text }) => text).join('; ')}.`;
   }
 
-  async function show(before, answer, what, mine) {
+  // `what`: words, of how many ms it took since it `began`.
+  async function show(before, answer, what, mine, began = 0) {
     const told = await quick.call(['diff', 'before.json', 'after.json'],
       { 'before.json': before.files[''], 'after.json': answer.files[''] });
     if (mine !== moves) return;
     draw(before, answer, told.renderings['difference.svg']);
     at('trial-changes').textContent = told.files[''] || failed(told);
-    say(`${verdict(answer)} ${what}`);
+    const took = Math.round(performance.now() - began);
+    say(`${verdict(answer)} ${what(took)}`);
+    return took;
   }
 
   function refuse(problem, mine) {
@@ -116,18 +107,18 @@
     do {
       mine = moves;
       change = changes();
+      const began = performance.now();
       try {
         const part = seconds;
         const before = await baseOf(part);
-        const began = performance.now();
         const answer = await run(quick, change, 1, part);
-        const took = Math.round(performance.now() - began);
         const of = part ? `The first ${span(part)} of ${span(variant().seconds)}, before and after, of one`
           : 'One';
-        await show(before, answer,
-          `${of} of ${variant().replications} replications, in ${took} ms; all of them follow.`, mine);
-        at('trial').dataset.took = took;
-        shorten(took);
+        const took = await show(before, answer, (ms) => (
+          `${of} of ${variant().replications} replications, in ${ms} ms; all of them follow.`), mine, began);
+        if (took) at('trial').dataset.took = took;
+        shorten(took ?? 0);
+        await baseOf(seconds);  // for the next move
       } catch (problem) {
         refuse(problem, mine);
       }
@@ -135,7 +126,7 @@
     working = false;
     try {
       await show(base, await run(thorough, change, variant().replications),
-        'All replications: as certain as the figures above.', mine);
+        () => 'All replications: as certain as the figures above.', mine);
     } catch (problem) {
       refuse(problem, mine);
     }
@@ -173,8 +164,16 @@
     const began = performance.now();
     const answer = await run(quick, { words: [], files: {} }, chosen.replications);
     if (chosen !== variant()) return;
+    shorten((performance.now() - began) / chosen.replications, aim);
+    // Before anything is moved: what moves are held against, so short that it is answered in time.
+    for (let part; part !== seconds;) {
+      part = seconds;
+      const asked = performance.now();
+      await baseOf(part);
+      if (chosen !== variant()) return;
+      shorten(performance.now() - asked, 1.3 * aim);
+    }
     base = answer;
-    shorten((performance.now() - began) / chosen.replications);
     if (mine !== moves) {
       follow();
       return;

@@ -151,8 +151,9 @@ Markup trial_markup(std::string_view choice, const std::string& options, std::st
 std::string trial_elements(const json& input, std::string_view engine, std::string_view script) {
   return fmt::format(
       "<script type=\"application/json\" id=\"trial-input\">{}</script>\n<script>\n{}</script>\n"
-      "<script>\n{}</script>\n",
-      embedded_json(input.dump(-1, ' ', false, json::error_handler_t::replace)), engine, script);
+      "<script>\n{}{}</script>\n",
+      embedded_json(input.dump(-1, ' ', false, json::error_handler_t::replace)), engine,
+      page_files::trial_parts_js(), script);
 }
 
 std::string trial_scripts(const HtmlReport& report) {
