@@ -108,8 +108,8 @@ std::vector<std::string> neighbours_notes(const NeighbourMatrix& matrix, bool fu
   }
   if (has_figure(matrix, NeighbourFigure::TimePerUnit)) {
     lines.emplace_back(
-        "time/unit: time of the containers over the units they got done; waiting for a GPU is not "
-        "in it");
+        "time/unit: time of the containers over the units they got done, with what was done of "
+        "those under way; waiting for a GPU is not in it");
   }
   for (const Diagnostic& d : matrix.notes) {
     lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));

@@ -217,6 +217,7 @@ void ClusterRun::end() {
       WorkloadRecord& workload = run_.record_of(cluster.pods[p]);
       workload.units_done += work_.units_finished(p);
       workload.units_in_objective += work_.units_finished(p);
+      workload.units_under_way += work_.part_of_unit(p);
     }
     pods_.stop_at_end(p);
   }

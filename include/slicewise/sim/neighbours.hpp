@@ -20,7 +20,8 @@ namespace slicewise::sim {
 enum class NeighbourFigure : std::uint8_t {
   LatencyP99,   // Service: arrival -> response
   LatencyMean,  // Service
-  TimePerUnit,  // Job, Deployment: container time over units done; waiting for a GPU is not in it
+  TimePerUnit,  // Job, Deployment: container time over units done, with what was done of those
+                // under way; waiting for a GPU is not in it
   CellTime,     // Notebook: mean time of a cell over its time on a free GPU
 };
 

@@ -1,5 +1,7 @@
 #include "container_work.hpp"
 
+#include <algorithm>
+
 namespace slicewise::sim {
 namespace {
 
@@ -70,6 +72,12 @@ std::int64_t ContainerWork::units_finished(std::uint32_t p) const {
   if (!scenarios::runs_batches(kind_of(p))) return 0;
   if (pod.phase != PodPhase::Working) return static_cast<std::int64_t>(pod.kept);  // was stopped
   return run_.cluster.is_exact(pod.node) ? steps_.units_finished(p) : batch_.units_finished(p);
+}
+
+double ContainerWork::part_of_unit(std::uint32_t p) const {
+  if (!scenarios::runs_batches(kind_of(p))) return 0;
+  const double behind = static_cast<double>(run_.cluster.pods[p].units) - units_left(p);
+  return std::max(0.0, behind - static_cast<double>(units_finished(p)));
 }
 
 double ContainerWork::units_left(std::uint32_t p) const {

@@ -35,6 +35,7 @@ class ContainerWork {
 
   // Whole units of batch work that the pod has behind it.
   std::int64_t units_finished(std::uint32_t pod) const;
+  double part_of_unit(std::uint32_t pod) const;  // that it has done beside them
   // Of the batch work of a pod that runs.
   double units_left(std::uint32_t pod) const;
   // What its GPU was given for the request or cell under way; nothing for batch work.

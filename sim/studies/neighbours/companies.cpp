@@ -111,10 +111,10 @@ std::optional<double> observed(NeighbourFigure figure, const WorkloadRecord& rec
       return latency.count() > 0 ? std::optional(to_seconds(latency.quantile(kP99))) : std::nullopt;
     case NeighbourFigure::LatencyMean:
       return latency.count() > 0 ? std::optional(to_seconds(latency.mean())) : std::nullopt;
-    case NeighbourFigure::TimePerUnit:
-      return record.units_done > 0 ? std::optional(to_seconds(record.pod_running) /
-                                                   static_cast<double>(record.units_done))
-                                   : std::nullopt;
+    case NeighbourFigure::TimePerUnit: {
+      const double units = static_cast<double>(record.units_done) + record.units_under_way;
+      return units > 0 ? std::optional(to_seconds(record.pod_running) / units) : std::nullopt;
+    }
     case NeighbourFigure::CellTime:
       return slowdown.count() > 0 ? std::optional(static_cast<double>(slowdown.mean().ns) /
                                                   static_cast<double>(kUnitSlowdown.ns))

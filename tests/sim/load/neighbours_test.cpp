@@ -80,6 +80,18 @@ TEST(Neighbours, TwoTrainersOnOneTimeSlicedGpuEachTakeTwiceAsLong) {
   }
 }
 
+// An epoch that takes longer than the run, beside another one: no unit is over, alone or beside it.
+TEST(Neighbours, WhatWasDoneOfAUnitCounts) {
+  Scenario scenario = three_runs_on(one_gpu_pool(2), {trainer("a"), trainer("b")});
+  scenario.duration = seconds(15);
+  const NeighbourMatrix matrix = matrix_of(scenario);
+  for (const NeighbourRow& row : matrix.rows) {
+    EXPECT_NEAR(row.alone.value_or(0), 18, 0.1);
+    EXPECT_GE(row.beside[1 - row.workload].slowdown.value_or(0), 2.0);
+    EXPECT_LT(row.beside[1 - row.workload].slowdown.value_or(0), 2.3);
+  }
+}
+
 TEST(Neighbours, WhoNeverSharesAGpuIsNotSlowedDown) {
   const NeighbourMatrix matrix =
       matrix_of(three_runs_on(demo::pool(0), {trainer("a"), trainer("b")}));

@@ -161,6 +161,7 @@ struct WorkloadRecord {
   Duration longest_pending;     // of a pod that then got a node
   std::int64_t units_done = 0;  // epochs, requests
   std::int64_t units_in_objective = 0;
+  double units_under_way = 0;  // what the containers had done of their units when the run ended
   std::vector<Duration> completion;  // by finished job, in order of finishing
   std::vector<Duration> wait;        // by pod that got to run
   std::vector<JobOutcome> outcomes;  // of recorded jobs, by their number
