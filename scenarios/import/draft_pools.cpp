@@ -7,6 +7,7 @@
 
 #include "slicewise/scenarios/gpu_resource.hpp"
 
+#include "import_report.hpp"
 #include "node_pool_choice.hpp"
 #include "scenario_draft.hpp"
 
@@ -232,6 +233,24 @@ const DraftPool* pool_of(const ScenarioDraft& draft, const DraftWorkload& worklo
   const auto pool = std::ranges::find_if(
       draft.pools, [&](const DraftPool& each) { return takes(draft, each, workload, options); });
   return pool == draft.pools.end() ? nullptr : &*pool;
+}
+
+void remark_on_larger_nodes(const ScenarioDraft& draft, const ImportOptions& options,
+                            ImportReport& report) {
+  const auto size_of = [&](const std::string& type) {
+    const InstanceGpus known = instance_called(type, options.instances);
+    return std::pair(known.count, known.memory.count);
+  };
+  for (const DraftWorkload& workload : draft.workloads) {
+    const DraftPool* const pool = pool_of(draft, workload, options);
+    if (pool == nullptr || pool->is_in_files) continue;
+    const std::string own = pool_for(draft, workload, options).instance_type;
+    if (size_of(own) >= size_of(pool->instance_type)) continue;
+    report.guessed(fmt::format("nodes of {}, which others need: {} would do; nodes or node groups "
+                               "in the files decide",
+                               pool->instance_type, own),
+                   [] { return SourceLocation{}; });
+  }
 }
 
 void complete(ScenarioDraft& draft, const ImportOptions& options) {

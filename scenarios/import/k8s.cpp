@@ -93,6 +93,7 @@ class ClusterImport {
       for (DraftWorkload& workload : draft_.workloads) workload.nodes.clear();
     }
     complete(draft_, options_);
+    remark_on_larger_nodes(draft_, options_, report_);
     choose_language_models(draft_, options_, report_);
     keep_selectors_that_match();
     keep_labels_that_are_refused();

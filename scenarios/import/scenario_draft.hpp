@@ -124,6 +124,11 @@ void choose_language_models(ScenarioDraft& draft, const ImportOptions& options,
 // Gives workloads of one name different ones, and every workload a pool that offers its resource.
 void complete(ScenarioDraft& draft, const ImportOptions& options);
 
+// Remarks on pods on nodes that were made up for others and are larger than they need: what is made
+// up is taken by whoever comes first, as in a cluster.
+void remark_on_larger_nodes(const ScenarioDraft& draft, const ImportOptions& options,
+                            ImportReport& report);
+
 // As a file has the sharing of a pool with NVIDIA's DRA driver.
 inline constexpr std::string_view kDraSharing = "dra: true";
 

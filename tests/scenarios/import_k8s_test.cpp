@@ -226,6 +226,20 @@ TEST(ImportK8s, APodIsCountedIntoOneMadeUpPool) {
   EXPECT_EQ(two.scenario.node_pools[1].nodes, 2);
 }
 
+// Where no file has nodes, a pod of four GPUs makes the nodes that a pod of one lands on, too.
+TEST(ImportK8s, WhoIsOnNodesMadeUpForLargerPodsIsSaid) {
+  const auto pod = [](const std::string& name, int gpus) {
+    return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+           "}\nspec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: " +
+           std::to_string(gpus) + "}}}]}\n---\n";
+  };
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1}, {"g5.12xlarge", "a10g", 4}};
+  const Written mixed = k8s({pod("large", 4) + pod("small", 1) + pod("other", 1)}, options);
+  EXPECT_EQ(mixed.said.count("nodes of g5.12xlarge, which others need: g5.xlarge would do"), 2);
+  EXPECT_EQ(k8s({pod("a", 1) + pod("b", 1)}, options).said.count("which others need"), 0);
+}
+
 TEST(ImportK8s, LimitsOfCpuAreReadBesideRequests) {
   const auto limit_of = [](const std::string& second) {
     return k8s({R"(
