@@ -51,11 +51,9 @@ void put_best_first(std::vector<Option>& options) {
 template <class Option>
 void put_unfinished_last(scenarios::PlanGoal goal, std::vector<Option>& options) {
   if (goal != scenarios::PlanGoal::CostPerJob) return;
-  const std::vector<std::vector<UnfinishedJobs>> left = [&] {
-    std::vector<std::vector<UnfinishedJobs>> of_each;
-    for (const Option& option : options) of_each.push_back(option.figures.unfinished_jobs);
-    return of_each;
-  }();
+  std::vector<std::vector<UnfinishedJobs>> left;
+  left.reserve(options.size());
+  for (const Option& option : options) left.push_back(option.figures.unfinished_jobs);
   std::stable_partition(options.begin(), options.end(), [&](const Option& option) {
     return std::ranges::none_of(left, [&](const auto& other) {
       return gets_more_jobs_done(other, option.figures.unfinished_jobs);
