@@ -200,7 +200,7 @@ const json* StoredDocument::find(const std::string& pointer) const {
 void StoredDocument::report(Code code, const std::string& pointer, std::string message,
                             std::string help) {
   // Each place is looked for anew: of a large document that is wrong everywhere, a few are enough.
-  if (problems_.size() >= kMostProblems) return;
+  if (problems_.size() >= kMostProblems || !reported_.insert(pointer).second) return;
   Diagnostic problem = make_diagnostic(code, place_in_document(source_, pointer),
                                        std::move(message), std::move(help));
   if (!holds(problems_, problem)) problems_.push_back(std::move(problem));

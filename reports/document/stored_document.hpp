@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,7 @@ class StoredDocument {
   // FIELD_MISSING unless there is text there.
   std::string required_text(const std::string& pointer);
 
+  // Of a value that something is wrong with already, no more is said.
   void report(Code code, const std::string& pointer, std::string message, std::string help = {});
   const Diagnostics& problems() const { return problems_; }
 
@@ -47,6 +49,7 @@ class StoredDocument {
   SourceText source_;
   nlohmann::json root_;
   Diagnostics problems_;
+  std::set<std::string> reported_;  // pointers
 };
 
 // As the one that takes a text.

@@ -47,7 +47,7 @@ class StoredFields {
 };
 
 // What stands at a JSON pointer of a document, into what the record declares. What is absent or not
-// what it should be is reported in the document.
+// what it should be is reported in the document; a word that is not known here is left out.
 void read_stored(const sim::Record& record, StoredDocument& document, const std::string& pointer,
                  void* into);
 template <class T>

@@ -422,6 +422,19 @@ TEST(Difference, AnObjectiveThatTheJudgeLeavesOpenHasNoTick) {
   EXPECT_EQ(objective->after->standing, sim::ObjectiveStanding::Undecided);
 }
 
+TEST(Difference, AWrongValueIsReportedOnceAndANewerWordIsNone) {
+  const sim::PlanOption option{{shared_t4s(1)}, planned_figures(384, 420), 384, false};
+  const json plan = stored_plan({option}, {});
+  json wrong = plan;
+  wrong["options"][0]["objectives"][0]["ci95"] = "x";
+  const auto refused = compare_documents({"old", plan.dump()}, {"new", wrong.dump()});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().size(), 1U);
+  json newer = plan;
+  newer["options"][0]["pools"][0]["strategy"] = "sharing of the year 2030";
+  EXPECT_TRUE(compare_documents({"old", plan.dump()}, {"new", newer.dump()}));
+}
+
 TEST(Difference, TheCommittedSchemaIsWhatTheProgramPrints) {
   const auto file = std::filesystem::path(SLICEWISE_SOURCE_DIR) / "reports" / "schema" /
                     "difference.v1alpha1.json";
