@@ -10,24 +10,27 @@
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "fake_timetable.hpp"
 #include "kernels.hpp"
+#include "shared_gpu.hpp"
 
-// A driver and an NVML of a GPU that is a file (FAKE_GPU), which all processes map: whose kernels
-// run when, and what they get done, follows from figures that a test sets and the probe must find.
+// A driver and an NVML of a GPU that is a file: whose kernels run when, and what they get done,
+// follows from figures that a test sets and the probe must find. Loaded before the C library
+// (LD_PRELOAD), it gives the probe the GPU's time for its own.
 namespace fake_gpu {
 namespace {
 
 constexpr int kOutOfMemory = 2;
 constexpr int kNoDevice = 100;
 constexpr int kMpsMaxClients = 808;
+constexpr std::uint64_t kMicrosecond = 1'000;
 constexpr std::uint64_t kMillisecond = 1'000'000;
+constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::size_t kGibibyte = std::size_t{1} << 30;
 constexpr std::array<double, 3> kUnitsPerSecond = {1e9, 2e8, 1e8};
 constexpr double kMpsSpeed[3][3] = {{0.50, 0.95, 0.97}, {0.90, 0.52, 0.80}, {0.96, 0.70, 0.99}};
@@ -37,85 +40,16 @@ std::uint64_t figure(const char* name, std::uint64_t usual) {
   return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
 }
 
-std::uint64_t now() {
-  timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U +
-         static_cast<std::uint64_t>(time.tv_nsec);
-}
-
-void sleep_until(std::uint64_t time) {
-  const timespec until{static_cast<time_t>(time / 1'000'000'000U),
-                       static_cast<long>(time % 1'000'000'000U)};
-  while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
-  }
-}
-
 bool under_mps() {
   const char* pipes = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
   struct stat ignored {};
   return pipes != nullptr && ::stat((std::string(pipes) + "/control").c_str(), &ignored) == 0;
 }
 
-constexpr std::size_t kMostProcesses = 128;
-constexpr std::size_t kMostRecords = std::size_t{1} << 18;
-
-struct State {
-  std::array<pid_t, kMostProcesses> processes;
-  std::size_t records;
-  std::array<Record, kMostRecords> record;
-};
-
-// The file, locked while somebody looks at it.
-class Shared {
- public:
-  Shared() {
-    const char* name = std::getenv("FAKE_GPU");
-    file_ = ::open(name == nullptr ? "" : name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (file_ < 0 || ::ftruncate(file_, sizeof(State)) != 0) std::abort();
-    state_ = static_cast<State*>(
-        ::mmap(nullptr, sizeof(State), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0));
-  }
-  template <class Use>
-  auto with(Use use) {
-    ::flock(file_, LOCK_EX);
-    auto result = use(*state_);
-    ::flock(file_, LOCK_UN);
-    return result;
-  }
-
- private:
-  int file_ = -1;
-  State* state_ = nullptr;
-};
-
-Shared& shared() {
-  static Shared one;
-  return one;
-}
-
-std::size_t alive(State& state) {
-  std::size_t count = 0;
-  for (pid_t& process : state.processes) {
-    if (process != 0 && ::kill(process, 0) != 0) process = 0;
-    count += process != 0 ? 1U : 0U;
-  }
-  return count;
-}
-
 struct Mine {
-  int process = -1;
   Record running;
   slicewise::gpu_probe::KernelReport* report = nullptr;
   std::size_t working_set = 0;
-
-  ~Mine() {
-    if (process < 0) return;
-    shared().with([&](State& state) {
-      state.processes[static_cast<std::size_t>(process)] = 0;
-      return 0;
-    });
-  }
 };
 
 Mine& mine() {
@@ -123,26 +57,16 @@ Mine& mine() {
   return one;
 }
 
-std::vector<Record> all_records() {
-  std::vector<Record> out = shared().with([](State& state) {
-    return std::vector<Record>(state.record.begin(),
-                               state.record.begin() + static_cast<long>(state.records));
-  });
-  std::ranges::sort(out, {}, &Record::from);
-  return out;
-}
-
 // Part of its speed that a kernel has beside those of other MPS clients, by how long they are
-// there. A client that launches one kernel after the other is there in between as well.
+// there.
 double speed_under_mps(const Record& own, const std::vector<Record>& all) {
-  constexpr std::uint64_t kBetween = 8 * kMillisecond;
   double speed = 1;
   std::array<std::uint64_t, kMostProcesses> seen_until{};
   for (const Record& other : all) {
     if (other.process == own.process) continue;
     std::uint64_t& seen = seen_until[static_cast<std::size_t>(other.process)];
     const std::uint64_t from = std::max({own.from, other.from, seen});
-    const std::uint64_t to = std::min(own.to, other.to + kBetween);
+    const std::uint64_t to = std::min(own.to, other.to);
     if (to <= from) continue;
     seen = to;
     const double part = static_cast<double>(to - from) / static_cast<double>(own.to - own.from);
@@ -167,7 +91,7 @@ std::uint64_t end_of_short(const Record& own, const std::vector<Record>& all) {
 }
 
 void finish_long(const Record& own, slicewise::gpu_probe::KernelReport& report) {
-  const std::vector<Record> all = all_records();
+  const std::vector<Record> all = shared().records();
   std::vector<Span> active = {{own.from, own.to}};
   double speed = 1;
   if (under_mps()) {
@@ -200,6 +124,21 @@ void finish_long(const Record& own, slicewise::gpu_probe::KernelReport& report) 
 using namespace fake_gpu;
 
 extern "C" {
+
+int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  if (!in_a_run || clock != CLOCK_MONOTONIC) {
+    return static_cast<int>(::syscall(SYS_clock_gettime, clock, time));
+  }
+  const std::uint64_t now = shared().now();
+  *time = {static_cast<time_t>(now / kSecond), static_cast<long>(now % kSecond)};
+  return 0;
+}
+int nanosleep(const timespec* length, timespec* left) {
+  if (!in_a_run) return static_cast<int>(::syscall(SYS_nanosleep, length, left));
+  shared().wait_until(shared().now() + static_cast<std::uint64_t>(length->tv_sec) * kSecond +
+                      static_cast<std::uint64_t>(length->tv_nsec));
+  return 0;
+}
 
 int cuInit(unsigned) { return figure("FAKE_GPUS", 1) == 0 ? kNoDevice : 0; }
 int cuDriverGetVersion(int* version) {
@@ -235,20 +174,14 @@ int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
 
 int cuCtxCreate_v2(void** context, unsigned, int) {
   *context = &mine();
-  mine().process = shared().with([](State& state) {
-    if (under_mps() && alive(state) >= figure("FAKE_MPS_CLIENTS", 6)) return -1;
-    const auto free = std::ranges::find(state.processes, 0);
-    *free = ::getpid();
-    return static_cast<int>(free - state.processes.begin());
-  });
-  return mine().process < 0 ? kMpsMaxClients : 0;
+  const std::size_t most = under_mps() ? figure("FAKE_MPS_CLIENTS", 6) : kMostProcesses;
+  return shared().enter(most) < 0 ? kMpsMaxClients : 0;
 }
 
 int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
   *total = 40 * kGibibyte;
-  *free = *total - shared().with([](State& state) {
-    return alive(state) * (figure("FAKE_CONTEXT_MIB", 400) << 20);
-  });
+  *free = *total - shared().processes() * (figure("FAKE_CONTEXT_MIB", 400) << 20);
+  if (in_a_run) shared().end_run();  // a run ends with this call
   return 0;
 }
 int cuMemAlloc_v2(unsigned long long* address, std::size_t bytes) {
@@ -268,12 +201,14 @@ int cuMemcpyDtoH_v2(void* to, unsigned long long from, std::size_t bytes) {
 int cuMemsetD8_v2(unsigned long long address, unsigned char value, std::size_t bytes) {
   if (bytes == sizeof(slicewise::gpu_probe::KernelReport)) {
     std::memset(reinterpret_cast<void*>(address), value, bytes);
+    shared().begin_run();  // with this one it begins
   }
   return 0;
 }
 
 int cuModuleLoadData(void** module, const void* image) {
   *module = const_cast<void*>(image);
+  shared().note_kernel();
   return 0;
 }
 // The text has the kernel, as a real driver would find.
@@ -292,29 +227,27 @@ int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned
   mine().report = reinterpret_cast<slicewise::gpu_probe::KernelReport*>(
       *static_cast<unsigned long long*>(parameters[0]));
   mine().working_set = *static_cast<std::uint64_t*>(parameters[2]) * 4;
-  const std::uint64_t from = now();
-  mine().running = {mine().process,
+  if (in_a_run) {
+    shared().wait_until(shared().now() + figure("FAKE_LAUNCH_US", 5) * kMicrosecond);
+  }
+  const std::uint64_t from = shared().now();
+  mine().running = {shared().number(),
                     static_cast<int>(reinterpret_cast<std::uintptr_t>(function)) - 1,
                     blocks > kFilling, from, from + length};
-  if (length < 100'000) return 0;  // nobody notices
-  return shared().with([](State& state) {
-    if (state.records == kMostRecords) return 999;
-    state.record[state.records++] = mine().running;
-    return 0;
-  });
+  if (!in_a_run || length < 100 * kMicrosecond) return 0;  // nobody notices
+  return shared().add(mine().running) ? 0 : 999;
 }
 
+// All that began before the end of its time is in the file when that has come.
 int cuCtxSynchronize() {
-  Record& own = mine().running;
-  if (own.to == 0) return 0;
-  const bool is_short = own.to - own.from < 20 * kMillisecond;
-  if (is_short) {
-    if (own.to - own.from >= 100'000) sleep_until(end_of_short(own, all_records()));
+  const Record own = std::exchange(mine().running, {});
+  if (!in_a_run || own.to == 0) return 0;
+  shared().wait_until(own.to);
+  if (own.to - own.from < 20 * kMillisecond) {
+    shared().wait_until(end_of_short(own, shared().records()));
   } else {
-    sleep_until(own.to + 5 * kMillisecond);  // by then all that began in between is in the file
     finish_long(own, *mine().report);
   }
-  own.to = 0;
   return 0;
 }
 
