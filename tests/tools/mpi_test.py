@@ -20,7 +20,9 @@ def mpirun(ranks, *arguments):
     return ["mpirun", "-n", str(ranks), "--oversubscribe", str(MPI), *arguments]
 
 
-MPI_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+# A rank that ends with a code of its own is given no seconds to end.
+MPI_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "OMPI_MCA_odls_base_sigkill_timeout": "0"}
 
 
 TEAM = "scenarios/examples/logs/team-trace.csv"
