@@ -1,8 +1,10 @@
 #include "slicewise/sim/device/fluid.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cmath>
+#include <limits>
 
 namespace slicewise::sim {
 namespace {
@@ -13,6 +15,21 @@ constexpr double kRoundingNs = 1e-3;
 // Beyond the range of the clock for practical purposes, inside that of its integers.
 constexpr double kFarthestNs = 4e18;
 
+// Of the speeds that are kept: a few kilobytes for each domain, whoever shares it.
+constexpr std::size_t kMostKept = 256;
+constexpr std::size_t kMostTold = 64;  // contexts that a company has a bit for
+
+std::uint64_t bit(std::uint32_t context) { return std::uint64_t{1} << context % kMostTold; }
+
+// How many companies of so many contexts are kept: a power of two, 0 where they cannot be told.
+std::size_t slots_for(std::size_t contexts) {
+  if (contexts == 0 || contexts > kMostTold) return 0;
+  const std::size_t room = std::bit_floor(kMostKept / contexts);
+  return contexts < std::numeric_limits<std::size_t>::digits - 1
+             ? std::min(room, std::size_t{1} << contexts)
+             : room;
+}
+
 }  // namespace
 
 Fluid::Fluid(std::uint32_t contexts) : clients_(contexts) {
@@ -20,11 +37,18 @@ Fluid::Fluid(std::uint32_t contexts) : clients_(contexts) {
   laws_.reserve(contexts);
   left_ns_.reserve(contexts);
   speeds_.reserve(contexts);
+  const std::size_t slots = slots_for(contexts);
+  known_.resize(slots);
+  known_speeds_.resize(slots * contexts);
+  known_busy_rates_.resize(slots * contexts);
 }
 
 void Fluid::set_client(std::uint32_t context, const models::DomainClient& client) {
   assert(!is_active(find(context), context) && client.duty > 0 && client.duty <= 1);
   clients_[context].law = client;
+  for (std::uint64_t& company : known_) {
+    if ((company & bit(context)) != 0) company = 0;
+  }
 }
 
 void Fluid::advance(TimePoint t) {
@@ -49,6 +73,7 @@ void Fluid::start(std::uint32_t context, Duration work) {
   active_.insert(active_.begin() + offset, context);
   laws_.insert(laws_.begin() + offset, clients_[context].law);
   left_ns_.insert(left_ns_.begin() + offset, static_cast<double>(work.ns));
+  company_ |= bit(context);
   change_speeds();
 }
 
@@ -108,6 +133,7 @@ std::size_t Fluid::find(std::uint32_t context) const {
 
 void Fluid::remove(std::size_t place) {
   clients_[active_[place]].busy_rate = 0;
+  company_ &= ~bit(active_[place]);
   const auto offset = static_cast<std::ptrdiff_t>(place);
   active_.erase(active_.begin() + offset);
   laws_.erase(laws_.begin() + offset);
@@ -128,10 +154,40 @@ void Fluid::settle() {
   }
 }
 
+// Where a company is kept; spread as Knuth has it (The Art of Computer Programming 3, 6.4).
+std::size_t Fluid::slot_of(std::uint64_t company) const {
+  constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;
+  constexpr int kHighHalf = 32;
+  if (company < known_.size()) return company;  // all of them where few share the domain
+  return (company * kGolden >> kHighHalf) & (known_.size() - 1);
+}
+
 void Fluid::change_speeds() {
-  speeds_.resize(active_.size());
-  models::shared_speeds(laws_, speeds_);
-  split_busy_time();
+  const std::size_t count = active_.size();
+  speeds_.resize(count);
+  if (known_.empty() || count == 0) {
+    models::shared_speeds(laws_, speeds_);
+    split_busy_time();
+    project();
+    return;
+  }
+  const std::size_t slot = slot_of(company_);
+  double* const speeds = &known_speeds_[slot * clients_.size()];
+  double* const busy_rates = &known_busy_rates_[slot * clients_.size()];
+  if (known_[slot] == company_) {
+    for (std::size_t place = 0; place < count; ++place) {
+      speeds_[place] = speeds[place];
+      clients_[active_[place]].busy_rate = busy_rates[place];
+    }
+  } else {
+    models::shared_speeds(laws_, speeds_);
+    split_busy_time();
+    known_[slot] = company_;
+    for (std::size_t place = 0; place < count; ++place) {
+      speeds[place] = speeds_[place];
+      busy_rates[place] = clients_[active_[place]].busy_rate;
+    }
+  }
   project();
 }
 

@@ -186,18 +186,11 @@ class RandomCompany {
  public:
   explicit RandomCompany(std::uint32_t number)
       : random_(43, 0, number, Purpose::Test),
-        contexts_(1 + random_.below(12)),
+        contexts_(1 + random_.below(number % 50 == 0 ? 80 : 12)),
         gpu_(contexts_),
+        clients_(contexts_),
         left_(contexts_, -1) {
-    for (std::uint32_t context = 0; context < contexts_; ++context) {
-      constexpr double kNorms[] = {1, 2, 3, 4.5, models::kHardNorm};
-      models::ClientLaw law{random_.uniform(), random_.uniform(), kNorms[random_.below(5)], {}, {}};
-      if (random_.below(5) == 0) law.sensitivity = random_.uniform();
-      const double limit = random_.below(3) == 0 ? random_.uniform() : 1;
-      clients_.push_back(models::client_in(law, {1, 1}, limit));
-      clients_.back().duty = 1 - random_.uniform() / 2;
-      gpu_.set_client(context, clients_.back());
-    }
+    for (std::uint32_t context = 0; context < contexts_; ++context) come(context);
   }
 
   void play(int events) {
@@ -209,6 +202,16 @@ class RandomCompany {
   }
 
  private:
+  void come(std::uint32_t context) {
+    constexpr double kNorms[] = {1, 2, 3, 4.5, models::kHardNorm};
+    models::ClientLaw law{random_.uniform(), random_.uniform(), kNorms[random_.below(5)], {}, {}};
+    if (random_.below(5) == 0) law.sensitivity = random_.uniform();
+    const double limit = random_.below(3) == 0 ? random_.uniform() : 1;
+    clients_[context] = models::client_in(law, {1, 1}, limit);
+    clients_[context].duty = 1 - random_.uniform() / 2;
+    gpu_.set_client(context, clients_[context]);
+  }
+
   void change_something() {
     const std::uint32_t context = random_.below(contexts_);
     if (left_[context] < 0) {
@@ -218,6 +221,7 @@ class RandomCompany {
     } else if (random_.below(10) == 0) {
       gpu_.cancel(context);
       left_[context] = -1;
+      if (random_.below(2) == 0) come(context);  // another process in its place
     } else if (random_.below(6) == 0) {
       shorten(context);
     }

@@ -29,7 +29,8 @@ namespace slicewise::sim {
 //
 // The result does not depend on how often the clock is moved in between.
 // Cost: O(active contexts) per start, cancel or completion (more with measured sensitivities or
-// kernels: shared_speeds), O(1) per advance. No allocation after construction.
+// kernels where a company meets for the first time: shared_speeds), O(1) per advance. No allocation
+// after construction.
 class Fluid {
  public:
   explicit Fluid(std::uint32_t contexts);
@@ -88,6 +89,7 @@ class Fluid {
   void settle();
   void change_speeds();
   void split_busy_time();
+  std::size_t slot_of(std::uint64_t company) const;
   void project();
 
   TimePoint now_;
@@ -99,6 +101,12 @@ class Fluid {
   std::vector<models::DomainClient> laws_;
   std::vector<double> left_ns_;  // work
   std::vector<double> speeds_;
+
+  // Who is there decides the speeds: those of companies that have met before are looked up.
+  std::uint64_t company_ = 0;             // a bit for each active context
+  std::vector<std::uint64_t> known_;      // by slot, the company that it is of; 0 nobody's
+  std::vector<double> known_speeds_;      // by slot and position
+  std::vector<double> known_busy_rates_;  // likewise
 };
 
 }  // namespace slicewise::sim
