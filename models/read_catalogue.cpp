@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "slicewise/nearest_name.hpp"
+
 #include "catalog_fields.hpp"
 #include "read_json.hpp"
 #include "sm_capacity.hpp"
@@ -111,6 +113,10 @@ void read_gpu_of_instance(CatalogFields gpu, const SourceTable& sources, Instanc
     type.gpu_memory = mebibytes(gpu.integer("memoryMib", 1));
   }
   if (gpu.has("memorySource")) sources.find(gpu.text("memorySource"));
+  type.ec2_gpu_name = gpu.has("ec2Name")
+                          ? gpu.text("ec2Name")
+                          : lower_case(type.gpu_model.substr(0, type.gpu_model.find('-')));
+  type.ec2_gpu_memory = maybe_mebibytes(gpu, "ec2MemoryMib").value_or(type.gpu_memory);
   gpu.done();
 }
 
@@ -150,6 +156,7 @@ InstanceType read_instance(CatalogFields fields, const SourceTable& sources,
       fields.has("family") ? fields.text("family") : type.name.substr(0, type.name.find('.'));
   type.retired_on = text_or_empty(fields, "retiredOn");
   type.note = text_or_empty(fields, "note");
+  if (fields.has("architecture")) type.architecture = fields.text("architecture");
   type.vcpus = small_integer(fields, "vcpus", 1);
   type.memory = mebibytes(fields.integer("memoryMib", 1));
   read_gpu_of_instance(fields.object("gpu"), sources, type);
@@ -287,6 +294,7 @@ MigProfile read_mig_profile(CatalogFields fields, const MigGeometry& geometry) {
 MigGeometry read_geometry(CatalogFields fields) {
   MigGeometry geometry;
   geometry.gpu_model = fields.text("gpu");
+  geometry.device_filter = text_or_empty(fields, "deviceFilter");
   geometry.memory_slices = small_integer(fields, "memorySlices", 1);
   geometry.compute_slices = small_integer(fields, "computeSlices", 1);
   geometry.sm_total = small_integer(fields, "smTotal", 1);

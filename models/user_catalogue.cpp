@@ -118,6 +118,7 @@ void check_instance(const Catalogue& catalogue, const CatalogFields& place, Inst
     type.gpu_memory = Bytes{static_cast<std::int64_t>(static_cast<double>(gpu->memory_total.count) *
                                                       type.gpu_fraction)};
   }
+  if (type.ec2_gpu_memory.count == 0) type.ec2_gpu_memory = type.gpu_memory;
   const Misfit misfit = misfit_of(type, catalogue);
   if (misfit.field.empty()) return;
   std::vector<std::string> known;

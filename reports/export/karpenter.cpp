@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 
 #include "../document/document_text.hpp"
 #include "guide.hpp"
@@ -145,8 +146,8 @@ class KarpenterWriter {
             {"kind", "EC2NodeClass"},
             {"name", class_name_of(pool, options_.image)}}},
           {"requirements",
-           json::array({only_in("node.kubernetes.io/instance-type", nodes.target.instance->name),
-                        in_any("karpenter.sh/capacity-type", capacity_types(pool))})}}}};
+           json::array({only_in(scenarios::kInstanceTypeLabel, nodes.target.instance->name),
+                        in_any(scenarios::kCapacityTypeLabel, capacity_types(pool))})}}}};
     json taints = taints_of(pool);
     if (!taints.empty()) tmpl["spec"]["taints"] = std::move(taints);
     const auto labels = node_labels(nodes);
@@ -216,16 +217,15 @@ class KarpenterWriter {
     if (target.instance->gpu_fraction < 1) {
       remarks += comment("The GPU is a fraction of a card (vGPU), which the EC2 API counts as 0.");
     }
-    add_document(
-        remarks,
-        {{"apiVersion", "karpenter.sh/v1alpha1"},
-         {"kind", "NodeOverlay"},
-         {"metadata", {{"name", target.pool->name.value}}},
-         {"spec",
-          {{"requirements",
-            json::array({only_in("karpenter.sh/nodepool", target.pool->name.value),
-                         only_in("node.kubernetes.io/instance-type", target.instance->name)})},
-           {"capacity", std::move(capacity)}}}});
+    add_document(remarks,
+                 {{"apiVersion", "karpenter.sh/v1alpha1"},
+                  {"kind", "NodeOverlay"},
+                  {"metadata", {{"name", target.pool->name.value}}},
+                  {"spec",
+                   {{"requirements",
+                     json::array({only_in(scenarios::kNodePoolLabel, target.pool->name.value),
+                                  only_in(scenarios::kInstanceTypeLabel, target.instance->name)})},
+                    {"capacity", std::move(capacity)}}}});
   }
 
   // nodeOverlay: false was simulated, so it is what is put in place.

@@ -9,6 +9,7 @@
 
 #include "slicewise/printable.hpp"
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/sim/world.hpp"
 
 #include "../document/document_text.hpp"
@@ -96,7 +97,8 @@ std::string quota_text(std::string_view resource, std::int64_t amount) {
 json labels_of(const Flavor& flavor, const Scenario& scenario) {
   const bool by_karpenter = scenario.provisioner.kind == scenarios::Provisioner::Kind::Karpenter;
   const std::string by_group = label_of_nodes(*flavor.pool);
-  json labels = {{by_karpenter ? "karpenter.sh/nodepool" : by_group.substr(0, by_group.find('=')),
+  json labels = {{by_karpenter ? std::string(scenarios::kNodePoolLabel)
+                               : by_group.substr(0, by_group.find('=')),
                   flavor.pool->name.value}};
   for (const Workload& workload : scenario.workloads) {
     if (workload.kind != WorkloadKind::Job) continue;

@@ -7,14 +7,15 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 
 #include "plugin_config.hpp"
 
 // What the nodes of a pool are told by whoever starts them: Karpenter or a node group.
 namespace slicewise::reports {
 
-inline constexpr std::string_view kConfigLabel = "nvidia.com/device-plugin.config";
-inline constexpr std::string_view kMigLabel = "nvidia.com/mig.config";
+using scenarios::kConfigLabel;
+using scenarios::kMigLabel;
 
 // One node pool and the named config of the device plugin that its nodes take.
 struct PoolNodes {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 
 #include "../document/document_text.hpp"
 #include "guide.hpp"
@@ -23,7 +24,7 @@ nlohmann::json probe_job(const PoolTarget& target) {
       {"name", "gpu-probe"}, {"image", kImage}, {"resources", {{"limits", {{resource, 1}}}}}};
   const nlohmann::json pod = {
       {"restartPolicy", "Never"},
-      {"nodeSelector", {{"node.kubernetes.io/instance-type", target.instance->name}}},
+      {"nodeSelector", {{scenarios::kInstanceTypeLabel, target.instance->name}}},
       {"tolerations", nlohmann::json::array({{{"key", "nvidia.com/gpu"}, {"operator", "Exists"}}})},
       {"containers", nlohmann::json::array({container})}};
   return {{"apiVersion", "batch/v1"},

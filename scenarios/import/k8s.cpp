@@ -219,9 +219,9 @@ class ClusterImport {
     });
     for (LiveNodes& alike : nodes_that_are_there(cluster_, selected, options_, report_)) {
       const NodeGroupFile& node = *alike.first;
-      const KeyValue* layout = label_of(node, "nvidia.com/mig.config");
-      alike.pool.sharing = plugin_sharing(label_of(node, "nvidia.com/device-plugin.config"),
-                                          layout == nullptr ? "" : layout->value);
+      const KeyValue* layout = label_of(node, kMigLabel);
+      alike.pool.sharing =
+          plugin_sharing(label_of(node, kConfigLabel), layout == nullptr ? "" : layout->value);
       if (alike.pool.sharing.empty()) alike.pool.sharing = labelled_sharing(node);
       if (alike.pool.sharing.empty()) {
         alike.pool.sharing = offered_sharing(node, gpus_of(alike.pool.instance_type, options_));
@@ -284,6 +284,9 @@ class ClusterImport {
                                         in_quotes(taint.value), in_quotes(taint.effect)));
     }
     const bool is_node_pool = group.kind == NodeGroupFile::Kind::NodePool;
+    if (is_node_pool && !may_have_gpus(group, options_.instances)) {
+      return report_.skipped("node pools without GPUs", where);
+    }
     pool.name = dns_name(group.name, is_node_pool ? "pool" : "group");
     if (is_node_pool) {
       take_node_pool(group, pool);
@@ -296,9 +299,9 @@ class ClusterImport {
     }
     pool.sharing = bottlerocket_sharing(group);
     if (pool.sharing.empty()) {
-      const KeyValue* layout = label_of(group, "nvidia.com/mig.config");
-      pool.sharing = plugin_sharing(label_of(group, "nvidia.com/device-plugin.config"),
-                                    layout == nullptr ? "" : layout->value);
+      const KeyValue* layout = label_of(group, kMigLabel);
+      pool.sharing =
+          plugin_sharing(label_of(group, kConfigLabel), layout == nullptr ? "" : layout->value);
     }
     const std::vector<std::string> choice =
         is_node_pool ? choice_of(group, options_.instances) : std::vector<std::string>();

@@ -27,15 +27,13 @@ std::string_view first_text(const NodeGroupFile& node,
   return {};
 }
 
-constexpr std::string_view kNodePool = "karpenter.sh/nodepool";
-
 std::string_view group_of(const NodeGroupFile& node) {
-  return first_text(node,
-                    {kNodePool, "eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name"});
+  return first_text(
+      node, {kNodePoolLabel, "eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name"});
 }
 
 bool is_spot(const NodeGroupFile& node) {
-  return text_of(node, "karpenter.sh/capacity-type") == "spot" ||
+  return text_of(node, kCapacityTypeLabel) == "spot" ||
          text_of(node, "eks.amazonaws.com/capacityType") == "SPOT";
 }
 
@@ -136,12 +134,12 @@ std::vector<LiveNodes> nodes_that_are_there(
     }
     const auto [position, is_new] = known.try_emplace(
         {std::string(group_of(node)), node.types.front().value, is_spot(node),
-         std::string(text_of(node, "nvidia.com/device-plugin.config")),
-         fmt::format("{} {} {}", text_of(node, "nvidia.com/mig.config"), labelled_sharing(node),
+         std::string(text_of(node, kConfigLabel)),
+         fmt::format("{} {} {}", text_of(node, kMigLabel), labelled_sharing(node),
                      offered_sharing(node, gpus_of(node.types.front().value, options)))},
         pools.size());
     if (is_new) {
-      pools.push_back({pool_of(node), &node, std::string(text_of(node, kNodePool))});
+      pools.push_back({pool_of(node), &node, std::string(text_of(node, kNodePoolLabel))});
       for (const KeyValue& label : node.labels) {
         if (!is_set_by_others(label.key) || selected.contains({label.key, label.value})) {
           pools.back().pool.labels.emplace_back(label.key, label.value);
@@ -177,7 +175,7 @@ std::string labelled_sharing(const NodeGroupFile& node) {
   const auto replicas = whole_of(text_of(node, "nvidia.com/gpu.replicas"));
   if (!replicas || *replicas < 2 || *replicas > 1'000) return {};
   // A product without -SHARED has its resource renamed instead.
-  const bool renames = !text_of(node, "nvidia.com/gpu.product").ends_with("-SHARED");
+  const bool renames = !text_of(node, kProductLabel).ends_with("-SHARED");
   return shared_by(
       text_of(node, "nvidia.com/gpu.sharing-strategy") == "mps" ? "mps" : "timeSlicing", renames,
       *replicas);

@@ -10,28 +10,18 @@ namespace slicewise::scenarios {
 
 namespace {
 
-constexpr std::string_view kFamily = "karpenter.k8s.aws/instance-family";
-constexpr std::string_view kSize = "karpenter.k8s.aws/instance-size";
-constexpr std::string_view kGpuName = "karpenter.k8s.aws/instance-gpu-name";
-constexpr std::string_view kGpuCount = "karpenter.k8s.aws/instance-gpu-count";
-constexpr std::string_view kProduct = "nvidia.com/gpu.product";
-
-// The first value that nodes may have of a label; "" when it is left open.
-std::string first_of(std::span<const NodeRequirement> required, std::string_view label) {
-  for (const NodeRequirement& one : required) {
-    if (one.key == label && one.op == "In" && !one.values.empty()) return one.values.front();
-  }
-  return {};
+// The values that nodes may have of a label; none when it is left open.
+std::vector<std::string> values_of(std::span<const NodeRequirement> required,
+                                   std::string_view label) {
+  const auto one = std::ranges::find_if(required, [&](const NodeRequirement& requirement) {
+    return requirement.key == label && requirement.op == "In";
+  });
+  return one == required.end() ? std::vector<std::string>() : one->values;
 }
 
-// True of labels that types do not decide, and of their number of GPUs: pods have as many or fewer.
-bool has_label(const InstanceGpus& type, std::string_view label, const std::string& value) {
-  const std::size_t dot = std::min(type.name.find('.'), type.name.size());
-  if (label == kInstanceTypeLabel) return type.name == value;
-  if (label == kFamily) return type.name.substr(0, dot) == value;
-  if (label == kSize) return type.name.substr(dot) == "." + value;
-  if (label == kGpuName) return type.gpu == value;
-  return label != kProduct || names_gpu(value, type.gpu);
+std::string first_of(std::span<const NodeRequirement> required, std::string_view label) {
+  const std::vector<std::string> values = values_of(required, label);
+  return values.empty() ? std::string() : values.front();
 }
 
 // "-nvidia-a10g-" of "NVIDIA-A10G".
@@ -52,10 +42,19 @@ bool names_gpu(std::string_view text, const std::string& gpu) {
 }
 
 bool has_labels(const InstanceGpus& type, std::span<const NodeRequirement> required) {
+  if (required.empty()) return true;
+  NodeLabels made;
+  if (type.labels.empty()) {
+    made = labels_of_type(type.name);
+    made.emplace(kGpuNameLabel, type.gpu);
+  }
+  const NodeLabels& labels = type.labels.empty() ? made : type.labels;
   return std::ranges::all_of(required, [&](const NodeRequirement& one) {
-    return one.op != "In" || std::ranges::any_of(one.values, [&](const std::string& value) {
-             return has_label(type, one.key, value);
-           });
+    if (one.op != "In") return fulfils(labels, one);
+    if (one.key == kGpuCountLabel) return true;  // pods have as many or fewer
+    if (one.key != kProductLabel) return fulfils(labels, one);
+    return std::ranges::any_of(
+        one.values, [&](const std::string& value) { return names_gpu(value, type.gpu); });
   });
 }
 
@@ -66,60 +65,73 @@ InstanceGpus instance_called(const std::string& type, std::span<const InstanceGp
 
 std::string type_asked_for(std::span<const NodeRequirement> required, std::int64_t gpus,
                            std::span<const InstanceGpus> instances) {
-  std::string named = first_of(required, kInstanceTypeLabel);
-  if (!named.empty()) return named;
-  const std::string family = first_of(required, kFamily);
-  const std::string size = first_of(required, kSize);
-  if (!family.empty() && !size.empty()) return fmt::format("{}.{}", family, size);
-  if (family.empty() && first_of(required, kGpuName).empty() &&
-      first_of(required, kProduct).empty()) {
-    return {};
+  const std::vector<std::string> named = values_of(required, kInstanceTypeLabel);
+  for (const std::string& type : named) {
+    if (has_labels(instance_called(type, instances), required)) return type;
   }
-  gpus = std::max(gpus, whole_of(first_of(required, kGpuCount)).value_or(1));
+  if (!named.empty()) return named.front();
+  const bool is_left_open = std::ranges::none_of(required, [](const NodeRequirement& one) {
+    return one.key.starts_with("karpenter.k8s.aws/instance-") || one.key == kProductLabel;
+  });
+  if (is_left_open) return {};
+  gpus = std::max(gpus, whole_of(first_of(required, kGpuCountLabel)).value_or(1));
+  const auto is_better = [&](const InstanceGpus& one, const InstanceGpus& other) {
+    const bool fits = one.count >= gpus;
+    if (fits != (other.count >= gpus)) return fits;
+    if (!fits) return one.count > other.count;
+    if (!one.price || !other.price) {
+      return one.price.has_value() != other.price.has_value() ? one.price.has_value()
+                                                              : one.count < other.count;
+    }
+    return *one.price < *other.price;
+  };
   const InstanceGpus* best = nullptr;
   for (const InstanceGpus& type : instances) {
     if (!has_labels(type, required)) continue;
-    const bool fits = type.count >= gpus;
-    const bool best_fits = best != nullptr && best->count >= gpus;
-    const bool is_better = best == nullptr || (fits && !best_fits) ||
-                           (fits && type.count < best->count) ||
-                           (!fits && !best_fits && type.count > best->count);
-    if (is_better) best = &type;
+    if (best == nullptr || is_better(type, *best)) best = &type;
   }
-  return best == nullptr ? std::string() : best->name;
+  if (best != nullptr) return best->name;
+  const std::string family = first_of(required, kFamilyLabel);
+  const std::string size = first_of(required, kSizeLabel);
+  return family.empty() || size.empty() ? std::string() : fmt::format("{}.{}", family, size);
 }
 
 CapacityChoice capacity_of(std::span<const NodeRequirement> required) {
-  const auto capacity =
-      std::ranges::find(required, "karpenter.sh/capacity-type", &NodeRequirement::key);
-  if (capacity == required.end() || capacity->op != "In" || capacity->values.empty()) return {};
-  const auto has = [&](std::string_view type) {
-    return std::ranges::find(capacity->values, type) != capacity->values.end();
-  };
+  const auto capacity = std::ranges::find(required, kCapacityTypeLabel, &NodeRequirement::key);
+  if (capacity == required.end()) return {};
+  const auto has = [&](std::string_view type) { return allows(*capacity, type); };
   if (has("spot") && has("on-demand")) return {"spot", true};
-  return {capacity->values.front(), false};
+  if (capacity->op != "In") return {has("on-demand") ? "on-demand" : "spot", false};
+  return {capacity->values.empty() ? std::string() : capacity->values.front(), false};
+}
+
+bool may_have_gpus(const NodeGroupFile& group, std::span<const InstanceGpus> instances) {
+  // Types that are not known here may have GPUs by their names.
+  std::vector<std::string> named = values_of(group.requirements, kFamilyLabel);
+  for (const auto& type : group.types) named.push_back(type.value);
+  return instances.empty() || std::ranges::any_of(named, &is_gpu_type) ||
+         std::ranges::any_of(instances, [&](const InstanceGpus& type) {
+           return has_labels(type, group.requirements);
+         });
 }
 
 std::vector<std::string> choice_of(const NodeGroupFile& group,
                                    std::span<const InstanceGpus> instances) {
+  const auto is_choice = [&](const std::string& type) {
+    return has_labels(instance_called(type, instances), group.requirements);
+  };
   std::vector<std::string> types;
   for (const auto& type : group.types) {
-    if (is_gpu_type(type.value)) types.push_back(type.value);
+    if (is_gpu_type(type.value) && is_choice(type.value)) types.push_back(type.value);
   }
   if (!types.empty()) return types;
-  const auto values = [&](std::string_view key) {
-    for (const NodeRequirement& requirement : group.requirements) {
-      if (requirement.key == key && requirement.op == "In") return requirement.values;
-    }
-    return decltype(NodeRequirement::values){};
-  };
-  const auto sizes = values(kSize);
-  for (const std::string& family : values(kFamily)) {
+  const std::vector<std::string> sizes = values_of(group.requirements, kSizeLabel);
+  for (const std::string& family : values_of(group.requirements, kFamilyLabel)) {
     for (const std::string& size : sizes) {
       const std::string type = fmt::format("{}.{}", family, size);
-      if (std::ranges::find(instances, type, &InstanceGpus::name) != instances.end()) {
-        types.push_back(type);
-      }
+      const bool is_known =
+          std::ranges::find(instances, type, &InstanceGpus::name) != instances.end();
+      if (is_known && is_choice(type)) types.push_back(type);
     }
   }
   return types;

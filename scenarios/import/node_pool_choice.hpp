@@ -14,16 +14,15 @@ namespace slicewise::scenarios {
 // Whether a text, "NVIDIA-A10G-SHARED", names the GPU, "a10g".
 bool names_gpu(std::string_view text, const std::string& gpu);
 
-// Whether nodes of the type have the labels, as far as types decide them: their own name, family
-// and size, and the name of their GPUs.
+// Whether nodes of the type have the labels, as far as types decide them.
 bool has_labels(const InstanceGpus& type, std::span<const NodeRequirement> required);
 
 // What is known of a type; of one that is not known, a GPU.
 InstanceGpus instance_called(const std::string& type, std::span<const InstanceGpus> instances);
 
-// The type that is asked for by labels of nodes: as it is named, or the smallest with the labels
-// and so many GPUs, which label or pod want, or with the most that there are. "": they leave it
-// open, or none has them.
+// The type that is asked for by labels of nodes: as it is named, or the cheapest with the labels
+// and so many GPUs, which label or pod want, as Karpenter chooses; or the one with the most that
+// there are. "": they leave it open, or none has them.
 std::string type_asked_for(std::span<const NodeRequirement> required, std::int64_t gpus,
                            std::span<const InstanceGpus> instances);
 
@@ -32,6 +31,9 @@ struct CapacityChoice {
   bool falls_back = false;  // of spot and on demand Karpenter takes spot while there is any
 };
 CapacityChoice capacity_of(std::span<const NodeRequirement> required);
+
+// False when Karpenter may start none of the types with GPUs for the NodePool.
+bool may_have_gpus(const NodeGroupFile& group, std::span<const InstanceGpus> instances);
 
 // The types with GPUs, as they are named, or all sizes of their families.
 std::vector<std::string> choice_of(const NodeGroupFile& group,

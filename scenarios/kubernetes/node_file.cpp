@@ -207,7 +207,8 @@ bool is_set_by_others(std::string_view label) {
 
 bool is_gpu_type(std::string_view type) {
   const std::size_t digit = type.find_first_of("0123456789");
-  const bool family = type.starts_with("g") || type.starts_with("p");
+  const bool is_amd = type.starts_with("g4ad");
+  const bool family = (type.starts_with("g") || type.starts_with("p")) && !is_amd;
   return family && digit != type.npos && digit <= 2 && (digit == 1 || type[1] == 'r');
 }
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/quantity.hpp"
+
 #include "lint_rules.hpp"
 
 // What Karpenter believes of the nodes that it starts.
@@ -17,8 +19,6 @@ using scenarios::NodeOverlayFile;
 using scenarios::NodeRequirement;
 using scenarios::ResourceAmount;
 
-constexpr std::string_view kCountLabel = "karpenter.k8s.aws/instance-gpu-count";
-
 bool is_gpu_name(std::string_view resource) { return resource.starts_with("nvidia.com/"); }
 
 // What the requirements of an overlay say about the GPUs of its nodes.
@@ -30,10 +30,9 @@ struct PinnedGpus {
 PinnedGpus pinned_gpus(const LintInput& input, const NodeOverlayFile& overlay) {
   for (const NodeRequirement& requirement : overlay.requirements) {
     if (requirement.op != "In" || requirement.values.empty()) continue;
-    if (requirement.key == kCountLabel && requirement.values.size() == 1) {
-      const std::string& text = requirement.values.front();
-      if (text.size() == 1 && text[0] >= '0' && text[0] <= '9') return {true, text[0] - '0'};
-      if (text == "16") return {true, 16};
+    if (requirement.key == scenarios::kGpuCountLabel && requirement.values.size() == 1) {
+      const auto thousandths = scenarios::quantity_in_thousandths(requirement.values.front());
+      if (thousandths && *thousandths % 1'000 == 0) return {true, *thousandths / 1'000};
     }
     if (requirement.key != scenarios::kInstanceTypeLabel) continue;
     std::set<std::int64_t> counts;
@@ -53,28 +52,23 @@ PinnedGpus pinned_gpus(const LintInput& input, const NodeOverlayFile& overlay) {
 // Whether Karpenter applies the overlay to any of the types that the pool may start.
 bool is_for_pool(const NodeOverlayFile& overlay, const NodeOffer& offer) {
   const NodeGroupFile& pool = *offer.group;
-  std::vector<const NodeRequirement*> of_types;
-  for (const NodeRequirement& requirement : overlay.requirements) {
-    if (requirement.key != "karpenter.sh/nodepool") {
-      of_types.push_back(&requirement);
-    } else if (requirement.op == "In" &&
-               std::ranges::find(requirement.values, pool.name) == requirement.values.end()) {
-      return false;
-    }
-  }
-  // Of types that the catalogue does not have only the name is known.
-  const auto names_it = [&](const auto& type) {
-    return std::ranges::all_of(of_types, [&](const NodeRequirement* requirement) {
-      return requirement->key != scenarios::kInstanceTypeLabel || requirement->op != "In" ||
-             std::ranges::find(requirement->values, type.value) != requirement->values.end();
+  const scenarios::NodeLabels of_pool{{std::string(scenarios::kNodePoolLabel), pool.name}};
+  const auto are_met = [&](const scenarios::NodeLabels& labels) {
+    return std::ranges::all_of(overlay.requirements, [&](const NodeRequirement& requirement) {
+      return scenarios::fulfils(labels, requirement);
     });
   };
+  if (!are_met(of_pool)) return false;
   const bool all_known = !offer.types.empty() && offer.types.size() >= pool.types.size();
-  if (!all_known) return pool.types.empty() || std::ranges::any_of(pool.types, names_it);
-  return std::ranges::any_of(offer.types, [&](const models::InstanceType* type) {
-    return std::ranges::all_of(
-        of_types, [&](const NodeRequirement* requirement) { return fulfils(*type, *requirement); });
-  });
+  if (all_known) {
+    return std::ranges::any_of(offer.types, [&](const models::InstanceType* type) {
+      return fulfils(*type, overlay.requirements);
+    });
+  }
+  // Of types that the catalogue does not have only the name is known.
+  return pool.types.empty() || std::ranges::any_of(pool.types, [&](const auto& type) {
+           return are_met(scenarios::labels_of_type(type.value));
+         });
 }
 
 const ResourceAmount* capacity_of(const LintInput& input, const NodeOffer& offer,
@@ -95,9 +89,10 @@ void judge_overlay(const LintInput& input, const NodeOverlayFile& overlay) {
     return is_gpu_name(amount.resource) && amount.amount > 0;
   });
   if (!of_gpus || pinned_gpus(input, overlay).is_pinned) return;
-  input.tell(Code::OverlayNotPinned, overlay.where,
-             "the capacity is absolute, and the requirements match types with other GPU counts",
-             fmt::format("add {{key: {}, operator: In, values: [\"1\"]}}", kCountLabel));
+  input.tell(
+      Code::OverlayNotPinned, overlay.where,
+      "the capacity is absolute, and the requirements match types with other GPU counts",
+      fmt::format("add {{key: {}, operator: In, values: [\"1\"]}}", scenarios::kGpuCountLabel));
 }
 
 // What the pool's nodes offer against what Karpenter takes them to offer.

@@ -24,7 +24,7 @@ std::string words_of(const std::vector<std::string>& values) {
 
 void judge_capacity_type(const LintInput& input, const NodeRequirement& requirement) {
   constexpr std::array<std::string_view, 3> kTypes = {"on-demand", "spot", "reserved"};
-  if (requirement.key != "karpenter.sh/capacity-type" || requirement.op != "In") return;
+  if (requirement.key != scenarios::kCapacityTypeLabel || requirement.op != "In") return;
   const bool any = std::ranges::any_of(requirement.values, [&](const std::string& value) {
     return std::ranges::find(kTypes, value) != kTypes.end();
   });
@@ -66,7 +66,7 @@ void judge_types(const LintInput& input, const NodeGroupFile& pool,
                  const std::vector<const InstanceType*>& types) {
   bool is_told = false;
   for (const NodeRequirement& requirement : pool.requirements) {
-    const auto fits = [&](const InstanceType* type) { return fulfils(*type, requirement); };
+    const auto fits = [&](const InstanceType* type) { return fulfils(*type, {&requirement, 1}); };
     if (std::ranges::any_of(types, fits)) continue;
     is_told = true;
     input.tell(Code::NodesNeverLaunched, requirement.where,
@@ -75,10 +75,7 @@ void judge_types(const LintInput& input, const NodeGroupFile& pool,
                            words_of(requirement.values)),
                "leave it out, or name types that have it");
   }
-  const auto fits_all = [&](const InstanceType* type) {
-    return std::ranges::all_of(pool.requirements,
-                               [&](const NodeRequirement& r) { return fulfils(*type, r); });
-  };
+  const auto fits_all = [&](const InstanceType* type) { return fulfils(*type, pool.requirements); };
   if (is_told || std::ranges::any_of(types, fits_all)) return;
   input.tell(Code::NodesNeverLaunched, pool.where,
              "no instance type meets all requirements of the pool together: no node is started");

@@ -1,12 +1,17 @@
 #include "node_offers.hpp"
 
 #include <algorithm>
-#include <array>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/models/mig.hpp"
+#include "slicewise/models/price_book.hpp"
 #include "slicewise/nearest_name.hpp"
-#include "slicewise/scenarios/quantity.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/import.hpp"
 #include "slicewise/sim/lint.hpp"
 
 #include "../world/admission.hpp"
@@ -23,45 +28,11 @@ using scenarios::PluginConfigFile;
 
 constexpr std::string_view kSharedResource = "nvidia.com/gpu.shared";
 
-struct Board {
-  std::string_view filter;
-  std::string_view gpu;
-};
-// Source: github.com/NVIDIA/mig-parted deployments/systemd/config-default.yaml.
-constexpr std::array kBoards = {
-    Board{"0x20B010DE", "A100-SXM4-40GB"}, Board{"0x20B210DE", "A100-SXM4-80GB"},
-    Board{"0x233010DE", "H100-SXM5-80GB"}, Board{"0x233510DE", "H200-SXM-141GB"},
-    Board{"0x290110DE", "B200"},
-};
-
-std::string gpu_name_of(const models::InstanceType& type) {
-  return lower_case(type.gpu_model.substr(0, type.gpu_model.find('-')));
-}
-
-// Graviton, and Grace beside Blackwell.
-bool is_arm(const models::InstanceType& type) {
-  return type.family == "g5g" || type.family.find("-gb") != std::string::npos;
-}
-
-// What Karpenter's labels say about an instance type; "" for labels that are not known here.
-std::string property_of(const models::InstanceType& type, std::string_view key) {
-  const std::size_t dot = type.name.find('.');
-  if (key == scenarios::kInstanceTypeLabel) return type.name;
-  if (key == "karpenter.k8s.aws/instance-family") return type.name.substr(0, dot);
-  if (key == "karpenter.k8s.aws/instance-size") return type.name.substr(dot + 1);
-  if (key == "karpenter.k8s.aws/instance-category") return type.name.substr(0, 1);
-  if (key == "karpenter.k8s.aws/instance-gpu-manufacturer") return "nvidia";
-  if (key == "kubernetes.io/arch") return is_arm(type) ? "arm64" : "amd64";
-  if (key == "karpenter.k8s.aws/instance-gpu-count") {
-    return type.gpu_fraction < 1 ? "0" : std::to_string(type.gpu_count);
-  }
-  if (key == "karpenter.k8s.aws/instance-gpu-name") return gpu_name_of(type);
-  return {};
-}
+std::string mebibytes_of(Bytes size) { return std::to_string(size.count >> 20U); }
 
 bool names_gpus(const NodeRequirement& requirement) {
   return requirement.key.find("instance-gpu") != std::string::npos ||
-         requirement.key == "karpenter.k8s.aws/instance-family";
+         requirement.key == scenarios::kFamilyLabel;
 }
 
 bool is_gpu_amount(const scenarios::ResourceAmount& amount) {
@@ -86,9 +57,7 @@ std::vector<const models::InstanceType*> types_of(const NodeGroupFile& group,
   }
   if (!group.types.empty() || !std::ranges::any_of(group.requirements, names_gpus)) return types;
   for (const models::InstanceType& type : catalogue.instances) {
-    const bool all = std::ranges::all_of(
-        group.requirements, [&](const NodeRequirement& r) { return fulfils(type, r); });
-    if (all) types.push_back(&type);
+    if (fulfils(type, group.requirements)) types.push_back(&type);
   }
   return types;
 }
@@ -164,7 +133,7 @@ class OfferBuilder {
       for (const scenarios::MigPartFile& part : own->parts) {
         const bool is_for_it = part.filters.empty() ||
                                std::ranges::any_of(part.filters, [&](const std::string& filter) {
-                                 return gpu_of_filter(filter) == geometry.gpu_model;
+                                 return geometry_of_filter(catalogue_, filter) == &geometry;
                                });
         if (!is_for_it) continue;
         layout.is_partial = layout.is_partial || !part.enabled;
@@ -272,19 +241,32 @@ class OfferBuilder {
 
 }  // namespace
 
-bool fulfils(const models::InstanceType& type, const NodeRequirement& requirement) {
-  const std::string property = property_of(type, requirement.key);
-  if (property.empty()) return true;
-  const bool listed = std::ranges::find(requirement.values, property) != requirement.values.end();
-  if (requirement.op == "In") return listed;
-  if (requirement.op == "NotIn") return !listed;
-  if (requirement.op != "Gt" && requirement.op != "Lt") return true;
-  const auto has = scenarios::quantity_in_thousandths(property);
-  const auto bound = requirement.values.empty()
-                         ? std::nullopt
-                         : scenarios::quantity_in_thousandths(requirement.values.front());
-  if (!has || !bound) return true;
-  return requirement.op == "Gt" ? *has > *bound : *has < *bound;
+// Source: aws/karpenter-provider-aws @1d927085, pkg/providers/instancetype/types.go
+// (computeRequirements).
+scenarios::NodeLabels labels_of(const models::InstanceType& type) {
+  scenarios::NodeLabels labels = scenarios::labels_of_type(type.name);
+  labels["kubernetes.io/arch"] = type.architecture;
+  const auto set = [&](std::string_view name, std::string value) {
+    labels[fmt::format("karpenter.k8s.aws/instance-{}", name)] = std::move(value);
+  };
+  set("cpu", std::to_string(type.vcpus));
+  set("memory", mebibytes_of(type.memory));
+  set("local-nvme", type.local_nvme_gb == 0 ? "" : std::to_string(type.local_nvme_gb));
+  set("gpu-name", type.ec2_gpu_name);
+  set("gpu-manufacturer", "nvidia");
+  set("gpu-count", type.gpu_fraction < 1 ? "0" : std::to_string(type.gpu_count));
+  set("gpu-memory", mebibytes_of(type.ec2_gpu_memory));
+  for (const char* none : {"accelerator-name", "accelerator-manufacturer", "accelerator-count"}) {
+    set(none, "");
+  }
+  return labels;
+}
+
+bool fulfils(const models::InstanceType& type, std::span<const NodeRequirement> requirements) {
+  const scenarios::NodeLabels labels = labels_of(type);
+  return std::ranges::all_of(requirements, [&](const NodeRequirement& requirement) {
+    return scenarios::fulfils(labels, requirement);
+  });
 }
 
 bool NodeOffer::has_mps() const { return config != nullptr && config->sharing == FileSharing::Mps; }
@@ -296,10 +278,12 @@ const OfferedResource* NodeOffer::find(std::string_view resource) const {
   return found == resources.end() ? nullptr : &*found;
 }
 
-std::string_view gpu_of_filter(std::string_view filter) {
-  const auto* found = std::ranges::find_if(
-      kBoards, [&](const Board& board) { return lower_case(board.filter) == lower_case(filter); });
-  return found == kBoards.end() ? std::string_view() : found->gpu;
+const models::MigGeometry* geometry_of_filter(const models::Catalogue& catalogue,
+                                              std::string_view filter) {
+  const auto found = std::ranges::find_if(catalogue.mig, [&](const auto& geometry) {
+    return !filter.empty() && same_name(geometry.device_filter, filter);
+  });
+  return found == catalogue.mig.end() ? nullptr : &*found;
 }
 
 std::vector<NodeOffer> node_offers(const ClusterFiles& files, const models::Catalogue& catalogue) {
@@ -340,16 +324,22 @@ void take_catalogue(const models::Catalogue& catalogue, scenarios::ImportOptions
     cpu_of_daemons.count += daemon.cpu_request.count;
     memory_of_daemons.count += daemon.memory_request.count;
   }
+  const scenarios::Scenario usual;
   for (const models::InstanceType& type : catalogue.instances) {
     if (type.gpu_fraction < 1) continue;
     const models::GpuModel* gpu = catalogue.find_gpu(type.gpu_model);
+    const auto price =
+        catalogue.prices.find(type.name, usual.region, models::PurchaseOption::OnDemand);
     options.instances.push_back({type.name,
-                                 lint::gpu_name_of(type),
+                                 lower_case(type.gpu_model.substr(0, type.gpu_model.find('-'))),
                                  type.gpu_count,
                                  {type.allocatable_cpu.count - cpu_of_daemons.count},
                                  {type.allocatable_memory.count - memory_of_daemons.count},
                                  gpu == nullptr ? Bytes{} : models::usable_memory(*gpu),
-                                 gpu == nullptr ? Bytes{} : models::context_memory(*gpu).bytes});
+                                 gpu == nullptr ? Bytes{} : models::context_memory(*gpu).bytes,
+                                 lint::labels_of(type),
+                                 {}});
+    if (price && type.retired_on.empty()) options.instances.back().price = price->usd;
   }
   for (const models::LlmModel& model : catalogue.llm_models) {
     if (model.unusable.empty()) options.llm_models.push_back(model.name);

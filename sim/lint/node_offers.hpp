@@ -2,21 +2,24 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/mig.hpp"
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 
 // What the nodes of each group offer to pods, as far as the files say.
 namespace slicewise::sim::lint {
 
 using scenarios::kGpuResource;
 
-inline constexpr std::string_view kConfigLabel = "nvidia.com/device-plugin.config";
-inline constexpr std::string_view kMigLabel = "nvidia.com/mig.config";
+using scenarios::kConfigLabel;
+using scenarios::kMigLabel;
 
 struct OfferedResource {
   std::string name;
@@ -47,12 +50,17 @@ struct NodeOffer {
   const OfferedResource* find(std::string_view resource) const;
 };
 
-// Whether Karpenter may take the type for a requirement; labels that are not known here do not
-// stand in the way.
-bool fulfils(const models::InstanceType& type, const scenarios::NodeRequirement& requirement);
+// What Karpenter's labels say of an instance type.
+scenarios::NodeLabels labels_of(const models::InstanceType& type);
 
-// "0x20B010DE" of mig-parted's device-filter; "" for boards that EC2 does not have.
-std::string_view gpu_of_filter(std::string_view filter);
+// Whether Karpenter may take the type for all of the requirements; labels that are not known here
+// do not stand in the way.
+bool fulfils(const models::InstanceType& type,
+             std::span<const scenarios::NodeRequirement> requirements);
+
+// "0x20B010DE" of mig-parted's device-filter; nullptr for boards that the catalogue does not have.
+const models::MigGeometry* geometry_of_filter(const models::Catalogue& catalogue,
+                                              std::string_view filter);
 
 std::vector<NodeOffer> node_offers(const scenarios::ClusterFiles& files,
                                    const models::Catalogue& catalogue);

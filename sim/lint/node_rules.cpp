@@ -101,7 +101,7 @@ void judge_type_names(const LintInput& input, const NodeGroupFile& group) {
                   near ? fmt::format("did you mean {}?", *near) : std::string());
   }
   for (const scenarios::NodeRequirement& requirement : group.requirements) {
-    if (requirement.key != "karpenter.k8s.aws/instance-family" || requirement.op != "In") continue;
+    if (requirement.key != scenarios::kFamilyLabel || requirement.op != "In") continue;
     for (const std::string& family : requirement.values) {
       const auto known =
           std::ranges::find(input.catalogue.instances, family, &models::InstanceType::family);

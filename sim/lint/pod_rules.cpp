@@ -342,12 +342,12 @@ class PodJudge {
   // GFD appends -SHARED while GPUs are shared under their own name.
   void judge_product() const {
     for (const KeyValue& wanted : pod_.node_selector) {
-      if (wanted.key == "nvidia.com/gpu.product") judge_product_value(wanted.value, wanted.where);
+      if (wanted.key == scenarios::kProductLabel) judge_product_value(wanted.value, wanted.where);
     }
     for (const auto& term : pod_.affinity) {
       for (const NodeRequirement& requirement : term) {
         const bool one = requirement.op == "In" && requirement.values.size() == 1;
-        if (one && requirement.key == "nvidia.com/gpu.product") {
+        if (one && requirement.key == scenarios::kProductLabel) {
           judge_product_value(requirement.values.front(), requirement.where);
         }
       }

@@ -60,7 +60,7 @@ void judge_part(const LintInput& input, const MigPartFile& part) {
   if (!part.enabled || part.counts.empty()) return;
   if (!part.filters.empty()) {
     for (const std::string& filter : part.filters) {
-      const MigGeometry* geometry = input.catalogue.find_mig(gpu_of_filter(filter));
+      const MigGeometry* geometry = geometry_of_filter(input.catalogue, filter);
       if (geometry != nullptr) judge_on(input, part, *geometry, part.where);
     }
     return;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/portable_math.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 
 #include "parts.hpp"
 
@@ -52,8 +53,8 @@ std::map<std::string, std::string> pool_labels(const scenarios::Scenario& scenar
       {"kubernetes.io/arch", "amd64"},
       {"kubernetes.io/os", "linux"},
       {"topology.kubernetes.io/region", scenario.region},
-      {"karpenter.sh/nodepool", pool.name.value},
-      {"karpenter.sh/capacity-type", std::string(purchase_name(pool.capacity_type))},
+      {std::string(scenarios::kNodePoolLabel), pool.name.value},
+      {std::string(scenarios::kCapacityTypeLabel), std::string(purchase_name(pool.capacity_type))},
       {"eks.amazonaws.com/nodegroup", pool.name.value},
       {"eks.amazonaws.com/capacityType", spot ? "SPOT" : "ON_DEMAND"},
       {"nvidia.com/gpu.present", "true"}});
@@ -67,13 +68,13 @@ std::map<std::string, std::string> node_labels(const scenarios::Scenario& scenar
   const SharingLabels sharing = sharing_labels(pool, model);
   std::map<std::string, std::string> labels = pool_labels(scenario, pool);
   labels.merge(std::map<std::string, std::string>{
-      {"node.kubernetes.io/instance-type", type.name},
+      {std::string(scenarios::kInstanceTypeLabel), type.name},
       {"nvidia.com/gpu.count", std::to_string(type.gpu_count)},
       {"nvidia.com/gpu.replicas", std::to_string(sharing.replicas)},
       {"nvidia.com/gpu.sharing-strategy", sharing.strategy},
       {"nvidia.com/mig.capable", model.gpu->supports_mig ? "true" : "false"},
       {"nvidia.com/mps.capable", sharing.mps ? "true" : "false"}});
-  if (pool.mig) labels.try_emplace("nvidia.com/mig.config", pool.mig->config.value);
+  if (pool.mig) labels.try_emplace(std::string(scenarios::kMigLabel), pool.mig->config.value);
   if (pool.virtual_gpu) labels.try_emplace("k8s.amazonaws.com/accelerator", "vgpu");
   if (pool.hami) labels.try_emplace("gpu", "on");  // HAMi's DaemonSet selects it
   if (pool.nos) labels.try_emplace("nos.nebuly.com/gpu-partitioning", "mps");
@@ -82,7 +83,7 @@ std::map<std::string, std::string> node_labels(const scenarios::Scenario& scenar
     const std::string profile = single_profile(pool, model);
     if (!profile.empty()) product += "-MIG-" + profile;
     if (sharing.strategy != "none" && !sharing.renamed) product += "-SHARED";
-    labels.try_emplace("nvidia.com/gpu.product", product);
+    labels.try_emplace(std::string(scenarios::kProductLabel), product);
   }
   return labels;
 }

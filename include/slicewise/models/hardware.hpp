@@ -55,15 +55,18 @@ Bytes usable_memory(const GpuModel& gpu);
 
 // An EC2 GPU instance type and what an EKS node of that type offers to pods.
 struct InstanceType {
-  std::string name;        // "p3.8xlarge"
-  std::string family;      // "p3"
-  std::string retired_on;  // ISO date when AWS retired the type, "" while it is offered
+  std::string name;                    // "p3.8xlarge"
+  std::string family;                  // "p3"
+  std::string retired_on;              // ISO date when AWS retired the type, "" while it is offered
+  std::string architecture = "amd64";  // of its CPUs, as kubernetes.io/arch has it
   int vcpus = 0;
   Bytes memory;
   std::string gpu_model;       // GpuModel::name
   int gpu_count = 0;           // devices that a node exposes as nvidia.com/gpu (1 for g6f)
   double gpu_fraction = 1;     // share of a physical GPU behind one device: 1/8, 1/4, 1/2 for g6f
   Bytes gpu_memory;            // per device
+  std::string ec2_gpu_name;    // EC2's words, as Karpenter's labels have them: "rtx-pro-4500", ...
+  Bytes ec2_gpu_memory;        // ... and figures, which are not what nvidia-smi prints
   Millicores allocatable_cpu;  // after kube-reserved (EKS AL2023 formula)
   Bytes allocatable_memory;    // after kube-reserved, eviction threshold and VM overhead
   // Allocatable memory from a MemTotal read on a running instance; else Karpenter's rule, which

@@ -41,7 +41,8 @@ struct MigProfile {
 // How a GPU model may be partitioned. A set of instances is valid when each sits at a legal
 // placement of its profile, none overlap, and no profile exceeds its max_count.
 struct MigGeometry {
-  std::string gpu_model;  // GpuModel::name where EC2 offers it, else the catalogue's own name
+  std::string gpu_model;      // GpuModel::name where EC2 offers it, else the catalogue's own name
+  std::string device_filter;  // what mig-parted calls the board: "0x20B010DE"; "" not known
   int memory_slices = 0;
   int compute_slices = 0;
   int sm_total = 0;

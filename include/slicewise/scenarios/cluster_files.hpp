@@ -8,9 +8,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 
 // The files that set up a cluster with GPUs, as plain data: what their own formats say. What they
@@ -39,17 +41,6 @@ struct ResourceAmount {
   std::string resource;
   std::int64_t amount = 0;
   SourceLocation where;  // of the value
-};
-
-// {key, operator, values}, of node affinity and of Karpenter.
-// Kubernetes' label of a node's type.
-inline constexpr std::string_view kInstanceTypeLabel = "node.kubernetes.io/instance-type";
-
-struct NodeRequirement {
-  std::string key;
-  std::string op;
-  std::vector<std::string> values;
-  SourceLocation where;
 };
 
 struct ContainerFile {
@@ -162,6 +153,14 @@ PodPurpose purpose_of_kind(std::string_view kind);
 
 // What operators' APIs call the objects that make pods and are read: "jobsets.jobset.x-k8s.io".
 std::set<std::string> resources_with_pods();
+
+// The settings of the device plugin and of mig-manager: ConfigMaps, by namespace and name, that
+// those mount which are among the objects of a list that kubectl printed in JSON.
+std::set<std::pair<std::string, std::string>> config_maps_of_gpu_software(const SourceText& list);
+
+// The first Pod of such a list that runs the image, by namespace and name; nullopt when none does.
+std::optional<std::pair<std::string, std::string>> pod_that_runs(std::string_view image,
+                                                                 const SourceText& list);
 
 // How a container starts vLLM, by its command; nullopt: it runs another program.
 // Source: github.com/vllm-project/vllm docs, engine arguments.
@@ -407,7 +406,8 @@ ChosenConfig chosen_config(const ClusterFiles& files, const KeyValue* label);
 // Labels that programs set, so that the files need not show them.
 bool is_set_by_others(std::string_view label);
 
-// "g5.2xlarge", "p4d.24xlarge", "gr6.4xlarge", not "m6i.large": by the form of the name.
+// Whether it has GPUs of NVIDIA's, by the form of the name: "g5.2xlarge", "p4d.24xlarge",
+// "gr6.4xlarge", not "m6i.large" or "g4ad.xlarge".
 bool is_gpu_type(std::string_view instance_type);
 
 // The chart that deploys the device plugin; nullptr when none does.

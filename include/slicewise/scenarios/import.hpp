@@ -12,6 +12,7 @@
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/scenarios/serving.hpp"
 #include "slicewise/units.hpp"
 
@@ -39,7 +40,7 @@ std::string_view kind_name(ImportKind kind);
 // What is known of an instance type with whole GPUs.
 struct InstanceGpus {
   std::string name;
-  std::string gpu;  // "a10g", as the label karpenter.k8s.aws/instance-gpu-name has it
+  std::string gpu;  // "a10g": the word by which products and profiles name it
   std::int64_t count = 1;
   // What pods have of an empty node, beside its DaemonSets; 0: not known.
   Millicores cpu{};
@@ -47,6 +48,10 @@ struct InstanceGpus {
   // Of one GPU, and what a process has of it for its CUDA context; 0: not known.
   Bytes gpu_memory{};
   Bytes gpu_context{};
+  // What Karpenter's labels say of it; empty: no more than its name does.
+  NodeLabels labels{};
+  // Of an hour on demand, to compare types; absent: not known, or not offered any more.
+  std::optional<UsdPerHour> price{};
 };
 
 struct ImportOptions {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/node_requirements.hpp"
+
 #include "../../world/admission.hpp"
 #include "../../world/parts.hpp"
 
@@ -88,7 +90,7 @@ void keep_tolerated(const Scenario& base, const scenarios::PodTemplate& before,
 
 bool names_the_node(std::string_view label) {
   return label.starts_with("nvidia.com/") || label.ends_with("/instance-type") ||
-         label.starts_with("karpenter.k8s.aws/instance-") || label == "karpenter.sh/nodepool" ||
+         label.starts_with("karpenter.k8s.aws/instance-") || label == scenarios::kNodePoolLabel ||
          label == "eks.amazonaws.com/nodegroup" || label == "alpha.eksctl.io/nodegroup-name" ||
          label == "k8s.amazonaws.com/accelerator" || label == "nos.nebuly.com/gpu-partitioning";
 }

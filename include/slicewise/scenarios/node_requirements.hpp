@@ -1,0 +1,46 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+
+// What pods and Karpenter require of nodes, by their labels, and whether nodes have it.
+namespace slicewise::scenarios {
+
+// Kubernetes' label of a node's type, and Karpenter's of what types are.
+inline constexpr std::string_view kInstanceTypeLabel = "node.kubernetes.io/instance-type";
+inline constexpr std::string_view kFamilyLabel = "karpenter.k8s.aws/instance-family";
+inline constexpr std::string_view kSizeLabel = "karpenter.k8s.aws/instance-size";
+inline constexpr std::string_view kGpuNameLabel = "karpenter.k8s.aws/instance-gpu-name";
+inline constexpr std::string_view kGpuCountLabel = "karpenter.k8s.aws/instance-gpu-count";
+inline constexpr std::string_view kCapacityTypeLabel = "karpenter.sh/capacity-type";
+inline constexpr std::string_view kNodePoolLabel = "karpenter.sh/nodepool";
+// NVIDIA's: the config of the device plugin that a node has, its MIG layout, and what its GPUs are.
+inline constexpr std::string_view kConfigLabel = "nvidia.com/device-plugin.config";
+inline constexpr std::string_view kMigLabel = "nvidia.com/mig.config";
+inline constexpr std::string_view kProductLabel = "nvidia.com/gpu.product";
+
+// {key, operator, values}, of node affinity and of Karpenter.
+struct NodeRequirement {
+  std::string key;
+  std::string op;
+  std::vector<std::string> values;
+  SourceLocation where;
+};
+
+// What is known of the labels of a node, or of all nodes of a type; "": they have none of that key.
+using NodeLabels = std::map<std::string, std::string, std::less<>>;
+
+// What Karpenter's labels say that the name of an instance type tells.
+NodeLabels labels_of_type(std::string_view name);
+
+// Whether a node whose label this is will do; "": it has none.
+bool allows(const NodeRequirement& requirement, std::string_view label);
+
+// ... and one with these labels. What is not known of it does not stand in the way.
+bool fulfils(const NodeLabels& labels, const NodeRequirement& requirement);
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/scenarios/import.hpp"
+#include "slicewise/sim/lint.hpp"
+
+// Which instance types Karpenter would start for a NodePool, as `import k8s` has it.
+namespace slicewise::sim {
+namespace {
+
+// The text of the scenario for pods of so many GPUs, and what the import left out.
+std::pair<std::string, std::string> imported(const std::string& requirements, int gpus,
+                                             const models::Catalogue& catalogue) {
+  scenarios::ImportOptions options;
+  take_catalogue(catalogue, options);
+  const SourceText file{"f.yaml",
+                        "kind: NodePool\nmetadata: {name: p}\nspec: {template: {spec: "
+                        "{requirements: [" +
+                            requirements +
+                            "]}}}\n---\nkind: Deployment\nmetadata: {name: w}\n"
+                            "spec: {template: {spec: {containers: [{resources: {limits: "
+                            "{nvidia.com/gpu: " +
+                            std::to_string(gpus) + "}}}]}}}\n"};
+  const auto result = scenarios::import_log(scenarios::ImportKind::K8s, {&file, 1}, options);
+  if (!result) return {result.error().front().message, {}};
+  std::string skipped;
+  for (const scenarios::ImportRemark& remark : result->log.remarks) {
+    if (remark.kind == scenarios::ImportRemark::Kind::Skipped) skipped += remark.what;
+  }
+  return {scenarios::scenario_of(*result, scenarios::ImportKind::K8s, options).yaml, skipped};
+}
+
+std::string type_of(const std::string& requirements, const models::Catalogue& catalogue,
+                    int gpus = 1) {
+  const std::string yaml = imported(requirements, gpus, catalogue).first;
+  const std::size_t at = yaml.find("instanceType: \"") + 15;
+  return yaml.substr(at, yaml.find('"', at) - at);
+}
+
+std::string karpenters(const std::string& label, const std::string& rest) {
+  return "{key: karpenter.k8s.aws/instance-" + label + ", operator: " + rest + "}";
+}
+
+TEST(KarpenterTypes, TheCheapestThatMeetsAllRequirementsIsTaken) {
+  const models::Catalogue catalogue = models::load_catalogue();
+  const std::string large = karpenters("gpu-memory", "Gt, values: [\"20000\"]");
+  EXPECT_EQ(type_of(large, catalogue), "g6.xlarge");
+  EXPECT_EQ(type_of(large + ", " + karpenters("family", "NotIn, values: [g6, gr6]"), catalogue),
+            "g5.xlarge");
+  EXPECT_EQ(
+      type_of(large + ", " + karpenters("family", "NotIn, values: [g5, g6, gr6, g7]"), catalogue),
+      "g6e.xlarge");
+  // EC2 says 22,888 MiB of an L4, and nvidia-smi 23,034.
+  EXPECT_EQ(type_of(karpenters("gpu-memory", "Gte, values: [\"22888\"]"), catalogue), "g6.xlarge");
+  EXPECT_NE(type_of(karpenters("gpu-memory", "Gt, values: [\"22888\"]"), catalogue), "g6.xlarge");
+  EXPECT_EQ(type_of(karpenters("category", "In, values: [gr]"), catalogue), "gr6.4xlarge");
+  EXPECT_EQ(type_of(karpenters("gpu-name", "In, values: [rtx-pro-server-6000]"), catalogue),
+            "g7e.2xlarge");
+  EXPECT_EQ(type_of(karpenters("gpu-name", "In, values: [t4]") + ", " +
+                        karpenters("cpu", "Lte, values: [\"48\"]") + ", " +
+                        karpenters("gpu-count", "Gt, values: [\"1\"]"),
+                    catalogue),
+            "g4dn.12xlarge");
+}
+
+TEST(KarpenterTypes, NamedTypesThatOtherRequirementsRuleOutAreNotTaken) {
+  const models::Catalogue catalogue = models::load_catalogue();
+  const std::string named =
+      "{key: node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge, g6.xlarge]}, ";
+  EXPECT_EQ(type_of(named + karpenters("family", "NotIn, values: [g5]"), catalogue), "g6.xlarge");
+}
+
+TEST(KarpenterTypes, NodePoolsThatCannotHaveGpusAreLeftOut) {
+  const models::Catalogue catalogue = models::load_catalogue();
+  const std::string general = karpenters("category", "In, values: [c, m, r]");
+  EXPECT_EQ(imported(general, 1, catalogue).second, "node pools without GPUs");
+  EXPECT_EQ(imported(karpenters("gpu-count", "DoesNotExist"), 1, catalogue).second,
+            "node pools without GPUs");
+  EXPECT_EQ(imported(karpenters("generation", "Gt, values: [\"2\"]"), 1, catalogue).second, "");
+}
+
+TEST(KarpenterTypes, TheArchitectureIsTheCataloguesToSay) {
+  models::Catalogue catalogue = models::load_catalogue();
+  const std::string arm = karpenters("category", "In, values: [g]") +
+                          ", {key: kubernetes.io/arch, operator: In, "
+                          "values: [arm64]}";
+  EXPECT_EQ(imported(arm, 1, catalogue).second, "node pools without GPUs");
+  std::ranges::find(catalogue.instances, "g6.4xlarge", &models::InstanceType::name)->architecture =
+      "arm64";
+  EXPECT_EQ(type_of(arm, catalogue), "g6.4xlarge");
+}
+
+}  // namespace
+}  // namespace slicewise::sim
