@@ -7,7 +7,7 @@
 #include "slicewise/printable.hpp"
 #include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/cluster_files.hpp"
-#include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/kai_part.hpp"
 
 #include "../document/document_text.hpp"
 #include "claim_objects.hpp"

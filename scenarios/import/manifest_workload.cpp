@@ -9,6 +9,7 @@
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/flow_text.hpp"

@@ -11,6 +11,7 @@
 
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../kubernetes/pod_spec.hpp"
@@ -110,11 +111,10 @@ class PodReader {
 
   void want(std::string_view label, const std::string& value) {
     if (value.empty()) return;
-    if (label == "node.kubernetes.io/instance-type" ||
-        label == "beta.kubernetes.io/instance-type") {
+    if (label == kInstanceTypeLabel || label == "beta.kubernetes.io/instance-type") {
       if (pod_.instance_type.empty()) pod_.instance_type = value.substr(0, value.find('|'));
-    } else if (label == "nvidia.com/gpu.product" || label == "k8s.amazonaws.com/accelerator" ||
-               label == "karpenter.k8s.aws/instance-gpu-name") {
+    } else if (label == kProductLabel || label == "k8s.amazonaws.com/accelerator" ||
+               label == kGpuNameLabel) {
       if (pod_.gpu_models.empty()) pod_.gpu_models = value;
     }
   }
@@ -180,22 +180,21 @@ class PodReader {
       return std::nullopt;
     };
     if (auto problem = fraction_of("alibabacloud.com/gpu-milli", 1'000'000)) return problem;
-    if (auto problem = fraction_of("gpu-fraction", 1'000)) return problem;
-    for (const std::string_view key : {"alibabacloud.com/gpu-count", "gpu-fraction-num-devices"}) {
+    if (auto problem = fraction_of(kKaiFraction, 1'000)) return problem;
+    for (const std::string_view key : {"alibabacloud.com/gpu-count", kKaiDevices}) {
       const auto count = whole_of(annotations[key].scalar());
       if (count && *count > 0) {
         pod_.fraction_gpus = static_cast<std::int32_t>(std::min<std::int64_t>(*count, 1'000'000));
       }
     }
-    read_memory_annotation(annotations["gpu-memory"]);
+    read_memory_annotation(annotations[kKaiMemory].scalar());
     return std::nullopt;
   }
 
-  void read_memory_annotation(JsonValue mebibytes_of_gpu) {
-    constexpr std::int64_t kMostMebi = 1'000'000'000;
-    const auto mebi = whole_of(mebibytes_of_gpu.scalar());
-    if (!mebi || *mebi <= 0 || *mebi > kMostMebi) return;
-    pod_.gpu_memory = mebibytes(*mebi);
+  void read_memory_annotation(const std::string& given) {
+    const auto part = kai_part(kKaiMemory, given);
+    if (part->mistake) return;
+    pod_.gpu_memory = mebibytes(part->mebibytes);
     if (pod_.fraction) return;
     pod_.fraction = 1'000;
     report_.guessed(
@@ -373,7 +372,7 @@ class PodsImporter {
   void add_node(JsonValue item) {
     const JsonValue labels = item["metadata"]["labels"];
     NodeFacts& facts = nodes_[item["metadata"]["name"].scalar()];
-    facts.instance_type = labels["node.kubernetes.io/instance-type"].scalar();
+    facts.instance_type = labels[kInstanceTypeLabel].scalar();
     const auto replicas = whole_of(labels["nvidia.com/gpu.replicas"].scalar());
     constexpr std::int64_t kMostReplicas = 10'000;
     // 0 on GPUs that are cut by MIG.

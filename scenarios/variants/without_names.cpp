@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 
 #include "../fields/fields.hpp"

@@ -8,6 +8,7 @@
 
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "lint_rules.hpp"
@@ -70,35 +71,24 @@ void judge_annotation(const LintInput& input, const KeyValue& given) {
 }
 
 // Parts of a GPU as KAI's users ask for them. Its admission says the rest; under another scheduler
-// nobody does. Source: NVIDIA/KAI-Scheduler docs/gpu-sharing/README.md, and the validation of its
-// admission webhook.
+// nobody does.
 void judge_kai(const LintInput& input, const scenarios::PodFile& pod) {
+  const auto refuse = [&](const SourceLocation& where, const QuantityError& why) {
+    input.tell(why.code, where, why.message, why.help);
+  };
   const KeyValue* asked = nullptr;
   for (const KeyValue& given : pod.annotations) {
-    if (given.key != scenarios::kKaiFraction && given.key != scenarios::kKaiMemory) continue;
-    if (asked != nullptr) {
-      input.tell(Code::SettingConflict, given.where, "cannot request both GPU and GPU memory",
-                 "keep gpu-fraction or gpu-memory");
-    }
+    const auto part = scenarios::kai_part(given.key, given.value);
+    if (!part) continue;
+    if (asked != nullptr) refuse(given.where, scenarios::kai_refuses_both());
     asked = &given;
-    const bool is_fraction = given.key == scenarios::kKaiFraction;
-    const auto thousandths = scenarios::quantity_in_thousandths(given.value);
-    const bool is_valid = thousandths && *thousandths > 0 &&
-                          (is_fraction ? *thousandths < 1'000 : *thousandths % 1'000 == 0);
-    if (is_valid) continue;
-    input.tell(Code::ValueRange, given.where,
-               is_fraction
-                   ? "gpu-fraction annotation value must be a positive number smaller than 1.0"
-                   : "gpu-memory is a whole number of MiB",
-               is_fraction ? "gpu-fraction: \"0.5\"" : "gpu-memory: \"2000\"");
+    if (part->mistake) refuse(given.where, *part->mistake);
   }
   if (asked == nullptr) return;
   for (const scenarios::ContainerFile& container : pod.containers) {
     for (const scenarios::ResourceAmount& amount : container.amounts) {
       if (amount.resource != scenarios::kGpuResource) continue;
-      input.tell(Code::SettingConflict, amount.where,
-                 "cannot have both GPU fraction request and whole GPU resource request/limit",
-                 "KAI refuses the pod: remove nvidia.com/gpu, or the annotation");
+      refuse(amount.where, scenarios::kai_refuses_gpus());
     }
   }
   if (pod.scheduler == "kai-scheduler" || pod.scheduler == "runai-scheduler") return;

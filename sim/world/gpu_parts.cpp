@@ -3,7 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/scenarios/quantity.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/kai_part.hpp"
 
 #include "parts.hpp"
 
@@ -77,7 +78,6 @@ std::optional<AskedPart> of_hami(const Workload& workload) {
   return part;
 }
 
-// Source: NVIDIA/KAI-Scheduler docs/gpu-sharing/README.md and the validation of its admission.
 std::optional<AskedPart> of_kai(const Workload& workload, Diagnostics& found) {
   const auto& annotations = workload.pod.annotations;
   const auto fraction = annotations.find(kKaiFraction);
@@ -85,47 +85,30 @@ std::optional<AskedPart> of_kai(const Workload& workload, Diagnostics& found) {
   const SourceLocation& where = workload.pod.where;
   const ExtendedRequest* gpu = asked(workload, kGpuResource);
   AskedPart part;
-  if (fraction == annotations.end() && memory == annotations.end()) {
+  if (!scenarios::asks_kai(annotations)) {
     if (gpu == nullptr) return std::nullopt;
     part.request = *gpu;
     part.cores = 100;
     return part;
   }
-  const auto refuse = [&](Code code, const std::string& what, const std::string& help) {
-    found.push_back(
-        make_diagnostic(code, where, fmt::format("\"{}\": {}", workload.name.value, what), help));
+  const auto refuse = [&](const scenarios::QuantityError& why) {
+    found.push_back(make_diagnostic(
+        why.code, where, fmt::format("\"{}\": {}", workload.name.value, why.message), why.help));
   };
-  if (gpu != nullptr) {
-    refuse(Code::SettingConflict,
-           "cannot have both GPU fraction request and whole GPU resource request/limit",
-           "KAI refuses the pod: remove nvidia.com/gpu, or the annotation");
-  }
+  if (gpu != nullptr) refuse(scenarios::kai_refuses_gpus());
   if (fraction != annotations.end() && memory != annotations.end()) {
-    refuse(Code::SettingConflict, "cannot request both GPU and GPU memory",
-           "KAI refuses the pod: keep gpu-fraction or gpu-memory");
+    refuse(scenarios::kai_refuses_both());
   }
   const auto& given = fraction != annotations.end() ? *fraction : *memory;
-  const auto thousandths = scenarios::quantity_in_thousandths(given.second).value_or(0);
+  const auto asked_for = scenarios::kai_part(given.first, given.second);
   part.request = {{fmt::format("{} {}", given.first, given.second), where}, 1, where};
-  if (fraction != annotations.end()) {
-    part.share = static_cast<double>(thousandths) / 1'000;
-    if (thousandths <= 0 || thousandths >= 1'000) {
-      refuse(Code::ValueRange,
-             "gpu-fraction annotation value must be a positive number smaller than 1.0",
-             "gpu-fraction: \"0.5\"");
-    }
-  } else {
-    part.mebibytes = std::min(thousandths / 1'000, kMostMebibytes);
-    if (thousandths <= 0 || thousandths % 1'000 != 0) {
-      refuse(Code::ValueRange,
-             "gpu-memory annotation value must be a positive integer greater than 0",
-             "gpu-memory: \"2000\"");
-    }
-  }
+  if (fraction != annotations.end()) part.share = static_cast<double>(asked_for->permille) / 1'000;
+  part.mebibytes = asked_for->mebibytes;
+  if (asked_for->mistake) refuse(*asked_for->mistake);
   if (const auto several = annotations.find(kKaiDevices);
       several != annotations.end() && several->second != "1") {
-    refuse(Code::StrategyNotModelled, "parts of several GPUs in one pod are not simulated",
-           fmt::format("leave {} out", kKaiDevices));
+    refuse({Code::StrategyNotModelled, "parts of several GPUs in one pod are not simulated",
+            fmt::format("leave {} out", kKaiDevices)});
   }
   return part;
 }

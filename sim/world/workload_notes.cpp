@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/sim/gpu_room.hpp"
 
 #include "parts.hpp"
@@ -116,14 +117,12 @@ struct Places {
 Places note_unscheduled(const WorkloadModel& model, const World& world, Diagnostics& found) {
   Places places;
   const Workload& spec = model.spec;
-  const bool asks_kai = spec.pod.annotations.contains(scenarios::kKaiFraction) ||
-                        spec.pod.annotations.contains(scenarios::kKaiMemory);
   found.push_back(make_diagnostic(
       Code::GpuNotRequested, spec.name.where,
       fmt::format("\"{}\" uses a GPU but asks for none: the scheduler does not count it, and every "
                   "pod on a node opens GPU {}",
                   model.name, model.visible_gpu),
-      asks_kai
+      scenarios::asks_kai(spec.pod.annotations)
           ? "gpu-fraction and gpu-memory are read by KAI scheduler: add `kai: true` to the pool"
           : "add podTemplate.resources.limits with the resource that the pool offers, and share "
             "GPUs with the device plugin"));

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "slicewise/reports/export.hpp"
-#include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/kai_part.hpp"
 
 #include "scenario_samples.hpp"
 

@@ -15,10 +15,6 @@ inline constexpr std::string_view kMigPrefix = "nvidia.com/mig-";
 inline constexpr std::string_view kHamiMemory = "nvidia.com/gpumem";
 inline constexpr std::string_view kHamiPercentage = "nvidia.com/gpumem-percentage";
 inline constexpr std::string_view kHamiCores = "nvidia.com/gpucores";
-// Annotations by which pods ask KAI for parts: of the memory, in MiB, and of how many GPUs.
-inline constexpr const char* kKaiFraction = "gpu-fraction";
-inline constexpr const char* kKaiMemory = "gpu-memory";
-inline constexpr const char* kKaiDevices = "gpu-fraction-num-devices";
 
 // Names of NVIDIA's device plugin; HAMi's and others' have rules of their own.
 bool is_plugin_resource(std::string_view name);

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/sim/comparison.hpp"
 #include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/world.hpp"
@@ -58,9 +58,7 @@ Diagnostics changes_of(const Scenario& base) {
                       label, value, workload.name.value)));
       notes.back().severity = Severity::Note;
     }
-    const auto& annotations = workload.pod.annotations;
-    const bool by_kai = annotations.contains(scenarios::kKaiFraction) ||
-                        annotations.contains(scenarios::kKaiMemory);
+    const bool by_kai = scenarios::asks_kai(workload.pod.annotations);
     if (by_kai || !workload.pod.extended.empty() || !workload.pod.claim.value.empty()) continue;
     notes.push_back(
         make_diagnostic(Code::GpuNotRequested, workload.pod.where,

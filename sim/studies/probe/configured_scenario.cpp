@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 
 #include "../../world/parts.hpp"
