@@ -17,10 +17,9 @@ namespace slicewise::scenarios::manifests {
 namespace {
 
 bool is_gpu_software(std::string_view image) {
-  constexpr std::array kImages = {"k8s-device-plugin",     "dcgm",
-                                  "gpu-feature-discovery", "node-feature-discovery",
-                                  "gpu-operator",          "k8s-mig-manager",
-                                  "k8s-driver-manager",    "container-toolkit"};
+  constexpr std::array<std::string_view, 8> kImages = {
+      kPluginImage,   "dcgm",           "gpu-feature-discovery", "node-feature-discovery",
+      "gpu-operator", kMigManagerImage, "k8s-driver-manager",    "container-toolkit"};
   return std::ranges::any_of(kImages,
                              [&](std::string_view part) { return image.find(part) != image.npos; });
 }
@@ -284,7 +283,7 @@ class PodFileReader {
   void take_system_parts() {
     if (pod_.kind != "DaemonSet") return;
     for (const ContainerFile& container : pod_.containers) {
-      if (container.image.find("k8s-device-plugin") != std::string::npos) {
+      if (container.image.find(kPluginImage) != std::string::npos) {
         take_static_plugin(container);
       }
       if (container.image.find("dcgm-exporter") != std::string::npos) {

@@ -158,6 +158,10 @@ std::vector<AskedAmount<Value>> asked_amounts(Value resources) {
   return asked;
 }
 
+// Parts of the names of NVIDIA's images.
+inline constexpr std::string_view kPluginImage = "k8s-device-plugin";
+inline constexpr std::string_view kMigManagerImage = "k8s-mig-manager";
+
 // As text, or as NVIDIA's operators write it.
 template <class Value>
 std::string image_of(Value container) {

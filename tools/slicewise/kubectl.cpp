@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/decompress.hpp"
@@ -19,8 +18,6 @@
 
 namespace slicewise::tools {
 namespace {
-
-using nlohmann::json;
 
 // Beside those of operators. A cluster may lack any.
 constexpr std::array kResources = std::to_array<std::string_view>(
@@ -60,7 +57,7 @@ class Reader {
       if (!answer) return tl::unexpected(answer.error());
       objects.push_back(std::move(*answer));
       if (resource != kDaemonSets) continue;
-      for (const auto& [space, name] : config_maps(objects.back().text)) {
+      for (const auto& [space, name] : scenarios::config_maps_of_gpu_software(objects.back())) {
         auto map = ask(
             {"get", "configmap", name, "--namespace", space, "--ignore-not-found", "-o", "json"});
         if (!map) return tl::unexpected(map.error());
@@ -81,32 +78,6 @@ class Reader {
     return SourceText{command, std::move(*text)};
   }
 
-  // Those that the device plugin and mig-manager mount: their settings.
-  static std::set<std::pair<std::string, std::string>> config_maps(const std::string& daemon_sets) {
-    std::set<std::pair<std::string, std::string>> maps;
-    const json list = json::parse(daemon_sets, nullptr, false);
-    if (!list.is_object()) return maps;
-    const auto below = [](const json& object, const char* path) {
-      const json::json_pointer pointer(path);
-      return object.contains(pointer) ? object[pointer] : json();
-    };
-    for (const json& item : below(list, "/items")) {
-      const std::string containers = below(item, "/spec/template/spec/containers").dump();
-      if (containers.find("k8s-device-plugin") == std::string::npos &&
-          containers.find("k8s-mig-manager") == std::string::npos) {
-        continue;
-      }
-      for (const json& volume : below(item, "/spec/template/spec/volumes")) {
-        const json name = below(volume, "/configMap/name");
-        const json space = below(item, "/metadata/namespace");
-        if (name.is_string() && space.is_string()) {
-          maps.emplace(space.get<std::string>(), name.get<std::string>());
-        }
-      }
-    }
-    return maps;
-  }
-
   std::vector<std::string> words_;
   std::size_t left_ = scenarios::kLargestUnpacked;
 };
@@ -119,19 +90,10 @@ Expected<std::vector<SourceText>> objects_of(const Cluster& cluster) {
 
 std::string port_forward(const std::vector<SourceText>& objects) {
   for (const SourceText& text : objects) {
-    if (text.text.find("prometheus/prometheus") == std::string::npos) continue;
-    const json list = json::parse(text.text, nullptr, false);
-    if (!list.is_object() || !list.contains("items")) continue;
-    for (const json& item : list["items"]) {
-      if (item.value("kind", "") != "Pod" ||
-          item.value("spec", json::object()).dump().find("prometheus/prometheus") ==
-              std::string::npos) {
-        continue;
-      }
-      const json metadata = item.value("metadata", json::object());
-      return fmt::format("kubectl --namespace {} port-forward pod/{} 9090",
-                         metadata.value("namespace", "default"), metadata.value("name", ""));
-    }
+    const auto pod = scenarios::pod_that_runs("prometheus/prometheus", text);
+    if (!pod) continue;
+    return fmt::format("kubectl --namespace {} port-forward pod/{} 9090",
+                       pod->first.empty() ? "default" : pod->first, pod->second);
   }
   return {};
 }
