@@ -5,8 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/scenarios/quantity.hpp"
-
+#include "../blocks/blocks.hpp"
+#include "../fields/bind.hpp"
+#include "../text/findings.hpp"
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 
@@ -16,13 +17,6 @@ namespace slicewise::scenarios::manifests {
 namespace {
 
 constexpr std::array<std::string_view, 3> kParameters = {"apiVersion", "kind", "sharing"};
-constexpr std::array<std::string_view, 3> kDraSharing = {"strategy", "timeSlicingConfig",
-                                                         "mpsConfig"};
-constexpr std::array<std::string_view, 1> kTimeSlicing = {"interval"};
-constexpr std::array<std::string_view, 3> kMps = {"defaultActiveThreadPercentage",
-                                                  "defaultPinnedDeviceMemoryLimit",
-                                                  "defaultPerDevicePinnedMemoryLimit"};
-
 void refuse_unknown(Context& context, const Node* mapping,
                     std::span<const std::string_view> known) {
   if (!is_map(mapping)) return;
@@ -35,26 +29,17 @@ void refuse_unknown(Context& context, const Node* mapping,
   }
 }
 
+FieldList sharing_fields() { return kResourceClaim.find("sharing")->children(); }
+
 std::optional<ClaimSharing> sharing_of(const Node* sharing) {
-  const std::string strategy = text_below(sharing, {"strategy"});
-  if (strategy != "TimeSlicing" && strategy != "MPS") return std::nullopt;
-  ClaimSharing read;
-  read.where = sharing->where;
-  if (strategy == "MPS") {
-    read.strategy = ClaimSharing::Strategy::Mps;
-    const Node* mps = sharing->find("mpsConfig");
-    const auto percent = whole_of(text_below(mps, {"defaultActiveThreadPercentage"}));
-    if (percent && *percent > 0 && *percent <= 100) {
-      read.active_threads = static_cast<int>(*percent);
-    }
-    const auto limit = parse_bytes(text_below(mps, {"defaultPinnedDeviceMemoryLimit"}));
-    if (limit) read.memory_limit = *limit;
-    return read;
+  const FieldList fields = sharing_fields();
+  if (fields.find("strategy")->words.find(text_below(sharing, {"strategy"})) == nullptr) {
+    return std::nullopt;
   }
-  const std::string interval = text_below(sharing, {"timeSlicingConfig", "interval"});
-  if (interval == "Short") read.interval = TurnInterval::Short;
-  if (interval == "Medium") read.interval = TurnInterval::Medium;
-  if (interval == "Long") read.interval = TurnInterval::Long;
+  ClaimSharing read;
+  Findings told_by_schema;
+  Reading reading{told_by_schema};
+  read_block(fields, *sharing, sharing->where, read, reading);
   return read;
 }
 
@@ -107,9 +92,11 @@ void read_parameters(Context& context, const Node& parameters, const std::string
   const std::size_t known = context.files.problems.size();
   refuse_unknown(context, &parameters, kParameters);
   const Node* sharing = parameters.find("sharing");
-  refuse_unknown(context, sharing, kDraSharing);
-  refuse_unknown(context, node_below(sharing, {"timeSlicingConfig"}), kTimeSlicing);
-  refuse_unknown(context, node_below(sharing, {"mpsConfig"}), kMps);
+  refuse_unknown(context, sharing, names_of(sharing_fields()));
+  for (const std::string_view settings : {"timeSlicingConfig", "mpsConfig"}) {
+    refuse_unknown(context, node_below(sharing, {settings}),
+                   names_of(sharing_fields().find(settings)->children()));
+  }
   check_by_schema(context, parameters, known);
   const Located<std::string> strategy = located_below(sharing, {"strategy"});
   if (strategy.value.empty()) return;
