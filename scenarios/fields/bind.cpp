@@ -335,12 +335,14 @@ static std::string shown_range(std::string range) {
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
-std::string shown_fields(const FieldList& fields, const void* owner) {
-  std::string text;
+std::vector<std::pair<std::string_view, std::string>> shown_entries(const FieldList& fields,
+                                                                    const void* owner) {
+  std::vector<std::pair<std::string_view, std::string>> entries;
   for (const Field& field : fields) {
     std::string value;
     if (field.block != nullptr && field.block->owner == fields.owner) {
       value = shown_fields(*field.block, owner);
+      if (value == "{}") continue;
     } else if (field.binding != nullptr) {
       const void* member = field.binding->member(const_cast<void*>(owner));  // NOLINT: not written
       if (member != nullptr) value = field.binding->type->shown(field, member);
@@ -352,7 +354,16 @@ std::string shown_fields(const FieldList& fields, const void* owner) {
     }
     if (value.empty()) continue;
     if (field.type == FieldType::Range) value = shown_range(std::move(value));
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", field.name, value);
+    entries.emplace_back(field.name, std::move(value));
+  }
+  return entries;
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
+std::string shown_fields(const FieldList& fields, const void* owner) {
+  std::string text;
+  for (const auto& [name, value] : shown_entries(fields, owner)) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, value);
   }
   return "{" + text + "}";
 }

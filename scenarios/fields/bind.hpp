@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -105,7 +106,10 @@ inline constexpr bool kIsAmount =
 
 // Reads the fields of a mapping into the struct that they are bound to.
 void read_fields(const FieldList& fields, const Node& map, void* owner, Reading& reading);
-// Each field that is bound and says something: "{count: 20, work: {units: 100}}".
+// Each field that is bound and says something, with its value as in a file.
+std::vector<std::pair<std::string_view, std::string>> shown_entries(const FieldList& fields,
+                                                                    const void* owner);
+// ... in flow style: "{count: 20, work: {units: 100}}".
 std::string shown_fields(const FieldList& fields, const void* owner);
 // After reporting texts that stand twice in a list where each may stand once.
 std::vector<NodePtr> values_of(const Field& field, const Node& node, Reading& reading);

@@ -58,6 +58,15 @@ std::int64_t gpus_of(const std::string& type, const ImportOptions& options) {
   return instance_called(type, options.instances).count;
 }
 
+std::string shared_by_plugin(FileSharing mode, bool renames, std::int64_t replicas,
+                             bool refuses_several) {
+  return fmt::format(
+      "devicePlugin: {{version: v1, sharing: {{{}: {{{}{}resources: [{{name: nvidia.com/gpu, "
+      "replicas: {}}}]}}}}}}",
+      mode == FileSharing::Mps ? "mps" : "timeSlicing", renames ? "renameByDefault: true, " : "",
+      refuses_several ? "failRequestsGreaterThanOne: true, " : "", replicas);
+}
+
 DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,
                        std::optional<int> replicas) {
   DraftPool pool;
@@ -80,12 +89,8 @@ DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,
     const std::string size = resource.substr(std::string_view("nvidia.com/gpu-").size());
     pool.sharing = fmt::format("nos: {{slices: [{}, {}]}}", size, size);
   } else if (resource == "nvidia.com/gpu.shared" || replicas) {
-    const bool renamed = resource == "nvidia.com/gpu.shared";
-    pool.sharing = fmt::format(
-        "devicePlugin: {{version: v1, sharing: {{timeSlicing: {{{}resources: [{{name: "
-        "nvidia.com/gpu, "
-        "replicas: {}}}]}}}}}}",
-        renamed ? "renameByDefault: true, " : "", std::max(2, replicas.value_or(4)));
+    pool.sharing = shared_by_plugin(FileSharing::TimeSlicing, resource == "nvidia.com/gpu.shared",
+                                    std::max(2, replicas.value_or(4)));
     pool.sharing_is_assumed = !replicas;
   }
   return pool;

@@ -279,9 +279,7 @@ class ClusterImport {
     DraftPool pool;
     for (const KeyValue& label : group.labels) pool.labels.emplace_back(label.key, label.value);
     for (const Taint& taint : group.taints) {
-      if (taint.key.empty() || taint.effect.empty()) continue;
-      pool.taints.push_back(fmt::format("{{key: {}, value: {}, effect: {}}}", in_quotes(taint.key),
-                                        in_quotes(taint.value), in_quotes(taint.effect)));
+      if (!taint.key.empty() && !taint.effect.empty()) pool.taints.push_back(taint);
     }
     const bool is_node_pool = group.kind == NodeGroupFile::Kind::NodePool;
     if (is_node_pool && !may_have_gpus(group, options_.instances)) {
@@ -410,13 +408,8 @@ class ClusterImport {
     }
     if (!group.bottlerocket || group.bottlerocket->resources.empty()) return {};
     const PluginConfigFile& config = *group.bottlerocket;
-    return fmt::format(
-        "devicePlugin: {{version: v1, sharing: {{{}: {{{}{}resources: [{{name: nvidia.com/gpu, "
-        "replicas: {}}}]}}}}}}",
-        config.sharing == FileSharing::Mps ? "mps" : "timeSlicing",
-        config.renames ? "renameByDefault: true, " : "",
-        config.refuses_several.value_or(true) ? "failRequestsGreaterThanOne: true, " : "",
-        config.resources.front().replicas);
+    return shared_by_plugin(config.sharing, config.renames, config.resources.front().replicas,
+                            config.refuses_several.value_or(true));
   }
 
   // The `sharing` lines of a pool whose nodes carry these labels; "" when the plugin shares

@@ -8,7 +8,6 @@
 
 #include "slicewise/scenarios/gpu_resource.hpp"
 
-#include "../text/flow_text.hpp"
 #include "../text/scalars.hpp"
 
 namespace slicewise::scenarios {
@@ -49,13 +48,6 @@ bool takes_pods(const NodeGroupFile& node) {
   });
 }
 
-std::string shared_by(std::string_view mode, bool renames, std::int64_t replicas) {
-  return fmt::format(
-      "devicePlugin: {{version: v1, sharing: {{{}: {{{}resources: [{{name: nvidia.com/gpu, "
-      "replicas: {}}}]}}}}}}",
-      mode, renames ? "renameByDefault: true, " : "", replicas);
-}
-
 DraftPool pool_of(const NodeGroupFile& node) {
   DraftPool pool;
   const std::string type = node.types.front().value;
@@ -66,9 +58,7 @@ DraftPool pool_of(const NodeGroupFile& node) {
   pool.nodes_are_assumed = false;
   if (is_spot(node)) pool.capacity_type = "spot";
   for (const Taint& taint : node.taints) {
-    if (is_of_its_life(taint)) continue;
-    pool.taints.push_back(fmt::format("{{key: {}, value: {}, effect: {}}}", in_quotes(taint.key),
-                                      in_quotes(taint.value), in_quotes(taint.effect)));
+    if (!is_of_its_life(taint)) pool.taints.push_back(taint);
   }
   return pool;
 }
@@ -162,7 +152,7 @@ std::string offered_sharing(const NodeGroupFile& node, std::int64_t gpus) {
     const bool renames = amount.resource == "nvidia.com/gpu.shared";
     const std::int64_t replicas = std::min<std::int64_t>(amount.amount / gpus, 1'000);
     if ((renames || amount.resource == kGpuResource) && replicas > 1) {
-      return shared_by("timeSlicing", renames, replicas);
+      return shared_by_plugin(FileSharing::TimeSlicing, renames, replicas);
     }
     if (amount.amount < 1 || !amount.resource.starts_with(kMigPrefix)) continue;
     if (!profile.empty()) return {};  // of several layouts none is known to be meant
@@ -176,9 +166,8 @@ std::string labelled_sharing(const NodeGroupFile& node) {
   if (!replicas || *replicas < 2 || *replicas > 1'000) return {};
   // A product without -SHARED has its resource renamed instead.
   const bool renames = !text_of(node, kProductLabel).ends_with("-SHARED");
-  return shared_by(
-      text_of(node, "nvidia.com/gpu.sharing-strategy") == "mps" ? "mps" : "timeSlicing", renames,
-      *replicas);
+  const bool is_mps = text_of(node, "nvidia.com/gpu.sharing-strategy") == "mps";
+  return shared_by_plugin(is_mps ? FileSharing::Mps : FileSharing::TimeSlicing, renames, *replicas);
 }
 
 }  // namespace slicewise::scenarios

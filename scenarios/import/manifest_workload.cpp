@@ -12,7 +12,6 @@
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
-#include "../text/flow_text.hpp"
 #include "pod_record.hpp"
 #include "scenario_draft.hpp"
 
@@ -388,14 +387,8 @@ class WorkloadDraft {
     for (const Toleration& toleration : pod_.tolerations) {
       // Of what happens to a node: the API server gives them to every pod, pools have none.
       if (toleration.key.starts_with("node.kubernetes.io/")) continue;
-      std::string text;
-      for (const auto& [key, value] :
-           {std::pair("key", &toleration.key), std::pair("operator", &toleration.op),
-            std::pair("value", &toleration.value), std::pair("effect", &toleration.effect)}) {
-        if (value->empty()) continue;
-        text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", key, in_quotes(*value));
-      }
-      if (!text.empty()) workload_.tolerations.push_back("{" + text + "}");
+      if (toleration.key.empty() && toleration.op != "Exists") continue;  // Kubernetes refuses it
+      workload_.tolerations.push_back(toleration);
     }
     for (const KeyValue& label : pod_.node_selector) {
       workload_.node_selector.emplace_back(label.key, label.value);

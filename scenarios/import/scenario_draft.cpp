@@ -11,6 +11,8 @@
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
+#include "../blocks/blocks.hpp"
+#include "../fields/bind.hpp"
 #include "../text/flow_text.hpp"
 #include "../text/kubernetes_names.hpp"
 
@@ -119,7 +121,9 @@ class Writer {
     if (!pool.capacity_type.empty()) line(fmt::format("    capacityType: {}", pool.capacity_type));
     if (pool.falls_back) line("    spot: {fallback: on-demand}");
     write_labels("    labels", pool.labels);
-    if (!pool.taints.empty()) line(fmt::format("    taints: [{}]", fmt::join(pool.taints, ", ")));
+    if (!pool.taints.empty()) {
+      line("    taints: " + shown_member(*kNodePool.find("taints"), pool.taints));
+    }
     if (pool.sharing.empty()) return;
     const std::string sharing = "    " + pool.sharing;
     pool.sharing_is_assumed ? todo(sharing, "Assumed", "sharing", pool.name) : line(sharing);
@@ -241,14 +245,16 @@ class Writer {
     for (const auto& [name, amount] : w.parts) limits += fmt::format(", {}: {}", name, amount);
     line("    podTemplate:");
     line(fmt::format("      resources: {{requests: {{{}}}, limits: {{{}}}}}", requests, limits));
-    if (!w.claim.empty()) line("      resourceClaim: " + scalar_text(w.claim));
-    if (!w.tolerations.empty()) {
-      line(fmt::format("      tolerations: [{}]", fmt::join(w.tolerations, ", ")));
+    PodTemplate pod;
+    pod.claim.value = w.claim;
+    pod.tolerations = w.tolerations;
+    pod.node_selector = {w.node_selector.begin(), w.node_selector.end()};
+    pod.anti_affinity = w.anti_affinity;
+    pod.labels = {w.labels.begin(), w.labels.end()};
+    pod.annotations = {w.annotations.begin(), w.annotations.end()};
+    for (const auto& [name, value] : shown_entries(kPodTemplate, &pod)) {
+      line(fmt::format("      {}: {}", name, value));
     }
-    write_labels("      nodeSelector", w.node_selector);
-    write_labels("      labels", w.labels);
-    write_anti_affinity(w.anti_affinity);
-    write_labels("      annotations", w.annotations);
     write_labels("      env", w.environment);
   }
 
@@ -270,22 +276,6 @@ class Writer {
     }
     if (!containers.empty()) add("containers", fmt::format("[{}]", fmt::join(containers, ", ")));
     if (!text.empty()) line(fmt::format("    manifest: {{{}}}", text));
-  }
-
-  void write_anti_affinity(const std::vector<PodAffinityTerm>& terms) {
-    if (terms.empty()) return;
-    line("      affinity:");
-    line("        podAntiAffinity:");
-    line("          requiredDuringSchedulingIgnoredDuringExecution:");
-    for (const PodAffinityTerm& term : terms) {
-      line(fmt::format("            - topologyKey: {}", term.topology_key));
-      line(fmt::format("              labelSelector: {{matchLabels: {}}}",
-                       labels_text(term.match_labels)));
-      if (term.namespaces.empty()) continue;
-      std::vector<std::string> spaces;
-      for (const std::string& space : term.namespaces) spaces.push_back(in_quotes(space));
-      line(fmt::format("              namespaces: [{}]", fmt::join(spaces, ", ")));
-    }
   }
 
   void write_memory(const DraftWorkload& w) {

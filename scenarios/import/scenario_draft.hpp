@@ -33,9 +33,9 @@ struct DraftPool {
   std::string capacity_type;  // "" on demand
   bool falls_back = false;    // from spot to on demand
   DraftLabels labels;
-  std::vector<std::string> taints;  // as flow mappings
-  bool is_in_files = true;          // else of what its pods need
-  std::string sharing;              // "devicePlugin: {...}", "mig: {...}"; lines
+  std::vector<Taint> taints;
+  bool is_in_files = true;  // else of what its pods need
+  std::string sharing;      // "devicePlugin: {...}", "mig: {...}"; lines
   bool sharing_is_assumed = false;
 };
 
@@ -71,7 +71,7 @@ struct DraftWorkload {
   std::string restart_policy;
   std::optional<std::int64_t> backoff_limit;
   std::optional<CronFile> cron;
-  std::vector<std::string> tolerations;  // as flow mappings
+  std::vector<Toleration> tolerations;
   DraftLabels node_selector;
   std::vector<NodeRequirement> nodes;  // that it runs on, by their labels
   DraftLabels labels;
@@ -129,7 +129,11 @@ void complete(ScenarioDraft& draft, const ImportOptions& options);
 void remark_on_larger_nodes(const ScenarioDraft& draft, const ImportOptions& options,
                             ImportReport& report);
 
-// As a file has the sharing of a pool with NVIDIA's DRA driver.
+// As a file has the sharing of a pool whose device plugin shares each GPU alike.
+std::string shared_by_plugin(FileSharing mode, bool renames, std::int64_t replicas,
+                             bool refuses_several = false);
+
+// ... and of one with NVIDIA's DRA driver.
 inline constexpr std::string_view kDraSharing = "dra: true";
 
 // GPUs of a node; 1 where nobody knows the type.

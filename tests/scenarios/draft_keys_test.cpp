@@ -61,15 +61,14 @@ TEST(DraftKeys, OfWorkloadsAreThoseOfTheFields) {
     workload.memory_bytes = gibibytes(3).count;
     workload.priority = 10;
     workload.restart_policy = kind == Kind::Job ? "Never" : "";
-    workload.tolerations = {
-        "{key: \"a\", operator: \"Equal\", value: \"b\", effect: \"NoSchedule\"}"};
+    workload.tolerations = {{"a", "Equal", "b", "NoSchedule"}};
     workload.node_selector = {{"team", "vision"}};
     workload.labels = {{"team", "vision"}};
     workload.anti_affinity = {{{{"team", "vision"}}, {"team-a"}, std::string(kHostname), {}}};
     workload.environment = {{"TF_FORCE_GPU_ALLOW_GROWTH", "true"}};
     DraftPool labelled = pool;
     labelled.labels = {{"team", "vision"}};
-    labelled.taints = {"{key: \"a\", value: \"b\", effect: \"NoSchedule\"}"};
+    labelled.taints = {{"a", "b", "NoSchedule"}};
     expect_known(labelled, workload, what + " with all that there is");
   }
 }
