@@ -160,6 +160,21 @@ class Names(unittest.TestCase):
         self.assertEqual({k: v for k, v in homes.items() if len(v) > 1}, {})
 
 
+class Readmes(unittest.TestCase):
+    def test_a_readme_names_every_folder_and_where_it_lists_files_every_file(self):
+        listed, missing = {".cpp", ".hpp", ".inc", ".json"}, []
+        for readme in (f for f in FILES if f.name == "README.md" and f.parts[0] in TOP_LEVEL):
+            text = (ROOT / readme).read_text(encoding="utf-8")
+            lists_files = re.search(r"^\| file \|", text, re.MULTILINE)
+            inside = [f.relative_to(readme.parent) for f in FILES if f.is_relative_to(readme.parent)]
+            names = {f.parts[0] for f in inside if len(f.parts) > 1 and not f.parts[0].startswith(".")}
+            if lists_files:
+                names |= {f.stem for f in inside if len(f.parts) == 1 and f.suffix in listed}
+            missing += [f"{readme}: {name}" for name in sorted(names)
+                        if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)]
+        self.assertEqual(missing, [])
+
+
 class Classes(unittest.TestCase):
     def test_no_class_does_the_work_of_several(self):
         large, seen = [], set()
