@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -160,21 +161,20 @@ void give_parts(ScenarioDraft& draft) {
 
 namespace {
 
+NodeNeed need_of(const DraftWorkload& workload) {
+  return {workload.gpus, workload.cpu_milli, workload.memory_bytes};
+}
+
 bool chooses_type(const DraftWorkload& workload, const ImportOptions& options) {
-  return !type_asked_for(workload.nodes, workload.gpus, options.instances).empty();
+  return !type_asked_for(workload.nodes, need_of(workload), options.instances).empty();
 }
 
 std::int64_t units_per_node(const DraftPool& pool, const ImportOptions& options) {
   return units_per_gpu(pool) * gpus_of(pool.instance_type, options);
 }
 
-bool has_room(const InstanceGpus& type, const DraftWorkload& workload) {
-  return (type.cpu.count == 0 || workload.cpu_milli <= type.cpu.count) &&
-         (type.memory.count == 0 || workload.memory_bytes <= type.memory.count);
-}
-
 bool has_room(const DraftPool& pool, const DraftWorkload& workload, const ImportOptions& options) {
-  return has_room(instance_called(pool.instance_type, options.instances), workload);
+  return has_room(instance_called(pool.instance_type, options.instances), need_of(workload));
 }
 
 // The smallest of the same family with as many GPUs that has the CPU and memory of the pod; the
@@ -186,11 +186,11 @@ std::string roomier(const std::string& type, const DraftWorkload& workload,
   const InstanceGpus* best = nullptr;
   for (const InstanceGpus& other : options.instances) {
     if (!other.name.starts_with(family) || other.count < assumed.count) continue;
-    if (!has_room(other, workload)) continue;
+    if (!has_room(other, need_of(workload))) continue;
     const auto size = [](const InstanceGpus& of) { return std::pair(of.count, of.memory.count); };
     if (best == nullptr || size(other) < size(*best)) best = &other;
   }
-  return has_room(assumed, workload) || best == nullptr ? type : best->name;
+  return has_room(assumed, need_of(workload)) || best == nullptr ? type : best->name;
 }
 
 // Nodes that no file has: of the type that the pods choose, where they do.
@@ -199,7 +199,7 @@ DraftPool pool_for(const ScenarioDraft& draft, const DraftWorkload& workload,
   DraftPool pool = workload.claim.empty()
                        ? assumed_pool(workload.resource, workload.gpus, options.replicas)
                        : claimed_pool(draft, workload.claim, options);
-  const std::string type = type_asked_for(workload.nodes, workload.gpus, options.instances);
+  const std::string type = type_asked_for(workload.nodes, need_of(workload), options.instances);
   if (!type.empty()) {
     pool.instance_type = type;
     pool.type_is_assumed = false;
@@ -232,6 +232,31 @@ bool takes(const ScenarioDraft& draft, const DraftPool& pool, const DraftWorkloa
 }
 
 }  // namespace
+
+std::vector<std::string> types_to_start(const ScenarioDraft& draft, const NodeGroupFile& group,
+                                        const DraftPool& pool, const ImportOptions& options) {
+  std::vector<std::string> types = choice_of(group, options.instances);
+  if (!types.empty() || !group.types.empty()) return types;
+  std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t>> seen;
+  const NodeLabels labels{pool.labels.begin(), pool.labels.end()};
+  const std::int64_t units = units_per_gpu(pool);
+  for (const DraftWorkload& workload : draft.workloads) {
+    NodeNeed need = need_of(workload);
+    need.gpus = (need.gpus + units - 1) / units;
+    const bool is_new = seen.emplace(need.gpus, need.cpu_milli, need.memory_bytes).second;
+    if (!is_new && workload.nodes.empty()) continue;
+    std::vector<NodeRequirement> required = group.requirements;
+    required.insert(required.end(), workload.nodes.begin(), workload.nodes.end());
+    const std::string type = type_asked_for(required, need, options.instances);
+    const InstanceGpus known = instance_called(type, options.instances);
+    const bool is_startable =
+        !type.empty() && has_labels(known, required) && has_count(known, group.requirements) &&
+        std::ranges::all_of(workload.nodes,
+                            [&](const NodeRequirement& one) { return fulfils(labels, one); });
+    if (is_startable && std::ranges::find(types, type) == types.end()) types.push_back(type);
+  }
+  return types;
+}
 
 const DraftPool* pool_of(const ScenarioDraft& draft, const DraftWorkload& workload,
                          const ImportOptions& options) {

@@ -301,9 +301,12 @@ class ClusterImport {
       pool.sharing =
           plugin_sharing(label_of(group, kConfigLabel), layout == nullptr ? "" : layout->value);
     }
-    const std::vector<std::string> choice =
-        is_node_pool ? choice_of(group, options_.instances) : std::vector<std::string>();
-    if (choice.size() < 2) return draft_.pools.push_back(std::move(pool));
+    std::vector<std::string> choice;
+    if (is_node_pool) choice = types_to_start(draft_, group, pool, options_);
+    if (choice.size() < 2) {
+      if (!choice.empty()) start_of_type(group, choice.front(), pool);
+      return draft_.pools.push_back(std::move(pool));
+    }
     report_.remark(ImportRemark::Kind::Note,
                    "NodePools of several instance types: a pool for each, and each may have all "
                    "of their nodes",
@@ -312,11 +315,15 @@ class ClusterImport {
     pool.type_is_assumed = group.types.empty();
     for (const std::string& type : choice) {
       draft_.pools.push_back(pool);
-      draft_.pools.back().instance_type = type;
-      draft_.pools.back().most_nodes =
-          std::min(*pool.most_nodes, most_by_gpus(group, type).value_or(*pool.most_nodes));
+      start_of_type(group, type, draft_.pools.back());
       draft_.pools.back().name = dns_name(fmt::format("{}-{}", pool.name, type), "pool");
     }
+  }
+
+  void start_of_type(const NodeGroupFile& group, const std::string& type, DraftPool& pool) const {
+    pool.instance_type = type;
+    const auto most = most_by_gpus(group, type);
+    if (pool.most_nodes && most) pool.most_nodes = std::min(*pool.most_nodes, *most);
   }
 
   // Nodes of a type that a NodePool's limit of GPUs allows.
@@ -349,7 +356,7 @@ class ClusterImport {
       report_.remark(ImportRemark::Kind::Note, "limits.nodes of node pools: taken as their nodes",
                      where);
     }
-    pool.instance_type = type_asked_for(group.requirements, 1, options_.instances);
+    pool.instance_type = type_asked_for(group.requirements, {}, options_.instances);
     pool.type_is_assumed = group.types.empty();
     const CapacityChoice capacity = capacity_of(group.requirements);
     if (capacity.type == "spot" || capacity.type == "reserved") {

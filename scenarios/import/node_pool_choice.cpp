@@ -63,7 +63,18 @@ InstanceGpus instance_called(const std::string& type, std::span<const InstanceGp
   return known == instances.end() ? InstanceGpus{type, {}, 1} : *known;
 }
 
-std::string type_asked_for(std::span<const NodeRequirement> required, std::int64_t gpus,
+bool has_count(const InstanceGpus& type, std::span<const NodeRequirement> required) {
+  return std::ranges::all_of(required, [&](const NodeRequirement& one) {
+    return one.key != kGpuCountLabel || allows(one, std::to_string(type.count));
+  });
+}
+
+bool has_room(const InstanceGpus& type, const NodeNeed& need) {
+  return (type.cpu.count == 0 || need.cpu_milli <= type.cpu.count) &&
+         (type.memory.count == 0 || need.memory_bytes <= type.memory.count);
+}
+
+std::string type_asked_for(std::span<const NodeRequirement> required, NodeNeed need,
                            std::span<const InstanceGpus> instances) {
   const std::vector<std::string> named = values_of(required, kInstanceTypeLabel);
   for (const std::string& type : named) {
@@ -74,16 +85,16 @@ std::string type_asked_for(std::span<const NodeRequirement> required, std::int64
     return one.key.starts_with("karpenter.k8s.aws/instance-") || one.key == kProductLabel;
   });
   if (is_left_open) return {};
-  gpus = std::max(gpus, whole_of(first_of(required, kGpuCountLabel)).value_or(1));
+  need.gpus = std::max(need.gpus, whole_of(first_of(required, kGpuCountLabel)).value_or(1));
+  const auto fit = [&](const InstanceGpus& type) {
+    const bool fits = type.count >= need.gpus;
+    return !fits ? 0 : !has_count(type, required) ? 1 : has_room(type, need) ? 3 : 2;
+  };
   const auto is_better = [&](const InstanceGpus& one, const InstanceGpus& other) {
-    const bool fits = one.count >= gpus;
-    if (fits != (other.count >= gpus)) return fits;
-    if (!fits) return one.count > other.count;
-    if (!one.price || !other.price) {
-      return one.price.has_value() != other.price.has_value() ? one.price.has_value()
-                                                              : one.count < other.count;
-    }
-    return *one.price < *other.price;
+    if (fit(one) != fit(other)) return fit(one) > fit(other);
+    if (fit(one) == 0) return one.count > other.count;
+    if (one.price && other.price) return *one.price < *other.price;
+    return one.price || other.price ? one.price.has_value() : one.count < other.count;
   };
   const InstanceGpus* best = nullptr;
   for (const InstanceGpus& type : instances) {

@@ -20,10 +20,22 @@ bool has_labels(const InstanceGpus& type, std::span<const NodeRequirement> requi
 // What is known of a type; of one that is not known, a GPU.
 InstanceGpus instance_called(const std::string& type, std::span<const InstanceGpus> instances);
 
+// ... and as many GPUs as they say: pods with that label may have fewer.
+bool has_count(const InstanceGpus& type, std::span<const NodeRequirement> required);
+
+// What a pod needs of a node.
+struct NodeNeed {
+  std::int64_t gpus = 1;
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_bytes = 0;
+};
+// As far as the CPU and memory of the type are known.
+bool has_room(const InstanceGpus& type, const NodeNeed& need);
+
 // The type that is asked for by labels of nodes: as it is named, or the cheapest with the labels
-// and so many GPUs, which label or pod want, as Karpenter chooses; or the one with the most that
-// there are. "": they leave it open, or none has them.
-std::string type_asked_for(std::span<const NodeRequirement> required, std::int64_t gpus,
+// that has what the pod needs, as Karpenter chooses, else the one with the most GPUs. "": the
+// labels leave it open, or none has them.
+std::string type_asked_for(std::span<const NodeRequirement> required, NodeNeed need,
                            std::span<const InstanceGpus> instances);
 
 struct CapacityChoice {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <span>
 
 #include <fmt/format.h>
@@ -157,17 +158,9 @@ class Writer {
     return fmt::format("{{strategy: MPS, mpsConfig: {{{}}}}}", settings);
   }
 
-  template <class Labels>
-  static std::string labels_text(const Labels& labels) {
-    std::string text;
-    for (const auto& [name, value] : labels) {
-      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", in_quotes(name), in_quotes(value));
-    }
-    return "{" + text + "}";
-  }
-
   void write_labels(const std::string& key, const DraftLabels& labels) {
-    if (!labels.empty()) line(fmt::format("{}: {}", key, labels_text(labels)));
+    const std::map<std::string, std::string> sorted(labels.begin(), labels.end());
+    if (!sorted.empty()) line(key + ": " + shown_value(*kNodePool.find("labels"), sorted));
   }
 
   void write_workload(const DraftWorkload& w) {

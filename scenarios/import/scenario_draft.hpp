@@ -136,6 +136,11 @@ std::string shared_by_plugin(FileSharing mode, bool renames, std::int64_t replic
 // ... and of one with NVIDIA's DRA driver.
 inline constexpr std::string_view kDraSharing = "dra: true";
 
+// What Karpenter would start of a NodePool: the types that it names; where it leaves them open,
+// those for the pods of the draft.
+std::vector<std::string> types_to_start(const ScenarioDraft& draft, const NodeGroupFile& group,
+                                        const DraftPool& pool, const ImportOptions& options);
+
 // GPUs of a node; 1 where nobody knows the type.
 std::int64_t gpus_of(const std::string& type, const ImportOptions& options);
 

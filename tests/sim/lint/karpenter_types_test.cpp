@@ -54,6 +54,10 @@ TEST(KarpenterTypes, TheCheapestThatMeetsAllRequirementsIsTaken) {
   EXPECT_EQ(
       type_of(large + ", " + karpenters("family", "NotIn, values: [g5, g6, gr6, g7]"), catalogue),
       "g6e.xlarge");
+  // Nodes with other numbers of GPUs are not started, whatever the pods ask for.
+  const std::string one = karpenters("family", "In, values: [g6]") + ", " +
+                          karpenters("gpu-count", "In, values: [\"1\"]");
+  EXPECT_EQ(type_of(one, catalogue, 4), "g6.xlarge");
   // EC2 says 22,888 MiB of an L4, and nvidia-smi 23,034.
   EXPECT_EQ(type_of(karpenters("gpu-memory", "Gte, values: [\"22888\"]"), catalogue), "g6.xlarge");
   EXPECT_NE(type_of(karpenters("gpu-memory", "Gt, values: [\"22888\"]"), catalogue), "g6.xlarge");
@@ -65,6 +69,35 @@ TEST(KarpenterTypes, TheCheapestThatMeetsAllRequirementsIsTaken) {
                         karpenters("gpu-count", "Gt, values: [\"1\"]"),
                     catalogue),
             "g4dn.12xlarge");
+}
+
+// Karpenter starts a node for what waits: of each size the cheapest that has room.
+TEST(KarpenterTypes, NodePoolsThatLeaveTheTypeOpenHaveNodesForAllPods) {
+  const models::Catalogue catalogue = models::load_catalogue();
+  const auto pod = [](const std::string& name, int gpus, const std::string& memory) {
+    return "---\nkind: Deployment\nmetadata: {name: " + name +
+           "}\nspec: {template: {spec: {containers: [{resources: {requests: {memory: " + memory +
+           "}, limits: {nvidia.com/gpu: " + std::to_string(gpus) + "}}}]}}}\n";
+  };
+  scenarios::ImportOptions options;
+  take_catalogue(catalogue, options);
+  const SourceText file{
+      "f.yaml",
+      "kind: NodePool\nmetadata: {name: p}\nspec: {limits: {nvidia.com/gpu: 8}, template: {spec: "
+      "{requirements: [" +
+          karpenters("family", "In, values: [g6]") + "]}}}\n" + pod("one", 1, "8Gi") +
+          pod("large", 1, "100Gi") + pod("four", 4, "8Gi") + pod("two", 2, "8Gi")};
+  const auto result = scenarios::import_log(scenarios::ImportKind::K8s, {&file, 1}, options);
+  ASSERT_TRUE(result);
+  const std::string yaml =
+      scenarios::scenario_of(*result, scenarios::ImportKind::K8s, options).yaml;
+  std::string types;
+  for (std::size_t at = yaml.find("instanceType: "); at != std::string::npos;
+       at = yaml.find("instanceType: ", at + 1)) {
+    types += yaml.substr(at + 15, yaml.find('"', at + 15) - at - 15) + " " +
+             yaml.substr(yaml.find("max: ", at), 6) + ", ";
+  }
+  EXPECT_EQ(types, "g6.xlarge max: 8, g6.8xlarge max: 8, g6.12xlarge max: 2, ");
 }
 
 TEST(KarpenterTypes, NamedTypesThatOtherRequirementsRuleOutAreNotTaken) {
