@@ -15,6 +15,7 @@
 #include "slicewise/sim/lint.hpp"
 
 #include "../world/admission.hpp"
+#include "../world/parts.hpp"
 
 namespace slicewise::sim::lint {
 namespace {
@@ -27,8 +28,6 @@ using scenarios::NodeRequirement;
 using scenarios::PluginConfigFile;
 
 constexpr std::string_view kSharedResource = "nvidia.com/gpu.shared";
-
-std::string mebibytes_of(Bytes size) { return std::to_string(size.count >> 20U); }
 
 bool names_gpus(const NodeRequirement& requirement) {
   return requirement.key.find("instance-gpu") != std::string::npos ||
@@ -241,29 +240,8 @@ class OfferBuilder {
 
 }  // namespace
 
-// Source: aws/karpenter-provider-aws @1d927085, pkg/providers/instancetype/types.go
-// (computeRequirements).
-scenarios::NodeLabels labels_of(const models::InstanceType& type) {
-  scenarios::NodeLabels labels = scenarios::labels_of_type(type.name);
-  labels["kubernetes.io/arch"] = type.architecture;
-  const auto set = [&](std::string_view name, std::string value) {
-    labels[fmt::format("karpenter.k8s.aws/instance-{}", name)] = std::move(value);
-  };
-  set("cpu", std::to_string(type.vcpus));
-  set("memory", mebibytes_of(type.memory));
-  set("local-nvme", type.local_nvme_gb == 0 ? "" : std::to_string(type.local_nvme_gb));
-  set("gpu-name", type.ec2_gpu_name);
-  set("gpu-manufacturer", "nvidia");
-  set("gpu-count", type.gpu_fraction < 1 ? "0" : std::to_string(type.gpu_count));
-  set("gpu-memory", mebibytes_of(type.ec2_gpu_memory));
-  for (const char* none : {"accelerator-name", "accelerator-manufacturer", "accelerator-count"}) {
-    set(none, "");
-  }
-  return labels;
-}
-
 bool fulfils(const models::InstanceType& type, std::span<const NodeRequirement> requirements) {
-  const scenarios::NodeLabels labels = labels_of(type);
+  const scenarios::NodeLabels labels = type_labels(type);
   return std::ranges::all_of(requirements, [&](const NodeRequirement& requirement) {
     return scenarios::fulfils(labels, requirement);
   });
@@ -337,7 +315,7 @@ void take_catalogue(const models::Catalogue& catalogue, scenarios::ImportOptions
                                  {type.allocatable_memory.count - memory_of_daemons.count},
                                  gpu == nullptr ? Bytes{} : models::usable_memory(*gpu),
                                  gpu == nullptr ? Bytes{} : models::context_memory(*gpu).bytes,
-                                 lint::labels_of(type),
+                                 type_labels(type),
                                  {}});
     if (price && type.retired_on.empty()) options.instances.back().price = price->usd;
   }

@@ -50,9 +50,6 @@ struct NodeOffer {
   const OfferedResource* find(std::string_view resource) const;
 };
 
-// What Karpenter's labels say of an instance type.
-scenarios::NodeLabels labels_of(const models::InstanceType& type);
-
 // Whether Karpenter may take the type for all of the requirements; labels that are not known here
 // do not stand in the way.
 bool fulfils(const models::InstanceType& type,

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "slicewise/portable_math.hpp"
-#include "slicewise/scenarios/node_requirements.hpp"
 
 #include "parts.hpp"
 
@@ -61,14 +60,38 @@ std::map<std::string, std::string> pool_labels(const scenarios::Scenario& scenar
   return labels;
 }
 
+// Source: aws/karpenter-provider-aws @1d927085, pkg/providers/instancetype/types.go
+// (computeRequirements).
+scenarios::NodeLabels type_labels(const models::InstanceType& type) {
+  scenarios::NodeLabels labels = scenarios::labels_of_type(type.name);
+  labels["kubernetes.io/arch"] = type.architecture;
+  const auto set = [&](std::string_view name, std::string value) {
+    labels[fmt::format("karpenter.k8s.aws/instance-{}", name)] = std::move(value);
+  };
+  set("cpu", std::to_string(type.vcpus));
+  set("memory", std::to_string(type.memory.count >> 20U));
+  set("local-nvme", type.local_nvme_gb == 0 ? "" : std::to_string(type.local_nvme_gb));
+  set("gpu-name", type.ec2_gpu_name);
+  set("gpu-manufacturer", "nvidia");
+  set("gpu-count", type.gpu_fraction < 1 ? "0" : std::to_string(type.gpu_count));
+  set("gpu-memory", std::to_string(type.ec2_gpu_memory.count >> 20U));
+  for (const char* none : {"accelerator-name", "accelerator-manufacturer", "accelerator-count"}) {
+    set(none, "");
+  }
+  return labels;
+}
+
 std::map<std::string, std::string> node_labels(const scenarios::Scenario& scenario,
                                                const scenarios::NodePool& pool,
                                                const models::InstanceType& type,
                                                const PoolModel& model) {
   const SharingLabels sharing = sharing_labels(pool, model);
-  std::map<std::string, std::string> labels = pool_labels(scenario, pool);
+  std::map<std::string, std::string> labels = pool.labels;
+  for (const auto& [key, value] : type_labels(type)) {
+    if (!value.empty()) labels.try_emplace(key, value);
+  }
+  labels.merge(pool_labels(scenario, pool));
   labels.merge(std::map<std::string, std::string>{
-      {std::string(scenarios::kInstanceTypeLabel), type.name},
       {"nvidia.com/gpu.count", std::to_string(type.gpu_count)},
       {"nvidia.com/gpu.replicas", std::to_string(sharing.replicas)},
       {"nvidia.com/gpu.sharing-strategy", sharing.strategy},

@@ -10,6 +10,7 @@
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/world.hpp"
 
@@ -97,6 +98,9 @@ void share_by_books(const scenarios::Scenario& scenario, const scenarios::NodePo
 std::optional<scenarios::ExtendedRequest> part_request(const scenarios::Scenario& scenario,
                                                        const scenarios::Workload& workload,
                                                        Diagnostics& found);
+
+// What Kubernetes' and Karpenter's labels say of nodes of the type; "": that they have none.
+scenarios::NodeLabels type_labels(const models::InstanceType& type);
 
 // Labels that nodes carry by their pool, whatever their type. The scenario's own labels win.
 std::map<std::string, std::string> pool_labels(const scenarios::Scenario& scenario,

@@ -298,6 +298,9 @@ TEST(BuildWorld, NodesCarryTheLabelsOfEksAndOfGpuFeatureDiscovery) {
   const auto& labels = world.pools[0].labels;
   EXPECT_EQ(labels.at("kubernetes.io/arch"), "amd64");
   EXPECT_EQ(labels.at("topology.kubernetes.io/region"), "us-east-1");
+  EXPECT_EQ(labels.at("karpenter.k8s.aws/instance-family"), "p3");
+  EXPECT_EQ(labels.at("karpenter.k8s.aws/instance-gpu-memory"), "16384");
+  EXPECT_FALSE(labels.contains("karpenter.k8s.aws/instance-local-nvme"));  // p3.8xlarge has none
   EXPECT_EQ(labels.at("nvidia.com/gpu.count"), "4");
   EXPECT_EQ(labels.at("nvidia.com/gpu.product"), "Tesla-V100-SXM2-16GB-SHARED");
   scenarios::Scenario renamed = plain();
