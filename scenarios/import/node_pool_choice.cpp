@@ -46,7 +46,7 @@ bool has_labels(const InstanceGpus& type, std::span<const NodeRequirement> requi
   NodeLabels made;
   if (type.labels.empty()) {
     made = labels_of_type(type.name);
-    made.emplace(kGpuNameLabel, type.gpu);
+    made.emplace(kGpuNameLabel, type.gpu.empty() ? std::nullopt : std::optional(type.gpu));
   }
   const NodeLabels& labels = type.labels.empty() ? made : type.labels;
   return std::ranges::all_of(required, [&](const NodeRequirement& one) {

@@ -279,12 +279,25 @@ const scenarios::Taint* untolerated(const scenarios::PodFile& pod, const NodeGro
   return sim::untolerated(group.taints, tolerations);
 }
 
+bool meets(const NodeGroupFile& group, const NodeRequirement& requirement) {
+  const scenarios::KeyValue* label = label_of(group, requirement.key);
+  if (label == nullptr && scenarios::is_set_by_others(requirement.key)) return true;
+  return scenarios::allows(
+      requirement, label == nullptr ? std::nullopt : std::optional<std::string_view>(label->value));
+}
+
+bool meets_affinity(const scenarios::PodFile& pod, const NodeGroupFile& group) {
+  const auto is_met = [&](const std::vector<NodeRequirement>& term) {
+    return std::ranges::all_of(term, [&](const NodeRequirement& one) { return meets(group, one); });
+  };
+  return pod.affinity.empty() || std::ranges::any_of(pod.affinity, is_met);
+}
+
 bool may_select(const scenarios::PodFile& pod, const NodeGroupFile& group) {
-  return std::ranges::all_of(pod.node_selector, [&](const scenarios::KeyValue& wanted) {
-    const scenarios::KeyValue* label = label_of(group, wanted.key);
-    return label != nullptr ? label->value == wanted.value
-                            : scenarios::is_set_by_others(wanted.key);
-  });
+  return meets_affinity(pod, group) &&
+         std::ranges::all_of(pod.node_selector, [&](const scenarios::KeyValue& wanted) {
+           return meets(group, {wanted.key, "In", {wanted.value}, {}});
+         });
 }
 
 bool may_run_on(const scenarios::PodFile& pod, const NodeGroupFile& group) {

@@ -67,7 +67,11 @@ std::vector<NodeOffer> node_offers(const scenarios::ClusterFiles& files,
 const scenarios::Taint* untolerated(const scenarios::PodFile& pod,
                                     const scenarios::NodeGroupFile& group);
 
-// False when the group's own labels contradict the selector, or lack one that only files could set.
+// False when the group's own labels contradict what the pod requires of nodes by its affinity, or
+// lack one that only files could set.
+bool meets_affinity(const scenarios::PodFile& pod, const scenarios::NodeGroupFile& group);
+
+// ... or by its selector.
 bool may_select(const scenarios::PodFile& pod, const scenarios::NodeGroupFile& group);
 
 // Both of these.

@@ -110,6 +110,13 @@ class PodJudge {
                                  wanted.key.substr(0, 60), wanted.value.substr(0, 60)),
                      "label the node group, or correct the selector");
     }
+    const bool any = std::ranges::any_of(input_.offers, [&](const NodeOffer& offer) {
+      return offer.group != nullptr && meets_affinity(pod_, *offer.group);
+    });
+    if (any) return;
+    input_.tell_as(Severity::Warning, Code::NodeSelectorUnmet, pod_.affinity.front().front().where,
+                   "no GPU nodes among these files meet the node affinity: the pod stays Pending",
+                   "label the node group, or correct the affinity");
   }
 
   void judge_amount(const ResourceAmount& amount) {

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -65,18 +67,22 @@ std::map<std::string, std::string> pool_labels(const scenarios::Scenario& scenar
 scenarios::NodeLabels type_labels(const models::InstanceType& type) {
   scenarios::NodeLabels labels = scenarios::labels_of_type(type.name);
   labels["kubernetes.io/arch"] = type.architecture;
-  const auto set = [&](std::string_view name, std::string value) {
+  const auto set = [&](std::string_view name, std::optional<std::string> value) {
     labels[fmt::format("karpenter.k8s.aws/instance-{}", name)] = std::move(value);
   };
   set("cpu", std::to_string(type.vcpus));
   set("memory", std::to_string(type.memory.count >> 20U));
-  set("local-nvme", type.local_nvme_gb == 0 ? "" : std::to_string(type.local_nvme_gb));
+  if (type.local_nvme_gb > 0) {
+    set("local-nvme", std::to_string(type.local_nvme_gb));
+  } else {
+    set("local-nvme", std::nullopt);
+  }
   set("gpu-name", type.ec2_gpu_name);
   set("gpu-manufacturer", "nvidia");
   set("gpu-count", type.gpu_fraction < 1 ? "0" : std::to_string(type.gpu_count));
   set("gpu-memory", std::to_string(type.ec2_gpu_memory.count >> 20U));
   for (const char* none : {"accelerator-name", "accelerator-manufacturer", "accelerator-count"}) {
-    set(none, "");
+    set(none, std::nullopt);
   }
   return labels;
 }
@@ -88,7 +94,7 @@ std::map<std::string, std::string> node_labels(const scenarios::Scenario& scenar
   const SharingLabels sharing = sharing_labels(pool, model);
   std::map<std::string, std::string> labels = pool.labels;
   for (const auto& [key, value] : type_labels(type)) {
-    if (!value.empty()) labels.try_emplace(key, value);
+    if (value) labels.try_emplace(key, *value);
   }
   labels.merge(pool_labels(scenario, pool));
   labels.merge(std::map<std::string, std::string>{

@@ -99,7 +99,7 @@ std::optional<scenarios::ExtendedRequest> part_request(const scenarios::Scenario
                                                        const scenarios::Workload& workload,
                                                        Diagnostics& found);
 
-// What Kubernetes' and Karpenter's labels say of nodes of the type; "": that they have none.
+// What Kubernetes' and Karpenter's labels say of nodes of the type.
 scenarios::NodeLabels type_labels(const models::InstanceType& type);
 
 // Labels that nodes carry by their pool, whatever their type. The scenario's own labels win.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,14 +32,15 @@ struct NodeRequirement {
   SourceLocation where;
 };
 
-// What is known of the labels of a node, or of all nodes of a type; "": they have none of that key.
-using NodeLabels = std::map<std::string, std::string, std::less<>>;
+// What is known of the labels of a node, or of all nodes of a type; nullopt: they have none of that
+// key.
+using NodeLabels = std::map<std::string, std::optional<std::string>, std::less<>>;
 
 // What Karpenter's labels say that the name of an instance type tells.
 NodeLabels labels_of_type(std::string_view name);
 
-// Whether a node whose label this is will do; "": it has none.
-bool allows(const NodeRequirement& requirement, std::string_view label);
+// Whether a node whose label this is will do; nullopt: it has none.
+bool allows(const NodeRequirement& requirement, std::optional<std::string_view> label);
 
 // ... and one with these labels. What is not known of it does not stand in the way.
 bool fulfils(const NodeLabels& labels, const NodeRequirement& requirement);
