@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/figure_text.hpp"
+
 #include "result_figures.hpp"
 #include "result_verdict.hpp"
 

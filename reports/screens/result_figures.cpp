@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/models/execution_law.hpp"
-#include "slicewise/sim/judge.hpp"
+#include "slicewise/sim/figure_text.hpp"
 
 namespace slicewise::reports {
 namespace {

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/reports/html_report.hpp"
+#include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "result_comparison.hpp"

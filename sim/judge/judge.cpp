@@ -5,11 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/replay/replay.hpp"
 #include "slicewise/sim/result.hpp"
 #include "slicewise/sim/result_record.hpp"
-
-#include "../result/merge.hpp"
 
 namespace slicewise::sim {
 namespace {

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/sim/cluster/cluster.hpp"
-#include "slicewise/sim/judge.hpp"
+#include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/policies.hpp"
 
 #include "../world/admission.hpp"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/scenarios/scenario.hpp"
-#include "slicewise/sim/judge.hpp"
+#include "slicewise/sim/figure_text.hpp"
 
 #include "merge.hpp"
 

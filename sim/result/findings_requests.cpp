@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/sim/judge.hpp"
+#include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 
 #include "merge.hpp"

@@ -128,10 +128,6 @@ std::vector<ObjectiveResult> judge_objectives(const World& world, const TraceMod
 // Of an autoscaled Service.
 ScalingFigures scaling_figures(std::size_t workload, std::span<const Replication> replications);
 
-// "312.4 ms", "99.9 %", "12/s".
-inline constexpr int kUsualDigits = 4;
-std::string figure_text(const scenarios::FigureValue& value, int digits = kUsualDigits);
-
 // Kernels run, share of all GPU time; an instance counts with its share of the GPU.
 double gpu_busy_ratio(const VariantResult& result);
 

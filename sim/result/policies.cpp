@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/scenarios/policy.hpp"
+#include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/result.hpp"
 #include "slicewise/sim/result_record.hpp"
 

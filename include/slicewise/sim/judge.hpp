@@ -107,12 +107,6 @@ std::vector<UnfinishedJobs> unfinished_jobs(const VariantResult& variant);
 bool gets_more_jobs_done(const std::vector<UnfinishedJobs>& a,
                          const std::vector<UnfinishedJobs>& b);
 
-// "2m30s", "10h05m", "3d04h".
-std::string clock_text(Duration duration);
-
-// "0.394", "6", "14.8", "1020": so many digits at most where there is a point, no zeros behind it.
-std::string short_text(double value, int digits = 3);
-
 // "\"asr\" misses latencyP99: 812 ms against a limit of 500 ms".
 std::string missed_text(const std::string& workload, const ObjectiveResult& objective);
 

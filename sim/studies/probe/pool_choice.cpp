@@ -7,7 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../../result/merge.hpp"
+#include "slicewise/sim/figure_text.hpp"
+
 #include "../../world/parts.hpp"
 #include "pool_homes.hpp"
 #include "probe.hpp"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/sim/judge.hpp"
+#include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 
 namespace slicewise::sim {
