@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,9 +36,10 @@ struct Diagnostic {
   Code code;
   Severity severity;
   SourceLocation where;
-  std::string message;  // what is wrong, one sentence, no full stop
-  std::string label;    // printed beside the caret, may be empty
-  std::string help;     // what to do, may be empty
+  std::string message;                      // what is wrong, one sentence, no full stop
+  std::string label;                        // printed beside the caret, may be empty
+  std::string help;                         // what to do, may be empty
+  std::vector<std::string> workloads = {};  // that it is about, where it is about some of them
 };
 
 using Diagnostics = std::vector<Diagnostic>;
@@ -48,6 +50,23 @@ inline Diagnostic make_diagnostic(Code code, SourceLocation where, std::string m
       code,           info(code).severity, std::move(where), std::move(message), std::move(label),
       std::move(help)};
 }
+
+// What is found while it lives is about the workload.
+class FindingsAbout {
+ public:
+  FindingsAbout(const std::string& workload, Diagnostics& found)
+      : workload_(workload), found_(found), known_(found.size()) {}
+  FindingsAbout(const FindingsAbout&) = delete;
+  FindingsAbout& operator=(const FindingsAbout&) = delete;
+  ~FindingsAbout() {
+    for (; known_ < found_.size(); ++known_) found_[known_].workloads.push_back(workload_);
+  }
+
+ private:
+  std::string workload_;
+  Diagnostics& found_;
+  std::size_t known_;
+};
 
 inline bool has_errors(const Diagnostics& diagnostics) {
   for (const Diagnostic& d : diagnostics) {

@@ -1,29 +1,30 @@
-#include <cmath>
 #include <optional>
-
-#include <nlohmann/json.hpp>
+#include <string>
 
 #include "slicewise/reports/advice.hpp"
+#include "slicewise/sim/result_record.hpp"
+
+#include "../document/stored_fields.hpp"
 
 namespace slicewise::reports {
 namespace {
 
-using nlohmann::json;
+std::optional<double> in_seconds(const std::optional<Duration>& time) {
+  return time ? std::optional(to_seconds(*time)) : std::nullopt;
+}
 
-std::optional<double> number_at(const json& object, const json::json_pointer& path) {
-  if (!object.contains(path) || !object[path].is_number()) return std::nullopt;
-  return object[path].get<double>();
+std::optional<double> part_of(const std::optional<sim::TimeSummary>& times,
+                              Duration sim::TimeSummary::*part) {
+  return times ? std::optional(to_seconds((*times).*part)) : std::nullopt;
 }
 
 // GPUs that a pod keeps in use, as the recorded figure is: of all GPU time, over its pods.
-std::optional<double> use_of_a_pod(const json& workload, const json& variant, std::int64_t pods) {
-  const auto share = number_at(workload, "/gpuBusyShare"_json_pointer);
-  if (!share || pods <= 0) return std::nullopt;
+std::optional<double> use_of_a_pod(const sim::WorkloadResult& workload,
+                                   const sim::VariantResult& variant, std::int64_t pods) {
+  if (pods <= 0) return std::nullopt;
   double gpus = 0;
-  for (const json& gpu : variant.value("gpus", json::array())) {
-    gpus += gpu.value("gpuShare", 1.0) * gpu.value("upRatio", 1.0);
-  }
-  return *share * gpus / static_cast<double>(pods);
+  for (const sim::GpuResult& gpu : variant.gpus) gpus += gpu.gpu_share * gpu.up_ratio;
+  return workload.gpu_busy_share * gpus / static_cast<double>(pods);
 }
 
 }  // namespace
@@ -34,29 +35,26 @@ double Deviation::off() const {
 
 std::vector<Deviation> deviations(const std::vector<scenarios::RecordedWorkload>& recorded,
                                   std::string_view result) {
+  using T = sim::TimeSummary;
   std::vector<Deviation> found;
-  const json document = json::parse(result, nullptr, false);
-  if (!document.is_object() || document.value("variants", json::array()).empty()) return found;
-  const json& variant = document["variants"][0];
-  for (const json& workload : variant.value("workloads", json::array())) {
+  Expected<StoredDocument> document = StoredDocument::read({"", std::string(result)});
+  if (!document) return found;
+  const auto read = stored_value<sim::Result>(*document, "", Absent::Older);
+  if (read.variants.empty()) return found;
+  const sim::VariantResult& variant = read.variants.front();
+  for (const sim::WorkloadResult& workload : variant.workloads) {
     for (const scenarios::RecordedWorkload& of : recorded) {
-      if (workload.value("name", "") != of.name) continue;
+      if (workload.name != of.name) continue;
       const auto add = [&](const char* figure, std::optional<double> seen,
                            std::optional<double> simulated, bool is_time) {
         if (!seen || !simulated) return;
         found.push_back({of.name, of.space, figure, *seen, *simulated, is_time});
       };
-      const auto time = [](const std::optional<Duration>& d) {
-        return d ? std::optional(to_seconds(*d)) : std::nullopt;
-      };
       add("gpuUse", of.gpu_use, use_of_a_pod(workload, variant, of.pods_at_once), false);
-      add("wait", time(of.wait), number_at(workload, "/waitSeconds/mean"_json_pointer), true);
-      add("latencyP50", time(of.latency_p50),
-          number_at(workload, "/latencySeconds/p50"_json_pointer), true);
-      add("latencyP95", time(of.latency_p95),
-          number_at(workload, "/latencySeconds/p95"_json_pointer), true);
-      add("latencyP99", time(of.latency_p99),
-          number_at(workload, "/latencySeconds/p99"_json_pointer), true);
+      add("wait", in_seconds(of.wait), part_of(workload.wait, &T::mean), true);
+      add("latencyP50", in_seconds(of.latency_p50), part_of(workload.latency, &T::p50), true);
+      add("latencyP95", in_seconds(of.latency_p95), part_of(workload.latency, &T::p95), true);
+      add("latencyP99", in_seconds(of.latency_p99), part_of(workload.latency, &T::p99), true);
     }
   }
   return found;

@@ -79,7 +79,10 @@ void StoredFields::read(const Record& record, const json& stored, void* into) {
 void StoredFields::read_field(const Field& field, const json& stored, void* into) {
   const auto at = stored.is_object() ? stored.find(field.key) : stored.end();
   if (at == stored.end()) {
-    if (!may_be_absent(field)) add_odd(field.key);
+    if (!may_be_absent(field)) {
+      add_odd(field.key);
+      odd_.back().is_absent = true;
+    }
     return;
   }
   // Words that are unknown here are left out where there may be others.
@@ -152,13 +155,14 @@ bool StoredFields::read_value(const Field& field, const Shape& shape, const json
 }
 
 void read_stored(const Record& record, StoredDocument& document, const std::string& pointer,
-                 void* into) {
+                 void* into, Absent absent) {
   StoredFields fields;
   const json::json_pointer at(pointer);
   const json nothing = json::object();
   fields.read(record, document.root().contains(at) ? document.root().at(at) : nothing, into);
   for (const StoredFields::Odd& odd : fields.odd()) {
     if (odd.code == Code::EnumUnknown) continue;  // a newer slicewise may know the word
+    if (odd.is_absent && absent == Absent::Older) continue;
     document.report(odd.code, pointer + odd.pointer, odd.message);
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@ class StoredFields {
     Code code;
     std::string pointer;
     std::string message;
+    bool is_absent = false;
   };
 
   // REQUIRES: `into` is what the record declares.
@@ -46,14 +48,18 @@ class StoredFields {
   std::vector<Odd> odd_;
 };
 
+// Of what is absent: a mistake, or written by an older slicewise that did not know it yet.
+enum class Absent : std::uint8_t { Wrong, Older };
+
 // What stands at a JSON pointer of a document, into what the record declares. What is absent or not
 // what it should be is reported in the document; a word that is not known here is left out.
 void read_stored(const sim::Record& record, StoredDocument& document, const std::string& pointer,
-                 void* into);
+                 void* into, Absent absent = Absent::Wrong);
 template <class T>
-T stored_value(StoredDocument& document, const std::string& pointer) {
+T stored_value(StoredDocument& document, const std::string& pointer,
+               Absent absent = Absent::Wrong) {
   T value;
-  read_stored(sim::record_of<T>(), document, pointer, &value);
+  read_stored(sim::record_of<T>(), document, pointer, &value, absent);
   return value;
 }
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,61 +11,114 @@
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/printable.hpp"
 #include "slicewise/reports/result_report.hpp"
+#include "slicewise/sim/result_record.hpp"
 
-#include "../document/stored_document.hpp"
-#include "../export/guide.hpp"
+#include "../document/stored_fields.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_placement.hpp"
 #include "../screens/result_verdict.hpp"
-#include "../text/amount_text.hpp"
-#include "../text/text_table.hpp"
-#include "stored_words.hpp"
 #include "workload_story.hpp"
 
 namespace slicewise::reports {
 namespace {
 
+using sim::VariantResult;
+using sim::WorkloadResult;
+
 // "before: exclusive on 1 x p3.8xlarge (4 x V100-SXM2-16GB)".
-std::string heading(StoredDocument& document, const std::string& at) {
+std::string heading(const VariantResult& variant) {
   std::vector<std::string> pools;
-  for (const std::string& pool : items(document, at + "/nodePools")) {
-    pools.push_back(fmt::format("{} x {} ({} x {})", count_text(figure(document, pool + "/nodes")),
-                                text_of(document, pool + "/instanceType"),
-                                count_text(figure(document, pool + "/gpusPerNode")),
-                                text_of(document, pool + "/gpuModel")));
+  for (const sim::NodePoolResult& pool : variant.node_pools) {
+    pools.push_back(fmt::format("{} x {} ({} x {})", count_text(pool.nodes), pool.instance_type,
+                                count_text(pool.gpus_per_node), pool.gpu_model));
   }
-  return fmt::format("{}: {} on {}\n", document.required_text(at + "/name"),
-                     text_of(document, at + "/strategy"), fmt::join(pools, " + "));
+  return fmt::format("{}: {} on {}\n", variant.name, variant.strategy, fmt::join(pools, " + "));
 }
 
-Bytes peak_memory(StoredDocument& document, const std::string& at, const std::string& member) {
-  double most = 0;
-  for (const std::string& gpu : items(document, at + "/gpus"))
-    most = std::max(most, figure(document, gpu + member));
-  return Bytes{static_cast<std::int64_t>(std::clamp(most, 0.0, 1e18))};
+Bytes most_memory(const VariantResult& variant, Bytes sim::GpuResult::*memory) {
+  Bytes most;
+  for (const sim::GpuResult& gpu : variant.gpus) most = std::max(most, gpu.*memory);
+  return most;
 }
 
-nlohmann::json::json_pointer pointer(const std::string& text) {
-  return nlohmann::json::json_pointer(text);
+std::string pods_sentence(const VariantResult& variant) {
+  return fmt::format("{} pods were submitted, up to {} ran at once, {} succeeded",
+                     count_text(variant.pods.submitted),
+                     count_text(static_cast<double>(variant.pods.running_max)),
+                     count_text(variant.pods.succeeded));
+}
+
+std::string oom_sentence(const VariantResult& variant) {
+  if (variant.pods.oom_kills == 0) return "";
+  return fmt::format(
+      "{} containers were killed for want of GPU memory, {} pods failed for good: the devices "
+      "hold {} at the most, of {}",
+      count_text(variant.pods.oom_kills), count_text(variant.pods.failed),
+      memory_text(most_memory(variant, &sim::GpuResult::memory_peak)),
+      memory_text(most_memory(variant, &sim::GpuResult::memory_total)));
+}
+
+// What kube-scheduler would have said, and what there was to be had.
+std::string pending_sentence(const VariantResult& variant) {
+  if (variant.pods.pending_max == 0) return "";
+  std::string out =
+      fmt::format("up to {} Pending: {}", count_text(static_cast<double>(variant.pods.pending_max)),
+                  fmt::join(variant.pods.pending_reasons, " / "));
+  for (const sim::NodePoolResult& pool : variant.node_pools) {
+    for (const auto& [name, count] : pool.advertised) {
+      out += fmt::format(" Pool {} advertises {} {}.", pool.name,
+                         count_text(static_cast<double>(count)), name);
+    }
+  }
+  return out;
+}
+
+std::string gpus_sentence(const VariantResult& variant) {
+  if (std::ranges::all_of(variant.gpus, [](const auto& gpu) { return gpu.up_ratio == 0; })) {
+    return "";
+  }
+  const double switching = mean_over_gpus(variant, &sim::GpuResult::context_switch_ratio);
+  std::string out =
+      fmt::format("the GPUs were busy {} of the time",
+                  percent_text(mean_over_gpus(variant, &sim::GpuResult::time_busy_ratio)));
+  if (switching > 0) {
+    out += fmt::format(", and switching between processes took {}", percent_text(switching));
+  }
+  return out;
+}
+
+// "" where the pod is not on that GPU.
+std::string seat_sentence(const sim::GpuResult& gpu, const std::string& pod) {
+  std::vector<std::string> others = gpu.pods;
+  if (std::erase(others, pod) == 0) return "";
+  return fmt::format(
+      "on {} #{}{} in the first run; beside it when most were there: {}", gpu.node,
+      count_text(gpu.index),
+      gpu.partition.empty() ? "" : fmt::format(" {}.{}", gpu.partition, count_text(gpu.instance)),
+      others.empty() ? "nobody" : fmt::format("{}", fmt::join(others, ", ")));
+}
+
+// Results count the pods of a variant and list those on its GPUs: a pod beyond the count was not.
+bool may_have_been(const VariantResult& variant, const std::string& pod) {
+  const std::string number = pod.substr(std::min(pod.size(), workload_of(pod).size() + 1));
+  const char* const end = number.data() + number.size();
+  int nth = 0;
+  const auto read = std::from_chars(number.data(), end, nth);
+  return knows_places(variant) && read.ec == std::errc() && read.ptr == end && nth >= 1 &&
+         nth <= variant.pods.submitted;
 }
 
 // What a stored result says of its variants and workloads, in sentences.
 class ResultExplainer {
  public:
   ResultExplainer(StoredDocument document, const TextStyle& style)
-      : document_(std::move(document)), style_(style) {
-    for (const std::string& variant : items(document_, "/variants")) {
-      variants_.push_back(document_.required_text(variant + "/name"));
-      for (const std::string& workload : items(document_, variant + "/workloads")) {
-        const std::string name = document_.required_text(workload + "/name");
-        if (std::ranges::find(workloads_, name) == workloads_.end()) workloads_.push_back(name);
-      }
-    }
-  }
+      : document_(std::move(document)),
+        style_(style),
+        variants_(stored_value<sim::Result>(document_, "", Absent::Older).variants) {}
 
   std::string whole() {
     std::string out;
-    for (const std::string& at : items(document_, "/variants")) out += variant(at);
+    for (const VariantResult& variant : variants_) out += told(variant);
     return out + said(style_, fmt::format("slicewise explain RESULT#NAME says more of one: {}",
                                           fmt::join(names(), ", ")));
   }
@@ -74,25 +126,27 @@ class ResultExplainer {
   // Of a variant, or of a workload or a pod in every variant; nullopt: none has that name.
   std::optional<std::string> of(const std::string& name) {
     std::string out;
-    for (const std::string& at : items(document_, "/variants")) {
-      if (document_.required_text(at + "/name") == name) {
-        out += variant(at);
-        for (const std::string& w : items(document_, at + "/workloads"))
-          out += workload_story(document_, style_, at, w);
+    for (const VariantResult& variant : variants_) {
+      if (variant.name == name) {
+        out += told(variant);
+        for (const WorkloadResult& workload : variant.workloads) out += story(variant, workload);
         continue;
       }
-      for (const std::string& w : items(document_, at + "/workloads")) {
-        if (document_.required_text(w + "/name") == name)
-          out += heading(document_, at) + workload_story(document_, style_, at, w);
+      for (const WorkloadResult& workload : variant.workloads) {
+        if (workload.name == name) out += heading(variant) + story(variant, workload);
       }
     }
     return out.empty() ? of_pod(name) : std::optional(std::move(out));
   }
 
+  // Variants, then workloads, each once.
   std::vector<std::string> names() const {
-    std::vector<std::string> all = variants_;
-    for (const std::string& name : workloads_) {
-      if (std::ranges::find(all, name) == all.end()) all.push_back(name);
+    std::vector<std::string> all;
+    for (const VariantResult& variant : variants_) all.push_back(variant.name);
+    for (const VariantResult& variant : variants_) {
+      for (const WorkloadResult& workload : variant.workloads) {
+        if (std::ranges::find(all, workload.name) == all.end()) all.push_back(workload.name);
+      }
     }
     return all;
   }
@@ -103,150 +157,75 @@ class ResultExplainer {
   // Where a pod was, and what is to be said of its workload.
   std::optional<std::string> of_pod(const std::string& pod) {
     std::string out;
-    for (const std::string& at : items(document_, "/variants")) {
+    for (const VariantResult& variant : variants_) {
       std::string places;
-      for (const std::string& gpu : items(document_, at + "/gpus")) {
+      for (const sim::GpuResult& gpu : variant.gpus) {
         places += said(style_, seat_sentence(gpu, pod), 4);
       }
-      std::string story;
-      for (const std::string& w : items(document_, at + "/workloads")) {
-        if (document_.required_text(w + "/name") == workload_of(pod))
-          story += workload_story(document_, style_, at, w);
+      std::string its_story;
+      for (const WorkloadResult& workload : variant.workloads) {
+        if (workload.name == workload_of(pod)) its_story += story(variant, workload);
       }
-      if (places.empty() && !story.empty() && may_have_been(at, pod)) {
+      if (places.empty() && !its_story.empty() && may_have_been(variant, pod)) {
         places = said(style_,
                       fmt::format("a pod of {}: on no GPU when that was fullest in the first run",
                                   workload_of(pod)),
                       4);
       }
       if (places.empty()) continue;
-      out += fmt::format("{}  {}\n{}{}", heading(document_, at), pod, places, story);
+      out += fmt::format("{}  {}\n{}{}", heading(variant), pod, places, its_story);
     }
     return out.empty() ? std::nullopt : std::optional(std::move(out));
   }
 
-  // Results count the pods of a variant and list those on its GPUs: a pod beyond the count was not.
-  bool may_have_been(const std::string& at, const std::string& pod) {
-    const std::string number = pod.substr(std::min(pod.size(), workload_of(pod).size() + 1));
-    const char* const end = number.data() + number.size();
-    int nth = 0;
-    const auto read = std::from_chars(number.data(), end, nth);
-    return knows_places(document_, at) && read.ec == std::errc() && read.ptr == end && nth >= 1 &&
-           nth <= figure(document_, at + "/pods/submitted");
-  }
-
-  // "" where the pod is not on that GPU.
-  std::string seat_sentence(const std::string& gpu, const std::string& pod) {
-    std::vector<std::string> others;
-    for (const std::string& other : items(document_, gpu + "/pods"))
-      others.push_back(text_of(document_, other));
-    if (std::erase(others, pod) == 0) return "";
-    const std::string profile = text_of(document_, gpu + "/migProfile");
-    return fmt::format(
-        "on {} #{}{} in the first run; beside it when most were there: {}",
-        text_of(document_, gpu + "/node"), count_text(figure(document_, gpu + "/index")),
-        profile.empty()
-            ? ""
-            : fmt::format(" {}.{}", profile, count_text(figure(document_, gpu + "/migInstance"))),
-        others.empty() ? "nobody" : fmt::format("{}", fmt::join(others, ", ")));
-  }
-
-  std::string variant(const std::string& at) {
-    std::string out = heading(document_, at) + verdict(at) + said(style_, pods_sentence(at)) +
-                      said(style_, oom_sentence(at)) + said(style_, pending_sentence(at)) +
-                      said(style_, gpus_sentence(at));
-    for (const std::string& w : items(document_, at + "/workloads")) {
-      const std::string bound = text_of(document_, w + "/boundBy");
-      if (!bound.empty()) {
-        out += said(style_, fmt::format("{} is held up by: {}",
-                                        document_.required_text(w + "/name"), bound));
-      }
+  std::string told(const VariantResult& variant) {
+    std::string out = heading(variant);
+    // Why it does not stand; nothing of one that does.
+    for (const sim::Verdict::Reason& reason : variant.verdict.reasons) {
+      out += said(style_, fmt::format("{} {}", signs(style_).fail, reason.text));
     }
-    return out + findings(document_, style_, at, "");
+    for (const std::string& sentence : {pods_sentence(variant), oom_sentence(variant),
+                                        pending_sentence(variant), gpus_sentence(variant)}) {
+      out += said(style_, sentence);
+    }
+    for (const WorkloadResult& workload : variant.workloads) {
+      if (workload.bound_by.empty()) continue;
+      out += said(style_, fmt::format("{} is held up by: {}", workload.name, workload.bound_by));
+    }
+    return out + findings(variant,
+                          [](const Diagnostic& found) { return found.severity != Severity::Note; });
   }
 
-  // Why it does not stand; nothing of one that does.
-  std::string verdict(const std::string& at) {
+  std::string story(const VariantResult& variant, const WorkloadResult& workload) {
+    return workload_story(variant, workload, style_) +
+           findings(
+               variant,
+               [&](const Diagnostic& found) {
+                 return std::ranges::find(found.workloads, workload.name) != found.workloads.end();
+               },
+               4);
+  }
+
+  template <class Meant>
+  std::string findings(const VariantResult& variant, Meant meant, int indent = 2) {
     std::string out;
-    for (const std::string& reason : items(document_, at + "/verdict/reasons")) {
+    for (std::size_t f = 0; f < variant.findings.size(); ++f) {
+      const Diagnostic& found = variant.findings[f];
+      if (!meant(found)) continue;
+      // As it is written: a newer slicewise has other codes.
+      const std::string code = document_.required_text(
+          fmt::format("/variants/{}/findings/{}/code", &variant - variants_.data(), f));
       out += said(style_,
-                  fmt::format("{} {}", signs(style_).fail, text_of(document_, reason + "/text")));
-    }
-    return out;
-  }
-
-  std::string pods_sentence(const std::string& at) {
-    return fmt::format("{} pods were submitted, up to {} ran at once, {} succeeded",
-                       count_text(figure(document_, at + "/pods/submitted")),
-                       count_text(figure(document_, at + "/pods/runningMax")),
-                       count_text(figure(document_, at + "/pods/succeeded")));
-  }
-
-  std::string oom_sentence(const std::string& at) {
-    const double kills = figure(document_, at + "/pods/oomKilled");
-    if (kills == 0) return "";
-    return fmt::format(
-        "{} containers were killed for want of GPU memory, {} pods failed for good: the devices "
-        "hold {} at the most, of {}",
-        count_text(kills), count_text(figure(document_, at + "/pods/failed")),
-        memory_text(peak_memory(document_, at, "/memoryPeakBytes")),
-        memory_text(peak_memory(document_, at, "/memoryTotalBytes")));
-  }
-
-  // What kube-scheduler would have said, and what there was to be had.
-  std::string pending_sentence(const std::string& at) {
-    const double most = figure(document_, at + "/pods/pendingMax");
-    if (most == 0) return "";
-    std::vector<std::string> reasons;
-    for (const std::string& reason : items(document_, at + "/pods/pendingReasons")) {
-      reasons.push_back(text_of(document_, reason));
-    }
-    std::string out =
-        fmt::format("up to {} Pending: {}", count_text(most), fmt::join(reasons, " / "));
-    for (const std::string& pool : items(document_, at + "/nodePools")) {
-      const auto* offers = document_.root().contains(pointer(pool + "/advertised"))
-                               ? &document_.root().at(pointer(pool + "/advertised"))
-                               : nullptr;
-      if (offers == nullptr || !offers->is_object()) continue;
-      for (const auto& [name, count] : offers->items()) {
-        if (!count.is_number()) continue;
-        out += fmt::format(" Pool {} advertises {} {}.", text_of(document_, pool + "/name"),
-                           count_text(count.get<double>()), name);
-      }
-    }
-    return out;
-  }
-
-  std::string gpus_sentence(const std::string& at) {
-    const std::vector<std::string> gpus = items(document_, at + "/gpus");
-    if (gpus.empty()) return "";
-    // As mean_over_gpus() has it: an instance is part of a GPU, a node may come and go.
-    double busy = 0;
-    double switching = 0;
-    std::map<std::string, double> up;
-    for (const std::string& gpu : gpus) {
-      const double there = figure(document_, gpu + "/upRatio", 1);
-      const double share = figure(document_, gpu + "/gpuShare", 1) * there;
-      busy += share * figure(document_, gpu + "/timeBusyRatio");
-      switching += share * figure(document_, gpu + "/contextSwitchRatio");
-      up[fmt::format("{} {}", text_of(document_, gpu + "/node"),
-                     figure(document_, gpu + "/index"))] = there;
-    }
-    double count = 0;
-    for (const auto& [gpu, there] : up) count += there;
-    if (count == 0) return "";
-    std::string out = fmt::format("the GPUs were busy {} of the time", percent_text(busy / count));
-    if (switching > 0) {
-      out +=
-          fmt::format(", and switching between processes took {}", percent_text(switching / count));
+                  fmt::format("{} {}: {}{}", signs(style_).warn, code, found.message,
+                              found.help.empty() ? "" : "; " + found.help),
+                  indent);
     }
     return out;
   }
 
   StoredDocument document_;
   TextStyle style_;
-  std::vector<std::string> variants_;
-  std::vector<std::string> workloads_;
+  std::vector<VariantResult> variants_;
 };
 
 }  // namespace

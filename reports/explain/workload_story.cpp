@@ -1,21 +1,26 @@
 #include "workload_story.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../document/stored_fields.hpp"
+#include "slicewise/sim/result_record.hpp"
+
 #include "../export/guide.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_placement.hpp"
 #include "../screens/result_verdict.hpp"
 #include "../text/amount_text.hpp"
-#include "stored_words.hpp"
 
 namespace slicewise::reports {
 namespace {
+
+using sim::TimeSummary;
+using sim::VariantResult;
+using sim::WorkloadResult;
 
 // Of the pod template. kube-scheduler holds pods of either side to a required anti-affinity.
 std::string anti_affinity(const std::string& workload, const std::vector<std::string>& beside) {
@@ -52,153 +57,121 @@ std::string pool_of_its_own(const std::string& workload) {
       workload);
 }
 
-// What a stored result says of one of its workloads, in sentences.
-class WorkloadStory {
- public:
-  WorkloadStory(StoredDocument& document, const TextStyle& style)
-      : document_(document), style_(style) {}
-
-  // Of the workload at the pointer `w` in the variant at `at`.
-  std::string told(const std::string& at, const std::string& w) {
-    const std::string name = document_.required_text(w + "/name");
-    std::string out = fmt::format("  {} ({})\n", name, text_of(document_, w + "/kind"));
-    for (const std::string& sentence :
-         {share_sentence(at, w), neighbours_sentence(at, w), placement_of(at, w), turn_sentence(at),
-          wait_sentence(w), latency_sentence(w), bound_sentence(w)}) {
-      out += said(style_, sentence, 4);
-    }
-    return out + placement_fix(at, w) + objectives(w) + findings(document_, style_, at, name);
+std::string share_sentence(const VariantResult& variant, const WorkloadResult& workload) {
+  std::vector<std::string> others;
+  for (const WorkloadResult& other : variant.workloads) {
+    if (&other != &workload) others.push_back(other.name);
   }
+  std::string out = fmt::format("its kernels had {} of the time of all GPUs",
+                                percent_text(workload.gpu_busy_share));
+  if (others.empty()) return out + "; no other workload runs in this variant";
+  if (knows_places(variant)) return out;
+  return out + fmt::format("; beside it: {}", fmt::join(others, ", "));
+}
 
- private:
-  std::string share_sentence(const std::string& at, const std::string& w) {
-    std::vector<std::string> others;
-    for (const std::string& other : items(document_, at + "/workloads")) {
-      if (other != w) others.push_back(document_.required_text(other + "/name"));
-    }
-    std::string out = fmt::format("its kernels had {} of the time of all GPUs",
-                                  percent_text(figure(document_, w + "/gpuBusyShare")));
-    if (others.empty()) return out + "; no other workload runs in this variant";
-    if (knows_places(document_, at)) return out;
-    return out + fmt::format("; beside it: {}", fmt::join(others, ", "));
+std::string neighbours_sentence(const VariantResult& variant, const WorkloadResult& workload) {
+  if (!knows_places(variant)) return "";
+  std::vector<std::string> met;
+  for (const sim::GpuNeighbour& other : workload.neighbours) {
+    met.push_back(fmt::format("{} in {} of {} runs",
+                              other.workload == workload.name ? "pods of its own" : other.workload,
+                              count_text(other.replications), count_text(variant.replications)));
   }
+  if (met.empty()) return "no other pod was on a GPU with one of its own";
+  return fmt::format("on a GPU with one of its pods at a time: {}", fmt::join(met, ", "));
+}
 
-  std::string neighbours_sentence(const std::string& at, const std::string& w) {
-    if (!knows_places(document_, at)) return "";
-    const std::string name = document_.required_text(w + "/name");
-    std::vector<std::string> met;
-    for (const std::string& other : items(document_, w + "/neighbours")) {
-      const std::string who = text_of(document_, other + "/workload");
-      met.push_back(fmt::format("{} in {} of {} runs", who == name ? "pods of its own" : who,
-                                count_text(figure(document_, other + "/replications")),
-                                count_text(figure(document_, at + "/replications"))));
-    }
-    if (met.empty()) return "no other pod was on a GPU with one of its own";
-    return fmt::format("on a GPU with one of its pods at a time: {}", fmt::join(met, ", "));
+// What keeps the workload from those that its figures suffer from, as it is applied.
+std::string placement_fix(const VariantResult& variant, const WorkloadResult& workload,
+                          const TextStyle& style) {
+  if (!workload.placement) return "";
+  const std::string& name = workload.name;
+  std::vector<std::string> others = workload.placement->beside;
+  const bool itself = std::erase(others, name) > 0;
+  const bool several_nodes = variant.nodes.size() > 1;
+  std::string rules;
+  if (several_nodes && !others.empty()) rules += indented(anti_affinity(name, others), 6);
+  if (several_nodes && itself) rules += indented(spread(name), 6);
+  if (!others.empty()) rules += indented(pool_of_its_own(name), 6);
+  if (rules.empty()) return "";
+  return said(style,
+              "why there: kube-scheduler scores nodes by CPU and memory, the device plugin counts "
+              "the replicas of a GPU that it gave out, and ties fall by chance; neither knows who "
+              "disturbs whom. What lasts is a rule:",
+              4) +
+         rules;
+}
+
+std::string turn_sentence(const VariantResult& variant) {
+  const auto pool = std::ranges::find_if(
+      variant.node_pools, [](const sim::NodePoolResult& each) { return each.turn.has_value(); });
+  if (pool == variant.node_pools.end()) return "";
+  return fmt::format(
+      "processes of one GPU take turns of {}; each change costs {} (slicewise explain "
+      "time-slicing)",
+      duration_text(*pool->turn), duration_text(pool->switch_cost.value_or(Duration{})));
+}
+
+std::string wait_sentence(const WorkloadResult& workload) {
+  if (!workload.wait || workload.wait->mean == Duration{}) return "";
+  return fmt::format("its pods waited {} for a GPU and to start, one in twenty {} or more",
+                     duration_text(workload.wait->mean), duration_text(workload.wait->p95));
+}
+
+std::string latency_sentence(const WorkloadResult& workload) {
+  if (!workload.latency) return "";
+  const TimeSummary& latency = *workload.latency;
+  std::string out =
+      fmt::format("a request takes {} on average, p95 {}, p99 {}", duration_text(latency.mean),
+                  duration_text(latency.p95), duration_text(latency.p99));
+  if (workload.queueing) {
+    out += fmt::format("; of the mean {} are spent in the queue",
+                       duration_text(workload.queueing->mean));
   }
+  return out;
+}
 
-  std::string placement_of(const std::string& at, const std::string& w) {
-    const std::string placement = w + "/placement";
-    if (text_of(document_, placement + "/figure").empty()) return "";
-    std::vector<std::string> beside;
-    for (const std::string& other : items(document_, placement + "/beside"))
-      beside.push_back(text_of(document_, other));
-    const std::optional<double> worst = document_.number(placement + "/worstSeconds");
-    return placement_sentence(
-        document_.required_text(w + "/name"),
-        {text_of(document_, placement + "/figure"),
-         from_seconds(figure(document_, placement + "/usualSeconds")),
-         static_cast<int>(figure(document_, placement + "/usualReplications")),
-         worst ? std::optional(from_seconds(*worst)) : std::nullopt,
-         static_cast<int>(figure(document_, placement + "/worstReplications")), std::move(beside)},
-        static_cast<int>(figure(document_, at + "/replications")));
+std::string objectives(const WorkloadResult& workload, const TextStyle& style) {
+  std::string out;
+  for (const sim::ObjectiveResult& o : workload.objectives) {
+    const sim::AmountUnit unit = unit_of_word(sim::unit_word(o.limit));
+    const auto ci95 = o.ci95 ? std::optional(sim::in_its_unit(*o.ci95)) : std::nullopt;
+    out += said(style,
+                fmt::format("{} {}: {}, the limit is {}", standing_sign(sim::standing_of(o), style),
+                            o.name, amount_text({sim::in_its_unit(o.value), unit}, ci95, style),
+                            amount_text({sim::in_its_unit(o.limit), unit})),
+                4);
   }
-
-  // What keeps the workload from those that its figures suffer from, as it is applied.
-  std::string placement_fix(const std::string& at, const std::string& w) {
-    std::vector<std::string> others;
-    for (const std::string& other : items(document_, w + "/placement/beside")) {
-      others.push_back(text_of(document_, other));
-    }
-    const std::string name = document_.required_text(w + "/name");
-    const bool itself = std::erase(others, name) > 0;
-    const bool several_nodes = items(document_, at + "/nodes").size() > 1;
-    std::string rules;
-    if (several_nodes && !others.empty()) rules += indented(anti_affinity(name, others), 6);
-    if (several_nodes && itself) rules += indented(spread(name), 6);
-    if (!others.empty()) rules += indented(pool_of_its_own(name), 6);
-    if (rules.empty()) return "";
-    return said(
-               style_,
-               "why there: kube-scheduler scores nodes by CPU and memory, the device plugin counts "
-               "the replicas of a GPU that it gave out, and ties fall by chance; neither knows who "
-               "disturbs whom. What lasts is a rule:",
-               4) +
-           rules;
-  }
-
-  std::string turn_sentence(const std::string& at) {
-    for (const std::string& pool : items(document_, at + "/nodePools")) {
-      if (!document_.number(pool + "/turnSeconds")) continue;
-      return fmt::format(
-          "processes of one GPU take turns of {}; each change costs {} (slicewise explain "
-          "time-slicing)",
-          time(document_, pool + "/turnSeconds"), time(document_, pool + "/switchCostSeconds"));
-    }
-    return "";
-  }
-
-  std::string wait_sentence(const std::string& w) {
-    if (figure(document_, w + "/waitSeconds/mean") == 0) return "";
-    return fmt::format("its pods waited {} for a GPU and to start, one in twenty {} or more",
-                       time(document_, w + "/waitSeconds/mean"),
-                       time(document_, w + "/waitSeconds/p95"));
-  }
-
-  std::string latency_sentence(const std::string& w) {
-    if (!document_.number(w + "/latencySeconds/p95")) return "";
-    std::string out = fmt::format("a request takes {} on average, p95 {}, p99 {}",
-                                  time(document_, w + "/latencySeconds/mean"),
-                                  time(document_, w + "/latencySeconds/p95"),
-                                  time(document_, w + "/latencySeconds/p99"));
-    if (document_.number(w + "/queueingSeconds/mean")) {
-      out += fmt::format("; of the mean {} are spent in the queue",
-                         time(document_, w + "/queueingSeconds/mean"));
-    }
-    return out;
-  }
-
-  std::string bound_sentence(const std::string& w) {
-    const std::string bound = text_of(document_, w + "/boundBy");
-    return bound.empty() ? "" : "what holds it up: " + bound;
-  }
-
-  std::string objectives(const std::string& w) {
-    std::string out;
-    for (const std::string& at : items(document_, w + "/objectives")) {
-      const sim::ObjectiveStanding standing =
-          sim::standing_of(stored_value<sim::ObjectiveResult>(document_, at));
-      const sim::AmountUnit unit = unit_of_word(text_of(document_, at + "/unit"));
-      out += said(style_,
-                  fmt::format("{} {}: {}, the limit is {}", standing_sign(standing, style_),
-                              document_.required_text(at + "/name"),
-                              amount_text({figure(document_, at + "/value"), unit},
-                                          document_.number(at + "/ci95"), style_),
-                              amount_text({figure(document_, at + "/limit"), unit})),
-                  4);
-    }
-    return out;
-  }
-
-  StoredDocument& document_;
-  const TextStyle& style_;
-};
+  return out;
+}
 
 }  // namespace
 
-std::string workload_story(StoredDocument& document, const TextStyle& style, const std::string& at,
-                           const std::string& w) {
-  return WorkloadStory(document, style).told(at, w);
+std::string said(const TextStyle& style, const std::string& sentence, int indent) {
+  if (sentence.empty()) return "";
+  return wrapped_text(sentence, style.width, std::string(static_cast<std::size_t>(indent), ' '),
+                      indent + 2);
+}
+
+bool knows_places(const VariantResult& variant) {
+  return std::ranges::any_of(variant.gpus,
+                             [](const sim::GpuResult& gpu) { return !gpu.pods.empty(); });
+}
+
+std::string workload_story(const VariantResult& variant, const WorkloadResult& workload,
+                           const TextStyle& style) {
+  std::string out = fmt::format("  {} ({})\n", workload.name, workload.kind);
+  const std::string placement =
+      workload.placement
+          ? placement_sentence(workload.name, *workload.placement, variant.replications)
+          : "";
+  for (const std::string& sentence :
+       {share_sentence(variant, workload), neighbours_sentence(variant, workload), placement,
+        turn_sentence(variant), wait_sentence(workload), latency_sentence(workload),
+        workload.bound_by.empty() ? "" : "what holds it up: " + workload.bound_by}) {
+    out += said(style, sentence, 4);
+  }
+  return out + placement_fix(variant, workload, style) + objectives(workload, style);
 }
 
 }  // namespace slicewise::reports

@@ -2,14 +2,20 @@
 
 #include <string>
 
-#include "../document/stored_document.hpp"
+#include "slicewise/sim/result.hpp"
+
 #include "../text/text_table.hpp"
 
 namespace slicewise::reports {
 
-// What a stored result says of the workload at the pointer `w` in the variant at `at`, in
-// sentences.
-std::string workload_story(StoredDocument& document, const TextStyle& style, const std::string& at,
-                           const std::string& w);
+// Wrapped and indented; "" of nothing.
+std::string said(const TextStyle& style, const std::string& sentence, int indent = 2);
+
+// Whether it says who was on a GPU of the variant; older ones do not.
+bool knows_places(const sim::VariantResult& variant);
+
+// What a stored result says of a workload of the variant, in sentences.
+std::string workload_story(const sim::VariantResult& variant, const sim::WorkloadResult& workload,
+                           const TextStyle& style);
 
 }  // namespace slicewise::reports

@@ -18,12 +18,15 @@
 namespace slicewise::sim {
 namespace {
 
-// Servers of language models that take a share of the whole GPU each and do not fit it together:
-// nullptr when others are to blame.
+// The server of a language model, which takes a share of the whole GPU.
+bool shares_whole_gpu(const WorkloadModel& model) {
+  return model.spec.llm && !model.spec.llm->kv_cache;
+}
+
+// Such servers, that do not fit it together: nullptr when others are to blame.
 const WorkloadModel* greedy_server(const World& world, const VariantResult& result) {
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
-    const std::optional<scenarios::Llm>& llm = world.workloads[w].spec.llm;
-    if (llm && !llm->kv_cache && result.workloads[w].left_behind.oom_kills > 0)
+    if (shares_whole_gpu(world.workloads[w]) && result.workloads[w].left_behind.oom_kills > 0)
       return &world.workloads[w];
   }
   return nullptr;
@@ -33,10 +36,9 @@ const WorkloadModel* greedy_server(const World& world, const VariantResult& resu
 std::string shares_text(const World& world) {
   std::string text;
   for (const WorkloadModel& model : world.workloads) {
-    const std::optional<scenarios::Llm>& llm = model.spec.llm;
-    if (!llm || llm->kv_cache) continue;
+    if (!shares_whole_gpu(model)) continue;
     text += fmt::format("{}\"{}\"{} {:.3g} %", text.empty() ? "" : " and ", model.name,
-                        text.empty() ? " takes" : "", 100 * llm->memory_utilization);
+                        text.empty() ? " takes" : "", 100 * model.spec.llm->memory_utilization);
   }
   return text;
 }
@@ -68,6 +70,9 @@ void memory_finding(const World& world, const VariantResult& result, Diagnostics
             "--gpu-memory-utilization), a kvCache that is enough, or MPS or MIG, where it is "
             "a share of what each has",
             95.0 / pods, pods)));
+    for (const WorkloadModel& model : world.workloads) {
+      if (shares_whole_gpu(model)) found.back().workloads.push_back(model.name);
+    }
     return;
   }
   const WorkloadModel* culprit = nullptr;
@@ -305,6 +310,7 @@ void back_off_finding(const World& world, std::span<const Replication> replicati
     const double share = backing_off / std::max(1e-9, backing_off + running);
     if (share < kWorthSaying) continue;
     const scenarios::Workload& spec = world.workloads[w].spec;
+    const FindingsAbout about(spec.given_name(), found);
     const bool completes = spec.kind == scenarios::WorkloadKind::Deployment;
     found.push_back(make_diagnostic(
         Code::CrashLoopBackOff, spec.name.where,
@@ -331,6 +337,7 @@ void host_cpu_finding(const World& world, std::span<const Replication> replicati
     // What requests wait for is named beside their latency.
     if (spec.kind == scenarios::WorkloadKind::Service) continue;
     if (lost <= kWorthSaying * running) continue;
+    const FindingsAbout about(spec.given_name(), found);
     found.push_back(make_diagnostic(
         Code::HostCpuOversubscribed, spec.pod.cpu_where,
         fmt::format("\"{}\" lost {:.1f} % of its time because its pods want more host CPU than the "
@@ -383,6 +390,7 @@ std::string numbers_text(const std::set<int>& numbers) {
 void gang_finding(const World& world, const VariantResult& result, Diagnostics& found) {
   for (const SlowGangs& gangs : slow_gangs(world, result)) {
     const scenarios::Workload& spec = *gangs.first;
+    const FindingsAbout about(gangs.name, found);
     found.push_back(make_diagnostic(
         Code::GangAcrossSlowLinks, spec.pod.extended.front().count_where,
         fmt::format("{} of {} pods of \"{}\" got {} GPUs without an NVLink between some of them",
@@ -414,6 +422,7 @@ void fewer_gpus_finding(const World& world, const VariantResult& result, Diagnos
       most = std::max(most, demand.gpus);
     }
     if (fewer == 0) continue;
+    const FindingsAbout about(model.spec.given_name(), found);
     found.push_back(make_diagnostic(
         Code::RequestNoEffect, model.spec.pod.extended.front().count_where,
         fmt::format(
@@ -440,6 +449,7 @@ const std::vector<scenarios::Objective>& objectives_of(const World& world,
 
 void objective_findings(const World& world, const VariantResult& result, Diagnostics& found) {
   for (const WorkloadResult& workload : result.workloads) {
+    const FindingsAbout about(workload.name, found);
     for (std::size_t o = 0; o < workload.objectives.size(); ++o) {
       const ObjectiveResult& judged = workload.objectives[o];
       if (judged.pass) continue;

@@ -154,12 +154,14 @@ bool queue_only_grows(std::int64_t open, std::int64_t arrived, std::int64_t runs
 void request_findings(const World& world, std::span<const Replication> replications,
                       const VariantResult& result, Diagnostics& found) {
   for (const Stream& stream : streams_of(world, replications, result)) {
+    const FindingsAbout about(stream.result->name, found);
     refused_finding(stream, found);
     dropped_finding(stream, found);
     queue_finding(stream, found);
     tail_finding(stream, found);
   }
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    const FindingsAbout about(result.workloads[w].name, found);
     scaling_finding(world.workloads[w].spec, result.workloads[w], found);
     cache_finding(world.workloads[w].spec, result.workloads[w], found);
     schedule_finding(world.workloads[w].spec, result.workloads[w], found);

@@ -240,6 +240,7 @@ const Record& record_of<Diagnostic>() {
        field<&D::severity>("severity", "how bad it is"),
        field<&D::message>("message", "what was found"),
        field<&D::help>("help", "what to do").optional(),
+       field<&D::workloads>("workloads", "that it is about").optional().each("workload"),
        field<&D::where, &SourceLocation::file>("file", "input file it comes from")
            .when<&has_place>(),
        field<&D::where, &SourceLocation::line>("line", "line in that file, from 1")

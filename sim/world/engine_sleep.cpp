@@ -104,6 +104,7 @@ void note_sleep(World& world) {
     for (const WorkloadModel& model : world.workloads) {
       const SleepDemand* sleep = sleep_on(model, pool, p);
       if (sleep == nullptr) continue;
+      const FindingsAbout about(model.name, world.findings);
       world.findings.push_back(make_diagnostic(
           Code::LlmSleeps, model.spec.llm->where,
           fmt::format(

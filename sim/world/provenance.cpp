@@ -173,6 +173,7 @@ void note_unknown_kernels(const WorkloadModel& model, World& world) {
           "kernels of others under MPS is a mean, and the tail of their latency is too short",
           unknown->spec.given_name(), model.spec.given_name()),
       "measured.kernelTime, as `nsys stats` or gpu_probe has it, of all that share the GPU"));
+  if (unknown != &model) world.findings.back().workloads = {unknown->spec.given_name()};
 }
 
 void count_traffic(const scenarios::Traffic& traffic, const std::string& owner, Counter& counter) {
@@ -385,6 +386,7 @@ void count_provenance(const scenarios::Scenario& scenario, World& world) {
   }
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     const WorkloadModel& model = world.workloads[w];
+    const FindingsAbout about(model.spec.given_name(), world.findings);
     count_workload(model, counter);
     note_unknown_busy(model, world);
     note_unknown_kernels(model, world);

@@ -94,6 +94,7 @@ void model_traces(World& world, Diagnostics& found) {
     trace->workloads.push_back(w);
   }
   for (TraceModel& trace : world.traces) {
+    const FindingsAbout about(trace.name, found);
     const scenarios::RecordedJobs& source = source_of(world, trace);
     std::int64_t all = 0;
     for (const std::size_t w : trace.workloads) all += world.workloads[w].jobs();

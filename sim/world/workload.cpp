@@ -411,6 +411,7 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
                      World& world, Diagnostics& found) {
   const Offered offered = offered_names(scenario, world);
   for (const Workload& workload : scenario.workloads) {
+    const FindingsAbout about(workload.given_name(), found);
     WorkloadModel model;
     model.name = workload.name.value;
     model.spec = workload;

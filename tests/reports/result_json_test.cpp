@@ -106,6 +106,38 @@ TEST(ResultJson, IsExplainedByVariantAndWorkload) {
   EXPECT_THAT(unknown.error().front().help, HasSubstr("cifar10"));
 }
 
+TEST(ResultJson, ExplainsFindingsByTheWorkloadsThatTheyAreAbout) {
+  using ::testing::HasSubstr;
+  using ::testing::Not;
+  sim::Result result = samples::voice();
+  Diagnostic about_tts =
+      make_diagnostic(Code::QueueUnstable, {}, "what \"asr\" sends makes it wait", "slow it down");
+  about_tts.workloads = {"tts"};
+  result.variants[0].findings = {about_tts};
+  const SourceText stored{"v.json", result_json(result)};
+  const std::string said = "QUEUE_UNSTABLE: what \"asr\" sends makes it wait; slow it down";
+  EXPECT_THAT(*explain_result(stored, "tts", {false, true, 0}), HasSubstr(said));
+  EXPECT_THAT(*explain_result(stored, "asr", {false, true, 0}), Not(HasSubstr(said)));
+  // What a newer slicewise found has a code that is not known here.
+  json newer = json::parse(stored.text);
+  newer["variants"][0]["findings"][0]["code"] = "NEW_CODE";
+  EXPECT_THAT(*explain_result({"v.json", newer.dump()}, "tts", {false, true, 0}),
+              HasSubstr("NEW_CODE: what"));
+}
+
+TEST(ResultJson, OfAnOlderResultIsExplainedWhatItHas) {
+  using ::testing::HasSubstr;
+  json older = json::parse(result_json(samples::voice()));
+  for (const char* later : {"verdict", "provenance", "nodes", "findings"}) {
+    older["variants"][0].erase(later);
+  }
+  EXPECT_THAT(*explain_result({"v.json", older.dump()}, "", kTerminal), HasSubstr("pods were"));
+  older["variants"][0]["gpus"][0]["index"] = "first";
+  const auto wrong = explain_result({"v.json", older.dump()}, "", kTerminal);
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().front().message, HasSubstr("\"index\" is absent or not what"));
+}
+
 TEST(ResultJson, RoundsToNineSignificantDigitsAndLeavesOutWhatIsNotFinite) {
   sim::Result result = samples::voice();
   sim::WorkloadResult& asr = result.variants[0].workloads[0];
