@@ -275,21 +275,18 @@ std::vector<VariantMeasure> time_measures(const sim::Result& result) {
   };
 }
 
-// "instanceType=g5.xlarge,replicas=" of a swept variant's name, and the number behind it.
-struct SweptName {
-  std::string_view before;
-  std::string_view value;
+// The number that a sweep gave it, with any unit: "10", "2.5/s".
+std::optional<double> swept_number(const VariantResult& variant) {
+  const std::string& value = variant.swept_value;
   double number = 0;
-};
+  const auto read = std::from_chars(value.data(), value.data() + value.size(), number);
+  return read.ec == std::errc() ? std::optional(number) : std::nullopt;
+}
 
-std::optional<SweptName> swept_name(const std::string& name) {
-  const std::size_t equals = name.rfind('=');
-  if (equals == std::string::npos) return std::nullopt;
-  SweptName swept{std::string_view(name).substr(0, equals + 1),
-                  std::string_view(name).substr(equals + 1)};
-  const char* end = swept.value.data() + swept.value.size();
-  if (std::from_chars(swept.value.data(), end, swept.number).ec != std::errc()) return std::nullopt;
-  return swept;
+// "instanceType=g5.xlarge,replicas" of a point of a sweep: all but its value.
+std::string_view curve_of(const VariantResult& variant) {
+  return std::string_view(variant.name)
+      .substr(0, variant.name.size() - variant.swept_value.size() - 1);
 }
 
 // "" where the price may fall further than it was tried, and where the setting is the work itself.
@@ -314,11 +311,9 @@ std::string knee_line(std::span<const VariantResult> curve, bool jobs) {
     return jobs ? finished_the_same(*knee, v) : were_asked_the_same(*knee, v);
   });
   if (beyond == curve.end() || !same_work) return "";
-  const SweptName name = *swept_name(knee->name);
   const std::string stopped_by = brief_reasons(beyond->verdict);
-  return fmt::format("{}: {} is where the price of {} stops falling ({}){}",
-                     name.before.substr(0, name.before.size() - 1), name.value,
-                     jobs ? "a job" : thousand_requests(has_objectives(*knee)),
+  return fmt::format("{}: {} is where the price of {} stops falling ({}){}", curve_of(*knee),
+                     knee->swept_value, jobs ? "a job" : thousand_requests(has_objectives(*knee)),
                      money_text(*price(*knee)),
                      stopped_by.empty() ? "" : "; beyond it: " + stopped_by);
 }
@@ -372,10 +367,10 @@ std::vector<std::string> knee_lines(const sim::Result& result) {
   const auto& variants = result.variants;
   for (auto first = variants.begin(); first != variants.end();) {
     auto end = first + 1;
-    auto last = swept_name(first->name);
+    auto last = swept_number(*first);
     for (; last && end != variants.end(); ++end) {
-      const auto next = swept_name(end->name);
-      if (!next || next->before != last->before || next->number <= last->number) break;
+      const auto next = swept_number(*end);
+      if (!next || *next <= *last || curve_of(*end) != curve_of(*first)) break;
       last = next;
     }
     if (end - first >= kLeastPoints) {

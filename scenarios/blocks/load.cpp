@@ -30,6 +30,7 @@ std::vector<Scenario> read_variants(const Node& document, const Overrides& overr
     read_fields(spec_field().children(), *variant.spec, &scenario, reading);
     scenario.name = variant.name;
     scenario.description = variant.description;
+    scenario.swept_value = variant.swept_value;
   }
   return scenarios;
 }

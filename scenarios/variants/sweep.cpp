@@ -104,7 +104,8 @@ std::vector<Variant> along(const std::vector<Variant>& points, const Dimension& 
   Findings unused;
   for (const Variant& point : points) {
     for (std::size_t i = 0; i < dimension.values.size(); ++i) {
-      Variant next{point_name(point.name, dimension, i, first), point.description, point.spec};
+      Variant next{point_name(point.name, dimension, i, first), point.description, point.spec,
+                   value_name(dimension, i)};
       PathSetter(dimension.path, dimension.where, unused)
           .set(next.spec, dimension.values[i], dimension.parents);
       result.push_back(std::move(next));

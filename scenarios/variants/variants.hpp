@@ -13,6 +13,8 @@ struct Variant {
   std::string name;
   std::string description;
   NodePtr spec;
+  std::string swept_value =
+      {};  // of the last path that the sweep varies; "": it is no point of one
 };
 
 // Every variant in the order of the file, each with every point of the sweep. Names and paths that

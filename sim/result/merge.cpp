@@ -46,6 +46,7 @@ VariantResult merge(const World& world, std::span<const Replication> replication
   VariantResult result;
   result.name = world.name;
   result.description = world.description;
+  result.swept_value = world.swept_value;
   result.replications = static_cast<int>(replications.size());
   std::vector<std::string> strategies;
   for (const PoolModel& pool : world.pools) {

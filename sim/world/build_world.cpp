@@ -235,6 +235,7 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
   World world;
   world.name = scenario.name;
   world.description = scenario.description;
+  world.swept_value = scenario.swept_value;
   world.duration = scenario.duration;
   world.warmup = scenario.warmup;
   world.seed = scenario.seed;

@@ -77,6 +77,7 @@ TEST(ResultTable, ASweepSaysWhereThePriceStopsFalling) {
        {std::pair{"replicas=2", 0.95}, {"replicas=5", 0.65}, {"replicas=10", 0.649}}) {
     sim::VariantResult& variant = result.variants.emplace_back(samples::after_memory_growth());
     variant.name = name;
+    variant.swept_value = variant.name.substr(variant.name.find('=') + 1);
     variant.cost.per_job = from_dollars(price);
     variant.verdict = {};
   }
@@ -100,6 +101,7 @@ TEST(ResultTable, PricesOfOtherWorkHaveNoKnee) {
        {std::pair{"mean=10", 0.02}, {"mean=20", 0.011}, {"mean=30", 0.012}}) {
     sim::VariantResult& variant = result.variants.emplace_back(samples::voice().variants[0]);
     variant.name = name;
+    variant.swept_value = variant.name.substr(variant.name.find('=') + 1);
     variant.cost.per_1k_requests_in_slo = from_dollars(price);
     variant.verdict = {};
   }
@@ -113,6 +115,7 @@ TEST(ResultTable, PricesOfOtherWorkHaveNoKnee) {
        {std::pair{"jobs=2", 0.95}, {"jobs=5", 0.65}, {"jobs=10", 0.66}}) {
     sim::VariantResult& variant = jobs.variants.emplace_back(samples::after_memory_growth());
     variant.name = name;
+    variant.swept_value = variant.name.substr(variant.name.find('=') + 1);
     variant.cost.per_job = from_dollars(price);
     variant.verdict = {};
     variant.workloads[0].completed = 5 * static_cast<double>(jobs.variants.size());

@@ -331,6 +331,7 @@ struct Provisioner {
 struct Scenario {
   std::string name;  // variant name, "base" for a file without variants
   std::string description;
+  std::string swept_value;  // with which the name ends; "": it is no point of a sweep
   std::string region = "us-east-1";
   SourceLocation region_where;
   std::optional<Duration> duration;  // absent: until all Jobs are done

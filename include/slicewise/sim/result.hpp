@@ -429,7 +429,8 @@ struct FigureRange {
 struct VariantResult {
   std::string name;
   std::string description;
-  std::string strategy;  // of its pools, joined by ", " when they differ
+  std::string swept_value;  // with which the name ends; "": it is no point of a sweep
+  std::string strategy;     // of its pools, joined by ", " when they differ
   int replications = 0;
   // Interrupted within its first replication: the figures are of the run up to then.
   std::optional<Duration> stopped_at;

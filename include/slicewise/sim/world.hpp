@@ -282,6 +282,7 @@ struct TraceModel {
 struct World {
   std::string name;
   std::string description;
+  std::string swept_value;
   std::optional<Duration> duration;
   Duration warmup;
   std::uint64_t seed = 0;
