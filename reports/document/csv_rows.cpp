@@ -102,18 +102,20 @@ std::string csv_table(const sim::Record& columns, const std::vector<const void*>
   return table;
 }
 
-DocumentCsv::DocumentCsv(const sim::Record& document) {
-  add_columns(document, 0);
+DocumentCsv::DocumentCsv(const sim::Record& document, int end) {
+  add_columns(document, end, 0);
   std::ranges::stable_sort(columns_, {}, &Column::position);
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the lists of a document
-void DocumentCsv::add_columns(const sim::Record& record, std::size_t level) {
+void DocumentCsv::add_columns(const sim::Record& record, int end, std::size_t level) {
   sim::visit_fields(record, [&](std::span<const sim::Field* const> way, const sim::Field& field) {
     const std::string pointer = pointer_of(way, field);
     for (const sim::Field::CsvName& csv : field.csv_names) {
       // Two kinds of items may share a column.
-      if (std::ranges::find(columns_, csv.name, &Column::name) != columns_.end()) continue;
+      if (csv.position >= end ||
+          std::ranges::find(columns_, csv.name, &Column::name) != columns_.end())
+        continue;
       const bool in_object = !csv.part.empty() && field.shape->kind != sim::Shape::Kind::List;
       const std::string part = in_object ? "/" + std::string(csv.part) : "";
       columns_.push_back({csv.position, std::string(csv.name), level,
@@ -122,7 +124,7 @@ void DocumentCsv::add_columns(const sim::Record& record, std::size_t level) {
     }
     if (field.shape != nullptr && field.shape->kind == sim::Shape::Kind::List &&
         field.shape->item->kind == sim::Shape::Kind::Object) {
-      add_columns(field.inner(), level + 1);
+      add_columns(field.inner(), end, level + 1);
     }
   });
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,10 +31,10 @@ std::string csv_table(const sim::Record& columns, const std::vector<Row>& rows) 
 }
 
 // The columns that the fields of a document and of the entries of its lists declare, in the order
-// of their positions.
+// of their positions, up to `end`.
 class DocumentCsv {
  public:
-  explicit DocumentCsv(const sim::Record& document);
+  explicit DocumentCsv(const sim::Record& document, int end = std::numeric_limits<int>::max());
 
   // A column that no record declares, of the items (level 1) or the entries (2).
   void add(int position, std::string name, const char* pointer, std::size_t level = 1);
@@ -53,7 +54,7 @@ class DocumentCsv {
     std::string part = {};  // of the entries of a list, all in one field
   };
 
-  void add_columns(const sim::Record& record, std::size_t level);
+  void add_columns(const sim::Record& record, int end, std::size_t level);
 
   std::vector<Column> columns_;
 };

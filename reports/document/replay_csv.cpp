@@ -1,6 +1,6 @@
 #include <algorithm>
+#include <limits>
 #include <string>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -15,27 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-void add_sharing_columns(DocumentCsv& table) {
-  constexpr std::pair<const char*, const char*> kColumns[] = {
-      {"sharing", "/sharing"},
-      {"completionP95Seconds", "/completionP95Seconds"},
-      {"slowdownMean", "/company/slowdown/mean"},
-      {"slowdownP95", "/company/slowdown/p95"},
-      {"worstUser", "/company/worstUser/name"},
-      {"worstUserSlowdown", "/company/worstUser/slowdownMean"},
-      {"boundedSlowdownMean", "/company/boundedSlowdown/mean"},
-      {"boundedSlowdownP95", "/company/boundedSlowdown/p95"},
-      {"oomKilled", "/company/oomKilled"},
-      {"failed", "/company/failed"},
-      {"gpuBusy", "/company/gpuBusyRatio"},
-      {"smActive", "/company/smActiveRatio"},
-      {"switching", "/company/switchRatio"},
-      {"usdPerJob", "/usdPerJob"},
-      {"gpuHoursPerUsd", "/gpuHoursPerUsd"}};
-  int position = 1'000;
-  for (const auto& [name, pointer] : kColumns) table.add(position++, name, pointer);
-  table.add(position, "fitNoShare", "/fitNoShare", 2);
-}
+constexpr int kLastColumn = std::numeric_limits<int>::max();
 
 std::int64_t lost_jobs(const sim::ReplayResult& result) {
   return result.never_fit +
@@ -81,8 +61,9 @@ json group_row(const json& scheduler, const json& group, bool by_size) {
 // A size of job, or a group, stands where other reports have a workload.
 std::string replay_csv(const sim::ReplayStudy& study) {
   const json document = replay_document(study);
-  DocumentCsv table(sim::record_of<sim::ReplayStudy>());
-  if (study.shares()) add_sharing_columns(table);
+  DocumentCsv table(sim::record_of<sim::ReplayStudy>(),
+                    study.shares() ? kLastColumn : sim::kSharingColumn);
+  if (study.shares()) table.add(kLastColumn, "fitNoShare", "/fitNoShare", 2);
   if (study.group_by != sim::GroupBy::Nothing) table.add(7, "lost", "/lost", 2);
   std::string out = table.header();
   auto outcome = study.outcomes.begin();

@@ -190,6 +190,35 @@ const Record& replay_metadata() {
 
 }  // namespace
 
+namespace {
+
+// What screens and the page call it. A quantile stands right of the mean that it belongs to.
+
+Field finished_jobs(Field field, int priority) {
+  return std::move(field).column("FINISHED", priority, "", "Finished");
+}
+
+Field mean_wait(Field field, std::string_view part = {}) {
+  return std::move(field).column("WAIT MEAN", 0, part, "Wait");
+}
+
+Field waits(Field field, int p50, int p90) {
+  return mean_wait(std::move(field), "mean")
+      .column("P50", p50, "p50")
+      .column("P90", p90, "p90")
+      .column("P99", 0, "p99", "Wait p99");
+}
+
+Field mean_completion(Field field, std::string_view part = {}) {
+  return std::move(field).column("COMPLETION MEAN", 0, part, "Completion");
+}
+
+Field mean_slowdown(Field field, std::string_view part = {}) {
+  return std::move(field).column("SLOWDOWN MEAN", 0, part, "Slowdown");
+}
+
+}  // namespace
+
 template <>
 const Record& record_of<SampleTimes>() {
   using T = SampleTimes;
@@ -206,14 +235,15 @@ const Record& record_of<ReplayClass>() {
   static const Record declared{
       "jobs of like size",
       {field<&C::name>("name", "how many GPUs the jobs ask for").csv(6, "size"),
-       field<&C::finished>("finished", "jobs").csv(7, "finished"),
-       field<&wait_of_class>("waitSeconds", "time without progress")
+       finished_jobs(field<&C::finished>("finished", "jobs"), 1).csv(7, "finished"),
+       waits(field<&wait_of_class>("waitSeconds", "time without progress"), 2, 3)
            .required()
            .csv(8, "waitMeanSeconds", "mean")
            .csv(9, "waitP50Seconds", "p50")
            .csv(10, "waitP90Seconds", "p90")
            .csv(11, "waitP99Seconds", "p99"),
-       field<&completion_of_class>("completionSeconds", "from arrival to end")
+       mean_completion(field<&completion_of_class>("completionSeconds", "from arrival to end"),
+                       "mean")
            .required()
            .csv(12, "completionMeanSeconds", "mean")}};
   return declared;
@@ -222,10 +252,11 @@ const Record& record_of<ReplayClass>() {
 template <>
 const Record& record_of<SampleRatios>() {
   using R = SampleRatios;
-  static const Record declared{
-      "",
-      {field<&R::mean>("mean", "exact"), field<&R::p50>("p50", "median"),
-       field<&R::p95>("p95", "95th percentile"), field<&R::most>("max", "the largest")}};
+  static const Record declared{"",
+                               {field<&R::mean>("mean", "exact").of(Unit::Times),
+                                field<&R::p50>("p50", "median").of(Unit::Times),
+                                field<&R::p95>("p95", "95th percentile").of(Unit::Times),
+                                field<&R::most>("max", "the largest").of(Unit::Times)}};
   return declared;
 }
 
@@ -235,11 +266,15 @@ const Record& record_of<ReplayGroup>() {
   static const Record declared{
       "jobs that have something in common",
       {field<&G::name>("name", "what they have in common; empty: the trace does not say"),
-       field<&G::finished>("finished", "jobs"),
-       field<&G::lost>("lost", "jobs that never ran, or failed").positive(),
-       field<&G::wait_mean>("waitMeanSeconds", "time in the queue"),
-       field<&G::completion_mean>("completionMeanSeconds", "from arrival to end"),
-       field<&slowdown_of_group>("slowdown", "time on the GPU / alone on a whole GPU")}};
+       finished_jobs(field<&G::finished>("finished", "jobs"), 1),
+       field<&G::lost>("lost", "jobs that never ran, or failed")
+           .positive()
+           .column("LOST", 1, "", "Lost"),
+       mean_wait(field<&G::wait_mean>("waitMeanSeconds", "time in the queue")),
+       mean_completion(field<&G::completion_mean>("completionMeanSeconds", "from arrival to end")),
+       mean_slowdown(
+           field<&slowdown_of_group>("slowdown", "time on the GPU / alone on a whole GPU"), "mean")
+           .column("P95", 0, "p95")}};
   return declared;
 }
 
@@ -319,10 +354,12 @@ const Record& record_of<QuantileRow>() {
 template <>
 const Record& record_of<SlowedUser>() {
   using U = SlowedUser;
-  static const Record declared{"a user whose jobs were slowed down",
-                               {field<&U::name>("name", "as the trace has it"),
-                                field<&U::jobs>("finished", "jobs with a GPU"),
-                                field<&U::mean_slowdown>("slowdownMean", "of the user's jobs")}};
+  static const Record declared{
+      "a user whose jobs were slowed down",
+      {field<&U::name>("name", "as the trace has it"),
+       finished_jobs(field<&U::jobs>("finished", "jobs with a GPU"), 0),
+       mean_slowdown(
+           field<&U::mean_slowdown>("slowdownMean", "of the user's jobs").of(Unit::Times))}};
   return declared;
 }
 
@@ -331,23 +368,45 @@ const Record& record_of<SharingFigures>() {
   using F = SharingFigures;
   static const Record declared{
       "what jobs that met on GPUs did to each other",
-      {field<&slowdown_of_jobs>("slowdown", "time on the GPU / alone on a whole GPU"),
+      {mean_slowdown(field<&slowdown_of_jobs>("slowdown", "time on the GPU / alone on a whole GPU"),
+                     "mean")
+           .column("P95", 1, "p95", "Slowdown p95")
+           .csv(kSharingColumn + 2, "slowdownMean", "mean")
+           .csv(kSharingColumn + 3, "slowdownP95", "p95"),
        field<&bounded_of_jobs>("boundedSlowdown",
-                               "completion / time alone, of which 10 s count at least"),
-       field<&worst_user>("worstUser", "the first of users"),
+                               "completion / time alone, of which 10 s count at least")
+           .column("BOUNDED MEAN", 6, "mean")
+           .column("P95", 7, "p95")
+           .csv(kSharingColumn + 6, "boundedSlowdownMean", "mean")
+           .csv(kSharingColumn + 7, "boundedSlowdownP95", "p95"),
+       field<&worst_user>("worstUser", "the first of users")
+           .csv(kSharingColumn + 4, "worstUser", "name")
+           .csv(kSharingColumn + 5, "worstUserSlowdown", "slowdownMean"),
        field<&F::users>("users", "those slowed down most, worst first, twenty at most").optional(),
        field<&F::user_count>("userCount", "all with jobs on a GPU").positive(),
        same_figure<&F::oom_killed>(record_of<PodCounts>(), "oomKilled")
            .saying("times that a job found no GPU memory left")
-           .positive(),
+           .positive()
+           .column("OOM-KILLED", 1, "", "Out of memory")
+           .csv(kSharingColumn + 8, "oomKilled"),
        field<&F::failed>("failed", "jobs that found none once more than they are tried again")
-           .positive(),
+           .positive()
+           .column("FAILED", 1)
+           .csv(kSharingColumn + 9, "failed"),
        field<&F::refusals>("fitNoShare", "jobs that never ran").optional(),
        field<&smaller_share>("smallerShare"),
-       field<&F::gpu_busy>("gpuBusyRatio", "kernels run, of the time of all GPUs").of(Unit::Ratio),
-       field<&F::sm_active>("smActiveRatio", "SMs work, of the time of all GPUs").of(Unit::Ratio),
+       field<&F::gpu_busy>("gpuBusyRatio", "kernels run, of the time of all GPUs")
+           .of(Unit::Ratio)
+           .column("GPU BUSY", 0, "", "GPU busy")
+           .csv(kSharingColumn + 10, "gpuBusy"),
+       field<&F::sm_active>("smActiveRatio", "SMs work, of the time of all GPUs")
+           .of(Unit::Ratio)
+           .column("SM ACTIVE", 3, "", "SM active")
+           .csv(kSharingColumn + 11, "smActive"),
        field<&F::switching>("switchRatio", "contexts are switched, of the time of all GPUs")
-           .of(Unit::Ratio),
+           .of(Unit::Ratio)
+           .column("SWITCH", 5)
+           .csv(kSharingColumn + 12, "switching"),
        field<&F::known>("provenance", "where what jobs bring comes from")}};
   return declared;
 }
@@ -367,9 +426,11 @@ const Record& record_of<ReplayOutcome>() {
                                 "chooses")
              .optional()
              .csv(5, "placement"),
-         field<&way_of>("sharing", "how jobs share GPUs; absent: as the trace says").optional(),
+         field<&way_of>("sharing", "how jobs share GPUs; absent: as the trace says")
+             .optional()
+             .csv(kSharingColumn, "sharing"),
          of(field<&R::jobs>("jobs", "of the trace, all repetitions")),
-         of(field<&R::finished>("finished", "jobs that ended")),
+         finished_jobs(of(field<&R::finished>("finished", "jobs that ended")), 5),
          of(field<&R::never_fit>("neverFit", "jobs that ask for more than the empty cluster has")
                 .positive())
              .csv(18, "neverFit"),
@@ -377,26 +438,39 @@ const Record& record_of<ReplayOutcome>() {
                 .positive()),
          of(field<&R::started_at_once>("startedAtOnce", "jobs that did not wait")),
          of(field<&R::preemptions>("preemptions", "times that a job lost its GPUs"))
-             .csv(16, "preemptions"),
-         of(field<&R::most_waiting>("mostWaiting", "jobs in the queue at most")),
+             .csv(16, "preemptions")
+             .column("PREEMPTED", 2),
+         of(field<&R::most_waiting>("mostWaiting", "jobs in the queue at most"))
+             .column("LONGEST QUEUE", 7),
          of(field<&R::events>("events", "arrivals, ends and preemptions")),
-         of(field<&wait_of_jobs>("waitSeconds", "time without progress, of finished jobs")),
-         of(field<&completion_of_jobs>("completionSeconds",
-                                       "from arrival to end, of finished jobs")),
+         waits(of(field<&wait_of_jobs>("waitSeconds", "time without progress, of finished jobs")),
+               4, 6),
+         mean_completion(of(field<&completion_of_jobs>("completionSeconds",
+                                                       "from arrival to end, of finished jobs")),
+                         "mean")
+             .column("P99", 7, "p99"),
          of(field<&R::makespan>("makespanSeconds", "from the first arrival to the last end"))
-             .csv(13, "makespanSeconds"),
+             .csv(13, "makespanSeconds")
+             .column("MAKESPAN", 1, "", "Time"),
          of(field<&unshared_utilization>("gpuUtilization",
                                          "GPU time of finished work over GPUs x makespan, above 1 "
                                          "where jobs interleave; absent under sharing"))
-             .csv(14, "gpuUtilization"),
+             .of(Unit::Share)
+             .csv(14, "gpuUtilization")
+             .column("GPU USE", 1, "", "GPU used"),
          of(field<&R::total_gpus>("totalGpus", "of the cluster")),
-         of(field<&R::peak_gpus>("peakGpus", "allocated at once")).csv(15, "peakGpus"),
+         of(field<&R::peak_gpus>("peakGpus", "allocated at once"))
+             .of(Unit::Count)
+             .csv(15, "peakGpus")
+             .column("PEAK GPUS", 2),
          of(field<&R::gpu_hours>("gpuHours", "of finished work")),
          of(field<&R::lost_gpu_hours>("lostGpuHours", "work that preempted jobs did again")
                 .positive()),
          of(field<&R::perfect_estimates>("perfectEstimates", "backfilling knew the true run times")
                 .optional()),
-         field<&O::cost>("costUsd", "of all nodes over the makespan").csv(17, "costUsd"),
+         field<&O::cost>("costUsd", "of all nodes over the makespan")
+             .csv(17, "costUsd")
+             .column("COST", 0, "", "Cost"),
          field<&O::verdict>("verdict"),
          of(field<&R::interrupted>("interrupted", "this replay was stopped early").optional()),
          of(field<&distribution_of>("distribution", "of finished jobs").optional()),
@@ -404,10 +478,17 @@ const Record& record_of<ReplayOutcome>() {
          of(field<&R::classes>("sizes", "small to large; those with jobs")),
          of(field<&wait_p95>("waitP95Seconds", "of finished jobs")).when<&is_of_sharing>(),
          of(field<&completion_p95>("completionP95Seconds", "of finished jobs"))
-             .when<&is_of_sharing>(),
-         field<&O::cost_per_job>("usdPerJob", "per finished job").when<&is_shared>(),
+             .when<&is_of_sharing>()
+             .column("P95", 6, "", "Completion p95")
+             .csv(kSharingColumn + 1, "completionP95Seconds"),
+         field<&O::cost_per_job>("usdPerJob", "per finished job")
+             .when<&is_shared>()
+             .column("$/JOB", 1, "", "$/job")
+             .csv(kSharingColumn + 13, "usdPerJob"),
          field<&O::gpu_hours_per_usd>("gpuHoursPerUsd", "of finished work, as recorded")
-             .when<&is_shared>(),
+             .when<&is_shared>()
+             .column("GPU-H PER $", 3, "", "GPU-h per $")
+             .csv(kSharingColumn + 14, "gpuHoursPerUsd"),
          of(field<&R::sharing>("company", "how jobs fared beside each other")),
          of(field<&R::groups>("groups", "of --group-by, worst first").optional())}};
   }();

@@ -39,6 +39,9 @@ std::vector<Field> origin_fields() {
               .optional()};
 }
 
+// Columns of a CSV from here on are of jobs that share GPUs.
+inline constexpr int kSharingColumn = 1'000;
+
 inline constexpr std::string_view kReplayMetadata =
     "what produced the figures; the same values, the same bytes";
 

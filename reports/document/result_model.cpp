@@ -26,8 +26,7 @@ std::string number_word(sim::Unit unit) {
       return "per second";
     case sim::Unit::Seconds:
       return "seconds";
-    case sim::Unit::Number:
-    case sim::Unit::Signed:
+    default:
       break;
   }
   return "number";

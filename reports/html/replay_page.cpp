@@ -9,6 +9,7 @@
 #include "slicewise/sim/describe.hpp"
 
 #include "../charts/charts.hpp"
+#include "../document/documents.hpp"
 #include "../document/record_json.hpp"
 #include "../document/replay_origin_fields.hpp"
 #include "../document/schema_check.hpp"
@@ -27,21 +28,28 @@ using html::HtmlTable;
 using html::Markup;
 using nlohmann::json;
 using replayed::dollars_words;
+using replayed::Figure;
 using replayed::number;
 using replayed::ratio_words;
 using replayed::seconds_words;
 using replayed::Way;
 
 // "3h16m"; "–" where there is none. Sorted by the value.
-HtmlCell figure_cell(const json& object, std::string_view pointer) {
-  const auto value = replayed::value_at(object, pointer);
+HtmlCell figure_cell(const json& object, const Figure& figure) {
+  const auto value = replayed::value_at(object, figure.pointer);
   if (!value) return {"–", std::nullopt, ""};
-  return {replayed::figure_of(pointer).text(*value), *value, ""};
+  return {figure.text(*value), *value, ""};
 }
 
-Column column_on_page(std::string_view pointer) {
-  return {std::string(replayed::figure_of(pointer).heading), true};
+Figure figure_of_way(std::string_view pointer) {
+  return replayed::figure_of(sim::record_of<sim::ReplayOutcome>(), pointer);
 }
+
+std::string text_at(const Way& way, std::string_view pointer) {
+  return figure_cell(*way.figures, figure_of_way(pointer)).text;
+}
+
+Column column_on_page(const Figure& figure) { return {std::string(figure.column->on_page), true}; }
 
 std::string dollars_tick(double value) { return "$" + tick_text(value); }
 
@@ -139,9 +147,10 @@ HtmlTable ways_table(const std::vector<Way>& ways, const Way& best) {
   }
   for (const char* pointer : kShown) {
     if (!any_has(ways, pointer)) continue;
-    table.columns.push_back(column_on_page(pointer));
+    const Figure figure = figure_of_way(pointer);
+    table.columns.push_back(column_on_page(figure));
     for (std::size_t w = 0; w < ways.size(); ++w) {
-      table.rows[w].push_back(figure_cell(*ways[w].figures, pointer));
+      table.rows[w].push_back(figure_cell(*ways[w].figures, figure));
     }
   }
   return table;
@@ -171,17 +180,14 @@ std::string first_screen(const json& document, const std::vector<Way>& ways) {
   out += html::paragraph(fmt::format("{} jobs on {}.", count_text(number(figures, "/jobs")),
                                      document["metadata"]["cluster"].get<std::string>()));
   std::vector<html::Tile> tiles = {
-      {figure_cell(figures, "/waitSeconds/mean").text, "mean wait with " + best.name}};
+      {text_at(best, "/waitSeconds/mean"), "mean wait with " + best.name}};
   if (figures.contains("company")) {
-    tiles.push_back(
-        {figure_cell(figures, "/company/slowdown/mean").text, "times as long on the GPU as alone"});
-    tiles.push_back(
-        {figure_cell(figures, "/company/gpuBusyRatio").text, "of all GPU time kernels run"});
+    tiles.push_back({text_at(best, "/company/slowdown/mean"), "times as long on the GPU as alone"});
+    tiles.push_back({text_at(best, "/company/gpuBusyRatio"), "of all GPU time kernels run"});
   }
   if (figures.contains("costUsd")) {
-    tiles.push_back(
-        {dollars_words(number(figures, "/costUsd")),
-         fmt::format("the nodes for {}", seconds_words(number(figures, "/makespanSeconds")))});
+    tiles.push_back({text_at(best, "/costUsd"),
+                     fmt::format("the nodes for {}", text_at(best, "/makespanSeconds"))});
   }
   out += html::tiles_markup(tiles) + html::table_markup(ways_table(ways, best));
   const std::vector<std::string> lost = lost_jobs(ways);
@@ -189,21 +195,20 @@ std::string first_screen(const json& document, const std::vector<Way>& ways) {
   return out + "</section>\n";
 }
 
-HtmlTable people_table(const std::string& caption, const json& people) {
-  // Users of "company" have slowdowns only.
-  const bool waits = !people.front().contains("slowdownMean");
-  const bool lost =
-      std::ranges::any_of(people, [](const json& person) { return person.contains("lost"); });
-  std::vector<std::string_view> shown = {"/finished"};
-  if (lost) shown.emplace_back("/lost");
-  if (waits) shown.insert(shown.end(), {"/waitMeanSeconds", "/completionMeanSeconds"});
-  shown.emplace_back(waits ? "/slowdown/mean" : "/slowdownMean");
+// What the record of the people declares of each of them, as far as anybody has it.
+HtmlTable people_table(const std::string& caption, const sim::Record& record, const json& people) {
+  std::vector<Figure> shown = replayed::figures_of(record);
+  std::erase_if(shown, [&](const Figure& figure) {
+    return figure.column->on_page.empty() || std::ranges::none_of(people, [&](const json& person) {
+             return replayed::value_at(person, figure.pointer).has_value();
+           });
+  });
   HtmlTable table{caption, {{"Name"}}, {}, {}, true};
-  for (const std::string_view pointer : shown) table.columns.push_back(column_on_page(pointer));
+  for (const Figure& figure : shown) table.columns.push_back(column_on_page(figure));
   for (const json& person : people) {
     const std::string name = person["name"].get<std::string>();
     std::vector<HtmlCell> row{{name.empty() ? "–" : name, std::nullopt, ""}};
-    for (const std::string_view pointer : shown) row.push_back(figure_cell(person, pointer));
+    for (const Figure& figure : shown) row.push_back(figure_cell(person, figure));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -228,7 +233,8 @@ Markup slowed_users(const Way& way) {
                           ratio_words(slowdown)});
   }
   return html::figure(draw(chart), chart.text.title,
-                      {people_table("users of " + way.name + ", slowed down most first", users)});
+                      {people_table("users of " + way.name + ", slowed down most first",
+                                    sim::record_of<sim::SlowedUser>(), users)});
 }
 
 Markup users_section(const json& document, const std::vector<Way>& ways) {
@@ -256,7 +262,9 @@ Markup users_section(const json& document, const std::vector<Way>& ways) {
         own && all > groups.size() ? fmt::format(": {} of {}", groups.size(), all) : "";
     out += html::folded(
         fmt::format("By {}, {}{}", by, way.name, left_out),
-        table_markup(people_table(by + " with " + way.name + ", worst first", groups)));
+        table_markup(people_table(
+            by + " with " + way.name + ", worst first",
+            own ? sim::record_of<sim::SlowedUser>() : sim::record_of<sim::ReplayGroup>(), groups)));
   }
   return out.empty() ? out : html::section("users", "Who is slowed down?", out);
 }
@@ -279,7 +287,9 @@ Markup cost_section(const std::vector<Way>& ways) {
   constexpr const char* kBill[] = {"/makespanSeconds", "/costUsd", "/finished", "/usdPerJob",
                                    "/gpuHoursPerUsd"};
   HtmlTable table{"the bill", {{"Way"}}, {}, {}, true};
-  for (const char* pointer : kBill) table.columns.push_back(column_on_page(pointer));
+  for (const char* pointer : kBill) {
+    table.columns.push_back(column_on_page(figure_of_way(pointer)));
+  }
   for (const Way& way : ways) {
     if (finished(way) > 0) {
       chart.bars.push_back({way.name,
@@ -288,7 +298,9 @@ Markup cost_section(const std::vector<Way>& ways) {
                             dollars_words(cost(way)) + jobs_of(way)});
     }
     std::vector<HtmlCell> row{{way.name, std::nullopt, ""}};
-    for (const char* pointer : kBill) row.push_back(figure_cell(*way.figures, pointer));
+    for (const char* pointer : kBill) {
+      row.push_back(figure_cell(*way.figures, figure_of_way(pointer)));
+    }
     table.rows.push_back(std::move(row));
   }
   return html::section("cost", "What does it cost?",

@@ -1,7 +1,6 @@
 #include "replay_figures.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -9,52 +8,54 @@
 
 #include "slicewise/units.hpp"
 
+#include "../document/record_json.hpp"
 #include "result_figures.hpp"
 
 namespace slicewise::reports::replayed {
-namespace {
 
-std::string per_dollar_words(double value) { return short_text(value); }
+std::string Figure::text(double value) const {
+  switch (field->shape->kind) {
+    case sim::Shape::Kind::Time:
+      return seconds_words(value);
+    case sim::Shape::Kind::Money:
+      return dollars_words(value);
+    case sim::Shape::Kind::Whole:
+      return count_text(value);
+    default:
+      break;
+  }
+  switch (field->unit) {
+    case sim::Unit::Ratio:
+    case sim::Unit::Share:
+      return percent_text(value);
+    case sim::Unit::Times:
+      return ratio_words(value);
+    case sim::Unit::Count:
+      return count_text(value);
+    default:
+      return short_text(value);
+  }
+}
 
-constexpr Figure kFigures[] = {
-    {"/finished", "FINISHED", "Finished", count_text},
-    {"/lost", "LOST", "Lost", count_text},
-    {"/preemptions", "PREEMPTED", "Preempted", count_text},
-    {"/mostWaiting", "LONGEST QUEUE", "Longest queue", count_text},
-    {"/company/oomKilled", "OOM-KILLED", "Out of memory", count_text},
-    {"/company/failed", "FAILED", "Failed", count_text},
-    {"/waitSeconds/mean", "WAIT MEAN", "Wait", seconds_words},
-    {"/waitSeconds/p50", "P50", "Wait p50", seconds_words},
-    {"/waitSeconds/p90", "P90", "Wait p90", seconds_words},
-    {"/waitSeconds/p99", "P99", "Wait p99", seconds_words},
-    {"/waitMeanSeconds", "WAIT MEAN", "Wait", seconds_words},
-    {"/completionSeconds/mean", "COMPLETION MEAN", "Completion", seconds_words},
-    {"/completionP95Seconds", "P95", "Completion p95", seconds_words},
-    {"/completionSeconds/p99", "P99", "Completion p99", seconds_words},
-    {"/completionMeanSeconds", "COMPLETION MEAN", "Completion", seconds_words},
-    {"/makespanSeconds", "MAKESPAN", "Time", seconds_words},
-    {"/company/slowdown/mean", "SLOWDOWN MEAN", "Slowdown", ratio_words},
-    {"/company/slowdown/p95", "P95", "Slowdown p95", ratio_words},
-    {"/slowdown/mean", "SLOWDOWN MEAN", "Slowdown", ratio_words},
-    {"/slowdown/p95", "P95", "Slowdown p95", ratio_words},
-    {"/slowdownMean", "SLOWDOWN MEAN", "Slowdown", ratio_words},
-    {"/company/boundedSlowdown/mean", "BOUNDED MEAN", "Bounded slowdown", ratio_words},
-    {"/company/boundedSlowdown/p95", "P95", "Bounded slowdown p95", ratio_words},
-    {"/company/gpuBusyRatio", "GPU BUSY", "GPU busy", percent_text},
-    {"/company/smActiveRatio", "SM ACTIVE", "SM active", percent_text},
-    {"/company/switchRatio", "SWITCH", "Switch", percent_text},
-    {"/gpuUtilization", "GPU USE", "GPU used", percent_text},
-    {"/peakGpus", "PEAK GPUS", "Peak GPUs", count_text},
-    {"/costUsd", "COST", "Cost", dollars_words},
-    {"/usdPerJob", "$/JOB", "$/job", dollars_words},
-    {"/gpuHoursPerUsd", "GPU-H PER $", "GPU-h per $", per_dollar_words},
-};
+std::vector<Figure> figures_of(const sim::Record& record) {
+  std::vector<Figure> figures;
+  sim::visit_fields(record, [&](std::span<const sim::Field* const> way, const sim::Field& field) {
+    for (const sim::Field::ColumnName& column : field.columns) {
+      Figure figure{pointer_of(way, field), &field, &column};
+      if (!column.part.empty()) {
+        figure.pointer += "/" + std::string(column.part);
+        figure.field = field.inner().find(column.part);
+      }
+      figures.push_back(std::move(figure));
+    }
+  });
+  return figures;
+}
 
-}  // namespace
-
-const Figure& figure_of(std::string_view pointer) {
-  const auto* const found = std::ranges::find(kFigures, pointer, &Figure::pointer);
-  if (found == std::end(kFigures)) {
+Figure figure_of(const sim::Record& record, std::string_view pointer) {
+  const std::vector<Figure> figures = figures_of(record);
+  const auto found = std::ranges::find(figures, pointer, &Figure::pointer);
+  if (found == figures.end()) {
     throw std::logic_error(fmt::format("no figure of replays is {}", pointer));
   }
   return *found;

@@ -3,22 +3,29 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "slicewise/sim/describe.hpp"
+
 namespace slicewise::reports::replayed {
 
-// A figure of one scheduler of a replay, or of one of its groups of jobs, as its screens and its
-// page show it. Both take the value from the document.
+// A figure of one scheduler of a replay, or of jobs that have something in common, as its record
+// declares it for screens and the page. Both take the value from the document.
 struct Figure {
-  std::string_view pointer;  // "/waitSeconds/mean"
-  std::string_view column;   // of a screen; a quantile stands right of the mean that it belongs to
-  std::string_view heading;  // of the page
-  std::string (*text)(double value);
+  std::string pointer;  // "/waitSeconds/mean"
+  const sim::Field* field = nullptr;
+  const sim::Field::ColumnName* column = nullptr;
+
+  // "3h16m".
+  std::string text(double value) const;
 };
 
+// In the order declared.
+std::vector<Figure> figures_of(const sim::Record& record);
 // std::logic_error where none is declared.
-const Figure& figure_of(std::string_view pointer);
+Figure figure_of(const sim::Record& record, std::string_view pointer);
 
 // nullopt where there is none.
 std::optional<double> value_at(const nlohmann::json& object, std::string_view pointer);

@@ -49,45 +49,57 @@ std::string replay_heading(const ReplayStudy& study) {
                      repeated, study.origin.cluster);
 }
 
-// Documents leave out counts that are 0.
-Cell cell_of(const nlohmann::json& document, const replayed::Figure& figure) {
-  const auto value = replayed::value_at(document, figure.pointer);
-  return value ? figure.text(*value) : figure.text == count_text ? "0" : "-";
-}
-
-Column column_of(const replayed::Figure& figure, int priority) {
-  return {std::string(figure.column), true, priority};
-}
-
-// A row for each outcome of a study, column by column.
-class OutcomeTable {
+// Columns of figures that the record of the rows declares, and others, for each of them.
+template <class Row>
+class RowTable {
  public:
-  explicit OutcomeTable(const ReplayStudy& study) : outcomes_(study.outcomes) {
-    for (const ReplayOutcome& outcome : outcomes_) documents_.push_back(described_json(outcome));
-    cells_.rows.resize(outcomes_.size());
+  explicit RowTable(const std::vector<Row>& rows) : rows_(rows) {
+    for (const Row& row : rows) documents_.push_back(described_json(row));
+    cells_.rows.resize(rows.size());
   }
 
-  // `priority` of the column where the table is too wide.
-  void add(std::string_view pointer, int priority, bool shown = true) {
-    if (!shown) return;
-    const replayed::Figure& figure = replayed::figure_of(pointer);
-    cells_.columns.push_back(column_of(figure, priority));
-    for (std::size_t at = 0; at < outcomes_.size(); ++at) {
-      cells_.rows[at].push_back(cell_of(documents_[at], figure));
-    }
+  // `priority` where it is another than usual.
+  void add(std::string_view pointer, std::optional<int> priority = std::nullopt) {
+    add(replayed::figure_of(sim::record_of<Row>(), pointer), priority);
   }
   template <class Text>
   void add(Column column, const Text& text) {
     cells_.columns.push_back(std::move(column));
-    for (std::size_t at = 0; at < outcomes_.size(); ++at) {
-      cells_.rows[at].emplace_back(std::string(text(outcomes_[at])));
+    for (std::size_t at = 0; at < rows_.size(); ++at) {
+      cells_.rows[at].emplace_back(std::string(text(rows_[at])));
+    }
+  }
+  // All that any of them has.
+  void add_all() {
+    for (const replayed::Figure& figure : replayed::figures_of(sim::record_of<Row>())) {
+      if (std::ranges::any_of(documents_, [&](const nlohmann::json& document) {
+            return replayed::value_at(document, figure.pointer).has_value();
+          })) {
+        add(figure, std::nullopt);
+      }
     }
   }
 
-  Cells take() { return std::move(cells_); }
+  Cells take(std::size_t most) {
+    if (cells_.rows.size() > most) cells_.rows.resize(most);
+    return std::move(cells_);
+  }
+  Cells take() { return take(rows_.size()); }
 
  private:
-  const std::vector<ReplayOutcome>& outcomes_;
+  void add(const replayed::Figure& figure, std::optional<int> priority) {
+    cells_.columns.push_back(
+        {std::string(figure.column->heading), true, priority.value_or(figure.column->priority)});
+    for (std::size_t at = 0; at < rows_.size(); ++at) {
+      // Documents leave out counts that are 0.
+      const auto value = replayed::value_at(documents_[at], figure.pointer);
+      cells_.rows[at].emplace_back(value                       ? figure.text(*value)
+                                   : figure.field->is_positive ? "0"
+                                                               : "-");
+    }
+  }
+
+  const std::vector<Row>& rows_;
   std::vector<nlohmann::json> documents_;
   Cells cells_;
 };
@@ -110,22 +122,20 @@ std::string at_once_text(const ReplayOutcome& outcome) {
 }
 
 Cells scheduler_cells(const ReplayStudy& study) {
-  OutcomeTable table(study);
+  RowTable table(study.outcomes);
   table.add({"QUEUE"}, queue_word);
   if (study.on_nodes) table.add({"PLACEMENT"}, placement_word);
-  table.add("/finished", 5);
-  table.add("/waitSeconds/mean", 0);
-  table.add("/waitSeconds/p50", 4);
-  table.add("/waitSeconds/p90", 6);
-  table.add("/waitSeconds/p99", 0);
+  table.add("/finished");
+  for (const char* part : {"mean", "p50", "p90", "p99"})
+    table.add(fmt::format("/waitSeconds/{}", part));
   table.add({"AT ONCE", true, 3}, at_once_text);
-  table.add("/completionSeconds/mean", 0);
-  table.add("/makespanSeconds", 1);
-  table.add("/gpuUtilization", 1);
-  table.add("/peakGpus", 2);
-  table.add("/mostWaiting", 7);
-  table.add("/preemptions", 2, any_preempted(study));
-  table.add("/costUsd", 0, study.origin.price.has_value());
+  table.add("/completionSeconds/mean");
+  table.add("/makespanSeconds");
+  table.add("/gpuUtilization");
+  table.add("/peakGpus");
+  table.add("/mostWaiting");
+  if (any_preempted(study)) table.add("/preemptions");
+  if (study.origin.price) table.add("/costUsd");
   return table.take();
 }
 
@@ -147,36 +157,36 @@ Cells sharing_cells(const ReplayStudy& study) {
       any_outcome(study, [&](const O& o) { return o.scheduling.placement != first.placement; });
   const bool killed = any_outcome(study, [&](const O& o) { return shared(o).oom_killed > 0; });
   const bool refused = any_outcome(study, [&](const O& o) { return shared(o).refused() > 0; });
-  OutcomeTable table(study);
+  RowTable table(study.outcomes);
   table.add({"SHARING"}, [](const O& o) { return o.scheduling.sharing->name; });
   table.add({"QUEUE", false, queues ? kNeverDropped : 8}, queue_word);
   table.add({"PLACEMENT", false, placements ? kNeverDropped : 8},
             [](const O& o) { return sim::policy_name(o.scheduling.placement); });
   table.add("/finished", 0);
-  table.add("/company/oomKilled", 1, killed);
-  table.add("/company/failed", 1, killed);
+  if (killed) table.add("/company/oomKilled");
+  if (killed) table.add("/company/failed");
   if (refused) {
     table.add({"FIT NO SHARE", true, 1},
               [&](const O& o) { return whole_text(shared(o).refused()); });
   }
-  table.add("/waitSeconds/mean", 0);
+  table.add("/waitSeconds/mean");
   table.add("/waitSeconds/p99", 5);
-  table.add("/completionSeconds/mean", 0);
-  table.add("/completionP95Seconds", 6);
-  table.add("/completionSeconds/p99", 7);
-  table.add("/company/slowdown/mean", 0);
-  table.add("/company/slowdown/p95", 1);
+  table.add("/completionSeconds/mean");
+  table.add("/completionP95Seconds");
+  table.add("/completionSeconds/p99");
+  table.add("/company/slowdown/mean");
+  table.add("/company/slowdown/p95");
   table.add({"WORST USER", true, 4}, worst_user_text);
-  table.add("/company/boundedSlowdown/mean", 6);
-  table.add("/company/boundedSlowdown/p95", 7);
+  table.add("/company/boundedSlowdown/mean");
+  table.add("/company/boundedSlowdown/p95");
   table.add("/makespanSeconds", 2);
-  table.add("/company/gpuBusyRatio", 0);
-  table.add("/company/smActiveRatio", 3);
-  table.add("/company/switchRatio", 5);
-  table.add("/preemptions", 6, any_preempted(study));
-  table.add("/costUsd", 0);
-  table.add("/usdPerJob", 1);
-  table.add("/gpuHoursPerUsd", 3);
+  table.add("/company/gpuBusyRatio");
+  table.add("/company/smActiveRatio");
+  table.add("/company/switchRatio");
+  if (any_preempted(study)) table.add("/preemptions", 6);
+  table.add("/costUsd");
+  table.add("/usdPerJob");
+  table.add("/gpuHoursPerUsd");
   return table.take();
 }
 
@@ -185,41 +195,18 @@ std::string_view group_word(sim::GroupBy by) {
   return kWords[static_cast<std::size_t>(by)];
 }
 
-// A figure and how soon its column goes.
-using ShownFigures = std::vector<std::pair<std::string_view, int>>;
-
-void add_columns(const ShownFigures& shown, Cells& cells) {
-  for (const auto& [pointer, priority] : shown) {
-    cells.columns.push_back(column_of(replayed::figure_of(pointer), priority));
-  }
+// What jobs that have something in common, or are of like size, are called.
+template <class Jobs>
+std::string name_of(const Jobs& jobs) {
+  return jobs.name.empty() ? "-" : jobs.name;
 }
 
 template <class Jobs>
-void add_row(const Jobs& jobs, const ShownFigures& shown, Cells& cells) {
-  const nlohmann::json document = described_json(jobs);
-  std::vector<Cell> row = {jobs.name.empty() ? "-" : jobs.name};
-  for (const auto& [pointer, priority] : shown) {
-    row.push_back(cell_of(document, replayed::figure_of(pointer)));
-  }
-  cells.rows.push_back(std::move(row));
-}
-
-Cells group_cells(const ReplayStudy& study, const ReplayOutcome& outcome, std::size_t most) {
-  const auto& groups = outcome.result.groups;
-  const bool lost = std::ranges::any_of(groups, [](const auto& group) { return group.lost > 0; });
-  ShownFigures shown = {{"/finished", 1}};
-  if (lost) shown.emplace_back("/lost", 1);
-  shown.emplace_back("/waitMeanSeconds", 0);
-  shown.emplace_back("/completionMeanSeconds", 0);
-  if (outcome.result.sharing) {
-    shown.emplace_back("/slowdown/mean", 0);
-    shown.emplace_back("/slowdown/p95", 0);
-  }
-  Cells cells;
-  cells.columns = {{std::string(group_word(study.group_by))}};
-  add_columns(shown, cells);
-  for (std::size_t g = 0; g < std::min(most, groups.size()); ++g) add_row(groups[g], shown, cells);
-  return cells;
+Cells cells_of(std::string_view heading, const std::vector<Jobs>& jobs, std::size_t most) {
+  RowTable table(jobs);
+  table.add({std::string(heading)}, name_of<Jobs>);
+  table.add_all();
+  return table.take(most);
 }
 
 ScreenPart group_part(const ReplayStudy& study, const ReplayOutcome& outcome, Detail detail) {
@@ -228,23 +215,14 @@ ScreenPart group_part(const ReplayStudy& study, const ReplayOutcome& outcome, De
   const std::size_t shown = detail == Detail::Brief ? std::min(kMostShown, all) : all;
   const std::string title = fmt::format("BY {} ({})", group_word(study.group_by),
                                         scheduler_name(study, outcome.scheduling));
-  ScreenPart part{.heading = title, .table = group_cells(study, outcome, shown), .folded = title};
+  ScreenPart part{.heading = title,
+                  .table = cells_of(group_word(study.group_by), outcome.result.groups, shown),
+                  .folded = title};
   if (shown < all) {
     part.sentences = sentences_of(
         {fmt::format("{} more: -o wide", whole_text(static_cast<std::int64_t>(all - shown)))});
   }
   return part;
-}
-
-Cells size_cells(const ReplayOutcome& outcome) {
-  const ShownFigures shown = {{"/finished", 1},        {"/waitSeconds/mean", 0},
-                              {"/waitSeconds/p50", 2}, {"/waitSeconds/p90", 3},
-                              {"/waitSeconds/p99", 0}, {"/completionSeconds/mean", 0}};
-  Cells cells;
-  cells.columns = {{"SIZE"}};
-  add_columns(shown, cells);
-  for (const sim::ReplayClass& size : outcome.result.classes) add_row(size, shown, cells);
-  return cells;
 }
 
 std::string refusal_text(const ReplayOutcome& outcome,
@@ -425,9 +403,11 @@ Screen replay_screen(const ReplayStudy& study, const TextStyle& style, Detail de
   }
   if (study.group_by != sim::GroupBy::Nothing) return with_notes(std::move(screen), study);
   for (const ReplayOutcome& outcome : study.outcomes) {
-    if (detail != Detail::Comment && outcome.result.classes.size() < 2) continue;
+    const auto& classes = outcome.result.classes;
+    if (detail != Detail::Comment && classes.size() < 2) continue;
     const std::string title = "BY SIZE OF JOB (" + scheduler_name(study, outcome.scheduling) + ")";
-    screen.parts.push_back({.heading = title, .table = size_cells(outcome), .folded = title});
+    screen.parts.push_back(
+        {.heading = title, .table = cells_of("SIZE", classes, classes.size()), .folded = title});
     if (detail == Detail::Brief) break;
   }
   return with_notes(std::move(screen), study);

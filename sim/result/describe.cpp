@@ -122,8 +122,9 @@ Field Field::policy(std::string_view name, std::string_view part, std::string_vi
   return std::move(*this);
 }
 
-Field Field::column(std::string_view heading, int priority, std::string_view part) && {
-  columns.push_back({heading, priority, part});
+Field Field::column(std::string_view heading, int priority, std::string_view part,
+                    std::string_view on_page) && {
+  columns.push_back({heading, priority, part, on_page});
   return std::move(*this);
 }
 

@@ -305,7 +305,16 @@ void* place(R& record) {
 }  // namespace shapes
 
 // Of a number: how large it may be and how people read it.
-enum class Unit : std::uint8_t { Number, Ratio, PerSecond, Seconds, Signed };
+enum class Unit : std::uint8_t {
+  Number,
+  Ratio,  // of 1
+  Share,  // of 1, and may be above it
+  Times,  // as long, or as much
+  Count,
+  PerSecond,
+  Seconds,
+  Signed
+};
 
 // What `diff` makes of a figure.
 struct DiffFigure {
@@ -335,6 +344,7 @@ struct Field {
     std::string_view heading;
     int priority;  // the highest goes first where the table is too wide
     std::string_view part;
+    std::string_view on_page;  // heading there; "": it is not shown there
   };
 
   std::string_view key;  // "": in no document
@@ -378,7 +388,8 @@ struct Field {
   Field unlisted() &&;  // the schema leaves open which words there are
   Field csv(int position, std::string_view name, std::string_view part = {}) &&;
   Field policy(std::string_view name, std::string_view part = {}, std::string_view words = {}) &&;
-  Field column(std::string_view heading, int priority = 0, std::string_view part = {}) &&;
+  Field column(std::string_view heading, int priority = 0, std::string_view part = {},
+               std::string_view on_page = {}) &&;
   Field diff(DiffFigure figure) &&;
   Field setting(int rank) &&;
   // The field of a member of the record, as if it were the record's own.
