@@ -1,4 +1,5 @@
-"""One verdict, and every rendering of it agrees: table, Markdown, JUnit, page, diff and exit code.
+"""One verdict, and every rendering of it agrees: table, Markdown, JUnit, page, diff and exit code;
+and `plan` and `max-load` judge a scenario as `run` does.
 
 Each scenario is small, and says what the verdict must be. The JSON document is what the others are
 held to, so that a renderer with an opinion of its own is found.
@@ -277,9 +278,13 @@ class Verdicts(unittest.TestCase):
         document = str(self.folder / "result.json")
         run("run", "-f", file, *flags, "-o", "json", "--out", document)
         text = one_line(self.output(SUCCESS, "explain", document))
-        for reason in json.loads(pathlib.Path(document).read_text("utf-8"))["variants"][0][
-                "verdict"]["reasons"]:
+        variant = json.loads(pathlib.Path(document).read_text("utf-8"))["variants"][0]
+        for reason in variant["verdict"]["reasons"]:
             self.assertIn(f"{reason['text']}", text)
+        missed = next(f for f in variant["findings"] if f["code"] == "OBJECTIVE_MISSED")
+        self.assertEqual(missed["workloads"], ["chat"])
+        self.assertIn("OBJECTIVE_MISSED: ",
+                      one_line(self.output(SUCCESS, "explain", document + "#chat")))
 
     def test_a_comparison_recommends_nothing_that_loses_pods(self):
         file, flags, _ = self.simulate("six replicas on four GPUs")
@@ -291,6 +296,77 @@ class Verdicts(unittest.TestCase):
             self.assertTrue(stands or not option["best"])
         exclusive = next(o for o in document["options"] if o["strategy"] == "exclusive")
         self.assertEqual(exclusive["verdict"]["reasons"][0]["brief"], "2 Pending")
+
+    def check_plan_table(self, text, document):
+        """The row of each option, and of the scenario's own pools."""
+        good, bad = ("✓", "✗") if re.search("[✓✗]", text) else ("ok", "X")
+        today = [line for line in text.splitlines() if "the scenario's own pools" in line
+                 and (f" {good} ok" in line or f" {bad} " in line)]
+        self.assertEqual(len(today), 1, text)
+        verdict = document["today"]
+        self.assertEqual(f" {good} ok" in today[0], verdict["stands"], today[0])
+        if not verdict["stands"]:
+            self.assertIn(f"{bad} {verdict['reasons'][0]['brief']}", today[0])
+        options = [line for line in text.splitlines() if line not in today
+                   and re.search(rf"^(\| )?[\d+] x .* {good} ok", line)]
+        self.assertGreaterEqual(len(options), len(document["options"]), text)
+        self.assertEqual("Nothing that was tried runs all pods" in one_line(text),
+                         not document["options"], text)
+
+    def test_a_plan_judges_as_run_does_and_ranks_only_what_stands(self):
+        for name, (text, _, _) in CASES.items():
+            if "\n" not in text:
+                continue
+            with self.subTest(name):
+                file, flags, causes = self.simulate(name)
+                plan = ("plan", "-f", file, "--instances", "g4dn.xlarge", "--no-risk", "--no-flips",
+                        *flags)
+                stored = str(self.folder / "plan.json")
+                code = run(*plan, "-o", "json", "--out", stored, cwd=ROOT).returncode
+                document = json.loads(pathlib.Path(stored).read_text("utf-8"))
+                options, today = document["options"], document["today"]
+                self.assertTrue(all(option["stands"] for option in options))
+                self.assertEqual(today["stands"], not causes[0])
+                self.assertEqual({r["cause"] for r in today.get("reasons", [])}, causes[0])
+                tried = any(r["stage"] == "simulation" for r in document["rejected"])
+                self.assertEqual(code, SUCCESS if options else
+                                 expected_exit(causes) if tried else INFEASIBLE)
+                for output in ("wide", "md"):
+                    self.check_plan_table(self.output(code, *plan, "-o", output), document)
+                rows = csv.DictReader(self.output(code, *plan, "-o", "csv").splitlines())
+                self.assertTrue(all((r["stands"], r["reasons"]) == ("true", "") for r in rows))
+                junit = ElementTree.fromstring(self.output(code, *plan, "-o", "junit"))
+                self.assertEqual(not list(junit.iter("failure")), bool(options))
+                explained = self.output(SUCCESS, "explain", stored)
+                self.assertEqual("No configuration that was tried stands." in explained,
+                                 not options)
+
+    def test_the_highest_load_judges_as_run_does(self):
+        for name, (text, _, causes) in CASES.items():
+            if "slo:" not in text:
+                continue
+            with self.subTest(name):
+                file, flags, _ = self.simulate(name)
+                found = causes[0] - {"objectiveUndecided"}  # more runs decide it
+                load = ("max-load", "-f", file, *flags)
+                code = expected_exit([found])
+                document = json.loads(self.output(code, *load, "-o", "json"))
+                own = document["probes"][0]
+                self.assertEqual(own["verdict"], "fails" if found else "passes")
+                self.assertEqual({r["cause"] for r in own.get("lostPods", [])}, found & LOST)
+                self.assertEqual({o["verdict"] for o in own["objectives"]},
+                                 {"fails" if "objectiveMissed" in found else "passes"})
+                self.assertEqual(document.get("passedFactor", 0) >= 1, not found)
+                table = one_line(self.output(code, *load))
+                markdown = self.output(code, *load, "-o", "md").replace("\\", "")
+                probe = next(line for line in markdown.splitlines() if line.startswith("| 1 |"))
+                self.assertIn(f"| {own['verdict']} |", probe)
+                for rendering in (table, one_line(markdown)):
+                    self.assertEqual("Not even " in rendering, bool(found))
+                for reason in own.get("lostPods", [])[:1]:
+                    self.assertIn(reason["text"], probe)
+                row = next(csv.DictReader(self.output(code, *load, "-o", "csv").splitlines()))
+                self.assertEqual(row["passedLoad"] == "", bool(found))
 
     def test_a_study_around_a_scenario_that_loses_pods_says_so(self):
         both = scenario(
