@@ -26,10 +26,6 @@ std::string_view anchor_class(Anchor anchor) {
   return "";
 }
 
-std::string class_word(std::string_view classes) {
-  return classes.empty() ? std::string() : fmt::format(" class=\"{}\"", classes);
-}
-
 std::string closed(std::string_view element, std::string_view tooltip) {
   if (tooltip.empty()) return "/>\n";
   return fmt::format("><title>{}</title></{}>\n", escaped(tooltip), element);
@@ -65,6 +61,10 @@ std::string drawn(const Drawing& chart, const std::string& behind) {
 }
 
 }  // namespace
+
+std::string class_attribute(std::string_view classes) {
+  return classes.empty() ? std::string() : fmt::format(" class=\"{}\"", classes);
+}
 
 std::string escaped(std::string_view text) {
   std::string out;
@@ -106,19 +106,19 @@ std::string text_at(double x, double y, std::string_view text, std::string_view 
                     Anchor anchor) {
   std::string all(classes);
   if (anchor != Anchor::Start) all += (all.empty() ? "" : " ") + std::string(anchor_class(anchor));
-  return fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>\n", pixel(x), pixel(y), class_word(all),
-                     escaped(text));
+  return fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>\n", pixel(x), pixel(y),
+                     class_attribute(all), escaped(text));
 }
 
 std::string line_between(double x1, double y1, double x2, double y2, std::string_view classes) {
   return fmt::format("<path d=\"M{} {}L{} {}\"{}/>\n", pixel(x1), pixel(y1), pixel(x2), pixel(y2),
-                     class_word(classes));
+                     class_attribute(classes));
 }
 
 std::string rect_at(double x, double y, double width, double height, std::string_view classes,
                     std::string_view tooltip) {
   return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"{}", pixel(x), pixel(y),
-                     pixel(width), pixel(height), class_word(classes)) +
+                     pixel(width), pixel(height), class_attribute(classes)) +
          closed("rect", tooltip);
 }
 
@@ -154,7 +154,7 @@ std::string mark_at(double x, double y, Shape shape, double radius, std::string_
       break;
     }
   }
-  return fmt::format("<path d=\"{}\"{}", path, class_word(classes)) + closed("path", tooltip);
+  return fmt::format("<path d=\"{}\"{}", path, class_attribute(classes)) + closed("path", tooltip);
 }
 
 std::string series_classes(int series) { return fmt::format("k{0} d{0}", series % kColors); }

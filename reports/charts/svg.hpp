@@ -11,6 +11,8 @@ namespace slicewise::reports::charts {
 
 // Text and attribute values of XML and HTML. Bytes that XML 1.0 forbids become U+FFFD.
 std::string escaped(std::string_view text);
+// " class="k0 d0"" of an element; "" without classes.
+std::string class_attribute(std::string_view classes);
 
 // What a chart is called. `id` is unique on its page.
 struct ChartText {

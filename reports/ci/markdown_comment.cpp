@@ -20,13 +20,6 @@ std::string marker_name(std::string_view name) {
   return out;
 }
 
-// At most `most` bytes, and no half of a character.
-std::string cut_comment(const std::string& text, std::size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
-  return text.substr(0, most) + "...\n\n";
-}
-
 std::string shed_sections_line(std::size_t left_out, std::size_t all) {
   if (left_out == 0) return "";
   return fmt::format(
@@ -37,6 +30,12 @@ std::string shed_sections_line(std::size_t left_out, std::size_t all) {
 
 }  // namespace
 
+std::string cut_text(const std::string& text, std::size_t most, std::string_view end) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
+  return text.substr(0, most).append(end);
+}
+
 std::string comment_marker(std::string_view name) {
   return name.empty() ? "<!-- slicewise -->\n"
                       : fmt::format("<!-- slicewise:{} -->\n", marker_name(name));
@@ -45,8 +44,9 @@ std::string comment_marker(std::string_view name) {
 std::string markdown_comment(const std::string& top, std::vector<std::string> sections,
                              const std::string& bottom, std::string_view name) {
   constexpr std::size_t kRoomForTheLine = 150;
-  const std::string end = cut_comment(bottom, kLongestComment / 4) + comment_marker(name);
-  const std::string begin = cut_comment(top, kLongestComment / 2);
+  constexpr std::string_view kCut = "...\n\n";
+  const std::string end = cut_text(bottom, kLongestComment / 4, kCut) + comment_marker(name);
+  const std::string begin = cut_text(top, kLongestComment / 2, kCut);
   const std::size_t all = sections.size();
   std::size_t size = begin.size() + end.size() + kRoomForTheLine;
   for (const std::string& section : sections) size += section.size();

@@ -20,12 +20,6 @@ std::string markdown_cells(const Cells& cells) {
   return cells.rows.empty() ? "" : markdown_table(cells) + "\n";
 }
 
-std::string cut_text(std::string text, std::size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
-  return text.substr(0, most) + "...";
-}
-
 std::string comment_heading(const DocumentDifference& difference) {
   constexpr std::size_t kLongest = 200;
   const std::string_view sign =

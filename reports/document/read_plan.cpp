@@ -153,11 +153,7 @@ bool has_workload(const scenarios::Scenario& scenario, const std::string& name) 
 
 }  // namespace
 
-bool looks_like_plan(const SourceText& source) {
-  const std::size_t first = source.text.find_first_not_of(" \t\r\n");
-  return first != std::string::npos && source.text[first] == '{' &&
-         source.text.find("\"slicewise.dev/plan.") != std::string::npos;
-}
+bool looks_like_plan(const SourceText& source) { return looks_like(source, "slicewise.dev/plan."); }
 
 Expected<sim::Plan> read_plan(const SourceText& source) {
   Expected<StoredDocument> document = StoredDocument::read(source);

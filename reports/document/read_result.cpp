@@ -90,9 +90,7 @@ Expected<StoredResult> checked_result(const json& document, const std::string& f
 }  // namespace
 
 bool looks_like_result(const SourceText& source) {
-  const std::size_t first = source.text.find_first_not_of(" \t\r\n");
-  return first != std::string::npos && source.text[first] == '{' &&
-         source.text.find("\"slicewise.dev/result.") != std::string::npos;
+  return looks_like(source, "slicewise.dev/result.");
 }
 
 // A text that is not JSON is a discarded value, no object.

@@ -170,6 +170,12 @@ SourceLocation place_in_document(const SourceText& source, const std::string& po
   return place_at(source, offset_of_value(source.text, finder.values_before()));
 }
 
+bool looks_like(const SourceText& source, std::string_view format) {
+  const std::size_t first = source.text.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && source.text[first] == '{' &&
+         source.text.find(fmt::format("\"{}", format)) != std::string::npos;
+}
+
 Expected<StoredDocument> StoredDocument::read(const SourceText& source) {
   if (source.text.size() > kLargestDocument) {
     return no_document(source, 0, "larger than 64 MiB, as no document of slicewise is");

@@ -17,6 +17,9 @@ namespace slicewise::reports {
 // Where the value of a JSON pointer starts; the start of the text when it has none. O(text).
 SourceLocation place_in_document(const SourceText& source, const std::string& pointer);
 
+// Whether the text is a JSON document, well-formed or not, that names a format that begins so.
+bool looks_like(const SourceText& source, std::string_view format);
+
 class StoredDocument {
  public:
   // YAML_SYNTAX with the place for what is not JSON, or nested deeper than any document.

@@ -123,8 +123,6 @@ std::optional<std::vector<LengthWindow>> read_length_windows(std::string_view js
 
 constexpr std::string_view kRates = "-trace.csv";
 constexpr std::string_view kLengths = "-dataset.json";
-constexpr double kMostRate = 1e6;
-constexpr double kMostVariation = 1e4;
 
 // "data/language/m-large/chunk-7-trace.csv": of the pool "language/m-large", client 7.
 struct FilePlace {

@@ -15,8 +15,6 @@ namespace {
 constexpr std::array<std::string_view, 5> kRateColumns = {"client", "at_s", "rate", "law",
                                                           "variation"};
 constexpr std::int64_t kLatestWindow = 1'000'000'000;
-constexpr double kMostRate = 1e6;
-constexpr double kMostVariation = 1e4;
 
 constexpr std::pair<std::string_view, ClientWindow::Law> kLaws[] = {
     {"Exponential", ClientWindow::Law::Exponential},

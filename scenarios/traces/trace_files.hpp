@@ -17,6 +17,10 @@
 
 namespace slicewise::scenarios {
 
+// Of a window of a client, see ClientWindow.
+inline constexpr double kMostRate = 1e6;
+inline constexpr double kMostVariation = 1e4;
+
 inline constexpr std::int64_t kSecond = 1'000'000'000;              // in ns
 inline constexpr std::int64_t kLatest = 4'000'000'000'000'000'000;  // 2096: what a trace can hold
 

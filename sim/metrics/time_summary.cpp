@@ -10,6 +10,8 @@
 
 #include <boost/math/distributions/students_t.hpp>
 
+#include "nearest_rank.hpp"
+
 namespace slicewise::sim {
 
 // Rounded to nine decimals: Boost calls libm, whose last bit differs between machines. Without long
@@ -40,11 +42,6 @@ constexpr std::int64_t kEnoughForP999 = 1000;
 constexpr std::array kCurveQuantiles = {0.5, 0.6, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999};
 // Values above the last point of a curve: of fewer, one slow request bends it.
 constexpr double kLeastAbove = 10;
-
-Duration nearest_rank(const std::vector<Duration>& sorted, double q) {
-  const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted.size())));
-  return sorted[std::max<std::size_t>(rank, 1) - 1];
-}
 
 std::optional<Duration> half_width(const std::vector<double>& values) {
   const auto width = half_width_95(values);

@@ -12,6 +12,7 @@
 #include "slicewise/scenarios/sharing_strategy.hpp"
 #include "slicewise/sim/validation.hpp"
 
+#include "../metrics/nearest_rank.hpp"
 #include "study_runs.hpp"
 
 namespace slicewise::sim {
@@ -248,15 +249,6 @@ bool is_about(const models::Study& study, std::string_view strategy) {
   const scenarios::SharingStrategy* way = scenarios::sharing_strategy(strategy);
   if (way == nullptr) return false;
   return study.mode == way->mode || (study.mode == "MIG" && way->key.starts_with("mig"));
-}
-
-}  // namespace
-
-namespace {
-
-double nearest_rank(const std::vector<double>& sorted, double q) {
-  const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted.size())));
-  return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 
 }  // namespace
