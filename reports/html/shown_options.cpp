@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <span>
 #include <string_view>
 #include <variant>
 
@@ -6,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/models/execution_law.hpp"
+#include "slicewise/scenarios/sharing_strategy.hpp"
 
 #include "../screens/result_figures.hpp"
 #include "../screens/result_verdict.hpp"
@@ -19,17 +23,27 @@ struct StrategySign {
   int series;
 };
 
-// A circle for whole GPUs, a triangle for turns, a square for MPS, a diamond for MIG, a plus for
-// vGPUs.
-StrategySign sign_of(std::string_view strategy) {
-  const auto names = [strategy](std::string_view word) {
-    return strategy.find(word) != std::string_view::npos;
-  };
-  if (names("mig")) return {charts::Shape::Diamond, 4};
-  if (names("mps") || names("nos") || names("aws")) return {charts::Shape::Square, 0};
-  if (names("timeSlicing") || names("hami") || names("kai")) return {charts::Shape::Triangle, 3};
-  if (names("vgpu")) return {charts::Shape::Plus, 1};
-  return {charts::Shape::Circle, 2};
+// A diamond for MIG, a square for MPS, a triangle for turns, a plus for vGPUs, a circle for whole
+// GPUs: the first that some pool has.
+constexpr StrategySign kSigns[] = {{charts::Shape::Diamond, 4},
+                                   {charts::Shape::Square, 0},
+                                   {charts::Shape::Triangle, 3},
+                                   {charts::Shape::Plus, 1},
+                                   {charts::Shape::Circle, 2}};
+
+std::size_t sign_number(std::string_view key) {
+  if (key.starts_with("mig")) return 0;
+  if (key.starts_with("mps") || key == "nos" || key == "awsVirtualGpu") return 1;
+  if (key == scenarios::kTimeSlicing || key == "hami" || key == "kai") return 2;
+  return key == "vgpu" ? 3 : std::size(kSigns) - 1;
+}
+
+template <class Pools, class Key>
+void sign(const Pools& pools, Key key, ShownOption& option) {
+  std::size_t number = std::size(kSigns) - 1;
+  for (const auto& pool : pools) number = std::min(number, sign_number(key(pool)));
+  option.shape = kSigns[number].shape;
+  option.series = kSigns[number].series;
 }
 
 // In the words of the one judge.
@@ -43,9 +57,7 @@ ShownOption of_variant(const sim::VariantResult& variant, const sim::VariantResu
   ShownOption option;
   option.name = variant.name;
   option.label = variant.name;
-  const StrategySign sign = sign_of(variant.strategy);
-  option.shape = sign.shape;
-  option.series = sign.series;
+  sign(variant.node_pools, std::mem_fn(&sim::NodePoolResult::strategy), option);
   for (const sim::NodePoolResult& pool : variant.node_pools) option.nodes += pool.nodes;
   option.figures = sim::figures_of(variant);
   show_verdict(variant.verdict, option);
@@ -70,11 +82,9 @@ ShownOption of_pools(const std::vector<sim::PoolChoice>& pools) {
   ShownOption option;
   option.name = name_of_pools(pools);
   option.nodes = nodes_of(pools);
-  if (!pools.empty()) {
-    const StrategySign sign = sign_of(sim::strategy_name(pools.front().strategy));
-    option.shape = sign.shape;
-    option.series = sign.series;
-  }
+  sign(
+      std::span(pools).first(std::min<std::size_t>(1, pools.size())),
+      [](const sim::PoolChoice& pool) { return sim::strategy_name(pool.strategy); }, option);
   return option;
 }
 

@@ -6,8 +6,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "slicewise/scenarios/sharing_strategy.hpp"
 
@@ -18,7 +20,7 @@ namespace {
 
 constexpr std::string_view kNos = "nos";
 
-// One way of sharing: a part of "mig+mps, exclusive" between the separators.
+// One way of sharing, as people write it: "MIG + MPS" for "mig+mps".
 std::string_view word_for(std::string_view name) {
   const scenarios::SharingStrategy* way = scenarios::sharing_strategy(name);
   return way == nullptr ? name : way->title;
@@ -61,7 +63,7 @@ std::string gpus_text(const sim::NodePoolResult& pool) {
 
 // "MIG all-1g.5gb + time-slicing x2", "vGPU (fixed share)"
 std::string sharing_text(const sim::NodePoolResult& pool) {
-  std::string text = strategy_text(pool.strategy);
+  std::string text(word_for(pool.strategy));
   if (!pool.mig_config.empty() && pool.strategy.starts_with("mig")) {
     text.insert(word_for("mig").size(), " " + pool.mig_config);
   }
@@ -146,17 +148,13 @@ std::string start_up_sentence(const sim::NodeStartUpFigures& figures) {
 
 }  // namespace
 
-std::string strategy_text(const std::string& strategy) {
-  std::string out;
-  std::string_view rest = strategy;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find_first_of("+,"), rest.size());
-    out += word_for(rest.substr(0, end));
-    if (end < rest.size()) out += rest[end] == '+' ? " + " : ", ";
-    rest.remove_prefix(std::min(rest.size(), end + 1));
-    if (rest.starts_with(' ')) rest.remove_prefix(1);
+std::string strategy_text(const sim::VariantResult& variant) {
+  std::vector<std::string_view> words;
+  for (const sim::NodePoolResult& pool : variant.node_pools) {
+    const std::string_view word = word_for(pool.strategy);
+    if (std::ranges::find(words, word) == words.end()) words.push_back(word);
   }
-  return out;
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 std::string pool_sentence(const sim::NodePoolResult& pool) {

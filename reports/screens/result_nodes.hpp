@@ -10,9 +10,8 @@
 // nodes come and go.
 namespace slicewise::reports {
 
-// "time-slicing" for "timeSlicing", "MIG + MPS" for "mig+mps": as people write it. Takes several
-// strategies joined by ", ".
-std::string strategy_text(const std::string& strategy);
+// How its pools share their GPUs, each way once: "MIG + MPS, exclusive".
+std::string strategy_text(const sim::VariantResult& variant);
 
 // "MPS x4 on 1 x g5.xlarge (1 x A10G), us-east-1, on-demand, $1.006/h each: each client up to 25%
 // of the SMs and 5.6Gi"

@@ -131,7 +131,11 @@ TEST(PoolSentence, NamesBothPartsOfACombination) {
 }
 
 TEST(StrategyText, KeepsSeveralStrategiesApart) {
-  EXPECT_EQ(strategy_text("exclusive, mig+mps, vgpu"), "exclusive, MIG + MPS, vGPU");
+  sim::VariantResult variant;
+  for (const char* strategy : {"exclusive", "mig+mps", "exclusive", "vgpu"}) {
+    variant.node_pools.emplace_back().strategy = strategy;
+  }
+  EXPECT_EQ(strategy_text(variant), "exclusive, MIG + MPS, vGPU");
 }
 
 TEST(GpuRows, InstancesOfANodeAreSummedUpByProfile) {
