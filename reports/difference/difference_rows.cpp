@@ -203,10 +203,9 @@ Cells figure_cells(const ItemDifference& item, const TextStyle& style, bool all)
 Cells setting_cells(const std::vector<SettingDifference>& settings, const TextStyle& style) {
   constexpr std::size_t kLongest = 48;
   const auto cell = [&](const std::string& value) {
-    if (value.empty()) return std::string(signs(style).none);
     // Of a hash the beginning is enough; words are kept.
     const bool is_hash = value.size() > kLongest && value.find(' ') == std::string::npos;
-    return is_hash ? value.substr(0, 12) + "..." : value;
+    return is_hash ? value.substr(0, 12) + "..." : or_none(value, style);
   };
   Cells table{{{"SETTING"}, {"OLD"}, {"NEW"}}, {}};
   for (const SettingDifference& setting : settings) {

@@ -22,12 +22,9 @@ std::string cells_block(const Cells& cells, const TextStyle& style, bool wide) {
 std::string setting_lines(const ItemDifference& item, const TextStyle& style) {
   std::string out;
   for (const SettingDifference& setting : item.settings) {
-    const auto side = [&](const std::string& value) {
-      return value.empty() ? std::string_view(signs(style).none) : std::string_view(value);
-    };
-    out += wrapped_text(
-        fmt::format("{}: {} -> {}", setting.name, side(setting.before), side(setting.after)),
-        style.width, "", 2);
+    out += wrapped_text(fmt::format("{}: {} -> {}", setting.name, or_none(setting.before, style),
+                                    or_none(setting.after, style)),
+                        style.width, "", 2);
   }
   return out;
 }

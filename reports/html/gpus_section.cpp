@@ -320,13 +320,14 @@ HtmlTable gpu_means(const sim::Result& result) {
       const auto sized = [](Bytes amount) {
         return HtmlCell{memory_text(amount), static_cast<double>(amount.count), ""};
       };
-      table.rows.push_back({{variant.name, std::nullopt, ""},
-                            {gpu.label, std::nullopt, ""},
-                            {percent_text(gpu.time_busy), gpu.time_busy, ""},
-                            {gpu.sm_active ? percent_text(*gpu.sm_active) : "–", gpu.sm_active, ""},
-                            {percent_text(gpu.switching), gpu.switching, ""},
-                            sized(gpu.memory_peak),
-                            sized(gpu.memory_total)});
+      table.rows.push_back(
+          {{variant.name, std::nullopt, ""},
+           {gpu.label, std::nullopt, ""},
+           {percent_text(gpu.time_busy), gpu.time_busy, ""},
+           gpu.sm_active ? HtmlCell{percent_text(*gpu.sm_active), gpu.sm_active} : HtmlCell{},
+           {percent_text(gpu.switching), gpu.switching, ""},
+           sized(gpu.memory_peak),
+           sized(gpu.memory_total)});
     }
   }
   return table;

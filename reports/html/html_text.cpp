@@ -7,10 +7,6 @@
 namespace slicewise::reports::html {
 namespace {
 
-std::string class_attribute(std::string_view classes) {
-  return classes.empty() ? std::string() : fmt::format(" class=\"{}\"", classes);
-}
-
 std::string cell_markup(const HtmlCell& cell, const Column& column, bool names_row, bool sortable) {
   std::string classes = cell.classes;
   if (column.right_align) classes += classes.empty() ? "n" : " n";

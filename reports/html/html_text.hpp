@@ -15,6 +15,7 @@
 // `markup` is taken as it is.
 namespace slicewise::reports::html {
 
+using charts::class_attribute;
 using charts::escaped;
 
 // Figures on a page: in UTF-8, without a terminal's limits.
@@ -39,9 +40,9 @@ struct Markup {
 };
 
 struct HtmlCell {
-  std::string text;
-  std::optional<double> value;  // by which its column is sorted; absent: by its text
-  std::string classes;
+  std::string text = "–";                      // there is no figure
+  std::optional<double> value = std::nullopt;  // by which its column is sorted; absent: by its text
+  std::string classes = {};
 };
 
 // What ids of charts begin with; the rest is the name that `--chart` takes.

@@ -81,7 +81,7 @@ std::vector<HtmlCell> latency_row(std::string name, const sim::TimeSummary& t) {
           timed(t.p50, t.p50_ci95),
           timed(t.p95, t.p95_ci95),
           timed(t.p99, t.p99_ci95),
-          t.p999 ? timed(*t.p999, t.p999_ci95) : HtmlCell{"–", std::nullopt, ""}};
+          t.p999 ? timed(*t.p999, t.p999_ci95) : HtmlCell{}};
 }
 
 HtmlTable latency_heads(std::string caption, std::string_view rows) {

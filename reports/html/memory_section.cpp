@@ -257,7 +257,7 @@ HtmlTable memory_table(const std::vector<FullDevice>& devices) {
                           sized({device.needed.count - device.contexts.count}),
                           sized(device.needed),
                           sized(device.usable),
-                          device.peak ? sized(*device.peak) : HtmlCell{"–", std::nullopt, ""}});
+                          device.peak ? sized(*device.peak) : HtmlCell{}});
   }
   return table;
 }

@@ -39,7 +39,7 @@ OptionColumns columns_for(const std::vector<ShownOption>& options) {
 }
 
 HtmlCell dollars_cell(const std::optional<Usd>& amount) {
-  if (!amount) return {"–", std::nullopt, ""};
+  if (!amount) return {};
   return {money_text(*amount), to_dollars(*amount), ""};
 }
 
@@ -49,7 +49,7 @@ bool nothing_seen(const sim::PlannedObjective& objective) {
 
 HtmlCell tightest_cell(const ShownOption& option) {
   const sim::PlannedObjective* worst = option.tightest();
-  if (worst == nullptr) return {"–", std::nullopt, ""};
+  if (worst == nullptr) return {};
   if (nothing_seen(*worst)) {
     return {fmt::format("{} {}: none answered", worst->workload, worst->name), std::nullopt, ""};
   }
@@ -60,7 +60,7 @@ HtmlCell tightest_cell(const ShownOption& option) {
 
 HtmlCell share_cell(const ShownOption& option) {
   const charts::UpwardsFigure share = limit_share_of(option);
-  if (!share.value) return {"–", std::nullopt, ""};
+  if (!share.value) return {};
   if (*share.value > charts::kNothingDone) {
     return {nothing_seen(*option.tightest()) ? "never met" : ">999×", share.value, "bad"};
   }
@@ -84,7 +84,7 @@ std::vector<HtmlCell> option_row(const ShownOption& option, const OptionColumns&
                                  bool short_reasons) {
   std::vector<HtmlCell> row{{option.name, std::nullopt, ""}};
   const auto add = [&row](HtmlCell cell) { row.push_back(std::move(cell)); };
-  if (columns.ranks) add({option.rank.empty() ? "–" : option.rank, std::nullopt, ""});
+  if (columns.ranks) add(option.rank.empty() ? HtmlCell{} : HtmlCell{option.rank});
   // Where a table is too wide for a phone, what it ends with is out of sight.
   add(verdict_cell(option, short_reasons));
   add({option.nodes > 0 ? std::to_string(option.nodes) : "–", double(option.nodes), ""});
@@ -98,8 +98,7 @@ std::vector<HtmlCell> option_row(const ShownOption& option, const OptionColumns&
   if (columns.objectives) add(share_cell(option));
   if (columns.latency) {
     const auto& p99 = figures.latency_p99;
-    add(p99 ? HtmlCell{duration_text(*p99), to_seconds(*p99), ""}
-            : HtmlCell{"–", std::nullopt, ""});
+    add(p99 ? HtmlCell{duration_text(*p99), to_seconds(*p99), ""} : HtmlCell{});
   }
   return row;
 }

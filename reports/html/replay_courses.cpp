@@ -38,8 +38,7 @@ Markup drawn(const charts::LineChart& chart, std::string x_header,
   for (std::size_t p = 0; p < x_texts.size(); p += step) {
     std::vector<HtmlCell> row{{x_texts[p], std::nullopt, ""}};
     for (const charts::LineSeries& series : chart.series) {
-      const bool there = p < series.points.size();
-      row.push_back({there ? text(series.points[p].y) : "–", std::nullopt, ""});
+      row.push_back(p < series.points.size() ? HtmlCell{text(series.points[p].y)} : HtmlCell{});
     }
     table.rows.push_back(std::move(row));
   }

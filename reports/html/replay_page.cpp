@@ -37,7 +37,7 @@ using replayed::Way;
 // "3h16m"; "–" where there is none. Sorted by the value.
 HtmlCell figure_cell(const json& object, const Figure& figure) {
   const auto value = replayed::value_at(object, figure.pointer);
-  if (!value) return {"–", std::nullopt, ""};
+  if (!value) return {};
   return {figure.text(*value), *value, ""};
 }
 
@@ -207,7 +207,7 @@ HtmlTable people_table(const std::string& caption, const sim::Record& record, co
   for (const Figure& figure : shown) table.columns.push_back(column_on_page(figure));
   for (const json& person : people) {
     const std::string name = person["name"].get<std::string>();
-    std::vector<HtmlCell> row{{name.empty() ? "–" : name, std::nullopt, ""}};
+    std::vector<HtmlCell> row{name.empty() ? HtmlCell{} : HtmlCell{name}};
     for (const Figure& figure : shown) row.push_back(figure_cell(person, figure));
     table.rows.push_back(std::move(row));
   }
@@ -353,9 +353,7 @@ std::string title_of(const json& document) {
 }  // namespace
 
 bool looks_like_replay(const SourceText& source) {
-  const std::size_t first = source.text.find_first_not_of(" \t\r\n");
-  return first != std::string::npos && source.text[first] == '{' &&
-         source.text.find("\"slicewise.dev/replay.") != std::string::npos;
+  return looks_like(source, "slicewise.dev/replay.");
 }
 
 ReplaySource replay_source(const SourceText& source) {

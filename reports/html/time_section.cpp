@@ -139,7 +139,7 @@ Markup time_figure(const sim::Recording& recording, TimeChart chart, Duration co
     std::vector<HtmlCell> row{{duration_text(from_seconds(at)), at, ""}};
     for (const charts::LineSeries& series : chart.series) {
       const auto found = std::ranges::find(series.points, at, &charts::LinePoint::x);
-      row.push_back(found == series.points.end() ? HtmlCell{"–", std::nullopt, ""}
+      row.push_back(found == series.points.end() ? HtmlCell{}
                                                  : HtmlCell{chart.tick(found->y), found->y, ""});
     }
     table.rows.push_back(std::move(row));

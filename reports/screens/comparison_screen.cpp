@@ -267,20 +267,7 @@ bool has_other_than_stock(const StrategyComparison& comparison) {
 }
 
 Cells option_cells(const StrategyComparison& comparison, const TextStyle& style, bool wide) {
-  Cells table;
-  table.rows.resize(comparison.options.size());
-  for (const OptionMeasure& measure : measures_of(comparison, wide)) {
-    std::vector<std::string> cells;
-    for (const ComparedOption& option : comparison.options) cells.push_back(measure.cell(option));
-    const bool empty =
-        std::all_of(cells.begin(), cells.end(), [](const std::string& c) { return c.empty(); });
-    if (empty) continue;
-    table.columns.push_back(measure.column);
-    for (std::size_t row = 0; row < cells.size(); ++row) {
-      table.rows[row].push_back(cells[row].empty() ? std::string(signs(style).none) : cells[row]);
-    }
-  }
-  return table;
+  return measured_cells(comparison.options, measures_of(comparison, wide), style);
 }
 
 Cells isolation_cells() {

@@ -236,7 +236,7 @@ int restarts_priority(const sim::Result& result) {
 std::vector<VariantMeasure> pod_measures(const sim::Result& result) {
   return {
       {{"VARIANT"}, [](const VariantResult& v) { return v.name; }},
-      {{"STRATEGY", false, 5}, [](const VariantResult& v) { return strategy_text(v.strategy); }},
+      {{"STRATEGY", false, 5}, strategy_text},
       {{"RUN/PEND", true},
        [](const VariantResult& v) {
          return fmt::format("{}/{}", v.pods.running_max, v.pods.pending_max);
@@ -344,21 +344,7 @@ Cells comparison(const sim::Result& result, const TextStyle& style, bool alone) 
   for (VariantMeasure& m : price_measures(result)) measures.push_back(std::move(m));
 
   if (alone) measures.push_back({{"BOUND BY"}, sim::bounds_of});
-
-  Cells out;
-  out.rows.resize(result.variants.size());
-  for (const VariantMeasure& measure : measures) {
-    std::vector<std::string> cells;
-    for (const VariantResult& variant : result.variants) cells.push_back(measure.cell(variant));
-    const bool empty =
-        std::all_of(cells.begin(), cells.end(), [](const std::string& c) { return c.empty(); });
-    if (empty) continue;
-    out.columns.push_back(measure.column);
-    for (std::size_t row = 0; row < cells.size(); ++row) {
-      out.rows[row].push_back(cells[row].empty() ? std::string(signs(style).none) : cells[row]);
-    }
-  }
-  return out;
+  return measured_cells(result.variants, measures, style);
 }
 
 std::vector<std::string> knee_lines(const sim::Result& result) {

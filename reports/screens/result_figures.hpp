@@ -20,6 +20,11 @@ struct Signs {
 };
 const Signs& signs(const TextStyle& style);
 
+// What stands where there is no figure.
+inline std::string or_none(std::string text, const TextStyle& style) {
+  return text.empty() ? std::string(signs(style).none) : text;
+}
+
 // A limit or figure of an objective in its own unit, with its interval.
 std::string figure_text(const scenarios::FigureValue& value,
                         const std::optional<scenarios::FigureValue>& half_width,

@@ -1,14 +1,18 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/sim/describe.hpp"
 
 #include "../text/text_table.hpp"
+#include "result_figures.hpp"
 
 // What a verb shows, as a value: one per verb, and one renderer per format.
 namespace slicewise::reports {
@@ -49,6 +53,24 @@ struct Screen {
 
 // The column that a figure, or a part of a summary, declares. REQUIRES: it declares one.
 Column column_of(const sim::Record& record, std::string_view key, std::string_view part = {});
+
+// A column for each measure that any item has, a row for each item.
+template <class Item, class Measure>
+Cells measured_cells(const std::vector<Item>& items, const std::vector<Measure>& measures,
+                     const TextStyle& style) {
+  Cells out;
+  out.rows.resize(items.size());
+  for (const Measure& measure : measures) {
+    std::vector<std::string> cells;
+    for (const Item& item : items) cells.push_back(measure.cell(item));
+    if (std::ranges::all_of(cells, &std::string::empty)) continue;
+    out.columns.push_back(measure.column);
+    for (std::size_t row = 0; row < cells.size(); ++row) {
+      out.rows[row].emplace_back(or_none(std::move(cells[row]), style));
+    }
+  }
+  return out;
+}
 
 // "NOTES", one line each.
 ScreenPart notes_part(const std::vector<std::string>& lines);

@@ -53,8 +53,7 @@ std::vector<ScreenPart> tables_of(const sim::Result& result, const TextStyle& st
       out[v].table.rows.resize(rows[v].size());
       for (std::size_t r = 0; r < rows[v].size(); ++r) {
         const Cell& cell = rows[v][r][c];
-        out[v].table.rows[r].push_back(cell.text.empty() ? Cell(std::string(signs(style).none))
-                                                         : cell);
+        out[v].table.rows[r].emplace_back(or_none(cell.text, style), cell.emphasis);
       }
     }
   }
