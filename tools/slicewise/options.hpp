@@ -7,12 +7,14 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/quantity.hpp"
@@ -87,7 +89,8 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-// An option that takes one of a few words. `choices` lives as long as the program.
+// An option that takes one of a few words. `choices` lives as long as the program. "{}" in the
+// description is the word of the value in force without the flag.
 template <class Value, std::size_t kCount, class Target>
 CLI::Option* add_choice(CLI::App& app, const std::string& names,
                         const std::array<Choice<Value>, kCount>& choices, Target& target,
@@ -105,8 +108,20 @@ CLI::Option* add_choice(CLI::App& app, const std::string& names,
     }
     target = found->value;
   };
-  return app.add_option_function<std::string>(names, assign, description)
+  std::string described = description;
+  if (const std::size_t at = description.find("{}"); at != std::string::npos) {
+    described.replace(at, 2, std::ranges::find_if(choices, [&](const auto& choice) {
+                               return target == choice.value;
+                             })->word);
+  }
+  return app.add_option_function<std::string>(names, assign, described)
       ->type_name(joined(words, "|"));
+}
+
+template <class Value, std::size_t kCount, class Target>
+CLI::Option* add_format(CLI::App& verb, const std::array<Choice<Value>, kCount>& formats,
+                        Target& target, const std::string& remark = {}) {
+  return add_choice(verb, "-o,--output", formats, target, "Format (default {})" + remark);
 }
 
 inline CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& description,
@@ -115,7 +130,7 @@ inline CLI::App& add_verb(CLI::App& app, const std::string& name, const std::str
   verb.footer(examples)->group("Verbs");
   // Makes CLI11 read the environment for the verb that was called only.
   verb.parse_complete_callback([] {});
-  add_choice(verb, "--color", kColors, flags.color, "Colour (default auto: on a terminal)")
+  add_choice(verb, "--color", kColors, flags.color, "Colour (default {}: on a terminal)")
       ->group(kCommonFlags);
   verb.add_flag("-q,--quiet", flags.quiet, "Print errors only on standard error")
       ->group(kCommonFlags);
@@ -221,18 +236,24 @@ inline void add_more_files(CLI::App& verb, std::vector<std::string>& files) {
   verb.add_option_function<std::vector<std::string>>("more", append)->type_name("FILE")->group("");
 }
 
+inline CLI::Option* add_out(CLI::App& verb, std::string& file) {
+  return add_text(verb, "--out", file, "FILE", "Write here instead of standard output");
+}
+
+inline CLI::Option* add_set(CLI::App& verb, std::vector<std::string>& set) {
+  return verb.add_option("--set", set, "Change the scenario first: workloads.train.count=3")
+      ->type_name("PATH=VALUE")
+      ->check(CLI::Validator(check_setting, ""))
+      ->allow_extra_args(false);
+}
+
 inline void add_scenario_flags(CLI::App& verb, std::string& file, std::vector<std::string>& set,
                                std::string& out) {
   add_text(verb, kFileNames, file, "FILE",
            "Scenario to read, or an option of a plan: plan.json#2; - for standard input")
       ->required();
-  verb.add_option("--set", set, "Change the scenario first: workloads.train.count=3")
-      ->type_name("PATH=VALUE")
-      ->check(CLI::Validator(check_setting, ""))
-      ->allow_extra_args(false)
-      ->group(kCommonFlags);
-  add_text(verb, "--out", out, "FILE", "Write here instead of standard output")
-      ->group(kCommonFlags);
+  add_set(verb, set)->group(kCommonFlags);
+  add_out(verb, out)->group(kCommonFlags);
 }
 
 inline void add_prices(CLI::App& verb, std::string& target) {
@@ -251,14 +272,30 @@ inline void add_journal(CLI::App& verb, std::string& file) {
            "that was killed goes on");
 }
 
+inline CLI::Option* add_seed(CLI::App& verb, std::optional<std::uint64_t>& seed,
+                             std::string_view usual = ": the scenario's") {
+  return add_number(verb, "--seed", 0, std::numeric_limits<std::int64_t>::max(), seed,
+                    fmt::format("Seed of the random numbers (default{})", usual));
+}
+
+inline CLI::Option* add_runs(CLI::App& verb, std::optional<int>& runs) {
+  return add_number(verb, "--replications", 1, 100'000, runs,
+                    "Independent runs (default: the scenario's)");
+}
+
 template <class SimulatingCommand>
 void add_replications(CLI::App& verb, SimulatingCommand& command) {
-  add_number(verb, "--seed", 0, std::numeric_limits<std::int64_t>::max(), command.seed,
-             "Seed of the random numbers (default: the scenario's)")
-      ->group(kCommonFlags);
-  add_number(verb, "--replications", 1, 100'000, command.replications,
-             "Independent runs (default: the scenario's)")
-      ->group(kCommonFlags);
+  add_seed(verb, command.seed)->group(kCommonFlags);
+  add_runs(verb, command.replications)->group(kCommonFlags);
+}
+
+inline CLI::Option* add_threads(CLI::App& verb, int& threads) {
+  return add_number(verb, "-j,--jobs", 1, 1'024, threads,
+                    "Threads; never changes the result (default: all CPUs)");
+}
+
+inline CLI::Option* add_one_variant(CLI::App& verb, std::string& name) {
+  return add_text(verb, "--variant", name, "NAME", "Which variant (default: the first)");
 }
 
 // Of verbs that judge pods, see sim::judge().
@@ -292,7 +329,8 @@ inline void add_size_limits(CLI::App& verb, sim::SizeLimits& limits) {
             if (!most) throw CLI::ValidationError("--max-events", most.error());
             limits.events = static_cast<double>(*most);
           },
-          "Refuse a replication that is estimated to have more events (default 10000000000)")
+          fmt::format("Refuse a replication that is estimated to have more events (default {:.0f})",
+                      limits.events))
       ->type_name("N")
       ->group(kCommonFlags);
   verb.add_option_function<std::string>(
@@ -302,23 +340,22 @@ inline void add_size_limits(CLI::App& verb, sim::SizeLimits& limits) {
             if (!most) throw CLI::ValidationError("--max-memory", most.error().message);
             limits.memory = *most;
           },
-          "Refuse a replication that is estimated to take more memory (default 8Gi)")
+          fmt::format("Refuse a replication that is estimated to take more memory (default {}Gi)",
+                      limits.memory.count >> 30))
       ->type_name("BYTES")
       ->group(kCommonFlags);
 }
 
 inline CLI::Option* add_progress(CLI::App& verb, ProgressChoice& progress) {
   return add_choice(verb, "--progress", kProgress, progress,
-                    "Progress on standard error (default auto: a bar on a terminal, else a line "
+                    "Progress on standard error (default {}: a bar on a terminal, else a line "
                     "now and then)");
 }
 
 template <class SimulatingCommand>
 void add_prices_and_progress(CLI::App& verb, SimulatingCommand& command) {
   add_prices(verb, command.prices);
-  add_number(verb, "-j,--jobs", 1, 1'024, command.jobs,
-             "Threads; never changes the result (default: all CPUs)")
-      ->group(kCommonFlags);
+  add_threads(verb, command.jobs)->group(kCommonFlags);
   add_size_limits(verb, command.limits);
   add_progress(verb, command.progress)->group(kCommonFlags);
 }

@@ -97,7 +97,7 @@ Expected<NamedCluster> listed_nodes(const std::string& path) {
 }
 
 std::string region_of(const ReplayCommand& command) {
-  return command.region.empty() ? "us-east-1" : command.region;
+  return command.region.empty() ? scenarios::ReplayFile{}.region : command.region;
 }
 
 // One "p3.16xlarge=250".

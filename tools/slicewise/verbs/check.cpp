@@ -187,12 +187,12 @@ void add_check(CLI::App& app, CheckCommand& check, CommonFlags& flags) {
                   "Files or folders to read, - for standard input: all are judged together")
       ->type_name("FILE")
       ->required();
-  add_choice(verb, "-o,--output", kCheckFormats, check.format, "Format (default table)");
+  add_format(verb, kCheckFormats, check.format);
   verb.add_flag("--strict", check.strict, "Exit with 3 for warnings as well");
   add_text(verb, "--plugin-version", check.plugin_version, "VERSION",
            "Of NVIDIA's device plugin (default 0.20.0)");
   add_catalogue(verb, flags);
-  add_text(verb, "--out", check.out, "FILE", "Write here instead of standard output");
+  add_out(verb, check.out);
 }
 
 ExitCode execute(const CheckCommand& command, const CommonFlags& flags) {

@@ -70,9 +70,9 @@ void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
                "g5.xlarge,p4d.24xlarge",
                flags);
   add_scenario_flags(verb, compare.file, compare.set, compare.out);
-  add_choice(verb, "-o,--output", kVerdictFormats, compare.format, "Format (default table)");
+  add_format(verb, kVerdictFormats, compare.format);
   add_junit(verb, compare.junit);
-  add_text(verb, "--variant", compare.variant, "NAME", "Which variant (default: the first)");
+  add_one_variant(verb, compare.variant);
   add_names(verb, "--instances", "TYPE,...", compare.instances,
             "Instance types or families (default g4dn.xlarge,g5.xlarge,p4d.24xlarge)");
   verb.add_flag("--retired", compare.retired,

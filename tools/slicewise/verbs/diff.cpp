@@ -50,8 +50,7 @@ void add_diff(CLI::App& app, DiffCommand& diff, CommonFlags& flags) {
            "JSON of run, compare, max-load or plan; - for standard input")
       ->required();
   add_text(verb, "new", diff.newer, "FILE", "JSON of the same verb")->required();
-  add_choice(verb, "-o,--output", kDiffFormats, diff.format,
-             "Format (default table); svg draws before and after in one scatter");
+  add_format(verb, kDiffFormats, diff.format, "; svg draws before and after in one scatter");
   verb.add_flag("--exit-code", diff.exit_code, "Exit with 1 when the documents differ");
   verb.add_option("--fail-on", diff.fail_on,
                   "Exit with 99 when one holds: cost:+10%, cost.total, cost.per1k, cost.perJob, "
@@ -59,7 +58,7 @@ void add_diff(CLI::App& app, DiffCommand& diff, CommonFlags& flags) {
                   "verdict (it is worse), pods.pending, pods.oom, pods.failed; may be repeated")
       ->type_name("CONDITION,...")
       ->allow_extra_args(false);
-  add_text(verb, "--out", diff.out, "FILE", "Write here instead of standard output");
+  add_out(verb, diff.out);
 }
 
 ExitCode execute(const DiffCommand& command, const CommonFlags& flags) {

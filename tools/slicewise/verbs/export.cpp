@@ -179,7 +179,8 @@ void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
   add_number(verb, "--candidate", 1, 100, exporting.candidate,
              "Which option, where FILE is a plan (default 1, the best)");
   add_text(verb, "--chart-version", exporting.chart_version, "VERSION",
-           "Device plugin chart to write for (default 0.20.0)");
+           fmt::format("Device plugin chart to write for (default {})",
+                       reports::ExportOptions{}.chart_version));
   add_choice(verb, "--image", kNodeImages, exporting.image,
              "Image of the nodes that karpenter and bundle start (default al2023)");
   add_text(verb, "--cluster", exporting.cluster, "NAME",
@@ -197,7 +198,7 @@ void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
   verb.add_flag("--dcgm-compat", exporting.dcgm_compat,
                 "Metrics of openmetrics under the names of dcgm-exporter as well");
   add_number(verb, "--requests", 1, std::numeric_limits<int>::max(), exporting.requests,
-             "Most rows of requests.csv (default 100000)");
+             fmt::format("Most rows of requests.csv (default {})", reports::kMostRequests));
   add_prices(verb, exporting.prices);
   add_size_limits(verb, exporting.limits);
 }

@@ -43,7 +43,7 @@ CLI::App& add_listing(CLI::App& parent, const std::string& name, const std::stri
                       CommonFlags& flags) {
   CLI::App& verb = add_verb(parent, name, description, examples, flags);
   verb.parse_complete_callback([&get, listing] { get.listing = listing; });
-  add_choice(verb, "-o,--output", kListFormats, get.format, "Format (default table)");
+  add_format(verb, kListFormats, get.format);
   add_catalogue(verb, flags);
   return verb;
 }
@@ -68,7 +68,8 @@ void add_get(CLI::App& app, GetCommand& get, CommonFlags& flags) {
   add_text(instances, "--gpu", get.gpu, "GPU", "Only instances with this GPU model: A10G");
   add_text(instances, "--fits", get.fits, "QUANTITY", "Only GPUs with at least this memory: 16Gi");
   add_choice(instances, "--sort", kInstanceOrders, get.sort, "Order (default: the catalogue's)");
-  add_region(instances, get, "Whose prices to show (default us-east-1)");
+  add_region(instances, get,
+             "Whose prices to show (default " + reports::InstanceFilter{}.region + ")");
   add_prices(instances, get.prices);
 
   CLI::App& gpus = add_listing(verb, "gpus", "GPU models", "  slicewise get gpus -o wide",

@@ -216,7 +216,7 @@ void add_import(CLI::App& app, ImportCommand& import, CommonFlags& flags) {
           "-o,--output", [&import](const std::string& word) { take_output(word, import); },
           "Format (default trace: CSV), or a file whose name tells it: trace.swt is binary")
       ->type_name("trace|binary|scenario|FILE");
-  add_text(verb, "--out", import.out, "FILE", "Write here instead of standard output");
+  add_out(verb, import.out);
   add_catalogue(verb, flags);
   add_text(verb, "--columns", import.columns, "MAP",
            "jobs: which column is what, arrival=submit:ms,run=duration, or a ready map (philly, "

@@ -86,7 +86,7 @@ void add_init(CLI::App& app, InitCommand& init, CommonFlags& flags) {
            "Services from a CSV with the columns name, memory, ms_per_request, requests_per_s and "
            "perhaps p95, gpu");
   add_catalogue(verb, flags);
-  add_text(verb, "--out", init.out, "FILE", "Write here instead of standard output");
+  add_out(verb, init.out);
   verb.add_flag("--force", init.force, "Overwrite FILE");
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "slicewise/reports/studies.hpp"
 
 #include "../commands.hpp"
@@ -48,17 +50,19 @@ void add_max_load(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& flags) {
                "--scale workloads.classifier.traffic --precision 5%",
                flags);
   add_scenario_flags(verb, max_load.file, max_load.set, max_load.out);
-  add_choice(verb, "-o,--output", kRunFormats, max_load.format, "Format (default table)");
-  add_text(verb, "--variant", max_load.variant, "NAME", "Which variant (default: the first)");
+  add_format(verb, kRunFormats, max_load.format);
+  add_one_variant(verb, max_load.variant);
   verb.add_option("--scale", max_load.scale,
                   "What grows: workloads.NAME.traffic, workloads.NAME.notebooks or "
                   "pipelines.NAME.traffic; may be repeated (default: all traffic together)")
       ->type_name("PATH")
       ->allow_extra_args(false);
   add_percent(verb, "--precision", max_load.precision,
-              "Width of the interval that is good enough (default 2%)");
+              fmt::format("Width of the interval that is good enough (default {:g}%)",
+                          100 * sim::MaxLoadOptions{}.precision));
   add_number(verb, "--most", 2, 1'000'000, max_load.most,
-             "Look up to this many times the scenario's load (default 1000)");
+             fmt::format("Look up to this many times the scenario's load (default {:g})",
+                         sim::MaxLoadOptions{}.most));
   add_number(verb, "--most-replications", 2, 100'000, max_load.most_replications,
              "Runs of a load that stays undecided (default: four times the first)");
   add_journal(verb, max_load.journal);

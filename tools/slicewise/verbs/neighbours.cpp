@@ -35,8 +35,8 @@ void add_neighbours(CLI::App& app, NeighboursCommand& neighbours, CommonFlags& f
       "  slicewise neighbours -f scenarios/examples/shared-inference.yaml --variant shared", flags);
   verb.alias("neighbors");
   add_scenario_flags(verb, neighbours.file, neighbours.set, neighbours.out);
-  add_choice(verb, "-o,--output", kRunFormats, neighbours.format, "Format (default table)");
-  add_text(verb, "--variant", neighbours.variant, "NAME", "Which variant (default: the first)");
+  add_format(verb, kRunFormats, neighbours.format);
+  add_one_variant(verb, neighbours.variant);
   add_journal(verb, neighbours.journal);
   add_allow_pending(verb, neighbours.allow_pending);
   add_simulation_flags(verb, neighbours);

@@ -3,6 +3,8 @@
 #include <optional>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "slicewise/reports/ci.hpp"
 #include "slicewise/reports/studies.hpp"
 
@@ -102,7 +104,8 @@ void add_plan_choices(CLI::App& verb, PlanCommand& plan) {
               "Requests that a pod works on at a time, which are tried: 1,4 (default: the "
               "scenario's)");
   add_number(verb, "--max-nodes", 1, 1'000, plan.max_nodes,
-             "Nodes of a pool (default: the scenario's, else 32)");
+             fmt::format("Nodes of a pool (default: the scenario's, else {})",
+                         scenarios::Planning{}.max_nodes));
   add_number(verb, "--max-cost", 1, 1'000'000'000, plan.max_cost, "Dollars a month");
   add_number(verb, "--vary-pods", 0, 100, plan.vary_pods,
              "So many pods more or fewer than in the scenario may a Service have (default 0; what "
@@ -115,7 +118,9 @@ void add_plan_choices(CLI::App& verb, PlanCommand& plan) {
              "What is minimised (default: the scenario's; else monthlyCost, for jobs that run once "
              "costPerJob)");
   add_number(verb, "--top", 1, 100, plan.top,
-             "Options to rank, none at more than three times the cost of the first (default 5)");
+             fmt::format("Options to rank, none at more than three times the cost of the first "
+                         "(default {})",
+                         sim::PlanOptions{}.top));
   verb.add_flag("--no-split", plan.no_split, "One pool for all workloads");
   verb.add_flag("--no-headroom", plan.no_headroom, "Do not search for the load that breaks it");
   verb.add_flag("--no-risk", plan.no_risk,
@@ -133,9 +138,9 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
       "  slicewise plan -f scenarios/examples/shared-inference.yaml --max-changes 1",
       flags);
   add_scenario_flags(verb, plan.file, plan.set, plan.out);
-  add_choice(verb, "-o,--output", kVerdictFormats, plan.format, "Format (default table)");
+  add_format(verb, kVerdictFormats, plan.format);
   add_junit(verb, plan.junit);
-  add_text(verb, "--variant", plan.variant, "NAME", "Which variant (default: the first)");
+  add_one_variant(verb, plan.variant);
   add_plan_choices(verb, plan);
   verb.add_flag("--dra", plan.dra,
                 "Without --strategies: also what NVIDIA's DRA driver sets up and the device plugin "

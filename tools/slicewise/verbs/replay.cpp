@@ -1,7 +1,6 @@
 #include "slicewise/sim/replay/replay.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -360,7 +359,8 @@ void add_replay(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
       ->type_name("TYPE=N")
       ->check(CLI::Validator(wrong_count, ""));
   add_text(verb, "--region", replay.region, "REGION",
-           "Whose on-demand prices --instances cost (default us-east-1)");
+           fmt::format("Whose on-demand prices --instances cost (default {})",
+                       scenarios::ReplayFile{}.region));
   add_prices(verb, replay.prices);
   add_catalogue(verb, flags);
   verb.add_flag("--any-gpu", replay.any_gpu, "Jobs take GPUs of any model, whatever they ask for");
@@ -389,18 +389,16 @@ void add_replay(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
   add_number(verb, "--repeat", 1, 1'000'000, replay.repeat, "Replay the trace this many times");
   add_shift(verb, replay.shift);
   add_inflate(verb, replay.inflate);
-  add_number(verb, "--seed", 0, std::numeric_limits<std::int64_t>::max(), replay.seed,
-             "Seed of the random numbers (default 42)");
+  add_seed(verb, replay.seed, fmt::format(" {}", scenarios::kUsualSeed));
   add_number(verb, "--replications", 1, 1'000, replay.replications,
              "Seeds of --inflate (default 1)");
   add_journal(verb, replay.journal);
   add_allow_pending(verb, replay.allow_pending);
-  add_choice(verb, "-o,--output", kRunFormats, replay.format, "Format (default table)");
+  add_format(verb, kRunFormats, replay.format);
   add_text(verb, "--job-times", replay.job_times, "FILE",
            "Write start and end of each job under the first scheduler here");
-  add_text(verb, "--out", replay.out, "FILE", "Write here instead of standard output");
-  add_number(verb, "-j,--jobs", 1, 1'024, replay.jobs,
-             "Threads; never changes the result (default: all CPUs)");
+  add_out(verb, replay.out);
+  add_threads(verb, replay.jobs);
   add_size_limits(verb, replay.limits);
   add_progress(verb, replay.progress);
 }

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -212,21 +211,15 @@ void add_report(CLI::App& app, ReportCommand& report, CommonFlags& flags) {
   verb.add_option("--variant", report.variants, "Only this variant of a scenario; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  verb.add_option("--set", report.set, "Change the scenario first: workloads.train.count=3")
-      ->type_name("PATH=VALUE")
-      ->check(CLI::Validator(check_setting, ""))
-      ->allow_extra_args(false);
-  add_number(verb, "--seed", 0, std::numeric_limits<std::int64_t>::max(), report.seed,
-             "Seed of the random numbers (default: the scenario's)");
-  add_number(verb, "--replications", 1, 100'000, report.replications,
-             "Independent runs (default: the scenario's)");
+  add_set(verb, report.set);
+  add_seed(verb, report.seed);
+  add_runs(verb, report.replications);
   add_allow_pending(verb, report.allow_pending);
   add_split(verb, report.split);
   add_group_by(verb, report.group_by);
   add_prices(verb, report.prices);
   add_catalogue(verb, flags);
-  add_number(verb, "-j,--jobs", 1, 1'024, report.jobs,
-             "Threads; never changes the result (default: all CPUs)");
+  add_threads(verb, report.jobs);
   add_size_limits(verb, report.limits);
   add_progress(verb, report.progress);
 }

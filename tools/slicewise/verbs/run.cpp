@@ -197,7 +197,7 @@ void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
       ->type_name("PATH=VALUE,...")
       ->check(CLI::Validator(check_setting, ""))
       ->allow_extra_args(false);
-  add_choice(verb, "-o,--output", kVerdictFormats, run.format, "Format (default table)");
+  add_format(verb, kVerdictFormats, run.format);
   add_junit(verb, run.junit);
   verb.add_option("--variant", run.variants, "Only this variant; may be repeated")
       ->type_name("NAME")

@@ -1,5 +1,7 @@
 #include "slicewise/sim/sensitivity.hpp"
 
+#include <fmt/format.h>
+
 #include "slicewise/reports/studies.hpp"
 
 #include "../commands.hpp"
@@ -27,17 +29,20 @@ void add_sensitivity(CLI::App& app, SensitivityCommand& sensitivity, CommonFlags
       "10% --vary traffic --vary workloads.classifier.measured.requestGpuTime",
       flags);
   add_scenario_flags(verb, sensitivity.file, sensitivity.set, sensitivity.out);
-  add_choice(verb, "-o,--output", kRunFormats, sensitivity.format, "Format (default table)");
-  add_text(verb, "--variant", sensitivity.variant, "NAME", "Which variant (default: the first)");
+  add_format(verb, kRunFormats, sensitivity.format);
+  add_one_variant(verb, sensitivity.variant);
   verb.add_option(
           "--vary", sensitivity.vary,
           "A kind of input (traffic, requestGpuTime, price, ...) or the path of one; may be "
           "repeated (default: the scenario's `sensitivity`, else all)")
       ->type_name("INPUT")
       ->allow_extra_args(false);
-  add_percent(verb, "--by", sensitivity.by, "How far down and up (default 20%)");
+  add_percent(
+      verb, "--by", sensitivity.by,
+      fmt::format("How far down and up (default {:g}%)", 100 * scenarios::Sensitivity{}.by));
   add_number(verb, "--break-evens", 0, 20, sensitivity.break_evens,
-             "Bisect for so many inputs where an objective starts to fail (default 3)");
+             fmt::format("Bisect for so many inputs where an objective starts to fail (default {})",
+                         sim::SensitivityOptions{}.break_evens));
   add_journal(verb, sensitivity.journal);
   add_allow_pending(verb, sensitivity.allow_pending);
   add_simulation_flags(verb, sensitivity);

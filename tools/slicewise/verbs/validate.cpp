@@ -153,8 +153,7 @@ void add_validate(CLI::App& app, ValidateCommand& validate, CommonFlags& flags) 
                             flags);
   verb.add_option("name", validate.names, "Only this study, source or mode (default: all)")
       ->type_name("NAME");
-  add_choice(verb, "-o,--output", kValidateFormats, validate.format,
-             "Format (default table); csv has every point");
+  add_format(verb, kValidateFormats, validate.format, "; csv has every point");
   CLI::Option* pairs = add_text(verb, "--pairs", validate.pairs, "FILE",
                                 "CSV of pairs measured on one GPU, in the columns of Lucid's "
                                 "colocate_info, as one more source");

@@ -12,7 +12,7 @@ namespace slicewise::tools {
 void add_version(CLI::App& app, VersionCommand& version, CommonFlags& flags) {
   CLI::App& verb = add_verb(app, "version", "Print version, commit and price date",
                             "  slicewise version -o json", flags);
-  add_choice(verb, "-o,--output", kVersionFormats, version.json, "Format (default text)");
+  add_format(verb, kVersionFormats, version.json);
 }
 
 ExitCode execute(const VersionCommand& command, const CommonFlags& /*flags*/) {
