@@ -126,6 +126,14 @@ Diagnostics unknown_gpu(const models::Catalogue& catalogue, std::string_view nam
                           models::gpus_meant(catalogue, name))};
 }
 
+Diagnostics unknown_profile(const std::vector<std::string>& known, std::string_view name) {
+  const auto nearest = nearest_name(name, known);
+  return {make_diagnostic(Code::ProfileUnknown, {},
+                          fmt::format("no workload profile is called {}", name),
+                          nearest ? fmt::format("did you mean {}?", *nearest)
+                                  : std::string("`slicewise get profiles -o name` lists them"))};
+}
+
 Diagnostics unknown_region(const models::Catalogue& catalogue, std::string_view region) {
   const std::vector<std::string>& known = catalogue.prices.regions();
   const auto nearest = nearest_name(region, known);

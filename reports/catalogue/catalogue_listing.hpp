@@ -42,6 +42,8 @@ double dollars_of(UsdPerHour price);  // nearest double, for JSON
 
 // GPU_UNKNOWN for a name that is neither a model nor an alias, with the nearest that is.
 Diagnostics unknown_gpu(const models::Catalogue& catalogue, std::string_view name);
+// PROFILE_UNKNOWN, likewise.
+Diagnostics unknown_profile(const std::vector<std::string>& known, std::string_view name);
 Diagnostics unknown_region(const models::Catalogue& catalogue, std::string_view region);
 
 // Language models among the workload profiles: their figures are a step law, not a step time.

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "slicewise/nearest_name.hpp"
-
 #include "catalogue_listing.hpp"
 
 namespace slicewise::reports {
@@ -155,11 +153,7 @@ Diagnostics unknown_filter(const std::vector<ProfileEntry>& entries, const std::
     names.push_back(entry.profile.name.substr(0, entry.profile.name.find('/')));
     names.push_back(entry.profile.name);
   }
-  const auto nearest = nearest_name(name, names);
-  return {make_diagnostic(Code::ProfileUnknown, {},
-                          fmt::format("no workload profile is called {}", name),
-                          nearest ? fmt::format("did you mean {}?", *nearest)
-                                  : std::string("`slicewise get profiles -o name` lists them"))};
+  return unknown_profile(names, name);
 }
 
 // "Not runnable, no figures for A40: a, b."

@@ -5,7 +5,6 @@
 #include "slicewise/models/calibration.hpp"
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/models/mig.hpp"
-#include "slicewise/nearest_name.hpp"
 #include "slicewise/reports/reference.hpp"
 
 #include "../text/text_table.hpp"
@@ -276,15 +275,11 @@ std::string profile_heading(const WorkloadProfile& profile, const TextStyle& sty
   return out;
 }
 
-Diagnostics unknown_profile(const Catalogue& catalogue, std::string_view name) {
+Diagnostics neither_profile_nor_model(const Catalogue& catalogue, std::string_view name) {
   std::vector<std::string> names;
   for (const WorkloadProfile& profile : catalogue.profiles) names.push_back(profile.name);
   for (const models::LlmModel& model : catalogue.llm_models) names.push_back(model.name);
-  const auto nearest = nearest_name(name, names);
-  return {make_diagnostic(Code::ProfileUnknown, {},
-                          fmt::format("no workload profile is called {}", name),
-                          nearest ? fmt::format("did you mean {}?", *nearest)
-                                  : std::string("`slicewise get profiles -o name` lists them"))};
+  return unknown_profile(names, name);
 }
 
 }  // namespace
@@ -294,7 +289,7 @@ Expected<std::string> explain_profile(const Catalogue& catalogue, std::string_vi
   const models::LlmModel* llm = catalogue.find_llm_model(name);
   if (llm != nullptr) return explain_llm(*llm, catalogue, style);
   const WorkloadProfile* profile = catalogue.find_profile(name);
-  if (profile == nullptr) return tl::unexpected(unknown_profile(catalogue, name));
+  if (profile == nullptr) return tl::unexpected(neither_profile_nor_model(catalogue, name));
   return profile_heading(*profile, style) + "\n" +
          text_table({{"FIGURE", false, 0},
                      {"VALUE", true, 0},

@@ -158,11 +158,8 @@ const Record& record_of<OutcomeFigure>() {
   using F = OutcomeFigure;
   static const Record declared{
       "a figure of the results",
-      {field<&F::workload>("workload", "workload or pipeline; absent: the whole scenario")
-           .optional(),
-       field<&F::name>("name",
-                       "monthlyUsd, per1kRequestsInSloUsd, perJobUsd, the objective that is "
-                       "nearest to its limit, latencyP99 or jobCompletionP95"),
+      {same_figure<&F::workload>(record_of<FigureRange>(), "workload").optional(),
+       same_figure<&F::name>(record_of<FigureRange>(), "name"),
        field<&F::value, &Amount::unit>("unit", kOfUnit),
        field<&F::value, &Amount::value>("value", "as the scenario is"),
        field<&F::ci95>("ci95", "half width"),

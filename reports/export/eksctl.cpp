@@ -62,16 +62,6 @@ class EksctlWriter {
   }
 
  private:
-  static std::string reserved_labels(const NodePool& pool) {
-    std::string out;
-    for (const auto& [key, value] : pool.labels) {
-      if (!is_reserved_label(key)) continue;
-      out +=
-          comment(fmt::format("Left out: label {}={}, which Kubernetes or AWS sets.", key, value));
-    }
-    return out;
-  }
-
   json group_of(const PoolNodes& nodes) const {
     const NodePool& pool = *nodes.target.pool;
     const bool bottlerocket = options_.image == NodeImage::Bottlerocket;

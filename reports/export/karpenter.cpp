@@ -187,13 +187,7 @@ class KarpenterWriter {
           "The scenario has no taint: pods without a GPU may be put here too, and keep the node "
           "from being empty.");
     }
-    for (const auto& [key, value] : pool.labels) {
-      if (is_reserved_label(key)) {
-        out += comment(fmt::format(
-            "Left out: label {}={}, which Kubernetes, AWS or Karpenter sets.", key, value));
-      }
-    }
-    return out;
+    return out + reserved_labels(pool, "Kubernetes, AWS or Karpenter");
   }
 
   // spec.capacity overwrites what EC2 says of the type, so it is per instance type.

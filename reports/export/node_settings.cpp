@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "guide.hpp"
+
 namespace slicewise::reports {
 
 std::vector<PoolNodes> nodes_of(const PluginPlan& plan, const scenarios::Scenario& scenario) {
@@ -29,6 +31,15 @@ bool is_reserved_label(std::string_view key) {
     return domain == reserved ||
            (domain.ends_with(reserved) && domain[domain.size() - reserved.size() - 1] == '.');
   });
+}
+
+std::string reserved_labels(const scenarios::NodePool& pool, std::string_view who_sets_them) {
+  std::string out;
+  for (const auto& [key, value] : pool.labels) {
+    if (!is_reserved_label(key)) continue;
+    out += comment(fmt::format("Left out: label {}={}, which {} sets.", key, value, who_sets_them));
+  }
+  return out;
 }
 
 std::map<std::string, std::string> node_labels(const PoolNodes& nodes) {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -32,6 +33,9 @@ std::map<std::string, std::string> node_labels(const PoolNodes& nodes);
 
 // Labels of the scenario that only Kubernetes, AWS or Karpenter may set.
 bool is_reserved_label(std::string_view key);
+// A comment for each that the pool has.
+std::string reserved_labels(const scenarios::NodePool& pool,
+                            std::string_view who_sets_them = "Kubernetes or AWS");
 
 // [{key, value, effect}] of the scenario; empty for none.
 nlohmann::json taints_of(const scenarios::NodePool& pool);

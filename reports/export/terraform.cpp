@@ -217,12 +217,7 @@ class NodeGroups {
           "A managed node group is either spot or on-demand: the fall-back of the scenario needs "
           "Karpenter.");
     }
-    for (const auto& [key, value] : pool.labels) {
-      if (!is_reserved_label(key)) continue;
-      out +=
-          comment(fmt::format("Left out: label {}={}, which Kubernetes or AWS sets.", key, value));
-    }
-    return out;
+    return out + reserved_labels(pool);
   }
 
   const scenarios::Scenario& scenario_;

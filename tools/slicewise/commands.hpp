@@ -40,41 +40,36 @@ struct CommonFlags {
 // Junit: only of verbs that judge objectives, see kVerdictFormats.
 enum class RunFormat : std::uint8_t { Table, Wide, Json, Yaml, Csv, Markdown, Junit };
 
-struct RunCommand {
+// Of the verbs that simulate a scenario.
+struct SimulatingCommand {
   std::string file;
-  RunFormat format = RunFormat::Table;
-  std::vector<std::string> variants;  // empty: all
   std::optional<std::uint64_t> seed;
   std::optional<int> replications;
   std::vector<std::string> set;
-  std::vector<std::string> sweep;  // PATH=A,B
   std::string prices;
   bool allow_pending = false;
   int jobs = 0;  // 0: one per CPU
   sim::SizeLimits limits;
+  ProgressChoice progress = ProgressChoice::Auto;
+};
+
+struct RunCommand : SimulatingCommand {
+  RunFormat format = RunFormat::Table;
+  std::vector<std::string> variants;  // empty: all
+  std::vector<std::string> sweep;     // PATH=A,B
   std::optional<scenarios::Fidelity> fidelity;
   InputChoice inputs = InputChoice::Given;
   std::optional<scenarios::CostSplit> split;
   std::string group_by;  // "": not grouped
-  ProgressChoice progress = ProgressChoice::Auto;
-  std::string out;      // "": standard output
-  std::string junit;    // file besides; "": none
-  std::string journal;  // file; "": none
+  std::string out;       // "": standard output
+  std::string junit;     // file besides; "": none
+  std::string journal;   // file; "": none
 };
 
 // Settings of the verbs that simulate one variant of a scenario in several ways.
-struct StudyCommand {
-  std::string file;
+struct StudyCommand : SimulatingCommand {
   RunFormat format = RunFormat::Table;
   std::string variant;  // "": the first
-  std::optional<std::uint64_t> seed;
-  std::optional<int> replications;
-  std::vector<std::string> set;
-  std::string prices;
-  bool allow_pending = false;
-  int jobs = 0;  // 0: one per CPU
-  sim::SizeLimits limits;
-  ProgressChoice progress = ProgressChoice::Auto;
   std::string out;      // "": standard output
   std::string junit;    // file besides; "": none
   std::string journal;  // "": none
@@ -192,23 +187,14 @@ struct ReplayCommand {
   ProgressChoice progress = ProgressChoice::Auto;
 };
 
-struct ReportCommand {
-  std::string file;
+struct ReportCommand : SimulatingCommand {
   std::vector<std::string> outputs;   // "html=report.html"; empty: html on standard output
   std::string chart;                  // that `-o svg` draws; "": of the options
   bool interactive = false;           // with the engine inside
   std::string engine;                 // its file; "": beside the program
   std::vector<std::string> variants;  // empty: all
-  std::optional<std::uint64_t> seed;
-  std::optional<int> replications;
-  std::vector<std::string> set;
-  std::string prices;
-  bool allow_pending = false;
   std::optional<scenarios::CostSplit> split;
   std::string group_by;  // "": as stored, else not grouped
-  int jobs = 0;          // 0: one per CPU
-  sim::SizeLimits limits;
-  ProgressChoice progress = ProgressChoice::Auto;
 };
 
 struct ExportCommand {

@@ -89,25 +89,34 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
+template <class Value, std::size_t kCount>
+std::vector<std::string> words_of(const std::array<Choice<Value>, kCount>& choices) {
+  std::vector<std::string> words;
+  for (const Choice<Value>& choice : choices) words.emplace_back(choice.word);
+  return words;
+}
+
+// What the word of an option stands for.
+template <class Value, std::size_t kCount>
+Value chosen(const std::string& option, const std::array<Choice<Value>, kCount>& choices,
+             const std::string& word) {
+  for (const Choice<Value>& choice : choices) {
+    if (is_spelling_of(word, choice.word)) return choice.value;
+  }
+  const std::vector<std::string> words = words_of(choices);
+  throw CLI::ValidationError(
+      option, "\"" + word + "\" is not one of " + joined(words, ", ") + did_you_mean(word, words));
+}
+
 // An option that takes one of a few words. `choices` lives as long as the program. "{}" in the
 // description is the word of the value in force without the flag.
 template <class Value, std::size_t kCount, class Target>
 CLI::Option* add_choice(CLI::App& app, const std::string& names,
                         const std::array<Choice<Value>, kCount>& choices, Target& target,
                         const std::string& description) {
-  std::vector<std::string> words(kCount);
-  std::ranges::transform(choices, words.begin(),
-                         [](const Choice<Value>& choice) { return std::string(choice.word); });
-  const std::string shown = names.substr(names.starts_with("-") ? names.find("--") : 0);
-  const auto assign = [&choices, &target, shown, words](const std::string& word) {
-    const auto found = std::ranges::find_if(
-        choices, [&](const Choice<Value>& choice) { return is_spelling_of(word, choice.word); });
-    if (found == choices.end()) {
-      throw CLI::ValidationError(shown, "\"" + word + "\" is not one of " + joined(words, ", ") +
-                                            did_you_mean(word, words));
-    }
-    target = found->value;
-  };
+  const auto assign = [&choices, &target,
+                       shown = names.substr(names.starts_with("-") ? names.find("--") : 0)](
+                          const std::string& word) { target = chosen(shown, choices, word); };
   std::string described = description;
   if (const std::size_t at = description.find("{}"); at != std::string::npos) {
     described.replace(at, 2, std::ranges::find_if(choices, [&](const auto& choice) {
@@ -115,7 +124,7 @@ CLI::Option* add_choice(CLI::App& app, const std::string& names,
                              })->word);
   }
   return app.add_option_function<std::string>(names, assign, described)
-      ->type_name(joined(words, "|"));
+      ->type_name(joined(words_of(choices), "|"));
 }
 
 template <class Value, std::size_t kCount, class Target>
@@ -283,8 +292,7 @@ inline CLI::Option* add_runs(CLI::App& verb, std::optional<int>& runs) {
                     "Independent runs (default: the scenario's)");
 }
 
-template <class SimulatingCommand>
-void add_replications(CLI::App& verb, SimulatingCommand& command) {
+inline void add_replications(CLI::App& verb, SimulatingCommand& command) {
   add_seed(verb, command.seed)->group(kCommonFlags);
   add_runs(verb, command.replications)->group(kCommonFlags);
 }
@@ -352,8 +360,7 @@ inline CLI::Option* add_progress(CLI::App& verb, ProgressChoice& progress) {
                     "now and then)");
 }
 
-template <class SimulatingCommand>
-void add_prices_and_progress(CLI::App& verb, SimulatingCommand& command) {
+inline void add_prices_and_progress(CLI::App& verb, SimulatingCommand& command) {
   add_prices(verb, command.prices);
   add_threads(verb, command.jobs)->group(kCommonFlags);
   add_size_limits(verb, command.limits);
@@ -361,8 +368,7 @@ void add_prices_and_progress(CLI::App& verb, SimulatingCommand& command) {
 }
 
 // Flags of the verbs that simulate a scenario in several ways.
-template <class SimulatingCommand>
-void add_simulation_flags(CLI::App& verb, SimulatingCommand& command) {
+inline void add_simulation_flags(CLI::App& verb, SimulatingCommand& command) {
   add_replications(verb, command);
   add_prices_and_progress(verb, command);
 }

@@ -206,15 +206,9 @@ bool is_answer(ExitCode code) {
 
 RunCommand run_command(const AdviseCommand& command) {
   RunCommand run;
+  static_cast<SimulatingCommand&>(run) = command;
   run.file = kScenario;
   run.format = RunFormat::Json;
-  run.set = command.set;
-  run.seed = command.seed;
-  run.replications = command.replications;
-  run.prices = command.prices;
-  run.allow_pending = command.allow_pending;
-  run.jobs = command.jobs;
-  run.limits = command.limits;
   run.out = kToday;
   return run;
 }

@@ -260,24 +260,13 @@ template <class Value, std::size_t kCount>
 void add_choices(CLI::App& app, const std::string& name,
                  const std::array<Choice<Value>, kCount>& choices, std::vector<Value>& target,
                  const std::string& description) {
-  std::vector<std::string> words(kCount);
-  std::ranges::transform(choices, words.begin(),
-                         [](const Choice<Value>& choice) { return std::string(choice.word); });
-  const auto assign = [&choices, &target, name, words](const std::vector<std::string>& given) {
-    for (const std::string& word : given) {
-      const auto found = std::ranges::find_if(
-          choices, [&](const Choice<Value>& choice) { return is_spelling_of(word, choice.word); });
-      if (found == choices.end()) {
-        throw CLI::ValidationError(name, "\"" + word + "\" is not one of " + joined(words, ", ") +
-                                             did_you_mean(word, words));
-      }
-      target.push_back(found->value);
-    }
+  const auto assign = [&choices, &target, name](const std::vector<std::string>& given) {
+    for (const std::string& word : given) target.push_back(chosen(name, choices, word));
   };
   app.add_option_function<std::vector<std::string>>(name, assign, description)
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->type_name(joined(words, "|"));
+      ->type_name(joined(words_of(choices), "|"));
 }
 
 // Of "p3.16xlarge=250"; "" where it is one, or none is said.
