@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -10,24 +11,6 @@
 
 namespace slicewise::reports {
 namespace {
-
-std::vector<std::string> stored_names(StoredDocument& document, const std::string& pointer) {
-  std::vector<std::string> names;
-  const std::size_t count = entries_at(document, pointer);
-  for (std::size_t n = 0; n < count; ++n) {
-    names.push_back(document.text(fmt::format("{}/{}", pointer, n)).value_or(""));
-  }
-  return names;
-}
-
-std::vector<sim::PoolChoice> stored_pools(StoredDocument& document, const std::string& option) {
-  std::vector<sim::PoolChoice> pools;
-  const std::size_t count = entries_at(document, option + "/pools");
-  for (std::size_t p = 0; p < count; ++p) {
-    pools.push_back(stored_value<sim::PoolChoice>(document, fmt::format("{}/pools/{}", option, p)));
-  }
-  return pools;
-}
 
 // With the workloads where there is a choice between pools.
 std::string words_of(const std::vector<sim::PoolChoice>& pools, std::size_t all_workloads) {
@@ -72,53 +55,43 @@ void add_headroom(StoredDocument& document, ItemFacts& item) {
 
 // The best option, and where the others stand: "rank 2", or why they are rejected.
 std::vector<ItemFacts> plan_items(StoredDocument& document) {
-  const std::size_t options = entries_at(document, "/options");
-  const std::size_t rejected = entries_at(document, "/rejected");
+  const auto plan = stored_value<sim::Plan>(document, "", Absent::Older);
   std::set<std::string> workloads;
-  const auto count_workloads = [&](const std::string& pool) {
-    for (std::string& name : stored_names(document, pool + "/workloads")) {
-      workloads.insert(std::move(name));
-    }
+  const auto count_workloads = [&](const sim::PoolChoice& pool) {
+    workloads.insert(pool.workloads.begin(), pool.workloads.end());
   };
-  for (std::size_t o = 0; o < options; ++o) {
-    const std::string pools = fmt::format("/options/{}/pools", o);
-    const std::size_t count = entries_at(document, pools);
-    for (std::size_t p = 0; p < count; ++p) count_workloads(fmt::format("{}/{}", pools, p));
+  for (const sim::PlanOption& option : plan.options) {
+    std::ranges::for_each(option.pools, count_workloads);
   }
-  for (std::size_t r = 0; r < rejected; ++r) count_workloads(fmt::format("/rejected/{}/pool", r));
+  for (const sim::RejectedChoice& rejected : plan.rejected) count_workloads(rejected.choice);
 
   ItemFacts item;
   item.name = "best option";
-  for (std::size_t o = 0; o < options; ++o) {
-    const std::string at = fmt::format("/options/{}", o);
-    const std::vector<sim::PoolChoice> pools = stored_pools(document, at);
+  for (std::size_t o = 0; o < plan.options.size(); ++o) {
+    const std::vector<sim::PoolChoice>& pools = plan.options[o].pools;
     if (o == 0) {
       item.settings.emplace_back("configuration", words_of(pools, workloads.size()));
-      add_option_figures(document, at, item);
-      item.verdict = stored_verdict(document, at + "/reasons");
+      add_option_figures(document, "/options/0", item);
+      item.verdict = plan.options[o].figures.verdict;
       add_headroom(document, item);
     }
     item.settings.emplace_back(name_of(pools, workloads.size()), fmt::format("rank {}", o + 1));
   }
-  for (std::size_t r = 0; r < rejected; ++r) {
-    const std::string at = fmt::format("/rejected/{}", r);
+  for (std::size_t r = 0; r < plan.rejected.size(); ++r) {
     item.settings.emplace_back(
-        name_of({stored_value<sim::PoolChoice>(document, at + "/pool")}, workloads.size()),
-        fmt::format("{} {}", kRejectedWord, document.required_text(at + "/reason")));
+        name_of({plan.rejected[r].choice}, workloads.size()),
+        fmt::format("{} {}", kRejectedWord,
+                    document.required_text(fmt::format("/rejected/{}/reason", r))));
   }
-  if (options == 0) {
+  if (plan.options.empty()) {
     item.verdict = sim::Verdict{{{sim::Verdict::Cause::NothingRan, "", "no option stands", ""}}};
   }
-  struct TriedList {
-    const char* key;
-    const char* title;
+  const auto add = [&](const char* title, const std::vector<std::string>& names) {
+    item.settings.emplace_back(title, fmt::format("{}", fmt::join(names, ", ")));
   };
-  for (const TriedList& list :
-       {TriedList{"settings", "--set"}, TriedList{"instanceTypes", "instance types"},
-        TriedList{"purchaseOptions", "purchase options"}}) {
-    const auto names = stored_names(document, std::string("/metadata/") + list.key);
-    item.settings.emplace_back(list.title, fmt::format("{}", fmt::join(names, ", ")));
-  }
+  add("--set", plan.stamp.settings);
+  add("instance types", plan.instance_types);
+  add("purchase options", plan.purchases);
   return {std::move(item)};
 }
 
