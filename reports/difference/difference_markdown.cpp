@@ -33,6 +33,7 @@ std::string comment_heading(const DocumentDifference& difference) {
                      difference.kind == "MaxLoad"      ? "load"
                      : difference.kind == "Comparison" ? "options"
                      : difference.kind == "Plan"       ? "plan"
+                     : difference.kind == "Replay"     ? "replay"
                                                        : "run",
                      markdown_cell(cut_text(difference.scenario, kLongest)), sign,
                      markdown_cell(difference_summary(difference)),

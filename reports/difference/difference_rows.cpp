@@ -47,7 +47,8 @@ std::string side_cell(const std::optional<StoredFigure>& figure, const TextStyle
 std::string different_work(const ItemDifference& item, const FigureDifference& figure) {
   if (figure.shown().condition != "cost.perJob") return "";
   const auto jobs = std::ranges::find_if(item.figures, [](const FigureDifference& other) {
-    return other.shown().name == "succeeded" && other.before && other.after;
+    const bool counts = other.shown().name == "succeeded" || other.shown().name == "finished";
+    return counts && other.before && other.after;
   });
   if (jobs == item.figures.end() || !jobs->differs()) return "";
   return fmt::format("of {}, of {} jobs", count_text(jobs->before->value),
@@ -216,6 +217,7 @@ Cells setting_cells(const std::vector<SettingDifference>& settings, const TextSt
 
 std::string item_title(const ItemDifference& item, const DocumentDifference& difference) {
   const std::string_view what = difference.kind == "Comparison" ? "option "
+                                : difference.kind == "Replay"   ? "scheduler "
                                 : difference.kind == "Plan"     ? ""
                                                                 : "variant ";
   std::string title = std::string(what) + item.name;

@@ -18,6 +18,7 @@ struct DocumentKind {
   std::string_view format;  // apiVersion up to the number
   int newest;               // version that is read; the one before it is, too
   std::vector<ItemFacts> (*items)(StoredDocument& document);
+  const char* subject = "/metadata/scenario";
 };
 
 constexpr std::array kDocumentKinds = {
@@ -25,6 +26,7 @@ constexpr std::array kDocumentKinds = {
     DocumentKind{"Comparison", "slicewise.dev/comparison.v1alpha", 1, comparison_items},
     DocumentKind{"MaxLoad", "slicewise.dev/max-load.v1alpha", 1, max_load_items},
     DocumentKind{"Plan", "slicewise.dev/plan.v1alpha", 1, plan_items},
+    DocumentKind{"Replay", "slicewise.dev/replay.v1alpha", 1, replay_items, "/metadata/trace"},
 };
 
 const DocumentKind* find_kind(StoredDocument& document) {
@@ -32,8 +34,9 @@ const DocumentKind* find_kind(StoredDocument& document) {
   if (kind.empty()) return nullptr;
   const auto* const found = std::ranges::find(kDocumentKinds, kind, &DocumentKind::kind);
   if (found != kDocumentKinds.end()) return found;
-  document.report(Code::ApiVersionUnknown, "/kind", fmt::format("diff reads no \"{}\"", kind),
-                  "it reads what `run`, `compare`, `max-load` and `plan` write with -o json");
+  document.report(
+      Code::ApiVersionUnknown, "/kind", fmt::format("diff reads no \"{}\"", kind),
+      "it reads what `run`, `compare`, `max-load`, `plan` and `replay` write with -o json");
   return nullptr;
 }
 
@@ -97,7 +100,7 @@ Expected<DocumentFacts> document_facts(const SourceText& source) {
   if (!document->problems().empty()) return tl::unexpected(document->problems());
   DocumentFacts facts;
   facts.kind = kind->kind;
-  facts.scenario = document->required_text("/metadata/scenario");
+  facts.scenario = document->required_text(kind->subject);
   facts.metadata = metadata_settings(*document);
   facts.inputs = stored_inputs(*document);
   facts.items = kind->items(*document);

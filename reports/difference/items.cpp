@@ -3,6 +3,7 @@
 #include "slicewise/sim/result_record.hpp"
 
 #include "../document/documents.hpp"
+#include "../text/text_table.hpp"
 #include "document_facts.hpp"
 
 namespace slicewise::reports {
@@ -78,6 +79,22 @@ std::vector<ItemFacts> max_load_items(StoredDocument& document) {
   add_setting(document, "/binding/name", "binding.objective", item);
   add_figures(document, sim::at_passed_record(), "/atPassed", item);
   return {std::move(item)};
+}
+
+std::vector<ItemFacts> replay_items(StoredDocument& document) {
+  std::vector<ItemFacts> items;
+  const std::size_t schedulers = entries_at(document, "/schedulers");
+  for (std::size_t s = 0; s < schedulers; ++s) {
+    const std::string at = fmt::format("/schedulers/{}", s);
+    ItemFacts item;
+    for (const char* key : {"/sharing", "/queue", "/placement"}) {
+      if (const auto word = document.text(at + key)) add_name(item.name, *word);
+    }
+    add_verdict(document, at, item);
+    add_figures(document, sim::record_of<sim::ReplayOutcome>(), at, item);
+    items.push_back(std::move(item));
+  }
+  return items;
 }
 
 }  // namespace slicewise::reports

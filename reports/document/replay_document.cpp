@@ -415,6 +415,7 @@ template <>
 const Record& record_of<ReplayOutcome>() {
   using O = ReplayOutcome;
   using R = ReplayResult;
+  using Role = DiffFigure::Role;
   static const Record declared = [] {
     const auto of = [](Field field) { return std::move(field).from<&O::result>(); };
     return Record{
@@ -430,7 +431,8 @@ const Record& record_of<ReplayOutcome>() {
              .optional()
              .csv(kSharingColumn, "sharing"),
          of(field<&R::jobs>("jobs", "of the trace, all repetitions")),
-         finished_jobs(of(field<&R::finished>("finished", "jobs that ended")), 5),
+         finished_jobs(of(field<&R::finished>("finished", "jobs that ended")), 5)
+             .diff({.role = Role::Pods, .rank = 5, .is_main = true}),
          of(field<&R::never_fit>("neverFit", "jobs that ask for more than the empty cluster has")
                 .positive())
              .csv(18, "neverFit"),
@@ -444,11 +446,19 @@ const Record& record_of<ReplayOutcome>() {
              .column("LONGEST QUEUE", 7),
          of(field<&R::events>("events", "arrivals, ends and preemptions")),
          waits(of(field<&wait_of_jobs>("waitSeconds", "time without progress, of finished jobs")),
-               4, 6),
+               4, 6)
+             .diff({.role = Role::Latency, .rank = 3, .name = "waitMean", .part = "mean"})
+             .diff({.role = Role::Latency, .rank = 4, .name = "waitP99", .part = "p99"}),
          mean_completion(of(field<&completion_of_jobs>("completionSeconds",
                                                        "from arrival to end, of finished jobs")),
                          "mean")
-             .column("P99", 7, "p99"),
+             .column("P99", 7, "p99")
+             .diff({.role = Role::Latency,
+                    .rank = 1,
+                    .name = "completionMean",
+                    .part = "mean",
+                    .is_main = true})
+             .diff({.role = Role::Latency, .rank = 2, .name = "completionP99", .part = "p99"}),
          of(field<&R::makespan>("makespanSeconds", "from the first arrival to the last end"))
              .csv(13, "makespanSeconds")
              .column("MAKESPAN", 1, "", "Time"),
@@ -470,7 +480,12 @@ const Record& record_of<ReplayOutcome>() {
                 .optional()),
          field<&O::cost>("costUsd", "of all nodes over the makespan")
              .csv(17, "costUsd")
-             .column("COST", 0, "", "Cost"),
+             .column("COST", 0, "", "Cost")
+             .diff({.role = Role::Cost,
+                    .rank = 6,
+                    .title = "bill of the replay",
+                    .condition = "cost.total",
+                    .is_main = true}),
          field<&O::verdict>("verdict"),
          of(field<&R::interrupted>("interrupted", "this replay was stopped early").optional()),
          of(field<&distribution_of>("distribution", "of finished jobs").optional()),
@@ -484,6 +499,7 @@ const Record& record_of<ReplayOutcome>() {
          field<&O::cost_per_job>("usdPerJob", "per finished job")
              .when<&is_shared>()
              .column("$/JOB", 1, "", "$/job")
+             .diff({.role = Role::Cost, .rank = 7, .title = "$/job", .condition = "cost.perJob"})
              .csv(kSharingColumn + 13, "usdPerJob"),
          field<&O::gpu_hours_per_usd>("gpuHoursPerUsd", "of finished work, as recorded")
              .when<&is_shared>()

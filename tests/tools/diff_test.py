@@ -88,6 +88,26 @@ class Diff(unittest.TestCase):
         comment = run("diff", self.old, self.new, "-o", "md").stdout
         self.assertIn("| workloads.classifier.traffic.mean | 20/s | 30/s |", comment)
 
+    def test_replays_are_compared_scheduler_by_scheduler(self):
+        trace = "scenarios/examples/logs/team-trace.csv"
+        files = []
+        for nodes, queue in ((2, "fifo,backfill"), (3, "fifo,easy")):
+            files.append(os.path.join(os.path.dirname(self.old), f"replay-{nodes}.json"))
+            run("replay", "-f", trace, "--instances", f"p4d.24xlarge={nodes}", "--queue", queue,
+                "-o", "json", "--out", files[-1])
+        result = run("diff", *files)
+        self.assertRegex(result.stdout, r"scheduler fifo, best-fit\nFIGURE +OLD +NEW +CHANGE\n"
+                                        r"completionMean +\S+ +\S+ +-")
+        self.assertIn("scheduler easy, best-fit: only in NEW", result.stdout)
+        self.assertIn("scheduler backfill, best-fit: only in OLD", result.stdout)
+        self.assertRegex(result.stdout, r"cluster +2 x p4d.24xlarge")
+        for documents, code in ((files, 0), (files[::-1], 99)):
+            gated = run("diff", *documents, "--fail-on", "p99:+5%,cost.total:+20%")
+            self.assertEqual(gated.returncode, code, gated.stderr)
+            self.assertEqual("completionP99" in gated.stderr, code == 99, gated.stderr)
+        same = run("diff", files[0], files[0], "--exit-code")
+        self.assertEqual((same.returncode, "no difference" in same.stdout), (0, True))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -64,7 +64,7 @@ struct SettingDifference {
   std::string after;
 };
 
-// A variant, an option of a comparison, or the best option of a plan.
+// A variant, an option of a comparison, the best option of a plan, or a scheduler of a replay.
 struct ItemDifference {
   enum class Side : std::uint8_t { Both, OldOnly, NewOnly };
   std::string name;
@@ -83,7 +83,7 @@ struct ItemDifference {
 };
 
 struct DocumentDifference {
-  std::string kind;  // "Result", "Comparison", "MaxLoad", "Plan"
+  std::string kind;  // "Result", "Comparison", "MaxLoad", "Plan", "Replay"
   std::string scenario;
   std::string old_name;  // files, as the user gave them
   std::string new_name;

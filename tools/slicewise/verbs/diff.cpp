@@ -47,7 +47,7 @@ void add_diff(CLI::App& app, DiffCommand& diff, CommonFlags& flags) {
       "nodePools.gpu.instanceType=g5.12xlarge) -o md --fail-on pods.pending,cost:+10%",
       flags);
   add_text(verb, "old", diff.older, "FILE",
-           "JSON of run, compare, max-load or plan; - for standard input")
+           "JSON of run, compare, max-load, plan or replay; - for standard input")
       ->required();
   add_text(verb, "new", diff.newer, "FILE", "JSON of the same verb")->required();
   add_format(verb, kDiffFormats, diff.format, "; svg draws before and after in one scatter");
