@@ -39,7 +39,7 @@ json without_places(json variants) {
 }
 
 // Only what it takes to make it again: figures are compared as they are written.
-StoredResult stored_result(const json& document, StoredFields& fields) {
+sim::Result stored_result(const json& document, StoredFields& fields) {
   sim::Result read;
   const json metadata = document.value("metadata", json::object());
   fields.read(sim::record_of<sim::Result>().find("metadata")->inner(), metadata, &read);
@@ -53,19 +53,17 @@ StoredResult stored_result(const json& document, StoredFields& fields) {
     fields.add_odd("split");
   }
   if (!read.group_by.empty() && !sim::is_grouping(read.group_by)) fields.add_odd("groupBy");
-  StoredResult result{std::move(read.stamp),      std::move(read.fidelity), read.interrupted,   {},
-                      std::move(read.cost_split), std::move(read.group_by), read.sampled_inputs};
   const json variants = document.value("variants", json());
   if (!variants.is_array()) fields.add_odd("variants");
   for (const json& variant : variants) {
     const json name = variant.is_object() ? variant.value("name", json()) : json();
     if (!name.is_string()) fields.add_odd("name");
-    result.variants.push_back(name.is_string() ? name.get<std::string>() : "");
+    read.variants.emplace_back().name = name.is_string() ? name.get<std::string>() : "";
   }
-  return result;
+  return read;
 }
 
-Expected<StoredResult> checked_result(const json& document, const std::string& file) {
+Expected<sim::Result> checked_result(const json& document, const std::string& file) {
   if (!document.is_object()) {
     return result_problem(file, Code::YamlSyntax,
                           "this is not the JSON that `slicewise run` writes", "");
@@ -79,7 +77,7 @@ Expected<StoredResult> checked_result(const json& document, const std::string& f
         file, Code::ApiVersionUnknown, fmt::format("\"{}\" is not read here", version),
         fmt::format("run it again: this slicewise reads {}", sim::kResultApiVersion));
   }
-  StoredResult result = stored_result(document, fields);
+  sim::Result result = stored_result(document, fields);
   if (!fields.odd().empty()) {
     return result_problem(file, fields.odd().front().code, fields.odd().front().message,
                           "run it again; `slicewise schema result` prints its form");
@@ -94,13 +92,13 @@ bool looks_like_result(const SourceText& source) {
 }
 
 // A text that is not JSON is a discarded value, no object.
-Expected<StoredResult> read_result(const SourceText& source) {
+Expected<sim::Result> read_result(const SourceText& source) {
   json document = json::parse(source.text, nullptr, false);
   keep_names_on_one_line(document);
   return checked_result(document, source.name);
 }
 
-Expected<StoredResult> read_result(const StoredDocument& document) {
+Expected<sim::Result> read_result(const StoredDocument& document) {
   return checked_result(document.root(), document.name());
 }
 

@@ -56,6 +56,6 @@ class StoredDocument {
 };
 
 // As the one that takes a text.
-Expected<StoredResult> read_result(const StoredDocument& document);
+Expected<sim::Result> read_result(const StoredDocument& document);
 
 }  // namespace slicewise::reports

@@ -8,6 +8,7 @@
 
 #include "slicewise/reports/html_report.hpp"
 
+#include "../screens/replay_figures.hpp"
 #include "html_text.hpp"
 
 // What the parts of the page of a replay share: its schedulers, read from its document.
@@ -22,8 +23,7 @@ struct Way {
 };
 
 inline double number(const json& object, const char* pointer, double otherwise = 0) {
-  const json::json_pointer at(pointer);
-  return object.contains(at) ? object[at].get<double>() : otherwise;
+  return value_at(object, pointer).value_or(otherwise);
 }
 
 // When it is tight, and how single jobs fare.

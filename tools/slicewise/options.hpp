@@ -367,10 +367,22 @@ inline void add_prices_and_progress(CLI::App& verb, SimulatingCommand& command) 
   add_progress(verb, command.progress)->group(kCommonFlags);
 }
 
-// Flags of the verbs that simulate a scenario in several ways.
-inline void add_simulation_flags(CLI::App& verb, SimulatingCommand& command) {
+// Flags of the verbs that simulate one variant in several ways: before their own, and after them.
+template <std::size_t kCount>
+void begin_study(CLI::App& verb, const std::array<Choice<RunFormat>, kCount>& formats,
+                 StudyCommand& command) {
+  add_scenario_flags(verb, command.file, command.set, command.out);
+  add_format(verb, formats, command.format);
+  if (formats.back().value == RunFormat::Junit) add_junit(verb, command.junit);
+  add_one_variant(verb, command.variant);
+}
+
+inline void end_study(CLI::App& verb, StudyCommand& command, CommonFlags& flags) {
+  add_journal(verb, command.journal);
+  add_allow_pending(verb, command.allow_pending);
   add_replications(verb, command);
   add_prices_and_progress(verb, command);
+  add_catalogue(verb, flags);
 }
 
 }  // namespace slicewise::tools

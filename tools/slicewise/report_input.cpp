@@ -446,7 +446,9 @@ ExitCode make_report_input(const ReportCommand& command, const CommonFlags& flag
     return stale(origin, "this result was interrupted: it has no figures to make again", flags);
   }
   take_stamp(stored->stamp, origin);
-  origin.variants = stored->variants;
+  for (const sim::VariantResult& variant : stored->variants) {
+    origin.variants.push_back(variant.name);
+  }
   origin.fidelity = stored->fidelity;
   origin.sampled_inputs = stored->sampled_inputs;
   origin.cost_split = stored->cost_split;

@@ -26,21 +26,11 @@ std::string result_markdown(const sim::Result& result);
 // The JSON Schema (draft-07) that result_json obeys.
 std::string result_schema_json();
 
-// How a stored result was made: what it takes to make it again.
-struct StoredResult {
-  sim::Stamp stamp;
-  std::string fidelity;  // "exact", "auto"; "" = the scenario's
-  bool interrupted = false;
-  std::vector<std::string> variants;
-  std::string cost_split;  // "" = the scenario's
-  std::string group_by;    // "": the bill is not grouped
-  bool sampled_inputs = false;
-};
-
 // Whether the text is a JSON document of kind Result, well-formed or not.
 bool looks_like_result(const SourceText& source);
-// Errors as read_plan has them.
-Expected<StoredResult> read_result(const SourceText& source);
+// How a stored result was made, which is what it takes to make it again: of its variants, only the
+// names. Errors as read_plan has them.
+Expected<sim::Result> read_result(const SourceText& source);
 // Whether the document has the figures of `result`. REQUIRES: read_result takes the document.
 bool has_figures_of(const SourceText& document, const sim::Result& result);
 

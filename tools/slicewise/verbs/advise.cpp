@@ -404,7 +404,8 @@ void add_advise(CLI::App& app, AdviseCommand& advise, CommonFlags& flags) {
       ->check(CLI::Validator(check_setting, ""))
       ->allow_extra_args(false)
       ->group(kCommonFlags);
-  add_simulation_flags(verb, advise);
+  add_replications(verb, advise);
+  add_prices_and_progress(verb, advise);
   add_catalogue(verb, flags);
 }
 

@@ -69,10 +69,7 @@ void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
                "  slicewise compare -f scenarios/examples/aws-cifar10.yaml --instances "
                "g5.xlarge,p4d.24xlarge",
                flags);
-  add_scenario_flags(verb, compare.file, compare.set, compare.out);
-  add_format(verb, kVerdictFormats, compare.format);
-  add_junit(verb, compare.junit);
-  add_one_variant(verb, compare.variant);
+  begin_study(verb, kVerdictFormats, compare);
   add_names(verb, "--instances", "TYPE,...", compare.instances,
             "Instance types or families (default g4dn.xlarge,g5.xlarge,p4d.24xlarge)");
   verb.add_flag("--retired", compare.retired,
@@ -86,10 +83,7 @@ void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
   add_number(verb, "--nodes", 1, 10'000, compare.nodes,
              "Nodes of every option (default: as few as hold all pods)");
   verb.add_flag("--force", compare.force, "Simulate what the stock plugin or EC2 does not offer");
-  add_journal(verb, compare.journal);
-  add_allow_pending(verb, compare.allow_pending);
-  add_simulation_flags(verb, compare);
-  add_catalogue(verb, flags);
+  end_study(verb, compare, flags);
 }
 
 ExitCode execute(const CompareCommand& command, const CommonFlags& flags) {

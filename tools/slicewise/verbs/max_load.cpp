@@ -49,9 +49,7 @@ void add_max_load(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& flags) {
                "  slicewise max-load -f scenarios/examples/shared-inference.yaml --variant shared "
                "--scale workloads.classifier.traffic --precision 5%",
                flags);
-  add_scenario_flags(verb, max_load.file, max_load.set, max_load.out);
-  add_format(verb, kRunFormats, max_load.format);
-  add_one_variant(verb, max_load.variant);
+  begin_study(verb, kRunFormats, max_load);
   verb.add_option("--scale", max_load.scale,
                   "What grows: workloads.NAME.traffic, workloads.NAME.notebooks or "
                   "pipelines.NAME.traffic; may be repeated (default: all traffic together)")
@@ -65,10 +63,7 @@ void add_max_load(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& flags) {
                          sim::MaxLoadOptions{}.most));
   add_number(verb, "--most-replications", 2, 100'000, max_load.most_replications,
              "Runs of a load that stays undecided (default: four times the first)");
-  add_journal(verb, max_load.journal);
-  add_allow_pending(verb, max_load.allow_pending);
-  add_simulation_flags(verb, max_load);
-  add_catalogue(verb, flags);
+  end_study(verb, max_load, flags);
 }
 
 ExitCode execute(const MaxLoadCommand& command, const CommonFlags& flags) {

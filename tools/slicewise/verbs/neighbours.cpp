@@ -34,13 +34,8 @@ void add_neighbours(CLI::App& app, NeighboursCommand& neighbours, CommonFlags& f
       app, "neighbours", "Show how much each workload slows each other one down",
       "  slicewise neighbours -f scenarios/examples/shared-inference.yaml --variant shared", flags);
   verb.alias("neighbors");
-  add_scenario_flags(verb, neighbours.file, neighbours.set, neighbours.out);
-  add_format(verb, kRunFormats, neighbours.format);
-  add_one_variant(verb, neighbours.variant);
-  add_journal(verb, neighbours.journal);
-  add_allow_pending(verb, neighbours.allow_pending);
-  add_simulation_flags(verb, neighbours);
-  add_catalogue(verb, flags);
+  begin_study(verb, kRunFormats, neighbours);
+  end_study(verb, neighbours, flags);
 }
 
 ExitCode execute(const NeighboursCommand& command, const CommonFlags& flags) {

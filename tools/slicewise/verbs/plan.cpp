@@ -137,10 +137,7 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
       "--max-nodes 4 -o json --out plan.json\n"
       "  slicewise plan -f scenarios/examples/shared-inference.yaml --max-changes 1",
       flags);
-  add_scenario_flags(verb, plan.file, plan.set, plan.out);
-  add_format(verb, kVerdictFormats, plan.format);
-  add_junit(verb, plan.junit);
-  add_one_variant(verb, plan.variant);
+  begin_study(verb, kVerdictFormats, plan);
   add_plan_choices(verb, plan);
   verb.add_flag("--dra", plan.dra,
                 "Without --strategies: also what NVIDIA's DRA driver sets up and the device plugin "
@@ -162,10 +159,7 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
   add_percent(verb, "--growth", plan.growth, "Of the traffic, from month to month (default 0%)",
               true)
       ->needs(horizon);
-  add_journal(verb, plan.journal);
-  add_allow_pending(verb, plan.allow_pending);
-  add_simulation_flags(verb, plan);
-  add_catalogue(verb, flags);
+  end_study(verb, plan, flags);
 }
 
 ExitCode run_plan(const PlanCommand& command, const CommonFlags& flags,

@@ -28,9 +28,7 @@ void add_sensitivity(CLI::App& app, SensitivityCommand& sensitivity, CommonFlags
       "  slicewise sensitivity -f scenarios/examples/shared-inference.yaml --variant shared --by "
       "10% --vary traffic --vary workloads.classifier.measured.requestGpuTime",
       flags);
-  add_scenario_flags(verb, sensitivity.file, sensitivity.set, sensitivity.out);
-  add_format(verb, kRunFormats, sensitivity.format);
-  add_one_variant(verb, sensitivity.variant);
+  begin_study(verb, kRunFormats, sensitivity);
   verb.add_option(
           "--vary", sensitivity.vary,
           "A kind of input (traffic, requestGpuTime, price, ...) or the path of one; may be "
@@ -43,10 +41,7 @@ void add_sensitivity(CLI::App& app, SensitivityCommand& sensitivity, CommonFlags
   add_number(verb, "--break-evens", 0, 20, sensitivity.break_evens,
              fmt::format("Bisect for so many inputs where an objective starts to fail (default {})",
                          sim::SensitivityOptions{}.break_evens));
-  add_journal(verb, sensitivity.journal);
-  add_allow_pending(verb, sensitivity.allow_pending);
-  add_simulation_flags(verb, sensitivity);
-  add_catalogue(verb, flags);
+  end_study(verb, sensitivity, flags);
 }
 
 ExitCode execute(const SensitivityCommand& command, const CommonFlags& flags) {
