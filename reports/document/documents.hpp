@@ -33,6 +33,8 @@ const Record& record_of<ReplayClass>();
 template <>
 const Record& record_of<SlowedUser>();
 template <>
+const Record& record_of<SharingFigures>();
+template <>
 const Record& record_of<ReplayGroup>();
 template <>
 const Record& record_of<ReplayOutcome>();
