@@ -36,7 +36,8 @@ const DocumentKind* find_kind(StoredDocument& document) {
   if (found != kDocumentKinds.end()) return found;
   document.report(
       Code::ApiVersionUnknown, "/kind", fmt::format("diff reads no \"{}\"", kind),
-      "it reads what `run`, `compare`, `max-load`, `plan` and `replay` write with -o json");
+      "it reads what `run`, `compare`, `max-load`, `plan` and `replay` (without --inflate) "
+      "write with -o json");
   return nullptr;
 }
 

@@ -89,6 +89,7 @@ std::vector<ItemFacts> replay_items(StoredDocument& document) {
     ItemFacts item;
     for (const char* key : {"/sharing", "/queue", "/placement"}) {
       if (const auto word = document.text(at + key)) add_name(item.name, *word);
+      add_setting(document, at + key, key + 1, item);
     }
     add_verdict(document, at, item);
     add_figures(document, sim::record_of<sim::ReplayOutcome>(), at, item);

@@ -69,6 +69,9 @@ std::vector<ItemFacts> plan_items(StoredDocument& document) {
   item.name = "best option";
   for (std::size_t o = 0; o < plan.options.size(); ++o) {
     const std::vector<sim::PoolChoice>& pools = plan.options[o].pools;
+    for (std::size_t p = 0; p < pools.size(); ++p) {
+      document.required_text(fmt::format("/options/{}/pools/{}/instanceType", o, p));
+    }
     if (o == 0) {
       item.settings.emplace_back("configuration", words_of(pools, workloads.size()));
       add_option_figures(document, "/options/0", item);

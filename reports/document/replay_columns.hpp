@@ -5,7 +5,8 @@
 
 #include "slicewise/sim/describe.hpp"
 
-// What screens and the page call figures of a replay. A quantile stands right of the mean that it belongs to.
+// What screens and the page call figures of a replay. A quantile stands right of the mean that it
+// belongs to.
 namespace slicewise::sim {
 
 inline Field finished_jobs(Field field, int priority) {

@@ -197,14 +197,76 @@ const Record& record_of<QuantileRow>() {
   return declared;
 }
 
+namespace {
+
+Field of_result(Field field) { return std::move(field).from<&ReplayOutcome::result>(); }
+
+// What became of the jobs, and what they made of the GPUs.
+std::vector<Field> fields_of_work() {
+  using R = ReplayResult;
+  using Role = DiffFigure::Role;
+  const auto of = of_result;
+  return {of(field<&R::jobs>("jobs", "of the trace, all repetitions")),
+          finished_jobs(of(field<&R::finished>("finished", "jobs that ended")), 5)
+              .diff({.role = Role::Pods, .rank = 5, .is_main = true}),
+          of(field<&R::never_fit>("neverFit", "jobs that ask for more than the empty cluster has")
+                 .positive())
+              .csv(18, "neverFit"),
+          of(field<&R::without_run>("withoutRunTime", "jobs left out: their run time is not known")
+                 .positive()),
+          of(field<&R::started_at_once>("startedAtOnce", "jobs that did not wait")),
+          of(field<&R::preemptions>("preemptions", "times that a job lost its GPUs"))
+              .csv(16, "preemptions")
+              .column("PREEMPTED", 2),
+          of(field<&R::most_waiting>("mostWaiting", "jobs in the queue at most"))
+              .column("LONGEST QUEUE", 7),
+          of(field<&R::events>("events", "arrivals, ends and preemptions")),
+          waits(of(field<&wait_of_jobs>("waitSeconds", "time without progress, of finished jobs")),
+                4, 6)
+              .diff({.role = Role::Latency, .rank = 3, .name = "waitMean", .part = "mean"})
+              .diff({.role = Role::Latency, .rank = 4, .name = "waitP99", .part = "p99"}),
+          mean_completion(of(field<&completion_of_jobs>("completionSeconds",
+                                                        "from arrival to end, of finished jobs")),
+                          "mean")
+              .column("P99", 7, "p99")
+              .diff({.role = Role::Latency,
+                     .rank = 1,
+                     .name = "completionMean",
+                     .part = "mean",
+                     .is_main = true})
+              .diff({.role = Role::Latency, .rank = 2, .name = "completionP99", .part = "p99"}),
+          of(field<&R::makespan>("makespanSeconds", "from the first arrival to the last end"))
+              .csv(13, "makespanSeconds")
+              .column("MAKESPAN", 1, "", "Time"),
+          of(field<&unshared_utilization>("gpuUtilization",
+                                          "GPU time of finished work over GPUs x makespan, above 1 "
+                                          "where jobs interleave; absent under sharing"))
+              .of(Unit::Share)
+              .csv(14, "gpuUtilization")
+              .column("GPU USE", 1, "", "GPU used"),
+          of(field<&R::total_gpus>("totalGpus", "of the cluster")),
+          of(field<&R::peak_gpus>("peakGpus", "allocated at once"))
+              .of(Unit::Count)
+              .csv(15, "peakGpus")
+              .column("PEAK GPUS", 2),
+          of(field<&R::gpu_hours>("gpuHours", "of finished work")),
+          of(field<&R::lost_gpu_hours>("lostGpuHours", "work that preempted jobs did again")
+                 .positive()),
+          of(field<&R::perfect_estimates>("perfectEstimates", "backfilling knew the true run times")
+                 .optional())};
+}
+
+}  // namespace
+
 template <>
 const Record& record_of<ReplayOutcome>() {
   using O = ReplayOutcome;
   using R = ReplayResult;
   using Role = DiffFigure::Role;
+  constexpr int kFieldsOfWay = 3;  // before those of the work
   static const Record declared = [] {
-    const auto of = [](Field field) { return std::move(field).from<&O::result>(); };
-    return Record{
+    const auto of = of_result;
+    Record record{
         "the trace under one scheduler",
         {field<&O::scheduling, &Scheduling::queue>("queue", "which waiting job goes next")
              .csv(4, "queue"),
@@ -216,54 +278,6 @@ const Record& record_of<ReplayOutcome>() {
          field<&way_of>("sharing", "how jobs share GPUs; absent: as the trace says")
              .optional()
              .csv(kSharingColumn, "sharing"),
-         of(field<&R::jobs>("jobs", "of the trace, all repetitions")),
-         finished_jobs(of(field<&R::finished>("finished", "jobs that ended")), 5)
-             .diff({.role = Role::Pods, .rank = 5, .is_main = true}),
-         of(field<&R::never_fit>("neverFit", "jobs that ask for more than the empty cluster has")
-                .positive())
-             .csv(18, "neverFit"),
-         of(field<&R::without_run>("withoutRunTime", "jobs left out: their run time is not known")
-                .positive()),
-         of(field<&R::started_at_once>("startedAtOnce", "jobs that did not wait")),
-         of(field<&R::preemptions>("preemptions", "times that a job lost its GPUs"))
-             .csv(16, "preemptions")
-             .column("PREEMPTED", 2),
-         of(field<&R::most_waiting>("mostWaiting", "jobs in the queue at most"))
-             .column("LONGEST QUEUE", 7),
-         of(field<&R::events>("events", "arrivals, ends and preemptions")),
-         waits(of(field<&wait_of_jobs>("waitSeconds", "time without progress, of finished jobs")),
-               4, 6)
-             .diff({.role = Role::Latency, .rank = 3, .name = "waitMean", .part = "mean"})
-             .diff({.role = Role::Latency, .rank = 4, .name = "waitP99", .part = "p99"}),
-         mean_completion(of(field<&completion_of_jobs>("completionSeconds",
-                                                       "from arrival to end, of finished jobs")),
-                         "mean")
-             .column("P99", 7, "p99")
-             .diff({.role = Role::Latency,
-                    .rank = 1,
-                    .name = "completionMean",
-                    .part = "mean",
-                    .is_main = true})
-             .diff({.role = Role::Latency, .rank = 2, .name = "completionP99", .part = "p99"}),
-         of(field<&R::makespan>("makespanSeconds", "from the first arrival to the last end"))
-             .csv(13, "makespanSeconds")
-             .column("MAKESPAN", 1, "", "Time"),
-         of(field<&unshared_utilization>("gpuUtilization",
-                                         "GPU time of finished work over GPUs x makespan, above 1 "
-                                         "where jobs interleave; absent under sharing"))
-             .of(Unit::Share)
-             .csv(14, "gpuUtilization")
-             .column("GPU USE", 1, "", "GPU used"),
-         of(field<&R::total_gpus>("totalGpus", "of the cluster")),
-         of(field<&R::peak_gpus>("peakGpus", "allocated at once"))
-             .of(Unit::Count)
-             .csv(15, "peakGpus")
-             .column("PEAK GPUS", 2),
-         of(field<&R::gpu_hours>("gpuHours", "of finished work")),
-         of(field<&R::lost_gpu_hours>("lostGpuHours", "work that preempted jobs did again")
-                .positive()),
-         of(field<&R::perfect_estimates>("perfectEstimates", "backfilling knew the true run times")
-                .optional()),
          field<&O::cost>("costUsd", "of all nodes over the makespan")
              .csv(17, "costUsd")
              .column("COST", 0, "", "Cost")
@@ -293,6 +307,9 @@ const Record& record_of<ReplayOutcome>() {
              .csv(kSharingColumn + 14, "gpuHoursPerUsd"),
          of(field<&R::sharing>("company", "how jobs fared beside each other")),
          of(field<&R::groups>("groups", "of --group-by, worst first").optional())}};
+    const std::vector<Field> work = fields_of_work();
+    record.fields.insert(record.fields.begin() + kFieldsOfWay, work.begin(), work.end());
+    return record;
   }();
   return declared;
 }

@@ -114,7 +114,14 @@ class ResultExplainer {
   ResultExplainer(StoredDocument document, const TextStyle& style)
       : document_(std::move(document)),
         style_(style),
-        variants_(stored_value<sim::Result>(document_, "", Absent::Older).variants) {}
+        variants_(stored_value<sim::Result>(document_, "", Absent::Older).variants) {
+    // Older results lack figures, but no names.
+    for (std::size_t v = 0; v < variants_.size(); ++v) {
+      for (std::size_t w = 0; w < variants_[v].workloads.size(); ++w) {
+        document_.required_text(fmt::format("/variants/{}/workloads/{}/name", v, w));
+      }
+    }
+  }
 
   std::string whole() {
     std::string out;

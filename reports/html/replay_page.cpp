@@ -287,7 +287,9 @@ Markup cost_section(const std::vector<Way>& ways) {
   constexpr const char* kBill[] = {"/makespanSeconds", "/costUsd", "/finished", "/usdPerJob",
                                    "/gpuHoursPerUsd"};
   HtmlTable table{"the bill", {{"Way"}}, {}, {}, true};
-  for (const char* pointer : kBill) {
+  std::vector<const char*> bill(std::begin(kBill), std::end(kBill));
+  std::erase_if(bill, [&](const char* pointer) { return !any_has(ways, pointer); });
+  for (const char* pointer : bill) {
     table.columns.push_back(column_on_page(figure_of_way(pointer)));
   }
   for (const Way& way : ways) {
@@ -298,7 +300,7 @@ Markup cost_section(const std::vector<Way>& ways) {
                             dollars_words(cost(way)) + jobs_of(way)});
     }
     std::vector<HtmlCell> row{{way.name, std::nullopt, ""}};
-    for (const char* pointer : kBill) {
+    for (const char* pointer : bill) {
       row.push_back(figure_cell(*way.figures, figure_of_way(pointer)));
     }
     table.rows.push_back(std::move(row));

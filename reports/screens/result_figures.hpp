@@ -21,7 +21,7 @@ struct Signs {
 const Signs& signs(const TextStyle& style);
 
 // What stands where there is no figure.
-inline std::string or_none(std::string text, const TextStyle& style) {
+inline std::string or_none(const std::string& text, const TextStyle& style) {
   return text.empty() ? std::string(signs(style).none) : text;
 }
 

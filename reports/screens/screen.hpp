@@ -62,11 +62,12 @@ Cells measured_cells(const std::vector<Item>& items, const std::vector<Measure>&
   out.rows.resize(items.size());
   for (const Measure& measure : measures) {
     std::vector<std::string> cells;
+    cells.reserve(items.size());
     for (const Item& item : items) cells.push_back(measure.cell(item));
     if (std::ranges::all_of(cells, &std::string::empty)) continue;
     out.columns.push_back(measure.column);
     for (std::size_t row = 0; row < cells.size(); ++row) {
-      out.rows[row].emplace_back(or_none(std::move(cells[row]), style));
+      out.rows[row].emplace_back(or_none(cells[row], style));
     }
   }
   return out;

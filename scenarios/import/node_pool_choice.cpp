@@ -85,7 +85,12 @@ std::string type_asked_for(std::span<const NodeRequirement> required, NodeNeed n
     return one.key.starts_with("karpenter.k8s.aws/instance-") || one.key == kProductLabel;
   });
   if (is_left_open) return {};
-  need.gpus = std::max(need.gpus, whole_of(first_of(required, kGpuCountLabel)).value_or(1));
+  std::optional<std::int64_t> fewest;
+  for (const std::string& count : values_of(required, kGpuCountLabel)) {
+    const auto gpus = whole_of(count);
+    if (gpus && (!fewest || *gpus < *fewest)) fewest = gpus;
+  }
+  need.gpus = std::max(need.gpus, fewest.value_or(1));
   const auto fit = [&](const InstanceGpus& type) {
     const bool fits = type.count >= need.gpus;
     return !fits ? 0 : !has_count(type, required) ? 1 : has_room(type, need) ? 3 : 2;

@@ -2,29 +2,42 @@
 
 #include <algorithm>
 
+#include "slicewise/scenarios/quantity.hpp"
+
+#include "../text/scalars.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
 // Nobody's GPU has more, and products stay in range.
 constexpr std::int64_t kMostMebibytes = 1'000'000'000;
 
+// Below 1, without a suffix of Kubernetes' or an exponent, as Go's ParseFloat takes it; 0 no such
+// part. A thousandth is the least that is told.
+std::int64_t permille_of(std::string_view fraction) {
+  const std::string_view digits = fraction.substr(fraction.starts_with('0') ? 1 : 0);
+  if (!digits.starts_with('.') || digits.find_first_not_of("0123456789", 1) != digits.npos) {
+    return 0;
+  }
+  return std::min<std::int64_t>(quantity_in_thousandths(fraction).value_or(0), 999);
+}
+
 }  // namespace
 
 std::optional<KaiPart> kai_part(std::string_view annotation, std::string_view value) {
   if (annotation != kKaiFraction && annotation != kKaiMemory) return std::nullopt;
-  const std::int64_t thousandths = quantity_in_thousandths(value).value_or(0);
   KaiPart part;
   if (annotation == kKaiFraction) {
-    part.permille = thousandths;
-    if (thousandths <= 0 || thousandths >= 1'000) {
+    part.permille = permille_of(value);
+    if (part.permille == 0) {
       part.mistake = {Code::ValueRange,
                       "gpu-fraction annotation value must be a positive number smaller than 1.0",
                       "gpu-fraction: \"0.5\""};
     }
     return part;
   }
-  part.mebibytes = std::min(thousandths / 1'000, kMostMebibytes);
-  if (thousandths <= 0 || thousandths % 1'000 != 0) {
+  part.mebibytes = std::min(whole_of(value).value_or(0), kMostMebibytes);
+  if (part.mebibytes <= 0) {
     part.mistake = {Code::ValueRange,
                     "gpu-memory annotation value must be a positive integer greater than 0",
                     "gpu-memory: \"2000\""};

@@ -281,9 +281,14 @@ const scenarios::Taint* untolerated(const scenarios::PodFile& pod, const NodeGro
 
 bool meets(const NodeGroupFile& group, const NodeRequirement& requirement) {
   const scenarios::KeyValue* label = label_of(group, requirement.key);
-  if (label == nullptr && scenarios::is_set_by_others(requirement.key)) return true;
-  return scenarios::allows(
-      requirement, label == nullptr ? std::nullopt : std::optional<std::string_view>(label->value));
+  if (label != nullptr) return scenarios::allows(requirement, label->value);
+  if (scenarios::is_set_by_others(requirement.key)) return true;
+  // Karpenter gives a node one of the values that its NodePool requires for a label of its own.
+  const auto own = std::ranges::find(group.requirements, requirement.key, &NodeRequirement::key);
+  if (own == group.requirements.end()) return scenarios::allows(requirement, std::nullopt);
+  return own->op != "In" || std::ranges::any_of(own->values, [&](const std::string& value) {
+           return scenarios::allows(requirement, value);
+         });
 }
 
 bool meets_affinity(const scenarios::PodFile& pod, const NodeGroupFile& group) {

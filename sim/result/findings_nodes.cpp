@@ -84,7 +84,7 @@ void never_launched_findings(const World& world, std::span<const Replication> re
   };
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     const WorkloadModel& model = world.workloads[w];
-    const FindingsAbout about(model.name, found);
+    const FindingsAbout about(model.spec.given_name(), found);
     if (any(w, &WorkloadRecord::no_node_for_it)) {
       found.push_back(make_diagnostic(
           Code::NodesNeverLaunched, model.spec.name.where,

@@ -30,17 +30,18 @@ kind: NodePool
 metadata: {name: gpus}
 spec: {template: {spec: {requirements: [)" +
                              kind + R"(,
-  {key: karpenter.k8s.aws/instance-gpu-count, operator: In, values: [")" +
-                             count + R"("]}]}}}
+  {key: karpenter.k8s.aws/instance-gpu-count, operator: In, values: [)" +
+                             count + R"(]}]}}}
 )";
     return k8s({pool, std::string(kThreePods)}, options).scenario.node_pools.at(0);
   };
-  EXPECT_EQ(with("1").instance_type.value, "g6.xlarge");
-  EXPECT_EQ(with("2").instance_type.value, "g6.12xlarge");
-  EXPECT_EQ(with("2").nodes, 1);                            // 3 pods
-  EXPECT_EQ(with("8").instance_type.value, "g6.12xlarge");  // the most there are
+  EXPECT_EQ(with("'1'").instance_type.value, "g6.xlarge");
+  EXPECT_EQ(with("'4', '1'").instance_type.value, "g6.xlarge");
+  EXPECT_EQ(with("'2'").instance_type.value, "g6.12xlarge");
+  EXPECT_EQ(with("'2'").nodes, 1);                            // 3 pods
+  EXPECT_EQ(with("'8'").instance_type.value, "g6.12xlarge");  // the most there are
   const std::string family = "{key: karpenter.k8s.aws/instance-family, operator: In, values: [g6]}";
-  EXPECT_EQ(with("4", family).instance_type.value, "g6.12xlarge");
+  EXPECT_EQ(with("'4'", family).instance_type.value, "g6.12xlarge");
 }
 
 std::string deployment(const std::string& name, const std::string& nodes, int gpus = 1) {

@@ -108,6 +108,25 @@ class Diff(unittest.TestCase):
         same = run("diff", files[0], files[0], "--exit-code")
         self.assertEqual((same.returncode, "no difference" in same.stdout), (0, True))
 
+    def test_one_scheduler_for_another_is_said(self):
+        files = []
+        for queue in ("fifo", "easy"):
+            files.append(os.path.join(os.path.dirname(self.old), f"{queue}.json"))
+            run("replay", "-f", "scenarios/examples/logs/team-trace.csv", "--instances", "p4d.24xlarge=2", "--queue",
+                queue, "-o", "json", "--out", files[-1])
+        self.assertRegex(run("diff", *files).stdout, r"queue +fifo +easy")
+
+    def test_a_result_whose_workload_has_no_name_is_wrong(self):
+        with open(self.old, encoding="utf-8") as file:
+            result = json.load(file)
+        del result["variants"][0]["workloads"][0]["name"]
+        nameless = os.path.join(os.path.dirname(self.old), "nameless.json")
+        with open(nameless, "w", encoding="utf-8") as file:
+            json.dump(result, file)
+        told = run("explain", nameless)
+        self.assertEqual(told.returncode, 3, told.stdout)
+        self.assertIn("FIELD_MISSING", told.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

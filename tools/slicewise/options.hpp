@@ -92,6 +92,7 @@ class HelpFormatter : public CLI::Formatter {
 template <class Value, std::size_t kCount>
 std::vector<std::string> words_of(const std::array<Choice<Value>, kCount>& choices) {
   std::vector<std::string> words;
+  words.reserve(kCount);
   for (const Choice<Value>& choice : choices) words.emplace_back(choice.word);
   return words;
 }
