@@ -67,6 +67,9 @@ std::vector<NodeOffer> node_offers(const scenarios::ClusterFiles& files,
 const scenarios::Taint* untolerated(const scenarios::PodFile& pod,
                                     const scenarios::NodeGroupFile& group);
 
+// Whether its nodes may have such a label.
+bool meets(const scenarios::NodeGroupFile& group, const scenarios::NodeRequirement& requirement);
+
 // False when the group's own labels contradict what the pod requires of nodes by its affinity, or
 // lack one that only files could set.
 bool meets_affinity(const scenarios::PodFile& pod, const scenarios::NodeGroupFile& group);

@@ -93,17 +93,21 @@ class PodJudge {
         if (may_select(pod_, *offer.group)) groups_.push_back(&offer);
       }
     }
-    if (!groups_.empty() || !has_groups) return;
+    if (groups_.empty() && has_groups) tell_why_none();
+  }
+
+  void tell_why_none() {
+    bool is_told = false;
     for (const KeyValue& wanted : pod_.node_selector) {
       const bool somebody_has = std::ranges::any_of(input_.offers, [&](const NodeOffer& offer) {
         return offer.group != nullptr && label_of(*offer.group, wanted.key) != nullptr;
       });
       const bool matches = std::ranges::any_of(input_.offers, [&](const NodeOffer& offer) {
-        const KeyValue* label =
-            offer.group == nullptr ? nullptr : label_of(*offer.group, wanted.key);
-        return label != nullptr && label->value == wanted.value;
+        return offer.group != nullptr &&
+               meets(*offer.group, {wanted.key, "In", {wanted.value}, {}});
       });
-      if (matches || (!somebody_has && scenarios::is_set_by_others(wanted.key))) continue;
+      if (matches) continue;
+      is_told = true;
       input_.tell_as(somebody_has ? Severity::Error : Severity::Warning, Code::NodeSelectorUnmet,
                      wanted.where,
                      fmt::format("no GPU nodes among these files have {}={}: the pod stays Pending",
@@ -113,10 +117,18 @@ class PodJudge {
     const bool any = std::ranges::any_of(input_.offers, [&](const NodeOffer& offer) {
       return offer.group != nullptr && meets_affinity(pod_, *offer.group);
     });
-    if (any) return;
-    input_.tell_as(Severity::Warning, Code::NodeSelectorUnmet, pod_.affinity.front().front().where,
-                   "no GPU nodes among these files meet the node affinity: the pod stays Pending",
-                   "label the node group, or correct the affinity");
+    if (any && is_told) return;
+    const SourceLocation where = pod_.affinity.empty() || pod_.affinity.front().empty()
+                                     ? pod_.where
+                                     : pod_.affinity.front().front().where;
+    input_.tell_as(
+        Severity::Warning, Code::NodeSelectorUnmet, where,
+        any ? "no GPU nodes among these files meet all that the pod selects, each meet a "
+              "part: the pod stays Pending"
+            : "no GPU nodes among these files meet the node affinity: the pod stays "
+              "Pending",
+        any ? "give one node group all the labels, or correct the selector and affinity"
+            : "label the node group, or correct the affinity");
   }
 
   void judge_amount(const ResourceAmount& amount) {
