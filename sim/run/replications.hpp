@@ -22,6 +22,12 @@ bool is_interrupted(const RunOptions& options);
 void run_in_parallel(std::size_t count, const RunOptions& options,
                      const std::function<void(std::size_t)>& work);
 
+// Whether tasks may be done that nobody may need: not where those of others, or of another day, are
+// told by their numbers.
+bool looks_ahead(const RunOptions& options);
+// How many tasks would be done at once by now, with what looks ahead; else 1.
+std::size_t side_by_side(const RunOptions& options);
+
 // The world of each variant; mistakes of all of them together, each once.
 Expected<std::vector<World>> worlds_of(const scenarios::ScenarioSet& set,
                                        const models::Catalogue& catalogue);

@@ -48,21 +48,50 @@ void run_in_parallel(std::size_t count, const RunOptions& options,
       }
     }
   };
-  const auto take_work = [&] {
-    for (std::size_t n = next++; n < end && !is_interrupted(options); n = next++) {
-      try_work(n);
-      if (is_interrupted(options)) return;
-      if (!options.progress) continue;
-      const std::lock_guard guard(progress_lock);
-      options.progress(++done, static_cast<int>(count));
-    }
+  const auto take_one = [&] {
+    const std::size_t n = next++;
+    if (n >= end || is_interrupted(options)) return false;
+    try_work(n);
+    if (is_interrupted(options)) return false;
+    if (!options.progress) return true;
+    const std::lock_guard guard(progress_lock);
+    options.progress(++done, static_cast<int>(count));
+    return true;
+  };
+  // A helper leaves when the threads are needed where more than one call shares them, and is hired
+  // again once they are free.
+  std::atomic<int> own{1};
+  std::atomic<int>& busy = options.busy == nullptr ? own : *options.busy;
+  const auto help = [&] {
+    while (busy <= options.threads && take_one()) continue;
+    --busy;
   };
   {
-    std::vector<std::jthread> threads;
-    for (int n = 1; n < options.threads; ++n) threads.emplace_back(take_work);
-    take_work();
+    std::vector<std::jthread> helpers;
+    const auto hire = [&] {
+      std::size_t left = end - std::min<std::size_t>(next, end);
+      for (int n = busy; n < options.threads && left > 1;) {
+        if (!busy.compare_exchange_weak(n, n + 1)) continue;
+        helpers.emplace_back(help);
+        --left;
+      }
+    };
+    for (bool more = true; more;) {
+      hire();
+      more = take_one();
+    }
   }
   if (failure) std::rethrow_exception(failure);
+}
+
+bool looks_ahead(const RunOptions& options) {
+  return current_ranks() == nullptr && options.journal == nullptr;
+}
+
+std::size_t side_by_side(const RunOptions& options) {
+  if (!looks_ahead(options)) return 1;
+  const int busy = options.busy == nullptr ? 1 : options.busy->load();
+  return static_cast<std::size_t>(std::max(1, options.threads - busy + 1));
 }
 
 std::optional<Replication> whole_replication(const World& world, std::size_t replication,

@@ -417,9 +417,9 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
 Expected<std::vector<PoolChoice>> pools_as_they_stand(const scenarios::Scenario& scenario,
                                                       const models::Catalogue& catalogue);
 
-// Answers probes by simulation, on so many threads each: what several have in common is simulated
-// once. May be called from any thread. REQUIRES: the set and the variant of the plan; `base` and
-// `catalogue` outlive it.
+// Answers probes by simulation: what several have in common is simulated once. May be called from
+// any thread; calls at the same time share so many threads, one of which is the caller's. REQUIRES:
+// the set and the variant of the plan; `base` and `catalogue` outlive it.
 using ProbeAnswerer = std::function<PlanAnswer(const PlanProbe& probe, int threads)>;
 ProbeAnswerer probe_answerer(const scenarios::Scenario& base, const models::Catalogue& catalogue,
                              const std::atomic<bool>* interrupted = nullptr);

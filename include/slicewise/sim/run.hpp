@@ -37,6 +37,9 @@ struct RunOptions {
   std::function<void(const std::string& line)> so_far = nullptr;
   // Of a comparison, a highest load, neighbours or sensitivity; never changes a byte of them.
   TaskJournal* journal = nullptr;
+  // Calls at the same time that share their threads: how many of those are at work. Who is through
+  // leaves them to the others.
+  std::atomic<int>* busy = nullptr;
 };
 
 // Simulates one world: all its replications, merged in index order. nullopt when it was interrupted

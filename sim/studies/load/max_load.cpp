@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "slicewise/sim/world.hpp"
 
 #include "../../result/merge.hpp"
+#include "../../run/replications.hpp"
 #include "../probe/islands.hpp"
 #include "../probe/loads.hpp"
 #include "load_search.hpp"
@@ -141,19 +145,26 @@ class Search {
   }
 
  private:
-  // More replications while the verdict stays open. false: interrupted.
-  template <class Judge>
-  bool until_clear(Probed& probed, const Judge& judge) {
-    for (int n = subject_.replications;; n = std::min(2 * n, subject_.most_replications)) {
-      if (!judge(n)) return false;
-      if (probed.probe.verdict != LoadVerdict::Undecided || n >= subject_.most_replications)
-        return true;
-    }
+  // A workload that is judged by itself.
+  struct Part {
+    std::size_t workload = 0;
+    std::optional<int> replications;  // of which it is looked at next; absent: it is settled
+    LoadProbe probe = {};
+  };
+
+  // More replications while the verdict stays open.
+  std::optional<int> more_than(int replications, LoadVerdict verdict) const {
+    const bool is_clear = verdict != LoadVerdict::Undecided;
+    if (is_clear || replications >= subject_.most_replications) return std::nullopt;
+    return std::min(2 * replications, subject_.most_replications);
   }
 
   bool judge_whole(Probed& probed) {
     probed.is_whole = true;
-    return until_clear(probed, [&](int n) { return judge_whole(probed, n); });
+    for (std::optional n = subject_.replications; n; n = more_than(*n, probed.probe.verdict)) {
+      if (!judge_whole(probed, *n)) return false;
+    }
+    return true;
   }
 
   static bool judge_whole(Probed& probed, int replications) {
@@ -167,37 +178,67 @@ class Search {
     return true;
   }
 
+  // Where threads are free they look at the next workloads meanwhile.
   bool judge_parts(Probed& probed) {
+    std::vector<Part> parts = parts_of(probed);
     LoadProbe all = probed.probe;
     all.verdict = LoadVerdict::Passes;
-    for (const std::size_t w : probed.run.busiest_first()) {
-      const auto bears = bears_.find(w);
-      if (bears != bears_.end() && bears->second >= all.factor) continue;
-      const bool done = until_clear(probed, [&](int n) { return judge_part(probed, w, n); });
-      if (!done) return false;
-      const LoadProbe& part = probed.probe;
-      if (part.verdict == LoadVerdict::Passes) bears_[w] = all.factor;
-      all.replications = std::max(all.replications, part.replications);
-      all.objectives.insert(all.objectives.end(), part.objectives.begin(), part.objectives.end());
-      all.left_behind = part.left_behind;
-      if (part.verdict != LoadVerdict::Passes) all.verdict = part.verdict;
-      if (part.verdict == LoadVerdict::Fails) break;
+    all.replications = subject_.replications;
+    for (auto part = parts.begin(); part != parts.end() && all.verdict != LoadVerdict::Fails;) {
+      if (!look_at_first(probed, {part, parts.end()})) return false;
+      for (; part != parts.end() && !part->replications; ++part) {
+        add(*part, all);
+        if (all.verdict == LoadVerdict::Fails) break;
+      }
     }
-    all.replications = std::max(all.replications, subject_.replications);
     probed.probe = std::move(all);
     return true;
   }
 
-  static bool judge_part(Probed& probed, std::size_t workload, int replications) {
-    if (!probed.run.run(workload, replications)) return false;
-    const auto records = probed.run.records(replications);
+  // Those of which it is not known that they bear the load.
+  std::vector<Part> parts_of(Probed& probed) const {
+    std::vector<Part> parts;
+    for (const std::size_t w : probed.run.busiest_first()) {
+      const auto bears = bears_.find(w);
+      if (bears != bears_.end() && bears->second >= probed.probe.factor) continue;
+      parts.push_back({w, subject_.replications});
+    }
+    return parts;
+  }
+
+  // As many of those that are not settled as there are threads.
+  bool look_at_first(Probed& probed, std::span<Part> parts) {
+    std::vector<Part*> open;
+    std::vector<IslandRun::Wanted> wanted;
+    const std::size_t width = side_by_side(run_);
+    for (Part& part : parts) {
+      if (!part.replications || open.size() >= width) continue;
+      open.push_back(&part);
+      wanted.push_back({part.workload, *part.replications});
+    }
+    if (!probed.run.run(wanted)) return false;
+    for (Part* part : open) judge_part(probed, *part);
+    return true;
+  }
+
+  void judge_part(const Probed& probed, Part& part) const {
+    const auto records = probed.run.records(*part.replications);
     std::vector<VariantResult> singles;
     for (std::size_t r = 0; r < records.size(); ++r) {
-      singles.push_back(result_of_workload(probed.world, workload, records.subspan(r, 1)));
+      singles.push_back(result_of_workload(probed.world, part.workload, records.subspan(r, 1)));
     }
-    probed.probe = judge_probe(probed.probe.factor,
-                               result_of_workload(probed.world, workload, records), singles);
-    return true;
+    part.probe = judge_probe(probed.probe.factor,
+                             result_of_workload(probed.world, part.workload, records), singles);
+    part.replications = more_than(*part.replications, part.probe.verdict);
+  }
+
+  void add(const Part& part, LoadProbe& all) {
+    const LoadProbe& probe = part.probe;
+    if (probe.verdict == LoadVerdict::Passes) bears_[part.workload] = all.factor;
+    all.replications = std::max(all.replications, probe.replications);
+    all.objectives.insert(all.objectives.end(), probe.objectives.begin(), probe.objectives.end());
+    all.left_behind = probe.left_behind;
+    if (probe.verdict != LoadVerdict::Passes) all.verdict = probe.verdict;
   }
 
   void keep(std::unique_ptr<Probed> probed, MaxLoad& found) {

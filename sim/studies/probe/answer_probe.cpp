@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "slicewise/sim/result_record.hpp"
 
 #include "../../result/merge.hpp"
+#include "../../run/replications.hpp"
 #include "islands.hpp"
 #include "probe.hpp"
 #include "scaled_input.hpp"
@@ -193,33 +195,47 @@ bool holds_clearly(const OptionFigures& figures) {
          figures.worst_ratio <= kClearShare;
 }
 
-// The smallest number of replications from `first` to `most` on that say yes or no, as
-// `figures_with` has them; nullopt: interrupted. Fewer than `all` may only say no, but for `brief`
-// answers.
-struct Decision {
-  OptionFigures figures;
-  bool yes = false;
-};
-std::optional<Decision> decide(
-    int first, int all, int most, bool brief,
-    const std::function<std::optional<OptionFigures>(int replications)>& figures_with) {
-  for (int n = first;;) {
-    std::optional<OptionFigures> figures = figures_with(n);
-    if (!figures) return std::nullopt;
-    if (fails_clearly(*figures)) return Decision{std::move(*figures), false};
-    if (n < all) {
-      if (brief && holds_clearly(*figures)) return Decision{std::move(*figures), true};
-      n = n < screening_replications(all) ? screening_replications(all) : all;
-      continue;
+// Finds the smallest number of replications from `first` to `most` on that say yes or no. Fewer
+// than `all` may only say no, but for `brief` answers.
+class Decision {
+ public:
+  Decision(int first, int all, int most, bool brief)
+      : replications_(first), all_(all), most_(most), brief_(brief) {}
+
+  // Of which the next figures must be; those that settled it.
+  int replications() const { return replications_; }
+  bool is_settled() const { return settled_; }
+  bool yes() const { return yes_; }
+  OptionFigures& figures() { return figures_; }
+
+  void hear(OptionFigures figures) {
+    figures_ = std::move(figures);
+    const int n = replications_;
+    if (fails_clearly(figures_)) return settle(false);
+    if (n < all_) {
+      if (brief_ && holds_clearly(figures_)) return settle(true);
+      replications_ = n < screening_replications(all_) ? screening_replications(all_) : all_;
+    } else if (n < most_ && is_open(figures_)) {
+      replications_ = std::min(2 * n, most_);
+    } else {
+      settle(figures_.stands());
     }
-    const bool more = n < most && is_open(*figures);
-    if (!more) {
-      const bool yes = figures->stands();
-      return Decision{std::move(*figures), yes};
-    }
-    n = std::min(2 * n, most);
   }
-}
+
+ private:
+  void settle(bool yes) {
+    settled_ = true;
+    yes_ = yes;
+  }
+
+  int replications_;
+  int all_;
+  int most_;
+  bool brief_;
+  bool settled_ = false;
+  bool yes_ = false;
+  OptionFigures figures_;
+};
 
 PlanAnswer with(OptionFigures figures, bool partial = false) {
   PlanAnswer answer;
@@ -228,21 +244,40 @@ PlanAnswer with(OptionFigures figures, bool partial = false) {
   return answer;
 }
 
-// Workload by workload, busiest first: the first that fails speaks for all. `needed`: replications
-// that the others took.
-std::optional<PlanAnswer> first_that_fails(const World& world, IslandRun& run, int all, bool brief,
+// What is known of a workload by itself. REQUIRES: run() of so many.
+OptionFigures figures_of_workload(const World& world, const IslandRun& run, std::size_t workload,
+                                  int replications) {
+  const auto records = run.records(replications);
+  const std::vector<SureMiss> misses = run.misses_of(workload);
+  return figures_of(misses.empty() ? result_of_workload(world, workload, records)
+                                   : result_of_misses(world, misses, records));
+}
+
+// Workload by workload, busiest first: the first that fails speaks for all. Where threads are free
+// they look at the next ones meanwhile. `needed`: replications that the others took.
+std::optional<PlanAnswer> first_that_fails(const World& world, IslandRun& run,
+                                           const RunOptions& options, int all, bool brief,
                                            int& needed) {
-  for (const std::size_t w : run.busiest_first()) {
-    const auto decision =
-        decide(1, all, kMostTimes * all, brief, [&](int n) -> std::optional<OptionFigures> {
-          if (!run.run(w, n)) return std::nullopt;
-          if (run.gave_up())
-            return figures_of(result_of_misses(world, run.misses(), run.records(n)));
-          return figures_of(result_of_workload(world, w, run.records(n)));
-        });
-    if (!decision) return PlanAnswer{};
-    if (!decision->yes) return with(decision->figures, true);
-    needed = std::max(needed, decision->figures.replications);
+  const std::vector<std::size_t> workloads = run.busiest_first();
+  std::vector<Decision> decisions(workloads.size(), Decision(1, all, kMostTimes * all, brief));
+  for (std::size_t first = 0; first < workloads.size();) {
+    std::vector<std::size_t> open;
+    std::vector<IslandRun::Wanted> wanted;
+    const std::size_t width = side_by_side(options);
+    for (std::size_t n = first; n < workloads.size() && open.size() < width; ++n) {
+      if (decisions[n].is_settled()) continue;
+      open.push_back(n);
+      wanted.push_back({workloads[n], decisions[n].replications()});
+    }
+    if (!run.run(wanted)) return PlanAnswer{};
+    for (const std::size_t n : open) {
+      decisions[n].hear(figures_of_workload(world, run, workloads[n], decisions[n].replications()));
+    }
+    for (; first < workloads.size() && decisions[first].is_settled(); ++first) {
+      OptionFigures& figures = decisions[first].figures();
+      if (!decisions[first].yes()) return with(std::move(figures), true);
+      needed = std::max(needed, figures.replications);
+    }
   }
   return std::nullopt;
 }
@@ -316,14 +351,13 @@ PlanAnswer answer(const scenarios::Scenario& base, const PlanProbe& probe,
   islands.give_up_what_is_missed(probe.until_clear);
   const auto figures_with = [&](int n) -> std::optional<OptionFigures> {
     if (!islands.run_all(n)) return std::nullopt;
-    if (islands.gave_up()) {
-      return figures_of(result_of_misses(*world, islands.misses(), islands.records(n)));
-    }
-    return figures_of(merge(*world, islands.records(n)));
+    return figures_of(islands.misses().empty()
+                          ? merge(*world, islands.records(n))
+                          : result_of_misses(*world, islands.misses(), islands.records(n)));
   };
   const bool apart = probe.until_clear && islands.is_apart();
   if (apart) {
-    auto failed = first_that_fails(*world, islands, probe.replications, brief, all);
+    auto failed = first_that_fails(*world, islands, run, probe.replications, brief, all);
     if (failed) return *failed;
     if (brief) {
       auto figures = figures_with(std::min(kFewestToScreen, probe.replications));
@@ -335,20 +369,43 @@ PlanAnswer answer(const scenarios::Scenario& base, const PlanProbe& probe,
   }
   const int first = probe.until_clear && !apart ? 1 : all;
   const int most = probe.until_clear ? kMostTimes * probe.replications : all;
-  const auto decision = decide(first, all, most, brief, figures_with);
-  return decision ? with(decision->figures, islands.gave_up()) : PlanAnswer{};
+  Decision decision(first, all, most, brief);
+  while (!decision.is_settled()) {
+    auto figures = figures_with(decision.replications());
+    if (!figures) return {};
+    decision.hear(std::move(*figures));
+  }
+  return with(std::move(decision.figures()), !islands.misses().empty());
 }
+
+// A call while it counts as one of those that share threads.
+class Share {
+ public:
+  explicit Share(std::atomic<int>& busy) : busy_(busy) { ++busy_; }
+  ~Share() { --busy_; }
+  Share(const Share&) = delete;
+  Share& operator=(const Share&) = delete;
+
+ private:
+  std::atomic<int>& busy_;
+};
 
 }  // namespace
 
 ProbeAnswerer probe_answerer(const scenarios::Scenario& base, const models::Catalogue& catalogue,
                              const std::atomic<bool>* interrupted) {
-  return [&base, &catalogue, interrupted, known = std::make_shared<IslandRecords>()](
+  struct Shared {
+    IslandRecords known;
+    std::atomic<int> busy = 0;
+  };
+  return [&base, &catalogue, interrupted, shared = std::make_shared<Shared>()](
              const PlanProbe& probe, int threads) {
+    const Share share(shared->busy);
     RunOptions run;
     run.threads = threads;
     run.interrupted = interrupted;
-    return answer(base, probe, catalogue, run, known.get());
+    run.busy = &shared->busy;
+    return answer(base, probe, catalogue, run, &shared->known);
   };
 }
 

@@ -1,6 +1,7 @@
 #include "islands.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -138,6 +139,18 @@ std::shared_ptr<const IslandRecord> IslandRecords::get(const std::string& key, c
   return place->record;
 }
 
+std::shared_ptr<const IslandRecord> IslandRecords::find(const std::string& key) {
+  std::shared_ptr<Place> place;
+  {
+    const std::lock_guard guard(lock_);
+    const auto there = places_.find(key);
+    if (there == places_.end()) return nullptr;
+    place = there->second;
+  }
+  const std::unique_lock guard(place->making, std::try_to_lock);
+  return guard ? place->record : nullptr;
+}
+
 IslandRun::IslandRun(const World& world, const RunOptions& options, IslandRecords* known,
                      IslandKeys keys)
     : world_(world),
@@ -239,63 +252,120 @@ std::vector<std::size_t> IslandRun::busiest_first() {
   return workloads;
 }
 
-bool IslandRun::run(std::size_t workload, int replications) {
-  return run(std::span(&workload, 1), replications);
-}
-
 bool IslandRun::run_all(int replications) {
-  std::vector<std::size_t> all(world_.workloads.size());
-  std::iota(all.begin(), all.end(), 0);
-  return run(all, replications);
+  std::vector<Wanted> all;
+  all.reserve(world_.workloads.size());
+  for (std::size_t w = 0; w < world_.workloads.size(); ++w) all.push_back({w, replications});
+  return run(all);
 }
 
-bool IslandRun::run(std::span<const std::size_t> workloads, int replications) {
-  lay_out(replications);
-  struct Missing {
-    std::size_t replication = 0;
-    std::size_t island = 0;
-  };
+std::vector<SureMiss> IslandRun::misses_of(std::size_t workload) const {
+  std::vector<SureMiss> found = misses_;
+  const Island& home = replicas_.front().islands[island_of(0, workload)];
+  std::erase_if(found, [&](const SureMiss& miss) { return !home.has(miss.of); });
+  return found;
+}
+
+std::size_t IslandRun::island_of(std::size_t replication, std::size_t workload) const {
+  const auto& islands = replicas_[replication].islands;
+  const auto has_it = [&](const Island& island) { return island.has(workload); };
+  return static_cast<std::size_t>(std::ranges::find_if(islands, has_it) - islands.begin());
+}
+
+// What others simulated already is put in at once.
+std::vector<IslandRun::Missing> IslandRun::missing_of(std::span<const Wanted> wanted) {
+  int most = 0;
+  for (const Wanted& each : wanted) most = std::max(most, each.replications);
+  lay_out(most);
   std::vector<Missing> missing;
-  for (std::size_t r = 0; r < static_cast<std::size_t>(replications); ++r) {
+  for (std::size_t r = 0; r < static_cast<std::size_t>(most); ++r) {
     for (std::size_t i = 0; i < replicas_[r].islands.size(); ++i) {
-      const auto& there = replicas_[r].islands[i].workloads;
-      const bool asked = std::ranges::any_of(
-          workloads, [&](std::size_t w) { return std::ranges::find(there, w) != there.end(); });
-      if (asked && replicas_[r].done[i] == 0) missing.push_back({r, i});
+      const bool asked = std::ranges::any_of(wanted, [&](const Wanted& each) {
+        return r < static_cast<std::size_t>(each.replications) &&
+               replicas_[r].islands[i].has(each.workload);
+      });
+      if (asked && !is_done(r, i)) missing.push_back({r, i});
     }
   }
+  return missing;
+}
+
+bool IslandRun::is_done(std::size_t replication, std::size_t island) {
+  Replica& replica = replicas_[replication];
+  if (replica.done[island] == 0 && !replica.in_one && known_ && looks_ahead(options_)) {
+    const Island& there = replica.islands[island];
+    const auto known = record_by(replication, [&](std::string_view until, bool) {
+      return known_->find(fmt::format("{}{}", until, key_of(replication, there)));
+    });
+    if (known) put_in(replication, island, *known);
+  }
+  return replica.done[island] != 0;
+}
+
+// Who needs some replications needs the next ones, too, unless they say no: those that keep all
+// threads busy.
+std::vector<IslandRun::Missing> IslandRun::next_of(std::span<const Wanted> wanted,
+                                                   std::size_t missing) {
+  std::vector<Missing> next;
+  const std::size_t width = side_by_side(options_);
+  const std::size_t most = missing == 0 ? 0 : (width - missing % width) % width;
+  for (std::size_t r = 1; r < static_cast<std::size_t>(world_.replications); ++r) {
+    for (const Wanted& each : wanted) {
+      if (next.size() >= most) return next;
+      if (r < static_cast<std::size_t>(each.replications)) continue;
+      lay_out(static_cast<int>(r) + 1);
+      const Missing there{r, island_of(r, each.workload)};
+      const bool known = std::ranges::find(next, there) != next.end();
+      if (!known && !is_done(there.replication, there.island)) next.push_back(there);
+    }
+  }
+  return next;
+}
+
+bool IslandRun::run(std::span<const Wanted> wanted) {
+  std::vector<Missing> missing = missing_of(wanted);
+  const std::size_t asked = missing.size();
+  const std::vector<Missing> next = next_of(wanted, asked);
+  missing.insert(missing.end(), next.begin(), next.end());
+  std::atomic<bool> in_vain = false;
   auto results = results_of<IslandFound>(
       missing.size(), options_, [&](std::size_t m) -> std::optional<IslandFound> {
         const auto [r, i] = missing[m];
         IslandFound found;
+        const auto stop = [&](const Replication&) { return m >= asked && in_vain; };
         if (!replicas_[r].in_one) {
-          found.part = record_of(r, replicas_[r].islands[i]);
+          found.part = record_of(r, replicas_[r].islands[i], stop);
+          if (found.part && !found.part->misses.empty()) in_vain = true;
         } else if (may_give_up_ && r == 0) {
           found.whole = until_it_misses(world_, 0, options_, found.misses);
+          if (!found.misses.empty()) in_vain = true;
         } else {
-          found.whole = whole_replication(world_, r, options_);
+          found.whole = whole_replication(world_, r, options_, stop);
         }
-        if (!found.part && !found.whole) return std::nullopt;
+        if ((!found.part && !found.whole) || (m >= asked && in_vain)) return std::nullopt;
         return found;
       });
+  if (in_vain) missing.resize(asked);
   for (std::size_t m = 0; m < missing.size(); ++m) {
     if (!results[m]) return false;
     IslandFound& found = *results[m];
     const auto [r, i] = missing[m];
-    const std::vector<SureMiss>& misses = found.whole ? found.misses : found.part->misses;
-    misses_.insert(misses_.end(), misses.begin(), misses.end());
-    if (found.whole) {
-      records_[r] = std::move(*found.whole);
-    } else {
-      put_in(replicas_[r].islands[i], *found.part, records_[r]);
+    if (found.part) {
+      put_in(r, i, *found.part);
+      continue;
     }
+    misses_.insert(misses_.end(), found.misses.begin(), found.misses.end());
+    records_[r] = std::move(*found.whole);
     replicas_[r].done[i] = 1;
-    ++simulated_;
   }
   return true;
 }
 
-void IslandRun::put_in(const Island& island, const IslandRecord& record, Replication& whole) const {
+void IslandRun::put_in(std::size_t replication, std::size_t at, const IslandRecord& record) {
+  const Island& island = replicas_[replication].islands[at];
+  Replication& whole = records_[replication];
+  replicas_[replication].done[at] = 1;
+  misses_.insert(misses_.end(), record.misses.begin(), record.misses.end());
   for (std::size_t i = 0; i < island.workloads.size(); ++i) {
     whole.workloads[island.workloads[i]] = record.workloads[i];
   }
@@ -310,12 +380,12 @@ void IslandRun::put_in(const Island& island, const IslandRecord& record, Replica
 }
 
 std::optional<IslandRecord> IslandRun::simulate(std::size_t replication, const Island& island,
-                                                bool may_give_up) const {
+                                                bool may_give_up, const GiveUp& stop) const {
   const World alone = without_requests(world_, island.workloads);
   IslandRecord record;
   auto all = may_give_up ? until_it_misses(alone, replication, options_, record.misses)
-                         : whole_replication(alone, replication, options_);
-  if (!all) return std::nullopt;
+                         : whole_replication(alone, replication, options_, stop);
+  if (!all || (stop && stop(*all))) return std::nullopt;
   for (const std::size_t w : island.workloads) {
     record.workloads.push_back(std::move(all->workloads[w]));
   }
@@ -354,15 +424,20 @@ std::string IslandRun::key_of(std::size_t replication, const Island& island) con
 }
 
 std::shared_ptr<const IslandRecord> IslandRun::record_of(std::size_t replication,
-                                                         const Island& island) {
+                                                         const Island& island, const GiveUp& stop) {
   const auto get = [&](std::string_view until, bool may_give_up) {
-    const auto make = [&] { return simulate(replication, island, may_give_up); };
+    const auto make = [&] { return simulate(replication, island, may_give_up, stop); };
     if (known_ != nullptr) {
       return known_->get(fmt::format("{}{}", until, key_of(replication, island)), make);
     }
     auto record = make();
     return record ? std::make_shared<const IslandRecord>(std::move(*record)) : nullptr;
   };
+  return record_by(replication, get);
+}
+
+std::shared_ptr<const IslandRecord> IslandRun::record_by(std::size_t replication,
+                                                         const GetRecord& get) const {
   if (replication > 0 || (known_ == nullptr && !may_give_up_)) return get("", false);
   // Who asked first must not matter: it is always begun so that it may be given up.
   auto record = get("until it misses ", true);

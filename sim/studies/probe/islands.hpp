@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -9,12 +10,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slicewise/sim/metrics/replication.hpp"
 #include "slicewise/sim/run.hpp"
 #include "slicewise/sim/world.hpp"
 
+#include "../../cluster/give_up.hpp"
 #include "sure_misses.hpp"
 
 // A run of Services that stay where the scheduler put them is the sum of its islands: nodes whose
@@ -26,6 +29,10 @@ namespace slicewise::sim {
 struct Island {
   std::vector<std::size_t> workloads;  // ascending; likewise
   std::vector<std::size_t> nodes;
+
+  bool has(std::size_t workload) const {
+    return std::ranges::find(workloads, workload) != workloads.end();
+  }
 };
 
 // What one replication did on an island, in its order. Latencies are packed.
@@ -43,6 +50,8 @@ class IslandRecords {
 
   // Made once; who comes meanwhile waits. nullptr: `make` was interrupted.
   std::shared_ptr<const IslandRecord> get(const std::string& key, const Make& make);
+  // nullptr: nobody has made it by now.
+  std::shared_ptr<const IslandRecord> find(const std::string& key);
 
  private:
   struct Place {
@@ -79,20 +88,24 @@ class IslandRun {
   // All workloads, those on the busiest islands first.
   std::vector<std::size_t> busiest_first();
 
-  // Simulates what is still missing of the workload in the first `replications`, in parallel.
+  // Simulates what is still missing of each workload in its first `replications`, in parallel.
   // false: interrupted.
-  bool run(std::size_t workload, int replications);
+  struct Wanted {
+    std::size_t workload = 0;
+    int replications = 1;
+  };
+  bool run(std::span<const Wanted> wanted);
   bool run_all(int replications);
 
   // Complete as far as it was run. REQUIRES: run() of so many.
   std::span<const Replication> records(int replications) const {
     return std::span(records_).first(static_cast<std::size_t>(replications));
   }
-  int simulated() const { return simulated_; }  // islands x replications
 
-  // Whether the first replication was given up, and for what.
-  bool gave_up() const { return !misses_.empty(); }
+  // What the first replication was given up for; empty: it was not.
   std::span<const SureMiss> misses() const { return misses_; }
+  // ... on the workload's island.
+  std::vector<SureMiss> misses_of(std::size_t workload) const;
 
  private:
   struct Replica {
@@ -101,13 +114,29 @@ class IslandRun {
     std::vector<char> done;  // by island
   };
 
+  struct Missing {
+    std::size_t replication = 0;
+    std::size_t island = 0;
+
+    bool operator==(const Missing&) const = default;
+  };
+  using GetRecord =
+      std::function<std::shared_ptr<const IslandRecord>(std::string_view until, bool may_give_up)>;
+
   void lay_out(int replications);
+  std::vector<Missing> missing_of(std::span<const Wanted> wanted);
+  std::vector<Missing> next_of(std::span<const Wanted> wanted, std::size_t missing);
+  bool is_done(std::size_t replication, std::size_t island);
+  std::size_t island_of(std::size_t replication, std::size_t workload) const;
   Replica apart(const Replication& quiet) const;
   std::optional<IslandRecord> simulate(std::size_t replication, const Island& island,
-                                       bool may_give_up) const;
-  std::shared_ptr<const IslandRecord> record_of(std::size_t replication, const Island& island);
-  bool run(std::span<const std::size_t> workloads, int replications);
-  void put_in(const Island& island, const IslandRecord& record, Replication& whole) const;
+                                       bool may_give_up, const GiveUp& stop) const;
+  // `stop`: it was begun in vain.
+  std::shared_ptr<const IslandRecord> record_of(std::size_t replication, const Island& island,
+                                                const GiveUp& stop);
+  std::shared_ptr<const IslandRecord> record_by(std::size_t replication,
+                                                const GetRecord& get) const;
+  void put_in(std::size_t replication, std::size_t island, const IslandRecord& record);
   std::string key_of(std::size_t replication, const Island& island) const;
 
   const World& world_;
@@ -122,7 +151,6 @@ class IslandRun {
   std::vector<SureMiss> misses_;
   std::vector<Replication> records_;
   std::vector<Replica> replicas_;
-  int simulated_ = 0;
 };
 
 // Of one workload alone, with the verdict on it: nothing beyond its island can change that.

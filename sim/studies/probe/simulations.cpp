@@ -120,11 +120,9 @@ ProbeRunner probe_threads(const scenarios::Scenario& base, const models::Catalog
           asked = 0](std::span<const PlanProbe> probes, const ProbeAnswered& answered) mutable {
     std::vector<PlanAnswer> answers(probes.size());
     asked += static_cast<int>(probes.size());
-    // Few probes leave threads to the replications of each.
-    const int threads = std::max(1, run.threads / std::max(1, static_cast<int>(probes.size())));
     std::mutex answered_lock;
     run_in_parallel(probes.size(), quiet, [&](std::size_t p) {
-      answers[p] = answer(probes[p], threads);
+      answers[p] = answer(probes[p], run.threads);
       const std::lock_guard guard(answered_lock);
       if (answered) answered(p, answers[p]);
       if (run.progress) run.progress(++done, asked);
