@@ -69,7 +69,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(QueueUnstable, "QUEUE_UNSTABLE", Warning, "requests arrive faster than they are served")      \
   X(RequestsRefused, "REQUESTS_REFUSED", Warning, "requests found no ready replica")              \
   X(RequestsDropped, "REQUESTS_DROPPED", Warning, "requests met a full queue or timed out")       \
-  X(SampleTooSmall, "SAMPLE_TOO_SMALL", Warning, "a tail judged by too few requests")             \
+  X(SampleTooSmall, "SAMPLE_TOO_SMALL", Warning, "judged by too few requests")                    \
   X(AutoscalerAtMax, "AUTOSCALER_AT_MAX", Warning, "a Service got all replicas it may have")      \
   X(SleepHostMemory, "SLEEP_HOST_MEMORY", Warning, "sleeping weights that no memory is kept for") \
   X(KvCachePreempted, "KV_CACHE_PREEMPTED", Warning, "sequences lost their KV cache")             \

@@ -27,18 +27,22 @@ std::int64_t whole_seconds(Duration time) { return (time.ns + 999'999'999) / 1'0
 
 // How a server says what an autoscaler looks at. Sources: docs.vllm.ai, "Production metrics";
 // Triton Inference Server, docs/user_guide/metrics.md; dcgm-exporter, default-counters.csv.
+// {0}: the labels of the pods, {1}: seconds of the window.
 struct ServerMetrics {
   std::string_view waiting;
   std::string_view inside;  // waiting or being answered
   std::string_view answered;
 };
-constexpr ServerMetrics kVllm{
-    "vllm:num_requests_waiting{{{0}}}",
-    "(vllm:num_requests_running{{{0}}} + vllm:num_requests_waiting{{{0}}})",
-    "vllm:request_success_total{{{0}}}"};
-constexpr ServerMetrics kTriton{"nv_inference_pending_request_count{{{0}}}",
-                                "nv_inference_pending_request_count{{{0}}}",
-                                "nv_inference_request_success{{{0}}}"};
+constexpr ServerMetrics kVllm{"sum(avg_over_time(vllm:num_requests_waiting{{{0}}}[{1}s:]))",
+                              "sum(avg_over_time((vllm:num_requests_running{{{0}}} + "
+                              "vllm:num_requests_waiting{{{0}}})[{1}s:]))",
+                              "sum(rate(vllm:request_success_total{{{0}}}[{1}s]))"};
+// Triton counts who waits, and not who is answered: by Little's law it is the time that requests
+// spent there, in a second.
+constexpr ServerMetrics kTriton{
+    "sum(avg_over_time(nv_inference_pending_request_count{{{0}}}[{1}s:]))",
+    "sum(rate(nv_inference_request_duration_us{{{0}}}[{1}s])) / 1e6",
+    "sum(rate(nv_inference_request_success{{{0}}}[{1}s]))"};
 
 // The sum over the pods, which KEDA divides by the threshold: as many pods as the simulated
 // autoscaler wants.
@@ -47,18 +51,16 @@ std::string query_of(const Workload& workload) {
   const ServerMetrics& server = workload.llm ? kVllm : kTriton;
   const std::string pods = fmt::format(R"(namespace="{}",pod=~"{}-.*")", workload.namespace_name,
                                        owner_of(workload).name);
-  const auto averaged = [&](std::string_view metric) {
-    return fmt::format("sum(avg_over_time({}[{}s:]))", fmt::format(fmt::runtime(metric), pods),
-                       whole_seconds(scaling.window));
+  const auto filled = [&](std::string_view query) {
+    return fmt::format(fmt::runtime(query), pods, whole_seconds(scaling.window));
   };
   switch (scaling.metric) {
     case Autoscaling::Metric::Queue:
-      return averaged(server.waiting);
+      return filled(server.waiting);
     case Autoscaling::Metric::Concurrency:
-      return averaged(server.inside);
+      return filled(server.inside);
     case Autoscaling::Metric::RequestRate:
-      return fmt::format("sum(rate({}[{}s]))", fmt::format(fmt::runtime(server.answered), pods),
-                         whole_seconds(scaling.window));
+      return filled(server.answered);
     case Autoscaling::Metric::GpuUtilization:
       break;
   }
@@ -116,6 +118,13 @@ std::string remarks_on(const Autoscaling& scaling) {
     out += comment(fmt::format("The scenario has a tolerance of {:g} %, the cluster's is 10 %.",
                                100 * scaling.tolerance));
   }
+  if (scaling.min_replicas == 0) {
+    out += comment(
+        "Without pods its query has no value, and KEDA makes none: to wake it, add a trigger on "
+        "what "
+        "sees requests before the pods do, such as the load balancer, a queue or KEDA's HTTP "
+        "add-on.");
+  }
   return out;
 }
 
@@ -169,7 +178,7 @@ Expected<ExportFiles> render_keda(const Scenario& scenario, const models::Catalo
   }
   std::string text = comment(fmt::format(
       "How the Services of scenario variant {} are scaled (keda.yaml), written by slicewise. KEDA "
-      "makes a HorizontalPodAutoscaler of each and, from 0 pods, the first one.",
+      "makes a HorizontalPodAutoscaler of each.",
       yaml_scalar(scenario.name)));
   text += comment(
       "Change serverAddress to your Prometheus. Queries name the metrics of vLLM for language "

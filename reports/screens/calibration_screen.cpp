@@ -73,14 +73,19 @@ ScreenPart figures_part(const Fitted& fit) {
   return figures;
 }
 
-// Where the law is far off, however near it is on the mean.
-void add_worst_point(const sim::FittedProfile& fit, ScreenPart& figures) {
+// Where the law is far off, however near it is on the mean; nullptr: nowhere.
+const sim::FittedPoint* far_off_point(const sim::FittedProfile& fit) {
   constexpr double kFarOff = 0.1;
   const auto off = [](const sim::FittedPoint& point) {
     return std::abs(point.predicted_ms / point.measured_ms - 1);
   };
   const auto worst = std::ranges::max_element(fit.points, {}, off);
-  if (worst == fit.points.end() || off(*worst) <= kFarOff) return;
+  return worst == fit.points.end() || off(*worst) <= kFarOff ? nullptr : &*worst;
+}
+
+void add_worst_point(const sim::FittedProfile& fit, ScreenPart& figures) {
+  const sim::FittedPoint* worst = far_off_point(fit);
+  if (worst == nullptr) return;
   figures.sentences.push_back(
       {fmt::format("The law does not follow these measurements: {} is {} % off. What it says of "
                    "such settings is no better than that.",
@@ -89,6 +94,10 @@ void add_worst_point(const sim::FittedProfile& fit, ScreenPart& figures) {
 }
 
 std::string next_sentence(const sim::FittedProfile& fit) {
+  if (!fit.next && far_off_point(fit) != nullptr) {
+    return "Measure next: the same settings once more, one at a time; which other would narrow the "
+           "answer is not known of a law that they do not follow.";
+  }
   if (!fit.next) {
     return "Nothing to measure next: all that would be asked for was measured, or is known within "
            "5 "

@@ -39,6 +39,9 @@ std::string figure_beside_limit(const scenarios::FigureValue& value,
 // there is no value.
 template <class Objective>
 bool found_nothing(const Objective& objective) {
+  if constexpr (requires { objective.is_unasked; }) {
+    if (objective.is_unasked) return true;
+  }
   return !objective.pass && !objective.at_least &&
          std::visit([](auto value) { return value == decltype(value){}; }, objective.value);
 }

@@ -74,7 +74,8 @@ std::string batch_cell(const WorkloadResult& w) {
 }
 
 std::string tokens_per_request(double tokens, const WorkloadResult& w) {
-  return w.requests && w.requests->answered > 0 ? count_text(tokens / w.requests->answered) : "";
+  const double answered = w.tokens->answered.value_or(0);
+  return answered > 0 ? count_text(tokens / answered) : "";
 }
 
 const std::vector<ServingMeasure>& request_measures() {

@@ -60,6 +60,7 @@ std::string_view metric_of(std::string_view name) {
     return false;
   };
   if (has("GPU_UTIL") || has("gpu_util")) return "GpuUtilization";
+  if (has("request_duration")) return "Concurrency";  // rate() of it: Little's law
   if ((has("rate(") && has("request")) || has("per_second") || has_word("rps")) {
     return "RequestRate";
   }

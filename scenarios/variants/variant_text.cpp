@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <initializer_list>
 
 #include <fmt/format.h>
 
@@ -80,9 +81,46 @@ std::string without_annotations(const Node& workload, const Workload& configured
   return text.empty() ? text : fmt::format("{{podTemplate: {{annotations: {{{}}}}}}}", text);
 }
 
+// The named fields of a block as they are now, where that is not what an empty block has.
+template <class Block>
+NodePtr with_fields(const NodePtr& workload, std::string_view key, const FieldList& fields,
+                    const Block& now, std::initializer_list<std::string_view> names) {
+  const Block empty{};
+  const NodePtr shown = node_of(shown_fields(fields, &now));
+  const NodePtr usual = node_of(shown_fields(fields, &empty));
+  NodePtr node = workload;
+  for (const std::string_view name : names) {
+    const Entry* entry = shown->entry(name);
+    if (entry == nullptr) continue;
+    const Entry* same = usual->entry(name);
+    const std::string text = flow_text(*entry->value);
+    const Node* there = block(node.get(), key);
+    const bool is_written = there != nullptr && there->entry(name) != nullptr;
+    if (!is_written && same != nullptr && flow_text(*same->value) == text) continue;
+    node = patched(node, fmt::format("{{{}: {{{}: {}}}}}", key, name, text));
+  }
+  return node;
+}
+
+// How many pods there are and how they answer, where that was chosen.
+NodePtr with_chosen(const NodePtr& written, const Workload& workload) {
+  NodePtr node = written;
+  const bool has_replicas =
+      workload.kind == WorkloadKind::Service || workload.kind == WorkloadKind::Deployment;
+  const std::string_view key = has_replicas ? "replicas" : "count";
+  const std::string count = fmt::format("{}", workload.count);
+  const bool follows = workload.trace || workload.autoscaling;  // the log, or the load
+  if (!follows && text_at(node.get(), key).value_or("1") != count) {
+    node = with(node, key, node_of(count));
+  }
+  if (workload.llm) node = with_fields(node, "llm", kLlm, *workload.llm, {"tensorParallelSize"});
+  node = with_fields(node, "serving", kServing, workload.serving, {"concurrency", "batching"});
+  return with_fields(node, "podTemplate", kPodTemplate, workload.pod, {"labels", "affinity"});
+}
+
 // What the pods ask for, and the GPU on which their figures hold.
 NodePtr configured_workload(const NodePtr& written, const Workload& workload) {
-  NodePtr node = written;
+  NodePtr node = with_chosen(written, workload);
   for (const std::string_view list : {"requests", "limits"}) {
     const std::string nulls = without_extended(*node, list);
     if (!nulls.empty()) {

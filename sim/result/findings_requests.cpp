@@ -86,6 +86,17 @@ void tail_finding(const Stream& stream, Diagnostics& found) {
                   kPlentyForP999)));
 }
 
+void untested_finding(const Stream& stream, Diagnostics& found) {
+  const bool judged = std::ranges::any_of(stream.result->objectives, &ObjectiveResult::is_unasked);
+  if (!judged || stream.result->requests->arrived > 0) return;
+  found.push_back(make_diagnostic(
+      Code::SampleTooSmall, stream.where,
+      fmt::format("no request of \"{}\" came in {} run{}: its objectives were not put to the test",
+                  stream.result->name, stream.records.size(),
+                  stream.records.size() == 1 ? "" : "s"),
+      "a longer duration, or more replications"));
+}
+
 void queue_finding(const Stream& stream, Diagnostics& found) {
   std::int64_t arrived = 0;
   std::int64_t open = 0;
@@ -158,6 +169,7 @@ void request_findings(const World& world, std::span<const Replication> replicati
     refused_finding(stream, found);
     dropped_finding(stream, found);
     queue_finding(stream, found);
+    untested_finding(stream, found);
     tail_finding(stream, found);
   }
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {

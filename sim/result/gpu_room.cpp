@@ -197,6 +197,7 @@ Limit limit_of(const PoolModel& pool, std::size_t kind, int tickets,
           [](const auto& pod) { return pod.cpu_request.count; });
   tighten(pool.allocatable_memory.count, Bound::HostMemory,
           [](const auto& pod) { return pod.memory_request.count; });
+  tighten(pool.max_pods, Bound::NodePods, [](const auto& /*pod*/) { return std::int64_t{1}; });
   // Of one workload there may be more some day; what several would have more of is a guess.
   if (!may_be_more(candidates) && limit.may_meet < limit.pods) {
     limit = {limit.may_meet, limit.may_meet, Bound::Pods};

@@ -388,6 +388,7 @@ std::optional<TokenFigures> token_figures(const World& world, std::size_t worklo
     const TokenRecord& record = r.workloads[workload].tokens;
     prompts += static_cast<double>(record.prompts);
     found += static_cast<double>(record.found);
+    figures.answered = figures.answered.value_or(0) + static_cast<double>(record.answered) / count;
     figures.input_tokens += static_cast<double>(record.input) / count;
     figures.output_tokens += static_cast<double>(record.output) / count;
     figures.preemptions += static_cast<double>(record.preemptions) / count;

@@ -193,8 +193,16 @@ std::optional<FigureValue> value_of(Figure figure, const JobGroupFigures& jobs) 
   }
 }
 
+// The least of what must be little, all of what must be much.
+FigureValue best_value(const scenarios::Objective& objective) {
+  if (is_at_least(objective.figure) && std::holds_alternative<Share>(objective.limit)) {
+    return Share{1};
+  }
+  return std::visit([](auto limit) { return FigureValue(decltype(limit){}); }, objective.limit);
+}
+
 ObjectiveResult judge(const scenarios::Objective& objective, std::optional<FigureValue> value,
-                      const Observed& observed) {
+                      const Observed& observed, bool is_asked = true) {
   ObjectiveResult entry;
   entry.name = objective_name(objective.figure);
   entry.limit = objective.limit;
@@ -203,6 +211,10 @@ ObjectiveResult judge(const scenarios::Objective& objective, std::optional<Figur
   entry.value = value.value_or(
       std::visit([](auto limit) { return FigureValue(decltype(limit){}); }, objective.limit));
   entry.is_absent = !value;
+  if (!value && !is_asked) {
+    entry.value = best_value(objective);
+    entry.pass = entry.is_unasked = true;
+  }
   if (!value) return entry;
   entry.pass = entry.at_least ? *value >= objective.limit : *value <= objective.limit;
   if (const QuantileFigure* quantile = quantile_figure(objective.figure)) {
@@ -211,6 +223,13 @@ ObjectiveResult judge(const scenarios::Objective& objective, std::optional<Figur
     entry.pass = entry.pass && (!entry.lost || entry.lost->share <= entry.lost->most);
   }
   return entry;
+}
+
+// Whether there was anything to answer.
+bool is_asked_of(const WorkloadResult& result, const Observed& observed) {
+  return !result.requests || std::ranges::any_of(observed.requests, [](const RequestRecord* r) {
+    return r->arrived > 0 || r->answered > 0;
+  });
 }
 
 }  // namespace
@@ -231,13 +250,16 @@ std::vector<ObjectiveResult> judge_objectives(const World& world, std::size_t wo
     observed.requests.push_back(&r.workloads[workload].requests);
     observed.tokens.push_back(&r.workloads[workload].tokens);
   }
+  const bool is_asked = model.spec.count > 0 && is_asked_of(result, observed);
   std::vector<ObjectiveResult> judged;
   for (const scenarios::Objective& objective : model.spec.objectives) {
-    judged.push_back(judge(objective,
-                           objective.figure == Figure::Deadline
-                               ? latest_completion(world, std::span(&workload, 1), replications)
-                               : value_of(objective.figure, observed, result),
-                           observed));
+    std::optional<FigureValue> value;
+    if (objective.figure == Figure::Deadline) {
+      value = latest_completion(world, std::span(&workload, 1), replications);
+    } else if (model.spec.count > 0) {
+      value = value_of(objective.figure, observed, result);
+    }
+    judged.push_back(judge(objective, value, observed, is_asked));
   }
   return judged;
 }
@@ -251,7 +273,8 @@ std::vector<ObjectiveResult> judge_objectives(const PipelineModel& model, std::s
   }
   std::vector<ObjectiveResult> judged;
   for (const scenarios::Objective& objective : model.spec.objectives) {
-    judged.push_back(judge(objective, value_of(objective.figure, observed, result), observed));
+    judged.push_back(judge(objective, value_of(objective.figure, observed, result), observed,
+                           is_asked_of(result, observed)));
   }
   return judged;
 }

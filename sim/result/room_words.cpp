@@ -80,6 +80,8 @@ std::string bound_text(const GpuRoom& room) {
       return "the CPU of the node binds";
     case Bound::HostMemory:
       return "the memory of the node binds";
+    case Bound::NodePods:
+      return "the pods of the node bind: the kubelet takes no more";
     case Bound::Pods:
       return "all that there are fit";
   }

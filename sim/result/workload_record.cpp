@@ -87,6 +87,10 @@ const Record& record_of<ObjectiveResult>() {
        field<&O::pass>("pass",
                        "value <= limit (>= with atLeast), and of a quantile no more "
                        "requests lost than it leaves out"),
+       field<&O::is_unasked>("unasked",
+                             "no request came, or there are no Jobs: nothing was put to the test, "
+                             "and nothing is missed")
+           .optional(),
        field<&O::of>("of",
                      "whose jobs the value is of, where trace.judgeBy judges each user, group or "
                      "project by itself: the worst")
@@ -135,7 +139,9 @@ const Record& record_of<TokenFigures>() {
   using T = TokenFigures;
   static const Record declared{
       "a language model, means per replication",
-      {field<&T::input_tokens>("input", "prompt tokens of answered requests"),
+      {field<&T::answered>("answered", "requests answered after the warm-up, whenever they came")
+           .optional(),
+       field<&T::input_tokens>("input", "prompt tokens of answered requests"),
        field<&T::output_tokens>("output", "tokens of their answers"),
        field<&T::output_per_second>("outputPerSecond", "answer tokens per second")
            .of(Unit::PerSecond)

@@ -333,7 +333,9 @@ class PlanOpener {
     scenarios::Scenario planned =
         sim::planned_scenario(*variant, plan.options[option].pools, *catalogue);
     planned.seed = plan.stamp.seed;
-    planned.replications = plan.stamp.replications;
+    // What decided that it stands.
+    planned.replications =
+        std::max(plan.stamp.replications, plan.options[option].figures.replications);
     planned.allow_pending = plan.stamp.allow_pending;
     set.variants = {std::move(planned)};
     // What was read is the option of the plan: by that name it is found again.

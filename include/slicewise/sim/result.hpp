@@ -74,6 +74,8 @@ struct ObjectiveResult {
   bool at_least = false;
   std::string of = {};     // whose value it is, where it is judged for each user by themselves
   bool is_absent = false;  // nothing was observed; `value` is zero then, and `pass` false
+  // No request came, or there are no Jobs: nothing is missed. The value is the best there is.
+  bool is_unasked = false;
   std::optional<LostShare> lost = {};  // of a quantile of requests; absent: none were lost
 };
 
@@ -97,7 +99,8 @@ struct RequestCounts {
 
 // Language models.
 struct TokenFigures {
-  double input_tokens = 0;  // of finished requests, mean per replication
+  std::optional<double> answered;  // after the warm-up, whenever they came; mean per replication
+  double input_tokens = 0;         // of these
   double output_tokens = 0;
   double output_per_second = 0;
   std::optional<TimeSummary> first_token;  // TTFT
@@ -343,7 +346,7 @@ struct NodePoolResult {
 // everything first, then the largest. Known before the run.
 struct GpuRoom {
   // Pods: there are no more. Parts: what pods ask for of the GPU. OwnShare: a language model's
-  // memoryUtilization is less than its weights.
+  // memoryUtilization is less than its weights. NodePods: the kubelet takes no more.
   enum class Bound : std::uint8_t {
     Memory,
     ProcessLimit,
@@ -352,7 +355,8 @@ struct GpuRoom {
     HostMemory,
     Pods,
     Parts,
-    OwnShare
+    OwnShare,
+    NodePods
   };
   struct Tenant {
     std::string workload;

@@ -106,10 +106,11 @@ struct Spelling<GpuRoom::Bound> {
   static constexpr bool kListed = true;
   static constexpr Bound kAll[] = {Bound::Memory, Bound::ProcessLimit, Bound::Replicas,
                                    Bound::Cpu,    Bound::HostMemory,   Bound::Pods,
-                                   Bound::Parts,  Bound::OwnShare};
+                                   Bound::Parts,  Bound::OwnShare,     Bound::NodePods};
   static constexpr std::string_view of(Bound bound) {
-    constexpr std::string_view kWords[] = {"memory",     "processLimit", "replicas", "cpu",
-                                           "hostMemory", "pods",         "parts",    "ownShare"};
+    constexpr std::string_view kWords[] = {"memory", "processLimit", "replicas",
+                                           "cpu",    "hostMemory",   "pods",
+                                           "parts",  "ownShare",     "nodePods"};
     return kWords[static_cast<std::size_t>(bound)];
   }
 };

@@ -32,6 +32,7 @@ void count_tokens(TokenRecord& record, const WorkloadModel& model, const Request
                   bool late) {
   if (!model.spec.llm) return;
   const std::int64_t answered = tokens_answered(model.spec.llm->role, request);
+  ++record.answered;
   record.input += request.input_tokens;
   record.output += answered;
   record.output_late += late ? answered : 0;

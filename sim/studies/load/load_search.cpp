@@ -21,14 +21,17 @@ bool within_limit(const ObjectiveResult& o) {
 LoadVerdict verdict_on(const ObjectiveResult& pooled,
                        const std::vector<const ObjectiveResult*>& own) {
   std::vector<double> values;
+  bool misses = false;
   for (const ObjectiveResult* o : own) {
-    if (!is_missed_without_figure(*o)) values.push_back(in_its_unit(o->value));
+    misses = misses || is_missed_without_figure(*o);
+    if (!is_missed_without_figure(*o) && !o->is_unasked) values.push_back(in_its_unit(o->value));
   }
-  if (values.empty()) return LoadVerdict::Fails;
-  if (values.size() < own.size()) return LoadVerdict::Undecided;
+  if (values.empty()) return misses ? LoadVerdict::Fails : LoadVerdict::Passes;
+  const std::optional<double> width = half_width_95(values);
+  if (misses || !width) return LoadVerdict::Undecided;
   const double mean =
       std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  const double half_width = *half_width_95(values);
+  const double half_width = *width;
   // How much room there is below the limit, or above a least figure.
   const double room =
       pooled.at_least ? mean - in_its_unit(pooled.limit) : in_its_unit(pooled.limit) - mean;
@@ -52,6 +55,7 @@ bool is_missed_without_figure(const ObjectiveResult& o) {
 }
 
 double objective_excess(const ObjectiveResult& o) {
+  if (o.is_unasked) return 0;
   if (is_missed_without_figure(o)) return std::numeric_limits<double>::infinity();
   const double value = in_its_unit(o.value);
   const double limit = in_its_unit(o.limit);

@@ -1,6 +1,7 @@
 #include "plan_path.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <map>
@@ -10,6 +11,7 @@
 
 #include "../probe/probe.hpp"
 #include "fleet_model.hpp"
+#include "known_pools.hpp"
 #include "pool_split.hpp"
 #include "pools_anew.hpp"
 
@@ -250,12 +252,24 @@ class PathSearch {
       if (most <= 0) return std::nullopt;
       BlockResult found = search_block(search_, block, 1, most, Depth::First, probes_);
       if (found.options.empty()) return std::nullopt;
-      most -= found.options.front().goal;
-      pools.push_back({found.options.front().choice, found.options.front().goal});
+      const BlockOption& option = found.options.front();
+      most -= option.goal;
+      pools.push_back({like_best(option), option.goal});
     }
     const auto all = together(pools);
     const bool fine = all && (all->figures.stands() || !stands_);
     return fine ? std::optional(std::move(pools)) : std::nullopt;
+  }
+
+  // Of what costs the same, the pool that is recommended.
+  PoolChoice like_best(const BlockOption& option) const {
+    if (!best_) return option.choice;
+    for (const PoolChoice& pool : best_->pools) {
+      const auto monthly = monthly_of(search_, pool);
+      const bool same = monthly && std::abs(*monthly - option.goal) < kSamePrice;
+      if (same && pool.workloads == option.choice.workloads) return pool;
+    }
+    return option.choice;
   }
 
   static double cost_of(const std::vector<Present>& pools) {

@@ -25,6 +25,7 @@ constexpr std::string_view kWorkloadInput = "workloads.";
 void add_objectives(const VariantResult& result, OptionFigures& figures) {
   for (const WorkloadResult& workload : result.workloads) {
     for (const ObjectiveResult& objective : workload.objectives) {
+      if (objective.is_unasked) continue;
       figures.objectives.push_back({workload.name, objective.name, objective.limit, objective.value,
                                     objective.ci95, objective.at_least, objective.pass,
                                     objective.lost});

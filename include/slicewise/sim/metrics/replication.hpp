@@ -100,7 +100,8 @@ struct RequestRecord {
 };
 
 struct TokenRecord {
-  std::int64_t input = 0;  // of requests that were answered after the warm-up
+  std::int64_t answered = 0;  // after the warm-up, whenever they came
+  std::int64_t input = 0;     // of these
   std::int64_t output = 0;
   std::int64_t output_late = 0;  // of requests that missed an objective
   std::int64_t preemptions = 0;
