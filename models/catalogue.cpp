@@ -81,7 +81,9 @@ const LlmModel* Catalogue::find_llm_model(std::string_view name) const {
   return find_in(llm_models, [name](const LlmModel& model) { return model.name == name; });
 }
 
-Catalogue load_catalogue() {
+namespace {
+
+Catalogue read_catalogue() {
   Catalogue catalogue;
   catalogue.gpus = read_gpus(catalog_files::gpus_json());
   catalogue.instances = read_instances(catalog_files::instances_json());
@@ -101,6 +103,14 @@ Catalogue load_catalogue() {
   catalogue.prices = read_prices(catalog_files::prices_json());
   add_spot_prices(catalogue.prices, catalogue.spot);
   return catalogue;
+}
+
+}  // namespace
+
+// Read once: a page, and Python, call verbs one after the other.
+Catalogue load_catalogue() {
+  static const Catalogue shipped = read_catalogue();
+  return shipped;
 }
 
 WorkloadProfile on_whole_gpu(WorkloadProfile profile, const Catalogue& catalogue) {
