@@ -117,6 +117,10 @@ std::vector<ReportChart> report_charts(const HtmlReport& report) {
   return svg_files(drawn);
 }
 
+std::vector<ReportChart> latency_charts(const HtmlReport& report) {
+  return html::page_charts({{"latency", "", html::latency_section(report)}});
+}
+
 std::string html_report(const HtmlReport& report) {
   const std::vector<html::ShownOption> options = html::shown_options(report);
   html::PageText page{.title = report.result.stamp.scenario,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -370,16 +371,38 @@ ReplaySource replay_source(const SourceText& source) {
   }
 }
 
-Expected<ReplayPage> replay_page(const SourceText& source, const EngineInside* engine) {
+namespace {
+
+Expected<StoredDocument> read_replay(const SourceText& source) {
   Expected<StoredDocument> stored = StoredDocument::read(source);
-  if (!stored) return tl::unexpected(std::move(stored.error()));
+  if (!stored) return stored;
   check_schema(*stored, record_schema(sim::record_of<sim::ReplayStudy>()));
-  if (!stored->problems().empty()) return tl::unexpected(stored->problems());
-  const json& document = stored->root();
-  if (document["schedulers"].empty()) {
+  if (stored->problems().empty() && stored->root()["schedulers"].empty()) {
     stored->report(Code::FieldMissing, "/schedulers", "it was interrupted before a job ran");
-    return tl::unexpected(stored->problems());
   }
+  if (!stored->problems().empty()) return tl::unexpected(stored->problems());
+  return stored;
+}
+
+}  // namespace
+
+std::optional<std::string> waiting_svg(const SourceText& older, const SourceText& newer) {
+  const Expected<StoredDocument> before = read_replay(older);
+  const Expected<StoredDocument> after = read_replay(newer);
+  if (!before || !after) return std::nullopt;
+  std::vector<ReportChart> charts = html::page_charts(
+      {{"time", "",
+        replayed::course_section({{"before", &before->root()["schedulers"].front()},
+                                  {"after", &after->root()["schedulers"].front()}})}});
+  const auto waiting = std::ranges::find(charts, "waiting", &ReportChart::name);
+  if (waiting == charts.end()) return std::nullopt;
+  return std::move(waiting->svg);
+}
+
+Expected<ReplayPage> replay_page(const SourceText& source, const EngineInside* engine) {
+  const Expected<StoredDocument> stored = read_replay(source);
+  if (!stored) return tl::unexpected(stored.error());
+  const json& document = stored->root();
   const std::vector<Way> ways = ways_of(document);
   html::PageText page{
       .title = title_of(document),

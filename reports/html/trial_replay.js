@@ -75,19 +75,22 @@
 
   async function replay(asked) {
     const answer = await engine.call(
-      ['replay', '-f', input.file, ...input.words, ...asked, '-o', 'table', '-q'], { ...input.files });
+      ['replay', '-f', input.file, ...input.words, ...asked, '-o', 'json', '-q'], { ...input.files });
     if (!answer.files['']) throw new Error(answer.bug || answer.errors || `exit code ${answer.exitCode}`);
     return answer;
   }
 
-  function show(answer, what) {
-    const drawn = [['before', base], ['after', answer]].filter(([, from]) => from.renderings['waiting.svg']);
-    at('trial-charts').replaceChildren(
-      ...drawn.map(([when, from]) => figure(`Jobs that wait, ${when}`, from.renderings['waiting.svg'])));
-    const figures = base.files[''].split('\nNOTES')[0];
-    at('trial-changes').textContent = answer === base ? base.files['']
-      : `BEFORE\n${figures}\nAFTER\n${answer.files['']}`;
-    say(`${answer.exitCode === 0 ? '✓ Every job runs.' : '✗ Not every job runs.'} ${what}`);
+  // Both in one chart, and all columns of the tables: what is too wide scrolls.
+  async function show(answer, isWanted, what) {
+    const told = await engine.call(['diff', 'before.json', 'after.json'],
+      { 'before.json': base.files[''], 'after.json': answer.files[''] });
+    if (!isWanted()) return;
+    const waiting = told.renderings['waiting.svg'];
+    at('trial-charts').replaceChildren(...(waiting ? [figure('Jobs that wait, before and after', waiting)] : []));
+    const figures = base.renderings.wide.split('\nNOTES')[0];
+    at('trial-changes').textContent = answer === base ? base.renderings.wide
+      : `BEFORE\n${figures}\nAFTER\n${answer.renderings.wide}`;
+    say(`${answer.exitCode === 0 ? '✓ Every job runs.' : '✗ Not every job runs.'} ${what()}`);
   }
 
   // The last move counts. A replay under way for an earlier one is given up where that is sooner than its end.
@@ -105,12 +108,11 @@
       const patience = setTimeout(say, soon, 'All jobs are replayed ...');
       try {
         const answer = await replay(words());
-        const took = Math.round(performance.now() - began);
-        slow = took > soon;
-        if (mine === moves) {
-          show(answer, `All jobs, in ${took} ms.`);
-          at('trial').dataset.took = took;
-        }
+        slow = performance.now() - began > soon;
+        await show(answer, () => mine === moves, () => {
+          at('trial').dataset.took = Math.round(performance.now() - began);
+          return `All jobs, in ${at('trial').dataset.took} ms.`;
+        });
       } catch (problem) {
         if (mine === moves) refuse(problem);
       }
@@ -135,7 +137,7 @@
     if (chosen !== way()) return;
     base = answer;
     if (mine !== moves) follow();
-    else show(base, 'Ready. Nothing was moved.');
+    else await show(base, () => mine === moves, () => 'Ready. Nothing was moved.');
   }
 
   const begin = () => start().catch((problem) => {

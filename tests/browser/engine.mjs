@@ -21,7 +21,7 @@ const answers = JSON.parse(readFileSync(0, 'utf8')).map(({ words, files }) => {
     const bytes = readFileSync(name);
     engine._slicewise_give(copied(utf8.encode(name)), copied(bytes), bytes.length);
   }
-  const at = engine._slicewise_run(copied(utf8.encode(JSON.stringify(words))));
+  const at = engine._slicewise_run(copied(utf8.encode(JSON.stringify(words))), true);
   const memory = engine.HEAPU8;
   return JSON.parse(new TextDecoder().decode(memory.subarray(at, memory.indexOf(0, at))));
 });

@@ -76,6 +76,41 @@ test('moves faster than it simulates: the last one counts', async () => {
   await close();
 });
 
+test('what is moved is answered while it goes on moving', async () => {
+  const { page, wrong, close } = await open();
+  const shown = await page.evaluate(async () => {
+    const slider = document.querySelectorAll('#trial-controls input')[5];
+    const told = new Set();
+    for (let n = 0; n < 100; ++n) {
+      slider.value = Number(slider.min) + (n % 10 + 1) * Number(slider.step);
+      slider.dispatchEvent(new Event('input'));
+      await new Promise((resolve) => { setTimeout(resolve, 15); });
+      told.add(document.getElementById('trial-changes').textContent);
+    }
+    return told.size;
+  });
+  assert.ok(shown > 3, `${shown} different answers in 1.5 s`);
+  await settled(page);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('an answer without all renderings has the same bytes', async () => {
+  const { page, close } = await open();
+  const [all, some] = await page.evaluate(async () => {
+    const input = JSON.parse(document.getElementById('trial-input').textContent);
+    const [{ text }] = Object.values(input.variants);
+    return Promise.all([true, false].map((rendersAll) => new Slicewise({ rendersAll })
+      .call(['run', '-f', input.file, '-o', 'json', '-q'], { [input.file]: text })));
+  });
+  assert.equal(some.files[''], all.files['']);
+  assert.ok('latency-1.svg' in some.renderings);
+  assert.deepEqual(some.renderings, Object.fromEntries(
+    Object.entries(all.renderings).filter(([name]) => name.startsWith('latency-'))));
+  assert.ok(Object.keys(all.renderings).includes('yaml'));
+  await close();
+});
+
 test('accessible, light and dark, and on a phone', async () => {
   const { page, close } = await open({ viewport: phone });
   await page.locator('#trial-controls input').first().focus();

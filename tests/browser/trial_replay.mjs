@@ -24,7 +24,12 @@ test('what is moved by keyboard is replayed; the figures are those of the progra
     `BEFORE\n${before.split('\nNOTES')[0]}\nAFTER\n${after}`);
   assert.deepEqual(await page.locator('#trial-charts img').evaluateAll(
     (pictures) => pictures.filter((picture) => picture.complete && picture.naturalWidth > 0)
-      .map((picture) => picture.alt)), ['Jobs that wait, before', 'Jobs that wait, after']);
+      .map((picture) => picture.alt)), ['Jobs that wait, before and after']);
+  // Both lines have one scale: they are in one chart.
+  const chart = decodeURIComponent(await page.locator('#trial-charts img').getAttribute('src'));
+  assert.deepEqual([...chart.matchAll(/data-name="([^"]*)"/g)].map(([, name]) => name), ['before', 'after']);
+  // A page has no flags to see more by.
+  assert.doesNotMatch(await changes(page), /-o wide/);
   await page.locator('#trial-copy').click();
   await page.locator('#trial-said', { hasText: 'Copied' }).waitFor();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), command);

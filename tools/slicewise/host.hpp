@@ -25,6 +25,9 @@ struct Host {
   std::map<std::string, Written> written = {};
   // The report of the verb in its other formats, by the words of -o, and its charts by "name.svg".
   std::map<std::string, std::string> renderings = {};
+  // Whether all of them are made. To write them takes as long as a short simulation: who simulates
+  // again with each move has of `run` the latencies only.
+  bool renders_all = true;
   std::string errors = {};                // as on standard error, without colours
   Diagnostics diagnostics = {};           // those among the errors that have a code
   std::atomic<bool> interrupted = false;  // set to stop: what has finished is reported

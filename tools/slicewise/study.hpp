@@ -61,7 +61,8 @@ void render_all(const Found& found, const Formats<Found>& formats, Host& host) {
 template <class Found, class AnyCommand>
 ExitCode write_report(const Found& found, const Formats<Found>& formats, const AnyCommand& command,
                       const CommonFlags& flags, const std::string& junit = {}) {
-  if (Host* const host = current_host()) render_all(found, formats, *host);
+  Host* const host = current_host();
+  if (host != nullptr && host->renders_all) render_all(found, formats, *host);
   const ExitCode code = write_text(
       command.out, formats.text(found, command.format, report_style(command.out, flags)));
   if (code != ExitCode::Success || junit.empty()) return code;

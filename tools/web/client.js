@@ -28,10 +28,17 @@ class Slicewise {
     return WebAssembly.compile(await new Response(unpacked).arrayBuffer());
   }
 
+  #rendersAll;
   #worker;
   #ready;
   #waiting;  // of the call under way: resolve, reject, progress
   #last;     // settled when the call before has ended
+
+  // `rendersAll`: a report comes in all its formats and with all its charts; else `run` draws latencies only,
+  // which is sooner.
+  constructor({ rendersAll = true } = {}) {
+    this.#rendersAll = rendersAll;
+  }
 
   start() {
     Slicewise.#module ??= Slicewise.#compiled();
@@ -68,7 +75,7 @@ class Slicewise {
       await this.#ready;
       return await new Promise((resolve, reject) => {
         this.#waiting = { resolve, reject, progress };
-        this.#worker.postMessage({ words, files });
+        this.#worker.postMessage({ words, files, rendersAll: this.#rendersAll });
       });
     } finally {
       done();

@@ -30,9 +30,10 @@ EM_JS(void, say_progress, (double done, double total, const char* unit, int size
 });
 // clang-format on
 
-std::string run(const std::vector<std::string>& words) {
+std::string run(const std::vector<std::string>& words, bool renders_all) {
   tools::Host host{};
   host.files = given;
+  host.renders_all = renders_all;
   host.progress = [](std::int64_t done, std::int64_t total, std::string_view unit) {
     say_progress(static_cast<double>(done), static_cast<double>(total), unit.data(),
                  static_cast<int>(unit.size()));
@@ -67,9 +68,9 @@ void slicewise_give(const char* name, const char* text, std::size_t size) {
 }
 
 // The answer of a verb, as JSON: exitCode or bug, files by path ("": standard output), renderings
-// and errors. `words`: a JSON array of its words. Stands until the next call.
-const char* slicewise_run(const char* words) {
-  slicewise::web::answer = slicewise::web::run(nlohmann::json::parse(words));
+// and errors. `words`: a JSON array of its words; renders_all: of Host. Stands until the next call.
+const char* slicewise_run(const char* words, bool renders_all) {
+  slicewise::web::answer = slicewise::web::run(nlohmann::json::parse(words), renders_all);
   slicewise::web::given.clear();
   return slicewise::web::answer.c_str();
 }

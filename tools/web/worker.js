@@ -31,7 +31,7 @@ function textAt(at) {
   return new TextDecoder().decode(bytes.subarray(at, bytes.indexOf(0, at)));
 }
 
-function answer(words, files) {
+function answer(words, files, rendersAll) {
   for (const [name, content] of Object.entries(files)) {
     const bytes = typeof content === 'string' ? utf8.encode(content) : content;
     const [path, text] = [copied(utf8.encode(name)), copied(bytes)];
@@ -40,7 +40,7 @@ function answer(words, files) {
     engine._free(text);
   }
   const request = copied(utf8.encode(JSON.stringify(words)));
-  const said = engine._slicewise_run(request);
+  const said = engine._slicewise_run(request, rendersAll);
   engine._free(request);
   return JSON.parse(textAt(said));
 }
@@ -48,7 +48,7 @@ function answer(words, files) {
 onmessage = async ({ data }) => {
   try {
     if (data.module) await load(data.module);
-    else postMessage({ answer: answer(data.words, data.files) });
+    else postMessage({ answer: answer(data.words, data.files, data.rendersAll) });
     if (data.module) postMessage({ ready: true });
   } catch (problem) {
     postMessage({ failed: String(problem) });

@@ -76,6 +76,7 @@ struct ReportChart {
 
 // All of them in the order of the page; what it has no figures for has no chart.
 std::vector<ReportChart> report_charts(const HtmlReport& report);
+std::vector<ReportChart> latency_charts(const HtmlReport& report);  // these of them
 
 // Whether the text is a JSON document of `slicewise replay`, well-formed or not.
 bool looks_like_replay(const SourceText& source);
@@ -89,6 +90,10 @@ struct ReplayPage {
 // is moved in it. Errors: what the schema does not allow, an inflation, a replay that was
 // interrupted before it began.
 Expected<ReplayPage> replay_page(const SourceText& document, const EngineInside* engine = nullptr);
+
+// The jobs that wait over the time of two replays, each by the first of its ways, in one chart with
+// common axes. nullopt: one is no document of a replay, or nothing waits.
+std::optional<std::string> waiting_svg(const SourceText& older, const SourceText& newer);
 
 // What a replay's document says that it was made from: the file of the trace, its SHA-256, and the
 // flags that give its figures again; "" and empty where it says nothing.

@@ -1,6 +1,7 @@
 #include <string>
 
 #include "slicewise/reports/difference.hpp"
+#include "slicewise/reports/html_report.hpp"
 
 #include "../commands.hpp"
 #include "../files.hpp"
@@ -82,8 +83,11 @@ ExitCode execute(const DiffCommand& command, const CommonFlags& flags) {
     return usage_error("--output svg: nothing has both a price and a limit, a latency or jobs",
                        "leave -o out: the table says what changed");
   }
-  if (Host* const host = current_host(); host != nullptr && picture) {
-    host->renderings["difference.svg"] = *picture;
+  if (Host* const host = current_host()) {
+    if (picture) host->renderings["difference.svg"] = *picture;
+    const auto waiting =
+        difference->kind == "Replay" ? reports::waiting_svg(sources[0], sources[1]) : std::nullopt;
+    if (waiting) host->renderings["waiting.svg"] = *waiting;
   }
   const std::string text = difference_text(*difference, picture.value_or(""), command, flags);
   if (const ExitCode code = write_text(command.out, text); code != ExitCode::Success) return code;

@@ -173,7 +173,8 @@ ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const
   if (Host* const host = current_host()) {
     reports::HtmlReport page;
     page.result = *result;
-    for (reports::ReportChart& chart : reports::report_charts(page)) {
+    for (reports::ReportChart& chart :
+         host->renders_all ? reports::report_charts(page) : reports::latency_charts(page)) {
       host->renderings[chart.name + ".svg"] = std::move(chart.svg);
     }
   }
