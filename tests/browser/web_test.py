@@ -126,7 +126,7 @@ class Page(unittest.TestCase):
     def write_page(self, path, *words):
         written = run("report", *words, "--interactive", "--engine", str(web() / "slicewise-engine.js"), "-o",
                       f"html={path}")
-        self.assertEqual(written.returncode, 0, written.stderr)
+        self.assertIn(written.returncode, (0, 6), written.stderr)  # 6: what it is about does not stand
         self.assertLess(path.stat().st_size, LARGEST_PAGE)
         return path
 
@@ -161,6 +161,14 @@ class Page(unittest.TestCase):
                                 encoding="utf-8")
             self.check_page("trial.mjs", page, self.moved(scenario, "nodePools.t4.nodes=2"))
 
+    def test_moves_are_answered_in_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            pages = [str(self.write_page(folder / f"{path.stem}.html", f"{EXAMPLES}{path.name}"))
+                     for path in sorted((ROOT / EXAMPLES).glob("*.yaml"))]
+            self.assertGreater(len(pages), 15)
+            self.check_page("trial_moves.mjs", pathlib.Path(pages[0]), {"pages": pages})
+
     def test_report_on_a_plan_that_simulates(self):
         shared = EXAMPLES + "shared-inference.yaml"
         with tempfile.TemporaryDirectory() as folder:
@@ -190,12 +198,26 @@ class Page(unittest.TestCase):
             asked = ("replay", "-f", str(trace), "--queue", "backfill", "--placement", "least-allocated")
             run(*asked, "--instances", "p4d.24xlarge=2", "--sharing", "exclusive,time-slicing:4", "-o", "json", "--out",
                 str(replay), "-q")
-            tables = [run(*asked, "--instances", f"p4d.24xlarge={nodes}", "--sharing", sharing, env=terminal).stdout
+            tables = [run(*asked, "--instances", f"p4d.24xlarge={nodes}", "--sharing", sharing, "-o", "wide", env=terminal).stdout
                       for nodes, sharing in ((2, "time-slicing:4"), (3, "mps:4"))]
             self.check_page("trial_replay.mjs", self.write_page(folder / "replay.html", str(replay)), {
                 "before": tables[0], "after": tables[1],
                 "command": f"slicewise replay -f {trace} --region=us-east-1 --seed=42 --instances=p4d.24xlarge=3 "
                            "--sharing=mps:4 --queue=backfill --placement=least-allocated\n"})
+
+    def test_a_page_with_half_a_megabyte_of_jobs_can_be_sent(self):
+        """As many as openb has: a week of a cluster of 6,212 GPUs."""
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            trace = folder / "trace.csv"
+            jobs = [f"{n * 75},{n * 7919 % 9973 + 60},1,{n % 10 * 100 + 100},{n * 31 % 64000},{n * 524287},,Completed,pod-{n:04}"
+                    f",{'LS' if n % 3 else 'BE'}" for n in range(9000)]
+            trace.write_text("arrival_s,run_s,gpus,gpu_milli,cpu_milli,memory_bytes,observed_wait_s,state,id,group\n"
+                             + "\n".join(jobs) + "\n", encoding="utf-8")
+            self.assertGreater(trace.stat().st_size, 500_000)
+            replay = folder / "replay.json"
+            run("replay", "-f", str(trace), "--instances", "p4d.24xlarge=40", "-o", "json", "--out", str(replay), "-q")
+            self.write_page(folder / "replay.html", str(replay))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
 // Puts the engine into one file of JavaScript, and that into one page:
-//   node assemble.mjs BUILD    of BUILD/engine.wasm and BUILD/tools/web/engine.js: BUILD/slicewise-engine.js and
+//   node assemble.mjs BUILD    of BUILD/engine.wasm.gz and BUILD/tools/web/engine.js: BUILD/slicewise-engine.js and
 //                              BUILD/slicewise.html
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const tree = join(here, '../..');
@@ -37,7 +36,7 @@ function inLetters(bytes) {
   return text.toString('latin1');
 }
 
-const packed = gzipSync(readFileSync(join(build, 'engine.wasm')), { level: 9 });
+const packed = readFileSync(join(build, 'engine.wasm.gz'));
 const program = read(build, 'tools/web/engine.js') + '\n' + read(here, 'worker.js');
 const [, version] = read(tree, 'CMakeLists.txt').match(/project\(slicewise VERSION (\S+)/);
 const engine = `// slicewise ${version}\n` + read(here, 'client.js') +
