@@ -21,8 +21,10 @@ async function timesOf(path) {
       slider.stepUp();
       slider.dispatchEvent(new Event('input'));
     }, n);
-    await page.waitForFunction(() => document.getElementById('trial').dataset.took);
-    times.push(await page.evaluate(() => Number(document.getElementById('trial').dataset.took)));
+    const took = await page.waitForFunction(() => document.getElementById('trial').dataset.took ||
+      /cannot be simulated/.test(document.getElementById('trial-said').textContent) && 'refused');
+    if (await took.jsonValue() === 'refused') break;  // two pods for one claim: there is nothing to be moved from
+    times.push(Number(await took.jsonValue()));
     await settled(page);
   }
   assert.deepEqual(wrong, []);
