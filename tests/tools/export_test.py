@@ -15,6 +15,38 @@ SHARED = "scenarios/examples/shared-inference.yaml"
 AFTER = ("-f", EXAMPLE, "--variant", "after")
 
 
+SERVICE = """apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: other-pods}
+spec:
+  duration: 2m
+  warmup: 20s
+  nodePools:
+  - {name: g, instanceType: g5.xlarge, nodes: 6}
+  workloads:
+  - name: api
+    kind: Service
+    replicas: 6
+    podTemplate:
+      resources: {requests: {cpu: 700m, memory: 3Gi}, limits: {nvidia.com/gpu: 1}}
+    gpuMemory: {resident: 5Gi}
+    measured: {device: A10G, requestGpuTime: {p50: 20ms, p99: 40ms}, smActive: 50%}
+    traffic: {shape: Poisson, mean: 40/s}
+    slo: {latencyP99: 300ms}
+"""
+APART = SERVICE.replace("replicas: 6", "replicas: 3").replace("mean: 40/s", "mean: 20/s") + """\
+  - name: train
+    kind: Job
+    count: 2
+    podTemplate:
+      resources: {requests: {cpu: 1500m, memory: 6Gi}, limits: {nvidia.com/gpu: 1}}
+    gpuMemory: {resident: 8Gi}
+    work: {units: 2}
+    measured: {device: A10G, unitTime: 15s, gpuBusy: 60%, smActive: 50%}
+    slo: {completionP95: 2m}
+"""
+
+
 class Flags(unittest.TestCase):
     def test_flags_that_say_nothing_are_refused(self):
         for arguments, said in (
@@ -142,6 +174,25 @@ class Plans(unittest.TestCase):
         """Which gives the figures of the option, and no other."""
         for option in ("#1", "#2"):
             self.expect_same_run(self.plan + option, "-f", self.plan + option)
+
+    def test_an_option_with_other_pods_batches_or_nodes_is_one_too(self):
+        cases = (("pods", SERVICE, ("--vary-pods", "3")),
+                 ("batches", SERVICE.replace("mean: 40/s", "mean: 130/s"),
+                  ("--max-batch", "4", "--max-delay", "5ms")),
+                 ("apart", APART, ()))
+        for name, scenario, flags in cases:
+            with self.subTest(name):
+                file, plan = (os.path.join(self.folder, f"{name}.{end}") for end in ("yaml", "json"))
+                pathlib.Path(file).write_text(scenario, encoding="utf-8")
+                planned = run("plan", "-f", file, *flags, "--instances", "g5.xlarge,g4dn.xlarge", "-o",
+                              "json", "--no-flips", "--no-headroom", "--no-risk", "--out", plan)
+                self.assertEqual(planned.returncode, 0, planned.stderr)
+                best = json.loads(pathlib.Path(plan).read_text(encoding="utf-8"))["options"][0]
+                self.assertIn({"pods": "pods", "batches": "serving", "apart": "apart"}[name],
+                              best["pools"][0])
+                self.expect_same_run(plan + "#1", "-f", plan + "#1")
+                # With the replications that decided it stands as the plan says.
+                self.assertEqual(run("run", "-f", plan + "#1").returncode, 0)
 
     def test_a_bundle_says_which_option_it_is_and_what_the_plan_found(self):
         folder = os.path.join(self.folder, "of-two")

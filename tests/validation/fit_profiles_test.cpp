@@ -191,6 +191,13 @@ TEST(FitProfiles, NothingIsAskedForThatWasMeasured) {
       "w,A10G,,time-slicing,2,1,24.3\n");
   EXPECT_FALSE(all.profiles.front().next.has_value());
   EXPECT_THAT(reports::calibration_table(all, {}), HasSubstr("Nothing to measure next"));
+  // Twice as fast beside another, twenty times as slow in turns with it.
+  const FittedProfiles odd = fitted_rows(
+      "w,A10G,,alone,1,1,10\n"
+      "w,A10G,,mps,2,1,9\n"
+      "w,A10G,,time-slicing,2,1,200\n");
+  EXPECT_THAT(reports::calibration_table(odd, {}),
+              ::testing::Not(HasSubstr("Nothing to measure next")));
   const FittedProfiles some = fitted_rows(
       "w,A10G,,alone,1,1,12\n"
       "w,A10G,,mps,2,1,15\n"

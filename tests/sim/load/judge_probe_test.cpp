@@ -73,6 +73,18 @@ TEST(JudgeProbe, ReplicationsWithoutAFigureFailWhenAllDo) {
   EXPECT_EQ(judged(fine, {fine, lost, fine}).verdict, LoadVerdict::Undecided);
 }
 
+// A few requests an hour: most runs see none.
+TEST(JudgeProbe, ReplicationsWithoutARequestSayNothing) {
+  const ObjectiveResult fine = at_most(milliseconds(50), milliseconds(100));
+  const ObjectiveResult slow = at_most(milliseconds(150), milliseconds(100));
+  ObjectiveResult unasked = at_most(Duration{}, milliseconds(100));
+  unasked.is_absent = unasked.is_unasked = true;
+  EXPECT_EQ(judged(unasked, {unasked, unasked, unasked}).verdict, LoadVerdict::Passes);
+  EXPECT_EQ(judged(fine, {fine, unasked, fine}).verdict, LoadVerdict::Passes);
+  EXPECT_EQ(judged(slow, {slow, unasked, slow}).verdict, LoadVerdict::Fails);
+  EXPECT_EQ(judged(fine, {fine, unasked, unasked}).verdict, LoadVerdict::Undecided);
+}
+
 // 577 requests/s passed beside a Service without objectives that answers 50.
 TEST(JudgeProbe, AServiceThatDoesNotKeepUpFails) {
   VariantResult pooled = with({at_most(milliseconds(50), milliseconds(100))});

@@ -117,6 +117,35 @@ TEST(MergeRequests, AnObjectiveOfAvailabilityCountsAQueueThatGrew) {
   EXPECT_NEAR(std::get<scenarios::Share>(available.value).of_one, 0.6, 0.01);
 }
 
+// As the objectives that Prometheus knows: without an event none was bad.
+TEST(MergeRequests, WhatNoRequestTestedIsNotMissed) {
+  World w = world_of_service();
+  w.pipelines.clear();
+  w.workloads[0].spec.objectives = {{Figure::LatencyP99, milliseconds(500), {}},
+                                    {Figure::Availability, scenarios::Share{0.999}, {}},
+                                    {Figure::Throughput, Rate{1}, {}}};
+  std::vector<Replication> runs = {replication(0), replication(0)};
+  for (Replication& run : runs) {
+    run.pipelines.clear();
+    run.workloads[0].requests = {};
+  }
+  const VariantResult none = merge(w, runs);
+  const std::vector<ObjectiveResult>& objectives = none.workloads[0].objectives;
+  ASSERT_EQ(objectives.size(), 3U);
+  EXPECT_TRUE(objectives[0].pass && objectives[0].is_unasked);
+  EXPECT_TRUE(objectives[1].pass && objectives[1].is_unasked);
+  EXPECT_FALSE(objectives[2].pass);  // one a second was promised
+  EXPECT_EQ(none.findings.front().code, Code::SampleTooSmall);
+  // Who was asked and did not answer misses.
+  runs[1].workloads[0].requests.arrived = 1;
+  const VariantResult one = merge(w, runs);
+  EXPECT_FALSE(one.workloads[0].objectives[0].pass);
+  EXPECT_FALSE(one.workloads[0].objectives[0].is_unasked);
+  // Of a workload that is switched off nothing is asked at all.
+  w.workloads[0].spec.count = 0;
+  EXPECT_TRUE(merge(w, runs).workloads[0].objectives[2].is_unasked);
+}
+
 std::vector<Code> codes_of(const Diagnostics& findings) {
   std::vector<Code> codes;
   for (const Diagnostic& d : findings) codes.push_back(d.code);

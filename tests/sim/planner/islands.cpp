@@ -147,6 +147,9 @@ TEST(ThoroughIslands, AnEarlyEndSaysWhatTheWholeRunSays) {
         if (whole.empty()) continue;
         probe.until_clear = true;
         const PlanAnswer found = answer(probe, 1);
+        // Threads look ahead, and nothing of that is seen.
+        EXPECT_EQ(answer_line(probe_answerer(scenario, demo::catalogue())(probe, 3)),
+                  answer_line(found));
         const bool stands = found.figures->stands();
         const OptionFigures figures = *read_answer(whole)->figures;
         const bool open = figures.verdict.has(Verdict::Cause::ObjectiveUndecided) ||

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "slicewise/sim/plan.hpp"
@@ -80,6 +81,10 @@ TEST(PlanPath, EndsNoDearerThanTheBestOptionAndEachStepSaves) {
   EXPECT_TRUE(path.end->figures.stands());
   EXPECT_EQ(path.end->figures.monthly, before);
   EXPECT_LE(before, plan->options.front().figures.monthly);
+  // Of what costs the same, it ends at what is recommended.
+  if (before == plan->options.front().figures.monthly) {
+    EXPECT_THAT(path.end->pools, ::testing::UnorderedElementsAreArray(plan->options.front().pools));
+  }
   EXPECT_FALSE(path.ended_by_limit);
 }
 

@@ -106,6 +106,21 @@ TEST(GpuRoom, ARunLosesPodsBeyondTheRoomAndNoneWithin) {
   }
 }
 
+// The kubelet takes 58 pods on a g5.xlarge, some of which are DaemonSets'.
+TEST(GpuRoom, ThePodsOfANodeBind) {
+  scenarios::Workload work = demo::training(200);
+  work.gpu_memory.resident = mebibytes(1);
+  work.pod.cpu_request = {1};
+  work.pod.memory_request = mebibytes(1);
+  scenarios::Scenario scenario = demo::scenario(demo::pool(100), {work});
+  scenario..context_memory = mebibytes(1);
+  const World world = demo::world(scenario);
+  const GpuRoom room = gpu_rooms(world).front();
+  EXPECT_EQ(room.bound, GpuRoom::Bound::NodePods);
+  EXPECT_EQ(room.safe, world.pools.front().max_pods);
+  EXPECT_NE(room_sentence(room).find("the kubelet takes no more"), std::string::npos);
+}
+
 TEST(GpuRoom, ReplicasCpuAndGreedyProcessesBindToo) {
   scenarios::Workload work = demo::training(20);
   work.pod.memory_request = {};
