@@ -113,7 +113,7 @@ TEST(GpuRoom, ThePodsOfANodeBind) {
   work.pod.cpu_request = {1};
   work.pod.memory_request = mebibytes(1);
   scenarios::Scenario scenario = demo::scenario(demo::pool(100), {work});
-  scenario..context_memory = mebibytes(1);
+  scenario.node_pools.front().gpu.context_memory = mebibytes(1);
   const World world = demo::world(scenario);
   const GpuRoom room = gpu_rooms(world).front();
   EXPECT_EQ(room.bound, GpuRoom::Bound::NodePods);
