@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -92,6 +93,10 @@ void add_split(const BlockSearch& search, ProbeBatch& probes, Plan& plan) {
   plan.counts.configurations += split.configurations;
   plan.counts.exhaustive += split.exhaustive;
   plan.least_monthly = split.least_monthly;
+  for (const std::string& workload : split.missed) {
+    plan.nearest.push_back(fmt::format(
+        "\"{}\" misses an objective in every pool of its own that was tried", workload));
+  }
   if (split.pools.empty()) return;
   PlanOption option{std::move(split.pools), std::move(split.figures), split.goal, false};
   get_more_done(search, option, probes);
@@ -378,9 +383,11 @@ void check_options(const Scenario& base, const PlanOptions& options, PlanGoal go
 void tell_late_starts(const BlockSearch& search, Plan& plan) {
   Diagnostics late = late_starts(search.base);
   if (plan.options.empty() && !plan.interrupted) {
-    plan.nearest = nearest_to_standing(search, workloads_with_pods(search.base), plan.rejected);
+    std::ranges::move(nearest_to_standing(search, workloads_with_pods(search.base), plan.rejected),
+                      std::back_inserter(plan.nearest));
     for (Diagnostic& note : late) plan.nearest.push_back(std::move(note.message));
   } else {
+    plan.nearest.clear();
     for (Diagnostic& note : late) plan.notes.push_back(std::move(note));
   }
 }

@@ -65,6 +65,7 @@ class Splitter {
       search();
     }
     SplitResult result = confirmed();
+    if (result.pools.empty()) result.missed = missed_alone();
     result.least_monthly = model_.as_bound(least_worth_);
     if (result.least_monthly && model_.size() <= kExactGroups && !probes_.interrupted()) {
       result.least_monthly = std::max(*result.least_monthly, all_tried_below(result));
@@ -432,6 +433,16 @@ class Splitter {
     if (!against) return answer;
     if (missed != nullptr) *missed = missed_by(*against);
     return std::nullopt;
+  }
+
+  std::vector<std::string> missed_alone() const {
+    std::vector<std::string> all;
+    for (std::size_t g = 0; g < model_.size(); ++g) {
+      const KnownPools::Solved* alone = known_.find({g});
+      if (alone == nullptr || alone->option) continue;
+      all.insert(all.end(), alone->missed.begin(), alone->missed.end());
+    }
+    return all;
   }
 
   SplitResult confirmed() {

@@ -14,6 +14,7 @@ struct SplitResult {
   OptionFigures figures;          // of all pools together
   double goal = 0;
   std::optional<double> least_monthly;  // no fleet costs less
+  std::vector<std::string> missed;      // workloads that miss something in every pool of their own
   std::int64_t configurations = 0;
   std::int64_t exhaustive = 0;
 };
