@@ -134,6 +134,15 @@ const KnownPools::Solved* KnownPools::find(const Members& block) const {
   return solved == solved_.end() ? nullptr : &solved->second;
 }
 
+std::vector<std::string> KnownPools::missed_alone() const {
+  std::vector<std::string> all;
+  for (const auto& [block, solved] : solved_) {
+    if (block.size() > 1 || solved.option) continue;
+    all.insert(all.end(), solved.missed.begin(), solved.missed.end());
+  }
+  return all;
+}
+
 double KnownPools::price(const Members& block, double thought) const {
   const Solved* solved = find(block);
   if (solved == nullptr) return thought;

@@ -56,6 +56,8 @@ class KnownPools {
   // Where a group that has no pool of its own would cost `most`.
   KnownColumns columns(double most) const;
   const Solved* find(const Members& block) const;
+  // Workloads that miss something in every pool that was tried for their group alone.
+  std::vector<std::string> missed_alone() const;
   // What it costs, of which the model thinks so much.
   double price(const Members& block, double thought) const;
   std::int64_t configurations() const { return configurations_; }

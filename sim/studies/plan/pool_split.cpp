@@ -65,7 +65,7 @@ class Splitter {
       search();
     }
     SplitResult result = confirmed();
-    if (result.pools.empty()) result.missed = missed_alone();
+    if (result.pools.empty()) result.missed = known_.missed_alone();
     result.least_monthly = model_.as_bound(least_worth_);
     if (result.least_monthly && model_.size() <= kExactGroups && !probes_.interrupted()) {
       result.least_monthly = std::max(*result.least_monthly, all_tried_below(result));
@@ -433,16 +433,6 @@ class Splitter {
     if (!against) return answer;
     if (missed != nullptr) *missed = missed_by(*against);
     return std::nullopt;
-  }
-
-  std::vector<std::string> missed_alone() const {
-    std::vector<std::string> all;
-    for (std::size_t g = 0; g < model_.size(); ++g) {
-      const KnownPools::Solved* alone = known_.find({g});
-      if (alone == nullptr || alone->option) continue;
-      all.insert(all.end(), alone->missed.begin(), alone->missed.end());
-    }
-    return all;
   }
 
   SplitResult confirmed() {
