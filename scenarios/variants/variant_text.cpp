@@ -102,16 +102,13 @@ NodePtr with_fields(const NodePtr& workload, std::string_view key, const FieldLi
   return node;
 }
 
-// How many pods there are and how they answer, where that was chosen.
+// How many pods a Service has and how they answer, and whom they refuse, where that was chosen.
 NodePtr with_chosen(const NodePtr& written, const Workload& workload) {
   NodePtr node = written;
-  const bool has_replicas =
-      workload.kind == WorkloadKind::Service || workload.kind == WorkloadKind::Deployment;
-  const std::string_view key = has_replicas ? "replicas" : "count";
-  const std::string count = fmt::format("{}", workload.count);
-  const bool follows = workload.trace || workload.autoscaling;  // the log, or the load
-  if (!follows && text_at(node.get(), key).value_or("1") != count) {
-    node = with(node, key, node_of(count));
+  const std::string replicas = fmt::format("{}", workload.count);
+  const bool is_chosen = workload.kind == WorkloadKind::Service && !workload.autoscaling;
+  if (is_chosen && text_at(node.get(), "replicas").value_or("1") != replicas) {
+    node = with(node, "replicas", node_of(replicas));
   }
   if (workload.llm) node = with_fields(node, "llm", kLlm, *workload.llm, {"tensorParallelSize"});
   node = with_fields(node, "serving", kServing, workload.serving, {"concurrency", "batching"});
