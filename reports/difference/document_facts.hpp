@@ -37,6 +37,7 @@ std::vector<ItemFacts> comparison_items(StoredDocument& document);
 std::vector<ItemFacts> max_load_items(StoredDocument& document);
 std::vector<ItemFacts> plan_items(StoredDocument& document);
 std::vector<ItemFacts> replay_items(StoredDocument& document);
+std::vector<ItemFacts> inflation_items(StoredDocument& document);
 
 // How the setting of a rejected option begins. Why it is rejected may change: rejected on both
 // sides it is no difference.

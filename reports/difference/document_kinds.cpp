@@ -27,6 +27,8 @@ constexpr std::array kDocumentKinds = {
     DocumentKind{"MaxLoad", "slicewise.dev/max-load.v1alpha", 1, max_load_items},
     DocumentKind{"Plan", "slicewise.dev/plan.v1alpha", 1, plan_items},
     DocumentKind{"Replay", "slicewise.dev/replay.v1alpha", 1, replay_items, "/metadata/trace"},
+    DocumentKind{"Inflation", "slicewise.dev/replay.v1alpha", 1, inflation_items,
+                 "/metadata/trace"},
 };
 
 const DocumentKind* find_kind(StoredDocument& document) {
@@ -36,8 +38,7 @@ const DocumentKind* find_kind(StoredDocument& document) {
   if (found != kDocumentKinds.end()) return found;
   document.report(
       Code::ApiVersionUnknown, "/kind", fmt::format("diff reads no \"{}\"", kind),
-      "it reads what `run`, `compare`, `max-load`, `plan` and `replay` (without --inflate) "
-      "write with -o json");
+      "it reads what `run`, `compare`, `max-load`, `plan` and `replay` write with -o json");
   return nullptr;
 }
 

@@ -1,5 +1,8 @@
+#include <cmath>
+
 #include <fmt/format.h>
 
+#include "slicewise/sim/metrics/time_summary.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "../document/documents.hpp"
@@ -93,6 +96,26 @@ std::vector<ItemFacts> replay_items(StoredDocument& document) {
     }
     add_verdict(document, at, item);
     add_figures(document, sim::record_of<sim::ReplayOutcome>(), at, item);
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
+std::vector<ItemFacts> inflation_items(StoredDocument& document) {
+  std::vector<ItemFacts> items;
+  const std::size_t placements = entries_at(document, "/placements");
+  for (std::size_t p = 0; p < placements; ++p) {
+    const std::string at = fmt::format("/placements/{}", p);
+    ItemFacts item;
+    item.name = document.required_text(at + "/placement");
+    add_setting(document, at + "/placement", "placement", item);
+    add_figures(document, sim::record_of<sim::InflationOutcome>(), at, item);
+    // The mean of the seeds, as sure as they are alike.
+    const auto seeds = static_cast<double>(entries_at(document, at + "/seeds"));
+    const auto deviation = document.number(at + "/standardDeviation");
+    if (deviation && seeds > 1 && !item.figures.empty()) {
+      item.figures.front().ci95 = sim::student_t_975(seeds - 1) * *deviation / std::sqrt(seeds);
+    }
     items.push_back(std::move(item));
   }
   return items;

@@ -73,7 +73,11 @@ const Record& record_of<InflationOutcome>() {
       "one placement policy",
       {field<&inflated_placement>("placement", "which node a job gets").csv(3, "placement"),
        field<&allocated_on_average>("allocatedRatio", "at the target, mean over the seeds")
-           .of(Unit::Ratio),
+           .of(Unit::Ratio)
+           .diff({.role = DiffFigure::Role::Load,
+                  .rank = 1,
+                  .title = "GPUs handed out",
+                  .is_main = true}),
        field<&deviation_of>("standardDeviation", "of the seeds"),
        field<&O::by_seed>("seeds", "in order of seed")}};
   return declared;

@@ -7,6 +7,7 @@
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/models/hardware.hpp"
+#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 
 #include "pool_targets.hpp"
@@ -33,7 +34,7 @@ Diagnostics check_plugin_config(const scenarios::NodePool& pool, const models::G
 // What the device plugin is told on which nodes, before it is written as Helm values or ConfigMap.
 
 inline constexpr int kOldestChartMinor = 14;  // 0.14, of the AWS demo
-inline constexpr int kNewestChartMinor = 20;
+inline constexpr int kNewestChartMinor = scenarios::PluginVersion{}.minor;
 
 // One entry of config.map, and the node pools that it is for.
 struct NamedConfig {

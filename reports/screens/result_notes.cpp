@@ -110,7 +110,8 @@ const std::vector<NotModelled>& not_modelled() {
        "all requests on a node share its vCPUs evenly (processor sharing) with everything else "
        "there; thread pools, pinning and CPU limits of a pod do not order them"},
       {"speculative decoding, pipeline parallelism and experts",
-       "a language model makes one token per sequence and step, its GPUs share every layer, and a "
+       "a language model makes one token per sequence and step; the whole GPUs of its pod share "
+       "every layer, replicas of shared ones do not: it has them on one GPU, with a warning; a "
        "mixture of experts is its active and its total weights; more of it: explain llm"},
       {"metrics pipelines of autoscalers",
        "the metric is an exact average up to the moment of the decision; scraping adds up to a "

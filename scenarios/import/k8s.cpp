@@ -7,25 +7,21 @@
 #include <fmt/format.h>
 
 #include "slicewise/scenarios/cluster_files.hpp"
-#include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/scenarios/recorded_window.hpp"
 
-#include "../text/flow_text.hpp"
 #include "claims.hpp"
+#include "cluster_pools.hpp"
 #include "import_report.hpp"
 #include "importers.hpp"
 #include "live_objects.hpp"
 #include "manifest_workload.hpp"
-#include "node_pool_choice.hpp"
 #include "prometheus.hpp"
 #include "scenario_draft.hpp"
 
 // A scenario of what sets up a cluster, as `check` reads it.
 namespace slicewise::scenarios {
 namespace {
-
-// Where no limit says how many nodes Karpenter may start of a type.
-constexpr std::int64_t kMostNodesOfType = 100;
 
 class ClusterImport {
  public:
@@ -65,10 +61,9 @@ class ClusterImport {
       report_.remark(ImportRemark::Kind::Note, "not simulated: " + told.value,
                      [&] { return told.where; });
     }
-    add_nodes();
-    for (const NodeGroupFile& group : cluster_.groups) add_group(group);
-    remark_on_overlays();
-    give_to_driver();
+    draft_.claims = claims_.claims();
+    know_types();
+    pools_.add();
     if (draft_.workloads.empty()) return no_workload(sources.front());
     take_recorded();
     return made(files);
@@ -79,17 +74,16 @@ class ClusterImport {
     draft_.name =
         dns_name(options_.name.empty() ? draft_.workloads.front().name : options_.name, "imported");
     draft_.made_by = "import k8s";
-    draft_.region = cluster_.region;
-    draft_.provisioner = provisioner();
+    draft_.provisioner = pools_.provisioner();
     for (const NodeClassFile& node_class : cluster_.node_classes) {
       if (node_class.is_used) continue;
       report_.skipped(
           fmt::format("EC2NodeClass {}: no NodePool here uses it", node_class.name.substr(0, 60)),
           [] { return SourceLocation{}; });
     }
-    draft_.sharing = plugin_sharing(nullptr, "");
+    draft_.sharing = pools_.plugin_sharing(nullptr, "");
     // Of a cluster its nodes are known: what they have not, stays Pending.
-    if (is_live_) {
+    if (pools_.are_live()) {
       for (DraftWorkload& workload : draft_.workloads) workload.nodes.clear();
     }
     complete(draft_, options_);
@@ -108,6 +102,29 @@ class ClusterImport {
                     {},
                     {},
                     std::move(recorded)};
+  }
+
+  // Types cost what they do where the nodes are; of those with a part of a GPU Karpenter knows none
+  // to have one, unless a NodeOverlay says it.
+  void know_types() {
+    draft_.region = options_.region.empty() ? region_of(cluster_) : options_.region;
+    for (const InstanceGpus& type : options_.fractions) {
+      if (overlay_gives_gpus(cluster_, type.labels)) options_.instances.push_back(type);
+    }
+    if (draft_.region.empty()) return;
+    const auto price_of = [&](const InstanceGpus& type) -> std::optional<UsdPerHour> {
+      const auto price = type.prices.find(draft_.region);
+      return price == type.prices.end() ? std::nullopt : std::optional(price->second);
+    };
+    const auto is_sold = [&](const InstanceGpus& type) { return price_of(type).has_value(); };
+    if (std::ranges::any_of(options_.instances, is_sold)) {
+      for (InstanceGpus& type : options_.instances) type.price = price_of(type);
+    } else if (!options_.instances.empty()) {
+      report_.guessed(fmt::format("instance types, by prices of another region: none is known in "
+                                  "{}",
+                                  draft_.region.substr(0, 40)),
+                      [] { return SourceLocation{}; });
+    }
   }
 
   // Pods that work together and ask for the same are one gang, as the master and the workers of a
@@ -201,248 +218,6 @@ class ClusterImport {
         "-f: kubectl get deploy,sts,jobs -A -o yaml");
   }
 
-  void remark_on_overlays() {
-    for (const NodeOverlayFile& overlay : cluster_.overlays) {
-      report_.remark(ImportRemark::Kind::Note,
-                     "NodeOverlay: what Karpenter believes of a node, not needed here",
-                     [&] { return overlay.object_where; });
-    }
-  }
-
-  void add_nodes() {
-    std::set<std::pair<std::string, std::string>> selected;
-    for (const DraftWorkload& workload : draft_.workloads) {
-      selected.insert(workload.node_selector.begin(), workload.node_selector.end());
-    }
-    is_live_ = std::ranges::any_of(cluster_.groups, [](const NodeGroupFile& group) {
-      return group.kind == NodeGroupFile::Kind::Node;
-    });
-    for (LiveNodes& alike : nodes_that_are_there(cluster_, selected, options_, report_)) {
-      const NodeGroupFile& node = *alike.first;
-      const KeyValue* layout = label_of(node, kMigLabel);
-      alike.pool.sharing =
-          plugin_sharing(label_of(node, kConfigLabel), layout == nullptr ? "" : layout->value);
-      if (alike.pool.sharing.empty()) alike.pool.sharing = labelled_sharing(node);
-      if (alike.pool.sharing.empty()) {
-        alike.pool.sharing = offered_sharing(node, gpus_of(alike.pool.instance_type, options_));
-        if (!alike.pool.sharing.empty()) {
-          report_.guessed(
-              "sharing of nodes, by how many GPUs they offer: time-slicing, or MIG by "
-              "its names",
-              [&] { return node.object_where; });
-        }
-      }
-      const KeyValue* region = label_of(node, "topology.kubernetes.io/region");
-      if (cluster_.region.empty() && region != nullptr) cluster_.region = region->value;
-      if (!alike.node_pool.empty()) started_.insert(alike.node_pool);
-      draft_.pools.push_back(std::move(alike.pool));
-    }
-  }
-
-  // Where pods have their GPUs by claim and none of the device plugin, the nodes have the driver.
-  void give_to_driver() {
-    draft_.claims = claims_.claims();
-    const bool by_claim = std::ranges::all_of(
-        draft_.workloads, [](const DraftWorkload& workload) { return !workload.claim.empty(); });
-    if (draft_.workloads.empty() || !by_claim) return;
-    for (DraftPool& pool : draft_.pools) {
-      if (!pool.sharing.empty() && !pool.sharing.starts_with("mig:")) continue;
-      if (pool.sharing.find("devicePlugin:") != std::string::npos) continue;
-      pool.sharing += fmt::format("{}{}", pool.sharing.empty() ? "" : "\n    ", kDraSharing);
-      if (!pool.most_nodes) continue;
-      pool.nodes = 1;
-      pool.most_nodes.reset();
-      pool.nodes_are_assumed = true;
-      report_.guessed("nodes that come and go, with claims on their GPUs: a fixed number of them",
-                      [] { return SourceLocation{}; });
-    }
-  }
-
-  void add_group(const NodeGroupFile& group) {
-    const auto where = [&] { return group.object_where; };
-    if (group.kind == NodeGroupFile::Kind::Node) return;
-    if (group.kind == NodeGroupFile::Kind::NodePool && started_.contains(group.name)) {
-      return report_.remark(ImportRemark::Kind::Note,
-                            "NodePools that have nodes: taken as these, as many as there are",
-                            where);
-    }
-    if (group.kind == NodeGroupFile::Kind::NodePool && is_live_ && !group.fewest) {
-      NodeGroupFile empty = group;  // what it may start, of which there is none now
-      empty.fewest = 0;
-      return add_pools_of(empty);
-    }
-    add_pools_of(group);
-  }
-
-  void add_pools_of(const NodeGroupFile& group) {
-    const auto where = [&] { return group.object_where; };
-    DraftPool pool;
-    for (const KeyValue& label : group.labels) pool.labels.emplace_back(label.key, label.value);
-    for (const Taint& taint : group.taints) {
-      if (!taint.key.empty() && !taint.effect.empty()) pool.taints.push_back(taint);
-    }
-    const bool is_node_pool = group.kind == NodeGroupFile::Kind::NodePool;
-    if (is_node_pool && !may_have_gpus(group, options_.instances)) {
-      return report_.skipped("node pools without GPUs", where);
-    }
-    pool.name = dns_name(group.name, is_node_pool ? "pool" : "group");
-    if (is_node_pool) {
-      take_node_pool(group, pool);
-    } else {
-      if (!group.types.empty()) pool.instance_type = group.types.front().value;
-      if (!is_gpu_type(pool.instance_type)) {
-        return report_.skipped("node groups without GPUs", where);
-      }
-      take_node_group(group, pool);
-    }
-    pool.sharing = bottlerocket_sharing(group);
-    if (pool.sharing.empty()) {
-      const KeyValue* layout = label_of(group, kMigLabel);
-      pool.sharing =
-          plugin_sharing(label_of(group, kConfigLabel), layout == nullptr ? "" : layout->value);
-    }
-    std::vector<std::string> choice;
-    if (is_node_pool) choice = types_to_start(draft_, group, pool, options_);
-    if (choice.size() < 2) {
-      if (!choice.empty()) start_of_type(group, choice.front(), pool);
-      return draft_.pools.push_back(std::move(pool));
-    }
-    report_.remark(ImportRemark::Kind::Note,
-                   "NodePools of several instance types: a pool for each, and each may have all "
-                   "of their nodes",
-                   where);
-    if (!pool.most_nodes) grow_by_karpenter(group, group.most.value_or(kMostNodesOfType), pool);
-    pool.type_is_assumed = group.types.empty();
-    for (const std::string& type : choice) {
-      draft_.pools.push_back(pool);
-      start_of_type(group, type, draft_.pools.back());
-      draft_.pools.back().name = dns_name(fmt::format("{}-{}", pool.name, type), "pool");
-    }
-  }
-
-  void start_of_type(const NodeGroupFile& group, const std::string& type, DraftPool& pool) const {
-    pool.instance_type = type;
-    const auto most = most_by_gpus(group, type);
-    if (pool.most_nodes && most) pool.most_nodes = std::min(*pool.most_nodes, *most);
-  }
-
-  // Nodes of a type that a NodePool's limit of GPUs allows.
-  std::optional<std::int64_t> most_by_gpus(const NodeGroupFile& group,
-                                           const std::string& type) const {
-    const auto limit =
-        std::ranges::find(group.limits, std::string_view(kGpuResource), &ResourceAmount::resource);
-    if (limit == group.limits.end()) return std::nullopt;
-    return std::max<std::int64_t>(1, limit->amount / gpus_of(type, options_));
-  }
-
-  void grow_by_karpenter(const NodeGroupFile& group, std::int64_t most, DraftPool& pool) {
-    grow(pool, group.fewest.value_or(0), most);
-    pool.weight = group.weight.value_or(0);
-    if (disruption_.empty()) disruption_ = disruption_of(group);
-  }
-
-  static void grow(DraftPool& pool, std::int64_t fewest, std::optional<std::int64_t> most) {
-    pool.nodes = fewest;
-    pool.most_nodes = most;
-    pool.nodes_are_assumed = false;
-  }
-
-  void take_node_pool(const NodeGroupFile& group, DraftPool& pool) {
-    const auto where = [&] { return group.object_where; };
-    if (group.most && *group.most > 0 && group.fewest && *group.fewest >= 0) {
-      grow_by_karpenter(group, *group.most, pool);
-    } else if (group.most && *group.most > 0) {
-      grow(pool, *group.most, {});
-      report_.remark(ImportRemark::Kind::Note, "limits.nodes of node pools: taken as their nodes",
-                     where);
-    }
-    pool.instance_type = type_asked_for(group.requirements, {}, options_.instances);
-    pool.type_is_assumed = group.types.empty();
-    const CapacityChoice capacity = capacity_of(group.requirements);
-    if (capacity.type == "spot" || capacity.type == "reserved") {
-      pool.capacity_type = capacity.type;
-      pool.falls_back = capacity.falls_back;
-    }
-    if (pool.instance_type.empty()) {
-      pool.instance_type = "g5.xlarge";
-      report_.guessed("node pools that name no instance type: g5.xlarge", where);
-    } else if (pool.type_is_assumed) {
-      report_.guessed("instance types of node pools, from their requirements", where);
-    }
-    // A limit of nodes alone is how exported pools say how many there are.
-    const auto by_gpus = most_by_gpus(group, pool.instance_type);
-    const bool comes_and_goes = by_gpus || !group.consolidation.empty();
-    if (pool.nodes_are_assumed && comes_and_goes) {
-      grow_by_karpenter(group, by_gpus.value_or(kMostNodesOfType), pool);
-    } else if (pool.most_nodes && by_gpus) {
-      pool.most_nodes = std::max(pool.nodes, std::min(*pool.most_nodes, *by_gpus));
-    }
-  }
-
-  void take_node_group(const NodeGroupFile& group, DraftPool& pool) {
-    if (group.nodes && *group.nodes > 0) grow(pool, *group.nodes, {});
-    if (group.scales && group.fewest && group.most && *group.fewest >= 0 &&
-        *group.fewest < *group.most) {
-      grow(pool, *group.fewest, group.most);
-      autoscales_ = true;
-    }
-    if (group.is_spot) pool.capacity_type = "spot";
-  }
-
-  static std::string disruption_of(const NodeGroupFile& group) {
-    const std::string& after = group.consolidates_after;
-    const bool is_time = !after.empty() && after != "Never" &&
-                         after.find_first_not_of("0123456789hms") == std::string::npos;
-    return fmt::format(
-        "consolidationPolicy: {}{}{}",
-        group.consolidation == "WhenEmpty" ? group.consolidation : "WhenEmptyOrUnderutilized",
-        is_time ? ", consolidateAfter: " : "", is_time ? after : "");
-  }
-
-  // Who adds nodes to the pools that grow, as a flow mapping; "" when none does.
-  std::string provisioner() const {
-    if (!disruption_.empty()) {
-      return fmt::format("{{kind: Karpenter, nodeOverlay: {}, {}}}", !cluster_.overlays.empty(),
-                         disruption_);
-    }
-    return autoscales_ ? "{kind: ClusterAutoscaler}" : "";
-  }
-
-  static std::string bottlerocket_sharing(const NodeGroupFile& group) {
-    if (group.bottlerocket_partitions && !group.bottlerocket_mig.empty()) {
-      return fmt::format("mig: {{strategy: single, config: {}}}",
-                         in_quotes("all-" + group.bottlerocket_mig.front().value));
-    }
-    if (!group.bottlerocket || group.bottlerocket->resources.empty()) return {};
-    const PluginConfigFile& config = *group.bottlerocket;
-    return shared_by_plugin(config.sharing, config.renames, config.resources.front().replicas,
-                            config.refuses_several.value_or(true));
-  }
-
-  // The `sharing` lines of a pool whose nodes carry these labels; "" when the plugin shares
-  // nothing.
-  std::string plugin_sharing(const KeyValue* config_label, std::string_view mig_label) const {
-    const PluginConfigFile* config = chosen_config(cluster_, config_label).config;
-    std::string shared = config == nullptr || config->sharing == FileSharing::None
-                             ? std::string()
-                             : "devicePlugin: " + flow_text(*config->document);
-    if (mig_label.empty() || mig_label == "all-disabled") return shared;
-    std::string_view strategy = config == nullptr ? std::string_view() : config->strategy;
-    for (const ChartValues& chart : cluster_.charts) {
-      if (strategy.empty() || strategy == "none") strategy = chart.strategy;
-    }
-    std::string text =
-        fmt::format("mig: {{strategy: {}, config: {}", strategy == "single" ? "single" : "mixed",
-                    in_quotes(std::string(mig_label)));
-    const auto layout = std::ranges::find(cluster_.mig_configs, mig_label, &MigConfigFile::name);
-    // Layouts called all-... are built in.
-    if (layout != cluster_.mig_configs.end() && !mig_label.starts_with("all-")) {
-      text += fmt::format(", configs: {{{}: {}}}", in_quotes(layout->name),
-                          flow_text(*layout->document));
-    }
-    return text + "}" + (shared.empty() ? "" : "\n    " + shared);
-  }
-
   void keep_selectors_that_match() {
     for (DraftWorkload& workload : draft_.workloads) {
       std::erase_if(workload.node_selector, [&](const auto& label) {
@@ -475,17 +250,14 @@ class ClusterImport {
     }
   }
 
-  const ImportOptions& options_;
+  ImportOptions options_;
   ImportReport report_;
   ClusterFiles cluster_;
   ClaimImport claims_{cluster_, report_};
   ScenarioDraft draft_;
+  ClusterPools pools_{cluster_, options_, report_, draft_};
   std::optional<Imported> recorded_;                                    // by Prometheus
   std::vector<std::pair<std::size_t, RecordedWorkload>> of_workloads_;  // by their number
-  bool is_live_ = false;                                                // its nodes are here
-  std::set<std::string> started_;                                       // NodePools that have nodes
-  std::string disruption_;   // of the first NodePool that grows
-  bool autoscales_ = false;  // a node group is the Cluster Autoscaler's
 };
 
 }  // namespace

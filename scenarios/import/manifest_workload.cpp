@@ -394,9 +394,13 @@ class WorkloadDraft {
       workload_.node_selector.emplace_back(label.key, label.value);
       workload_.nodes.push_back({label.key, "In", {label.value}, label.where});
     }
-    if (pod_.affinity.size() == 1) {
-      const std::vector<NodeRequirement>& required = pod_.affinity.front();
-      workload_.nodes.insert(workload_.nodes.end(), required.begin(), required.end());
+    std::vector<std::vector<NodeRequirement>> terms = pod_.affinity;
+    std::erase_if(terms, [](const auto& term) { return term.empty(); });  // they match no node
+    if (terms.size() == 1) {
+      workload_.nodes.insert(workload_.nodes.end(), terms.front().begin(), terms.front().end());
+    } else if (terms.empty() && !pod_.affinity.empty()) {
+      report_.guessed("pods whose node affinity is empty, which no node meets: taken without it",
+                      [&] { return pod_.object_where; });
     }
     for (const KeyValue& label : pod_.labels) workload_.labels.emplace_back(label.key, label.value);
     workload_.anti_affinity = pod_.anti_affinity;

@@ -49,9 +49,11 @@ bool has_labels(const InstanceGpus& type, std::span<const NodeRequirement> requi
     made.emplace(kGpuNameLabel, type.gpu.empty() ? std::nullopt : std::optional(type.gpu));
   }
   const NodeLabels& labels = type.labels.empty() ? made : type.labels;
+  const auto count = labels.find(kGpuCountLabel);
+  const bool is_part = count != labels.end() && count->second == "0";
   return std::ranges::all_of(required, [&](const NodeRequirement& one) {
     if (one.op != "In") return fulfils(labels, one);
-    if (one.key == kGpuCountLabel) return true;  // pods have as many or fewer
+    if (one.key == kGpuCountLabel && !is_part) return true;  // pods have as many or fewer
     if (one.key != kProductLabel) return fulfils(labels, one);
     return std::ranges::any_of(
         one.values, [&](const std::string& value) { return names_gpu(value, type.gpu); });

@@ -168,19 +168,24 @@ class PodReader {
   // Alibaba's milli-GPUs, fractions of Run:ai and KAI.
   MaybeBad read_annotations() {
     const JsonValue annotations = metadata_["annotations"];
-    const auto fraction_of = [&](std::string_view key, std::int64_t one) -> MaybeBad {
-      const JsonValue value = annotations[key];
-      if (!value.has_value()) return std::nullopt;
+    constexpr const char* kMilli = "alibabacloud.com/gpu-milli";
+    if (const JsonValue value = annotations[kMilli]; value.has_value()) {
+      constexpr std::int64_t kWhole = 1'000'000;  // thousandths of a thousandth
       const auto amount = quantity_in_thousandths(value.scalar());
-      if (!amount || *amount <= 0 || *amount > one) {
-        return BadObject{value, fmt::format("{} of pod {} is no part of a GPU", key, pod_.name),
-                         one == 1'000 ? "a number above 0 and up to 1" : "a number from 1 to 1000"};
+      if (!amount || *amount <= 0 || *amount > kWhole) {
+        return BadObject{value, fmt::format("{} of pod {} is no part of a GPU", kMilli, pod_.name),
+                         "a number from 1 to 1000"};
       }
-      pod_.fraction = static_cast<std::int32_t>(std::max<std::int64_t>(1, *amount * 1'000 / one));
-      return std::nullopt;
-    };
-    if (auto problem = fraction_of("alibabacloud.com/gpu-milli", 1'000'000)) return problem;
-    if (auto problem = fraction_of(kKaiFraction, 1'000)) return problem;
+      pod_.fraction = static_cast<std::int32_t>(std::max<std::int64_t>(1, *amount / 1'000));
+    }
+    if (const JsonValue value = annotations[kKaiFraction]; value.has_value()) {
+      const auto part = kai_part(kKaiFraction, value.scalar());
+      if (part->mistake) {
+        return BadObject{value, fmt::format("pod {}: {}", pod_.name, part->mistake->message),
+                         part->mistake->help};
+      }
+      pod_.fraction = static_cast<std::int32_t>(part->permille);
+    }
     for (const std::string_view key : {"alibabacloud.com/gpu-count", kKaiDevices}) {
       const auto count = whole_of(annotations[key].scalar());
       if (count && *count > 0) {

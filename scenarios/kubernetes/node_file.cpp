@@ -198,6 +198,16 @@ void apply_node_classes(Context& context) {
 
 namespace slicewise::scenarios {
 
+bool overlay_gives_gpus(const ClusterFiles& files, const NodeLabels& labels) {
+  return std::ranges::any_of(files.overlays, [&](const NodeOverlayFile& overlay) {
+    const bool is_for_them = std::ranges::all_of(
+        overlay.requirements, [&](const NodeRequirement& one) { return fulfils(labels, one); });
+    return is_for_them && std::ranges::any_of(overlay.capacity, [](const ResourceAmount& amount) {
+             return amount.resource == kGpuResource && amount.amount > 0;
+           });
+  });
+}
+
 bool is_set_by_others(std::string_view label) {
   return label.find("kubernetes.io/") != label.npos || label.starts_with("karpenter") ||
          label.starts_with("nvidia.com/") || label.starts_with("feature.node") ||

@@ -89,7 +89,7 @@ std::string maker_of(Value metadata) {
 // Where a pod may run, of those nodes that it names.
 struct WantedNodes {
   std::vector<KeyValue> selector;
-  std::vector<std::vector<NodeRequirement>> affinity;  // one of these lists has to hold
+  std::vector<std::vector<NodeRequirement>> affinity;  // as PodFile has it
 };
 
 template <class Value>
@@ -116,7 +116,13 @@ WantedNodes wanted_nodes(Value spec) {
   const Value affinity = at(at(spec, "affinity"), "nodeAffinity");
   const Value required = at(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
   each_item(at(required, "nodeSelectorTerms"), [&](Value term) {
-    wanted.affinity.push_back(requirements_in(at(term, "matchExpressions")));
+    std::vector<NodeRequirement> all = requirements_in(at(term, "matchExpressions"));
+    // The one field is metadata.name, which nodes of EKS have as a label, too.
+    for (NodeRequirement& field : requirements_in(at(term, "matchFields"))) {
+      field.key = "kubernetes.io/hostname";
+      all.push_back(std::move(field));
+    }
+    wanted.affinity.push_back(std::move(all));
   });
   return wanted;
 }

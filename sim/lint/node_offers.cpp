@@ -1,6 +1,7 @@
 #include "node_offers.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -48,8 +49,8 @@ bool is_gpu_group(const NodeGroupFile& group,
          std::ranges::any_of(group.taints, of_nvidia);
 }
 
-std::vector<const models::InstanceType*> types_of(const NodeGroupFile& group,
-                                                  const models::Catalogue& catalogue) {
+std::vector<const models::InstanceType*> named_types(const NodeGroupFile& group,
+                                                     const models::Catalogue& catalogue) {
   std::vector<const models::InstanceType*> types;
   for (const auto& name : group.types) {
     if (const auto* type = catalogue.find_instance(name.value)) types.push_back(type);
@@ -57,6 +58,18 @@ std::vector<const models::InstanceType*> types_of(const NodeGroupFile& group,
   if (!group.types.empty() || !std::ranges::any_of(group.requirements, names_gpus)) return types;
   for (const models::InstanceType& type : catalogue.instances) {
     if (fulfils(type, group.requirements)) types.push_back(&type);
+  }
+  return types;
+}
+
+// Nodes that Karpenter never starts for pods with GPUs stand for none, where there are others.
+std::vector<const models::InstanceType*> types_of(const NodeGroupFile& group,
+                                                  const ClusterFiles& files,
+                                                  const models::Catalogue& catalogue) {
+  std::vector<const models::InstanceType*> types = named_types(group, catalogue);
+  const auto counts = [&](const auto* type) { return counts_gpus(*type, files); };
+  if (group.kind == NodeGroupFile::Kind::NodePool && std::ranges::any_of(types, counts)) {
+    std::erase_if(types, std::not_fn(counts));
   }
   return types;
 }
@@ -71,7 +84,7 @@ class OfferBuilder {
     for (const NodeGroupFile& group : files_.groups) {
       NodeOffer offer;
       offer.group = &group;
-      offer.types = types_of(group, catalogue_);
+      offer.types = types_of(group, files_, catalogue_);
       if (!is_gpu_group(group, offer.types)) continue;
       offer.mig_label = label_of(group, kMigLabel);
       choose_config(offer);
@@ -247,6 +260,10 @@ bool fulfils(const models::InstanceType& type, std::span<const NodeRequirement> 
   });
 }
 
+bool counts_gpus(const models::InstanceType& type, const ClusterFiles& files) {
+  return type.gpu_fraction == 1 || scenarios::overlay_gives_gpus(files, type_labels(type));
+}
+
 bool NodeOffer::has_mps() const { return config != nullptr && config->sharing == FileSharing::Mps; }
 
 bool NodeOffer::offers(std::string_view resource) const { return find(resource) != nullptr; }
@@ -293,7 +310,8 @@ bool meets(const NodeGroupFile& group, const NodeRequirement& requirement) {
 
 bool meets_affinity(const scenarios::PodFile& pod, const NodeGroupFile& group) {
   const auto is_met = [&](const std::vector<NodeRequirement>& term) {
-    return std::ranges::all_of(term, [&](const NodeRequirement& one) { return meets(group, one); });
+    return !term.empty() &&
+           std::ranges::all_of(term, [&](const NodeRequirement& one) { return meets(group, one); });
   };
   return pod.affinity.empty() || std::ranges::any_of(pod.affinity, is_met);
 }
@@ -322,20 +340,28 @@ void take_catalogue(const models::Catalogue& catalogue, scenarios::ImportOptions
   }
   const scenarios::Scenario usual;
   for (const models::InstanceType& type : catalogue.instances) {
-    if (type.gpu_fraction < 1) continue;
     const models::GpuModel* gpu = catalogue.find_gpu(type.gpu_model);
-    const auto price =
-        catalogue.prices.find(type.name, usual.region, models::PurchaseOption::OnDemand);
-    options.instances.push_back({type.name,
-                                 lower_case(type.gpu_model.substr(0, type.gpu_model.find('-'))),
-                                 type.gpu_count,
-                                 {type.allocatable_cpu.count - cpu_of_daemons.count},
-                                 {type.allocatable_memory.count - memory_of_daemons.count},
-                                 gpu == nullptr ? Bytes{} : models::usable_memory(*gpu),
-                                 gpu == nullptr ? Bytes{} : models::context_memory(*gpu).bytes,
-                                 type_labels(type),
-                                 {}});
-    if (price && type.retired_on.empty()) options.instances.back().price = price->usd;
+    const bool is_part = type.gpu_fraction < 1;
+    const Bytes whole = gpu == nullptr ? Bytes{} : models::usable_memory(*gpu);
+    scenarios::InstanceGpus& known =
+        (is_part ? options.fractions : options.instances)
+            .emplace_back(scenarios::InstanceGpus{
+                type.name,
+                lower_case(type.gpu_model.substr(0, type.gpu_model.find('-'))),
+                type.gpu_count,
+                {type.allocatable_cpu.count - cpu_of_daemons.count},
+                {type.allocatable_memory.count - memory_of_daemons.count},
+                is_part ? type.gpu_memory : whole,
+                gpu == nullptr ? Bytes{} : models::context_memory(*gpu).bytes,
+                type_labels(type)});
+    if (!type.retired_on.empty()) continue;
+    constexpr models::PurchaseOption kOption = models::PurchaseOption::OnDemand;
+    for (const std::string& region : catalogue.prices.regions_with(type.name, kOption)) {
+      const auto price = catalogue.prices.find(type.name, region, kOption);
+      if (price) known.prices.emplace(region, price->usd);
+    }
+    const auto price = known.prices.find(usual.region);
+    if (price != known.prices.end()) known.price = price->second;
   }
   for (const models::LlmModel& model : catalogue.llm_models) {
     if (model.unusable.empty()) options.llm_models.push_back(model.name);

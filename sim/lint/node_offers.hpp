@@ -55,6 +55,9 @@ struct NodeOffer {
 bool fulfils(const models::InstanceType& type,
              std::span<const scenarios::NodeRequirement> requirements);
 
+// Whether autoscalers know its GPUs: of a part of one EC2 says 0, unless a NodeOverlay says more.
+bool counts_gpus(const models::InstanceType& type, const scenarios::ClusterFiles& files);
+
 // "0x20B010DE" of mig-parted's device-filter; nullptr for boards that the catalogue does not have.
 const models::MigGeometry* geometry_of_filter(const models::Catalogue& catalogue,
                                               std::string_view filter);

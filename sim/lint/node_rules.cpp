@@ -115,14 +115,11 @@ void judge_type_names(const LintInput& input, const NodeGroupFile& group) {
 }
 
 void judge_types(const LintInput& input, const NodeOffer& offer) {
-  const bool fractional =
-      !offer.types.empty() &&
-      std::ranges::all_of(offer.types, [](const auto* type) { return type->gpu_fraction < 1; });
-  const bool overlaid = std::ranges::any_of(input.files.overlays, [](const auto& overlay) {
-    return std::ranges::any_of(overlay.capacity,
-                               [](const auto& c) { return c.resource == kGpuResource; });
-  });
-  if (fractional && !overlaid && offer.group->kind != NodeGroupFile::Kind::Node) {
+  const bool none_counts =
+      !offer.types.empty() && std::ranges::none_of(offer.types, [&](const auto* type) {
+        return counts_gpus(*type, input.files);
+      });
+  if (none_counts && offer.group->kind != NodeGroupFile::Kind::Node) {
     input.tell(Code::GpuCountZero, offer.group->where,
                "EC2 reports 0 GPUs for g6f and gr6f: autoscalers never start them for pods that "
                "ask for nvidia.com/gpu",

@@ -101,7 +101,7 @@ void add_requests(const World& world, std::span<const Replication> replications,
 std::optional<NotebookFigures> notebook_figures(const World& world, std::size_t workload,
                                                 std::span<const Replication> replications);
 
-// Of pods with several whole GPUs.
+// Of pods with several GPUs, whole or replicas of shared ones; nullopt for the others.
 std::optional<GangFigures> gang_figures(const World& world, std::size_t workload,
                                         std::span<const Replication> replications);
 

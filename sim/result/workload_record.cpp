@@ -254,8 +254,8 @@ template <>
 const Record& record_of<GangFigures>() {
   using G = GangFigures;
   static const Record declared{
-      "pods with several whole GPUs",
-      {field<&G::gpus>("gpusPerPod", "GPUs of each pod"),
+      "pods with several GPUs: the sets that they were given, and what all-reduces took",
+      {field<&G::gpus>("gpusPerPod", "GPUs of each pod, of shared ones at the most"),
        field<&G::all_reduce_share>("allReduceRatio",
                                    "share of the working time of its containers that all-reduces "
                                    "took")

@@ -51,7 +51,6 @@ std::map<std::string, std::string> pool_labels(const scenarios::Scenario& scenar
   const bool spot = pool.capacity_type == scenarios::CapacityType::Spot;
   std::map<std::string, std::string> labels = pool.labels;
   labels.merge(std::map<std::string, std::string>{
-      {"kubernetes.io/arch", "amd64"},
       {"kubernetes.io/os", "linux"},
       {"topology.kubernetes.io/region", scenario.region},
       {std::string(scenarios::kNodePoolLabel), pool.name.value},

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/cluster_files.hpp"
 
 #include "scenario_samples.hpp"
 
@@ -23,6 +24,11 @@ TEST_P(SupportedChart, IsNamedInTheRollOutCommand) {
 INSTANTIATE_TEST_SUITE_P(ChartVersion, SupportedChart,
                          testing::Values("0.14.0", "0.14.5", "0.15.1", "0.19.3", "0.20.0",
                                          "0.20.12"));
+
+// What `check` takes for the plugin's version is what `export` installs.
+TEST(ChartVersion, IsTheOneThatFilesAreCheckedFor) {
+  EXPECT_EQ(scenarios::plugin_version(ExportOptions{}.chart_version), scenarios::PluginVersion{});
+}
 
 class OtherChart : public testing::TestWithParam<const char*> {};
 

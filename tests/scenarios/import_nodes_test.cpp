@@ -80,6 +80,29 @@ TEST(ImportK8s, NodesThatNoFileHasAreOfTheTypeThatPodsSelect) {
   EXPECT_TRUE(result.scenario.workloads[0].pod.node_selector.empty());
 }
 
+// Of Kubernetes' terms the empty one matches no node: the other ones decide.
+TEST(ImportK8s, EmptyTermsOfNodeAffinityMatchNoNode) {
+  ImportOptions options;
+  options.instances = {{"g4dn.xlarge", "t4", 1}, {"g6.xlarge", "l4", 1}};
+  const auto with = [&](const std::string& terms) {
+    return k8s({deployment("w",
+                           "affinity: {nodeAffinity: {"
+                           "requiredDuringSchedulingIgnoredDuringExecution: "
+                           "{nodeSelectorTerms: [" +
+                               terms + "]}}}")},
+               options);
+  };
+  const std::string l4 =
+      "{matchExpressions: [{key: karpenter.k8s.aws/instance-gpu-name, operator: In, values: "
+      "[l4]}]}";
+  for (const char* empty : {"{}, ", "~, ", "{matchExpressions: []}, "}) {
+    const Written result = with(empty + l4);
+    EXPECT_EQ(result.scenario.node_pools.at(0).instance_type.value, "g6.xlarge") << empty;
+    EXPECT_EQ(result.said.count("affinity is empty"), 0) << empty;
+  }
+  EXPECT_EQ(with("{}").said.count("affinity is empty"), 1);
+}
+
 // Pods of eight GPUs were to run on nodes of one, because others had come first.
 TEST(ImportK8s, NodesThatNoFileHasAreLargeEnoughForEachPod) {
   ImportOptions options;

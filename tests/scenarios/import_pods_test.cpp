@@ -145,6 +145,13 @@ TEST(ImportPods, FractionsByAnnotation) {
             std::pair(2, 250));
   EXPECT_EQ(annotated(R"("alibabacloud.com/gpu-milli":"470","alibabacloud.com/gpu-count":"1")"),
             std::pair(1, 470));
+  // What KAI's admission refuses, whatever quantity Kubernetes would make of it.
+  for (const char* refused : {"1", "500m", "0", "5e-1", "half"}) {
+    const ImportedJobs jobs = pods(
+        list(pod("p", "{}", std::string(R"(,"annotations":{"gpu-fraction":")") + refused + "\"}")));
+    ASSERT_FALSE(jobs.errors.empty()) << refused;
+    EXPECT_NE(jobs.errors.front().message.find("smaller than 1.0"), std::string::npos) << refused;
+  }
   const ImportedJobs memory = pods(list(pod("p", "{}", R"(,"annotations":{"gpu-memory":"2000"})")));
   EXPECT_EQ(memory.trace.gpu_memory[0], mebibytes(2000));
   EXPECT_EQ(memory.count("GPU memory alone"), 1);

@@ -108,6 +108,23 @@ class Diff(unittest.TestCase):
         same = run("diff", files[0], files[0], "--exit-code")
         self.assertEqual((same.returncode, "no difference" in same.stdout), (0, True))
 
+    def test_inflations_are_compared_placement_by_placement(self):
+        files = []
+        for nodes in ("3x8", "4x8"):
+            files.append(os.path.join(os.path.dirname(self.old), f"inflation-{nodes}.json"))
+            run("replay", "-f", "scenarios/examples/logs/team-trace.csv", "--nodes", nodes, "--inflate", "130%",
+                "--placement", "best-fit,first-fit", "--replications", "4", "-o", "json", "--out", files[-1])
+        said = run("diff", *files)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertRegex(said.stdout, r"GPUs handed out +\d\S+ \S+\d% +\d")
+        figures = [item["figures"][0] for item in json.loads(run("diff", *files, "-o", "json").stdout)["items"]]
+        outcomes = [json.load(open(file, encoding="utf-8"))["placements"] for file in files]
+        self.assertEqual([(f["old"]["value"], f["new"]["value"]) for f in figures],
+                         [tuple(side[n]["allocatedRatio"] for side in outcomes) for n in range(2)])
+        self.assertEqual("ci95" in figures[0]["old"], outcomes[0][0]["standardDeviation"] is not None)
+        same = run("diff", files[0], files[0], "--exit-code")
+        self.assertEqual((same.returncode, "no difference" in same.stdout), (0, True))
+
     def test_one_scheduler_for_another_is_said(self):
         files = []
         for queue in ("fifo", "easy"):

@@ -232,6 +232,7 @@ struct ImportCommand {
   std::string pool;
   std::string partitions;
   std::string rate_scale;
+  std::string region;
   std::string name;
   std::string url;  // of a Prometheus server
   std::string start;
@@ -246,7 +247,7 @@ struct CheckCommand {
   std::vector<std::string> files;  // or folders
   CheckFormat format = CheckFormat::Table;
   bool strict = false;         // warnings fail as well
-  std::string plugin_version;  // "": 0.20.0
+  std::string plugin_version;  // "": scenarios::PluginVersion
   std::string out;             // "": standard output
 };
 

@@ -111,10 +111,11 @@ struct PodFile {
   std::string not_quantified;  // a resource of which the files ask for no quantity; "" none
   std::vector<Toleration> tolerations;
   std::vector<KeyValue> node_selector;
-  std::vector<std::vector<NodeRequirement>> affinity;  // one of these lists has to hold
-  std::vector<KeyValue> labels;                        // of the pods
-  std::vector<PodAffinityTerm> anti_affinity;          // required, by node
-  std::optional<SourceLocation> other_anti_affinity;   // a required one that is not among these
+  // One of these lists has to hold; one without requirements never does.
+  std::vector<std::vector<NodeRequirement>> affinity;
+  std::vector<KeyValue> labels;                       // of the pods
+  std::vector<PodAffinityTerm> anti_affinity;         // required, by node
+  std::optional<SourceLocation> other_anti_affinity;  // a required one that is not among these
   std::optional<SourceLocation> spread;  // topologySpreadConstraints or podAntiAffinity
   std::optional<SourceLocation> host_ipc;
   std::optional<std::string> user;
@@ -402,6 +403,9 @@ struct ChosenConfig {
   bool is_known = false;  // a null config then means: no sharing
 };
 ChosenConfig chosen_config(const ClusterFiles& files, const KeyValue* label);
+
+// Whether a NodeOverlay tells Karpenter that nodes with such labels have GPUs.
+bool overlay_gives_gpus(const ClusterFiles& files, const NodeLabels& labels);
 
 // Labels that programs set, so that the files need not show them.
 bool is_set_by_others(std::string_view label);

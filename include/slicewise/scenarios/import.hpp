@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -37,7 +38,7 @@ enum class ImportKind : std::uint8_t {
 // As on the command line: "openb", "k8s".
 std::string_view kind_name(ImportKind kind);
 
-// What is known of an instance type with whole GPUs.
+// What is known of an instance type with GPUs.
 struct InstanceGpus {
   std::string name;
   std::string gpu;  // "a10g": the word by which products and profiles name it
@@ -50,18 +51,22 @@ struct InstanceGpus {
   Bytes gpu_context{};
   // What Karpenter's labels say of it; empty: no more than its name does.
   NodeLabels labels{};
-  // Of an hour on demand, to compare types; absent: not known, or not offered any more.
+  // Of an hour on demand, to compare types; absent: not known, or not offered any more. In
+  // us-east-1 until the importer knows where the nodes are.
   std::optional<UsdPerHour> price{};
+  std::map<std::string, UsdPerHour, std::less<>> prices{};  // by region
 };
 
 struct ImportOptions {
   std::string name;     // of the scenario; "": of the file
+  std::string region;   // K8s: of the nodes; "": as the files say, else us-east-1
   std::string columns;  // Jobs: a ready map ("philly") or "arrival=submit_time,run=run_time"
   std::optional<Duration> utc_offset;  // of times without a zone: local time - UTC; absent: UTC
   std::optional<Duration> from;  // window of arrivals, in the source's own time from its first
   std::optional<Duration> length;
   bool skip_bad = false;                  // count bad rows instead of stopping at them
   std::vector<InstanceGpus> instances;    // the catalogue's, the smaller of a family first
+  std::vector<InstanceGpus> fractions;    // ... with a part of a GPU, of which EC2 counts none
   std::vector<std::string> llm_models;    // the catalogue's language models that can run
   std::optional<int> replicas;            // of the device plugin, where the source does not say
   std::string pool;                       // ServeGen: "language/m-large"

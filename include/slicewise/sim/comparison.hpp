@@ -73,8 +73,10 @@ struct StrategyComparison {
   Diagnostics notes;                   // what was changed in the scenario to compare it
 };
 
-inline constexpr std::array<std::string_view, 4> kComparedInstances = {"p3.2xlarge", "g4dn.xlarge",
-                                                                       "g5.xlarge", "p4d.24xlarge"};
+inline constexpr std::array<std::string_view, 3> kComparedInstances = {"g4dn.xlarge", "g5.xlarge",
+                                                                       "p4d.24xlarge"};
+// Before those, where types count that AWS no longer offers.
+inline constexpr std::string_view kComparedRetired = "p3.2xlarge";
 
 struct ComparisonOptions {
   std::vector<std::string> instance_types;  // names or families; empty: kComparedInstances

@@ -83,7 +83,9 @@ CompareSpace space_of(const Scenario& base, const ComparisonOptions& options,
   CompareSpace space;
   std::vector<std::string> names = options.instance_types;
   if (names.empty()) {
-    for (const std::string_view name : kComparedInstances) {
+    std::vector<std::string_view> usual{kComparedRetired};
+    usual.insert(usual.end(), kComparedInstances.begin(), kComparedInstances.end());
+    for (const std::string_view name : usual) {
       const models::InstanceType* type = catalogue.find_instance(name);
       if (options.retired || type == nullptr || type->retired_on.empty()) names.emplace_back(name);
     }

@@ -18,12 +18,13 @@ using scenarios::NodePool;
 using scenarios::Scenario;
 using scenarios::Workload;
 
-// Whether nodes of the pool have the label, of some type.
+// Whether nodes of the pool have the label, of some type: which CPUs they have, is the type's.
 bool may_have(const Scenario& base, const NodePool& pool, const std::string& key,
               const std::string& value) {
   const auto labels = pool_labels(base, pool);
   const auto label = labels.find(key);
-  return label == labels.end() ? names_the_node(key) : label->second == value;
+  if (label != labels.end()) return label->second == value;
+  return names_the_node(key) || key == "kubernetes.io/arch";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "slicewise/models/catalogue.hpp"
+#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/sim/lint.hpp"
 
@@ -114,6 +115,101 @@ TEST(KarpenterTypes, NodePoolsThatCannotHaveGpusAreLeftOut) {
   EXPECT_EQ(imported(karpenters("gpu-count", "DoesNotExist"), 1, catalogue).second,
             "node pools without GPUs");
   EXPECT_EQ(imported(karpenters("generation", "Gt, values: [\"2\"]"), 1, catalogue).second, "");
+}
+
+// Of g6f EC2 says 0 GPUs: the cheapest with an L4, and Karpenter never starts it for them.
+TEST(KarpenterTypes, PartsOfGpusCountWhereAnOverlaySaysSo) {
+  const models::Catalogue catalogue = models::load_catalogue();
+  const auto with = [&](const std::string& requirements, const std::string& overlay = {}) {
+    const std::string pool =
+        "kind: NodePool\nmetadata: {name: p}\nspec: {template: {spec: {requirements: [" +
+        requirements + "]}}}\n";
+    const std::string pod =
+        "---\nkind: Deployment\nmetadata: {name: w}\nspec: {template: {spec: {containers: [{name: "
+        "c, resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n";
+    const std::vector<SourceText> files{{"f.yaml", pool + pod + overlay}};
+    scenarios::ImportOptions options;
+    take_catalogue(catalogue, options);
+    const auto result = scenarios::import_log(scenarios::ImportKind::K8s, files, options);
+    const std::string yaml =
+        result ? scenarios::scenario_of(*result, scenarios::ImportKind::K8s, options).yaml : "";
+    const std::size_t at = yaml.find("instanceType: \"") + 15;
+    std::string found = yaml.substr(at, yaml.find('"', at) - at);
+    for (const Diagnostic& told :
+         lint_cluster(scenarios::read_cluster_files(files, {}), catalogue, {})) {
+      if (told.code == Code::GpuCountZero) found += ", none started";
+    }
+    return found;
+  };
+  const auto overlay = [](const std::string& family) {
+    return "---\nkind: NodeOverlay\nmetadata: {name: o}\nspec: {requirements: [" +
+           karpenters("family", "In, values: [" + family + "]") +
+           "], capacity: {nvidia.com/gpu: \"1\"}}\n";
+  };
+  const std::string l4 = karpenters("gpu-name", "In, values: [l4]");
+  EXPECT_EQ(with(l4), "g6.xlarge");
+  EXPECT_EQ(with(l4, overlay("g6f")), "g6f.large");
+  EXPECT_EQ(with(l4, overlay("g5")), "g6.xlarge");
+  const std::string few = l4 + ", " + karpenters("gpu-memory", "Lt, values: [\"12000\"]");
+  EXPECT_EQ(with(few), "g6f.large, none started");
+  EXPECT_EQ(with(few, overlay("g6f")), "g6f.large");
+  EXPECT_EQ(with(few, overlay("g6")), "g6f.large, none started");
+  // Karpenter's label says 0, whatever the overlay.
+  const std::string one = l4 + ", " + karpenters("gpu-count", "In, values: [\"1\"]");
+  EXPECT_EQ(with(one, overlay("g6f")), "g6.xlarge");
+}
+
+// us-east-1 was asked what nodes cost, wherever they were.
+TEST(KarpenterTypes, TypesCostWhatTheyDoWhereTheNodesAre) {
+  models::Catalogue catalogue = models::load_catalogue();
+  const auto set_price = [&](const char* type, double usd) {
+    catalogue.prices.set(type, "eu-west-1", models::PurchaseOption::OnDemand,
+                         {{from_dollars(usd)}, {}});
+  };
+  set_price("g6.xlarge", 2.0);
+  set_price("g5.xlarge", 1.0);
+  const auto in_region = [&](const std::string& more, const std::string& of_pod = {},
+                             const std::string& flag = {}) {
+    scenarios::ImportOptions options;
+    take_catalogue(catalogue, options);
+    options.region = flag;
+    const SourceText file{
+        "f.yaml",
+        "kind: NodePool\nmetadata: {name: p}\nspec: {template: {spec: {requirements: [" +
+            karpenters("family", "In, values: [g5, g6]") +
+            (more.starts_with("{key") ? ", " + more : "") +
+            "]}}}\n---\nkind: Deployment\nmetadata: {name: w}\nspec: {template: {spec: {" + of_pod +
+            "containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n" +
+            (more.starts_with("---") ? more : "")};
+    const auto result = scenarios::import_log(scenarios::ImportKind::K8s, {&file, 1}, options);
+    if (!result) return result.error().front().message;
+    const std::string yaml =
+        scenarios::scenario_of(*result, scenarios::ImportKind::K8s, options).yaml;
+    const auto text_of = [&](const std::string& key) {
+      const std::size_t at = yaml.find(key) + key.size();
+      return yaml.substr(at, yaml.find('\n', at) - at);
+    };
+    const std::string type = text_of("instanceType: \"");
+    return text_of("  region: ") + " " + type.substr(0, type.find('"'));
+  };
+  EXPECT_EQ(in_region(""), "us-east-1 g6.xlarge");
+  const std::string here = "\"eu-west-1\" g5.xlarge";
+  EXPECT_EQ(in_region("", "", "eu-west-1"), here);
+  EXPECT_EQ(in_region("---\nkind: ClusterConfig\nmetadata: {name: c, region: eu-west-1}\n"), here);
+  EXPECT_EQ(
+      in_region("---\nkind: Node\nmetadata: {name: n, labels: {topology.kubernetes.io/region: "
+                "eu-west-1}}\n"),
+      here);
+  EXPECT_EQ(in_region("{key: topology.kubernetes.io/zone, operator: In, values: [eu-west-1b]}"),
+            here);
+  EXPECT_EQ(in_region("", "nodeSelector: {topology.kubernetes.io/zone: eu-west-1c}, "), here);
+  EXPECT_EQ(in_region("", "nodeSelector: {topology.kubernetes.io/zone: rack-7}, "),
+            "us-east-1 g6.xlarge");
+  // The flag is right where both speak, and prices that nobody knows choose nothing.
+  EXPECT_EQ(in_region("---\nkind: ClusterConfig\nmetadata: {name: c, region: us-west-2}\n", "",
+                      "eu-west-1"),
+            here);
+  EXPECT_EQ(in_region("", "", "moon-1"), "\"moon-1\" g6.xlarge");
 }
 
 TEST(KarpenterTypes, TheArchitectureIsTheCataloguesToSay) {

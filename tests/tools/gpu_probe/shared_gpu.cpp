@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <string>
 #include <utility>
 
 #include <fcntl.h>
@@ -18,8 +21,18 @@ constexpr std::uint64_t kStart = 1'000'000'000;  // of the clock: nothing is at 
 // Real time: until others have had a chance to go on.
 void let_others_work() { ::usleep(20); }
 
+// What has ended stays in the table of processes until somebody has asked how: kill() finds it.
+bool has_ended(pid_t pid) {
+  if (::kill(pid, 0) != 0) return true;
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string stat;
+  std::getline(file, stat);
+  const std::size_t state = stat.rfind(") ");  // behind the program's name
+  return state != std::string::npos && state + 2 < stat.size() && stat[state + 2] == 'Z';
+}
+
 bool alive(Process& process) {
-  if (process.pid != 0 && ::kill(process.pid, 0) != 0) process = {};
+  if (process.pid != 0 && has_ended(process.pid)) process = {};
   return process.pid != 0;
 }
 
@@ -40,8 +53,12 @@ SharedGpu::SharedGpu() {
   const char* name = std::getenv("FAKE_GPU");
   file_ = ::open(name == nullptr ? "" : name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file_ < 0 || ::ftruncate(file_, sizeof(State)) != 0) std::abort();
-  state_ = static_cast<State*>(
-      ::mmap(nullptr, sizeof(State), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0));
+  void* const mapped = ::mmap(nullptr, sizeof(State), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+  if (mapped == MAP_FAILED) {
+    std::perror("FAKE_GPU cannot be mapped");
+    std::abort();
+  }
+  state_ = static_cast<State*>(mapped);
   with([](State& state) { state.clock = std::max(state.clock, kStart); });
 }
 

@@ -262,6 +262,7 @@ void add_known_names(CommandInfo& root) {
     set_flag_choices(listing, "--family", families);
     set_flag_choices(listing, "--region", catalogue.prices.regions());
   }
+  set_flag_choices(child(root, "import"), "--region", catalogue.prices.regions());
   set_flag_choices(child(root, "compare"), "--instances", instances);
   set_flag_choices(child(root, "report"), "--output", {"csv", "html", "md", "svg"});
   child(get, "instances").positional_choices = instances;

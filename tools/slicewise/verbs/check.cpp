@@ -11,6 +11,7 @@
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/ci.hpp"
+#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/lint.hpp"
@@ -190,7 +191,8 @@ void add_check(CLI::App& app, CheckCommand& check, CommonFlags& flags) {
   add_format(verb, kCheckFormats, check.format);
   verb.add_flag("--strict", check.strict, "Exit with 3 for warnings as well");
   add_text(verb, "--plugin-version", check.plugin_version, "VERSION",
-           "Of NVIDIA's device plugin (default 0.20.0)");
+           fmt::format("Of NVIDIA's device plugin (default {}.{}.0)",
+                       scenarios::PluginVersion{}.major, scenarios::PluginVersion{}.minor));
   add_catalogue(verb, flags);
   add_out(verb, check.out);
 }

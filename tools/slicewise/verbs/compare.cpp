@@ -2,6 +2,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "slicewise/reports/ci.hpp"
 #include "slicewise/reports/studies.hpp"
@@ -71,9 +72,11 @@ void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
                flags);
   begin_study(verb, kVerdictFormats, compare);
   add_names(verb, "--instances", "TYPE,...", compare.instances,
-            "Instance types or families (default g4dn.xlarge,g5.xlarge,p4d.24xlarge)");
-  verb.add_flag("--retired", compare.retired,
-                "By default p3.2xlarge too, which AWS no longer offers");
+            fmt::format("Instance types or families (default {})",
+                        fmt::join(sim::kComparedInstances, ",")));
+  verb.add_flag(
+      "--retired", compare.retired,
+      fmt::format("By default {} too, which AWS no longer offers", sim::kComparedRetired));
   add_names(verb, "--purchase", "OPTION,...", compare.purchase,
             "on-demand, spot, reserved or price plans of the scenario (default: as it buys)");
   add_names(verb, "--strategies", "NAME,...", compare.strategies,

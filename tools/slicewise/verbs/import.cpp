@@ -14,6 +14,7 @@
 
 #include "slicewise/scenarios/decompress.hpp"
 #include "slicewise/scenarios/quantity.hpp"
+#include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/lint.hpp"
 
 #include "../command_line.hpp"
@@ -41,6 +42,7 @@ bool guesses_nodes(ImportKind kind) {
 tl::expected<ImportOptions, UsageError> options_of(const ImportCommand& command) {
   ImportOptions options;
   options.name = command.name;
+  options.region = command.region;
   options.columns = command.columns;
   options.skip_bad = command.skip_bad;
   options.replicas = command.replicas;
@@ -128,6 +130,7 @@ std::string without_effect(const ImportCommand& command) {
       {"--replicas", command.replicas.has_value(), is({Sacct, Pods, Prometheus, K8s})},
       {"--pool", !command.pool.empty(), is({ServeGen})},
       {"--rate-scale", !command.rate_scale.empty(), is({ServeGen})},
+      {"--region", !command.region.empty(), is({K8s})},
       {"--partitions", !command.partitions.empty(), is({Swf})}};
   for (const Reading& reading : readings) {
     if (reading.given && !reading.read) {
@@ -233,6 +236,11 @@ void add_import(CLI::App& app, ImportCommand& import, CommonFlags& flags) {
   add_text(verb, "--partitions", import.partitions, "MAP",
            "swf: GPUs of a processor by partition: 1=1,2=0 (default: 1 in all)");
   add_text(verb, "--rate-scale", import.rate_scale, "FACTOR", "servegen: times the rates");
+  add_text(
+      verb, "--region", import.region, "REGION",
+      fmt::format("k8s: of the nodes, whose prices choose among instance types (default: as the "
+                  "files say, else {})",
+                  scenarios::Scenario{}.region));
   add_text(verb, "--name", import.name, "NAME", "Of the scenario (default: of the file)");
   add_text(verb, "--url", import.url, "URL", "prometheus: ask this server instead of a file");
   add_text(verb, "--start", import.start, "TIME",

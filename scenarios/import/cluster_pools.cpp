@@ -1,0 +1,317 @@
+#include "cluster_pools.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
+
+#include "../text/flow_text.hpp"
+#include "live_objects.hpp"
+#include "node_pool_choice.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+// Where no limit says how many nodes Karpenter may start of a type.
+constexpr std::int64_t kMostNodesOfType = 100;
+
+constexpr std::string_view kRegionLabel = "topology.kubernetes.io/region";
+constexpr std::string_view kZoneLabel = "topology.kubernetes.io/zone";
+
+// "us-gov-west-1" of the zone "us-gov-west-1a", and "us-west-2" of "us-west-2-lax-1a"; "" of what
+// is no zone of AWS.
+std::string region_of_zone(std::string_view zone) {
+  const std::size_t number = zone.find_first_of("0123456789");
+  if (number == zone.npos || std::ranges::count(zone.substr(0, number), '-') < 2) return {};
+  return std::string(zone.substr(0, zone.find_first_not_of("0123456789", number)));
+}
+
+std::string region_by(std::string_view label, const std::string& value) {
+  return label == kRegionLabel ? value : label == kZoneLabel ? region_of_zone(value) : "";
+}
+
+std::string region_by(const std::vector<KeyValue>& labels) {
+  for (const KeyValue& label : labels) {
+    if (std::string region = region_by(label.key, label.value); !region.empty()) return region;
+  }
+  return {};
+}
+
+std::string region_by(const std::vector<NodeRequirement>& required) {
+  for (const NodeRequirement& one : required) {
+    if (one.op != "In" || one.values.empty()) continue;
+    std::string region = region_by(one.key, one.values.front());
+    if (!region.empty()) return region;
+  }
+  return {};
+}
+
+void grow(DraftPool& pool, std::int64_t fewest, std::optional<std::int64_t> most) {
+  pool.nodes = fewest;
+  pool.most_nodes = most;
+  pool.nodes_are_assumed = false;
+}
+
+std::string disruption_of(const NodeGroupFile& group) {
+  const std::string& after = group.consolidates_after;
+  const bool is_time = !after.empty() && after != "Never" &&
+                       after.find_first_not_of("0123456789hms") == std::string::npos;
+  return fmt::format(
+      "consolidationPolicy: {}{}{}",
+      group.consolidation == "WhenEmpty" ? group.consolidation : "WhenEmptyOrUnderutilized",
+      is_time ? ", consolidateAfter: " : "", is_time ? after : "");
+}
+
+std::string bottlerocket_sharing(const NodeGroupFile& group) {
+  if (group.bottlerocket_partitions && !group.bottlerocket_mig.empty()) {
+    return fmt::format("mig: {{strategy: single, config: {}}}",
+                       in_quotes("all-" + group.bottlerocket_mig.front().value));
+  }
+  if (!group.bottlerocket || group.bottlerocket->resources.empty()) return {};
+  const PluginConfigFile& config = *group.bottlerocket;
+  return shared_by_plugin(config.sharing, config.renames, config.resources.front().replicas,
+                          config.refuses_several.value_or(true));
+}
+
+}  // namespace
+
+std::string region_of(const ClusterFiles& cluster) {
+  std::string region = cluster.region;
+  for (const NodeGroupFile& group : cluster.groups) {
+    if (region.empty()) region = region_by(group.labels);
+  }
+  for (const NodeGroupFile& group : cluster.groups) {
+    if (region.empty()) region = region_by(group.requirements);
+  }
+  for (const PodFile& pod : cluster.pods) {
+    if (region.empty()) region = region_by(pod.node_selector);
+    for (const auto& term : pod.affinity) {
+      if (region.empty()) region = region_by(term);
+    }
+  }
+  return region;
+}
+
+void ClusterPools::add() {
+  add_nodes();
+  for (const NodeGroupFile& group : cluster_.groups) add_group(group);
+  for (const NodeOverlayFile& overlay : cluster_.overlays) {
+    report_.remark(ImportRemark::Kind::Note,
+                   "NodeOverlay: what Karpenter believes of a node, not needed here",
+                   [&] { return overlay.object_where; });
+  }
+  give_to_driver();
+}
+
+void ClusterPools::add_nodes() {
+  std::set<std::pair<std::string, std::string>> selected;
+  for (const DraftWorkload& workload : draft_.workloads) {
+    selected.insert(workload.node_selector.begin(), workload.node_selector.end());
+  }
+  is_live_ = std::ranges::any_of(cluster_.groups, [](const NodeGroupFile& group) {
+    return group.kind == NodeGroupFile::Kind::Node;
+  });
+  for (LiveNodes& alike : nodes_that_are_there(cluster_, selected, options_, report_)) {
+    const NodeGroupFile& node = *alike.first;
+    const KeyValue* layout = label_of(node, kMigLabel);
+    alike.pool.sharing =
+        plugin_sharing(label_of(node, kConfigLabel), layout == nullptr ? "" : layout->value);
+    if (alike.pool.sharing.empty()) alike.pool.sharing = labelled_sharing(node);
+    if (alike.pool.sharing.empty()) {
+      alike.pool.sharing = offered_sharing(node, gpus_of(alike.pool.instance_type, options_));
+      if (!alike.pool.sharing.empty()) {
+        report_.guessed(
+            "sharing of nodes, by how many GPUs they offer: time-slicing, or MIG by "
+            "its names",
+            [&] { return node.object_where; });
+      }
+    }
+    if (!alike.node_pool.empty()) started_.insert(alike.node_pool);
+    draft_.pools.push_back(std::move(alike.pool));
+  }
+}
+
+void ClusterPools::give_to_driver() {
+  const bool by_claim = std::ranges::all_of(
+      draft_.workloads, [](const DraftWorkload& workload) { return !workload.claim.empty(); });
+  if (draft_.workloads.empty() || !by_claim) return;
+  for (DraftPool& pool : draft_.pools) {
+    if (!pool.sharing.empty() && !pool.sharing.starts_with("mig:")) continue;
+    if (pool.sharing.find("devicePlugin:") != std::string::npos) continue;
+    pool.sharing += fmt::format("{}{}", pool.sharing.empty() ? "" : "\n    ", kDraSharing);
+    if (!pool.most_nodes) continue;
+    pool.nodes = 1;
+    pool.most_nodes.reset();
+    pool.nodes_are_assumed = true;
+    report_.guessed("nodes that come and go, with claims on their GPUs: a fixed number of them",
+                    [] { return SourceLocation{}; });
+  }
+}
+
+void ClusterPools::add_group(const NodeGroupFile& group) {
+  const auto where = [&] { return group.object_where; };
+  if (group.kind == NodeGroupFile::Kind::Node) return;
+  if (group.kind == NodeGroupFile::Kind::NodePool && started_.contains(group.name)) {
+    return report_.remark(ImportRemark::Kind::Note,
+                          "NodePools that have nodes: taken as these, as many as there are", where);
+  }
+  if (group.kind == NodeGroupFile::Kind::NodePool && is_live_ && !group.fewest) {
+    NodeGroupFile empty = group;  // what it may start, of which there is none now
+    empty.fewest = 0;
+    return add_pools_of(empty);
+  }
+  add_pools_of(group);
+}
+
+void ClusterPools::add_pools_of(const NodeGroupFile& group) {
+  const auto where = [&] { return group.object_where; };
+  DraftPool pool;
+  for (const KeyValue& label : group.labels) pool.labels.emplace_back(label.key, label.value);
+  for (const Taint& taint : group.taints) {
+    if (!taint.key.empty() && !taint.effect.empty()) pool.taints.push_back(taint);
+  }
+  const bool is_node_pool = group.kind == NodeGroupFile::Kind::NodePool;
+  const bool has_part = std::ranges::any_of(options_.fractions, [&](const InstanceGpus& type) {
+    return has_labels(type, group.requirements);
+  });
+  if (is_node_pool && !has_part && !may_have_gpus(group, options_.instances)) {
+    return report_.skipped("node pools without GPUs", where);
+  }
+  pool.name = dns_name(group.name, is_node_pool ? "pool" : "group");
+  if (is_node_pool) {
+    take_node_pool(group, pool);
+  } else {
+    if (!group.types.empty()) pool.instance_type = group.types.front().value;
+    if (!is_gpu_type(pool.instance_type)) {
+      return report_.skipped("node groups without GPUs", where);
+    }
+    take_node_group(group, pool);
+  }
+  pool.sharing = bottlerocket_sharing(group);
+  if (pool.sharing.empty()) {
+    const KeyValue* layout = label_of(group, kMigLabel);
+    pool.sharing =
+        plugin_sharing(label_of(group, kConfigLabel), layout == nullptr ? "" : layout->value);
+  }
+  std::vector<std::string> choice;
+  if (is_node_pool) choice = types_to_start(draft_, group, pool, options_);
+  if (choice.size() < 2) {
+    if (!choice.empty()) start_of_type(group, choice.front(), pool);
+    return draft_.pools.push_back(std::move(pool));
+  }
+  report_.remark(ImportRemark::Kind::Note,
+                 "NodePools of several instance types: a pool for each, and each may have all "
+                 "of their nodes",
+                 where);
+  if (!pool.most_nodes) grow_by_karpenter(group, group.most.value_or(kMostNodesOfType), pool);
+  pool.type_is_assumed = group.types.empty();
+  for (const std::string& type : choice) {
+    draft_.pools.push_back(pool);
+    start_of_type(group, type, draft_.pools.back());
+    draft_.pools.back().name = dns_name(fmt::format("{}-{}", pool.name, type), "pool");
+  }
+}
+
+void ClusterPools::start_of_type(const NodeGroupFile& group, const std::string& type,
+                                 DraftPool& pool) const {
+  pool.instance_type = type;
+  const auto most = most_by_gpus(group, type);
+  if (pool.most_nodes && most) pool.most_nodes = std::min(*pool.most_nodes, *most);
+}
+
+std::optional<std::int64_t> ClusterPools::most_by_gpus(const NodeGroupFile& group,
+                                                       const std::string& type) const {
+  const auto limit =
+      std::ranges::find(group.limits, std::string_view(kGpuResource), &ResourceAmount::resource);
+  if (limit == group.limits.end()) return std::nullopt;
+  return std::max<std::int64_t>(1, limit->amount / gpus_of(type, options_));
+}
+
+void ClusterPools::grow_by_karpenter(const NodeGroupFile& group, std::int64_t most,
+                                     DraftPool& pool) {
+  grow(pool, group.fewest.value_or(0), most);
+  pool.weight = group.weight.value_or(0);
+  if (disruption_.empty()) disruption_ = disruption_of(group);
+}
+
+void ClusterPools::take_node_pool(const NodeGroupFile& group, DraftPool& pool) {
+  const auto where = [&] { return group.object_where; };
+  if (group.most && *group.most > 0 && group.fewest && *group.fewest >= 0) {
+    grow_by_karpenter(group, *group.most, pool);
+  } else if (group.most && *group.most > 0) {
+    grow(pool, *group.most, {});
+    report_.remark(ImportRemark::Kind::Note, "limits.nodes of node pools: taken as their nodes",
+                   where);
+  }
+  pool.instance_type = type_asked_for(group.requirements, {}, options_.instances);
+  if (pool.instance_type.empty()) {  // of nodes with parts of GPUs alone none will be started
+    pool.instance_type = type_asked_for(group.requirements, {}, options_.fractions);
+  }
+  pool.type_is_assumed = group.types.empty();
+  const CapacityChoice capacity = capacity_of(group.requirements);
+  if (capacity.type == "spot" || capacity.type == "reserved") {
+    pool.capacity_type = capacity.type;
+    pool.falls_back = capacity.falls_back;
+  }
+  if (pool.instance_type.empty()) {
+    pool.instance_type = "g5.xlarge";
+    report_.guessed("node pools that name no instance type: g5.xlarge", where);
+  } else if (pool.type_is_assumed) {
+    report_.guessed("instance types of node pools, from their requirements", where);
+  }
+  // A limit of nodes alone is how exported pools say how many there are.
+  const auto by_gpus = most_by_gpus(group, pool.instance_type);
+  const bool comes_and_goes = by_gpus || !group.consolidation.empty();
+  if (pool.nodes_are_assumed && comes_and_goes) {
+    grow_by_karpenter(group, by_gpus.value_or(kMostNodesOfType), pool);
+  } else if (pool.most_nodes && by_gpus) {
+    pool.most_nodes = std::max(pool.nodes, std::min(*pool.most_nodes, *by_gpus));
+  }
+}
+
+void ClusterPools::take_node_group(const NodeGroupFile& group, DraftPool& pool) {
+  if (group.nodes && *group.nodes > 0) grow(pool, *group.nodes, {});
+  if (group.scales && group.fewest && group.most && *group.fewest >= 0 &&
+      *group.fewest < *group.most) {
+    grow(pool, *group.fewest, group.most);
+    autoscales_ = true;
+  }
+  if (group.is_spot) pool.capacity_type = "spot";
+}
+
+std::string ClusterPools::provisioner() const {
+  if (!disruption_.empty()) {
+    return fmt::format("{{kind: Karpenter, nodeOverlay: {}, {}}}", !cluster_.overlays.empty(),
+                       disruption_);
+  }
+  return autoscales_ ? "{kind: ClusterAutoscaler}" : "";
+}
+
+std::string ClusterPools::plugin_sharing(const KeyValue* config_label,
+                                         std::string_view mig_label) const {
+  const PluginConfigFile* config = chosen_config(cluster_, config_label).config;
+  std::string shared = config == nullptr || config->sharing == FileSharing::None
+                           ? std::string()
+                           : "devicePlugin: " + flow_text(*config->document);
+  if (mig_label.empty() || mig_label == "all-disabled") return shared;
+  std::string_view strategy = config == nullptr ? std::string_view() : config->strategy;
+  for (const ChartValues& chart : cluster_.charts) {
+    if (strategy.empty() || strategy == "none") strategy = chart.strategy;
+  }
+  std::string text =
+      fmt::format("mig: {{strategy: {}, config: {}", strategy == "single" ? "single" : "mixed",
+                  in_quotes(std::string(mig_label)));
+  const auto layout = std::ranges::find(cluster_.mig_configs, mig_label, &MigConfigFile::name);
+  // Layouts called all-... are built in.
+  if (layout != cluster_.mig_configs.end() && !mig_label.starts_with("all-")) {
+    text +=
+        fmt::format(", configs: {{{}: {}}}", in_quotes(layout->name), flow_text(*layout->document));
+  }
+  return text + "}" + (shared.empty() ? "" : "\n    " + shared);
+}
+
+}  // namespace slicewise::scenarios
