@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -39,18 +40,19 @@ inline constexpr std::array kMeasuredWays = {
     Choice{"time-slicing", models::MeasuredSharing::TimeSlicing},
 };
 
-inline constexpr std::array kRunFormats = {
-    Choice{"table", RunFormat::Table}, Choice{"wide", RunFormat::Wide},
-    Choice{"json", RunFormat::Json},   Choice{"yaml", RunFormat::Yaml},
-    Choice{"csv", RunFormat::Csv},     Choice{"md", RunFormat::Markdown},
-};
-
 inline constexpr std::array kVerdictFormats = {
     Choice{"table", RunFormat::Table}, Choice{"wide", RunFormat::Wide},
     Choice{"json", RunFormat::Json},   Choice{"yaml", RunFormat::Yaml},
     Choice{"csv", RunFormat::Csv},     Choice{"md", RunFormat::Markdown},
     Choice{"junit", RunFormat::Junit},
 };
+
+// ... and of verbs that judge no objectives.
+inline constexpr auto kRunFormats = [] {
+  std::array<Choice<RunFormat>, kVerdictFormats.size() - 1> formats{};
+  std::copy_n(kVerdictFormats.begin(), formats.size(), formats.begin());
+  return formats;
+}();
 
 inline constexpr std::array kCheckFormats = {
     Choice{"table", CheckFormat::Table}, Choice{"json", CheckFormat::Json},

@@ -13,9 +13,12 @@
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/comparison.hpp"
+#include "slicewise/sim/max_load.hpp"
 #include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/replay/replay.hpp"
 #include "slicewise/sim/run_size.hpp"
+#include "slicewise/sim/sensitivity.hpp"
 
 namespace CLI {
 class App;
@@ -75,21 +78,13 @@ struct StudyCommand : SimulatingCommand {
   std::string journal;  // "": none
 };
 
+// What flags say of a study stands where the study reads it, but for what it writes otherwise.
 struct CompareCommand : StudyCommand {
-  std::vector<std::string> instances;   // empty: sim::kComparedInstances
-  std::vector<std::string> purchase;    // empty: as the scenario buys
-  std::vector<std::string> strategies;  // empty: all
-  std::vector<int> replicas;
-  std::optional<int> nodes;
-  bool retired = false;
-  bool force = false;
+  sim::ComparisonOptions options;
 };
 
 struct MaxLoadCommand : StudyCommand {
-  std::vector<std::string> scale;  // empty: all traffic, or all users
-  std::optional<double> precision;
-  std::optional<int> most;  // times the scenario's load
-  std::optional<int> most_replications;
+  sim::MaxLoadOptions options;
 };
 
 enum class DiffFormat : std::uint8_t { Table, Wide, Json, Yaml, Markdown, Svg };
@@ -104,30 +99,16 @@ struct DiffCommand {
 };
 
 struct PlanCommand : StudyCommand {
-  std::vector<std::string> instances;   // empty: the scenario's, else sim::kPlannedInstances
-  std::vector<std::string> purchase;    // empty: the scenario's, else on-demand
-  std::vector<std::string> strategies;  // empty: the scenario's, else all that can be had
-  std::vector<int> replicas;
-  std::vector<int> tensor_parallel;
-  std::vector<int> max_batches;
-  std::vector<Duration> max_delays;
-  std::vector<int> concurrencies;
-  std::optional<int> max_nodes;
+  sim::PlanOptions options;
   std::optional<int> max_cost;  // dollars a month
   std::optional<int> vary_pods;
   std::optional<sim::Outage> survive;
-  std::optional<scenarios::PlanGoal> goal;
   std::optional<int> top;
-  bool dra = false;  // may set up what the device plugin does not
   bool no_split = false;
   bool no_headroom = false;
   bool no_risk = false;
   bool no_flips = false;
   std::string from;  // a scenario or plan.json#2; "": the scenario's own pools
-  std::optional<int> max_changes;
-  std::vector<std::string> regions;
-  std::optional<int> horizon;    // months
-  std::optional<double> growth;  // of the traffic, from month to month
 };
 
 // `file` is made of the cluster, `out` a directory.
@@ -145,9 +126,7 @@ struct AdviseCommand : PlanCommand {
 };
 
 struct SensitivityCommand : StudyCommand {
-  std::vector<std::string> vary;  // empty: as the scenario says, else all
-  std::optional<double> by;
-  std::optional<int> break_evens;
+  sim::SensitivityOptions options;
 };
 
 struct NeighboursCommand : StudyCommand {};
@@ -223,17 +202,11 @@ struct ImportCommand {
   std::vector<std::string> files;
   ImportFormat format = ImportFormat::Trace;
   std::string file_named_by_format;  // of "-o trace.swt"
-  std::string columns;
-  std::string utc_offset;  // "+08:00"
-  std::string from;        // "100d"
+  scenarios::ImportOptions options;  // but for what is read of these
+  std::string utc_offset;            // "+08:00"
+  std::string from;                  // "100d"
   std::string length;
-  bool skip_bad = false;
-  std::optional<int> replicas;
-  std::string pool;
-  std::string partitions;
   std::string rate_scale;
-  std::string region;
-  std::string name;
   std::string url;  // of a Prometheus server
   std::string start;
   std::string end;

@@ -171,8 +171,8 @@ CLI::Option* add_number(CLI::App& app, const std::string& names, std::int64_t lo
   const auto assign = [&target, shown, low, high](const std::string& text) {
     const auto value = whole_number(text, low, high);
     if (!value) throw CLI::ValidationError(shown, value.error());
-    if constexpr (std::is_same_v<Target, int>) {
-      target = static_cast<int>(*value);
+    if constexpr (std::is_arithmetic_v<Target>) {
+      target = static_cast<Target>(*value);
     } else {
       target = static_cast<typename Target::value_type>(*value);
     }
@@ -223,9 +223,9 @@ inline void add_durations(CLI::App& verb, const std::string& flag, std::vector<D
 }
 
 // An option that takes a share above zero: "2%".
-inline CLI::Option* add_percent(CLI::App& app, const std::string& names,
-                                std::optional<double>& target, const std::string& description,
-                                bool may_be_zero = false) {
+template <class Target>
+CLI::Option* add_percent(CLI::App& app, const std::string& names, Target& target,
+                         const std::string& description, bool may_be_zero = false) {
   const auto assign = [&target, names, may_be_zero](const std::string& text) {
     const auto value = percentage(text, may_be_zero);
     if (!value) throw CLI::ValidationError(names, value.error());

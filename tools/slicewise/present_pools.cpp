@@ -52,7 +52,7 @@ Pools of_scenario(const ScenarioFile& file, const OneVariant& opened, const Comm
 Pools present_pools(const PlanCommand& command, const CommonFlags& flags,
                     const OneVariant& opened) {
   if (command.from.empty()) {
-    if (!command.max_changes) return std::vector<sim::PoolChoice>{};
+    if (!command.options.max_changes) return std::vector<sim::PoolChoice>{};
     return of_scenario(opened.file, opened, flags);
   }
   const FilePart named = file_part(command.from);

@@ -69,6 +69,13 @@ ExitCode write_report(const Found& found, const Formats<Found>& formats, const A
   return write_text(junit, formats.junit(found));
 }
 
+// The options of a study, as this run of it has them.
+template <class Options>
+Options with_run(Options options, const sim::RunOptions& run) {
+  options.run = run;
+  return options;
+}
+
 // How a study is run and reported.
 template <class Found>
 struct Study {

@@ -162,25 +162,25 @@ std::string shared_flags(const AdviseCommand& command) {
 }
 
 std::string plan_flags(const AdviseCommand& command) {
-  std::string text = words_of("--instances", command.instances) +
-                     words_of("--purchase", command.purchase) +
-                     words_of("--strategies", command.strategies);
+  std::string text = words_of("--instances", command.options.instance_types) +
+                     words_of("--purchase", command.options.purchases) +
+                     words_of("--strategies", command.options.strategies);
   const auto numbers = [&](const char* flag, const std::vector<int>& values) {
     if (!values.empty()) text += fmt::format(" {} {}", flag, fmt::join(values, ","));
   };
-  numbers("--replicas", command.replicas);
-  numbers("--tensor-parallel", command.tensor_parallel);
-  numbers("--max-batch", command.max_batches);
+  numbers("--replicas", command.options.replicas);
+  numbers("--tensor-parallel", command.options.tensor_parallel);
+  numbers("--max-batch", command.options.max_batches);
   std::vector<std::string> delays;
-  for (const Duration delay : command.max_delays) {
+  for (const Duration delay : command.options.max_delays) {
     delays.push_back(fmt::format("{:.10g}ms", to_seconds(delay) * 1e3));
   }
   text += words_of("--max-delay", delays);
-  numbers("--concurrency", command.concurrencies);
+  numbers("--concurrency", command.options.concurrencies);
   const auto number = [&](const char* flag, const std::optional<int>& value) {
     if (value) text += fmt::format(" {} {}", flag, *value);
   };
-  number("--max-nodes", command.max_nodes);
+  number("--max-nodes", command.options.max_nodes);
   number("--max-cost", command.max_cost);
   number("--vary-pods", command.vary_pods);
   number("--top", command.top);
@@ -190,7 +190,7 @@ std::string plan_flags(const AdviseCommand& command) {
     }
   };
   word("--survive", kOutages, command.survive);
-  word("--objective", kGoals, command.goal);
+  word("--objective", kGoals, command.options.goal);
   if (command.no_split) text += " --no-split";
   if (command.no_headroom) text += " --no-headroom";
   if (command.no_risk) text += " --no-risk";

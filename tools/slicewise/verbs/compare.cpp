@@ -47,20 +47,6 @@ ExitCode comparison_verdict(const sim::StrategyComparison& comparison) {
   return best_exit_code(verdicts);
 }
 
-sim::ComparisonOptions comparison_options(const CompareCommand& command,
-                                          const sim::RunOptions& run) {
-  sim::ComparisonOptions options;
-  options.instance_types = command.instances;
-  options.retired = command.retired;
-  options.purchases = command.purchase;
-  options.strategies = command.strategies;
-  options.replicas = command.replicas;
-  options.nodes = command.nodes;
-  options.force = command.force;
-  options.run = run;
-  return options;
-}
-
 }  // namespace
 
 void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
@@ -71,21 +57,22 @@ void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
                "g5.xlarge,p4d.24xlarge",
                flags);
   begin_study(verb, kVerdictFormats, compare);
-  add_names(verb, "--instances", "TYPE,...", compare.instances,
+  add_names(verb, "--instances", "TYPE,...", compare.options.instance_types,
             fmt::format("Instance types or families (default {})",
                         fmt::join(sim::kComparedInstances, ",")));
   verb.add_flag(
-      "--retired", compare.retired,
+      "--retired", compare.options.retired,
       fmt::format("By default {} too, which AWS no longer offers", sim::kComparedRetired));
-  add_names(verb, "--purchase", "OPTION,...", compare.purchase,
+  add_names(verb, "--purchase", "OPTION,...", compare.options.purchases,
             "on-demand, spot, reserved or price plans of the scenario (default: as it buys)");
-  add_names(verb, "--strategies", "NAME,...", compare.strategies,
+  add_names(verb, "--strategies", "NAME,...", compare.options.strategies,
             strategies_tried() + " (default: all)");
-  add_numbers(verb, "--replicas", 2, 1'000, compare.replicas,
+  add_numbers(verb, "--replicas", 2, 1'000, compare.options.replicas,
               "Pods per shared GPU (default: the scenario's, or as many as would meet)");
-  add_number(verb, "--nodes", 1, 10'000, compare.nodes,
+  add_number(verb, "--nodes", 1, 10'000, compare.options.nodes,
              "Nodes of every option (default: as few as hold all pods)");
-  verb.add_flag("--force", compare.force, "Simulate what the stock plugin or EC2 does not offer");
+  verb.add_flag("--force", compare.options.force,
+                "Simulate what the stock plugin or EC2 does not offer");
   end_study(verb, compare, flags);
 }
 
@@ -96,7 +83,7 @@ ExitCode execute(const CompareCommand& command, const CommonFlags& flags) {
       .find =
           [&](const OneVariant& opened, const sim::RunOptions& run) {
             return sim::compare_strategies(opened.set(), opened.variant, opened.catalogue,
-                                           comparison_options(command, run));
+                                           with_run(command.options, run));
           },
       .verdict = comparison_verdict};
   return execute_study(command, flags, study);

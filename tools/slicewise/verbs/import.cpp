@@ -40,14 +40,7 @@ bool guesses_nodes(ImportKind kind) {
 
 // The flags as the importers take them; the message of the one that is wrong.
 tl::expected<ImportOptions, UsageError> options_of(const ImportCommand& command) {
-  ImportOptions options;
-  options.name = command.name;
-  options.region = command.region;
-  options.columns = command.columns;
-  options.skip_bad = command.skip_bad;
-  options.replicas = command.replicas;
-  options.pool = command.pool;
-  options.partitions = command.partitions;
+  ImportOptions options = command.options;
   const auto set = [](const std::string& flag, const std::string& text, auto parse,
                       std::optional<Duration>& target) -> std::optional<UsageError> {
     if (text.empty()) return std::nullopt;
@@ -123,22 +116,22 @@ std::string without_effect(const ImportCommand& command) {
   };
   const bool writes_scenario = command.format == ImportFormat::Scenario || is({K8s});
   const Reading readings[] = {
-      {"--columns", !command.columns.empty(), is({Jobs, Sacct})},
+      {"--columns", !command.options.columns.empty(), is({Jobs, Sacct})},
       {"--utc-offset", !command.utc_offset.empty(), is({Jobs, Sacct, Azure})},
       {"--from", !command.from.empty(), !is({K8s})},
       {"--length", !command.length.empty(), !is({K8s})},
-      {"--replicas", command.replicas.has_value(), is({Sacct, Pods, Prometheus, K8s})},
-      {"--pool", !command.pool.empty(), is({ServeGen})},
+      {"--replicas", command.options.replicas.has_value(), is({Sacct, Pods, Prometheus, K8s})},
+      {"--pool", !command.options.pool.empty(), is({ServeGen})},
       {"--rate-scale", !command.rate_scale.empty(), is({ServeGen})},
-      {"--region", !command.region.empty(), is({K8s})},
-      {"--partitions", !command.partitions.empty(), is({Swf})}};
+      {"--region", !command.options.region.empty(), is({K8s})},
+      {"--partitions", !command.options.partitions.empty(), is({Swf})}};
   for (const Reading& reading : readings) {
     if (reading.given && !reading.read) {
       return fmt::format("{} says nothing about `import {}`", reading.flag,
                          scenarios::kind_name(command.kind));
     }
   }
-  return command.name.empty() || writes_scenario ? "" : "--name goes with -o scenario";
+  return command.options.name.empty() || writes_scenario ? "" : "--name goes with -o scenario";
 }
 
 // Flags of a server and of files that do not go together; "" when all is well.
@@ -192,7 +185,8 @@ void take_output(const std::string& word, ImportCommand& import) {
 
 // `import jobs --columns sacct`: a log that has an importer of its own.
 ImportKind kind_by_columns(const ImportCommand& command) {
-  const auto named = std::ranges::find(kImportKinds, command.columns, &Choice<ImportKind>::word);
+  const auto named =
+      std::ranges::find(kImportKinds, command.options.columns, &Choice<ImportKind>::word);
   if (command.kind != ImportKind::Jobs || named == kImportKinds.end()) return command.kind;
   const bool of_jobs = named->value == ImportKind::Sacct || named->value == ImportKind::Swf ||
                        named->value == ImportKind::Openb;
@@ -221,27 +215,28 @@ void add_import(CLI::App& app, ImportCommand& import, CommonFlags& flags) {
       ->type_name("trace|binary|scenario|FILE");
   add_out(verb, import.out);
   add_catalogue(verb, flags);
-  add_text(verb, "--columns", import.columns, "MAP",
+  add_text(verb, "--columns", import.options.columns, "MAP",
            "jobs: which column is what, arrival=submit:ms,run=duration, or a ready map (philly, "
            "helios, sacct ...); sacct: the names of --format");
   add_text(verb, "--utc-offset", import.utc_offset, "OFFSET",
            "jobs, sacct, azure: zone of times that name none: +08:00 (default UTC)");
   add_text(verb, "--from", import.from, "DURATION", "Leave out what arrives earlier: 100d");
   add_text(verb, "--length", import.length, "DURATION", "Leave out what arrives after that: 7d");
-  verb.add_flag("--skip-bad", import.skip_bad,
+  verb.add_flag("--skip-bad", import.options.skip_bad,
                 "Leave out and count rows that cannot be read instead of stopping");
-  add_number(verb, "--replicas", 1, 1'000, import.replicas,
+  add_number(verb, "--replicas", 1, 1'000, import.options.replicas,
              "pods, prometheus, k8s, sacct: of the device plugin, where the log does not say");
-  add_text(verb, "--pool", import.pool, "NAME", "servegen: which clients: language/m-large");
-  add_text(verb, "--partitions", import.partitions, "MAP",
+  add_text(verb, "--pool", import.options.pool, "NAME",
+           "servegen: which clients: language/m-large");
+  add_text(verb, "--partitions", import.options.partitions, "MAP",
            "swf: GPUs of a processor by partition: 1=1,2=0 (default: 1 in all)");
   add_text(verb, "--rate-scale", import.rate_scale, "FACTOR", "servegen: times the rates");
   add_text(
-      verb, "--region", import.region, "REGION",
+      verb, "--region", import.options.region, "REGION",
       fmt::format("k8s: of the nodes, whose prices choose among instance types (default: as the "
                   "files say, else {})",
                   scenarios::Scenario{}.region));
-  add_text(verb, "--name", import.name, "NAME", "Of the scenario (default: of the file)");
+  add_text(verb, "--name", import.options.name, "NAME", "Of the scenario (default: of the file)");
   add_text(verb, "--url", import.url, "URL", "prometheus: ask this server instead of a file");
   add_text(verb, "--start", import.start, "TIME",
            "prometheus: 2024-06-10T00:00:00Z or Unix seconds");
@@ -260,7 +255,7 @@ ExitCode execute(const ImportCommand& given, const CommonFlags& flags) {
   }
   if (const ImportKind kind = kind_by_columns(command); kind != command.kind) {
     command.kind = kind;
-    command.columns.clear();
+    command.options.columns.clear();
   }
   if (const std::string clash = clash_of(command); !clash.empty()) return usage_error(clash, "");
   if (const std::string flag = without_effect(command); !flag.empty()) {

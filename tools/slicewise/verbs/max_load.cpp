@@ -30,16 +30,6 @@ ExitCode max_load_verdict(const sim::MaxLoad& found) {
   return exit_code_of({own.left_behind});
 }
 
-sim::MaxLoadOptions max_load_options(const MaxLoadCommand& command, const sim::RunOptions& run) {
-  sim::MaxLoadOptions options;
-  options.scale = command.scale;
-  options.precision = command.precision.value_or(options.precision);
-  options.most = command.most ? *command.most : options.most;
-  options.most_replications = command.most_replications;
-  options.run = run;
-  return options;
-}
-
 }  // namespace
 
 void add_max_load(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& flags) {
@@ -50,18 +40,18 @@ void add_max_load(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& flags) {
                "--scale workloads.classifier.traffic --precision 5%",
                flags);
   begin_study(verb, kRunFormats, max_load);
-  verb.add_option("--scale", max_load.scale,
+  verb.add_option("--scale", max_load.options.scale,
                   "What grows: workloads.NAME.traffic, workloads.NAME.notebooks or "
                   "pipelines.NAME.traffic; may be repeated (default: all traffic together)")
       ->type_name("PATH")
       ->allow_extra_args(false);
-  add_percent(verb, "--precision", max_load.precision,
+  add_percent(verb, "--precision", max_load.options.precision,
               fmt::format("Width of the interval that is good enough (default {:g}%)",
                           100 * sim::MaxLoadOptions{}.precision));
-  add_number(verb, "--most", 2, 1'000'000, max_load.most,
+  add_number(verb, "--most", 2, 1'000'000, max_load.options.most,
              fmt::format("Look up to this many times the scenario's load (default {:g})",
                          sim::MaxLoadOptions{}.most));
-  add_number(verb, "--most-replications", 2, 100'000, max_load.most_replications,
+  add_number(verb, "--most-replications", 2, 100'000, max_load.options.most_replications,
              "Runs of a load that stays undecided (default: four times the first)");
   end_study(verb, max_load, flags);
 }
@@ -74,7 +64,7 @@ ExitCode execute(const MaxLoadCommand& command, const CommonFlags& flags) {
       .find =
           [&](const OneVariant& opened, const sim::RunOptions& run) {
             return sim::find_max_load(opened.set(), opened.variant, opened.catalogue,
-                                      max_load_options(command, run));
+                                      with_run(command.options, run));
           },
       .verdict = max_load_verdict,
       .nothing_runs = [](const sim::MaxLoad& found) { return found.nothing_runs; }};

@@ -1,7 +1,6 @@
 #include "slicewise/sim/plan.hpp"
 
 #include <optional>
-#include <string>
 
 #include <fmt/format.h>
 
@@ -43,19 +42,8 @@ ExitCode plan_verdict(const sim::Plan& plan) {
 }
 
 sim::PlanOptions plan_options(const PlanCommand& command, const sim::RunOptions& run) {
-  sim::PlanOptions options;
-  options.instance_types = command.instances;
-  options.purchases = command.purchase;
-  options.strategies = command.strategies;
-  options.dra = command.dra;
-  options.replicas = command.replicas;
-  options.tensor_parallel = command.tensor_parallel;
-  options.max_batches = command.max_batches;
-  options.max_delays = command.max_delays;
-  options.concurrencies = command.concurrencies;
-  options.max_nodes = command.max_nodes;
+  sim::PlanOptions options = command.options;
   if (command.max_cost) options.max_monthly_cost = from_dollars(*command.max_cost);
-  options.goal = command.goal;
   if (command.no_split) options.split = false;
   options.top = static_cast<std::size_t>(command.top.value_or(static_cast<int>(options.top)));
   options.headroom = !command.no_headroom;
@@ -63,10 +51,6 @@ sim::PlanOptions plan_options(const PlanCommand& command, const sim::RunOptions&
   options.flips = !command.no_flips;
   options.survive = command.survive.value_or(sim::Outage::None);
   options.vary_pods = command.vary_pods.value_or(0);
-  options.max_changes = command.max_changes;
-  options.horizon = command.horizon.value_or(0);
-  options.growth = command.growth.value_or(0);
-  options.regions = command.regions;
   options.run = run;
   return options;
 }
@@ -74,36 +58,36 @@ sim::PlanOptions plan_options(const PlanCommand& command, const sim::RunOptions&
 }  // namespace
 
 void add_plan_choices(CLI::App& verb, PlanCommand& plan) {
-  add_names(verb, "--instances", "TYPE,...", plan.instances,
+  add_names(verb, "--instances", "TYPE,...", plan.options.instance_types,
             "Instance types or families (default: the scenario's planning section, else its own "
             "types and a dozen others)");
-  add_names(verb, "--purchase", "OPTION,...", plan.purchase,
+  add_names(verb, "--purchase", "OPTION,...", plan.options.purchases,
             "on-demand, spot, reserved or price plans of the scenario (default on-demand and its "
             "plans). spot also tries spot-fallback: on-demand nodes while EC2 has no spot; beside "
             "on-demand, some nodes of each");
   add_names(
-      verb, "--strategies", "NAME,...", plan.strategies,
+      verb, "--strategies", "NAME,...", plan.options.strategies,
       "exclusive, timeSlicing, mps, mig, mig+timeSlicing, vgpu (default: all that can be had); by "
       "NVIDIA's DRA driver mpsUncapped and mig+mps");
-  verb.add_option("--replicas", plan.replicas,
+  verb.add_option("--replicas", plan.options.replicas,
                   "Pods per GPU that are tried (default 2, 3, 4, 6, 8, ... as many as fit)")
       ->type_name("N,...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Range(2, 1'000));
-  add_numbers(verb, "--tensor-parallel", 1, 64, plan.tensor_parallel,
+  add_numbers(verb, "--tensor-parallel", 1, 64, plan.options.tensor_parallel,
               "GPUs that share each language model, which are tried: 1,2,4,8 (default: as many as "
               "its pods ask for)");
-  add_numbers(verb, "--max-batch", 1, 10'000, plan.max_batches,
+  add_numbers(verb, "--max-batch", 1, 10'000, plan.options.max_batches,
               "Requests that the GPU answers in one go at most, of each other Service, which are "
               "tried: 1,4,8 (default: the scenario's)");
-  add_durations(verb, "--max-delay", plan.max_delays,
+  add_durations(verb, "--max-delay", plan.options.max_delays,
                 "How long a batch that is not full waits, which are tried: 0ms,5ms (default: the "
                 "scenario's)");
-  add_numbers(verb, "--concurrency", 1, 1'000'000, plan.concurrencies,
+  add_numbers(verb, "--concurrency", 1, 1'000'000, plan.options.concurrencies,
               "Requests that a pod works on at a time, which are tried: 1,4 (default: the "
               "scenario's)");
-  add_number(verb, "--max-nodes", 1, 1'000, plan.max_nodes,
+  add_number(verb, "--max-nodes", 1, 1'000, plan.options.max_nodes,
              fmt::format("Nodes of a pool (default: the scenario's, else {})",
                          scenarios::Planning{}.max_nodes));
   add_number(verb, "--max-cost", 1, 1'000'000'000, plan.max_cost, "Dollars a month");
@@ -114,7 +98,7 @@ void add_plan_choices(CLI::App& verb, PlanCommand& plan) {
       verb, "--survive", kOutages, plan.survive,
       "Every pool keeps its objectives after the loss of a node, or of one of three zones over "
       "which its nodes are spread");
-  add_choice(verb, "--objective", kGoals, plan.goal,
+  add_choice(verb, "--objective", kGoals, plan.options.goal,
              "What is minimised (default: the scenario's; else monthlyCost, for jobs that run once "
              "costPerJob)");
   add_number(verb, "--top", 1, 100, plan.top,
@@ -139,7 +123,7 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
       flags);
   begin_study(verb, kVerdictFormats, plan);
   add_plan_choices(verb, plan);
-  verb.add_flag("--dra", plan.dra,
+  verb.add_flag("--dra", plan.options.dra,
                 "Without --strategies: also what NVIDIA's DRA driver sets up and the device plugin "
                 "does not, MPS without a cap on threads and MIG + MPS (which of the two sets an "
                 "option up is always said)");
@@ -147,17 +131,17 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
       verb, "--from", plan.from, "FILE",
       "The present pools: a scenario, or an option of a plan (plan.json#2). Says the way to "
       "cheaper ones step by step: what each saves, which pods restart, which nodes come and go");
-  add_number(verb, "--max-changes", 1, 1'000, plan.max_changes,
+  add_number(verb, "--max-changes", 1, 1'000, plan.options.max_changes,
              "On that way no more than so many pools change (without --from: from the scenario's "
              "own pools)");
-  add_names(verb, "--regions", "NAME,...", plan.regions,
+  add_names(verb, "--regions", "NAME,...", plan.options.regions,
             "What the options cost in these regions, or in all of the price book: which is the "
             "cheapest there, and the difference");
   CLI::Option* horizon = add_number(
-      verb, "--horizon", 1, 60, plan.horizon,
+      verb, "--horizon", 1, 60, plan.options.horizon,
       "So many months: what the best option becomes, what they cost, which nodes to commit to");
-  add_percent(verb, "--growth", plan.growth, "Of the traffic, from month to month (default 0%)",
-              true)
+  add_percent(verb, "--growth", plan.options.growth,
+              "Of the traffic, from month to month (default 0%)", true)
       ->needs(horizon);
   end_study(verb, plan, flags);
 }

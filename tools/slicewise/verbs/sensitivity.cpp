@@ -30,22 +30,22 @@ void add_sensitivity(CLI::App& app, SensitivityCommand& sensitivity, CommonFlags
       flags);
   begin_study(verb, kRunFormats, sensitivity);
   verb.add_option(
-          "--vary", sensitivity.vary,
+          "--vary", sensitivity.options.vary,
           "A kind of input (traffic, requestGpuTime, price, ...) or the path of one; may be "
           "repeated (default: the scenario's `sensitivity`, else all)")
       ->type_name("INPUT")
       ->allow_extra_args(false);
   add_percent(
-      verb, "--by", sensitivity.by,
+      verb, "--by", sensitivity.options.by,
       fmt::format("How far down and up (default {:g}%)", 100 * scenarios::Sensitivity{}.by));
-  add_number(verb, "--break-evens", 0, 20, sensitivity.break_evens,
+  add_number(verb, "--break-evens", 0, 20, sensitivity.options.break_evens,
              fmt::format("Bisect for so many inputs where an objective starts to fail (default {})",
                          sim::SensitivityOptions{}.break_evens));
   end_study(verb, sensitivity, flags);
 }
 
 ExitCode execute(const SensitivityCommand& command, const CommonFlags& flags) {
-  if (command.by && *command.by >= 1) {
+  if (command.options.by && *command.options.by >= 1) {
     return usage_error("--by: an input that is varied by 100% would be gone",
                        "write less, 20% for example");
   }
@@ -55,12 +55,8 @@ ExitCode execute(const SensitivityCommand& command, const CommonFlags& flags) {
       .total = Progress::Total::Grows,
       .find =
           [&](const OneVariant& opened, const sim::RunOptions& run) {
-            sim::SensitivityOptions options;
-            options.vary = command.vary;
-            options.by = command.by;
-            options.break_evens = command.break_evens.value_or(options.break_evens);
-            options.run = run;
-            return sim::find_sensitivity(opened.set(), opened.variant, opened.catalogue, options);
+            return sim::find_sensitivity(opened.set(), opened.variant, opened.catalogue,
+                                         with_run(command.options, run));
           },
       .verdict = sensitivity_verdict,
       .nothing_runs = [](const sim::SensitivityStudy& found) { return found.nothing_runs(); }};
