@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "slicewise/sim/plan.hpp"
@@ -152,33 +151,6 @@ TEST(Plan, PoolsThatAreSelectedByTheirNamesAreHomes) {
   ASSERT_EQ(planned.node_pools.size(), 2U) << "each has the taint of its home";
   EXPECT_EQ(planned.node_pools[0].taints.size(), 1U);
   EXPECT_TRUE(demo::result(planned).verdict.stands());
-}
-
-// Each pool was taken for one of amd64: images for ARM had no node anywhere.
-TEST(Plan, PodsForArmRunOnTypesThatHaveIt) {
-  models::Catalogue catalogue = demo::catalogue();
-  std::ranges::find(catalogue.instances, "g5.xlarge", &models::InstanceType::name)->architecture =
-      "arm64";
-  PlanOptions options = small_space();
-  options.instance_types = {"g4dn.xlarge", "g5.xlarge"};
-  ScenarioSet set = labelled_set();
-  Scenario& scenario = set.variants.front();
-  scenario.node_pools.pop_back();
-  scenario.workloads.pop_back();
-  const auto types_for = [&](const std::string& architecture) {
-    scenario.workloads[0].pod.node_selector["kubernetes.io/arch"] = architecture;
-    std::vector<std::string> types;
-    const auto plan = make_plan(set, 0, catalogue, options);
-    if (!plan) return types;
-    for (const auto& option : plan->options) {
-      types.push_back(option.pools.front().instance_type);
-    }
-    return types;
-  };
-  EXPECT_THAT(types_for("arm64"), testing::AllOf(testing::Contains("g5.xlarge"),
-                                                 testing::Not(testing::Contains("g4dn.xlarge"))));
-  EXPECT_THAT(types_for("amd64"), testing::AllOf(testing::Contains("g4dn.xlarge"),
-                                                 testing::Not(testing::Contains("g5.xlarge"))));
 }
 
 TEST(Plan, NamesTheLabelThatNoPoolHas) {

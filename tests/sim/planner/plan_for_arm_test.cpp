@@ -1,0 +1,54 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slicewise/sim/plan.hpp"
+
+#include "../demo.hpp"
+#include "small_plans.hpp"
+
+// Which types a plan takes for pods that select the architecture of the CPUs.
+namespace slicewise::sim {
+namespace {
+
+using small_plans::limit;
+using small_plans::set_with;
+using small_plans::small_space;
+
+// Each pool was taken for one of amd64: images for ARM had no node anywhere.
+TEST(Plan, PodsForArmRunOnTypesThatHaveIt) {
+  models::Catalogue catalogue = demo::catalogue();
+  std::ranges::find(catalogue.instances, "g5.xlarge", &models::InstanceType::name)->architecture =
+      "arm64";
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge", "g5.xlarge"};
+  scenarios::Workload api =
+      demo::service(1, 5, milliseconds(5), scenarios::ServiceTime::Law::Exponential);
+  api.measured->device.value = "A10G";
+  api.objectives.push_back(limit(scenarios::Figure::LatencyP99, milliseconds(200)));
+  scenarios::Scenario scenario = demo::scenario(demo::pool(0), {api});
+  scenario.node_pools.front().instance_type.value = "g5.xlarge";
+  scenario.duration = seconds(12);
+  scenario.warmup = seconds(1);
+  scenario.replications = 2;
+  const auto types_for = [&](const std::string& architecture) {
+    scenario.workloads[0].pod.node_selector["kubernetes.io/arch"] = architecture;
+    std::vector<std::string> types;
+    const auto plan = make_plan(set_with(scenario), 0, catalogue, options);
+    if (!plan) return types;
+    for (const auto& option : plan->options) {
+      types.push_back(option.pools.front().instance_type);
+    }
+    return types;
+  };
+  EXPECT_THAT(types_for("arm64"), testing::AllOf(testing::Contains("g5.xlarge"),
+                                                 testing::Not(testing::Contains("g4dn.xlarge"))));
+  EXPECT_THAT(types_for("amd64"), testing::AllOf(testing::Contains("g4dn.xlarge"),
+                                                 testing::Not(testing::Contains("g5.xlarge"))));
+}
+
+}  // namespace
+}  // namespace slicewise::sim
