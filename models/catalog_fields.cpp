@@ -1,6 +1,5 @@
 #include "catalog_fields.hpp"
 
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 

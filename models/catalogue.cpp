@@ -1,6 +1,5 @@
 #include "slicewise/models/catalogue.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -20,7 +19,7 @@ namespace {
 
 template <class T, class Predicate>
 const T* find_in(const std::vector<T>& list, Predicate matches) {
-  const auto found = std::find_if(list.begin(), list.end(), matches);
+  const auto found = std::ranges::find_if(list, matches);
   return found == list.end() ? nullptr : &*found;
 }
 

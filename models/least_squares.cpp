@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
 
 #define EIGEN_DONT_VECTORIZE
 #include <Eigen/Dense>

@@ -21,6 +21,17 @@ constexpr double kBytesOfNumber = 2;
 // After attention and after the MLP.
 constexpr int kAllReducesOfLayer = 2;
 
+// `time` where all but `whole` of it is as many `times` as long.
+double beside_whole(double time, double whole, double times) {
+  const double kept = std::min(time, whole);
+  return kept + (time - kept) * times;
+}
+
+// The same as T_w, which is alike on all GPUs; 0 where nobody says how many layers there are.
+double whole_weights_s(const std::optional<LlmLayers>& model) {
+  return model ? model->layers * kWholeOfLayerSeconds : 0;
+}
+
 }  // namespace
 
 double step_seconds(const LlmStep& law, double tokens, double cached) {
@@ -56,21 +67,12 @@ bool can_share(const LlmLayers& model, int gpus) {
 
 double cache_part(const LlmLayers& model, int gpus) { return 1.0 / std::min(gpus, model.kv_heads); }
 
-double whole_weights_s(const std::optional<LlmLayers>& model) {
-  return model ? model->layers * kWholeOfLayerSeconds : 0;
-}
-
 LlmStep whole_part(const LlmLayers& model, const GpuModel& gpu) {
   LlmStep whole;
   whole.weights_s = whole_weights_s(model);
   whole.token_s = static_cast<double>(model.layers) * model.hidden * kWholeBytesPerNumber /
                   gpu.memory_bandwidth_bytes_per_second;
   return whole;
-}
-
-double beside_whole(double time, double whole, double times) {
-  const double kept = std::min(time, whole);
-  return kept + (time - kept) * times;
 }
 
 LlmStep shared_step(const LlmStep& law, const LlmLayers& model, int gpus, const GpuModel& gpu) {

@@ -17,8 +17,8 @@ SourceLocation location_of(const SourceText& file, std::size_t byte) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   };
   const std::string_view line = before.substr(line_start);
-  return {file.name, static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1,
-          static_cast<int>(std::count_if(line.begin(), line.end(), starts_character)) + 1, 1};
+  return {file.name, static_cast<int>(std::ranges::count(before, '\n')) + 1,
+          static_cast<int>(std::ranges::count_if(line, starts_character)) + 1, 1};
 }
 
 namespace {
@@ -79,9 +79,8 @@ class Converter {
     const std::string_view before =
         std::string_view(file_.text)
             .substr(start, static_cast<std::size_t>(std::max(0, mark.column)));
-    const auto characters = std::count_if(before.begin(), before.end(), [](char c) {
-      return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    });
+    const auto characters = std::ranges::count_if(
+        before, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
     return sized({file_.name, mark.line + 1, static_cast<int>(characters) + 1, 1}, node);
   }
 

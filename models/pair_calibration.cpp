@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
 
 #include "slicewise/models/calibration.hpp"
 #include "slicewise/models/least_squares.hpp"

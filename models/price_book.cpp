@@ -185,7 +185,7 @@ class PriceFileReader {
     Fields fields;
     for (const auto& member : node) {
       const std::string& key = member.first.Scalar();
-      if (std::find(known.begin(), known.end(), key) == known.end()) {
+      if (std::ranges::find(known, key) == known.end()) {
         const auto nearest = nearest_name(key, known);
         report(Code::FieldUnknown, where(member.first), fmt::format("unknown field `{}`", key),
                nearest ? fmt::format("did you mean `{}`?", *nearest)

@@ -1,8 +1,4 @@
-#include <algorithm>
 #include <array>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "catalog_fields.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/models/calibration.hpp"
 #include "slicewise/models/measurements.hpp"
 
 // A user's measurements as studies: what they are held against, and from which of them.

@@ -17,8 +17,7 @@ using nlohmann::json;
 std::vector<std::string> families_with(const models::Catalogue& catalogue, const GpuModel& gpu) {
   std::vector<std::string> families;
   for (const models::InstanceType& type : catalogue.instances) {
-    if (type.gpu_model == gpu.name &&
-        std::find(families.begin(), families.end(), type.family) == families.end()) {
+    if (type.gpu_model == gpu.name && std::ranges::find(families, type.family) == families.end()) {
       families.push_back(type.family);
     }
   }
@@ -26,7 +25,7 @@ std::vector<std::string> families_with(const models::Catalogue& catalogue, const
 }
 
 bool unverified(const GpuModel& gpu, const std::string& figure) {
-  return std::find(gpu.unverified.begin(), gpu.unverified.end(), figure) != gpu.unverified.end();
+  return std::ranges::find(gpu.unverified, figure) != gpu.unverified.end();
 }
 
 json gpu_item(const GpuModel& gpu, const std::vector<std::string>& families) {

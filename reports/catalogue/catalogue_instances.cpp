@@ -43,14 +43,13 @@ Diagnostics check_instances(const Catalogue& catalogue, const InstanceFilter& fi
   Diagnostics problems;
   std::vector<std::string> known;
   for (const InstanceType& type : catalogue.instances) {
-    if (std::find(known.begin(), known.end(), type.family) == known.end()) {
+    if (std::ranges::find(known, type.family) == known.end()) {
       known.push_back(type.family);
     }
   }
   const std::string families = fmt::format("{}", fmt::join(known, ", "));
   for (const InstanceType& type : catalogue.instances) known.push_back(type.name);
-  if (!filter.family.empty() &&
-      std::find(known.begin(), known.end(), filter.family) == known.end()) {
+  if (!filter.family.empty() && std::ranges::find(known, filter.family) == known.end()) {
     const auto nearest = nearest_name(filter.family, known);
     problems.push_back(make_diagnostic(
         Code::InstanceUnknown, {},
@@ -62,12 +61,11 @@ Diagnostics check_instances(const Catalogue& catalogue, const InstanceFilter& fi
     problems.insert(problems.end(), unknown.begin(), unknown.end());
   }
   const auto& regions = catalogue.prices.regions();
-  if (std::find(regions.begin(), regions.end(), filter.region) == regions.end()) {
+  if (std::ranges::find(regions, filter.region) == regions.end()) {
     const Diagnostics unknown = unknown_region(catalogue, filter.region);
     problems.insert(problems.end(), unknown.begin(), unknown.end());
   }
-  if (!filter.sort.empty() &&
-      std::find(kSortKeys.begin(), kSortKeys.end(), filter.sort) == kSortKeys.end()) {
+  if (!filter.sort.empty() && std::ranges::find(kSortKeys, filter.sort) == kSortKeys.end()) {
     problems.push_back(make_diagnostic(Code::EnumUnknown, {},
                                        fmt::format("cannot sort by {}", filter.sort),
                                        fmt::format("one of {}", fmt::join(kSortKeys, ", "))));
@@ -77,7 +75,7 @@ Diagnostics check_instances(const Catalogue& catalogue, const InstanceFilter& fi
 
 // Types without a price come last; equals keep the order of the catalogue.
 void sort_rows(std::vector<InstanceRow>& rows, const std::string& key) {
-  const auto by = [&](const auto& less) { std::stable_sort(rows.begin(), rows.end(), less); };
+  const auto by = [&](const auto& less) { std::ranges::stable_sort(rows, less); };
   if (key == "name")
     by([](const InstanceRow& a, const InstanceRow& b) { return a.type->name < b.type->name; });
   if (key == "gpu-memory") {
@@ -242,7 +240,7 @@ std::vector<std::string> instance_footnotes(const std::vector<InstanceRow>& rows
                                             bool wide) {
   std::vector<std::string> notes;
   std::map<std::string, std::vector<std::string>> missing;
-  const auto any = [&](const auto& holds) { return std::any_of(rows.begin(), rows.end(), holds); };
+  const auto any = [&](const auto& holds) { return std::ranges::any_of(rows, holds); };
   for (const InstanceRow& row : rows) {
     if (!row.price) missing[row.missing].push_back(row.type->name);
   }
@@ -254,9 +252,8 @@ std::vector<std::string> instance_footnotes(const std::vector<InstanceRow>& rows
   if (any([](const InstanceRow& row) { return row.price && row.price->source.derived; })) {
     notes.emplace_back("~ derived from the us-east-1 price (-o wide names the rule).");
   }
-  const auto retired = std::find_if(rows.begin(), rows.end(), [](const InstanceRow& row) {
-    return !row.type->retired_on.empty();
-  });
+  const auto retired = std::ranges::find_if(
+      rows, [](const InstanceRow& row) { return !row.type->retired_on.empty(); });
   if (retired != rows.end()) {
     notes.push_back(
         fmt::format("retired: AWS withdrew the type on {}; slicewise still simulates it.",

@@ -1,7 +1,5 @@
 #include "catalogue_listing.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

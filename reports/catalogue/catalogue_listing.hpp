@@ -59,13 +59,6 @@ models::WorkloadProfile llm_as_profile(const models::LlmModel& model);
 std::string explain_llm(const models::LlmModel& model, const models::Catalogue& catalogue,
                         const TextStyle& style);
 
-// Rows of figure, value, unit and provenance. What nobody published stands there with the default
-// that the simulation takes, marked Assumed.
-std::vector<std::vector<std::string>> profile_figures(const models::WorkloadProfile& profile);
-
-// What the simulation computes with: the figures above, defaults included.
-models::ClientLaw law_of_profile(const models::WorkloadProfile& profile);
-
 std::string milliseconds_cell(Duration time);  // four significant digits
 
 }  // namespace slicewise::reports

@@ -129,8 +129,8 @@ Expected<std::string> list_mig_profiles(const Catalogue& catalogue, const std::s
       listing.rows.push_back(mig_cells(geometry, profile, wide));
     }
   }
-  const bool gaps = std::any_of(listing.items.begin(), listing.items.end(),
-                                [](const json& item) { return !item.contains("smCount"); });
+  const bool gaps = std::ranges::any_of(listing.items,
+                                        [](const json& item) { return !item.contains("smCount"); });
   if (gaps) listing.footnotes.emplace_back("- not published.");
   return render(listing, format, style);
 }

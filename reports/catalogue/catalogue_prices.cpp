@@ -33,7 +33,7 @@ Diagnostics check_prices(const Catalogue& catalogue, const std::string& instance
                                 : std::string("`slicewise get instances -o name` lists them")));
   }
   const auto& regions = catalogue.prices.regions();
-  if (!region.empty() && std::find(regions.begin(), regions.end(), region) == regions.end()) {
+  if (!region.empty() && std::ranges::find(regions, region) == regions.end()) {
     const Diagnostics unknown = unknown_region(catalogue, region);
     problems.insert(problems.end(), unknown.begin(), unknown.end());
   }

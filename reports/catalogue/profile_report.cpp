@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -65,15 +64,7 @@ double default_norm(const WorkloadProfile& profile) {
   return profile.kind == "inference" ? models::kInferenceNorm : models::kTrainingNorm;
 }
 
-}  // namespace
-
-std::string milliseconds_cell(Duration time) {
-  const double milliseconds = static_cast<double>(time.ns) * 1e-6;
-  constexpr double kFiveDigits = 1e4;  // from here on four digits would need an exponent
-  return milliseconds < kFiveDigits ? fmt::format("{:.4g}", milliseconds)
-                                    : fmt::format("{:.0f}", milliseconds);
-}
-
+// What the simulation computes with: the figures above, defaults included.
 models::ClientLaw law_of_profile(const WorkloadProfile& profile) {
   models::ClientLaw law;
   law.capacity_share = profile.capacity_share.value_or(1);
@@ -84,6 +75,8 @@ models::ClientLaw law_of_profile(const WorkloadProfile& profile) {
   return law;
 }
 
+// Rows of figure, value, unit and provenance. What nobody published stands there with the default
+// that the simulation takes, marked Assumed.
 std::vector<std::vector<std::string>> profile_figures(const WorkloadProfile& profile) {
   Figures figures(profile);
   figures.add("step alone, T1", text_of(profile.solo_step), "ms", "soloMs", "");
@@ -133,6 +126,15 @@ std::vector<std::vector<std::string>> profile_figures(const WorkloadProfile& pro
   if (profile.burst) figures.add("busy for", seconds_of(profile.burst), "s", "burstSeconds", "");
   if (profile.idle) figures.add("then idle for", seconds_of(profile.idle), "s", "idleSeconds", "");
   return figures.take();
+}
+
+}  // namespace
+
+std::string milliseconds_cell(Duration time) {
+  const double milliseconds = static_cast<double>(time.ns) * 1e-6;
+  constexpr double kFiveDigits = 1e4;  // from here on four digits would need an exponent
+  return milliseconds < kFiveDigits ? fmt::format("{:.4g}", milliseconds)
+                                    : fmt::format("{:.0f}", milliseconds);
 }
 
 namespace {

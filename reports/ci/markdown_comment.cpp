@@ -28,17 +28,18 @@ std::string shed_sections_line(std::size_t left_out, std::size_t all) {
       left_out, all, kLongestComment);
 }
 
+// "<!-- slicewise:voice-t4 -->"; the name is made harmless inside of a comment of HTML.
+std::string comment_marker(std::string_view name) {
+  return name.empty() ? "<!-- slicewise -->\n"
+                      : fmt::format("<!-- slicewise:{} -->\n", marker_name(name));
+}
+
 }  // namespace
 
 std::string cut_text(const std::string& text, std::size_t most, std::string_view end) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
   return text.substr(0, most).append(end);
-}
-
-std::string comment_marker(std::string_view name) {
-  return name.empty() ? "<!-- slicewise -->\n"
-                      : fmt::format("<!-- slicewise:{} -->\n", marker_name(name));
 }
 
 std::string markdown_comment(const std::string& top, std::vector<std::string> sections,

@@ -20,7 +20,4 @@ std::string markdown_comment(const std::string& top, std::vector<std::string> se
 // At most `most` bytes and no half of a character, then `end` where something was cut off.
 std::string cut_text(const std::string& text, std::size_t most, std::string_view end = "...");
 
-// "<!-- slicewise:voice-t4 -->"; the name is made harmless inside of a comment of HTML.
-std::string comment_marker(std::string_view name);
-
 }  // namespace slicewise::reports

@@ -83,7 +83,7 @@ bool reserved(std::string_view text) {
   std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
-  return std::find(kReserved.begin(), kReserved.end(), lower) != kReserved.end();
+  return std::ranges::find(kReserved, lower) != kReserved.end();
 }
 
 // Starts with a letter, a slash or a dollar sign and holds no character that means something to

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/sim/result_record.hpp"
@@ -12,7 +11,6 @@ namespace slicewise::reports {
 namespace {
 
 using sim::Field;
-using sim::Record;
 using sim::Shape;
 
 constexpr std::string_view kVariant = "variants[].";
@@ -90,7 +88,8 @@ DeclaredValue declared_value(const Field& field, const std::string& at) {
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the declarations
-void add_values(const Record& record, const std::string& at, std::vector<DeclaredValue>& values) {
+void add_values(const sim::Record& record, const std::string& at,
+                std::vector<DeclaredValue>& values) {
   for (const Field& field : record.fields) {
     if (field.key.empty() || field.shape == nullptr) continue;
     values.push_back(declared_value(field, at));
@@ -129,27 +128,6 @@ const DeclaredValue* find_value(std::string_view name) {
   };
   const auto found = std::ranges::find_if(values_of_results(), is_called);
   return found == values_of_results().end() ? nullptr : &*found;
-}
-
-std::string result_model_markdown() {
-  std::vector<std::pair<std::string, std::string>> sections;  // an object and its rows
-  for (const DeclaredValue& value : values_of_results()) {
-    const std::size_t dot = value.path.rfind('.');
-    const std::string object = dot == std::string::npos ? "" : value.path.substr(0, dot);
-    auto section = std::ranges::find(sections, object, &std::pair<std::string, std::string>::first);
-    if (section == sections.end()) section = sections.insert(section, {object, ""});
-    section->second += fmt::format(
-        "| `{}` | {}{} | {} | {} | {} | {} |\n", value.path.substr(dot + 1), value.type,
-        value.may_be_absent ? ", may be absent" : "", value.meaning, fmt::join(value.csv, ", "),
-        fmt::join(value.policies, ", "), fmt::join(value.diff, ", "));
-  }
-  std::string out;
-  for (const auto& [object, rows] : sections) {
-    if (!object.empty()) out += fmt::format("\n### `{}`\n", object);
-    out +=
-        "\n| Key | Type | Meaning | CSV | Policies | `diff` |\n|---|---|---|---|---|---|\n" + rows;
-  }
-  return out;
 }
 
 }  // namespace slicewise::reports

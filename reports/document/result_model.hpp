@@ -25,7 +25,4 @@ const std::vector<DeclaredValue>& values_of_results();
 // it; nullptr: there is none.
 const DeclaredValue* find_value(std::string_view name);
 
-// The tables of RESULT.md.
-std::string result_model_markdown();
-
 }  // namespace slicewise::reports

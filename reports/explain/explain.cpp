@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -84,9 +83,8 @@ std::string figure_text(const DeclaredValue& value, const TextStyle& style) {
 }
 
 const CodeInfo* code_named(std::string_view name) {
-  const auto* found = std::find_if(kCodes.begin(), kCodes.end(), [&](const CodeInfo& code) {
-    return same_name(code.name, name);
-  });
+  const auto* found = std::ranges::find_if(
+      kCodes, [&](const CodeInfo& code) { return same_name(code.name, name); });
   return found == kCodes.end() ? nullptr : found;
 }
 

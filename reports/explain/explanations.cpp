@@ -6,7 +6,6 @@
 
 #include "slicewise/exit_code.hpp"
 #include "slicewise/filled_text.hpp"
-#include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/export.hpp"
 
 #include "../screens/result_notes.hpp"

@@ -18,7 +18,6 @@
 namespace slicewise::reports {
 namespace {
 
-using sim::TimeSummary;
 using sim::VariantResult;
 using sim::WorkloadResult;
 
@@ -120,7 +119,7 @@ std::string wait_sentence(const WorkloadResult& workload) {
 
 std::string latency_sentence(const WorkloadResult& workload) {
   if (!workload.latency) return "";
-  const TimeSummary& latency = *workload.latency;
+  const sim::TimeSummary& latency = *workload.latency;
   std::string out =
       fmt::format("a request takes {} on average, p95 {}, p99 {}", duration_text(latency.mean),
                   duration_text(latency.p95), duration_text(latency.p99));

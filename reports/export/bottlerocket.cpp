@@ -15,7 +15,6 @@
 namespace slicewise::reports {
 namespace {
 
-using scenarios::AllocationPolicy;
 using scenarios::DevicePlugin;
 using scenarios::MigStrategy;
 using scenarios::NodePool;
@@ -100,7 +99,7 @@ class BottlerocketChecker {
       unfit(plugin.mps->where, "device-sharing-strategy is one of time-slicing and mps",
             "keep one of them");
     }
-    if (plugin.allocation_policy == AllocationPolicy::Packed) {
+    if (plugin.allocation_policy == scenarios::AllocationPolicy::Packed) {
       unfit(plugin.where, "no setting for sharedDevicesAllocationPolicy",
             "use distributed, or AL2023 nodes");
     }

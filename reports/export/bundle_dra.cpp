@@ -17,7 +17,6 @@
 #include "embedded/guide_files.hpp"
 #include "embedded/script_files.hpp"
 #include "guide.hpp"
-#include "installer.hpp"
 #include "kustomize.hpp"
 #include "mig_parted.hpp"
 

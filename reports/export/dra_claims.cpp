@@ -16,7 +16,6 @@ namespace {
 
 using scenarios::MigStrategy;
 using scenarios::NodePool;
-using scenarios::PluginSharing;
 using scenarios::Workload;
 
 constexpr int kMostClaims = 1000;  // of a node pool
@@ -101,7 +100,7 @@ class DraPlanner {
     });
   }
 
-  static int replicas_of(const PluginSharing* sharing, const std::string& name) {
+  static int replicas_of(const scenarios::PluginSharing* sharing, const std::string& name) {
     if (sharing == nullptr) return 1;
     for (const scenarios::SharedResource& resource : sharing->resources) {
       if (advertised_name(*sharing, resource) == name) return resource.replicas;

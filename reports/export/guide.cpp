@@ -66,7 +66,6 @@ void put_on_top(ExportFiles& files, std::string_view origin) {
 namespace {
 
 using scenarios::MigStrategy;
-using scenarios::NodePool;
 using scenarios::PluginSharing;
 
 constexpr int kGfdInChart = 15;  // GFD became part of the plugin and got the sharing-strategy label
@@ -101,7 +100,7 @@ std::string pool_names(const NamedConfig& config) {
   return out;
 }
 
-std::string node_selector(const NodePool& pool) { return "-l " + label_of_nodes(pool); }
+std::string node_selector(const scenarios::NodePool& pool) { return "-l " + label_of_nodes(pool); }
 
 std::string rename_text(const PluginSharing& sharing, const PoolTarget& target) {
   const AdvertisedResource resource = advertised(target).front();

@@ -105,7 +105,7 @@ class KarpenterWriter {
   void add_class(const PoolNodes& nodes) {
     const NodePool& pool = *nodes.target.pool;
     const std::string name = class_name_of(pool, options_.image);
-    if (std::find(classes_.begin(), classes_.end(), name) != classes_.end()) return;
+    if (std::ranges::find(classes_, name) != classes_.end()) return;
     classes_.push_back(name);
     const bool bottlerocket = options_.image == NodeImage::Bottlerocket;
     json spec = {{"role", "KarpenterNodeRole-" + cluster_},

@@ -1,7 +1,5 @@
 #include "mig_parted.hpp"
 
-#include <map>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +9,6 @@
 #include "../document/document_text.hpp"
 #include "guide.hpp"
 #include "node_settings.hpp"
-#include "plugin_config.hpp"
 
 namespace slicewise::reports {
 namespace {

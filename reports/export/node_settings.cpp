@@ -27,7 +27,7 @@ bool is_reserved_label(std::string_view key) {
   if (domain.size() == key.size()) return false;
   constexpr std::array<std::string_view, 5> kDomains = {"kubernetes.io", "k8s.io", "karpenter.sh",
                                                         "karpenter.k8s.aws", "amazonaws.com"};
-  return std::any_of(kDomains.begin(), kDomains.end(), [&](std::string_view reserved) {
+  return std::ranges::any_of(kDomains, [&](std::string_view reserved) {
     return domain == reserved ||
            (domain.ends_with(reserved) && domain[domain.size() - reserved.size() - 1] == '.');
   });

@@ -31,8 +31,8 @@ struct Mapping {
 void insert(Mapping& into, std::string_view path, std::string_view value) {
   const std::size_t dot = path.find('.');
   const std::string_view key = path.substr(0, dot);
-  auto found = std::find_if(into.children.begin(), into.children.end(),
-                            [&](const Mapping& child) { return child.key == key; });
+  auto found =
+      std::ranges::find_if(into.children, [&](const Mapping& child) { return child.key == key; });
   if (found == into.children.end()) {
     into.children.push_back({std::string(key), {}, {}});
     found = std::prev(into.children.end());
@@ -204,6 +204,23 @@ class Checker {
   Diagnostics found_;
 };
 
+// Everything that the plugin of this chart (0.<minor>) would refuse at start, or read and ignore.
+Diagnostics check_plugin_config(const NodePool& pool, const models::GpuModel& gpu,
+                                int chart_minor) {
+  return Checker(pool, gpu, chart_minor).run();
+}
+
+// flags.mpsRoot of the pool, "" when it is not given.
+std::string mps_root_of(const NodePool& pool) {
+  if (!pool.device_plugin) return {};
+  for (const auto& [path, value] : pool.device_plugin->other_flags) {
+    if (path != "flags.mpsRoot") continue;
+    const bool in_quotes = value.size() >= 2 && value.front() == '"';
+    return in_quotes ? value.substr(1, value.size() - 2) : value;
+  }
+  return {};
+}
+
 }  // namespace
 
 MigStrategy mig_strategy_of(const NodePool& pool) {
@@ -223,16 +240,6 @@ std::string mig_strategy_name(MigStrategy strategy) {
   return {};
 }
 
-std::string mps_root_of(const NodePool& pool) {
-  if (!pool.device_plugin) return {};
-  for (const auto& [path, value] : pool.device_plugin->other_flags) {
-    if (path != "flags.mpsRoot") continue;
-    const bool in_quotes = value.size() >= 2 && value.front() == '"';
-    return in_quotes ? value.substr(1, value.size() - 2) : value;
-  }
-  return {};
-}
-
 std::string plugin_config_yaml(const NodePool& pool) {
   Mapping config;
   insert(config, "version", "v1");
@@ -245,11 +252,6 @@ std::string plugin_config_yaml(const NodePool& pool) {
   if (plugin.time_slicing) out += sharing_block("timeSlicing", *plugin.time_slicing);
   if (plugin.mps) out += sharing_block("mps", *plugin.mps);
   return out;
-}
-
-Diagnostics check_plugin_config(const NodePool& pool, const models::GpuModel& gpu,
-                                int chart_minor) {
-  return Checker(pool, gpu, chart_minor).run();
 }
 
 namespace {
@@ -356,9 +358,9 @@ class Planner {
       return sharing_of(*config.pools.front().pool) == nullptr;
     };
     const auto exclusive = [](const NamedConfig& config) { return config.key == kExclusive; };
-    auto found = std::find_if(plan_.configs.begin(), plan_.configs.end(), exclusive);
+    auto found = std::ranges::find_if(plan_.configs, exclusive);
     if (found == plan_.configs.end()) {
-      found = std::find_if(plan_.configs.begin(), plan_.configs.end(), shares_nothing);
+      found = std::ranges::find_if(plan_.configs, shares_nothing);
     }
     return found == plan_.configs.end() ? plan_.configs.front() : *found;
   }
@@ -378,8 +380,8 @@ class Planner {
   }
 
   bool key_taken(const std::string& key) const {
-    return std::any_of(plan_.configs.begin(), plan_.configs.end(),
-                       [&](const NamedConfig& config) { return config.key == key; });
+    return std::ranges::any_of(plan_.configs,
+                               [&](const NamedConfig& config) { return config.key == key; });
   }
 
   void add_config(const PoolTarget& target) {

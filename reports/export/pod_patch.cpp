@@ -55,7 +55,7 @@ bool shares_by_time_slicing(const Scenario& scenario, const PodTemplate& pod) {
     for (const scenarios::SharedResource& resource : sharing.resources) {
       const std::string name = advertised_name(sharing, resource);
       const auto asks = [&](const auto& request) { return request.name.value == name; };
-      if (std::any_of(pod.extended.begin(), pod.extended.end(), asks)) return true;
+      if (std::ranges::any_of(pod.extended, asks)) return true;
     }
   }
   return false;
@@ -115,7 +115,7 @@ json affinity_of(const PodTemplate& pod) {
 }
 
 bool tolerates_gpu_taint(const PodTemplate& pod) {
-  return std::any_of(pod.tolerations.begin(), pod.tolerations.end(), [](const auto& toleration) {
+  return std::ranges::any_of(pod.tolerations, [](const auto& toleration) {
     return toleration.key.empty() || toleration.key == kGpuTaint;
   });
 }

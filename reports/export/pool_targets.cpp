@@ -45,8 +45,8 @@ class Devices {
  public:
   void add(const std::string& profile, const std::string& resource, int count) {
     if (count == 0) return;
-    const auto known = std::find_if(list_.begin(), list_.end(),
-                                    [&](const MigDevices& d) { return d.profile == profile; });
+    const auto known =
+        std::ranges::find_if(list_, [&](const MigDevices& d) { return d.profile == profile; });
     if (known != list_.end()) {
       known->count += count;
     } else {
@@ -150,6 +150,24 @@ Expected<std::vector<MigDevices>> devices_of(const NodePool& pool,
   return mig_devices(pool, instance, *geometry);
 }
 
+// Whether an instance type has a name of EC2's form: "g6e.xlarge", "p6-b200.48xlarge", "c7i.metal".
+// What a user's catalogue calls otherwise, another cloud or a rack starts.
+bool is_ec2_type(std::string_view name) {
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr std::array<std::string_view, 5> kSmall = {"nano", "micro", "small", "medium", "large"};
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return false;
+  const std::string_view family = name.substr(0, dot);
+  const std::string_view size = name.substr(dot + 1);
+  const bool numbered = family.find_first_of(kDigits) != std::string_view::npos;
+  const bool plain =
+      family.find_first_not_of("abcdefghijklmnopqrstuvwxyz-0123456789") == std::string_view::npos;
+  const std::size_t number = std::min(size.find_first_not_of(kDigits), size.size());
+  return numbered && plain &&
+         (std::ranges::find(kSmall, size) != kSmall.end() || size.substr(number) == "xlarge" ||
+          size.starts_with("metal"));
+}
+
 }  // namespace
 
 Expected<PoolTarget> pool_target(const NodePool& pool, const models::Catalogue& catalogue) {
@@ -189,22 +207,6 @@ Expected<std::vector<PoolTarget>> pool_targets(const scenarios::Scenario& scenar
   }
   if (!found.empty()) return tl::unexpected(std::move(found));
   return targets;
-}
-
-bool is_ec2_type(std::string_view name) {
-  constexpr std::string_view kDigits = "0123456789";
-  constexpr std::array<std::string_view, 5> kSmall = {"nano", "micro", "small", "medium", "large"};
-  const std::size_t dot = name.find('.');
-  if (dot == std::string_view::npos) return false;
-  const std::string_view family = name.substr(0, dot);
-  const std::string_view size = name.substr(dot + 1);
-  const bool numbered = family.find_first_of(kDigits) != std::string_view::npos;
-  const bool plain =
-      family.find_first_not_of("abcdefghijklmnopqrstuvwxyz-0123456789") == std::string_view::npos;
-  const std::size_t number = std::min(size.find_first_not_of(kDigits), size.size());
-  return numbered && plain &&
-         (std::ranges::find(kSmall, size) != kSmall.end() || size.substr(number) == "xlarge" ||
-          size.starts_with("metal"));
 }
 
 namespace {

@@ -49,10 +49,6 @@ Expected<PoolTarget> pool_target(const scenarios::NodePool& pool,
 Expected<std::vector<PoolTarget>> pool_targets(const scenarios::Scenario& scenario,
                                                const models::Catalogue& catalogue);
 
-// Whether an instance type has a name of EC2's form: "g6e.xlarge", "p6-b200.48xlarge", "c7i.metal".
-// What a user's catalogue calls otherwise, another cloud or a rack starts.
-bool is_ec2_type(std::string_view name);
-
 // EXPORT_UNFIT for every pool that EC2 does not start, by its type or the scenario's region: of
 // files that start nodes there.
 Diagnostics check_ec2(const scenarios::Scenario& scenario);

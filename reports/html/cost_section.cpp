@@ -8,7 +8,6 @@
 #include "../screens/result_bill.hpp"
 #include "../screens/result_cost.hpp"
 #include "../screens/result_figures.hpp"
-#include "../screens/result_verdict.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {

@@ -6,7 +6,6 @@
 
 #include "../charts/charts.hpp"
 #include "../screens/result_figures.hpp"
-#include "../screens/result_verdict.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {

@@ -1,11 +1,9 @@
-#include <algorithm>
 
 #include <fmt/format.h>
 
 #include "../screens/plan_over_time_part.hpp"
 #include "../screens/plan_path_part.hpp"
 #include "../screens/plan_words.hpp"
-#include "../screens/result_comparison.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_verdict.hpp"
 #include "page_parts.hpp"

@@ -12,7 +12,6 @@
 namespace slicewise::reports::replayed {
 
 using html::HtmlCell;
-using html::HtmlTable;
 using html::Markup;
 
 namespace {
@@ -30,7 +29,7 @@ charts::LineChart line_chart(std::string id, std::string finding, std::string de
 
 Markup drawn(const charts::LineChart& chart, std::string x_header,
              const std::vector<std::string>& x_texts, const charts::TickText text) {
-  HtmlTable table{chart.y.label, {{std::move(x_header), true}}, {}, {}, false};
+  html::HtmlTable table{chart.y.label, {{std::move(x_header), true}}, {}, {}, false};
   for (const charts::LineSeries& series : chart.series)
     table.columns.push_back({series.name, true});
   constexpr std::size_t kMostRows = 24;

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <span>
 #include <string_view>
@@ -8,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "slicewise/models/execution_law.hpp"
 #include "slicewise/scenarios/sharing_strategy.hpp"
 
 #include "../screens/result_figures.hpp"

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,7 +13,6 @@ namespace slicewise::reports {
 namespace {
 
 using sim::RecordedGpu;
-using sim::RecordedNode;
 using sim::RecordedWorkload;
 using sim::Recording;
 
@@ -230,7 +228,7 @@ class OpenMetricsWriter {
   // EC2 bills a node by the second, from its launch and for a minute at least.
   Usd billed_until(const sim::RecordedPool& pool, TimePoint now) const {
     Usd bill;
-    for (const RecordedNode& node : recording_.nodes) {
+    for (const sim::RecordedNode& node : recording_.nodes) {
       if (node.pool_name != pool.name || !node.launched || *node.launched >= now) continue;
       if (now >= node.until) {
         bill += node.billed;

@@ -48,10 +48,9 @@ OptionCell worst(std::optional<TimeSummary> WorkloadResult::*field,
 
 bool any_workload(const StrategyComparison& comparison,
                   const std::function<bool(const WorkloadResult&)>& has) {
-  return std::any_of(
-      comparison.options.begin(), comparison.options.end(), [&](const ComparedOption& option) {
-        return std::any_of(option.result.workloads.begin(), option.result.workloads.end(), has);
-      });
+  return std::ranges::any_of(comparison.options, [&](const ComparedOption& option) {
+    return std::ranges::any_of(option.result.workloads, has);
+  });
 }
 
 bool is_service(const WorkloadResult& workload) { return workload.kind == "Service"; }
@@ -206,9 +205,9 @@ void add_room_notes(const StrategyComparison& comparison, std::vector<std::strin
       comparison.options, [](const ComparedOption& o) { return o.configuration.unshared > 0; });
   if (some_take_several) return;
   for (const std::string& type : comparison.instance_types) {
-    const auto option = std::find_if(
-        comparison.options.begin(), comparison.options.end(),
-        [&](const ComparedOption& o) { return !o.yours && o.configuration.instance_type == type; });
+    const auto option = std::ranges::find_if(comparison.options, [&](const ComparedOption& o) {
+      return !o.yours && o.configuration.instance_type == type;
+    });
     if (option == comparison.options.end()) continue;
     const int gpus = option->result.node_pools.front().gpus_per_node;
     const double pods = option->result.pods.submitted;
@@ -230,7 +229,7 @@ void add_scaled_count(const StrategyComparison& comparison, std::vector<std::str
   for (const ComparedOption& option : comparison.options) {
     for (const Diagnostic& d : option.result.findings) {
       if (d.code != Code::ProfileScaled) continue;
-      if (std::find(messages.begin(), messages.end(), d.message) == messages.end()) {
+      if (std::ranges::find(messages, d.message) == messages.end()) {
         messages.push_back(d.message);
       }
     }
@@ -248,10 +247,9 @@ bool is_mixed(const StrategyComparison& comparison) {
 }
 
 bool has_shared_instances(const StrategyComparison& comparison) {
-  return std::any_of(comparison.options.begin(), comparison.options.end(),
-                     [](const ComparedOption& o) {
-                       return o.configuration.strategy == sim::Strategy::MigTimeSlicing;
-                     });
+  return std::ranges::any_of(comparison.options, [](const ComparedOption& o) {
+    return o.configuration.strategy == sim::Strategy::MigTimeSlicing;
+  });
 }
 
 bool has_hami(const StrategyComparison& comparison) {
@@ -261,9 +259,9 @@ bool has_hami(const StrategyComparison& comparison) {
 }
 
 bool has_other_than_stock(const StrategyComparison& comparison) {
-  return std::any_of(
-      comparison.options.begin(), comparison.options.end(),
-      [](const ComparedOption& o) { return !sim::is_stock(o.configuration.strategy); });
+  return std::ranges::any_of(comparison.options, [](const ComparedOption& o) {
+    return !sim::is_stock(o.configuration.strategy);
+  });
 }
 
 Cells option_cells(const StrategyComparison& comparison, const TextStyle& style, bool wide) {

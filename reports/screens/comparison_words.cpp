@@ -122,10 +122,9 @@ std::string nodes_text(const PoolChoice& choice) {
 
 WorkKind work_of(const sim::VariantResult& result) {
   const auto all = [&](std::string_view kind) {
-    return std::all_of(result.workloads.begin(), result.workloads.end(),
-                       [&](const sim::WorkloadResult& w) {
-                         return w.kind == kind || (kind == "Job" && w.recorded);
-                       });
+    return std::ranges::all_of(result.workloads, [&](const sim::WorkloadResult& w) {
+      return w.kind == kind || (kind == "Job" && w.recorded);
+    });
   };
   if (all("Job")) return WorkKind::Jobs;
   return all("Service") ? WorkKind::Requests : WorkKind::Mixed;
@@ -248,9 +247,9 @@ std::vector<RefusalGroup> refusal_groups(const StrategyComparison& comparison) {
     const std::string reason =
         refused.code ? fmt::format("{}: {}", info(*refused.code).name, refused.message)
                      : refused.message;
-    const auto group = std::find_if(
-        by_instance.begin(), by_instance.end(),
-        [&](const RefusalGroup& g) { return g.instances == instance && g.reason == reason; });
+    const auto group = std::ranges::find_if(by_instance, [&](const RefusalGroup& g) {
+      return g.instances == instance && g.reason == reason;
+    });
     if (group != by_instance.end()) {
       add_name_once(group->strategies, title);
     } else {
@@ -259,7 +258,7 @@ std::vector<RefusalGroup> refusal_groups(const StrategyComparison& comparison) {
   }
   std::vector<RefusalGroup> groups;
   for (RefusalGroup& one : by_instance) {
-    const auto group = std::find_if(groups.begin(), groups.end(), [&](const RefusalGroup& g) {
+    const auto group = std::ranges::find_if(groups, [&](const RefusalGroup& g) {
       return g.strategies == one.strategies && g.reason == one.reason;
     });
     if (group != groups.end()) {

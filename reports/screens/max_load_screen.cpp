@@ -1,7 +1,6 @@
 #include "max_load_screen.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 #include "neighbours_screen.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 #include "plan_path_part.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,15 +26,13 @@ namespace slicewise::reports {
 namespace {
 
 using sim::Plan;
-using sim::PlannedObjective;
 using sim::PlanOption;
-using sim::PoolChoice;
 
 // Reasons for rejections that a short report shows.
 constexpr std::size_t kRejectedShown = 8;
 
 std::string tightest_text(const sim::OptionFigures& figures, const TextStyle& style) {
-  const PlannedObjective* worst = worst_of(figures);
+  const sim::PlannedObjective* worst = worst_of(figures);
   if (worst == nullptr) return std::string(signs(style).none);
   return fmt::format("{} {} {}", worst->workload, worst->name,
                      figure_text(worst->value, worst->ci95, style));
@@ -134,7 +131,7 @@ Cells plan_cells(const Plan& plan, const TextStyle& style, Detail detail) {
     table.rows.push_back(std::move(row));
   };
   for (std::size_t o = 0; o < plan.options.size(); ++o) {
-    const std::vector<PoolChoice>& pools = plan.options[o].pools;
+    const std::vector<sim::PoolChoice>& pools = plan.options[o].pools;
     if (detail == Detail::Comment) {
       add(std::to_string(o + 1), pools_text(pools), plan.options[o]);
       continue;

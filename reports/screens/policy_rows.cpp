@@ -1,7 +1,6 @@
 #include "policy_rows.hpp"
 
 #include <string>
-#include <string_view>
 
 #include <fmt/format.h>
 

@@ -18,7 +18,6 @@ namespace slicewise::reports {
 namespace {
 
 using sim::ReplayOutcome;
-using sim::ReplayResult;
 using sim::ReplayStudy;
 
 std::string whole_text(std::int64_t count) { return with_thousands(std::to_string(count)); }
@@ -115,7 +114,7 @@ std::string_view placement_word(const ReplayOutcome& outcome) {
 }
 
 std::string at_once_text(const ReplayOutcome& outcome) {
-  const ReplayResult& r = outcome.result;
+  const sim::ReplayResult& r = outcome.result;
   return percent_text(r.finished > 0
                           ? static_cast<double>(r.started_at_once) / static_cast<double>(r.finished)
                           : 0);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
@@ -69,8 +68,8 @@ std::string split_sentence(std::string_view rule, const std::string& idle,
       rule_text(rule), idle, switching, rule);
 }
 
-}  // namespace
-
+// Empty where one workload pays all and nothing is grouped. Beyond so many of them those that pay
+// least are one row.
 std::vector<BillRow> bill_rows(const VariantResult& variant, bool every) {
   std::vector<BillGroup> all = payers(variant);
   if (all.size() < 2 && variant.cost.split.groups.empty()) return {};
@@ -107,6 +106,7 @@ std::vector<BillRow> bill_rows(const VariantResult& variant, bool every) {
   return rows;
 }
 
+// "BILL BY WORKLOAD", "BILL BY TEAM": unlike the headings of other tables.
 std::string bill_heading(const std::string& group_by) {
   std::string name =
       "bill by " + (group_by.empty() ? "workload" : group_by.substr(group_by.find(':') + 1));
@@ -115,6 +115,8 @@ std::string bill_heading(const std::string& group_by) {
   });
   return name;
 }
+
+}  // namespace
 
 std::vector<Column> bill_columns(const std::string& group_by) {
   return {{bill_heading(group_by)}, {"HOLDS $", true, 2}, {"UNHELD + SWITCH $", true, 2},

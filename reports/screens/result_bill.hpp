@@ -21,12 +21,6 @@ struct BillRow {
   sim::BillPart prices;
 };
 
-// Empty where one workload pays all and nothing is grouped. Beyond so many of them those that pay
-// least are one row.
-std::vector<BillRow> bill_rows(const sim::VariantResult& variant, bool every);
-
-// "BILL BY WORKLOAD", "BILL BY TEAM": unlike the headings of other tables.
-std::string bill_heading(const std::string& group_by);
 std::vector<Column> bill_columns(const std::string& group_by);
 Rows bill_cells(const sim::VariantResult& variant, const TextStyle& style, bool every);
 

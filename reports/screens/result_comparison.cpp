@@ -61,8 +61,8 @@ std::string wait_and_never(const VariantResult& variant) {
 }
 
 bool has_jobs(const VariantResult& variant) {
-  return std::any_of(variant.workloads.begin(), variant.workloads.end(),
-                     [](const WorkloadResult& w) { return w.kind == "Job" || w.recorded; });
+  return std::ranges::any_of(variant.workloads,
+                             [](const WorkloadResult& w) { return w.kind == "Job" || w.recorded; });
 }
 
 std::string gpu_share_text(const VariantResult& variant, double sim::GpuResult::*ratio) {
@@ -84,8 +84,7 @@ std::string length_header(const sim::Result& result) {
 }
 
 std::string price_of_requests_header(const sim::Result& result) {
-  return std::any_of(result.variants.begin(), result.variants.end(), has_objectives) ? "$/1K IN SLO"
-                                                                                     : "$/1K REQ";
+  return std::ranges::any_of(result.variants, has_objectives) ? "$/1K IN SLO" : "$/1K REQ";
 }
 
 std::string objectives_met(const VariantResult& variant) {
@@ -104,9 +103,7 @@ std::string objectives_met(const VariantResult& variant) {
 }
 
 std::string policies_held(const VariantResult& variant) {
-  const auto count = [&](auto matches) {
-    return std::count_if(variant.policies.begin(), variant.policies.end(), matches);
-  };
+  const auto count = [&](auto matches) { return std::ranges::count_if(variant.policies, matches); };
   using Verdict = sim::PolicyResult::Verdict;
   const auto failed = [](const sim::PolicyResult& p) { return p.verdict == Verdict::Fail; };
   if (variant.policies.empty()) return "";
@@ -119,11 +116,10 @@ std::string policies_held(const VariantResult& variant) {
 }
 
 bool several_services(const sim::Result& result) {
-  return std::any_of(
-      result.variants.begin(), result.variants.end(), [](const VariantResult& variant) {
-        return std::count_if(variant.workloads.begin(), variant.workloads.end(),
-                             [](const WorkloadResult& w) { return w.latency.has_value(); }) > 1;
-      });
+  return std::ranges::any_of(result.variants, [](const VariantResult& variant) {
+    return std::ranges::count_if(variant.workloads,
+                                 [](const WorkloadResult& w) { return w.latency.has_value(); }) > 1;
+  });
 }
 
 // The figure of the workload that has the largest one; "" when none has any.
@@ -211,9 +207,8 @@ std::vector<VariantMeasure> price_measures(const sim::Result& result) {
 constexpr int kAllZero = 9;
 
 int unless_zero(const sim::Result& result, double sim::PodCounts::*count) {
-  const bool zero =
-      std::all_of(result.variants.begin(), result.variants.end(),
-                  [&](const VariantResult& variant) { return variant.pods.*count == 0; });
+  const bool zero = std::ranges::all_of(
+      result.variants, [&](const VariantResult& variant) { return variant.pods.*count == 0; });
   return zero ? kAllZero : 0;
 }
 
@@ -321,8 +316,8 @@ std::string knee_line(std::span<const VariantResult> curve, bool jobs) {
 }  // namespace
 
 bool has_objectives(const VariantResult& variant) {
-  return std::any_of(variant.workloads.begin(), variant.workloads.end(),
-                     [](const WorkloadResult& w) { return !w.objectives.empty(); });
+  return std::ranges::any_of(variant.workloads,
+                             [](const WorkloadResult& w) { return !w.objectives.empty(); });
 }
 
 std::string thousand_requests(bool in_slo) {

@@ -52,7 +52,7 @@ std::vector<std::int64_t> MoneySteps::of_parts(const std::vector<Usd>& parts, Us
   for (const Usd part : parts) steps.push_back(part.nano / step);
   std::vector<std::size_t> by_remainder(parts.size());
   std::iota(by_remainder.begin(), by_remainder.end(), std::size_t{0});
-  std::stable_sort(by_remainder.begin(), by_remainder.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(by_remainder, [&](std::size_t a, std::size_t b) {
     return parts[a].nano % step > parts[b].nano % step;
   });
   std::int64_t missing =

@@ -48,14 +48,14 @@ std::vector<Placed> placed(const std::vector<GpuResult>& gpus) {
 }
 
 bool changes(const std::vector<Placed>& all) {
-  return std::any_of(all.begin(), all.end(), [](const Placed& p) { return p.layout > 1; });
+  return std::ranges::any_of(all, [](const Placed& p) { return p.layout > 1; });
 }
 
 std::vector<Group> grouped(const std::vector<Placed>& all, bool by_node) {
   std::vector<Group> groups;  // in order of appearance
   for (const Placed& p : all) {
     const std::string node = by_node ? p.gpu->node : "";
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) {
+    auto group = std::ranges::find_if(groups, [&](const Group& g) {
       return g.node == node && g.partition == p.gpu->partition && g.layout == p.layout;
     });
     if (group == groups.end()) {

@@ -193,8 +193,9 @@ std::string advertised_sentence(const sim::NodePoolResult& pool) {
 }
 
 bool has_node_dynamics(const sim::VariantResult& variant) {
-  return std::any_of(variant.node_pools.begin(), variant.node_pools.end(),
-                     [](const sim::NodePoolResult& pool) { return pool.dynamics.has_value(); });
+  return std::ranges::any_of(variant.node_pools, [](const sim::NodePoolResult& pool) {
+    return pool.dynamics.has_value();
+  });
 }
 
 std::string_view month_words(const sim::VariantResult& variant) {

@@ -1,11 +1,8 @@
 #include "result_notes.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include <fmt/format.h>
-
-#include "slicewise/version.hpp"
 
 #include "../text/text_table.hpp"
 #include "result_figures.hpp"
@@ -14,7 +11,7 @@ namespace slicewise::reports {
 namespace {
 
 void add_once(std::vector<std::string>& lines, std::string line) {
-  if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+  if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
 }
 
 // "unitTime, gpuBusy, ..." of "cifar10: unitTime", "cifar10: gpuBusy" and so on.

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/reports/html_report.hpp"
 #include "slicewise/reports/result_report.hpp"
 #include "slicewise/sim/gpu_room.hpp"
 

@@ -1,7 +1,5 @@
 #include "result_serving_rows.hpp"
 
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "result_figures.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -22,7 +21,7 @@ using sim::WorkloadResult;
 constexpr std::size_t kMostWorkloads = 12;
 
 bool misses_an_objective(const WorkloadResult& w) {
-  return std::any_of(w.objectives.begin(), w.objectives.end(), [](const sim::ObjectiveResult& o) {
+  return std::ranges::any_of(w.objectives, [](const sim::ObjectiveResult& o) {
     return sim::standing_of(o) != sim::ObjectiveStanding::Holds;
   });
 }
@@ -244,10 +243,9 @@ std::string workloads_left_out(const VariantResult& variant, bool every) {
   const std::string count =
       fmt::format("and {} more {}", left_out, left_out == 1 ? "workload" : "workloads");
   // Those that miss one are shown first: when one without is shown, no other misses any.
-  const bool all_met =
-      std::any_of(seen.begin(), seen.end(), [](const auto* w) { return !needs_a_look(*w); });
+  const bool all_met = std::ranges::any_of(seen, [](const auto* w) { return !needs_a_look(*w); });
   const bool judged =
-      std::any_of(seen.begin(), seen.end(), [](const auto* w) { return !w->objectives.empty(); });
+      std::ranges::any_of(seen, [](const auto* w) { return !w->objectives.empty(); });
   return fmt::format("{}{} (-o wide)", count,
                      judged && all_met ? ", without a missed objective" : "");
 }

@@ -150,10 +150,6 @@ std::string markdown_section(const ScreenPart& part, const Screen& screen) {
   return heading + (table.empty() ? "" : table + "\n") + paragraphs_of(part.sentences);
 }
 
-}  // namespace
-
-namespace {
-
 void show(std::string& text) { text = one_line(std::move(text)); }
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the parts of a screen

@@ -1,6 +1,5 @@
 #include "validation_screen.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>

@@ -24,7 +24,6 @@
 #include "result_nodes.hpp"
 #include "result_placement.hpp"
 #include "result_serving_rows.hpp"
-#include "result_verdict.hpp"
 #include "result_workload_rows.hpp"
 
 namespace slicewise::reports {
@@ -195,9 +194,9 @@ std::string host_cpu_text(const VariantResult& variant) {
   if (variant.nodes.size() > kMostNamed) {
     double sum = 0;
     for (const sim::NodeResult& node : variant.nodes) sum += node.cpu_busy_ratio;
-    const auto highest = std::max_element(
-        variant.nodes.begin(), variant.nodes.end(),
-        [](const auto& a, const auto& b) { return a.cpu_busy_ratio < b.cpu_busy_ratio; });
+    const auto highest = std::ranges::max_element(variant.nodes, [](const auto& a, const auto& b) {
+      return a.cpu_busy_ratio < b.cpu_busy_ratio;
+    });
     text += fmt::format("{} on average over {} nodes, highest {} with {}",
                         percent_text(sum / static_cast<double>(variant.nodes.size())),
                         variant.nodes.size(), highest->name, percent_text(highest->cpu_busy_ratio));

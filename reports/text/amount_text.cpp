@@ -1,7 +1,6 @@
 #include "amount_text.hpp"
 
 #include <cmath>
-#include <cstdint>
 
 #include <fmt/format.h>
 

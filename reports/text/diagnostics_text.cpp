@@ -44,8 +44,8 @@ std::string_view line_of(std::string_view text, int number) {
 }
 
 const SourceText* find_source(const std::vector<SourceText>& sources, const std::string& name) {
-  const auto found = std::find_if(sources.begin(), sources.end(),
-                                  [&](const SourceText& source) { return source.name == name; });
+  const auto found =
+      std::ranges::find_if(sources, [&](const SourceText& source) { return source.name == name; });
   return found == sources.end() ? nullptr : &*found;
 }
 

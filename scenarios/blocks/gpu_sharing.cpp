@@ -40,8 +40,8 @@ void check_mig_parted(MigPartedEntry& entry, const Node& node, Reading& reading)
         "when 'mig-enabled' is false\"",
         "remove mig-devices, or write `mig-enabled: true`");
   }
-  const bool none = std::all_of(entry.mig_devices.begin(), entry.mig_devices.end(),
-                                [](const auto& device) { return device.second == 0; });
+  const bool none =
+      std::ranges::all_of(entry.mig_devices, [](const auto& device) { return device.second == 0; });
   if (none) {
     reading.findings.add(
         Code::ValueRange, devices->key_where,

@@ -1,7 +1,5 @@
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "../fields/node_values.hpp"
 #include "../traces/trace_files.hpp"
 #include "blocks.hpp"

@@ -13,7 +13,6 @@
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 
-#include "../fields/node_values.hpp"
 #include "../traces/job_classes.hpp"
 #include "blocks.hpp"
 

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include "../fields/node_values.hpp"
 #include "blocks.hpp"

@@ -21,7 +21,7 @@ bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 bool take(std::string_view& text, std::string_view unit) {
   if (text.empty() || text[0] == '0') return false;
   const auto digits =
-      static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
+      static_cast<std::size_t>(std::ranges::find_if_not(text, is_digit) - text.begin());
   if (digits == 0 || !text.substr(digits).starts_with(unit)) return false;
   text.remove_prefix(digits + unit.size());
   return true;

@@ -149,8 +149,7 @@ std::vector<std::string> similar_fields(std::string_view path) {
     }
     if (best <= farthest) ranked.emplace_back(best, std::move(candidate));
   }
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(ranked, [](const auto& a, const auto& b) { return a.first < b.first; });
   if (ranked.size() > kMostSimilar) ranked.resize(kMostSimilar);
   std::vector<std::string> similar;
   similar.reserve(ranked.size());

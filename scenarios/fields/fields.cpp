@@ -1,18 +1,11 @@
 #include "fields.hpp"
 
+#include "check_scalar.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
 using T = FieldType;
-
-std::string joined_words(const WordList& words) {
-  std::string text;
-  for (const std::string_view word : words) {
-    if (!text.empty()) text += ", ";
-    text += word;
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -57,9 +50,9 @@ std::string type_text(const Field& field) {
     case T::Name:
       return "name (lower-case letters, digits and -)";
     case T::Word:
-      return "one of: " + joined_words(field.words);
+      return "one of: " + list_of(field.words);
     case T::Words:
-      return "one or a list of: " + joined_words(field.words);
+      return "one or a list of: " + list_of(field.words);
     case T::Boolean:
       return "true or false";
     case T::Integer:

@@ -176,8 +176,8 @@ NodePtr PathSetter::with_entry(const Node* node, std::string_view key, const Fie
     result->where = where_;
   }
   const NodePtr changed = set_in(result->find(key), field, rest, done);
-  const auto at = std::find_if(result->entries.begin(), result->entries.end(),
-                               [&](const Entry& entry) { return entry.key == key; });
+  const auto at =
+      std::ranges::find_if(result->entries, [&](const Entry& entry) { return entry.key == key; });
   if (changed == nullptr) {
     if (at != result->entries.end()) result->entries.erase(at);
   } else if (at != result->entries.end()) {

@@ -78,8 +78,8 @@ tl::unexpected<Diagnostics> wrong_columns(std::string message, std::string help)
 }  // namespace
 
 const ReadyMap* find_ready_map(std::string_view name) {
-  const auto* const found = std::find_if(kReadyMaps.begin(), kReadyMaps.end(),
-                                         [&](const ReadyMap& map) { return map.name == name; });
+  const auto* const found =
+      std::ranges::find_if(kReadyMaps, [&](const ReadyMap& map) { return map.name == name; });
   return found == kReadyMaps.end() ? nullptr : found;
 }
 
@@ -97,7 +97,7 @@ Expected<ColumnMap> parse_column_map(std::string_view text) {
           "muri, thetagpu, pai, helios, acme, dlrm, gavel, shockwave, sacct, swf, openb");
     }
     const std::string_view name = entry.substr(0, equals);
-    const auto* const field = std::find(kJobFieldNames.begin(), kJobFieldNames.end(), name);
+    const auto* const field = std::ranges::find(kJobFieldNames, name);
     if (field == kJobFieldNames.end()) {
       const auto nearest = nearest_name(name, kJobFieldNames);
       return wrong_columns(
@@ -112,8 +112,7 @@ Expected<ColumnMap> parse_column_map(std::string_view text) {
     std::string_view value = entry.substr(equals + 1);
     const std::size_t colon = value.rfind(':');
     if (colon != std::string_view::npos &&
-        std::find(kColumnUnits.begin(), kColumnUnits.end(), value.substr(colon + 1)) !=
-            kColumnUnits.end()) {
+        std::ranges::find(kColumnUnits, value.substr(colon + 1)) != kColumnUnits.end()) {
       column.unit = value.substr(colon + 1);
       value = value.substr(0, colon);
     }

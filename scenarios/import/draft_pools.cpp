@@ -109,10 +109,6 @@ std::string new_name(const std::string& name, std::map<std::string, int>& given)
   return numbered;
 }
 
-}  // namespace
-
-namespace {
-
 const ResourceClaim* claim_called(const ScenarioDraft& draft, const std::string& name) {
   const auto found = std::ranges::find(draft.claims, name,
                                        [](const ResourceClaim& claim) { return claim.name.value; });
@@ -156,10 +152,6 @@ void give_parts(ScenarioDraft& draft) {
     pool.nodes_are_assumed = true;
   }
 }
-
-}  // namespace
-
-namespace {
 
 NodeNeed need_of(const DraftWorkload& workload) {
   return {workload.gpus, workload.cpu_milli, workload.memory_bytes};

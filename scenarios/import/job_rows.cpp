@@ -1,7 +1,6 @@
 #include "job_rows.hpp"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -103,8 +102,8 @@ void JobRows::cut_to_window(const ImportOptions& options, std::int64_t first) {
 
 void JobRows::drop_empty_columns() {
   visit_columns(trace_, [](const ColumnRules& rules, auto& column) {
-    const bool empty = std::all_of(column.owned.begin(), column.owned.end(),
-                                   [&](const auto& value) { return says_nothing(rules, value); });
+    const bool empty = std::ranges::all_of(
+        column.owned, [&](const auto& value) { return says_nothing(rules, value); });
     if (empty && !rules.must_exist) column.owned.clear();
     column.owned.shrink_to_fit();
   });

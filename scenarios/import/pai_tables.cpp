@@ -1,8 +1,6 @@
 #include "pai_tables.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <vector>
 
 #include <fmt/format.h>
 

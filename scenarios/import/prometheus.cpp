@@ -119,6 +119,17 @@ class AnswerReader {
   Diagnostics failed_;
 };
 
+// Calls `visit` for every series of the answers of a Prometheus server that a file holds: those of
+// range and instant queries, as they came or what `promtool query` prints of them. Samples that
+// are no number are left out of them and counted; an answer that reports a failure is one.
+Diagnostics read_answers(const SourceText& file, const SeriesVisitor& visit, ImportReport& report) {
+  const auto documents = read_json(file);
+  if (!documents) return documents.error();
+  AnswerReader reader(file, visit, report);
+  for (const JsonValue document : *documents) reader.read(document);
+  return reader.take_failed();
+}
+
 }  // namespace
 
 Labels::Labels(JsonValue metric) {
@@ -140,14 +151,6 @@ std::string Labels::key(std::span<const std::string_view> without) const {
     key += fmt::format("{}\n{}\n", label, value);
   }
   return key;
-}
-
-Diagnostics read_answers(const SourceText& file, const SeriesVisitor& visit, ImportReport& report) {
-  const auto documents = read_json(file);
-  if (!documents) return documents.error();
-  AnswerReader reader(file, visit, report);
-  for (const JsonValue document : *documents) reader.read(document);
-  return reader.take_failed();
 }
 
 Expected<RecordedSeries> read_series(std::span<const SourceText> files, const std::string& latency,

@@ -44,11 +44,6 @@ class Labels {
 using SeriesVisitor = std::function<void(const Labels& labels, const std::vector<Sample>& samples,
                                          const SourceLocation& where)>;
 
-// Calls `visit` for every series of the answers of a Prometheus server that a file holds: those of
-// range and instant queries, as they came or what `promtool query` prints of them. Samples that
-// are no number are left out of them and counted; an answer that reports a failure is one.
-Diagnostics read_answers(const SourceText& file, const SeriesVisitor& visit, ImportReport& report);
-
 // The pod that a series is about, as its labels name it.
 struct PodName {
   std::string space;

@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/units.hpp"
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -94,7 +94,7 @@ bool is_missing(std::string_view text) {
   // Nearly every value is a number.
   if (text.size() > 7 || (text[0] >= '0' && text[0] <= '9')) return false;
   const std::string word = lower_case(text);
-  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+  return std::ranges::find(kWords, word) != kWords.end();
 }
 
 bool is_date(std::string_view text) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <regex>
 #include <utility>
 
 #include "slicewise/scenarios/quantity.hpp"

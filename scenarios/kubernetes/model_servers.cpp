@@ -92,10 +92,6 @@ bool is_name(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
 }
 
-}  // namespace
-
-namespace {
-
 bool runs(const ContainerFile& container, std::string_view program) {
   return container.image.find(program) != std::string::npos ||
          container.command.find(program) != std::string::npos;

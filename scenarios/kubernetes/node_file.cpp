@@ -2,8 +2,6 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 

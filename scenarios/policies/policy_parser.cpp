@@ -97,8 +97,8 @@ tl::expected<std::vector<PolicyToken>, PolicyMistake> policy_tokens(std::string_
       take(PolicyToken::Kind::Quantity, length_of(kInQuantities));
       continue;
     }
-    const auto* sign = std::find_if(kSigns.begin(), kSigns.end(),
-                                    [&](std::string_view s) { return rest.starts_with(s); });
+    const auto* sign =
+        std::ranges::find_if(kSigns, [&](std::string_view s) { return rest.starts_with(s); });
     if (sign == kSigns.end()) return tl::unexpected(foreign_sign(rest, at));
     take(PolicyToken::Kind::Sign, sign->size());
   }

@@ -56,7 +56,7 @@ Parsed<Duration> parse_utc_offset(std::string_view text) {
 
 Parsed<Duration> parse_week_time(std::string_view text) {
   const std::size_t space = std::min(text.find(' '), text.size());
-  const auto* day = std::find(kDays.begin(), kDays.end(), text.substr(0, space));
+  const auto* day = std::ranges::find(kDays, text.substr(0, space));
   const auto minute =
       space == text.size() ? std::optional<std::int64_t>{} : minutes_of(text.substr(space + 1), 23);
   if (day != kDays.end() && minute) return hours(24 * (day - kDays.begin())) + minutes(*minute);

@@ -1,9 +1,7 @@
 #include "slicewise/scenarios/decompress.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>

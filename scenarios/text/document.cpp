@@ -20,7 +20,6 @@
 #include "slicewise/scenarios/load.hpp"
 
 #include "flow_brackets.hpp"
-#include "scalars.hpp"
 #include "source_places.hpp"
 
 namespace slicewise::scenarios {
@@ -31,7 +30,7 @@ bool all_of(std::string_view text, std::string_view allowed) {
 }
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), text) != words.end();
+  return std::ranges::find(words, text) != words.end();
 }
 
 bool is_float(std::string_view text) {
@@ -367,10 +366,8 @@ bool parse(const SourceText& source, Read read, Diagnostics& found) {
 }  // namespace
 
 const Entry* Node::entry(std::string_view key) const {
-  for (const Entry& candidate : entries) {
-    if (candidate.key == key) return &candidate;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(entries, key, &Entry::key);
+  return found == entries.end() ? nullptr : &*found;
 }
 
 const Node* Node::find(std::string_view key) const {

@@ -136,10 +136,8 @@ std::string grouped(std::int64_t value) {
 
 template <std::size_t N>
 const Unit* find_unit(const std::array<Unit, N>& units, std::string_view name) {
-  for (const Unit& unit : units) {
-    if (unit.name == name) return &unit;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(units, name, &Unit::name);
+  return found == units.end() ? nullptr : &*found;
 }
 
 // What somebody who wrote `wrong` after a number of bytes may have meant.

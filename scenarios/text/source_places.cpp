@@ -1,7 +1,6 @@
 #include "source_places.hpp"
 
 #include <algorithm>
-#include <cstdint>
 
 #include "slicewise/printable.hpp"
 
@@ -11,8 +10,7 @@ namespace {
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
 int code_points(std::string_view text) {
-  return static_cast<int>(
-      std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); }));
+  return static_cast<int>(std::ranges::count_if(text, [](char c) { return !is_continuation(c); }));
 }
 
 }  // namespace

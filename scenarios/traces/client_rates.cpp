@@ -146,11 +146,12 @@ double requests_between(const ClientTraffic& traffic, Duration begin, Duration e
   return requests;
 }
 
-}  // namespace
-
+// As the files spell it: "Gamma".
 std::string_view law_name(ClientWindow::Law law) {
   return kLaws[static_cast<std::size_t>(law)].first;
 }
+
+}  // namespace
 
 std::optional<ClientWindow::Law> law_called(std::string_view name) {
   for (const auto& [known, law] : kLaws) {

@@ -225,7 +225,7 @@ struct Target {
 
 std::optional<JobState> state_of(std::string_view name) {
   if (name.empty()) return JobState::Unknown;
-  const auto* const found = std::find(kStateNames.begin(), kStateNames.end(), name);
+  const auto* const found = std::ranges::find(kStateNames, name);
   if (found == kStateNames.end()) return std::nullopt;
   return static_cast<JobState>(found - kStateNames.begin());
 }

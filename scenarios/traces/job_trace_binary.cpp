@@ -176,7 +176,7 @@ class JobTraceMapper {
       std::memcpy(&end, numbers.data() + at, sizeof(end));
       if (end < begin || end > text.size()) return damaged("a name lies outside the others");
       const std::string_view name = text.substr(begin, end - begin);
-      if (std::any_of(name.begin(), name.end(), is_control)) {
+      if (std::ranges::any_of(name, is_control)) {
         return damaged("a name has control characters");
       }
       trace_.names.emplace_back(name);

@@ -8,7 +8,6 @@
 
 #include "slicewise/split_mix.hpp"
 
-#include "../text/scalars.hpp"
 #include "job_trace.hpp"
 
 // Which profiles of the catalogue jobs of a trace get.

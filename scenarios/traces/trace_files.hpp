@@ -98,8 +98,6 @@ Expected<RequestLog> read_request_binary(const SourceText& source);
 // Windows of a file that gives none to compare: what ServeGen has.
 inline constexpr Duration kUsualWindow = seconds(600);
 
-// As the files spell it: "Gamma".
-std::string_view law_name(ClientWindow::Law law);
 std::optional<ClientWindow::Law> law_called(std::string_view name);
 
 // Puts windows in order of client and time and finds out how long they are. False when two windows

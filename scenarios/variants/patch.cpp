@@ -13,9 +13,9 @@ namespace slicewise::scenarios {
 namespace {
 
 bool has_names(const Node& list) {
-  return !list.items.empty() &&
-         std::all_of(list.items.begin(), list.items.end(),
-                     [](const NodePtr& item) { return text_at(item.get(), "name").has_value(); });
+  return !list.items.empty() && std::ranges::all_of(list.items, [](const NodePtr& item) {
+    return text_at(item.get(), "name").has_value();
+  });
 }
 
 class Merger {
@@ -35,8 +35,8 @@ class Merger {
   NodePtr merge_maps(const Node& base, const Node& patch, const std::string& path) {
     auto result = std::make_shared<Node>(base);
     for (const Entry& change : patch.entries) {
-      const auto at = std::find_if(result->entries.begin(), result->entries.end(),
-                                   [&](const Entry& e) { return e.key == change.key; });
+      const auto at = std::ranges::find_if(result->entries,
+                                           [&](const Entry& e) { return e.key == change.key; });
       const bool present = at != result->entries.end();
       if (change.value->kind == Node::Kind::Null) {
         if (present) result->entries.erase(at);
@@ -58,9 +58,8 @@ class Merger {
     auto result = std::make_shared<Node>(base);
     for (const NodePtr& change : patch.items) {
       const std::string name = *text_at(change.get(), "name");
-      const auto at =
-          std::find_if(result->items.begin(), result->items.end(),
-                       [&](const NodePtr& i) { return text_at(i.get(), "name") == name; });
+      const auto at = std::ranges::find_if(
+          result->items, [&](const NodePtr& i) { return text_at(i.get(), "name") == name; });
       if (at != result->items.end()) {
         *at = merge(*at, change, fmt::format("{}.{}", path, name));
         continue;

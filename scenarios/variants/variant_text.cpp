@@ -57,27 +57,31 @@ NodePtr with_those_of(const NodePtr& spec, std::string_view key, const Items& co
   return with(spec, key, kept);
 }
 
-// Null for each extended resource among the requests or the limits.
-std::string without_extended(const Node& workload, std::string_view list) {
-  const Node* named = block(block(block(&workload, "podTemplate"), "resources"), list);
+// Null for each key that goes.
+template <class Goes>
+std::string nulls_for(const Node* named, const Goes& goes) {
   std::string text;
   if (named == nullptr) return text;
   for (const Entry& entry : named->entries) {
-    if (entry.key.find('/') == std::string::npos) continue;
+    if (!goes(entry.key)) continue;
     text += fmt::format("{}{}: null", text.empty() ? "" : ", ", scalar_text(entry.key));
   }
+  return text;
+}
+
+// Of each extended resource among the requests or the limits.
+std::string without_extended(const Node& workload, std::string_view list) {
+  const std::string text =
+      nulls_for(block(block(block(&workload, "podTemplate"), "resources"), list),
+                [](const std::string& key) { return key.find('/') != std::string::npos; });
   return text.empty() ? text : fmt::format("{}: {{{}}}", list, text);
 }
 
-// Null for each annotation that the pods have no more.
+// Of each annotation that the pods have no more.
 std::string without_annotations(const Node& workload, const Workload& configured) {
-  const Node* named = block(block(&workload, "podTemplate"), "annotations");
-  std::string text;
-  if (named == nullptr) return text;
-  for (const Entry& entry : named->entries) {
-    if (configured.pod.annotations.contains(entry.key)) continue;
-    text += fmt::format("{}{}: null", text.empty() ? "" : ", ", scalar_text(entry.key));
-  }
+  const std::string text =
+      nulls_for(block(block(&workload, "podTemplate"), "annotations"),
+                [&](const std::string& key) { return !configured.pod.annotations.contains(key); });
   return text.empty() ? text : fmt::format("{{podTemplate: {{annotations: {{{}}}}}}}", text);
 }
 

@@ -1,6 +1,5 @@
 #include "clock_watch.hpp"
 
-#include <algorithm>
 #include <set>
 #include <string>
 

@@ -12,10 +12,7 @@ namespace slicewise::sim::lint {
 namespace {
 
 using scenarios::ChartValues;
-using scenarios::ConfigMapFile;
-using scenarios::FileSharing;
 using scenarios::KeyValue;
-using scenarios::NodeRequirement;
 
 void judge_plugins(const LintInput& input) {
   const ChartValues* first = nullptr;
@@ -58,7 +55,8 @@ void judge_external(const LintInput& input, const ChartValues& chart) {
              "a changed ConfigMap restarts nothing",
              "kubectl rollout restart the plugin's DaemonSet after each change");
   if (input.files.config_maps.empty()) return;
-  const auto map = std::ranges::find(input.files.config_maps, name, &ConfigMapFile::name);
+  const auto map =
+      std::ranges::find(input.files.config_maps, name, &scenarios::ConfigMapFile::name);
   if (map == input.files.config_maps.end()) {
     const bool only_mig = std::ranges::all_of(input.files.config_maps, [](const auto& other) {
       return std::ranges::find(other.keys, "config.yaml") != other.keys.end();
@@ -167,7 +165,7 @@ bool any_offer(const LintInput& input, bool (*holds_for)(const NodeOffer&)) {
 }
 
 bool shares(const NodeOffer& offer) {
-  return offer.config != nullptr && offer.config->sharing != FileSharing::None;
+  return offer.config != nullptr && offer.config->sharing != scenarios::FileSharing::None;
 }
 bool renames(const NodeOffer& offer) { return shares(offer) && offer.config->renames; }
 bool partitions(const NodeOffer& offer) {
@@ -227,7 +225,7 @@ void judge_counting_labels(const LintInput& input) {
   for (const auto& pod : input.files.pods) {
     for (const KeyValue& wanted : pod.node_selector) judge(wanted.key, wanted.key_where);
     for (const auto& term : pod.affinity) {
-      for (const NodeRequirement& requirement : term) judge(requirement.key, requirement.where);
+      for (const auto& requirement : term) judge(requirement.key, requirement.where);
     }
   }
 }

@@ -5,8 +5,6 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/models/mig.hpp"
 #include "slicewise/models/price_book.hpp"
@@ -21,7 +19,6 @@
 namespace slicewise::sim::lint {
 namespace {
 
-using scenarios::ChartValues;
 using scenarios::ClusterFiles;
 using scenarios::FileSharing;
 using scenarios::NodeGroupFile;
@@ -113,7 +110,7 @@ class OfferBuilder {
 
   std::string strategy_of(const NodeOffer& offer) const {
     if (offer.config != nullptr && !offer.config->strategy.empty()) return offer.config->strategy;
-    const ChartValues* chart = scenarios::plugin_chart(files_);
+    const scenarios::ChartValues* chart = scenarios::plugin_chart(files_);
     if (chart != nullptr && !chart->strategy.empty()) return chart->strategy;
     return offer.config_is_known ? "none" : "";
   }

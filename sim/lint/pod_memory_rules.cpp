@@ -14,8 +14,6 @@ namespace slicewise::sim::lint {
 namespace {
 
 using scenarios::ContainerFile;
-using scenarios::FileSharing;
-using scenarios::KeyValue;
 using scenarios::PodFile;
 
 bool holds_word(const ContainerFile& container, std::string_view word) {
@@ -103,7 +101,8 @@ std::vector<MemoryClaim> claims_on(const LintInput& input, const NodeOffer& offe
 // them, as many as there are replicas, must fit together. Pods of one object are judged by
 // themselves (judge_container).
 void judge_neighbours(const LintInput& input, const NodeOffer& offer) {
-  if (offer.config == nullptr || offer.config->sharing != FileSharing::TimeSlicing) return;
+  if (offer.config == nullptr) return;
+  if (offer.config->sharing != scenarios::FileSharing::TimeSlicing) return;
   for (const OfferedResource& resource : offer.resources) {
     if (resource.replicas < 2) continue;
     std::vector<MemoryClaim> claims = claims_on(input, offer, resource.name);
@@ -156,7 +155,8 @@ void judge_bypass(const LintInput& input, const PodFile& pod) {
     const bool asks = std::ranges::any_of(container.amounts, [](const auto& amount) {
       return amount.resource.starts_with("nvidia.com/");
     });
-    const auto visible = std::ranges::find(container.env, "NVIDIA_VISIBLE_DEVICES", &KeyValue::key);
+    const auto visible =
+        std::ranges::find(container.env, "NVIDIA_VISIBLE_DEVICES", &scenarios::KeyValue::key);
     if (!mps || asks || visible == container.env.end() || visible->value != "all") continue;
     input.tell(Code::GpuExclusiveProcess, visible->where,
                "CUDA error: all CUDA-capable devices are busy or unavailable: the GPUs of MPS "

@@ -12,9 +12,7 @@ namespace slicewise::sim::lint {
 namespace {
 
 using scenarios::ContainerFile;
-using scenarios::FileSharing;
 using scenarios::KeyValue;
-using scenarios::NodeRequirement;
 using scenarios::PodFile;
 using scenarios::ResourceAmount;
 using scenarios::Taint;
@@ -235,7 +233,7 @@ class PodJudge {
   void several(const ResourceAmount& amount, const NodeOffer& offer) const {
     if (offer.config == nullptr) return;  // a node that shares: whether it refuses is in no file
     const scenarios::PluginConfigFile& config = *offer.config;
-    const bool mps = config.sharing == FileSharing::Mps;
+    const bool mps = config.sharing == scenarios::FileSharing::Mps;
     const bool always = mps && input_.version < scenarios::PluginVersion{0, 20};
     const bool refuses = always || config.refuses_several.value_or(mps);
     if (!refuses) {
@@ -364,7 +362,7 @@ class PodJudge {
       if (wanted.key == scenarios::kProductLabel) judge_product_value(wanted.value, wanted.where);
     }
     for (const auto& term : pod_.affinity) {
-      for (const NodeRequirement& requirement : term) {
+      for (const scenarios::NodeRequirement& requirement : term) {
         const bool one = requirement.op == "In" && requirement.values.size() == 1;
         if (one && requirement.key == scenarios::kProductLabel) {
           judge_product_value(requirement.values.front(), requirement.where);

@@ -12,7 +12,6 @@ namespace slicewise::sim::lint {
 namespace {
 
 using scenarios::ContainerFile;
-using scenarios::PodFile;
 
 bool is_shared(const LintInput& input) {
   return std::ranges::any_of(input.offers, [](const NodeOffer& offer) {
@@ -54,7 +53,7 @@ void judge_gpus(const LintInput& input, const ContainerFile& container) {
 }  // namespace
 
 void lint_vllm(const LintInput& input) {
-  for (const PodFile& pod : input.files.pods) {
+  for (const scenarios::PodFile& pod : input.files.pods) {
     if (pod.is_system || pod.works_together) continue;
     for (const ContainerFile& container : pod.containers) judge_gpus(input, container);
   }

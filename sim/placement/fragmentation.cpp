@@ -1,7 +1,6 @@
 #include "fragmentation.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 

@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <cassert>
-#include <numeric>
-#include <optional>
 
 #include "slicewise/sim/kernel/random.hpp"
 #include "slicewise/sim/placement/placement.hpp"

@@ -1,12 +1,10 @@
 #include "slicewise/sim/isolation.hpp"
 
-#include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../world/admission.hpp"
 #include "merge.hpp"
 
 namespace slicewise::sim {

@@ -59,9 +59,6 @@ class WorkloadBills {
 // Gives each workload its part of the bill and the prices of what it did.
 void price_workloads(const World& world, std::span<const Replication> replications,
                      VariantResult& result);
-// Nodes x price x kMonth; where nodes come and go, the bill of the run x kMonth.
-Usd monthly_cost(const World& world, std::span<const Replication> replications);
-
 // merge_workloads.cpp: everything about one workload, its objectives included.
 WorkloadResult workload_result(const World& world, std::size_t workload,
                                std::span<const Replication> replications);
@@ -105,10 +102,6 @@ std::optional<NotebookFigures> notebook_figures(const World& world, std::size_t 
 std::optional<GangFigures> gang_figures(const World& world, std::size_t workload,
                                         std::span<const Replication> replications);
 
-// What a language model answered; nullopt for other workloads. Without its price.
-std::optional<TokenFigures> token_figures(const World& world, std::size_t workload,
-                                          std::span<const Replication> replications);
-
 // The quantile of a request's latency that an objective limits; nullopt: it limits none.
 std::optional<double> latency_quantile(scenarios::Figure figure);
 
@@ -124,9 +117,6 @@ std::vector<ObjectiveResult> judge_objectives(const PipelineModel& model, std::s
 std::vector<ObjectiveResult> judge_objectives(const World& world, const TraceModel& trace,
                                               std::span<const Replication> replications,
                                               const WorkloadResult& result);
-
-// Of an autoscaled Service.
-ScalingFigures scaling_figures(std::size_t workload, std::span<const Replication> replications);
 
 // Kernels run, share of all GPU time; an instance counts with its share of the GPU.
 double gpu_busy_ratio(const VariantResult& result);

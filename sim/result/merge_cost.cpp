@@ -8,8 +8,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::WorkloadKind;
-
 CostLedger replication_cost(const Replication& replication) {
   CostLedger sum;
   for (const NodeRecord& node : replication.nodes) sum += node.cost;
@@ -87,8 +85,7 @@ Usd monthly_bill(std::span<const Replication> replications) {
   return Usd{static_cast<std::int64_t>(bill * kMonth.ns / length_ns)};
 }
 
-}  // namespace
-
+// Nodes x price x kMonth; where nodes come and go, the bill of the run x kMonth.
 Usd monthly_cost(const World& world, std::span<const Replication> replications) {
   if (world.changes_nodes()) return monthly_bill(replications);
   Usd price;
@@ -97,6 +94,8 @@ Usd monthly_cost(const World& world, std::span<const Replication> replications) 
   }
   return price;
 }
+
+}  // namespace
 
 WorkloadBills::WorkloadBills(const World& world, std::span<const Replication> replications)
     : replications_(static_cast<std::int64_t>(replications.size())),
@@ -242,7 +241,7 @@ Cost cost_result(const World& world, std::span<const Replication> replications) 
       known &= bill.has_value();
       bill_of_jobs += bill.value_or(Usd{});
       jobs += jobs_done(w, replications);
-    } else if (spec.kind == WorkloadKind::Service) {
+    } else if (spec.kind == scenarios::WorkloadKind::Service) {
       services.push_back(w);
       if (spec.traffic) in_slo += requests_in_slo(w, replications);
     }

@@ -2,8 +2,6 @@
 #include <limits>
 #include <map>
 
-#include <fmt/format.h>
-
 #include "slicewise/sim/cluster/cluster.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 

@@ -17,7 +17,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::FigureValue;
 using scenarios::WorkloadKind;
 
 // What Pending pods waited for. The records do not tell workloads apart: a GPU, when any did.
@@ -184,7 +183,7 @@ std::int64_t units_in_objective(const WorkloadModel& model, const WorkloadRecord
   for (const scenarios::Objective& objective : model.spec.objectives) {
     if (objective.figure != scenarios::Figure::CompletionP95) continue;
     const auto in_time = std::ranges::count_if(record.completion, [&](Duration completion) {
-      return FigureValue(completion) <= objective.limit;
+      return scenarios::FigureValue(completion) <= objective.limit;
     });
     return in_time * model.units;
   }
@@ -226,6 +225,69 @@ LeftBehind left_behind(const WorkloadModel& model, std::size_t w,
     left.pending = std::max(left.pending, record.pending_for_good + record.notebooks.gave_up);
   }
   return left;
+}
+
+// What a language model answered; nullopt for other workloads. Without its price.
+std::optional<TokenFigures> token_figures(const World& world, std::size_t workload,
+                                          std::span<const Replication> replications) {
+  const WorkloadModel& model = world.workloads[workload];
+  if (!model.spec.llm) return std::nullopt;
+  TokenFigures figures;
+  const auto count = static_cast<double>(replications.size());
+  std::vector<Histogram> first_token;
+  std::vector<Histogram> per_token;
+  double prompts = 0;
+  double found = 0;
+  for (const Replication& r : replications) {
+    const TokenRecord& record = r.workloads[workload].tokens;
+    prompts += static_cast<double>(record.prompts);
+    found += static_cast<double>(record.found);
+    figures.answered = figures.answered.value_or(0) + static_cast<double>(record.answered) / count;
+    figures.input_tokens += static_cast<double>(record.input) / count;
+    figures.output_tokens += static_cast<double>(record.output) / count;
+    figures.preemptions += static_cast<double>(record.preemptions) / count;
+    figures.adapter_loads += static_cast<double>(record.adapter_loads) / count;
+    figures.wake_ups += static_cast<double>(record.wake_ups) / count;
+    const Duration observed = r.length - world.warmup;
+    if (observed.ns > 0) {
+      if (model.spec.llm->sleep) {
+        const double of_all = static_cast<double>(observed.ns) * model.spec.count;
+        figures.awake = figures.awake.value_or(0) + record.awake_ns / of_all / count;
+      }
+      figures.output_per_second +=
+          static_cast<double>(record.output) / to_seconds(observed) / count;
+    }
+    if (record.cache_size > 0) {
+      const double peak =
+          static_cast<double>(record.cache_peak) / static_cast<double>(record.cache_size);
+      figures.kv_cache_peak = std::max(figures.kv_cache_peak, peak);
+      figures.kv_cache = {record.cache_size * model.spec.llm->kv_bytes_per_token->count};
+    }
+    first_token.push_back(record.first_token);
+    per_token.push_back(record.per_token);
+  }
+  if (prompts > 0) figures.prefix_hits = found / prompts;
+  figures.first_token = summarize(first_token);
+  figures.per_token = summarize(per_token);
+  return figures;
+}
+
+// Of an autoscaled Service.
+ScalingFigures scaling_figures(std::size_t workload, std::span<const Replication> replications) {
+  ScalingFigures figures;
+  const auto count = static_cast<double>(replications.size());
+  std::vector<Histogram> start_ups;
+  for (const Replication& replication : replications) {
+    const ScalingRecord& record = replication.workloads[workload].scaling;
+    const auto length_ns = static_cast<double>(std::max<std::int64_t>(1, replication.length.ns));
+    figures.mean_replicas += record.replica_ns / length_ns / count;
+    figures.max_replicas = std::max(figures.max_replicas, record.most);
+    figures.scale_ups += static_cast<double>(record.ups) / count;
+    figures.scale_downs += static_cast<double>(record.downs) / count;
+    start_ups.push_back(record.start_up);
+  }
+  figures.start_up = summarize(start_ups);
+  return figures;
 }
 
 }  // namespace
@@ -371,67 +433,6 @@ std::optional<NotebookFigures> notebook_figures(const World& world, std::size_t 
   }
   figures.session_start = summarize(starts);
   figures.cell_slowdown = in_units(summarize(slowdown), kUnitSlowdown);
-  return figures;
-}
-
-std::optional<TokenFigures> token_figures(const World& world, std::size_t workload,
-                                          std::span<const Replication> replications) {
-  const WorkloadModel& model = world.workloads[workload];
-  if (!model.spec.llm) return std::nullopt;
-  TokenFigures figures;
-  const auto count = static_cast<double>(replications.size());
-  std::vector<Histogram> first_token;
-  std::vector<Histogram> per_token;
-  double prompts = 0;
-  double found = 0;
-  for (const Replication& r : replications) {
-    const TokenRecord& record = r.workloads[workload].tokens;
-    prompts += static_cast<double>(record.prompts);
-    found += static_cast<double>(record.found);
-    figures.answered = figures.answered.value_or(0) + static_cast<double>(record.answered) / count;
-    figures.input_tokens += static_cast<double>(record.input) / count;
-    figures.output_tokens += static_cast<double>(record.output) / count;
-    figures.preemptions += static_cast<double>(record.preemptions) / count;
-    figures.adapter_loads += static_cast<double>(record.adapter_loads) / count;
-    figures.wake_ups += static_cast<double>(record.wake_ups) / count;
-    const Duration observed = r.length - world.warmup;
-    if (observed.ns > 0) {
-      if (model.spec.llm->sleep) {
-        const double of_all = static_cast<double>(observed.ns) * model.spec.count;
-        figures.awake = figures.awake.value_or(0) + record.awake_ns / of_all / count;
-      }
-      figures.output_per_second +=
-          static_cast<double>(record.output) / to_seconds(observed) / count;
-    }
-    if (record.cache_size > 0) {
-      const double peak =
-          static_cast<double>(record.cache_peak) / static_cast<double>(record.cache_size);
-      figures.kv_cache_peak = std::max(figures.kv_cache_peak, peak);
-      figures.kv_cache = {record.cache_size * model.spec.llm->kv_bytes_per_token->count};
-    }
-    first_token.push_back(record.first_token);
-    per_token.push_back(record.per_token);
-  }
-  if (prompts > 0) figures.prefix_hits = found / prompts;
-  figures.first_token = summarize(first_token);
-  figures.per_token = summarize(per_token);
-  return figures;
-}
-
-ScalingFigures scaling_figures(std::size_t workload, std::span<const Replication> replications) {
-  ScalingFigures figures;
-  const auto count = static_cast<double>(replications.size());
-  std::vector<Histogram> start_ups;
-  for (const Replication& replication : replications) {
-    const ScalingRecord& record = replication.workloads[workload].scaling;
-    const auto length_ns = static_cast<double>(std::max<std::int64_t>(1, replication.length.ns));
-    figures.mean_replicas += record.replica_ns / length_ns / count;
-    figures.max_replicas = std::max(figures.max_replicas, record.most);
-    figures.scale_ups += static_cast<double>(record.ups) / count;
-    figures.scale_downs += static_cast<double>(record.downs) / count;
-    start_ups.push_back(record.start_up);
-  }
-  figures.start_up = summarize(start_ups);
   return figures;
 }
 

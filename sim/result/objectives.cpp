@@ -1,7 +1,4 @@
 #include <algorithm>
-#include <cmath>
-
-#include <fmt/format.h>
 
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/judge.hpp"

@@ -10,7 +10,6 @@
 
 #include "slicewise/portable_math.hpp"
 #include "slicewise/sim/kernel/far_times.hpp"
-#include "slicewise/sim/serving/amounts.hpp"
 
 namespace slicewise::sim {
 namespace {

@@ -52,8 +52,8 @@ Duration ContinuousBatching::begin(TimePoint now) {
 }
 
 std::int64_t ContinuousBatching::decoding() const {
-  return std::count_if(running_.begin(), running_.end(),
-                       [](const Sequence& sequence) { return sequence.decodes(); });
+  return std::ranges::count_if(running_,
+                               [](const Sequence& sequence) { return sequence.decodes(); });
 }
 
 // A place for the next token of each sequence that decodes.

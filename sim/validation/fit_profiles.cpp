@@ -1,16 +1,13 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "slicewise/models/calibration.hpp"
 #include "slicewise/models/execution_law.hpp"
-#include "slicewise/models/mig.hpp"
 #include "slicewise/portable_math.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/scenario.hpp"

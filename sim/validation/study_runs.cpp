@@ -20,6 +20,7 @@ namespace slicewise::sim {
 namespace {
 
 using models::Calibration;
+using models::MeasuredPair;
 using models::MeasuredRow;
 using models::MeasuredTime;
 
@@ -111,7 +112,7 @@ std::vector<Family> families(const StudyInput& input, const std::vector<RowGroup
       left_out += static_cast<int>(group.rows.size());
       continue;
     }
-    const auto same = std::find_if(result.begin(), result.end(), [&group](const Family& family) {
+    const auto same = std::ranges::find_if(result, [&group](const Family& family) {
       return family.front()->workload == group.workload;
     });
     if (same == result.end() || input.study.own_norm) {
@@ -121,6 +122,22 @@ std::vector<Family> families(const StudyInput& input, const std::vector<RowGroup
     }
   }
   return result;
+}
+
+// The rule "fit: every other row; check: the rest".
+bool fits_alternating(std::size_t row) { return row % 2 == 0; }
+
+bool has_utilisation(const MeasuredPair& pair) {
+  return pair.first_utilisation && pair.second_utilisation;
+}
+
+// Two points, one per job.
+void add_pair(const MeasuredPair& pair, PointRole role, const Speeds& predicted, StudyPoints& out) {
+  constexpr double kHalf = 0.5;
+  out.points.push_back({pair.first, "beside " + pair.second, role, true, pair.first_speed,
+                        predicted[0], kHalf, 1.0});
+  out.points.push_back({pair.second, "beside " + pair.first, role, true, pair.second_speed,
+                        predicted[1], kHalf, 1.0});
 }
 
 }  // namespace
@@ -136,8 +153,6 @@ StudyPoints run_law(const StudyInput& input) {
 }
 
 namespace {
-
-using models::MeasuredPair;
 
 Speeds overlapped_speeds(double first_duty, double second_duty, double overhead) {
   const double duties = first_duty + second_duty;
@@ -228,27 +243,9 @@ StudyPoints run_by_utilisation(const StudyInput& input, Predict predict, Role ro
 
 PointRole always_checks(std::size_t /*row*/) { return PointRole::Check; }
 
-}  // namespace
-
-bool fits_alternating(std::size_t row) { return row % 2 == 0; }
-
 PointRole alternating_role(std::size_t row) {
   return fits_alternating(row) ? PointRole::Fit : PointRole::Check;
 }
-
-bool has_utilisation(const MeasuredPair& pair) {
-  return pair.first_utilisation && pair.second_utilisation;
-}
-
-void add_pair(const MeasuredPair& pair, PointRole role, const Speeds& predicted, StudyPoints& out) {
-  constexpr double kHalf = 0.5;
-  out.points.push_back({pair.first, "beside " + pair.second, role, true, pair.first_speed,
-                        predicted[0], kHalf, 1.0});
-  out.points.push_back({pair.second, "beside " + pair.first, role, true, pair.second_speed,
-                        predicted[1], kHalf, 1.0});
-}
-
-namespace {
 
 std::map<std::string, double> duties_from_equals(const StudyInput& input, double overhead) {
   std::map<std::string, double> duty;

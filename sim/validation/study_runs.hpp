@@ -49,14 +49,6 @@ PredictedPoint point_of(const StudyInput& input, const RowGroup& group, std::siz
 // Speeds of the two jobs of a pair, alone = 1.
 using Speeds = std::array<double, 2>;
 
-// The rule "fit: every other row; check: the rest".
-bool fits_alternating(std::size_t row);
-PointRole alternating_role(std::size_t row);
-bool has_utilisation(const models::MeasuredPair& pair);
-// Two points, one per job.
-void add_pair(const models::MeasuredPair& pair, PointRole role, const Speeds& predicted,
-              StudyPoints& out);
-
 models::TimeSlice time_slice_of(const StudyInput& input);
 
 // c/q: GPU time that switching adds to each unit of work while processes take turns.

@@ -6,7 +6,6 @@
 #include <numeric>
 #include <set>
 #include <string>
-#include <utility>
 
 #include <fmt/format.h>
 

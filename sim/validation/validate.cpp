@@ -19,16 +19,16 @@ namespace slicewise::sim {
 namespace {
 
 using models::MeasuredRow;
-using models::RowFilter;
 
 template <class Values, class Value>
 bool allows(const Values& values, const Value& value) {
-  return values.empty() || std::find(values.begin(), values.end(), value) != values.end();
+  return values.empty() || std::ranges::find(values, value) != values.end();
 }
 
 double thread_percent(const MeasuredRow& row) { return std::round(row.active_threads * 100); }
 
-bool matches(const RowFilter& filter, const MeasuredRow& row, const std::string& smallest_slice) {
+bool matches(const models::RowFilter& filter, const MeasuredRow& row,
+             const std::string& smallest_slice) {
   const bool slice_fits =
       allows(filter.slices, row.slice) ||
       (row.slice == smallest_slice && allows(filter.slices, std::string("smallest")));
@@ -38,9 +38,8 @@ bool matches(const RowFilter& filter, const MeasuredRow& row, const std::string&
 
 void require_workloads(const StudyInput& input, const std::vector<RowGroup>& groups) {
   for (const std::string& workload : input.study.rows.workloads) {
-    const auto found = std::find_if(groups.begin(), groups.end(), [&](const RowGroup& group) {
-      return group.workload == workload;
-    });
+    const auto found = std::ranges::find_if(
+        groups, [&](const RowGroup& group) { return group.workload == workload; });
     if (found == groups.end()) {
       throw std::runtime_error(
           fmt::format("study {}: {} has no rows of {}", input.study.id, input.source.id, workload));
@@ -57,8 +56,7 @@ void mark(const StudyInput& input, RowGroup& group) {
   const auto less = [&](const MeasuredRow* a, const MeasuredRow* b) {
     return share_of(input, *a).compute < share_of(input, *b).compute;
   };
-  const std::string smallest =
-      (*std::min_element(group.rows.begin(), group.rows.end(), less))->slice;
+  const std::string smallest = (*std::ranges::min_element(group.rows, less))->slice;
   for (const MeasuredRow* row : group.rows) {
     group.fit.push_back(matches(input.study.fit, *row, smallest));
     const bool better = group.reference == nullptr ||
@@ -85,7 +83,7 @@ std::vector<RowGroup> row_groups(const StudyInput& input) {
   std::vector<RowGroup> groups;
   for (const MeasuredRow& row : input.source.rows) {
     if (!matches(input.study.rows, row, "")) continue;
-    auto group = std::find_if(groups.begin(), groups.end(), [&row](const RowGroup& known) {
+    auto group = std::ranges::find_if(groups, [&row](const RowGroup& known) {
       return known.workload == row.workload && known.size == row.size;
     });
     if (group == groups.end()) {
@@ -206,7 +204,7 @@ std::vector<WorkloadError> errors_by_workload(const std::vector<PredictedPoint>&
     error.mean_percent /= error.rows;
     list.push_back(error);
   }
-  std::stable_sort(list.begin(), list.end(), [](const WorkloadError& a, const WorkloadError& b) {
+  std::ranges::stable_sort(list, [](const WorkloadError& a, const WorkloadError& b) {
     return a.mean_percent > b.mean_percent;
   });
   return list;
@@ -215,8 +213,8 @@ std::vector<WorkloadError> errors_by_workload(const std::vector<PredictedPoint>&
 const models::GpuModel* find_gpu(const models::Catalogue& catalogue,
                                  const models::ValidationSet& set, const std::string& name) {
   if (const models::GpuModel* gpu = catalogue.find_gpu(name)) return gpu;
-  const auto found = std::find_if(set.gpus.begin(), set.gpus.end(),
-                                  [&](const models::GpuModel& gpu) { return gpu.name == name; });
+  const auto found =
+      std::ranges::find_if(set.gpus, [&](const models::GpuModel& gpu) { return gpu.name == name; });
   return found == set.gpus.end() ? nullptr : &*found;
 }
 
@@ -291,15 +289,15 @@ models::ValidationSet studies_about(std::span<const VariantResult> results,
 }
 
 bool ValidationResult::within_bounds() const {
-  return std::all_of(studies.begin(), studies.end(),
-                     [](const StudyResult& result) { return result.within_bound; });
+  return std::ranges::all_of(studies,
+                             [](const StudyResult& result) { return result.within_bound; });
 }
 
 ValidationResult validate(const models::Catalogue& catalogue, const models::ValidationSet& set) {
   ValidationResult result;
   for (const models::Study& study : set.studies) {
-    const auto source = std::find_if(
-        set.sources.begin(), set.sources.end(),
+    const auto source = std::ranges::find_if(
+        set.sources,
         [&](const models::MeasurementSource& known) { return known.id == study.source; });
     if (source == set.sources.end()) {
       if (study.source != models::kUserPairs) {

@@ -10,7 +10,6 @@
 #include "slicewise/sim/isolation.hpp"
 #include "slicewise/sim/world.hpp"
 
-#include "admission.hpp"
 #include "parts.hpp"
 
 namespace slicewise::sim {
@@ -50,8 +49,7 @@ void check_instance_or_family(const Located<std::string>& wanted,
            : "`slicewise get instances` lists all"));
 }
 
-}  // namespace
-
+// The instance types and families of planning, and the instance types of pricing.plans.
 void check_planning(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
                     Diagnostics& found) {
   for (const Located<std::string>& wanted : scenario.planning.instance_types) {
@@ -62,8 +60,6 @@ void check_planning(const scenarios::Scenario& scenario, const models::Catalogue
     found.push_back(unknown_instance(plan.instance_type, catalogue));
   }
 }
-
-namespace {
 
 using scenarios::Pipeline;
 using StageGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
@@ -118,8 +114,6 @@ double kv_s_per_token(const Pipeline::Stage& stage, const World& world,
   return rate > 0 ? static_cast<double>(llm->kv_bytes_per_token->count) / rate : 0;
 }
 
-}  // namespace
-
 // The loader has checked that stages name Services of the scenario and follow each other.
 void model_pipelines(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
                      World& world) {
@@ -151,10 +145,6 @@ void model_pipelines(const scenarios::Scenario& scenario, const models::Catalogu
   }
 }
 
-namespace {
-
-using scenarios::WorkloadKind;
-
 void check_region(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
                   Diagnostics& found) {
   if (has_prices(catalogue, scenario.region)) return;
@@ -164,7 +154,7 @@ void check_region(const scenarios::Scenario& scenario, const models::Catalogue& 
 void check_end(const scenarios::Scenario& scenario, Diagnostics& found) {
   if (scenario.duration) return;
   const bool has_job = std::ranges::any_of(
-      scenario.workloads, [](const auto& w) { return w.kind == WorkloadKind::Job; });
+      scenario.workloads, [](const auto& w) { return w.kind == scenarios::WorkloadKind::Job; });
   if (has_job) return;
   found.push_back(make_diagnostic(Code::RunNeverEnds, scenario.where,
                                   "there is no Job to wait for: a Deployment restarts what "

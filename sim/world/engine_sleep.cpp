@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -18,8 +17,6 @@ using scenarios::kHamiCores;
 using scenarios::kHamiMemory;
 using scenarios::kHamiPercentage;
 using scenarios::kKaiDevices;
-using scenarios::kKaiFraction;
-using scenarios::kKaiMemory;
 using scenarios::NodePool;
 using scenarios::Scenario;
 using scenarios::Workload;
@@ -80,8 +77,8 @@ std::optional<AskedPart> of_hami(const Workload& workload) {
 
 std::optional<AskedPart> of_kai(const Workload& workload, Diagnostics& found) {
   const auto& annotations = workload.pod.annotations;
-  const auto fraction = annotations.find(kKaiFraction);
-  const auto memory = annotations.find(kKaiMemory);
+  const auto fraction = annotations.find(scenarios::kKaiFraction);
+  const auto memory = annotations.find(scenarios::kKaiMemory);
   const SourceLocation& where = workload.pod.where;
   const ExtendedRequest* gpu = asked(workload, kGpuResource);
   AskedPart part;

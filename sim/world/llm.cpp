@@ -16,7 +16,6 @@ namespace slicewise::sim {
 namespace {
 
 using scenarios::Llm;
-using scenarios::RandomAmount;
 using scenarios::Workload;
 
 // Of a step, when nobody says: 0.3 to 1 ms are usual (models/MODELS.md, "Language models").
@@ -134,7 +133,7 @@ void require_tokens(const Workload& spec, Diagnostics& found) {
       "give input and output of `llm`, or a trace with columns for them"));
 }
 
-std::int64_t most_of(const RandomAmount& amount) {
+std::int64_t most_of(const scenarios::RandomAmount& amount) {
   return amount.most.value_or(std::llround(amount.mean));
 }
 

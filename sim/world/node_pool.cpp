@@ -44,6 +44,19 @@ std::string single_profile(const scenarios::NodePool& pool, const PoolModel& mod
   return single && !model.kinds.empty() ? model.kinds.front().partition : "";
 }
 
+// "on-demand", "spot", "reserved".
+std::string_view purchase_name(scenarios::CapacityType type) {
+  switch (type) {
+    case scenarios::CapacityType::OnDemand:
+      return "on-demand";
+    case scenarios::CapacityType::Spot:
+      return "spot";
+    case scenarios::CapacityType::Reserved:
+      return "reserved";
+  }
+  return "on-demand";
+}
+
 }  // namespace
 
 std::map<std::string, std::string> pool_labels(const scenarios::Scenario& scenario,
@@ -311,18 +324,6 @@ Diagnostic unknown_region(const std::string& region, const SourceLocation& where
       Code::RegionUnknown, where, fmt::format("the price book has no region \"{}\"", region),
       near ? fmt::format("did you mean {}?", *near)
            : fmt::format("it has {}; --prices can add one", fmt::join(regions, ", ")));
-}
-
-std::string_view purchase_name(scenarios::CapacityType type) {
-  switch (type) {
-    case scenarios::CapacityType::OnDemand:
-      return "on-demand";
-    case scenarios::CapacityType::Spot:
-      return "spot";
-    case scenarios::CapacityType::Reserved:
-      return "reserved";
-  }
-  return "on-demand";
 }
 
 Millicores PoolModel::node_cpu() const {

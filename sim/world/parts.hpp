@@ -48,10 +48,6 @@ bool has_prices(const models::Catalogue& catalogue, const std::string& region);
 Diagnostic unknown_region(const std::string& region, const SourceLocation& where,
                           const models::Catalogue& catalogue);
 
-// The instance types and families of planning, and the instance types of pricing.plans.
-void check_planning(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
-                    Diagnostics& found);
-
 // The entry of the device plugin's `sharing` that replicates a device.
 struct PluginEntry {
   const scenarios::PluginSharing* sharing = nullptr;
@@ -118,9 +114,6 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario,
                                     const scenarios::NodePool& pool,
                                     const models::Catalogue& catalogue, Diagnostics& found);
 
-// "on-demand", "spot", "reserved".
-std::string_view purchase_name(scenarios::CapacityType type);
-
 // Matches what each workload asks for with what the pools offer, and fills in what one unit of its
 // work costs on each of them.
 void model_workloads(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
@@ -169,11 +162,6 @@ CarriedOver carried_over(const scenarios::Workload& spec, double gpu_scale);
 
 // The loosest limit of each kind that objectives put on single requests.
 RequestLimits request_limits(std::span<const scenarios::Objective> objectives);
-
-// Resolves the stages of the pipelines. REQUIRES: the loader found no mistake in them, and every
-// workload of the scenario is in `world`.
-void model_pipelines(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
-                     World& world);
 
 // Which blocks the prompts of language models have alike: those of the trace that a Service or its
 // pipeline replays, or the prefixes that its prompts share. REQUIRES: the pipelines are known.

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "admission.hpp"
 #include "parts.hpp"
 
 // The workloads that a trace of jobs became, and which of its jobs do not run as they were

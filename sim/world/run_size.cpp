@@ -13,7 +13,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Traffic;
 using scenarios::WorkloadKind;
 
 // Bytes of one of each in the loop, measured on x86-64 with runs of 10^4 to 10^6 of them.
@@ -55,7 +54,7 @@ double step_seconds(const std::vector<scenarios::RateStep>& steps, std::size_t n
 }
 
 // `most`: requests a second that all replicas together can answer.
-Load load_of(const Traffic& traffic, double run, double most) {
+Load load_of(const scenarios::Traffic& traffic, double run, double most) {
   if (const auto* closed = std::get_if<scenarios::ClosedLoop>(&traffic.shape)) {
     const double rate =
         std::min(most, closed->clients / std::max(1e-9, to_seconds(closed->think_time)));

@@ -1,5 +1,4 @@
 #include <filesystem>
-#include <string_view>
 
 #include <gtest/gtest.h>
 

@@ -168,10 +168,6 @@ Scenario mixed_purchase(const Workload& job) {
                                {&choice, 1}, sample_catalogue());
 }
 
-}  // namespace
-
-namespace {
-
 Workload scaled_service(const std::string& name, scenarios::Autoscaling::Metric metric, int least) {
   Workload out = workload(name, WorkloadKind::Service, "nvidia.com/gpu");
   scenarios::Autoscaling& scaling = out.autoscaling.emplace();

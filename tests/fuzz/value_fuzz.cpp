@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/models/validation.hpp"

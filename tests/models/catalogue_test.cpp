@@ -1,7 +1,6 @@
 // Invariants of the embedded catalogue that hold whatever the figures are.
 #include "slicewise/models/catalogue.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>

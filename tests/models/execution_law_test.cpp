@@ -1,7 +1,5 @@
 #include "slicewise/models/execution_law.hpp"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
 
 #include "slicewise/models/catalogue.hpp"

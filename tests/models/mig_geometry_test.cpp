@@ -1,5 +1,4 @@
 // Counts of valid MIG layouts, by enumeration of the placements in the catalogue.
-#include <map>
 #include <set>
 #include <vector>
 

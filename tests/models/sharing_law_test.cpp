@@ -1,6 +1,5 @@
 #include <array>
 #include <cmath>
-#include <optional>
 #include <utility>
 #include <vector>
 

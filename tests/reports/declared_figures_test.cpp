@@ -3,6 +3,8 @@
 #include <fstream>
 #include <set>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -246,6 +248,28 @@ TEST(DeclaredFigures, AreComparedByDiff) {
     }
   }
   EXPECT_EQ(declared, names.size());
+}
+
+// The tables of RESULT.md.
+std::string result_model_markdown() {
+  std::vector<std::pair<std::string, std::string>> sections;  // an object and its rows
+  for (const DeclaredValue& value : values_of_results()) {
+    const std::size_t dot = value.path.rfind('.');
+    const std::string object = dot == std::string::npos ? "" : value.path.substr(0, dot);
+    auto section = std::ranges::find(sections, object, &std::pair<std::string, std::string>::first);
+    if (section == sections.end()) section = sections.insert(section, {object, ""});
+    section->second += fmt::format(
+        "| `{}` | {}{} | {} | {} | {} | {} |\n", value.path.substr(dot + 1), value.type,
+        value.may_be_absent ? ", may be absent" : "", value.meaning, fmt::join(value.csv, ", "),
+        fmt::join(value.policies, ", "), fmt::join(value.diff, ", "));
+  }
+  std::string out;
+  for (const auto& [object, rows] : sections) {
+    if (!object.empty()) out += fmt::format("\n### `{}`\n", object);
+    out +=
+        "\n| Key | Type | Meaning | CSV | Policies | `diff` |\n|---|---|---|---|---|---|\n" + rows;
+  }
+  return out;
 }
 
 // SLICEWISE_UPDATE_GOLDEN=1 rewrites what follows the mark.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 
 #include "slicewise/sim/max_load.hpp"
 #include "slicewise/sim/neighbours.hpp"

@@ -1,5 +1,4 @@
 #include <fstream>
-#include <map>
 #include <set>
 #include <sstream>
 #include <string>

@@ -1,7 +1,6 @@
 // The step of a language model from benchmarks of its server: made by a server that goes token by
 // token, known steps come back.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -1,6 +1,5 @@
 #include "session.hpp"
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <iostream>

@@ -1,6 +1,5 @@
 #include "arrow.hpp"
 
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <memory>

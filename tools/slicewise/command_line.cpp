@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -326,10 +325,6 @@ tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Se
   }
   return help_command(app, settings.help_topic);
 }
-
-}  // namespace
-
-namespace {
 
 // How a report is written, and by how many threads, changes nothing in it.
 bool only_says_how(const std::string& flag) {

@@ -1,6 +1,5 @@
 #include "engine_inside.hpp"
 
-#include <array>
 #include <cstddef>
 #include <filesystem>
 #include <system_error>

@@ -1,7 +1,6 @@
 #include "replay_input.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -334,10 +333,6 @@ Expected<ReplayInput> read_trace(const std::string& path, SourceText text, bool 
   }
   return ReplayInput{std::move(*trace), sha256, std::move(skipped)};
 }
-
-}  // namespace
-
-namespace {
 
 // Profiles of the rules that the catalogue lacks, each rule once.
 Diagnostics unknown_profiles(const std::vector<scenarios::ProfileRule>& rules,

@@ -37,8 +37,9 @@ double requests_of(const sim::VariantResult& result) {
   return requests;
 }
 
-}  // namespace
-
+// Varies the inputs of the option that leads, where the scenario asks for it with its block
+// `sensitivity` or the simulations are few enough for a page; else says which command does it.
+// `result` is that of `option`.
 void study_sensitivity(const scenarios::Scenario& option, const scenarios::ScenarioSet& set,
                        const sim::VariantResult& result, const ReportCommand& command,
                        ReportInput& input) {
@@ -67,8 +68,6 @@ void study_sensitivity(const scenarios::Scenario& option, const scenarios::Scena
     input.html.sensitivity = std::move(*study);
   }
 }
-
-namespace {
 
 // Where the figures come from, from the flags or from a stored document.
 struct ReportOrigin {

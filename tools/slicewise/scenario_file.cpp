@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <iterator>
 #include <optional>
-#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>

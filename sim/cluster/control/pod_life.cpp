@@ -1,7 +1,6 @@
 #include "pod_life.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "slicewise/sim/gpu_room.hpp"
 
@@ -13,7 +12,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::RestartPolicy;
 using scenarios::WorkloadKind;
 
 // kubelet: the first restart is immediate, then 10 s doubling to 5 min; 10 minutes without a crash
@@ -394,7 +392,7 @@ void PodLife::crash(std::uint32_t p) {
     end_container(of_job, worth_of_killed(run_.cluster.model(pod)));
   });
   record.gpu_lost += record.gpu_busy - busy_before;
-  if (spec.kind == WorkloadKind::Job && spec.restart_policy == RestartPolicy::Never) {
+  if (spec.kind == WorkloadKind::Job && spec.restart_policy == scenarios::RestartPolicy::Never) {
     return job_pod_failed(p);
   }
   back_off(p);

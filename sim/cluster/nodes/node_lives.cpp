@@ -13,8 +13,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Provisioner;
-
 // Karpenter takes a spot offering for exhausted for so long after an interruption.
 // Source: karpenter-provider-aws, pkg/cache/cache.go, UnavailableOfferingsTTL.
 constexpr Duration kOfferingUnavailable = minutes(3);
@@ -180,7 +178,7 @@ void NodeLives::interrupt(std::uint32_t n) {
   const Duration notice = run_.world.pools[pool].spot->notice;
   ++run_.record.pools[pool].interruptions;
   pools_[pool].interrupted = run_.now;
-  const bool karpenter = run_.world.provisioner.kind == Provisioner::Kind::Karpenter;
+  const bool karpenter = run_.world.provisioner.kind == scenarios::Provisioner::Kind::Karpenter;
   node.life.taken_back = !karpenter;
   if (run_.recorder != nullptr)
     run_.recorder->nodes().drains(n, run_.now, RecordedNode::End::TakenBack);

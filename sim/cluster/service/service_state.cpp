@@ -1,7 +1,6 @@
 #include "service_state.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "slicewise/sim/kernel/far_times.hpp"
 #include "slicewise/sim/serving/amounts.hpp"

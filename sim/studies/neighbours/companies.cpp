@@ -17,11 +17,10 @@ namespace {
 
 using scenarios::Pipeline;
 using scenarios::Scenario;
-using scenarios::Traffic;
 using scenarios::Workload;
 using scenarios::WorkloadKind;
 
-bool is_steady(const Traffic& traffic) {
+bool is_steady(const scenarios::Traffic& traffic) {
   return std::holds_alternative<std::monostate>(traffic.shape);
 }
 

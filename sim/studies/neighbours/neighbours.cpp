@@ -1,7 +1,6 @@
 #include "slicewise/sim/neighbours.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <limits>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 #include "node_bounds.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>

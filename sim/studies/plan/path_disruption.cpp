@@ -1,10 +1,8 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "../../result/merge.hpp"
 #include "../probe/probe.hpp"
 #include "plan_path.hpp"
 
@@ -12,7 +10,6 @@ namespace slicewise::sim {
 namespace {
 
 using scenarios::Scenario;
-using scenarios::WorkloadKind;
 
 // What happens to the requests of a run, mean of its replications.
 struct Fate {
@@ -61,7 +58,8 @@ std::optional<Fate> simulated(const Scenario& scenario, const std::vector<PoolCh
 
 bool serves_any(const Scenario& base, const std::vector<std::string>& names) {
   return std::ranges::any_of(base.workloads, [&](const scenarios::Workload& workload) {
-    return workload.kind == WorkloadKind::Service && is_one_of(names, workload.name.value);
+    return workload.kind == scenarios::WorkloadKind::Service &&
+           is_one_of(names, workload.name.value);
   });
 }
 

@@ -6,7 +6,6 @@
 
 #include "slicewise/sim/policies.hpp"
 
-#include "../../result/merge.hpp"
 #include "../probe/probe.hpp"
 #include "plan_sections.hpp"
 

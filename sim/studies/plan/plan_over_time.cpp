@@ -20,7 +20,6 @@ namespace slicewise::sim {
 namespace {
 
 using scenarios::Scenario;
-using scenarios::Workload;
 using WorkloadNames = std::vector<std::string>;
 
 int nodes_of(const PlanOption& option) {
@@ -121,7 +120,7 @@ class Growth {
 
   // As many more pods of these Services as there is more traffic.
   ServicePods in_proportion(ServicePods pods, double factor, const WorkloadNames& names) const {
-    for (const Workload& workload : search_.base.workloads) {
+    for (const scenarios::Workload& workload : search_.base.workloads) {
       if (workload.kind != scenarios::WorkloadKind::Service || workload.autoscaling) continue;
       const bool is_named = std::ranges::find(names, workload.name.value) != names.end();
       if (workload.count == 0 || !is_named) continue;

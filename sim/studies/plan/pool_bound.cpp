@@ -265,6 +265,14 @@ std::vector<double> cost_alone(std::size_t groups, const std::vector<PoolFamily>
   return costs;
 }
 
+// What groups are worth at the least together, that are worth so much to the linear program, if no
+// pool costs less than its groups are worth: each is worth less by the part by which the worst pool
+// does (Farley, Operations Research 38(5), 1990).
+std::vector<double> scaled_down(std::vector<double> worth, const PoolPricing::Offers& offers) {
+  for (double& each : worth) each /= offers.dearest;
+  return worth;
+}
+
 }  // namespace
 
 GroupSet set_of(const std::vector<std::size_t>& groups) {
@@ -275,11 +283,6 @@ GroupSet set_of(const std::vector<std::size_t>& groups) {
 
 double sum_of(const std::vector<double>& worth) {
   return std::accumulate(worth.begin(), worth.end(), 0.0);
-}
-
-std::vector<double> scaled_down(std::vector<double> worth, const PoolPricing::Offers& offers) {
-  for (double& each : worth) each /= offers.dearest;
-  return worth;
 }
 
 bool PoolPricing::is_tired() const { return work_ >= kMostWork; }

@@ -112,11 +112,6 @@ class PoolProgram {
   std::vector<double> worth_;
 };
 
-// What groups are worth at the least together, that are worth so much to the linear program, if no
-// pool costs less than its groups are worth: each is worth less by the part by which the worst pool
-// does (Farley, Operations Research 38(5), 1990).
-std::vector<double> scaled_down(std::vector<double> worth, const PoolPricing::Offers& offers);
-
 // PoolProgram::solve(); nullopt: some group has no place in any pool.
 std::optional<std::vector<double>> least_worth(const std::vector<PoolFamily>& families,
                                                std::vector<double> least);

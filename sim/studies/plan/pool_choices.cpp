@@ -13,7 +13,6 @@
 namespace slicewise::sim {
 namespace {
 
-using models::MigProfile;
 using scenarios::Scenario;
 using Stage = RejectedChoice::Stage;
 
@@ -203,7 +202,7 @@ void add_shared_mig(const TypeView& view, Strategy strategy, PoolChoices& found)
   bool any = false;
   const Bytes process = view.needs.largest_process;
   const bool in_shares = strategy == Strategy::MigMps && process.count > 0;
-  for (const MigProfile& profile : view.geometry->profiles) {
+  for (const models::MigProfile& profile : view.geometry->profiles) {
     if (!profile.memory || profile.media_extensions || profile.max_count < 2) continue;
     const int holds = in_shares ? static_cast<int>(profile.memory->count / process.count)
                                 : pods_in(view, *profile.memory);

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <functional>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>

@@ -4,7 +4,6 @@
 #include <variant>
 
 #include "slicewise/models/execution_law.hpp"
-#include "slicewise/models/hardware.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/load.hpp"
 #include "slicewise/scenarios/sharing_strategy.hpp"
@@ -16,7 +15,6 @@ using scenarios::InputKind;
 using scenarios::NodePool;
 using scenarios::Provenance;
 using scenarios::Workload;
-using scenarios::WorkloadKind;
 
 using InputBasis = std::optional<Provenance>;
 
@@ -36,7 +34,9 @@ std::optional<double> positive_seconds(const std::optional<Duration>& d) {
   return d ? positive_or_none(to_seconds(*d)) : std::nullopt;
 }
 
-bool is_plain_service(const Workload& w) { return w.kind == WorkloadKind::Service && !w.llm; }
+bool is_plain_service(const Workload& w) {
+  return w.kind == scenarios::WorkloadKind::Service && !w.llm;
+}
 
 bool works_in_batches(const Workload& w) { return scenarios::runs_batches(w.kind); }
 

@@ -1,7 +1,6 @@
 #include "inputs.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <utility>
 

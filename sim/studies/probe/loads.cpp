@@ -15,7 +15,6 @@ namespace {
 
 using scenarios::Scenario;
 using scenarios::Traffic;
-using scenarios::WorkloadKind;
 using Kind = LoadTarget::Kind;
 
 const Traffic& traffic_of(const Scenario& scenario, const LoadTarget& target) {
@@ -107,7 +106,7 @@ std::vector<LoadTarget> all_load_targets(const Scenario& scenario) {
     const scenarios::Workload& workload = scenario.workloads[w];
     if (workload.count == 0) continue;
     const std::string& name = workload.name.value;
-    if (workload.kind == WorkloadKind::Service && workload.traffic) {
+    if (workload.kind == scenarios::WorkloadKind::Service && workload.traffic) {
       add(Kind::WorkloadTraffic, w, "workloads", "traffic", name);
     }
     if (workload.notebooks) add(Kind::Users, w, "workloads", "notebooks", name);

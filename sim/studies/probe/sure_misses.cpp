@@ -1,7 +1,6 @@
 #include "sure_misses.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <variant>
 

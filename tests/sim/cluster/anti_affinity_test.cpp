@@ -1,7 +1,4 @@
 #include <algorithm>
-#include <map>
-#include <string>
-#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

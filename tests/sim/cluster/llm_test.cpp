@@ -1,5 +1,4 @@
 // Language models in the cluster: pods with continuous batching on GPUs of their own and shared.
-#include <cstdio>
 #include <fstream>
 #include <memory>
 #include <string>

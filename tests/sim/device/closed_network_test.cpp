@@ -1,7 +1,5 @@
 #include "slicewise/sim/device/closed_network.hpp"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
 
 #include "slicewise/sim/kernel/random.hpp"

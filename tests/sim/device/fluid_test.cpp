@@ -1,8 +1,5 @@
 #include "slicewise/sim/device/fluid.hpp"
 
-#include <cmath>
-#include <numeric>
-
 #include <gtest/gtest.h>
 
 #include "slicewise/sim/kernel/random.hpp"

@@ -1,6 +1,5 @@
 #include "slicewise/sim/neighbours.hpp"
 
-#include <cmath>
 #include <stdexcept>
 #include <utility>
 #include <vector>

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>

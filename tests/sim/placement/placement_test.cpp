@@ -1,7 +1,5 @@
 #include "slicewise/sim/placement/placement.hpp"
 
-#include <bit>
-
 #include <gtest/gtest.h>
 
 #include "slicewise/sim/kernel/random.hpp"

@@ -1,6 +1,5 @@
 #include "studies/plan/block_search.hpp"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "../../../sim/studies/plan/other_regions.hpp"
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <iterator>
 #include <string>
 #include <utility>

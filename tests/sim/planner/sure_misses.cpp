@@ -1,6 +1,5 @@
 #include "studies/probe/sure_misses.hpp"
 
-#include <string>
 #include <utility>
 #include <vector>
 

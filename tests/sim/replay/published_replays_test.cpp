@@ -6,7 +6,6 @@
 #include <iostream>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <queue>
 #include <string>
 #include <utility>

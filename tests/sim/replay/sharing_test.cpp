@@ -1,7 +1,5 @@
 #include "slicewise/sim/replay/sharing.hpp"
 
-#include <cmath>
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,9 @@
 #include <algorithm>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "slicewise/scenarios/load.hpp"
 #include "slicewise/scenarios/without_names.hpp"
 #include "slicewise/sim/run.hpp"
 

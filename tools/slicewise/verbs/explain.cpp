@@ -5,7 +5,6 @@
 
 #include <unistd.h>
 
-#include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/reference.hpp"
 #include "slicewise/reports/result_report.hpp"
 #include "slicewise/reports/studies.hpp"
