@@ -152,9 +152,9 @@ struct GpuSetFigures {
   Duration all_reduce;      // of one step; 0 without work.allReduce
 };
 
-// Pods with several whole GPUs.
+// Pods with several GPUs, whole or replicas of shared ones.
 struct GangFigures {
-  int gpus = 0;                     // of each pod
+  int gpus = 0;                     // of each pod, of shared ones at the most
   std::vector<GpuSetFigures> sets;  // pool by pool, lowest indexes first
   double all_reduce_share = 0;      // of the time that its containers worked
 };
@@ -231,7 +231,7 @@ struct WorkloadResult {
   std::optional<ScalingFigures> scaling;  // autoscaled
   std::optional<NotebookFigures> notebooks;
   std::optional<ScheduleFigures> schedule;
-  std::optional<GangFigures> gang;          // pods with several whole GPUs
+  std::optional<GangFigures> gang;          // pods with several GPUs
   std::optional<RecordedFigures> recorded;  // of a TraceJobs
   LeftBehind left_behind;
   std::optional<TimeSummary> job_completion;  // submitted -> succeeded
