@@ -133,6 +133,10 @@ std::string latency_sentence(const WorkloadResult& workload) {
 std::string objectives(const WorkloadResult& workload, const TextStyle& style) {
   std::string out;
   for (const sim::ObjectiveResult& o : workload.objectives) {
+    if (o.is_unasked) {
+      out += said(style, fmt::format("{}: nothing was asked that could miss it", o.name), 4);
+      continue;
+    }
     const sim::AmountUnit unit = unit_of_word(sim::unit_word(o.limit));
     const auto ci95 = o.ci95 ? std::optional(sim::in_its_unit(*o.ci95)) : std::nullopt;
     out += said(style,

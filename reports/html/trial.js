@@ -111,6 +111,7 @@
       mine = moves;
       change = changes();
       const [moved, held] = [asked, base];
+      if (!held) break;  // another variant begins
       try {
         const part = seconds;
         const before = await baseOf(part);
@@ -124,6 +125,7 @@
             : 'One';
           return `${of} of ${variant().replications} replications, in ${took} ms; all of them follow.`;
         });
+        if (base !== held) continue;
         shorten(performance.now() - began);
         await baseOf(seconds);  // for the next move
       } catch (problem) {
@@ -131,6 +133,7 @@
       }
     } while (mine !== moves);
     working = false;
+    if (!base) return;
     try {
       await show(base, await run(thorough, change, variant().replications), () => mine === moves,
         () => 'All replications: as certain as the figures above.');

@@ -60,7 +60,10 @@ std::string_view metric_of(std::string_view name) {
     return false;
   };
   if (has("GPU_UTIL") || has("gpu_util")) return "GpuUtilization";
-  if (has("request_duration")) return "Concurrency";  // rate() of it: Little's law
+  // The time that requests spent there in a second (Little's law), not that of each.
+  if (has("rate(nv_inference_request_duration_us") && !has("success") && !has("count")) {
+    return "Concurrency";
+  }
   if ((has("rate(") && has("request")) || has("per_second") || has_word("rps")) {
     return "RequestRate";
   }

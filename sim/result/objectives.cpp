@@ -190,11 +190,9 @@ std::optional<FigureValue> value_of(Figure figure, const JobGroupFigures& jobs) 
   }
 }
 
-// The least of what must be little, all of what must be much.
+// The least of what must be little, as much as is asked of the rest.
 FigureValue best_value(const scenarios::Objective& objective) {
-  if (is_at_least(objective.figure) && std::holds_alternative<Share>(objective.limit)) {
-    return Share{1};
-  }
+  if (is_at_least(objective.figure)) return objective.limit;
   return std::visit([](auto limit) { return FigureValue(decltype(limit){}); }, objective.limit);
 }
 
@@ -223,10 +221,9 @@ ObjectiveResult judge(const scenarios::Objective& objective, std::optional<Figur
 }
 
 // Whether there was anything to answer.
-bool is_asked_of(const WorkloadResult& result, const Observed& observed) {
-  return !result.requests || std::ranges::any_of(observed.requests, [](const RequestRecord* r) {
-    return r->arrived > 0 || r->answered > 0;
-  });
+bool is_asked_of(const Observed& observed) {
+  return std::ranges::any_of(
+      observed.requests, [](const RequestRecord* r) { return r->arrived > 0 || r->answered > 0; });
 }
 
 }  // namespace
@@ -247,13 +244,13 @@ std::vector<ObjectiveResult> judge_objectives(const World& world, std::size_t wo
     observed.requests.push_back(&r.workloads[workload].requests);
     observed.tokens.push_back(&r.workloads[workload].tokens);
   }
-  const bool is_asked = model.spec.count > 0 && is_asked_of(result, observed);
+  const bool is_asked = result.requests ? is_asked_of(observed) : model.spec.count > 0;
   std::vector<ObjectiveResult> judged;
   for (const scenarios::Objective& objective : model.spec.objectives) {
     std::optional<FigureValue> value;
-    if (objective.figure == Figure::Deadline) {
+    if (objective.figure == Figure::Deadline && is_asked) {
       value = latest_completion(world, std::span(&workload, 1), replications);
-    } else if (model.spec.count > 0) {
+    } else if (result.requests || is_asked) {
       value = value_of(objective.figure, observed, result);
     }
     judged.push_back(judge(objective, value, observed, is_asked));
@@ -271,7 +268,7 @@ std::vector<ObjectiveResult> judge_objectives(const PipelineModel& model, std::s
   std::vector<ObjectiveResult> judged;
   for (const scenarios::Objective& objective : model.spec.objectives) {
     judged.push_back(judge(objective, value_of(objective.figure, observed, result), observed,
-                           is_asked_of(result, observed)));
+                           is_asked_of(observed)));
   }
   return judged;
 }

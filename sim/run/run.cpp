@@ -69,7 +69,8 @@ void run_in_parallel(std::size_t count, const RunOptions& options,
   {
     std::vector<std::jthread> helpers;
     const auto hire = [&] {
-      std::size_t left = end - std::min<std::size_t>(next, end);
+      const std::size_t last = end;
+      std::size_t left = last - std::min<std::size_t>(next, last);
       for (int n = busy; n < options.threads && left > 1;) {
         if (!busy.compare_exchange_weak(n, n + 1)) continue;
         helpers.emplace_back(help);

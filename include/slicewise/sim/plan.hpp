@@ -34,6 +34,7 @@ struct PlannedObjective {
   bool at_least = false;
   bool pass = false;
   std::optional<LostShare> lost = {};
+  bool is_unasked = false;  // see ObjectiveResult
 
   // Of the limit that the value uses up: above 1 it is missed.
   double ratio() const;

@@ -74,7 +74,7 @@ struct ObjectiveResult {
   bool at_least = false;
   std::string of = {};     // whose value it is, where it is judged for each user by themselves
   bool is_absent = false;  // nothing was observed; `value` is zero then, and `pass` false
-  // No request came, or there are no Jobs: nothing is missed. The value is the best there is.
+  // No request came, or there are no Jobs: nothing is missed. The value says nothing.
   bool is_unasked = false;
   std::optional<LostShare> lost = {};  // of a quantile of requests; absent: none were lost
 };

@@ -37,8 +37,8 @@ struct RunOptions {
   std::function<void(const std::string& line)> so_far = nullptr;
   // Of a comparison, a highest load, neighbours or sensitivity; never changes a byte of them.
   TaskJournal* journal = nullptr;
-  // Calls at the same time that share their threads: how many of those are at work. Who is through
-  // leaves them to the others.
+  // Calls at the same time that share their threads: how many of those are at work, with the one
+  // that makes this call. Who is through leaves them to the others.
   std::atomic<int>* busy = nullptr;
 };
 

@@ -39,13 +39,17 @@ LoadVerdict verdict_on(const ObjectiveResult& pooled,
   return room >= half_width && pooled.pass ? LoadVerdict::Passes : LoadVerdict::Undecided;
 }
 
+// What no request tested says nothing beside what some did.
 LoadVerdict verdict_of(const std::vector<ProbedObjective>& objectives) {
   const auto is = [](LoadVerdict verdict) {
     return [verdict](const ProbedObjective& o) { return o.verdict == verdict; };
   };
+  const auto is_unasked = [](const ProbedObjective& o) { return o.result.is_unasked; };
   if (std::ranges::any_of(objectives, is(LoadVerdict::Fails))) return LoadVerdict::Fails;
-  return std::ranges::all_of(objectives, is(LoadVerdict::Passes)) ? LoadVerdict::Passes
-                                                                  : LoadVerdict::Undecided;
+  const bool none_tested = !objectives.empty() && std::ranges::all_of(objectives, is_unasked);
+  return !none_tested && std::ranges::all_of(objectives, is(LoadVerdict::Passes))
+             ? LoadVerdict::Passes
+             : LoadVerdict::Undecided;
 }
 
 }  // namespace

@@ -216,8 +216,10 @@ class Search {
       open.push_back(&part);
       wanted.push_back({part.workload, *part.replications});
     }
-    if (!probed.run.run(wanted)) return false;
-    for (Part* part : open) judge_part(probed, *part);
+    if (!probed.run.run(wanted, 1)) return false;
+    for (Part* part : open) {
+      if (probed.run.has({part->workload, *part->replications})) judge_part(probed, *part);
+    }
     return true;
   }
 

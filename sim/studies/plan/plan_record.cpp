@@ -147,6 +147,7 @@ const Record& record_of<PlannedObjective>() {
        field<&O::value>("value", "over all runs").csv(16, "value"),
        field<&O::ci95>("ci95", "half width").csv(17, "ci95"),
        field<&O::pass>("pass", "the value is within the limit").csv(18, "pass"),
+       field<&O::is_unasked>("unasked", "no request came: nothing is missed").optional(),
        field<&O::ratio>("ratio",
                         "of the limit, or of the requests that may be lost, what is used up; above "
                         "1 it is missed"),

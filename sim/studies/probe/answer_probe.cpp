@@ -25,10 +25,9 @@ constexpr std::string_view kWorkloadInput = "workloads.";
 void add_objectives(const VariantResult& result, OptionFigures& figures) {
   for (const WorkloadResult& workload : result.workloads) {
     for (const ObjectiveResult& objective : workload.objectives) {
-      if (objective.is_unasked) continue;
       figures.objectives.push_back({workload.name, objective.name, objective.limit, objective.value,
                                     objective.ci95, objective.at_least, objective.pass,
-                                    objective.lost});
+                                    objective.lost, objective.is_unasked});
       figures.worst_ratio = std::max(figures.worst_ratio, figures.objectives.back().ratio());
     }
     if (!workload.latency || workload.latency->count == 0) continue;
@@ -270,9 +269,11 @@ std::optional<PlanAnswer> first_that_fails(const World& world, IslandRun& run,
       open.push_back(n);
       wanted.push_back({workloads[n], decisions[n].replications()});
     }
-    if (!run.run(wanted)) return PlanAnswer{};
+    if (!run.run(wanted, 1)) return PlanAnswer{};
     for (const std::size_t n : open) {
-      decisions[n].hear(figures_of_workload(world, run, workloads[n], decisions[n].replications()));
+      const IslandRun::Wanted seen{workloads[n], decisions[n].replications()};
+      if (!run.has(seen)) continue;
+      decisions[n].hear(figures_of_workload(world, run, seen.workload, seen.replications));
     }
     for (; first < workloads.size() && decisions[first].is_settled(); ++first) {
       OptionFigures& figures = decisions[first].figures();
@@ -432,6 +433,7 @@ OptionFigures figures_of(const VariantResult& result) {
 }
 
 double PlannedObjective::ratio() const {
+  if (is_unasked) return 0;
   // 99.95 % where 99.9 % must be is half of what may go wrong.
   const auto* share = std::get_if<scenarios::Share>(&limit);
   const bool of_losses = at_least && share != nullptr && share->of_one < 1;

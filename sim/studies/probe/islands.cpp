@@ -256,7 +256,7 @@ bool IslandRun::run_all(int replications) {
   std::vector<Wanted> all;
   all.reserve(world_.workloads.size());
   for (std::size_t w = 0; w < world_.workloads.size(); ++w) all.push_back({w, replications});
-  return run(all);
+  return run(all, all.size());
 }
 
 std::vector<SureMiss> IslandRun::misses_of(std::size_t workload) const {
@@ -290,6 +290,14 @@ std::vector<IslandRun::Missing> IslandRun::missing_of(std::span<const Wanted> wa
   return missing;
 }
 
+bool IslandRun::has(const Wanted& wanted) const {
+  for (std::size_t r = 0; r < static_cast<std::size_t>(wanted.replications); ++r) {
+    if (r >= replicas_.size()) return false;
+    if (replicas_[r].done[island_of(r, wanted.workload)] == 0) return false;
+  }
+  return true;
+}
+
 bool IslandRun::is_done(std::size_t replication, std::size_t island) {
   Replica& replica = replicas_[replication];
   if (replica.done[island] == 0 && !replica.in_one && known_ && looks_ahead(options_)) {
@@ -304,52 +312,61 @@ bool IslandRun::is_done(std::size_t replication, std::size_t island) {
 
 // Who needs some replications needs the next ones, too, unless they say no: those that keep all
 // threads busy.
-std::vector<IslandRun::Missing> IslandRun::next_of(std::span<const Wanted> wanted,
-                                                   std::size_t missing) {
-  std::vector<Missing> next;
+void IslandRun::add_next(std::span<const Wanted> wanted, std::vector<Missing>& tasks) {
   const std::size_t width = side_by_side(options_);
-  const std::size_t most = missing == 0 ? 0 : (width - missing % width) % width;
+  if (tasks.empty()) return;
   for (std::size_t r = 1; r < static_cast<std::size_t>(world_.replications); ++r) {
     for (const Wanted& each : wanted) {
-      if (next.size() >= most) return next;
+      if (tasks.size() % width == 0) return;
       if (r < static_cast<std::size_t>(each.replications)) continue;
       lay_out(static_cast<int>(r) + 1);
       const Missing there{r, island_of(r, each.workload)};
-      const bool known = std::ranges::find(next, there) != next.end();
-      if (!known && !is_done(there.replication, there.island)) next.push_back(there);
+      const bool known = std::ranges::find(tasks, there) != tasks.end();
+      if (!known && !is_done(there.replication, there.island)) tasks.push_back(there);
     }
   }
-  return next;
 }
 
-bool IslandRun::run(std::span<const Wanted> wanted) {
-  std::vector<Missing> missing = missing_of(wanted);
-  const std::size_t asked = missing.size();
-  const std::vector<Missing> next = next_of(wanted, asked);
-  missing.insert(missing.end(), next.begin(), next.end());
+bool IslandRun::run(std::span<const Wanted> wanted, std::size_t needed) {
+  std::vector<Missing> tasks = missing_of(wanted.first(needed));
+  const std::size_t asked = tasks.size();
+  for (const Missing& each : missing_of(wanted.subspan(needed))) {
+    if (std::ranges::find(tasks, each) == tasks.end()) tasks.push_back(each);
+  }
+  add_next(wanted, tasks);
   std::atomic<bool> in_vain = false;
-  auto results = results_of<IslandFound>(
-      missing.size(), options_, [&](std::size_t m) -> std::optional<IslandFound> {
-        const auto [r, i] = missing[m];
-        IslandFound found;
-        const auto stop = [&](const Replication&) { return m >= asked && in_vain; };
-        if (!replicas_[r].in_one) {
-          found.part = record_of(r, replicas_[r].islands[i], stop);
-          if (found.part && !found.part->misses.empty()) in_vain = true;
-        } else if (may_give_up_ && r == 0) {
-          found.whole = until_it_misses(world_, 0, options_, found.misses);
-          if (!found.misses.empty()) in_vain = true;
-        } else {
-          found.whole = whole_replication(world_, r, options_, stop);
-        }
-        if ((!found.part && !found.whole) || (m >= asked && in_vain)) return std::nullopt;
-        return found;
-      });
-  if (in_vain) missing.resize(asked);
-  for (std::size_t m = 0; m < missing.size(); ++m) {
-    if (!results[m]) return false;
-    IslandFound& found = *results[m];
-    const auto [r, i] = missing[m];
+  const auto simulate_task = [&](std::size_t t) -> std::optional<IslandFound> {
+    const auto [r, i] = tasks[t];
+    const GiveUp stop = [&in_vain, ahead = t >= asked](const Replication&) {
+      return ahead && in_vain;
+    };
+    IslandFound found;
+    if (!replicas_[r].in_one) {
+      found.part = record_of(r, replicas_[r].islands[i], stop);
+    } else if (may_give_up_ && r == 0) {
+      found.whole = until_it_misses(world_, 0, options_, found.misses);
+    } else {
+      found.whole = whole_replication(world_, r, options_, stop);
+    }
+    if (!found.part && !found.whole) return std::nullopt;
+    const bool misses = !(found.part ? found.part->misses : found.misses).empty();
+    if (t < asked && misses) in_vain = true;
+    return t >= asked && in_vain ? std::nullopt : std::optional(std::move(found));
+  };
+  auto results = results_of<IslandFound>(tasks.size(), options_,
+                                         [&](std::size_t t) -> std::optional<IslandFound> {
+                                           if (t < asked) return simulate_task(t);
+                                           try {
+                                             return simulate_task(t);
+                                           } catch (...) {
+                                             return std::nullopt;  // who needs it meets it again
+                                           }
+                                         });
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    if (!results[t] && t < asked) return false;
+    if (!results[t]) continue;
+    IslandFound& found = *results[t];
+    const auto [r, i] = tasks[t];
     if (found.part) {
       put_in(r, i, *found.part);
       continue;
@@ -358,7 +375,7 @@ bool IslandRun::run(std::span<const Wanted> wanted) {
     records_[r] = std::move(*found.whole);
     replicas_[r].done[i] = 1;
   }
-  return true;
+  return !is_interrupted(options_);
 }
 
 void IslandRun::put_in(std::size_t replication, std::size_t at, const IslandRecord& record) {

@@ -50,7 +50,7 @@ class IslandRecords {
 
   // Made once; who comes meanwhile waits. nullptr: `make` was interrupted.
   std::shared_ptr<const IslandRecord> get(const std::string& key, const Make& make);
-  // nullptr: nobody has made it by now.
+  // nullptr: nobody has made it by now; somebody may be about to.
   std::shared_ptr<const IslandRecord> find(const std::string& key);
 
  private:
@@ -88,14 +88,15 @@ class IslandRun {
   // All workloads, those on the busiest islands first.
   std::vector<std::size_t> busiest_first();
 
-  // Simulates what is still missing of each workload in its first `replications`, in parallel.
-  // false: interrupted.
+  // Simulates what is still missing of each workload in its first `replications`, in parallel:
+  // of the first `needed` of them all, of the others what comes without ado. false: interrupted.
   struct Wanted {
     std::size_t workload = 0;
     int replications = 1;
   };
-  bool run(std::span<const Wanted> wanted);
+  bool run(std::span<const Wanted> wanted, std::size_t needed);
   bool run_all(int replications);
+  bool has(const Wanted& wanted) const;
 
   // Complete as far as it was run. REQUIRES: run() of so many.
   std::span<const Replication> records(int replications) const {
@@ -125,7 +126,7 @@ class IslandRun {
 
   void lay_out(int replications);
   std::vector<Missing> missing_of(std::span<const Wanted> wanted);
-  std::vector<Missing> next_of(std::span<const Wanted> wanted, std::size_t missing);
+  void add_next(std::span<const Wanted> wanted, std::vector<Missing>& tasks);
   bool is_done(std::size_t replication, std::size_t island);
   std::size_t island_of(std::size_t replication, std::size_t workload) const;
   Replica apart(const Replication& quiet) const;

@@ -35,7 +35,7 @@ std::optional<double> outcome_value(const OutcomePlace& place, const VariantResu
   const WorkloadResult& workload = result.workloads[place.workload];
   if (place.kind == OutcomeKind::Objective) {
     const ObjectiveResult& objective = workload.objectives[place.objective];
-    if (is_missed_without_figure(objective)) return std::nullopt;
+    if (objective.is_unasked || is_missed_without_figure(objective)) return std::nullopt;
     return amount_of(objective.value).value;
   }
   const bool latency = place.kind == OutcomeKind::LatencyP99;

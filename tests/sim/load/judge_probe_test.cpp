@@ -79,7 +79,8 @@ TEST(JudgeProbe, ReplicationsWithoutARequestSayNothing) {
   const ObjectiveResult slow = at_most(milliseconds(150), milliseconds(100));
   ObjectiveResult unasked = at_most(Duration{}, milliseconds(100));
   unasked.is_absent = unasked.is_unasked = true;
-  EXPECT_EQ(judged(unasked, {unasked, unasked, unasked}).verdict, LoadVerdict::Passes);
+  // A load at which nothing was tested is none that is known to pass.
+  EXPECT_EQ(judged(unasked, {unasked, unasked, unasked}).verdict, LoadVerdict::Undecided);
   EXPECT_EQ(judged(fine, {fine, unasked, fine}).verdict, LoadVerdict::Passes);
   EXPECT_EQ(judged(slow, {slow, unasked, slow}).verdict, LoadVerdict::Fails);
   EXPECT_EQ(judged(fine, {fine, unasked, unasked}).verdict, LoadVerdict::Undecided);

@@ -141,9 +141,16 @@ TEST(MergeRequests, WhatNoRequestTestedIsNotMissed) {
   const VariantResult one = merge(w, runs);
   EXPECT_FALSE(one.workloads[0].objectives[0].pass);
   EXPECT_FALSE(one.workloads[0].objectives[0].is_unasked);
-  // Of a workload that is switched off nothing is asked at all.
+  // Requests that no pod is there for are missed; of Jobs that are switched off nothing is.
   w.workloads[0].spec.count = 0;
-  EXPECT_TRUE(merge(w, runs).workloads[0].objectives[2].is_unasked);
+  EXPECT_FALSE(merge(w, runs).workloads[0].objectives[0].pass);
+  w.workloads[0].spec.kind = scenarios::WorkloadKind::Job;
+  w.workloads[0].spec.traffic.reset();
+  w.workloads[0].spec.objectives = {{Figure::CompletionP95, seconds(9), {}},
+                                    {Figure::Deadline, seconds(9), {}}};
+  for (const ObjectiveResult& o : merge(w, runs).workloads[0].objectives) {
+    EXPECT_TRUE(o.pass && o.is_unasked) << o.name;
+  }
 }
 
 std::vector<Code> codes_of(const Diagnostics& findings) {
