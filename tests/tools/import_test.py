@@ -78,6 +78,21 @@ class Import(VerbCase):
         self.expect(5, "cannot read", "openb", "-f", "/nowhere")
         self.expect(3, "TRACE_COLUMN", "openb", "-f", "-", stdin="a,b\n1,2\n")
 
+    def test_manifests_are_in_a_folder_and_what_is_written_for_two_programs_is_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (
+                    ("pool.yaml", "kind: NodePool\nmetadata: {name: gpu}\nspec: {template: {spec: "
+                     "{requirements: [{key: node.kubernetes.io/instance-type, operator: In, "
+                     "values: [g5.xlarge]}]}}}\n"),
+                    ("eksctl.yaml", "kind: ClusterConfig\nmanagedNodeGroups: [{name: gpu, "
+                     "instanceType: g5.xlarge}]\n"),
+                    ("pod.yaml", "kind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, "
+                     "resources: {limits: {nvidia.com/gpu: 1}}}]}\n")):
+                pathlib.Path(folder, name).write_text(text, encoding="utf-8")
+            self.expect(0, "NodePools and node groups of one name", "k8s", "-f", folder)
+        with tempfile.TemporaryDirectory() as empty:
+            self.expect(5, "no .yaml", "k8s", "-f", empty)
+
 
 if __name__ == "__main__":
     unittest.main()

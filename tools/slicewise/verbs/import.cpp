@@ -20,6 +20,7 @@
 #include "../command_line.hpp"
 #include "../commands.hpp"
 #include "../files.hpp"
+#include "../folders.hpp"
 #include "../import_notes.hpp"
 #include "../options.hpp"
 #include "../prometheus_server.hpp"
@@ -204,8 +205,10 @@ void add_import(CLI::App& app, ImportCommand& import, CommonFlags& flags) {
       "  slicewise import sacct -f - --utc-offset +02:00 < scenarios/examples/logs/sacct.txt",
       flags);
   add_choice(verb, "kind", kImportKinds, import.kind, "What kind of log it is")->required();
-  verb.add_option(kFileNames, import.files,
-                  "File to read, - for standard input; may be repeated; .gz, .zst and .tar too")
+  verb.add_option(
+          kFileNames, import.files,
+          "File to read, - for standard input; may be repeated; .gz, .zst and .tar too; k8s: "
+          "folders of manifests, too")
       ->type_name("FILE")
       ->allow_extra_args(false);
   add_more_files(verb, import.files);
@@ -270,6 +273,11 @@ ExitCode execute(const ImportCommand& given, const CommonFlags& flags) {
     const auto catalogue = open_catalogue(flags);
     if (!catalogue) return catalogue.error();
     sim::take_catalogue(*catalogue, *options);
+  }
+  if (command.kind == ImportKind::K8s) {
+    Diagnostics problems;
+    command.files = file_names(command.files, problems);
+    if (!problems.empty()) return fail(problems, {}, flags);
   }
   const Expected<PrometheusAnswers> sources = read_sources(command);
   if (!sources) return fail(sources.error(), {}, flags);
