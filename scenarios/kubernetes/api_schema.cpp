@@ -52,15 +52,6 @@ const CelRule* rule_of(const std::string& text) {
   return place->second ? &*place->second : nullptr;
 }
 
-// Words that kubectl's YAML 1.1 takes for a boolean; 1.2 and so this reader do not.
-bool is_old_boolean(const Node& node) {
-  constexpr std::array<std::string_view, 16> kWords = {"y",  "Y",   "yes", "Yes", "YES", "on",
-                                                       "On", "ON",  "n",   "N",   "no",  "No",
-                                                       "NO", "off", "Off", "OFF"};
-  return node.kind == Node::Kind::Text && !node.quoted &&
-         std::ranges::find(kWords, node.text) != kWords.end();
-}
-
 bool has_image(const Node& node) {  // NOLINT(misc-no-recursion): the reader bounds the depth
   const Node* containers = node.find("containers");
   if (is_list(containers)) {
@@ -141,7 +132,7 @@ class SchemaCheck {
   bool is_of(const Node& node, const std::string& type, const std::string& path) {
     using NodeKind = Node::Kind;
     const NodeKind kind = node.kind;
-    const bool old_boolean = is_old_boolean(node);
+    const bool old_boolean = old_truth(node).has_value();
     const bool fits = type.empty() || (type == "object" && kind == NodeKind::Map) ||
                       (type == "array" && kind == NodeKind::List) ||
                       (type == "string" && kind == NodeKind::Text && !old_boolean) ||

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
@@ -50,12 +51,15 @@ bool is_map(const Node* node) { return node != nullptr && node->kind == Node::Ki
 bool is_list(const Node* node) { return node != nullptr && node->kind == Node::Kind::List; }
 
 bool is_true(const Node* node) {
-  return node != nullptr && node->kind == Node::Kind::Boolean && !node->text.empty() &&
-         (node->text[0] == 't' || node->text[0] == 'T');
+  if (node == nullptr) return false;
+  if (node->kind != Node::Kind::Boolean) return old_truth(*node).value_or(false);
+  return node->text.starts_with('t') || node->text.starts_with('T');
 }
 
 bool is_false(const Node* node) {
-  return node != nullptr && node->kind == Node::Kind::Boolean && !is_true(node);
+  const bool is_said =
+      node != nullptr && (node->kind == Node::Kind::Boolean || old_truth(*node).has_value());
+  return is_said && !is_true(node);
 }
 
 SourceLocation place_below(const Node& node, std::initializer_list<std::string_view> path) {
@@ -130,7 +134,7 @@ NodePtr embedded_document(Context& context, const Node& text) {
   const auto inner = embedded_text(context, text);
   if (!inner) return nullptr;
   Diagnostics found;
-  NodePtr document = read_document(*inner, found);
+  NodePtr document = read_document(*inner, found, true);
   report_unreadable(context, found);
   return document;
 }
@@ -161,8 +165,10 @@ std::vector<ResourceAmount> whole_amounts_of(const Node* mapping) {
   std::vector<ResourceAmount> amounts;
   if (!is_map(mapping)) return amounts;
   for (const Entry& entry : mapping->entries) {
-    const auto amount = entry.value == nullptr ? std::nullopt : whole_of(entry.value->text);
-    if (amount) amounts.push_back({entry.key, *amount, entry.value->where});
+    const auto amount =
+        entry.value == nullptr ? std::nullopt : quantity_in_thousandths(entry.value->text);
+    if (!amount || *amount % 1'000 != 0) continue;
+    amounts.push_back({entry.key, *amount / 1'000, entry.value->where});
   }
   return amounts;
 }

@@ -25,13 +25,27 @@ constexpr std::string_view kSlicing = "timeSlicing";
 constexpr std::string_view kMpsMode = "mps";
 constexpr std::int64_t kMostConfigReplicas = 1'000'000;
 
+// As a scenario takes it: YAML 1.2, with `true` for `on`.
+NodePtr with_plain_truths(const Node& document) {
+  auto copy = std::make_shared<Node>(document);
+  if (const auto truth = old_truth(document)) {
+    copy->kind = Node::Kind::Boolean;
+    copy->text = *truth ? "true" : "false";
+  }
+  for (NodePtr& item : copy->items) item = with_plain_truths(*item);
+  for (Entry& entry : copy->entries) {
+    if (entry.value != nullptr) entry.value = with_plain_truths(*entry.value);
+  }
+  return copy;
+}
+
 class ConfigReader {
  public:
   ConfigReader(Context& context, const NodePtr& document, std::string_view key)
       : context_(context), document_(*document) {
     config_.key = key;
     config_.where = document->where;
-    config_.document = document;
+    config_.document = with_plain_truths(*document);
   }
 
   void read() {
@@ -117,7 +131,7 @@ class ConfigReader {
   }
 
   void judge_truth(const Node& value) {
-    if (value.kind == Node::Kind::Boolean || value.kind == Node::Kind::Null) return;
+    if (is_true(&value) || is_false(&value) || value.kind == Node::Kind::Null) return;
     refuse_type(value, "bool");
   }
 

@@ -1,7 +1,9 @@
 #include "document.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <initializer_list>
 #include <map>
@@ -75,12 +77,33 @@ namespace {
 constexpr std::size_t kMostValues = 200'000;  // aliases expanded
 constexpr std::size_t kDeepestYaml = 64;      // levels of nesting
 
+// Kubernetes' tools read YAML 1.1, in which 017 is 15 and `on` is true, and hand it on as JSON,
+// where 4.0 is 4. Source: sigs.k8s.io/yaml goyaml.v2/resolve.go and yaml.go.
+void take_yaml_1_1(Node& value) {
+  constexpr std::size_t kMostDigits = 18;
+  constexpr double kMost = 1e15;
+  if (value.text.size() <= kMostDigits && value.kind == Node::Kind::Integer) {
+    const bool is_hex = value.text.starts_with("0x");
+    const bool is_octal =
+        value.text.size() > 1 && value.text.front() == '0' && all_of(value.text, "01234567");
+    if (!is_hex && !is_octal) return;
+    value.text = std::to_string(std::strtoull(value.text.c_str(), nullptr, is_hex ? 16 : 8));
+  } else if (value.kind == Node::Kind::Float &&
+             value.text.find_first_of("0123456789") != std::string::npos) {
+    const double number = std::strtod(value.text.c_str(), nullptr);
+    if (!(number > -kMost && number < kMost) || number != std::floor(number)) return;
+    value.kind = Node::Kind::Integer;
+    value.text = std::to_string(static_cast<std::int64_t>(number));
+  }
+}
+
 // The innermost list or mapping that is still open.
 struct Frame {
   std::shared_ptr<Node> node;
   YAML::anchor_t anchor = YAML::NullAnchor;
   bool has_key = false;  // a Map whose next event is a value
   bool drop_value = false;
+  std::optional<YAML::Mark> merge = {};  // of the key <<, whose value's entries are its own
   std::unordered_map<std::string, std::size_t> keys = {};  // of a Map: places of its entries
 };
 
@@ -88,8 +111,8 @@ struct Frame {
 // the parser's own exception, the only way out of its recursion.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  TreeBuilder(const SourcePlaces& places, Diagnostics& found, bool has_octals = false)
-      : places_(places), found_(found), has_octals_(has_octals) {}
+  TreeBuilder(const SourcePlaces& places, Diagnostics& found, bool is_yaml_1_1 = false)
+      : places_(places), found_(found), is_yaml_1_1_(is_yaml_1_1) {}
 
   NodePtr take_root() { return std::move(root_); }
 
@@ -120,7 +143,7 @@ class TreeBuilder : public YAML::EventHandler {
     node->text = value;
     node->where = places_.at(offset, places_.scalar_bytes(offset, value));
     node->kind = node->quoted ? Node::Kind::Text : core_schema_kind(value);
-    if (has_octals_) take_octal(*node);
+    if (is_yaml_1_1_ && !node->quoted && !expects_key()) take_yaml_1_1(*node);
     node->refused = refuse_tag(tag, mark) || refuse_leading_zero(*node);
     add(std::move(node), mark, anchor);
   }
@@ -166,15 +189,6 @@ class TreeBuilder : public YAML::EventHandler {
     return true;
   }
 
-  // Kubernetes' tools read YAML 1.1, in which 017 is 15.
-  void take_octal(Node& value) const {
-    constexpr std::size_t kMostDigits = 20;
-    const bool is_octal = value.kind == Node::Kind::Integer && !expects_key() &&
-                          value.text.size() > 1 && value.text.size() <= kMostDigits &&
-                          value.text.front() == '0' && all_of(value.text, "01234567");
-    if (is_octal) value.text = std::to_string(std::strtoull(value.text.c_str(), nullptr, 8));
-  }
-
   // Here a leading zero may mean either.
   bool refuse_leading_zero(const Node& value) {
     if (value.kind != Node::Kind::Integer || expects_key()) return false;
@@ -206,10 +220,30 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void close() {
+    if (open_.back().merge) merge(open_.back());
     Frame frame = std::move(open_.back());
     open_.pop_back();
     if (frame.anchor != YAML::NullAnchor) anchors_[frame.anchor] = frame.node;
     attach(std::move(frame.node));
+  }
+
+  // `<<: *base` and `<<: [*one, *other]`: what is written beside it comes first, then the earlier.
+  static void merge(Frame& frame) {
+    std::vector<Entry>& entries = frame.node->entries;
+    const auto at = std::ranges::find(entries, "<<", &Entry::key);
+    const NodePtr from = at->value;
+    entries.erase(at);
+    const auto take = [&](const Node& base) {
+      if (base.kind != Node::Kind::Map) {
+        throw YAML::ParserException(*frame.merge,
+                                    "map merge requires map or sequence of maps as the value");
+      }
+      for (const Entry& entry : base.entries) {
+        if (frame.keys.try_emplace(entry.key, entries.size()).second) entries.push_back(entry);
+      }
+    };
+    if (from->kind != Node::Kind::List) return take(*from);
+    for (const NodePtr& base : from->items) take(*base);
   }
 
   void add(NodePtr node, const YAML::Mark& mark, YAML::anchor_t anchor) {
@@ -235,6 +269,7 @@ class TreeBuilder : public YAML::EventHandler {
     const Entry* first = is_new ? nullptr : &frame.node->entries[known->second];
     frame.has_key = true;
     frame.drop_value = first != nullptr;
+    if (first == nullptr && key.text == "<<" && !key.quoted) frame.merge = mark;
     if (first == nullptr) {
       frame.node->entries.push_back({key.text, key.where, nullptr});
       return;
@@ -263,7 +298,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   const SourcePlaces& places_;
   Diagnostics& found_;
-  bool has_octals_;
+  bool is_yaml_1_1_;
   std::vector<Frame> open_;
   std::map<YAML::anchor_t, NodePtr> anchors_;
   NodePtr root_;
@@ -375,6 +410,13 @@ const Node* Node::find(std::string_view key) const {
   return found == nullptr ? nullptr : found->value.get();
 }
 
+std::optional<bool> old_truth(const Node& node) {
+  if (node.kind != Node::Kind::Text || node.quoted) return std::nullopt;
+  if (is_one_of(node.text, {"y", "Y", "yes", "Yes", "YES", "on", "On", "ON"})) return true;
+  if (is_one_of(node.text, {"n", "N", "no", "No", "NO", "off", "Off", "OFF"})) return false;
+  return std::nullopt;
+}
+
 std::string_view kind_name(Node::Kind kind) {
   switch (kind) {
     case Node::Kind::Null:
@@ -395,10 +437,10 @@ std::string_view kind_name(Node::Kind kind) {
   return "";
 }
 
-NodePtr read_document(const SourceText& source, Diagnostics& found) {
+NodePtr read_document(const SourceText& source, Diagnostics& found, bool is_yaml_1_1) {
   NodePtr root;
   const auto read = [&](YAML::Parser& parser, const SourcePlaces& places) {
-    TreeBuilder builder(places, found);
+    TreeBuilder builder(places, found, is_yaml_1_1);
     parser.HandleNextDocument(builder);
     root = builder.take_root();
     refuse_second_document(parser, places, found);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,16 +44,22 @@ struct Node {
 // "true", "06:00", 1.5 ... by the core schema of YAML 1.2, where `on`, `yes` and dates are text.
 Node::Kind core_schema_kind(std::string_view plain_scalar);
 
+// What YAML 1.1, and so kubectl, takes a plain word for that is text in YAML 1.2: `on` is true;
+// nullopt where both read the same.
+std::optional<bool> old_truth(const Node& node);
+
 // What `kind` is called in messages: "a mapping", "a list", "a number" ...
 std::string_view kind_name(Node::Kind kind);
 
-// Reads one document; an empty file is a Null node. Duplicate keys are reported in `found` and the
+// Both merge `<<: *base`. Reads one document, with numbers as YAML 1.1 has them where that is said;
+// an empty file is a Null node. Duplicate keys are reported in `found` and the
 // first one wins; what is not one YAML 1.2 document is reported and the answer is nullptr. Never
 // throws on any bytes.
-NodePtr read_document(const SourceText& source, Diagnostics& found);
+NodePtr read_document(const SourceText& source, Diagnostics& found, bool is_yaml_1_1 = false);
 
-// The same for a file of several documents, as manifests come: 0755 is octal there, as kubectl
-// reads it. Documents that are empty are left out. Nothing when one of them is not YAML 1.2.
+// The same for a file of several documents, as manifests come: numbers are kubectl's there, as
+// 0755, which is octal. Documents that are empty are left out. Nothing when one of them is not
+// YAML 1.2.
 std::vector<NodePtr> read_documents(const SourceText& source, Diagnostics& found);
 
 }  // namespace slicewise::scenarios
