@@ -35,7 +35,8 @@ const ClaimFile* ClaimImport::find(const PodFile& pod, const KeyValue& named) co
   const bool is_template = named.key == "resourceClaimTemplateName";
   const auto found = std::ranges::find_if(files_.claims, [&](const ClaimFile& file) {
     return file.kind != "DeviceClass" && file.claim.is_template == is_template &&
-           file.claim.name.value == named.value && file.space == pod.space;
+           file.claim.name.value == named.value &&
+           namespace_of(file.space) == namespace_of(pod.space);
   });
   return found == files_.claims.end() ? nullptr : &*found;
 }

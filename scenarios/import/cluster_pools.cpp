@@ -1,7 +1,9 @@
 #include "cluster_pools.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +12,7 @@
 #include "slicewise/scenarios/node_requirements.hpp"
 
 #include "../text/flow_text.hpp"
+#include "../text/scalars.hpp"
 #include "live_objects.hpp"
 #include "node_pool_choice.hpp"
 
@@ -56,6 +59,20 @@ void grow(DraftPool& pool, std::int64_t fewest, std::optional<std::int64_t> most
   pool.nodes_are_assumed = false;
 }
 
+// What Karpenter takes the GPUs of a node for, by the NodeOverlay that it applies.
+std::optional<std::int64_t> overlay_gpus(const ClusterFiles& cluster, const NodeGroupFile& group,
+                                         NodeLabels labels) {
+  labels[std::string(kNodePoolLabel)] = group.name;
+  for (const NodeOverlayFile& overlay : cluster.overlays) {
+    const bool is_for_it = std::ranges::all_of(
+        overlay.requirements, [&](const NodeRequirement& one) { return fulfils(labels, one); });
+    const auto gpus = std::ranges::find(overlay.capacity, std::string_view(kGpuResource),
+                                        &ResourceAmount::resource);
+    if (is_for_it && gpus != overlay.capacity.end()) return gpus->amount;
+  }
+  return std::nullopt;
+}
+
 std::string disruption_of(const NodeGroupFile& group) {
   const std::string& after = group.consolidates_after;
   const bool is_time = !after.empty() && after != "Never" &&
@@ -99,6 +116,15 @@ std::string region_of(const ClusterFiles& cluster) {
 void ClusterPools::add() {
   add_nodes();
   for (const NodeGroupFile& group : cluster_.groups) add_group(group);
+  std::map<std::string, NodeGroupFile::Kind> names;
+  for (const NodeGroupFile& group : cluster_.groups) {
+    if (group.kind == NodeGroupFile::Kind::Node) continue;
+    if (names.try_emplace(group.name, group.kind).first->second == group.kind) continue;
+    report_.remark(ImportRemark::Kind::Note,
+                   "NodePools and node groups of one name: all are taken, and an exported bundle "
+                   "has them as two ways to the same nodes",
+                   [&] { return group.object_where; });
+  }
   for (const NodeOverlayFile& overlay : cluster_.overlays) {
     report_.remark(ImportRemark::Kind::Note,
                    "NodeOverlay: what Karpenter believes of a node, not needed here",
@@ -171,6 +197,7 @@ void ClusterPools::add_pools_of(const NodeGroupFile& group) {
   const auto where = [&] { return group.object_where; };
   DraftPool pool;
   for (const KeyValue& label : group.labels) pool.labels.emplace_back(label.key, label.value);
+  pool.made_with = group.requirements;
   for (const Taint& taint : group.taints) {
     if (!taint.key.empty() && !taint.effect.empty()) pool.taints.push_back(taint);
   }
@@ -219,16 +246,34 @@ void ClusterPools::add_pools_of(const NodeGroupFile& group) {
 void ClusterPools::start_of_type(const NodeGroupFile& group, const std::string& type,
                                  DraftPool& pool) const {
   pool.instance_type = type;
-  const auto most = most_by_gpus(group, type);
+  const auto most = most_by_limits(group, type);
   if (pool.most_nodes && most) pool.most_nodes = std::min(*pool.most_nodes, *most);
 }
 
-std::optional<std::int64_t> ClusterPools::most_by_gpus(const NodeGroupFile& group,
-                                                       const std::string& type) const {
-  const auto limit =
-      std::ranges::find(group.limits, std::string_view(kGpuResource), &ResourceAmount::resource);
-  if (limit == group.limits.end()) return std::nullopt;
-  return std::max<std::int64_t>(1, limit->amount / gpus_of(type, options_));
+std::optional<std::int64_t> ClusterPools::most_by_limits(const NodeGroupFile& group,
+                                                         const std::string& type) const {
+  const NodeLabels labels = labels_of(instance_called(type, options_.instances));
+  const auto labelled = [&](std::string_view key, std::int64_t unit) {
+    const auto label = labels.find(key);
+    const auto number =
+        label == labels.end() || !label->second ? std::nullopt : whole_of(*label->second);
+    return number.value_or(0) * unit;
+  };
+  std::optional<std::int64_t> most;
+  for (const ResourceAmount& limit : group.limits) {
+    std::int64_t each = 0;
+    if (limit.resource == kGpuResource) {
+      each = overlay_gpus(cluster_, group, labels).value_or(gpus_of(type, options_));
+    } else if (limit.resource == "cpu") {
+      each = labelled("karpenter.k8s.aws/instance-cpu", 1);
+    } else if (limit.resource == "memory") {
+      each = labelled("karpenter.k8s.aws/instance-memory", std::int64_t{1} << 20U);
+    }
+    if (each < 1) continue;
+    const std::int64_t nodes = std::max<std::int64_t>(1, limit.amount / each);
+    most = std::min(most.value_or(nodes), nodes);
+  }
+  return most;
 }
 
 void ClusterPools::grow_by_karpenter(const NodeGroupFile& group, std::int64_t most,
@@ -264,12 +309,12 @@ void ClusterPools::take_node_pool(const NodeGroupFile& group, DraftPool& pool) {
     report_.guessed("instance types of node pools, from their requirements", where);
   }
   // A limit of nodes alone is how exported pools say how many there are.
-  const auto by_gpus = most_by_gpus(group, pool.instance_type);
-  const bool comes_and_goes = by_gpus || !group.consolidation.empty();
+  const auto by_limits = most_by_limits(group, pool.instance_type);
+  const bool comes_and_goes = by_limits || !group.consolidation.empty();
   if (pool.nodes_are_assumed && comes_and_goes) {
-    grow_by_karpenter(group, by_gpus.value_or(kMostNodesOfType), pool);
-  } else if (pool.most_nodes && by_gpus) {
-    pool.most_nodes = std::max(pool.nodes, std::min(*pool.most_nodes, *by_gpus));
+    grow_by_karpenter(group, by_limits.value_or(kMostNodesOfType), pool);
+  } else if (pool.most_nodes && by_limits) {
+    pool.most_nodes = std::max(pool.nodes, std::min(*pool.most_nodes, *by_limits));
   }
 }
 

@@ -42,9 +42,9 @@ class ClusterPools {
   void add_group(const NodeGroupFile& group);
   void add_pools_of(const NodeGroupFile& group);
   void start_of_type(const NodeGroupFile& group, const std::string& type, DraftPool& pool) const;
-  // Nodes of a type that a NodePool's limit of GPUs allows.
-  std::optional<std::int64_t> most_by_gpus(const NodeGroupFile& group,
-                                           const std::string& type) const;
+  // Nodes of a type that a NodePool's limits of GPUs, CPU and memory allow.
+  std::optional<std::int64_t> most_by_limits(const NodeGroupFile& group,
+                                             const std::string& type) const;
   void grow_by_karpenter(const NodeGroupFile& group, std::int64_t most, DraftPool& pool);
   void take_node_pool(const NodeGroupFile& group, DraftPool& pool);
   void take_node_group(const NodeGroupFile& group, DraftPool& pool);

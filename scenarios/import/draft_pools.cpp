@@ -16,6 +16,41 @@
 namespace slicewise::scenarios {
 namespace {
 
+// Instances of a profile that a GPU is cut into by the layout that the text of a pool names, as far
+// as its words go; 0 none. all-balanced has two of the smallest and one of two sizes above.
+std::int64_t instances_of(const std::string& sharing, const std::string& profile) {
+  const bool is_plain = profile.find('+') == std::string::npos && !profile.ends_with(".me");
+  if (sharing.find("all-balanced") != std::string::npos) {
+    const char size = is_plain && !profile.empty() ? profile.front() : '0';
+    return size == '1' ? 2 : size == '2' || size == '3' ? 1 : 0;
+  }
+  std::string written = profile;  // 1g.10gb.me of 1g.10gb+me
+  if (written.ends_with(".me")) written.replace(written.size() - 3, 1, "+");
+  for (const std::string& name : {profile, written}) {
+    for (std::size_t at = sharing.find(name); at != std::string::npos;
+         at = sharing.find(name, at + 1)) {
+      const char* rest = sharing.c_str() + at + name.size();
+      if (*rest == '"') ++rest;
+      if (*rest == '.' || *rest == '+') continue;  // a longer name
+      if (*rest == ':') return std::clamp(std::atoll(rest + 1), 0LL, 7LL);
+      if (at >= 4 && sharing.compare(at - 4, 4, "all-") == 0) {
+        return std::max(1, 7 / std::max(1, std::atoi(profile.c_str())));
+      }
+    }
+  }
+  return 0;
+}
+
+// Without ".shared" behind it.
+std::string profile_of(const std::string& resource) {
+  constexpr std::string_view kShared = ".shared";
+  std::string profile = resource.substr(kMigPrefix.size());
+  if (profile.ends_with(kShared)) profile.resize(profile.size() - kShared.size());
+  return profile;
+}
+
+}  // namespace
+
 bool offers(const DraftPool& pool, const DraftWorkload& workload) {
   const std::string& resource = workload.resource;
   const auto has = [&](std::string_view word) {
@@ -26,22 +61,26 @@ bool offers(const DraftPool& pool, const DraftWorkload& workload) {
   const bool renames = has("renameByDefault: true");
   const bool is_mixed = has("strategy: mixed");
   if (resource == kGpuResource) {
-    return !renames && !is_mixed && !has("virtualGpu") && !has("nos:");
+    const bool has_whole = !is_mixed || has("mig-enabled: false");
+    return !renames && has_whole && !has("virtualGpu") && !has("nos:");
   }
   if (resource == "k8s.amazonaws.com/vgpu") return has("virtualGpu");
   if (resource.starts_with(kMigPrefix)) {
-    std::string profile = resource.substr(kMigPrefix.size());
-    constexpr std::string_view kShared = ".shared";
-    const bool is_shared = profile.ends_with(kShared);
-    if (is_shared) profile.resize(profile.size() - kShared.size());
-    return is_mixed && (!is_shared || renames) && has(profile);
+    const bool is_shared = resource.ends_with(".shared");
+    return is_mixed && (!is_shared || renames) &&
+           instances_of(pool.sharing, profile_of(resource)) > 0;
   }
   if (resource.starts_with("nvidia.com/gpu-")) return has("nos:");
   return renames && resource == "nvidia.com/gpu.shared";
 }
 
-// How many of a pool's units one GPU makes, as its sharing says.
-std::int64_t units_per_gpu(const DraftPool& pool) {
+namespace {
+
+// How many of a pool's units of a resource one GPU makes, as its sharing says.
+std::int64_t units_per_gpu(const DraftPool& pool, const std::string& resource) {
+  if (resource.starts_with(kMigPrefix)) {
+    return std::max<std::int64_t>(1, instances_of(pool.sharing, profile_of(resource)));
+  }
   for (const std::string_view key : {"replicas: ", "perGpu: "}) {
     const std::size_t at = pool.sharing.find(key);
     if (at == std::string::npos) continue;
@@ -157,12 +196,15 @@ NodeNeed need_of(const DraftWorkload& workload) {
   return {workload.gpus, workload.cpu_milli, workload.memory_bytes};
 }
 
-bool chooses_type(const DraftWorkload& workload, const ImportOptions& options) {
-  return !type_asked_for(workload.nodes, need_of(workload), options.instances).empty();
+bool chooses_type(const ScenarioDraft& draft, const DraftWorkload& workload,
+                  const ImportOptions& options) {
+  return !draft.has_all_nodes &&
+         !type_asked_for(workload.nodes, need_of(workload), options.instances).empty();
 }
 
-std::int64_t units_per_node(const DraftPool& pool, const ImportOptions& options) {
-  return units_per_gpu(pool) * gpus_of(pool.instance_type, options);
+std::int64_t units_per_node(const DraftPool& pool, const std::string& resource,
+                            const ImportOptions& options) {
+  return units_per_gpu(pool, resource) * gpus_of(pool.instance_type, options);
 }
 
 bool has_room(const DraftPool& pool, const DraftWorkload& workload, const ImportOptions& options) {
@@ -210,15 +252,16 @@ DraftPool pool_for(const ScenarioDraft& draft, const DraftWorkload& workload,
 bool takes(const ScenarioDraft& draft, const DraftPool& pool, const DraftWorkload& workload,
            const ImportOptions& options) {
   const bool suits =
-      !chooses_type(workload, options) ||
+      !chooses_type(draft, workload, options) ||
       has_labels(instance_called(pool.instance_type, options.instances), workload.nodes);
   if (!suits || !offers(pool, workload)) return false;
   // Of nodes that are made up, larger ones may be made for it.
-  const std::int64_t units = units_per_node(pool, options);
+  const std::int64_t units = units_per_node(pool, workload.resource, options);
   const bool is_large = workload.gpus <= units && has_room(pool, workload, options);
   if (pool.is_in_files || is_large) return true;
   const DraftPool own = pool_for(draft, workload, options);
-  const bool has_more = workload.gpus > units && units_per_node(own, options) > units;
+  const bool has_more =
+      workload.gpus > units && units_per_node(own, workload.resource, options) > units;
   const bool is_roomier = !has_room(pool, workload, options) && has_room(own, workload, options);
   return !has_more && !is_roomier;
 }
@@ -231,8 +274,8 @@ std::vector<std::string> types_to_start(const ScenarioDraft& draft, const NodeGr
   if (!types.empty() || !group.types.empty()) return types;
   std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t>> seen;
   const NodeLabels labels{pool.labels.begin(), pool.labels.end()};
-  const std::int64_t units = units_per_gpu(pool);
   for (const DraftWorkload& workload : draft.workloads) {
+    const std::int64_t units = units_per_gpu(pool, workload.resource);
     NodeNeed need = need_of(workload);
     need.gpus = (need.gpus + units - 1) / units;
     const bool is_new = seen.emplace(need.gpus, need.cpu_milli, need.memory_bytes).second;
@@ -252,9 +295,13 @@ std::vector<std::string> types_to_start(const ScenarioDraft& draft, const NodeGr
 
 const DraftPool* pool_of(const ScenarioDraft& draft, const DraftWorkload& workload,
                          const ImportOptions& options) {
-  const auto pool = std::ranges::find_if(
-      draft.pools, [&](const DraftPool& each) { return takes(draft, each, workload, options); });
-  return pool == draft.pools.end() ? nullptr : &*pool;
+  const DraftPool* first = nullptr;
+  for (const DraftPool& pool : draft.pools) {
+    if (!takes(draft, pool, workload, options)) continue;
+    if (may_run_on(workload, pool, options)) return &pool;
+    if (first == nullptr) first = &pool;
+  }
+  return first;
 }
 
 void remark_on_larger_nodes(const ScenarioDraft& draft, const ImportOptions& options,
@@ -275,6 +322,12 @@ void remark_on_larger_nodes(const ScenarioDraft& draft, const ImportOptions& opt
   }
 }
 
+namespace {
+
+bool is_cut(const DraftPool& pool) { return pool.sharing.starts_with("mig:"); }
+
+}  // namespace
+
 void complete(ScenarioDraft& draft, const ImportOptions& options) {
   std::map<std::string, int> names;
   for (DraftWorkload& workload : draft.workloads) {
@@ -286,7 +339,7 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
   }
   for (const bool chooses : {true, false}) {
     for (const DraftWorkload& workload : draft.workloads) {
-      if (chooses_type(workload, options) != chooses) continue;
+      if (chooses_type(draft, workload, options) != chooses) continue;
       if (pool_of(draft, workload, options) != nullptr) continue;
       draft.pools.push_back(pool_for(draft, workload, options));
     }
@@ -296,8 +349,8 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
   for (DraftPool& pool : draft.pools) {
     pool.name = new_name(pool.name, pools);
     if (!pool.nodes_are_assumed) continue;
-    std::int64_t units = 0;
-    std::set<std::string> counted;  // claims that pods share
+    std::map<std::int64_t, std::int64_t> units;  // by how many of them a node has
+    std::set<std::string> counted;               // claims that pods share
     for (const DraftWorkload& workload : draft.workloads) {
       if (pool_of(draft, workload, options) != &pool) continue;  // its pods are in another
       constexpr std::int64_t kMost = 1'000'000;
@@ -306,11 +359,16 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
       if (is_shared && !counted.insert(workload.claim).second) continue;
       const std::int64_t each = claim == nullptr ? workload.gpus : claim->count;
       const std::int64_t at_once = std::min(workload.parallelism.value_or(kMost), workload.pods);
-      units += is_shared ? 1 : std::min(at_once, kMost) * std::min(each, kMost);
+      units[units_per_node(pool, workload.resource, options)] +=
+          is_shared ? 1 : std::min(at_once, kMost) * std::min(each, kMost);
     }
-    const std::int64_t each = units_per_node(pool, options);
-    pool.nodes =
-        std::max(pool.nodes, (std::min<std::int64_t>(units, 10'000'000) + each - 1) / each);
+    // Pods that ask for different parts of a GPU are beside each other where MIG makes both.
+    std::int64_t needed = 0;
+    for (const auto& [each, all] : units) {
+      const std::int64_t nodes = (std::min<std::int64_t>(all, 10'000'000) + each - 1) / each;
+      needed = is_cut(pool) ? std::max(needed, nodes) : needed + nodes;
+    }
+    pool.nodes = std::max(pool.nodes, needed);
   }
 }
 

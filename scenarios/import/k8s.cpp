@@ -83,13 +83,11 @@ class ClusterImport {
     }
     draft_.sharing = pools_.plugin_sharing(nullptr, "");
     // Of a cluster its nodes are known: what they have not, stays Pending.
-    if (pools_.are_live()) {
-      for (DraftWorkload& workload : draft_.workloads) workload.nodes.clear();
-    }
+    draft_.has_all_nodes = pools_.are_live();
     complete(draft_, options_);
     remark_on_larger_nodes(draft_, options_, report_);
     choose_language_models(draft_, options_, report_);
-    keep_selectors_that_match();
+    keep_on_pools(draft_, options_, report_);
     keep_labels_that_are_refused();
     std::vector<RecordedWorkload> recorded;
     for (auto& [number, workload] : of_workloads_) {
@@ -216,24 +214,6 @@ class ClusterImport {
         {file.name, 1, 1}, "no workload that asks for a GPU" + found,
         "add Deployments, StatefulSets, Jobs or Pods, in the same file or with another "
         "-f: kubectl get deploy,sts,jobs -A -o yaml");
-  }
-
-  void keep_selectors_that_match() {
-    for (DraftWorkload& workload : draft_.workloads) {
-      std::erase_if(workload.node_selector, [&](const auto& label) {
-        const bool is_known = std::ranges::any_of(draft_.pools, [&](const DraftPool& pool) {
-          return std::ranges::find(pool.labels, label) != pool.labels.end() ||
-                 (label.first == kInstanceTypeLabel && label.second == pool.instance_type);
-        });
-        // Labels that programs set choose a pool, which need not have them in a scenario.
-        if (!is_known && !is_set_by_others(label.first)) {
-          report_.guessed(fmt::format("node selectors that no node pool here has, left out: {}",
-                                      label.first.substr(0, 60)),
-                          [] { return SourceLocation{}; });
-        }
-        return !is_known;
-      });
-    }
   }
 
   // Of labels of pods only those change a run.

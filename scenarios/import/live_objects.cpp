@@ -130,10 +130,12 @@ std::vector<LiveNodes> nodes_that_are_there(
         pools.size());
     if (is_new) {
       pools.push_back({pool_of(node), &node, std::string(text_of(node, kNodePoolLabel))});
+      pools.back().pool.made_with = node.requirements;
       for (const KeyValue& label : node.labels) {
         if (!is_set_by_others(label.key) || selected.contains({label.key, label.value})) {
           pools.back().pool.labels.emplace_back(label.key, label.value);
         }
+        pools.back().pool.made_with.push_back({label.key, "In", {label.value}, label.where});
       }
     }
     LiveNodes& alike = pools[position->second];
@@ -141,6 +143,9 @@ std::vector<LiveNodes> nodes_that_are_there(
     // A pool has the labels that all of its nodes have.
     std::erase_if(alike.pool.labels,
                   [&](const auto& label) { return text_of(node, label.first) != label.second; });
+    std::erase_if(alike.pool.made_with, [&](const NodeRequirement& label) {
+      return label.op == "In" && text_of(node, label.key) != label.values.front();
+    });
   }
   return pools;
 }

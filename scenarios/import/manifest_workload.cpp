@@ -384,6 +384,7 @@ class WorkloadDraft {
 
   void place() {
     workload_.priority = pod_.priority;
+    workload_.never_preempts = pod_.never_preempts;
     for (const Toleration& toleration : pod_.tolerations) {
       // Of what happens to a node: the API server gives them to every pod, pools have none.
       if (toleration.key.starts_with("node.kubernetes.io/")) continue;
@@ -401,6 +402,8 @@ class WorkloadDraft {
     } else if (terms.empty() && !pod_.affinity.empty()) {
       report_.guessed("pods whose node affinity is empty, which no node meets: taken without it",
                       [&] { return pod_.object_where; });
+    } else {
+      workload_.either = std::move(terms);
     }
     for (const KeyValue& label : pod_.labels) workload_.labels.emplace_back(label.key, label.value);
     workload_.anti_affinity = pod_.anti_affinity;

@@ -24,31 +24,18 @@ std::string first_of(std::span<const NodeRequirement> required, std::string_view
   return values.empty() ? std::string() : values.front();
 }
 
-// "-nvidia-a10g-" of "NVIDIA-A10G".
-std::string words_of(std::string_view text) {
-  std::string words = "-";
-  for (const char c : text) {
-    const bool upper = c >= 'A' && c <= 'Z';
-    const bool stands = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
-    words += upper ? static_cast<char>(c + 32) : stands ? c : '-';
-  }
-  return words + "-";
-}
-
 }  // namespace
 
-bool names_gpu(std::string_view text, const std::string& gpu) {
-  return !gpu.empty() && words_of(text).find("-" + gpu + "-") != std::string::npos;
+NodeLabels labels_of(const InstanceGpus& type) {
+  if (!type.labels.empty()) return type.labels;
+  NodeLabels made = labels_of_type(type.name);
+  made.emplace(kGpuNameLabel, type.gpu.empty() ? std::nullopt : std::optional(type.gpu));
+  return made;
 }
 
 bool has_labels(const InstanceGpus& type, std::span<const NodeRequirement> required) {
   if (required.empty()) return true;
-  NodeLabels made;
-  if (type.labels.empty()) {
-    made = labels_of_type(type.name);
-    made.emplace(kGpuNameLabel, type.gpu.empty() ? std::nullopt : std::optional(type.gpu));
-  }
-  const NodeLabels& labels = type.labels.empty() ? made : type.labels;
+  const NodeLabels labels = labels_of(type);
   const auto count = labels.find(kGpuCountLabel);
   const bool is_part = count != labels.end() && count->second == "0";
   return std::ranges::all_of(required, [&](const NodeRequirement& one) {

@@ -11,8 +11,8 @@
 // labels.
 namespace slicewise::scenarios {
 
-// Whether a text, "NVIDIA-A10G-SHARED", names the GPU, "a10g".
-bool names_gpu(std::string_view text, const std::string& gpu);
+// What is known of the labels of its nodes.
+NodeLabels labels_of(const InstanceGpus& type);
 
 // Whether nodes of the type have the labels, as far as types decide them.
 bool has_labels(const InstanceGpus& type, std::span<const NodeRequirement> required);

@@ -33,6 +33,7 @@ struct DraftPool {
   std::string capacity_type;  // "" on demand
   bool falls_back = false;    // from spot to on demand
   DraftLabels labels;
+  std::vector<NodeRequirement> made_with;  // other labels that its nodes may have
   std::vector<Taint> taints;
   bool is_in_files = true;  // else of what its pods need
   std::string sharing;      // "devicePlugin: {...}", "mig: {...}"; lines
@@ -68,12 +69,14 @@ struct DraftWorkload {
   std::vector<std::pair<std::string, std::int64_t>> parts;  // of each, that HAMi is asked for
   bool asks_kai = false;                                    // for a part, by its annotations
   std::int64_t priority = 0;
+  bool never_preempts = false;
   std::string restart_policy;
   std::optional<std::int64_t> backoff_limit;
   std::optional<CronFile> cron;
   std::vector<Toleration> tolerations;
   DraftLabels node_selector;
-  std::vector<NodeRequirement> nodes;  // that it runs on, by their labels
+  std::vector<NodeRequirement> nodes;                  // that it runs on, by their labels
+  std::vector<std::vector<NodeRequirement>> either{};  // one of these lists has to hold, too
   DraftLabels labels;
   std::vector<PodAffinityTerm> anti_affinity;
   DraftLabels annotations;
@@ -101,7 +104,8 @@ struct ScenarioDraft {
   std::vector<DraftPool> pools;
   std::vector<DraftWorkload> workloads;
   std::vector<ResourceClaim> claims{};
-  std::string sharing{};  // of nodes that no file has, as DraftPool's
+  std::string sharing{};       // of nodes that no file has, as DraftPool's
+  bool has_all_nodes = false;  // of a cluster: none are made up for what pods select
 };
 
 ScenarioText written(const ScenarioDraft& draft);
@@ -115,6 +119,16 @@ std::string dns_name(const std::string& text, const std::string& other);
 // The pool of the draft that the workload's pods may run on first; nullptr none.
 const DraftPool* pool_of(const ScenarioDraft& draft, const DraftWorkload& workload,
                          const ImportOptions& options);
+
+// Gives workloads the node selectors that keep their pods on the pools that meet what they require
+// of nodes; remarks on what no pool meets.
+void keep_on_pools(ScenarioDraft& draft, const ImportOptions& options, ImportReport& report);
+
+// Whether the pods may run on the pool by what they require of labels of nodes.
+bool may_run_on(const DraftWorkload& workload, const DraftPool& pool, const ImportOptions& options);
+
+// Whether the pool has what the pods ask for, whatever nodes they require.
+bool offers(const DraftPool& pool, const DraftWorkload& workload);
 
 // Names the catalogue's model of each language model that is served, on the GPUs of its pool; what
 // the catalogue has not is no language model any more, and remarked.

@@ -18,8 +18,8 @@ namespace {
 bool read_service(Context& context, const Node& object) {
   std::vector<KeyValue> selector = pairs_of(node_below(&object, {"spec", "selector"}));
   if (selector.empty() || text_below(&object, {"spec", "clusterIP"}) == "None") return false;
-  std::tuple of(text_below(&object, {"metadata", "namespace"}), selector.front().key,
-                selector.front().value);
+  std::tuple of(std::string(namespace_of(text_below(&object, {"metadata", "namespace"}))),
+                selector.front().key, selector.front().value);
   context.services.emplace(std::move(of), std::move(selector));
   return true;
 }
@@ -29,7 +29,11 @@ void read_priority(Context& context, const Node& object) {
   if (!value) return;
   const std::int64_t priority = std::clamp<std::int64_t>(*value, -2'147'483'648, 1'000'000'000);
   context.priorities.emplace(text_below(&object, {"metadata", "name"}), priority);
-  if (is_true(object.find("globalDefault"))) context.priorities.emplace("", priority);
+  const bool is_default = is_true(object.find("globalDefault"));
+  if (is_default) context.priorities.emplace("", priority);
+  if (text_below(&object, {"preemptionPolicy"}) != "Never") return;
+  context.waiting_priorities.insert(text_below(&object, {"metadata", "name"}));
+  if (is_default) context.waiting_priorities.insert("");
 }
 
 // Kueue's quotas are whole numbers of GPUs, and quantities of the rest, which no rule looks at.
@@ -81,8 +85,8 @@ bool has_labels(const PodFile& pod, const std::vector<KeyValue>& selector) {
 
 bool is_served(const Context& context, const PodFile& pod) {
   return std::ranges::any_of(pod.labels, [&](const KeyValue& label) {
-    const auto [first, last] =
-        context.services.equal_range(std::tuple(pod.space, label.key, label.value));
+    const auto [first, last] = context.services.equal_range(
+        std::tuple(std::string(namespace_of(pod.space)), label.key, label.value));
     return std::any_of(first, last, [&](const auto& one) { return has_labels(pod, one.second); });
   });
 }
@@ -93,7 +97,7 @@ void tell_of_target(Context& context, const std::tuple<std::string, std::string,
   const auto& [space, kind, name] = of;
   std::vector<std::string> names;
   for (const PodFile& pod : context.files.pods) {
-    if (pod.kind == kind && pod.space == space) names.push_back(pod.object);
+    if (pod.kind == kind && namespace_of(pod.space) == space) names.push_back(pod.object);
   }
   if (names.empty()) return;
   const auto near = nearest_name(name, names);
@@ -130,12 +134,14 @@ bool read_about_pods(Context& context, const Node& object, std::string_view kind
 void apply_to_pods(Context& context) {
   std::set<const ScalingFile*> used;
   for (PodFile& pod : context.files.pods) {
-    const auto scaler = context.scalers.find(std::tuple(pod.space, pod.kind, pod.object));
+    const auto scaler = context.scalers.find(
+        std::tuple(std::string(namespace_of(pod.space)), pod.kind, pod.object));
     if (scaler != context.scalers.end()) {
       pod.scaling = scaler->second;
       used.insert(&scaler->second);
     }
     pod.is_served = is_served(context, pod);
+    if (context.waiting_priorities.contains(pod.priority_class)) pod.never_preempts = true;
     const auto priority = context.priorities.find(pod.priority_class);
     if (pod.priority == 0 && priority != context.priorities.end()) pod.priority = priority->second;
   }

@@ -254,7 +254,14 @@ class ChartReader {
     chart_.discovers = is_true(node_below(&document_, {"gfd", "enabled"})) ||
                        is_true(node_below(&document_, {"nfd", "enabled"}));
     chart_.places = document_.entry("affinity") != nullptr;
-    chart_.strategy = text_below(&document_, {"migStrategy"});
+    const Located<std::string> strategy = located_below(&document_, {"migStrategy"});
+    chart_.strategy = strategy.value;
+    if (!strategy.value.empty() &&
+        std::ranges::find(kMigStrategies, strategy.value) == kMigStrategies.end()) {
+      tell(Code::EnumUnknown, strategy.where,
+           fmt::format("unknown MIG strategy: {}", strategy.value.substr(0, 40)),
+           "none, single or mixed; the plugin stops at any other word");
+    }
     judge_keys();
   }
 

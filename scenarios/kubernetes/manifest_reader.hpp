@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,6 +40,7 @@ struct Context {
   std::map<std::tuple<std::string, std::string, std::string>, ScalingFile> scalers = {};
   // PriorityClasses, of which "" is the default.
   std::map<std::string, std::int64_t> priorities = {};
+  std::set<std::string> waiting_priorities = {};  // ... whose pods preempt nobody
   // Services that give their pods one address, by namespace and one of the labels that they select.
   std::multimap<std::tuple<std::string, std::string, std::string>, std::vector<KeyValue>> services =
       {};

@@ -1,6 +1,14 @@
 #include <algorithm>
+#include <array>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
@@ -38,6 +46,22 @@ NodeGroupFile named_group(NodeGroupFile::Kind kind, const Located<std::string>& 
   return group;
 }
 
+constexpr std::string_view kManagedGroupLabel = "eks.amazonaws.com/nodegroup";
+
+// Whoever makes nodes labels them with its name, and not with those of others.
+void add_maker(NodeGroupFile& group, std::string_view label, const std::string& name) {
+  constexpr std::array<std::string_view, 3> kMakers = {kNodePoolLabel, kManagedGroupLabel,
+                                                       "alpha.eksctl.io/nodegroup-name"};
+  for (const std::string_view key : kMakers) {
+    const bool is_its = key == label;
+    // eksctl makes managed groups, too.
+    if (!is_its && (key == kNodePoolLabel) == (label == kNodePoolLabel)) continue;
+    group.requirements.push_back({std::string(key), is_its ? "In" : "DoesNotExist",
+                                  is_its ? std::vector{name} : std::vector<std::string>(),
+                                  group.where});
+  }
+}
+
 void read_node_pool(Context& context, const Node& object) {
   NodeGroupFile group = named_group(NodeGroupFile::Kind::NodePool,
                                     located_below(&object, {"metadata", "name"}), object);
@@ -62,6 +86,7 @@ void read_node_pool(Context& context, const Node& object) {
       group.types.push_back({type, requirement.where});
     }
   }
+  add_maker(group, kNodePoolLabel, group.name);
   context.files.groups.push_back(std::move(group));
 }
 
@@ -79,7 +104,37 @@ std::vector<Taint> eksctl_taints(const Node* taints) {
   return result;
 }
 
-void read_node_group(Context& context, const Node& item, std::string_view cluster_version) {
+// What eksctl refuses. Source: eksctl-io/eksctl pkg/apis/eksctl.io/v1alpha5/validation.go.
+void judge_node_group(Context& context, const Node& item, const NodeGroupFile& group) {
+  const auto refuse = [&](const Node* at, const std::string& what) {
+    report(context, make_diagnostic(Code::ValueRange, at == nullptr ? item.where : at->where, what,
+                                    "eksctl refuses the file"));
+  };
+  const auto is_above = [](const auto& a, const auto& b) { return a && b && *a > *b; };
+  if (is_above(group.nodes, group.most)) {
+    refuse(item.find("desiredCapacity"),
+           fmt::format("desiredCapacity {} is above maxSize {}", *group.nodes, *group.most));
+  } else if (is_above(group.fewest, group.most)) {
+    refuse(item.find("minSize"),
+           fmt::format("minSize {} is above maxSize {}", *group.fewest, *group.most));
+  } else if (is_above(group.fewest, group.nodes)) {
+    refuse(item.find("desiredCapacity"),
+           fmt::format("desiredCapacity {} is below minSize {}", *group.nodes, *group.fewest));
+  }
+  const Node* types = item.find("instanceTypes");
+  if (types != nullptr && !text_below(&item, {"instanceType"}).empty()) {
+    refuse(types, "instanceType and instanceTypes: a group has one of the two");
+  }
+  const Node* share =
+      node_below(&item, {"instancesDistribution", "onDemandPercentageAboveBaseCapacity"});
+  const auto percent = share == nullptr ? std::nullopt : whole_of(share->text);
+  if (percent && (*percent < 0 || *percent > 100)) {
+    refuse(share, "onDemandPercentageAboveBaseCapacity is from 0 to 100");
+  }
+}
+
+void read_node_group(Context& context, const Node& item, std::string_view cluster_version,
+                     bool is_managed) {
   NodeGroupFile group =
       named_group(NodeGroupFile::Kind::NodeGroup, located_below(&item, {"name"}), item);
   group.labels = pairs_of(item.find("labels"));
@@ -95,6 +150,15 @@ void read_node_group(Context& context, const Node& item, std::string_view cluste
   group.fewest = whole_of(text_below(&item, {"minSize"}));
   group.most = whole_of(text_below(&item, {"maxSize"}));
   group.is_spot = text_below(&item, {"spot"}) == "true";
+  add_maker(group, "alpha.eksctl.io/nodegroup-name", group.name);
+  if (is_managed) {
+    add_maker(group, kManagedGroupLabel, group.name);
+    group.requirements.push_back({"eks.amazonaws.com/capacityType",
+                                  "In",
+                                  {group.is_spot ? "SPOT" : "ON_DEMAND"},
+                                  group.where});
+  }
+  judge_node_group(context, item, group);
   const std::string family = family_of(item);
   const Node* tags = item.find("tags");
   group.scales = is_map(tags) && tags->entry("k8s.io/cluster-autoscaler/enabled") != nullptr;
@@ -116,10 +180,19 @@ void read_node_group(Context& context, const Node& item, std::string_view cluste
 void read_cluster_config(Context& context, const Node& object) {
   const std::string version = text_below(&object, {"metadata", "version"});
   context.files.region = text_below(&object, {"metadata", "region"});
+  std::set<std::string> names;
   for (const std::string_view list : {"managedNodeGroups", "nodeGroups"}) {
     const Node* groups = object.find(list);
     if (!is_list(groups)) continue;
-    for (const NodePtr& item : groups->items) read_node_group(context, *item, version);
+    for (const NodePtr& item : groups->items) {
+      read_node_group(context, *item, version, list == "managedNodeGroups");
+      const NodeGroupFile& group = context.files.groups.back();
+      if (group.name.empty() || names.insert(group.name).second) continue;
+      report(context,
+             make_diagnostic(Code::NameInvalid, group.where,
+                             fmt::format("two node groups are called {}", group.name.substr(0, 60)),
+                             "eksctl refuses the file: names must be unique"));
+    }
   }
 }
 
@@ -131,6 +204,11 @@ void read_node(Context& context, const Node& object) {
   if (const Node* allocatable = node_below(&object, {"status", "allocatable"});
       is_map(allocatable)) {
     group.allocatable = whole_amounts_of(allocatable);
+  }
+  // A node of a cluster has the label of who made it.
+  for (const std::string_view maker : {kNodePoolLabel, kManagedGroupLabel}) {
+    if (!group.allocatable || label_of(group, maker) != nullptr) continue;
+    group.requirements.push_back({std::string(maker), "DoesNotExist", {}, group.where});
   }
   for (const KeyValue& label : group.labels) {
     if (label.key == kInstanceTypeLabel) group.types.push_back({label.value, label.where});

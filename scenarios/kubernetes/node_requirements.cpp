@@ -4,9 +4,25 @@
 #include <cstdint>
 #include <optional>
 
+#include "slicewise/scenarios/cluster_files.hpp"
+
 #include "../text/scalars.hpp"
 
 namespace slicewise::scenarios {
+namespace {
+
+// "-nvidia-a10g-" of "NVIDIA-A10G".
+std::string words_of(std::string_view text) {
+  std::string words = "-";
+  for (const char c : text) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    const bool stands = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+    words += upper ? static_cast<char>(c + 32) : stands ? c : '-';
+  }
+  return words + "-";
+}
+
+}  // namespace
 
 // Source: aws/karpenter-provider-aws @1d927085, pkg/providers/instancetype/types.go
 // (computeRequirements).
@@ -50,6 +66,38 @@ bool allows(const NodeRequirement& requirement, std::optional<std::string_view> 
 bool fulfils(const NodeLabels& labels, const NodeRequirement& requirement) {
   const auto known = labels.find(requirement.key);
   return known == labels.end() || allows(requirement, known->second);
+}
+
+bool names_gpu(std::string_view text, const std::string& gpu) {
+  return !gpu.empty() && words_of(text).find("-" + gpu + "-") != std::string::npos;
+}
+
+bool may_fulfil(const NodeLabels& known, std::span<const NodeRequirement> made_with,
+                const NodeRequirement& wanted) {
+  const auto label = known.find(wanted.key);
+  if (label != known.end()) return allows(wanted, label->second);
+  const auto gpu = known.find(kGpuNameLabel);
+  // Products of GPUs whose names have several words are written in another order.
+  if (wanted.key == kProductLabel && wanted.op == "In" && gpu != known.end() && gpu->second &&
+      gpu->second->find('-') == std::string::npos) {
+    return std::ranges::any_of(wanted.values, [&](const std::string& product) {
+      return names_gpu(product, *gpu->second);
+    });
+  }
+  const auto may_be = [&](const std::string& value) {
+    return allows(wanted, value) && std::ranges::all_of(made_with, [&](const auto& own) {
+             return own.key != wanted.key || allows(own, value);
+           });
+  };
+  const auto own = std::ranges::find_if(made_with, [&](const NodeRequirement& one) {
+    return one.key == wanted.key && (one.op == "In" || wanted.op == "In");
+  });
+  if (own != made_with.end()) {
+    return std::ranges::any_of(wanted.op == "In" ? wanted.values : own->values, may_be);
+  }
+  const bool is_made =
+      std::ranges::find(made_with, wanted.key, &NodeRequirement::key) != made_with.end();
+  return is_made || is_set_by_others(wanted.key) || allows(wanted, std::nullopt);
 }
 
 }  // namespace slicewise::scenarios

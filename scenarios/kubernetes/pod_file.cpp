@@ -47,6 +47,9 @@ class PodFileReader {
       const Node* one = key.empty() ? spec : spec->find(key);
       if (is_map(one)) read_container(*one, false, set.resources);
     }
+    if (const Node* own = spec->find("resources"); is_map(own) && !set.is_bare_spec) {
+      take_pod_resources(*own);
+    }
     read_placement(*spec);
     read_claims(node_below(spec, {"resourceClaims"}));
     if (pod_.containers.empty()) leave_alone();
@@ -127,6 +130,30 @@ class PodFileReader {
         {resource, resource == "cpu" ? *thousandths : *thousandths / 1'000, part.key});
   }
 
+  // Of the pod as a whole: takes the place of what its containers ask for together, and limits them
+  // together. As one of them asks for it here. Source: kubernetes pkg/api/v1/resource helpers.go.
+  void take_pod_resources(const Node& resources) {
+    const auto first =
+        std::ranges::find_if(pod_.containers, [](const ContainerFile& c) { return !c.is_init; });
+    if (first == pod_.containers.end()) return;
+    for (const Asked& asked : asked_amounts(&resources)) {
+      if (asked.resource != "cpu" && asked.resource != "memory") continue;
+      const std::int64_t unit = asked.resource == "cpu" ? 1 : 1'000;
+      const auto all = quantity_in_thousandths(text_below(asked.counting().value, {}));
+      if (!all) continue;
+      for (ContainerFile& container : pod_.containers) {
+        std::erase_if(container.amounts,
+                      [&](const ResourceAmount& one) { return one.resource == asked.resource; });
+      }
+      first->amounts.push_back({asked.resource, *all / unit, asked.counting().key});
+      const auto limit =
+          asked.limit ? quantity_in_thousandths(text_below(asked.limit->value, {})) : std::nullopt;
+      if (!limit || asked.resource != "cpu") continue;
+      for (ContainerFile& container : pod_.containers) container.cpu_limit = 0;
+      first->cpu_limit = *limit;
+    }
+  }
+
   void judge_limit(const Asked& asked, std::int64_t thousandths) {
     if (thousandths != 0) return;
     tell(Code::GpuNotRequested, asked.limit->value->where,
@@ -176,8 +203,32 @@ class PodFileReader {
     const std::string restarts = text_below(&spec, {"restartPolicy"});
     if (!restarts.empty()) pod_.restart_policy = restarts;
     pod_.priority_class = text_below(&spec, {"priorityClassName"});
+    pod_.never_preempts = text_below(&spec, {"preemptionPolicy"}) == "Never";
+    tell_not_simulated(spec);
     pod_.priority = std::clamp<std::int64_t>(whole_of(text_below(&spec, {"priority"})).value_or(0),
                                              -2'147'483'648, 1'000'000'000);
+  }
+
+  // What decides where pods with GPUs run, and no scenario can say.
+  void tell_not_simulated(const Node& spec) {
+    const bool has_gpu = std::ranges::any_of(pod_.containers, [](const ContainerFile& container) {
+      return std::ranges::any_of(container.amounts, [](const ResourceAmount& amount) {
+        return gpu_resource(amount.resource).has_value();
+      });
+    });
+    if (!has_gpu) return;
+    const Node* company = node_below(
+        &spec, {"affinity", "podAffinity", "requiredDuringSchedulingIgnoredDuringExecution"});
+    if (is_list(company) && !company->items.empty()) {
+      context_.files.not_simulated.push_back({"required podAffinity", company->where});
+    }
+    const Node* spreads = spec.find("topologySpreadConstraints");
+    for (std::size_t i = 0; is_list(spreads) && i < spreads->items.size(); ++i) {
+      const Node* one = spreads->items[i].get();
+      if (text_below(one, {"whenUnsatisfiable"}) == "ScheduleAnyway") continue;
+      context_.files.not_simulated.push_back(
+          {"topologySpreadConstraints with DoNotSchedule", one->where});
+    }
   }
 
   void read_claims(const Node* claims) {

@@ -72,8 +72,9 @@ void count(const Node& from, const PodSet& set, PodFile& pod) {
   const std::int64_t each = count_at(from, set.counts.back()).value_or(1);
   pod.copies = times(replicas, each);
   const bool has_two = !set.counts.back().empty();
-  pod.completions =
-      times(has_two ? replicas : 1, count_at(from, set.completions).value_or(has_two ? each : 1));
+  const auto completions = count_at(from, set.completions);
+  pod.completions = times(has_two ? replicas : 1, completions.value_or(has_two ? each : 1));
+  if (completions) pod.copies = std::min(pod.copies, pod.completions);  // no more are started
   pod.backoff_limit = count_at(from, set.backoff_limit);
   if (const Node* cron = set.cron.empty() ? nullptr : node_at(&from, set.cron)) {
     const auto text = [&](const char* key) { return text_below(cron, {key}); };

@@ -136,6 +136,7 @@ constexpr std::array kPodSets = {
            .named_by = "name",
            .pods = "template.spec.template",
            .counts = {"replicas", "template.spec.parallelism"},
+           .backoff_limit = "template.spec.backoffLimit",
            .completions = "template.spec.completions",
            .works_together = true},
     of_kubeflow("PyTorchJob", "spec.pytorchReplicaSpecs{}"),

@@ -16,6 +16,7 @@ namespace slicewise::scenarios::manifests {
 namespace {
 
 constexpr std::int64_t kMostReplicas = 1'000'000;
+constexpr std::int64_t kKedaMost = 100;  // where a ScaledObject says nothing
 
 // Source: kedacore/keda v2.18, apis/keda/v1alpha1/scaledobject_types.go.
 constexpr std::array<std::string_view, 10> kScaledObject = {
@@ -125,7 +126,7 @@ ScalingFile keda_scaling(const Node& spec) {
   ScalingFile scaling;
   scaling.where = spec.where;
   scaling.fewest = whole_at(&spec, "minReplicaCount", 0);
-  scaling.most = whole_at(&spec, "maxReplicaCount", 100);
+  scaling.most = whole_at(&spec, "maxReplicaCount", kKedaMost);
   scaling.every = seconds_at(&spec, {"pollingInterval"});
   if (scaling.every == "0s") scaling.every.clear();
   scaling.cooldown = seconds_at(&spec, {"cooldownPeriod"});
@@ -179,7 +180,18 @@ std::optional<ScalingFile> kserve_scaling(Context& context, const PodSet& set, c
 std::optional<ScalingFile> own_scaling(Context& context, const PodSet& set, const Node& from,
                                        const Node& pods) {
   if (set.kind == "InferenceService") return kserve_scaling(context, set, from);
-  if (const Node* scaling = from.find("scaling"); scaling != nullptr) {
+  const Node* scaling = from.find("scaling");
+  const Node* annotations = node_below(&pods, {"metadata", "annotations"});
+  for (std::size_t i = 0; is_map(annotations) && i < annotations->entries.size(); ++i) {
+    const Entry& entry = annotations->entries[i];
+    const bool is_scale = entry.key.starts_with("autoscaling.knative.dev/") &&
+                          entry.key.ends_with("scale") && entry.value != nullptr;
+    if (is_scale) scaling = entry.value.get();
+  }
+  if (set.group == "ray.io" && from.find("maxReplicas") != nullptr) {
+    scaling = from.find("maxReplicas");
+  }
+  if (scaling != nullptr) {
     context.files.not_simulated.push_back(
         {fmt::format("how a {} scales: replicas as they are written", set.kind), scaling->where});
   }
@@ -190,12 +202,58 @@ std::optional<ScalingFile> own_scaling(Context& context, const PodSet& set, cons
 
 namespace {
 
+// What of an autoscaler is not in ScalingFile.
+void tell_left_out(Context& context, const Node& spec, bool is_hpa) {
+  const auto tell = [&](const char* what, const Node& at) {
+    context.files.not_simulated.push_back({what, at.where});
+  };
+  const Node* seen = spec.find(is_hpa ? "metrics" : "triggers");
+  if (is_list(seen) && seen->items.size() > 1) {
+    tell("autoscalers by several metrics: the first that is simulated decides", *seen->items[1]);
+  }
+  const Node* behaviour =
+      is_hpa ? spec.find("behavior")
+             : node_below(&spec, {"advanced", "horizontalPodAutoscalerConfig", "behavior"});
+  for (const std::string_view direction : {"scaleUp", "scaleDown"}) {
+    const Node* rules = node_below(behaviour, {direction});
+    for (const std::string_view key : {"policies", "selectPolicy", "tolerance"}) {
+      if (const Node* rule = node_below(rules, {key})) {
+        tell("how fast autoscalers may change the number of pods (policies, tolerance)", *rule);
+      }
+    }
+  }
+  for (const std::string_view key : {"idleReplicaCount", "initialCooldownPeriod", "fallback"}) {
+    if (const Node* one = is_hpa ? nullptr : spec.find(key)) {
+      tell("idleReplicaCount, initialCooldownPeriod and fallback of ScaledObjects", *one);
+    }
+  }
+}
+
 void judge_scaled_object(Context& context, const Node& object, const Node& spec) {
   check_keys(context, &spec, kScaledObject, "KEDA");
   check_keys(context, spec.find("scaleTargetRef"), kScaleTarget, "KEDA");
   const Node* triggers = spec.find("triggers");
   for (std::size_t i = 0; is_list(triggers) && i < triggers->items.size(); ++i) {
     check_keys(context, triggers->items[i].get(), kTrigger, "KEDA");
+    const Node* metadata = node_below(triggers->items[i].get(), {"metadata"});
+    for (std::size_t e = 0; is_map(metadata) && e < metadata->entries.size(); ++e) {
+      const Node* value = metadata->entries[e].value.get();
+      if (value == nullptr || value->kind == Node::Kind::Text) continue;
+      report(context, make_diagnostic(Code::FieldType, value->where,
+                                      fmt::format("metadata.{} has to be text, and is {}",
+                                                  metadata->entries[e].key.substr(0, 60),
+                                                  kind_name(value->kind)),
+                                      "put it in quotes: KEDA's API refuses all else"));
+    }
+  }
+  const auto fewest = whole_of(text_below(&spec, {"minReplicaCount"}));
+  const auto most = whole_of(text_below(&spec, {"maxReplicaCount"}));
+  if (fewest && *fewest > most.value_or(kKedaMost)) {
+    report(context,
+           make_diagnostic(Code::ValueRange, place_below(spec, {"minReplicaCount"}),
+                           fmt::format("MinReplicaCount={} must be less than MaxReplicaCount={}",
+                                       *fewest, most.value_or(kKedaMost)),
+                           "KEDA refuses the ScaledObject"));
   }
   for (const std::string_view key : {"scaleTargetRef", "triggers"}) {
     if (spec.find(key) != nullptr) continue;
@@ -216,10 +274,11 @@ bool read_scaler(Context& context, const Node& object, std::string_view kind) {
   std::string target_kind = text_below(target, {"kind"});
   if (target_kind.empty()) target_kind = "Deployment";
   if (!is_hpa) judge_scaled_object(context, object, *spec);
+  tell_left_out(context, *spec, is_hpa);
   ScalingFile scaling = is_hpa ? hpa_scaling(*spec) : keda_scaling(*spec);
   scaling.where = place_below(object, {"spec", "scaleTargetRef", "name"});
-  std::tuple of(text_below(&object, {"metadata", "namespace"}), std::move(target_kind),
-                text_below(target, {"name"}));
+  std::tuple of(std::string(namespace_of(text_below(&object, {"metadata", "namespace"}))),
+                std::move(target_kind), text_below(target, {"name"}));
   // The HPA that KEDA makes says less than the ScaledObject that it made it of.
   const bool is_made = is_hpa && node_below(&object, {"metadata", "ownerReferences"}) != nullptr;
   if (is_made) {

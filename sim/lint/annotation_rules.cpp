@@ -60,7 +60,8 @@ void judge_annotation(const LintInput& input, const KeyValue& given) {
                       "slicewise get profiles");
   }
   if (given.key == kKindAnnotation) return;
-  std::vector<std::string_view> known{scenarios::kProfileAnnotation.substr(kOurs.size())};
+  std::vector<std::string_view> known{scenarios::kProfileAnnotation.substr(kOurs.size()),
+                                      kKindAnnotation.substr(kOurs.size())};
   for (const Figure& figure : kFigures) known.push_back(figure.key.substr(kOurs.size()));
   const std::string wrong = given.key.substr(kOurs.size(), 80);
   const auto near = nearest_name(wrong, known);

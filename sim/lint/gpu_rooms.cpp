@@ -124,7 +124,7 @@ void add_container(const LintInput& input, const ContainerFile& container, const
 std::optional<Claim> claim_of(const LintInput& input, const PodFile& pod, const NodeOffer& offer,
                               const OfferedResource& resource, const Device& device) {
   if (pod.is_system || pod.copies < 1) return std::nullopt;
-  if (offer.group != nullptr && !may_run_on(pod, *offer.group)) return std::nullopt;
+  if (offer.group != nullptr && !may_run_on(pod, offer)) return std::nullopt;
   Claim claim;
   claim.pod = &pod;
   for (const ContainerFile& container : pod.containers) {

@@ -147,8 +147,11 @@ void judge_claims(const LintInput& input) {
       if (!any_claim) break;
       const std::string kind =
           named.key == "resourceClaimName" ? "ResourceClaim" : "ResourceClaimTemplate";
-      judge([&](const auto& file) { return file.kind == kind && file.space == pod.space; }, kind,
-            named.value, named.where);
+      const auto is_meant = [&](const scenarios::ClaimFile& file) {
+        return file.kind == kind &&
+               scenarios::namespace_of(file.space) == scenarios::namespace_of(pod.space);
+      };
+      judge(is_meant, kind, named.value, named.where);
     }
   }
   const auto is_class = [](const scenarios::ClaimFile& file) { return file.kind == "DeviceClass"; };

@@ -21,6 +21,20 @@ std::string words_of(const std::vector<std::string>& values) {
   return fmt::format("{}", fmt::join(values, ", ")).substr(0, 80);
 }
 
+// Karpenter has the names of GPUs in small letters.
+void judge_gpu_name(const LintInput& input, const NodeRequirement& requirement) {
+  if (requirement.key != scenarios::kGpuNameLabel || requirement.op != "In") return;
+  const auto has_capital = [](const std::string& name) {
+    return std::ranges::any_of(name, [](char c) { return c >= 'A' && c <= 'Z'; });
+  };
+  if (requirement.values.empty() || !std::ranges::all_of(requirement.values, has_capital)) return;
+  input.tell(Code::NodesNeverLaunched, requirement.where,
+             fmt::format("no instance type has the GPU name {}, as these labels are in small "
+                         "letters: no node is started",
+                         words_of(requirement.values)),
+             "write a10g, l4, l40s");
+}
+
 void judge_capacity_type(const LintInput& input, const NodeRequirement& requirement) {
   constexpr std::array<std::string_view, 3> kTypes = {"on-demand", "spot", "reserved"};
   if (requirement.key != scenarios::kCapacityTypeLabel || requirement.op != "In") return;
@@ -50,9 +64,23 @@ void judge_zone(const LintInput& input, const NodeRequirement& requirement) {
       "aws ec2 describe-availability-zones lists them");
 }
 
-// The types that it names; nothing where it names none, or one that is not known.
+// The types that it names, or all of the families that it names; nothing where it names none, or
+// one that is not known.
 std::vector<const InstanceType*> known_types(const LintInput& input, const NodeGroupFile& pool) {
   std::vector<const InstanceType*> types;
+  const auto families =
+      std::ranges::find_if(pool.requirements, [](const NodeRequirement& requirement) {
+        return requirement.key == scenarios::kFamilyLabel && requirement.op == "In";
+      });
+  if (pool.types.empty() && families != pool.requirements.end()) {
+    for (const std::string& family : families->values) {
+      const std::size_t before = types.size();
+      for (const InstanceType& type : input.catalogue.instances) {
+        if (type.family == family) types.push_back(&type);
+      }
+      if (types.size() == before) return {};
+    }
+  }
   for (const auto& name : pool.types) {
     const InstanceType* type = input.catalogue.find_instance(name.value);
     if (type == nullptr) return {};
@@ -122,6 +150,7 @@ void lint_launches(const LintInput& input) {
     for (const NodeRequirement& requirement : pool.requirements) {
       judge_capacity_type(input, requirement);
       judge_zone(input, requirement);
+      judge_gpu_name(input, requirement);
     }
     judge_class(input, pool);
     const std::vector<const InstanceType*> types = known_types(input, pool);

@@ -71,6 +71,23 @@ std::vector<const models::InstanceType*> types_of(const NodeGroupFile& group,
   return types;
 }
 
+// What is known of the labels of its nodes, of each type: the catalogue's, or by its name.
+std::vector<scenarios::NodeLabels> labels_of(const NodeGroupFile& group,
+                                             const std::vector<const models::InstanceType*>& types,
+                                             const models::Catalogue& catalogue) {
+  std::vector<scenarios::NodeLabels> all;
+  for (const models::InstanceType* type : types) all.push_back(type_labels(*type));
+  for (const auto& name : group.types) {
+    if (catalogue.find_instance(name.value) != nullptr) continue;
+    all.push_back(scenarios::labels_of_type(name.value));
+  }
+  if (all.empty()) all.emplace_back();
+  for (scenarios::NodeLabels& labels : all) {
+    for (const scenarios::KeyValue& own : group.labels) labels[own.key] = own.value;
+  }
+  return all;
+}
+
 class OfferBuilder {
  public:
   OfferBuilder(const ClusterFiles& files, const models::Catalogue& catalogue)
@@ -83,6 +100,7 @@ class OfferBuilder {
       offer.group = &group;
       offer.types = types_of(group, files_, catalogue_);
       if (!is_gpu_group(group, offer.types)) continue;
+      offer.labels = labels_of(group, offer.types, catalogue_);
       offer.mig_label = label_of(group, kMigLabel);
       choose_config(offer);
       choose_layouts(offer);
@@ -293,35 +311,47 @@ const scenarios::Taint* untolerated(const scenarios::PodFile& pod, const NodeGro
   return sim::untolerated(group.taints, tolerations);
 }
 
-bool meets(const NodeGroupFile& group, const NodeRequirement& requirement) {
-  const scenarios::KeyValue* label = label_of(group, requirement.key);
-  if (label != nullptr) return scenarios::allows(requirement, label->value);
-  if (scenarios::is_set_by_others(requirement.key)) return true;
-  // Karpenter gives a node one of the values that its NodePool requires for a label of its own.
-  const auto own = std::ranges::find(group.requirements, requirement.key, &NodeRequirement::key);
-  if (own == group.requirements.end()) return scenarios::allows(requirement, std::nullopt);
-  return own->op != "In" || std::ranges::any_of(own->values, [&](const std::string& value) {
-           return scenarios::allows(requirement, value);
+namespace {
+
+// Whether nodes of one type fulfil all of some requirements.
+template <class AreMet>
+bool any_type(const NodeOffer& offer, const AreMet& are_met) {
+  return std::ranges::any_of(offer.labels, [&](const scenarios::NodeLabels& labels) {
+    return are_met([&](const NodeRequirement& one) {
+      return scenarios::may_fulfil(labels, offer.group->requirements, one);
+    });
+  });
+}
+
+template <class IsMet>
+bool meets_any_term(const scenarios::PodFile& pod, const IsMet& is_met) {
+  return pod.affinity.empty() ||
+         std::ranges::any_of(pod.affinity, [&](const std::vector<NodeRequirement>& term) {
+           return !term.empty() && std::ranges::all_of(term, is_met);
          });
 }
 
-bool meets_affinity(const scenarios::PodFile& pod, const NodeGroupFile& group) {
-  const auto is_met = [&](const std::vector<NodeRequirement>& term) {
-    return !term.empty() &&
-           std::ranges::all_of(term, [&](const NodeRequirement& one) { return meets(group, one); });
-  };
-  return pod.affinity.empty() || std::ranges::any_of(pod.affinity, is_met);
+}  // namespace
+
+bool meets(const NodeOffer& offer, const NodeRequirement& requirement) {
+  return any_type(offer, [&](const auto& is_met) { return is_met(requirement); });
 }
 
-bool may_select(const scenarios::PodFile& pod, const NodeGroupFile& group) {
-  return meets_affinity(pod, group) &&
-         std::ranges::all_of(pod.node_selector, [&](const scenarios::KeyValue& wanted) {
-           return meets(group, {wanted.key, "In", {wanted.value}, {}});
-         });
+bool meets_affinity(const scenarios::PodFile& pod, const NodeOffer& offer) {
+  return any_type(offer, [&](const auto& is_met) { return meets_any_term(pod, is_met); });
 }
 
-bool may_run_on(const scenarios::PodFile& pod, const NodeGroupFile& group) {
-  return may_select(pod, group) && untolerated(pod, group) == nullptr;
+bool may_select(const scenarios::PodFile& pod, const NodeOffer& offer) {
+  return any_type(offer, [&](const auto& is_met) {
+    return meets_any_term(pod, is_met) &&
+           std::ranges::all_of(pod.node_selector, [&](const scenarios::KeyValue& wanted) {
+             return is_met(NodeRequirement{wanted.key, "In", {wanted.value}, {}});
+           });
+  });
+}
+
+bool may_run_on(const scenarios::PodFile& pod, const NodeOffer& offer) {
+  return may_select(pod, offer) && untolerated(pod, *offer.group) == nullptr;
 }
 
 }  // namespace slicewise::sim::lint

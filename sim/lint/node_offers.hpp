@@ -37,6 +37,7 @@ struct ChosenLayout {
 struct NodeOffer {
   const scenarios::NodeGroupFile* group = nullptr;  // nullptr: nodes that no file describes
   std::vector<const models::InstanceType*> types;   // it may have; empty: unknown
+  std::vector<scenarios::NodeLabels> labels;        // what is known of them, of each type
   const scenarios::PluginConfigFile* config = nullptr;
   bool config_is_known = false;  // a null config then means: no sharing
   std::string strategy;          // "" unknown
@@ -70,17 +71,16 @@ std::vector<NodeOffer> node_offers(const scenarios::ClusterFiles& files,
 const scenarios::Taint* untolerated(const scenarios::PodFile& pod,
                                     const scenarios::NodeGroupFile& group);
 
-// Whether its nodes may have such a label.
-bool meets(const scenarios::NodeGroupFile& group, const scenarios::NodeRequirement& requirement);
+// Whether nodes of a group, of one of its types, may have such a label.
+bool meets(const NodeOffer& offer, const scenarios::NodeRequirement& requirement);
 
-// False when the group's own labels contradict what the pod requires of nodes by its affinity, or
-// lack one that only files could set.
-bool meets_affinity(const scenarios::PodFile& pod, const scenarios::NodeGroupFile& group);
+// ... and all that the pod requires of nodes by its affinity.
+bool meets_affinity(const scenarios::PodFile& pod, const NodeOffer& offer);
 
-// ... or by its selector.
-bool may_select(const scenarios::PodFile& pod, const scenarios::NodeGroupFile& group);
+// ... and by its selector.
+bool may_select(const scenarios::PodFile& pod, const NodeOffer& offer);
 
-// Both of these.
-bool may_run_on(const scenarios::PodFile& pod, const scenarios::NodeGroupFile& group);
+// ... and no taint keeps the pod off.
+bool may_run_on(const scenarios::PodFile& pod, const NodeOffer& offer);
 
 }  // namespace slicewise::sim::lint

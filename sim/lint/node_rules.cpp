@@ -61,6 +61,9 @@ void judge_config_label(const LintInput& input, const KeyValue& label) {
 void judge_label_names(const LintInput& input, const NodeGroupFile& group) {
   constexpr std::array<std::string_view, 4> kRead = {kConfigLabel, kMigLabel, kPresent,
                                                      kMpsCapable};
+  // As near to these, and NVIDIA's own. Source: NVIDIA/k8s-device-plugin internal/lm.
+  constexpr std::array<std::string_view, 2> kOfGfd = {"nvidia.com/mig.capable",
+                                                      "nvidia.com/vgpu.present"};
   for (const KeyValue& label : group.labels) {
     if (label.key == kConfigLabel) judge_config_label(input, label);
     if (label.key == kMigLabel && is_plugin_key(input, label.value) &&
@@ -70,6 +73,7 @@ void judge_label_names(const LintInput& input, const NodeGroupFile& group) {
                              label.value.substr(0, 60), kMigLabel),
                  fmt::format("the label for it is {}", kConfigLabel));
     }
+    if (std::ranges::find(kOfGfd, label.key) != kOfGfd.end()) continue;
     for (const std::string_view read : kRead) {
       if (label.key == read || label.key.size() > kLongestMisspelling) continue;
       if (edit_distance(label.key, read) > 2) continue;

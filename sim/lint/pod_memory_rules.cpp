@@ -84,7 +84,7 @@ std::vector<MemoryClaim> claims_on(const LintInput& input, const NodeOffer& offe
                                    const std::string& resource) {
   std::vector<MemoryClaim> claims;
   for (const PodFile& pod : input.files.pods) {
-    if (pod.is_system || (offer.group != nullptr && !may_run_on(pod, *offer.group))) continue;
+    if (pod.is_system || (offer.group != nullptr && !may_run_on(pod, offer))) continue;
     for (const ContainerFile& container : pod.containers) {
       const auto request =
           std::ranges::find(container.amounts, resource, &scenarios::ResourceAmount::resource);

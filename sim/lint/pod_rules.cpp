@@ -88,7 +88,7 @@ class PodJudge {
         groups_.push_back(&offer);
       } else {
         has_groups = true;
-        if (may_select(pod_, *offer.group)) groups_.push_back(&offer);
+        if (may_select(pod_, offer)) groups_.push_back(&offer);
       }
     }
     if (groups_.empty() && has_groups) tell_why_none();
@@ -101,8 +101,7 @@ class PodJudge {
         return offer.group != nullptr && label_of(*offer.group, wanted.key) != nullptr;
       });
       const bool matches = std::ranges::any_of(input_.offers, [&](const NodeOffer& offer) {
-        return offer.group != nullptr &&
-               meets(*offer.group, {wanted.key, "In", {wanted.value}, {}});
+        return offer.group != nullptr && meets(offer, {wanted.key, "In", {wanted.value}, {}});
       });
       if (matches) continue;
       is_told = true;
@@ -113,7 +112,7 @@ class PodJudge {
                      "label the node group, or correct the selector");
     }
     const bool any = std::ranges::any_of(input_.offers, [&](const NodeOffer& offer) {
-      return offer.group != nullptr && meets_affinity(pod_, *offer.group);
+      return offer.group != nullptr && meets_affinity(pod_, offer);
     });
     if (any && is_told) return;
     const SourceLocation where = pod_.affinity.empty() || pod_.affinity.front().empty()
@@ -297,12 +296,12 @@ class PodJudge {
           "elsewhere the pod stays Pending without the toleration of its own");
     }
     if (first == nullptr) return;
-    input_.tell(Code::TaintNotTolerated, pod_.where,
-                fmt::format("Pending: node(s) had untolerated taint {{{}: {}}} ({})",
-                            first->key.substr(0, 60), first->value.substr(0, 60),
-                            where->name.substr(0, 60)),
-                fmt::format("tolerations: [{{key: {}, operator: Exists, effect: {}}}]",
-                            first->key.substr(0, 60), first->effect.substr(0, 20)));
+    input_.tell(
+        Code::TaintNotTolerated, pod_.where,
+        fmt::format("Pending: {}: {{{}: {}}} ({})", kHasUntoleratedTaint, first->key.substr(0, 60),
+                    first->value.substr(0, 60), where->name.substr(0, 60)),
+        fmt::format("tolerations: [{{key: {}, operator: Exists, effect: {}}}]",
+                    first->key.substr(0, 60), first->effect.substr(0, 20)));
   }
 
   // The request of all containers that run together against the largest node.
@@ -410,7 +409,7 @@ bool are_apart(const PodFile& a, const PodFile& b) {
   if (a.anti_affinity.empty() && b.anti_affinity.empty()) return false;
   const auto of = [](const PodFile& pod) {
     scenarios::Workload workload;
-    workload.namespace_name = pod.space;
+    workload.namespace_name = scenarios::namespace_of(pod.space);
     for (const KeyValue& label : pod.labels) workload.pod.labels[label.key] = label.value;
     workload.pod.anti_affinity = pod.anti_affinity;
     return workload;

@@ -20,7 +20,9 @@ constexpr std::int64_t kMost = std::int64_t{1} << 40;  // against overflow
 
 const ClusterQueueFile* queue_of(const LintInput& input, const PodFile& pod) {
   for (const auto& local : input.files.local_queues) {
-    if (local.name != pod.queue.value || local.space != pod.space) continue;
+    if (local.name != pod.queue.value ||
+        scenarios::namespace_of(local.space) != scenarios::namespace_of(pod.space))
+      continue;
     const auto found =
         std::ranges::find(input.files.cluster_queues, local.cluster_queue, &ClusterQueueFile::name);
     if (found != input.files.cluster_queues.end()) return &*found;

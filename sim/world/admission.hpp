@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slicewise/scenarios/scenario.hpp"
@@ -20,6 +21,9 @@ bool tolerates_any(std::span<const scenarios::Toleration> tolerations,
 // (admission controllers), https://github.com/kubernetes/kubernetes/pull/55839
 std::vector<scenarios::Toleration> admitted_tolerations(const scenarios::PodTemplate& pod);
 scenarios::Toleration toleration_of_resource(std::string resource);
+
+// kube-scheduler's words since 1.35.
+inline constexpr std::string_view kHasUntoleratedTaint = "node(s) had untolerated taint(s)";
 
 // The first taint that keeps pods with these tolerations off a node; nullptr when they may run
 // there. PreferNoSchedule keeps nobody off.

@@ -124,12 +124,18 @@ struct PodFile {
   std::string restart_policy;
   std::int64_t priority = 0;
   std::string priority_class;
+  bool never_preempts = false;
   Located<std::string> queue;  // of Kueue, by a label of the object
   bool is_system = false;      // part of the GPU software: it may see all GPUs
   // Of objects that a cluster holds, beside those that people wrote.
   std::string owner;       // what made it, "Deployment/asr"; "" nobody did
   bool has_ended = false;  // a pod or Job that runs no more
 };
+
+// Of an object that names none, too.
+inline std::string_view namespace_of(std::string_view written) {
+  return written.empty() ? std::string_view("default") : written;
+}
 
 // What made an object: "Deployment/asr" rather than its ReplicaSet, "CronJob/nightly" rather than
 // one of its Jobs; "" without a kind or a name. `template_hash`: the label pod-template-hash.
@@ -260,8 +266,8 @@ struct NodeGroupFile {
   SourceLocation object_where;  // where it begins
   std::vector<KeyValue> labels;
   std::vector<Taint> taints;
-  std::vector<Located<std::string>> types;  // instance types
-  std::vector<NodeRequirement> requirements;
+  std::vector<Located<std::string>> types;    // instance types
+  std::vector<NodeRequirement> requirements;  // and what it labels its nodes with by itself
   std::vector<ResourceAmount> limits;
   std::optional<std::vector<ResourceAmount>> allocatable;  // of a Node that says it
   std::string node_class;

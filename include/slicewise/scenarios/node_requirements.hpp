@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,5 +45,14 @@ bool allows(const NodeRequirement& requirement, std::optional<std::string_view> 
 
 // ... and one with these labels. What is not known of it does not stand in the way.
 bool fulfils(const NodeLabels& labels, const NodeRequirement& requirement);
+
+// Whether "NVIDIA-A10G" is the product of the GPU "a10g".
+bool names_gpu(std::string_view text, const std::string& gpu);
+
+// Whether nodes may have labels for which the requirement holds: those that are known of them, of
+// others one of the values that `made_with` leaves (Karpenter gives a node one). What neither says
+// does not stand in the way where programs set it.
+bool may_fulfil(const NodeLabels& known, std::span<const NodeRequirement> made_with,
+                const NodeRequirement& wanted);
 
 }  // namespace slicewise::scenarios

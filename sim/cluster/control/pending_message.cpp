@@ -8,6 +8,8 @@
 
 #include "slicewise/sim/cluster/cluster.hpp"
 
+#include "../../world/admission.hpp"
+
 // Why a pod is Pending, in the words of who says so: kube-scheduler, HAMi, KAI.
 namespace slicewise::sim {
 namespace {
@@ -18,7 +20,7 @@ std::string cause_text(const World& world, std::size_t cause) {
     case RejectCause::Unschedulable:
       return "node(s) were unschedulable";
     case RejectCause::Taint:
-      return "node(s) had untolerated taint(s)";
+      return std::string(kHasUntoleratedTaint);
     case RejectCause::NodeSelector:
       return "node(s) didn't match Pod's node affinity/selector";
     case RejectCause::TooManyPods:

@@ -1,0 +1,167 @@
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "import_report.hpp"
+#include "node_pool_choice.hpp"
+#include "scenario_draft.hpp"
+
+// Which pools of a draft pods may run on, by what they require of the labels of nodes.
+namespace slicewise::scenarios {
+namespace {
+
+NodeLabels labels_of_nodes(const DraftPool& pool, const ImportOptions& options) {
+  NodeLabels labels = labels_of(instance_called(pool.instance_type, options.instances));
+  const bool is_spot = pool.capacity_type == "spot";
+  labels[std::string(kCapacityTypeLabel)] =
+      pool.capacity_type.empty() ? "on-demand" : pool.capacity_type;
+  labels["eks.amazonaws.com/capacityType"] = is_spot ? "SPOT" : "ON_DEMAND";
+  for (const auto& [key, value] : pool.labels) labels[key] = value;
+  return labels;
+}
+
+// Whether nodes of the pool have the label in a scenario.
+bool carries(const DraftPool& pool, const NodeLabels& labels, const std::string& key,
+             const std::string& value) {
+  const auto label = labels.find(key);
+  if (label != labels.end()) return label->second == value;
+  const bool is_of_name = key == kNodePoolLabel || key == "eks.amazonaws.com/nodegroup";
+  return is_of_name && value == pool.name;
+}
+
+// Those that every cluster has are as the pool's own.
+bool is_worth_keeping(const DraftPool& pool, const std::pair<std::string, std::string>& label) {
+  return label.first == kInstanceTypeLabel ||
+         std::ranges::find(pool.labels, label) != pool.labels.end();
+}
+
+class PodPlaces {
+ public:
+  PodPlaces(ScenarioDraft& draft, const ImportOptions& options, ImportReport& report)
+      : draft_(draft), options_(options), report_(report) {}
+
+  void keep() {
+    for (DraftWorkload& workload : draft_.workloads) {
+      if (!workload.nodes.empty() || !workload.either.empty()) keep_on_pools_of(workload);
+    }
+    for (const DraftPool& pool : draft_.pools) {
+      const bool has_others = std::ranges::any_of(draft_.pools, &DraftPool::is_in_files);
+      if (!has_others || pool.is_in_files) continue;
+      report_.guessed(fmt::format("node pools that no file has, for pods that those of the files "
+                                  "do not take: {}",
+                                  pool.name),
+                      nowhere());
+    }
+  }
+
+ private:
+  static SourceLocation (*nowhere())() {
+    return [] { return SourceLocation{}; };
+  }
+
+  void keep_on_pools_of(DraftWorkload& workload) {
+    std::vector<DraftPool*> offering;
+    std::vector<DraftPool*> meant;
+    for (DraftPool& pool : draft_.pools) {
+      if (!offers(pool, workload)) continue;
+      offering.push_back(&pool);
+      if (may_run_on(workload, pool, options_)) meant.push_back(&pool);
+    }
+    remark_on_unmet(workload, meant.empty());
+    const bool is_free = meant.empty() || meant.size() == offering.size();
+    std::erase_if(workload.node_selector, [&](const auto& label) {
+      return std::ranges::none_of(draft_.pools, [&](const DraftPool& pool) {
+        return is_free ? is_carried(pool, label) && is_worth_keeping(pool, label)
+                       : is_carried(pool, label);
+      });
+    });
+    if (is_free) return;
+    const auto is_kept_off = [&](const DraftPool* pool) {
+      return std::ranges::any_of(workload.node_selector,
+                                 [&](const auto& label) { return !is_carried(*pool, label); });
+    };
+    const bool are_told_apart = std::ranges::all_of(offering, [&](const DraftPool* pool) {
+      return is_kept_off(pool) == (std::ranges::find(meant, pool) == meant.end());
+    });
+    if (!are_told_apart) select(meant, workload);
+  }
+
+  bool is_carried(const DraftPool& pool, const std::pair<std::string, std::string>& label) const {
+    return carries(pool, labels_of_nodes(pool, options_), label.first, label.second);
+  }
+
+  // By the name of the pool; of several by a label that they have for it.
+  void select(const std::vector<DraftPool*>& meant, DraftWorkload& workload) {
+    workload.node_selector.clear();
+    if (meant.size() == 1) {
+      workload.node_selector.emplace_back(kNodePoolLabel, meant.front()->name);
+      return;
+    }
+    const auto [known, is_new] =
+        labels_.try_emplace(meant, fmt::format("slicewise.dev/nodes-{}", labels_.size() + 1));
+    workload.node_selector.emplace_back(known->second, "true");
+    if (!is_new) return;
+    for (DraftPool* pool : meant) pool->labels.emplace_back(known->second, "true");
+    report_.remark(ImportRemark::Kind::Note,
+                   fmt::format("what pods require of nodes, and several node pools here meet: by a "
+                               "label of theirs, {}",
+                               known->second),
+                   nowhere());
+  }
+
+  void remark_on_unmet(const DraftWorkload& workload, bool are_unmet) {
+    bool is_told = false;
+    const auto is_met = [&](const NodeRequirement& one) {
+      return std::ranges::any_of(draft_.pools, [&](const DraftPool& pool) {
+        return may_fulfil(labels_of_nodes(pool, options_), pool.made_with, one);
+      });
+    };
+    for (const NodeRequirement& one : workload.nodes) {
+      if (is_met(one)) continue;
+      is_told = true;
+      const bool is_selector =
+          one.op == "In" && one.values.size() == 1 &&
+          std::ranges::find(workload.node_selector, std::pair(one.key, one.values.front())) !=
+              workload.node_selector.end();
+      report_.guessed(fmt::format("node {} that no node pool here {}, left out: {}",
+                                  is_selector ? "selectors" : "affinity",
+                                  is_selector ? "has" : "meets", one.key.substr(0, 60)),
+                      [&] { return one.where; });
+    }
+    if (!are_unmet || is_told) return;
+    report_.guessed(
+        fmt::format("what pods require of nodes, and no node pool here meets together, left out: "
+                    "{}",
+                    workload.name),
+        nowhere());
+  }
+
+  ScenarioDraft& draft_;
+  const ImportOptions& options_;
+  ImportReport& report_;
+  std::map<std::vector<DraftPool*>, std::string> labels_;  // of pools that pods are meant for
+};
+
+}  // namespace
+
+bool may_run_on(const DraftWorkload& workload, const DraftPool& pool,
+                const ImportOptions& options) {
+  if (workload.nodes.empty() && workload.either.empty()) return true;
+  const NodeLabels labels = labels_of_nodes(pool, options);
+  const auto are_met = [&](const std::vector<NodeRequirement>& all) {
+    return std::ranges::all_of(
+        all, [&](const NodeRequirement& one) { return may_fulfil(labels, pool.made_with, one); });
+  };
+  return are_met(workload.nodes) &&
+         (workload.either.empty() || std::ranges::any_of(workload.either, are_met));
+}
+
+void keep_on_pools(ScenarioDraft& draft, const ImportOptions& options, ImportReport& report) {
+  PodPlaces(draft, options, report).keep();
+}
+
+}  // namespace slicewise::scenarios
