@@ -149,7 +149,7 @@ void read_node_group(Context& context, const Node& item, std::string_view cluste
   group.nodes = whole_of(text_below(&item, {"desiredCapacity"}));
   group.fewest = whole_of(text_below(&item, {"minSize"}));
   group.most = whole_of(text_below(&item, {"maxSize"}));
-  group.is_spot = text_below(&item, {"spot"}) == "true";
+  group.is_spot = is_true(item.find("spot"));
   add_maker(group, "alpha.eksctl.io/nodegroup-name", group.name);
   if (is_managed) {
     add_maker(group, kManagedGroupLabel, group.name);

@@ -84,6 +84,10 @@ bool may_fulfil(const NodeLabels& known, std::span<const NodeRequirement> made_w
       return names_gpu(product, *gpu->second);
     });
   }
+  const bool is_kept_off = std::ranges::any_of(made_with, [&](const NodeRequirement& own) {
+    return own.key == wanted.key && own.op == "DoesNotExist";
+  });
+  if (is_kept_off) return allows(wanted, std::nullopt);
   const auto may_be = [&](const std::string& value) {
     return allows(wanted, value) && std::ranges::all_of(made_with, [&](const auto& own) {
              return own.key != wanted.key || allows(own, value);

@@ -141,11 +141,16 @@ class PodFileReader {
       const std::int64_t unit = asked.resource == "cpu" ? 1 : 1'000;
       const auto all = quantity_in_thousandths(text_below(asked.counting().value, {}));
       if (!all) continue;
-      for (ContainerFile& container : pod_.containers) {
-        std::erase_if(container.amounts,
-                      [&](const ResourceAmount& one) { return one.resource == asked.resource; });
+      const auto is_it = [&](const ResourceAmount& one) { return one.resource == asked.resource; };
+      // A limit alone is a request only where no container has one. Source: defaults.go.
+      const bool is_asked =
+          asked.request || std::ranges::none_of(pod_.containers, [&](const auto& c) {
+            return std::ranges::any_of(c.amounts, is_it);
+          });
+      if (is_asked) {
+        for (ContainerFile& container : pod_.containers) std::erase_if(container.amounts, is_it);
+        first->amounts.push_back({asked.resource, *all / unit, asked.counting().key});
       }
-      first->amounts.push_back({asked.resource, *all / unit, asked.counting().key});
       const auto limit =
           asked.limit ? quantity_in_thousandths(text_below(asked.limit->value, {})) : std::nullopt;
       if (!limit || asked.resource != "cpu") continue;

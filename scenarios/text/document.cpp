@@ -1,11 +1,8 @@
 #include "document.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -22,80 +19,14 @@
 #include "slicewise/scenarios/load.hpp"
 
 #include "flow_brackets.hpp"
+#include "plain_scalars.hpp"
 #include "source_places.hpp"
 
 namespace slicewise::scenarios {
 namespace {
 
-bool all_of(std::string_view text, std::string_view allowed) {
-  return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
-}
-
-bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, text) != words.end();
-}
-
-bool is_float(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789";
-  const std::size_t exponent = text.find_first_of("eE");
-  if (exponent != std::string_view::npos) {
-    std::string_view power = text.substr(exponent + 1);
-    if (power.starts_with('+') || power.starts_with('-')) power.remove_prefix(1);
-    if (!all_of(power, kDigits)) return false;
-    text = text.substr(0, exponent);
-  }
-  const std::size_t dot = text.find('.');
-  if (dot == std::string_view::npos) return all_of(text, kDigits);
-  const std::string_view whole = text.substr(0, dot);
-  const std::string_view part = text.substr(dot + 1);
-  if (whole.empty()) return all_of(part, kDigits);
-  return all_of(whole, kDigits) && (part.empty() || all_of(part, kDigits));
-}
-
-}  // namespace
-
-Node::Kind core_schema_kind(std::string_view plain_scalar) {
-  constexpr std::string_view kDigits = "0123456789";
-  std::string_view text = plain_scalar;
-  if (is_one_of(text, {"", "~", "null", "Null", "NULL"})) return Node::Kind::Null;
-  if (is_one_of(text, {"true", "True", "TRUE", "false", "False", "FALSE"})) {
-    return Node::Kind::Boolean;
-  }
-  if (is_one_of(text, {".nan", ".NaN", ".NAN"})) return Node::Kind::Float;
-  if (text.starts_with("0o") && all_of(text.substr(2), "01234567")) return Node::Kind::Integer;
-  if (text.starts_with("0x") && all_of(text.substr(2), "0123456789abcdefABCDEF")) {
-    return Node::Kind::Integer;
-  }
-  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
-  if (is_one_of(text, {".inf", ".Inf", ".INF"})) return Node::Kind::Float;
-  if (all_of(text, kDigits)) return Node::Kind::Integer;
-  return is_float(text) ? Node::Kind::Float : Node::Kind::Text;
-}
-
-namespace {
-
 constexpr std::size_t kMostValues = 200'000;  // aliases expanded
 constexpr std::size_t kDeepestYaml = 64;      // levels of nesting
-
-// Kubernetes' tools read YAML 1.1, in which 017 is 15 and `on` is true, and hand it on as JSON,
-// where 4.0 is 4. Source: sigs.k8s.io/yaml goyaml.v2/resolve.go and yaml.go.
-void take_yaml_1_1(Node& value) {
-  constexpr std::size_t kMostDigits = 18;
-  constexpr double kMost = 1e15;
-  if (value.text.size() <= kMostDigits && value.kind == Node::Kind::Integer) {
-    const bool is_hex = value.text.starts_with("0x");
-    const bool is_octal =
-        value.text.size() > 1 && value.text.front() == '0' && all_of(value.text, "01234567");
-    if (!is_hex && !is_octal) return;
-    value.text = std::to_string(std::strtoull(value.text.c_str(), nullptr, is_hex ? 16 : 8));
-  } else if (value.kind == Node::Kind::Float &&
-             value.text.find_first_of("0123456789") != std::string::npos) {
-    const double number = std::strtod(value.text.c_str(), nullptr);
-    if (!(number > -kMost && number < kMost) || number != std::floor(number)) return;
-    value.kind = Node::Kind::Integer;
-    value.text = std::to_string(static_cast<std::int64_t>(number));
-  }
-}
 
 // The innermost list or mapping that is still open.
 struct Frame {
@@ -227,10 +158,13 @@ class TreeBuilder : public YAML::EventHandler {
     attach(std::move(frame.node));
   }
 
-  // `<<: *base` and `<<: [*one, *other]`: what is written beside it comes first, then the earlier.
-  static void merge(Frame& frame) {
+  // `<<: *base` and `<<: [*one, *other]`, of which the earlier come first. What is written beside
+  // it comes before them; for Kubernetes' tools only what is written below it. Source: goyaml.v2
+  // decode.go, mapping().
+  void merge(Frame& frame) const {
     std::vector<Entry>& entries = frame.node->entries;
     const auto at = std::ranges::find(entries, "<<", &Entry::key);
+    auto above = static_cast<std::size_t>(is_yaml_1_1_ ? at - entries.begin() : 0);
     const NodePtr from = at->value;
     entries.erase(at);
     const auto take = [&](const Node& base) {
@@ -240,6 +174,13 @@ class TreeBuilder : public YAML::EventHandler {
       }
       for (const Entry& entry : base.entries) {
         if (frame.keys.try_emplace(entry.key, entries.size()).second) entries.push_back(entry);
+        const auto last = entries.begin() + static_cast<std::ptrdiff_t>(above);
+        const auto overridden = std::find_if(
+            entries.begin(), last, [&](const Entry& other) { return other.key == entry.key; });
+        if (overridden == last) continue;
+        *overridden = entry;
+        std::rotate(overridden, overridden + 1, last);
+        --above;  // by the earliest base
       }
     };
     if (from->kind != Node::Kind::List) return take(*from);
@@ -408,13 +349,6 @@ const Entry* Node::entry(std::string_view key) const {
 const Node* Node::find(std::string_view key) const {
   const Entry* found = entry(key);
   return found == nullptr ? nullptr : found->value.get();
-}
-
-std::optional<bool> old_truth(const Node& node) {
-  if (node.kind != Node::Kind::Text || node.quoted) return std::nullopt;
-  if (is_one_of(node.text, {"y", "Y", "yes", "Yes", "YES", "on", "On", "ON"})) return true;
-  if (is_one_of(node.text, {"n", "N", "no", "No", "NO", "off", "Off", "OFF"})) return false;
-  return std::nullopt;
 }
 
 std::string_view kind_name(Node::Kind kind) {

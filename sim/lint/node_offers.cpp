@@ -29,6 +29,7 @@ constexpr std::string_view kSharedResource = "nvidia.com/gpu.shared";
 
 bool names_gpus(const NodeRequirement& requirement) {
   return requirement.key.find("instance-gpu") != std::string::npos ||
+         requirement.key.find("instance-category") != std::string::npos ||
          requirement.key == scenarios::kFamilyLabel;
 }
 
@@ -339,6 +340,23 @@ bool meets(const NodeOffer& offer, const NodeRequirement& requirement) {
 
 bool meets_affinity(const scenarios::PodFile& pod, const NodeOffer& offer) {
   return any_type(offer, [&](const auto& is_met) { return meets_any_term(pod, is_met); });
+}
+
+bool may_be_among_others(const scenarios::PodFile& pod, const ClusterFiles& files,
+                         std::span<const NodeOffer> offers) {
+  return std::ranges::any_of(files.groups, [&](const NodeGroupFile& group) {
+    const bool is_offered = std::ranges::find(offers, &group, &NodeOffer::group) != offers.end();
+    const bool has_none =
+        !group.types.empty() && std::ranges::none_of(group.types, [](const auto& type) {
+          return scenarios::is_gpu_type(type.value);
+        });
+    if (is_offered || has_none) return false;
+    NodeOffer unknown;
+    unknown.group = &group;
+    scenarios::NodeLabels& labels = unknown.labels.emplace_back();
+    for (const scenarios::KeyValue& own : group.labels) labels[own.key] = own.value;
+    return may_select(pod, unknown);
+  });
 }
 
 bool may_select(const scenarios::PodFile& pod, const NodeOffer& offer) {

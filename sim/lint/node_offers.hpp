@@ -80,6 +80,10 @@ bool meets_affinity(const scenarios::PodFile& pod, const NodeOffer& offer);
 // ... and by its selector.
 bool may_select(const scenarios::PodFile& pod, const NodeOffer& offer);
 
+// Whether a group of which no file says that it has GPUs, or that it has none, may be meant.
+bool may_be_among_others(const scenarios::PodFile& pod, const scenarios::ClusterFiles& files,
+                         std::span<const NodeOffer> offers);
+
 // ... and no taint keeps the pod off.
 bool may_run_on(const scenarios::PodFile& pod, const NodeOffer& offer);
 

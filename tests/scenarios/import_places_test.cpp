@@ -207,6 +207,12 @@ TEST(ImportPlaces, ResourcesOfThePodTakeThePlaceOfThoseOfItsContainers) {
   const Workload& q = *result.find("q");
   EXPECT_EQ(q.pod.cpu_request.count, 10'000);
   EXPECT_EQ(q.pod.memory_request, gibibytes(20));
+  // A limit alone is no request where a container has one. Source: kubernetes defaults.go.
+  const Written limited =
+      imported({pods("q",
+                     "resources: {limits: {cpu: 64}}, initContainers: [{name: i, resources: "
+                     "{requests: {cpu: 4}}}]")});
+  EXPECT_EQ(limited.find("q")->pod.cpu_request.count, 4'000);
 }
 
 TEST(ImportPlaces, WhatAScenarioCannotSayIsNamed) {
@@ -239,6 +245,19 @@ TEST(ImportPlaces, YamlOfKubernetesIsReadAsItsToolsDo) {
        "containers: [&c {name: c, resources: {limits: {nvidia.com/gpu: 1}}}, {<<: *c, name: "
        "d}]}\n"});
   EXPECT_EQ(result.find("p")->pod.extended.front().count, 2);
+  // What stands above << is overridden, what stands below is not. Source: goyaml.v2 decode.go.
+  const auto gpus = [](const std::string& limits) {
+    return imported({"kind: Pod\nmetadata: {name: p, annotations: &b {nvidia.com/gpu: 1}}\nspec: "
+                     "{containers: [{name: c, resources: {limits: {" +
+                     limits + "}}}]}\n"})
+        .find("p")
+        ->pod.extended.front()
+        .count;
+  };
+  EXPECT_EQ(gpus("nvidia.com/gpu: 4, <<: *b"), 1);
+  EXPECT_EQ(gpus("<<: *b, nvidia.com/gpu: 4"), 4);
+  EXPECT_EQ(gpus("nvidia.com/gpu: 0b11"), 3);
+  EXPECT_EQ(gpus("nvidia.com/gpu: 08"), 8);
   const Written shared = imported(
       {"version: v1\nsharing: {timeSlicing: {renameByDefault: on, failRequestsGreaterThanOne: yes, "
        "resources: [{name: nvidia.com/gpu, replicas: 0x4}]}}\n" +
