@@ -72,6 +72,7 @@ class PodPlaces {
       if (may_run_on(workload, pool, options_)) meant.push_back(&pool);
     }
     remark_on_unmet(workload, meant.empty());
+    remark_on_unknown(workload);
     const bool is_free = meant.empty() || meant.size() == offering.size();
     std::erase_if(workload.node_selector, [&](const auto& label) {
       return std::ranges::none_of(draft_.pools, [&](const DraftPool& pool) {
@@ -113,7 +114,25 @@ class PodPlaces {
                    nowhere());
   }
 
-  void remark_on_unmet(const DraftWorkload& workload, bool are_unmet) {
+  // Such as zones and hosts, which nodes of a scenario do not have.
+  void remark_on_unknown(const DraftWorkload& workload) {
+    for (const NodeRequirement& one : workload.nodes) {
+      const bool is_known = std::ranges::any_of(draft_.pools, [&](const DraftPool& pool) {
+        const auto has_it = [&](const NodeRequirement& own) { return own.key == one.key; };
+        return labels_of_nodes(pool, options_).contains(one.key) ||
+               std::ranges::any_of(pool.made_with, has_it);
+      });
+      if (is_known || !is_set_by_others(one.key) || one.key == "kubernetes.io/os") continue;
+      report_.remark(
+          ImportRemark::Kind::Note,
+          fmt::format("what pods require of labels that nodes of a scenario do not have, "
+                      "left out: {}",
+                      one.key.substr(0, 60)),
+          [&] { return one.where; });
+    }
+  }
+
+  void remark_on_unmet(DraftWorkload& workload, bool are_unmet) {
     bool is_told = false;
     const auto is_met = [&](const NodeRequirement& one) {
       return std::ranges::any_of(draft_.pools, [&](const DraftPool& pool) {
@@ -133,6 +152,7 @@ class PodPlaces {
                       [&] { return one.where; });
     }
     if (!are_unmet || is_told) return;
+    workload.node_selector.clear();
     report_.guessed(
         fmt::format("what pods require of nodes, and no node pool here meets together, left out: "
                     "{}",

@@ -109,6 +109,7 @@ TEST(ImportPlaces, WhatNoPoolMeetsIsSaidToBeLeftOut) {
   const std::string east = "{key: " + zone + ", operator: In, values: [us-east-1a, us-east-1b]}";
   EXPECT_TRUE(says(east, "nodeSelector: {" + zone + ": us-west-2a}", zone));
   EXPECT_FALSE(says(east, "nodeSelector: {" + zone + ": us-east-1b}", zone));
+  EXPECT_TRUE(says(on_demand, "nodeSelector: {" + zone + ": us-east-1b}", zone));
   EXPECT_TRUE(says(east,
                    affinity("{matchExpressions: [{key: karpenter.sh/nodepool, operator: NotIn, "
                             "values: [gpu]}]}"),
