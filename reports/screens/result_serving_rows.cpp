@@ -71,8 +71,9 @@ std::string batch_cell(const WorkloadResult& w) {
   return w.requests->mean_batch > 1 ? decimal_text(w.requests->mean_batch) : "";
 }
 
+// Results of before do not say how many requests have these tokens.
 std::string tokens_per_request(double tokens, const WorkloadResult& w) {
-  const double answered = w.tokens->answered.value_or(0);
+  const double answered = w.tokens->answered.value_or(w.requests ? w.requests->answered : 0);
   return answered > 0 ? count_text(tokens / answered) : "";
 }
 
