@@ -79,7 +79,7 @@ void count(const Node& from, const PodSet& set, PodFile& pod) {
   if (const Node* cron = set.cron.empty() ? nullptr : node_at(&from, set.cron)) {
     const auto text = [&](const char* key) { return text_below(cron, {key}); };
     pod.cron = {text("schedule"), text("timeZone"), text("concurrencyPolicy"),
-                text("startingDeadlineSeconds"), text("suspend") == "true"};
+                text("startingDeadlineSeconds"), is_true(cron->find("suspend"))};
   }
   pod.works_together =
       set.works_together || (has_two && each > 1 && set.purpose != PodPurpose::Ends);
