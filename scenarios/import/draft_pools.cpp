@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <map>
 #include <set>
 #include <tuple>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -345,14 +347,20 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
     }
   }
   give_parts(draft);
+  std::vector<const DraftPool*> homes;
+  homes.reserve(draft.workloads.size());
+  for (const DraftWorkload& workload : draft.workloads) {
+    homes.push_back(pool_of(draft, workload, options));
+  }
   std::map<std::string, int> pools;
   for (DraftPool& pool : draft.pools) {
     pool.name = new_name(pool.name, pools);
     if (!pool.nodes_are_assumed) continue;
     std::map<std::int64_t, std::int64_t> units;  // by how many of them a node has
     std::set<std::string> counted;               // claims that pods share
-    for (const DraftWorkload& workload : draft.workloads) {
-      if (pool_of(draft, workload, options) != &pool) continue;  // its pods are in another
+    for (std::size_t w = 0; w < draft.workloads.size(); ++w) {
+      const DraftWorkload& workload = draft.workloads[w];
+      if (homes[w] != &pool) continue;
       constexpr std::int64_t kMost = 1'000'000;
       const auto claim = claim_called(draft, workload.claim);
       const bool is_shared = claim != nullptr && !claim->is_template;

@@ -14,13 +14,27 @@
 namespace slicewise::scenarios {
 namespace {
 
-NodeLabels labels_of_nodes(const DraftPool& pool, const ImportOptions& options) {
-  NodeLabels labels = labels_of(instance_called(pool.instance_type, options.instances));
+// What is known of such a label of its nodes, and of their GPU, by which products are judged.
+NodeLabels labels_of_nodes(const DraftPool& pool, const ImportOptions& options,
+                           const std::string& key) {
+  NodeLabels labels;
+  const auto take = [&](const auto& all) {
+    for (const auto& [label, value] : all) {
+      if (label == key || label == kGpuNameLabel) labels[label] = value;
+    }
+  };
+  const auto known = std::ranges::find(options.instances, pool.instance_type, &InstanceGpus::name);
+  if (known != options.instances.end() && !known->labels.empty()) {
+    take(known->labels);
+  } else {
+    take(labels_of(instance_called(pool.instance_type, options.instances)));
+  }
   const bool is_spot = pool.capacity_type == "spot";
-  labels[std::string(kCapacityTypeLabel)] =
-      pool.capacity_type.empty() ? "on-demand" : pool.capacity_type;
-  labels["eks.amazonaws.com/capacityType"] = is_spot ? "SPOT" : "ON_DEMAND";
-  for (const auto& [key, value] : pool.labels) labels[key] = value;
+  if (key == kCapacityTypeLabel) {
+    labels[key] = pool.capacity_type.empty() ? "on-demand" : pool.capacity_type;
+  }
+  if (key == "eks.amazonaws.com/capacityType") labels[key] = is_spot ? "SPOT" : "ON_DEMAND";
+  take(pool.labels);
   return labels;
 }
 
@@ -92,7 +106,7 @@ class PodPlaces {
   }
 
   bool is_carried(const DraftPool& pool, const std::pair<std::string, std::string>& label) const {
-    return carries(pool, labels_of_nodes(pool, options_), label.first, label.second);
+    return carries(pool, labels_of_nodes(pool, options_, label.first), label.first, label.second);
   }
 
   // By the name of the pool; of several by a label that they have for it.
@@ -119,7 +133,7 @@ class PodPlaces {
     for (const NodeRequirement& one : workload.nodes) {
       const bool is_known = std::ranges::any_of(draft_.pools, [&](const DraftPool& pool) {
         const auto has_it = [&](const NodeRequirement& own) { return own.key == one.key; };
-        return labels_of_nodes(pool, options_).contains(one.key) ||
+        return labels_of_nodes(pool, options_, one.key).contains(one.key) ||
                std::ranges::any_of(pool.made_with, has_it);
       });
       if (is_known || !is_set_by_others(one.key) || one.key == "kubernetes.io/os") continue;
@@ -136,7 +150,7 @@ class PodPlaces {
     bool is_told = false;
     const auto is_met = [&](const NodeRequirement& one) {
       return std::ranges::any_of(draft_.pools, [&](const DraftPool& pool) {
-        return may_fulfil(labels_of_nodes(pool, options_), pool.made_with, one);
+        return may_fulfil(labels_of_nodes(pool, options_, one.key), pool.made_with, one);
       });
     };
     for (const NodeRequirement& one : workload.nodes) {
@@ -171,10 +185,10 @@ class PodPlaces {
 bool may_run_on(const DraftWorkload& workload, const DraftPool& pool,
                 const ImportOptions& options) {
   if (workload.nodes.empty() && workload.either.empty()) return true;
-  const NodeLabels labels = labels_of_nodes(pool, options);
   const auto are_met = [&](const std::vector<NodeRequirement>& all) {
-    return std::ranges::all_of(
-        all, [&](const NodeRequirement& one) { return may_fulfil(labels, pool.made_with, one); });
+    return std::ranges::all_of(all, [&](const NodeRequirement& one) {
+      return may_fulfil(labels_of_nodes(pool, options, one.key), pool.made_with, one);
+    });
   };
   return are_met(workload.nodes) &&
          (workload.either.empty() || std::ranges::any_of(workload.either, are_met));
