@@ -77,6 +77,7 @@ std::vector<scenarios::NodeLabels> labels_of(const NodeGroupFile& group,
                                              const std::vector<const models::InstanceType*>& types,
                                              const models::Catalogue& catalogue) {
   std::vector<scenarios::NodeLabels> all;
+  all.reserve(types.size() + group.types.size());
   for (const models::InstanceType* type : types) all.push_back(type_labels(*type));
   for (const auto& name : group.types) {
     if (catalogue.find_instance(name.value) != nullptr) continue;
