@@ -19,6 +19,7 @@
 #include "guide.hpp"
 #include "kustomize.hpp"
 #include "mig_parted.hpp"
+#include "tolerations.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -92,15 +93,17 @@ Expected<Scenario> claiming(const Scenario& scenario, const std::vector<PoolTarg
 }
 
 // Gates are off by default (values.yaml of the chart).
-std::string driver_values() {
+std::string driver_values(const Scenario& scenario) {
   return comment(fmt::format("Values of Helm chart {} {}, written by slicewise", kDraDriverChart,
                              kDraDriverVersion)) +
          "gpuResourcesEnabledOverride: true\nfeatureGates:\n  TimeSlicingSettings: true\n"
-         "  MPSSupport: true\n";
+         "  MPSSupport: true\n" +
+         toleration_values(scenario, scenarios::ChartValues::Chart::Dra);
 }
 
 // For mig-manager alone.
-std::string operator_values(const std::vector<PoolTarget>& targets, const MigPartedFile& file) {
+std::string operator_values(const Scenario& scenario, const std::vector<PoolTarget>& targets,
+                            const MigPartedFile& file) {
   return comment(
              fmt::format("Values of Helm chart {} {}, written by slicewise: mig-manager, beside "
                          "NVIDIA's DRA driver",
@@ -108,7 +111,8 @@ std::string operator_values(const std::vector<PoolTarget>& targets, const MigPar
          "#\n" + mig_runbook_comment(targets, file.needs_reset) +
          "driver:\n  enabled: false\ntoolkit:\n  enabled: false\ndevicePlugin:\n  enabled: false\n"
          "mig:\n  strategy: mixed\n" +
-         mig_manager_values(file);
+         mig_manager_values(file) +
+         toleration_values(scenario, scenarios::ChartValues::Chart::GpuOperator);
 }
 
 std::string release_lines(const std::vector<PoolTarget>& targets, bool cuts) {
@@ -224,8 +228,9 @@ Expected<ExportFiles> render_dra_bundle(const Scenario& scenario,
   const bool cuts = mig->has_value();
 
   ExportFiles files = std::move(*claims);
-  files.push_back({"dra-driver-values.yaml", driver_values()});
-  if (cuts) files.push_back({"gpu-operator-values.yaml", operator_values(*targets, **mig)});
+  files.push_back({"dra-driver-values.yaml", driver_values(scenario)});
+  if (cuts)
+    files.push_back({"gpu-operator-values.yaml", operator_values(scenario, *targets, **mig)});
   add_pods(*claimed, "pods/", files);
   files.push_back({"apply.sh",
                    filled(script_files::apply_dra_sh(),

@@ -7,6 +7,7 @@
 #include "../document/document_text.hpp"
 #include "guide.hpp"
 #include "plugin_config.hpp"
+#include "tolerations.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -62,7 +63,8 @@ std::string helm_title(const scenarios::Scenario& scenario, const PluginPlan& pl
   return out + label_comment(plan);
 }
 
-std::string values_body(const PluginPlan& plan, const ExportOptions& options) {
+std::string values_body(const scenarios::Scenario& scenario, const PluginPlan& plan,
+                        const ExportOptions& options) {
   std::string out = "config:\n";
   out +=
       comment("For nodes without the label nvidia.com/device-plugin.config; a key of the map.", 2);
@@ -71,7 +73,8 @@ std::string values_body(const PluginPlan& plan, const ExportOptions& options) {
     out += config_comment(config, plan, 4) + indented(literal_entry(config), 4);
   }
   out += "gfd:\n" + gfd_comment(plan) + "  enabled: true\n";
-  return out + mps_block(plan) + node_selector_block(options);
+  return out + mps_block(plan) + node_selector_block(options) +
+         toleration_values(scenario, scenarios::ChartValues::Chart::DevicePlugin);
 }
 
 std::string aftermath(const scenarios::Scenario& scenario, const PluginPlan& plan,
@@ -103,8 +106,9 @@ std::string escaped_dots(std::string_view key) {
   return out;
 }
 
-std::string install_command(const PluginPlan& plan, const ExportOptions& options,
-                            const Release& release, const std::string& map_name) {
+std::string install_command(const scenarios::Scenario& scenario, const PluginPlan& plan,
+                            const ExportOptions& options, const std::string& map_name) {
+  const Release release = plugin_release(plan, options);
   std::string out = upgrade_command(release) + set_argument("config.name", map_name) +
                     set_argument("config.default", plan.default_key) +
                     " \\\n    --set gfd.enabled=true";
@@ -112,7 +116,7 @@ std::string install_command(const PluginPlan& plan, const ExportOptions& options
   for (const auto& [key, value] : options.node_selector) {
     out += set_argument("nodeSelector." + escaped_dots(key), value);
   }
-  return out + "\n";
+  return out + toleration_flags(scenario, scenarios::ChartValues::Chart::DevicePlugin) + "\n";
 }
 
 std::string config_map_title(const scenarios::Scenario& scenario, const PluginPlan& plan,
@@ -131,7 +135,7 @@ std::string config_map_title(const scenarios::Scenario& scenario, const PluginPl
     commands += fmt::format("  kubectl create namespace {}\n", release.namespace_name);
   }
   commands += "  kubectl apply -f nvdp-configs.yaml\n" +
-              install_command(plan, options, release, map_name) + status_command(release);
+              install_command(scenario, plan, options, map_name) + status_command(release);
   out += commented(commands) + label_comment(plan);
   out += comment("A changed ConfigMap restarts nothing. After a later kubectl apply:");
   return out + commented(fmt::format("  kubectl -n {} rollout restart daemonset/{} daemonset/{}\n",
@@ -146,7 +150,7 @@ Expected<std::string> helm_values(const scenarios::Scenario& scenario,
   const Expected<PluginPlan> plan = plan_plugin(scenario, catalogue, options.chart_version);
   if (!plan) return tl::unexpected(plan.error());
   const Release release = plugin_release(*plan, options);
-  return helm_title(scenario, *plan, release) + "\n" + values_body(*plan, options) +
+  return helm_title(scenario, *plan, release) + "\n" + values_body(scenario, *plan, options) +
          aftermath(scenario, *plan, release);
 }
 

@@ -12,6 +12,7 @@
 #include "claim_objects.hpp"
 #include "dra_claims.hpp"
 #include "guide.hpp"
+#include "tolerations.hpp"
 
 // Against the types of NVIDIA's DRA driver (sigs.k8s.io/dra-driver-nvidia-gpu v0.4.1
 // api/nvidia.com/resource/v1beta1), which decodes strictly.
@@ -176,14 +177,14 @@ std::string dra_title(const scenarios::Scenario& scenario, const SharedBy& by) {
   std::string gates;
   if (by.turns) gates += " \\\n    --set featureGates.TimeSlicingSettings=true";
   if (by.mps) gates += " \\\n    --set featureGates.MPSSupport=true";
-  out += commented(
-      fmt::format("  helm upgrade -i dra-driver-nvidia-gpu \\\n"
-                  "    oci://registry.k8s.io/dra-driver-nvidia/charts/dra-driver-nvidia-gpu "
-                  "--version {} \\\n"
-                  "    -n dra-driver-nvidia-gpu --create-namespace \\\n"
-                  "    --set gpuResourcesEnabledOverride=true{}\n"
-                  "  kubectl apply -f dra.yaml\n",
-                  kDraDriverVersion, gates));
+  out += commented(fmt::format(
+      "  helm upgrade -i dra-driver-nvidia-gpu \\\n"
+      "    oci://registry.k8s.io/dra-driver-nvidia/charts/dra-driver-nvidia-gpu "
+      "--version {} \\\n"
+      "    -n dra-driver-nvidia-gpu --create-namespace \\\n"
+      "    --set gpuResourcesEnabledOverride=true{}{}\n"
+      "  kubectl apply -f dra.yaml\n",
+      kDraDriverVersion, gates, toleration_flags(scenario, scenarios::ChartValues::Chart::Dra)));
   if (!gates.empty()) {
     out += comment(
         "Sharing is behind feature gates that are off by default: without them the pods stay in "
@@ -197,6 +198,25 @@ std::string dra_title(const scenarios::Scenario& scenario, const SharedBy& by) {
   return out + comment("Roll back:") + commented("  kubectl delete -f dra.yaml\n");
 }
 
+// The Deployment of the server that the driver makes tolerates nothing, and its place is given
+// (templates/mps-control-daemon.tmpl.yaml): of the taints only one ends it.
+Diagnostics refused_taints(const scenarios::Scenario& scenario, const SharedBy& by) {
+  Diagnostics found;
+  for (const scenarios::NodePool& pool : scenario.node_pools) {
+    const bool ends_it =
+        std::ranges::find(pool.taints, "NoExecute", &scenarios::Taint::effect) != pool.taints.end();
+    if (!by.mps || !ends_it) continue;
+    found.push_back(make_diagnostic(
+        Code::ExportUnfit, pool.where,
+        fmt::format(
+            "a taint NoExecute of \"{}\" ends the MPS servers of NVIDIA's DRA driver, which "
+            "tolerate nothing",
+            pool.name.value),
+        "effect: NoSchedule"));
+  }
+  return found;
+}
+
 }  // namespace
 
 Expected<ExportFiles> render_dra(const scenarios::Scenario& scenario,
@@ -205,15 +225,23 @@ Expected<ExportFiles> render_dra(const scenarios::Scenario& scenario,
   if (claims_devices(scenario)) {
     const Expected<std::string> claims = claim_documents(scenario);
     if (!claims) return tl::unexpected(claims.error());
+    const SharedBy by = shared_by(scenario.claims);
+    if (Diagnostics found = refused_taints(scenario, by); !found.empty()) {
+      return tl::unexpected(std::move(found));
+    }
     return ExportFiles{
-        {"dra.yaml", dra_title(scenario, shared_by(scenario.claims)) +
+        {"dra.yaml", dra_title(scenario, by) +
                          comment("The pods name them: slicewise export --to pod-patch") + *claims}};
   }
   const Expected<std::vector<PoolTarget>> targets = pool_targets(scenario, catalogue);
   if (!targets) return tl::unexpected(targets.error());
   const auto plan = plan_claims(scenario, *targets);
   if (!plan) return tl::unexpected(plan.error());
-  std::string text = dra_title(scenario, shared_by(plan->devices));
+  const SharedBy by = shared_by(plan->devices);
+  if (Diagnostics found = refused_taints(scenario, by); !found.empty()) {
+    return tl::unexpected(std::move(found));
+  }
+  std::string text = dra_title(scenario, by);
   std::set<std::string> classes;
   for (const ClaimedDevice& device : plan->devices) {
     if (device.sharing == nullptr || !classes.insert(device_class_of(device)).second) continue;

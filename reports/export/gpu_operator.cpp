@@ -10,6 +10,7 @@
 #include "guide.hpp"
 #include "mig_parted.hpp"
 #include "plugin_config.hpp"
+#include "tolerations.hpp"
 
 // Values as in deployments/gpu-operator/values.yaml of github.com/NVIDIA/gpu-operator v26.7.0.
 namespace slicewise::reports {
@@ -67,20 +68,15 @@ std::string plugin_values(const PluginPlan& plan) {
 }
 
 // The operator gives mig.strategy to the plugins as a variable of the environment, which beats
-// their config (controllers/object_controls.go, applyMIGConfiguration).
+// their config (controllers/object_controls.go, applyMIGConfiguration): it holds for all nodes.
 std::string strategy_value(const PluginPlan& plan) {
   std::set<MigStrategy> wanted;
-  for (const PoolTarget& target : targets_of(plan)) {
-    const MigStrategy strategy = mig_strategy_of(*target.pool);
-    if (strategy != MigStrategy::None) wanted.insert(strategy);
+  for (const PoolTarget& target : targets_of(plan)) wanted.insert(mig_strategy_of(*target.pool));
+  if (wanted.size() == 1) {
+    return fmt::format("mig:\n  strategy: {}\n", mig_strategy_name(*wanted.begin()));
   }
-  if (wanted.size() > 1) {
-    return "mig:\n" +
-           comment("Empty: each node takes the migStrategy of its own plugin config.", 2) +
-           "  strategy: \"\"\n";
-  }
-  const MigStrategy strategy = wanted.empty() ? MigStrategy::None : *wanted.begin();
-  return fmt::format("mig:\n  strategy: {}\n", mig_strategy_name(strategy));
+  return "mig:\n" + comment("Empty: each node takes the migStrategy of its own plugin config.", 2) +
+         "  strategy: \"\"\n";
 }
 
 std::string exporter_values(const std::vector<PoolTarget>& targets) {
@@ -120,7 +116,8 @@ Expected<ExportFiles> render_gpu_operator(const scenarios::Scenario& scenario,
   text += "\n" + comment("Both are in the EKS AL2023 NVIDIA image.") +
           "driver:\n  enabled: false\ntoolkit:\n  enabled: false\n";
   text += plugin_values(*plan) + strategy_value(*plan) + mig_manager_values(*mig);
-  text += exporter_values(targets);
+  text += exporter_values(targets) +
+          toleration_values(scenario, scenarios::ChartValues::Chart::GpuOperator);
   return ExportFiles{{"gpu-operator-values.yaml",
                       text + "\n" + expected_node_comment(*plan) + "#\n" + running_pods_comment()}};
 }

@@ -15,6 +15,8 @@
 #include "pod_objects.hpp"
 #include "pod_owner.hpp"
 #include "pool_targets.hpp"
+#include "server_remarks.hpp"
+#include "tolerations.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -28,11 +30,20 @@ using scenarios::WorkloadKind;
 constexpr std::string_view kGpuTaint = "nvidia.com/gpu";
 constexpr const char* kKaiQueue = "kai.scheduler/queue";
 constexpr const char* kClaim = "gpu";  // as the pod calls it
+constexpr const char* kOwnLabel = "slicewise.dev/workload";
 constexpr const char* kSleepVariable = "VLLM_SERVER_DEV_MODE";
 constexpr const char* kAllowGrowth = "TF_FORCE_GPU_ALLOW_GROWTH";
 
 std::string cpu_text(Millicores cpu) {
   return cpu.count % 1000 == 0 ? std::to_string(cpu.count / 1000) : fmt::format("{}m", cpu.count);
+}
+
+bool is_scaled(const Workload& workload) {
+  return workload.kind == WorkloadKind::Deployment || workload.kind == WorkloadKind::Service;
+}
+
+bool is_spread(const Workload& workload) {
+  return is_scaled(workload) && !workload.manifest.spread.empty();
 }
 
 std::string memory_quantity(Bytes memory) {
@@ -78,18 +89,6 @@ json env_of(const Workload& workload) {
   return out;
 }
 
-json tolerations_of(const PodTemplate& pod) {
-  json out = json::array();
-  for (const scenarios::Toleration& toleration : pod.tolerations) {
-    json entry = {{"operator", toleration.op}};
-    if (!toleration.key.empty()) entry["key"] = toleration.key;
-    if (!toleration.value.empty()) entry["value"] = toleration.value;
-    if (!toleration.effect.empty()) entry["effect"] = toleration.effect;
-    out.push_back(std::move(entry));
-  }
-  return out;
-}
-
 // Labels by which some workload refuses the pods: the others are the manifest's own.
 json refused_labels(const Scenario& scenario, const PodTemplate& pod) {
   json out = json::object();
@@ -112,6 +111,17 @@ json affinity_of(const PodTemplate& pod) {
     if (!term.namespaces.empty()) terms.back()["namespaces"] = term.namespaces;
   }
   return {{"podAntiAffinity", {{"requiredDuringSchedulingIgnoredDuringExecution", terms}}}};
+}
+
+// With the loss of one of three zones two are left, whose pods stay; a node that is gone does not
+// count.
+json spread_of(const Workload& workload) {
+  return json::array({{{"topologyKey", workload.manifest.spread},
+                       {"maxSkew", 1},
+                       {"minDomains", 2},
+                       {"whenUnsatisfiable", "DoNotSchedule"},
+                       {"nodeTaintsPolicy", "Honor"},
+                       {"labelSelector", {{"matchLabels", {{kOwnLabel, workload.name.value}}}}}}});
 }
 
 bool tolerates_gpu_taint(const PodTemplate& pod) {
@@ -156,10 +166,6 @@ json node_selector_of(const Workload& workload) {
 
 bool never_restarts(const Workload& workload) {
   return workload.restart_policy == scenarios::RestartPolicy::Never;
-}
-
-bool is_scaled(const Workload& workload) {
-  return workload.kind == WorkloadKind::Deployment || workload.kind == WorkloadKind::Service;
 }
 
 // The Jobs of a workload are the indexes of one, and start together. Each has the limit for itself,
@@ -234,10 +240,13 @@ json pod_spec_of(const Scenario& scenario, const Workload& workload) {
   if (const std::string name = priority_class_of(workload); !name.empty()) {
     pod_spec["priorityClassName"] = name;
   }
-  if (!workload.pod.tolerations.empty()) pod_spec["tolerations"] = tolerations_of(workload.pod);
+  if (!workload.pod.tolerations.empty()) {
+    pod_spec["tolerations"] = toleration_list(workload.pod.tolerations);
+  }
   if (json selector = node_selector_of(workload); !selector.empty()) {
     pod_spec["nodeSelector"] = std::move(selector);
   }
+  if (is_spread(workload)) pod_spec["topologySpreadConstraints"] = spread_of(workload);
   if (!workload.pod.anti_affinity.empty()) pod_spec["affinity"] = affinity_of(workload.pod);
   if (const scenarios::ResourceClaim* claim = claim_of(scenario, workload)) {
     pod_spec["resourceClaims"] =
@@ -262,6 +271,7 @@ json pods_of(const Scenario& scenario, const Workload& workload) {
     pods["metadata"]["annotations"] = std::move(annotations);
   }
   json labels = refused_labels(scenario, workload.pod);
+  if (is_spread(workload)) labels[kOwnLabel] = workload.name.value;
   if (is_by_kai(scenario)) {
     labels[kKaiQueue] = "default-queue";  // of KAI's quickstart
   } else if (was_by_kai(workload)) {
@@ -328,84 +338,6 @@ std::string allow_growth_remark() {
          commented(fmt::format("  env:\n  - name: {}\n    value: \"true\"\n", kAllowGrowth));
 }
 
-// vLLM takes these ranks only (vllm/config/lora.py).
-std::string rank_flag(const scenarios::LoraAdapters& adapters) {
-  if (!adapters.rank) return " --max-lora-rank RANK";
-  constexpr std::array<int, 9> kRanks = {1, 8, 16, 32, 64, 128, 256, 320, 512};
-  return fmt::format(" --max-lora-rank {}", *std::ranges::lower_bound(kRanks, *adapters.rank));
-}
-
-// Nothing in Kubernetes switches engines.
-std::string sleep_remark(const scenarios::EngineSleep& sleep) {
-  return comment(fmt::format(
-      "VLLM_SERVER_DEV_MODE=1 opens /sleep, /wake_up and /is_sleeping to whoever reaches the pod: "
-      "let "
-      "the router alone. It has to be there: simulated is one that calls POST /sleep?level={} on "
-      "the "
-      "engine that is awake when it has answered all, then POST /wake_up{} on the next "
-      "(llama-swap with its vllm-wrapper does), and that starts the engines one "
-      "after the other, each put to sleep before the next.",
-      sleep.level,
-      sleep.level == 2 ? ", POST /collective_rpc {\"method\": \"reload_weights\"} and POST "
-                         "/reset_prefix_cache"
-                       : ""));
-}
-
-// The server as it was simulated, in vLLM's flags.
-std::string llm_remark(const Workload& workload) {
-  const scenarios::Llm& llm = *workload.llm;
-  std::string flags = "vllm serve MODEL";
-  const auto add = [&](std::string_view flag, const auto& value) {
-    flags += fmt::format(" --{} {}", flag, value);
-  };
-  const std::vector<scenarios::ExtendedRequest>& requests = workload.pod.extended;
-  const std::int64_t gpus = requests.empty() ? 1 : requests.front().count;
-  add("tensor-parallel-size", llm.tensor_parallel_size.value_or(static_cast<int>(gpus)));
-  if (llm.kv_cache) {
-    add("kv-cache-memory-bytes", llm.kv_cache->count);
-  } else {
-    add("gpu-memory-utilization", llm.memory_utilization);
-  }
-  add("max-num-seqs", llm.max_sequences);
-  add("max-num-batched-tokens", llm.max_batched_tokens);
-  if (llm.block_size != scenarios::Llm().block_size) add("block-size", llm.block_size);
-  flags += llm.prefix_caching ? " --enable-prefix-caching" : " --no-enable-prefix-caching";
-  if (llm.role != scenarios::LlmRole::Both) {
-    add("kv-transfer-config", R"('{"kv_connector":"NixlConnector","kv_role":"kv_both"}')");
-  }
-  if (llm.adapters) {  // without max-cpu-loras it loads from disk what has no place
-    flags += fmt::format(" --enable-lora --max-loras {} --max-cpu-loras {}", llm.adapters->at_once,
-                         std::max(llm.adapters->at_once, llm.adapters->count));
-    flags += rank_flag(*llm.adapters);
-  }
-  if (llm.sleep) flags += " --enable-sleep-mode";
-  if (llm.quantization == "FP8") add("quantization", "fp8");
-  if (!llm.kv_cache_dtype.empty()) add("kv-cache-dtype", "fp8");
-  return comment(fmt::format("The arguments are the manifest's own. As simulated: {}{}", flags,
-                             llm.quantization == "INT4" ? ", of weights by AWQ or GPTQ" : "")) +
-         (llm.sleep ? sleep_remark(*llm.sleep) : "");
-}
-
-// What no field of Kubernetes says: it is the server's own.
-std::string serving_remark(const Workload& workload) {
-  const scenarios::Serving& serving = workload.serving;
-  std::string parts;
-  if (serving.max_batch > 1) {
-    const std::int64_t delay_us = serving.max_delay.ns / 1'000;
-    parts = fmt::format(
-        "batches of up to {} requests{} (of Triton in config.pbtxt: max_batch_size: {}, "
-        "dynamic_batching {{ max_queue_delay_microseconds: {} }})",
-        serving.max_batch, delay_us > 0 ? fmt::format(", which wait {} us for more", delay_us) : "",
-        serving.max_batch, delay_us);
-  }
-  if (serving.concurrency > 0) {
-    parts += fmt::format("{}{} request{} of a pod at a time (its worker threads or processes)",
-                         parts.empty() ? "" : "; ", serving.concurrency,
-                         serving.concurrency == 1 ? "" : "s");
-  }
-  return parts.empty() ? "" : comment("The server's settings are its own. As simulated: " + parts);
-}
-
 std::string remarks_on(const Scenario& scenario, const Workload& workload) {
   std::string out;
   if (workload.manifest.containers.empty()) {
@@ -417,6 +349,13 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
   }
   out += toleration_remarks(workload.pod);
   out += affinity_remarks(workload);
+  if (is_spread(workload)) {
+    out += comment(fmt::format(
+        "Planned for the loss of one {}: without topologySpreadConstraints the pods may all be in "
+        "one. Karpenter keeps no spare nodes by itself, and starts new ones for pods that lost "
+        "theirs.",
+        workload.manifest.spread == scenarios::kHostname ? "node" : "zone of three"));
+  }
   if (owner_of(workload).kind == "Job") {
     out += comment(
         "A Job's pod template cannot be changed once it exists: patch the manifest, then create "
@@ -450,7 +389,7 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
   if (workload.schedule && !scenarios::zone_of_offset(workload.schedule->utc_offset)) {
     out += comment("The schedule is of a zone that is no whole hours from UTC: name its timeZone.");
   }
-  out += workload.llm ? llm_remark(workload) : serving_remark(workload);
+  out += server_remarks(workload);
   if (may_need_allow_growth(scenario, workload)) out += allow_growth_remark();
   return out;
 }

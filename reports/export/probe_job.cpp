@@ -10,6 +10,7 @@
 #include "../document/document_text.hpp"
 #include "guide.hpp"
 #include "pool_targets.hpp"
+#include "tolerations.hpp"
 
 // Jobs that measure the GPUs of the node pools by tools/gpu_probe.
 namespace slicewise::reports {
@@ -25,7 +26,8 @@ nlohmann::json probe_job(const PoolTarget& target) {
   const nlohmann::json pod = {
       {"restartPolicy", "Never"},
       {"nodeSelector", {{scenarios::kInstanceTypeLabel, target.instance->name}}},
-      {"tolerations", nlohmann::json::array({{{"key", "nvidia.com/gpu"}, {"operator", "Exists"}}})},
+      {"tolerations",
+       toleration_list(tolerating({{"nvidia.com/gpu", "Exists", "", ""}}, *target.pool))},
       {"containers", nlohmann::json::array({container})}};
   return {{"apiVersion", "batch/v1"},
           {"kind", "Job"},

@@ -23,7 +23,6 @@ namespace {
 constexpr std::int64_t kMostNodesOfType = 100;
 
 constexpr std::string_view kRegionLabel = "topology.kubernetes.io/region";
-constexpr std::string_view kZoneLabel = "topology.kubernetes.io/zone";
 
 // "us-gov-west-1" of the zone "us-gov-west-1a", and "us-west-2" of "us-west-2-lax-1a"; "" of what
 // is no zone of AWS.
@@ -345,7 +344,7 @@ std::string ClusterPools::plugin_sharing(const KeyValue* config_label,
   if (mig_label.empty() || mig_label == "all-disabled") return shared;
   std::string_view strategy = config == nullptr ? std::string_view() : config->strategy;
   for (const ChartValues& chart : cluster_.charts) {
-    if (strategy.empty() || strategy == "none") strategy = chart.strategy;
+    if (!chart.strategy.empty() && chart.strategy != "none") strategy = chart.strategy;
   }
   std::string text =
       fmt::format("mig: {{strategy: {}, config: {}", strategy == "single" ? "single" : "mixed",

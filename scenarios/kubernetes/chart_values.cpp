@@ -207,11 +207,24 @@ class ChartReader {
     check_keys(context_, &document_, kPolicy, "the GPU Operator");
     check_keys(context_, node_below(&document_, {"devicePlugin", "config"}), kPolicyConfigKeys,
                "a ClusterPolicy");
-    take_operator();
+    take_operator("");
     context_.files.charts.push_back(std::move(chart_));
   }
 
  private:
+  void read_tolerations() {
+    chart_.tolerations = usual_tolerations(chart_.chart);
+    for (TolerationList& one : chart_.tolerations) {
+      const Node* node = &document_;
+      for (std::string_view path = one.path; !path.empty();) {
+        const std::size_t dot = std::min(path.find('.'), path.size());
+        node = node_below(node, {path.substr(0, dot)});
+        path.remove_prefix(std::min(dot + 1, path.size()));
+      }
+      if (is_list(node)) one.list = tolerations_in(node);
+    }
+  }
+
   void tell(Code code, const SourceLocation& where, std::string message, std::string help = {}) {
     report(context_, make_diagnostic(code, where, std::move(message), std::move(help)));
   }
@@ -254,8 +267,11 @@ class ChartReader {
     chart_.discovers = is_true(node_below(&document_, {"gfd", "enabled"})) ||
                        is_true(node_below(&document_, {"nfd", "enabled"}));
     chart_.places = document_.entry("affinity") != nullptr;
+    chart_.selects = document_.entry("nodeSelector") != nullptr;
+    read_tolerations();
     const Located<std::string> strategy = located_below(&document_, {"migStrategy"});
     chart_.strategy = strategy.value;
+    chart_.strategy_where = strategy.where;
     if (!strategy.value.empty() &&
         std::ranges::find(kMigStrategies, strategy.value) == kMigStrategies.end()) {
       tell(Code::EnumUnknown, strategy.where,
@@ -269,10 +285,10 @@ class ChartReader {
     check_keys(context_, &document_, kOperatorChart, "the GPU Operator's chart", true);
     check_keys(context_, node_below(&document_, {"devicePlugin", "config"}), kOperatorConfigKeys,
                "the GPU Operator's chart");
-    take_operator();
+    take_operator("single");
   }
 
-  void take_operator() {
+  void take_operator(std::string_view usual_strategy) {
     chart_.chart = ChartValues::Chart::GpuOperator;
     const Node* config = node_below(&document_, {"devicePlugin", "config"});
     chart_.config_map = located_below(config, {"name"});
@@ -286,9 +302,13 @@ class ChartReader {
     }
     chart_.deploys_plugin = !is_false(node_below(&document_, {"devicePlugin", "enabled"}));
     chart_.discovers = !is_false(node_below(&document_, {"nfd", "enabled"}));
+    read_tolerations();
     const Located<std::string> strategy = located_below(&document_, {"mig", "strategy"});
-    chart_.strategy = strategy.value.empty() ? "single" : strategy.value;
-    if (std::ranges::find(kMigStrategies, chart_.strategy) == kMigStrategies.end()) {
+    const bool is_written = node_below(&document_, {"mig", "strategy"}) != nullptr;
+    chart_.strategy = is_written ? strategy.value : std::string(usual_strategy);
+    chart_.strategy_where = strategy.where;
+    if (!chart_.strategy.empty() &&
+        std::ranges::find(kMigStrategies, chart_.strategy) == kMigStrategies.end()) {
       tell(Code::EnumUnknown, strategy.where,
            fmt::format("mig.strategy {}: the GPU Operator knows none, single and mixed",
                        chart_.strategy.substr(0, 40)));
@@ -366,6 +386,7 @@ class ChartReader {
       tell(Code::DraGatesExclude, place_below(document_, {"featureGates", other}),
            fmt::format("MPSSupport and {} exclude each other", other), "keep one of the two");
     }
+    read_tolerations();
     chart_.places = document_.entry("affinity") != nullptr ||
                     document_.entry("nodeSelector") != nullptr ||
                     node_below(&document_, {"kubeletPlugin", "affinity"}) != nullptr ||
@@ -430,3 +451,25 @@ void read_cluster_policy(Context& context, const Node& spec) {
 }
 
 }  // namespace slicewise::scenarios::manifests
+
+namespace slicewise::scenarios {
+
+std::vector<TolerationList> usual_tolerations(ChartValues::Chart chart) {
+  const Toleration of_gpus{"nvidia.com/gpu", "Exists", "", "NoSchedule"};
+  switch (chart) {
+    case ChartValues::Chart::DevicePlugin:
+      return {{"tolerations", {{"CriticalAddonsOnly", "Exists", "", ""}, of_gpus}},
+              {"nfd.worker.tolerations",
+               {{"node-role.kubernetes.io/master", "Equal", "", "NoSchedule"},
+                {"nvidia.com/gpu", "Equal", "present", "NoSchedule"}}}};
+    case ChartValues::Chart::GpuOperator:
+      return {{"daemonsets.tolerations", {of_gpus}},
+              {"node-feature-discovery.worker.tolerations",
+               {{"node-role.kubernetes.io/control-plane", "Equal", "", "NoSchedule"}, of_gpus}}};
+    case ChartValues::Chart::Dra:
+      return {{"kubeletPlugin.tolerations", {of_gpus}}};
+  }
+  return {};
+}
+
+}  // namespace slicewise::scenarios

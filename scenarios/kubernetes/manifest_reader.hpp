@@ -61,6 +61,9 @@ bool is_false(const Node* node);
 SourceLocation place_below(const Node& node, std::initializer_list<std::string_view> path);
 Located<std::string> located_below(const Node* node, std::initializer_list<std::string_view> path);
 
+// Of a pod, or of the pods that a chart makes; none of what is no list.
+std::vector<Toleration> tolerations_in(const Node* list);
+
 void report(Context& context, Diagnostic problem);
 // What the reader of a format found: the file, or a file inside of it, is not of that format.
 void report_unreadable(Context& context, const Diagnostics& problems);

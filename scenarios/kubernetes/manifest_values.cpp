@@ -67,6 +67,16 @@ SourceLocation place_below(const Node& node, std::initializer_list<std::string_v
   return found == nullptr ? node.where : found->where;
 }
 
+std::vector<Toleration> tolerations_in(const Node* list) {
+  std::vector<Toleration> tolerations;
+  if (!is_list(list)) return tolerations;
+  for (const NodePtr& item : list->items) {
+    tolerations.push_back({text_below(item.get(), {"key"}), text_below(item.get(), {"operator"}),
+                           text_below(item.get(), {"value"}), text_below(item.get(), {"effect"})});
+  }
+  return tolerations;
+}
+
 Located<std::string> located_below(const Node* node, std::initializer_list<std::string_view> path) {
   const Node* found = node_below(node, path);
   if (found == nullptr || !found->is_scalar()) return {};

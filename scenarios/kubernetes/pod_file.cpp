@@ -184,13 +184,7 @@ class PodFileReader {
   }
 
   void read_placement(const Node& spec) {
-    if (const Node* tolerations = spec.find("tolerations"); is_list(tolerations)) {
-      for (const NodePtr& item : tolerations->items) {
-        pod_.tolerations.push_back(
-            {text_below(item.get(), {"key"}), text_below(item.get(), {"operator"}),
-             text_below(item.get(), {"value"}), text_below(item.get(), {"effect"})});
-      }
-    }
+    pod_.tolerations = tolerations_in(spec.find("tolerations"));
     WantedNodes wanted = wanted_nodes(&spec);
     pod_.node_selector = std::move(wanted.selector);
     pod_.affinity = std::move(wanted.affinity);

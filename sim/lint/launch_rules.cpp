@@ -56,7 +56,7 @@ bool is_no_zone(std::string_view zone) {
 }
 
 void judge_zone(const LintInput& input, const NodeRequirement& requirement) {
-  if (requirement.key != "topology.kubernetes.io/zone" || requirement.op != "In") return;
+  if (requirement.key != scenarios::kZoneLabel || requirement.op != "In") return;
   if (requirement.values.empty() || !std::ranges::all_of(requirement.values, is_no_zone)) return;
   input.tell(
       Code::NodesNeverLaunched, requirement.where,

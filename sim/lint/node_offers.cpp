@@ -128,10 +128,14 @@ class OfferBuilder {
     offer.config_is_known = chosen.is_known;
   }
 
+  // A chart gives its own to the plugin as a variable, which beats the config file
+  // (api/config/v1/config.go). Of images that bring a plugin only the latter is there.
   std::string strategy_of(const NodeOffer& offer) const {
-    if (offer.config != nullptr && !offer.config->strategy.empty()) return offer.config->strategy;
-    const scenarios::ChartValues* chart = scenarios::plugin_chart(files_);
+    const bool has_own =
+        offer.group != nullptr && (offer.group->is_bottlerocket || offer.group->is_auto_mode);
+    const scenarios::ChartValues* chart = has_own ? nullptr : scenarios::plugin_chart(files_);
     if (chart != nullptr && !chart->strategy.empty()) return chart->strategy;
+    if (offer.config != nullptr && !offer.config->strategy.empty()) return offer.config->strategy;
     return offer.config_is_known ? "none" : "";
   }
 

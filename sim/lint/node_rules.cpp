@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/sim/world.hpp"
 
 #include "lint_rules.hpp"
 
@@ -131,22 +132,61 @@ void judge_types(const LintInput& input, const NodeOffer& offer) {
   }
 }
 
+// Whether Node Feature Discovery labels the nodes.
+bool discovers(const ChartValues& chart, const NodeGroupFile& group) {
+  return chart.discovers &&
+         sim::untolerated(group.taints, chart.tolerations.back().list) == nullptr;
+}
+
+std::string_view pods_of(ChartValues::Chart chart) {
+  if (chart == ChartValues::Chart::Dra) return "the DRA driver";
+  return chart == ChartValues::Chart::GpuOperator ? "the GPU Operator" : "the device plugin";
+}
+
+// Whether the chart's DaemonSets may be on the nodes. Of the device plugin they need not be found
+// by Node Feature Discovery; the operator goes by its labels (controllers/state_manager.go).
+void judge_tolerations(const LintInput& input, const NodeGroupFile& group,
+                       const ChartValues& chart) {
+  const bool is_plugin = chart.chart == ChartValues::Chart::DevicePlugin;
+  if (chart.places || chart.selects || (is_plugin && !chart.deploys_plugin)) return;
+  for (const scenarios::TolerationList& one : chart.tolerations) {
+    const bool is_of_worker = &one != &chart.tolerations.front();
+    if (is_of_worker && (is_plugin || !chart.discovers)) continue;
+    const scenarios::Taint* taint = sim::untolerated(group.taints, one.list);
+    if (taint == nullptr) continue;
+    return input.tell(
+        Code::TaintNotTolerated, group.where,
+        fmt::format("pods of {} do not tolerate {{{}: {}}}: these nodes offer no GPU",
+                    pods_of(chart.chart), taint->key.substr(0, 60), taint->value.substr(0, 60)),
+        fmt::format("in its Helm values {}, whose list replaces the chart's, needs {{key: {}, "
+                    "operator: Exists, effect: {}}}",
+                    one.path, taint->key.substr(0, 60), taint->effect.substr(0, 20)));
+  }
+}
+
 // Whether the chart's DaemonSets find the nodes.
 void judge_scheduling(const LintInput& input, const NodeOffer& offer, const ChartValues& chart) {
   const NodeGroupFile& group = *offer.group;
   const KeyValue* present = label_of(group, kPresent);
   const bool labelled = (present != nullptr && present->value == "true") || group.labels_gpus;
-  if (!labelled && !chart.discovers && !chart.places &&
+  if (!labelled && !discovers(chart, group) && !chart.places &&
       input.version >= scenarios::PluginVersion{0, 15}) {
     input.tell(Code::PluginNotScheduled, group.where,
                "the plugin's DaemonSet does not select these nodes: no nvidia.com/gpu.present",
-               "label them nvidia.com/gpu.present: \"true\", or set gfd.enabled=true");
+               chart.discovers
+                   ? "label them nvidia.com/gpu.present: \"true\", and let NFD on them: "
+                     "nfd.worker.tolerations"
+                   : "label them nvidia.com/gpu.present: \"true\", or set "
+                     "gfd.enabled=true");
   }
   const KeyValue* capable = label_of(group, kMpsCapable);
-  if (offer.has_mps() && !chart.discovers && (capable == nullptr || capable->value != "true")) {
+  if (offer.has_mps() && !discovers(chart, group) &&
+      (capable == nullptr || capable->value != "true")) {
     input.tell(Code::MpsNotCapable, group.where,
                "the MPS daemon does not select these nodes: error waiting for MPS daemon",
-               "set gfd.enabled=true, or label them nvidia.com/mps.capable: \"true\"");
+               chart.discovers ? "NFD has to tolerate their taints: nfd.worker.tolerations"
+                               : "set gfd.enabled=true, or label them nvidia.com/mps.capable: "
+                                 "\"true\"");
   }
 }
 
@@ -190,6 +230,11 @@ void lint_node_labels(const LintInput& input) {
     const bool own_image = offer.group->is_bottlerocket || offer.group->is_auto_mode;
     if (!own_image && chart != nullptr && chart->deploys_plugin && op == nullptr) {
       judge_scheduling(input, offer, *chart);
+    }
+    if (!own_image && offer.group->kind != NodeGroupFile::Kind::Node) {
+      for (const ChartValues& values : input.files.charts) {
+        judge_tolerations(input, *offer.group, values);
+      }
     }
     if (offer.group->scales) {
       input.tell(Code::AutoscalerBurst, offer.group->where,

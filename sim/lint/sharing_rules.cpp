@@ -297,11 +297,23 @@ void remind(const LintInput& input, const PluginConfigFile& config) {
   }
 }
 
+// What a chart says beats migStrategy of its configs.
+void judge_chart_strategy(const LintInput& input, const PluginConfigFile& config) {
+  if (config.sharing != FileSharing::Mps || config.strategy == "mixed") return;
+  const scenarios::ChartValues* chart = scenarios::plugin_chart(input.files);
+  if (chart == nullptr || chart->strategy != "mixed") return;
+  input.tell(Code::MpsWithMixed, chart->strategy_where,
+             "using --mig-strategy=mixed is not supported with MPS: this one beats migStrategy of "
+             "the configs, one of which has MPS",
+             "leave it to the configs: strategy: \"\" (of the plugin's chart: no migStrategy)");
+}
+
 }  // namespace
 
 void lint_sharing(const LintInput& input) {
   for (const PluginConfigFile& config : input.files.configs) {
     remind(input, config);
+    judge_chart_strategy(input, config);
     const bool by_chart = std::ranges::any_of(input.files.charts, [](const auto& chart) {
       return chart.chart != scenarios::ChartValues::Chart::Dra;
     });

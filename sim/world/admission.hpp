@@ -25,11 +25,6 @@ scenarios::Toleration toleration_of_resource(std::string resource);
 // kube-scheduler's words since 1.35.
 inline constexpr std::string_view kHasUntoleratedTaint = "node(s) had untolerated taint(s)";
 
-// The first taint that keeps pods with these tolerations off a node; nullptr when they may run
-// there. PreferNoSchedule keeps nobody off.
-const scenarios::Taint* untolerated(std::span<const scenarios::Taint> taints,
-                                    std::span<const scenarios::Toleration> tolerations);
-
 // Whether a required anti-affinity of the pods of `a` keeps them off nodes that have one of `b`.
 bool refuses(const scenarios::Workload& a, const scenarios::Workload& b);
 

@@ -178,6 +178,12 @@ Workload scaled_service(const std::string& name, scenarios::Autoscaling::Metric 
   return out;
 }
 
+NodePool tainted() {
+  NodePool pool = time_sliced("t4", "g4dn.12xlarge", 4);
+  pool.taints = {{"dedicated", "gpu", "NoSchedule"}, {"team", "", "NoExecute"}};
+  return pool;
+}
+
 // Services that are scaled by each metric, and Jobs of several priorities.
 Scenario scaled_services() {
   using Metric = scenarios::Autoscaling::Metric;
@@ -216,6 +222,7 @@ std::vector<std::pair<std::string, Scenario>> sample_scenarios(int chart_minor) 
       {"mig-layouts", mig_layouts()},
       {"mixed-purchase", mixed_purchase(job)},
       {"scaled-services", scaled_services()},
+      {"tainted", scenario("tainted", {tainted()}, {job})},
   };
   if (chart_minor >= 15) {
     NodePool pool = with_mps("t4", "g4dn.12xlarge", 8);

@@ -102,6 +102,20 @@ def check_mps(problems, where, documents, root):
     problems.check(volumes.get("mps-root") == root, where, f"MPS root: {volumes}")
 
 
+def check_tolerations(problems, where, documents, values):
+    """What the values say reaches the pods of each DaemonSet."""
+    for document in documents:
+        if document["kind"] != "DaemonSet":
+            continue
+        is_worker = document["metadata"]["name"].endswith("node-feature-discovery-worker")
+        part = values.get("nfd", {}).get("worker", {}) if is_worker else values
+        wanted = part.get("tolerations", [])
+        got = document["spec"]["template"]["spec"].get("tolerations", [])
+        problems.check(all(one in got for one in wanted), where, f"{document['metadata']['name']} tolerates {got}")
+        tainted = "tainted" in where
+        problems.check(not tainted or any(one["key"] == "dedicated" for one in got), where, f"taints: {got}")
+
+
 def check_values(problems, directory, chart, version):
     text = (directory / "nvdp-values.yaml").read_text()
     values = load_yaml(text)
@@ -111,6 +125,7 @@ def check_values(problems, directory, chart, version):
     documents = rendered(documented_helm_command(text), chart, version, directory)
     check_daemonsets(problems, where, documents, text, values["config"]["default"])
     check_node_selector(problems, where, documents, values.get("nodeSelector", {}))
+    check_tolerations(problems, where, documents, values)
     if "mps" in values:
         check_mps(problems, where, documents, values["mps"]["root"])
     config = named(documents, "ConfigMap", RELEASE_DAEMONSET + "-configs")

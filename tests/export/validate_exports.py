@@ -253,6 +253,9 @@ def check_operator(problems, path, chart):
     problems.check(config == {"name": wanted["name"], "default": wanted["default"]}, path, config)
     made = named(documents, "ConfigMap", wanted["name"])
     problems.check(made and made["data"] == wanted["data"], path, "another ConfigMap")
+    problems.check(values.get("daemonsets", {}).get("tolerations", policy["daemonsets"]["tolerations"])
+                   == policy["daemonsets"]["tolerations"], path, "other tolerations")
+    problems.check(policy["mig"].get("strategy", "") == values["mig"]["strategy"], path, "another MIG strategy")
     for part in ("driver", "toolkit"):
         problems.check(policy.get(part, {}).get("enabled") is False, path, f"{part} is installed")
 

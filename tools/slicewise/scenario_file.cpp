@@ -336,6 +336,11 @@ class PlanOpener {
     planned.replications =
         std::max(plan.stamp.replications, plan.options[option].figures.replications);
     planned.allow_pending = plan.stamp.allow_pending;
+    if (!plan.survives.empty()) {
+      const std::string_view label =
+          plan.survives == "zone" ? scenarios::kZoneLabel : scenarios::kHostname;
+      for (auto& workload : planned.workloads) workload.manifest.spread = label;
+    }
     set.variants = {std::move(planned)};
     // What was read is the option of the plan: by that name it is found again.
     file->texts.insert(file->texts.begin(), file->texts.front());

@@ -229,6 +229,12 @@ struct PluginConfigFile {
   std::shared_ptr<const Node> document;  // nullptr for Bottlerocket
 };
 
+// What DaemonSets of a chart tolerate: `path` in its values, whose list replaces the chart's own.
+struct TolerationList {
+  std::string_view path;
+  std::vector<Toleration> list;
+};
+
 // Helm values: of the device plugin's chart, of the GPU Operator, or of the DRA driver.
 struct ChartValues {
   enum class Chart : std::uint8_t { DevicePlugin, GpuOperator, Dra };
@@ -241,13 +247,19 @@ struct ChartValues {
   std::vector<std::string> keys;            // of config.map or config.data
   bool has_fallback = false;                // fallbackStrategies was changed
   bool discovers = false;                   // GFD or NFD label the nodes
-  bool places = false;                      // affinity or nodeSelector of its own
-  std::string strategy;                     // migStrategy, mig.strategy
+  bool places = false;                      // affinity of its own, of the DRA driver nodeSelector
+  bool selects = false;                     // nodeSelector
+  std::string strategy;                     // migStrategy, mig.strategy; "" left to the configs
+  SourceLocation strategy_where;
+  std::vector<TolerationList> tolerations;
   bool manages_mig = false;
   bool reboots = false;               // WITH_REBOOT=true
   std::map<std::string, bool> gates;  // featureGates of the DRA driver
   std::string mig_config_map;         // of mig-manager
 };
+
+// The charts' own: first of what serves the GPUs, then of the worker of Node Feature Discovery.
+std::vector<TolerationList> usual_tolerations(ChartValues::Chart chart);
 
 struct ConfigMapFile {
   std::string name;

@@ -103,6 +103,7 @@ inline const std::string kSafeToEvict = "cluster-autoscaler.kubernetes.io/safe-t
 inline const std::string kPoolLabel = "slicewise.dev/pool";
 
 inline constexpr std::string_view kHostname = "kubernetes.io/hostname";
+inline constexpr std::string_view kZoneLabel = "topology.kubernetes.io/zone";
 
 // A term of a required podAntiAffinity: no node has a pod with it and one that it selects.
 struct PodAffinityTerm {
@@ -143,6 +144,7 @@ struct Manifest {
   std::vector<std::string> old_resources;  // likewise of its requests and limits
   std::vector<std::string> old_annotations;  // likewise of its pods
   bool old_claim = false;                    // its pods name a claim of DRA, and need none any more
+  std::string spread;  // label of nodes over whose values the pods are spread; "" none
 };
 
 struct GpuMemory {

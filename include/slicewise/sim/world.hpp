@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -154,6 +155,11 @@ struct PoolModel {
   // Tickets of an offer on one node under a layout.
   std::int64_t tickets_per_node(std::size_t offer, std::size_t layout) const;
 };
+
+// The first taint that keeps pods with these tolerations off a node; nullptr when they may run
+// there. PreferNoSchedule keeps nobody off.
+const scenarios::Taint* untolerated(std::span<const scenarios::Taint> taints,
+                                    std::span<const scenarios::Toleration> tolerations);
 
 // Whether the pool's nodes have a NoSchedule or NoExecute taint that the pod does not tolerate, and
 // whether they carry all labels of its node selector; `admits` says that neither keeps it off.

@@ -20,8 +20,6 @@ constexpr std::int64_t kMostScore = 100;
 constexpr Millicores kUnrequestedCpu{100};
 constexpr Bytes kUnrequestedMemory{200LL * 1024 * 1024};
 
-constexpr auto kZoneLabel = "topology.kubernetes.io/zone";
-
 constexpr int kSpreadWeight = 2;
 constexpr int kTaintWeight = 3;
 
@@ -74,13 +72,13 @@ NodeScores::NodeScores(const ClusterState& cluster) : cluster_(cluster) {
   const World& world = *cluster.world;
   std::vector<std::string> zones;
   for (const PoolModel& pool : world.pools) {
-    const auto label = pool.labels.find(kZoneLabel);
+    const auto label = pool.labels.find(std::string(scenarios::kZoneLabel));
     const bool first =
         label != pool.labels.end() && std::ranges::find(zones, label->second) == zones.end();
     if (first) zones.push_back(label->second);
   }
   for (const PoolModel& pool : world.pools) {
-    const auto label = pool.labels.find(kZoneLabel);
+    const auto label = pool.labels.find(std::string(scenarios::kZoneLabel));
     const auto zone =
         label == pool.labels.end() ? zones.end() : std::ranges::find(zones, label->second);
     zone_of_.push_back(static_cast<std::size_t>(zone - zones.begin()));
