@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,26 @@ struct Bundle {
 
 using scenarios::Scenario;
 
+bool makes_groups(const Scenario& scenario) {
+  return scenario.provisioner.kind != scenarios::Provisioner::Kind::Karpenter;
+}
+
 std::string selector_of(const PoolNodes& nodes) { return label_of_nodes(*nodes.target.pool); }
+
+std::vector<PoolTarget> targets_of(const std::vector<PoolNodes>& nodes) {
+  std::vector<PoolTarget> out;
+  for (const PoolNodes& one : nodes) out.push_back(one.target);
+  return out;
+}
+
+// Before anything is done, where somebody is to fill the name in.
+std::string argument_lines(const Bundle& bundle) {
+  std::string out(script_files::arguments_sh());
+  if (bundle.options->cluster.empty()) {
+    out += "[[ $karpenter == no ]] || : \"${CLUSTER_NAME:?set it to the name of the cluster}\"\n";
+  }
+  return out;
+}
 
 std::string karpenter_lines(const Bundle& bundle, std::string_view verb) {
   if (bundle.options->cluster.empty()) {
@@ -97,8 +117,10 @@ std::string apply_script(const Bundle& bundle) {
   }
   return filled(script_files::apply_sh(),
                 {{"title", script_title(*bundle.scenario, *bundle.options, "Puts in place")},
-                 {"arguments", script_files::arguments_sh()},
+                 {"arguments", argument_lines(bundle)},
+                 {"makers", makes_groups(*bundle.scenario) ? " (eksctl.yaml)" : ""},
                  {"check", script_files::check_files_sh()},
+                 {"types", type_checks(targets_of(bundle.nodes))},
                  {"release", release},
                  {"karpenter", karpenter},
                  {"patches", patch_lines(*bundle.scenario)},
@@ -110,7 +132,7 @@ std::string rollback_script(const Bundle& bundle) {
   return filled(
       script_files::rollback_sh(),
       {{"title", script_title(*bundle.scenario, *bundle.options, "Takes back")},
-       {"arguments", script_files::arguments_sh()},
+       {"arguments", argument_lines(bundle)},
        {"deployments", undo_lines(*bundle.scenario)},
        {"objects", object_lines(*bundle.scenario, "delete --ignore-not-found")},
        {"karpenter", karpenter_lines(bundle, "delete --ignore-not-found")},
@@ -179,9 +201,11 @@ std::string verify_guide(const Bundle& bundle) {
     plugin = filled(guide_files::verify_plugin_md(), {{"namespace", bundle.plugin.namespace_name},
                                                       {"daemonset", bundle.plugin.daemonset}});
   }
+  // Of an image that brings the plugin nobody installs GPU Feature Discovery.
+  const auto minor = bundle.plugin.values.empty() ? std::nullopt : std::optional(kNewestChartMinor);
   std::string nodes;
   for (const PoolNodes& pool : bundle.nodes) {
-    nodes += "\n" + indented(expected_node_text(pool.target, kNewestChartMinor), 4);
+    nodes += "\n" + indented(expected_node_text(pool.target, minor), 4);
   }
   return filled(guide_files::verify_md(), {{"variant", yaml_scalar(bundle.scenario->name)},
                                            {"origin", origin_of(*bundle.options)},
@@ -225,7 +249,7 @@ Expected<ExportFiles> render_bundle(const Scenario& scenario, const models::Cata
   }
   // Node groups are made by one of them.
   add_kind(render_karpenter, scenario, catalogue, options, files, found);
-  if (scenario.provisioner.kind != scenarios::Provisioner::Kind::Karpenter) {
+  if (makes_groups(scenario)) {
     add_kind(render_eksctl, scenario, catalogue, options, files, found);
   }
   if (!found.empty()) return tl::unexpected(std::move(found));

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/filled_text.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "../document/document_text.hpp"
 #include "bundle_parts.hpp"
@@ -19,6 +20,7 @@
 #include "guide.hpp"
 #include "kustomize.hpp"
 #include "mig_parted.hpp"
+#include "plugin_config.hpp"
 #include "tolerations.hpp"
 
 namespace slicewise::reports {
@@ -58,9 +60,26 @@ std::vector<std::string> shared_by(const Workload& workload, const DraPlan& plan
   return names;
 }
 
+// Pods that ask the device plugin, beside others that claim devices.
+Diagnostics other_pods(const Scenario& scenario) {
+  Diagnostics found;
+  for (const Workload& workload : scenario.workloads) {
+    for (const scenarios::ExtendedRequest& request : workload.pod.extended) {
+      if (!claims_devices(scenario) || !scenarios::gpu_resource(request.name.value)) continue;
+      found.push_back(make_diagnostic(
+          Code::ExportUnfit, request.name.where,
+          fmt::format("\"{}\" asks the device plugin for {}, and other pods claim devices of "
+                      "NVIDIA's DRA driver: a bundle installs one of the two",
+                      workload.name.value, request.name.value),
+          "a bundle for each: scenarios with the pools of the one and of the other, whose charts "
+          "a nodeSelector in their values keeps to their nodes"));
+    }
+  }
+  return found;
+}
+
 // The scenario with the claims of `dra.yaml` in place of resources of the device plugin.
 Expected<Scenario> claiming(const Scenario& scenario, const std::vector<PoolTarget>& targets) {
-  if (claims_devices(scenario)) return scenario;
   const auto plan = plan_claims(scenario, targets);
   if (!plan) return tl::unexpected(plan.error());
   Scenario out = scenario;
@@ -200,10 +219,18 @@ std::string verify_guide(const Scenario& scenario, const std::vector<PoolTarget>
 }  // namespace
 
 bool needs_dra(const Scenario& scenario) {
-  const bool cut_and_mps = std::ranges::any_of(scenario.node_pools, [](const auto& pool) {
-    return pool.mig && pool.device_plugin && pool.device_plugin->mps;
+  const bool beyond_plugin = std::ranges::any_of(scenario.node_pools, [](const auto& pool) {
+    const bool is_cut_and_mps = pool.mig && pool.device_plugin && pool.device_plugin->mps;
+    return is_cut_and_mps || has_own_threads(pool);
   });
-  return cut_and_mps || claims_devices(scenario);
+  return beyond_plugin || claims_devices(scenario);
+}
+
+Expected<Scenario> as_claimed(const Scenario& scenario, const models::Catalogue& catalogue) {
+  if (!needs_dra(scenario) || claims_devices(scenario)) return scenario;
+  const Expected<std::vector<PoolTarget>> targets = pool_targets(scenario, catalogue);
+  if (!targets) return tl::unexpected(targets.error());
+  return claiming(scenario, *targets);
 }
 
 Expected<ExportFiles> render_dra_bundle(const Scenario& scenario,
@@ -217,11 +244,12 @@ Expected<ExportFiles> render_dra_bundle(const Scenario& scenario,
               "--image al2023"));
   }
   if (Diagnostics found = check_ec2(scenario); !found.empty()) return tl::unexpected(found);
+  if (Diagnostics found = other_pods(scenario); !found.empty()) return tl::unexpected(found);
   const Expected<std::vector<PoolTarget>> targets = pool_targets(scenario, catalogue);
   if (!targets) return tl::unexpected(targets.error());
   Expected<ExportFiles> claims = render_dra(scenario, catalogue, options);
   if (!claims) return claims;
-  const Expected<Scenario> claimed = claiming(scenario, *targets);
+  const Expected<Scenario> claimed = as_claimed(scenario, catalogue);
   if (!claimed) return tl::unexpected(claimed.error());
   const auto mig = mig_parted_file(*targets, catalogue);
   if (!mig) return tl::unexpected(mig.error());
@@ -236,6 +264,7 @@ Expected<ExportFiles> render_dra_bundle(const Scenario& scenario,
                    filled(script_files::apply_dra_sh(),
                           {{"title", script_title(scenario, options, "Puts in place")},
                            {"check", script_files::check_files_sh()},
+                           {"types", type_checks(*targets)},
                            {"release", release_lines(*targets, cuts)},
                            {"patches", patch_lines(*claimed)},
                            {"objects", object_lines(*claimed, "apply")},

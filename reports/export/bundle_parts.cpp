@@ -98,6 +98,15 @@ std::string undo_lines(const Scenario& scenario) {
   return calls.empty() ? calls : filled(script_files::undo_objects_sh(), {{"calls", calls}});
 }
 
+std::string type_checks(const std::vector<PoolTarget>& targets) {
+  std::string calls;
+  for (const PoolTarget& target : targets) {
+    calls += fmt::format("check_type {} {}\n", shell_word(label_of_nodes(*target.pool)),
+                         shell_word(target.instance->name));
+  }
+  return filled(script_files::check_types_sh(), {{"calls", calls}});
+}
+
 std::string pod_lines(const Scenario& scenario) {
   std::string out;
   for (const Workload& workload : scenario.workloads) {

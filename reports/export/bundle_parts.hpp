@@ -2,9 +2,12 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/scenario.hpp"
+
+#include "pool_targets.hpp"
 
 // What the scripts and check lists of bundles have alike, whoever shares the GPUs.
 namespace slicewise::reports {
@@ -24,6 +27,9 @@ std::string object_lines(const scenarios::Scenario& scenario, std::string_view v
 std::string patch_lines(const scenarios::Scenario& scenario);
 std::string pod_steps(const scenarios::Scenario& scenario);
 std::string undo_lines(const scenarios::Scenario& scenario);
+
+// Of apply.sh, before it does anything: whether nodes of the pools' names are of another type.
+std::string type_checks(const std::vector<PoolTarget>& targets);
 
 // Of VERIFY.md: the pods to expect.
 std::string pod_lines(const scenarios::Scenario& scenario);

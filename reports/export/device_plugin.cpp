@@ -5,6 +5,7 @@
 #include "slicewise/reports/export.hpp"
 
 #include "../document/document_text.hpp"
+#include "bundle_dra.hpp"
 #include "guide.hpp"
 #include "plugin_config.hpp"
 #include "tolerations.hpp"
@@ -193,9 +194,11 @@ Expected<ExportFiles> render_config_map(const scenarios::Scenario& scenario,
 }
 
 Expected<ExportFiles> render_pod_patch(const scenarios::Scenario& scenario,
-                                       const models::Catalogue& /*catalogue*/,
+                                       const models::Catalogue& catalogue,
                                        const ExportOptions& /*options*/) {
-  return one_file("pod-patches.yaml", pod_patches(scenario));
+  const Expected<scenarios::Scenario> claimed = as_claimed(scenario, catalogue);
+  if (!claimed) return tl::unexpected(claimed.error());
+  return one_file("pod-patches.yaml", pod_patches(*claimed));
 }
 
 Expected<ExportFiles> render_scenario(const scenarios::Scenario& /*scenario*/,

@@ -150,6 +150,9 @@ std::string eksctl_title(const scenarios::Scenario& scenario, const ExportOption
   } else {
     out += comment("The image brings the device plugin and takes its settings from the group.");
   }
+  out += comment(
+      "Groups whose names are taken are left as they are, whatever their type: for another type "
+      "take another name.");
   out += comment("Roll back:");
   for (const NodePool& pool : scenario.node_pools) {
     out += commented(fmt::format("  eksctl delete nodegroup --cluster {} --name {} --approve\n",

@@ -188,11 +188,11 @@ Release plugin_release(const PluginPlan& plan, const ExportOptions& options) {
   return {"nvdp", as_in_demo ? "kube-system" : "nvidia-device-plugin", options.chart_version};
 }
 
-std::string expected_node_text(const PoolTarget& target, int chart_minor) {
+std::string expected_node_text(const PoolTarget& target, std::optional<int> chart_minor) {
   const std::string resources = resource_lines(target);
-  return fmt::format("Node pool {}\nLabels:\n{}Capacity:\n{}Allocatable:\n{}",
-                     target.pool->name.value, label_lines(target, chart_minor), resources,
-                     resources);
+  const std::string labels = chart_minor ? "Labels:\n" + label_lines(target, *chart_minor) : "";
+  return fmt::format("Node pool {}\n{}Capacity:\n{}Allocatable:\n{}", target.pool->name.value,
+                     labels, resources, resources);
 }
 
 std::string plugin_daemonset(const Release& release) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -61,8 +62,8 @@ std::string rollback_comment(const Release& release, const PluginPlan& plan);
 // `kubectl describe node` of each pool once the plugin has registered.
 std::string expected_node_comment(const PluginPlan& plan);
 
-// The same of one pool, as plain lines.
-std::string expected_node_text(const PoolTarget& target, int chart_minor);
+// The same of one pool, as plain lines; without a chart there is no GPU Feature Discovery, either.
+std::string expected_node_text(const PoolTarget& target, std::optional<int> chart_minor);
 
 std::string pod_patch_comment(const scenarios::Scenario& scenario);
 

@@ -1,11 +1,17 @@
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "slicewise/reports/export.hpp"
 
 #include "../document/document_text.hpp"
 #include "guide.hpp"
 #include "pool_targets.hpp"
+#include "tolerations.hpp"
 
 // HAMi shares GPUs by what pods ask for. Source: Project-HAMi/HAMi 2.10, charts/hami/values.yaml.
 namespace slicewise::reports {
@@ -89,8 +95,16 @@ Expected<ExportFiles> render_hami(const Scenario& scenario, const models::Catalo
     }
   }
   if (!found.empty()) return tl::unexpected(std::move(found));
-  ExportFiles files{
-      {"values.yaml", title(scenario) + values_of(*scenario.node_pools.front().hami)}};
+  std::vector<scenarios::Toleration> tolerations;
+  for (const NodePool& pool : scenario.node_pools) {
+    tolerations = tolerating(std::move(tolerations), pool);
+  }
+  std::string values = values_of(*scenario.node_pools.front().hami);
+  if (!tolerations.empty()) {
+    const nlohmann::json block = {{"tolerations", toleration_list(tolerations)}};
+    values.insert(values.find("scheduler:"), indented(yaml_text(block), 2));
+  }
+  ExportFiles files{{"values.yaml", title(scenario) + values}};
   files.push_back({"pods.yaml", pod_patches(scenario)});
   return files;
 }

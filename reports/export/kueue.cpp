@@ -170,9 +170,16 @@ json local_queue(const std::string& space) {
           {"spec", {{"clusterQueue", kQueue}}}};
 }
 
+// Whether its patch has several pods of which each is a Job of its own.
+bool is_several_jobs(const Workload& workload) {
+  return workload.pods_per_job == 1 && workload.pods_of_run() > 1 && workload.pods_at_once() > 1 &&
+         workload.manifest.kind != "CronJob";
+}
+
 // The Jobs of a CronJob have the label of its template.
 json queue_patch(const Workload& workload, const PodOwner& owner) {
-  const json label = {{"labels", {{"kueue.x-k8s.io/queue-name", kQueue}}}};
+  json label = {{"labels", {{"kueue.x-k8s.io/queue-name", kQueue}}}};
+  if (is_several_jobs(workload)) label["annotations"] = {{scenarios::kLeastParallelism, "1"}};
   json patch = {{"apiVersion", owner.api_version},
                 {"kind", owner.kind},
                 {"metadata", {{"name", owner.name}, {"namespace", workload.namespace_name}}}};
@@ -214,6 +221,13 @@ std::string kueue_title(const Scenario& scenario) {
       "the most: nodes times what a node leaves to pods beside its DaemonSets and what its device "
       "plugin advertises, less what Deployments, Services and Notebooks ask for, taken off the "
       "pools in the order of the scenario, since Kueue does not see them.");
+  if (std::ranges::any_of(scenario.workloads, is_several_jobs)) {
+    out += comment(fmt::format(
+        "Jobs of one workload are the pods of one Job. {}: 1 lets Kueue start those that the "
+        "quota of one flavor has room for (it lowers spec.parallelism, for as long as the Job "
+        "runs); without it all would wait until all fit.",
+        scenarios::kLeastParallelism));
+  }
   out += comment(
       "Roll out. The kustomization beside it is a component that gives the Jobs of yours their "
       "label; a Job without it is not queued:");

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "../document/document_text.hpp"
+#include "bundle_dra.hpp"
 #include "guide.hpp"
 #include "pod_objects.hpp"
 #include "pod_owner.hpp"
@@ -58,11 +59,12 @@ void add_pods(const Scenario& scenario, const std::string& folder, ExportFiles& 
   }
 }
 
-Expected<ExportFiles> render_kustomize(const Scenario& scenario,
-                                       const models::Catalogue& /*catalogue*/,
+Expected<ExportFiles> render_kustomize(const Scenario& scenario, const models::Catalogue& catalogue,
                                        const ExportOptions& /*options*/) {
+  const Expected<Scenario> claimed = as_claimed(scenario, catalogue);
+  if (!claimed) return tl::unexpected(claimed.error());
   ExportFiles files;
-  add_pods(scenario, "", files);
+  add_pods(*claimed, "", files);
   return files;
 }
 

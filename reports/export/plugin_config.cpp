@@ -83,8 +83,11 @@ constexpr KeySince kKeysSince[] = {
 
 class Checker {
  public:
-  Checker(const NodePool& pool, const models::GpuModel& gpu, int chart_minor)
-      : pool_(pool), gpu_(gpu), chart_minor_(chart_minor) {}
+  Checker(const PoolTarget& target, int chart_minor)
+      : pool_(*target.pool),
+        gpu_(*target.gpu),
+        is_fraction_(target.instance->gpu_fraction < 1),
+        chart_minor_(chart_minor) {}
 
   Diagnostics run() {
     check_whose_plugin();
@@ -109,31 +112,37 @@ class Checker {
   }
 
   void check_whose_plugin() {
-    const auto refuse = [&](const SourceLocation& where, const char* field, const char* who) {
-      add(Code::SettingConflict, where,
-          fmt::format(
-              "node pool \"{}\" is shared by `{}`, {}, not by NVIDIA's device plugin: there "
-              "is nothing to write for it",
-              pool_.name.value, field, who),
-          "export a variant in which devicePlugin or mig shares the GPUs");
+    const auto refuse = [&](const SourceLocation& where, const char* field, const char* who,
+                            const char* help) {
+      add(Code::ExportUnfit, where,
+          fmt::format("node pool \"{}\" is shared by `{}`, {}, not by NVIDIA's device plugin: it "
+                      "takes no settings for that",
+                      pool_.name.value, field, who),
+          help);
     };
-    if (pool_.virtual_gpu) refuse(pool_.virtual_gpu->where, "virtualGpu", "AWS's own plugin");
-    if (pool_.nos) refuse(pool_.nos->where, "nos", "the partitioner of nos");
-    if (pool_.vgpu) refuse(pool_.vgpu->where, "vgpu", "the hypervisor");
-    if (pool_.hami) refuse(pool_.hami->where, "hami", "HAMi's own plugin");
-    if (pool_.kai) refuse(pool_.where, "kai", "KAI scheduler");
-    if (pool_.dra) refuse(pool_.where, "dra", "NVIDIA's DRA driver");
+    constexpr const char* kPods = "--to pod-patch or kustomize write what the pods ask for";
+    if (pool_.virtual_gpu) {
+      refuse(pool_.virtual_gpu->where, "virtualGpu", "AWS's own plugin", kPods);
+    }
+    if (pool_.nos) refuse(pool_.nos->where, "nos", "the partitioner of nos", "use --to nos");
+    if (pool_.vgpu && !is_fraction_) {
+      refuse(pool_.vgpu->where, "vgpu", "the hypervisor",
+             "EC2 sells vGPUs in g6f and gr6f: with their types every kind can be written");
+    }
+    if (pool_.hami) refuse(pool_.hami->where, "hami", "HAMi's own plugin", "use --to hami");
+    if (pool_.kai) refuse(pool_.where, "kai", "KAI scheduler", kPods);
+    if (pool_.dra) refuse(pool_.where, "dra", "NVIDIA's DRA driver", "use --to dra or bundle");
   }
 
   // A file that limits clients which the scenario does not limit would not give its result.
   void check_mps_settings() {
-    if (!pool_.mps || !pool_.device_plugin || !pool_.device_plugin->mps) return;
-    if (!pool_.mps->uncapped && !pool_.mps->active_threads) return;
+    if (!has_own_threads(pool_)) return;
     add(Code::SettingConflict, pool_.mps->where,
         "the device plugin has no setting for the active thread percentage: it gives each client "
         "100 / replicas %, which is not what was simulated",
-        "export without `mps`; the percentage can only be raised by hand, with "
-        "set_default_active_thread_percentage at the MPS control daemon of each node");
+        "--to bundle and --to dra give it by NVIDIA's DRA driver; else export without `mps`, and "
+        "raise the percentage by hand, with set_default_active_thread_percentage at the MPS "
+        "control daemon of each node");
   }
 
   void check_mig() {
@@ -200,14 +209,14 @@ class Checker {
 
   const NodePool& pool_;
   const models::GpuModel& gpu_;
+  bool is_fraction_;  // of a card, whose hypervisor shares it: the plugin finds a whole GPU
   int chart_minor_;
   Diagnostics found_;
 };
 
 // Everything that the plugin of this chart (0.<minor>) would refuse at start, or read and ignore.
-Diagnostics check_plugin_config(const NodePool& pool, const models::GpuModel& gpu,
-                                int chart_minor) {
-  return Checker(pool, gpu, chart_minor).run();
+Diagnostics check_plugin_config(const PoolTarget& target, int chart_minor) {
+  return Checker(target, chart_minor).run();
 }
 
 // flags.mpsRoot of the pool, "" when it is not given.
@@ -226,6 +235,11 @@ std::string mps_root_of(const NodePool& pool) {
 MigStrategy mig_strategy_of(const NodePool& pool) {
   if (pool.mig) return pool.mig->strategy;
   return pool.device_plugin ? pool.device_plugin->mig_strategy : MigStrategy::None;
+}
+
+bool has_own_threads(const NodePool& pool) {
+  const bool by_mps = pool.device_plugin && pool.device_plugin->mps;
+  return by_mps && pool.mps && (pool.mps->uncapped || pool.mps->active_threads);
 }
 
 std::string mig_strategy_name(MigStrategy strategy) {
@@ -320,7 +334,7 @@ class Planner {
       std::move(target.error().begin(), target.error().end(), std::back_inserter(found_));
       return;
     }
-    Diagnostics refused = check_plugin_config(pool, *target->gpu, plan_.chart_minor);
+    Diagnostics refused = check_plugin_config(*target, plan_.chart_minor);
     if (!refused.empty()) {
       std::move(refused.begin(), refused.end(), std::back_inserter(found_));
       return;

@@ -18,6 +18,9 @@ namespace slicewise::reports {
 // The pool's MIG strategy: of its layout, else of the pasted plugin config.
 scenarios::MigStrategy mig_strategy_of(const scenarios::NodePool& pool);
 
+// Whether its MPS limits threads otherwise than the plugin does: 100 / replicas % for each client.
+bool has_own_threads(const scenarios::NodePool& pool);
+
 // none, single, mixed: as the plugin spells it.
 std::string mig_strategy_name(scenarios::MigStrategy strategy);
 

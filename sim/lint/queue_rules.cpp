@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <optional>
 
@@ -38,8 +39,15 @@ std::optional<std::int64_t> most_of(const ClusterQueueFile& queue, const QuotaFi
   return std::min(quota.nominal, kMost) + std::min(*quota.borrows, kMost);
 }
 
-// Kueue takes the pods of a Deployment one by one, those of all others together.
+// Kueue takes the pods of a Deployment one by one, those of all others together, unless a Job says
+// that fewer will do.
 std::int64_t pods_at_once(const PodFile& pod) {
+  const scenarios::KeyValue* least = annotation_of(pod, scenarios::kLeastParallelism);
+  if (pod.kind == "Job" && least != nullptr) {
+    std::int64_t pods = pod.copies;
+    std::from_chars(least->value.data(), least->value.data() + least->value.size(), pods);
+    return std::clamp<std::int64_t>(pods, 0, pod.copies);
+  }
   return pod.kind == "Deployment" || pod.kind == "Pod" ? std::min<std::int64_t>(pod.copies, 1)
                                                        : pod.copies;
 }

@@ -54,6 +54,37 @@ TEST(DraBundle, IsNotForPodsThatAPatchCannotSplit) {
               ElementsAre(HasSubstr("NVIDIA's DRA driver")));
 }
 
+// The plugin gives each client 100 / replicas % of the threads.
+TEST(DraBundle, IsForThreadsThatThePluginDoesNotGive) {
+  scenarios::NodePool pool = with_mps("l4", "g6.xlarge", 2);
+  pool.mps.emplace().uncapped = true;
+  Scenario scenario = with_pool(std::move(pool));
+  scenario.workloads = {asking("api", 2, "nvidia.com/gpu")};
+  const std::string named = "resourceClaimName: api-gpu\n";
+  for (const char* kind : {"pod-patch", "kustomize", "bundle"}) {
+    EXPECT_THAT(text_of(export_of(kind, scenario)),
+                AllOf(HasSubstr(named), Not(HasSubstr("nvidia.com/gpu: 1\n"))))
+        << kind;
+  }
+  scenario.node_pools.front().mps.reset();
+  EXPECT_THAT(text_of(export_of("pod-patch", scenario)), Not(HasSubstr("resourceClaim")));
+}
+
+TEST(DraBundle, IsNotForPodsThatAskTheDevicePlugin) {
+  scenarios::NodePool by_claim = whole_gpus("l4", "g6.xlarge");
+  by_claim.dra = true;
+  Scenario scenario = with_pool(std::move(by_claim));
+  scenario.node_pools.push_back(time_sliced("t4", "g4dn.xlarge", 2));
+  scenario.claims.emplace_back().name.value = "shared";
+  scenario.workloads = {asking("a", 1, "nvidia.com/gpu"), asking("c", 1, "nvidia.com/gpu")};
+  scenario.workloads[0].pod.extended.clear();
+  scenario.workloads[0].pod.claim.value = "shared";
+  EXPECT_THAT(refusals(export_of("bundle", scenario)),
+              ElementsAre(HasSubstr("\"c\" asks the device plugin for nvidia.com/gpu")));
+  scenario.workloads.pop_back();
+  EXPECT_THAT(refusals(export_of("bundle", scenario)), testing::IsEmpty());
+}
+
 Scenario nightly() {
   Scenario scenario = with_pool(whole_gpus("t4", "g4dn.xlarge"));
   scenario.workloads = {asking("train", 1, "nvidia.com/gpu")};

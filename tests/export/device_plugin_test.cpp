@@ -281,13 +281,13 @@ TEST(DevicePluginExport, RefusesWhatThePluginRefuses) {
 TEST(DevicePluginExport, RefusesPoolsOfOtherPlugins) {
   NodePool aws = whole_gpus("t4", "g4dn.12xlarge");
   aws.virtual_gpu.emplace();
-  EXPECT_THAT(codes_of({aws}), testing::ElementsAre(Code::SettingConflict));
+  EXPECT_THAT(codes_of({aws}), testing::ElementsAre(Code::ExportUnfit));
   NodePool nos = whole_gpus("t4", "g4dn.12xlarge");
   nos.nos.emplace();
-  EXPECT_THAT(codes_of({nos}), testing::ElementsAre(Code::SettingConflict));
+  EXPECT_THAT(codes_of({nos}), testing::ElementsAre(Code::ExportUnfit));
   NodePool vgpu = whole_gpus("t4", "g4dn.12xlarge");
   vgpu.vgpu.emplace();
-  EXPECT_THAT(codes_of({vgpu}), testing::ElementsAre(Code::SettingConflict));
+  EXPECT_THAT(codes_of({vgpu}), testing::ElementsAre(Code::ExportUnfit));
 }
 
 // The plugin always limits a client to 100 / replicas % of the threads.

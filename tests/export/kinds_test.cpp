@@ -65,6 +65,34 @@ TEST(Bundle, RollsBackTheLabelsThatItSet) {
   EXPECT_THAT(text, HasSubstr("kubectl label \"$node\" nvidia.com/gpu.present-"));
 }
 
+TEST(Bundle, ExpectsLabelsWhereItInstallsWhoSetsThem) {
+  const Scenario scenario = with_pool(time_sliced("t4", "g4dn.xlarge", 2, true));
+  const auto guide = [](std::string text) { return text.erase(0, text.find("==> VERIFY.md")); };
+  EXPECT_THAT(guide(text_of(export_of("bundle", scenario))),
+              HasSubstr("nvidia.com/gpu.replicas=2"));
+  EXPECT_THAT(guide(text_of(export_of("bundle", scenario, on_bottlerocket()))),
+              AllOf(HasSubstr("nvidia.com/gpu.shared: 2"), Not(HasSubstr("gpu.replicas=")),
+                    Not(HasSubstr("Labels:"))));
+}
+
+TEST(Bundle, NamesEksctlWhereItHasItsFile) {
+  Scenario scenario = with_pool(whole_gpus("t4", "g4dn.xlarge"));
+  EXPECT_THAT(text_of(export_of("bundle", scenario)), HasSubstr("like the pools (eksctl.yaml)\n"));
+  scenario.provisioner.kind = scenarios::Provisioner::Kind::Karpenter;
+  EXPECT_THAT(text_of(export_of("bundle", scenario)),
+              AllOf(HasSubstr("like the pools\n"), Not(HasSubstr("(eksctl.yaml)"))));
+}
+
+// The hypervisor shares the card, and the device plugin finds a GPU.
+TEST(Bundle, IsWrittenForVgpusOfEc2) {
+  NodePool pool = whole_gpus("small", "g6f.xlarge");
+  pool.vgpu.emplace();
+  Scenario scenario = with_pool(pool);
+  scenario.provisioner.kind = scenarios::Provisioner::Kind::Karpenter;
+  scenario.provisioner.node_overlay = true;
+  EXPECT_THAT(text_of(export_of("bundle", scenario)), HasSubstr("kind: NodeOverlay"));
+}
+
 TEST(Bundle, HasWhatPodsNeedBesideTheirPatches) {
   std::string text = text_of(export_of("bundle", sample_of("scaled-services")));
   EXPECT_THAT(text, AllOf(HasSubstr("==> pods/keda.yaml <=="),

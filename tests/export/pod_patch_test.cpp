@@ -81,7 +81,8 @@ TEST(PodPatch, TakesOutWhatTheManifestStillSays) {
                        .old_selectors = {"team", "rack"},
                        .old_resources = {"nvidia.com/gpu.old"},
                        .old_annotations = {},
-                       .old_claim = false};
+                       .old_claim = false,
+                       .spread = {}};
   workload.pod.node_selector = {{"rack", "3"}};
   workload.pod.cpu_request = {2000};
   EXPECT_THAT(without_comments(pod_patches(scenario)),

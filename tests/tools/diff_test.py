@@ -38,6 +38,11 @@ class Diff(unittest.TestCase):
             result = run("diff", *arguments)
             self.assertEqual(result.returncode, code, (arguments, result.stderr))
 
+    def test_options_of_plans_are_scenarios(self):
+        result = run("diff", "plan.json#1", "plan.json#2")
+        self.assertEqual(result.returncode, 5)
+        self.assertIn("slicewise run -f 'plan.json#1' -o json", result.stderr)
+
     def test_who_still_does_not_stand_is_named(self):
         greedy = os.path.join(os.path.dirname(self.old), "greedy.json")
         lost = run("run", "-f", EXAMPLE, "--replications", "1", "-o", "json", "--out", greedy)

@@ -9,7 +9,7 @@ import unittest
 
 import yaml
 
-from program import EXAMPLE, ROOT, main, run, skip_without
+from program import EXAMPLE, ROOT, apply_bundle, main, run, skip_without
 
 UNFIT = 3
 NEW_KINDS = ("argocd", "flux", "terraform", "kueue", "prometheus-rule")
@@ -101,6 +101,28 @@ class Prices(Folder):
         self.assertIn("--prices FILE", simulated.stderr)
 
 
+class Scripts(Folder):
+    """apply.sh ends before it has done anything, or does all."""
+    def setUp(self):
+        super().setUp()
+        self.bundle = self.folder / "bundle"
+        self.assertEqual(export(ROOT / EXAMPLE, "after", "bundle", self.bundle).returncode, 0)
+
+    def test_the_name_of_the_cluster_is_asked_for_first(self):
+        result = apply_bundle(self.bundle, "--karpenter")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("CLUSTER_NAME", result.stderr)
+        self.assertEqual(result.stdout, "")
+
+    def test_node_groups_of_another_type_are_not_taken_for_the_pools(self):
+        """eksctl leaves a group alone that has the name already."""
+        result = apply_bundle(self.bundle, other_nodes="node/ip-10-0-0-1")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, "nodes with eks.amazonaws.com/nodegroup=.* are no p3.8xlarge")
+        self.assertEqual(result.stdout, "")
+        self.assertEqual(apply_bundle(self.bundle).returncode, 0)
+
+
 class Kueue(Folder):
     def test_quotas_are_what_was_simulated(self):
         """4 V100 with 10 places each, and the CPU of a p3.8xlarge beside its DaemonSets."""
@@ -140,6 +162,39 @@ class Kueue(Folder):
         quota = {r["name"]: r["nominalQuota"] for r in queue["spec"]["resourceGroups"][0]["flavors"][0]["resources"]
                  if r["name"].startswith("nvidia.com/mig-")}
         self.assertNotIn("0", quota.values())
+
+    def test_jobs_that_do_not_fit_at_once_are_admitted_in_part(self):
+        """Kueue takes all pods of a Job or none: 12 never fitted on 4 GPUs."""
+        scenario = self.folder / "twelve.yaml"
+        scenario.write_text("""apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: twelve}
+spec:
+  nodePools: [{name: g5, instanceType: g5.12xlarge}]
+  workloads:
+  - name: low
+    kind: Job
+    count: 12
+    podTemplate: {resources: {limits: {nvidia.com/gpu: 1}}}
+    work: {units: 2}
+    measured: {device: A10G, unitTime: 10s, gpuBusy: 60%}
+  - name: one
+    kind: Job
+    podTemplate: {resources: {limits: {nvidia.com/gpu: 1}}}
+    work: {units: 2}
+    measured: {device: A10G, unitTime: 10s, gpuBusy: 60%}
+""", encoding="utf-8")
+        self.assertEqual(export(scenario, "", "kueue", self.folder / "q").returncode, 0)
+        component, = documents(self.folder / "q/kustomization.yaml")
+        given = [yaml.safe_load(p["patch"])["metadata"].get("annotations") for p in component["patches"]]
+        # Of a single pod Kueue's webhook refuses it.
+        self.assertEqual(given, [{"kueue.x-k8s.io/job-min-parallelism": "1"}, None])
+        self.assertEqual(run("export", "-f", str(scenario), "--to", "pod-patch", "--out",
+                             str(self.folder / "pods.yaml")).returncode, 0)
+        low = documents(self.folder / "pods.yaml")[0]
+        low["metadata"].update(labels={"kueue.x-k8s.io/queue-name": "slicewise"}, annotations=given[0])
+        (self.folder / "q/low.yaml").write_text(yaml.safe_dump(low), encoding="utf-8")
+        self.assertNotIn("JOB_NEVER_FITS", run("check", str(self.folder / "q")).stdout)
 
     def test_services_are_left_their_part(self):
         self.assertEqual(export(ROOT / SHARED, "shared", "kueue", self.folder / "q").returncode, 0)

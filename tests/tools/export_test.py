@@ -47,6 +47,27 @@ APART = SERVICE.replace("replicas: 6", "replicas: 3").replace("mean: 40/s", "mea
 """
 
 
+class Outages(unittest.TestCase):
+    def test_pods_of_a_plan_for_the_loss_of_a_zone_are_spread(self):
+        """Karpenter started one node for all of them."""
+        with tempfile.TemporaryDirectory() as folder:
+            scenario, plan = (str(pathlib.Path(folder, name)) for name in ("s.yaml", "plan.json"))
+            pathlib.Path(scenario).write_text(SERVICE, encoding="utf-8")
+            for survive, label in (("zone", "topology.kubernetes.io/zone"), ("node", "kubernetes.io/hostname"),
+                                   (None, None)):
+                flags = ("--survive", survive) if survive else ()
+                made = run("plan", "-f", scenario, "--instances", "g5.xlarge", "--strategies", "timeSlicing",
+                           "--no-flips", "--no-risk", "--no-headroom", *flags, "-o", "json", "--out", plan)
+                self.assertEqual(made.returncode, 0, made.stderr)
+                exported = run("export", "-f", plan, "--to", "pod-patch")
+                self.assertEqual(exported.returncode, 0, exported.stderr)
+                pods = yaml.safe_load(exported.stdout)["spec"]["template"]
+                spread = pods["spec"].get("topologySpreadConstraints", [])
+                self.assertEqual([one["topologyKey"] for one in spread], [label] if label else [])
+                for one in spread:
+                    self.assertLessEqual(one["labelSelector"]["matchLabels"].items(), pods["metadata"]["labels"].items())
+
+
 class Flags(unittest.TestCase):
     def test_flags_that_say_nothing_are_refused(self):
         for arguments, said in (

@@ -87,6 +87,12 @@ class Plan(unittest.TestCase):
                 kind = "gpu-operator" if "mig" in strategy else "helm-values"
                 self.assertEqual(run("export", plan, "--to", kind).returncode, 3 if refusal else 0)
 
+    def test_families_that_aws_retired_are_said_to_be_that(self):
+        for verb in ("plan", "compare"):
+            result = run(verb, "-f", SHARED, "--variant", "shared", "--instances", "p3,g6f")
+            self.assertEqual(result.returncode, 3)
+            self.assertRegex(result.stderr, r"all types of p3 were retired by AWS \(p3\.")
+
     def test_what_only_the_dra_driver_sets_up_is_tried_when_asked_for(self):
         tried = [json.loads(run(*QUICK, "--no-risk", "--no-split", "--replicas", "2", "--max-nodes", "2", *flags,
                                 "-o", "json").stdout)["counts"]["configurations"] for flags in ((), ("--dra",))]

@@ -74,15 +74,18 @@ def run(*arguments, stdin="", cwd=ROOT, env=None):
                           timeout=TIMEOUT_S, check=False)
 
 
-def apply_bundle(folder):
-    """Runs apply.sh in a real shell; kubectl and helm say how they were called and succeed."""
+def apply_bundle(folder, *arguments, other_nodes=""):
+    """Runs apply.sh in a real shell; kubectl and helm say how they were called and succeed. `other_nodes`: what has
+    the name of a pool and another instance type."""
     with tempfile.TemporaryDirectory() as tools:
         for tool in ("kubectl", "helm"):
             path = pathlib.Path(tools, tool)
-            path.write_text(f'#!/bin/sh\necho {tool} "$@"\n', encoding="ascii")
+            path.write_text(f'#!/bin/sh\ncase "$*" in *instance-type!=*) echo "$OTHER_NODES" ;; '
+                            f'*) echo {tool} "$@" ;; esac\n', encoding="ascii")
             path.chmod(0o755)
-        return subprocess.run(["bash", str(folder / "apply.sh")], capture_output=True, text=True, check=False,
-                              timeout=TIMEOUT_S, env=environment(PATH=f"{tools}:{os.environ['PATH']}"))
+        return subprocess.run(["bash", str(folder / "apply.sh"), *arguments], capture_output=True, text=True,
+                              check=False, timeout=TIMEOUT_S,
+                              env=environment(PATH=f"{tools}:{os.environ['PATH']}", OTHER_NODES=other_nodes))
 
 
 def interrupt_at_work(process, after_s, number=signal.SIGINT):

@@ -148,6 +148,8 @@ inline constexpr std::string_view kProfileAnnotation = "slicewise.dev/profile";
 inline constexpr std::string_view kGpuTimeAnnotation = "slicewise.dev/request-gpu-time";  // p50
 inline constexpr std::string_view kTrafficAnnotation = "slicewise.dev/traffic";           // 12/s
 inline constexpr std::string_view kUtilAnnotation = "slicewise.dev/gpu-util";
+// Kueue's: with how many of its pods at a time a Job will do (partial admission).
+inline constexpr std::string_view kLeastParallelism = "kueue.x-k8s.io/job-min-parallelism";
 // Of the pods, else of the object that makes them; nullptr: it has none.
 const KeyValue* annotation_of(const PodFile& pod, std::string_view key);
 

@@ -53,6 +53,16 @@ std::vector<const models::InstanceType*> types_named(const Names& names,
       any = true;
     }
     if (any) continue;
+    const auto retired =
+        std::ranges::find(catalogue.instances, name.value, &models::InstanceType::family);
+    if (retired != catalogue.instances.end()) {
+      found.push_back(make_diagnostic(
+          Code::InstanceUnknown, name.where,
+          fmt::format("all types of {} were retired by AWS ({} on {}): no node of them starts",
+                      name.value, retired->name, retired->retired_on),
+          fmt::format("name a type, {}, to reckon with it all the same", retired->name)));
+      continue;
+    }
     found.push_back(unknown_name(
         Code::InstanceUnknown, name,
         fmt::format("\"{}\" is neither an instance type nor a family of the catalogue", name.value),

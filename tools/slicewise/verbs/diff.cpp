@@ -1,5 +1,7 @@
 #include <string>
 
+#include <fmt/format.h>
+
 #include "slicewise/reports/difference.hpp"
 #include "slicewise/reports/html_report.hpp"
 
@@ -72,7 +74,14 @@ ExitCode execute(const DiffCommand& command, const CommonFlags& flags) {
   std::vector<SourceText> sources;
   for (const std::string& path : {command.older, command.newer}) {
     Expected<SourceText> source = read_source(path, reports::kLargestDocument);
-    if (!source) return fail(source.error(), {}, flags);
+    if (!source) {
+      if (const FilePart part = file_part(path); part.part) {
+        source.error().front().help = fmt::format(
+            "an option of a plan is a scenario: slicewise run -f '{}' -o json > option-{}.json",
+            path, *part.part);
+      }
+      return fail(source.error(), {}, flags);
+    }
     sources.push_back(std::move(*source));
   }
   auto difference = reports::compare_documents(sources[0], sources[1]);
