@@ -255,7 +255,7 @@ def check_operator(problems, path, chart):
     problems.check(made and made["data"] == wanted["data"], path, "another ConfigMap")
     problems.check(values.get("daemonsets", {}).get("tolerations", policy["daemonsets"]["tolerations"])
                    == policy["daemonsets"]["tolerations"], path, "other tolerations")
-    problems.check(policy["mig"].get("strategy", "") == values["mig"]["strategy"], path, "another MIG strategy")
+    problems.check((policy.get("mig") or {}).get("strategy", "") == values["mig"]["strategy"], path, "another MIG strategy")
     for part in ("driver", "toolkit"):
         problems.check(policy.get(part, {}).get("enabled") is False, path, f"{part} is installed")
 
