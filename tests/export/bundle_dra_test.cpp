@@ -20,7 +20,9 @@ using testing::Not;
 Scenario halves_under_mps(int pods) {
   const std::string half = "nvidia.com/mig-3g.20gb";
   scenarios::NodePool pool = cut("all-3g.20gb", scenarios::MigStrategy::Mixed);
-  pool.device_plugin.emplace().mps.emplace().resources.push_back({{half, {}}, 2, {}});
+  scenarios::DevicePlugin& plugin = pool.device_plugin.emplace();
+  plugin.mps.emplace().resources.push_back({{half, {}}, 2, {}});
+  plugin.allocation_policy = scenarios::AllocationPolicy::Packed;
   Scenario scenario = with_pool(std::move(pool));
   scenario.workloads = {asking("small", pods, half)};
   return scenario;
@@ -37,7 +39,7 @@ TEST(DraBundle, SetsUpWhatTheDevicePluginDoesNot) {
                           HasSubstr("16 x gpu-N-mig-..., of profile 3g.20gb\n"),
                           HasSubstr("2 pods of small: all in PODS of small-gpu\n"),
                           HasSubstr("mps-control-daemon")));
-  std::string patch = text.substr(text.find("==> pods/small"));
+  std::string patch = text.substr(text.find("==> pods/default-small"));
   patch.erase(patch.find("==> apply.sh"));
   EXPECT_THAT(patch, AllOf(HasSubstr("resourceClaimName: small-gpu\n"),
                            HasSubstr("nvidia.com/mig-3g.20gb: null\n")));
@@ -102,8 +104,8 @@ TEST(Kueue, QueuesTheJobsThatACronJobMakes) {
   Scenario scenario = nightly();
   EXPECT_THAT(text_of(export_of("kueue", scenario)),
               AllOf(HasSubstr("kind: CronJob\n"), HasSubstr("name: nightly-train\n"),
-                    HasSubstr("jobTemplate:\n          metadata:\n            labels:\n"
-                              "              kueue.x-k8s.io/queue-name: slicewise\n"),
+                    HasSubstr("jobTemplate:\n        metadata:\n          labels:\n"
+                              "            kueue.x-k8s.io/queue-name: slicewise\n"),
                     Not(HasSubstr("kind: Job\n"))));
   scenario.workloads.front().manifest.kind = "PyTorchJob";
   scenario.workloads.front().schedule.reset();
