@@ -64,6 +64,15 @@ TEST(Tolerations, OfTheDraDriver) {
               testing::ElementsAre(HasSubstr("ends the MPS servers of NVIDIA's DRA driver")));
 }
 
+TEST(Tolerations, OfHami) {
+  scenarios::NodePool pool = whole_gpus("l4", "g6.xlarge");
+  pool.hami.emplace();
+  EXPECT_THAT(text_of(export_of("hami", with_pool(pool))), Not(HasSubstr("  tolerations:")));
+  EXPECT_THAT(text_of(export_of("hami", with_pool(tainted(pool)))),
+              HasSubstr("  deviceCoreScaling: 1\n  tolerations:\n  - effect: NoSchedule\n"
+                        "    key: dedicated\n    operator: Exists\nscheduler:\n"));
+}
+
 TEST(Tolerations, OfTheProbe) {
   EXPECT_THAT(text_of(export_of("probe-job", claiming(whole_gpus("l4", "g6.xlarge")))),
               AllOf(HasSubstr("- key: nvidia.com/gpu\n"), HasSubstr("key: dedicated\n")));
