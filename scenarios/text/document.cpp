@@ -34,7 +34,8 @@ struct Frame {
   YAML::anchor_t anchor = YAML::NullAnchor;
   bool has_key = false;  // a Map whose next event is a value
   bool drop_value = false;
-  std::optional<YAML::Mark> merge = {};  // of the key <<, whose value's entries are its own
+  // Places of the keys <<, whose values' entries are its own.
+  std::vector<std::pair<std::size_t, YAML::Mark>> merges = {};
   std::unordered_map<std::string, std::size_t> keys = {};  // of a Map: places of its entries
 };
 
@@ -70,12 +71,14 @@ class TreeBuilder : public YAML::EventHandler {
                 const std::string& value) override {
     auto node = std::make_shared<Node>();
     const std::size_t offset = offset_of(mark);
-    node->quoted = tag != "?";
+    const std::string_view core = core_tag(tag);
+    node->quoted = tag != "?" && (core.empty() || core == "str");
     node->text = value;
     node->where = places_.at(offset, places_.scalar_bytes(offset, value));
     node->kind = node->quoted ? Node::Kind::Text : core_schema_kind(value);
-    if (is_yaml_1_1_ && !node->quoted && !expects_key()) take_yaml_1_1(*node);
-    node->refused = refuse_tag(tag, mark) || refuse_leading_zero(*node);
+    if (is_yaml_1_1_ && !node->quoted) take_yaml_1_1(*node);
+    node->refused =
+        refuse_tag(tag, core, mark) || refuse_other_kind(*node, core) || refuse_leading_zero(*node);
     add(std::move(node), mark, anchor);
   }
 
@@ -108,8 +111,32 @@ class TreeBuilder : public YAML::EventHandler {
     return places_.at(offset_of(mark));
   }
 
-  bool refuse_tag(const std::string& tag, const YAML::Mark& mark) {
-    if (tag == "?" || tag == "!" || tag.empty()) return false;
+  // "str" of !!str, which Kubernetes' tools read; "" of other tags and none.
+  std::string_view core_tag(std::string_view tag) const {
+    constexpr std::string_view kCore = "tag:yaml.org,2002:";
+    constexpr std::string_view kRead[] = {"str", "int", "float", "bool", "null", "map", "seq"};
+    if (!is_yaml_1_1_ || !tag.starts_with(kCore)) return {};
+    tag.remove_prefix(kCore.size());
+    return std::ranges::find(kRead, tag) == std::end(kRead) ? std::string_view() : tag;
+  }
+
+  // `!!int abc`. Source: goyaml.v2 resolve.go.
+  bool refuse_other_kind(const Node& value, std::string_view core) {
+    const bool is_number = value.kind == Node::Kind::Integer;
+    const bool fits = core == "int"     ? is_number
+                      : core == "float" ? is_number || value.kind == Node::Kind::Float
+                      : core == "bool"  ? value.kind == Node::Kind::Boolean || old_truth(value)
+                      : core == "null"  ? value.kind == Node::Kind::Null
+                                        : true;
+    if (fits) return false;
+    found_.push_back(make_diagnostic(Code::YamlSyntax, value.where,
+                                     fmt::format("cannot decode {} as a !!{}", value.text, core),
+                                     "kubectl refuses the file"));
+    return true;
+  }
+
+  bool refuse_tag(std::string_view tag, std::string_view core, const YAML::Mark& mark) {
+    if (tag == "?" || tag == "!" || tag.empty() || !core.empty()) return false;
     const std::string_view text = places_.text();
     const std::size_t start =
         std::min(text.find('!', static_cast<std::size_t>(std::max(mark.pos, 0))), offset_of(mark));
@@ -145,13 +172,13 @@ class TreeBuilder : public YAML::EventHandler {
     auto node = std::make_shared<Node>();
     node->kind = kind;
     node->where = places_.at(offset_of(mark));
-    refuse_tag(tag, mark);
+    refuse_tag(tag, core_tag(tag), mark);
     ++total_;
     open_.push_back({std::move(node), anchor});
   }
 
   void close() {
-    if (open_.back().merge) merge(open_.back());
+    if (!open_.back().merges.empty()) merge(open_.back());
     Frame frame = std::move(open_.back());
     open_.pop_back();
     if (frame.anchor != YAML::NullAnchor) anchors_[frame.anchor] = frame.node;
@@ -160,31 +187,46 @@ class TreeBuilder : public YAML::EventHandler {
 
   // `<<: *base` and `<<: [*one, *other]`, of which the earlier come first. What is written beside
   // it comes before them; for Kubernetes' tools only what is written below it. Source: goyaml.v2
-  // decode.go, mapping().
+  // decode.go, mapping() and merge().
   void merge(Frame& frame) const {
-    std::vector<Entry>& entries = frame.node->entries;
-    const auto at = std::ranges::find(entries, "<<", &Entry::key);
-    auto above = static_cast<std::size_t>(is_yaml_1_1_ ? at - entries.begin() : 0);
-    const NodePtr from = at->value;
-    entries.erase(at);
-    const auto take = [&](const Node& base) {
-      if (base.kind != Node::Kind::Map) {
-        throw YAML::ParserException(*frame.merge,
-                                    "map merge requires map or sequence of maps as the value");
-      }
-      for (const Entry& entry : base.entries) {
-        if (frame.keys.try_emplace(entry.key, entries.size()).second) entries.push_back(entry);
-        const auto last = entries.begin() + static_cast<std::ptrdiff_t>(above);
-        const auto overridden = std::find_if(
-            entries.begin(), last, [&](const Entry& other) { return other.key == entry.key; });
-        if (overridden == last) continue;
-        *overridden = entry;
-        std::rotate(overridden, overridden + 1, last);
-        --above;  // by the earliest base
+    std::vector<Entry> merged;
+    std::unordered_map<std::string_view, std::size_t> places;
+    const auto put = [&](const Entry& entry, bool overrides) {
+      const auto [known, is_new] = places.try_emplace(entry.key, merged.size());
+      if (is_new) {
+        merged.push_back(entry);
+      } else if (overrides) {
+        merged[known->second] = entry;
       }
     };
-    if (from->kind != Node::Kind::List) return take(*from);
-    for (const NodePtr& base : from->items) take(*base);
+    const auto put_all = [&](const Node& from, bool overrides, const YAML::Mark& mark) {
+      std::vector<NodePtr> bases = from.items;
+      if (overrides) std::ranges::reverse(bases);
+      const auto take = [&](const Node& base) {
+        if (base.kind != Node::Kind::Map) {
+          throw YAML::ParserException(mark,
+                                      "map merge requires map or sequence of maps as the value");
+        }
+        for (const Entry& entry : base.entries) put(entry, overrides);
+      };
+      if (from.kind != Node::Kind::List) return take(from);
+      for (const NodePtr& base : bases) take(*base);
+    };
+    const std::vector<Entry> written = std::move(frame.node->entries);
+    auto next = frame.merges.begin();
+    for (std::size_t at = 0; at < written.size(); ++at) {
+      if (next == frame.merges.end() || next->first != at) {
+        put(written[at], true);
+      } else {
+        if (is_yaml_1_1_) put_all(*written[at].value, true, next->second);
+        ++next;
+      }
+    }
+    if (!is_yaml_1_1_) {
+      const auto& [at, mark] = frame.merges.front();
+      put_all(*written[at].value, false, mark);
+    }
+    frame.node->entries = std::move(merged);
   }
 
   void add(NodePtr node, const YAML::Mark& mark, YAML::anchor_t anchor) {
@@ -201,24 +243,41 @@ class TreeBuilder : public YAML::EventHandler {
     }
   }
 
+  // JSON's, where `on` and `True` are "true". Source: sigs.k8s.io/yaml yaml.go.
+  std::string key_text(const Node& key) const {
+    if (!is_yaml_1_1_ || key.quoted) return key.text;
+    if (const auto truth = old_truth(key)) return *truth ? "true" : "false";
+    if (key.kind != Node::Kind::Boolean) return key.text;
+    return key.text.starts_with('t') || key.text.starts_with('T') ? "true" : "false";
+  }
+
   void add_key(const Node& key, const YAML::Mark& mark) {
     if (!key.is_scalar() || key.kind == Node::Kind::Null) {
       throw YAML::ParserException(mark, "a key must be text");
     }
     Frame& frame = open_.back();
-    const auto [known, is_new] = frame.keys.try_emplace(key.text, frame.node->entries.size());
-    const Entry* first = is_new ? nullptr : &frame.node->entries[known->second];
     frame.has_key = true;
-    frame.drop_value = first != nullptr;
-    if (first == nullptr && key.text == "<<" && !key.quoted) frame.merge = mark;
-    if (first == nullptr) {
-      frame.node->entries.push_back({key.text, key.where, nullptr});
+    frame.drop_value = false;
+    std::vector<Entry>& entries = frame.node->entries;
+    const bool is_merge = key.text == "<<" && !key.quoted;
+    if (is_merge && (is_yaml_1_1_ || frame.merges.empty())) {
+      frame.merges.emplace_back(entries.size(), mark);
+      frame.keys.try_emplace(key.text, entries.size());
+      entries.push_back({key.text, key.where, nullptr});
       return;
     }
-    found_.push_back(make_diagnostic(
-        Code::FieldDuplicate, key.where, fmt::format("\"{}\" is set twice", key.text),
-        "remove one of the two: programs differ in which one they take",
-        fmt::format("first set on line {}", first->key_where.line)));
+    const std::string text = key_text(key);
+    const auto [known, is_new] = frame.keys.try_emplace(text, entries.size());
+    if (is_new) {
+      entries.push_back({text, key.where, nullptr});
+      return;
+    }
+    const Entry* first = &entries[known->second];
+    frame.drop_value = true;
+    found_.push_back(
+        make_diagnostic(Code::FieldDuplicate, key.where, fmt::format("\"{}\" is set twice", text),
+                        "remove one of the two: programs differ in which one they take",
+                        fmt::format("first set on line {}", first->key_where.line)));
   }
 
   void attach(NodePtr node) {
