@@ -28,6 +28,11 @@ JunitCase objective_case(const std::string& class_name, const std::string& workl
   test.class_name = class_name;
   test.name = fmt::format("{} {} {} {}", workload, objective.name,
                           objective.at_least ? "at least" : "at most", limit);
+  if (objective.is_unasked) {
+    test.outcome = Outcome::Skipped;
+    test.message = "nothing was put to the test: no request came, or there are no Jobs";
+    return test;
+  }
   const sim::ObjectiveStanding standing = sim::standing_of(objective);
   if (standing == sim::ObjectiveStanding::Holds) {
     test.detail = value;

@@ -31,7 +31,8 @@ std::optional<bool> all_objectives_pass(const VariantResult& v) {
   std::size_t judged = 0;
   bool pass = true;
   for (const WorkloadResult& workload : v.workloads) {
-    judged += workload.objectives.size();
+    judged += static_cast<std::size_t>(
+        std::ranges::count(workload.objectives, false, &ObjectiveResult::is_unasked));
     pass = pass && std::ranges::all_of(workload.objectives, &ObjectiveResult::pass);
   }
   return judged == 0 ? std::nullopt : std::optional(pass);

@@ -10,10 +10,11 @@ using Role = DiffFigure::Role;
 
 std::string_view unit_of_limit(const ObjectiveResult& o) { return unit_word(o.limit); }
 
+// Of those that were put to the test; nullopt: none was.
 std::optional<bool> objectives_pass(const WorkloadResult& workload) {
-  return workload.objectives.empty()
-             ? std::nullopt
-             : std::optional(std::ranges::all_of(workload.objectives, &ObjectiveResult::pass));
+  const auto& all = workload.objectives;
+  if (std::ranges::all_of(all, &ObjectiveResult::is_unasked)) return std::nullopt;
+  return std::ranges::all_of(all, &ObjectiveResult::pass);
 }
 
 }  // namespace

@@ -172,6 +172,14 @@ TEST(ResultJunit, HasACaseForEachObjectiveAndPolicy) {
   EXPECT_THAT(text, HasSubstr("severity Warn"));
 }
 
+TEST(ResultJunit, AnObjectiveThatNothingTestedIsSkipped) {
+  sim::Result result = samples::voice();
+  result.variants.resize(1);
+  sim::ObjectiveResult& objective = result.variants[0].workloads[0].objectives.front();
+  objective.pass = objective.is_unasked = true;
+  EXPECT_THAT(result_junit(result), HasSubstr("<skipped message=\"nothing was put to the test"));
+}
+
 TEST(ResultJunit, AnObjectiveOfNothingHasNoValue) {
   sim::Result result = samples::voice();
   sim::ObjectiveResult& objective = result.variants[0].workloads[0].objectives.front();

@@ -106,6 +106,12 @@ TEST(JudgePolicies, UnknownIsNeitherTrueNorFalse) {
   EXPECT_EQ(verdict("headroom >= 1.2 and nodes == 1"), Verdict::Unknown);
   EXPECT_EQ(verdict("workloads.train.latencyP99 < 1s"), Verdict::Unknown);
   EXPECT_EQ(verdict("workloads.tune.slo.pass"), Verdict::Unknown);  // it has no objective
+  VariantResult unasked = result;
+  for (WorkloadResult& w : unasked.workloads) {
+    for (ObjectiveResult& objective : w.objectives) objective.is_unasked = true;
+  }
+  EXPECT_EQ(judged(unasked, "workloads.train.slo.pass").verdict, Verdict::Unknown);
+  EXPECT_EQ(judged(unasked, "slo.pass").verdict, Verdict::Unknown);
   EXPECT_EQ(judged(result, "headroom >= 1.2", 1.3).verdict, Verdict::Pass);
   EXPECT_EQ(judged(result, "headroom >= 1.2").figures.at(0).value, "");
 }
