@@ -141,7 +141,7 @@ TEST(PlanOfSeveralGpus, NeedsGpusThatAreLargeEnough) {
   EXPECT_TRUE(says("parts of GPUs do not work together"));
 }
 
-// What a process uses one of is no several GPUs, whatever the pod asks for.
+// How many GPUs replicas are of hangs on how each option shares them; `run` simulates them.
 TEST(PlanOfSeveralGpus, RefusesSeveralPartsOfGpus) {
   Scenario scenario = half_a_minute({small_service("large", 2)});
   scenarios::PluginSharing sharing;
@@ -153,7 +153,8 @@ TEST(PlanOfSeveralGpus, RefusesSeveralPartsOfGpus) {
   for (const Scenario& refused : {sliced, by_name}) {
     const auto plan = make_plan(set_with(refused), 0, demo::catalogue(), without_extras({}));
     ASSERT_FALSE(plan);
-    EXPECT_THAT(plan.error().front().message, HasSubstr("parts of GPUs: a process works on one"));
+    EXPECT_THAT(plan.error().front().message,
+                HasSubstr("parts of GPUs: of how many differs with how they are shared"));
     EXPECT_TRUE(demo::has(demo::errors_of(demo::set_of(refused)), Code::StrategyNotModelled));
   }
   // Under another name the whole GPU is another resource.
