@@ -76,6 +76,7 @@ class Import(VerbCase):
         self.expect(2, "is not one of", "open", "-f", "x")
         self.expect(2, "--utc-offset", "sacct", "-f", "-", "--utc-offset", "8")
         self.expect(5, "cannot read", "openb", "-f", "/nowhere")
+        self.expect(2, "did you mean us-east-1?", "k8s", "-f", "-", "--region", "us-esat-1")
         self.expect(3, "TRACE_COLUMN", "openb", "-f", "-", stdin="a,b\n1,2\n")
 
     def test_manifests_are_in_a_folder_and_what_is_written_for_two_programs_is_said(self):

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/decompress.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 #include "slicewise/scenarios/scenario.hpp"
@@ -273,6 +274,14 @@ ExitCode execute(const ImportCommand& given, const CommonFlags& flags) {
     const auto catalogue = open_catalogue(flags);
     if (!catalogue) return catalogue.error();
     sim::take_catalogue(*catalogue, *options);
+    const std::vector<std::string>& regions = catalogue->prices.regions();
+    const std::string& region = options->region;
+    if (!region.empty() && std::ranges::find(regions, region) == regions.end()) {
+      const auto near = nearest_name(region, regions);
+      return usage_error(fmt::format("--region: the price book has no region \"{}\"", region),
+                         near ? fmt::format("did you mean {}?", *near)
+                              : "slicewise get prices lists them; --prices can add one");
+    }
   }
   if (command.kind == ImportKind::K8s) {
     Diagnostics problems;
