@@ -6,6 +6,7 @@
 
 #include "slicewise/scenarios/quantity.hpp"
 
+#include "../world/parts.hpp"
 #include "lint_rules.hpp"
 
 // What Karpenter believes of the nodes that it starts.
@@ -52,22 +53,16 @@ PinnedGpus pinned_gpus(const LintInput& input, const NodeOverlayFile& overlay) {
 // Whether Karpenter applies the overlay to any of the types that the pool may start.
 bool is_for_pool(const NodeOverlayFile& overlay, const NodeOffer& offer) {
   const NodeGroupFile& pool = *offer.group;
-  const scenarios::NodeLabels of_pool{{std::string(scenarios::kNodePoolLabel), pool.name}};
-  const auto are_met = [&](const scenarios::NodeLabels& labels) {
-    return std::ranges::all_of(overlay.requirements, [&](const NodeRequirement& requirement) {
-      return scenarios::fulfils(labels, requirement);
-    });
-  };
-  if (!are_met(of_pool)) return false;
   const bool all_known = !offer.types.empty() && offer.types.size() >= pool.types.size();
   if (all_known) {
     return std::ranges::any_of(offer.types, [&](const models::InstanceType* type) {
-      return fulfils(*type, overlay.requirements);
+      return scenarios::is_for(overlay, pool, type_labels(*type));
     });
   }
   // Of types that the catalogue does not have only the name is known.
-  return pool.types.empty() || std::ranges::any_of(pool.types, [&](const auto& type) {
-           return are_met(scenarios::labels_of_type(type.value));
+  return (pool.types.empty() && scenarios::is_for(overlay, pool, {})) ||
+         std::ranges::any_of(pool.types, [&](const auto& type) {
+           return scenarios::is_for(overlay, pool, scenarios::labels_of_type(type.value));
          });
 }
 
