@@ -60,14 +60,11 @@ void grow(DraftPool& pool, std::int64_t fewest, std::optional<std::int64_t> most
 
 // What Karpenter takes the GPUs of a node for, by the NodeOverlay that it applies.
 std::optional<std::int64_t> overlay_gpus(const ClusterFiles& cluster, const NodeGroupFile& group,
-                                         NodeLabels labels) {
-  labels[std::string(kNodePoolLabel)] = group.name;
+                                         const NodeLabels& labels) {
   for (const NodeOverlayFile& overlay : cluster.overlays) {
-    const bool is_for_it = std::ranges::all_of(
-        overlay.requirements, [&](const NodeRequirement& one) { return fulfils(labels, one); });
     const auto gpus = std::ranges::find(overlay.capacity, std::string_view(kGpuResource),
                                         &ResourceAmount::resource);
-    if (is_for_it && gpus != overlay.capacity.end()) return gpus->amount;
+    if (is_for(overlay, group, labels) && gpus != overlay.capacity.end()) return gpus->amount;
   }
   return std::nullopt;
 }
@@ -133,9 +130,14 @@ void ClusterPools::add() {
 }
 
 void ClusterPools::add_nodes() {
-  std::set<std::pair<std::string, std::string>> selected;
+  SelectedLabels selected;
+  const auto choose_by = [&](const std::vector<NodeRequirement>& required) {
+    for (const NodeRequirement& one : required) selected[one.key];
+  };
   for (const DraftWorkload& workload : draft_.workloads) {
-    selected.insert(workload.node_selector.begin(), workload.node_selector.end());
+    for (const auto& [key, value] : workload.node_selector) selected[key].insert(value);
+    choose_by(workload.nodes);
+    for (const std::vector<NodeRequirement>& term : workload.either) choose_by(term);
   }
   is_live_ = std::ranges::any_of(cluster_.groups, [](const NodeGroupFile& group) {
     return group.kind == NodeGroupFile::Kind::Node;
@@ -195,6 +197,7 @@ void ClusterPools::add_group(const NodeGroupFile& group) {
 void ClusterPools::add_pools_of(const NodeGroupFile& group) {
   const auto where = [&] { return group.object_where; };
   DraftPool pool;
+  pool.maker = group.maker;
   for (const KeyValue& label : group.labels) pool.labels.emplace_back(label.key, label.value);
   pool.made_with = group.requirements;
   for (const Taint& taint : group.taints) {
@@ -303,7 +306,13 @@ void ClusterPools::take_node_pool(const NodeGroupFile& group, DraftPool& pool) {
   }
   if (pool.instance_type.empty()) {
     pool.instance_type = "g5.xlarge";
-    report_.guessed("node pools that name no instance type: g5.xlarge", where);
+    const bool names_some = std::ranges::any_of(group.requirements, [](const auto& one) {
+      return one.op == "In" && one.key.starts_with("karpenter.k8s.aws/instance-");
+    });
+    report_.guessed(names_some ? "node pools whose requirements no type of the catalogue meets: "
+                                 "g5.xlarge"
+                               : "node pools that name no instance type: g5.xlarge",
+                    where);
   } else if (pool.type_is_assumed) {
     report_.guessed("instance types of node pools, from their requirements", where);
   }

@@ -18,42 +18,63 @@
 namespace slicewise::scenarios {
 namespace {
 
-// Instances of a profile that a GPU is cut into by the layout that the text of a pool names, as far
-// as its words go; 0 none. all-balanced has two of the smallest and one of two sizes above.
-std::int64_t instances_of(const std::string& sharing, const std::string& profile) {
-  const bool is_plain = profile.find('+') == std::string::npos && !profile.ends_with(".me");
-  if (sharing.find("all-balanced") != std::string::npos) {
-    const char size = is_plain && !profile.empty() ? profile.front() : '0';
-    return size == '1' ? 2 : size == '2' || size == '3' ? 1 : 0;
+// Without ".shared" behind it.
+std::string device_of(std::string resource) {
+  constexpr std::string_view kShared = ".shared";
+  if (resource.ends_with(kShared)) resource.resize(resource.size() - kShared.size());
+  return resource;
+}
+
+// The number behind a key in the text of a pool's sharing; 1 without it.
+std::int64_t number_behind(const std::string& sharing, std::string_view key) {
+  const std::size_t at = sharing.find(key);
+  if (at == std::string::npos) return 1;
+  return std::clamp<std::int64_t>(std::atoll(sharing.c_str() + at + key.size()), 1, 10'000);
+}
+
+// The layout that the text of a pool names, of those that mig-manager knows for its GPUs; nullptr:
+// one of the files' own, or GPUs that are not known.
+const std::map<std::string, int>* layout_of(const DraftPool& pool, const ImportOptions& options) {
+  constexpr std::string_view kKey = "config: ";
+  const auto type = options.mig_layouts.find(pool.instance_type);
+  const std::size_t at = pool.sharing.find(kKey);
+  if (type == options.mig_layouts.end() || at == std::string::npos) return nullptr;
+  const std::size_t first = pool.sharing.find_first_not_of('"', at + kKey.size());
+  const std::size_t end = pool.sharing.find_first_of("\",}", first);
+  const auto layout = type->second.find(pool.sharing.substr(first, end - first));
+  return layout == type->second.end() ? nullptr : &layout->second;
+}
+
+// Instances of MIG of which a GPU of the pool is cut into; 0 none. Of a layout that is written out
+// as it says; of GPUs that are not known one of each that it may have.
+std::int64_t instances_of(const DraftPool& pool, const std::string& resource,
+                          const ImportOptions& options) {
+  const std::string device = device_of(resource);
+  if (const auto* layout = layout_of(pool, options)) {
+    const auto count = layout->find(device);
+    return count == layout->end() ? 0 : count->second;
   }
+  if (pool.sharing.find("all-balanced") != std::string::npos) return 1;
+  const std::string profile = device.substr(kMigPrefix.size());
   std::string written = profile;  // 1g.10gb.me of 1g.10gb+me
-  if (written.ends_with(".me")) written.replace(written.size() - 3, 1, "+");
+  if (const std::size_t more = written.find('.', written.find('.') + 1); more != written.npos) {
+    written[more] = '+';
+  }
   for (const std::string& name : {profile, written}) {
-    for (std::size_t at = sharing.find(name); at != std::string::npos;
-         at = sharing.find(name, at + 1)) {
-      const char* rest = sharing.c_str() + at + name.size();
+    for (std::size_t at = pool.sharing.find(name); at != std::string::npos;
+         at = pool.sharing.find(name, at + 1)) {
+      const char* rest = pool.sharing.c_str() + at + name.size();
       if (*rest == '"') ++rest;
-      if (*rest == '.' || *rest == '+') continue;  // a longer name
       if (*rest == ':') return std::clamp(std::atoll(rest + 1), 0LL, 7LL);
-      if (at >= 4 && sharing.compare(at - 4, 4, "all-") == 0) {
-        return std::max(1, 7 / std::max(1, std::atoi(profile.c_str())));
-      }
+      if (*rest == ',' || *rest == '}') return 1;
     }
   }
   return 0;
 }
 
-// Without ".shared" behind it.
-std::string profile_of(const std::string& resource) {
-  constexpr std::string_view kShared = ".shared";
-  std::string profile = resource.substr(kMigPrefix.size());
-  if (profile.ends_with(kShared)) profile.resize(profile.size() - kShared.size());
-  return profile;
-}
-
 }  // namespace
 
-bool offers(const DraftPool& pool, const DraftWorkload& workload) {
+bool offers(const DraftPool& pool, const DraftWorkload& workload, const ImportOptions& options) {
   const std::string& resource = workload.resource;
   const auto has = [&](std::string_view word) {
     return pool.sharing.find(word) != std::string::npos;
@@ -69,8 +90,7 @@ bool offers(const DraftPool& pool, const DraftWorkload& workload) {
   if (resource == "k8s.amazonaws.com/vgpu") return has("virtualGpu");
   if (resource.starts_with(kMigPrefix)) {
     const bool is_shared = resource.ends_with(".shared");
-    return is_mixed && (!is_shared || renames) &&
-           instances_of(pool.sharing, profile_of(resource)) > 0;
+    return is_mixed && (!is_shared || renames) && instances_of(pool, resource, options) > 0;
   }
   if (resource.starts_with("nvidia.com/gpu-")) return has("nos:");
   return renames && resource == "nvidia.com/gpu.shared";
@@ -79,19 +99,18 @@ bool offers(const DraftPool& pool, const DraftWorkload& workload) {
 namespace {
 
 // How many of a pool's units of a resource one GPU makes, as its sharing says.
-std::int64_t units_per_gpu(const DraftPool& pool, const std::string& resource) {
+std::int64_t units_per_gpu(const DraftPool& pool, const std::string& resource,
+                           const ImportOptions& options) {
+  const std::int64_t replicas = number_behind(pool.sharing, "replicas: ");
   if (resource.starts_with(kMigPrefix)) {
-    return std::max<std::int64_t>(1, instances_of(pool.sharing, profile_of(resource)));
+    return std::max<std::int64_t>(1, instances_of(pool, resource, options)) *
+           (device_of(resource) == resource ? 1 : replicas);
   }
-  for (const std::string_view key : {"replicas: ", "perGpu: "}) {
-    const std::size_t at = pool.sharing.find(key);
-    if (at == std::string::npos) continue;
-    const std::int64_t units = std::atoll(pool.sharing.c_str() + at + key.size());
-    return std::clamp<std::int64_t>(units, 1, 10'000);
+  std::int64_t instances = 0;
+  if (const auto* layout = layout_of(pool, options)) {
+    for (const auto& [of, count] : *layout) instances += count;
   }
-  const std::size_t layout = pool.sharing.find("all-");
-  if (!pool.sharing.starts_with("mig:") || layout == std::string::npos) return 1;
-  return std::max<std::int64_t>(1, 7 / std::max(1, std::atoi(pool.sharing.c_str() + layout + 4)));
+  return replicas * number_behind(pool.sharing, "perGpu: ") * std::max<std::int64_t>(1, instances);
 }
 
 }  // namespace
@@ -101,16 +120,33 @@ std::int64_t gpus_of(const std::string& type, const ImportOptions& options) {
 }
 
 std::string shared_by_plugin(FileSharing mode, bool renames, std::int64_t replicas,
-                             bool refuses_several) {
+                             bool refuses_several, std::string_view device) {
   return fmt::format(
-      "devicePlugin: {{version: v1, sharing: {{{}: {{{}{}resources: [{{name: nvidia.com/gpu, "
+      "devicePlugin: {{version: v1, sharing: {{{}: {{{}{}resources: [{{name: {}, "
       "replicas: {}}}]}}}}}}",
       mode == FileSharing::Mps ? "mps" : "timeSlicing", renames ? "renameByDefault: true, " : "",
-      refuses_several ? "failRequestsGreaterThanOne: true, " : "", replicas);
+      refuses_several ? "failRequestsGreaterThanOne: true, " : "", device, replicas);
 }
 
+namespace {
+
+// The cheapest type whose GPUs mig-manager cuts into so many of the profile alone.
+std::string type_cut_into(const std::string& layout, const ImportOptions& options) {
+  const InstanceGpus* best = nullptr;
+  for (const InstanceGpus& type : options.instances) {
+    const bool is_cheaper =
+        best == nullptr || (type.price && (!best->price || *type.price < *best->price));
+    const auto known = options.mig_layouts.find(type.name);
+    const bool has_it = known != options.mig_layouts.end() && known->second.contains(layout);
+    if (has_it && is_cheaper) best = &type;
+  }
+  return best == nullptr ? "p5.48xlarge" : best->name;
+}
+
+}  // namespace
+
 DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,
-                       std::optional<int> replicas) {
+                       std::optional<int> replicas, const ImportOptions& options) {
   DraftPool pool;
   pool.name = "gpu";
   pool.instance_type = "g5.xlarge";
@@ -118,12 +154,14 @@ DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,
   pool.sharing_is_assumed = true;
   if (gpus_of_pod > 1) pool.instance_type = gpus_of_pod <= 4 ? "g5.12xlarge" : "g5.48xlarge";
   if (resource.starts_with(kMigPrefix)) {
-    const std::string profile = resource.substr(kMigPrefix.size());
-    // Slices of 5 GB are those of an A100 of 40 GB, others as a rule those of 80 GB.
-    const bool small = profile.ends_with("g.5gb") || profile == "2g.10gb" || profile == "3g.20gb" ||
-                       profile == "4g.20gb" || profile == "7g.40gb";
-    pool.instance_type = small ? "p4d.24xlarge" : "p5.48xlarge";
-    pool.sharing = fmt::format("mig: {{strategy: mixed, config: all-{}}}", profile);
+    const std::string device = device_of(resource);
+    const std::string layout = "all-" + device.substr(kMigPrefix.size());
+    pool.instance_type = type_cut_into(layout, options);
+    pool.sharing = fmt::format("mig: {{strategy: mixed, config: {}}}", layout);
+    if (device != resource) {
+      pool.sharing += "\n    " + shared_by_plugin(FileSharing::TimeSlicing, true,
+                                                  std::max(2, replicas.value_or(4)), false, device);
+    }
   } else if (resource == "k8s.amazonaws.com/vgpu") {
     pool.instance_type = "g5.xlarge";
     pool.sharing = fmt::format("virtualGpu: {{perGpu: {}}}", replicas.value_or(10));
@@ -159,7 +197,7 @@ const ResourceClaim* claim_called(const ScenarioDraft& draft, const std::string&
 // Of a type with the GPU that the claim's selectors name.
 DraftPool claimed_pool(const ScenarioDraft& draft, const std::string& name,
                        const ImportOptions& options) {
-  DraftPool pool = assumed_pool(std::string(kGpuResource), 1, {});
+  DraftPool pool = assumed_pool(std::string(kGpuResource), 1, {}, options);
   pool.name = "dra";
   pool.sharing = kDraSharing;
   pool.sharing_is_assumed = true;
@@ -206,7 +244,7 @@ bool chooses_type(const ScenarioDraft& draft, const DraftWorkload& workload,
 
 std::int64_t units_per_node(const DraftPool& pool, const std::string& resource,
                             const ImportOptions& options) {
-  return units_per_gpu(pool, resource) * gpus_of(pool.instance_type, options);
+  return units_per_gpu(pool, resource, options) * gpus_of(pool.instance_type, options);
 }
 
 bool has_room(const DraftPool& pool, const DraftWorkload& workload, const ImportOptions& options) {
@@ -233,7 +271,7 @@ std::string roomier(const std::string& type, const DraftWorkload& workload,
 DraftPool pool_for(const ScenarioDraft& draft, const DraftWorkload& workload,
                    const ImportOptions& options) {
   DraftPool pool = workload.claim.empty()
-                       ? assumed_pool(workload.resource, workload.gpus, options.replicas)
+                       ? assumed_pool(workload.resource, workload.gpus, options.replicas, options)
                        : claimed_pool(draft, workload.claim, options);
   const std::string type = type_asked_for(workload.nodes, need_of(workload), options.instances);
   if (!type.empty()) {
@@ -245,7 +283,7 @@ DraftPool pool_for(const ScenarioDraft& draft, const DraftWorkload& workload,
   DraftPool shared = pool;
   shared.sharing = draft.sharing;
   shared.sharing_is_assumed = false;
-  const bool is_shared = !draft.sharing.empty() && offers(shared, workload);
+  const bool is_shared = !draft.sharing.empty() && offers(shared, workload, options);
   DraftPool& made = is_shared ? shared : pool;
   made.is_in_files = false;
   return std::move(made);
@@ -256,7 +294,7 @@ bool takes(const ScenarioDraft& draft, const DraftPool& pool, const DraftWorkloa
   const bool suits =
       !chooses_type(draft, workload, options) ||
       has_labels(instance_called(pool.instance_type, options.instances), workload.nodes);
-  if (!suits || !offers(pool, workload)) return false;
+  if (!suits || !offers(pool, workload, options)) return false;
   // Of nodes that are made up, larger ones may be made for it.
   const std::int64_t units = units_per_node(pool, workload.resource, options);
   const bool is_large = workload.gpus <= units && has_room(pool, workload, options);
@@ -277,7 +315,7 @@ std::vector<std::string> types_to_start(const ScenarioDraft& draft, const NodeGr
   std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t>> seen;
   const NodeLabels labels{pool.labels.begin(), pool.labels.end()};
   for (const DraftWorkload& workload : draft.workloads) {
-    const std::int64_t units = units_per_gpu(pool, workload.resource);
+    const std::int64_t units = units_per_gpu(pool, workload.resource, options);
     NodeNeed need = need_of(workload);
     need.gpus = (need.gpus + units - 1) / units;
     const bool is_new = seen.emplace(need.gpus, need.cpu_milli, need.memory_bytes).second;

@@ -188,7 +188,7 @@ void add_pools(const Imported& imported, const std::vector<Group>& groups,
     const bool is_replica = gpu && (gpu->kind == GpuResource::Kind::Whole || gpu->is_replica());
     const std::optional<int> replicas =
         is_replica && milli < 1'000 ? std::optional(1'000 / std::max(1, milli)) : std::nullopt;
-    DraftPool pool = assumed_pool(workload.resource, workload.gpus, replicas);
+    DraftPool pool = assumed_pool(workload.resource, workload.gpus, replicas, options);
     pool.name = dns_name(type, "gpu");
     pool.instance_type = type;
     pool.type_is_assumed = false;

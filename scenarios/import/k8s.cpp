@@ -107,7 +107,10 @@ class ClusterImport {
   void know_types() {
     draft_.region = options_.region.empty() ? region_of(cluster_) : options_.region;
     for (const InstanceGpus& type : options_.fractions) {
-      if (overlay_gives_gpus(cluster_, type.labels)) options_.instances.push_back(type);
+      const bool is_known = std::ranges::any_of(cluster_.groups, [&](const NodeGroupFile& group) {
+        return overlay_gives_gpus(cluster_, group, type.labels);
+      });
+      if (is_known) options_.instances.push_back(type);
     }
     if (draft_.region.empty()) return;
     const auto price_of = [&](const InstanceGpus& type) -> std::optional<UsdPerHour> {

@@ -27,13 +27,12 @@ std::string_view first_text(const NodeGroupFile& node,
 }
 
 std::string_view group_of(const NodeGroupFile& node) {
-  return first_text(
-      node, {kNodePoolLabel, "eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name"});
+  return first_text(node, {kNodePoolLabel, kManagedGroupLabel, kEksctlGroupLabel});
 }
 
 bool is_spot(const NodeGroupFile& node) {
   return text_of(node, kCapacityTypeLabel) == "spot" ||
-         text_of(node, "eks.amazonaws.com/capacityType") == "SPOT";
+         text_of(node, kManagedCapacityLabel) == "SPOT";
 }
 
 // Taints of the life of a node are not those of its pool.
@@ -53,6 +52,7 @@ DraftPool pool_of(const NodeGroupFile& node) {
   const std::string type = node.types.front().value;
   const std::string_view group = group_of(node);
   pool.name = dns_name(group.empty() ? type : std::string(group), "gpu");
+  pool.maker = node.maker;
   pool.instance_type = type;
   pool.nodes = 0;
   pool.nodes_are_assumed = false;
@@ -105,9 +105,9 @@ std::vector<LivePods> pods_that_run(const ClusterFiles& cluster, ImportReport& r
   return running;
 }
 
-std::vector<LiveNodes> nodes_that_are_there(
-    const ClusterFiles& cluster, const std::set<std::pair<std::string, std::string>>& selected,
-    const ImportOptions& options, ImportReport& report) {
+std::vector<LiveNodes> nodes_that_are_there(const ClusterFiles& cluster,
+                                            const SelectedLabels& selected,
+                                            const ImportOptions& options, ImportReport& report) {
   std::vector<LiveNodes> pools;
   std::map<std::tuple<std::string, std::string, bool, std::string, std::string>, std::size_t> known;
   for (const NodeGroupFile& node : cluster.groups) {
@@ -122,17 +122,24 @@ std::vector<LiveNodes> nodes_that_are_there(
                      place);
       continue;
     }
+    std::string told_apart;
+    for (const auto& [key, values] : selected) {
+      told_apart += fmt::format(" {}={}", key, text_of(node, key));
+    }
     const auto [position, is_new] = known.try_emplace(
         {std::string(group_of(node)), node.types.front().value, is_spot(node),
          std::string(text_of(node, kConfigLabel)),
-         fmt::format("{} {} {}", text_of(node, kMigLabel), labelled_sharing(node),
-                     offered_sharing(node, gpus_of(node.types.front().value, options)))},
+         fmt::format("{} {} {}{}", text_of(node, kMigLabel), labelled_sharing(node),
+                     offered_sharing(node, gpus_of(node.types.front().value, options)),
+                     told_apart)},
         pools.size());
     if (is_new) {
       pools.push_back({pool_of(node), &node, std::string(text_of(node, kNodePoolLabel))});
       pools.back().pool.made_with = node.requirements;
       for (const KeyValue& label : node.labels) {
-        if (!is_set_by_others(label.key) || selected.contains({label.key, label.value})) {
+        const auto values = selected.find(label.key);
+        const bool is_selected = values != selected.end() && values->second.contains(label.value);
+        if (!is_set_by_others(label.key) || is_selected) {
           pools.back().pool.labels.emplace_back(label.key, label.value);
         }
         pools.back().pool.made_with.push_back({label.key, "In", {label.value}, label.where});

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "slicewise/scenarios/cluster_files.hpp"
@@ -24,7 +24,11 @@ struct LivePods {
 // any other controller together, under its name.
 std::vector<LivePods> pods_that_run(const ClusterFiles& cluster, ImportReport& report);
 
-// Nodes with GPUs that are alike: of one group or NodePool, type, purchase and sharing.
+// The labels by which pods choose nodes, and which values their selectors name.
+using SelectedLabels = std::map<std::string, std::set<std::string>>;
+
+// Nodes with GPUs that are alike: of one group or NodePool, type, purchase, sharing and labels by
+// which pods choose.
 struct LiveNodes {
   DraftPool pool;                        // but for its sharing, where labels choose that
   const NodeGroupFile* first = nullptr;  // of them
@@ -32,9 +36,9 @@ struct LiveNodes {
 };
 
 // Nodes that take pods. Of the labels that programs set a pool has those that are `selected`.
-std::vector<LiveNodes> nodes_that_are_there(
-    const ClusterFiles& cluster, const std::set<std::pair<std::string, std::string>>& selected,
-    const ImportOptions& options, ImportReport& report);
+std::vector<LiveNodes> nodes_that_are_there(const ClusterFiles& cluster,
+                                            const SelectedLabels& selected,
+                                            const ImportOptions& options, ImportReport& report);
 
 // The settings of the device plugin that GPU Feature Discovery tells of; "" when it shares nothing.
 std::string labelled_sharing(const NodeGroupFile& node);

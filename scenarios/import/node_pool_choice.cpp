@@ -63,8 +63,10 @@ bool has_room(const InstanceGpus& type, const NodeNeed& need) {
          (type.memory.count == 0 || need.memory_bytes <= type.memory.count);
 }
 
-std::string type_asked_for(std::span<const NodeRequirement> required, NodeNeed need,
+std::string type_asked_for(std::span<const NodeRequirement> as_written, NodeNeed need,
                            std::span<const InstanceGpus> instances) {
+  std::vector<NodeRequirement> required(as_written.begin(), as_written.end());
+  for (NodeRequirement& one : required) one.key = *label_by(NodeMaker::Unknown, one.key);
   const std::vector<std::string> named = values_of(required, kInstanceTypeLabel);
   for (const std::string& type : named) {
     if (has_labels(instance_called(type, instances), required)) return type;

@@ -18,33 +18,39 @@ namespace {
 NodeLabels labels_of_nodes(const DraftPool& pool, const ImportOptions& options,
                            const std::string& key) {
   NodeLabels labels;
-  const auto take = [&](const auto& all) {
-    for (const auto& [label, value] : all) {
-      if (label == key || label == kGpuNameLabel) labels[label] = value;
+  const auto known_as = label_by(pool.maker, key);
+  const std::string name = known_as.value_or("");
+  const auto known = std::ranges::find(options.instances, pool.instance_type, &InstanceGpus::name);
+  const auto take = [&](const NodeLabels& all) {
+    for (const std::string_view label : {std::string_view(kGpuNameLabel), std::string_view(name)}) {
+      if (const auto found = all.find(label); found != all.end()) labels.insert(*found);
     }
   };
-  const auto known = std::ranges::find(options.instances, pool.instance_type, &InstanceGpus::name);
   if (known != options.instances.end() && !known->labels.empty()) {
     take(known->labels);
   } else {
     take(labels_of(instance_called(pool.instance_type, options.instances)));
   }
   const bool is_spot = pool.capacity_type == "spot";
-  if (key == kCapacityTypeLabel) {
+  if (key == kCapacityTypeLabel && known_as) {
     labels[key] = pool.capacity_type.empty() ? "on-demand" : pool.capacity_type;
   }
-  if (key == "eks.amazonaws.com/capacityType") labels[key] = is_spot ? "SPOT" : "ON_DEMAND";
-  take(pool.labels);
+  if (key == kManagedCapacityLabel && known_as) labels[key] = is_spot ? "SPOT" : "ON_DEMAND";
+  for (const auto& [label, value] : pool.labels) {
+    if (label == key) labels[known_as.value_or(key)] = value;
+  }
   return labels;
 }
 
 // Whether nodes of the pool have the label in a scenario.
 bool carries(const DraftPool& pool, const NodeLabels& labels, const std::string& key,
              const std::string& value) {
-  const auto label = labels.find(key);
+  const auto known_as = label_by(pool.maker, key);
+  const auto label = labels.find(known_as.value_or(key));
   if (label != labels.end()) return label->second == value;
-  const bool is_of_name = key == kNodePoolLabel || key == "eks.amazonaws.com/nodegroup";
-  return is_of_name && value == pool.name;
+  const bool is_of_name =
+      key == kNodePoolLabel || key == kManagedGroupLabel || key == kEksctlGroupLabel;
+  return is_of_name && known_as && value == pool.name;
 }
 
 // Those that every cluster has are as the pool's own.
@@ -62,6 +68,7 @@ class PodPlaces {
     for (DraftWorkload& workload : draft_.workloads) {
       if (!workload.nodes.empty() || !workload.either.empty()) keep_on_pools_of(workload);
     }
+    write_labels_of_others();
     for (const DraftPool& pool : draft_.pools) {
       const bool has_others = std::ranges::any_of(draft_.pools, &DraftPool::is_in_files);
       if (!has_others || pool.is_in_files) continue;
@@ -81,7 +88,7 @@ class PodPlaces {
     std::vector<DraftPool*> offering;
     std::vector<DraftPool*> meant;
     for (DraftPool& pool : draft_.pools) {
-      if (!offers(pool, workload)) continue;
+      if (!offers(pool, workload, options_)) continue;
       offering.push_back(&pool);
       if (may_run_on(workload, pool, options_)) meant.push_back(&pool);
     }
@@ -109,11 +116,39 @@ class PodPlaces {
     return carries(pool, labels_of_nodes(pool, options_, label.first), label.first, label.second);
   }
 
+  // Who makes the nodes in the scenario: nobody in particular where they neither come nor go.
+  NodeMaker simulated_maker(const DraftPool& pool) const {
+    if (!pool.most_nodes) return NodeMaker::Unknown;
+    const bool by_karpenter = draft_.provisioner.find("Karpenter") != std::string::npos;
+    return maker_of(by_karpenter ? Provisioner::Kind::Karpenter
+                                 : Provisioner::Kind::ClusterAutoscaler);
+  }
+
+  // Labels that pods select, that their nodes have by whoever makes them and that those of the
+  // scenario would not have.
+  void write_labels_of_others() {
+    for (const DraftWorkload& workload : draft_.workloads) {
+      for (const auto& label : workload.node_selector) {
+        for (DraftPool& pool : draft_.pools) {
+          const bool is_made = label_by(simulated_maker(pool), label.first) == label.first &&
+                               label.first != kEksctlGroupLabel;
+          const bool is_own = std::ranges::find(pool.labels, label) != pool.labels.end();
+          if (!is_made && !is_own && is_carried(pool, label)) pool.labels.push_back(label);
+        }
+      }
+    }
+  }
+
   // By the name of the pool; of several by a label that they have for it.
   void select(const std::vector<DraftPool*>& meant, DraftWorkload& workload) {
     workload.node_selector.clear();
     if (meant.size() == 1) {
-      workload.node_selector.emplace_back(kNodePoolLabel, meant.front()->name);
+      DraftPool& pool = *meant.front();
+      const bool has_it = label_by(pool.maker, kNodePoolLabel).has_value();
+      const std::pair label(has_it ? std::string(kNodePoolLabel) : kPoolLabel, pool.name);
+      const bool is_own = std::ranges::find(pool.labels, label) != pool.labels.end();
+      if (!has_it && !is_own) pool.labels.push_back(label);
+      workload.node_selector.push_back(label);
       return;
     }
     const auto [known, is_new] =
@@ -133,7 +168,8 @@ class PodPlaces {
     for (const NodeRequirement& one : workload.nodes) {
       const bool is_known = std::ranges::any_of(draft_.pools, [&](const DraftPool& pool) {
         const auto has_it = [&](const NodeRequirement& own) { return own.key == one.key; };
-        return labels_of_nodes(pool, options_, one.key).contains(one.key) ||
+        const std::string key = label_by(pool.maker, one.key).value_or(one.key);
+        return labels_of_nodes(pool, options_, one.key).contains(key) ||
                std::ranges::any_of(pool.made_with, has_it);
       });
       if (is_known || !is_set_by_others(one.key) || one.key == "kubernetes.io/os") continue;
@@ -150,7 +186,8 @@ class PodPlaces {
     bool is_told = false;
     const auto is_met = [&](const NodeRequirement& one) {
       return std::ranges::any_of(draft_.pools, [&](const DraftPool& pool) {
-        return may_fulfil(labels_of_nodes(pool, options_, one.key), pool.made_with, one);
+        return may_fulfil(labels_of_nodes(pool, options_, one.key), pool.made_with, one,
+                          pool.maker);
       });
     };
     for (const NodeRequirement& one : workload.nodes) {
@@ -187,7 +224,7 @@ bool may_run_on(const DraftWorkload& workload, const DraftPool& pool,
   if (workload.nodes.empty() && workload.either.empty()) return true;
   const auto are_met = [&](const std::vector<NodeRequirement>& all) {
     return std::ranges::all_of(all, [&](const NodeRequirement& one) {
-      return may_fulfil(labels_of_nodes(pool, options, one.key), pool.made_with, one);
+      return may_fulfil(labels_of_nodes(pool, options, one.key), pool.made_with, one, pool.maker);
     });
   };
   return are_met(workload.nodes) &&

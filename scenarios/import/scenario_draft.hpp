@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "slicewise/scenarios/cluster_files.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/units.hpp"
@@ -24,6 +26,7 @@ inline constexpr Duration kLongestDraft = hours(24) * 365;
 
 struct DraftPool {
   std::string name;
+  NodeMaker maker = NodeMaker::Unknown;
   std::string instance_type;
   bool type_is_assumed = false;
   std::int64_t nodes = 1;                  // at least
@@ -128,7 +131,7 @@ void keep_on_pools(ScenarioDraft& draft, const ImportOptions& options, ImportRep
 bool may_run_on(const DraftWorkload& workload, const DraftPool& pool, const ImportOptions& options);
 
 // Whether the pool has what the pods ask for, whatever nodes they require.
-bool offers(const DraftPool& pool, const DraftWorkload& workload);
+bool offers(const DraftPool& pool, const DraftWorkload& workload, const ImportOptions& options);
 
 // Names the catalogue's model of each language model that is served, on the GPUs of its pool; what
 // the catalogue has not is no language model any more, and remarked.
@@ -145,7 +148,7 @@ void remark_on_larger_nodes(const ScenarioDraft& draft, const ImportOptions& opt
 
 // As a file has the sharing of a pool whose device plugin shares each GPU alike.
 std::string shared_by_plugin(FileSharing mode, bool renames, std::int64_t replicas,
-                             bool refuses_several = false);
+                             bool refuses_several = false, std::string_view device = kGpuResource);
 
 // ... and of one with NVIDIA's DRA driver.
 inline constexpr std::string_view kDraSharing = "dra: true";
@@ -160,6 +163,6 @@ std::int64_t gpus_of(const std::string& type, const ImportOptions& options);
 
 // "nvidia.com/gpu: 1" in a pool whose plugin says nothing.
 DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,
-                       std::optional<int> replicas);
+                       std::optional<int> replicas, const ImportOptions& options);
 
 }  // namespace slicewise::scenarios

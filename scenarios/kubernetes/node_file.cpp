@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string>
 #include <string_view>
@@ -46,19 +45,27 @@ NodeGroupFile named_group(NodeGroupFile::Kind kind, const Located<std::string>& 
   return group;
 }
 
-constexpr std::string_view kManagedGroupLabel = "eks.amazonaws.com/nodegroup";
+// Of a Node, by the labels of its makers, which one of a cluster has. EKS Auto Mode's have
+// Karpenter's name of the NodePool as well.
+NodeMaker maker_by_labels(const NodeGroupFile& node) {
+  const auto has = [&](std::string_view label) { return label_of(node, label) != nullptr; };
+  if (has("eks.amazonaws.com/compute-type")) return NodeMaker::AutoMode;
+  if (has(kNodePoolLabel)) return NodeMaker::Karpenter;
+  if (has(kManagedGroupLabel)) return NodeMaker::ManagedGroup;
+  if (has(kEksctlGroupLabel)) return NodeMaker::Eksctl;
+  return node.allocatable ? NodeMaker::Other : NodeMaker::Unknown;
+}
 
-// Whoever makes nodes labels them with its name, and not with those of others.
-void add_maker(NodeGroupFile& group, std::string_view label, const std::string& name) {
-  constexpr std::array<std::string_view, 3> kMakers = {kNodePoolLabel, kManagedGroupLabel,
-                                                       "alpha.eksctl.io/nodegroup-name"};
-  for (const std::string_view key : kMakers) {
-    const bool is_its = key == label;
-    // eksctl makes managed groups, too.
-    if (!is_its && (key == kNodePoolLabel) == (label == kNodePoolLabel)) continue;
-    group.requirements.push_back({std::string(key), is_its ? "In" : "DoesNotExist",
-                                  is_its ? std::vector{name} : std::vector<std::string>(),
-                                  group.where});
+// Whoever makes nodes labels them with its name.
+void add_name(NodeGroupFile& group, std::string_view label) {
+  group.requirements.push_back({std::string(label), "In", {group.name}, group.where});
+}
+
+// Labels that its owner gives a group in the place of other makers of nodes.
+void add_labels_of_others(NodeGroupFile& group) {
+  for (const KeyValue& label : group.labels) {
+    if (label_by(group.maker, label.key)) continue;
+    group.requirements.push_back({label.key, "In", {label.value}, label.where});
   }
 }
 
@@ -71,7 +78,9 @@ void read_node_pool(Context& context, const Node& object) {
   group.requirements = requirements_of(node_below(made, {"spec", "requirements"}));
   group.limits = whole_amounts_of(node_below(&object, {"spec", "limits"}));
   group.node_class = text_below(made, {"spec", "nodeClassRef", "name"});
-  group.is_auto_mode = text_below(made, {"spec", "nodeClassRef", "group"}) == "eks.amazonaws.com";
+  const bool is_auto_mode =
+      text_below(made, {"spec", "nodeClassRef", "group"}) == "eks.amazonaws.com";
+  group.maker = is_auto_mode ? NodeMaker::AutoMode : NodeMaker::Karpenter;
   group.most = whole_of(text_below(&object, {"spec", "limits", "nodes"}));
   // A NodePool has no minimum; exported ones carry that of their scenario.
   group.fewest =
@@ -80,13 +89,15 @@ void read_node_pool(Context& context, const Node& object) {
   const Node* disruption = node_below(&object, {"spec", "disruption"});
   group.consolidation = text_below(disruption, {"consolidationPolicy"});
   group.consolidates_after = text_below(disruption, {"consolidateAfter"});
-  for (const NodeRequirement& requirement : group.requirements) {
+  for (NodeRequirement& requirement : group.requirements) {
+    requirement.key = label_by(group.maker, requirement.key).value_or(requirement.key);
     if (requirement.key != kInstanceTypeLabel || requirement.op != "In") continue;
     for (const std::string& type : requirement.values) {
       group.types.push_back({type, requirement.where});
     }
   }
-  add_maker(group, kNodePoolLabel, group.name);
+  add_name(group, kNodePoolLabel);
+  add_labels_of_others(group);
   context.files.groups.push_back(std::move(group));
 }
 
@@ -150,10 +161,12 @@ void read_node_group(Context& context, const Node& item, std::string_view cluste
   group.fewest = whole_of(text_below(&item, {"minSize"}));
   group.most = whole_of(text_below(&item, {"maxSize"}));
   group.is_spot = is_true(item.find("spot"));
-  add_maker(group, "alpha.eksctl.io/nodegroup-name", group.name);
+  group.maker = is_managed ? NodeMaker::ManagedGroup : NodeMaker::Eksctl;
+  add_name(group, kEksctlGroupLabel);
+  add_labels_of_others(group);
   if (is_managed) {
-    add_maker(group, kManagedGroupLabel, group.name);
-    group.requirements.push_back({"eks.amazonaws.com/capacityType",
+    add_name(group, kManagedGroupLabel);
+    group.requirements.push_back({std::string(kManagedCapacityLabel),
                                   "In",
                                   {group.is_spot ? "SPOT" : "ON_DEMAND"},
                                   group.where});
@@ -205,11 +218,8 @@ void read_node(Context& context, const Node& object) {
       is_map(allocatable)) {
     group.allocatable = whole_amounts_of(allocatable);
   }
-  // A node of a cluster has the label of who made it.
-  for (const std::string_view maker : {kNodePoolLabel, kManagedGroupLabel}) {
-    if (!group.allocatable || label_of(group, maker) != nullptr) continue;
-    group.requirements.push_back({std::string(maker), "DoesNotExist", {}, group.where});
-  }
+  group.maker = maker_by_labels(group);
+  add_labels_of_others(group);
   for (const KeyValue& label : group.labels) {
     if (label.key == kInstanceTypeLabel) group.types.push_back({label.value, label.where});
   }
@@ -274,11 +284,19 @@ void apply_node_classes(Context& context) {
 
 namespace slicewise::scenarios {
 
-bool overlay_gives_gpus(const ClusterFiles& files, const NodeLabels& labels) {
+bool is_for(const NodeOverlayFile& overlay, const NodeGroupFile& group, const NodeLabels& of_type) {
+  NodeLabels labels = of_type;
+  for (const KeyValue& own : group.labels) labels[own.key] = own.value;
+  return std::ranges::all_of(overlay.requirements, [&](const NodeRequirement& one) {
+    return may_fulfil(labels, group.requirements, one, group.maker);
+  });
+}
+
+bool overlay_gives_gpus(const ClusterFiles& files, const NodeGroupFile& group,
+                        const NodeLabels& of_type) {
   return std::ranges::any_of(files.overlays, [&](const NodeOverlayFile& overlay) {
-    const bool is_for_them = std::ranges::all_of(
-        overlay.requirements, [&](const NodeRequirement& one) { return fulfils(labels, one); });
-    return is_for_them && std::ranges::any_of(overlay.capacity, [](const ResourceAmount& amount) {
+    return is_for(overlay, group, of_type) &&
+           std::ranges::any_of(overlay.capacity, [](const ResourceAmount& amount) {
              return amount.resource == kGpuResource && amount.amount > 0;
            });
   });

@@ -1,7 +1,9 @@
 #include "slicewise/scenarios/node_requirements.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 
 #include "slicewise/scenarios/cluster_files.hpp"
@@ -23,6 +25,40 @@ std::string words_of(std::string_view text) {
 }
 
 }  // namespace
+
+namespace {
+
+constexpr std::string_view kOfType = "karpenter.k8s.aws/instance-";
+
+}  // namespace
+
+// Sources: karpenter.sh/docs/concepts/scheduling (well-known labels); docs.aws.amazon.com/eks
+// auto-node-labels and managed-node-groups; eksctl-io/eksctl pkg/apis/eksctl.io/v1alpha5/types.go.
+std::optional<std::string> label_by(NodeMaker maker, std::string_view label) {
+  using enum NodeMaker;
+  struct Labels {
+    std::string_view start;
+    std::array<NodeMaker, 2> makers;
+  };
+  static constexpr std::string_view kOfTypeByEks = "eks.amazonaws.com/instance-";
+  static constexpr Labels kLabels[] = {
+      {"karpenter.sh/", {Karpenter, AutoMode}},
+      {"karpenter.k8s.aws/", {Karpenter, Karpenter}},
+      {kOfTypeByEks, {AutoMode, AutoMode}},
+      {"eks.amazonaws.com/compute-type", {AutoMode, AutoMode}},
+      {"eks.amazonaws.com/nodeclass", {AutoMode, AutoMode}},
+      {"eks.amazonaws.com/nodegroup", {ManagedGroup, ManagedGroup}},
+      {"eks.amazonaws.com/capacityType", {ManagedGroup, ManagedGroup}},
+      {"eks.amazonaws.com/sourceLaunchTemplate", {ManagedGroup, ManagedGroup}},
+      {"alpha.eksctl.io/", {ManagedGroup, Eksctl}}};
+  const auto found = std::ranges::find_if(
+      kLabels, [&](const Labels& some) { return label.starts_with(some.start); });
+  const bool is_written = found == std::end(kLabels) || maker == Unknown ||
+                          std::ranges::find(found->makers, maker) != found->makers.end();
+  if (!is_written) return std::nullopt;
+  if (!label.starts_with(kOfTypeByEks)) return std::string(label);
+  return std::string(kOfType).append(label.substr(kOfTypeByEks.size()));
+}
 
 // Source: aws/karpenter-provider-aws @1d927085, pkg/providers/instancetype/types.go
 // (computeRequirements).
@@ -64,7 +100,7 @@ bool allows(const NodeRequirement& requirement, std::optional<std::string_view> 
 }
 
 bool fulfils(const NodeLabels& labels, const NodeRequirement& requirement) {
-  const auto known = labels.find(requirement.key);
+  const auto known = labels.find(*label_by(NodeMaker::Unknown, requirement.key));
   return known == labels.end() || allows(requirement, known->second);
 }
 
@@ -73,7 +109,19 @@ bool names_gpu(std::string_view text, const std::string& gpu) {
 }
 
 bool may_fulfil(const NodeLabels& known, std::span<const NodeRequirement> made_with,
-                const NodeRequirement& wanted) {
+                const NodeRequirement& as_written, NodeMaker maker) {
+  NodeRequirement wanted = as_written;
+  if (const auto key = label_by(maker, wanted.key)) {
+    wanted.key = *key;
+  } else {
+    // What Auto Mode requires of types is called so here.
+    const bool is_of_type = maker == NodeMaker::AutoMode && wanted.key.starts_with(kOfType);
+    const auto own = std::ranges::find_if(made_with, [&](const NodeRequirement& one) {
+      return !is_of_type && one.key == wanted.key && one.op == "In" && one.values.size() == 1;
+    });
+    return own == made_with.end() ? allows(wanted, std::nullopt)
+                                  : allows(wanted, own->values.front());
+  }
   const auto label = known.find(wanted.key);
   if (label != known.end()) return allows(wanted, label->second);
   const auto gpu = known.find(kGpuNameLabel);

@@ -130,7 +130,8 @@ void judge_limits(const LintInput& input, const NodeGroupFile& pool,
 // Of files that have classes the pool's is missing.
 void judge_class(const LintInput& input, const NodeGroupFile& pool) {
   const auto& classes = input.files.node_classes;
-  if (classes.empty() || pool.is_auto_mode || pool.node_class.empty()) return;
+  if (classes.empty() || pool.maker == scenarios::NodeMaker::AutoMode || pool.node_class.empty())
+    return;
   if (std::ranges::find(classes, pool.node_class, &scenarios::NodeClassFile::name) !=
       classes.end()) {
     return;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -65,7 +66,7 @@ std::vector<const models::InstanceType*> types_of(const NodeGroupFile& group,
                                                   const ClusterFiles& files,
                                                   const models::Catalogue& catalogue) {
   std::vector<const models::InstanceType*> types = named_types(group, catalogue);
-  const auto counts = [&](const auto* type) { return counts_gpus(*type, files); };
+  const auto counts = [&](const auto* type) { return counts_gpus(*type, group, files); };
   if (group.kind == NodeGroupFile::Kind::NodePool && std::ranges::any_of(types, counts)) {
     std::erase_if(types, std::not_fn(counts));
   }
@@ -117,7 +118,7 @@ class OfferBuilder {
  private:
   void choose_config(NodeOffer& offer) const {
     const NodeGroupFile& group = *offer.group;
-    if (group.is_bottlerocket || group.is_auto_mode) {
+    if (has_own_image(group)) {
       offer.config = group.bottlerocket ? &*group.bottlerocket : nullptr;
       offer.config_is_known = true;
       return;
@@ -131,8 +132,7 @@ class OfferBuilder {
   // A chart gives its own to the plugin as a variable, which beats the config file
   // (api/config/v1/config.go). Of images that bring a plugin only the latter is there.
   std::string strategy_of(const NodeOffer& offer) const {
-    const bool has_own =
-        offer.group != nullptr && (offer.group->is_bottlerocket || offer.group->is_auto_mode);
+    const bool has_own = offer.group != nullptr && has_own_image(*offer.group);
     const scenarios::ChartValues* chart = has_own ? nullptr : scenarios::plugin_chart(files_);
     if (chart != nullptr && !chart->strategy.empty()) return chart->strategy;
     if (offer.config != nullptr && !offer.config->strategy.empty()) return offer.config->strategy;
@@ -281,8 +281,9 @@ bool fulfils(const models::InstanceType& type, std::span<const NodeRequirement> 
   });
 }
 
-bool counts_gpus(const models::InstanceType& type, const ClusterFiles& files) {
-  return type.gpu_fraction == 1 || scenarios::overlay_gives_gpus(files, type_labels(type));
+bool counts_gpus(const models::InstanceType& type, const NodeGroupFile& group,
+                 const ClusterFiles& files) {
+  return type.gpu_fraction == 1 || scenarios::overlay_gives_gpus(files, group, type_labels(type));
 }
 
 bool NodeOffer::has_mps() const { return config != nullptr && config->sharing == FileSharing::Mps; }
@@ -324,7 +325,7 @@ template <class AreMet>
 bool any_type(const NodeOffer& offer, const AreMet& are_met) {
   return std::ranges::any_of(offer.labels, [&](const scenarios::NodeLabels& labels) {
     return are_met([&](const NodeRequirement& one) {
-      return scenarios::may_fulfil(labels, offer.group->requirements, one);
+      return scenarios::may_fulfil(labels, offer.group->requirements, one, offer.group->maker);
     });
   });
 }
@@ -347,21 +348,56 @@ bool meets_affinity(const scenarios::PodFile& pod, const NodeOffer& offer) {
   return any_type(offer, [&](const auto& is_met) { return meets_any_term(pod, is_met); });
 }
 
+namespace {
+
+// As far as its files say: of types without GPUs, by their names, or by requirements that none with
+// GPUs meets.
+bool has_no_gpus(const NodeGroupFile& group, const models::Catalogue& catalogue) {
+  const auto is_gpu = [](const auto& type) { return scenarios::is_gpu_type(type.value); };
+  if (!group.types.empty()) return std::ranges::none_of(group.types, is_gpu);
+  const auto may_have_some = [&](const NodeRequirement& one) {
+    return one.key == scenarios::kFamilyLabel && one.op == "In" &&
+           std::ranges::any_of(one.values, &scenarios::is_gpu_type);
+  };
+  return std::ranges::any_of(group.requirements, names_gpus) &&
+         std::ranges::none_of(group.requirements, may_have_some) &&
+         std::ranges::none_of(catalogue.instances, [&](const models::InstanceType& type) {
+           return fulfils(type, group.requirements);
+         });
+}
+
+// Of nodes of which nothing is known but what the group says.
+NodeOffer unknown_offer(const NodeGroupFile& group) {
+  NodeOffer unknown;
+  unknown.group = &group;
+  scenarios::NodeLabels& labels = unknown.labels.emplace_back();
+  for (const scenarios::KeyValue& own : group.labels) labels[own.key] = own.value;
+  return unknown;
+}
+
+}  // namespace
+
 bool may_be_among_others(const scenarios::PodFile& pod, const ClusterFiles& files,
-                         std::span<const NodeOffer> offers) {
+                         const models::Catalogue& catalogue, std::span<const NodeOffer> offers) {
   return std::ranges::any_of(files.groups, [&](const NodeGroupFile& group) {
     const bool is_offered = std::ranges::find(offers, &group, &NodeOffer::group) != offers.end();
-    const bool has_none =
-        !group.types.empty() && std::ranges::none_of(group.types, [](const auto& type) {
-          return scenarios::is_gpu_type(type.value);
-        });
-    if (is_offered || has_none) return false;
-    NodeOffer unknown;
-    unknown.group = &group;
-    scenarios::NodeLabels& labels = unknown.labels.emplace_back();
-    for (const scenarios::KeyValue& own : group.labels) labels[own.key] = own.value;
-    return may_select(pod, unknown);
+    return !is_offered && !has_no_gpus(group, catalogue) && may_select(pod, unknown_offer(group));
   });
+}
+
+bool selects_nodes_without_gpus(const scenarios::PodFile& pod, const ClusterFiles& files,
+                                const models::Catalogue& catalogue) {
+  const auto names_group = [](const auto& one) {
+    return one.key == scenarios::kNodePoolLabel || one.key == scenarios::kManagedGroupLabel ||
+           one.key == scenarios::kEksctlGroupLabel;
+  };
+  const bool names_one = std::ranges::any_of(pod.node_selector, names_group) ||
+                         std::ranges::any_of(pod.affinity, [&](const auto& term) {
+                           return std::ranges::any_of(term, names_group);
+                         });
+  return names_one && std::ranges::any_of(files.groups, [&](const NodeGroupFile& group) {
+           return has_no_gpus(group, catalogue) && may_select(pod, unknown_offer(group));
+         });
 }
 
 bool may_select(const scenarios::PodFile& pod, const NodeOffer& offer) {
@@ -380,6 +416,23 @@ bool may_run_on(const scenarios::PodFile& pod, const NodeOffer& offer) {
 }  // namespace slicewise::sim::lint
 
 namespace slicewise::sim {
+namespace {
+
+scenarios::MigLayouts layouts_of(const models::MigGeometry& geometry) {
+  scenarios::MigLayouts layouts;
+  for (const std::string& name : models::shipped_mig_config_names(geometry)) {
+    std::map<std::string, int>& layout = layouts[name];
+    const auto shipped = models::shipped_mig_config(name, geometry);
+    for (const models::MigCount& count : shipped->counts) {
+      const auto profile =
+          std::ranges::find(geometry.profiles, count.profile, &models::MigProfile::name);
+      layout[profile->resource_mixed] = count.count;
+    }
+  }
+  return layouts;
+}
+
+}  // namespace
 
 void take_catalogue(const models::Catalogue& catalogue, scenarios::ImportOptions& options) {
   Millicores cpu_of_daemons;
@@ -404,6 +457,9 @@ void take_catalogue(const models::Catalogue& catalogue, scenarios::ImportOptions
                 is_part ? type.gpu_memory : whole,
                 gpu == nullptr ? Bytes{} : models::context_memory(*gpu).bytes,
                 type_labels(type)});
+    if (const models::MigGeometry* geometry = catalogue.find_mig(type.gpu_model)) {
+      options.mig_layouts[type.name] = layouts_of(*geometry);
+    }
     if (!type.retired_on.empty()) continue;
     constexpr models::PurchaseOption kOption = models::PurchaseOption::OnDemand;
     for (const std::string& region : catalogue.prices.regions_with(type.name, kOption)) {

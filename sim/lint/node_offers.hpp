@@ -57,7 +57,13 @@ bool fulfils(const models::InstanceType& type,
              std::span<const scenarios::NodeRequirement> requirements);
 
 // Whether autoscalers know its GPUs: of a part of one EC2 says 0, unless a NodeOverlay says more.
-bool counts_gpus(const models::InstanceType& type, const scenarios::ClusterFiles& files);
+bool counts_gpus(const models::InstanceType& type, const scenarios::NodeGroupFile& group,
+                 const scenarios::ClusterFiles& files);
+
+// Whether the image of the nodes brings a device plugin.
+inline bool has_own_image(const scenarios::NodeGroupFile& group) {
+  return group.is_bottlerocket || group.maker == scenarios::NodeMaker::AutoMode;
+}
 
 // "0x20B010DE" of mig-parted's device-filter; nullptr for boards that the catalogue does not have.
 const models::MigGeometry* geometry_of_filter(const models::Catalogue& catalogue,
@@ -82,7 +88,11 @@ bool may_select(const scenarios::PodFile& pod, const NodeOffer& offer);
 
 // Whether a group of which no file says that it has GPUs, or that it has none, may be meant.
 bool may_be_among_others(const scenarios::PodFile& pod, const scenarios::ClusterFiles& files,
-                         std::span<const NodeOffer> offers);
+                         const models::Catalogue& catalogue, std::span<const NodeOffer> offers);
+
+// Whether the pod names a group whose nodes have no GPUs.
+bool selects_nodes_without_gpus(const scenarios::PodFile& pod, const scenarios::ClusterFiles& files,
+                                const models::Catalogue& catalogue);
 
 // ... and no taint keeps the pod off.
 bool may_run_on(const scenarios::PodFile& pod, const NodeOffer& offer);

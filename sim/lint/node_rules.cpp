@@ -85,7 +85,21 @@ void judge_label_names(const LintInput& input, const NodeGroupFile& group) {
   }
 }
 
-// Types that are named one by one, and families of which nothing is left.
+void tell_unknown(const LintInput& input, const SourceLocation& where, std::string_view what,
+                  const std::string& name, std::string models::InstanceType::*of_type) {
+  std::vector<std::string> names;
+  names.reserve(input.catalogue.instances.size());
+  for (const models::InstanceType& known : input.catalogue.instances) {
+    names.push_back(known.*of_type);
+  }
+  const auto near = nearest_name(name, names);
+  input.tell_as(Severity::Warning, Code::InstanceUnknown, where,
+                fmt::format("the catalogue has no {} {}: what its nodes offer is not checked", what,
+                            name.substr(0, 40)),
+                near ? fmt::format("did you mean {}?", *near) : std::string());
+}
+
+// Types that are named one by one, and families that are not known or of which nothing is left.
 void judge_type_names(const LintInput& input, const NodeGroupFile& group) {
   for (const auto& name : group.types) {
     const models::InstanceType* type = input.catalogue.find_instance(name.value);
@@ -96,20 +110,16 @@ void judge_type_names(const LintInput& input, const NodeGroupFile& group) {
                  "slicewise get instances lists what there is");
     }
     if (type != nullptr || !scenarios::is_gpu_type(name.value)) continue;
-    std::vector<std::string> names;
-    for (const auto& known : input.catalogue.instances) names.push_back(known.name);
-    const auto near = nearest_name(name.value, names);
-    input.tell_as(Severity::Warning, Code::InstanceUnknown, name.where,
-                  fmt::format("the catalogue has no instance type {}: what its nodes offer is not "
-                              "checked",
-                              name.value.substr(0, 40)),
-                  near ? fmt::format("did you mean {}?", *near) : std::string());
+    tell_unknown(input, name.where, "instance type", name.value, &models::InstanceType::name);
   }
   for (const scenarios::NodeRequirement& requirement : group.requirements) {
     if (requirement.key != scenarios::kFamilyLabel || requirement.op != "In") continue;
     for (const std::string& family : requirement.values) {
       const auto known =
           std::ranges::find(input.catalogue.instances, family, &models::InstanceType::family);
+      if (known == input.catalogue.instances.end() && scenarios::is_gpu_type(family)) {
+        tell_unknown(input, requirement.where, "family", family, &models::InstanceType::family);
+      }
       if (known == input.catalogue.instances.end() || known->retired_on.empty()) continue;
       input.tell(Code::InstanceRetired, requirement.where,
                  fmt::format("{} was retired by AWS on {}: no node of it starts", family,
@@ -122,7 +132,7 @@ void judge_type_names(const LintInput& input, const NodeGroupFile& group) {
 void judge_types(const LintInput& input, const NodeOffer& offer) {
   const bool none_counts =
       !offer.types.empty() && std::ranges::none_of(offer.types, [&](const auto* type) {
-        return counts_gpus(*type, input.files);
+        return counts_gpus(*type, *offer.group, input.files);
       });
   if (none_counts && offer.group->kind != NodeGroupFile::Kind::Node) {
     input.tell(Code::GpuCountZero, offer.group->where,
@@ -194,7 +204,7 @@ void judge_scheduling(const LintInput& input, const NodeOffer& offer, const Char
 void judge_builtin_plugin(const LintInput& input, const NodeOffer& offer,
                           const ChartValues* chart) {
   const NodeGroupFile& group = *offer.group;
-  if (!group.is_bottlerocket && !group.is_auto_mode) return;
+  if (!has_own_image(group)) return;
   const KeyValue* config = label_of(group, kConfigLabel);
   const KeyValue* present = label_of(group, kPresent);
   const auto own =
@@ -227,7 +237,7 @@ void lint_node_labels(const LintInput& input) {
     if (offer.group == nullptr) continue;
     judge_types(input, offer);
     judge_builtin_plugin(input, offer, deployed);
-    const bool own_image = offer.group->is_bottlerocket || offer.group->is_auto_mode;
+    const bool own_image = has_own_image(*offer.group);
     if (!own_image && chart != nullptr && chart->deploys_plugin && op == nullptr) {
       judge_scheduling(input, offer, *chart);
     }

@@ -91,8 +91,10 @@ class PodJudge {
         if (may_select(pod_, offer)) groups_.push_back(&offer);
       }
     }
-    if (!groups_.empty() || !has_groups) return;
-    if (!may_be_among_others(pod_, input_.files, input_.offers)) tell_why_none();
+    if (!groups_.empty()) return;
+    if (!has_groups && !selects_nodes_without_gpus(pod_, input_.files, input_.catalogue)) return;
+    if (may_be_among_others(pod_, input_.files, input_.catalogue, input_.offers)) return;
+    tell_why_none();
   }
 
   void tell_why_none() {

@@ -59,18 +59,31 @@ std::string_view purchase_name(scenarios::CapacityType type) {
 
 }  // namespace
 
+namespace {
+
+// Whether nodes of the pool have such a label: of a pool whose nodes stay nobody says who made
+// them.
+bool has_label(const scenarios::Scenario& scenario, const scenarios::NodePool& pool,
+               std::string_view label) {
+  return !pool.most_nodes || scenarios::label_by(maker_of(scenario.provisioner.kind), label);
+}
+
+}  // namespace
+
 std::map<std::string, std::string> pool_labels(const scenarios::Scenario& scenario,
                                                const scenarios::NodePool& pool) {
   const bool spot = pool.capacity_type == scenarios::CapacityType::Spot;
-  std::map<std::string, std::string> labels = pool.labels;
-  labels.merge(std::map<std::string, std::string>{
+  std::map<std::string, std::string> made{
       {"kubernetes.io/os", "linux"},
       {"topology.kubernetes.io/region", scenario.region},
       {std::string(scenarios::kNodePoolLabel), pool.name.value},
       {std::string(scenarios::kCapacityTypeLabel), std::string(purchase_name(pool.capacity_type))},
-      {"eks.amazonaws.com/nodegroup", pool.name.value},
-      {"eks.amazonaws.com/capacityType", spot ? "SPOT" : "ON_DEMAND"},
-      {"nvidia.com/gpu.present", "true"}});
+      {std::string(scenarios::kManagedGroupLabel), pool.name.value},
+      {std::string(scenarios::kManagedCapacityLabel), spot ? "SPOT" : "ON_DEMAND"},
+      {"nvidia.com/gpu.present", "true"}};
+  std::erase_if(made, [&](const auto& label) { return !has_label(scenario, pool, label.first); });
+  std::map<std::string, std::string> labels = pool.labels;
+  labels.merge(std::move(made));
   return labels;
 }
 
@@ -106,7 +119,7 @@ std::map<std::string, std::string> node_labels(const scenarios::Scenario& scenar
   const SharingLabels sharing = sharing_labels(pool, model);
   std::map<std::string, std::string> labels = pool.labels;
   for (const auto& [key, value] : type_labels(type)) {
-    if (value) labels.try_emplace(key, *value);
+    if (value && has_label(scenario, pool, key)) labels.try_emplace(key, *value);
   }
   labels.merge(pool_labels(scenario, pool));
   labels.merge(std::map<std::string, std::string>{

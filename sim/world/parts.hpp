@@ -102,8 +102,8 @@ scenarios::NodeLabels type_labels(const models::InstanceType& type);
 std::map<std::string, std::string> pool_labels(const scenarios::Scenario& scenario,
                                                const scenarios::NodePool& pool);
 
-// The labels that a GPU node of EKS carries without anybody's doing, whoever provisions it, and
-// those of GPU Feature Discovery. The scenario's own labels win.
+// The labels that a GPU node of EKS carries without anybody's doing, by who makes it where nodes
+// come and go, and those of GPU Feature Discovery. The scenario's own labels win.
 std::map<std::string, std::string> node_labels(const scenarios::Scenario& scenario,
                                                const scenarios::NodePool& pool,
                                                const models::InstanceType& type,

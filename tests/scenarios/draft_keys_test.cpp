@@ -44,7 +44,7 @@ DraftWorkload workload_for(const std::string& resource, Kind kind) {
 const std::string kGpu = "nvidia.com/gpu";
 
 TEST(DraftKeys, OfWorkloadsAreThoseOfTheFields) {
-  const DraftPool pool = assumed_pool(kGpu, 1, {});
+  const DraftPool pool = assumed_pool(kGpu, 1, {}, {});
   for (const Kind kind : {Kind::Job, Kind::Deployment, Kind::Service, Kind::Notebook}) {
     DraftWorkload workload = workload_for(kGpu, kind);
     const std::string what = "kind " + std::to_string(static_cast<int>(kind));
@@ -78,11 +78,11 @@ TEST(DraftKeys, OfPoolsAreThoseOfTheFields) {
        {"nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-1g.5gb",
         "nvidia.com/mig-1g.10gb", "nvidia.com/gpu-10gb", "k8s.amazonaws.com/vgpu"}) {
     for (const std::optional<int> replicas : {std::optional<int>(), std::optional<int>(3)}) {
-      expect_known(assumed_pool(resource, 1, replicas), workload_for(resource, Kind::Job),
+      expect_known(assumed_pool(resource, 1, replicas, {}), workload_for(resource, Kind::Job),
                    resource);
     }
   }
-  DraftPool grows = assumed_pool(kGpu, 1, {});
+  DraftPool grows = assumed_pool(kGpu, 1, {}, {});
   grows.most_nodes = 4;
   grows.capacity_type = "spot";
   grows.falls_back = true;

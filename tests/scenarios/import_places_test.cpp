@@ -23,6 +23,8 @@ const std::vector<InstanceGpus> kTypes = {{"g4dn.xlarge", "t4", 1},
 Written imported(const std::vector<std::string>& texts) {
   ImportOptions options;
   options.instances = kTypes;
+  options.mig_layouts["p4d.24xlarge"]["all-balanced"] = {
+      {"nvidia.com/mig-1g.5gb", 2}, {"nvidia.com/mig-2g.10gb", 1}, {"nvidia.com/mig-3g.20gb", 1}};
   return k8s(texts, options);
 }
 
@@ -124,6 +126,71 @@ TEST(ImportPlaces, PoolsThatAreMadeUpBesideThoseOfTheFilesAreNamed) {
   EXPECT_EQ(result.find("w")->pod.node_selector,
             (Labels{{"karpenter.sh/nodepool", result.scenario.node_pools[1].name.value}}));
   EXPECT_TRUE(result.said.says("node pools that no file has"));
+}
+
+std::string node_group(const std::string& name, const std::string& list,
+                       const std::string& more = "") {
+  return "---\nkind: ClusterConfig\nmetadata: {name: c, region: us-east-1}\n" + list +
+         ": [{name: " + name + ", instanceType: g5.xlarge, " + more + "}]\n";
+}
+
+// Nodes of EKS node groups had Karpenter's labels, and the other way round.
+TEST(ImportPlaces, NodesHaveTheLabelsOfWhoMakesThem) {
+  const auto misses = [](const std::string& nodes, const std::string& label) {
+    const std::string key = label.substr(0, label.find(':'));
+    return imported({nodes + pods("w", "nodeSelector: {" + label + "}")})
+        .said.says("node selectors that no node pool here has, left out: " + key);
+  };
+  const std::string by_karpenter = node_pool("p", of_types("g5.xlarge"));
+  const std::string by_eks = node_group("p", "managedNodeGroups", "desiredCapacity: 2");
+  const std::string by_eksctl = node_group("p", "nodeGroups", "desiredCapacity: 2");
+  const std::string own =
+      node_group("p", "managedNodeGroups", "labels: {karpenter.sh/capacity-type: on-demand}");
+  const std::string by_auto_mode =
+      "---\nkind: NodePool\nmetadata: {name: p}\nspec: {template: {spec: {nodeClassRef: {group: "
+      "eks.amazonaws.com, kind: NodeClass, name: default}, requirements: [{key: "
+      "eks.amazonaws.com/instance-family, operator: In, values: [g5]}, {key: "
+      "eks.amazonaws.com/instance-size, operator: In, values: [xlarge]}]}}}\n";
+  const std::string capacity = "karpenter.sh/capacity-type: on-demand";
+  const std::string family = "karpenter.k8s.aws/instance-family: g5";
+  const std::string auto_family = "eks.amazonaws.com/instance-family: g5";
+  const std::string managed = "eks.amazonaws.com/capacityType: ON_DEMAND";
+  const std::string eksctl = "alpha.eksctl.io/nodegroup-name: p";
+  const std::vector<std::string> all = {capacity, family, auto_family, managed, eksctl};
+  const auto missed = [&](const std::string& nodes) {
+    std::string marks;
+    for (const std::string& label : all) marks += misses(nodes, label) ? '-' : '+';
+    return marks;
+  };
+  EXPECT_EQ(missed(by_karpenter), "++---");
+  EXPECT_EQ(missed(by_eks), "---++");
+  EXPECT_EQ(missed(by_eksctl), "----+");
+  EXPECT_EQ(missed(by_auto_mode), "+-+--");
+  EXPECT_EQ(missed(own), "+--++");
+  EXPECT_EQ(imported({by_auto_mode + pods("w", "")}).scenario.node_pools[0].instance_type.value,
+            "g5.xlarge");
+  // What a scenario's nodes would not have they are given.
+  const Written written = imported({by_auto_mode + node_pool("other", of_types("g6.xlarge")) +
+                                    pods("w", "nodeSelector: {" + auto_family + "}")});
+  EXPECT_EQ(written.scenario.node_pools[0].labels.at("eks.amazonaws.com/instance-family"), "g5");
+}
+
+// They were one pool with the labels of all of them.
+TEST(ImportPlaces, NodesAreToldApartByLabelsThatPodsSelect) {
+  const auto node = [](const std::string& name, const std::string& label) {
+    return "---\nkind: Node\nmetadata: {name: " + name +
+           ", labels: {node.kubernetes.io/instance-type: g5.xlarge, eks.amazonaws.com/nodegroup: "
+           "g" +
+           (label.empty() ? "" : ", ") + label + "}}\nstatus: {allocatable: {nvidia.com/gpu: 1}}\n";
+  };
+  const std::string nodes = node("a", "disk: fast") + node("b", "") + node("c", "");
+  const Written result = imported({nodes + pods("w", "nodeSelector: {disk: fast}")});
+  ASSERT_EQ(result.scenario.node_pools.size(), 2U);
+  EXPECT_EQ(result.scenario.node_pools[0].nodes, 1);
+  EXPECT_EQ(result.scenario.node_pools[0].labels.at("disk"), "fast");
+  EXPECT_EQ(result.scenario.node_pools[1].nodes, 2);
+  EXPECT_EQ(result.find("w")->pod.node_selector, (Labels{{"disk", "fast"}}));
+  EXPECT_EQ(imported({nodes + pods("w", "")}).scenario.node_pools.size(), 1U);
 }
 
 std::string mig_node(const std::string& layout, const std::string& allocatable) {
@@ -258,6 +325,37 @@ TEST(ImportPlaces, YamlOfKubernetesIsReadAsItsToolsDo) {
   EXPECT_EQ(gpus("nvidia.com/gpu: 4, <<: *b"), 1);
   EXPECT_EQ(gpus("<<: *b, nvidia.com/gpu: 4"), 4);
   EXPECT_EQ(gpus("nvidia.com/gpu: 0b11"), 3);
+  // Of two << the second overrides the first; of a list the first counts.
+  const auto merged = [](const std::string& limits) {
+    return imported(
+               {"kind: Pod\nmetadata: {name: p, annotations: &a {nvidia.com/gpu: 1}, labels: "
+                "&b {nvidia.com/gpu: 2}}\nspec: {containers: [{name: c, resources: {limits: {" +
+                limits + "}}}]}\n"})
+        .find("p")
+        ->pod.extended.front()
+        .count;
+  };
+  EXPECT_EQ(merged("<<: *a, <<: *b"), 2);
+  EXPECT_EQ(merged("<<: *b, <<: *a"), 1);
+  EXPECT_EQ(merged("<<: [*a, *b]"), 1);
+  EXPECT_EQ(merged("<<: *a, nvidia.com/gpu: 4, <<: *b"), 2);
+  EXPECT_EQ(merged("<<: *a, <<: *b, nvidia.com/gpu: 4"), 4);
+  EXPECT_EQ(gpus("nvidia.com/gpu: !!int \"3\""), 3);
+  EXPECT_EQ(gpus("nvidia.com/gpu: !!str 3"), 3);
+  EXPECT_EQ(gpus("!!str nvidia.com/gpu: 3"), 3);
+  const Written wrong =
+      k8s({"kind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, "
+           "resources: {limits: {nvidia.com/gpu: !!int many}}}]}\n"});
+  ASSERT_FALSE(wrong.said.errors.empty());
+  EXPECT_EQ(wrong.said.errors[0].message, "cannot decode many as a !!int");
+  // Keys are JSON's: on, True and 0x10 are "true" and "16".
+  const Written keys =
+      imported({"kind: Node\nmetadata: {name: n, labels: {node.kubernetes.io/instance-type: "
+                "g5.xlarge, on: a, "
+                "0x10: b}}\n---\n" +
+                pods("w", "nodeSelector: {true: a, \"16\": b}")});
+  EXPECT_EQ(keys.scenario.node_pools.front().labels.count("true"), 1U);
+  EXPECT_EQ(keys.scenario.node_pools.front().labels.count("16"), 1U);
   EXPECT_EQ(gpus("nvidia.com/gpu: 08"), 8);
   const Written shared = imported(
       {"version: v1\nsharing: {timeSlicing: {renameByDefault: on, failRequestsGreaterThanOne: yes, "

@@ -275,6 +275,7 @@ struct ConfigMapFile {
 struct NodeGroupFile {
   enum class Kind : std::uint8_t { NodePool, NodeGroup, Node };
   Kind kind = Kind::NodePool;
+  NodeMaker maker = NodeMaker::Unknown;
   std::string name;
   SourceLocation where;         // of the name
   SourceLocation object_where;  // where it begins
@@ -285,7 +286,6 @@ struct NodeGroupFile {
   std::vector<ResourceAmount> limits;
   std::optional<std::vector<ResourceAmount>> allocatable;  // of a Node that says it
   std::string node_class;
-  bool is_auto_mode = false;
   bool is_bottlerocket = false;
   bool labels_gpus = false;                      // the image sets nvidia.com/gpu.present
   std::optional<PluginConfigFile> bottlerocket;  // its settings of the device plugin
@@ -424,8 +424,12 @@ struct ChosenConfig {
 };
 ChosenConfig chosen_config(const ClusterFiles& files, const KeyValue* label);
 
-// Whether a NodeOverlay tells Karpenter that nodes with such labels have GPUs.
-bool overlay_gives_gpus(const ClusterFiles& files, const NodeLabels& labels);
+// Whether Karpenter applies the overlay to nodes of the group of a type with these labels.
+bool is_for(const NodeOverlayFile& overlay, const NodeGroupFile& group, const NodeLabels& of_type);
+
+// ... and one of them says that such nodes have GPUs.
+bool overlay_gives_gpus(const ClusterFiles& files, const NodeGroupFile& group,
+                        const NodeLabels& of_type);
 
 // Labels that programs set, so that the files need not show them.
 bool is_set_by_others(std::string_view label);

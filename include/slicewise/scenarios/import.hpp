@@ -57,6 +57,9 @@ struct InstanceGpus {
   std::map<std::string, UsdPerHour, std::less<>> prices{};  // by region
 };
 
+// How many of each resource a GPU is, by the name of the layout.
+using MigLayouts = std::map<std::string, std::map<std::string, int>>;
+
 struct ImportOptions {
   std::string name;     // of the scenario; "": of the file
   std::string region;   // K8s: of the nodes; "": as the files say, else us-east-1
@@ -64,10 +67,11 @@ struct ImportOptions {
   std::optional<Duration> utc_offset;  // of times without a zone: local time - UTC; absent: UTC
   std::optional<Duration> from;  // window of arrivals, in the source's own time from its first
   std::optional<Duration> length;
-  bool skip_bad = false;                  // count bad rows instead of stopping at them
-  std::vector<InstanceGpus> instances;    // the catalogue's, the smaller of a family first
-  std::vector<InstanceGpus> fractions;    // ... with a part of a GPU, of which EC2 counts none
-  std::vector<std::string> llm_models;    // the catalogue's language models that can run
+  bool skip_bad = false;                // count bad rows instead of stopping at them
+  std::vector<InstanceGpus> instances;  // the catalogue's, the smaller of a family first
+  std::vector<InstanceGpus> fractions;  // ... with a part of a GPU, of which EC2 counts none
+  std::map<std::string, MigLayouts> mig_layouts{};  // that mig-manager knows, by instance type
+  std::vector<std::string> llm_models;              // the catalogue's language models that can run
   std::optional<int> replicas;            // of the device plugin, where the source does not say
   std::string pool;                       // ServeGen: "language/m-large"
   std::string partitions;                 // Swf: GPUs of a processor by partition, "1=1,2=0"

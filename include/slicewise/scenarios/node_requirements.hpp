@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -20,10 +21,21 @@ inline constexpr std::string_view kGpuNameLabel = "karpenter.k8s.aws/instance-gp
 inline constexpr std::string_view kGpuCountLabel = "karpenter.k8s.aws/instance-gpu-count";
 inline constexpr std::string_view kCapacityTypeLabel = "karpenter.sh/capacity-type";
 inline constexpr std::string_view kNodePoolLabel = "karpenter.sh/nodepool";
+inline constexpr std::string_view kManagedGroupLabel = "eks.amazonaws.com/nodegroup";
+inline constexpr std::string_view kManagedCapacityLabel = "eks.amazonaws.com/capacityType";
+inline constexpr std::string_view kEksctlGroupLabel = "alpha.eksctl.io/nodegroup-name";
 // NVIDIA's: the config of the device plugin that a node has, its MIG layout, and what its GPUs are.
 inline constexpr std::string_view kConfigLabel = "nvidia.com/device-plugin.config";
 inline constexpr std::string_view kMigLabel = "nvidia.com/mig.config";
 inline constexpr std::string_view kProductLabel = "nvidia.com/gpu.product";
+
+// Who makes nodes: each labels them in its own way. Eksctl: groups that EKS does not manage.
+enum class NodeMaker : std::uint8_t { Unknown, Karpenter, AutoMode, ManagedGroup, Eksctl, Other };
+
+// The label by which what a maker writes of its nodes is known here: Karpenter's for what EKS Auto
+// Mode says of types, else the label itself; nullopt: it is one of the labels that makers write,
+// and this one does not.
+std::optional<std::string> label_by(NodeMaker maker, std::string_view label);
 
 // {key, operator, values}, of node affinity and of Karpenter.
 struct NodeRequirement {
@@ -51,8 +63,9 @@ bool names_gpu(std::string_view text, const std::string& gpu);
 
 // Whether nodes may have labels for which the requirement holds: those that are known of them, of
 // others one of the values that `made_with` leaves (Karpenter gives a node one). What neither says
-// does not stand in the way where programs set it.
+// does not stand in the way where programs set it, but for labels of other makers of nodes, which
+// are there where `made_with` says so.
 bool may_fulfil(const NodeLabels& known, std::span<const NodeRequirement> made_with,
-                const NodeRequirement& wanted);
+                const NodeRequirement& wanted, NodeMaker maker);
 
 }  // namespace slicewise::scenarios

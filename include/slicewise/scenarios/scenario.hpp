@@ -15,6 +15,7 @@
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/node_pool.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/scenarios/policy.hpp"
 #include "slicewise/scenarios/resource_claim.hpp"
 #include "slicewise/scenarios/serving.hpp"
@@ -328,6 +329,11 @@ struct Provisioner {
   bool resource_tags = false;            // ASG tags tell it what the nodes will advertise
   SourceLocation where;
 };
+
+// Of nodes that come and go.
+constexpr NodeMaker maker_of(Provisioner::Kind kind) {
+  return kind == Provisioner::Kind::Karpenter ? NodeMaker::Karpenter : NodeMaker::ManagedGroup;
+}
 
 // One configuration to simulate: the base of the file, a variant of it, or a point of a sweep.
 struct Scenario {

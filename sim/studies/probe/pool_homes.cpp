@@ -92,7 +92,7 @@ void keep_tolerated(const Scenario& base, const scenarios::PodTemplate& before,
 bool names_the_node(std::string_view label) {
   return label.starts_with("nvidia.com/") || label.ends_with("/instance-type") ||
          label.starts_with("karpenter.k8s.aws/instance-") || label == scenarios::kNodePoolLabel ||
-         label == "eks.amazonaws.com/nodegroup" || label == "alpha.eksctl.io/nodegroup-name" ||
+         label == scenarios::kManagedGroupLabel || label == scenarios::kEksctlGroupLabel ||
          label == "k8s.amazonaws.com/accelerator" || label == "nos.nebuly.com/gpu-partitioning";
 }
 

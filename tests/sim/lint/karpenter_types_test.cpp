@@ -46,6 +46,57 @@ std::string karpenters(const std::string& label, const std::string& rest) {
   return "{key: karpenter.k8s.aws/instance-" + label + ", operator: " + rest + "}";
 }
 
+// 1g.20gb of an H100 is there four times, profiles of an A30 are quarters.
+TEST(ImportedMig, NodesAreAsManyAsTheCatalogueSays) {
+  const models::Catalogue catalogue = models::load_catalogue();
+  scenarios::ImportOptions options;
+  take_catalogue(catalogue, options);
+  const auto yaml_of = [&](const std::string& type, const std::string& layout,
+                           const std::string& resource, int pods) {
+    const SourceText file{
+        "f.yaml",
+        "kind: NodePool\nmetadata: {name: p}\nspec: {template: {metadata: {labels: "
+        "{nvidia.com/mig.config: " +
+            layout +
+            "}}, spec: {requirements: [{key: node.kubernetes.io/instance-type, operator: In, "
+            "values: [" +
+            type + "]}]}}}\n---\nkind: Deployment\nmetadata: {name: w}\nspec: {replicas: " +
+            std::to_string(pods) + ", template: {spec: {containers: [{resources: {limits: {" +
+            resource + ": 1}}}]}}}\n"};
+    const auto result = scenarios::import_log(scenarios::ImportKind::K8s, {&file, 1}, options);
+    return result ? scenarios::scenario_of(*result, scenarios::ImportKind::K8s, options).yaml
+                  : result.error().front().message;
+  };
+  int layouts = 0;
+  for (const scenarios::InstanceGpus& type : options.instances) {
+    for (const auto& [layout, counts] : options.mig_layouts[type.name]) {
+      for (const auto& [resource, count] : counts) {
+        ++layouts;
+        const int all = static_cast<int>(type.count) * count;
+        EXPECT_NE(yaml_of(type.name, layout, resource, all).find("nodes: 1"), std::string::npos)
+            << type.name << layout << resource;
+        EXPECT_NE(yaml_of(type.name, layout, resource, all + 1).find("nodes: 2"), std::string::npos)
+            << type.name << layout << resource;
+      }
+    }
+  }
+  EXPECT_GT(layouts, 50);
+  // Of nodes that no file has, of a type that has the profile.
+  const auto made_up = [&](const std::string& resource) {
+    const SourceText file{"f.yaml",
+                          "kind: Pod\nmetadata: {name: w}\nspec: {containers: [{resources: "
+                          "{limits: {" +
+                              resource + ": 1}}}]}\n"};
+    const auto result = scenarios::import_log(scenarios::ImportKind::K8s, {&file, 1}, options);
+    return scenarios::scenario_of(*result, scenarios::ImportKind::K8s, options).yaml;
+  };
+  EXPECT_NE(made_up("nvidia.com/mig-1g.5gb").find("p4d.24xlarge"), std::string::npos);
+  EXPECT_NE(made_up("nvidia.com/mig-1g.18gb").find("\"p5e"), std::string::npos);
+  EXPECT_NE(made_up("nvidia.com/mig-1g.24gb").find("\"g7e."), std::string::npos);
+  EXPECT_NE(made_up("nvidia.com/mig-1g.5gb.shared").find("{name: nvidia.com/mig-1g.5gb, replicas"),
+            std::string::npos);
+}
+
 TEST(KarpenterTypes, TheCheapestThatMeetsAllRequirementsIsTaken) {
   const models::Catalogue catalogue = models::load_catalogue();
   const std::string large = karpenters("gpu-memory", "Gt, values: [\"20000\"]");

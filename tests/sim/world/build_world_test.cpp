@@ -293,6 +293,23 @@ TEST(BuildWorld, SaysWhichProcessCanNeverStart) {
   EXPECT_THAT(find(world.findings, Code::GpuOom)->help, HasSubstr("--fits"));
 }
 
+// Pods that selected Karpenter's labels ran on node groups that the Cluster Autoscaler grows.
+TEST(BuildWorld, NodesThatComeAndGoCarryTheLabelsOfWhoMakesThem) {
+  using Kind = scenarios::Provisioner::Kind;
+  scenarios::Scenario s = plain();
+  const auto has = [&](const std::string& label) {
+    return demo::world(s).pools[0].labels.contains(label);
+  };
+  const std::string family = "karpenter.k8s.aws/instance-family";
+  const std::string group = "eks.amazonaws.com/nodegroup";
+  EXPECT_TRUE(has(family) && has(group));  // nobody says who made them
+  s.node_pools[0].most_nodes = s.node_pools[0].nodes + 1;
+  s.provisioner.kind = Kind::ClusterAutoscaler;
+  EXPECT_TRUE(has(group) && !has(family) && !has("karpenter.sh/nodepool"));
+  s.provisioner.kind = Kind::Karpenter;
+  EXPECT_TRUE(!has(group) && has(family) && has("karpenter.sh/nodepool"));
+}
+
 TEST(BuildWorld, NodesCarryTheLabelsOfEksAndOfGpuFeatureDiscovery) {
   const World world = demo::world(plain());
   const auto& labels = world.pools[0].labels;
