@@ -56,6 +56,11 @@ LlmStep carried_over(const LlmStep& law, const GpuModel& from, const GpuModel& t
   return in_domain(law, {*to.fp16_tensor_tflops / *from.fp16_tensor_tflops, bandwidth});
 }
 
+DomainShare of_threads(DomainShare share, double active_threads) {
+  return {share.compute * std::min(1.0, kPrefillPerThreads * active_threads),
+          share.bandwidth * std::min(1.0, kBandwidthPerThreads * active_threads)};
+}
+
 LlmStep in_domain(const LlmStep& law, DomainShare share) {
   return {law.weights_s / share.bandwidth, law.token_s / share.compute,
           law.kv_read_s / share.bandwidth, law.overhead_s, law.exchange_s};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace slicewise::scenarios {
 namespace {
@@ -56,6 +57,10 @@ ClassKey key_of(const JobTrace& trace, std::size_t row, const RecordedJobs& sour
   return key;
 }
 
+bool counted_together(const Measured& measured) {
+  return measured.sm_active && measured.gpu_util && !measured.gpu_busy && !measured.capacity_share;
+}
+
 }  // namespace
 
 const TraceColumn<std::uint32_t>* owners_of(const JobTrace& trace, RecordedJobs::Split split) {
@@ -106,7 +111,28 @@ BusyRange busy_range(const Measured& measured) {
 double busy_share(const Measured& measured) {
   const BusyRange range = busy_range(measured);
   if (!measured.gpu_util || measured.gpu_busy) return range.most;
-  return std::clamp(kBusyOfGpuUtil * *measured.gpu_util, range.least, range.most);
+  const double least = counted_together(measured) ? capacity_share(measured, true) : range.least;
+  return std::clamp(kBusyOfGpuUtil * *measured.gpu_util, least, range.most);
+}
+
+CapacityRange capacity_range(const Measured& measured, bool in_batches) {
+  const double busy = in_batches ? busy_share(measured) : 1;
+  const double most = std::max(measured.gpu_busy ? busy : measured.gpu_util.value_or(busy), 1e-6);
+  if (measured.capacity_share || !measured.sm_active) {
+    const double share = std::clamp(measured.capacity_share.value_or(busy), 1e-6, most);
+    return {share, share};
+  }
+  if (!counted_together(measured)) {
+    const double least = std::clamp(*measured.sm_active, 1e-6, std::max(busy, 1e-6));
+    return {least, std::clamp(kMostOfSmActive * least, least, std::max(least, busy))};
+  }
+  const double window = in_batches ? 1 : *measured.gpu_util;
+  return {std::clamp(*measured.sm_active / window, 1e-6, most / window), most / window};
+}
+
+double capacity_share(const Measured& measured, bool in_batches) {
+  const CapacityRange range = capacity_range(measured, in_batches);
+  return counted_together(measured) ? std::sqrt(range.least * range.most) : range.least;
 }
 
 }  // namespace slicewise::scenarios

@@ -235,8 +235,14 @@ class CompanyFitter {
       out.figures.push_back({name, value, std::nullopt, basis});
       p.provenance[name] = basis;
     };
+    scenarios::Measured counted;
+    counted.gpu_util = activity.gpu_util;
+    counted.sm_active = activity.sm_active;
+    counted.dram_active = activity.dram_active;
     if (!p.capacity_share && activity.sm_active.value_or(0) > 0) {
-      bound("capacityShare", *activity.sm_active, "at most: SM_ACTIVE", p.capacity_share);
+      bound("capacityShare", scenarios::capacity_share(counted, true),
+            activity.gpu_util ? "between SM_ACTIVE and GPU_UTIL" : "at least: SM_ACTIVE",
+            p.capacity_share);
     }
     const bool fitted =
         std::ranges::find(out.undetermined, "bandwidthShare") == out.undetermined.end();
@@ -247,10 +253,6 @@ class CompanyFitter {
       }
     }
     if (p.duty || activity.gpu_util.value_or(0) <= 0) return;
-    scenarios::Measured counted;
-    counted.gpu_util = activity.gpu_util;
-    counted.sm_active = activity.sm_active;
-    counted.dram_active = activity.dram_active;
     const scenarios::BusyRange range = scenarios::busy_range(counted);
     const double duty = scenarios::busy_share(counted);
     bound(

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/sim/device/fluid.hpp"
 #include "slicewise/sim/device/round_robin.hpp"
 
@@ -75,7 +76,10 @@ std::vector<Duration> mean_times(Engine gpu, std::vector<Loop> loops) {
 
 models::DomainClient client_of(const MeasuredProcess& process) {
   models::ClientLaw law;
-  law.capacity_share = std::min(1.0, process.sm_active / process.gpu_active);
+  scenarios::Measured counted;
+  counted.gpu_util = process.gpu_active;
+  counted.sm_active = process.sm_active;
+  law.capacity_share = scenarios::capacity_share(counted, false);
   law.bandwidth_share = models::kDefaultBandwidthShare;
   law.norm_p = models::kInferenceNorm;
   law.kernel_time = process.kernel_time;

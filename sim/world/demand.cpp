@@ -19,14 +19,6 @@ std::optional<Duration> gpu_burst(const Workload& spec) {
   return std::nullopt;
 }
 
-// u: given, else the SM activity, which is near it (kMostOfSmActive), else the time some kernel
-// ran, which bounds it. A job can never take more of the GPU than the time it has kernels on it.
-double capacity_share(const scenarios::Measured& m, double busy) {
-  const double u = m.capacity_share.value_or(m.sm_active.value_or(busy));
-  const double most = m.capacity_share && !m.gpu_busy ? m.gpu_util.value_or(busy) : busy;
-  return std::clamp(u, 1e-6, std::max(most, 1e-6));
-}
-
 double usual_norm(const Workload& spec) {
   if (spec.kind == WorkloadKind::Service) return models::kInferenceNorm;
   const bool serial = spec.work && spec.work->host_phase == scenarios::Work::HostPhase::Serial;
@@ -38,10 +30,10 @@ Duration stretched(Duration d, double factor) {
   return {std::llround(std::min(static_cast<double>(d.ns) * factor, kLongestNs))};
 }
 
-models::ClientLaw law_of(const Workload& spec, double busy) {
+models::ClientLaw law_of(const Workload& spec) {
   const scenarios::Measured& m = *spec.measured;
   models::ClientLaw law;
-  law.capacity_share = capacity_share(m, busy);
+  law.capacity_share = scenarios::capacity_share(m, scenarios::runs_batches(spec.kind));
   law.bandwidth_share = m.bandwidth_share.value_or(models::kDefaultBandwidthShare);
   law.norm_p = m.norm_p.value_or(usual_norm(spec));
   law.sensitivity = m.sensitivity;
@@ -94,7 +86,7 @@ std::vector<Duration> batch_times(const Workload& spec, const DomainKind& kind,
 CarriedOver carried_over(const Workload& spec, double gpu_scale) {
   const scenarios::Measured& m = *spec.measured;
   const double busy = gpu_burst(spec) ? 1.0 : busy_share(m);
-  models::ClientLaw law = law_of(spec, busy);
+  models::ClientLaw law = law_of(spec);
   CarriedOver result{1, law.capacity_share, !m.capacity_share && !m.sm_active};
   if (busy > 0) result.factor = 1 + (carry_over(law, gpu_scale) - 1) / busy;
   return result;
@@ -108,7 +100,7 @@ PoolDemand demand_on(const Workload& spec, const models::GpuModel* from, const P
   const scenarios::Measured& m = *spec.measured;
   const std::optional<Duration> burst = gpu_burst(spec);
   const double busy = burst ? 1.0 : busy_share(m);
-  models::ClientLaw law = law_of(spec, busy);
+  models::ClientLaw law = law_of(spec);
   PoolDemand result;
   if (from != nullptr && from != pool.gpu && has_roofline(*from, *pool.gpu)) {
     result.gpu_scale = models::roofline_scale(*from, *pool.gpu, law.bandwidth_share);
@@ -132,7 +124,7 @@ PoolDemand demand_on(const Workload& spec, const models::GpuModel* from, const P
     demand.whole_gpu = std::max(nanoseconds(1), stretched(measured, longer));
     demand.sm_active = std::min(demand.gpu, stretched(sm_time, 1 / kind.share.compute));
     if (spec.kind == WorkloadKind::Service) {
-      demand.gpu_batch = batch_times(spec, kind, law_of(spec, busy), work_scale, demand.gpu);
+      demand.gpu_batch = batch_times(spec, kind, law_of(spec), work_scale, demand.gpu);
     }
     if (m.cpu) demand.cpu = stretched(measured, static_cast<double>(m.cpu->count) / 1000.0);
     result.in_kind.push_back(demand);

@@ -187,11 +187,11 @@ PartOfModel part_of(const Llm& llm, const std::optional<models::LlmLayers>& shap
 }
 
 // How long one of `gpus` GPUs takes for its part of an adapter.
-void time_adapters(const Llm& llm, const models::GpuModel& gpu, const DomainKind& kind, int gpus,
+void time_adapters(const Llm& llm, const models::GpuModel& gpu, double bandwidth, int gpus,
                    LlmDemand& demand) {
   if (!llm.adapters) return;
   const Bytes part{llm.adapters->memory.count / gpus};
-  demand.adapter_read_s = models::cache_read_seconds(part, gpu) / kind.share.bandwidth;
+  demand.adapter_read_s = models::cache_read_seconds(part, gpu) / bandwidth;
   demand.adapter_load_s = llm.adapters->load_time
                               ? to_seconds(*llm.adapters->load_time)
                               : static_cast<double>(part.count) / kAdapterLoadBytesPerSecond;
@@ -420,15 +420,18 @@ void model_llm(const models::Catalogue& catalogue, const models::GpuModel* from,
     models::LlmStep step = step_on(llm, from, pool);
     if (is_shared) step = models::shared_step(step, *shape, gpus, *pool.gpu);
     const PartOfModel part = part_of(llm, shape, gpus);
-    for (const DomainKind& kind : pool.kinds) {
-      const models::LlmStep here = models::in_domain(step, kind.share);
+    for (std::size_t k = 0; k < pool.kinds.size(); ++k) {
+      const DomainKind& kind = pool.kinds[k];
+      const models::DomainShare share =
+          models::of_threads(kind.share, demand.in_kind[k].client.active_threads);
+      const models::LlmStep here = models::in_domain(step, share);
       LlmDemand& there = demand.llm.emplace_back();
       there.weights_s = here.weights_s;
       there.token_s = here.token_s;
       there.kv_read_s = here.kv_read_s;
       there.overhead_s = here.overhead_s;
       if (is_shared) there.shared = shape;
-      time_adapters(llm, *pool.gpu, kind, gpus, there);
+      time_adapters(llm, *pool.gpu, share.bandwidth, gpus, there);
       const Bytes memory = client_memory(demand, kind);
       size_cache(llm, memory, pool.context_memory, part, there);
       if (llm.sleep) there.sleep = sleep_of(*llm.sleep, part.weights, pool);

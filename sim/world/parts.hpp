@@ -193,10 +193,9 @@ void note_workload(WorkloadModel& model, const World& world, Diagnostics& found)
 // between bounds only (scenarios::busy_range).
 bool lacks_busy(const WorkloadModel& model, const World& world);
 
-// Whether sharing under MPS hangs on a capacityShare that nobody gives: smActive stands in for it,
-// and it may be up to kMostOfSmActive times that (models/MODELS.md, MPS).
+// Whether sharing under MPS hangs on a capacityShare that nobody gives, and for which counters
+// stand in (scenarios::capacity_range).
 bool lacks_capacity(const WorkloadModel& model, const World& world);
-inline constexpr double kMostOfSmActive = 1.4;
 
 // Adds the inputs of `world` to its provenance counts and notes which ones nobody measured.
 void count_provenance(const scenarios::Scenario& scenario, World& world);

@@ -231,6 +231,14 @@ bool is_carried_over(const PoolDemand& demand) {
   return demand.schedulable && demand.gpu_scale != 1;
 }
 
+// What is taken for a capacityShare that nobody gives (scenarios::capacity_share).
+const char* stand_in(const scenarios::Measured& m) {
+  if (!m.sm_active) return "capacityShare (taken as gpuBusy, its upper bound)";
+  return m.gpu_util && !m.gpu_busy
+             ? "capacityShare (taken between smActive and gpuUtil, its bounds)"
+             : "capacityShare (taken as smActive; up to 1.4 times that)";
+}
+
 // What MPS and MIG are driven by. How long kernels run on another GPU hangs on the first, too.
 void count_law(const WorkloadModel& model, const World& world, Counter& counter) {
   const bool matters = !std::ranges::all_of(world.pools, &PoolModel::takes_turns);
@@ -241,10 +249,7 @@ void count_law(const WorkloadModel& model, const World& world, Counter& counter)
   const bool is_bound = !m.capacity_share && !m.sm_active && !model.spec.llm &&
                         std::ranges::any_of(model.on_pool, is_carried_over);
   if (!matters && !m.capacity_share && !is_bound) return;
-  add(m.capacity_share.has_value(),
-      m.capacity_share ? "capacityShare"
-                       : (m.sm_active ? "capacityShare (taken as smActive; up to 1.4 times that)"
-                                      : "capacityShare (taken as gpuBusy, its upper bound)"));
+  add(m.capacity_share.has_value(), m.capacity_share ? "capacityShare" : stand_in(m));
   if (!matters && !m.capacity_share) return;
   add(m.bandwidth_share.has_value(),
       m.bandwidth_share ? "bandwidthShare" : "bandwidthShare (taken as 50 %)");

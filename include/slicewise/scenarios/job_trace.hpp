@@ -184,7 +184,8 @@ void take_use(const RecordedUse& use, Measured& measured);
 // sample in which some kernel ran. Fitted with models::kOverlappedNorm.
 inline constexpr double kBusyOfGpuUtil = 0.75;
 
-// The share of its time alone for which a job holds the GPU; all of it where nothing says less.
+// The share of its time alone for which a job holds the GPU; all of it where nothing says less, and
+// never less than its capacity_share().
 double busy_share(const Measured& measured);
 
 // Between what that share lies: some kernel runs while SMs or device memory work, and a sample of
@@ -194,6 +195,24 @@ struct BusyRange {
   double most = 1;
 };
 BusyRange busy_range(const Measured& measured);
+
+// u, the share of the GPU's capacity that it takes alone: given, else from the counters of DCGM. It
+// lies between the share of the time in which an SM has work, averaged over SMs, and the share in
+// which some kernel runs; where gpuUtil was counted beside smActive it is their geometric mean
+// (models/MODELS.md, MPS), where it was not the lower one, and without smActive the upper one. Of a
+// request (`in_batches` is false) while it is answered: where both were counted, of the time in
+// which kernels ran.
+double capacity_share(const Measured& measured, bool in_batches);
+
+// The most that smActive was seen to fall short of it (models/MODELS.md, MPS).
+inline constexpr double kMostOfSmActive = 1.4;
+
+// Between what that lies, where counters stand for it; one figure where it is given.
+struct CapacityRange {
+  double least = 0;
+  double most = 1;
+};
+CapacityRange capacity_range(const Measured& measured, bool in_batches);
 
 // Which profiles of the catalogue stand for some jobs: "name~=bert.*:PROFILE" for those whose name
 // (its column work, else id) the pattern matches as a whole, "name=bert:PROFILE" for that very one;

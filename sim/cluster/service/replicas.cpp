@@ -91,7 +91,7 @@ void Replicas::fill_batch(std::uint32_t p) {
   PodServer& server = servers_[p];
   const scenarios::Serving& serving = *servers_[p].serving;
   const auto most = static_cast<std::size_t>(serving.max_batch);
-  if (server.batch.empty() && !server.ready.empty() &&
+  if (server.batch.empty() && !server.is_answering && !server.ready.empty() &&
       (server.ready.size() >= most || server.ready.front().ready + serving.max_delay <= run_.now)) {
     const Pod& pod = run_.cluster.pods[p];
     RequestRecord& record = run_.record_of(pod).requests;
@@ -146,10 +146,13 @@ void Replicas::batch_done(std::uint32_t p) {
   PodServer& server = servers_[p];
   const auto items = static_cast<std::int64_t>(server.batch.size());
   const Duration work{server.batch_work.ns / items};
-  finished_.swap(server.batch);  // an answer may bring the pod its next request
-  for (const Request& request : finished_) leave_gpu(p, request, work);
-  finished_.clear();
   gpus_.yield(p);  // its host waited for the end, and does not start the next at once
+  finished_.swap(server.batch);
+  // An answer may bring the pod its next request: it has the others' company in the next batch.
+  server.is_answering = true;
+  for (const Request& request : finished_) leave_gpu(p, request, work);
+  server.is_answering = false;
+  finished_.clear();
   fill_batch(p);
   leave_if_finished(p);
 }

@@ -134,6 +134,7 @@ struct PodServer {
   int bursts = 0;                  // of it, copies included
   int bursts_left = 0;             // that one included
   bool copies = false;             // the first and the last are
+  bool is_answering = false;       // the GPU is done with a batch, whose requests leave one by one
   std::unique_ptr<LlmServer> llm;  // in place of `batch`; of a pod that serves
   std::uint32_t outstanding = 0;   // in the pod
   std::uint32_t working = 0;       // of these, those that have a worker

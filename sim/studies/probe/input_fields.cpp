@@ -42,8 +42,7 @@ bool works_in_batches(const Workload& w) { return scenarios::runs_batches(w.kind
 
 std::optional<double> capacity_share_of(const Workload& w) {
   if (!w.measured || w.llm) return std::nullopt;
-  const double busy = scenarios::runs_batches(w.kind) ? scenarios::busy_share(*w.measured) : 1;
-  return w.measured->capacity_share.value_or(w.measured->sm_active.value_or(busy));
+  return scenarios::capacity_share(*w.measured, scenarios::runs_batches(w.kind));
 }
 
 constexpr WorkloadField kWorkloadFields[] = {

@@ -57,15 +57,15 @@ void spread_bounds(std::size_t replication, const WorkloadModel& model, const Wo
                    scenarios::Measured& m) {
   const int others = world.replications - 1;
   const double part = others > 0 ? static_cast<double>(replication) / others : 0.5;
+  const bool in_batches = scenarios::runs_batches(model.spec.kind);
+  const scenarios::CapacityRange capacity = scenarios::capacity_range(m, in_batches);
   if (lacks_busy(model, world)) {
     const scenarios::BusyRange range = scenarios::busy_range(m);
     m.gpu_busy = range.least + (range.most - range.least) * part;
     m.gpu_util.reset();
   }
   if (lacks_capacity(model, world)) {
-    const double most = scenarios::runs_batches(model.spec.kind) ? scenarios::busy_share(m) : 1;
-    const double share = *m.sm_active * (1 + (kMostOfSmActive - 1) * part);
-    m.capacity_share = std::min(share, std::max(most, *m.sm_active));
+    m.capacity_share = capacity.least + (capacity.most - capacity.least) * part;
   }
 }
 
