@@ -31,8 +31,8 @@ std::string_view evidence_words(Evidence evidence) {
 const std::vector<ExpectedError>& published_errors() {
   static const std::vector<ExpectedError> errors = {
       {Evidence::TimeAlone, "time-slicing", false, 12, 4.8, 12.5},
-      {Evidence::Utilisation, "MPS of requests", false, 16, 13.4, 20.5},
-      {Evidence::Utilisation, "MPS of requests", true, 90, 10.3, 36.7},
+      {Evidence::Utilisation, "MPS of requests", false, 16, 3.6, 10.2},
+      {Evidence::Utilisation, "MPS of requests", true, 90, 4.1, 23.1},
       {Evidence::Utilisation, "time-slicing", false, 6, 1.8, 26.2},
       {Evidence::Utilisation, "time-slicing of requests", false, 16, 1.9, 4.7},
       {Evidence::Utilisation, "time-slicing of requests", true, 80, 2.0, 9.4},

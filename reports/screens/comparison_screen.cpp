@@ -54,7 +54,10 @@ bool any_workload(const StrategyComparison& comparison,
 }
 
 bool is_service(const WorkloadResult& workload) { return workload.kind == "Service"; }
-bool is_batch(const WorkloadResult& workload) { return !is_service(workload); }
+bool is_pipeline(const WorkloadResult& workload) { return workload.kind == "Pipeline"; }
+bool is_batch(const WorkloadResult& workload) {
+  return !is_service(workload) && !is_pipeline(workload);
+}
 
 double units_per_second(const ComparedOption& option) {
   double rate = 0;
@@ -64,10 +67,12 @@ double units_per_second(const ComparedOption& option) {
   return rate;
 }
 
+// As users count them: a request of a pipeline once, whatever the number of its stages.
 double requests_in_slo(const ComparedOption& option) {
   double rate = 0;
   for (const WorkloadResult& workload : option.result.workloads) {
-    if (is_service(workload)) rate += workload.goodput_per_second;
+    if (is_batch(workload) || workload.is_stage) continue;
+    rate += workload.goodput_per_second;
   }
   return rate;
 }

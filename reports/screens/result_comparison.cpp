@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <span>
@@ -182,18 +183,26 @@ std::vector<VariantMeasure> people_measures() {
   };
 }
 
+// Of all language models together: what they cost by what they wrote.
+std::string price_of_tokens(const VariantResult& variant) {
+  double nano = 0;
+  double tokens = 0;
+  for (const WorkloadResult& workload : variant.workloads) {
+    if (!workload.tokens || !workload.tokens->per_million_output) continue;
+    const double written = workload.tokens->output_tokens;
+    nano += static_cast<double>(workload.tokens->per_million_output->nano) * written;
+    tokens += written;
+  }
+  return tokens > 0 ? money_text(Usd{std::llround(nano / tokens)}) : "";
+}
+
 std::vector<VariantMeasure> price_measures(const sim::Result& result) {
   return {
       {{"COST", true}, [](const VariantResult& v) { return money_text(v.cost.ledger.total); }},
       {{"$/JOB", true}, [](const VariantResult& v) { return money_or_nothing(v.cost.per_job); }},
       {{price_of_requests_header(result), true},
        [](const VariantResult& v) { return money_or_nothing(v.cost.per_1k_requests_in_slo); }},
-      {{"$/M TOK", true},
-       worst_of(
-           [](const WorkloadResult& w) {
-             return w.tokens ? w.tokens->per_million_output : std::nullopt;
-           },
-           money_text)},
+      {{"$/M TOK", true}, price_of_tokens},
       {{"$/USER", true},
        worst_of(
            [](const WorkloadResult& w) {

@@ -58,7 +58,9 @@ constexpr Field kMeasuredFields[] = {
         .as(T::Percent),
     field<&Measured::sm_active>(
         "smActive", "21%",
-        "Share of the time in which an SM is busy, averaged over the SMs (DCGM).")
+        "Share of the time in which an SM is busy, averaged over the SMs (DCGM). Without a "
+        "capacityShare that is taken as this, or as sqrt(smActive x gpuUtil) where gpuUtil was "
+        "counted, too.")
         .as(T::Percent),
     field<&Measured::dram_active>(
         "dramActive", "15%",

@@ -111,23 +111,24 @@ BusyRange busy_range(const Measured& measured) {
 double busy_share(const Measured& measured) {
   const BusyRange range = busy_range(measured);
   if (!measured.gpu_util || measured.gpu_busy) return range.most;
-  const double least = counted_together(measured) ? capacity_share(measured, true) : range.least;
-  return std::clamp(kBusyOfGpuUtil * *measured.gpu_util, least, range.most);
+  return std::clamp(kBusyOfGpuUtil * *measured.gpu_util, range.least, range.most);
 }
 
 CapacityRange capacity_range(const Measured& measured, bool in_batches) {
+  constexpr double kLeast = 1e-6;
+  if (counted_together(measured)) {
+    const double most = std::max(*measured.gpu_util, kLeast);
+    const double window = in_batches ? 1 : most;
+    return {std::clamp(*measured.sm_active / window, kLeast, most / window), most / window};
+  }
   const double busy = in_batches ? busy_share(measured) : 1;
-  const double most = std::max(measured.gpu_busy ? busy : measured.gpu_util.value_or(busy), 1e-6);
-  if (measured.capacity_share || !measured.sm_active) {
-    const double share = std::clamp(measured.capacity_share.value_or(busy), 1e-6, most);
-    return {share, share};
-  }
-  if (!counted_together(measured)) {
-    const double least = std::clamp(*measured.sm_active, 1e-6, std::max(busy, 1e-6));
-    return {least, std::clamp(kMostOfSmActive * least, least, std::max(least, busy))};
-  }
-  const double window = in_batches ? 1 : *measured.gpu_util;
-  return {std::clamp(*measured.sm_active / window, 1e-6, most / window), most / window};
+  const double upper =
+      measured.capacity_share && !measured.gpu_busy ? measured.gpu_util.value_or(busy) : busy;
+  const double most = std::max(upper, kLeast);
+  const double given = measured.capacity_share.value_or(measured.sm_active.value_or(busy));
+  const double least = std::clamp(given, kLeast, most);
+  if (measured.capacity_share || !measured.sm_active) return {least, least};
+  return {least, std::clamp(kMostOfSmActive * least, least, most)};
 }
 
 double capacity_share(const Measured& measured, bool in_batches) {

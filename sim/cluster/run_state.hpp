@@ -103,6 +103,12 @@ struct RunState {
   // Whether it lies after the warm-up.
   bool is_observed(TimePoint at) const { return at - TimePoint{} >= world.warmup; }
 
+  // Whether its replicas are ready before the run begins, which is now.
+  bool starts_warm(const scenarios::Workload& spec) const {
+    return now == TimePoint{} && spec.kind == scenarios::WorkloadKind::Service &&
+           !spec.startup.cold;
+  }
+
   WorkloadRecord& record_of(const Pod& pod) { return record.workloads[index(pod.workload)]; }
 
   const World& world;

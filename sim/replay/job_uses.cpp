@@ -159,7 +159,11 @@ scenarios::Workload written_down(const Recorded& recorded) {
            measured);
   if (recorded.profile != nullptr) take_profile(*recorded.profile, job);
   // Where nobody says, all SMs count while kernels run: an upper bound.
-  if (!measured.sm_active) measured.sm_active = busy_share(measured);
+  if (!measured.sm_active) {
+    const double busy = busy_share(measured);
+    measured.sm_active = busy;
+    if (!measured.capacity_share) measured.capacity_share = busy;
+  }
   return job;
 }
 

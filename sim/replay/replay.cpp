@@ -124,8 +124,7 @@ void count_fractions(const scenarios::JobTrace& trace, const JobUses& uses, int 
 }
 
 Expected<ReplayResult> replay_shared(const scenarios::JobTrace& trace,
-                                     const ReplaySettings& asked_for) {
-  const ReplaySettings settings = spread_by_what_is_known(trace, asked_for);
+                                     const ReplaySettings& settings) {
   const GpuSharing& sharing = *settings.sharing;
   const JobStream jobs(trace, settings, sharing.tickets);
   const JobStream asked(trace, settings);
@@ -199,10 +198,11 @@ double ReplayResult::utilization() const {
   return hours > 0 && total_gpus > 0 ? gpu_hours / (total_gpus * hours) : 0;
 }
 
-Expected<ReplayResult> replay(const scenarios::JobTrace& trace, const ReplaySettings& settings) {
-  if (const auto problem = time_problem(trace, settings)) {
+Expected<ReplayResult> replay(const scenarios::JobTrace& trace, const ReplaySettings& asked_for) {
+  if (const auto problem = time_problem(trace, asked_for)) {
     return tl::unexpected(Diagnostics{*problem});
   }
+  const ReplaySettings settings = spread_by_what_is_known(trace, asked_for);
   if (interleaves(settings.queue)) return replay_interleaved(trace, settings);
   if (settings.sharing) return replay_shared(trace, settings);
   const bool pool = settings.cluster.nodes.empty();

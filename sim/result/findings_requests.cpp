@@ -44,12 +44,28 @@ std::vector<Stream> streams_of(const World& world, std::span<const Replication> 
   return streams;
 }
 
+std::string room_of_cache(const WorkloadResult& result) {
+  return result.tokens ? fmt::format(" ({} MiB)", result.tokens->kv_cache.count >> 20) : "";
+}
+
 void refused_finding(const Stream& stream, Diagnostics& found) {
-  if (stream.result->requests->refused == 0) return;
+  const RequestCounts& counts = *stream.result->requests;
+  if (counts.too_long > 0) {
+    found.push_back(make_diagnostic(
+        Code::RequestsRefused, stream.where,
+        fmt::format("{:.0f} requests of \"{}\" have more tokens than the key-value cache of a pod "
+                    "could ever hold{}",
+                    counts.too_long, stream.result->name, room_of_cache(*stream.result)),
+        "more GPU memory for it (llm.kvCache, memoryUtilization, a larger GPU or slice), or "
+        "shorter "
+        "prompts"));
+  }
+  const double refused = counts.refused - counts.too_long;
+  if (refused <= 0) return;
   found.push_back(make_diagnostic(
       Code::RequestsRefused, stream.where,
-      fmt::format("{:.0f} requests of \"{}\" found no ready replica or lost theirs",
-                  stream.result->requests->refused, stream.result->name),
+      fmt::format("{:.0f} requests of \"{}\" found no ready replica or lost theirs", refused,
+                  stream.result->name),
       "they miss every latency objective; those of the start-up are left out by a warmup longer "
       "than it"));
 }

@@ -29,6 +29,7 @@ RequestCounts request_counts(Records records) {
   counts.answered = mean_count(records, &RequestRecord::answered);
   counts.in_objectives = mean_count(records, &RequestRecord::in_objectives);
   counts.refused = mean_count(records, &RequestRecord::refused);
+  counts.too_long = mean_count(records, &RequestRecord::too_long);
   counts.dropped = mean_count(records, &RequestRecord::dropped);
   counts.timed_out = mean_count(records, &RequestRecord::timed_out);
   counts.retried = mean_count(records, &RequestRecord::retried);

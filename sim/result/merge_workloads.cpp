@@ -312,6 +312,7 @@ WorkloadResult workload_result(const World& world, std::size_t w,
     return per_second(r.workloads[w].units_done, observed(r));
   });
   if (service) {
+    result.is_stage = !model.spec.traffic && !world.pipelines.empty();
     std::vector<const RequestRecord*> records;
     for (const Replication& r : replications) records.push_back(&r.workloads[w].requests);
     add_requests(world, replications, records, result);

@@ -220,6 +220,15 @@ ObjectiveResult judge(const scenarios::Objective& objective, std::optional<Figur
   return entry;
 }
 
+// Whether all answers there were had one token: nothing came after the first.
+bool has_single_tokens(const Observed& observed) {
+  const bool answered = std::ranges::any_of(observed.requests,
+                                            [](const RequestRecord* r) { return r->answered > 0; });
+  return answered && std::ranges::all_of(observed.tokens, [](const TokenRecord* t) {
+           return t->per_token.count() == 0;
+         });
+}
+
 // Whether there was anything to answer.
 bool is_asked_of(const Observed& observed) {
   return std::ranges::any_of(
@@ -253,7 +262,10 @@ std::vector<ObjectiveResult> judge_objectives(const World& world, std::size_t wo
     } else if (result.requests || is_asked) {
       value = value_of(objective.figure, observed, result);
     }
-    judged.push_back(judge(objective, value, observed, is_asked));
+    const QuantileFigure* quantile = quantile_figure(objective.figure);
+    const bool of_tokens = quantile != nullptr && quantile->of_tokens == &TokenRecord::per_token;
+    judged.push_back(
+        judge(objective, value, observed, is_asked && !(of_tokens && has_single_tokens(observed))));
   }
   return judged;
 }

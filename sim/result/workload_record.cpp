@@ -112,8 +112,13 @@ const Record& record_of<RequestCounts>() {
        field<&R::in_objectives>("inObjectives",
                                 "answered, and within every limit on a single request")
            .csv(44, "requestsInObjectives"),
-       field<&R::refused>("refused", "found no ready replica, or died with it")
+       field<&R::refused>("refused",
+                          "found no ready replica, died with it, or were too long for it")
            .csv(45, "requestsRefused"),
+       field<&R::too_long>("tooLong",
+                           "of these: more tokens than the key-value cache of a pod could ever "
+                           "hold; absent when there were none")
+           .positive(),
        field<&R::dropped>("dropped", "met a full queue, and so did their retries")
            .csv(46, "requestsDropped"),
        field<&R::timed_out>("timedOut", "waited longer than the time-out")
@@ -395,10 +400,11 @@ const Record& record_of<WorkloadResult>() {
                .of(Unit::PerSecond)
                .csv(10, "goodputPerSecond")
                .policy("goodput"),
-           field<&W::requests>("requests"), field<&W::tokens>("tokens"),
-           field<&W::scaling>("scaling"), field<&W::notebooks>("notebooks"),
-           field<&W::schedule>("schedule"), field<&W::gang>("gang"),
-           field<&W::recorded>("recorded")})};
+           field<&W::requests>("requests"),
+           field<&W::is_stage>("stage", "its requests all come from pipelines").optional(),
+           field<&W::tokens>("tokens"), field<&W::scaling>("scaling"),
+           field<&W::notebooks>("notebooks"), field<&W::schedule>("schedule"),
+           field<&W::gang>("gang"), field<&W::recorded>("recorded")})};
   return declared;
 }
 

@@ -54,8 +54,8 @@ SLICEWISE_MEMBERS(DomainRecord, time, memory_peak, fullest)
 SLICEWISE_MEMBERS(StartUpRecord, pods, decision, launch, ready, gpu_allocatable, scheduling,
                   image_pull, model_load, total)
 SLICEWISE_MEMBERS(PendingReason, nodes, nodes_by_cause)
-SLICEWISE_MEMBERS(RequestRecord, arrived, answered, in_objectives, refused, dropped, timed_out,
-                  retried, batches, batched, in_system_ns, latency, queueing)
+SLICEWISE_MEMBERS(RequestRecord, arrived, answered, in_objectives, refused, too_long, dropped,
+                  timed_out, retried, batches, batched, in_system_ns, latency, queueing)
 SLICEWISE_MEMBERS(TokenRecord, answered, input, output, output_late, preemptions, prompts, found,
                   adapter_loads, wake_ups, awake_ns, cache_peak, cache_size, first_token, per_token)
 SLICEWISE_MEMBERS(ScalingRecord, replica_ns, most, ups, downs, start_up)

@@ -46,6 +46,22 @@ TEST(ComparisonReport, FitsAHundredColumns) {
   EXPECT_LE(longest_line(comparison_table(samples::chat(), kTerminal, false)), 100U);
 }
 
+// As users count them: once, however many stages a request goes through.
+TEST(ComparisonReport, RequestsOfAPipelineCountOnce) {
+  sim::StrategyComparison comparison = samples::chat();
+  for (sim::ComparedOption& option : comparison.options) {
+    sim::WorkloadResult whole = samples::chat_service(milliseconds(100));
+    whole.kind = "Pipeline";
+    whole.goodput_per_second = 7.25;
+    option.result.workloads.front().is_stage = true;
+    option.result.workloads.push_back(whole);
+  }
+  const std::string text = comparison_table(comparison, kTerminal, true);
+  EXPECT_THAT(text, HasSubstr("7.25"));
+  EXPECT_THAT(text, Not(HasSubstr("REQUEST/S")));
+  EXPECT_THAT(text, Not(HasSubstr("17.2")));
+}
+
 TEST(ComparisonReport, AsciiHasNoOtherBytes) {
   const std::string text = comparison_table(samples::chat(), {false, false, 100}, false);
   for (const char c : text) ASSERT_LT(static_cast<unsigned char>(c), 0x80U) << text;

@@ -87,6 +87,19 @@ TEST(ResultMarkdown, SaysFirstWhichVariantDoesMostForTheMoney) {
   EXPECT_THAT(result_markdown(lab), HasSubstr("platform serves its users at $48.60 each a month."));
 }
 
+// What all language models cost by what all of them wrote: 7.31 for 402,000 tokens, 100 for 4,000.
+TEST(ResultMarkdown, AMillionTokensCostsWhatAllLanguageModelsDo) {
+  sim::Result result = samples::platform();
+  std::vector<sim::WorkloadResult>& workloads = result.variants[0].workloads;
+  sim::WorkloadResult prefill = *std::ranges::find_if(
+      workloads, [](const sim::WorkloadResult& w) { return w.tokens.has_value(); });
+  prefill.name = "prefill";
+  prefill.tokens->per_million_output = from_dollars(100);
+  prefill.tokens->output_tokens = 4'000;
+  workloads.push_back(prefill);
+  EXPECT_THAT(result_table(result, {}, true), HasSubstr("$8.22"));
+}
+
 TEST(ResultMarkdown, ComparesThePriceOfAJobWhereTheWorkIsTheSame) {
   sim::Result result = samples::aws_demo();
   sim::VariantResult& first = result.variants.front();

@@ -1,5 +1,7 @@
 #include <string>
 
+#include "slicewise/scenarios/job_trace.hpp"
+
 #include "one_workload.hpp"
 
 namespace slicewise::scenarios {
@@ -11,6 +13,21 @@ std::string with_measured(const std::string& fields) {
 
 Measured measured_of(const std::string& fields) {
   return workload_of(with_measured(fields)).measured.value_or(Measured{});
+}
+
+// Between the two counters of DCGM, where both are known; of a request, of the time in which
+// kernels ran.
+TEST(Measured, CapacityLiesBetweenItsCounters) {
+  EXPECT_DOUBLE_EQ(capacity_share(measured_of("gpuUtil: 90%, smActive: 40%"), true), 0.6);
+  EXPECT_DOUBLE_EQ(capacity_share(measured_of("gpuUtil: 64%, smActive: 16%"), false), 0.5);
+  EXPECT_DOUBLE_EQ(capacity_share(measured_of("gpuBusy: 90%, smActive: 40%"), true), 0.4);
+  EXPECT_DOUBLE_EQ(capacity_share(measured_of("smActive: 40%"), false), 0.4);
+  EXPECT_DOUBLE_EQ(
+      capacity_share(measured_of("gpuUtil: 90%, smActive: 40%, capacityShare: 50%"), true), 0.5);
+  EXPECT_DOUBLE_EQ(capacity_share(measured_of("gpuBusy: 70%"), true), 0.7);
+  const CapacityRange range = capacity_range(measured_of("gpuUtil: 90%, smActive: 40%"), true);
+  EXPECT_DOUBLE_EQ(range.least, 0.4);
+  EXPECT_DOUBLE_EQ(range.most, 0.9);
 }
 
 TEST(Measured, FiguresForMpsAndMigAreRead) {

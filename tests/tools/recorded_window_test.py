@@ -132,8 +132,8 @@ class RecordedWindow(unittest.TestCase):
             window.append({"metric": {**util["metric"], "__name__": f"DCGM_FI_PROF_{name}_ACTIVE"},
                            "values": [[at, f"{float(busy) * part / 100:.6g}"] for at, busy in util["values"]]})
         result, profile = self.calibrated(window)
-        self.assertAlmostEqual(profile["capacityShare"], 0.6, delta=0.01)
-        self.assertAlmostEqual(profile["bandwidthShare"], 0.2, delta=0.01)
+        self.assertAlmostEqual(profile["capacityShare"], 0.6 ** 0.5, delta=0.01)  # busy while it answers
+        self.assertAlmostEqual(profile["bandwidthShare"], 0.12 / 0.6 ** 0.5, delta=0.01)
         self.assertAlmostEqual(profile["duty"], 0.75, delta=0.01)
         self.assertIn("0.60 to 1.00", profile["provenance"]["duty"])
         self.assertIn("SM %", result.stdout)

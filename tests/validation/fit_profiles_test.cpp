@@ -405,8 +405,8 @@ TEST(FitProfiles, WhatDcgmCountedBoundsWhatTimesDoNotSay) {
   const auto fitted = fit_profiles(std::vector{alone}, shipped());
   ASSERT_TRUE(fitted);
   const models::WorkloadProfile& p = fitted->profiles.front().profile;
-  EXPECT_DOUBLE_EQ(p.capacity_share.value_or(0), 0.4);
-  EXPECT_DOUBLE_EQ(p.bandwidth_share.value_or(0), 0.25);
+  EXPECT_DOUBLE_EQ(p.capacity_share.value_or(0), 0.6);  // between both
+  EXPECT_DOUBLE_EQ(p.bandwidth_share.value_or(0), 0.1 / 0.6);
   EXPECT_DOUBLE_EQ(p.duty.value_or(0), 0.75 * 0.9);
   EXPECT_EQ(p.provenance.at("duty"), "0.40 to 0.90: GPU_UTIL, SM_ACTIVE, DRAM_ACTIVE");
   EXPECT_EQ(p.host_time, milliseconds(3));

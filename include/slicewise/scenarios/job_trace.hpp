@@ -184,8 +184,7 @@ void take_use(const RecordedUse& use, Measured& measured);
 // sample in which some kernel ran. Fitted with models::kOverlappedNorm.
 inline constexpr double kBusyOfGpuUtil = 0.75;
 
-// The share of its time alone for which a job holds the GPU; all of it where nothing says less, and
-// never less than its capacity_share().
+// The share of its time alone for which a job holds the GPU; all of it where nothing says less.
 double busy_share(const Measured& measured);
 
 // Between what that share lies: some kernel runs while SMs or device memory work, and a sample of

@@ -85,7 +85,8 @@ struct RequestCounts {
   double arrived_per_second = 0;
   double answered = 0;
   double in_objectives = 0;  // answered, and within every objective that holds per request
-  double refused = 0;        // no ready replica, or their pod died
+  double refused = 0;        // no ready replica, their pod died, or too long
+  double too_long = 0;       // of these: more tokens than a pod's cache could ever hold
   double dropped = 0;        // queue full
   double timed_out = 0;
   double retried = 0;         // attempts after the first
@@ -227,6 +228,7 @@ struct WorkloadResult {
   double throughput_per_second = 0;       // units (epochs, requests) finished per second of the run
   double goodput_per_second = 0;          // of those, the ones that met every objective
   std::optional<RequestCounts> requests;  // Service, Pipeline
+  bool is_stage = false;                  // a Service whose requests all come from pipelines
   std::optional<TokenFigures> tokens;     // a language model
   std::optional<ScalingFigures> scaling;  // autoscaled
   std::optional<NotebookFigures> notebooks;

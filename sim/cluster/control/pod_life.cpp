@@ -50,12 +50,6 @@ void close_memory(ClusterState& cluster, std::uint32_t p) {
   });
 }
 
-// Whether it was ready before the run began.
-bool is_warm(const RunState& run, const Pod& pod) {
-  const scenarios::Workload& spec = run.cluster.model(pod).spec;
-  return run.now == TimePoint{} && spec.kind == WorkloadKind::Service && !spec.startup.cold;
-}
-
 // The first step takes what the container did not hold while it loaded. False: out of memory.
 bool grow_memory(RunState& run, PodLife& pods, std::uint32_t loaded) {
   bool enough = true;
@@ -156,7 +150,7 @@ void PodLife::on_bound(std::uint32_t p) {
   TimePoint& image_ready = node.image_ready[index(pod.workload)];
   if (image_ready == kNever) {
     const Duration pull = run_.cluster.model(pod).spec.startup.image_pull;
-    image_ready = run_.now + (is_warm(run_, pod) ? Duration{} : pull);
+    image_ready = run_.now + (run_.starts_warm(run_.cluster.model(pod).spec) ? Duration{} : pull);
   }
   set_activity(p, PodPhase::Pulling);
   run_.timers.set(TimerKind::Pod, p, std::max(run_.now, image_ready));
@@ -214,7 +208,8 @@ void PodLife::start_container(std::uint32_t p) {
   set_activity(p, PodPhase::Loading);
   note_neighbours(run_, p);
   if (has_equal_shares(run_.cluster, pod)) batch_.resolve(pod.node);
-  const Duration load = is_warm(run_, pod) ? Duration{} : model.spec.startup.model_load;
+  const Duration load =
+      run_.starts_warm(run_.cluster.model(pod).spec) ? Duration{} : model.spec.startup.model_load;
   run_.timers.set(TimerKind::Pod, p, run_.now + load);
 }
 

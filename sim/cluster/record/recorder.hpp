@@ -16,9 +16,9 @@ namespace slicewise::sim {
 
 inline RecordedRequest::Outcome outcome_of(Loss loss) {
   using Outcome = RecordedRequest::Outcome;
-  return loss == Loss::Refused   ? Outcome::Refused
-         : loss == Loss::Dropped ? Outcome::Dropped
-                                 : Outcome::TimedOut;
+  return loss == Loss::Dropped    ? Outcome::Dropped
+         : loss == Loss::TimedOut ? Outcome::TimedOut
+                                  : Outcome::Refused;
 }
 
 // Writes a recording while a run goes on. It looks and never touches: with or without it a run is

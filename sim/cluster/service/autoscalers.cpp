@@ -267,8 +267,11 @@ void Autoscalers::replica_ready(std::size_t service, std::uint32_t p) {
   Replica& replica = replicas_of_[p];
   if (!replica.was_ready) {
     replica.was_ready = true;
-    run_.record.workloads[index(scaler.workload)].scaling.start_up.add(run_.now -
-                                                                       replica.wanted_at);
+    // Nobody waited for those that were ready before the run began.
+    if (!run_.starts_warm(scaler.model->spec)) {
+      run_.record.workloads[index(scaler.workload)].scaling.start_up.add(run_.now -
+                                                                         replica.wanted_at);
+    }
   }
   while (!scaler.held.empty()) services_.enter(scaler.service, scaler.held.pop());
   arm(scaler);

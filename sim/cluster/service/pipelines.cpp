@@ -65,6 +65,17 @@ void Pipelines::send_stage(std::size_t pipeline, std::uint32_t flow, std::size_t
   services_.arrive(service, request);
 }
 
+void Pipelines::stage_late(const Request& request) {
+  pipelines_[request.pipeline].flows.late(request.flow);
+}
+
+// Whether what is over now met the pipeline's own objective and those of its stages.
+bool Pipelines::is_late(std::size_t pipeline, std::uint32_t flow) const {
+  const PipelineFlows& flows = pipelines_[pipeline].flows;
+  const auto& limit = run_.world.pipelines[pipeline].limits.latency;
+  return flows.is_late(flow) || (limit && run_.now - flows.arrived(flow) > *limit);
+}
+
 void Pipelines::stage_over(const Request& request, std::optional<Loss> loss) {
   PipelineState& state = pipelines_[request.pipeline];
   if (loss) {
@@ -91,11 +102,9 @@ void Pipelines::record_flow(std::size_t pipeline, std::uint32_t flow) {
   request.workload = static_cast<std::uint32_t>(run_.world.workloads.size() + pipeline);
   request.arrived = flows.arrived(flow);
   request.over = run_.now;
-  const auto& limit = run_.world.pipelines[pipeline].limits.latency;
-  const bool late = limit && request.over - request.arrived > *limit;
-  request.outcome = flows.is_lost(flow) ? outcome_of(flows.cause(flow))
-                    : late              ? Outcome::Late
-                                        : Outcome::InTime;
+  request.outcome = flows.is_lost(flow)       ? outcome_of(flows.cause(flow))
+                    : is_late(pipeline, flow) ? Outcome::Late
+                                              : Outcome::InTime;
   run_.recorder->request_over(request);
 }
 
@@ -107,13 +116,11 @@ void Pipelines::end_flow(std::size_t pipeline, std::uint32_t flow) {
   if (run_.recorder != nullptr) record_flow(pipeline, flow);
   if (run_.is_observed(arrived)) {
     if (state.flows.is_lost(flow)) {
-      ++lost_to(record, state.flows.cause(flow));
+      count_loss(record, state.flows.cause(flow));
     } else {
-      const Duration latency = run_.now - arrived;
-      const auto& limit = run_.world.pipelines[pipeline].limits.latency;
       ++record.answered;
-      record.in_objectives += limit && latency > *limit ? 0 : 1;
-      record.latency.add(latency);
+      record.in_objectives += is_late(pipeline, flow) ? 0 : 1;
+      record.latency.add(run_.now - arrived);
     }
   }
   const bool lost = state.flows.is_lost(flow);

@@ -24,6 +24,8 @@ class Pipelines {
   // A pipeline's timer: its next request.
   void on_timer(std::size_t pipeline);
   // A stage has left its Service; `loss`: without an answer.
+  // Before it is over: an objective of the stage's Service was missed.
+  void stage_late(const Request& request);
   void stage_over(const Request& request, std::optional<Loss> loss);
 
   // At the end of the run.
@@ -32,6 +34,7 @@ class Pipelines {
  private:
   void arm(std::size_t pipeline);
   void send_stage(std::size_t pipeline, std::uint32_t flow, std::size_t stage, const Request& of);
+  bool is_late(std::size_t pipeline, std::uint32_t flow) const;
   void record_flow(std::size_t pipeline, std::uint32_t flow);
   void end_flow(std::size_t pipeline, std::uint32_t flow);
 

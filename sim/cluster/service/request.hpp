@@ -32,12 +32,13 @@ struct Request {
 };
 
 // How a request left without an answer.
-enum class Loss : std::uint8_t { Refused, Dropped, TimedOut };
+enum class Loss : std::uint8_t { Refused, TooLong, Dropped, TimedOut };
 
-inline std::int64_t& lost_to(RequestRecord& record, Loss cause) {
-  return cause == Loss::Refused   ? record.refused
-         : cause == Loss::Dropped ? record.dropped
-                                  : record.timed_out;
+inline void count_loss(RequestRecord& record, Loss cause) {
+  if (cause == Loss::TooLong) ++record.too_long;
+  ++(cause == Loss::Dropped    ? record.dropped
+     : cause == Loss::TimedOut ? record.timed_out
+                               : record.refused);
 }
 
 // Requests in order of arrival. Grows to the longest queue seen, then allocates no more.

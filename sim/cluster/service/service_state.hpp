@@ -97,9 +97,13 @@ class PipelineFlows {
   // A stage was lost for good: so is the request.
   void lost(std::uint32_t flow, Loss cause);
 
+  // A stage was answered, but missed an objective of its Service.
+  void late(std::uint32_t flow) { flows_[flow].is_late = true; }
+
   // What became of it. Under way until no stage is out.
   bool is_over(std::uint32_t flow) const { return flows_[flow].outstanding == 0; }
   bool is_lost(std::uint32_t flow) const { return flows_[flow].is_lost; }
+  bool is_late(std::uint32_t flow) const { return flows_[flow].is_late; }
   Loss cause(std::uint32_t flow) const { return flows_[flow].cause; }
   TimePoint arrived(std::uint32_t flow) const { return flows_[flow].arrived; }
 
@@ -111,6 +115,7 @@ class PipelineFlows {
     TimePoint arrived;
     std::uint32_t outstanding = 0;
     bool is_lost = false;
+    bool is_late = false;
     Loss cause = Loss::Refused;
   };
 

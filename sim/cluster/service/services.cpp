@@ -85,8 +85,7 @@ void Services::arm(std::size_t s) {
 void Services::on_timer(std::size_t s) {
   Request request = services_[s].source.take();
   // Warm replicas take their places at this instant, too, after what comes to the Service in it.
-  const bool warm = run_.now == TimePoint{} && !services_[s].model->spec.startup.cold;
-  if (warm && services_[s].ready.empty()) {
+  if (run_.starts_warm(services_[s].model->spec) && services_[s].ready.empty()) {
     services_[s].source.put_back(run_.now + nanoseconds(1), request);
     return arm(s);
   }
@@ -139,7 +138,7 @@ void Services::enter(std::size_t s, Request request) {
   }
   const std::uint32_t p = service.route(replicas_.all(), request);
   const PodServer& server = replicas_.of_pod(p);
-  if (!server.has_room_for(request)) return lose(s, request, Loss::Refused);
+  if (!server.has_room_for(request)) return lose(s, request, Loss::TooLong);
   if (server.is_full()) return lose(s, request, Loss::Dropped);
   request.queued = run_.now;
   replicas_.admit(p, request);
@@ -149,7 +148,8 @@ void Services::lose(std::size_t s, Request request, Loss cause) {
   ServiceState& service = services_[s];
   const scenarios::Serving& serving = service.model->spec.serving;
   RequestRecord& figures = record_of(s);
-  if (request.attempt < serving.retries) {
+  // What is too long is so again: HTTP 400.
+  if (request.attempt < serving.retries && cause != Loss::TooLong) {
     if (run_.is_observed(request.arrived)) ++figures.retried;
     const TimePoint at = retry_at(run_.now, serving, request.attempt++);
     service.source.put_back(at, request);
@@ -157,7 +157,7 @@ void Services::lose(std::size_t s, Request request, Loss cause) {
   }
   service.population.change(run_.now, -1);
   record(service.workload, request, outcome_of(cause), std::nullopt);
-  if (run_.is_observed(request.arrived)) ++lost_to(figures, cause);
+  if (run_.is_observed(request.arrived)) count_loss(figures, cause);
   over(s, request, cause);
 }
 
@@ -183,6 +183,7 @@ void Services::answer(std::uint32_t p, const Request& request, Duration work) {
     figures.units_in_objective += late ? 0 : 1;
     count_tokens(figures.tokens, *service.model, request, late);
   }
+  if (late && request.flow != kNoFlow) pipelines_.stage_late(request);
   over(s, request, std::nullopt);
 }
 

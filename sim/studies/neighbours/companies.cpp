@@ -176,7 +176,10 @@ void simulate_companies(std::vector<Companions>& companies, Simulations& simulat
                                             : std::vector<Member>());
       if (record) whole.push_back(std::move(*record));
     }
-    if (!whole.empty()) company.verdict = merge(company.world, whole).verdict;
+    if (whole.empty()) return;
+    VariantResult result = merge(company.world, whole);
+    company.verdict = std::move(result.verdict);
+    company.fault_victims = result.pods.fault_victims;
   });
 }
 

@@ -38,6 +38,7 @@ struct Companions {
   World world;
   std::vector<std::vector<Member>> replications;  // by replication, then by member; empty: not run
   Verdict verdict{};                              // on the replications that were run
+  double fault_victims = 0;                       // in one of them, on average
 
   std::size_t place_of(std::size_t workload) const {
     return static_cast<std::size_t>(std::ranges::find(workloads, workload) - workloads.begin());

@@ -67,6 +67,26 @@ void note_overload(const Scenario& base, const std::vector<Companions>& companie
   }
 }
 
+// Whose containers end with a neighbour's is not slow: no factor shows it.
+void note_faults(const Scenario& base, const std::vector<Companions>& companies,
+                 Diagnostics& notes) {
+  for (const Companions& company : companies) {
+    if (company.workloads.size() != 2 || company.fault_victims == 0) continue;
+    const scenarios::Workload& first = base.workloads[company.workloads[0]];
+    const scenarios::Workload& second = base.workloads[company.workloads[1]];
+    const scenarios::Workload& faulty = first.faults ? first : second;
+    const auto victims = first.faults && second.faults
+                             ? fmt::format("each other's")
+                             : fmt::format("\"{}\"'s", (first.faults ? second : first).name.value);
+    notes.push_back(make_diagnostic(
+        Code::FaultShared, faulty.name.where,
+        fmt::format("fatal GPU faults of \"{}\" end {} containers, {:.3g} in a run: what is lost "
+                    "by that is in no factor of latency",
+                    faulty.name.value, victims, company.fault_victims),
+        "time-slicing and MIG confine a fault to its process"));
+  }
+}
+
 // How long the whole scenario runs, for companies that would never end; 0 where it says so itself.
 Expected<Duration> length_of(const Scenario& base, const models::Catalogue& catalogue,
                              const RunOptions& options) {
@@ -136,6 +156,7 @@ Expected<NeighbourMatrix> find_neighbours(const scenarios::ScenarioSet& set, std
   fill_rows(companies, matrix);
   together.fill(matrix);
   note_overload(base, companies, matrix.notes);
+  note_faults(base, companies, matrix.notes);
   return matrix;
 }
 

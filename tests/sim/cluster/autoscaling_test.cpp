@@ -54,6 +54,19 @@ TEST(Autoscaling, StartsWithTheReplicasOfTheWorkload) {
   EXPECT_NEAR(scaling.mean_replicas, (300 * 4 + 300 * 1) / 600.0, 0.1);
 }
 
+// The one that was there before the run began was not waited for.
+TEST(Autoscaling, StartUpsAreOfThosePodsThatWereWaitedFor) {
+  Workload w = scaled_service(1, 2, milliseconds(20), Autoscaling::Metric::RequestRate, 10);
+  w.startup = {kPull, kLoad};
+  w.startup.cold = false;
+  w.traffic->mean = {15};
+  const ScalingFigures scaling =
+      demo::result(scenario_of(w, seconds(600))).workloads[0].scaling.value();
+  EXPECT_EQ(scaling.scale_ups, 1);
+  ASSERT_EQ(scaling.start_up->count, 1);
+  EXPECT_GE(scaling.start_up->mean, kLoad);
+}
+
 // 5/s, then 35/s from 100 s on, at 10/s per pod. The look at 105 s sees 15/s and wants 2 pods, that
 // at 120 s sees 35/s and wants 4. The first pod takes pull and load, the others, on the same node,
 // load only.

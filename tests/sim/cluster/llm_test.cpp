@@ -1,4 +1,5 @@
 // Language models in the cluster: pods with continuous batching on GPUs of their own and shared.
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -351,6 +352,37 @@ TEST(LlmCluster, ASmallPoolThrowsSequencesOutAndStillAnswersAll) {
   EXPECT_LE(got.tokens->kv_cache_peak, 1);
 }
 
+// Some prompts are longer than the pool, the others are answered: no replica was missing.
+TEST(LlmCluster, PromptsThatAreTooLongAreCountedByThemselves) {
+  Workload w = chat(0.2);
+  w.llm->kv_cache = Bytes{131072 * 1000};
+  w.llm->input = scenarios::RandomAmount{scenarios::RandomAmount::Law::LogNormal, 600, 0.5, {}, {}};
+  w.serving.retries = 3;
+  const VariantResult result = demo::result(on_g5({w}, 1000));
+  const RequestCounts& counts = *result.workloads[0].requests;
+  EXPECT_GT(counts.too_long, 5);
+  EXPECT_EQ(counts.refused, counts.too_long);
+  EXPECT_EQ(counts.retried, 0);
+  EXPECT_GT(counts.answered, 50);
+  const auto found = std::ranges::find(result.findings, Code::RequestsRefused, &Diagnostic::code);
+  ASSERT_NE(found, result.findings.end());
+  EXPECT_NE(found->message.find("key-value cache"), std::string::npos);
+}
+
+// Nothing comes after the first token: no time between tokens is missed.
+TEST(LlmCluster, AnswersOfOneTokenMissNoTimePerToken) {
+  Workload w = chat(0.2);
+  w.llm->output = exactly(1);
+  scenarios::Objective objective;
+  objective.figure = scenarios::Figure::TpotP95;
+  objective.limit = milliseconds(60);
+  w.objectives.push_back(objective);
+  const VariantResult result = demo::result(on_g5({w}, 1000));
+  ASSERT_EQ(result.workloads[0].objectives.size(), 1U);
+  EXPECT_TRUE(result.workloads[0].objectives[0].is_unasked);
+  EXPECT_TRUE(result.workloads[0].objectives[0].pass);
+}
+
 // What one request may take at most decides whether it is in the objectives.
 TEST(LlmCluster, LimitsOnTokensCountPerRequest) {
   Workload w = chat(0.01);
@@ -392,6 +424,30 @@ TEST(LlmCluster, ScalesFromZeroAndBack) {
   EXPECT_DOUBLE_EQ(got.tokens->output_tokens, 100 * got.completed);
   EXPECT_GT(got.scaling->scale_downs, 20);
   EXPECT_GT(got.tokens->first_token->p95, seconds(20)) << "the model was loaded first";
+}
+
+// The thread percentage holds while the neighbours are idle: a prompt is bound by compute, 1/(1.22
+// l) times as long on the share l of the SMs, and reading the weights by what of the bandwidth they
+// reach.
+TEST(LlmCluster, AThreadLimitSlowsPrompts) {
+  const auto step_under = [](int replicas, bool uncapped) {
+    scenarios::Workload w = chat(0.01);
+    w.llm->kv_cache = Bytes{131072 * 2000};
+    w.llm->quantization = "INT4";
+    Scenario s = on_g5({w}, 1000);
+    s.node_pools[0].device_plugin.emplace().mps.emplace().resources.push_back(
+        {{"nvidia.com/gpu", {}}, replicas, {}});
+    s.node_pools[0].mps.emplace().uncapped = uncapped;
+    return step_of(demo::world(s));
+  };
+  const models::LlmStep whole = step_under(2, true);
+  const models::LlmStep half = step_under(2, false);
+  EXPECT_NEAR(half.token_s, whole.token_s / 0.61, 1e-9);
+  EXPECT_EQ(half.weights_s, whole.weights_s);  // half of the SMs reach all of the bandwidth
+  const models::LlmStep third = step_under(3, false);
+  EXPECT_NEAR(third.token_s, whole.token_s / (1.22 * 0.33), 0.02 * third.token_s);
+  EXPECT_NEAR(third.weights_s, whole.weights_s / (2.2 * 0.33), 0.02 * third.weights_s);
+  EXPECT_EQ(third.overhead_s, whole.overhead_s);
 }
 
 // Under every way of sharing, tokens are those of the requests, and a seed gives the same bytes.

@@ -222,6 +222,40 @@ TEST(Concurrency, WorkersTakeOneRequestAtATime) {
   EXPECT_NEAR(mean_s(one.latency), 0.160 + 0.060 * (n - 1) / 2, 1e-3);
 }
 
+// A GPU takes one request of a pod at a time: one worker changes nothing, beside a neighbour in
+// turns as alone. Its next request begins at the instant at which the last one ends.
+TEST(Concurrency, OneWorkerIsNoLimitWhereTheGpuIsOne) {
+  scenarios::Workload w = demo::service(1, 15, milliseconds(20), Law::Exponential);
+  w.measured->capacity_share = 1;
+  scenarios::Workload beside = w;
+  beside.name.value = "beside";
+  for (const bool copies : {true, false}) {
+    w.serving.copies = beside.serving.copies = copies;
+    scenarios::Scenario s = until_done({w, beside}, seconds(200));
+    s.node_pools[0].device_plugin.emplace().time_slicing.emplace().resources.push_back(
+        {{"nvidia.com/gpu", {}}, 2, {}});
+    const Replication many = replicate(s);
+    s.workloads[0].serving.concurrency = s.workloads[1].serving.concurrency = 1;
+    const Replication one = replicate(s);
+    for (std::size_t n = 0; n < 2; ++n) {
+      EXPECT_EQ(one.workloads[n].requests.answered, many.workloads[n].requests.answered);
+      EXPECT_EQ(one.workloads[n].requests.latency.mean(),
+                many.workloads[n].requests.latency.mean());
+    }
+  }
+}
+
+// Four workers and batches of four, with more waiting: those who take the place of a batch are the
+// next one, not the first of them alone.
+TEST(Concurrency, WhoTakeThePlacesOfABatchAreABatch) {
+  scenarios::Workload w = demo::service(1, 1'000, milliseconds(8), Law::Deterministic);
+  w.traffic->gaps = Gaps::Constant;
+  w.serving.max_batch = 4;
+  w.serving.concurrency = 4;
+  const RequestRecord r = replicate(until_done({w}, seconds(1))).workloads[0].requests;
+  EXPECT_NEAR(static_cast<double>(r.batched) / static_cast<double>(r.batches), 4, 0.05);
+}
+
 // Machine repair, M/M/1//N: N clients, exponential thinking and service. Mean response N/X - Z with
 // the throughput X of mean value analysis.
 TEST(ThoroughClosedLoop, IsMachineRepair) {
@@ -310,6 +344,19 @@ TEST(Pipeline, ForksJoinsAndFails) {
   const RequestRecord whole = replicate(s).pipelines[0].requests;
   EXPECT_EQ(whole.answered, 100);
   EXPECT_NEAR(mean_s(whole.latency), 0.050, 1e-7);
+
+  // What misses an objective of a stage misses one of the whole.
+  scenarios::Scenario judged = s;
+  scenarios::Objective objective;
+  objective.figure = scenarios::Figure::LatencyP95;
+  objective.limit = milliseconds(30);
+  judged.workloads[2].objectives.push_back(objective);
+  const Replication late = replicate(judged);
+  EXPECT_EQ(late.pipelines[0].requests.in_objectives, 0);
+  EXPECT_EQ(late.pipelines[0].requests.answered, 100);
+  EXPECT_EQ(late.workloads[1].requests.in_objectives, 100);
+  EXPECT_FALSE(demo::result(judged).cost.per_1k_requests_in_slo);
+  EXPECT_TRUE(demo::result(judged).workloads[2].is_stage);
 
   // 10 + 3 + 35 + 7 + 5: the way to b is in the shadow of c. A Service counts from what reaches it.
   scenarios::Scenario far = s;

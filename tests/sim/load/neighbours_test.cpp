@@ -1,5 +1,6 @@
 #include "slicewise/sim/neighbours.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -191,6 +192,23 @@ TEST(Neighbours, FactorsOfQueuesThatOnlyGrowAreNamed) {
   EXPECT_THAT(matrix.notes.front().message,
               HasSubstr("\"a\" arrive faster than they are served beside b"));
   EXPECT_THAT(matrix.notes.back().message, HasSubstr("beside a"));
+}
+
+// A fault ends all clients of an MPS server: those who are ended are not slow.
+TEST(Neighbours, FaultsThatEndOthersContainersAreNamed) {
+  scenarios::NodePool pool = one_gpu_pool(2);
+  pool.device_plugin->mps = std::exchange(pool.device_plugin->time_slicing, {});
+  Workload faulty = trainer("faulty");
+  faulty.work->units = 1'000;
+  faulty.restart_policy = scenarios::RestartPolicy::Always;
+  faulty.kind = scenarios::WorkloadKind::Deployment;
+  faulty.faults = Rate{1.0 / 300};
+  Scenario scenario = three_runs_on(pool, {api_named("api"), faulty});
+  scenario.duration = minutes(40);
+  const NeighbourMatrix matrix = matrix_of(scenario);
+  const auto found = std::ranges::find(matrix.notes, Code::FaultShared, &Diagnostic::code);
+  ASSERT_NE(found, matrix.notes.end());
+  EXPECT_THAT(found->message, HasSubstr("faults of \"faulty\" end \"api\"'s containers"));
 }
 
 TEST(Neighbours, AreTheSameWithAnyNumberOfThreads) {

@@ -53,8 +53,9 @@ scenarios::JobTrace mixed_jobs(std::uint64_t seed, bool gangs) {
 }
 
 TEST(ReplaySharing, OneJobPerGpuIsTheReplayWithoutSharingBitForBit) {
-  for (const bool gangs : {false, true}) {
-    const auto trace = mixed_jobs(7, gangs);
+  for (const auto& [gangs, knows_cpu] : {std::pair(false, true), {true, true}, {false, false}}) {
+    auto trace = mixed_jobs(7, gangs);
+    if (!knows_cpu) trace.cpu_milli.owned.clear();
     for (const QueuePolicy queue :
          {QueuePolicy::Fifo, QueuePolicy::Backfill, QueuePolicy::Easy, QueuePolicy::Priority}) {
       for (const bool restart : {false, true}) {

@@ -86,8 +86,9 @@ struct RequestRecord {
   std::int64_t arrived = 0;
   std::int64_t answered = 0;
   std::int64_t in_objectives = 0;
-  std::int64_t refused = 0;  // found no ready replica, or died with it
-  std::int64_t dropped = 0;  // the queue was full
+  std::int64_t refused = 0;   // found no ready replica, died with it, or was too long
+  std::int64_t too_long = 0;  // of these: more tokens than a pod's cache could ever hold
+  std::int64_t dropped = 0;   // the queue was full
   std::int64_t timed_out = 0;
   std::int64_t retried = 0;
   std::int64_t batches = 0;  // on the GPU, after the warm-up; steps of a language model
