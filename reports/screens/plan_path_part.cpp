@@ -50,7 +50,11 @@ std::string disruption_sentence(const sim::PathStep& step, std::size_t number) {
                                 ? "no request is lost or late"
                                 : fmt::format("{} {} lost, {} late", count_text(lost),
                                               lost == 1 ? "request" : "requests", count_text(late));
-  return fmt::format("Step {}, all its pods at once: {}.", number, costs);
+  const bool is_unknown = !step.restarts.empty() && step.start == Duration{};
+  return fmt::format("Step {}, all its pods at once: {}{}.", number, costs,
+                     is_unknown ? ", if pods are ready at once: nobody says how long they take to "
+                                  "start (startup.imagePull, startup.modelLoad)"
+                                : "");
 }
 
 std::string end_sentence(const sim::PlanPath& path) {

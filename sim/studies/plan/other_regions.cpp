@@ -20,20 +20,34 @@ struct PricedThere {
   std::string missing;
 };
 
-PricedThere priced_in(const std::string& region, const std::string& here, const PlanOption& option,
-                      const Catalogue& catalogue) {
+PurchaseOption purchase_option(const PoolChoice& pool) {
+  if (pool.purchase == "spot" || pool.purchase == kSpotFallback) return PurchaseOption::Spot;
+  return pool.purchase == "reserved" ? PurchaseOption::Reserved : PurchaseOption::OnDemand;
+}
+
+// What is left of the price where it is bought by one of the scenario's plans.
+double paid_part(const PoolChoice& pool, const scenarios::Scenario& base) {
+  for (const scenarios::PricePlan& plan : base.price_plans) {
+    if (plan.name == pool.purchase && plan.instance_type.value == pool.instance_type) {
+      return 1 - plan.discount;
+    }
+  }
+  return 1;
+}
+
+PricedThere priced_in(const std::string& region, const scenarios::Scenario& base,
+                      const PlanOption& option, const Catalogue& catalogue) {
   double nodes_here = 0;
   double nodes_there = 0;
   const std::string& first = option.pools.front().instance_type;
   bool one_type = true;
   bool come_and_go = false;
   for (const PoolChoice& pool : option.pools) {
-    if (pool.purchase != "on-demand")
-      return {std::nullopt, "only on-demand prices are known there"};
-    const auto own = catalogue.prices.find(pool.instance_type, here, PurchaseOption::OnDemand);
-    const auto there = catalogue.prices.find(pool.instance_type, region, PurchaseOption::OnDemand);
+    const PurchaseOption bought = purchase_option(pool);
+    const auto own = catalogue.prices.find(pool.instance_type, base.region, bought);
+    const auto there = catalogue.prices.find(pool.instance_type, region, bought);
     if (!own || !there) return {std::nullopt, (own ? there : own).error().front().message};
-    const double nodes = pool.nodes + pool.unshared;
+    const double nodes = (pool.nodes + pool.unshared) * paid_part(pool, base);
     nodes_here += nodes * to_dollars(cost_of(own->usd, kMonth));
     nodes_there += nodes * to_dollars(cost_of(there->usd, kMonth));
     one_type = one_type && pool.instance_type == first;
@@ -77,7 +91,7 @@ std::vector<PlannedRegion> other_regions(const std::vector<std::string>& regions
   for (const std::string& region : regions) {
     PlannedRegion there{region, std::nullopt, std::nullopt, ""};
     for (std::size_t o = 0; o < options.size(); ++o) {
-      PricedThere priced = priced_in(region, base.region, options[o], catalogue);
+      PricedThere priced = priced_in(region, base, options[o], catalogue);
       if (!priced.monthly) {
         if (there.missing.empty()) there.missing = std::move(priced.missing);
         continue;

@@ -116,8 +116,28 @@ class PathSearch {
                        ? fails_again(search_, probe, *answer.figures, probes_)
                        : std::nullopt;
     OptionFigures figures = against ? std::move(*against) : std::move(*answer.figures);
+    if (figures.stands()) judge_what_is_left(probe, figures);
     const auto goal = goal_of(search_.goal, figures);
     return PlanOption{std::move(probe.pools), std::move(figures), goal, false};
+  }
+
+  // --survive: pools stand where what an outage leaves of them does.
+  void judge_what_is_left(const PlanProbe& whole, OptionFigures& figures) {
+    if (search_.space.survive == Outage::None) return;
+    PlanProbe left = whole;
+    for (PoolChoice& pool : left.pools) pool.nodes = survivors(search_.space.survive, pool.nodes);
+    const bool none = std::ranges::any_of(
+        left.pools, [](const auto& pool) { return pool.nodes == 0 && !pool.elastic; });
+    PlanAnswer answer = none ? PlanAnswer{} : probes_.ask_one(left);
+    if (answer.figures && answer.figures->stands()) return;
+    if (answer.figures) {
+      const Usd monthly = figures.monthly;
+      figures = std::move(*answer.figures);
+      figures.monthly = monthly;
+    } else {
+      figures.verdict.reasons = {{Verdict::Cause::PodsPending, "", "cannot run after the loss",
+                                  "what is left of the pools cannot run the pods"}};
+    }
   }
 
   // In the order of the scenario.

@@ -382,7 +382,10 @@ void IslandRun::put_in(std::size_t replication, std::size_t at, const IslandReco
   const Island& island = replicas_[replication].islands[at];
   Replication& whole = records_[replication];
   replicas_[replication].done[at] = 1;
-  misses_.insert(misses_.end(), record.misses.begin(), record.misses.end());
+  for (SureMiss miss : record.misses) {
+    miss.of = island.workloads[miss.of];
+    misses_.push_back(miss);
+  }
   for (std::size_t i = 0; i < island.workloads.size(); ++i) {
     whole.workloads[island.workloads[i]] = record.workloads[i];
   }
@@ -403,6 +406,13 @@ std::optional<IslandRecord> IslandRun::simulate(std::size_t replication, const I
   auto all = may_give_up ? until_it_misses(alone, replication, options_, record.misses)
                          : whole_replication(alone, replication, options_, stop);
   if (!all || (stop && stop(*all))) return std::nullopt;
+  // Other worlds have the same workloads in other places.
+  for (SureMiss& miss : record.misses) {
+    miss.of = static_cast<std::size_t>(std::ranges::find(island.workloads, miss.of) -
+                                       island.workloads.begin());
+  }
+  std::erase_if(record.misses,
+                [&](const SureMiss& miss) { return miss.of == island.workloads.size(); });
   for (const std::size_t w : island.workloads) {
     record.workloads.push_back(std::move(all->workloads[w]));
   }
