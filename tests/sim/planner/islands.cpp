@@ -167,6 +167,38 @@ TEST(ThoroughIslands, AnEarlyEndSaysWhatTheWholeRunSays) {
   EXPECT_GT(partial, 5);
 }
 
+// Worlds that have an island in common have its workloads in other places.
+TEST(Islands, AMissIsOfTheSameWorkloadInEveryWorld) {
+  Workload fine = demo::service(1, 5, milliseconds(5), ServiceTime::Law::Exponential);
+  fine.pod.cpu_request = {1000};  // so that they are spread
+  fine.name.value = "fine";
+  Workload late = demo::service(1, 60, milliseconds(16), ServiceTime::Law::Exponential);
+  late.pod.cpu_request = {1000};
+  late.name.value = "late";
+  late.objectives.push_back({Figure::LatencyP95, milliseconds(2), {}});
+  IslandRecords known;
+  const auto missed_of = [&](const std::vector<Workload>& workloads) {
+    Scenario scenario = demo::scenario(demo::pool(0, 2), workloads);
+    scenario.duration = seconds(60);
+    const World world = demo::world(scenario);
+    const RunOptions options;
+    IslandRun run(world, options, &known, {{"pool"}, [&](const Island& island) {
+                                             std::string names;
+                                             for (const std::size_t w : island.workloads)
+                                               names += world.workloads[w].name + " ";
+                                             return names;
+                                           }});
+    run.give_up_what_is_missed(true);
+    EXPECT_TRUE(run.is_apart());
+    EXPECT_TRUE(run.run_all(1));
+    std::vector<std::string> names;
+    for (const SureMiss& miss : run.misses()) names.push_back(world.workloads[miss.of].name);
+    return names;
+  };
+  EXPECT_EQ(missed_of({fine, late}), std::vector<std::string>{"late"});
+  EXPECT_EQ(missed_of({late, fine}), std::vector<std::string>{"late"});
+}
+
 // What moves pods, or ties their requests together, is run as a whole.
 TEST(Islands, AreNotMadeWherePodsMoveOrDepend) {
   const auto is_apart = [](const Scenario& scenario) {

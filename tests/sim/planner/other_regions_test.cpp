@@ -48,15 +48,41 @@ TEST(OtherRegions, NameTheCheapestOptionThere) {
 }
 
 TEST(OtherRegions, SayWhyNothingCanBeBoughtThere) {
-  PlanOption spot = option("g5.xlarge", 1, 300);
-  spot.pools.front().purchase = "spot";
+  PlanOption reserved = option("g5.xlarge", 1, 300);
+  reserved.pools.front().purchase = "reserved";
   const auto dear = other_regions({"us-gov-east-1"}, {option("g5.xlarge", 1, 734.38)},
                                   in_virginia(), demo::catalogue());
   ASSERT_EQ(dear.size(), 1U);
   EXPECT_FALSE(dear[0].rank || dear[0].monthly);
   EXPECT_THAT(dear[0].missing, HasSubstr("g5.xlarge in us-gov-east-1"));
-  const auto unknown = other_regions({"us-west-2"}, {spot}, in_virginia(), demo::catalogue());
-  EXPECT_EQ(unknown[0].missing, "only on-demand prices are known there");
+  const auto unknown = other_regions({"us-west-2"}, {reserved}, in_virginia(), demo::catalogue());
+  EXPECT_FALSE(unknown[0].monthly);
+  EXPECT_THAT(unknown[0].missing, HasSubstr("reserved"));
+}
+
+// Spot by the spot prices of both regions; a savings plan takes its part of either.
+TEST(OtherRegions, AreBoughtInAsTheOptionIs) {
+  const auto hour = [](const std::string& region) {
+    const auto price =
+        demo::catalogue().prices.find("g5.xlarge", region, models::PurchaseOption::Spot);
+    return to_dollars(price->usd.per_hour);
+  };
+  PlanOption spot = option("g5.xlarge", 1, 300);
+  spot.pools.front().purchase = "spot";
+  const auto there = other_regions({"us-west-2"}, {spot}, in_virginia(), demo::catalogue());
+  ASSERT_TRUE(there[0].monthly);
+  EXPECT_NEAR(to_dollars(*there[0].monthly), 300 * hour("us-west-2") / hour("us-east-1"), 0.01);
+
+  scenarios::Scenario planned = in_virginia();
+  scenarios::PricePlan half;
+  half.name = "half";
+  half.instance_type.value = "g5.xlarge";
+  half.discount = 0.5;
+  planned.price_plans.push_back(half);
+  PlanOption bought = option("g5.xlarge", 1, 367.19);
+  bought.pools.front().purchase = "half";
+  const auto tokyo = other_regions({"ap-northeast-1"}, {bought}, planned, demo::catalogue());
+  EXPECT_NEAR(to_dollars(*tokyo[0].monthly), 0.5 * 1.459 * 730, 0.01);
 }
 
 // Half of the month: the hours stay what they are.
