@@ -452,7 +452,8 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     if (!probes.interrupted()) add_disruption(base, catalogue, options.run, *plan.path);
   }
   if (options.horizon > 0 && !plan.options.empty() && !probes.interrupted()) {
-    auto months = over_time(search, plan.options.front(), options.growth, options.horizon, probes);
+    auto months = over_time(search, plan.options.front(), options.growth, options.horizon,
+                            may_vary ? options.vary_pods : 0, probes);
     // Half a search says a month too early that something is missed.
     if (!probes.interrupted()) plan.over_time = std::move(months);
   }

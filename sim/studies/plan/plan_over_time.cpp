@@ -30,8 +30,9 @@ int nodes_of(const PlanOption& option) {
 
 class Growth {
  public:
-  Growth(const BlockSearch& search, double growth, int months, ProbeBatch& probes)
-      : search_(search), probes_(probes) {
+  // `vary_pods`: by so many a Service's pods may differ from those of the month before.
+  Growth(const BlockSearch& search, double growth, int months, int vary_pods, ProbeBatch& probes)
+      : search_(search), probes_(probes), vary_pods_(vary_pods) {
     double factor = 1;
     for (int month = 0; month < months; ++month) {
       factors_.push_back(factor);
@@ -47,7 +48,8 @@ class Growth {
       plan.spans.push_back({static_cast<int>(month) + 1, static_cast<int>(end), factors_[end - 1],
                             std::move(option)});
       if (end == factors_.size()) break;
-      auto next = grown(plan.spans.back().option, end);
+      auto next =
+          with_other_pods(plan.spans.back().option, end, grown(plan.spans.back().option, end));
       if (!next) {
         plan.fails_from = static_cast<int>(end) + 1;
         break;
@@ -90,6 +92,16 @@ class Growth {
       tried = std::move(more);
     }
     return best;
+  }
+
+  // --vary-pods: or with a few pods more or fewer than there are.
+  std::optional<PlanOption> with_other_pods(const PlanOption& option, std::size_t month,
+                                            std::optional<PlanOption> best) const {
+    if (vary_pods_ == 0) return best;
+    const ServicePods now = changed_pods(option);
+    const Scenario base = with_pods(search_.base, now);
+    auto other = best_with_other_pods(search_in(month, base, now), best, vary_pods_, probes_);
+    return cheaper(std::move(best), std::move(other));
   }
 
   // All workloads of the pools in which one of these is.
@@ -151,6 +163,7 @@ class Growth {
 
   const BlockSearch& search_;
   ProbeBatch& probes_;
+  int vary_pods_;
   std::vector<double> factors_;  // of the scenario's traffic, by month
 };
 
@@ -182,8 +195,8 @@ std::map<std::string, NodesByMonth> steady_nodes(const BlockSearch& search,
 }  // namespace
 
 PlanOverTime over_time(const BlockSearch& search, const PlanOption& best, double growth, int months,
-                       ProbeBatch& probes) {
-  PlanOverTime plan = Growth(search, growth, months, probes).from(best);
+                       int vary_pods, ProbeBatch& probes) {
+  PlanOverTime plan = Growth(search, growth, months, vary_pods, probes).from(best);
   plan.months = months;
   plan.growth = growth;
   for (const PlannedSpan& span : plan.spans) {
