@@ -68,10 +68,14 @@ std::string end_sentence(const sim::PlanPath& path) {
     saved = saved + step.saves;
     changes += step.changes;
   }
-  std::string text = fmt::format(
-      "{} of {} save{} {} a month.", counted(static_cast<int>(path.steps.size()), "step"),
-      counted(changes, "pool"), path.steps.size() == 1 ? "s" : "", saves_text(saved));
-  if (path.ended_by_limit) text += " More changes than --max-changes allows would save more.";
+  const char* const plural = path.steps.size() == 1 ? "s" : "";
+  std::string text = fmt::format("{} of {} ", counted(static_cast<int>(path.steps.size()), "step"),
+                                 counted(changes, "pool"));
+  text += saved.nano < 0
+              ? fmt::format("cost{} {} more a month: what the present pools miss is mended.",
+                            plural, money_text(Usd{-saved.nano}))
+              : fmt::format("save{} {} a month.", plural, saves_text(saved));
+  if (path.ended_by_limit) text += " More changes than --max-changes allows may save more.";
   if (path.end && !path.end->figures.stands()) text += " Even then an objective is missed.";
   return text;
 }
