@@ -70,9 +70,10 @@ std::optional<std::int64_t> overlay_gpus(const ClusterFiles& cluster, const Node
 }
 
 std::string disruption_of(const NodeGroupFile& group) {
-  const std::string& after = group.consolidates_after;
-  const bool is_time = !after.empty() && after != "Never" &&
-                       after.find_first_not_of("0123456789hms") == std::string::npos;
+  const bool is_never = group.consolidates_after == "Never" || group.is_kept;
+  const std::string after = is_never ? "8760h" : group.consolidates_after;
+  const bool is_time =
+      !after.empty() && after.find_first_not_of("0123456789hms") == std::string::npos;
   return fmt::format(
       "consolidationPolicy: {}{}{}",
       group.consolidation == "WhenEmpty" ? group.consolidation : "WhenEmptyOrUnderutilized",
@@ -283,6 +284,12 @@ void ClusterPools::grow_by_karpenter(const NodeGroupFile& group, std::int64_t mo
   grow(pool, group.fewest.value_or(0), most);
   pool.weight = group.weight.value_or(0);
   if (disruption_.empty()) disruption_ = disruption_of(group);
+  if (group.has_budgets) {
+    report_.remark(
+        ImportRemark::Kind::Note,
+        "disruption budgets of NodePools: only a budget of 0 nodes at all times is simulated",
+        [&] { return group.object_where; });
+  }
 }
 
 void ClusterPools::take_node_pool(const NodeGroupFile& group, DraftPool& pool) {

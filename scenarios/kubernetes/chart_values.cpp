@@ -154,6 +154,17 @@ bool is_operator(const Node& document) {
          is_map(node_below(&document, {"devicePlugin", "config"}));
 }
 
+// Whether some entry of `config.map` is the text of a plugin config, whatever keys stand beside it.
+bool has_plugin_configs(const Node* config) {
+  const Node* map = config == nullptr ? nullptr : config->find("map");
+  return is_map(map) && std::ranges::any_of(map->entries, [](const Entry& entry) {
+           const std::string& text = entry.value->text;
+           return text.find("version:") != std::string::npos &&
+                  (text.find("sharing:") != std::string::npos ||
+                   text.find("flags:") != std::string::npos);
+         });
+}
+
 bool is_plugin_chart(const Node& document) {
   constexpr std::array<std::string_view, 8> kOwn = {
       "gfd",
@@ -169,7 +180,7 @@ bool is_plugin_chart(const Node& document) {
   const Node* config = document.find("config");
   constexpr std::array<std::string_view, 3> kChoosing = {"map", "default", "fallbackStrategies"};
   if (is_map(config) && has_any(*config, kChoosing) && all_known(*config, kPluginConfigKeys)) {
-    return all_known(document, kPluginChart);
+    return all_known(document, kPluginChart) || has_plugin_configs(config);
   }
   constexpr std::array<std::string_view, 4> kCommon = {"mps", "devicePlugin", "failOnInitError",
                                                        "allowDefaultNamespace"};

@@ -56,6 +56,17 @@ NodeMaker maker_by_labels(const NodeGroupFile& node) {
   return node.allocatable ? NodeMaker::Other : NodeMaker::Unknown;
 }
 
+void read_budgets(const Node* budgets, NodeGroupFile& group) {
+  for (std::size_t b = 0; is_list(budgets) && b < budgets->items.size(); ++b) {
+    const Node* budget = budgets->items[b].get();
+    const std::string nodes = text_below(budget, {"nodes"});
+    const bool is_whole =
+        node_below(budget, {"schedule"}) == nullptr && node_below(budget, {"reasons"}) == nullptr;
+    const bool keeps_all = is_whole && (nodes == "0" || nodes == "0%");
+    (keeps_all ? group.is_kept : group.has_budgets) = true;
+  }
+}
+
 // Whoever makes nodes labels them with its name.
 void add_name(NodeGroupFile& group, std::string_view label) {
   group.requirements.push_back({std::string(label), "In", {group.name}, group.where});
@@ -89,6 +100,7 @@ void read_node_pool(Context& context, const Node& object) {
   const Node* disruption = node_below(&object, {"spec", "disruption"});
   group.consolidation = text_below(disruption, {"consolidationPolicy"});
   group.consolidates_after = text_below(disruption, {"consolidateAfter"});
+  read_budgets(node_below(disruption, {"budgets"}), group);
   for (NodeRequirement& requirement : group.requirements) {
     requirement.key = label_by(group.maker, requirement.key).value_or(requirement.key);
     if (requirement.key != kInstanceTypeLabel || requirement.op != "In") continue;

@@ -168,7 +168,7 @@ TEST(PlanReport, TheWayFromThePresentPoolsIsStepByStep) {
   says("12 pods (asr), 52.0 s each");
   says("1 step of 1 pool saves $3,456 a month.");
   says("Step 1, all its pods at once: 1,240 requests lost, 12 late.");
-  says("More changes than --max-changes allows would save more.");
+  says("More changes than --max-changes allows may save more.");
   const auto again = read_plan({"plan.json", plan_json(plan)});
   ASSERT_TRUE(again);
   ASSERT_TRUE(again->path);

@@ -203,6 +203,17 @@ spec:
   EXPECT_EQ(moved.provisioner.consolidation, Provisioner::Consolidation::WhenEmpty);
   EXPECT_EQ(moved.provisioner.consolidate_after, minutes(5));
   EXPECT_FALSE(pools_of("[g5.xlarge]", "weight: 1").node_pools[0].most_nodes);
+  // Nodes that Karpenter may never take away stay longer than any run.
+  for (const char* kept : {"disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: Never}",
+                           "disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 5m, "
+                           "budgets: [{nodes: \"0\"}]}"}) {
+    EXPECT_GE(pools_of("[g5.xlarge]", kept).provisioner.consolidate_after, hours(8'760)) << kept;
+  }
+  EXPECT_EQ(pools_of("[g5.xlarge]",
+                     "disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: "
+                     "5m, budgets: [{nodes: \"0\", reasons: [Drifted]}]}")
+                .provisioner.consolidate_after,
+            minutes(5));
 }
 
 // Of a pod, where each of its containers has one.
