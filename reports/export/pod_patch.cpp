@@ -114,14 +114,15 @@ json affinity_of(const PodTemplate& pod) {
 }
 
 // With the loss of one of three zones two are left, whose pods stay; a node that is gone does not
-// count.
+// count, and one that is left alone takes all pods.
 json spread_of(const Workload& workload) {
-  return json::array({{{"topologyKey", workload.manifest.spread},
-                       {"maxSkew", 1},
-                       {"minDomains", 2},
-                       {"whenUnsatisfiable", "DoNotSchedule"},
-                       {"nodeTaintsPolicy", "Honor"},
-                       {"labelSelector", {{"matchLabels", {{kOwnLabel, workload.name.value}}}}}}});
+  json spread = {{"topologyKey", workload.manifest.spread},
+                 {"maxSkew", 1},
+                 {"whenUnsatisfiable", "DoNotSchedule"},
+                 {"nodeTaintsPolicy", "Honor"},
+                 {"labelSelector", {{"matchLabels", {{kOwnLabel, workload.name.value}}}}}};
+  if (workload.manifest.spread != scenarios::kHostname) spread["minDomains"] = 2;
+  return json::array({std::move(spread)});
 }
 
 bool tolerates_gpu_taint(const PodTemplate& pod) {

@@ -124,6 +124,7 @@ std::vector<LiveNodes> nodes_that_are_there(const ClusterFiles& cluster,
     }
     std::string told_apart;
     for (const auto& [key, values] : selected) {
+      if (key == kHostname) continue;  // each node has its own
       told_apart += fmt::format(" {}={}", key, text_of(node, key));
     }
     const auto [position, is_new] = known.try_emplace(

@@ -116,15 +116,13 @@ double busy_share(const Measured& measured) {
 
 CapacityRange capacity_range(const Measured& measured, bool in_batches) {
   constexpr double kLeast = 1e-6;
+  const double busy = std::max(in_batches ? busy_share(measured) : 1, kLeast);
   if (counted_together(measured)) {
-    const double most = std::max(*measured.gpu_util, kLeast);
-    const double window = in_batches ? 1 : most;
-    return {std::clamp(*measured.sm_active / window, kLeast, most / window), most / window};
+    if (in_batches) return {std::clamp(*measured.sm_active, kLeast, busy), busy};
+    return {std::clamp(*measured.sm_active / std::max(*measured.gpu_util, kLeast), kLeast, 1.0), 1};
   }
-  const double busy = in_batches ? busy_share(measured) : 1;
-  const double upper =
-      measured.capacity_share && !measured.gpu_busy ? measured.gpu_util.value_or(busy) : busy;
-  const double most = std::max(upper, kLeast);
+  const bool by_util = in_batches && measured.capacity_share && !measured.gpu_busy;
+  const double most = by_util ? std::max(measured.gpu_util.value_or(busy), kLeast) : busy;
   const double given = measured.capacity_share.value_or(measured.sm_active.value_or(busy));
   const double least = std::clamp(given, kLeast, most);
   if (measured.capacity_share || !measured.sm_active) return {least, least};
@@ -133,7 +131,9 @@ CapacityRange capacity_range(const Measured& measured, bool in_batches) {
 
 double capacity_share(const Measured& measured, bool in_batches) {
   const CapacityRange range = capacity_range(measured, in_batches);
-  return counted_together(measured) ? std::sqrt(range.least * range.most) : range.least;
+  if (!counted_together(measured)) return range.least;
+  const double most = in_batches ? *measured.gpu_util : 1;
+  return std::min(std::sqrt(range.least * most), range.most);
 }
 
 }  // namespace slicewise::scenarios

@@ -312,7 +312,11 @@ WorkloadResult workload_result(const World& world, std::size_t w,
     return per_second(r.workloads[w].units_done, observed(r));
   });
   if (service) {
-    result.is_stage = !model.spec.traffic && !world.pipelines.empty();
+    result.is_stage =
+        !model.spec.traffic && std::ranges::any_of(world.pipelines, [&](const PipelineModel& p) {
+          return std::ranges::any_of(p.stages,
+                                     [&](const auto& stage) { return index(stage.workload) == w; });
+        });
     std::vector<const RequestRecord*> records;
     for (const Replication& r : replications) records.push_back(&r.workloads[w].requests);
     add_requests(world, replications, records, result);

@@ -240,7 +240,8 @@ class CompanyFitter {
     counted.sm_active = activity.sm_active;
     counted.dram_active = activity.dram_active;
     if (!p.capacity_share && activity.sm_active.value_or(0) > 0) {
-      bound("capacityShare", scenarios::capacity_share(counted, true),
+      const double most = activity.gpu_util.value_or(*activity.sm_active);
+      bound("capacityShare", std::sqrt(*activity.sm_active * most),
             activity.gpu_util ? "between SM_ACTIVE and GPU_UTIL" : "at least: SM_ACTIVE",
             p.capacity_share);
     }
@@ -254,7 +255,8 @@ class CompanyFitter {
     }
     if (p.duty || activity.gpu_util.value_or(0) <= 0) return;
     const scenarios::BusyRange range = scenarios::busy_range(counted);
-    const double duty = scenarios::busy_share(counted);
+    // Kernels run for as long as the capacity that they take.
+    const double duty = std::max(scenarios::busy_share(counted), p.capacity_share.value_or(0));
     bound(
         "duty", duty,
         fmt::format("{:.2f} to {:.2f}: GPU_UTIL, SM_ACTIVE, DRAM_ACTIVE", range.least, range.most),

@@ -27,7 +27,8 @@ TEST(Measured, CapacityLiesBetweenItsCounters) {
   EXPECT_DOUBLE_EQ(capacity_share(measured_of("gpuBusy: 70%"), true), 0.7);
   const CapacityRange range = capacity_range(measured_of("gpuUtil: 90%, smActive: 40%"), true);
   EXPECT_DOUBLE_EQ(range.least, 0.4);
-  EXPECT_DOUBLE_EQ(range.most, 0.9);
+  EXPECT_DOUBLE_EQ(range.most, 0.75 * 0.9);  // it takes none of the GPU while no kernel runs
+  EXPECT_DOUBLE_EQ(capacity_share(measured_of("gpuUtil: 90%, smActive: 60%"), true), 0.75 * 0.9);
 }
 
 TEST(Measured, FiguresForMpsAndMigAreRead) {

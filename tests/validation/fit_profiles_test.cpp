@@ -412,7 +412,7 @@ TEST(FitProfiles, WhatDcgmCountedBoundsWhatTimesDoNotSay) {
   EXPECT_EQ(p.host_time, milliseconds(3));
   alone.activity = {0.9, 0.8, {}};
   EXPECT_DOUBLE_EQ(*fit_profiles(std::vector{alone}, shipped())->profiles.front().profile.duty,
-                   0.8);
+                   std::sqrt(0.9 * 0.8));
 }
 
 TEST(FitProfiles, ANeighbourOfWhichNoProfileComesIsTold) {

@@ -198,9 +198,9 @@ BusyRange busy_range(const Measured& measured);
 // u, the share of the GPU's capacity that it takes alone: given, else from the counters of DCGM. It
 // lies between the share of the time in which an SM has work, averaged over SMs, and the share in
 // which some kernel runs; where gpuUtil was counted beside smActive it is their geometric mean
-// (models/MODELS.md, MPS), where it was not the lower one, and without smActive the upper one. Of a
-// request (`in_batches` is false) while it is answered: where both were counted, of the time in
-// which kernels ran.
+// (models/MODELS.md, MPS), but no more than busy_share(); where it was not the lower one, and
+// without smActive the upper one. Of a request (`in_batches` is false) while it is answered: where
+// both were counted, of the time in which kernels ran.
 double capacity_share(const Measured& measured, bool in_batches);
 
 // The most that smActive was seen to fall short of it (models/MODELS.md, MPS).

@@ -125,11 +125,14 @@ class PathSearch {
   void judge_what_is_left(const PlanProbe& whole, OptionFigures& figures) {
     if (search_.space.survive == Outage::None) return;
     PlanProbe left = whole;
-    for (PoolChoice& pool : left.pools) pool.nodes = survivors(search_.space.survive, pool.nodes);
+    for (PoolChoice& pool : left.pools) {
+      pool.nodes = survivors(search_.space.survive, pool.nodes);
+      pool.on_demand = std::min(pool.on_demand, pool.nodes);
+    }
     const bool none = std::ranges::any_of(
         left.pools, [](const auto& pool) { return pool.nodes == 0 && !pool.elastic; });
     PlanAnswer answer = none ? PlanAnswer{} : probes_.ask_one(left);
-    if (answer.figures && answer.figures->stands()) return;
+    if (probes_.interrupted() || (answer.figures && answer.figures->stands())) return;
     if (answer.figures) {
       const Usd monthly = figures.monthly;
       figures = std::move(*answer.figures);

@@ -112,7 +112,8 @@ class PodSearch {
     const auto now = pods.find(service.name.value);
     if ((now == pods.end() ? service.count : now->second) == to) return std::nullopt;
     pods[service.name.value] = to;
-    if (to == service.count) pods.erase(service.name.value);
+    // Where the search is of other pods than the scenario's, that is not what the scenario has.
+    if (to == service.count && search_.pods.empty()) pods.erase(service.name.value);
     const Scenario base = with_pods(search_.base, pods);
     const BlockSearch there = search_with_pods(search_, base, std::move(pods));
     auto then = divided ? cheapest_plan(there, *from.goal, probes_)
@@ -125,12 +126,14 @@ class PodSearch {
   std::optional<PlanOption> first_that_stands(int most) const {
     for (int more = 1; more <= most && !probes_.interrupted(); ++more) {
       std::optional<PlanOption> best;
-      ServicePods all;
+      ServicePods all = search_.pods;
       for (const Workload* service : services_) {
         const int to = service->count + more;
         all[service->name.value] = to;
         if (!few_) continue;
-        auto then = planned_with({{service->name.value, to}}, best ? best->goal : std::nullopt);
+        ServicePods one = search_.pods;
+        one[service->name.value] = to;
+        auto then = planned_with(one, best ? best->goal : std::nullopt);
         if (then) best = std::move(then);
       }
       if (!best && (services_.size() > 1 || !few_)) best = planned_with(all, std::nullopt);

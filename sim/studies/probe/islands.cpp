@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -408,11 +409,10 @@ std::optional<IslandRecord> IslandRun::simulate(std::size_t replication, const I
   if (!all || (stop && stop(*all))) return std::nullopt;
   // Other worlds have the same workloads in other places.
   for (SureMiss& miss : record.misses) {
-    miss.of = static_cast<std::size_t>(std::ranges::find(island.workloads, miss.of) -
-                                       island.workloads.begin());
+    const auto place = std::ranges::find(island.workloads, miss.of);
+    assert(place != island.workloads.end());
+    miss.of = static_cast<std::size_t>(place - island.workloads.begin());
   }
-  std::erase_if(record.misses,
-                [&](const SureMiss& miss) { return miss.of == island.workloads.size(); });
   for (const std::size_t w : island.workloads) {
     record.workloads.push_back(std::move(all->workloads[w]));
   }

@@ -1,6 +1,5 @@
 #include "slicewise/sim/replay/sharing.hpp"
 
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -120,8 +119,8 @@ TEST(ReplaySharing, TwoJobsUnderMpsRunAtTheSpeedsOfTheLaw) {
   EXPECT_NEAR(mps.active_threads, 0.25, 0.01);
   std::vector<models::DomainClient> clients;
   for (const auto& [share, gpu_util] :
-       // Between SM activity and utilisation; without SM activity the time that kernels run.
-       {std::pair{std::sqrt(0.6), 1.0}, {scenarios::kBusyOfGpuUtil * 0.6, 0.6}}) {
+       // Between SM activity and the time that kernels run: sqrt(0.6), but no more than that time.
+       {std::pair{0.75, 1.0}, {scenarios::kBusyOfGpuUtil * 0.6, 0.6}}) {
     const models::ClientLaw law{
         share, models::kDefaultBandwidthShare, models::kTrainingNorm, {}, {}};
     clients.push_back(models::client_in(law, {}, mps.active_threads));
