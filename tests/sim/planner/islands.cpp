@@ -179,7 +179,7 @@ TEST(Islands, AMissIsOfTheSameWorkloadInEveryWorld) {
   IslandRecords known;
   const auto missed_of = [&](const std::vector<Workload>& workloads) {
     Scenario scenario = demo::scenario(demo::pool(0, 2), workloads);
-    scenario.duration = minutes(30);
+    scenario.duration = hours(2);
     const World world = demo::world(scenario);
     const RunOptions options;
     IslandRun run(world, options, &known, {{"pool"}, [&](const Island& island) {
