@@ -122,7 +122,9 @@ PoolDemand demand_on(const Workload& spec, const models::GpuModel* from, const P
     demand.client.duty =
         static_cast<double>(demand.gpu.ns) / static_cast<double>((demand.gpu + host).ns);
     demand.whole_gpu = std::max(nanoseconds(1), stretched(measured, longer));
-    demand.sm_active = std::min(demand.gpu, stretched(sm_time, 1 / kind.share.compute));
+    // Of the SMs that it may use.
+    demand.sm_active = std::min(stretched(demand.gpu, demand.client.active_threads),
+                                stretched(sm_time, 1 / kind.share.compute));
     if (spec.kind == WorkloadKind::Service) {
       demand.gpu_batch = batch_times(spec, kind, law_of(spec), work_scale, demand.gpu);
     }

@@ -232,6 +232,20 @@ TEST(EveryStrategy, AloneEqualsExclusive) {
   }
 }
 
+// A quarter of them, however long its kernels take there.
+TEST(Mps, AClientIsActiveOnTheSmsThatItMayUse) {
+  Workload w = demo::training(1);
+  w.measured->gpu_busy = 0.8;
+  w.measured->sm_active = 0.6;
+  const VariantResult result = demo::result(with_mps({w}, 4, false));
+  double active = 0;
+  for (const GpuResult& gpu : result.gpus) {
+    EXPECT_LE(gpu.sm_active_ratio.value_or(0), 0.25 * gpu.time_busy_ratio + 1e-9);
+    active += gpu.sm_active_ratio.value_or(0);
+  }
+  EXPECT_GT(active, 0.1);
+}
+
 Workload random_job(RandomStream& random, const std::string& name) {
   Workload w = demo::training(1);
   w.name.value = name;
