@@ -138,7 +138,7 @@ class PodJudge {
     bool all_shared = true;
     for (const NodeOffer* offer : groups_) {
       open = open || !offer->is_known() ||
-             (offer->may_have_mig && amount.resource.starts_with(scenarios::kMigPrefix));
+             (offer->may_have_mig && may_be_cut_so(*offer, amount.resource));
       const OfferedResource* resource = offer->find(amount.resource);
       if (resource == nullptr) continue;
       offered = true;
@@ -150,6 +150,26 @@ class PodJudge {
     }
     if (!offered && !open) return mismatch(amount);
     if (shared != nullptr && all_shared && !open && amount.amount > 1) several(amount, *shared);
+  }
+
+  // Whether GPUs of the catalogue have instances of that name; of one of its boards alone.
+  bool is_profile(std::string_view resource, const std::string* gpu_model) const {
+    constexpr std::string_view kShared = ".shared";
+    if (resource.ends_with(kShared)) resource.remove_suffix(kShared.size());
+    return std::ranges::any_of(input_.catalogue.mig, [&](const models::MigGeometry& geometry) {
+      return (gpu_model == nullptr || geometry.gpu_model == *gpu_model) &&
+             std::ranges::find(geometry.profiles, resource, &models::MigProfile::resource_mixed) !=
+                 geometry.profiles.end();
+    });
+  }
+
+  // Names of other drivers and boards are nothing to go by.
+  bool may_be_cut_so(const NodeOffer& offer, std::string_view resource) const {
+    if (!resource.starts_with(scenarios::kMigPrefix)) return false;
+    if (offer.types.empty() || !is_profile(resource, nullptr)) return true;
+    return std::ranges::any_of(offer.types, [&](const models::InstanceType* type) {
+      return is_profile(resource, &type->gpu_model);
+    });
   }
 
   void mismatch(const ResourceAmount& amount) const {
@@ -173,6 +193,14 @@ class PodJudge {
   void judge_names() const {
     for (const ContainerFile& container : pod_.containers) {
       for (const ResourceAmount& amount : container.amounts) {
+        const bool is_mig = amount.resource.starts_with(scenarios::kMigPrefix);
+        if (is_mig && !is_profile(amount.resource, nullptr) && !is_offered(amount.resource)) {
+          input_.tell_as(Severity::Warning, Code::ResourceNameMismatch, amount.where,
+                         fmt::format("no GPU of the catalogue has {}: Pending until one does",
+                                     amount.resource.substr(0, 60)),
+                         "slicewise get mig-profiles lists the profiles of each GPU");
+          continue;
+        }
         if (!is_unheard_of(amount.resource)) continue;
         input_.tell_as(Severity::Warning, Code::ResourceNameMismatch, amount.where,
                        fmt::format("no device plugin of NVIDIA's advertises {}: Pending until "
@@ -220,13 +248,18 @@ class PodJudge {
         std::ranges::find(kOfHami, resource) != kOfHami.end()) {
       return false;
     }
+    return !is_offered(resource);
+  }
+
+  // By a file of a live node, or an overlay.
+  bool is_offered(const std::string& resource) const {
     const auto names_it = [&](const auto& amount) { return amount.resource == resource; };
-    return std::ranges::none_of(input_.files.groups,
-                                [&](const scenarios::NodeGroupFile& group) {
-                                  return group.allocatable &&
-                                         std::ranges::any_of(*group.allocatable, names_it);
-                                }) &&
-           std::ranges::none_of(input_.files.overlays, [&](const auto& overlay) {
+    return std::ranges::any_of(input_.files.groups,
+                               [&](const scenarios::NodeGroupFile& group) {
+                                 return group.allocatable &&
+                                        std::ranges::any_of(*group.allocatable, names_it);
+                               }) ||
+           std::ranges::any_of(input_.files.overlays, [&](const auto& overlay) {
              return std::ranges::any_of(overlay.capacity, names_it);
            });
   }
