@@ -392,6 +392,25 @@ void tell_late_starts(const BlockSearch& search, Plan& plan) {
   }
 }
 
+// A plan chooses the nodes: who asked for certain ones is told, once.
+void tell_dropped_selectors(const Scenario& base, Plan& plan) {
+  for (const scenarios::Workload& workload : base.workloads) {
+    for (const auto& [key, value] : workload.pod.node_selector) {
+      const bool names_a_group = key == scenarios::kNodePoolLabel ||
+                                 key == scenarios::kManagedGroupLabel ||
+                                 key == scenarios::kEksctlGroupLabel;
+      if (workload.count == 0 || names_a_group || !names_the_node(key)) continue;
+      plan.notes.push_back(make_diagnostic(
+          Code::RequestNoEffect, workload.name.where,
+          fmt::format("a plan chooses the nodes: nodeSelector {}: {} of \"{}\" is not kept "
+                      "(--instances says among which)",
+                      key, value, workload.name.value)));
+      plan.notes.back().severity = Severity::Note;
+      return;
+    }
+  }
+}
+
 }  // namespace
 
 Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
@@ -469,6 +488,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   }
   plan.interrupted = plan.interrupted || probes.interrupted();
   tell_late_starts(search, plan);
+  tell_dropped_selectors(base, plan);
   const auto apart = std::ranges::find_if(plan.options, keeps_apart);
   if (apart != plan.options.end()) plan.kept_apart = *apart;
   plan.counts.replications = probes.replications() + (glances ? glances->replications() : 0);

@@ -39,6 +39,7 @@ TEST(Plan, PodsForArmRunOnTypesThatHaveIt) {
     std::vector<std::string> types;
     const auto plan = make_plan(set_with(scenario), 0, catalogue, options);
     if (!plan) return types;
+    EXPECT_TRUE(plan->notes.empty());
     for (const auto& option : plan->options) {
       types.push_back(option.pools.front().instance_type);
     }
@@ -48,6 +49,27 @@ TEST(Plan, PodsForArmRunOnTypesThatHaveIt) {
                                                  testing::Not(testing::Contains("g4dn.xlarge"))));
   EXPECT_THAT(types_for("amd64"), testing::AllOf(testing::Contains("g4dn.xlarge"),
                                                  testing::Not(testing::Contains("g5.xlarge"))));
+}
+
+// Whoever asked for nodes of a type is told that the plan chose others.
+TEST(Plan, SelectorsOfTypesAreNotKeptAndThatIsSaid) {
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge"};
+  scenarios::Workload api =
+      demo::service(1, 5, milliseconds(5), scenarios::ServiceTime::Law::Exponential);
+  api.measured->device.value = "T4";
+  scenarios::Scenario scenario = demo::scenario(demo::pool(0), {api});
+  scenario.node_pools.front().instance_type.value = "g5.xlarge";
+  scenario.duration = seconds(12);
+  const auto notes_with = [&](const std::string& key, const std::string& value) {
+    scenario.workloads[0].pod.node_selector = {{key, value}};
+    const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), options);
+    return plan ? plan->notes : Diagnostics{};
+  };
+  const Diagnostics told = notes_with("node.kubernetes.io/instance-type", "g5.xlarge");
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_THAT(told.front().message, testing::HasSubstr("instance-type: g5.xlarge"));
+  EXPECT_TRUE(notes_with("karpenter.sh/nodepool", "v100").empty());
 }
 
 }  // namespace
