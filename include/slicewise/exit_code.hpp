@@ -51,8 +51,8 @@ inline constexpr std::array kExitCodes = {
         ExitCode::ObjectiveMissed,
         "the run was fine, but an objective was missed, a policy failed, or a Service without "
         "objectives answers fewer requests than come; compare and plan: by every option; max-load: "
-        "the scenario's own load is too high; diff: a condition of --fail-on holds; report: never, "
-        "its page says so"},
+        "the scenario's own load is too high; diff: a condition of --fail-on holds; neighbours, "
+        "sensitivity and report: never, they say so"},
     ExitCodeInfo{ExitCode::Interrupted,
                  "stopped by Ctrl-C; the result holds the runs that were done"},
 };
