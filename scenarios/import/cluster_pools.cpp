@@ -80,6 +80,16 @@ std::string disruption_of(const NodeGroupFile& group) {
       is_time ? ", consolidateAfter: " : "", is_time ? after : "");
 }
 
+// Whether a node group makes the nodes of the NodePool as well.
+bool is_other_way(const ClusterFiles& cluster, const NodeGroupFile& pool) {
+  if (pool.kind != NodeGroupFile::Kind::NodePool || pool.fewest || !pool.most) return false;
+  return std::ranges::any_of(cluster.groups, [&](const NodeGroupFile& group) {
+    return group.kind == NodeGroupFile::Kind::NodeGroup && group.name == pool.name &&
+           group.nodes == pool.most && group.types.size() == 1 && pool.types.size() == 1 &&
+           group.types.front().value == pool.types.front().value;
+  });
+}
+
 std::string bottlerocket_sharing(const NodeGroupFile& group) {
   if (group.bottlerocket_partitions && !group.bottlerocket_mig.empty()) {
     return fmt::format("mig: {{strategy: single, config: {}}}",
@@ -115,11 +125,9 @@ void ClusterPools::add() {
   for (const NodeGroupFile& group : cluster_.groups) add_group(group);
   std::map<std::string, NodeGroupFile::Kind> names;
   for (const NodeGroupFile& group : cluster_.groups) {
-    if (group.kind == NodeGroupFile::Kind::Node) continue;
+    if (group.kind == NodeGroupFile::Kind::Node || is_other_way(cluster_, group)) continue;
     if (names.try_emplace(group.name, group.kind).first->second == group.kind) continue;
-    report_.remark(ImportRemark::Kind::Note,
-                   "NodePools and node groups of one name: all are taken, and an exported bundle "
-                   "has them as two ways to the same nodes",
+    report_.remark(ImportRemark::Kind::Note, "NodePools and node groups of one name: all are taken",
                    [&] { return group.object_where; });
   }
   for (const NodeOverlayFile& overlay : cluster_.overlays) {
@@ -183,6 +191,12 @@ void ClusterPools::give_to_driver() {
 void ClusterPools::add_group(const NodeGroupFile& group) {
   const auto where = [&] { return group.object_where; };
   if (group.kind == NodeGroupFile::Kind::Node) return;
+  if (is_other_way(cluster_, group)) {
+    return report_.remark(ImportRemark::Kind::Note,
+                          "NodePools beside a node group of their name, type and size: two ways to "
+                          "the same nodes, as an exported bundle has them; taken once",
+                          where);
+  }
   if (group.kind == NodeGroupFile::Kind::NodePool && started_.contains(group.name)) {
     return report_.remark(ImportRemark::Kind::Note,
                           "NodePools that have nodes: taken as these, as many as there are", where);

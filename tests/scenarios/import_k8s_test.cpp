@@ -132,6 +132,35 @@ managedNodeGroups:
   EXPECT_EQ(group.said.count("node groups without GPUs"), 1);
 }
 
+// As exported bundles have them, for whichever way is applied.
+TEST(ImportK8s, TwoWaysToTheSameNodesAreOnePool) {
+  const auto pools_with =
+      [](const std::string& limit, const std::string& type) {
+        return k8s({R"(
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: gpus}
+spec:
+  limits: {nodes: ")" + limit +
+                        R"("}
+  template: {spec: {requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge]}]}}
+---
+apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: c, region: us-west-2}
+managedNodeGroups: [{name: gpus, instanceType: )" +
+                        type + R"(, desiredCapacity: 2, minSize: 2, maxSize: 2}]
+)",
+                    std::string(kDeployment)});
+      };
+  const Written once = pools_with("2", "g5.xlarge");
+  ASSERT_EQ(once.scenario.node_pools.size(), 1U);
+  EXPECT_EQ(once.scenario.node_pools[0].nodes, 2);
+  EXPECT_FALSE(once.scenario.node_pools[0].most_nodes);
+  EXPECT_EQ(pools_with("3", "g5.xlarge").scenario.node_pools.size(), 2U);
+  EXPECT_EQ(pools_with("2", "g5.2xlarge").scenario.node_pools.size(), 2U);
+}
+
 // Karpenter may take any of them: a pool for each, all of one weight.
 TEST(ImportK8s, ANodePoolOfSeveralTypesIsAPoolForEach) {
   const auto pools_with = [](const std::string& requirements) {
