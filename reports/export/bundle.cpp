@@ -40,6 +40,7 @@ std::string selector_of(const PoolNodes& nodes) { return label_of_nodes(*nodes.t
 
 std::vector<PoolTarget> targets_of(const std::vector<PoolNodes>& nodes) {
   std::vector<PoolTarget> out;
+  out.reserve(nodes.size());
   for (const PoolNodes& one : nodes) out.push_back(one.target);
   return out;
 }

@@ -137,8 +137,10 @@ class PodJudge {
     const NodeOffer* shared = nullptr;
     bool all_shared = true;
     for (const NodeOffer* offer : groups_) {
-      open = open || !offer->is_known() ||
-             (offer->may_have_mig && may_be_cut_so(*offer, amount.resource));
+      const bool is_mig = amount.resource.starts_with(scenarios::kMigPrefix);
+      open = open || (is_mig ? (!offer->is_known() || offer->may_have_mig) &&
+                                   may_be_cut_so(*offer, amount.resource)
+                             : !offer->is_known());
       const OfferedResource* resource = offer->find(amount.resource);
       if (resource == nullptr) continue;
       offered = true;
@@ -165,7 +167,6 @@ class PodJudge {
 
   // Names of other drivers and boards are nothing to go by.
   bool may_be_cut_so(const NodeOffer& offer, std::string_view resource) const {
-    if (!resource.starts_with(scenarios::kMigPrefix)) return false;
     if (offer.types.empty() || !is_profile(resource, nullptr)) return true;
     return std::ranges::any_of(offer.types, [&](const models::InstanceType* type) {
       return is_profile(resource, &type->gpu_model);
