@@ -12,6 +12,7 @@
 
 #include "../../result/merge.hpp"
 #include "../../world/parts.hpp"
+#include "../probe/pool_homes.hpp"
 #include "../probe/probe.hpp"
 #include "../probe/scaled_input.hpp"
 #include "../probe/simulations.hpp"
@@ -396,10 +397,7 @@ void tell_late_starts(const BlockSearch& search, Plan& plan) {
 void tell_dropped_selectors(const Scenario& base, Plan& plan) {
   for (const scenarios::Workload& workload : base.workloads) {
     for (const auto& [key, value] : workload.pod.node_selector) {
-      const bool names_a_group = key == scenarios::kNodePoolLabel ||
-                                 key == scenarios::kManagedGroupLabel ||
-                                 key == scenarios::kEksctlGroupLabel;
-      if (workload.count == 0 || names_a_group || !names_the_node(key)) continue;
+      if (workload.count == 0 || names_a_group(key) || !names_the_node(key)) continue;
       plan.notes.push_back(make_diagnostic(
           Code::RequestNoEffect, workload.name.where,
           fmt::format("a plan chooses the nodes: nodeSelector {}: {} of \"{}\" is not kept "
