@@ -57,8 +57,7 @@ void refused_finding(const Stream& stream, Diagnostics& found) {
                     "could ever hold{}",
                     counts.too_long, stream.result->name, room_of_cache(*stream.result)),
         "more GPU memory for it (llm.kvCache, memoryUtilization, a larger GPU or slice), or "
-        "shorter "
-        "prompts"));
+        "shorter prompts"));
   }
   const double refused = counts.refused - counts.too_long;
   if (refused <= 0) return;

@@ -313,20 +313,7 @@ TEST(ImportPlaces, YamlOfKubernetesIsReadAsItsToolsDo) {
        "containers: [&c {name: c, resources: {limits: {nvidia.com/gpu: 1}}}, {<<: *c, name: "
        "d}]}\n"});
   EXPECT_EQ(result.find("p")->pod.extended.front().count, 2);
-  // What stands above << is overridden, what stands below is not. Source: goyaml.v2 decode.go.
   const auto gpus = [](const std::string& limits) {
-    return imported({"kind: Pod\nmetadata: {name: p, annotations: &b {nvidia.com/gpu: 1}}\nspec: "
-                     "{containers: [{name: c, resources: {limits: {" +
-                     limits + "}}}]}\n"})
-        .find("p")
-        ->pod.extended.front()
-        .count;
-  };
-  EXPECT_EQ(gpus("nvidia.com/gpu: 4, <<: *b"), 1);
-  EXPECT_EQ(gpus("<<: *b, nvidia.com/gpu: 4"), 4);
-  EXPECT_EQ(gpus("nvidia.com/gpu: 0b11"), 3);
-  // Of two << the second overrides the first; of a list the first counts.
-  const auto merged = [](const std::string& limits) {
     return imported(
                {"kind: Pod\nmetadata: {name: p, annotations: &a {nvidia.com/gpu: 1}, labels: "
                 "&b {nvidia.com/gpu: 2}}\nspec: {containers: [{name: c, resources: {limits: {" +
@@ -335,11 +322,16 @@ TEST(ImportPlaces, YamlOfKubernetesIsReadAsItsToolsDo) {
         ->pod.extended.front()
         .count;
   };
-  EXPECT_EQ(merged("<<: *a, <<: *b"), 2);
-  EXPECT_EQ(merged("<<: *b, <<: *a"), 1);
-  EXPECT_EQ(merged("<<: [*a, *b]"), 1);
-  EXPECT_EQ(merged("<<: *a, nvidia.com/gpu: 4, <<: *b"), 2);
-  EXPECT_EQ(merged("<<: *a, <<: *b, nvidia.com/gpu: 4"), 4);
+  // What stands above << is overridden, what stands below is not. Of two << the second overrides
+  // the first; of a list the first counts. Source: goyaml.v2 decode.go.
+  EXPECT_EQ(gpus("nvidia.com/gpu: 4, <<: *a"), 1);
+  EXPECT_EQ(gpus("<<: *a, nvidia.com/gpu: 4"), 4);
+  EXPECT_EQ(gpus("nvidia.com/gpu: 0b11"), 3);
+  EXPECT_EQ(gpus("<<: *a, <<: *b"), 2);
+  EXPECT_EQ(gpus("<<: *b, <<: *a"), 1);
+  EXPECT_EQ(gpus("<<: [*a, *b]"), 1);
+  EXPECT_EQ(gpus("<<: *a, nvidia.com/gpu: 4, <<: *b"), 2);
+  EXPECT_EQ(gpus("<<: *a, <<: *b, nvidia.com/gpu: 4"), 4);
   EXPECT_EQ(gpus("nvidia.com/gpu: !!int \"3\""), 3);
   EXPECT_EQ(gpus("nvidia.com/gpu: !!str 3"), 3);
   EXPECT_EQ(gpus("!!str nvidia.com/gpu: 3"), 3);

@@ -31,6 +31,32 @@ config:
             replicas: 4
 )";
 
+inline constexpr std::string_view kDeployment = R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: asr, namespace: voice}
+spec:
+  replicas: 3
+  template:
+    spec:
+      tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+      containers:
+      - name: main
+        env: [{name: TF_FORCE_GPU_ALLOW_GROWTH, value: "true"}, {name: PASSWORD, value: secret}]
+        resources:
+          requests: {cpu: 500m, memory: 3Gi}
+          limits: {nvidia.com/gpu: 1}
+)";
+inline constexpr std::string_view kJob = R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train}
+spec:
+  parallelism: 2
+  completions: 6
+  template: {spec: {restartPolicy: Never, containers: [{resources: {limits: {nvidia.com/gpu: "1"}}}]}}
+)";
+
 struct Written {
   std::string yaml;
   std::string missing;

@@ -1,0 +1,200 @@
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/scenarios/import.hpp"
+
+#include "imported_scenario.hpp"
+
+// Pools of an imported scenario: NodePools, node groups, and those that pods need where no file has
+// any.
+namespace slicewise::scenarios {
+namespace {
+
+TEST(ImportK8s, NodePoolsOfKarpenterAndNodeGroupsOfEksctl) {
+  const std::string karpenter = R"(
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: gpus}
+spec:
+  template:
+    metadata: {labels: {nvidia.com/device-plugin.config: ts4}}
+    spec:
+      requirements:
+      - {key: node.kubernetes.io/instance-type, operator: In, values: [g4dn.2xlarge]}
+      - {key: karpenter.sh/capacity-type, operator: In, values: [spot]}
+      taints: [{key: nvidia.com/gpu, value: "true", effect: NoSchedule}]
+)";
+  const Written pool = k8s({karpenter, std::string(kSharedValues), std::string(kDeployment)});
+  ASSERT_EQ(pool.scenario.node_pools.size(), 1U);
+  EXPECT_NE(pool.yaml.find("instanceType: \"g4dn.2xlarge\"\n"), std::string::npos);
+  EXPECT_NE(pool.yaml.find("capacityType: spot"), std::string::npos);
+  const std::string eksctl = R"(
+apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: c, region: us-west-2}
+managedNodeGroups:
+- {name: system, instanceType: m6i.large}
+- name: gpus
+  instanceType: g5.2xlarge
+  desiredCapacity: 2
+  bottlerocket: {settings: {kubelet-device-plugins: {nvidia: {device-sharing-strategy: time-slicing,
+    time-slicing: {replicas: 4, rename-by-default: false}}}}}
+)";
+  const Written group = k8s({eksctl, std::string(kDeployment)});
+  ASSERT_EQ(group.scenario.node_pools.size(), 1U);
+  EXPECT_EQ(group.scenario.node_pools[0].nodes, 2);
+  EXPECT_NE(group.yaml.find("region: \"us-west-2\""), std::string::npos);
+  EXPECT_EQ(group.said.count("node groups without GPUs"), 1);
+}
+
+// As exported bundles have them, for whichever way is applied.
+TEST(ImportK8s, TwoWaysToTheSameNodesAreOnePool) {
+  const auto pools_with =
+      [](const std::string& limit, const std::string& type) {
+        return k8s({R"(
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: gpus}
+spec:
+  limits: {nodes: ")" + limit +
+                        R"("}
+  template: {spec: {requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge]}]}}
+---
+apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: c, region: us-west-2}
+managedNodeGroups: [{name: gpus, instanceType: )" +
+                        type + R"(, desiredCapacity: 2, minSize: 2, maxSize: 2}]
+)",
+                    std::string(kDeployment)});
+      };
+  const Written once = pools_with("2", "g5.xlarge");
+  ASSERT_EQ(once.scenario.node_pools.size(), 1U);
+  EXPECT_EQ(once.scenario.node_pools[0].nodes, 2);
+  EXPECT_FALSE(once.scenario.node_pools[0].most_nodes);
+  EXPECT_EQ(pools_with("3", "g5.xlarge").scenario.node_pools.size(), 2U);
+  EXPECT_EQ(pools_with("2", "g5.2xlarge").scenario.node_pools.size(), 2U);
+}
+
+// Karpenter may take any of them: a pool for each, all of one weight.
+TEST(ImportK8s, ANodePoolOfSeveralTypesIsAPoolForEach) {
+  const auto pools_with = [](const std::string& requirements) {
+    ImportOptions options;
+    options.instances = {
+        {"g5.xlarge", "a10g", 1}, {"g5.12xlarge", "a10g", 4}, {"g6.xlarge", "l4", 1}};
+    const Written result = k8s({R"(
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: gpus}
+spec:
+  weight: 7
+  limits: {nodes: 12}
+  disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 5m}
+  template: {spec: {requirements: [)" +
+                                    requirements + R"(]}}
+)",
+                                std::string(kJob)},
+                               options);
+    EXPECT_EQ(result.scenario.provisioner.kind, Provisioner::Kind::Karpenter);
+    EXPECT_EQ(result.scenario.provisioner.consolidate_after, minutes(5));
+    std::string types;
+    for (const NodePool& pool : result.scenario.node_pools) {
+      types += pool.instance_type.value + " ";
+      EXPECT_EQ(pool.nodes, 0);
+      EXPECT_EQ(pool.most_nodes, 12);
+    }
+    return types;
+  };
+  EXPECT_EQ(pools_with("{key: node.kubernetes.io/instance-type, operator: In, values: "
+                       "[m5.large, g5.xlarge, g5.12xlarge]}"),
+            "g5.xlarge g5.12xlarge ");
+  EXPECT_EQ(pools_with("{key: karpenter.k8s.aws/instance-family, operator: In, values: [g5, g6]}, "
+                       "{key: karpenter.k8s.aws/instance-size, operator: In, values: "
+                       "[xlarge, 12xlarge]}"),
+            "g5.xlarge g5.12xlarge g6.xlarge ");
+}
+
+// As many nodes as its limit of GPUs allows, and they come and go as it says.
+TEST(ImportK8s, ALimitOfGpusBoundsTheNodesOfANodePool) {
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1}, {"g5.12xlarge", "a10g", 4}};
+  const auto pools_of = [&](const std::string& types, const std::string& spec) {
+    return k8s({R"(
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: gpus}
+spec:
+  )" + spec + R"(
+  template: {spec: {requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: )" +
+                    types + R"(}]}}
+)",
+                std::string(kJob)},
+               options)
+        .scenario;
+  };
+  const Scenario one = pools_of("[g5.12xlarge]", "limits: {nvidia.com/gpu: 8}");
+  ASSERT_EQ(one.node_pools.size(), 1U);
+  EXPECT_EQ(one.node_pools[0].nodes, 0);
+  EXPECT_EQ(one.node_pools[0].most_nodes, 2);
+  const Scenario two = pools_of("[g5.xlarge, g5.12xlarge]", "limits: {nvidia.com/gpu: 8}");
+  ASSERT_EQ(two.node_pools.size(), 2U);
+  EXPECT_EQ(two.node_pools[0].most_nodes, 8);
+  EXPECT_EQ(two.node_pools[1].most_nodes, 2);
+  const Scenario moved =
+      pools_of("[g5.xlarge]", "disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 5m}");
+  EXPECT_EQ(moved.node_pools[0].nodes, 0);
+  EXPECT_EQ(moved.provisioner.kind, Provisioner::Kind::Karpenter);
+  EXPECT_EQ(moved.provisioner.consolidation, Provisioner::Consolidation::WhenEmpty);
+  EXPECT_EQ(moved.provisioner.consolidate_after, minutes(5));
+  EXPECT_FALSE(pools_of("[g5.xlarge]", "weight: 1").node_pools[0].most_nodes);
+  // Nodes that Karpenter may never take away stay longer than any run.
+  for (const char* kept : {"disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: Never}",
+                           "disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 5m, "
+                           "budgets: [{nodes: \"0\"}]}"}) {
+    EXPECT_GE(pools_of("[g5.xlarge]", kept).provisioner.consolidate_after, hours(8'760)) << kept;
+  }
+  EXPECT_EQ(pools_of("[g5.xlarge]",
+                     "disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: "
+                     "5m, budgets: [{nodes: \"0\", reasons: [Drifted]}]}")
+                .provisioner.consolidate_after,
+            minutes(5));
+}
+
+// Of a pod, where each of its containers has one.
+// Nodes that no file has, of two types that pods choose: those that choose none are on one of them.
+TEST(ImportK8s, APodIsCountedIntoOneMadeUpPool) {
+  const auto deployment = [](const std::string& name, int replicas, const std::string& type) {
+    return "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: " + name +
+           "}\nspec: {replicas: " + std::to_string(replicas) + ", template: {spec: {" +
+           (type.empty() ? ""
+                         : "nodeSelector: {node.kubernetes.io/instance-type: " + type + "}, ") +
+           "containers: [{name: a, image: a, resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n---\n";
+  };
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1}, {"g4dn.xlarge", "t4", 1}};
+  const Written two = written(ImportKind::K8s,
+                              {deployment("a", 1, "g5.xlarge") + deployment("b", 4, "") +
+                               deployment("c", 2, "g4dn.xlarge")},
+                              options);
+  ASSERT_EQ(two.scenario.node_pools.size(), 2U);
+  EXPECT_EQ(two.scenario.node_pools[0].nodes, 5);
+  EXPECT_EQ(two.scenario.node_pools[1].nodes, 2);
+}
+
+// Where no file has nodes, a pod of four GPUs makes the nodes that a pod of one lands on, too.
+TEST(ImportK8s, WhoIsOnNodesMadeUpForLargerPodsIsSaid) {
+  const auto pod = [](const std::string& name, int gpus) {
+    return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+           "}\nspec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: " +
+           std::to_string(gpus) + "}}}]}\n---\n";
+  };
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1}, {"g5.12xlarge", "a10g", 4}};
+  const Written mixed = k8s({pod("large", 4) + pod("small", 1) + pod("other", 1)}, options);
+  EXPECT_EQ(mixed.said.count("nodes of g5.12xlarge, which others need: g5.xlarge would do"), 2);
+  EXPECT_EQ(k8s({pod("a", 1) + pod("b", 1)}, options).said.count("which others need"), 0);
+}
+
+}  // namespace
+}  // namespace slicewise::scenarios
