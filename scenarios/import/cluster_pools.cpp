@@ -10,6 +10,7 @@
 
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
+#include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/flow_text.hpp"
 #include "../text/scalars.hpp"
@@ -21,6 +22,8 @@ namespace {
 
 // Where no limit says how many nodes Karpenter may start of a type.
 constexpr std::int64_t kMostNodesOfType = 100;
+
+constexpr Duration kNever = hours(24) * 365;  // longer than any run
 
 constexpr std::string_view kRegionLabel = "topology.kubernetes.io/region";
 
@@ -69,15 +72,17 @@ std::optional<std::int64_t> overlay_gpus(const ClusterFiles& cluster, const Node
   return std::nullopt;
 }
 
-std::string disruption_of(const NodeGroupFile& group) {
+Provisioner karpenter_of(const NodeGroupFile& group, bool has_overlays) {
+  Provisioner karpenter;
+  karpenter.kind = Provisioner::Kind::Karpenter;
+  karpenter.node_overlay = has_overlays;
+  if (group.consolidation == "WhenEmpty") {
+    karpenter.consolidation = Provisioner::Consolidation::WhenEmpty;
+  }
   const bool is_never = group.consolidates_after == "Never" || group.is_kept;
-  const std::string after = is_never ? "8760h" : group.consolidates_after;
-  const bool is_time =
-      !after.empty() && after.find_first_not_of("0123456789hms") == std::string::npos;
-  return fmt::format(
-      "consolidationPolicy: {}{}{}",
-      group.consolidation == "WhenEmpty" ? group.consolidation : "WhenEmptyOrUnderutilized",
-      is_time ? ", consolidateAfter: " : "", is_time ? after : "");
+  karpenter.consolidate_after =
+      is_never ? kNever : parse_duration(group.consolidates_after).value_or(Duration{});
+  return karpenter;
 }
 
 // Whether a node group makes the nodes of the NodePool as well.
@@ -90,10 +95,9 @@ bool is_other_way(const ClusterFiles& cluster, const NodeGroupFile& pool) {
   });
 }
 
-std::string bottlerocket_sharing(const NodeGroupFile& group) {
+DraftSharing bottlerocket_sharing(const NodeGroupFile& group) {
   if (group.bottlerocket_partitions && !group.bottlerocket_mig.empty()) {
-    return fmt::format("mig: {{strategy: single, config: {}}}",
-                       in_quotes("all-" + group.bottlerocket_mig.front().value));
+    return cut_by_mig("all-" + group.bottlerocket_mig.front().value, false);
   }
   if (!group.bottlerocket || group.bottlerocket->resources.empty()) return {};
   const PluginConfigFile& config = *group.bottlerocket;
@@ -156,10 +160,10 @@ void ClusterPools::add_nodes() {
     const KeyValue* layout = label_of(node, kMigLabel);
     alike.pool.sharing =
         plugin_sharing(label_of(node, kConfigLabel), layout == nullptr ? "" : layout->value);
-    if (alike.pool.sharing.empty()) alike.pool.sharing = labelled_sharing(node);
-    if (alike.pool.sharing.empty()) {
+    if (alike.pool.sharing.is_none()) alike.pool.sharing = labelled_sharing(node);
+    if (alike.pool.sharing.is_none()) {
       alike.pool.sharing = offered_sharing(node, gpus_of(alike.pool.instance_type, options_));
-      if (!alike.pool.sharing.empty()) {
+      if (!alike.pool.sharing.is_none()) {
         report_.guessed(
             "sharing of nodes, by how many GPUs they offer: time-slicing, or MIG by "
             "its names",
@@ -176,9 +180,8 @@ void ClusterPools::give_to_driver() {
       draft_.workloads, [](const DraftWorkload& workload) { return !workload.claim.empty(); });
   if (draft_.workloads.empty() || !by_claim) return;
   for (DraftPool& pool : draft_.pools) {
-    if (!pool.sharing.empty() && !pool.sharing.starts_with("mig:")) continue;
-    if (pool.sharing.find("devicePlugin:") != std::string::npos) continue;
-    pool.sharing += fmt::format("{}{}", pool.sharing.empty() ? "" : "\n    ", kDraSharing);
+    if (!pool.sharing.is_none() && (!pool.sharing.mig || pool.sharing.plugin)) continue;
+    pool.sharing.driver = DraftSharing::Driver::Dra;
     if (!pool.most_nodes) continue;
     pool.nodes = 1;
     pool.most_nodes.reset();
@@ -236,7 +239,7 @@ void ClusterPools::add_pools_of(const NodeGroupFile& group) {
     take_node_group(group, pool);
   }
   pool.sharing = bottlerocket_sharing(group);
-  if (pool.sharing.empty()) {
+  if (pool.sharing.is_none()) {
     const KeyValue* layout = label_of(group, kMigLabel);
     pool.sharing =
         plugin_sharing(label_of(group, kConfigLabel), layout == nullptr ? "" : layout->value);
@@ -297,7 +300,7 @@ void ClusterPools::grow_by_karpenter(const NodeGroupFile& group, std::int64_t mo
                                      DraftPool& pool) {
   grow(pool, group.fewest.value_or(0), most);
   pool.weight = group.weight.value_or(0);
-  if (disruption_.empty()) disruption_ = disruption_of(group);
+  if (!karpenter_) karpenter_ = karpenter_of(group, !cluster_.overlays.empty());
   if (group.has_budgets) {
     report_.remark(
         ImportRemark::Kind::Note,
@@ -357,35 +360,34 @@ void ClusterPools::take_node_group(const NodeGroupFile& group, DraftPool& pool) 
   if (group.is_spot) pool.capacity_type = "spot";
 }
 
-std::string ClusterPools::provisioner() const {
-  if (!disruption_.empty()) {
-    return fmt::format("{{kind: Karpenter, nodeOverlay: {}, {}}}", !cluster_.overlays.empty(),
-                       disruption_);
-  }
-  return autoscales_ ? "{kind: ClusterAutoscaler}" : "";
+std::optional<Provisioner> ClusterPools::provisioner() const {
+  if (karpenter_ || !autoscales_) return karpenter_;
+  Provisioner autoscaler;
+  autoscaler.kind = Provisioner::Kind::ClusterAutoscaler;
+  return autoscaler;
 }
 
-std::string ClusterPools::plugin_sharing(const KeyValue* config_label,
-                                         std::string_view mig_label) const {
+DraftSharing ClusterPools::plugin_sharing(const KeyValue* config_label,
+                                          std::string_view mig_label) const {
   const PluginConfigFile* config = chosen_config(cluster_, config_label).config;
-  std::string shared = config == nullptr || config->sharing == FileSharing::None
-                           ? std::string()
-                           : "devicePlugin: " + flow_text(*config->document);
-  if (mig_label.empty() || mig_label == "all-disabled") return shared;
+  DraftSharing sharing;
+  if (config != nullptr && config->sharing != FileSharing::None) {
+    sharing.plugin = DraftPlugin{flow_text(*config->document), config->resources, config->renames};
+  }
+  if (mig_label.empty() || mig_label == "all-disabled") return sharing;
   std::string_view strategy = config == nullptr ? std::string_view() : config->strategy;
   for (const ChartValues& chart : cluster_.charts) {
     if (!chart.strategy.empty() && chart.strategy != "none") strategy = chart.strategy;
   }
-  std::string text =
-      fmt::format("mig: {{strategy: {}, config: {}", strategy == "single" ? "single" : "mixed",
-                  in_quotes(std::string(mig_label)));
+  sharing.mig = DraftMig{strategy != "single", std::string(mig_label), {}, {}};
   const auto layout = std::ranges::find(cluster_.mig_configs, mig_label, &MigConfigFile::name);
   // Layouts called all-... are built in.
   if (layout != cluster_.mig_configs.end() && !mig_label.starts_with("all-")) {
-    text +=
-        fmt::format(", configs: {{{}: {}}}", in_quotes(layout->name), flow_text(*layout->document));
+    sharing.mig->parts = layout->parts;
+    sharing.mig->configs =
+        fmt::format("{{{}: {}}}", in_quotes(layout->name), flow_text(*layout->document));
   }
-  return text + "}" + (shared.empty() ? "" : "\n    " + shared);
+  return sharing;
 }
 
 }  // namespace slicewise::scenarios

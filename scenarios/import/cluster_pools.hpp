@@ -31,11 +31,10 @@ class ClusterPools {
   void add();
   // Its nodes are among the files: there are no others.
   bool are_live() const { return is_live_; }
-  // Who adds nodes to the pools that grow, as a flow mapping; "" when none does.
-  std::string provisioner() const;
-  // The `sharing` lines of a pool whose nodes carry these labels; "" when the plugin shares
-  // nothing.
-  std::string plugin_sharing(const KeyValue* config_label, std::string_view mig_label) const;
+  // Who adds nodes to the pools that grow; nullopt when none does.
+  std::optional<Provisioner> provisioner() const;
+  // Of a pool whose nodes carry these labels.
+  DraftSharing plugin_sharing(const KeyValue* config_label, std::string_view mig_label) const;
 
  private:
   void add_nodes();
@@ -55,10 +54,10 @@ class ClusterPools {
   const ImportOptions& options_;
   ImportReport& report_;
   ScenarioDraft& draft_;
-  bool is_live_ = false;           // its nodes are here
-  std::set<std::string> started_;  // NodePools that have nodes
-  std::string disruption_;         // of the first NodePool that grows
-  bool autoscales_ = false;        // a node group is the Cluster Autoscaler's
+  bool is_live_ = false;                  // its nodes are here
+  std::set<std::string> started_;         // NodePools that have nodes
+  std::optional<Provisioner> karpenter_;  // by the first NodePool that grows
+  bool autoscales_ = false;               // a node group is the Cluster Autoscaler's
 };
 
 }  // namespace slicewise::scenarios

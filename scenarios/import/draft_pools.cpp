@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <tuple>
@@ -16,116 +15,14 @@
 
 // The pools of a scenario on its way: which of them has what pods ask for, and how many nodes.
 namespace slicewise::scenarios {
-namespace {
-
-// Without ".shared" behind it.
-std::string device_of(std::string resource) {
-  constexpr std::string_view kShared = ".shared";
-  if (resource.ends_with(kShared)) resource.resize(resource.size() - kShared.size());
-  return resource;
-}
-
-// The number behind a key in the text of a pool's sharing; 1 without it.
-std::int64_t number_behind(const std::string& sharing, std::string_view key) {
-  const std::size_t at = sharing.find(key);
-  if (at == std::string::npos) return 1;
-  return std::clamp<std::int64_t>(std::atoll(sharing.c_str() + at + key.size()), 1, 10'000);
-}
-
-// The layout that the text of a pool names, of those that mig-manager knows for its GPUs; nullptr:
-// one of the files' own, or GPUs that are not known.
-const std::map<std::string, int>* layout_of(const DraftPool& pool, const ImportOptions& options) {
-  constexpr std::string_view kKey = "config: ";
-  const auto type = options.mig_layouts.find(pool.instance_type);
-  const std::size_t at = pool.sharing.find(kKey);
-  if (type == options.mig_layouts.end() || at == std::string::npos) return nullptr;
-  const std::size_t first = pool.sharing.find_first_not_of('"', at + kKey.size());
-  const std::size_t end = pool.sharing.find_first_of("\",}", first);
-  const auto layout = type->second.find(pool.sharing.substr(first, end - first));
-  return layout == type->second.end() ? nullptr : &layout->second;
-}
-
-// Instances of MIG of which a GPU of the pool is cut into; 0 none. Of a layout that is written out
-// as it says; of GPUs that are not known one of each that it may have.
-std::int64_t instances_of(const DraftPool& pool, const std::string& resource,
-                          const ImportOptions& options) {
-  const std::string device = device_of(resource);
-  if (const auto* layout = layout_of(pool, options)) {
-    const auto count = layout->find(device);
-    return count == layout->end() ? 0 : count->second;
-  }
-  if (pool.sharing.find("all-balanced") != std::string::npos) return 1;
-  const std::string profile = device.substr(kMigPrefix.size());
-  std::string written = profile;  // 1g.10gb.me of 1g.10gb+me
-  if (const std::size_t more = written.find('.', written.find('.') + 1); more != written.npos) {
-    written[more] = '+';
-  }
-  for (const std::string& name : {profile, written}) {
-    for (std::size_t at = pool.sharing.find(name); at != std::string::npos;
-         at = pool.sharing.find(name, at + 1)) {
-      const char* rest = pool.sharing.c_str() + at + name.size();
-      if (*rest == '"') ++rest;
-      if (*rest == ':') return std::clamp(std::atoll(rest + 1), 0LL, 7LL);
-      if (*rest == ',' || *rest == '}') return 1;
-    }
-  }
-  return 0;
-}
-
-}  // namespace
-
 bool offers(const DraftPool& pool, const DraftWorkload& workload, const ImportOptions& options) {
-  const std::string& resource = workload.resource;
-  const auto has = [&](std::string_view word) {
-    return pool.sharing.find(word) != std::string::npos;
-  };
-  if (has(kDraSharing) != !workload.claim.empty()) return false;
-  if (!workload.claim.empty()) return true;
-  const bool renames = has("renameByDefault: true");
-  const bool is_mixed = has("strategy: mixed");
-  if (resource == kGpuResource) {
-    const bool has_whole = !is_mixed || has("mig-enabled: false");
-    return !renames && has_whole && !has("virtualGpu") && !has("nos:");
-  }
-  if (resource == "k8s.amazonaws.com/vgpu") return has("virtualGpu");
-  if (resource.starts_with(kMigPrefix)) {
-    const bool is_shared = resource.ends_with(".shared");
-    return is_mixed && (!is_shared || renames) && instances_of(pool, resource, options) > 0;
-  }
-  if (resource.starts_with("nvidia.com/gpu-")) return has("nos:");
-  return renames && resource == "nvidia.com/gpu.shared";
+  const bool has_driver = pool.sharing.driver == DraftSharing::Driver::Dra;
+  if (has_driver || !workload.claim.empty()) return has_driver && !workload.claim.empty();
+  return units_per_gpu(pool.sharing, pool.instance_type, workload.resource, options) > 0;
 }
-
-namespace {
-
-// How many of a pool's units of a resource one GPU makes, as its sharing says.
-std::int64_t units_per_gpu(const DraftPool& pool, const std::string& resource,
-                           const ImportOptions& options) {
-  const std::int64_t replicas = number_behind(pool.sharing, "replicas: ");
-  if (resource.starts_with(kMigPrefix)) {
-    return std::max<std::int64_t>(1, instances_of(pool, resource, options)) *
-           (device_of(resource) == resource ? 1 : replicas);
-  }
-  std::int64_t instances = 0;
-  if (const auto* layout = layout_of(pool, options)) {
-    for (const auto& [of, count] : *layout) instances += count;
-  }
-  return replicas * number_behind(pool.sharing, "perGpu: ") * std::max<std::int64_t>(1, instances);
-}
-
-}  // namespace
 
 std::int64_t gpus_of(const std::string& type, const ImportOptions& options) {
   return instance_called(type, options.instances).count;
-}
-
-std::string shared_by_plugin(FileSharing mode, bool renames, std::int64_t replicas,
-                             bool refuses_several, std::string_view device) {
-  return fmt::format(
-      "devicePlugin: {{version: v1, sharing: {{{}: {{{}{}resources: [{{name: {}, "
-      "replicas: {}}}]}}}}}}",
-      mode == FileSharing::Mps ? "mps" : "timeSlicing", renames ? "renameByDefault: true, " : "",
-      refuses_several ? "failRequestsGreaterThanOne: true, " : "", device, replicas);
 }
 
 namespace {
@@ -153,24 +50,23 @@ DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,
   pool.type_is_assumed = true;
   pool.sharing_is_assumed = true;
   if (gpus_of_pod > 1) pool.instance_type = gpus_of_pod <= 4 ? "g5.12xlarge" : "g5.48xlarge";
+  const bool renames = device_of(resource) != resource;
+  const std::int64_t shares = std::max(2, replicas.value_or(4));
   if (resource.starts_with(kMigPrefix)) {
     const std::string device = device_of(resource);
     const std::string layout = "all-" + device.substr(kMigPrefix.size());
     pool.instance_type = type_cut_into(layout, options);
-    pool.sharing = fmt::format("mig: {{strategy: mixed, config: {}}}", layout);
-    if (device != resource) {
-      pool.sharing += "\n    " + shared_by_plugin(FileSharing::TimeSlicing, true,
-                                                  std::max(2, replicas.value_or(4)), false, device);
+    if (renames) {
+      pool.sharing = shared_by_plugin(FileSharing::TimeSlicing, true, shares, false, device);
     }
+    pool.sharing.mig = DraftMig{true, layout, {}, {}};
   } else if (resource == "k8s.amazonaws.com/vgpu") {
     pool.instance_type = "g5.xlarge";
-    pool.sharing = fmt::format("virtualGpu: {{perGpu: {}}}", replicas.value_or(10));
+    pool.sharing.virtual_gpus = replicas.value_or(10);
   } else if (resource.starts_with("nvidia.com/gpu-")) {
-    const std::string size = resource.substr(std::string_view("nvidia.com/gpu-").size());
-    pool.sharing = fmt::format("nos: {{slices: [{}, {}]}}", size, size);
-  } else if (resource == "nvidia.com/gpu.shared" || replicas) {
-    pool.sharing = shared_by_plugin(FileSharing::TimeSlicing, resource == "nvidia.com/gpu.shared",
-                                    std::max(2, replicas.value_or(4)));
+    pool.sharing.nos_slice = resource.substr(std::string_view("nvidia.com/gpu-").size());
+  } else if (renames || replicas) {
+    pool.sharing = shared_by_plugin(FileSharing::TimeSlicing, renames, shares);
     pool.sharing_is_assumed = !replicas;
   }
   return pool;
@@ -199,7 +95,7 @@ DraftPool claimed_pool(const ScenarioDraft& draft, const std::string& name,
                        const ImportOptions& options) {
   DraftPool pool = assumed_pool(std::string(kGpuResource), 1, {}, options);
   pool.name = "dra";
-  pool.sharing = kDraSharing;
+  pool.sharing.driver = DraftSharing::Driver::Dra;
   pool.sharing_is_assumed = true;
   std::string asked;
   for (const Located<std::string>& selector : claim_called(draft, name)->selectors) {
@@ -222,8 +118,8 @@ void give_parts(ScenarioDraft& draft) {
   const bool by_kai = std::ranges::any_of(draft.workloads, &DraftWorkload::asks_kai);
   if (!by_hami && !by_kai) return;
   for (DraftPool& pool : draft.pools) {
-    if (!pool.sharing.empty()) continue;
-    pool.sharing = by_hami ? "hami: {}" : "kai: true";
+    if (!pool.sharing.is_none()) continue;
+    pool.sharing.driver = by_hami ? DraftSharing::Driver::Hami : DraftSharing::Driver::Kai;
     pool.sharing_is_assumed = true;
     if (!pool.most_nodes) continue;
     pool.nodes = 1;
@@ -242,9 +138,17 @@ bool chooses_type(const ScenarioDraft& draft, const DraftWorkload& workload,
          !type_asked_for(workload.nodes, need_of(workload), options.instances).empty();
 }
 
-std::int64_t units_per_node(const DraftPool& pool, const std::string& resource,
+// At least one, of whatever the workload's pods ask for.
+std::int64_t units_per_gpu(const DraftPool& pool, const DraftWorkload& workload,
+                           const ImportOptions& options) {
+  if (!workload.claim.empty()) return devices_per_gpu(pool.sharing, pool.instance_type, options);
+  return std::max<std::int64_t>(
+      1, units_per_gpu(pool.sharing, pool.instance_type, workload.resource, options));
+}
+
+std::int64_t units_per_node(const DraftPool& pool, const DraftWorkload& workload,
                             const ImportOptions& options) {
-  return units_per_gpu(pool, resource, options) * gpus_of(pool.instance_type, options);
+  return units_per_gpu(pool, workload, options) * gpus_of(pool.instance_type, options);
 }
 
 bool has_room(const DraftPool& pool, const DraftWorkload& workload, const ImportOptions& options) {
@@ -283,7 +187,7 @@ DraftPool pool_for(const ScenarioDraft& draft, const DraftWorkload& workload,
   DraftPool shared = pool;
   shared.sharing = draft.sharing;
   shared.sharing_is_assumed = false;
-  const bool is_shared = !draft.sharing.empty() && offers(shared, workload, options);
+  const bool is_shared = !draft.sharing.is_none() && offers(shared, workload, options);
   DraftPool& made = is_shared ? shared : pool;
   made.is_in_files = false;
   return std::move(made);
@@ -296,12 +200,11 @@ bool takes(const ScenarioDraft& draft, const DraftPool& pool, const DraftWorkloa
       has_labels(instance_called(pool.instance_type, options.instances), workload.nodes);
   if (!suits || !offers(pool, workload, options)) return false;
   // Of nodes that are made up, larger ones may be made for it.
-  const std::int64_t units = units_per_node(pool, workload.resource, options);
+  const std::int64_t units = units_per_node(pool, workload, options);
   const bool is_large = workload.gpus <= units && has_room(pool, workload, options);
   if (pool.is_in_files || is_large) return true;
   const DraftPool own = pool_for(draft, workload, options);
-  const bool has_more =
-      workload.gpus > units && units_per_node(own, workload.resource, options) > units;
+  const bool has_more = workload.gpus > units && units_per_node(own, workload, options) > units;
   const bool is_roomier = !has_room(pool, workload, options) && has_room(own, workload, options);
   return !has_more && !is_roomier;
 }
@@ -315,7 +218,7 @@ std::vector<std::string> types_to_start(const ScenarioDraft& draft, const NodeGr
   std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t>> seen;
   const NodeLabels labels{pool.labels.begin(), pool.labels.end()};
   for (const DraftWorkload& workload : draft.workloads) {
-    const std::int64_t units = units_per_gpu(pool, workload.resource, options);
+    const std::int64_t units = units_per_gpu(pool, workload, options);
     NodeNeed need = need_of(workload);
     need.gpus = (need.gpus + units - 1) / units;
     const bool is_new = seen.emplace(need.gpus, need.cpu_milli, need.memory_bytes).second;
@@ -362,12 +265,6 @@ void remark_on_larger_nodes(const ScenarioDraft& draft, const ImportOptions& opt
   }
 }
 
-namespace {
-
-bool is_cut(const DraftPool& pool) { return pool.sharing.starts_with("mig:"); }
-
-}  // namespace
-
 void complete(ScenarioDraft& draft, const ImportOptions& options) {
   std::map<std::string, int> names;
   for (DraftWorkload& workload : draft.workloads) {
@@ -405,14 +302,14 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
       if (is_shared && !counted.insert(workload.claim).second) continue;
       const std::int64_t each = claim == nullptr ? workload.gpus : claim->count;
       const std::int64_t at_once = std::min(workload.parallelism.value_or(kMost), workload.pods);
-      units[units_per_node(pool, workload.resource, options)] +=
+      units[units_per_node(pool, workload, options)] +=
           is_shared ? 1 : std::min(at_once, kMost) * std::min(each, kMost);
     }
     // Pods that ask for different parts of a GPU are beside each other where MIG makes both.
     std::int64_t needed = 0;
     for (const auto& [each, all] : units) {
       const std::int64_t nodes = (std::min<std::int64_t>(all, 10'000'000) + each - 1) / each;
-      needed = is_cut(pool) ? std::max(needed, nodes) : needed + nodes;
+      needed = pool.sharing.mig ? std::max(needed, nodes) : needed + nodes;
     }
     pool.nodes = std::max(pool.nodes, needed);
   }

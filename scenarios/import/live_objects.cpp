@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "slicewise/scenarios/gpu_resource.hpp"
 
@@ -130,8 +131,8 @@ std::vector<LiveNodes> nodes_that_are_there(const ClusterFiles& cluster,
     const auto [position, is_new] = known.try_emplace(
         {std::string(group_of(node)), node.types.front().value, is_spot(node),
          std::string(text_of(node, kConfigLabel)),
-         fmt::format("{} {} {}{}", text_of(node, kMigLabel), labelled_sharing(node),
-                     offered_sharing(node, gpus_of(node.types.front().value, options)),
+         fmt::format("{} {} {}{}", text_of(node, kMigLabel), labelled_sharing(node).entries(),
+                     offered_sharing(node, gpus_of(node.types.front().value, options)).entries(),
                      told_apart)},
         pools.size());
     if (is_new) {
@@ -158,7 +159,7 @@ std::vector<LiveNodes> nodes_that_are_there(const ClusterFiles& cluster,
   return pools;
 }
 
-std::string offered_sharing(const NodeGroupFile& node, std::int64_t gpus) {
+DraftSharing offered_sharing(const NodeGroupFile& node, std::int64_t gpus) {
   if (!node.allocatable || gpus < 1) return {};
   std::string profile;
   for (const ResourceAmount& amount : *node.allocatable) {
@@ -171,10 +172,10 @@ std::string offered_sharing(const NodeGroupFile& node, std::int64_t gpus) {
     if (!profile.empty()) return {};  // of several layouts none is known to be meant
     profile = amount.resource.substr(kMigPrefix.size());
   }
-  return profile.empty() ? "" : fmt::format("mig: {{strategy: mixed, config: all-{}}}", profile);
+  return profile.empty() ? DraftSharing{} : cut_by_mig("all-" + profile);
 }
 
-std::string labelled_sharing(const NodeGroupFile& node) {
+DraftSharing labelled_sharing(const NodeGroupFile& node) {
   const auto replicas = whole_of(text_of(node, "nvidia.com/gpu.replicas"));
   if (!replicas || *replicas < 2 || *replicas > 1'000) return {};
   // A product without -SHARED has its resource renamed instead.

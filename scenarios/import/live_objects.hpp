@@ -40,10 +40,10 @@ std::vector<LiveNodes> nodes_that_are_there(const ClusterFiles& cluster,
                                             const SelectedLabels& selected,
                                             const ImportOptions& options, ImportReport& report);
 
-// The settings of the device plugin that GPU Feature Discovery tells of; "" when it shares nothing.
-std::string labelled_sharing(const NodeGroupFile& node);
+// The settings of the device plugin that GPU Feature Discovery tells of.
+DraftSharing labelled_sharing(const NodeGroupFile& node);
 
 // ... and those that a node's allocatable shows, which has so many GPUs.
-std::string offered_sharing(const NodeGroupFile& node, std::int64_t gpus);
+DraftSharing offered_sharing(const NodeGroupFile& node, std::int64_t gpus);
 
 }  // namespace slicewise::scenarios

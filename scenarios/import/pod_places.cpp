@@ -118,10 +118,8 @@ class PodPlaces {
 
   // Who makes the nodes in the scenario: nobody in particular where they neither come nor go.
   NodeMaker simulated_maker(const DraftPool& pool) const {
-    if (!pool.most_nodes) return NodeMaker::Unknown;
-    const bool by_karpenter = draft_.provisioner.find("Karpenter") != std::string::npos;
-    return maker_of(by_karpenter ? Provisioner::Kind::Karpenter
-                                 : Provisioner::Kind::ClusterAutoscaler);
+    const bool comes_and_goes = pool.most_nodes && draft_.provisioner;
+    return comes_and_goes ? maker_of(draft_.provisioner->kind) : NodeMaker::Unknown;
   }
 
   // Labels that pods select, that their nodes have by whoever makes them and that those of the

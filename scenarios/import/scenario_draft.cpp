@@ -23,6 +23,16 @@ namespace {
 constexpr std::int64_t kMostPods = 1'000'000;
 constexpr std::string_view kKindNames[] = {"Job", "Deployment", "Service", "Notebook"};
 
+// Of a block, but for those that have their default.
+std::string changed_fields(const FieldList& fields, const void* block) {
+  std::string text;
+  for (const auto& [name, value] : shown_entries(fields, block)) {
+    if (value == fields.find(name)->default_text()) continue;
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, value);
+  }
+  return text;
+}
+
 class Writer {
  public:
   explicit Writer(const ScenarioDraft& draft) : draft_(draft) {}
@@ -39,7 +49,10 @@ class Writer {
     line(fmt::format("  region: {}",
                      draft_.region.empty() ? "us-east-1" : in_quotes(draft_.region)));
     line(duration());
-    if (!draft_.provisioner.empty()) line("  provisioner: " + draft_.provisioner);
+    if (draft_.provisioner) {
+      line(
+          fmt::format("  provisioner: {{{}}}", changed_fields(kProvisioner, &*draft_.provisioner)));
+    }
     line("  nodePools:");
     for (const DraftPool& pool : draft_.pools) write_pool(pool);
     if (!draft_.claims.empty()) line("  resourceClaims:");
@@ -125,9 +138,11 @@ class Writer {
     if (!pool.taints.empty()) {
       line("    taints: " + shown_member(*kNodePool.find("taints"), pool.taints));
     }
-    if (pool.sharing.empty()) return;
-    const std::string sharing = "    " + pool.sharing;
-    pool.sharing_is_assumed ? todo(sharing, "Assumed", "sharing", pool.name) : line(sharing);
+    const std::vector<std::string> sharing = pool.sharing.entries();
+    for (const std::string& entry : sharing) {
+      const bool is_todo = pool.sharing_is_assumed && &entry == &sharing.back();
+      is_todo ? todo("    " + entry, "Assumed", "sharing", pool.name) : line("    " + entry);
+    }
   }
 
   void write_claim(const ResourceClaim& claim) {

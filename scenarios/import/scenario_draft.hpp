@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "slicewise/scenarios/cluster_files.hpp"
-#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/units.hpp"
+
+#include "draft_sharing.hpp"
 
 // A scenario on its way from manifests or pods to a file that runs as it is: what the source does
 // not say is filled in, marked Assumed, with a TODO comment on its line.
@@ -39,7 +40,7 @@ struct DraftPool {
   std::vector<NodeRequirement> made_with;  // other labels that its nodes may have
   std::vector<Taint> taints;
   bool is_in_files = true;  // else of what its pods need
-  std::string sharing;      // "devicePlugin: {...}", "mig: {...}"; lines
+  DraftSharing sharing;
   bool sharing_is_assumed = false;
 };
 
@@ -101,13 +102,13 @@ struct DraftWorkload {
 
 struct ScenarioDraft {
   std::string name;
-  std::string made_by;      // "import k8s"
-  std::string region;       // "" us-east-1
-  std::string provisioner;  // as a flow mapping; "" none
+  std::string made_by;  // "import k8s"
+  std::string region;   // "" us-east-1
+  std::optional<Provisioner> provisioner;
   std::vector<DraftPool> pools;
   std::vector<DraftWorkload> workloads;
   std::vector<ResourceClaim> claims{};
-  std::string sharing{};       // of nodes that no file has, as DraftPool's
+  DraftSharing sharing{};      // of nodes that no file has
   bool has_all_nodes = false;  // of a cluster: none are made up for what pods select
 };
 
@@ -145,13 +146,6 @@ void complete(ScenarioDraft& draft, const ImportOptions& options);
 // up is taken by whoever comes first, as in a cluster.
 void remark_on_larger_nodes(const ScenarioDraft& draft, const ImportOptions& options,
                             ImportReport& report);
-
-// As a file has the sharing of a pool whose device plugin shares each GPU alike.
-std::string shared_by_plugin(FileSharing mode, bool renames, std::int64_t replicas,
-                             bool refuses_several = false, std::string_view device = kGpuResource);
-
-// ... and of one with NVIDIA's DRA driver.
-inline constexpr std::string_view kDraSharing = "dra: true";
 
 // What Karpenter would start of a NodePool: the types that it names; where it leaves them open,
 // those for the pods of the draft.

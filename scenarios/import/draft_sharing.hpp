@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/scenarios/cluster_files.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/import.hpp"
+
+// How the nodes of a pool on its way share their GPUs.
+namespace slicewise::scenarios {
+
+// NVIDIA's device plugin, where it offers a GPU or an instance of MIG more than once.
+struct DraftPlugin {
+  std::string config;  // its file, as a flow mapping
+  std::vector<ReplicatedResource> resources;
+  bool renames = false;
+};
+
+struct DraftMig {
+  bool is_mixed = true;
+  std::string layout;              // mig-parted's name for it
+  std::vector<MigPartFile> parts;  // what the files write out under that name
+  std::string configs;             // ... as a flow mapping; "" for one that is built in
+};
+
+struct DraftSharing {
+  enum class Driver : std::uint8_t { Nvidia, Dra, Hami, Kai };  // who gives GPUs to pods
+
+  Driver driver = Driver::Nvidia;
+  std::optional<DraftMig> mig;
+  std::optional<DraftPlugin> plugin;
+  std::int64_t virtual_gpus = 0;  // of a GPU, by AWS's plugin; 0: it is not there
+  std::string nos_slice;          // of nos, "10gb"
+
+  bool is_none() const { return entries().empty(); }
+  // As a pool of a scenario has it: "devicePlugin: {...}".
+  std::vector<std::string> entries() const;
+};
+
+// NVIDIA's device plugin that shares each GPU, or each instance of MIG of one kind, alike.
+DraftSharing shared_by_plugin(FileSharing mode, bool renames, std::int64_t replicas,
+                              bool refuses_several = false, std::string_view device = kGpuResource);
+// A layout that mig-manager knows by its name.
+DraftSharing cut_by_mig(std::string layout, bool is_mixed = true);
+
+// How many of a resource a GPU of such nodes is for the scheduler; 0: it is not offered.
+std::int64_t units_per_gpu(const DraftSharing& sharing, const std::string& instance_type,
+                           const std::string& resource, const ImportOptions& options);
+// How many claims of DRA, or of its driver's resources, a GPU of such nodes is for.
+std::int64_t devices_per_gpu(const DraftSharing& sharing, const std::string& instance_type,
+                             const ImportOptions& options);
+
+// Without ".shared" behind it.
+std::string device_of(std::string resource);
+
+}  // namespace slicewise::scenarios
