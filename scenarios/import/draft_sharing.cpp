@@ -11,7 +11,7 @@
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::int64_t kMostReplicas = 10'000;
+constexpr std::int64_t kMostUnits = 10'000;
 
 // Instances of a GPU by their resource, in a layout that is known for the GPUs of the type;
 // nullptr: one of the files' own, or GPUs that are not known.
@@ -67,7 +67,7 @@ std::int64_t replicas_of(const DraftSharing& sharing, const std::string& resourc
   const auto found = std::ranges::find(replicated, device, &ReplicatedResource::name);
   if (found == replicated.end()) return is_shared ? 0 : 1;
   if (sharing.plugin->renames != is_shared) return 0;
-  return std::clamp<std::int64_t>(found->replicas, 1, kMostReplicas);
+  return std::clamp<std::int64_t>(found->replicas, 1, kMostUnits);
 }
 
 bool has_whole_gpus(const DraftMig& mig) {

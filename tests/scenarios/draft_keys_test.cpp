@@ -28,7 +28,7 @@ void expect_known(const std::string& yaml, const std::string& what) {
 }
 
 void expect_known(const DraftPool& pool, const DraftWorkload& workload, const std::string& what,
-                  const std::string& provisioner = "") {
+                  const std::optional<Provisioner>& provisioner = {}) {
   const ScenarioDraft draft{"d", "import k8s", "us-east-1", provisioner, {pool}, {workload}};
   expect_known(written(draft).yaml, what);
 }
@@ -86,8 +86,10 @@ TEST(DraftKeys, OfPoolsAreThoseOfTheFields) {
   grows.most_nodes = 4;
   grows.capacity_type = "spot";
   grows.falls_back = true;
-  expect_known(grows, workload_for(kGpu, Kind::Job), "a pool that grows",
-               "{kind: ClusterAutoscaler}");
+  Provisioner provisioner;
+  provisioner.kind = Provisioner::Kind::ClusterAutoscaler;
+  provisioner.scan_interval = seconds(30);
+  expect_known(grows, workload_for(kGpu, Kind::Job), "a pool that grows", provisioner);
 }
 
 // What the files of a cluster become, beyond what assumed pools have.

@@ -163,6 +163,43 @@ spec:
 
 // Of a pod, where each of its containers has one.
 // Nodes that no file has, of two types that pods choose: those that choose none are on one of them.
+// Nodes of one GPU each, as many as the pods need.
+TEST(ImportK8s, ADeviceIsThereAsOftenAsItsLayoutAndThePluginSay) {
+  const auto nodes_for = [](const std::string& resource, int pods, const std::string& layout,
+                            const std::string& plugin) {
+    const std::string node_pool =
+        "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: gpus}\nspec:\n"
+        "  template:\n    metadata: {labels: {nvidia.com/mig.config: mine}}\n    spec:\n"
+        "      requirements:\n      - {key: node.kubernetes.io/instance-type, operator: In, "
+        "values: [p4d.24xlarge]}\n";
+    const std::string deployment =
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: asr}\nspec: {replicas: " +
+        std::to_string(pods) + ", template: {spec: {containers: [{resources: {limits: {" +
+        resource + ": 1}}}]}}}\n";
+    const std::string layouts =
+        "version: v1\nmig-configs: {mine: [{devices: all, mig-enabled: true, mig-devices: {" +
+        layout + "}}]}\n";
+    const Written imported = k8s({node_pool, layouts, "version: v1\n" + plugin, deployment});
+    EXPECT_EQ(imported.scenario.node_pools.size(), 1U) << imported.yaml;
+    return imported.scenario.node_pools.front().nodes;
+  };
+  const std::string single = "flags: {migStrategy: single}\n";
+  EXPECT_EQ(nodes_for("nvidia.com/gpu", 8, "3g.20gb: 2", single), 4);
+  EXPECT_EQ(nodes_for("nvidia.com/gpu", 24, "3g.20gb: 2",
+                      single + "sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, "
+                               "replicas: 3}]}}\n"),
+            4);
+  const std::string mixed = "flags: {migStrategy: mixed}\nsharing: {timeSlicing: {";
+  const std::string replicas =
+      "resources: [{name: nvidia.com/mig-2g.10gb, replicas: 5}, {name: nvidia.com/mig-1g.5gb, "
+      "replicas: 3}]}}\n";
+  const std::string layout = "1g.5gb: 4, 2g.10gb: 1";
+  EXPECT_EQ(nodes_for("nvidia.com/mig-1g.5gb", 24, layout, mixed + replicas), 2);
+  EXPECT_EQ(nodes_for("nvidia.com/mig-1g.5gb.shared", 24, layout,
+                      mixed + "renameByDefault: true, " + replicas),
+            2);
+}
+
 TEST(ImportK8s, APodIsCountedIntoOneMadeUpPool) {
   const auto deployment = [](const std::string& name, int replicas, const std::string& type) {
     return "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: " + name +
