@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 
 #include "../document/document_text.hpp"
 #include "guide.hpp"
@@ -75,7 +76,7 @@ class EksctlWriter {
                   {"volumeSize", kImageVolumeGib}};
     auto labels = node_labels(nodes);
     if (scenario_.provisioner.kind == Provisioner::Kind::ClusterAutoscaler && pool.most_nodes) {
-      labels["k8s.amazonaws.com/accelerator"] = accelerator_of(nodes.target);
+      labels[std::string(scenarios::kAcceleratorLabel)] = accelerator_of(nodes.target);
       group["tags"] = autoscaler_tags(nodes, cluster_, scenario_.provisioner.resource_tags);
       group["propagateASGTags"] = true;
     }

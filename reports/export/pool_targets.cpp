@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/models/mig.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 
 #include "plugin_config.hpp"
 
@@ -237,7 +238,7 @@ Diagnostics check_ec2(const scenarios::Scenario& scenario) {
 
 std::string label_of_nodes(const NodePool& pool) {
   const bool ec2 = is_ec2_type(pool.instance_type.value);
-  return fmt::format("{}={}", ec2 ? "eks.amazonaws.com/nodegroup" : scenarios::kPoolLabel,
+  return fmt::format("{}={}", ec2 ? scenarios::kManagedGroupLabel : scenarios::kPoolLabel,
                      pool.name.value);
 }
 

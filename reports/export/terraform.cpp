@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 
 #include "../document/document_text.hpp"
 #include "guide.hpp"
@@ -162,7 +163,7 @@ class NodeGroups {
     for (const auto& [key, value] : node_labels(nodes))
       labels.emplace_back(hcl_string(key), hcl_string(value));
     if (is_scaled(pool)) {
-      labels.emplace_back(hcl_string("k8s.amazonaws.com/accelerator"),
+      labels.emplace_back(hcl_string(std::string(scenarios::kAcceleratorLabel)),
                           hcl_string(accelerator_of(nodes.target)));
       std::ranges::sort(labels);
     }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/reports/result_report.hpp"
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/metrics/cost_ledger.hpp"
 
 #include "metric_samples.hpp"
@@ -249,7 +250,9 @@ class OpenMetricsWriter {
     for (const sim::WorkloadResult& workload : recording_.result.workloads) {
       for (const sim::ObjectiveResult& objective : workload.objectives) {
         gauge("slicewise_slo_ok", {{"workload", workload.name}, {"objective", objective.name}},
-              [&](std::size_t) { return objective.pass ? 1.0 : 0.0; });
+              [&](std::size_t) {
+                return standing_of(objective) == sim::ObjectiveStanding::Holds ? 1.0 : 0.0;
+              });
       }
     }
   }

@@ -277,7 +277,7 @@ std::string verdict(const sim::Result& result) {
         first.verdict.reasons, sim::Verdict::Cause::ObjectiveMissed, &sim::Verdict::Reason::cause);
     const std::string what = misses > 1 ? fmt::format("{} objectives", misses) : "an objective";
     return missed && !lost
-               ? fmt::format("{} misses {}.", first.name, what)
+               ? fmt::format("{} {} {}.", first.name, misses > 0 ? "misses" : "may miss", what)
                : fmt::format("{} does not stand: {}.", first.name, full_reasons(first.verdict));
   }
   return "No job was finished and no request was served in time.";

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 
 #include "../text/scalars.hpp"
 
@@ -163,7 +164,7 @@ DraftSharing offered_sharing(const NodeGroupFile& node, std::int64_t gpus) {
   if (!node.allocatable || gpus < 1) return {};
   std::string profile;
   for (const ResourceAmount& amount : *node.allocatable) {
-    const bool renames = amount.resource == "nvidia.com/gpu.shared";
+    const bool renames = amount.resource == kSharedGpuResource;
     const std::int64_t replicas = std::min<std::int64_t>(amount.amount / gpus, 1'000);
     if ((renames || amount.resource == kGpuResource) && replicas > 1) {
       return shared_by_plugin(FileSharing::TimeSlicing, renames, replicas);
@@ -176,11 +177,11 @@ DraftSharing offered_sharing(const NodeGroupFile& node, std::int64_t gpus) {
 }
 
 DraftSharing labelled_sharing(const NodeGroupFile& node) {
-  const auto replicas = whole_of(text_of(node, "nvidia.com/gpu.replicas"));
+  const auto replicas = whole_of(text_of(node, kReplicasLabel));
   if (!replicas || *replicas < 2 || *replicas > 1'000) return {};
   // A product without -SHARED has its resource renamed instead.
   const bool renames = !text_of(node, kProductLabel).ends_with("-SHARED");
-  const bool is_mps = text_of(node, "nvidia.com/gpu.sharing-strategy") == "mps";
+  const bool is_mps = text_of(node, kSharingStrategyLabel) == "mps";
   return shared_by_plugin(is_mps ? FileSharing::Mps : FileSharing::TimeSlicing, renames, *replicas);
 }
 

@@ -11,6 +11,7 @@
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../kubernetes/pod_spec.hpp"
@@ -112,8 +113,7 @@ class PodReader {
     if (value.empty()) return;
     if (label == kInstanceTypeLabel || label == "beta.kubernetes.io/instance-type") {
       if (pod_.instance_type.empty()) pod_.instance_type = value.substr(0, value.find('|'));
-    } else if (label == kProductLabel || label == "k8s.amazonaws.com/accelerator" ||
-               label == kGpuNameLabel) {
+    } else if (label == kProductLabel || label == kAcceleratorLabel || label == kGpuNameLabel) {
       if (pod_.gpu_models.empty()) pod_.gpu_models = value;
     }
   }
@@ -377,7 +377,7 @@ class PodsImporter {
     const JsonValue labels = item["metadata"]["labels"];
     NodeFacts& facts = nodes_[item["metadata"]["name"].scalar()];
     facts.instance_type = labels[kInstanceTypeLabel].scalar();
-    const auto replicas = whole_of(labels["nvidia.com/gpu.replicas"].scalar());
+    const auto replicas = whole_of(labels[kReplicasLabel].scalar());
     constexpr std::int64_t kMostReplicas = 10'000;
     // 0 on GPUs that are cut by MIG.
     if (replicas && *replicas >= 1 && *replicas <= kMostReplicas) {

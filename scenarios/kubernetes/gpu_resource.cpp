@@ -70,7 +70,7 @@ std::optional<std::string> recorded_resource(std::string_view recorded) {
 }
 
 bool is_plugin_resource(std::string_view name) {
-  return name == kGpuResource || name == "nvidia.com/gpu.shared" || name.starts_with(kMigPrefix);
+  return name == kGpuResource || name == kSharedGpuResource || name.starts_with(kMigPrefix);
 }
 
 bool is_other_accelerator(std::string_view name) {

@@ -47,7 +47,7 @@ std::optional<std::string> label_by(NodeMaker maker, std::string_view label) {
       {kOfTypeByEks, {AutoMode, AutoMode}},
       {"eks.amazonaws.com/compute-type", {AutoMode, AutoMode}},
       {"eks.amazonaws.com/nodeclass", {AutoMode, AutoMode}},
-      {"eks.amazonaws.com/nodegroup", {ManagedGroup, ManagedGroup}},
+      {kManagedGroupLabel, {ManagedGroup, ManagedGroup}},
       {"eks.amazonaws.com/capacityType", {ManagedGroup, ManagedGroup}},
       {"eks.amazonaws.com/sourceLaunchTemplate", {ManagedGroup, ManagedGroup}},
       {"alpha.eksctl.io/", {ManagedGroup, Eksctl}}};

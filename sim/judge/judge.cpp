@@ -149,6 +149,14 @@ bool clears_limit(const scenarios::FigureValue& value,
                   : in_its_unit(value) + half <= in_its_unit(limit);
 }
 
+bool is_beyond_limit(const scenarios::FigureValue& value,
+                     const std::optional<scenarios::FigureValue>& half_width,
+                     const scenarios::FigureValue& limit, bool at_least) {
+  const double half = half_width ? in_its_unit(*half_width) : 0;
+  return at_least ? in_its_unit(value) + half < in_its_unit(limit)
+                  : in_its_unit(value) - half > in_its_unit(limit);
+}
+
 bool Verdict::has(Cause cause) const {
   return std::ranges::find(reasons, cause, &Verdict::Reason::cause) != reasons.end();
 }
@@ -255,14 +263,13 @@ Verdict judge(const ReplayResult& replayed, bool allow_pending) {
 }
 
 std::string missed_text(const std::string& workload, const ObjectiveResult& objective) {
-  const bool within =
-      objective.at_least ? objective.value >= objective.limit : objective.value <= objective.limit;
-  return fmt::format(
-      "\"{}\" misses {}{}: {} against a limit of {}{}", workload, objective.name,
-      objective.of.empty() ? "" : " of " + objective.of,
-      objective.is_absent ? "nothing was finished" : beside_limit(objective),
-      figure_text(objective.limit),
-      within && !objective.is_absent ? ", but more requests were lost than that leaves out" : "");
+  return fmt::format("\"{}\" misses {}{}: {} against a limit of {}{}", workload, objective.name,
+                     objective.of.empty() ? "" : " of " + objective.of,
+                     objective.is_absent ? "nothing was finished" : beside_limit(objective),
+                     figure_text(objective.limit),
+                     is_within_limit(objective) && !objective.is_absent
+                         ? ", but more requests were lost than that leaves out"
+                         : "");
 }
 
 }  // namespace slicewise::sim

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../world/parts.hpp"
@@ -111,7 +112,8 @@ void judge_knowledge(const LintInput& input, const NodeOffer& offer,
         fmt::format("NodeOverlay with capacity nvidia.com/gpu: GPUs x {}", resource.replicas));
   } else if (told != nullptr) {
     const auto gpus = pinned_gpus(input, *overlay).number;
-    const bool plain = resource.name == kGpuResource || resource.name == "nvidia.com/gpu.shared";
+    const bool plain =
+        resource.name == kGpuResource || resource.name == scenarios::kSharedGpuResource;
     if (!gpus || !plain || !offer.layouts.empty() || offer.group->bottlerocket_partitions) return;
     const std::int64_t right = *gpus * resource.replicas;
     if (told->amount == right) return;

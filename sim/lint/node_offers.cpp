@@ -26,8 +26,6 @@ using scenarios::NodeGroupFile;
 using scenarios::NodeRequirement;
 using scenarios::PluginConfigFile;
 
-constexpr std::string_view kSharedResource = "nvidia.com/gpu.shared";
-
 bool names_gpus(const NodeRequirement& requirement) {
   return requirement.key.find("instance-gpu") != std::string::npos ||
          requirement.key.find("instance-category") != std::string::npos ||
@@ -232,7 +230,8 @@ class OfferBuilder {
   static std::int64_t replicas_of(const NodeOffer& offer, const scenarios::ResourceAmount& amount) {
     const OfferedResource* planned = offer.find(amount.resource);
     if (planned != nullptr && planned->replicas > 1) return planned->replicas;
-    const bool is_of_gpus = amount.resource == kGpuResource || amount.resource == kSharedResource;
+    const bool is_of_gpus =
+        amount.resource == kGpuResource || amount.resource == scenarios::kSharedGpuResource;
     if (!is_of_gpus || !offer.layouts.empty() || offer.types.empty()) return 1;
     return std::max<std::int64_t>(1, amount.amount / std::max(1, offer.types.front()->gpu_count));
   }

@@ -211,7 +211,7 @@ ObjectiveResult judge(const scenarios::Objective& objective, std::optional<Figur
     entry.pass = entry.is_unasked = true;
   }
   if (!value) return entry;
-  entry.pass = entry.at_least ? *value >= objective.limit : *value <= objective.limit;
+  entry.pass = is_within_limit(entry);
   if (const QuantileFigure* quantile = quantile_figure(objective.figure)) {
     entry.ci95 = interval_of(*quantile, observed);
     entry.lost = lost_share(*quantile, observed);

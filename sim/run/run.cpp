@@ -2,98 +2,21 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
-#include <mutex>
 #include <optional>
 #include <span>
-#include <thread>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "slicewise/sim/cluster/cluster.hpp"
-#include "slicewise/sim/recording.hpp"
 #include "slicewise/sim/world.hpp"
 
 #include "../cluster/cluster_run.hpp"
-#include "../cluster/record/recorder.hpp"
 #include "../result/merge.hpp"
 #include "replications.hpp"
 #include "shared_progress.hpp"
 #include "shared_tasks.hpp"
 
 namespace slicewise::sim {
-
-bool is_interrupted(const RunOptions& options) {
-  return options.interrupted != nullptr && options.interrupted->load();
-}
-
-void run_in_parallel(std::size_t count, const RunOptions& options,
-                     const std::function<void(std::size_t)>& work) {
-  std::atomic<std::size_t> next{0};
-  std::mutex progress_lock;
-  int done = 0;
-  // Of the first task that failed: threads only take others up to it.
-  std::mutex failure_lock;
-  std::exception_ptr failure;
-  std::atomic<std::size_t> end{count};
-  const auto try_work = [&](std::size_t n) {
-    try {
-      work(n);
-    } catch (...) {
-      const std::lock_guard guard(failure_lock);
-      if (n < end) {
-        failure = std::current_exception();
-        end = n;
-      }
-    }
-  };
-  const auto take_one = [&] {
-    const std::size_t n = next++;
-    if (n >= end || is_interrupted(options)) return false;
-    try_work(n);
-    if (is_interrupted(options)) return false;
-    if (!options.progress) return true;
-    const std::lock_guard guard(progress_lock);
-    options.progress(++done, static_cast<int>(count));
-    return true;
-  };
-  // A helper leaves when the threads are needed where more than one call shares them, and is hired
-  // again once they are free.
-  std::atomic<int> own{1};
-  std::atomic<int>& busy = options.busy == nullptr ? own : *options.busy;
-  const auto help = [&] {
-    while (busy <= options.threads && take_one()) continue;
-    --busy;
-  };
-  {
-    std::vector<std::jthread> helpers;
-    const auto hire = [&] {
-      const std::size_t last = end;
-      std::size_t left = last - std::min<std::size_t>(next, last);
-      for (int n = busy; n < options.threads && left > 1;) {
-        if (!busy.compare_exchange_weak(n, n + 1)) continue;
-        helpers.emplace_back(help);
-        --left;
-      }
-    };
-    for (bool more = true; more;) {
-      hire();
-      more = take_one();
-    }
-  }
-  if (failure) std::rethrow_exception(failure);
-}
-
-bool looks_ahead(const RunOptions& options) {
-  return current_ranks() == nullptr && options.journal == nullptr;
-}
-
-std::size_t side_by_side(const RunOptions& options) {
-  if (!looks_ahead(options)) return 1;
-  const int busy = options.busy == nullptr ? 1 : options.busy->load();
-  return static_cast<std::size_t>(std::max(1, options.threads - busy + 1));
-}
 
 std::optional<Replication> whole_replication(const World& world, std::size_t replication,
                                              const RunOptions& options, const GiveUp& give_up) {
@@ -159,92 +82,6 @@ int run_worlds(std::span<const World* const> worlds, const RunOptions& options,
     if (each[w].left > 0) take(w, each[w].records);
   }
   return static_cast<int>(tasks.size());
-}
-
-namespace {
-
-bool is_about_a_name(Code code) {
-  switch (code) {
-    case Code::InstanceUnknown:
-    case Code::GpuUnknown:
-    case Code::ProfileUnknown:
-    case Code::RegionUnknown:
-    case Code::PriceUnknown:
-    case Code::MigUnsupported:
-    case Code::MigConfigUnknown:
-    case Code::ResourceNameMismatch:
-    case Code::RequestTooLarge:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool same_place(const Diagnostic& a, const Diagnostic& b) {
-  return std::tie(a.where.file, a.where.line, a.where.column) ==
-         std::tie(b.where.file, b.where.line, b.where.column);
-}
-
-// A place that is already known to be wrong says nothing more, and what has no place comes from a
-// default that stands in for something unreadable.
-bool is_news(const Diagnostic& d, const Diagnostics& known) {
-  return is_about_a_name(d.code) && d.where.line > 0 &&
-         std::ranges::none_of(known, [&](const Diagnostic& k) { return same_place(k, d); });
-}
-
-}  // namespace
-
-Diagnostics check_names(const scenarios::LoadedScenario& loaded,
-                        const models::Catalogue& catalogue) {
-  Diagnostics found = loaded.problems;
-  for (const scenarios::Scenario& scenario : loaded.set.variants) {
-    const auto world = build_world(scenario, catalogue);
-    if (world) continue;
-    for (const Diagnostic& d : world.error()) {
-      if (is_news(d, found)) found.push_back(d);
-    }
-  }
-  std::ranges::stable_sort(found, [](const Diagnostic& a, const Diagnostic& b) {
-    const auto place = [](const Diagnostic& d) {
-      return std::tuple(d.where.file.starts_with("--"), d.where.line, d.where.column);
-    };
-    return place(a) < place(b);
-  });
-  return found;
-}
-
-namespace {
-
-bool is_stopped(const std::atomic<bool>* interrupted) {
-  return interrupted != nullptr && interrupted->load();
-}
-
-}  // namespace
-
-std::size_t Recording::buckets() const {
-  if (bucket.ns <= 0) return 1;
-  return static_cast<std::size_t>(std::max<std::int64_t>(1, (length.ns - 1) / bucket.ns + 1));
-}
-
-TimePoint Recording::bucket_end(std::size_t n) const {
-  return TimePoint{} + std::min(length, bucket * static_cast<std::int64_t>(n + 1));
-}
-
-std::optional<Recording> record(const World& world, const RecordingLimits& limits,
-                                const std::atomic<bool>* interrupted) {
-  Duration length;
-  if (world.duration) {
-    length = *world.duration;
-  } else {
-    length = ClusterRun(world, 0).run(interrupted, {}, {}).length;
-  }
-  Recorder recorder(world, length, limits);
-  const Replication replication = ClusterRun(world, 0, &recorder).run(interrupted, {}, {});
-  if (is_stopped(interrupted)) return std::nullopt;
-  Recording recording = recorder.take(TimePoint{} + replication.length);
-  recording.result = merge(world, {&replication, 1});
-  recording.strategy = recording.result.strategy;
-  return recording;
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/portable_math.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 
 #include "parts.hpp"
 
@@ -124,12 +125,12 @@ std::map<std::string, std::string> node_labels(const scenarios::Scenario& scenar
   labels.merge(pool_labels(scenario, pool));
   labels.merge(std::map<std::string, std::string>{
       {"nvidia.com/gpu.count", std::to_string(type.gpu_count)},
-      {"nvidia.com/gpu.replicas", std::to_string(sharing.replicas)},
-      {"nvidia.com/gpu.sharing-strategy", sharing.strategy},
+      {std::string(scenarios::kReplicasLabel), std::to_string(sharing.replicas)},
+      {std::string(scenarios::kSharingStrategyLabel), sharing.strategy},
       {"nvidia.com/mig.capable", model.gpu->supports_mig ? "true" : "false"},
       {"nvidia.com/mps.capable", sharing.mps ? "true" : "false"}});
   if (pool.mig) labels.try_emplace(std::string(scenarios::kMigLabel), pool.mig->config.value);
-  if (pool.virtual_gpu) labels.try_emplace("k8s.amazonaws.com/accelerator", "vgpu");
+  if (pool.virtual_gpu) labels.try_emplace(std::string(scenarios::kAcceleratorLabel), "vgpu");
   if (pool.hami) labels.try_emplace("gpu", "on");  // HAMi's DaemonSet selects it
   if (pool.nos) labels.try_emplace("nos.nebuly.com/gpu-partitioning", "mps");
   if (!model.gpu->kubernetes_product.empty()) {

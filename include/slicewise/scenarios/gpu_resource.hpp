@@ -9,6 +9,7 @@
 namespace slicewise::scenarios {
 
 inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
+inline constexpr std::string_view kSharedGpuResource = "nvidia.com/gpu.shared";
 inline constexpr std::string_view kMigPrefix = "nvidia.com/mig-";
 
 // Parts of the GPU that pods ask HAMi for beside it: MiB, and percent of its memory and its time.

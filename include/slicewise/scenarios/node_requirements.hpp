@@ -24,10 +24,15 @@ inline constexpr std::string_view kNodePoolLabel = "karpenter.sh/nodepool";
 inline constexpr std::string_view kManagedGroupLabel = "eks.amazonaws.com/nodegroup";
 inline constexpr std::string_view kManagedCapacityLabel = "eks.amazonaws.com/capacityType";
 inline constexpr std::string_view kEksctlGroupLabel = "alpha.eksctl.io/nodegroup-name";
-// NVIDIA's: the config of the device plugin that a node has, its MIG layout, and what its GPUs are.
+// AWS's of GPUs, which the Cluster Autoscaler goes by.
+inline constexpr std::string_view kAcceleratorLabel = "k8s.amazonaws.com/accelerator";
+// NVIDIA's: the config of the device plugin that a node has, its MIG layout, and what its GPUs are
+// and how they are shared.
 inline constexpr std::string_view kConfigLabel = "nvidia.com/device-plugin.config";
 inline constexpr std::string_view kMigLabel = "nvidia.com/mig.config";
 inline constexpr std::string_view kProductLabel = "nvidia.com/gpu.product";
+inline constexpr std::string_view kReplicasLabel = "nvidia.com/gpu.replicas";
+inline constexpr std::string_view kSharingStrategyLabel = "nvidia.com/gpu.sharing-strategy";
 
 // Who makes nodes: each labels them in its own way. Eksctl: groups that EKS does not manage.
 enum class NodeMaker : std::uint8_t { Unknown, Karpenter, AutoMode, ManagedGroup, Eksctl, Other };

@@ -28,7 +28,12 @@ bool clears_limit(const scenarios::FigureValue& value,
                   const std::optional<scenarios::FigureValue>& half_width,
                   const scenarios::FigureValue& limit, bool at_least);
 
-// Of a sim::ObjectiveResult or a sim::PlannedObjective.
+// Whether none of value +- half_width is.
+bool is_beyond_limit(const scenarios::FigureValue& value,
+                     const std::optional<scenarios::FigureValue>& half_width,
+                     const scenarios::FigureValue& limit, bool at_least);
+
+// Of a sim::ObjectiveResult or a sim::PlannedObjective, as what follows.
 template <class Objective>
 ObjectiveStanding standing_of(const Objective& objective) {
   if (!objective.pass) return ObjectiveStanding::Missed;
@@ -36,6 +41,27 @@ ObjectiveStanding standing_of(const Objective& objective) {
   return clears_limit(objective.value, objective.ci95, objective.limit, objective.at_least)
              ? ObjectiveStanding::Holds
              : ObjectiveStanding::Undecided;
+}
+
+// Within its limit as it is; more requests may be lost than the figure leaves out.
+template <class Objective>
+bool is_within_limit(const Objective& objective) {
+  return clears_limit(objective.value, std::nullopt, objective.limit, objective.at_least);
+}
+
+// Missed without a figure that says by how much: nothing was observed, or more requests were lost
+// than the figure leaves out.
+template <class Objective>
+bool is_missed_without_figure(const Objective& objective) {
+  return !objective.pass && is_within_limit(objective);
+}
+
+// Missed with all of its 95 % interval, where it has one.
+template <class Objective>
+bool is_clearly_missed(const Objective& objective) {
+  if (is_missed_without_figure(objective)) return !objective.lost || objective.lost->is_clear();
+  return !objective.pass &&
+         is_beyond_limit(objective.value, objective.ci95, objective.limit, objective.at_least);
 }
 
 struct Verdict {

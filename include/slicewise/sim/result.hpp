@@ -63,6 +63,8 @@ struct LostShare {
 
   // Some must not be more, with all of the interval.
   bool is_undecided() const { return share <= most && share + ci95.value_or(0) > most; }
+  // Too many are, with all of it.
+  bool is_clear() const { return share - ci95.value_or(0) > most; }
 };
 
 struct ObjectiveResult {

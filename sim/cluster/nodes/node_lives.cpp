@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/sim/kernel/far_times.hpp"
 
 #include "../control/pod_life.hpp"
@@ -21,10 +22,6 @@ constexpr Duration kOfferingUnavailable = minutes(3);
 // Source: Amazon EC2 User Guide, "Billing for interrupted Spot Instances".
 constexpr Duration kFreeWhenTakenBack = hours(1);
 
-// Without this label the Cluster Autoscaler takes a node that is Ready for one without GPUs as long
-// as the device plugin has not come up. Source: cluster-autoscaler, cloudprovider/aws, GPULabel.
-constexpr auto kAcceleratorLabel = "k8s.amazonaws.com/accelerator";
-
 }  // namespace
 
 // Places for all nodes of all pools; the first ones are taken.
@@ -39,7 +36,9 @@ NodeLives::NodeLives(RunState& run, Usage& usage, PodLife& pods)
     progress.first_node = n;
     progress.nodes = progress.billed = pool.nodes;
     progress.seen = pool.nodes > 0;
-    progress.accelerator_label = pool.labels.contains(kAcceleratorLabel);
+    // Without it the Cluster Autoscaler takes a node that is Ready for one without GPUs as long as
+    // the device plugin has not come up. Source: cluster-autoscaler, cloudprovider/aws, GPULabel.
+    progress.accelerator_label = pool.labels.contains(std::string(scenarios::kAcceleratorLabel));
     run.record.pools[p].most = pool.nodes;
     for (int nth = 0; nth < pool.node_slots(); ++nth, ++n) {
       if (run.recorder != nullptr && nth < pool.nodes)

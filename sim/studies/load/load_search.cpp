@@ -3,40 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <vector>
 
 #include "slicewise/portable_math.hpp"
-#include "slicewise/sim/metrics/time_summary.hpp"
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 namespace slicewise::sim {
 namespace {
 
-bool within_limit(const ObjectiveResult& o) {
-  return o.at_least ? o.value >= o.limit : o.value <= o.limit;
-}
-
-LoadVerdict verdict_on(const ObjectiveResult& pooled,
-                       const std::vector<const ObjectiveResult*>& own) {
-  std::vector<double> values;
-  bool misses = false;
-  for (const ObjectiveResult* o : own) {
-    misses = misses || is_missed_without_figure(*o);
-    if (!is_missed_without_figure(*o) && !o->is_unasked) values.push_back(in_its_unit(o->value));
-  }
-  if (values.empty()) return misses ? LoadVerdict::Fails : LoadVerdict::Passes;
-  const std::optional<double> width = half_width_95(values);
-  if (misses || !width) return LoadVerdict::Undecided;
-  const double mean =
-      std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  const double half_width = *width;
-  // How much room there is below the limit, or above a least figure.
-  const double room =
-      pooled.at_least ? mean - in_its_unit(pooled.limit) : in_its_unit(pooled.limit) - mean;
-  if (room < -half_width) return LoadVerdict::Fails;
-  return room >= half_width && pooled.pass ? LoadVerdict::Passes : LoadVerdict::Undecided;
+LoadVerdict verdict_on(const ObjectiveResult& objective) {
+  if (standing_of(objective) == ObjectiveStanding::Holds) return LoadVerdict::Passes;
+  return is_clearly_missed(objective) ? LoadVerdict::Fails : LoadVerdict::Undecided;
 }
 
 // What no request tested says nothing beside what some did.
@@ -54,10 +33,6 @@ LoadVerdict verdict_of(const std::vector<ProbedObjective>& objectives) {
 
 }  // namespace
 
-bool is_missed_without_figure(const ObjectiveResult& o) {
-  return !o.pass && (o.is_absent || within_limit(o));
-}
-
 double objective_excess(const ObjectiveResult& o) {
   if (o.is_unasked) return 0;
   if (is_missed_without_figure(o)) return std::numeric_limits<double>::infinity();
@@ -68,24 +43,20 @@ double objective_excess(const ObjectiveResult& o) {
                                                            : limit / value;
 }
 
-LoadProbe judge_probe(double factor, const VariantResult& pooled,
-                      std::span<const VariantResult> singles) {
+LoadProbe judge_probe(double factor, const VariantResult& result) {
+  using Cause = Verdict::Cause;
   LoadProbe probe;
   probe.factor = factor;
-  probe.replications = pooled.replications;
-  for (std::size_t w = 0; w < pooled.workloads.size(); ++w) {
-    const WorkloadResult& workload = pooled.workloads[w];
-    for (std::size_t o = 0; o < workload.objectives.size(); ++o) {
-      std::vector<const ObjectiveResult*> own;
-      for (const VariantResult& single : singles) {
-        own.push_back(&single.workloads[w].objectives[o]);
-      }
-      const ObjectiveResult& result = workload.objectives[o];
-      probe.objectives.push_back({workload.name, result, verdict_on(result, own)});
+  probe.replications = result.replications;
+  for (const WorkloadResult& workload : result.workloads) {
+    for (const ObjectiveResult& objective : workload.objectives) {
+      probe.objectives.push_back({workload.name, objective, verdict_on(objective)});
     }
   }
-  for (const Verdict::Reason& reason : pooled.verdict.reasons) {
-    if (reason.cause <= Verdict::Cause::Overloaded) probe.left_behind.push_back(reason);
+  for (const Verdict::Reason& reason : result.verdict.reasons) {
+    const bool is_open =
+        reason.cause == Cause::ObjectiveMissed || reason.cause == Cause::ObjectiveUndecided;
+    if (!is_open) probe.left_behind.push_back(reason);
   }
   probe.verdict = probe.left_behind.empty() ? verdict_of(probe.objectives) : LoadVerdict::Fails;
   return probe;

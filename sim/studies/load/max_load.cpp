@@ -169,12 +169,8 @@ class Search {
 
   static bool judge_whole(Probed& probed, int replications) {
     if (!probed.run.run_all(replications)) return false;
-    const auto records = probed.run.records(replications);
-    std::vector<VariantResult> singles;
-    for (std::size_t r = 0; r < records.size(); ++r) {
-      singles.push_back(merge(probed.world, records.subspan(r, 1)));
-    }
-    probed.probe = judge_probe(probed.probe.factor, merge(probed.world, records), singles);
+    probed.probe =
+        judge_probe(probed.probe.factor, merge(probed.world, probed.run.records(replications)));
     return true;
   }
 
@@ -225,12 +221,8 @@ class Search {
 
   void judge_part(const Probed& probed, Part& part) const {
     const auto records = probed.run.records(*part.replications);
-    std::vector<VariantResult> singles;
-    for (std::size_t r = 0; r < records.size(); ++r) {
-      singles.push_back(result_of_workload(probed.world, part.workload, records.subspan(r, 1)));
-    }
-    part.probe = judge_probe(probed.probe.factor,
-                             result_of_workload(probed.world, part.workload, records), singles);
+    part.probe =
+        judge_probe(probed.probe.factor, result_of_workload(probed.world, part.workload, records));
     part.replications = more_than(*part.replications, part.probe.verdict);
   }
 

@@ -177,15 +177,7 @@ bool is_open(const OptionFigures& figures) {
       return false;
     }
   }
-  return std::ranges::all_of(figures.objectives, [](const PlannedObjective& objective) {
-    if (standing_of(objective) == ObjectiveStanding::Holds) return true;
-    const bool within = objective.at_least ? objective.value >= objective.limit
-                                           : objective.value <= objective.limit;
-    const auto& lost = objective.lost;
-    if (within && lost) return std::abs(lost->share - lost->most) < lost->ci95.value_or(0);
-    return objective.ci95 && std::abs(in_its_unit(objective.value) - in_its_unit(objective.limit)) <
-                                 in_its_unit(*objective.ci95);
-  });
+  return std::ranges::none_of(figures.objectives, is_clearly_missed<PlannedObjective>);
 }
 
 // Few replications are enough where every figure is far within its limit.

@@ -97,7 +97,7 @@ bool names_a_group(std::string_view label) {
 bool names_the_node(std::string_view label) {
   return label.starts_with("nvidia.com/") || label.ends_with("/instance-type") ||
          label.starts_with("karpenter.k8s.aws/instance-") || names_a_group(label) ||
-         label == "k8s.amazonaws.com/accelerator" || label == "nos.nebuly.com/gpu-partitioning";
+         label == scenarios::kAcceleratorLabel || label == "nos.nebuly.com/gpu-partitioning";
 }
 
 std::optional<Reason> why_homeless(const Scenario& base, const std::vector<std::string>& names) {
