@@ -37,12 +37,18 @@ std::string_view word_for(Hami::CorePolicy policy) {
   return "default";
 }
 
-std::string values_of(const Hami& hami) {
+std::string values_of(const Hami& hami, const std::vector<scenarios::Toleration>& tolerations) {
+  std::string tolerated;
+  if (!tolerations.empty()) {
+    const nlohmann::json block = {{"tolerations", toleration_list(tolerations)}};
+    tolerated = indented(yaml_text(block), 2);
+  }
   return fmt::format(
       "devicePlugin:\n"
       "  deviceSplitCount: {}\n"
       "  deviceMemoryScaling: {}\n"
       "  deviceCoreScaling: {}\n"
+      "{}"
       "scheduler:\n"
       "  defaultSchedulerPolicy:\n"
       "    nodeSchedulerPolicy: {}\n"
@@ -50,7 +56,7 @@ std::string values_of(const Hami& hami) {
       "devices:\n"
       "  nvidia:\n"
       "    gpuCorePolicy: {}\n",
-      hami.split_count, hami.memory_scaling, hami.core_scaling, word_for(hami.nodes),
+      hami.split_count, hami.memory_scaling, hami.core_scaling, tolerated, word_for(hami.nodes),
       word_for(hami.gpus), word_for(hami.core_policy));
 }
 
@@ -99,11 +105,7 @@ Expected<ExportFiles> render_hami(const Scenario& scenario, const models::Catalo
   for (const NodePool& pool : scenario.node_pools) {
     tolerations = tolerating(std::move(tolerations), pool);
   }
-  std::string values = values_of(*scenario.node_pools.front().hami);
-  if (!tolerations.empty()) {
-    const nlohmann::json block = {{"tolerations", toleration_list(tolerations)}};
-    values.insert(values.find("scheduler:"), indented(yaml_text(block), 2));
-  }
+  const std::string values = values_of(*scenario.node_pools.front().hami, tolerations);
   ExportFiles files{{"values.yaml", title(scenario) + values}};
   files.push_back({"pods.yaml", pod_patches(scenario)});
   return files;
