@@ -41,14 +41,10 @@ HtmlCell dollars_cell(const std::optional<Usd>& amount) {
   return {money_text(*amount), to_dollars(*amount), ""};
 }
 
-bool nothing_seen(const sim::PlannedObjective& objective) {
-  return !objective.pass && objective.value == scenarios::FigureValue(Duration{});
-}
-
 HtmlCell tightest_cell(const ShownOption& option) {
   const sim::PlannedObjective* worst = option.tightest();
   if (worst == nullptr) return {};
-  if (nothing_seen(*worst)) {
+  if (found_nothing(*worst)) {
     return {fmt::format("{} {}: none answered", worst->workload, worst->name), std::nullopt, ""};
   }
   return {fmt::format("{} {} {}", worst->workload, worst->name,
@@ -60,7 +56,7 @@ HtmlCell share_cell(const ShownOption& option) {
   const charts::UpwardsFigure share = limit_share_of(option);
   if (!share.value) return {};
   if (*share.value > charts::kNothingDone) {
-    return {nothing_seen(*option.tightest()) ? "never met" : ">999×", share.value, "bad"};
+    return {found_nothing(*option.tightest()) ? "never met" : ">999×", share.value, "bad"};
   }
   return {charts::limit_share_text(*share.value), share.value, *share.value > 1 ? "bad" : ""};
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -155,6 +157,22 @@ bool is_beyond_limit(const scenarios::FigureValue& value,
   const double half = half_width ? in_its_unit(*half_width) : 0;
   return at_least ? in_its_unit(value) + half < in_its_unit(limit)
                   : in_its_unit(value) - half > in_its_unit(limit);
+}
+
+double share_of_limit(const scenarios::FigureValue& value, const scenarios::FigureValue& limit,
+                      bool at_least) {
+  // 99.95 % where 99.9 % must be is half of what may go wrong.
+  const auto* share = std::get_if<scenarios::Share>(&limit);
+  const bool of_losses = at_least && share != nullptr && share->of_one < 1;
+  double used = in_its_unit(value);
+  double all = in_its_unit(limit);
+  if (of_losses) {
+    used = 1 - used;
+    all = 1 - all;
+  } else if (at_least) {
+    std::swap(used, all);
+  }
+  return all > 0 ? used / all : kHopelessShare;
 }
 
 bool Verdict::has(Cause cause) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -62,6 +63,25 @@ bool is_clearly_missed(const Objective& objective) {
   if (is_missed_without_figure(objective)) return !objective.lost || objective.lost->is_clear();
   return !objective.pass &&
          is_beyond_limit(objective.value, objective.ci95, objective.limit, objective.at_least);
+}
+
+// Of an objective that was missed without a figure, or with one that is no less than this.
+inline constexpr double kHopelessShare = 1'000;
+
+// The share of `limit` that `value` uses up, above 1 where it is missed; of an availability, of the
+// requests that may be lost.
+double share_of_limit(const scenarios::FigureValue& value, const scenarios::FigureValue& limit,
+                      bool at_least);
+
+// ... of an objective, or the share of the requests that it lets be lost where that is more.
+template <class Objective>
+double share_of_limit(const Objective& objective) {
+  if (objective.is_unasked) return 0;
+  double used = share_of_limit(objective.value, objective.limit, objective.at_least);
+  if (objective.lost && objective.lost->most > 0) {
+    used = std::max(used, objective.lost->share / objective.lost->most);
+  }
+  return objective.pass || used > 1 ? std::min(used, kHopelessShare) : kHopelessShare;
 }
 
 struct Verdict {

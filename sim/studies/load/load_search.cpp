@@ -33,16 +33,6 @@ LoadVerdict verdict_of(const std::vector<ProbedObjective>& objectives) {
 
 }  // namespace
 
-double objective_excess(const ObjectiveResult& o) {
-  if (o.is_unasked) return 0;
-  if (is_missed_without_figure(o)) return std::numeric_limits<double>::infinity();
-  const double value = in_its_unit(o.value);
-  const double limit = in_its_unit(o.limit);
-  if (!o.at_least) return value / limit;
-  return std::holds_alternative<scenarios::Share>(o.limit) ? (1 - value) / (1 - limit)
-                                                           : limit / value;
-}
-
 LoadProbe judge_probe(double factor, const VariantResult& result) {
   using Cause = Verdict::Cause;
   LoadProbe probe;
@@ -66,7 +56,7 @@ std::optional<double> excess_of(const LoadProbe& probe) {
   if (!probe.left_behind.empty() || probe.objectives.empty()) return std::nullopt;
   double most = 0;
   for (const ProbedObjective& o : probe.objectives) {
-    most = std::max(most, objective_excess(o.result));
+    most = std::max(most, share_of_limit(o.result));
   }
   return most;
 }
@@ -75,8 +65,8 @@ std::optional<std::size_t> binding_objective(const LoadProbe& probe) {
   std::optional<std::size_t> binding;
   for (std::size_t o = 0; o < probe.objectives.size(); ++o) {
     if (probe.objectives[o].verdict != LoadVerdict::Fails) continue;
-    if (!binding || objective_excess(probe.objectives[o].result) >
-                        objective_excess(probe.objectives[*binding].result)) {
+    if (!binding || share_of_limit(probe.objectives[o].result) >
+                        share_of_limit(probe.objectives[*binding].result)) {
       binding = o;
     }
   }
@@ -96,7 +86,7 @@ std::optional<double> LoadSearch::next() const {
 std::optional<double> LoadSearch::expected() const {
   if (!passed_excess_ || !failed_excess_) return std::nullopt;
   const bool has_logs = *passed_excess_ > 0 && *passed_excess_ < 1 && *failed_excess_ > 1 &&
-                        std::isfinite(*failed_excess_);
+                        *failed_excess_ < kHopelessShare;
   if (!has_logs) return std::nullopt;
   const double below = portable_log(*passed_excess_);
   const double above = portable_log(*failed_excess_);

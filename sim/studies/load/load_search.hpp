@@ -15,10 +15,6 @@ namespace slicewise::sim {
 // lies within its interval.
 LoadProbe judge_probe(double factor, const VariantResult& result);
 
-// How many times the figure is what it may be, above 1 when it misses; of an availability, the
-// requests that were lost. Infinite without a figure.
-double objective_excess(const ObjectiveResult& objective);
-
 // The objective that fails and is furthest beyond its limit, into probe.objectives.
 std::optional<std::size_t> binding_objective(const LoadProbe& probe);
 

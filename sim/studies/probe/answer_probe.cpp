@@ -424,21 +424,6 @@ OptionFigures figures_of(const VariantResult& result) {
   return figures;
 }
 
-double PlannedObjective::ratio() const {
-  if (is_unasked) return 0;
-  // 99.95 % where 99.9 % must be is half of what may go wrong.
-  const auto* share = std::get_if<scenarios::Share>(&limit);
-  const bool of_losses = at_least && share != nullptr && share->of_one < 1;
-  const double of = of_losses  ? 1 - in_its_unit(value)
-                    : at_least ? in_its_unit(limit)
-                               : in_its_unit(value);
-  const double to = of_losses  ? 1 - in_its_unit(limit)
-                    : at_least ? in_its_unit(value)
-                               : in_its_unit(limit);
-  constexpr double kHopeless = 1'000;
-  double used = to > 0 ? std::min(kHopeless, of / to) : kHopeless;
-  if (lost && lost->most > 0) used = std::max(used, lost->share / lost->most);
-  return pass || used > 1 ? used : kHopeless;  // nothing was observed
-}
+double PlannedObjective::ratio() const { return share_of_limit(*this); }
 
 }  // namespace slicewise::sim

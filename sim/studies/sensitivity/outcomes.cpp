@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "slicewise/models/execution_law.hpp"
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
-
-#include "../load/load_search.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -20,8 +19,8 @@ std::optional<double> dollars_of(const std::optional<Usd>& amount) {
 std::optional<std::size_t> tightest_objective(const WorkloadResult& workload) {
   std::optional<std::size_t> tightest;
   for (std::size_t o = 0; o < workload.objectives.size(); ++o) {
-    if (!tightest || objective_excess(workload.objectives[o]) >
-                         objective_excess(workload.objectives[*tightest])) {
+    if (!tightest ||
+        share_of_limit(workload.objectives[o]) > share_of_limit(workload.objectives[*tightest])) {
       tightest = o;
     }
   }
@@ -187,7 +186,7 @@ double worst_excess(const VariantResult& result) {
   double worst = 0;
   for (const WorkloadResult& workload : result.workloads) {
     for (const ObjectiveResult& objective : workload.objectives) {
-      worst = std::max(worst, objective_excess(objective));
+      worst = std::max(worst, share_of_limit(objective));
     }
   }
   return worst;
