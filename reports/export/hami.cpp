@@ -37,7 +37,8 @@ std::string_view word_for(Hami::CorePolicy policy) {
   return "default";
 }
 
-std::string values_of(const Hami& hami, const std::vector<scenarios::Toleration>& tolerations) {
+std::string values_of(const Hami& hami,
+                      const std::vector<scenarios::Toleration>& tolerations = {}) {
   std::string tolerated;
   if (!tolerations.empty()) {
     const nlohmann::json block = {{"tolerations", toleration_list(tolerations)}};
