@@ -125,6 +125,9 @@ class Writer {
     if (!pool.taints.empty()) {
       line("    taints: " + shown_member(*kNodePool.find("taints"), pool.taints));
     }
+    if (!draft_.daemon_sets.empty()) {
+      line("    daemonSets: " + shown_member(*kNodePool.find("daemonSets"), draft_.daemon_sets));
+    }
     if (pool.sharing.empty()) return;
     const std::string sharing = "    " + pool.sharing;
     pool.sharing_is_assumed ? todo(sharing, "Assumed", "sharing", pool.name) : line(sharing);

@@ -107,8 +107,9 @@ struct ScenarioDraft {
   std::vector<DraftPool> pools;
   std::vector<DraftWorkload> workloads;
   std::vector<ResourceClaim> claims{};
-  std::string sharing{};       // of nodes that no file has, as DraftPool's
-  bool has_all_nodes = false;  // of a cluster: none are made up for what pods select
+  std::string sharing{};                 // of nodes that no file has, as DraftPool's
+  std::vector<DaemonSet> daemon_sets{};  // of every node; none: the usual ones
+  bool has_all_nodes = false;            // of a cluster: none are made up for what pods select
 };
 
 ScenarioText written(const ScenarioDraft& draft);
