@@ -19,6 +19,8 @@
 namespace slicewise::scenarios {
 namespace {
 
+constexpr std::string_view kMigStrategyLabel = "nvidia.com/mig.strategy";
+
 // Where no limit says how many nodes Karpenter may start of a type.
 constexpr std::int64_t kMostNodesOfType = 100;
 
@@ -154,8 +156,10 @@ void ClusterPools::add_nodes() {
   for (LiveNodes& alike : nodes_that_are_there(cluster_, selected, options_, report_)) {
     const NodeGroupFile& node = *alike.first;
     const KeyValue* layout = label_of(node, kMigLabel);
+    const KeyValue* strategy = label_of(node, kMigStrategyLabel);
     alike.pool.sharing =
-        plugin_sharing(label_of(node, kConfigLabel), layout == nullptr ? "" : layout->value);
+        plugin_sharing(label_of(node, kConfigLabel), layout == nullptr ? "" : layout->value,
+                       strategy == nullptr ? "" : strategy->value);
     if (alike.pool.sharing.empty()) alike.pool.sharing = labelled_sharing(node);
     if (alike.pool.sharing.empty()) {
       alike.pool.sharing = offered_sharing(node, gpus_of(alike.pool.instance_type, options_));
@@ -365,8 +369,8 @@ std::string ClusterPools::provisioner() const {
   return autoscales_ ? "{kind: ClusterAutoscaler}" : "";
 }
 
-std::string ClusterPools::plugin_sharing(const KeyValue* config_label,
-                                         std::string_view mig_label) const {
+std::string ClusterPools::plugin_sharing(const KeyValue* config_label, std::string_view mig_label,
+                                         std::string_view strategy_label) const {
   const PluginConfigFile* config = chosen_config(cluster_, config_label).config;
   std::string shared = config == nullptr || config->sharing == FileSharing::None
                            ? std::string()
@@ -376,6 +380,7 @@ std::string ClusterPools::plugin_sharing(const KeyValue* config_label,
   for (const ChartValues& chart : cluster_.charts) {
     if (!chart.strategy.empty() && chart.strategy != "none") strategy = chart.strategy;
   }
+  if (!strategy_label.empty() && strategy_label != "none") strategy = strategy_label;
   std::string text =
       fmt::format("mig: {{strategy: {}, config: {}", strategy == "single" ? "single" : "mixed",
                   in_quotes(std::string(mig_label)));

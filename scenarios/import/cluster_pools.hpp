@@ -35,7 +35,9 @@ class ClusterPools {
   std::string provisioner() const;
   // The `sharing` lines of a pool whose nodes carry these labels; "" when the plugin shares
   // nothing.
-  std::string plugin_sharing(const KeyValue* config_label, std::string_view mig_label) const;
+  // `strategy_label`: what GPU Feature Discovery says of a node that is there.
+  std::string plugin_sharing(const KeyValue* config_label, std::string_view mig_label,
+                             std::string_view strategy_label = {}) const;
 
  private:
   void add_nodes();
