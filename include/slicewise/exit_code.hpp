@@ -36,7 +36,8 @@ inline constexpr std::array kExitCodes = {
         "a scenario, a price file or a --set setting has mistakes; check: errors were found"},
     ExitCodeInfo{ExitCode::Infeasible,
                  "in some variant pods were submitted, but none ever ran; compare and plan: in no "
-                 "option; max-load and sensitivity: as the scenario is; replay: no job"},
+                 "option, or limits such as --max-cost leave none to try; max-load and "
+                 "sensitivity: as the scenario is; replay: no job"},
     ExitCodeInfo{ExitCode::FileAccess, "a file cannot be read or written"},
     ExitCodeInfo{ExitCode::PodsLost,
                  "the run was fine, but some variant left pods Pending, failed or in "

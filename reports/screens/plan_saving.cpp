@@ -1,6 +1,7 @@
 #include "plan_saving.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,26 @@ std::string job_price_sentence(const Plan& plan) {
   const std::optional<Usd>& then = plan.options.front().figures.per_job;
   if (!now || !then || *now == *then) return "";
   return fmt::format(" A job costs {} instead of {}.", money_text(*then), money_text(*now));
+}
+
+// Jobs that run once leave their nodes when they are done: nobody saves a month of these.
+std::string work_price_sentence(const Plan& plan, std::string_view fails) {
+  const std::optional<Usd>& now = plan.today->figures.per_job;
+  const std::optional<Usd>& then = plan.options.front().figures.per_job;
+  if (!now || !then || now->nano <= 0) return "";
+  if (*now == *then) {
+    return fmt::format("A job costs {}, as much as on the scenario's own pools{}.",
+                       money_text(*then), fails);
+  }
+  const Usd less = *then < *now ? *now - *then : *then - *now;
+  return fmt::format(
+      "A job costs {} instead of {} on the scenario's own pools{} ({} {}); {} a month instead of "
+      "{} "
+      "only if the nodes are kept busy.",
+      money_text(*then), money_text(*now), fails,
+      percent_text(static_cast<double>(less.nano) / static_cast<double>(now->nano)),
+      *then < *now ? "less" : "more", money_text(plan.options.front().figures.monthly),
+      money_text(plan.today->figures.monthly));
 }
 
 // Work that gets less done than somewhere else, or is done later.
@@ -119,12 +140,13 @@ std::string saving_sentence(const Plan& plan) {
   const Usd now = plan.today->figures.monthly;
   const Usd then = plan.options.front().figures.monthly;
   if (now.nano <= 0) return "";
-  const double share = static_cast<double>((now - then).nano) / static_cast<double>(now.nano);
   const sim::OptionFigures& today = plan.today->figures;
   const std::string fails = today.stands()                      ? ""
                             : today.verdict.loses_pods()        ? ", which lose pods"
                             : !today.verdict.meets_objectives() ? ", which miss an objective"
                                                                 : ", which a policy denies";
+  if (plan.goal == scenarios::PlanGoal::CostPerJob) return work_price_sentence(plan, fails);
+  const double share = static_cast<double>((now - then).nano) / static_cast<double>(now.nano);
   if (then < now) {
     return fmt::format("Saves {} a month ({}) against the scenario's own pools{}.{}",
                        money_text(now - then), percent_text(share), fails,

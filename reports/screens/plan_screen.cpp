@@ -106,9 +106,9 @@ Cells plan_cells(const Plan& plan, const TextStyle& style, Detail detail) {
   const bool requests = any_of(plan, &sim::OptionFigures::per_1k_in_slo);
   const bool jobs = any_of(plan, &sim::OptionFigures::per_job);
   const sim::Record& of_figures = sim::record_of<sim::OptionFigures>();
-  Cells table{
-      {{"CONFIGURATION", false, kNeverDropped}, {"#", true}, column_of(of_figures, "monthlyUsd")},
-      {}};
+  Column monthly = column_of(of_figures, "monthlyUsd");
+  monthly.priority = kNeverDropped;
+  Cells table{{{"CONFIGURATION", false, kNeverDropped}, {"#", true}, std::move(monthly)}, {}};
   if (requests) table.columns.push_back(column_of(of_figures, "per1kRequestsInSloUsd"));
   if (jobs) table.columns.push_back(column_of(of_figures, "perJobUsd"));
   table.columns.push_back({"TIGHTEST OBJECTIVE", false, 3});

@@ -261,11 +261,15 @@ std::string isolation_sentence(const PlanOption& option) {
   return risk.empty() ? risk : fmt::format("Risk: {}: `slicewise explain sharing`.", risk);
 }
 
-// Of what was simulated and ran, what lost no pod and was nearest to its limits; nullptr: nothing.
+// Of what was simulated and ran: what loses no pod, then what misses the fewest objectives, of that
+// what exceeds none of them by as much, then what costs least; nullptr: nothing ran.
 const RejectedChoice* nearest_miss(const Plan& plan) {
   const auto key = [](const RejectedChoice& choice) {
-    return std::tuple(choice.figures->verdict.loses_pods(), choice.figures->worst_ratio,
-                      choice.figures->monthly);
+    const sim::OptionFigures& figures = *choice.figures;
+    const auto missed = std::ranges::count_if(figures.objectives, [](const auto& objective) {
+      return sim::standing_of(objective) != sim::ObjectiveStanding::Holds;
+    });
+    return std::tuple(figures.verdict.loses_pods(), missed, figures.worst_ratio, figures.monthly);
   };
   const RejectedChoice* nearest = nullptr;
   for (const RejectedChoice& rejected : plan.rejected) {

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "result_figures.hpp"
@@ -74,14 +75,20 @@ std::string run_length(const VariantResult& variant) {
   return variant.makespan.count == 0 ? "" : duration_text(variant.makespan.mean);
 }
 
+// Until the last Job that runs is done, however long the run goes on.
+std::string makespan(const VariantResult& variant) {
+  if (!sim::unfinished_jobs(variant).empty()) return ">" + run_length(variant);
+  return variant.last_job_end ? duration_text(variant.last_job_end->mean) : run_length(variant);
+}
+
 // A run of other things than jobs, or of both, ends when the scenario says so.
-std::string length_header(const sim::Result& result) {
+bool is_of_jobs_alone(const sim::Result& result) {
   const auto of_jobs_alone = [](const VariantResult& variant) {
     return has_jobs(variant) &&
            std::ranges::none_of(variant.workloads,
                                 [](const WorkloadResult& w) { return w.requests || w.notebooks; });
   };
-  return std::ranges::all_of(result.variants, of_jobs_alone) ? "MAKESPAN" : "LENGTH";
+  return std::ranges::all_of(result.variants, of_jobs_alone);
 }
 
 std::string price_of_requests_header(const sim::Result& result) {
@@ -263,8 +270,9 @@ std::vector<VariantMeasure> pod_measures(const sim::Result& result) {
 
 std::vector<VariantMeasure> time_measures(const sim::Result& result) {
   const std::string worst = several_services(result) ? "WORST " : "";
+  const bool of_jobs = is_of_jobs_alone(result);
   return {
-      {{length_header(result), true, 1}, run_length},
+      {{of_jobs ? "MAKESPAN" : "LENGTH", true, 1}, of_jobs ? makespan : run_length},
       {{"WAIT", true, 2}, wait_and_never},
       {{"JOB P95", true, 1}, worst_quantile(&WorkloadResult::job_completion, &TimeSummary::p95)},
       {{worst + "P50", true, 3}, worst_quantile(&WorkloadResult::latency, &TimeSummary::p50)},

@@ -20,6 +20,8 @@
 namespace slicewise::scenarios {
 namespace {
 
+constexpr std::string_view kMigStrategyLabel = "nvidia.com/mig.strategy";
+
 // Where no limit says how many nodes Karpenter may start of a type.
 constexpr std::int64_t kMostNodesOfType = 100;
 
@@ -158,8 +160,10 @@ void ClusterPools::add_nodes() {
   for (LiveNodes& alike : nodes_that_are_there(cluster_, selected, options_, report_)) {
     const NodeGroupFile& node = *alike.first;
     const KeyValue* layout = label_of(node, kMigLabel);
+    const KeyValue* strategy = label_of(node, kMigStrategyLabel);
     alike.pool.sharing =
-        plugin_sharing(label_of(node, kConfigLabel), layout == nullptr ? "" : layout->value);
+        plugin_sharing(label_of(node, kConfigLabel), layout == nullptr ? "" : layout->value,
+                       strategy == nullptr ? "" : strategy->value);
     if (alike.pool.sharing.is_none()) alike.pool.sharing = labelled_sharing(node);
     if (alike.pool.sharing.is_none()) {
       alike.pool.sharing = offered_sharing(node, gpus_of(alike.pool.instance_type, options_));
@@ -367,8 +371,8 @@ std::optional<Provisioner> ClusterPools::provisioner() const {
   return autoscaler;
 }
 
-DraftSharing ClusterPools::plugin_sharing(const KeyValue* config_label,
-                                          std::string_view mig_label) const {
+DraftSharing ClusterPools::plugin_sharing(const KeyValue* config_label, std::string_view mig_label,
+                                          std::string_view strategy_label) const {
   const PluginConfigFile* config = chosen_config(cluster_, config_label).config;
   DraftSharing sharing;
   if (config != nullptr && config->sharing != FileSharing::None) {
@@ -379,6 +383,7 @@ DraftSharing ClusterPools::plugin_sharing(const KeyValue* config_label,
   for (const ChartValues& chart : cluster_.charts) {
     if (!chart.strategy.empty() && chart.strategy != "none") strategy = chart.strategy;
   }
+  if (!strategy_label.empty() && strategy_label != "none") strategy = strategy_label;
   sharing.mig = DraftMig{strategy != "single", std::string(mig_label), {}, {}};
   const auto layout = std::ranges::find(cluster_.mig_configs, mig_label, &MigConfigFile::name);
   // Layouts called all-... are built in.

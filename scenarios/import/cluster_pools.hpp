@@ -33,8 +33,10 @@ class ClusterPools {
   bool are_live() const { return is_live_; }
   // Who adds nodes to the pools that grow; nullopt when none does.
   std::optional<Provisioner> provisioner() const;
-  // Of a pool whose nodes carry these labels.
-  DraftSharing plugin_sharing(const KeyValue* config_label, std::string_view mig_label) const;
+  // Of a pool whose nodes carry these labels. `strategy_label`: what GPU Feature Discovery says of
+  // a node that is there.
+  DraftSharing plugin_sharing(const KeyValue* config_label, std::string_view mig_label,
+                              std::string_view strategy_label = {}) const;
 
  private:
   void add_nodes();

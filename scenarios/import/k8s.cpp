@@ -3,6 +3,7 @@
 #include <set>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -75,6 +76,7 @@ class ClusterImport {
         dns_name(options_.name.empty() ? draft_.workloads.front().name : options_.name, "imported");
     draft_.made_by = "import k8s";
     draft_.provisioner = pools_.provisioner();
+    take_daemon_sets();
     for (const NodeClassFile& node_class : cluster_.node_classes) {
       if (node_class.is_used) continue;
       report_.skipped(
@@ -100,6 +102,22 @@ class ClusterImport {
                     {},
                     {},
                     std::move(recorded)};
+  }
+
+  // Where the files have others than the usual ones. Those that ask for GPUs are workloads.
+  void take_daemon_sets() {
+    std::vector<DaemonSet> all = daemon_sets_of(cluster_);
+    std::erase_if(all, [&](const DaemonSet& daemon) {
+      return std::ranges::any_of(draft_.workloads, [&](const DraftWorkload& workload) {
+        return workload.object_kind == "DaemonSet" && workload.object_name == daemon.name;
+      });
+    });
+    const bool usual =
+        std::ranges::equal(all, usual_daemon_sets(), [](const DaemonSet& a, const DaemonSet& b) {
+          return a.name == b.name && a.cpu_request == b.cpu_request &&
+                 a.memory_request == b.memory_request;
+        });
+    if (!usual) draft_.daemon_sets = std::move(all);
   }
 
   // Types cost what they do where the nodes are; of those with a part of a GPU Karpenter knows none

@@ -138,6 +138,9 @@ class Writer {
     if (!pool.taints.empty()) {
       line("    taints: " + shown_member(*kNodePool.find("taints"), pool.taints));
     }
+    if (!draft_.daemon_sets.empty()) {
+      line("    daemonSets: " + shown_member(*kNodePool.find("daemonSets"), draft_.daemon_sets));
+    }
     const std::vector<std::string> sharing = pool.sharing.entries();
     for (const std::string& entry : sharing) {
       const bool is_todo = pool.sharing_is_assumed && &entry == &sharing.back();

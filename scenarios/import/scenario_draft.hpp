@@ -108,8 +108,9 @@ struct ScenarioDraft {
   std::vector<DraftPool> pools;
   std::vector<DraftWorkload> workloads;
   std::vector<ResourceClaim> claims{};
-  DraftSharing sharing{};      // of nodes that no file has
-  bool has_all_nodes = false;  // of a cluster: none are made up for what pods select
+  DraftSharing sharing{};                // of nodes that no file has
+  std::vector<DaemonSet> daemon_sets{};  // of every node; none: the usual ones
+  bool has_all_nodes = false;            // of a cluster: none are made up for what pods select
 };
 
 ScenarioText written(const ScenarioDraft& draft);

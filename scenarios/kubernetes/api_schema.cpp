@@ -67,13 +67,12 @@ bool has_image(const Node& node) {  // NOLINT(misc-no-recursion): the reader bou
 }
 
 // A patch of Kustomize names what it changes, and not what every such object has; a Job has nothing
-// but its image that a patch of it would not have.
+// but its image that a patch of it would not have, and an exported one of a CronJob has its times.
 bool is_patch(const Node& object, std::string_view kind) {
   const Node* spec = object.find("spec");
   if (!is_map(spec) || spec->entries.empty()) return false;
   const bool imageless = !has_image(object);
-  if (kind == "Job") return imageless;
-  if (kind == "CronJob") return imageless && spec->entry("schedule") == nullptr;
+  if (kind == "Job" || kind == "CronJob") return imageless;
   const bool selects =
       kind == "Deployment" || kind == "StatefulSet" || kind == "DaemonSet" || kind == "ReplicaSet";
   const bool labelled = node_below(spec, {"template", "metadata", "labels"}) != nullptr;

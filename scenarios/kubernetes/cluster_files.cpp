@@ -253,4 +253,32 @@ bool maps_all_memory(const ContainerFile& container) {
              container.env.end();
 }
 
+std::vector<DaemonSet> daemon_sets_of(const ClusterFiles& files) {
+  std::vector<DaemonSet> all = usual_daemon_sets();
+  for (const PodFile& pod : files.pods) {
+    if (pod.kind != "DaemonSet") continue;
+    constexpr std::int64_t kMostAsked = std::int64_t{1} << 40;  // against overflow
+    DaemonSet daemon{pod.object, {}, {}};
+    for (const ContainerFile& container : pod.containers) {
+      for (const ResourceAmount& amount : container.amounts) {
+        const std::int64_t more = container.is_init ? 0 : std::min(amount.amount, kMostAsked);
+        if (amount.resource == "cpu") daemon.cpu_request.count += more;
+        if (amount.resource == "memory") daemon.memory_request.count += more;
+      }
+    }
+    const auto known = std::ranges::find(all, daemon.name, &DaemonSet::name);
+    const bool goes_everywhere =
+        pod.node_selector.empty() && pod.affinity.empty() &&
+        std::ranges::any_of(pod.tolerations, [](const auto& toleration) {
+          return toleration.key.empty() && toleration.op == "Exists" && toleration.effect.empty();
+        });
+    if (known != all.end()) {
+      *known = std::move(daemon);
+    } else if (goes_everywhere) {
+      all.push_back(std::move(daemon));
+    }
+  }
+  return all;
+}
+
 }  // namespace slicewise::scenarios

@@ -21,35 +21,6 @@ constexpr std::string_view kSharedSuffix = "-SHARED";
 constexpr std::int64_t kMillisOfCpu = 1000;
 constexpr std::int64_t kMostUnits = std::int64_t{1} << 40;  // against overflow
 
-// What the pods of DaemonSets ask for on each node: the usual ones, as the files have them where
-// they do, and of others those that no selector or taint keeps off.
-std::vector<scenarios::DaemonSet> daemon_sets_of(const scenarios::ClusterFiles& files) {
-  std::vector<scenarios::DaemonSet> all = scenarios::usual_daemon_sets();
-  for (const PodFile& pod : files.pods) {
-    if (pod.kind != "DaemonSet") continue;
-    scenarios::DaemonSet daemon{pod.object, {}, {}};
-    for (const ContainerFile& container : pod.containers) {
-      for (const ResourceAmount& amount : container.amounts) {
-        const std::int64_t more = container.is_init ? 0 : std::min(amount.amount, kMostUnits);
-        if (amount.resource == "cpu") daemon.cpu_request.count += more;
-        if (amount.resource == "memory") daemon.memory_request.count += more;
-      }
-    }
-    const auto known = std::ranges::find(all, daemon.name, &scenarios::DaemonSet::name);
-    const bool goes_everywhere =
-        pod.node_selector.empty() && pod.affinity.empty() &&
-        std::ranges::any_of(pod.tolerations, [](const auto& toleration) {
-          return toleration.key.empty() && toleration.op == "Exists" && toleration.effect.empty();
-        });
-    if (known != all.end()) {
-      *known = std::move(daemon);
-    } else if (goes_everywhere) {
-      all.push_back(std::move(daemon));
-    }
-  }
-  return all;
-}
-
 class PodJudge {
  public:
   PodJudge(const LintInput& input, const PodFile& pod) : input_(input), pod_(pod) {}
@@ -372,7 +343,7 @@ class PodJudge {
         most_gpus = std::max(most_gpus, gpu->devices * gpu->replicas);
       }
     }
-    for (const scenarios::DaemonSet& daemon : daemon_sets_of(input_.files)) {
+    for (const scenarios::DaemonSet& daemon : scenarios::daemon_sets_of(input_.files)) {
       most_cpu -= daemon.cpu_request.count;
       most_memory -= daemon.memory_request.count;
     }

@@ -76,6 +76,19 @@ void disrupted_finding(const World& world, std::span<const Replication> replicat
                         scenarios::kSafeToEvict)));
 }
 
+// The label for which its pods wait, and which nodes get only once they have joined; "": none.
+std::string late_label_of(const World& world, const WorkloadModel& model) {
+  for (const PoolModel& pool : world.pools) {
+    if (!pool.most_nodes) continue;
+    for (const std::string& label : pool.late_labels) {
+      PoolModel unseen = pool;
+      unseen.labels.erase(label);
+      if (admits(pool, model.spec.pod) && !admits(unseen, model.spec.pod)) return label;
+    }
+  }
+  return "";
+}
+
 void never_launched_findings(const World& world, std::span<const Replication> replications,
                              Diagnostics& found) {
   const auto any = [&](std::size_t w, bool WorkloadRecord::*flag) {
@@ -85,7 +98,17 @@ void never_launched_findings(const World& world, std::span<const Replication> re
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     const WorkloadModel& model = world.workloads[w];
     const FindingsAbout about(model.spec.given_name(), found);
-    if (any(w, &WorkloadRecord::no_node_for_it)) {
+    const bool unknown = any(w, &WorkloadRecord::no_node_for_it);
+    const std::string label = unknown ? late_label_of(world, model) : "";
+    if (!label.empty()) {
+      found.push_back(make_diagnostic(
+          Code::NodesNeverLaunched, model.spec.name.where,
+          fmt::format("no node is started for pods of \"{}\": they select {}, which nodes get once "
+                      "they have joined, and {} does not know it before",
+                      model.name, label, scenarios::provisioner_name(world.provisioner.kind)),
+          "select node.kubernetes.io/instance-type or, with Karpenter, "
+          "karpenter.k8s.aws/instance-gpu-name; or give the pool the label (labels)"));
+    } else if (unknown) {
       found.push_back(make_diagnostic(
           Code::NodesNeverLaunched, model.spec.name.where,
           fmt::format("no node is started for pods of \"{}\": {} knows no instance type that has "

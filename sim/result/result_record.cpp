@@ -313,6 +313,9 @@ const Record& record_of<VariantResult>() {
        field<&V::makespan>("makespanSeconds", "length of the run, one value per replication")
            .when<&has_length>()
            .csv(30, "makespanMeanSeconds", "mean"),
+       field<&V::last_job_end>("lastJobEndSeconds",
+                               "when the last of the Jobs that ended did, one value per "
+                               "replication"),
        field<&V::node_pools>("nodePools", "in the order of the scenario"),
        field<&V::rooms>("gpuRooms", "known before the run, in the order of the pools").optional(),
        field<&V::pods>("pods"),

@@ -68,10 +68,10 @@ SLICEWISE_MEMBERS(WorkloadRecord, jobs_done, jobs_failed, runs_missed, runs_repl
                   requests, tokens, scaling, notebooks, gpu_busy, gpu_lost, pod_running,
                   backing_off, stretched_by_gpu, stretched_by_cpu, met_node_limit, no_node_for_it,
                   pods_by_gpu_set, all_reduce_ns, working, held, shared, observed)
-SLICEWISE_MEMBERS(Replication, length, domains, nodes, pools, start_up, workloads, pipelines,
-                  pending_reasons, pods_submitted, running_max, pending_max, pending_at_end,
-                  succeeded, failed, oom_kills, restarts, faults, fault_victims, evicted, cut_off,
-                  interrupted, events, shared_domain)
+SLICEWISE_MEMBERS(Replication, length, last_job_end, domains, nodes, pools, start_up, workloads,
+                  pipelines, pending_reasons, pods_submitted, running_max, pending_max,
+                  pending_at_end, succeeded, failed, oom_kills, restarts, faults, fault_victims,
+                  evicted, cut_off, interrupted, events, shared_domain)
 SLICEWISE_MEMBERS(JobTimes, start, end)
 SLICEWISE_MEMBERS(JobFigures, jobs, with_use, with_fraction, with_sm, with_memory, with_gpu,
                   by_profile)

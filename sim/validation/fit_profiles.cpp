@@ -142,7 +142,10 @@ class CompanyFitter {
     add_uncertainty("soloMs", in_ms(*p.solo_step) * solo_width, log_time, {}, p);
     const auto borrowed = fit_.borrowed.find(size);
     const bool alone = company_.settings_of(*p.batch) < 2;
-    if (alone && borrowed == fit_.borrowed.end()) {
+    // No work takes nothing of a GPU: at that end the law does not hold.
+    constexpr double kLeastShare = 0.005;
+    const bool unlike = !alone && law.capacity_share < kLeastShare;
+    if (unlike || (alone && borrowed == fit_.borrowed.end())) {
       out.undetermined = {"capacityShare", "normP", "bandwidthShare"};
       return;
     }

@@ -434,6 +434,10 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const N
   set_expectations(scenario.provisioner, *type, model);
   model.spot = model_spot(scenario, pool, catalogue, found);
   model.labels = node_labels(scenario, pool, *type, model);
+  for (const auto& [key, value] : model.labels) {  // of GPU Feature Discovery, on the node itself
+    const bool late = key.starts_with("nvidia.com/") && key != scenarios::kMigLabel;
+    if (late && !pool.labels.contains(key)) model.late_labels.push_back(key);
+  }
   if (!price) return std::nullopt;
   model.price = *price;
   return model;

@@ -1,5 +1,12 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -41,6 +48,21 @@ Blocks prefixes_of(const scenarios::SharedPrefix& prefix) {
   return std::make_shared<const scenarios::PromptBlocks>(std::move(blocks));
 }
 
+// Tokens of the longest prompt; nullopt: there is no such number, or a pipeline's trace knows it.
+std::optional<std::int64_t> longest_prompt(const scenarios::Workload& spec) {
+  using Law = scenarios::RandomAmount::Law;
+  if (const auto& input = spec.llm->input) {
+    if (input->law != Law::Constant) return input->most;
+    const std::int64_t all = std::llround(input->mean);
+    return std::clamp(all, input->least.value_or(all), input->most.value_or(all));
+  }
+  const auto* trace =
+      spec.traffic ? std::get_if<scenarios::RequestTrace>(&spec.traffic->shape) : nullptr;
+  if (trace == nullptr || !trace->has_tokens || trace->rows.empty()) return std::nullopt;
+  return std::ranges::max(trace->rows, {}, &scenarios::RequestTrace::Row::input_tokens)
+      .input_tokens;
+}
+
 }  // namespace
 
 void model_prompts(World& world, Diagnostics& found) {
@@ -65,6 +87,12 @@ void model_prompts(World& world, Diagnostics& found) {
     } else if (!traced.empty() && llm.prefix_reuse > 0) {
       conflict("has prefixReuse, and a trace that knows the blocks of its prompts",
                "leave prefixReuse out: what is found is simulated");
+    } else if (const auto longest = longest_prompt(model.spec);
+               llm.shared_prefix && longest && *longest < llm.shared_prefix->tokens) {
+      conflict(fmt::format("has a sharedPrefix of {} tokens, and no prompt with more than {}: none "
+                           "begins with it",
+                           llm.shared_prefix->tokens, *longest),
+               "sharedPrefix.tokens are a part of the prompt's (llm.tokens.input)");
     } else if (llm.prefix_caching && llm.shared_prefix) {
       model.prompts = prefixes_of(*llm.shared_prefix);
     } else if (llm.prefix_caching && !traced.empty()) {

@@ -395,6 +395,11 @@ TEST(PlanReport, WithoutAnOptionNamesWhatIsNearest) {
                            {"misses latencyP99 of asr"},
                            planned_figures(768, milliseconds(600))});
   plan.rejected.erase(plan.rejected.begin() + 1);  // it meets its objectives
+  // Cheaper and closer to either limit, but it misses two.
+  plan.rejected.push_back(plan.rejected.back());
+  sim::OptionFigures& two = *plan.rejected.back().figures;
+  two = planned_figures(384, milliseconds(510));
+  two.objectives.push_back(two.objectives.front());
   plan.nearest = {"what could stand takes more"};
   const std::string text = plan_table(plan, kTerminal, false);
   EXPECT_THAT(text,

@@ -32,6 +32,34 @@ TEST(ImportK8s, AJobGivesUpAsItsFileSays) {
   EXPECT_EQ(k8s({once}).scenario.workloads[0].backoff_limit, 0);
 }
 
+// Their pods take CPU, memory and a place on every node.
+TEST(ImportK8s, DaemonSetsOfTheFilesAreOnTheNodes) {
+  const std::string agent = R"(---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec:
+      tolerations: [{operator: Exists}]
+      containers:
+      - name: agent
+        image: agent:1
+        resources: {requests: {cpu: 500m, memory: 1Gi}}
+)";
+  const Written without = k8s({std::string(kJob)});
+  EXPECT_EQ(without.yaml.find("daemonSets"), std::string::npos);
+  const Written result = k8s({std::string(kJob) + agent});
+  ASSERT_EQ(result.scenario.node_pools.size(), 1U);
+  const std::vector<DaemonSet>& all = result.scenario.node_pools.front().daemon_sets;
+  ASSERT_EQ(all.size(), usual_daemon_sets().size() + 1);
+  EXPECT_EQ(all.back().name, "agent");
+  EXPECT_EQ(all.back().cpu_request.count, 500);
+  EXPECT_EQ(all.back().memory_request, gibibytes(1));
+}
+
 TEST(ImportK8s, SaysWhatIsMissingAndWhere) {
   const Written result = k8s({std::string(kDeployment), std::string(kSharedValues)});
   ASSERT_TRUE(result.missing.starts_with(

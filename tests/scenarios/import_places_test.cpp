@@ -221,6 +221,19 @@ TEST(ImportPlaces, MigLayoutsOfSeveralProfilesHaveEachOfThem) {
   EXPECT_EQ(pools_of_half("nvidia.com/mig-2g.10gb"), 2U);
 }
 
+// Nobody's Helm values are among what kubectl says of a cluster; GPU Feature Discovery says how the
+// plugin names the instances. A second pool was made up for pods that ask for nvidia.com/gpu.
+TEST(ImportPlaces, NodesSayWhetherInstancesAreGpus) {
+  const auto of = [](const std::string& layout) {
+    return imported({mig_node(layout, "nvidia.com/gpu: 16") + pods("w", "", "nvidia.com/gpu")});
+  };
+  const auto single = of("all-3g.20gb, nvidia.com/mig.strategy: single");
+  EXPECT_EQ(single.scenario.node_pools.size(), 1U);
+  EXPECT_NE(single.yaml.find("strategy: single"), std::string::npos);
+  EXPECT_NE(of("all-3g.20gb, nvidia.com/mig.strategy: mixed").yaml.find("strategy: mixed"),
+            std::string::npos);
+}
+
 TEST(ImportPlaces, NodePoolsGrowAsFarAsTheirLimitsGo) {
   ImportOptions options;
   options.instances = kTypes;

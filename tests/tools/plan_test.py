@@ -206,6 +206,13 @@ class Plan(unittest.TestCase):
             self.assertEqual(document["options"], [])
             self.assertTrue(any("budget denies it" in r["reason"] for r in document["rejected"]))
 
+    def test_what_nothing_is_cheap_enough_for_has_a_price(self):
+        found = run(*QUICK, "--max-cost", "100")
+        self.assertEqual(found.returncode, 4, found.stderr)
+        self.assertIn("--max-cost leave nothing to try", found.stderr)
+        self.assertIn("The cheapest that stands is 1 x g4dn.xlarge", found.stdout)
+        self.assertIn("$384 a month: --max-cost 384.", found.stdout)
+
     def test_months_of_growing_traffic(self):
         grows = (*QUICK, "--horizon", "12", "--growth", "10%")
         document = json.loads(run(*grows, "-o", "json").stdout)

@@ -65,6 +65,19 @@ Measurement in_turns(double duty, int clients) {
   return m;
 }
 
+// Faster side by side than alone: the law came out at work that takes nothing of the GPU, "fitted".
+TEST(FitProfiles, WhatDoesNotFollowTheLawHasNoCapacityShare) {
+  std::vector<Measurement> made = {by_law("full", 1), by_law("full", 2), by_law("full", 4)};
+  made[1].time = {made[0].time.ns * 9 / 10};
+  made[2].time = {made[0].time.ns * 8 / 10};
+  const auto fitted = fit_profiles(made, shipped());
+  ASSERT_TRUE(fitted.has_value());
+  const FittedProfile& fit = fitted->profiles.front();
+  EXPECT_THAT(fit.undetermined, Contains("capacityShare"));
+  EXPECT_FALSE(fit.profile.capacity_share);
+  EXPECT_TRUE(fit.profile.solo_step);
+}
+
 TEST(FitProfiles, KnownParametersComeBack) {
   const std::vector<Measurement> made = {
       by_law("full", 1), by_law("1g.10gb", 1), by_law("2g.20gb", 1), by_law("3g.40gb", 1),

@@ -417,6 +417,10 @@ struct ClusterFiles {
 // read_replay_file. Never throws on any bytes.
 ClusterFiles read_cluster_files(std::span<const SourceText> sources, PluginVersion version);
 
+// What the pods of DaemonSets ask for on each node: the usual ones, as the files have them where
+// they do, and of others those that no selector or taint keeps off.
+std::vector<DaemonSet> daemon_sets_of(const ClusterFiles& files);
+
 // The config that the plugin uses on nodes with this label nvidia.com/device-plugin.config
 // (nullptr: without one), as its config manager chooses: label, default, a config called
 // default, the only one.

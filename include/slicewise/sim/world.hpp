@@ -138,6 +138,8 @@ struct PoolModel {
   std::vector<scenarios::DaemonSet> daemon_sets;
   std::vector<scenarios::Taint> taints;
   std::map<std::string, std::string> labels;
+  std::vector<std::string> late_labels;  // of them, that nodes get once they have joined: no
+                                         // provisioner knows them before
   models::Price price;
   std::optional<SpotModel> spot;
 

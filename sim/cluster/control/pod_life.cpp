@@ -442,6 +442,7 @@ void PodLife::leave(std::uint32_t last, PodPhase final_phase) {
     ++(succeeded ? run_.record.succeeded : run_.record.failed);
     jobs_.one_ended();
   });
+  run_.record.last_job_end = run_.now - TimePoint{};
   if (succeeded) {
     const Duration took = run_.now - pod.submitted;
     record.completion.push_back(took);

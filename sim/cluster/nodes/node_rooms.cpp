@@ -1,18 +1,24 @@
 #include "node_rooms.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace slicewise::sim {
 
 NodeRooms::NodeRooms(const ClusterState& cluster)
     : cluster_(cluster), rooms_(cluster.nodes.size()), company_(cluster.anti_affinity) {
   for (const PoolModel& pool : cluster.world->pools) {
+    PoolModel unseen;  // as far as admits() looks at it
+    unseen.labels = pool.labels;
+    unseen.taints = pool.taints;
+    for (const std::string& label : pool.late_labels) unseen.labels.erase(label);
     offers_ = std::max(offers_, pool.offers.size());
     for (std::size_t w = 0; w < cluster.world->workloads.size(); ++w) {
       const WorkloadModel& workload = cluster.world->workloads[w];
       const auto at = static_cast<std::size_t>(&pool - cluster.world->pools.data());
       const bool offered = !workload.resource || workload.on_pool[at].offer;
       admits_.push_back(static_cast<char>(offered && admits(pool, workload.spec.pod)));
+      expects_.push_back(static_cast<char>(offered && admits(unseen, workload.spec.pod)));
     }
   }
   tickets_.resize(rooms_.size() * offers_);
@@ -68,7 +74,8 @@ void NodeRooms::give(std::uint32_t n, std::size_t w) { change(n, w, 1); }
 std::int64_t NodeRooms::on_empty(std::size_t p, std::size_t w, Tickets tickets) const {
   const PoolModel& pool = cluster_.world->pools[p];
   const WorkloadModel& workload = cluster_.world->workloads[w];
-  if (admits_[p * cluster_.world->workloads.size() + w] == 0) return 0;
+  const std::vector<char>& may = tickets == Tickets::Expected ? expects_ : admits_;
+  if (may[p * cluster_.world->workloads.size() + w] == 0) return 0;
   PodRoom empty{pool.max_pods, pool.allocatable_cpu.count, pool.allocatable_memory.count, 0};
   if (workload.resource) empty.tickets = tickets_of(p, *workload.on_pool[p].offer, 0, tickets);
   return company_.on_empty(w, empty.holds(workload));

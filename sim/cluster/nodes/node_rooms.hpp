@@ -14,7 +14,7 @@ class NodeRooms {
   // Which tickets of a node's it counts.
   enum class Tickets : std::uint8_t {
     Free,      // what is free on the node now
-    Expected,  // what the provisioner takes a node for that it has not seen yet
+    Expected,  // what the provisioner takes a node for that it has not seen yet, labels included
     All,       // what the node will have
   };
 
@@ -50,6 +50,7 @@ class NodeRooms {
   std::size_t offers_ = 1;             // the most of a pool
   std::vector<std::int64_t> tickets_;  // by node and offer
   std::vector<char> admits_;           // by pool and workload
+  std::vector<char> expects_;          // ... as far as labels are known before a node joins
 };
 
 }  // namespace slicewise::sim

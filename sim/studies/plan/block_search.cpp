@@ -12,6 +12,7 @@
 #include "slicewise/sim/result_record.hpp"
 
 #include "../probe/probe.hpp"
+#include "after_outage.hpp"
 #include "block_candidates.hpp"
 #include "block_outcome.hpp"
 #include "option_order.hpp"
@@ -344,7 +345,7 @@ class BlockRun {
     PlanAnswer answer = probes_.ask_one(whole);
     if (answer.partial || !answer.figures || !answer.figures->stands()) return false;
     option.figures = std::move(*answer.figures);
-    return true;
+    return !fails_after_outage(search_, whole, option.figures, probes_);
   }
 
   void note_missed(const OptionFigures& figures) {

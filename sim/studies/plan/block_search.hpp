@@ -44,6 +44,9 @@ struct BlockSearch {
   double factor = 1;
   bool split = false;     // workloads may have pools of their own
   ServicePods pods = {};  // of `base`, where it is not the scenario that probes are asked of
+  int vary_pods = 0;      // so many more or fewer than `base` has may a Service have
+  // Where `base` has the best option's pods: the search with the scenario's, which may vary.
+  const BlockSearch* varied = nullptr;
   std::vector<PoolChoice> refuted = {};  // stand alone, but not beside the other pools
   // Where simulations are long: the scenario's busiest minutes, and who answers what stands there.
   const scenarios::Scenario* busiest = nullptr;

@@ -16,6 +16,7 @@
 #include "../probe/probe.hpp"
 #include "../probe/scaled_input.hpp"
 #include "../probe/simulations.hpp"
+#include "after_outage.hpp"
 #include "block_search.hpp"
 #include "busiest_minutes.hpp"
 #include "fleet_model.hpp"
@@ -34,15 +35,11 @@ namespace {
 using scenarios::PlanGoal;
 using scenarios::Scenario;
 
-// Jobs that run once have no bill by the month to minimise; those of a log come every month.
+// Jobs that run once have no bill by the month to minimise.
 PlanGoal goal_for(const Scenario& scenario, const PlanOptions& options) {
   if (options.goal) return *options.goal;
   if (scenario.goal_where.line > 0) return scenario.goal;
-  const bool only_jobs = std::ranges::all_of(scenario.workloads, [](const auto& workload) {
-    return workload.count == 0 ||
-           (workload.kind == scenarios::WorkloadKind::Job && !workload.trace);
-  });
-  return only_jobs ? PlanGoal::CostPerJob : PlanGoal::MonthlyCost;
+  return runs_once(scenario) ? PlanGoal::CostPerJob : PlanGoal::MonthlyCost;
 }
 
 // The scenario alone on each instance type: what is wrong with all of them is wrong with it.
@@ -60,21 +57,6 @@ std::vector<Expected<World>> worlds_alone(const Scenario& base, const PlanSpace&
     }
   }
   return worlds;
-}
-
-void add_today(const Scenario& base, const BlockSearch& search, ProbeBatch& probes, Plan& plan) {
-  PlanProbe probe;
-  probe.replications = base.replications;
-  PlanAnswer answer = probes.ask_one(probe);
-  if (!answer.figures) return;
-  const auto goal = goal_of(search.goal, *answer.figures);
-  plan.today = PlanOption{{}, std::move(*answer.figures), goal, false};
-  // Nobody knows what they bear, nor what is left of them after a loss.
-  const bool is_unknown = !plan.survives.empty() || asks_for_headroom(base.policies);
-  if (is_unknown || !goal || plan.options.empty() || !plan.today->figures.stands()) return;
-  const Ranked both[] = {ranked_by(*plan.today), ranked_by(plan.options.front())};
-  plan.keep_as_is =
-      places_by_rank(both).front() == 0 && stands_again(search, probe, plan.today->figures, probes);
 }
 
 // Dollars a month that nothing may cost.
@@ -165,8 +147,8 @@ void settle_headroom(const scenarios::ScenarioSet& set, const Scenario& base,
   const bool decides = asks_for_headroom(base.policies);
   while (!plan.options.empty() && (decides || options.headroom)) {
     PlanOption& best = plan.options.front();
-    PlanOption left = best;  // after a loss
-    for (PoolChoice& pool : left.pools) pool.nodes = survivors(options.survive, pool.nodes);
+    PlanOption left = best;
+    left.pools = left_after(options.survive, std::move(left.pools));
     Headroom headroom = headroom_of(set, base, catalogue, options.run, left);
     if (decides) judge_with_headroom(base, catalogue, options.run, headroom, best);
     if (best.figures.denied_by.empty()) {
@@ -285,7 +267,8 @@ void explain_best(const BlockSearch& search, ProbeBatch& probes, const PlanOptio
                   Plan& plan) {
   const ServicePods pods = changed_pods(plan.options.front());
   const Scenario base = with_pods(search.base, pods);
-  const BlockSearch chosen = search_with_pods(search, base, pods);
+  BlockSearch chosen = search_with_pods(search, base, pods);
+  if (search.vary_pods > 0) chosen.varied = &search;
   ReplicasCurve curve = replicas_curve(chosen, plan.options.front(), probes);
   plan.replicas = std::move(curve.points);
   plan.knee = curve.knee;
@@ -381,31 +364,16 @@ void check_options(const Scenario& base, const PlanOptions& options, PlanGoal go
 }
 
 // Where nothing stands they may be why.
-void tell_late_starts(const BlockSearch& search, Plan& plan) {
+void tell_late_starts(const BlockSearch& search, ProbeBatch& probes, Plan& plan) {
   Diagnostics late = late_starts(search.base);
   if (plan.options.empty() && !plan.interrupted) {
-    std::ranges::move(nearest_to_standing(search, workloads_with_pods(search.base), plan.rejected),
-                      std::back_inserter(plan.nearest));
+    std::ranges::move(
+        nearest_to_standing(search, workloads_with_pods(search.base), plan.rejected, probes),
+        std::back_inserter(plan.nearest));
     for (Diagnostic& note : late) plan.nearest.push_back(std::move(note.message));
   } else {
     plan.nearest.clear();
     for (Diagnostic& note : late) plan.notes.push_back(std::move(note));
-  }
-}
-
-// A plan chooses the nodes: who asked for certain ones is told, once.
-void tell_dropped_selectors(const Scenario& base, Plan& plan) {
-  for (const scenarios::Workload& workload : base.workloads) {
-    for (const auto& [key, value] : workload.pod.node_selector) {
-      if (workload.count == 0 || names_a_group(key) || !names_the_node(key)) continue;
-      plan.notes.push_back(make_diagnostic(
-          Code::RequestNoEffect, workload.name.where,
-          fmt::format("a plan chooses the nodes: nodeSelector {}: {} of \"{}\" is not kept "
-                      "(--instances says among which)",
-                      key, value, workload.name.value)));
-      plan.notes.back().severity = Severity::Note;
-      return;
-    }
   }
 }
 
@@ -433,7 +401,8 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   PlanSpace further = *space;
   further.keeps_apart =
       goal == PlanGoal::MonthlyCost && separable_groups(base).size() <= kExactGroups;
-  const BlockSearch search = in_space(tight, further);
+  BlockSearch search = in_space(tight, further);
+  search.vary_pods = options.vary_pods;
   ProbeBatch probes(options.probes ? options.probes : probe_threads(base, catalogue, options.run),
                     options.journal, KnownFailures(base));
   Plan plan;
@@ -463,7 +432,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   plan.regions = other_regions(regions, plan.options, base, catalogue);
   plan.control_plane_monthly = cost_of(control_plane_fee(base.control_plane), kMonth);
   plan.as_run = recorded_bill(base, catalogue);
-  if (!probes.interrupted()) add_today(base, search, probes, plan);
+  if (!probes.interrupted()) add_today(search, options.run, probes, plan);
   if (!options.from.empty() && !probes.interrupted()) {
     plan.path = path_from(search, options.from, best_of(plan), options.max_changes, probes);
     if (!probes.interrupted()) add_disruption(base, catalogue, options.run, *plan.path);
@@ -485,8 +454,8 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     plan.other_pods = hints_of_other_pods(search, best_of(plan), probes);
   }
   plan.interrupted = plan.interrupted || probes.interrupted();
-  tell_late_starts(search, plan);
-  tell_dropped_selectors(base, plan);
+  tell_late_starts(search, probes, plan);
+  add_notes(base, plan);
   const auto apart = std::ranges::find_if(plan.options, keeps_apart);
   if (apart != plan.options.end()) plan.kept_apart = *apart;
   plan.counts.replications = probes.replications() + (glances ? glances->replications() : 0);

@@ -13,6 +13,8 @@
 #include "../probe/probe.hpp"
 #include "node_bounds.hpp"
 #include "plan_sections.hpp"
+#include "pod_counts.hpp"
+#include "pool_split.hpp"
 #include "pools_anew.hpp"
 
 namespace slicewise::sim {
@@ -119,16 +121,38 @@ std::string limit_in_the_way(const BlockSearch& search, const OutOfLimits& neare
   return out + fmt::format(": --max-cost {:.0f}", std::ceil(nearest.monthly));
 }
 
+// Where only the price is in the way: the cheapest that stands whatever it costs.
+std::string beyond_the_price(const BlockSearch& search, ProbeBatch& probes) {
+  if (!search.space.max_monthly_cost) return "";
+  PlanSpace space = search.space;
+  space.max_monthly_cost.reset();
+  BlockSearch there = search_within(search, search.base, space);
+  there.so_far = nullptr;
+  std::optional<PlanOption> found = cheapest_plan(there, std::nullopt, probes);
+  if (search.vary_pods > 0) {
+    auto other = best_with_other_pods(there, found, search.vary_pods, probes);
+    if (other) found = std::move(other);
+  }
+  if (!found || probes.interrupted()) return "";
+  std::vector<std::string> pools;
+  for (const PoolChoice& pool : found->pools) pools.push_back(describe(pool));
+  const double monthly = to_dollars(found->figures.monthly);
+  return fmt::format("the cheapest that stands is {}, ${:.0f} a month: --max-cost {:.0f}",
+                     fmt::join(pools, " + "), monthly, std::ceil(monthly));
+}
+
 }  // namespace
 
 std::vector<std::string> nearest_to_standing(const BlockSearch& search,
                                              const std::vector<std::string>& workloads,
-                                             const std::vector<RejectedChoice>& rejected) {
+                                             const std::vector<RejectedChoice>& rejected,
+                                             ProbeBatch& probes) {
   if (const auto why = why_homeless(search.base, workloads)) return {why->text()};
   const bool held = std::ranges::any_of(search.space.types, [&](const auto* type) {
     return home_on(search, workloads, *type, search.space).has_value();
   });
   if (!held) return {type_that_holds(search, workloads)};
+  if (std::string dearer = beyond_the_price(search, probes); !dearer.empty()) return {dearer};
   const OutOfLimits nearest = cheapest_out_of_limits(search, rejected);
   if (nearest.choice == nullptr) return {};
   return {limit_in_the_way(search, nearest)};

@@ -9,6 +9,9 @@
 #include "../../world/parts.hpp"
 #include "../compare/candidates.hpp"
 #include "../probe/probe.hpp"
+#include "after_outage.hpp"
+#include "option_order.hpp"
+#include "plan_sections.hpp"
 
 // What a scenario has, in the words of a plan.
 namespace slicewise::sim {
@@ -121,6 +124,25 @@ Expected<std::vector<PoolChoice>> pools_as_they_stand(const Scenario& scenario,
   }
   if (has_errors(found)) return tl::unexpected(std::move(found));
   return pools;
+}
+
+void add_today(const BlockSearch& search, const RunOptions& run, ProbeBatch& probes, Plan& plan) {
+  PlanProbe probe;
+  probe.replications = search.base.replications;
+  PlanAnswer answer = probes.ask_one(probe);
+  if (!answer.figures) return;
+  if (search.space.survive != Outage::None && answer.figures->stands()) {
+    auto left = own_pools_fail_after_outage(search, run, *answer.figures);
+    if (left) answer.figures = std::move(left);
+  }
+  const auto goal = goal_of(search.goal, *answer.figures);
+  plan.today = PlanOption{{}, std::move(*answer.figures), goal, false};
+  // Nobody knows what they bear.
+  const bool is_unknown = asks_for_headroom(search.base.policies);
+  if (is_unknown || !goal || plan.options.empty() || !plan.today->figures.stands()) return;
+  const Ranked both[] = {ranked_by(*plan.today), ranked_by(plan.options.front())};
+  plan.keep_as_is =
+      places_by_rank(both).front() == 0 && stands_again(search, probe, plan.today->figures, probes);
 }
 
 }  // namespace slicewise::sim

@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "../probe/probe.hpp"
+#include "after_outage.hpp"
 #include "fleet_model.hpp"
 #include "known_pools.hpp"
+#include "pod_counts.hpp"
 #include "pool_split.hpp"
 #include "pools_anew.hpp"
 
@@ -25,6 +27,7 @@ constexpr int kMostWeighed = 8;
 // Steps of a path that nobody limits.
 constexpr int kMostPathSteps = 40;
 
+using scenarios::Scenario;
 using WorkloadNames = std::vector<std::string>;
 
 struct Present {
@@ -116,31 +119,13 @@ class PathSearch {
                        ? fails_again(search_, probe, *answer.figures, probes_)
                        : std::nullopt;
     OptionFigures figures = against ? std::move(*against) : std::move(*answer.figures);
-    if (figures.stands()) judge_what_is_left(probe, figures);
+    if (figures.stands()) {
+      if (auto left = fails_after_outage(search_, probe, figures, probes_)) {
+        figures = std::move(*left);
+      }
+    }
     const auto goal = goal_of(search_.goal, figures);
     return PlanOption{std::move(probe.pools), std::move(figures), goal, false};
-  }
-
-  // --survive: pools stand where what an outage leaves of them does.
-  void judge_what_is_left(const PlanProbe& whole, OptionFigures& figures) {
-    if (search_.space.survive == Outage::None) return;
-    PlanProbe left = whole;
-    for (PoolChoice& pool : left.pools) {
-      pool.nodes = survivors(search_.space.survive, pool.nodes);
-      pool.on_demand = std::min(pool.on_demand, pool.nodes);
-    }
-    const bool none = std::ranges::any_of(
-        left.pools, [](const auto& pool) { return pool.nodes == 0 && !pool.elastic; });
-    PlanAnswer answer = none ? PlanAnswer{} : probes_.ask_one(left);
-    if (probes_.interrupted() || (answer.figures && answer.figures->stands())) return;
-    if (answer.figures) {
-      const Usd monthly = figures.monthly;
-      figures = std::move(*answer.figures);
-      figures.monthly = monthly;
-    } else {
-      figures.verdict.reasons = {{Verdict::Cause::PodsPending, "", "cannot run after the loss",
-                                  "what is left of the pools cannot run the pods"}};
-    }
   }
 
   // In the order of the scenario.
@@ -265,7 +250,8 @@ class PathSearch {
 
   // The pools after the change; nullopt: it saves nothing, or something does not stand then.
   // `most`: dollars a month that what it sets up may cost.
-  std::optional<std::vector<Present>> after(const PoolChange& change, double most) {
+  std::optional<std::vector<Present>> after(const PoolChange& change, double most,
+                                            bool any_pods = false) {
     std::vector<Present> pools;
     for (std::size_t p = 0; p < pools_.size(); ++p) {
       if (std::ranges::find(change.touched, p) == change.touched.end()) pools.push_back(pools_[p]);
@@ -274,14 +260,34 @@ class PathSearch {
     for (const WorkloadNames& block : change.blocks) {
       if (most <= 0) return std::nullopt;
       BlockResult found = search_block(search_, block, 1, most, Depth::First, probes_);
-      if (found.options.empty()) return std::nullopt;
-      const BlockOption& option = found.options.front();
-      most -= option.goal;
-      pools.push_back({like_best(option), option.goal});
+      std::optional<Present> pool;
+      if (!found.options.empty()) {
+        pool = Present{like_best(found.options.front()), found.options.front().goal};
+      }
+      if (any_pods) pool = with_other_pods(block, std::move(pool));
+      if (!pool) return std::nullopt;
+      most -= *pool->monthly;
+      pools.push_back(std::move(*pool));
     }
     const auto all = together(pools);
     const bool fine = all && (all->figures.stands() || !stands_);
     return fine ? std::optional(std::move(pools)) : std::nullopt;
+  }
+
+  // --vary-pods: the block's pool with other numbers of them, where that costs less.
+  std::optional<Present> with_other_pods(const WorkloadNames& block, std::optional<Present> pool) {
+    if (search_.vary_pods == 0) return pool;
+    Scenario alone = search_.base;
+    for (scenarios::Workload& workload : alone.workloads) {
+      if (std::ranges::find(block, workload.name.value) == block.end()) workload.count = 0;
+    }
+    BlockSearch there = search_within(search_, alone, search_.space);
+    there.split = false;
+    std::optional<PlanOption> best;
+    if (pool) best = PlanOption{{pool->choice}, {}, pool->monthly, false};
+    auto other = best_with_other_pods(there, best, search_.vary_pods, probes_);
+    if (!other) return pool;
+    return Present{std::move(other->pools.front()), other->goal};
   }
 
   // Of what costs the same, the pool that is recommended.
@@ -331,7 +337,7 @@ class PathSearch {
         ++p;
         continue;
       }
-      auto pools = after(change, std::numeric_limits<double>::infinity());
+      auto pools = after(change, std::numeric_limits<double>::infinity(), true);
       if (!pools || pools->back().choice == pools_[p].choice) {
         ++p;
         continue;

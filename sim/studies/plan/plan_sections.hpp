@@ -60,11 +60,19 @@ void judge_with_headroom(const scenarios::Scenario& base, const models::Catalogu
                          const RunOptions& run, const Headroom& headroom, PlanOption& option);
 
 // One sentence or none: an instance type that holds the pods where none that was tried does; else
-// the limit of nodes or cost that was in the way of what could stand, and how far. No full stop.
-// REQUIRES: plan.options.empty().
+// the cheapest that stands whatever it costs; else the limit of nodes or cost that was in the way
+// of what could stand, and how far. No full stop. REQUIRES: plan.options.empty().
 std::vector<std::string> nearest_to_standing(const BlockSearch& search,
                                              const std::vector<std::string>& workloads,
-                                             const std::vector<RejectedChoice>& rejected);
+                                             const std::vector<RejectedChoice>& rejected,
+                                             ProbeBatch& probes);
+
+// own_pools.cpp: the scenario's own pools beside the options, and whether to keep them.
+void add_today(const BlockSearch& search, const RunOptions& run, ProbeBatch& probes, Plan& plan);
+
+// plan_notes.cpp: only Jobs, and not those of a log, which come every month.
+bool runs_once(const scenarios::Scenario& scenario);
+void add_notes(const scenarios::Scenario& base, Plan& plan);
 
 // recorded_bill.cpp: nullopt without recorded jobs, or without a price of such GPUs.
 std::optional<RecordedBill> recorded_bill(const scenarios::Scenario& base,

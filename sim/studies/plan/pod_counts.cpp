@@ -188,6 +188,17 @@ std::optional<PlanOption> best_with_other_pods(const BlockSearch& search,
   return PodSearch(search, probes).best(best, most);
 }
 
+std::optional<PlanOption> cheaper_with_other_pods(const BlockSearch& search,
+                                                  const std::optional<PlanOption>& best,
+                                                  ProbeBatch& probes) {
+  if (search.varied == nullptr) return std::nullopt;
+  BlockSearch free = *search.varied;
+  free.input = search.input;
+  free.factor = search.factor;
+  free.so_far = nullptr;
+  return best_with_other_pods(free, best, free.vary_pods, probes);
+}
+
 std::vector<PlanOption> hints_of_other_pods(const BlockSearch& search,
                                             const std::optional<PlanOption>& best,
                                             ProbeBatch& probes) {

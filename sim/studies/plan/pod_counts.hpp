@@ -24,6 +24,11 @@ std::optional<PlanOption> best_with_other_pods(const BlockSearch& search,
                                                const std::optional<PlanOption>& best, int most,
                                                ProbeBatch& probes);
 
+// The same where an input is otherwise, as `search` has it; nullopt also where it varies no pods.
+std::optional<PlanOption> cheaper_with_other_pods(const BlockSearch& search,
+                                                  const std::optional<PlanOption>& best,
+                                                  ProbeBatch& probes);
+
 // What one pod more or fewer of one Service would save, where that is worth a word; without a best
 // option what would stand. Cheapest first.
 std::vector<PlanOption> hints_of_other_pods(const BlockSearch& search,

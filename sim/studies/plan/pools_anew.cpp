@@ -7,6 +7,7 @@
 
 #include "../../result/merge.hpp"
 #include "../probe/probe.hpp"
+#include "pod_counts.hpp"
 #include "pool_split.hpp"
 
 namespace slicewise::sim {
@@ -119,6 +120,21 @@ std::optional<PlanOption> pools_anew(const BlockSearch& search, const PlanOption
   return std::nullopt;
 }
 
+namespace {
+
+// `search`: with the input as it is then.
+std::optional<PlanOption> anew_with_its_pods(const BlockSearch& search, const PlanOption& best,
+                                             std::optional<double> cap, ProbeBatch& probes) {
+  std::optional<PlanOption> then =
+      pools_anew(search, best, concerned_by(search.input, search.base), {.only = cap}, probes);
+  if (!search.split || separable_groups(search.base).size() > kExactGroups) return then;
+  SplitResult split = split_pools(search, then ? then->goal : cap, probes);
+  if (split.pools.empty()) return then;
+  return PlanOption{std::move(split.pools), std::move(split.figures), split.goal, false};
+}
+
+}  // namespace
+
 std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOption& best,
                                        const std::string& input, double factor,
                                        std::optional<double> cap, ProbeBatch& probes) {
@@ -126,12 +142,19 @@ std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOpti
   there.input = input;
   there.factor = factor;
   there.so_far = nullptr;
-  std::optional<PlanOption> then =
-      pools_anew(there, best, concerned_by(input, search.base), {.only = cap}, probes);
-  if (!search.split || separable_groups(search.base).size() > kExactGroups) return then;
-  SplitResult split = split_pools(there, then ? then->goal : cap, probes);
-  if (split.pools.empty()) return then;
-  return PlanOption{std::move(split.pools), std::move(split.figures), split.goal, false};
+  std::optional<PlanOption> then = anew_with_its_pods(there, best, cap, probes);
+  if (search.varied == nullptr) return then;
+  if (!then && !cap) {  // as few pods as the scenario has may not be what fails
+    BlockSearch first = *search.varied;
+    first.input = input;
+    first.factor = factor;
+    first.so_far = nullptr;
+    then = anew_with_its_pods(first, best, cap, probes);
+  }
+  std::optional<PlanOption> known = then;
+  if (!known && cap) known = PlanOption{best.pools, best.figures, cap, false};
+  std::optional<PlanOption> other = cheaper_with_other_pods(there, known, probes);
+  return other ? other : then;
 }
 
 }  // namespace slicewise::sim

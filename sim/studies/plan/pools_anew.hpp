@@ -48,8 +48,9 @@ std::optional<PlanOption> pools_anew(const BlockSearch& search, const PlanOption
                                      ProbeBatch& probes);
 
 // The best option with every pool that the input concerns planned anew where that is `factor` times
-// what it is; where few workloads are divided, everything is. `cap`: dollars a month; what costs as
-// much or more need not be found.
+// what it is; where few workloads are divided, everything is, and where the plan chooses the
+// numbers of pods, it does so anew. `cap`: dollars a month; what costs as much or more need not be
+// found.
 std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOption& best,
                                        const std::string& input, double factor,
                                        std::optional<double> cap, ProbeBatch& probes);

@@ -4,6 +4,7 @@
 #include "../probe/probe.hpp"
 #include "../probe/scaled_input.hpp"
 #include "plan_sections.hpp"
+#include "pod_counts.hpp"
 #include "pool_split.hpp"
 #include "pools_anew.hpp"
 
@@ -66,8 +67,9 @@ class RangeSearch {
             PlanOption{std::move(several.pools), std::move(several.figures), several.goal, false};
       }
     }
-    if (found && own && *own->goal <= *found->goal) return std::nullopt;
-    return found;
+    if (found && own && *own->goal <= *found->goal) found.reset();
+    auto other = cheaper_with_other_pods(there, found ? found : own, probes_);
+    return other ? other : found;
   }
 
   bool holds(double at, const std::optional<PlanOption>& rival) {

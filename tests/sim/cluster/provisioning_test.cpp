@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -99,6 +101,21 @@ TEST(Karpenter, WithoutNodeOverlayStartsANodePerPod) {
   EXPECT_NEAR(figures_of(r).gpu_busy, 4 * 10 / (277.0 + 3 * 157), 1e-6);
   EXPECT_EQ(parts_of(r.cost.ledger), r.cost.ledger.total);
   EXPECT_TRUE(demo::has(r.findings, Code::KarpenterOverprovisions));
+}
+
+// Nodes have it from GPU Feature Discovery, once they are there: Karpenter starts none for it.
+TEST(Karpenter, DoesNotKnowTheLabelsThatNodesGetOnceTheyHaveJoined) {
+  Scenario s = elastic(1, 0, 1);
+  s.workloads.front().pod.node_selector["nvidia.com/gpu.product"] = "Tesla-T4";
+  const VariantResult never = demo::result(s);
+  EXPECT_EQ(never.pods.succeeded, 0);
+  EXPECT_EQ(never.node_pools[0].dynamics->launches, 0);
+  ASSERT_TRUE(demo::has(never.findings, Code::NodesNeverLaunched));
+  EXPECT_TRUE(std::ranges::any_of(never.findings, [](const Diagnostic& finding) {
+    return finding.message.find("they select nvidia.com/gpu.product") != std::string::npos;
+  }));
+  s.node_pools.front().labels["nvidia.com/gpu.product"] = "Tesla-T4";
+  EXPECT_EQ(demo::result(s).pods.succeeded, 1) << "the NodePool gives it to its nodes";
 }
 
 // Sizes of one GPU, of one GPU and more CPU, and of four, the dearest first in the file.

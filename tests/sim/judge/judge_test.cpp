@@ -272,6 +272,26 @@ TEST(Judge, JobsThatTheRunWasOverBeforeAreUnfinished) {
   EXPECT_EQ(unfinished_jobs(cut_off(deployment, minutes(5))), Left{});
 }
 
+// It was over after a year, with a warning, and stood.
+TEST(Judge, WhatAYearDoesNotEndDoesNotStand) {
+  scenarios::Workload job = demo::training(2);
+  job.measured->unit_time = hours(24 * 400);
+  const VariantResult result = demo::result(demo::scenario(demo::pool(0), {job}));
+  EXPECT_TRUE(demo::has(result.findings, Code::RunNeverEnds));
+  EXPECT_THAT(causes(result), ElementsAre(Cause::PodsFailed));
+  EXPECT_EQ(result.verdict.reasons.front().brief, "2 of 2 jobs never ended");
+}
+
+// Half an hour each, four at a time: the run goes on for longer.
+TEST(Judge, JobsAreDoneBeforeTheRunIsOver) {
+  const VariantResult two_rounds = cut_off(demo::training(5), hours(3));
+  EXPECT_EQ(two_rounds.makespan.mean, hours(3));
+  ASSERT_TRUE(two_rounds.last_job_end);
+  EXPECT_GE(two_rounds.last_job_end->mean, minutes(60));
+  EXPECT_LT(two_rounds.last_job_end->mean, minutes(90));
+  EXPECT_FALSE(cut_off(demo::training(5), minutes(5)).last_job_end);
+}
+
 // Jobs were counted as pods: two of two pods each were one done of four.
 TEST(Judge, AGangIsOneJob) {
   scenarios::Workload gangs = demo::training(4);

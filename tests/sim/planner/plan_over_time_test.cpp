@@ -159,6 +159,24 @@ TEST(PlanOverTime, SaysWhenTheNextNodeIsNeeded) {
   EXPECT_LT(found.total, found.by_the_hour);
 }
 
+// Three pods where one will do: it gets another one when it must, not twice as many as there were.
+TEST(PlanOverTime, PodsVaryFromMonthToMonth) {
+  auto set = growing_service();
+  set.variants.front().workloads.front().count = 3;
+  PlanOptions options = months_of(12, 0.1);
+  options.max_nodes = 8;
+  options.vary_pods = 2;
+  const auto plan = make_plan(set, 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan && plan->over_time);
+  ASSERT_GE(plan->over_time->spans.size(), 2U);
+  int pods = 1;
+  for (const PlannedSpan& span : plan->over_time->spans) {
+    EXPECT_EQ(span.option.pools.front().pods, std::vector<int>{pods});
+    EXPECT_EQ(span.option.pools.front().nodes, pods++);
+  }
+  EXPECT_EQ(plan->over_time->next_node, plan->over_time->spans[1].from);
+}
+
 TEST(PlanOverTime, WithoutGrowthNothingChanges) {
   const auto plan = make_plan(growing_service(), 0, demo::catalogue(), months_of(6, 0));
   ASSERT_TRUE(plan && plan->over_time);

@@ -147,6 +147,64 @@ TEST(PlanPath, MendsWhatMissesAnObjectiveWhateverThatCosts) {
   EXPECT_TRUE(path.end->figures.stands());
 }
 
+// One node of the first pool stands, but nothing is left without it.
+TEST(PlanPath, EndsWhereALostNodeIsBorne) {
+  PlanOptions options = from({pool("g4dn.xlarge", Strategy::Mps, 2, 1, {"a", "b"}),
+                              pool("g5.xlarge", Strategy::Exclusive, 1, 3, {"c", "d"})});
+  const auto whole = make_plan(set_with(four_services()), 0, demo::catalogue(), options);
+  ASSERT_TRUE(whole && whole->path);
+  EXPECT_TRUE(whole->path->now.figures.stands());
+  options.survive = Outage::Node;
+  const auto plan = make_plan(set_with(four_services()), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan && plan->path);
+  const PlanPath& path = *plan->path;
+  EXPECT_FALSE(path.now.figures.stands());
+  ASSERT_TRUE(path.end);
+  EXPECT_TRUE(path.end->figures.stands());
+  for (const PoolChoice& each : path.end->pools) EXPECT_GE(each.nodes, 2);
+  EXPECT_EQ(path.end->figures.monthly, plan->options.front().figures.monthly);
+}
+
+// The own pools stand where a plan's options do: without a lost node, too.
+TEST(PlanPath, OwnPoolsAreJudgedAsTheOptionsAre) {
+  Scenario scenario = four_services();
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge"};
+  options.survive = Outage::Node;
+  const auto four = make_plan(set_with(scenario), 0, demo::catalogue(), options);
+  ASSERT_TRUE(four && four->today);
+  EXPECT_FALSE(four->today->figures.stands()) << "a pod has no GPU then";
+  EXPECT_NE(four->today->figures.verdict.reasons.front().brief.find("after the loss"),
+            std::string::npos);
+  const Usd price = four->today->figures.monthly;
+  scenario.node_pools.front().nodes = 5;
+  const auto five = make_plan(set_with(scenario), 0, demo::catalogue(), options);
+  ASSERT_TRUE(five && five->today);
+  EXPECT_TRUE(five->today->figures.stands());
+  EXPECT_NEAR(to_dollars(price) / 4, to_dollars(five->today->figures.monthly) / 5, 0.01);
+}
+
+// Pods of a and b wait for GPUs that their nodes do not have, and one of each would do.
+TEST(PlanPath, MendsWithOtherNumbersOfPodsWhereTheyMayVary) {
+  Scenario scenario = four_services();
+  for (Workload& workload : scenario.workloads) workload.count = 2;
+  PlanOptions options = from({pool("g4dn.xlarge", Strategy::Exclusive, 1, 2, {"a", "b"}),
+                              pool("g4dn.xlarge", Strategy::Exclusive, 1, 4, {"c", "d"})});
+  options.instance_types = {"g4dn.xlarge"};
+  options.strategies = {"exclusive"};
+  options.max_nodes = 8;
+  options.max_changes = 1;
+  options.vary_pods = 1;
+  const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan && plan->path);
+  ASSERT_EQ(plan->path->steps.size(), 1U);
+  const PathStep& step = plan->path->steps.front();
+  ASSERT_EQ(step.to.size(), 1U);
+  EXPECT_EQ(step.to.front().workloads, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(step.to.front().pods, (std::vector<int>{1, 1}));
+  EXPECT_EQ(step.to.front().nodes, 2);
+}
+
 TEST(PlanPath, NeedsTheSameWorkloadsAndABill) {
   const auto set = set_with(four_services());
   auto options = from({pool("g5.xlarge", Strategy::Exclusive, 1, 2, {"a", "b"})});

@@ -94,6 +94,32 @@ TEST(PlannedPods, AreFreeWithinWhatIsAllowed) {
   EXPECT_EQ(more->options.front().pools.front().pods, std::vector<int>{2});
 }
 
+// What a flip says is best then, a plan with that traffic finds: with more pods, or with fewer.
+TEST(PlannedPods, FlipsPlanAnewWithOtherNumbers) {
+  PlanOptions options = one_pod_a_gpu();
+  options.vary_pods = 1;
+  options.top = 1;
+  options.flips = true;
+  for (const auto& [pods, then] : std::vector<std::pair<int, int>>{{1, 2}, {2, 1}}) {
+    const double rate = 12 * pods;
+    const auto plan = make_plan(pods_at(pods, rate), 0, demo::catalogue(), options);
+    ASSERT_TRUE(plan);
+    ASSERT_EQ(plan->options.size(), 1U);
+    EXPECT_EQ(plan->options.front().pools.front().nodes, pods);
+    const auto flip = std::ranges::find_if(plan->flips, [&](const Flip& each) {
+      return each.input == "traffic" && each.misses == (then > pods);
+    });
+    ASSERT_NE(flip, plan->flips.end());
+    ASSERT_TRUE(flip->winner);
+    EXPECT_EQ(flip->winner->pools.front().nodes, then);
+    // Less of it is looked for where that just does, which other random numbers may say no to.
+    const double factor = then > pods ? flip->factor : 0.5;
+    const auto anew = make_plan(pods_at(pods, rate * factor), 0, demo::catalogue(), options);
+    ASSERT_TRUE(anew && !anew->options.empty());
+    EXPECT_EQ(describe(anew->options.front().pools.front()), describe(flip->winner->pools.front()));
+  }
+}
+
 // A pod more of what makes the others' GPUs dear, in a fleet of several pools.
 TEST(PlannedPods, AreTriedOneServiceAfterTheOther) {
   ScenarioSet set = pods_at(3, 4);

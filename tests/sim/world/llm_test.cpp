@@ -102,6 +102,21 @@ TEST(LlmWorld, WhatIsFoundIsSimulatedOrSaid) {
   EXPECT_NE(found[0].message.find("sharedPrefix, and a trace"), std::string::npos);
 }
 
+// What no prompt is long enough for did nothing, and nobody said so.
+TEST(LlmWorld, ASharedPrefixIsNoLongerThanAllPrompts) {
+  scenarios::Workload w = chat_of("llama-3-8b-fp16/a10g");
+  w.llm->input.emplace().mean = 512;
+  w.llm->shared_prefix = scenarios::SharedPrefix{512, 0.5, 4};
+  EXPECT_TRUE(world_of("g5.xlarge", w).workloads[0].prompts);
+  w.llm->shared_prefix->tokens = 513;
+  const Diagnostics found = errors_of("g5.xlarge", w);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].message.find("of 513 tokens, and no prompt with more than 512"),
+            std::string::npos);
+  w.llm->input->law = scenarios::RandomAmount::Law::Exponential;
+  EXPECT_TRUE(world_of("g5.xlarge", w).workloads[0].prompts) << "some are longer than the mean";
+}
+
 // Four places of 100 MiB on an A10G with 600 GB/s; a step has them on top of its law.
 TEST(LlmWorld, AdaptersTakePlacesFromTheCache) {
   scenarios::Workload w = chat_of("llama-3-8b-fp16/a10g");

@@ -35,7 +35,9 @@ ExitCode plan_verdict(const sim::Plan& plan) {
     }
   }
   const ExitCode code = best_exit_code(verdicts);
-  print_error(code == ExitCode::Infeasible ? "error: nothing that was tried can run the workloads"
+  const bool ruled_out = verdicts.empty() && plan.counts.bounded > 0;
+  print_error(ruled_out ? "error: closed forms and limits such as --max-cost leave nothing to try"
+              : code == ExitCode::Infeasible ? "error: nothing that was tried can run the workloads"
               : code == ExitCode::PodsLost ? "error: nothing that was tried keeps all pods running"
                                            : "error: nothing that was tried meets the objectives");
   return code;

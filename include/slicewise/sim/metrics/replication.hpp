@@ -190,6 +190,7 @@ struct WorkloadRecord {
 
 struct Replication {
   Duration length;                    // of the run; what is billed is at least 60 s
+  Duration last_job_end;              // 0: none ended
   std::vector<DomainRecord> domains;  // node by node, layout by layout
   std::vector<NodeRecord> nodes;      // by place
   std::vector<PoolRecord> pools;

@@ -1,0 +1,68 @@
+#include "after_outage.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "../probe/probe.hpp"
+#include "pools_anew.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+OptionFigures figures_after(const OptionFigures& whole, std::optional<OptionFigures> left) {
+  OptionFigures figures = left ? std::move(*left) : whole;
+  figures.monthly = whole.monthly;
+  if (!left) {
+    figures.verdict.reasons = {{Verdict::Cause::PodsPending, "", "cannot run",
+                                "what is left of the pools cannot run the pods"}};
+  }
+  for (Verdict::Reason& why : figures.verdict.reasons) why.brief += " after the loss";
+  return figures;
+}
+
+}  // namespace
+
+std::vector<PoolChoice> left_after(Outage loss, std::vector<PoolChoice> pools) {
+  for (PoolChoice& pool : pools) {
+    if (pool.elastic) continue;
+    pool.nodes = survivors(loss, pool.nodes);
+    pool.on_demand = std::min(pool.on_demand, pool.nodes);
+  }
+  return pools;
+}
+
+std::optional<OptionFigures> fails_after_outage(const BlockSearch& search, const PlanProbe& whole,
+                                                const OptionFigures& figures, ProbeBatch& probes) {
+  if (search.space.survive == Outage::None) return std::nullopt;
+  PlanProbe left = whole;
+  left.pools = left_after(search.space.survive, std::move(left.pools));
+  const bool none = std::ranges::any_of(
+      left.pools, [](const PoolChoice& pool) { return pool.nodes == 0 && !pool.elastic; });
+  PlanAnswer answer = none ? PlanAnswer{} : probes.ask_one(left);
+  if (probes.interrupted()) return std::nullopt;
+  if (stands(answer)) {
+    auto against = fails_again(search, left, *answer.figures, probes);
+    if (!against) return std::nullopt;
+    answer.figures = std::move(against);
+  }
+  return figures_after(figures, std::move(answer.figures));
+}
+
+std::optional<OptionFigures> own_pools_fail_after_outage(const BlockSearch& search,
+                                                         const RunOptions& run,
+                                                         const OptionFigures& figures) {
+  scenarios::Scenario left = search.base;
+  for (scenarios::NodePool& pool : left.node_pools) {
+    const models::InstanceType* type = search.catalogue.find_instance(pool.instance_type.value);
+    const bool has_gpus = type != nullptr && type->gpu_count > 0;
+    if (has_gpus && !pool.most_nodes) pool.nodes = survivors(search.space.survive, pool.nodes);
+  }
+  ProbeBatch probes(probe_threads(left, search.catalogue, run));
+  PlanProbe own;
+  own.replications = search.replications;
+  PlanAnswer answer = probes.ask_one(own);
+  if (probes.interrupted() || stands(answer)) return std::nullopt;
+  return figures_after(figures, std::move(answer.figures));
+}
+
+}  // namespace slicewise::sim
