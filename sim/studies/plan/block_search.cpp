@@ -52,7 +52,10 @@ class BlockRun {
 
   void run() {
     if (search_.glances != nullptr && depth_ == Depth::Explained) begin_with_the_likeliest();
-    while (begin_round(round_size())) end_round();
+    while (begin_round(round_size())) {
+      screen();
+      end_round();
+    }
   }
 
   // false: nothing is left to ask.
@@ -68,14 +71,36 @@ class BlockRun {
     for (const std::size_t c : round_) {
       const BlockCandidate& candidate = candidates_[c];
       const auto ahead = depth_ == Depth::Glance ? std::nullopt : nodes_ahead(candidate);
-      const bool one = ahead || depth_ == Depth::Glance;
+      const bool one = ahead || first_will_do();
       probes.push_back(probe_with(candidate, ahead.value_or(*next_nodes(candidate)),
                                   one ? 1 : search_.replications));
     }
     return probes;
   }
 
-  void end_round() { ask(depth_ == Depth::Glance ? undecided(round_) : with_hope(round_)); }
+  // Leaves in the round what has to be asked about in whole.
+  void screen() {
+    if (depth_ != Depth::Glance) round_ = with_hope(round_);
+    if (first_will_do()) round_ = undecided(round_);
+  }
+
+  std::vector<PlanProbe> asked_in_whole() const {
+    std::vector<PlanProbe> probes;
+    probes.reserve(round_.size());
+    for (const std::size_t c : round_) {
+      const BlockCandidate& candidate = candidates_[c];
+      probes.push_back(probe_with(candidate, *next_nodes(candidate), search_.replications));
+    }
+    return probes;
+  }
+
+  void end_round() {
+    const std::vector<PlanProbe> probes = asked_in_whole();
+    const std::vector<PlanAnswer> answers = probes_.ask(probes);
+    for (std::size_t i = 0; i < round_.size(); ++i) {
+      record(candidates_[round_[i]], probes[i], answers[i]);
+    }
+  }
 
   // Purchases that are mixed and nodes that come and go, once it is known what stands without.
   void go_on() {
@@ -255,7 +280,7 @@ class BlockRun {
     return round;
   }
 
-  // Of the round those of which one replication says neither yes nor, clearly, no.
+  // Of the round those of which one replication does not say enough.
   std::vector<std::size_t> undecided(const std::vector<std::size_t>& round) {
     std::vector<PlanProbe> probes;
     probes.reserve(round.size());
@@ -266,7 +291,8 @@ class BlockRun {
     std::vector<std::size_t> left;
     for (std::size_t i = 0; i < round.size(); ++i) {
       const std::optional<OptionFigures>& figures = answers[i].figures;
-      const bool tells = !figures || figures->stands() || fails_clearly(*figures);
+      const bool tells = !figures || misses_enough(search_, *figures) ||
+                         (depth_ == Depth::Glance && figures->stands());
       if (tells) {
         record(candidates_[round[i]], probes[i], answers[i]);
       } else {
@@ -274,18 +300,6 @@ class BlockRun {
       }
     }
     return left;
-  }
-
-  void ask(const std::vector<std::size_t>& round) {
-    std::vector<PlanProbe> probes;
-    for (const std::size_t c : round) {
-      const BlockCandidate& candidate = candidates_[c];
-      probes.push_back(probe_with(candidate, *next_nodes(candidate), search_.replications));
-    }
-    const std::vector<PlanAnswer> answers = probes_.ask(probes);
-    for (std::size_t i = 0; i < round.size(); ++i) {
-      record(candidates_[round[i]], probes[i], answers[i]);
-    }
   }
 
   void record(BlockCandidate& candidate, const PlanProbe& probe, const PlanAnswer& answer) {
@@ -418,6 +432,7 @@ std::vector<BlockResult> search_blocks(std::span<const BlockQuestion> questions,
   const std::size_t round_size = std::max<std::size_t>(1, kShortRound / questions.size());
   for (;;) {
     std::vector<PlanProbe> first;
+    std::vector<PlanProbe> in_whole;
     std::vector<BlockRun*> open;
     for (BlockRun& run : runs) {
       if (!run.begin_round(round_size)) continue;
@@ -426,6 +441,11 @@ std::vector<BlockResult> search_blocks(std::span<const BlockQuestion> questions,
     }
     if (open.empty()) break;
     probes.ask(first);  // which are known from then on
+    for (BlockRun* run : open) {
+      run->screen();
+      std::ranges::move(run->asked_in_whole(), std::back_inserter(in_whole));
+    }
+    probes.ask(in_whole);
     for (BlockRun* run : open) run->end_round();
   }
   for (std::size_t q = 0; q < questions.size(); ++q) {

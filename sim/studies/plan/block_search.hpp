@@ -85,6 +85,9 @@ Reason miss_of(const OptionFigures& figures);
 // Workloads of which an objective is missed, or not clear.
 std::vector<std::string> missed_by(const OptionFigures& figures);
 
+// Whether what one replication says is enough for a no, where the cheapest alone is sought.
+bool misses_enough(const BlockSearch& search, const OptionFigures& figures);
+
 // "cost-cap denies it". REQUIRES: a policy does.
 std::string denial_of(const OptionFigures& figures);
 

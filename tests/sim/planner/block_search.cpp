@@ -1,5 +1,7 @@
 #include "studies/plan/block_search.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,6 +9,7 @@
 
 #include "../demo.hpp"
 #include "studies/plan/more_done.hpp"
+#include "studies/probe/probe.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -71,6 +74,60 @@ TEST(SearchBlocks, FindWhatEachOfThemFinds) {
   }
   ProbeBatch nobody(probe_threads(scenario, demo::catalogue(), {}));
   EXPECT_TRUE(search_blocks({}, Depth::First, nobody).empty());
+}
+
+OptionFigures missing_by(const std::string& workload, double times) {
+  OptionFigures figures;
+  figures.replications = 1;
+  PlannedObjective& objective = figures.objectives.emplace_back();
+  objective.workload = workload;
+  objective.name = "latencyP95";
+  objective.limit = milliseconds(100);
+  objective.value = from_seconds(0.1 * times);
+  return figures;
+}
+
+TEST(MissesEnough, WhereAReplicationHasManyRequestsBeyondTheQuantile) {
+  Scenario scenario = scenario_of({small_service("rare", 5, 100), small_service("many", 60, 100)});
+  const PlanSpace space = space_of(scenario, {"exclusive"});
+  const BlockSearch search{scenario, demo::catalogue(), space, scenarios::PlanGoal::MonthlyCost, 2};
+  EXPECT_TRUE(misses_enough(search, missing_by("many", 1.15)));
+  EXPECT_FALSE(misses_enough(search, missing_by("many", 1.05)));
+  EXPECT_FALSE(misses_enough(search, missing_by("rare", 1.15)));
+  EXPECT_TRUE(misses_enough(search, missing_by("rare", 2.5)));
+  EXPECT_FALSE(misses_enough(search, missing_by("a pipeline", 1.15)));
+  // Those of a run that nobody gives a length are not counted.
+  scenario.duration.reset();
+  EXPECT_FALSE(misses_enough(search, missing_by("many", 1.15)));
+}
+
+// Who looks for the cheapest alone asks no more of what missed its limit in the first replication.
+TEST(SearchBlock, AsksNoMoreOfWhatMissesEnough) {
+  Scenario scenario = scenario_of({small_service("many", 60, 40), small_service("more", 25, 36)});
+  scenario.duration = seconds(60);
+  const PlanSpace space = space_of(scenario, {"timeSlicing", "mps"});
+  const BlockSearch search{scenario, demo::catalogue(), space, scenarios::PlanGoal::MonthlyCost, 2};
+  for (const Depth depth : {Depth::First, Depth::Glance}) {
+    std::vector<std::string> missed;  // pools that missed enough in one replication
+    int asked_again = 0;
+    const auto pools_of = [](PlanProbe probe) {
+      probe.replications = 1;
+      return probe_line(probe);
+    };
+    const ProbeJournal journal{
+        [](const PlanProbe&) { return std::nullopt; },
+        [&](const PlanProbe& probe, const PlanAnswer& answer) {
+          const bool again = std::ranges::find(missed, pools_of(probe)) != missed.end();
+          asked_again += again && probe.replications > 1 ? 1 : 0;
+          const bool enough = answer.figures && !fails_clearly(*answer.figures) &&
+                              misses_enough(search, *answer.figures);
+          if (enough && probe.replications == 1) missed.push_back(pools_of(probe));
+        }};
+    ProbeBatch probes(probe_threads(scenario, demo::catalogue(), {}), journal);
+    search_block(search, {"many", "more"}, 1, 4000.0, depth, probes);
+    EXPECT_EQ(asked_again, 0) << static_cast<int>(depth);
+    EXPECT_FALSE(missed.empty()) << static_cast<int>(depth);
+  }
 }
 
 // On one GPU MPS gives the trainer a half of it, time-slicing what the Service leaves.
