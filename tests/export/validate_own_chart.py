@@ -8,9 +8,14 @@ import json
 import os
 import pathlib
 import re
+import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.error
+import urllib.request
 
 from validators import Problems, load_all_yaml, pinned, tool
 
@@ -21,12 +26,14 @@ VALUES = {
     "with all there is": {**COPY, "prometheus": "http://p:9090", "prometheusTokenSecret": "token",
                           "arguments": ["--set", "workloads.asr.slo.latencyP99=300ms"],
                           "storage": {"storageClass": "efs", "accessMode": "ReadWriteMany"},
-                          "metrics": {"serviceMonitor": True}, "nodeSelector": {"a": "b"},
+                          "metrics": {"serviceMonitor": True}, "keep": 2,
+                          "serviceAccount": {"annotations": {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/r"}}, "nodeSelector": {"a": "b"},
                           "tolerations": [{"key": "k", "operator": "Exists"}]},
-    "with little": {"metrics": {"enabled": False}, "dashboard": {"enabled": False}, "existingClaim": "mine",
+    "with little": {"metrics": {"enabled": False}, "dashboard": {"enabled": False}, "existingClaim": "mine", "keep": 0,
                     "configMaps": []},
 }
-REFUSED = {"schedule": {"schedule": ""}, "cluster": {"cluster": "Not a name"}, "a typo": {"promtheus": "http://p"}}
+REFUSED = {"schedule": {"schedule": ""}, "cluster": {"cluster": "Not a name"}, "a typo": {"promtheus": "http://p"},
+           "keep": {"keep": -1}}
 
 
 def helm(*words):
@@ -56,6 +63,66 @@ def check_pods(problems, where, documents):
             rights = container["securityContext"]
             problems.check(rights["readOnlyRootFilesystem"] and not rights["allowPrivilegeEscalation"]
                            and rights["capabilities"] == {"drop": ["ALL"]}, where, f"{container['name']}: {rights}")
+            home = [one["value"] for one in container.get("env", []) if one["name"] == "HOME"]
+            written = [mount["mountPath"] for mount in container["volumeMounts"] if not mount.get("readOnly")]
+            problems.check(container["name"] in ("keep", "httpd") or home and home[0] in written, where,
+                           f"{container['name']} has no home to write to")
+
+
+def container_of(documents, name):
+    return next((container for _, pod in pods_of(documents)
+                 for container in pod.get("initContainers", []) + pod["containers"] if container["name"] == name), None)
+
+
+def check_kept(problems, where, documents, keep):
+    """The container that keeps advices, by the shell of this machine, over twelve nights."""
+    with tempfile.TemporaryDirectory() as name:
+        latest = pathlib.Path(name, "latest")
+        latest.mkdir()
+        for night in range(12):
+            (latest / "README.md").write_text(f"night {night}", encoding="utf-8")
+            os.utime(latest / "README.md", (86_400 * night, 86_400 * night))
+            for _ in range(2):  # a night that failed is made again
+                done = subprocess.run(container_of(documents, "keep")["command"], cwd=name, capture_output=True,
+                                      text=True, check=False)
+                problems.check(done.returncode == 0, where, done.stderr)
+        found = {path.parent.name: path.read_text(encoding="utf-8") for path in pathlib.Path(name).glob("*/README.md")}
+        expected = {f"1970-01-{night + 1:02}T000000Z": f"night {night}" for night in range(12 - keep, 12)}
+        problems.check(found == {"latest": "night 11", **expected}, where, found)
+
+
+def check_served(problems, where, documents):
+    """What Prometheus gets of the container with the metrics, where there is a busybox."""
+    busybox = shutil.which("busybox")
+    if busybox is None:
+        print("SKIPPED: no busybox: nobody looked how the metrics are served")
+        return
+    with tempfile.TemporaryDirectory() as name, socket.create_server(("127.0.0.1", 0)) as free:
+        folder = pathlib.Path(name)
+        (folder / "latest").mkdir()
+        (folder / "latest/metrics.prom").write_text("slicewise_advice_ok 1\n", encoding="utf-8")
+        settings = (document.get("data", {}).get("httpd.conf") for document in documents)
+        (folder / "httpd.conf").write_text(next(filter(None, settings), ""), encoding="utf-8")
+        port = free.getsockname()[1]
+        free.close()
+        here = {"8080": f"127.0.0.1:{port}", "/advice": name, "/types/httpd.conf": str(folder / "httpd.conf")}
+        words = [here.get(word, word) for word in container_of(documents, "httpd")["command"]]
+        with subprocess.Popen([busybox, *words]) as server:
+            try:
+                problems.check(*served_type(port, where))
+            finally:
+                server.terminate()
+
+
+def served_type(port, where):
+    for _ in range(100):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/latest/metrics.prom") as answer:
+                said = answer.headers["Content-Type"]
+                return said == "text/plain;version=0.0.4" and answer.read() == b"slicewise_advice_ok 1\n", where, said
+        except urllib.error.URLError:
+            time.sleep(0.05)
+    return False, where, "busybox serves nothing"
 
 
 KUBECTL = """#!/bin/sh
@@ -127,6 +194,11 @@ def main():
         check_pods(problems, where, documents)
         check_rights(problems, where, documents, program)
         check_flags(problems, where, documents, program)
+        if container_of(documents, "httpd"):
+            check_served(problems, where, documents)
+        if container_of(documents, "keep"):
+            check_kept(problems, where, documents, values.get("keep", 7))
+        problems.check("keep" not in values or bool(container_of(documents, "keep")) == bool(values["keep"]), where, "keep")
     for where, values in REFUSED.items():
         problems.check(rendered(chart, values).returncode != 0, where, "is accepted")
     problems.exit(minimum=40)

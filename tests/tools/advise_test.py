@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from program import BINARY, ROOT, TIMEOUT_S, environment, main
+from program import BINARY, ROOT, TIMEOUT_S, environment, interrupt_at_work, main
 
 OBJECTS = ROOT / "scenarios/examples/logs/kubectl.json"
 FAST = ("--instances", "g4dn.xlarge,g5.xlarge", "--replications", "1", "--no-headroom", "--no-flips", "--max-nodes", "4")
@@ -165,6 +165,21 @@ class Advise(unittest.TestCase):
         (self.out / "mine").write_text("mine", encoding="utf-8")
         self.assertIn("--replace", self.advise("-f", OBJECTS, code=2).stderr)
         self.assertEqual([file.name for file in self.out.iterdir()], ["mine"])
+
+    def test_ctrl_c_leaves_what_there_is_and_says_so(self):
+        """It crashed where the plan was stopped: the page's first option had no result."""
+        for after_s in (1, 0):
+            with subprocess.Popen([BINARY, "advise", "-f", OBJECTS, "--out", self.out, "--replace"], text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
+                interrupt_at_work(process, after_s)
+                said = process.communicate(timeout=TIMEOUT_S)[1]
+            self.assertEqual(process.returncode, 130, said)
+            self.assertIn("interrupted: the advice covers what had been simulated", said)
+            text = (self.out / "README.md").read_text()
+            self.assertIn("interrupted: the advice covers", text)
+            self.assertTrue((self.out / "scenario.yaml").is_file())
+            for name in ("report.html", "metrics.prom", "apply"):
+                self.assertFalse((self.out / name).exists(), name)
 
     def test_a_kubectl_that_fails_or_is_absent_is_said(self):
         tools, path = self.with_kubectl()

@@ -31,6 +31,8 @@ struct Host {
   std::string errors = {};                // as on standard error, without colours
   Diagnostics diagnostics = {};           // those among the errors that have a code
   std::atomic<bool> interrupted = false;  // set to stop: what has finished is reported
+  // What the verb looks at: a verb of several hands them what stops itself.
+  const std::atomic<bool>* stop = &interrupted;
   // How far it is, from any thread, one call at a time.
   std::function<void(std::int64_t done, std::int64_t total, std::string_view unit)> progress = {};
 };

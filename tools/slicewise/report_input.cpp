@@ -390,7 +390,7 @@ ExitCode report_on_plan(ReportOrigin origin, const ReportCommand& command, const
       return stale(origin, "simulating its options again gives other figures", flags);
     }
   }
-  if (!plan->options.empty()) {
+  if (!plan->options.empty() && !result.variants.empty()) {
     simulate_neighbours(set.variants.front(), set, result.variants.front(), command, input);
     study_sensitivity(set.variants.front(), set, result.variants.front(), command, input);
     record_one(0, input);

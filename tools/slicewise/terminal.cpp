@@ -276,7 +276,7 @@ extern "C" void on_interrupt(int /*signal*/) { interrupted() = true; }
 }  // namespace
 
 const std::atomic<bool>& catch_interrupt() {
-  if (const Host* const host = current_host()) return host->interrupted;
+  if (const Host* const host = current_host()) return *host->stop;
   const std::atomic<bool>& flag = interrupted();  // constructed before a signal can arrive
   struct sigaction action {};
   action.sa_handler = on_interrupt;

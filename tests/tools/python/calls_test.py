@@ -131,6 +131,16 @@ class Interrupts(unittest.TestCase):
         self.assertTrue(0 < result.variants[0]["replications"] < 50_000)
         self.assertGreater(len(result.workloads.to_pandas()), 0)
 
+    def test_ctrl_c_while_a_cluster_is_planned_gives_what_there_is(self):
+        """It took the process with it."""
+        def stop(_, total, unit):
+            if unit == "simulations" and total > 10:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        with self.assertRaises(slicewise.Interrupted) as caught:
+            slicewise.advise("scenarios/examples/logs/kubectl.json", seeds=1, progress=stop)
+        self.assertIn("interrupted: the advice covers", caught.exception.result.readme)
+
     def test_other_exceptions_end_the_call(self):
         def refuse(*_):
             raise LookupError("enough")

@@ -93,8 +93,8 @@ class Workshop {
         stop_(catch_interrupt()),
         progress_(command.progress, flags.quiet, "simulations", Progress::Total::Grows) {
     if (const Host* const outer = current_host()) host_.files = outer->files;
+    host_.stop = &stop_;
     host_.progress = [this](std::int64_t done, std::int64_t total, std::string_view) {
-      if (stop_.load()) host_.interrupted = true;
       progress_.update(done, total);
     };
   }
@@ -118,6 +118,7 @@ class Workshop {
     host_.files[path] = std::move(text);
   }
 
+  bool interrupted() const { return stop_.load(); }
   bool has(const std::string& path) const { return host_.written.contains(path); }
   const std::string& text(const std::string& path) const { return host_.files.at(path); }
   // In another format of -o.
@@ -250,6 +251,7 @@ class Adviser {
     take_scenario(reading, imported);
     ExitCode code = simulate(imported);
     if (is_answer(code)) code = plan();
+    if (workshop_.interrupted()) code = interrupted();
     workshop_.put("README.md", reports::advice_text(listed()));
     const ExitCode written = write_directory(
         command_.out, workshop_.files(), command_.replace ? Existing::Replaced : Existing::Refused);
@@ -289,10 +291,12 @@ class Adviser {
       // Not every cluster is a set of pools that a path can start from.
       advice_.problem = workshop_.said();
       from.clear();
-      code = workshop_.run(plan_command(command_, from));
+      if (!workshop_.interrupted()) code = workshop_.run(plan_command(command_, from));
       if (!workshop_.has(kPlan)) return stopped(code);
     }
     advice_.plan_markdown = workshop_.rendering("md");
+    // Pages and files to apply, and metrics that call an option the best, are of whole plans.
+    if (workshop_.interrupted()) return code;
     command("plan",
             fmt::format("{}{}{} -o json --out {}", kScenario, from.empty() ? "" : " --from " + from,
                         plan_flags(command_), kPlan));
@@ -330,6 +334,14 @@ class Adviser {
   // Of a step that the advice can do without.
   void note_failure(ExitCode code) {
     if (!is_answer(code)) advice_.notes.push_back(workshop_.said());
+  }
+
+  // The directory has what there is until here, and says so.
+  ExitCode interrupted() {
+    constexpr const char* kSaid = "interrupted: the advice covers what had been simulated";
+    print_error(kSaid);
+    advice_.problem += fmt::format("{}\n", kSaid);
+    return ExitCode::Interrupted;
   }
 
   // What ends the advice is said at once.
