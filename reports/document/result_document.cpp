@@ -37,18 +37,6 @@ std::string result_csv(const sim::Result& result) {
 
 // All from the declarations in sim/studies/plan/plan_record.cpp.
 
-namespace {
-
-std::string names_of(const sim::PlanOption& option) {
-  std::string names;
-  for (const sim::PoolChoice& choice : option.pools) {
-    names += (names.empty() ? "" : " + ") + sim::describe(choice);
-  }
-  return names;
-}
-
-}  // namespace
-
 std::string plan_json(const sim::Plan& plan) { return json_text(described_json(plan)); }
 
 std::string plan_yaml(const sim::Plan& plan) { return yaml_text(described_json(plan)); }
@@ -62,12 +50,10 @@ std::string plan_csv(const sim::Plan& plan) {
   const json document = described_json(plan);
   DocumentCsv table(sim::record_of<sim::Plan>());
   table.add(4, "rank", "/rank");
-  table.add(5, "configuration", "/configuration");
   std::string out = table.header();
   for (std::size_t o = 0; o < plan.options.size(); ++o) {
     json option = document["options"][o];
     option["rank"] = o + 1;
-    option["configuration"] = names_of(plan.options[o]);
     if (option["objectives"].empty()) out += table.row(document, option, json::object());
     for (const json& objective : option["objectives"]) {
       out += table.row(document, option, objective);

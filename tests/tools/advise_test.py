@@ -186,7 +186,7 @@ class Advise(unittest.TestCase):
         (tools / "forbidden").touch()
         refused = self.advise(code=5, **path).stderr
         self.assertIn("pods is forbidden", refused)
-        self.assertIn("get pods --all-namespaces -o json: exit code 1", refused)
+        self.assertIn("get pods --all-namespaces -o json: exit code 1: Error from server (Forbidden): pods", refused)
         self.assertIn("No such file or directory", self.advise(code=5, PATH=str(self.folder)).stderr)
         self.assertFalse(self.out.exists())
 

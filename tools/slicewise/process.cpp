@@ -8,10 +8,42 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "terminal.hpp"
+
 namespace slicewise::tools {
+
+namespace {
+
+// A file in memory. -1: there can be none, and a process says what it has to say by itself.
+class SaidFile {
+ public:
+  SaidFile() : file_(memfd_create("stderr", MFD_CLOEXEC)) {}
+  ~SaidFile() {
+    if (file_ >= 0) close(file_);
+  }
+  SaidFile(const SaidFile&) = delete;
+  SaidFile& operator=(const SaidFile&) = delete;
+
+  int descriptor() const { return file_; }
+
+  // Without the end of its last line; of a long text the beginning.
+  std::string text() const {
+    std::string text(4'096, '\0');
+    const ssize_t count = file_ < 0 ? 0 : pread(file_, text.data(), text.size(), 0);
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    while (text.ends_with('\n')) text.pop_back();
+    return text;
+  }
+
+ private:
+  int file_;
+};
+
+}  // namespace
 
 tl::expected<std::string, std::string> output_of(std::vector<std::string> words, std::size_t most) {
   std::array<int, 2> ends{};
@@ -21,6 +53,10 @@ tl::expected<std::string, std::string> output_of(std::vector<std::string> words,
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  const SaidFile said;
+  if (said.descriptor() >= 0) {
+    posix_spawn_file_actions_adddup2(&actions, said.descriptor(), STDERR_FILENO);
+  }
   pid_t child = 0;
   const int problem =
       posix_spawnp(&child, arguments.front(), &actions, nullptr, arguments.data(), environ);
@@ -40,9 +76,14 @@ tl::expected<std::string, std::string> output_of(std::vector<std::string> words,
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (text.size() > most) return tl::unexpected<std::string>("the answer is too large");
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return text;
-  return tl::unexpected(WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
-                                          : fmt::format("ended by signal {}", WTERMSIG(status)));
+  const std::string warning = said.text();
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+    if (!warning.empty()) print_error(warning);
+    return text;
+  }
+  std::string why = WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
+                                      : fmt::format("ended by signal {}", WTERMSIG(status));
+  return tl::unexpected(warning.empty() ? why : why + ": " + warning);
 }
 
 }  // namespace slicewise::tools

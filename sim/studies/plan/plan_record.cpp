@@ -11,6 +11,12 @@ std::optional<int> replicas_at_knee(const Plan& plan) {
   return plan.knee ? std::optional(plan.replicas[*plan.knee].replicas) : std::nullopt;
 }
 
+std::string configuration_of(const PlanOption& option) {
+  std::string text;
+  for (const PoolChoice& pool : option.pools) text += (text.empty() ? "" : " + ") + describe(pool);
+  return text;
+}
+
 std::string reason_text(const RejectedChoice& rejected) { return rejected.reason.text(); }
 
 bool has_headroom(const Plan& plan) { return plan.headroom || plan.headroom_fails; }
@@ -225,6 +231,10 @@ const Record& record_of<PlanOption>() {
       figure = std::move(figure).from<&PlanOption::figures>();
     }
     option.fields.push_back(field<&PlanOption::pools>("pools", "empty: the scenario's own"));
+    option.fields.push_back(
+        field<&configuration_of>("configuration", "its pools as people write them")
+            .optional()
+            .csv(5, "configuration"));
     option.fields.push_back(field<&PlanOption::goal>("goal", "what is minimised"));
     option.fields.push_back(
         field<&PlanOption::pareto>(

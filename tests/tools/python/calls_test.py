@@ -1,18 +1,27 @@
 """How calls behave: mistakes, threads, Ctrl-C, progress, processes."""
 
 import concurrent.futures
+import datetime
+import decimal
+import json
 import multiprocessing.pool
 import os
 import pathlib
 import pickle
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
+import numpy
+import pandas
+import yaml
 from package import SHARED, slicewise
-from program import main, run
+from program import TIMEOUT_S, main, run
 
 
 class Mistakes(unittest.TestCase):
@@ -62,6 +71,17 @@ class Mistakes(unittest.TestCase):
             self.assertRaises(slicewise.FileUnreadable, call)
             self.assertRaises(OSError, call)
 
+    def test_what_kubectl_says_is_in_the_diagnostic(self):
+        """It went to the standard error of the process, past the notebook."""
+        with tempfile.TemporaryDirectory() as folder:
+            kubectl = pathlib.Path(folder, "kubectl")
+            kubectl.write_text("#!/bin/sh\necho no cluster here >&2\nexit 1\n", encoding="ascii")
+            kubectl.chmod(0o755)
+            with unittest.mock.patch.dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}"):
+                with self.assertRaises(slicewise.FileUnreadable) as caught:
+                    slicewise.advise()
+        self.assertIn("exit code 1: no cluster here", caught.exception.diagnostics[0].message)
+
     def test_what_is_no_utf_8_is_said_as_the_program_does(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "latin.yaml")
@@ -82,6 +102,43 @@ class Mistakes(unittest.TestCase):
             self.assertEqual(slicewise.load(SHARED).run(seeds=1).json, expected)
         finally:
             del os.environ["SLICEWISE_SEED"]
+
+
+class Values(unittest.TestCase):
+    """Numbers, times and files as users have them."""
+
+    def test_numbers_of_numpy_and_others(self):
+        s = slicewise.load(SHARED)
+        for given, said in ((numpy.int64(2), "2"), (numpy.array(2), "2"), (decimal.Decimal("2"), "2"), (numpy.arange(2)[1], "1")):
+            self.assertEqual(s.with_(nodes=given).settings, (f"nodePools.t4.nodes={said}",))
+        times = (datetime.timedelta(minutes=20), pandas.Timedelta("20min"), numpy.timedelta64(20, "m"),
+                 numpy.timedelta64(1_200_000_000_000, "ns"))
+        for given in times:
+            self.assertEqual(s.with_(duration=given).settings, ("duration=1200s",))
+        self.assertEqual(s.with_(duration=datetime.timedelta(minutes=20, milliseconds=2)).settings, ("duration=1200002ms",))
+        with self.assertRaisesRegex(slicewise.InputError, "UNIT_MISSING"):
+            s.with_({"workloads.classifier.slo.latencyP99": numpy.float64(0.3)})
+        swept = slicewise.sweep(s, {"nodes": numpy.arange(1, 3)}, seeds=numpy.int64(1))
+        self.assertEqual([row["nodes"] for row in swept.variants], [1, 1, 2, 2])
+        self.assertEqual(s.run(seeds=1.0, max_memory=8 << 30, variant="shared", sweep={"nodePools.t4.nodes": numpy.arange(1, 3)}).json,
+                         s.run(seeds=1, variant="shared", sweep={"nodePools.t4.nodes": [1, 2]}).json)
+
+    def test_what_is_no_value_is_a_usage_error(self):
+        s = slicewise.load(SHARED)
+        for given in (object(), {1, 2}, {(1, 2): 3}, datetime.datetime(2026, 1, 1), numpy.datetime64("2026-01-01")):
+            self.assertRaises(slicewise.UsageError, s.with_, nodes=given)
+            self.assertRaises(slicewise.UsageError, slicewise.load, {"spec": given})
+            self.assertRaises(slicewise.UsageError, slicewise.sweep, s, {"nodes": [given]})
+
+    def test_texts_of_one_line_and_bytes(self):
+        text = pathlib.Path(SHARED).read_text(encoding="utf-8")
+        one_line = json.dumps(yaml.safe_load(text))
+        self.assertEqual(slicewise.load(one_line).variants, ["alone", "shared"])
+        self.assertEqual(slicewise.load(text.encode()), slicewise.load(text))
+        with self.assertRaisesRegex(slicewise.UsageError, "empty"):
+            slicewise.load("")
+        self.assertEqual(slicewise.check([SHARED, "scenarios/examples/cluster"]).json,
+                         slicewise.check(SHARED, "scenarios/examples/cluster").json)
 
 
 class Threads(unittest.TestCase):
@@ -154,8 +211,8 @@ class Interrupts(unittest.TestCase):
         self.assertEqual(seen[-1], (6, 6, "replications"))
 
     def test_a_bar_of_tqdm(self):
-        from slicewise.program import _Shown
-        shown = _Shown(True)
+        from slicewise.program import Shown
+        shown = Shown(True)
         shown._wanted = True  # pylint: disable=protected-access
         with shown as update:
             shown._begun += 3600  # pylint: disable=protected-access
@@ -201,7 +258,53 @@ class Sweeps(unittest.TestCase):
 
         with self.assertRaises(slicewise.Interrupted) as caught:
             slicewise.sweep(slicewise.load(SHARED), self.GRID, seeds=1, executor=Stops())
-        self.assertEqual(len(caught.exception.result), 1)
+        self.assertEqual(caught.exception.result.points,  # one overtook that which stopped
+                         [{"nodes": n, "workloads.classifier.traffic.mean": "10/s"} for n in (1, 2)])
+
+    def test_ctrl_c_of_this_process_alone_ends_a_sweep_by_processes(self):
+        """As Jupyter interrupts: the other processes do not hear of it. It waited for all points, and gave none."""
+        s = slicewise.load(SHARED)
+        took = time.monotonic()
+        s.run(seeds=100, jobs=1, progress=False)
+        took = time.monotonic() - took
+        cores = os.cpu_count()
+
+        def stop(done, total, unit):
+            self.assertEqual((total, unit), (20 * cores, "points"))
+            os.kill(os.getpid(), signal.SIGINT)
+
+        begun = time.monotonic()
+        with self.assertRaises(slicewise.Interrupted) as caught:
+            slicewise.sweep(s, {"seed": range(20 * cores)}, seeds=100, progress=stop)
+        self.assertLess(time.monotonic() - begun, 10 * took + 5)
+        swept = caught.exception.result
+        self.assertTrue(1 <= len(swept) <= 5 * cores)
+        self.assertEqual(len(swept.points), len(swept))
+        self.assertEqual(swept[0].json, s.with_(seed=0).run(seeds=100).json)
+        self.assertEqual(multiprocessing.active_children(), [])
+
+    def test_ctrl_c_of_a_script_ends_it_quietly(self):
+        """Its workers are told as well, as those of a terminal are."""
+        script = ("import slicewise, os, signal\n"
+                  "s = slicewise.load('%s')\n"
+                  "def stop(*_): os.killpg(0, signal.SIGINT)\n"
+                  "if __name__ == '__main__':\n"
+                  "    try: slicewise.sweep(s, {'seed': range(40)}, seeds=50, progress=stop)\n"
+                  "    except slicewise.Interrupted as stopped: print(stopped)\n" % SHARED)
+        ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False,
+                               start_new_session=True, timeout=TIMEOUT_S)
+        self.assertRegex(ended.stdout, r"^interrupted: \d+ of 40 points\n$")
+        self.assertEqual((ended.stderr, ended.returncode), ("", 0))
+
+    def test_what_is_no_list_of_values_is_refused(self):
+        s = slicewise.load(SHARED)
+        for grid in ({"workloads.classifier.traffic.mean": "10/s"}, {"nodes": 2}, {"nodes": {"a": 1}}):
+            with self.assertRaisesRegex(slicewise.UsageError, "list of values"):
+                slicewise.sweep(s, grid, seeds=1)
+            with self.assertRaisesRegex(slicewise.UsageError, "list of values"):
+                s.run(seeds=1, sweep=grid)
+        with self.assertRaisesRegex(slicewise.UsageError, "one core"):
+            slicewise.sweep(s, {"nodes": [1]}, seeds=1, jobs=2)
 
     def test_points_of_a_list(self):
         swept = slicewise.sweep(slicewise.load(SHARED), [{"nodes": 1}, {"nodes": 3}], seeds=1,

@@ -63,6 +63,12 @@ class Tables(unittest.TestCase):
         for table in (result.variants, result.pools, result.gpus, result.nodes, result.objectives):
             self.assertGreater(len(table.to_pandas()), 0)
 
+    def test_the_options_of_a_plan_say_what_they_are(self):
+        plan = slicewise.load(SHARED).plan(variant="shared", instances=["g4dn.xlarge"], top=2, seeds=1, headroom=False,
+                                           risk=False, flips=False)
+        self.assertRegex(plan.options.to_pandas()["configuration"][0], r"^1 x g4dn.xlarge, .+")
+        self.assertIn(plan.options[0]["configuration"], plan.options._repr_html_())  # pylint: disable=protected-access
+
     def test_a_notebook_shows_verdict_table_and_charts(self):
         result = slicewise.load(SHARED).run(seeds=2)
         page = result._repr_html_()  # pylint: disable=protected-access

@@ -207,6 +207,21 @@ class Logs(unittest.TestCase):
         self.assertEqual(made.to_dict(), slicewise.replay(trace, gpus=24).to_dict())
         self.assertEqual(made.job_times.count("\n"), 1 + 160)
 
+    def test_a_trace_is_a_table(self):
+        trace = slicewise.import_jobs(pandas.read_csv(TEAM_JOBS), columns=COLUMNS)
+        rows = trace.to_pandas()
+        self.assertEqual(len(rows), 160)
+        self.assertEqual(list(rows.columns), ["arrival_s", "run_s", "gpus", "time_limit_s", "id", "user"])
+        self.assertEqual((rows["run_s"].dtype, rows["gpus"].dtype), ("int64", "int64"))
+        self.assertIsInstance(trace.rows[0]["user"], str)
+
+    def test_lengths_of_time_of_a_frame_are_seconds(self):
+        jobs = pandas.read_csv(TEAM_JOBS)
+        expected = slicewise.import_jobs(jobs, columns=COLUMNS).csv
+        jobs["run_seconds"] = pandas.to_timedelta(jobs["run_seconds"], unit="s")
+        for frame in (jobs, polars.from_pandas(jobs)):
+            self.assertEqual(slicewise.import_jobs(frame, columns=COLUMNS).csv, expected)
+
     def test_logs_of_slurm_compressed_or_not(self):
         path = "scenarios/examples/logs/sacct-month.txt.gz"
         said = program("import", "sacct", "-q", "-f", path)

@@ -9,6 +9,7 @@ from typing import Any
 
 from . import _engine
 from .documents import Files
+from .flag_help import explained
 from .program import Progress, Source, ask, flags, named, sources_of
 from .reading import load
 from .scenario import Scenario, Value, setting
@@ -59,6 +60,7 @@ class Advice(Files):
         return f"<Advice: {len(self)} files, {len(self.options)} options>"
 
 
+@explained("advise")
 def advise(*objects: Source, context: str | None = None,
            kubeconfig: str | os.PathLike[str] | None = None, name: str | None = None,
            prometheus: str | None = None, start: str | None = None, end: str | None = None,
@@ -73,7 +75,7 @@ def advise(*objects: Source, context: str | None = None,
            survive: str | None = None, objective: str | None = None, top: int | None = None,
            split: bool = True, headroom: bool = True, risk: bool = True, flips: bool = True,
            seeds: int | None = None, seed: int | None = None, allow_pending: bool = False, jobs: int | None = None,
-           max_events: int | None = None, max_memory: str | None = None,
+           max_events: int | None = None, max_memory: str | int | None = None,
            progress: Progress = True) -> Advice:
     """Reads a cluster, simulates it as it is, and says what would be cheaper: `slicewise advise`.
 

@@ -60,8 +60,8 @@ class InternalError(SlicewiseError, RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C. `result` holds what had been simulated, marked as interrupted; of a sweep the results of the
-    first points; None where there is nothing."""
+    """Ctrl-C. `result` holds what had been simulated, marked as interrupted; of a sweep a Sweep of the
+    points that are done; None where there is nothing."""
 
     def __init__(self, message: str, result: Any) -> None:
         super().__init__(message)

@@ -26,8 +26,28 @@ Frame = Union[PandasFrame, PolarsFrame]
 
 
 def csv_of(frame: Frame) -> str:
-    """Its columns with a header, without an index."""
-    return str(frame.write_csv() if isinstance(frame, PolarsFrame) else frame.to_csv(index=False))
+    """Its columns with a header, without an index; lengths of time in seconds."""
+    if isinstance(frame, PolarsFrame):
+        return str(_polars_in_seconds(frame).write_csv())
+    return str(_pandas_in_seconds(frame).to_csv(index=False))
+
+
+# "0 days 01:00:00" and "PT1H" are for people.
+def _pandas_in_seconds(frame: Any) -> Any:
+    lengths = [name for name, kind in getattr(frame, "dtypes", {}).items()
+               if getattr(kind, "kind", "") == "m"]
+    if lengths:
+        frame = frame.copy()
+        for name in lengths:
+            frame[name] = frame[name].dt.total_seconds()
+    return frame
+
+
+def _polars_in_seconds(frame: Any) -> Any:
+    if not any(str(kind).startswith("Duration") for kind in getattr(frame, "dtypes", ())):
+        return frame
+    from polars import selectors
+    return frame.with_columns(selectors.duration().dt.total_microseconds() / 1e6)
 
 
 def source_of(given: Source | Frame, name: str) -> Source:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from . import _engine
 from .documents import Replay
+from .flag_help import explained
 from .frames import Frame, source_of
 from .program import Progress, Source, Text, ask, flags, named, sources_of
 from .scenario import Scenario
+from .tables import Table
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Trace:
@@ -24,8 +30,30 @@ class Trace:
     def csv(self) -> str:
         return self._bytes.decode()
 
+    @property
+    def rows(self) -> Table:
+        """A row for each job or request, with the columns of `csv`; seconds where a name ends in _s."""
+        lines = [line for line in self.csv.splitlines() if not line.startswith("#")]
+        read = csv.DictReader(lines)
+        columns = [_figures(list(column)) for column in zip(*(row.values() for row in read))]
+        return Table([dict(zip(read.fieldnames or (), row)) for row in zip(*columns)])
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """`rows` as a DataFrame; needs pandas."""
+        return self.rows.to_pandas()
+
     def __repr__(self) -> str:
         return f"<Trace: {self.messages.splitlines()[0] if self.messages else 'nothing was read'}>"
+
+
+def _figures(texts: list[str]) -> list[Any]:
+    """Numbers where all of a column are; what is empty is None."""
+    for number in (int, float):
+        try:
+            return [number(text) if text else None for text in texts]
+        except ValueError:
+            continue
+    return [text or None for text in texts]
 
 
 class ImportedScenario(Scenario):
@@ -63,6 +91,7 @@ def _scenario(kind: str, sources: Sequence[Source | Frame], **given: object) -> 
     return made
 
 
+@explained("import")
 def import_jobs(*logs: Source | Frame, columns: str | Mapping[str, str],
                 utc_offset: str | None = None, from_: str | None = None, length: str | None = None,
                 skip_bad: bool = False) -> Trace:
@@ -72,6 +101,7 @@ def import_jobs(*logs: Source | Frame, columns: str | Mapping[str, str],
                   length=length, skip_bad=skip_bad)
 
 
+@explained("import")
 def import_sacct(*logs: Source, columns: str | None = None, utc_offset: str | None = None,
                  from_: str | None = None, length: str | None = None, replicas: int | None = None,
                  skip_bad: bool = False) -> Trace:
@@ -80,18 +110,21 @@ def import_sacct(*logs: Source, columns: str | None = None, utc_offset: str | No
                   replicas=replicas, skip_bad=skip_bad)
 
 
+@explained("import")
 def import_swf(*logs: Source, partitions: str | None = None, from_: str | None = None,
                length: str | None = None, skip_bad: bool = False) -> Trace:
     """The Standard Workload Format 2.2."""
     return _trace("swf", logs, partitions=partitions, from_=from_, length=length, skip_bad=skip_bad)
 
 
+@explained("import")
 def import_openb(*logs: Source | Frame, from_: str | None = None, length: str | None = None,
                  skip_bad: bool = False) -> Trace:
     """Alibaba's pods of 2023."""
     return _trace("openb", logs, from_=from_, length=length, skip_bad=skip_bad)
 
 
+@explained("import")
 def import_requests(kind: str, *logs: Source | Frame, utc_offset: str | None = None,
                     from_: str | None = None, length: str | None = None, pool: str | None = None,
                     rate_scale: float | None = None, skip_bad: bool = False) -> Trace:
@@ -100,6 +133,7 @@ def import_requests(kind: str, *logs: Source | Frame, utc_offset: str | None = N
                   rate_scale=rate_scale, skip_bad=skip_bad)
 
 
+@explained("import")
 def import_k8s(*files: Source, replicas: int | None = None,
                name: str | None = None) -> ImportedScenario:
     """A scenario from manifests, values of the device plugin and NodePools. It has TODO marks where the
@@ -107,12 +141,14 @@ def import_k8s(*files: Source, replicas: int | None = None,
     return _scenario("k8s", files, replicas=replicas, name=name)
 
 
+@explained("import")
 def import_pods(*lists: Source, replicas: int | None = None, name: str | None = None,
                 from_: str | None = None, length: str | None = None) -> ImportedScenario:
     """A scenario from `kubectl get pods -A -o json`."""
     return _scenario("pods", lists, replicas=replicas, name=name, from_=from_, length=length)
 
 
+@explained("import")
 def import_prometheus(*answers: Source, url: str | None = None, start: str | None = None,
                       end: str | None = None, step: str | None = None, replicas: int | None = None,
                       name: str | None = None) -> ImportedScenario:
@@ -140,6 +176,7 @@ def _instances(given: Instances | None) -> list[str]:
     return [f"{t}={n}" for t, n in given.items()] if isinstance(given, Mapping) else list(given)
 
 
+@explained("replay")
 def replay(trace: Source | Frame | Trace, *, columns: str | Mapping[str, str] | None = None,
            instances: Instances | None = None, gpus: int | None = None, nodes: Source | None = None,
            region: str | None = None, prices: Source | None = None,
@@ -150,7 +187,7 @@ def replay(trace: Source | Frame | Trace, *, columns: str | Mapping[str, str] | 
            shift: str | None = None, inflate: float | str | None = None, journal: str | None = None,
            allow_pending: bool = False, seed: int | None = None, replications: int | None = None,
            job_times: bool = False, jobs: int | None = None, max_events: int | None = None,
-           max_memory: str | None = None, progress: Progress = True) -> Replay:
+           max_memory: str | int | None = None, progress: Progress = True) -> Replay:
     """A trace of jobs under schedulers and ways of sharing, side by side: `slicewise replay`.
 
     trace: what an `import_` function gave, the path of a trace or of a file of kind: Replay, or a

@@ -6,12 +6,13 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, Union
 
 from . import _engine
 from .errors import (FileUnreadable, InputError, InternalError, Interrupted, UsageError,
                      diagnostics_of)
+from .plain import plain
 
 #: `True`: a bar of tqdm where that is installed; `False`: nothing; or what is called with how much is
 #: done, of how much, and the unit.
@@ -44,6 +45,7 @@ def flags(**given: object) -> list[str]:
     words: list[str] = []
     for keyword, value in given.items():
         name = keyword.rstrip("_").replace("_", "-")
+        value = plain(value)
         if value is None or value is False:
             continue
         if value is True:
@@ -62,8 +64,13 @@ def flags(**given: object) -> list[str]:
 
 
 def _text(name: str, value: object) -> str:
+    value = plain(value)
     if name in _PERCENT and isinstance(value, (int, float)):
         return f"{value * 100:.10g}%"
+    if name == "max-memory" and isinstance(value, int):
+        return f"{-(-value // 1024)}Ki"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -73,6 +80,15 @@ def named(source: Source, files: dict[str, bytes]) -> str:
         return os.fspath(source)
     files[source.name] = encoded(source.content)
     return source.name
+
+
+def each_of(given: Iterable[Source | Sequence[Source]]) -> Iterator[Any]:
+    """The files of several arguments, each of which may be a list of them."""
+    for one in given:
+        if isinstance(one, (list, tuple)) and not isinstance(one, Text):
+            yield from one
+        else:
+            yield one
 
 
 def encoded(content: str | bytes) -> bytes:
@@ -89,7 +105,7 @@ def ask(words: list[str], files: dict[str, bytes], make: Callable[[_engine.Answe
         progress: Progress = True) -> _Made:
     """Runs a verb and makes a value of its answer. Raises UsageError, InputError, FileUnreadable and
     InternalError; Interrupted after Ctrl-C."""
-    with _Shown(progress) as shown:
+    with Shown(progress) as shown:
         answer = _engine.run(words, files, shown)
     if answer.bug or answer.exit_code in (_BUG, _MEMORY):
         raise InternalError(answer.bug or answer.errors)
@@ -111,7 +127,7 @@ def output(answer: _engine.Answer) -> str:
     return answer.files.get("", b"").decode()
 
 
-class _Shown:
+class Shown:
     """The bar of one call."""
 
     def __init__(self, progress: Progress) -> None:

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pathlib
 from collections.abc import Iterable, Mapping
 from typing import Any, Union
 
-from .errors import FileUnreadable
+from .errors import FileUnreadable, UsageError
+from .flag_help import explained
 from .frames import Frame, PandasFrame, PolarsFrame, csv_of, source_of
+from .plain import json_of
 from .program import Source, Text, ask, flags, named, output, sources_of
 from .scenario import Scenario
 
 _STANDARD_INPUT = "-"
 
 
-def load(source: Union[str, "os.PathLike[str]", Mapping[str, Any], Frame], *, name: str | None = None,
+def load(source: Union[str, bytes, "os.PathLike[str]", Mapping[str, Any], Frame], *, name: str | None = None,
          set: Mapping[str, Any] | None = None,  # noqa: A002: the word of the program
          catalogue: Source | Iterable[Source] = (), prices: Source | None = None,
          files: Mapping[str, Union[str, bytes, Frame]] | None = None) -> Scenario:
-    """Reads a scenario: the path of a file, its text (of several lines), a dict that says the same, or a
-    DataFrame of services with the columns name, memory, ms_per_request, requests_per_s and perhaps p95
+    """Reads a scenario: the path of a file, its text (of several lines, JSON, or bytes), a dict that says
+    the same, or a DataFrame of services with the columns name, memory, ms_per_request, requests_per_s and perhaps p95
     and gpu.
 
     name: of the file that a text, a dict or a table stands for; messages and documents have it, and
@@ -32,9 +33,13 @@ def load(source: Union[str, "os.PathLike[str]", Mapping[str, Any], Frame], *, na
     if isinstance(source, (PandasFrame, PolarsFrame)):
         text = ask(["init", "--from=-"], {"-": csv_of(source).encode()}, output, False)
     elif isinstance(source, Mapping):
-        text = json.dumps(source, indent=1)
-    elif isinstance(source, str) and "\n" in source:
+        text = json_of(source, indent=1)
+    elif isinstance(source, bytes):
+        text = source.decode(errors="surrogateescape")
+    elif isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
         text = source
+    elif source == "":
+        raise UsageError("an empty text is no scenario and no path")
     else:
         name, text = os.fspath(source), _read(os.fspath(source))
     name = _STANDARD_INPUT if name is None else name
@@ -62,6 +67,7 @@ def template(name: str) -> Scenario:
     return Scenario(_STANDARD_INPUT, ask(["init", f"--template={name}"], {}, output, False)).checked()
 
 
+@explained("calibrate")
 def calibrate(*measurements: Source | Frame, workload: str | None = None, gpu: str | None = None,
               batch: int | None = None, sharing: str | None = None,
               catalogue: Source | Iterable[Source] = ()) -> Calibration:

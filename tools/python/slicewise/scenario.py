@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, Union
 
 from . import _engine
 from .documents import (Comparison, Document, Files, MaxLoad, Neighbours, Plan, Result, Sensitivity)
 from .errors import InputError, UsageError, diagnostics_of
-from .program import (Progress, Source, Text, ask, encoded, flags, named, output,
+from .flag_help import explained
+from .plain import json_of, plain
+from .program import (Progress, Source, Text, ask, each_of, encoded, flags, named, output,
                       sources_of)
 
 _Document = TypeVar("_Document", bound=Document)
@@ -27,7 +28,15 @@ def _field(keyword: str) -> str:
 
 def setting(path: str, value: Value) -> str:
     """As `--set` takes it: "nodePools.gpu.nodes=3"."""
-    return f"{path}={value if isinstance(value, str) else json.dumps(value)}"
+    value = plain(value)
+    return f"{path}={value if isinstance(value, str) else json_of(value)}"
+
+
+def values_of(path: str, given: object) -> list[Value]:
+    """What a field takes one after the other. UsageError for what is one value."""
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        raise UsageError(f"{path}: a sweep goes through a list of values, not through {given!r}")
+    return [plain(each) for each in given]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,12 +126,13 @@ class Scenario:
         files, words = self._files()
         return ask([verb, *words, "--output=json", *flags(**given)], files, make, progress)
 
+    @explained("run")
     def run(self, *, seeds: int | None = None, seed: int | None = None,
             variant: str | Sequence[str] | None = None,
             sweep: Mapping[str, Sequence[Value]] | None = None, fidelity: str | None = None,
             inputs: str | None = None, split: str | None = None, group_by: str | None = None,
             journal: str | None = None, allow_pending: bool = False, jobs: int | None = None,
-            max_events: int | None = None, max_memory: str | None = None,
+            max_events: int | None = None, max_memory: str | int | None = None,
             progress: Progress = True) -> Result:
         """Simulates every variant, or those that are named: `slicewise run`.
 
@@ -131,13 +141,14 @@ class Scenario:
         jobs: threads (default: all CPUs); never changes a byte. journal: a file that keeps each
         replication as it ends, from which the same call goes on.
         Raises InputError for mistakes of the scenario, Interrupted after Ctrl-C."""
-        swept = {path: json.dumps(list(values), separators=(",", ":"))
+        swept = {path: json_of(values_of(path, values), separators=(",", ":"))
                  for path, values in (sweep or {}).items()}
         return self._ask("run", Result, progress, replications=seeds, seed=seed,
                          variant=_several(variant), sweep=swept, fidelity=fidelity, inputs=inputs,
                          split=split, group_by=group_by, journal=journal,
                          allow_pending=allow_pending, jobs=jobs, max_events=max_events, max_memory=max_memory)
 
+    @explained("plan")
     def plan(self, *, variant: str | None = None, instances: Sequence[str] = (),
              purchase: Sequence[str] = (), strategies: Sequence[str] = (),
              replicas: Sequence[int] = (), tensor_parallel: Sequence[int] = (),
@@ -152,7 +163,7 @@ class Scenario:
              growth: float | str | None = None, journal: str | None = None,
              seeds: int | None = None, seed: int | None = None, allow_pending: bool = False,
              jobs: int | None = None,
-             max_events: int | None = None, max_memory: str | None = None,
+             max_events: int | None = None, max_memory: str | int | None = None,
              progress: Progress = True) -> Plan:
         """The cheapest configurations that meet the objectives: `slicewise plan`.
 
@@ -185,12 +196,13 @@ class Scenario:
                    False)
         return dataclasses.replace(self, name=f"option-{option}.yaml", text=text, settings=())
 
+    @explained("compare")
     def compare(self, *, variant: str | None = None, instances: Sequence[str] = (),
                 purchase: Sequence[str] = (), strategies: Sequence[str] = (),
                 replicas: Sequence[int] = (), nodes: int | None = None, retired: bool = False,
                 force: bool = False, seeds: int | None = None, seed: int | None = None,
                 journal: str | None = None, allow_pending: bool = False, jobs: int | None = None,
-                max_events: int | None = None, max_memory: str | None = None,
+                max_events: int | None = None, max_memory: str | int | None = None,
                 progress: Progress = True) -> Comparison:
         """The same workloads under every way of sharing: `slicewise compare`."""
         return self._ask("compare", Comparison, progress, variant=variant, instances=instances,
@@ -199,12 +211,13 @@ class Scenario:
                          journal=journal, allow_pending=allow_pending, jobs=jobs,
                          max_events=max_events, max_memory=max_memory)
 
+    @explained("max-load")
     def max_load(self, *, variant: str | None = None, scale: Sequence[str] = (),
                  precision: float | str | None = None, most: int | None = None,
                  most_replications: int | None = None, seeds: int | None = None,
                  seed: int | None = None,
                  journal: str | None = None, allow_pending: bool = False, jobs: int | None = None,
-                 max_events: int | None = None, max_memory: str | None = None,
+                 max_events: int | None = None, max_memory: str | int | None = None,
                  progress: Progress = True) -> MaxLoad:
         """The highest load that meets the objectives: `slicewise max-load`.
 
@@ -214,22 +227,24 @@ class Scenario:
                          replications=seeds, seed=seed, journal=journal, allow_pending=allow_pending, jobs=jobs,
                          max_events=max_events, max_memory=max_memory)
 
+    @explained("neighbours")
     def neighbours(self, *, variant: str | None = None, seeds: int | None = None,
                    seed: int | None = None,
                    journal: str | None = None, allow_pending: bool = False, jobs: int | None = None,
-                   max_events: int | None = None, max_memory: str | None = None,
+                   max_events: int | None = None, max_memory: str | int | None = None,
                    progress: Progress = True) -> Neighbours:
         """Who slows whom down: `slicewise neighbours`."""
         return self._ask("neighbours", Neighbours, progress, variant=variant, replications=seeds,
                          seed=seed, journal=journal, allow_pending=allow_pending, jobs=jobs,
                          max_events=max_events, max_memory=max_memory)
 
+    @explained("sensitivity")
     def sensitivity(self, *, variant: str | None = None, vary: Sequence[str] = (),
                     by: float | str | None = None, break_evens: int | None = None,
                     seeds: int | None = None, seed: int | None = None,
                     journal: str | None = None, allow_pending: bool = False,
                     jobs: int | None = None,
-                    max_events: int | None = None, max_memory: str | None = None,
+                    max_events: int | None = None, max_memory: str | int | None = None,
                     progress: Progress = True) -> Sensitivity:
         """Which inputs the answer hangs on: `slicewise sensitivity`. by: a share (0.2) or "20%"."""
         return self._ask("sensitivity", Sensitivity, progress, variant=variant, vary=vary, by=by,
@@ -237,11 +252,12 @@ class Scenario:
                          journal=journal, allow_pending=allow_pending, jobs=jobs,
                          max_events=max_events, max_memory=max_memory)
 
+    @explained("export")
     def export(self, to: str, *, variant: str | None = None, chart_version: str | None = None,
                image: str | None = None, cluster: str | None = None, repository: str | None = None,
                node_selector: Mapping[str, str] | None = None, start: str | None = None,
                dcgm_compat: bool = False, requests: int | None = None,
-               max_events: int | None = None, max_memory: str | None = None) -> Files:
+               max_events: int | None = None, max_memory: str | int | None = None) -> Files:
         """The files that put it in place, by path: `slicewise export --to`. One file alone has the
         path ""; `write` puts them on the disk."""
         files, words = self._files()
@@ -251,10 +267,11 @@ class Scenario:
             dcgm_compat=dcgm_compat, requests=requests, max_events=max_events,
             max_memory=max_memory)], files, Files, False)
 
+    @explained("report")
     def report(self, *, variant: str | Sequence[str] | None = None, seeds: int | None = None,
                seed: int | None = None, split: str | None = None, group_by: str | None = None,
                allow_pending: bool = False, jobs: int | None = None,
-               max_events: int | None = None, max_memory: str | None = None,
+               max_events: int | None = None, max_memory: str | int | None = None,
                interactive: bool = False, engine: str | None = None,
                progress: Progress = True) -> str:
         """The page of `slicewise report`, as one HTML document; `interactive`: with the simulator
@@ -302,12 +319,13 @@ class Check(Document):
         return [row["message"] for row in self.findings if row["severity"] == "error"]
 
 
-def check(*sources: Source, catalogue: Source | Iterable[Source] = (), strict: bool = False,
+@explained("check")
+def check(*sources: Source | Sequence[Source], catalogue: Source | Iterable[Source] = (), strict: bool = False,
           plugin_version: str | None = None) -> Check:
     """What a cluster will do with these files, judged together: scenarios, manifests, values of the
     device plugin, NodePools, MIG configs; folders too."""
     files: dict[str, bytes] = {}
-    names = [named(source, files) for source in sources]
+    names = [named(source, files) for source in each_of(sources)]
     layers = [named(source, files) for source in sources_of(catalogue)]
     return ask(["check", *flags(file=names, catalogue=layers, strict=strict,
                                 plugin_version=plugin_version), "--output=json"], files, Check, False)

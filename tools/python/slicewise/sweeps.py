@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import signal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent import futures
 from typing import Any, Protocol, Union, runtime_checkable
 
 from .documents import Result
-from .errors import Interrupted
-from .scenario import Scenario, Value
+from .errors import Interrupted, UsageError
+from .program import Progress, Shown
+from .scenario import Scenario, Value, values_of
 from .tables import Table
 
 
@@ -45,7 +47,8 @@ class Sweep(Sequence[Result]):
         return len(self._results)
 
     def _table(self, rows: str) -> Table:
-        return Table([{**point, **row} for point, result in zip(self.points, self._results)
+        # Variants have `nodes` of their own: the points come first, in value and place.
+        return Table([{**point, **row, **point} for point, result in zip(self.points, self._results)
                       for row in getattr(result, rows)])
 
     @property
@@ -58,6 +61,11 @@ class Sweep(Sequence[Result]):
         """The rows of `Result.workloads`, each with the values of its point."""
         return self._table("workloads")
 
+    @property
+    def objectives(self) -> Table:
+        """The rows of `Result.objectives`, each with the values of its point."""
+        return self._table("objectives")
+
     def __repr__(self) -> str:
         return f"<Sweep of {len(self)} points>"
 
@@ -68,7 +76,7 @@ def points_of(grid: Mapping[str, Iterable[Value]] | Iterable[Mapping[str, Value]
     if not isinstance(grid, Mapping):
         yield from (dict(point) for point in grid)
         return
-    for values in itertools.product(*grid.values()):
+    for values in itertools.product(*(values_of(path, given) for path, given in grid.items())):
         yield dict(zip(grid, values))
 
 
@@ -78,30 +86,71 @@ def _run(scenario: Scenario, given: Mapping[str, Any]) -> Result:
 
 def sweep(scenario: Scenario,
           grid: Mapping[str, Iterable[Value]] | Iterable[Mapping[str, Value]], *,
-          executor: Union[Executor, Pool, None] = None, **given: Any) -> Sweep:
+          executor: Union[Executor, Pool, None] = None, progress: Progress = True, **given: Any) -> Sweep:
     """Runs the scenario at every point of a grid: {"nodes": [1, 2, 3], "workloads.api.replicas": [2, 4]},
     keys as `Scenario.with_` takes them, or a list of such points.
 
     executor: what runs functions in parallel, each point on one core: what has `submit`, whose futures have
     `result` (concurrent.futures, Dask's Client), or a pool with `map` (multiprocessing, Ray's). Without one
-    the processes of this machine. `given`: keywords of `Scenario.run`, such as seeds. The results do not
-    depend on who computes them. All points are checked before the first one runs."""
+    the processes of this machine. progress: as of `Scenario.run`, in points. `given`: keywords of
+    `Scenario.run`, such as seeds. The results do not depend on who computes them. All points are checked
+    before the first one runs. Raises Interrupted after Ctrl-C, with a Sweep of the points that are done."""
+    if "jobs" in given:
+        raise UsageError("jobs: each point of a sweep runs on one core; executor says how many do at a time")
     points = list(points_of(grid))
     scenarios = [scenario.with_(point) for point in points]
-    if executor is not None:
-        return Sweep(points, _collect(executor, scenarios, given))
-    with futures.ProcessPoolExecutor() as pool:
-        return Sweep(points, _collect(pool, scenarios, given))
+    with Shown(progress) as update:
+        said = functools.partial(_say, update, len(points))
+        if executor is None:
+            return _by_processes(points, scenarios, given, said)
+        if isinstance(executor, Executor):
+            return _by_futures(executor, points, scenarios, given, said)
+        return Sweep(points, list(executor.map(functools.partial(_run, given=given), scenarios)))
 
 
-def _collect(executor: Executor | Pool, scenarios: Sequence[Scenario],
-             given: Mapping[str, Any]) -> list[Result]:
-    if not isinstance(executor, Executor):
-        return list(executor.map(functools.partial(_run, given=given), scenarios))
-    pending = [executor.submit(_run, scenario, given) for scenario in scenarios]
+def _say(update: Callable[[int, int, str], None] | None, total: int, done: int) -> None:
+    if update is not None:
+        update(done, total, "points")
+
+
+def _by_processes(points: Sequence[Mapping[str, Value]], scenarios: Sequence[Scenario],
+                  given: Mapping[str, Any], said: Callable[[int], None]) -> Sweep:
+    # Ctrl-C is for this process, whether the others hear of it (a terminal) or not (Jupyter).
+    pool = futures.ProcessPoolExecutor(initializer=signal.signal,
+                                       initargs=(signal.SIGINT, signal.SIG_IGN))
+    try:
+        swept = _by_futures(pool, points, scenarios, given, said, cancels=False)
+    except BaseException:
+        # Points that run are of no use any more, and may take hours.
+        workers = list((getattr(pool, "_processes", None) or {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in workers:
+            worker.terminate()
+        raise
+    pool.shutdown()
+    return swept
+
+
+def _by_futures(executor: Executor, points: Sequence[Mapping[str, Value]], scenarios: Sequence[Scenario],
+                given: Mapping[str, Any], said: Callable[[int], None], cancels: bool = True) -> Sweep:
+    pending: list[Future] = []
     results: list[Result] = []
     try:
-        results.extend(each.result() for each in pending)
+        pending.extend(executor.submit(_run, scenario, given) for scenario in scenarios)
+        for each in pending:
+            results.append(each.result())
+            said(len(results))
     except KeyboardInterrupt as stop:
-        raise Interrupted(f"interrupted: {len(results)} of {len(pending)} points", results) from stop
-    return results
+        for each in pending[len(results):] if cancels else ():
+            getattr(each, "cancel", bool)()
+        # In order, and then those that overtook others.
+        done = dict(enumerate(results)) | {
+            n: each.result() for n, each in enumerate(pending) if n >= len(results) and _has_result(each)}
+        raise Interrupted(f"interrupted: {len(done)} of {len(points)} points",
+                          Sweep([points[n] for n in done], list(done.values()))) from stop
+    return Sweep(points, results)
+
+
+def _has_result(future: Future) -> bool:
+    return (isinstance(future, futures.Future) and future.done() and not future.cancelled()
+            and future.exception() is None)

@@ -1,0 +1,50 @@
+"""Docstrings of the verbs: each keyword says what the help of its flag says."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import textwrap
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from . import _engine
+
+_OTHER_WORDS = {"seeds": "replications", "from_": "from"}
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@functools.cache
+def _manual() -> dict[str, dict[str, str]]:
+    """What `slicewise man` says of each flag of each verb."""
+    page = _engine.run(["man"], {}, None).files[""].decode()
+    page = re.sub(r"\\f[BIR]", "", page).replace("\\-", "-")
+    verbs: dict[str, dict[str, str]] = {}
+    for section in page.split("\n.SS slicewise ")[1:]:
+        verbs.setdefault(section.split()[0],
+                         dict(re.findall(r"^\.TP\n--([\w-]+).*\n(.+)$", section, re.MULTILINE)))
+    return verbs
+
+
+def flag_of(keyword: inspect.Parameter) -> str:
+    """Without its dashes; "no-split" of what is true unless a flag turns it off."""
+    name = _OTHER_WORDS.get(keyword.name, keyword.name.replace("_", "-"))
+    return f"no-{name}" if keyword.default is True else name
+
+
+def explained(verb: str) -> Callable[[_Function], _Function]:
+    """Lists the keywords of a verb's function in its docstring."""
+    def add(function: _Function) -> _Function:
+        lines = []
+        for keyword in inspect.signature(function).parameters.values():
+            text = _manual()[verb].get(flag_of(keyword))
+            if text is not None:
+                shown = f"{keyword.name}=False" if keyword.default is True else keyword.name
+                lines += textwrap.wrap(f"{shown}: {text}", 105, subsequent_indent="    ",
+                                       break_on_hyphens=False, break_long_words=False)
+        said = inspect.cleandoc(function.__doc__ or "")
+        function.__doc__ = "\n".join([said, "", f"Keywords, as the flags of `slicewise {verb}`:", "", *lines])
+        return function
+    return add
