@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slicewise/diagnostics.hpp"
 #include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
@@ -155,7 +156,7 @@ TEST(PodPatch, AScheduleIsACronJob) {
                            "  startingDeadlineSeconds: 600\n", "      completions: 2\n"}) {
     EXPECT_THAT(patch, HasSubstr(line));
   }
-  const scenarios::SourceText file{"patch.yaml", patch};
+  const SourceText file{"patch.yaml", patch};
   EXPECT_TRUE(scenarios::read_cluster_files({&file, 1}, {}).problems.empty()) << "nobody's image";
   // What the scenario does not know stays as the manifest has it.
   w.schedule->utc_offset = {};
