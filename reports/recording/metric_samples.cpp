@@ -45,7 +45,8 @@ const std::vector<MetricFamily>& metric_families() {
       {"slicewise_run_cost_usd", "gauge", "usd",
        "Bill of the whole run by where the money went, in US dollars; the same at all times"},
       {"slicewise_slo_ok", "gauge", "",
-       "1 when the whole run meets the objective, else 0; the same at all times"},
+       "1 when the whole run meets the objective, with its interval, else 0; the same at all "
+       "times"},
       {"slicewise_advice_monthly_usd", "gauge", "usd",
        "A month of the pools of today, or of the best that `slicewise advise` found, in US "
        "dollars"},

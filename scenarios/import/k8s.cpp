@@ -64,6 +64,7 @@ class ClusterImport {
     }
     draft_.claims = claims_.claims();
     know_types();
+    take_daemon_sets();
     pools_.add();
     if (draft_.workloads.empty()) return no_workload(sources.front());
     take_recorded();
@@ -76,7 +77,6 @@ class ClusterImport {
         dns_name(options_.name.empty() ? draft_.workloads.front().name : options_.name, "imported");
     draft_.made_by = "import k8s";
     draft_.provisioner = pools_.provisioner();
-    take_daemon_sets();
     for (const NodeClassFile& node_class : cluster_.node_classes) {
       if (node_class.is_used) continue;
       report_.skipped(
@@ -117,7 +117,26 @@ class ClusterImport {
           return a.name == b.name && a.cpu_request == b.cpu_request &&
                  a.memory_request == b.memory_request;
         });
-    if (!usual) draft_.daemon_sets = std::move(all);
+    if (usual) return;
+    // Types have room for the usual ones.
+    const auto amounts = [](const std::vector<DaemonSet>& sets) {
+      std::pair<std::int64_t, std::int64_t> sum;
+      for (const DaemonSet& one : sets) {
+        sum.first += one.cpu_request.count;
+        sum.second += one.memory_request.count;
+      }
+      return sum;
+    };
+    const auto all_of = amounts(all);
+    const auto usual_of = amounts(usual_daemon_sets());
+    const auto less = [](std::int64_t& count, std::int64_t more) {
+      if (count > 0) count = std::max<std::int64_t>(1, count - more);
+    };
+    for (InstanceGpus& type : options_.instances) {
+      less(type.cpu.count, all_of.first - usual_of.first);
+      less(type.memory.count, all_of.second - usual_of.second);
+    }
+    draft_.daemon_sets = std::move(all);
   }
 
   // Types cost what they do where the nodes are; of those with a part of a GPU Karpenter knows none

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -255,6 +258,8 @@ bool maps_all_memory(const ContainerFile& container) {
 
 std::vector<DaemonSet> daemon_sets_of(const ClusterFiles& files) {
   std::vector<DaemonSet> all = usual_daemon_sets();
+  const auto usual = static_cast<std::ptrdiff_t>(all.size());
+  std::set<std::string> names;
   for (const PodFile& pod : files.pods) {
     if (pod.kind != "DaemonSet") continue;
     constexpr std::int64_t kMostAsked = std::int64_t{1} << 40;  // against overflow
@@ -266,15 +271,17 @@ std::vector<DaemonSet> daemon_sets_of(const ClusterFiles& files) {
         if (amount.resource == "memory") daemon.memory_request.count += more;
       }
     }
-    const auto known = std::ranges::find(all, daemon.name, &DaemonSet::name);
+    const auto end_of_usual = all.begin() + usual;
+    const auto known = std::ranges::find(all.begin(), end_of_usual, daemon.name, &DaemonSet::name);
     const bool goes_everywhere =
         pod.node_selector.empty() && pod.affinity.empty() &&
         std::ranges::any_of(pod.tolerations, [](const auto& toleration) {
           return toleration.key.empty() && toleration.op == "Exists" && toleration.effect.empty();
         });
-    if (known != all.end()) {
+    if (known != end_of_usual) {
       *known = std::move(daemon);
     } else if (goes_everywhere) {
+      if (!names.insert(daemon.name).second) daemon.name = pod.space + "-" + daemon.name;
       all.push_back(std::move(daemon));
     }
   }

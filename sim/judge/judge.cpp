@@ -56,6 +56,15 @@ void judge_pods(const VariantResult& variant, bool allow_pending,
     reasons.push_back({Cause::PodsFailed, w.name, fmt::format("{} failed", failed),
                        pods_text(failed, w, "failed")});
   }
+  // What a simulated year does not end, nothing does.
+  for (const UnfinishedJobs& left :
+       variant.is_cut_off ? unfinished_jobs(variant) : std::vector<UnfinishedJobs>()) {
+    const std::string jobs =
+        fmt::format("{} of {} {}", short_text(left.jobs), left.of, left.of == 1 ? "job" : "jobs");
+    reasons.push_back(
+        {Cause::PodsFailed, left.workload, jobs + " never ended",
+         fmt::format("{} of \"{}\" had not ended after a year", jobs, left.workload)});
+  }
   for (const WorkloadResult& w : variant.workloads) {
     const std::int64_t looping = w.left_behind.crash_looping;
     if (looping == 0) continue;
@@ -172,7 +181,8 @@ double share_of_limit(const scenarios::FigureValue& value, const scenarios::Figu
   } else if (at_least) {
     std::swap(used, all);
   }
-  return all > 0 ? used / all : kHopelessShare;
+  if (all > 0) return used / all;
+  return used > 0 ? kHopelessShare : 0;
 }
 
 bool Verdict::has(Cause cause) const {

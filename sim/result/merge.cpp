@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "slicewise/sim/cluster/cluster.hpp"
-#include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/isolation.hpp"
 #include "slicewise/sim/judge.hpp"
@@ -40,23 +39,6 @@ PodCounts count_pods(const World& world, std::span<const Replication> replicatio
     }
   }
   return pods;
-}
-
-// What a simulated year does not end, nothing does.
-void judge_what_never_ends(std::span<const Replication> replications, const VariantResult& result,
-                           std::vector<Verdict::Reason>& reasons) {
-  if (std::ranges::none_of(replications, &Replication::cut_off)) return;
-  std::vector<Verdict::Reason> never;
-  for (const UnfinishedJobs& left : unfinished_jobs(result)) {
-    const std::string jobs =
-        fmt::format("{} of {} {}", short_text(left.jobs), left.of, left.of == 1 ? "job" : "jobs");
-    never.push_back({Verdict::Cause::PodsFailed, left.workload, jobs + " never ended",
-                     fmt::format("{} of \"{}\" had not ended after a year", jobs, left.workload)});
-  }
-  const auto place = std::ranges::find_if(reasons, [](const Verdict::Reason& reason) {
-    return reason.cause > Verdict::Cause::PodsFailed;
-  });
-  reasons.insert(place, never.begin(), never.end());
 }
 
 }  // namespace
@@ -104,8 +86,8 @@ VariantResult merge(const World& world, std::span<const Replication> replication
   result.findings = run_findings(world, replications, result);
   fold_traces(world, replications, result);
   result.policies = judge_policies(world.policies, result);
+  result.is_cut_off = std::ranges::any_of(replications, &Replication::cut_off);
   result.verdict = judge(result, world.allow_pending);
-  judge_what_never_ends(replications, result, result.verdict.reasons);
   verdict_findings(world, replications, result, result.findings);
   result.provenance = world.provenance;
   result.expected_errors = expected_errors(world);

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>

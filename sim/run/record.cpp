@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "slicewise/sim/recording.hpp"

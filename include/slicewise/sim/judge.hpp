@@ -60,9 +60,10 @@ bool is_missed_without_figure(const Objective& objective) {
 // Missed with all of its 95 % interval, where it has one.
 template <class Objective>
 bool is_clearly_missed(const Objective& objective) {
-  if (is_missed_without_figure(objective)) return !objective.lost || objective.lost->is_clear();
-  return !objective.pass &&
-         is_beyond_limit(objective.value, objective.ci95, objective.limit, objective.at_least);
+  if (objective.pass) return false;
+  if (objective.lost && objective.lost->is_clear()) return true;
+  if (is_within_limit(objective)) return !objective.lost;
+  return is_beyond_limit(objective.value, objective.ci95, objective.limit, objective.at_least);
 }
 
 // Of an objective that was missed without a figure, or with one that is no less than this.

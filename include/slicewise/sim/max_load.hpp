@@ -36,9 +36,9 @@ struct ScaledLoad {
   std::optional<double> failed;  // at the lowest load that failed
 };
 
-// Judged by the 95 % interval of the replications' own figures: Passes and Fails are on one side of
-// the limit with all of it, so each is wrong in 2.5 % of the cases at most. Passes also needs the
-// figure over all replications within the limit.
+// As the judge has it, by the 95 % interval of the figure, or of how it scatters over replications
+// where it has none: Passes and Fails are on one side of the limit with all of it, so each is wrong
+// in 2.5 % of the cases at most.
 enum class LoadVerdict : std::uint8_t { Passes, Fails, Undecided };
 
 struct ProbedObjective {

@@ -442,7 +442,8 @@ struct VariantResult {
   int replications = 0;
   // Interrupted within its first replication: the figures are of the run up to then.
   std::optional<Duration> stopped_at;
-  TimeSummary makespan;                     // length of the run, one value per replication
+  bool is_cut_off = false;  // after a simulated year with Jobs still waiting, in some replication
+  TimeSummary makespan;     // length of the run, one value per replication
   std::optional<TimeSummary> last_job_end;  // likewise; absent: no Job ended in any
   std::vector<NodePoolResult> node_pools;
   std::vector<GpuRoom> rooms;  // in the order of the pools

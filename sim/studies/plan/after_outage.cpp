@@ -48,9 +48,8 @@ std::optional<OptionFigures> fails_after_outage(const BlockSearch& search, const
   return figures_after(figures, std::move(answer.figures));
 }
 
-std::optional<OptionFigures> own_pools_fail_after_outage(const BlockSearch& search,
-                                                         const RunOptions& run,
-                                                         const OptionFigures& figures) {
+AfterOutage own_pools_after_outage(const BlockSearch& search, const RunOptions& run,
+                                   const OptionFigures& figures) {
   scenarios::Scenario left = search.base;
   for (scenarios::NodePool& pool : left.node_pools) {
     const models::InstanceType* type = search.catalogue.find_instance(pool.instance_type.value);
@@ -59,10 +58,11 @@ std::optional<OptionFigures> own_pools_fail_after_outage(const BlockSearch& sear
   }
   ProbeBatch probes(probe_threads(left, search.catalogue, run));
   PlanProbe own;
-  own.replications = search.replications;
+  own.replications = search.base.replications;
   PlanAnswer answer = probes.ask_one(own);
-  if (probes.interrupted() || stands(answer)) return std::nullopt;
-  return figures_after(figures, std::move(answer.figures));
+  if (probes.interrupted()) return {.interrupted = true};
+  if (stands(answer)) return {};
+  return {.fails = figures_after(figures, std::move(answer.figures))};
 }
 
 }  // namespace slicewise::sim

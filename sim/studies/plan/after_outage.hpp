@@ -16,10 +16,14 @@ std::vector<PoolChoice> left_after(Outage loss, std::vector<PoolChoice> pools);
 std::optional<OptionFigures> fails_after_outage(const BlockSearch& search, const PlanProbe& whole,
                                                 const OptionFigures& figures, ProbeBatch& probes);
 
+struct AfterOutage {
+  std::optional<OptionFigures> fails = {};  // as fails_after_outage() has it
+  bool interrupted = false;
+};
+
 // The same of the scenario's own pools, whether a plan has words for them or not. Nodes that a
 // provisioner starts are started anew.
-std::optional<OptionFigures> own_pools_fail_after_outage(const BlockSearch& search,
-                                                         const RunOptions& run,
-                                                         const OptionFigures& figures);
+AfterOutage own_pools_after_outage(const BlockSearch& search, const RunOptions& run,
+                                   const OptionFigures& figures);
 
 }  // namespace slicewise::sim

@@ -453,8 +453,8 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   if (may_vary && options.flips && options.vary_pods == 0 && !probes.interrupted()) {
     plan.other_pods = hints_of_other_pods(search, best_of(plan), probes);
   }
-  plan.interrupted = plan.interrupted || probes.interrupted();
   tell_late_starts(search, probes, plan);
+  plan.interrupted = plan.interrupted || probes.interrupted();
   add_notes(base, plan);
   const auto apart = std::ranges::find_if(plan.options, keeps_apart);
   if (apart != plan.options.end()) plan.kept_apart = *apart;

@@ -128,6 +128,7 @@ std::string beyond_the_price(const BlockSearch& search, ProbeBatch& probes) {
   space.max_monthly_cost.reset();
   BlockSearch there = search_within(search, search.base, space);
   there.so_far = nullptr;
+  there.goal = scenarios::PlanGoal::MonthlyCost;
   std::optional<PlanOption> found = cheapest_plan(there, std::nullopt, probes);
   if (search.vary_pods > 0) {
     auto other = best_with_other_pods(there, found, search.vary_pods, probes);

@@ -132,8 +132,10 @@ void add_today(const BlockSearch& search, const RunOptions& run, ProbeBatch& pro
   PlanAnswer answer = probes.ask_one(probe);
   if (!answer.figures) return;
   if (search.space.survive != Outage::None && answer.figures->stands()) {
-    auto left = own_pools_fail_after_outage(search, run, *answer.figures);
-    if (left) answer.figures = std::move(left);
+    const AfterOutage after = own_pools_after_outage(search, run, *answer.figures);
+    plan.interrupted = plan.interrupted || after.interrupted;
+    if (after.interrupted) return;
+    if (after.fails) answer.figures = after.fails;
   }
   const auto goal = goal_of(search.goal, *answer.figures);
   plan.today = PlanOption{{}, std::move(*answer.figures), goal, false};

@@ -37,6 +37,7 @@ bool is_told_by_one(const BlockSearch& search, const std::string& name) {
   const auto workload = std::ranges::find(
       search.base.workloads, name, [](const auto& w) -> const auto& { return w.name.value; });
   if (workload == search.base.workloads.end()) return false;  // a pipeline
+  if (!search.input.empty()) return false;                    // of other traffic
   if (!workload->traffic || !search.base.duration || workload->autoscaling) return false;
   const double requests =
       workload->traffic->mean.per_second * to_seconds(*search.base.duration - search.base.warmup);

@@ -476,6 +476,7 @@ VariantResult result_of_workload(const World& world, std::size_t workload,
   VariantResult alone;
   alone.replications = static_cast<int>(records.size());
   alone.workloads.push_back(workload_result(world, workload, records));
+  alone.is_cut_off = std::ranges::any_of(records, &Replication::cut_off);
   alone.verdict = judge(alone, world.allow_pending);
   return alone;
 }
