@@ -39,6 +39,12 @@ double lower_bound(PlanGoal goal, const BlockCandidate& candidate, int nodes) {
   return monthly / (kMoreArrivals * candidate.arrivals / 1000);
 }
 
+void give_up(BlockCandidate& too_dear, double monthly) {
+  too_dear.done = too_dear.too_dear = true;
+  too_dear.stopped =
+      reason("it costs ${} a month or more: cheaper ones stand", fmt::format("{:.0f}", monthly));
+}
+
 class BlockRun {
  public:
   BlockRun(const BlockSearch& search, std::size_t top, std::optional<double> cap, Depth depth,
@@ -208,12 +214,6 @@ class BlockRun {
     round.reserve(waiting.size());
     for (const auto& [least, c] : waiting) round.push_back(c);
     return round;
-  }
-
-  static void give_up(BlockCandidate& too_dear, double monthly) {
-    too_dear.done = too_dear.too_dear = true;
-    too_dear.stopped =
-        reason("it costs ${} a month or more: cheaper ones stand", fmt::format("{:.0f}", monthly));
   }
 
   bool is_worse(double least, double threshold) const {

@@ -8,16 +8,16 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::FigureValue;
 using scenarios::Share;
 
-ObjectiveResult at_most(FigureValue value, FigureValue limit,
-                        std::optional<FigureValue> half_width = {}) {
+ObjectiveResult at_most(Duration value, Duration limit, Duration half_width = {}) {
   return {"latencyP99", limit, value, half_width, value <= limit, false};
 }
 
-ObjectiveResult at_least(double value, double limit, double half_width = 0) {
-  return {"availability", Share{limit}, Share{value}, Share{half_width}, value >= limit, true};
+ObjectiveResult at_least(double value, double limit, std::optional<double> half_width = {}) {
+  ObjectiveResult objective{"availability", Share{limit}, Share{value}, {}, value >= limit, true};
+  if (half_width) objective.ci95 = Share{*half_width};
+  return objective;
 }
 
 VariantResult with(std::vector<ObjectiveResult> objectives) {
@@ -28,8 +28,13 @@ VariantResult with(std::vector<ObjectiveResult> objectives) {
   return result;
 }
 
+// Whose figures have their intervals.
+LoadProbe probed(double factor, const VariantResult& result) {
+  return judge_probe(factor, result, [] { return std::vector<VariantResult>(); });
+}
+
 LoadVerdict judged(const ObjectiveResult& objective) {
-  return judge_probe(1, with({objective})).verdict;
+  return probed(1, with({objective})).verdict;
 }
 
 TEST(JudgeProbe, GoesByTheWholeInterval) {
@@ -64,6 +69,10 @@ TEST(JudgeProbe, WithoutAFigureItGoesByWhatWasLost) {
   EXPECT_EQ(of(0.009, 0.002), LoadVerdict::Undecided);
   EXPECT_EQ(of(0.011, 0.002), LoadVerdict::Undecided);
   EXPECT_EQ(of(0.020, 0.002), LoadVerdict::Fails);
+  // Whatever the figure of the others is.
+  ObjectiveResult both = at_most(milliseconds(101), milliseconds(100), milliseconds(5));
+  both.lost = LostShare{0.2, 0.01, 0.01};
+  EXPECT_EQ(judged(both), LoadVerdict::Fails);
 }
 
 // A load at which nothing was tested is none that is known to pass.
@@ -72,22 +81,41 @@ TEST(JudgeProbe, WhatNoRequestTestedSaysNothing) {
   ObjectiveResult unasked = at_most(Duration{}, milliseconds(100));
   unasked.is_absent = unasked.is_unasked = true;
   EXPECT_EQ(judged(unasked), LoadVerdict::Undecided);
-  EXPECT_EQ(judge_probe(1, with({fine, unasked})).verdict, LoadVerdict::Passes);
+  EXPECT_EQ(probed(1, with({fine, unasked})).verdict, LoadVerdict::Passes);
 }
 
-// What a policy denies does not stand at that load.
-TEST(JudgeProbe, ADenyPolicyFails) {
-  VariantResult result = with({at_most(milliseconds(50), milliseconds(100))});
-  result.verdict.reasons = {{Verdict::Cause::PolicyDenies, "", "policy cost", "it denies it"}};
-  EXPECT_EQ(judge_probe(1, result).verdict, LoadVerdict::Fails);
+// Availability has no interval of its own: t(0.975, 2) = 4.30, the half width is 4.3 s / sqrt(3).
+TEST(JudgeProbe, AFigureWithoutAnIntervalGoesByItsRuns) {
+  const auto of = [](double pooled, double spread) {
+    const auto single = [](double value) { return with({at_least(value, 0.99)}); };
+    const LoadProbe probe = judge_probe(1, single(pooled), [&] {
+      return std::vector{single(pooled - spread), single(pooled), single(pooled + spread)};
+    });
+    EXPECT_TRUE(probe.objectives.front().result.ci95);
+    return probe.verdict;
+  };
+  EXPECT_EQ(of(0.995, 0.001), LoadVerdict::Passes);
+  EXPECT_EQ(of(0.991, 0.001), LoadVerdict::Undecided);
+  EXPECT_EQ(of(0.989, 0.001), LoadVerdict::Undecided);
+  EXPECT_EQ(of(0.980, 0.001), LoadVerdict::Fails);
+  // One run tells of no spread.
+  const VariantResult one = with({at_least(0.995, 0.99)});
+  EXPECT_EQ(judge_probe(1, one, [&] { return std::vector{one}; }).verdict, LoadVerdict::Undecided);
+}
+
+// A floor of use is met above a load, not below it.
+TEST(JudgeProbe, PoliciesHaveNoPartInASearch) {
+  VariantResult result = with({at_most(milliseconds(50), milliseconds(100), milliseconds(1))});
+  result.verdict.reasons = {{Verdict::Cause::PolicyDenies, "", "policy busy", "it denies it"}};
+  EXPECT_EQ(probed(1, result).verdict, LoadVerdict::Passes);
 }
 
 // 577 requests/s passed beside a Service without objectives that answers 50.
 TEST(JudgeProbe, AServiceThatDoesNotKeepUpFails) {
   VariantResult pooled = with({at_most(milliseconds(50), milliseconds(100))});
-  EXPECT_EQ(judge_probe(1, pooled).verdict, LoadVerdict::Passes);
+  EXPECT_EQ(probed(1, pooled).verdict, LoadVerdict::Passes);
   pooled.verdict.reasons = {{Verdict::Cause::Overloaded, "other", "overloaded", "it is"}};
-  const LoadProbe probe = judge_probe(1, pooled);
+  const LoadProbe probe = probed(1, pooled);
   EXPECT_EQ(probe.verdict, LoadVerdict::Fails);
   ASSERT_EQ(probe.left_behind.size(), 1U);
   EXPECT_FALSE(binding_objective(probe));
@@ -96,8 +124,8 @@ TEST(JudgeProbe, AServiceThatDoesNotKeepUpFails) {
 TEST(JudgeProbe, OneFailureFailsAndTheFurthestBeyondItsLimitBinds) {
   const auto missed = [](Duration value) { return at_most(value, milliseconds(100)); };
   const VariantResult result = with({missed(milliseconds(50)), missed(milliseconds(120)),
-                                     missed(milliseconds(300)), at_least(0.98, 0.99)});
-  const LoadProbe probe = judge_probe(2, result);
+                                     missed(milliseconds(300)), at_least(0.98, 0.99, 0)});
+  const LoadProbe probe = probed(2, result);
   EXPECT_EQ(probe.verdict, LoadVerdict::Fails);
   EXPECT_EQ(probe.objectives[0].verdict, LoadVerdict::Passes);
   EXPECT_EQ(binding_objective(probe),
