@@ -299,18 +299,8 @@ class Search {
       found.binding = binding_objective(end->probe);
     } else {
       found.at_passed = merge(end->world, end->run.records(before.replications));
-      note_denials(found);
     }
     return true;
-  }
-
-  // Policies have no part in the search: some hold above a load, some below.
-  void note_denials(MaxLoad& found) const {
-    for (const Verdict::Reason& reason : found.at_passed->verdict.reasons) {
-      if (reason.cause != Verdict::Cause::PolicyDenies) continue;
-      found.notes.push_back(make_diagnostic(Code::PolicyFailed, subject_.base.where,
-                                            "at the load that passes, " + reason.text));
-    }
   }
 
   const Subject& subject_;
