@@ -138,7 +138,7 @@ class Renderers(unittest.TestCase):
         """Tables, sentences and charts are values until they are written: who wants another form of
         one takes the value. Looking for lines, tags, bars or words in a text is the sign of it."""
         looks = re.compile(r"getline\(|istringstream|<regex>|starts_with\(\"[A-Z]|"
-                           r"\bfind\((?:\"[<|]|\"\\n|\"\w+[=:]|'[<|]'|'\\n')")
+                           r"\bfind\((?:\"[<|]|\"\\n|\"\w+=|\"\w+:\"|'[<|]'|'\\n')")
         rooms = {"screens", "html", "charts", "ci", "difference", "export", "recording", "catalogue", "document"}
         found = [str(f) for f in sources(".cpp", ".hpp")
                  if f.parts[0] == "reports" and f.parts[1] in rooms
