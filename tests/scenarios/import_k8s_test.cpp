@@ -58,6 +58,30 @@ spec:
   EXPECT_EQ(all.back().name, "agent");
   EXPECT_EQ(all.back().cpu_request.count, 500);
   EXPECT_EQ(all.back().memory_request, gibibytes(1));
+  // One of the same name in another namespace is another.
+  std::string other = agent;
+  other.replace(other.find("{name: agent}"), 13, "{name: agent, namespace: b}");
+  const Written both = k8s({std::string(kJob) + agent + other});
+  EXPECT_EQ(both.scenario.node_pools.front().daemon_sets.size(), all.size() + 1);
+  EXPECT_EQ(both.scenario.node_pools.front().daemon_sets.back().name, "b-agent");
+}
+
+// A pod of 2.8 CPUs stayed Pending on the node that was made up for it: the agent takes 0.5 of 3.
+TEST(ImportK8s, NodesThatAreMadeUpHaveRoomForTheDaemonSetsAsWell) {
+  const std::string agent =
+      "---\nkind: DaemonSet\nmetadata: {name: agent}\nspec: {template: {spec: {tolerations: "
+      "[{operator: Exists}], containers: [{name: c, resources: {requests: {cpu: 500m}}}]}}}\n";
+  const std::string job =
+      "kind: Job\nmetadata: {name: j}\nspec: {template: {spec: {containers: [{name: c, resources: "
+      "{limits: {nvidia.com/gpu: 1}, requests: {cpu: 2800m}}}]}}}\n";
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1, Millicores{3'000}, gibibytes(14)},
+                       {"g5.2xlarge", "a10g", 1, Millicores{7'000}, gibibytes(29)}};
+  const auto type = [&](const std::string& files) {
+    return k8s({files}, options).scenario.node_pools.front().instance_type.value;
+  };
+  EXPECT_EQ(type(job), "g5.xlarge");
+  EXPECT_EQ(type(job + agent), "g5.2xlarge");
 }
 
 TEST(ImportK8s, SaysWhatIsMissingAndWhere) {

@@ -195,6 +195,15 @@ TEST(Judge, OfAtLeastTheIntervalIsBelow) {
   EXPECT_FALSE(clears(0.95, 0.06));
 }
 
+TEST(Judge, TheShareOfALimitOfNothingIsNothingWhereItIsMet) {
+  EXPECT_EQ(share_of_limit(0.0, 0.0, false), 0);
+  EXPECT_EQ(share_of_limit(1.0, 0.0, false), kHopelessShare);
+  EXPECT_EQ(share_of_limit(milliseconds(50), milliseconds(100), false), 0.5);
+  EXPECT_EQ(share_of_limit(Rate{5}, Rate{10}, true), 2);
+  // 0.5 of the 1 % that may be lost.
+  EXPECT_NEAR(share_of_limit(scenarios::Share{0.995}, scenarios::Share{0.99}, true), 0.5, 1e-9);
+}
+
 TEST(Judge, OnlyPoliciesThatDenyAndFailCount) {
   VariantResult variant = six_running();
   PolicyResult policy;
