@@ -141,9 +141,9 @@ class ByteReader {
 
   template <WholeNumber T>
   void take(std::vector<T>& list) {
-    constexpr std::uint64_t kMostItems = std::uint64_t{1} << 31U;  // what is longer is damaged
+    constexpr std::uint64_t kLongestList = std::uint64_t{1} << 31U;  // what is longer is damaged
     const std::uint64_t size = take_bits();
-    if (size > kMostItems) throw too_little();
+    if (size > kLongestList) throw too_little();
     list.assign(static_cast<std::size_t>(size), 0);
     for (std::size_t n = 0; n < list.size(); ++n) {
       const std::uint64_t zeros = take_bits();
