@@ -10,7 +10,8 @@ namespace slicewise::sim {
 namespace {
 
 OptionFigures figures_after(const OptionFigures& whole, std::optional<OptionFigures> left) {
-  OptionFigures figures = left ? std::move(*left) : whole;
+  OptionFigures figures = whole;
+  if (left) figures = std::move(*left);
   figures.monthly = whole.monthly;
   if (!left) {
     figures.verdict.reasons = {{Verdict::Cause::PodsPending, "", "cannot run",

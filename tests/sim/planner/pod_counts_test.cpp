@@ -106,8 +106,9 @@ TEST(PlannedPods, FlipsPlanAnewWithOtherNumbers) {
     ASSERT_TRUE(plan);
     ASSERT_EQ(plan->options.size(), 1U);
     EXPECT_EQ(plan->options.front().pools.front().nodes, pods);
-    const auto flip = std::ranges::find_if(plan->flips, [&](const Flip& each) {
-      return each.input == "traffic" && each.misses == (then > pods);
+    const bool is_more = then > pods;
+    const auto flip = std::ranges::find_if(plan->flips, [is_more](const Flip& each) {
+      return each.input == "traffic" && each.misses == is_more;
     });
     ASSERT_NE(flip, plan->flips.end());
     ASSERT_TRUE(flip->winner);
