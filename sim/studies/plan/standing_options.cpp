@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/sim/result_record.hpp"
+
 #include "../../result/merge.hpp"
 #include "../probe/probe.hpp"
 #include "../probe/scaled_input.hpp"
