@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -116,7 +117,13 @@ std::vector<ObjectiveResult> judge_objectives(const PipelineModel& model, std::s
 // ... of all jobs of a trace, or the worst of those that they are judged for by themselves.
 std::vector<ObjectiveResult> judge_objectives(const World& world, const TraceModel& trace,
                                               std::span<const Replication> replications,
-                                              const WorkloadResult& result);
+                                              const RecordedFigures& recorded);
+
+// Gives figures that have no interval of their own one by how they scatter over the replications;
+// `objectives_of` judges the same objectives of one alone.
+using ObjectivesOf = std::function<std::vector<ObjectiveResult>(std::span<const Replication>)>;
+void add_scatter(std::vector<ObjectiveResult>& judged, std::span<const Replication> replications,
+                 const ObjectivesOf& objectives_of);
 
 // Kernels run, share of all GPU time; an instance counts with its share of the GPU.
 double gpu_busy_ratio(const VariantResult& result);

@@ -124,6 +124,8 @@ WorkloadResult pipeline_result(const World& world, std::size_t p,
   });
   result.bound_by = bound_of_flow(model, result);
   result.objectives = judge_objectives(model, p, replications, result);
+  add_scatter(result.objectives, replications,
+              [&](auto one) { return pipeline_result(world, p, one).objectives; });
   return result;
 }
 

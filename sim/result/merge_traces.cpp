@@ -162,7 +162,10 @@ WorkloadResult trace_result(const World& world, const TraceModel& trace,
   result.bound_by = bound_by(world, result, trace.workloads, replications);
   if (result.completed > 0) bill.per_job = from_dollars(to_dollars(bill.total) / result.completed);
   result.bill = bill;
-  result.objectives = judge_objectives(world, trace, replications, result);
+  result.objectives = judge_objectives(world, trace, replications, recorded);
+  add_scatter(result.objectives, replications, [&](auto one) {
+    return judge_objectives(world, trace, one, recorded_figures(world, trace, one));
+  });
   return result;
 }
 

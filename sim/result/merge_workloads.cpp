@@ -353,6 +353,8 @@ WorkloadResult workload_result(const World& world, std::size_t w,
   result.neighbours = gpu_neighbours_of(world, w, replications);
   result.placement = placement_spread(world, w, replications);
   result.objectives = judge_objectives(world, w, replications, result);
+  add_scatter(result.objectives, replications,
+              [&](auto one) { return workload_result(world, w, one).objectives; });
   return result;
 }
 

@@ -1,8 +1,12 @@
 #include <algorithm>
+#include <optional>
+#include <variant>
+#include <vector>
 
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
+#include "slicewise/sim/result_record.hpp"
 
 #include "merge.hpp"
 
@@ -84,23 +88,27 @@ const Histogram& histogram_of(const QuantileFigure& figure, const Observed& obse
                                       : observed.tokens[replication]->*figure.of_tokens;
 }
 
-std::optional<FigureValue> interval_of(const QuantileFigure& figure, const Observed& observed) {
+// What was found of a figure.
+struct Found {
+  std::optional<FigureValue> value;
+  std::optional<FigureValue> ci95 = {};  // half width
+};
+
+template <class Value>
+std::optional<FigureValue> as_figure(const std::optional<Value>& value) {
+  return value ? std::optional(FigureValue(*value)) : std::nullopt;
+}
+
+Found quantile_of(const QuantileFigure& figure, const Observed& observed) {
+  Histogram pooled;
   std::vector<const Histogram*> histograms;
   for (std::size_t r = 0; r < observed.requests.size(); ++r) {
     histograms.push_back(&histogram_of(figure, observed, r));
+    pooled.merge(*histograms.back());
   }
-  const auto half_width = quantile_half_width(figure.quantile, histograms);
-  if (!half_width) return std::nullopt;
-  return *half_width;
-}
-
-std::optional<FigureValue> pooled_quantile(const QuantileFigure& figure, const Observed& observed) {
-  Histogram pooled;
-  for (std::size_t r = 0; r < observed.requests.size(); ++r) {
-    pooled.merge(histogram_of(figure, observed, r));
-  }
-  if (pooled.count() == 0) return std::nullopt;
-  return pooled.quantile(figure.quantile);
+  if (pooled.count() == 0) return {};
+  return {pooled.quantile(figure.quantile),
+          as_figure(quantile_half_width(figure.quantile, histograms))};
 }
 
 // Requests that went unanswered have met no limit: no more of them than the quantile leaves out.
@@ -123,70 +131,66 @@ std::optional<LostShare> lost_share(const QuantileFigure& figure, const Observed
   return lost;
 }
 
-std::optional<FigureValue> value_of(Figure figure, const Observed& observed,
-                                    const WorkloadResult& result) {
+Found p95_of(const std::optional<TimeSummary>& times) {
+  if (!times) return {};
+  return {times->p95, as_figure(times->p95_ci95)};
+}
+
+Found find(Figure figure, const Observed& observed, const WorkloadResult& result) {
   if (const QuantileFigure* quantile = quantile_figure(figure)) {
-    if (quantile->of_tokens != nullptr && observed.tokens.empty()) return std::nullopt;
-    return pooled_quantile(*quantile, observed);
+    if (quantile->of_tokens != nullptr && observed.tokens.empty()) return {};
+    return quantile_of(*quantile, observed);
   }
   switch (figure) {
     case Figure::Availability:
-      if (!result.requests || result.requests->arrived <= 0) return std::nullopt;
+      if (!result.requests || result.requests->arrived <= 0) return {};
       // What waits in a queue that only grows was asked for and is not answered.
-      return Share{std::min(result.requests->availability, 1 - result.requests->left_over)};
+      return {Share{std::min(result.requests->availability, 1 - result.requests->left_over)}};
     case Figure::Throughput:
-      return Rate{result.throughput_per_second};
+      return {Rate{result.throughput_per_second}};
     case Figure::CompletionP95:
-      if (!result.job_completion) return std::nullopt;
-      return result.job_completion->p95;
+      return p95_of(result.job_completion);
     case Figure::WaitP95:
-      if (!result.wait) return std::nullopt;
-      return result.wait->p95;
+      return p95_of(result.wait);
     case Figure::SessionStartP95:
-      if (!result.notebooks || !result.notebooks->session_start) return std::nullopt;
-      return result.notebooks->session_start->p95;
+      return result.notebooks ? p95_of(result.notebooks->session_start) : Found{};
     case Figure::CellSlowdownP95:
-      if (!result.notebooks || !result.notebooks->cell_slowdown) return std::nullopt;
-      return result.notebooks->cell_slowdown->p95;
+      if (!result.notebooks || !result.notebooks->cell_slowdown) return {};
+      return {result.notebooks->cell_slowdown->p95};
     case Figure::OomPerUserMonth:
-      if (!result.notebooks) return std::nullopt;
-      return result.notebooks->oom_per_user_month;
+      if (!result.notebooks) return {};
+      return {result.notebooks->oom_per_user_month};
     default:
-      return std::nullopt;
+      return {};
   }
 }
 
 // The latest Job; nullopt when one never finished.
-std::optional<FigureValue> latest_completion(const World& world,
-                                             std::span<const std::size_t> workloads,
-                                             std::span<const Replication> replications) {
+Found latest_completion(const World& world, std::span<const std::size_t> workloads,
+                        std::span<const Replication> replications) {
   Duration latest;
   for (const Replication& r : replications) {
     for (const std::size_t w : workloads) {
       const std::vector<Duration>& done = r.workloads[w].completion;
-      if (static_cast<int>(done.size()) < world.workloads[w].jobs()) return std::nullopt;
+      if (static_cast<int>(done.size()) < world.workloads[w].jobs()) return {};
       for (const Duration completion : done) latest = std::max(latest, completion);
     }
   }
-  return latest;
+  return {latest};
 }
 
-std::optional<FigureValue> value_of(Figure figure, const JobGroupFigures& jobs) {
-  const auto as_figure = [](const auto& value) -> std::optional<FigureValue> {
-    return value ? std::optional(FigureValue(*value)) : std::nullopt;
-  };
+Found find(Figure figure, const JobGroupFigures& jobs) {
   switch (figure) {
     case Figure::CompletionP95:
-      return as_figure(jobs.completion_p95);
+      return {as_figure(jobs.completion_p95)};
     case Figure::WaitP95:
-      return as_figure(jobs.wait_p95);
+      return {as_figure(jobs.wait_p95)};
     case Figure::SlowdownP95:
-      return jobs.slowdown ? std::optional(FigureValue(jobs.slowdown->p95)) : std::nullopt;
+      return jobs.slowdown ? Found{jobs.slowdown->p95} : Found{};
     case Figure::DeadlinesMet:
-      return jobs.deadlines_met ? std::optional(FigureValue(Share{*jobs.deadlines_met}))
-                                : std::nullopt;
+      return jobs.deadlines_met ? Found{Share{*jobs.deadlines_met}} : Found{};
     default:
-      return std::nullopt;
+      return {};
   }
 }
 
@@ -196,24 +200,24 @@ FigureValue best_value(const scenarios::Objective& objective) {
   return std::visit([](auto limit) { return FigureValue(decltype(limit){}); }, objective.limit);
 }
 
-ObjectiveResult judge(const scenarios::Objective& objective, std::optional<FigureValue> value,
+ObjectiveResult judge(const scenarios::Objective& objective, const Found& found,
                       const Observed& observed, bool is_asked = true) {
   ObjectiveResult entry;
   entry.name = objective_name(objective.figure);
   entry.limit = objective.limit;
   entry.at_least = is_at_least(objective.figure);
   // Nothing was observed: the objective was not met.
-  entry.value = value.value_or(
+  entry.value = found.value.value_or(
       std::visit([](auto limit) { return FigureValue(decltype(limit){}); }, objective.limit));
-  entry.is_absent = !value;
-  if (!value && !is_asked) {
+  entry.is_absent = !found.value;
+  if (!found.value && !is_asked) {
     entry.value = best_value(objective);
     entry.pass = entry.is_unasked = true;
   }
-  if (!value) return entry;
+  if (!found.value) return entry;
+  entry.ci95 = found.ci95;
   entry.pass = is_within_limit(entry);
   if (const QuantileFigure* quantile = quantile_figure(objective.figure)) {
-    entry.ci95 = interval_of(*quantile, observed);
     entry.lost = lost_share(*quantile, observed);
     entry.pass = entry.pass && (!entry.lost || entry.lost->share <= entry.lost->most);
   }
@@ -227,6 +231,22 @@ bool has_single_tokens(const Observed& observed) {
   return answered && std::ranges::all_of(observed.tokens, [](const TokenRecord* t) {
            return t->per_token.count() == 0;
          });
+}
+
+FigureValue in_unit_of(const FigureValue& value, double amount) {
+  return std::visit(models::Overloaded{[&](Duration) { return FigureValue(from_seconds(amount)); },
+                                       [&](Share) { return FigureValue(Share{amount}); },
+                                       [&](Rate) { return FigureValue(Rate{amount}); },
+                                       [&](double) { return FigureValue(amount); }},
+                    value);
+}
+
+bool is_observed(const ObjectiveResult& objective) {
+  return !objective.is_unasked && !objective.is_absent;
+}
+
+bool lacks_interval(const ObjectiveResult& objective) {
+  return is_observed(objective) && !objective.ci95;
 }
 
 // Whether there was anything to answer.
@@ -256,16 +276,16 @@ std::vector<ObjectiveResult> judge_objectives(const World& world, std::size_t wo
   const bool is_asked = result.requests ? is_asked_of(observed) : model.spec.count > 0;
   std::vector<ObjectiveResult> judged;
   for (const scenarios::Objective& objective : model.spec.objectives) {
-    std::optional<FigureValue> value;
+    Found found;
     if (objective.figure == Figure::Deadline && is_asked) {
-      value = latest_completion(world, std::span(&workload, 1), replications);
+      found = latest_completion(world, std::span(&workload, 1), replications);
     } else if (result.requests || is_asked) {
-      value = value_of(objective.figure, observed, result);
+      found = find(objective.figure, observed, result);
     }
     const QuantileFigure* quantile = quantile_figure(objective.figure);
     const bool of_tokens = quantile != nullptr && quantile->of_tokens == &TokenRecord::per_token;
     judged.push_back(
-        judge(objective, value, observed, is_asked && !(of_tokens && has_single_tokens(observed))));
+        judge(objective, found, observed, is_asked && !(of_tokens && has_single_tokens(observed))));
   }
   return judged;
 }
@@ -279,7 +299,7 @@ std::vector<ObjectiveResult> judge_objectives(const PipelineModel& model, std::s
   }
   std::vector<ObjectiveResult> judged;
   for (const scenarios::Objective& objective : model.spec.objectives) {
-    judged.push_back(judge(objective, value_of(objective.figure, observed, result), observed,
+    judged.push_back(judge(objective, find(objective.figure, observed, result), observed,
                            is_asked_of(observed)));
   }
   return judged;
@@ -287,7 +307,7 @@ std::vector<ObjectiveResult> judge_objectives(const PipelineModel& model, std::s
 
 std::vector<ObjectiveResult> judge_objectives(const World& world, const TraceModel& trace,
                                               std::span<const Replication> replications,
-                                              const WorkloadResult& result) {
+                                              const RecordedFigures& recorded) {
   std::vector<ObjectiveResult> judged;
   const auto& objectives = world.workloads[trace.workloads.front()].spec.objectives;
   for (const scenarios::Objective& objective : objectives) {
@@ -297,9 +317,9 @@ std::vector<ObjectiveResult> judge_objectives(const World& world, const TraceMod
           judge(objective, latest_completion(world, trace.workloads, replications), {}));
       continue;
     }
-    judged.push_back(judge(objective, value_of(figure, result.recorded->all), {}));
-    for (const JobGroupFigures& group : result.recorded->judged) {
-      ObjectiveResult own = judge(objective, value_of(figure, group), {});
+    judged.push_back(judge(objective, find(figure, recorded.all), {}));
+    for (const JobGroupFigures& group : recorded.judged) {
+      ObjectiveResult own = judge(objective, find(figure, group), {});
       // Nobody has an objective for a figure that their jobs do not have.
       if (figure == Figure::DeadlinesMet && !group.deadlines_met) continue;
       own.of = group.name;
@@ -310,6 +330,22 @@ std::vector<ObjectiveResult> judge_objectives(const World& world, const TraceMod
     }
   }
   return judged;
+}
+
+void add_scatter(std::vector<ObjectiveResult>& judged, std::span<const Replication> replications,
+                 const ObjectivesOf& objectives_of) {
+  if (replications.size() < 2 || std::ranges::none_of(judged, lacks_interval)) return;
+  std::vector<std::vector<double>> values(judged.size());
+  for (std::size_t r = 0; r < replications.size(); ++r) {
+    const std::vector<ObjectiveResult> own = objectives_of(replications.subspan(r, 1));
+    for (std::size_t o = 0; o < judged.size(); ++o) {
+      if (is_observed(own[o])) values[o].push_back(in_its_unit(own[o].value));
+    }
+  }
+  for (std::size_t o = 0; o < judged.size(); ++o) {
+    const std::optional<double> width = half_width_95(values[o]);
+    if (width && lacks_interval(judged[o])) judged[o].ci95 = in_unit_of(judged[o].limit, *width);
+  }
 }
 
 Diagnostic missed_objective(const std::string& workload, const ObjectiveResult& judged,

@@ -4,7 +4,7 @@
 #include "slicewise/sim/run.hpp"
 #include "slicewise/sim/world.hpp"
 
-// What only the catalogue can tell of a file in which other things are wrong already.
+// What only the catalogue can tell, and of a file in which other things are wrong already.
 namespace slicewise::sim {
 namespace {
 
@@ -56,6 +56,21 @@ Diagnostics check_names(const scenarios::LoadedScenario& loaded,
     };
     return place(a) < place(b);
   });
+  return found;
+}
+
+Diagnostics check_worlds(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue) {
+  Diagnostics found;
+  for (const scenarios::Scenario& scenario : set.variants) {
+    const auto world = build_world(scenario, catalogue);
+    if (world) continue;
+    for (const Diagnostic& d : world.error()) {
+      const bool known = std::ranges::any_of(found, [&](const Diagnostic& other) {
+        return other.code == d.code && other.where == d.where && other.message == d.message;
+      });
+      if (!known) found.push_back(d);
+    }
+  }
   return found;
 }
 

@@ -23,6 +23,9 @@ namespace slicewise::sim {
 Diagnostics check_names(const scenarios::LoadedScenario& loaded,
                         const models::Catalogue& catalogue);
 
+// All that keeps variants from being simulated, each thing once, in the order of the variants.
+Diagnostics check_worlds(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue);
+
 struct RunOptions {
   int threads = 1;  // replications in parallel; never changes a byte of the result
   // Called after each replication with (done, total), from any thread, one call at a time.

@@ -4,59 +4,20 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <span>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "slicewise/models/execution_law.hpp"
 #include "slicewise/portable_math.hpp"
 #include "slicewise/sim/judge.hpp"
-#include "slicewise/sim/metrics/time_summary.hpp"
-#include "slicewise/sim/result_record.hpp"
 
 namespace slicewise::sim {
 namespace {
-
-using scenarios::FigureValue;
-
-FigureValue in_unit_of(const FigureValue& value, double amount) {
-  return std::visit(
-      models::Overloaded{[&](Duration) { return FigureValue(from_seconds(amount)); },
-                         [&](scenarios::Share) { return FigureValue(scenarios::Share{amount}); },
-                         [&](Rate) { return FigureValue(Rate{amount}); },
-                         [&](double) { return FigureValue(amount); }},
-      value);
-}
-
-// By how the figure scatters over runs; nullopt of less than two that have it.
-std::optional<FigureValue> interval_of(std::span<const VariantResult> singles, std::size_t workload,
-                                       std::size_t objective) {
-  std::vector<double> values;
-  for (const VariantResult& single : singles) {
-    const ObjectiveResult& own = single.workloads[workload].objectives[objective];
-    if (!own.is_unasked && !own.is_absent) values.push_back(in_its_unit(own.value));
-  }
-  const std::optional<double> width = half_width_95(values);
-  if (!width) return std::nullopt;
-  return in_unit_of(singles.front().workloads[workload].objectives[objective].limit, *width);
-}
 
 LoadVerdict verdict_on(const ObjectiveResult& objective) {
   const bool is_tested = !objective.is_unasked && !objective.is_absent;
   if (is_tested && !objective.ci95) return LoadVerdict::Undecided;
   if (standing_of(objective) == ObjectiveStanding::Holds) return LoadVerdict::Passes;
   return is_clearly_missed(objective) ? LoadVerdict::Fails : LoadVerdict::Undecided;
-}
-
-bool lacks_interval(const ObjectiveResult& objective) {
-  return !objective.ci95 && !objective.is_unasked && !objective.is_absent;
-}
-
-bool lacks_intervals(const VariantResult& result) {
-  return std::ranges::any_of(result.workloads, [](const WorkloadResult& workload) {
-    return std::ranges::any_of(workload.objectives, lacks_interval);
-  });
 }
 
 // What no request tested says nothing beside what some did.
@@ -74,19 +35,13 @@ LoadVerdict verdict_of(const std::vector<ProbedObjective>& objectives) {
 
 }  // namespace
 
-LoadProbe judge_probe(double factor, const VariantResult& result, const SingleRuns& single_runs) {
-  const std::vector<VariantResult> singles =
-      lacks_intervals(result) ? single_runs() : std::vector<VariantResult>();
+LoadProbe judge_probe(double factor, const VariantResult& result) {
   LoadProbe probe;
   probe.factor = factor;
   probe.replications = result.replications;
-  for (std::size_t w = 0; w < result.workloads.size(); ++w) {
-    const WorkloadResult& workload = result.workloads[w];
-    for (std::size_t o = 0; o < workload.objectives.size(); ++o) {
-      ObjectiveResult objective = workload.objectives[o];
-      if (lacks_interval(objective)) objective.ci95 = interval_of(singles, w, o);
-      const LoadVerdict verdict = verdict_on(objective);
-      probe.objectives.push_back({workload.name, std::move(objective), verdict});
+  for (const WorkloadResult& workload : result.workloads) {
+    for (const ObjectiveResult& objective : workload.objectives) {
+      probe.objectives.push_back({workload.name, objective, verdict_on(objective)});
     }
   }
   for (const Verdict::Reason& reason : result.verdict.reasons) {

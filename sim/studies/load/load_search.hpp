@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -13,12 +12,9 @@
 // Whether a load holds, and which one to look at next.
 namespace slicewise::sim {
 
-// A result for each replication; asked for where a figure has no interval of its own.
-using SingleRuns = std::function<std::vector<VariantResult>()>;
-
 // What the verdict on `result`, of two replications or more, is to a search: open while a limit
 // lies within its interval. Policies have no part in it: some hold above a load, some below.
-LoadProbe judge_probe(double factor, const VariantResult& result, const SingleRuns& single_runs);
+LoadProbe judge_probe(double factor, const VariantResult& result);
 
 // The objective that fails and is furthest beyond its limit, into probe.objectives.
 std::optional<std::size_t> binding_objective(const LoadProbe& probe);

@@ -170,15 +170,7 @@ class Search {
   static bool judge_whole(Probed& probed, int replications) {
     if (!probed.run.run_all(replications)) return false;
     const auto records = probed.run.records(replications);
-    const auto single_runs = [&] {
-      std::vector<VariantResult> singles;
-      singles.reserve(records.size());
-      for (std::size_t r = 0; r < records.size(); ++r) {
-        singles.push_back(merge(probed.world, records.subspan(r, 1)));
-      }
-      return singles;
-    };
-    probed.probe = judge_probe(probed.probe.factor, merge(probed.world, records), single_runs);
+    probed.probe = judge_probe(probed.probe.factor, merge(probed.world, records));
     return true;
   }
 
@@ -229,16 +221,8 @@ class Search {
 
   void judge_part(const Probed& probed, Part& part) const {
     const auto records = probed.run.records(*part.replications);
-    const auto single_runs = [&] {
-      std::vector<VariantResult> singles;
-      singles.reserve(records.size());
-      for (std::size_t r = 0; r < records.size(); ++r) {
-        singles.push_back(result_of_workload(probed.world, part.workload, records.subspan(r, 1)));
-      }
-      return singles;
-    };
-    part.probe = judge_probe(probed.probe.factor,
-                             result_of_workload(probed.world, part.workload, records), single_runs);
+    part.probe =
+        judge_probe(probed.probe.factor, result_of_workload(probed.world, part.workload, records));
     part.replications = more_than(*part.replications, part.probe.verdict);
   }
 

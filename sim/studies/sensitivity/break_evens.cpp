@@ -100,7 +100,7 @@ class InputSearch {
   };
 
   void record(double factor, const Simulated& result) {
-    const LoadProbe probe = judge_probe(factor, result.pooled, [&] { return result.singles; });
+    const LoadProbe probe = judge_probe(factor, result.pooled);
     search_.record(pull_.worse_above ? factor : 1 / factor, probe.verdict);
     tried_.push_back({value_at(subject_.base, place(), factor), probe.verdict});
     if (probe.verdict == LoadVerdict::Passes &&

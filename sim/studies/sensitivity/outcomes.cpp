@@ -136,11 +136,14 @@ OutcomeFigure outcome_figure(const OutcomePlace& place, const Simulated& base) {
   figure.name = outcome_name(place, base.pooled);
   figure.value = {outcome_value(place, base.pooled).value_or(0),
                   unit_of_outcome(place, base.pooled)};
-  const std::vector<double> own = single_values(place, base);
-  if (own.size() == base.singles.size()) figure.ci95 = half_width_95(own);
-  if (place.kind != OutcomeKind::Objective) return figure;
+  if (place.kind != OutcomeKind::Objective) {
+    const std::vector<double> own = single_values(place, base);
+    if (own.size() == base.singles.size()) figure.ci95 = half_width_95(own);
+    return figure;
+  }
   const ObjectiveResult& objective =
       base.pooled.workloads[place.workload].objectives[place.objective];
+  if (objective.ci95) figure.ci95 = in_its_unit(*objective.ci95);
   figure.limit = amount_of(objective.limit).value;
   figure.at_least = objective.at_least;
   figure.standing = standing_of(objective);

@@ -28,13 +28,8 @@ VariantResult with(std::vector<ObjectiveResult> objectives) {
   return result;
 }
 
-// Whose figures have their intervals.
-LoadProbe probed(double factor, const VariantResult& result) {
-  return judge_probe(factor, result, [] { return std::vector<VariantResult>(); });
-}
-
 LoadVerdict judged(const ObjectiveResult& objective) {
-  return probed(1, with({objective})).verdict;
+  return judge_probe(1, with({objective})).verdict;
 }
 
 TEST(JudgeProbe, GoesByTheWholeInterval) {
@@ -81,41 +76,27 @@ TEST(JudgeProbe, WhatNoRequestTestedSaysNothing) {
   ObjectiveResult unasked = at_most(Duration{}, milliseconds(100));
   unasked.is_absent = unasked.is_unasked = true;
   EXPECT_EQ(judged(unasked), LoadVerdict::Undecided);
-  EXPECT_EQ(probed(1, with({fine, unasked})).verdict, LoadVerdict::Passes);
+  EXPECT_EQ(judge_probe(1, with({fine, unasked})).verdict, LoadVerdict::Passes);
 }
 
-// Availability has no interval of its own: t(0.975, 2) = 4.30, the half width is 4.3 s / sqrt(3).
-TEST(JudgeProbe, AFigureWithoutAnIntervalGoesByItsRuns) {
-  const auto of = [](double pooled, double spread) {
-    const auto single = [](double value) { return with({at_least(value, 0.99)}); };
-    const LoadProbe probe = judge_probe(1, single(pooled), [&] {
-      return std::vector{single(pooled - spread), single(pooled), single(pooled + spread)};
-    });
-    EXPECT_TRUE(probe.objectives.front().result.ci95);
-    return probe.verdict;
-  };
-  EXPECT_EQ(of(0.995, 0.001), LoadVerdict::Passes);
-  EXPECT_EQ(of(0.991, 0.001), LoadVerdict::Undecided);
-  EXPECT_EQ(of(0.989, 0.001), LoadVerdict::Undecided);
-  EXPECT_EQ(of(0.980, 0.001), LoadVerdict::Fails);
-  // One run tells of no spread.
-  const VariantResult one = with({at_least(0.995, 0.99)});
-  EXPECT_EQ(judge_probe(1, one, [&] { return std::vector{one}; }).verdict, LoadVerdict::Undecided);
+// One run tells of no spread.
+TEST(JudgeProbe, AFigureWithoutAnIntervalIsUndecided) {
+  EXPECT_EQ(judged(at_least(0.995, 0.99)), LoadVerdict::Undecided);
 }
 
 // A floor of use is met above a load, not below it.
 TEST(JudgeProbe, PoliciesHaveNoPartInASearch) {
   VariantResult result = with({at_most(milliseconds(50), milliseconds(100), milliseconds(1))});
   result.verdict.reasons = {{Verdict::Cause::PolicyDenies, "", "policy busy", "it denies it"}};
-  EXPECT_EQ(probed(1, result).verdict, LoadVerdict::Passes);
+  EXPECT_EQ(judge_probe(1, result).verdict, LoadVerdict::Passes);
 }
 
 // 577 requests/s passed beside a Service without objectives that answers 50.
 TEST(JudgeProbe, AServiceThatDoesNotKeepUpFails) {
   VariantResult pooled = with({at_most(milliseconds(50), milliseconds(100))});
-  EXPECT_EQ(probed(1, pooled).verdict, LoadVerdict::Passes);
+  EXPECT_EQ(judge_probe(1, pooled).verdict, LoadVerdict::Passes);
   pooled.verdict.reasons = {{Verdict::Cause::Overloaded, "other", "overloaded", "it is"}};
-  const LoadProbe probe = probed(1, pooled);
+  const LoadProbe probe = judge_probe(1, pooled);
   EXPECT_EQ(probe.verdict, LoadVerdict::Fails);
   ASSERT_EQ(probe.left_behind.size(), 1U);
   EXPECT_FALSE(binding_objective(probe));

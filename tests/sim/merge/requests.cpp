@@ -1,7 +1,11 @@
+#include <span>
+#include <variant>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "slicewise/sim/judge.hpp"
 
 #include "result/merge.hpp"
 
@@ -118,6 +122,23 @@ TEST(MergeRequests, AnObjectiveOfAvailabilityCountsAQueueThatGrew) {
 }
 
 // As the objectives that Prometheus knows: without an event none was bad.
+// 0.99 and 0.97 of the requests are answered, 594 and 194 in a minute.
+TEST(MergeRequests, AFigureWithoutAnIntervalHasThatOfItsReplications) {
+  constexpr double kStudentOfTwo = 12.706204736;  // t(0.975, 1)
+  World w = world_of_service();
+  w.workloads[0].spec.objectives = {{Figure::Availability, scenarios::Share{0.9}, {}},
+                                    {Figure::Throughput, Rate{3}, {}}};
+  const std::vector<Replication> runs = {replication(594), replication(194)};
+  const std::vector<ObjectiveResult> judged = workload_result(w, 0, runs).objectives;
+  EXPECT_NEAR(std::get<scenarios::Share>(*judged[0].ci95).of_one, kStudentOfTwo * 0.01, 1e-9);
+  EXPECT_NEAR(std::get<Rate>(*judged[1].ci95).per_second, kStudentOfTwo * 200 / 60, 1e-9);
+  EXPECT_EQ(standing_of(judged[0]), ObjectiveStanding::Undecided);
+  const std::span one(runs.data(), 1);
+  const std::vector<ObjectiveResult> of_one = workload_result(w, 0, one).objectives;
+  EXPECT_FALSE(of_one[0].ci95);
+  EXPECT_EQ(standing_of(of_one[0]), ObjectiveStanding::Holds);
+}
+
 TEST(MergeRequests, WhatNoRequestTestedIsNotMissed) {
   World w = world_of_service();
   w.pipelines.clear();

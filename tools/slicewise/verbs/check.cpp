@@ -32,9 +32,10 @@ std::string check_scenarios(const scenarios::ClusterFiles& files, std::vector<So
     scenarios::LoadedScenario loaded = scenarios::read_scenario_file(
         texts[index], {},
         [](const std::string& trace) { return read_source(trace, scenarios::kLargestTrace); });
-    std::ranges::move(sim::check_names(loaded, catalogue), std::back_inserter(findings));
-    if (loaded.problems.empty()) {
-      Diagnostics found;
+    if (!loaded.problems.empty()) {
+      std::ranges::move(sim::check_names(loaded, catalogue), std::back_inserter(findings));
+    } else {
+      Diagnostics found = sim::check_worlds(loaded.set, catalogue);
       const auto variants = sim::rooms_before_run(loaded.set, catalogue, found);
       for (Diagnostic& d : found) {
         // Scenarios show the trap beside what mends it: `check --strict` lets them.
