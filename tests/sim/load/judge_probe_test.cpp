@@ -106,7 +106,7 @@ TEST(JudgeProbe, OneFailureFailsAndTheFurthestBeyondItsLimitBinds) {
   const auto missed = [](Duration value) { return at_most(value, milliseconds(100)); };
   const VariantResult result = with({missed(milliseconds(50)), missed(milliseconds(120)),
                                      missed(milliseconds(300)), at_least(0.98, 0.99, 0)});
-  const LoadProbe probe = probed(2, result);
+  const LoadProbe probe = judge_probe(2, result);
   EXPECT_EQ(probe.verdict, LoadVerdict::Fails);
   EXPECT_EQ(probe.objectives[0].verdict, LoadVerdict::Passes);
   EXPECT_EQ(binding_objective(probe),
