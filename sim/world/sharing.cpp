@@ -13,8 +13,6 @@ namespace {
 using scenarios::MigStrategy;
 using scenarios::NodePool;
 
-// GPU memory of the MPS server. Source: 26-30 MiB on Volta and later, MPS measurements.
-
 // The stock device plugin's limit below compute capability 7.5, which it takes for "before Volta".
 // Source: NVIDIA/k8s-device-plugin cmd/mps-control-daemon/mps/device.go.
 constexpr int kOldPluginClients = 16;

@@ -93,6 +93,19 @@ class Check(unittest.TestCase):
         self.assertEqual(result.returncode, 3, result.stdout)
         self.assertIn("INSTANCE_UNKNOWN", result.stdout)
 
+    def test_what_a_run_refuses_is_an_error_once_for_all_variants(self):
+        text = ("apiVersion: slicewise.dev/v1alpha1\nkind: Scenario\nmetadata: {name: s}\nspec:\n"
+                "  nodePools: [{name: g, instanceType: g5.xlarge, nos: {slices: [20gb, 20gb]}}]\n"
+                "  workloads: [{name: w, kind: Job, profile: cifar-10-resnet-training-tf-keras/a100-40gb/b128, "
+                "work: {units: 1}, podTemplate: {resources: {limits: {nvidia.com/gpu-20gb: 1}}}}]\n"
+                "  variants: [{name: a}, {name: b, patch: {workloads: [{name: w, count: 2}]}}]\n")
+        ran = run("run", "-f", "-", stdin=text)
+        checked = run("check", "-f", "-", stdin=text)
+        self.assertEqual((ran.returncode, checked.returncode), (3, 3))
+        error = "-:5:50: error[VALUE_RANGE]: the slices add up to 40 GiB, the A10G has 22.5"
+        self.assertIn(error, ran.stderr)
+        self.assertEqual(checked.stdout.count(error), 1, checked.stdout)
+
     def test_the_memory_of_what_may_meet_on_a_gpu_is_added_up(self):
         text = (ROOT / "scenarios/examples/aws-cifar10-g5.yaml").read_text()
         fits = run("check", "-f", "-", stdin=text)
