@@ -84,7 +84,7 @@ const Record& record_of<ObjectiveResult>() {
        field<&O::at_least>("atLeast", "the limit is a lower one").optional(),
        field<&O::limit>("limit", "at most, or at least"),
        field<&O::value>("value", "what was found; 0 when nothing was observed"),
-       field<&O::ci95>("ci95", "half width of its 95 % interval over the replications"),
+       field<&O::ci95>("ci95", "half width of its 95 % interval"),
        field<&O::pass>("pass",
                        "value <= limit (>= with atLeast), and of a quantile no more "
                        "requests lost than it leaves out"),
