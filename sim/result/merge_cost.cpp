@@ -194,7 +194,8 @@ void price_workload(const World& world, const WorkloadBills& bills, std::size_t 
     busy_ns += r.workloads[w].gpu_busy.ns;
     tokens += r.workloads[w].tokens.output;
   }
-  bill.per_gpu_hour = unit_price(whole, busy_ns, hours(1).ns);
+  // Work of the host alone has a nanosecond of the GPU for each unit.
+  if (busy_ns >= milliseconds(1).ns) bill.per_gpu_hour = unit_price(whole, busy_ns, hours(1).ns);
   if (result.tokens) {
     result.tokens->per_million_output = unit_price(bills.observed(w), tokens, 1'000'000);
   }

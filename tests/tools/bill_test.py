@@ -114,6 +114,12 @@ class Bill(unittest.TestCase):
         for team in ("search", "docs", "(none)"):
             self.assertRegex(page, rf"<td>{re.escape(team)}\s")
 
+    def test_no_price_of_next_to_no_work(self):
+        variant = result(SOURCE / "scenarios/examples/aws-cifar10-g5.yaml", "--variant", "after", "--set",
+                         "workloads.cifar10.measured.gpuBusy=0%", "--set",
+                         "workloads.cifar10.measured.smActive=0%")["variants"][0]
+        self.assertEqual([w["bill"].get("perGpuHourUsd") for w in variant["workloads"]], [None])
+
     def test_an_unknown_key_is_refused(self):
         done = subprocess.run([BINARY, "run", str(MIXED), "--group-by", "team"],
                               capture_output=True, text=True, check=False)
