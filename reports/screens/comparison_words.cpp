@@ -11,6 +11,7 @@
 
 #include "../text/text_table.hpp"
 #include "result_figures.hpp"
+#include "result_nodes.hpp"
 #include "result_verdict.hpp"
 
 namespace slicewise::reports {
@@ -65,10 +66,14 @@ std::string useful_work_price(const ComparedOption& option) {
   return money_text(option.per_work_hour.value_or(Usd{})) + " per hour of work";
 }
 
-// As the scenario calls its MIG layout, where it is the scenario's own.
+// As the scenario calls its MIG layout, and its way of sharing where no option is of that, where it
+// is the scenario's own.
 std::string own_title(const ComparedOption& option) {
   if (!option.yours) return configuration_title(option.configuration);
-  const std::string& own = option.result.node_pools.front().mig_config;
+  const sim::NodePoolResult& pool = option.result.node_pools.front();
+  const std::string& own = pool.mig_config;
+  const bool is_planned = pool.strategy.empty() || sim::strategy_of(pool.strategy);
+  if (own.empty() && !is_planned) return strategy_text(option.result);
   return own.empty() ? sim::sharing_text(option.configuration)
                      : sim::sharing_text(option.configuration, own);
 }

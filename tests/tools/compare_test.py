@@ -52,6 +52,15 @@ class Options(unittest.TestCase):
         self.assertEqual({row["replicas"] for row in asked
                           if row["strategy"] != "exclusive"}, {3})
 
+    def test_the_scenarios_own_way_has_its_own_name(self):
+        text = ("apiVersion: slicewise.dev/v1alpha1\nkind: Scenario\nmetadata: {name: s}\nspec:\n"
+                "  nodePools: [{name: a, instanceType: g4dn.xlarge, kai: true}]\n"
+                "  workloads: [{name: w, kind: Deployment, replicas: 2, gpuMemory: {resident: 4Gi}, work: {units: 10},\n"
+                "    podTemplate: {annotations: {gpu-fraction: '0.5'}}, measured: {unitTime: 60s}}]\n"
+                "  duration: 10m\n")
+        result = run("compare", "-f", "-", "--instances", "g4dn.xlarge", stdin=text)
+        self.assertIn("yours: KAI", result.stdout)
+
     def test_force_runs_what_is_refused_and_marks_it(self):
         flags = ("--instances", "p4d.24xlarge", "--variant", "after")
         refused = {row["strategy"]: row["code"] for row in compared(*flags)["refused"]}
