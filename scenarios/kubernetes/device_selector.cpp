@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -71,8 +74,44 @@ std::optional<SelectorProblem> judge_name(std::string_view group, const std::str
       near ? fmt::format("did you mean {}?", *near) : fmt::format("it publishes {}", known), true};
 }
 
+// What no parser of CEL takes, whatever functions it knows; "" where nothing is found.
+std::string_view syntax_error(std::string_view text) {
+  std::string open;  // brackets
+  char quote = 0;
+  char last = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != 0) {
+      if (c == '\\') ++i;
+      if (c == quote) quote = 0;
+      continue;
+    }
+    if (c == '\'' || c == '"') quote = c;
+    if (c == '(' || c == '[' || c == '{') open.push_back(c == '(' ? ')' : c == '[' ? ']' : '}');
+    if (c == ')' || c == ']' || c == '}') {
+      if (open.empty() || open.back() != c) return "a bracket that was not opened";
+      open.pop_back();
+    }
+    const bool compares =
+        std::string_view("=!<>").find(last) != std::string_view::npos && last != 0;
+    const bool is_pair = i + 1 < text.size() && text[i + 1] == '=';
+    if (c == '=' && !compares && !is_pair) return "a single =; write ==";
+    if (std::string_view(" \t\r\n").find(c) == std::string_view::npos) last = c;
+  }
+  if (quote != 0) return "a quote that is not closed";
+  if (!open.empty()) return "a bracket that is not closed";
+  const bool goes_on =
+      last != 0 && std::string_view("=<>&|+-*/.,!?:").find(last) != std::string_view::npos;
+  return goes_on ? "it ends where something must follow" : "";
+}
+
+// `bound`: variables of the macros around it.
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the expression is
-std::optional<SelectorProblem> judge(const CelExpression& e) {
+std::optional<SelectorProblem> judge(const CelExpression& e, std::vector<std::string>& bound) {
+  if (e.kind == Kind::Name && e.text != "device" && !is_of(e.text, bound)) {
+    return SelectorProblem{fmt::format("undeclared reference to '{}'", e.text.substr(0, 60)),
+                           "a selector knows `device` alone", true};
+  }
   const bool is_named = e.kind == Kind::Member || e.kind == Kind::Has;
   if (is_named && e.operands[0].kind == Kind::Index &&
       !group_of(e.operands[0].operands[0]).empty()) {
@@ -85,10 +124,14 @@ std::optional<SelectorProblem> judge(const CelExpression& e) {
         fmt::format("attributes of another domain than {} are not known here", kDraDriver),
         fmt::format("device.attributes['{}'].productName", kDraDriver)};
   }
+  const bool is_macro = e.kind == Kind::All || e.kind == Kind::Exists || e.kind == Kind::Filter;
+  if (is_macro) bound.push_back(e.text);
+  std::optional<SelectorProblem> problem;
   for (const CelExpression& operand : e.operands) {
-    if (auto problem = judge(operand)) return problem;
+    if (!problem) problem = judge(operand, bound);
   }
-  return std::nullopt;
+  if (is_macro) bound.pop_back();
+  return problem;
 }
 
 // "8.6" as the driver has it: 8.6.0.
@@ -98,14 +141,19 @@ std::string semver_of(const std::string& version) {
 }
 
 std::optional<SelectorProblem> judged(std::string_view expression) {
+  if (const std::string_view broken = syntax_error(expression); !broken.empty()) {
+    return SelectorProblem{fmt::format("this is no expression in CEL: {}", broken),
+                           "the API server refuses the object", true};
+  }
   const auto parsed = parse_cel(expression);
   if (!parsed) {
     return SelectorProblem{
-        "this is no expression in CEL, or uses what is not understood here",
+        "this uses what is not understood here",
         "device.attributes['gpu.nvidia.com'].productName == 'NVIDIA A10G', ==, !=, in, &&, ||, "
         "matches(), compareTo(quantity('20Gi')) and compareTo(semver('8.0.0')) are"};
   }
-  return judge(*parsed);
+  std::vector<std::string> bound;
+  return judge(*parsed, bound);
 }
 
 bool are_true(std::string_view expression, const DraDevice& device) {

@@ -54,7 +54,13 @@ TEST(DeviceSelector, SaysWhatItCannotTell) {
   EXPECT_THAT(one->message, HasSubstr("nobody knows here"));
   EXPECT_TRUE(selector_problem("device.attributes['resource.kubernetes.io'].pcieRoot == 'a'"));
   EXPECT_TRUE(selector_problem("cel.bind(x, device.driver, x == 'gpu.nvidia.com')"));
-  EXPECT_TRUE(selector_problem("device.driver == "));
+  EXPECT_FALSE(selector_problem("cel.bind(x, device.driver, x == 'gpu.nvidia.com')")->is_wrong);
+  for (const char* broken :
+       {"device.driver == ", "device.driver = 'gpu.nvidia.com'", "device.driver == 'gpu.nvidia.com",
+        "(device.driver == 'gpu.nvidia.com'", "device.driver == 'a')", "dev.driver == 'a'"}) {
+    ASSERT_TRUE(selector_problem(broken)) << broken;
+    EXPECT_TRUE(selector_problem(broken)->is_wrong) << broken;
+  }
   EXPECT_TRUE(selector_problem(std::string(10'000, '(')));
   EXPECT_TRUE(selector_problem(std::string(10'000, '!')));
 }
