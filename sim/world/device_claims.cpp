@@ -147,7 +147,7 @@ class ClaimedPool {
     if (sharing.strategy == ClaimSharing::Strategy::Mps) {
       models::Mps mps;
       mps.replicas = pods;
-      mps.client_limit = model_.gpu->mps_max_clients;
+      mps.client_limit = mps_clients_in(kind, model_.gpu->mps_max_clients);
       mps.server_memory = scenarios::MpsSettings{}.server_memory;
       mps.memory_limit = sharing.memory_limit;
       if (sharing.active_threads) {
@@ -156,8 +156,9 @@ class ClaimedPool {
       if (pods > mps.client_limit) {
         found_.push_back(make_diagnostic(
             Code::MpsTooManyClients, claim.name.where,
-            fmt::format("{} pods of the claim \"{}\" are {} clients on one GPU; MPS takes {}", pods,
-                        claim.name.value, pods, mps.client_limit),
+            fmt::format(
+                "{} pods of the claim \"{}\" are {} clients on one GPU or instance; MPS takes {}",
+                pods, claim.name.value, pods, mps.client_limit),
             "give them several claims"));
       }
       return mps;

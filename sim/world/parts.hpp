@@ -80,6 +80,11 @@ void model_sharing(const scenarios::Scenario& scenario, const scenarios::NodePoo
                    const models::InstanceType& type, const std::vector<CutNode>& cuts,
                    PoolModel& model, Diagnostics& found);
 
+// Clients of MPS that a GPU or MIG instance takes, of so many on a whole GPU. Source: NVIDIA MIG
+// User Guide (r570), "the maximum number of clients (48) is lowered proportionally to the Compute
+// Instance size".
+int mps_clients_in(const DomainKind& kind, int on_gpu);
+
 // A share of the threads as a number of SMs, rounded down. Source: MPS documentation.
 double whole_sms(double share, const models::GpuModel& gpu, const models::DomainShare& domain);
 

@@ -41,19 +41,20 @@ bool before_7_5(const models::GpuModel& gpu) {
   return gpu.compute_capability < "7.5" && gpu.compute_capability.find('.') == 1;
 }
 
-models::Mps mps_of(const Device& device, int replicas, bool plugin_limits,
-                   const models::DomainShare& share, Bytes memory) {
+models::Mps mps_of(const Device& device, int replicas, bool plugin_limits, const DomainKind& kind,
+                   Bytes memory) {
   const auto settings = device.pool.mps.value_or(scenarios::MpsSettings{});
   models::Mps mps;
   mps.replicas = replicas;
-  mps.client_limit = settings.client_limit.value_or(device.gpu.mps_max_clients);
+  mps.client_limit =
+      mps_clients_in(kind, settings.client_limit.value_or(device.gpu.mps_max_clients));
   mps.server_memory = settings.server_memory;
   if (settings.active_threads) {
-    mps.active_threads = whole_sms(*settings.active_threads, device.gpu, share);
+    mps.active_threads = whole_sms(*settings.active_threads, device.gpu, kind.share);
   }
   if (!plugin_limits) return mps;
   if (!settings.uncapped && !settings.active_threads) {
-    mps.active_threads = whole_sms(std::floor(100.0 / replicas) / 100, device.gpu, share);
+    mps.active_threads = whole_sms(std::floor(100.0 / replicas) / 100, device.gpu, kind.share);
   }
   const std::int64_t mib = memory.count / mebibytes(1).count / replicas;
   mps.memory_limit = mebibytes(mib);
@@ -88,7 +89,7 @@ void share_device(const Device& device, const std::string& name, DomainKind& kin
   if (entry->mps) {
     // The daemon divides what nvidia-smi prints, not what CUDA can use.
     const Bytes printed = kind.partition.empty() ? device.gpu.memory_total : kind.memory;
-    const models::Mps mps = mps_of(device, replicas, true, kind.share, printed);
+    const models::Mps mps = mps_of(device, replicas, true, kind, printed);
     tickets.memory_limit = mps.memory_limit;
     kind.sharing = mps;
   } else {
@@ -133,7 +134,7 @@ DomainKind vgpu_kind(const Device& device, PoolModel& model) {
 DomainKind aws_virtual_gpu(const Device& device, PoolModel& model) {
   DomainKind kind = whole_gpu(device);
   const int per_gpu = device.pool.virtual_gpu->per_gpu;
-  kind.sharing = mps_of(device, per_gpu, false, kind.share, kind.memory);
+  kind.sharing = mps_of(device, per_gpu, false, kind, kind.memory);
   kind.tickets.push_back(
       {offer_at(model, {"k8s.amazonaws.com/vgpu", {}, true, false}), per_gpu, std::nullopt});
   return kind;
@@ -150,7 +151,7 @@ std::int64_t leading_number(std::string_view text) {
 DomainKind nos_slices(const Device& device, PoolModel& model, Diagnostics& found) {
   DomainKind kind = whole_gpu(device);
   const auto& slices = device.pool.nos->slices;
-  kind.sharing = mps_of(device, static_cast<int>(slices.size()), false, kind.share, kind.memory);
+  kind.sharing = mps_of(device, static_cast<int>(slices.size()), false, kind, kind.memory);
   Bytes sum;
   for (const Located<std::string>& slice : slices) {
     const Bytes size = gibibytes(leading_number(slice.value));
@@ -273,7 +274,7 @@ void check_mps_clients(const Device& device, const models::Mps& mps, const Sourc
                   mps.replicas, limit),
       limit == kOldPluginClients
           ? "the stock plugin allows 16 below compute capability 7.5, V100 included"
-          : fmt::format("at most {} clients per GPU here", limit)));
+          : fmt::format("at most {} clients per GPU or MIG instance here", limit)));
 }
 
 void check_mps_on_mig(const Device& device, const PoolModel& model, const SourceLocation& where,
@@ -306,11 +307,14 @@ void note_uneven_split(const Device& device, const models::Mps& mps, const Sourc
 }
 
 void check_mps(const Device& device, const PoolModel& model, Diagnostics& found) {
-  const auto kind = std::ranges::find_if(model.kinds, [](const DomainKind& k) {
-    return std::holds_alternative<models::Mps>(k.sharing);
-  });
-  if (kind == model.kinds.end()) return;
-  const auto& mps = std::get<models::Mps>(kind->sharing);
+  const models::Mps* tightest = nullptr;
+  for (const DomainKind& kind : model.kinds) {
+    const auto* mps = std::get_if<models::Mps>(&kind.sharing);
+    if (mps == nullptr) continue;
+    if (tightest == nullptr || mps->client_limit < tightest->client_limit) tightest = mps;
+  }
+  if (tightest == nullptr) return;
+  const models::Mps& mps = *tightest;
   const bool stock = device.pool.device_plugin && device.pool.device_plugin->mps;
   const SourceLocation where =
       stock ? device.pool.device_plugin->mps->resources.front().replicas_where
@@ -337,6 +341,10 @@ void check_fraction(const Device& device, Diagnostics& found) {
 }
 
 }  // namespace
+
+int mps_clients_in(const DomainKind& kind, int on_gpu) {
+  return std::max(1, static_cast<int>(std::floor(on_gpu * kind.time_share + 1e-9)));
+}
 
 double whole_sms(double share, const models::GpuModel& gpu, const models::DomainShare& domain) {
   const double sms = std::max(1.0, std::floor(gpu.sm_count * domain.compute + 0.5));

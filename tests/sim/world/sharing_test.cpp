@@ -216,6 +216,18 @@ TEST(Combinations, MpsOnMigNeedsForce) {
   EXPECT_DOUBLE_EQ(mps_of(world).active_threads, 0.5);  // of the instance's 42 SMs
 }
 
+// 48 clients for seven compute slices: 20 for three of them.
+TEST(Combinations, AMigInstanceTakesItsPartOfTheClients) {
+  scenarios::Scenario s = mig("all-3g.20gb", scenarios::MigStrategy::Single, "nvidia.com/gpu");
+  s.node_pools[0].mps.emplace().force = true;
+  s.node_pools[0].device_plugin.emplace().mps = replicas(20);
+  EXPECT_EQ(mps_of(demo::world(s)).client_limit, 20);
+  s.node_pools[0].device_plugin->mps = replicas(21);
+  const Diagnostics refused = refusals_of(s);
+  ASSERT_NE(finding_with(refused, Code::MpsTooManyClients), nullptr);
+  EXPECT_THAT(finding_with(refused, Code::MpsTooManyClients)->message, HasSubstr("21 > 20"));
+}
+
 // A g6f is one vGPU of an L4: a fixed eighth, an assumption that the report names.
 TEST(VgpuPool, AFractionalInstanceIsOneVgpuOfItsHost) {
   const World world = demo::world(node_of("g6f.xlarge"));
