@@ -115,15 +115,17 @@ struct Demand {
   double capacity() const { return compute + bandwidth; }
 };
 
+void add(const DomainClient& client, Demand& together) {
+  together.compute += client.compute;
+  together.bandwidth += client.bandwidth;
+  together.threads += client.active_threads;
+  if (client.kernel_time.ns > 0) ++together.with_kernels;
+  if (client.active_threads < 1) ++together.limited;
+}
+
 Demand demand(std::span<const DomainClient> clients) {
   Demand together;
-  for (const DomainClient& client : clients) {
-    together.compute += client.compute;
-    together.bandwidth += client.bandwidth;
-    together.threads += client.active_threads;
-    if (client.kernel_time.ns > 0) ++together.with_kernels;
-    if (client.active_threads < 1) ++together.limited;
-  }
+  for (const DomainClient& client : clients) add(client, together);
   return together;
 }
 
@@ -136,15 +138,6 @@ double turn_of(const TurnTaker& taker) { return taker.turn_use; }
 
 double pressure_of(const DomainClient& client) {
   return client.pressure.value_or(capacity_of(client));
-}
-
-// 1 + alpha_i sum c_j, for a client whose sensitivity was measured.
-double calibrated_slowdown(std::span<const DomainClient> clients, std::size_t i) {
-  double others = 0;
-  for (std::size_t j = 0; j < clients.size(); ++j) {
-    if (j != i) others += pressure_of(clients[j]);
-  }
-  return 1 + *clients[i].sensitivity * others;
 }
 
 // Measured where everybody has half of the SMs; nobody is near who has them all.
@@ -260,6 +253,38 @@ class Turns {
   double own_;
 };
 
+// Copies of one workload.
+bool are_alike(const DomainClient& a, const DomainClient& b) {
+  return a.gpu_part == b.gpu_part && a.compute == b.compute && a.bandwidth == b.bandwidth &&
+         a.norm_p == b.norm_p && a.duty == b.duty && a.active_threads == b.active_threads &&
+         a.kernel_time == b.kernel_time && a.sensitivity == b.sensitivity &&
+         a.pressure == b.pressure;
+}
+
+// 1 + alpha_i sum c_j over unlike neighbours, for a client whose sensitivity was measured, times
+// what its copies cost it by the law where that was fitted; else they are as any neighbour.
+// Measured without limits: who has SMs of its own, alone or with its copies, has paid for them
+// already.
+double calibrated_slowdown(std::span<const DomainClient> clients, std::size_t i) {
+  const DomainClient& client = clients[i];
+  Demand copies;
+  std::size_t alike = 0;
+  double others = 0;
+  for (std::size_t j = 0; j < clients.size(); ++j) {
+    if (j == i || (client.copies_by_law && are_alike(clients[j], client))) {
+      add(clients[j], copies);
+      ++alike;
+    } else {
+      others += pressure_of(clients[j]);
+    }
+  }
+  const double free = client.unlimited;
+  const double among =
+      slowdown(capacity_of(client) / free, copies.capacity() / free, client.norm_p);
+  const double under = alike > 1 ? slowdown_under(copies, client) : 1;
+  return std::max(under, among * (1 + *client.sensitivity * others) * free);
+}
+
 bool kernels_take_turns(const Demand& together) {
   return together.with_kernels > 1 && together.limited == 0;
 }
@@ -282,9 +307,7 @@ Duration kernel_in(const ClientLaw& law, double gpu_work) {
 
 // Replicas of one workload are many: no need to take the same root for each.
 bool same_slowdown(const DomainClient& a, const DomainClient& b) {
-  return !a.sensitivity && !b.sensitivity && a.gpu_part == b.gpu_part && a.compute == b.compute &&
-         a.bandwidth == b.bandwidth && a.norm_p == b.norm_p && a.duty == b.duty &&
-         a.active_threads == b.active_threads && a.kernel_time == b.kernel_time;
+  return !a.sensitivity && are_alike(a, b);
 }
 
 }  // namespace
@@ -327,6 +350,10 @@ DomainClient client_in(const ClientLaw& law, DomainShare share, double active_th
   client.active_threads = active_threads;
   client.sensitivity = law.sensitivity;
   client.pressure = law.pressure;
+  client.copies_by_law = law.copies_by_law;
+  if (active_threads < 1) {
+    client.unlimited = norm(fixed, compute + bandwidth, law.norm_p) / client.stretch;
+  }
   client.kernel_time = kernel_in(law, compute + bandwidth);
   return client;
 }

@@ -72,6 +72,7 @@ models::ClientLaw law_of_profile(const WorkloadProfile& profile) {
   law.norm_p = profile.norm_p.value_or(default_norm(profile));
   law.sensitivity = profile.sensitivity;
   law.pressure = profile.pressure;
+  law.copies_by_law = profile.capacity_share.has_value();
   return law;
 }
 

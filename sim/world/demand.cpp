@@ -38,6 +38,7 @@ models::ClientLaw law_of(const Workload& spec) {
   law.norm_p = m.norm_p.value_or(usual_norm(spec));
   law.sensitivity = m.sensitivity;
   law.pressure = m.pressure;
+  law.copies_by_law = m.capacity_share || m.sm_active;
   law.kernel_time = m.kernel_time.value_or(Duration{});
   return law;
 }

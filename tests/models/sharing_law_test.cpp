@@ -152,6 +152,33 @@ TEST(SharedSpeeds, MeasuredPairsFollowSensitivityAndPressure) {
   EXPECT_NEAR(speeds[2], 1 / std::sqrt(1 - 0.16 + 1.4 * 1.4), 1e-14);
 }
 
+// Copies go by the law that was fitted on copies, of unlike ones alpha and c were measured.
+TEST(SharedSpeeds, CopiesOfAMeasuredPairGoByTheLaw) {
+  ClientLaw law{0.5, 0, 2, 0.6, 0.9};
+  const DomainClient other = client_in({0.5, 0, 2, 0.2, 0.3}, kWholeGpu, 1);
+  EXPECT_NEAR(speeds_of({client_in(law, kWholeGpu, 1), client_in(law, kWholeGpu, 1)})[0],
+              1 / (1 + 0.6 * 0.9), 1e-14);
+  law.copies_by_law = true;
+  const DomainClient client = client_in(law, kWholeGpu, 1);
+  EXPECT_NEAR(speeds_of({client, client})[0], 1 / identical_clients(law, kWholeGpu, 2), 1e-14);
+  EXPECT_NEAR(speeds_of({client, client, other})[1],
+              1 / (identical_clients(law, kWholeGpu, 2) * (1 + 0.6 * 0.3)), 1e-14);
+}
+
+// Under the stock plugin a pod has paid for its few SMs already: a neighbour costs it no more than
+// that.
+TEST(SharedSpeeds, AMeasuredNeighbourDoesNotAddToALimit) {
+  const ClientLaw law{0.9, 0, 1, 2.0, 2.0};
+  const DomainClient alone = client_in(law, kWholeGpu, 0.25);
+  const DomainClient other = client_in({0.8, 0, 1, 1.0, 1.0}, kWholeGpu, 0.25);
+  const double time = alone.stretch / speeds_of({alone, other})[0];
+  const DomainClient free = client_in(law, kWholeGpu, 1);
+  const DomainClient free_other = client_in({0.8, 0, 1, 1.0, 1.0}, kWholeGpu, 1);
+  EXPECT_NEAR(1 / speeds_of({free, free_other})[0], 3, 1e-14);
+  EXPECT_GE(time, 3);
+  EXPECT_LT(time, alone.stretch * 1.1);
+}
+
 DomainClient with_kernels(ClientLaw law, Duration kernel_time) {
   law.kernel_time = kernel_time;
   return client_in(law, kWholeGpu, 1);

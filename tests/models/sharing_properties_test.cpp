@@ -26,6 +26,7 @@ class RandomClients {
     ClientLaw drawn{share(), share(), kNorms[below(std::size(kNorms))], {}, {}};
     if (below(4) == 0) drawn.sensitivity = 2 * uniform();
     if (below(4) == 0) drawn.pressure = 2 * uniform();
+    drawn.copies_by_law = below(2) == 0;
     if (kernels_) drawn.kernel_time = kernel_time();
     return drawn;
   }

@@ -127,7 +127,8 @@ struct ClientLaw {
   // Measured against neighbours under MPS: slowdown_i = 1 + alpha_i sum c_j.
   std::optional<double> sensitivity;  // alpha >= 0
   std::optional<double> pressure;     // c >= 0
-  Duration kernel_time{};  // K: mean length of its kernels alone on the whole GPU, 0 unknown
+  Duration kernel_time{};      // K: mean length of its kernels alone on the whole GPU, 0 unknown
+  bool copies_by_law = false;  // u is known: copies go by it, not by alpha and c
 };
 
 // From here on p-norms are taken as the maximum.
@@ -188,6 +189,8 @@ struct DomainClient {
   std::optional<double> sensitivity;
   std::optional<double> pressure;
   Duration kernel_time{};  // K: mean length here on all SMs of the domain, 0 when unknown
+  bool copies_by_law = false;
+  double unlimited = 1;  // T(f) on all SMs of the domain / T(f)
 };
 
 // A client limited to the share l of a domain's SMs reaches min(1, 2.2 l) of its memory bandwidth.
@@ -209,8 +212,10 @@ inline constexpr double kResidualInterference = 1.07;
 // bandwidth_j), but 1/x_i >= sum compute_j + bandwidth_j: limits do not add capacity. Kernels, not
 // the host's part, take up to kResidualInterference times as long there. Where limits overlap, x_i
 // is no more than if all SMs that it may use were its own, and no less than if it kept to those
-// that nobody else may use. With a measured sensitivity: 1/x_i = 1 + alpha_i sum c_j, where a
-// neighbour without a measured pressure counts as compute_j + bandwidth_j, and all are O(n^2).
+// that nobody else may use. With a measured sensitivity: 1/x_i = (1 + alpha_i sum c_j) times what
+// its copies cost it, where a neighbour without a measured pressure counts as compute_j +
+// bandwidth_j, its copies count there unless u is known, and all are O(n^2). Under limits it
+// takes as long as on all SMs, but no less than among its copies on those that it may use.
 //
 // Where nobody has a limit, kernels whose length K is known take turns: between two of its own a
 // client waits for no more than one of each such neighbour, nor for more than that has work. Then
