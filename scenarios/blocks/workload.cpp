@@ -59,8 +59,9 @@ constexpr Field kMeasuredFields[] = {
     field<&Measured::sm_active>(
         "smActive", "21%",
         "Share of the time in which an SM is busy, averaged over the SMs (DCGM). Without a "
-        "capacityShare that is taken as this, or as sqrt(smActive x gpuUtil) where gpuUtil was "
-        "counted, too.")
+        "capacityShare that is taken as this, as sqrt(smActive x gpuUtil) where gpuUtil was "
+        "counted, too, and of a Service, whose kernels run while it has the GPU, as sqrt(smActive) "
+        "(at most 1.4 times smActive).")
         .as(T::Percent),
     field<&Measured::dram_active>(
         "dramActive", "15%",

@@ -131,7 +131,8 @@ CapacityRange capacity_range(const Measured& measured, bool in_batches) {
 
 double capacity_share(const Measured& measured, bool in_batches) {
   const CapacityRange range = capacity_range(measured, in_batches);
-  if (!counted_together(measured)) return range.least;
+  const bool counted = counted_together(measured) || (!in_batches && measured.sm_active);
+  if (measured.capacity_share || !counted) return range.least;
   const double most = in_batches ? *measured.gpu_util : 1;
   return std::min(std::sqrt(range.least * most), range.most);
 }

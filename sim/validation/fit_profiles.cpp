@@ -232,19 +232,23 @@ class CompanyFitter {
     if (found == company_.law.end()) return;
     const models::Activity& activity = found->activity;
     models::WorkloadProfile& p = out.profile;
-    const auto bound = [&](const char* name, double value, const std::string& basis,
+    using Bounds = std::pair<double, double>;
+    const auto bound = [&](const char* name, double value, Bounds between, const std::string& basis,
                            std::optional<double>& figure) {
       figure = value;
       out.figures.push_back({name, value, std::nullopt, basis});
       p.provenance[name] = basis;
+      p.uncertainty.push_back({name, std::max(between.second - value, value - between.first), {}});
     };
     scenarios::Measured counted;
     counted.gpu_util = activity.gpu_util;
     counted.sm_active = activity.sm_active;
     counted.dram_active = activity.dram_active;
     if (!p.capacity_share && activity.sm_active.value_or(0) > 0) {
-      const double most = activity.gpu_util.value_or(*activity.sm_active);
-      bound("capacityShare", std::sqrt(*activity.sm_active * most),
+      const double least = *activity.sm_active;
+      const double most =
+          activity.gpu_util.value_or(std::min(1.0, scenarios::kMostOfSmActive * least));
+      bound("capacityShare", activity.gpu_util ? std::sqrt(least * most) : least, {least, most},
             activity.gpu_util ? "between SM_ACTIVE and GPU_UTIL" : "at least: SM_ACTIVE",
             p.capacity_share);
     }
@@ -253,7 +257,7 @@ class CompanyFitter {
     if (!fitted && activity.dram_active && p.capacity_share.value_or(0) > 0) {
       const double most = *activity.dram_active / *p.capacity_share;
       if (most < models::kDefaultBandwidthShare) {
-        bound("bandwidthShare", most, "at most: DRAM_ACTIVE", p.bandwidth_share);
+        bound("bandwidthShare", most, {0, most}, "at most: DRAM_ACTIVE", p.bandwidth_share);
       }
     }
     if (p.duty || activity.gpu_util.value_or(0) <= 0) return;
@@ -261,10 +265,9 @@ class CompanyFitter {
     // Kernels run for as long as the capacity that they take.
     const double duty = std::max(scenarios::busy_share(counted), p.capacity_share.value_or(0));
     bound(
-        "duty", duty,
+        "duty", duty, {range.least, range.most},
         fmt::format("{:.2f} to {:.2f}: GPU_UTIL, SM_ACTIVE, DRAM_ACTIVE", range.least, range.most),
         p.duty);
-    p.uncertainty.push_back({"duty", std::max(range.most - duty, duty - range.least), {}});
   }
 
   // A figure that all batches of the workload have alike.

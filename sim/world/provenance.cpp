@@ -227,13 +227,13 @@ void count_llm(const WorkloadModel& model, const scenarios::Llm& given, Counter&
   counter.add(sized ? basis : Provenance::Catalog, model, "weights and KV bytes per token");
 }
 
-bool is_carried_over(const PoolDemand& demand) {
-  return demand.schedulable && demand.gpu_scale != 1;
-}
-
 // What is taken for a capacityShare that nobody gives (scenarios::capacity_share).
-const char* stand_in(const scenarios::Measured& m) {
+const char* stand_in(const scenarios::Workload& spec) {
+  const scenarios::Measured& m = *spec.measured;
   if (!m.sm_active) return "capacityShare (taken as gpuBusy, its upper bound)";
+  if (!scenarios::runs_batches(spec.kind)) {
+    return "capacityShare (taken as sqrt(smActive), between its bounds)";
+  }
   return m.gpu_util && !m.gpu_busy
              ? "capacityShare (taken between smActive and gpuUtil, its bounds)"
              : "capacityShare (taken as smActive; up to 1.4 times that)";
@@ -247,9 +247,9 @@ void count_law(const WorkloadModel& model, const World& world, Counter& counter)
     counter.add(given ? m.provenance : Provenance::Assumed, model, input);
   };
   const bool is_bound = !m.capacity_share && !m.sm_active && !model.spec.llm &&
-                        std::ranges::any_of(model.on_pool, is_carried_over);
+                        std::ranges::any_of(model.on_pool, &PoolDemand::is_carried_over);
   if (!matters && !m.capacity_share && !is_bound) return;
-  add(m.capacity_share.has_value(), m.capacity_share ? "capacityShare" : stand_in(m));
+  add(m.capacity_share.has_value(), m.capacity_share ? "capacityShare" : stand_in(model.spec));
   if (!matters && !m.capacity_share) return;
   add(m.bandwidth_share.has_value(),
       m.bandwidth_share ? "bandwidthShare" : "bandwidthShare (taken as 50 %)");
@@ -311,7 +311,7 @@ void count_carried_over(const WorkloadModel& model, World& world, Counter& count
     const PoolModel& pool = world.pools[number];
     const PoolDemand& demand = model.on_pool[number];
     const scenarios::Measured& m = *model.spec.measured;
-    if (!is_carried_over(demand)) continue;
+    if (!demand.is_carried_over()) continue;
     const bool is_llm = model.spec.llm.has_value();
     const bool is_bound = !is_llm && carried_over(model.spec, demand.gpu_scale).is_bound;
     counter.add(Provenance::Assumed, model, fmt::format("GPU time on {}", pool.gpu->name));

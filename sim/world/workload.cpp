@@ -55,12 +55,44 @@ std::vector<NamedProfile> usable_profiles(const models::Catalogue& catalogue, co
   return nearest_name(wanted, names) ? here : elsewhere;
 }
 
+Duration part_of(Duration time, double share) {
+  return {std::llround(static_cast<double>(time.ns) * share)};
+}
+
+// A step has its host work inside, a Service beside what it asks of the GPU. Alone a request takes
+// as long as was measured: kernels run for `duty` of that, else for what the host's CPU time
+// leaves, else, or where that is as long, all the time.
+models::WorkloadProfile as_request(const models::WorkloadProfile& step) {
+  models::WorkloadProfile request = step;
+  request.duty.reset();
+  request.host_time.reset();
+  if (!step.solo_step || step.solo_step->ns <= 0) return request;
+  const Duration alone = *step.solo_step;
+  const Duration host = step.host_time.value_or(Duration{});
+  const Duration left = host < alone ? alone - host : alone;
+  const Duration kernels =
+      std::max(nanoseconds(1), step.duty ? part_of(alone, std::min(1.0, *step.duty)) : left);
+  request.solo_step = kernels;
+  if (kernels < alone) request.host_time = alone - kernels;
+  if (step.capacity_share) {
+    const double longer = static_cast<double>(alone.ns) / static_cast<double>(kernels.ns);
+    request.capacity_share = std::min(1.0, *step.capacity_share * longer);
+  }
+  return request;
+}
+
+bool answers_requests(const Workload& spec) {
+  return spec.kind == WorkloadKind::Service && !spec.llm;
+}
+
 }  // namespace
 
 // How `provenance` of a profile begins where the user measured, as `slicewise calibrate` writes it.
 constexpr std::string_view kMeasured = "measured";
 
-void take_profile(const models::WorkloadProfile& profile, Workload& spec) {
+void take_profile(const models::WorkloadProfile& published, Workload& spec) {
+  const models::WorkloadProfile profile =
+      answers_requests(spec) ? as_request(published) : published;
   const bool measured_by_user = spec.measured.has_value();
   scenarios::Measured& m = measured_by_user ? *spec.measured : spec.measured.emplace();
   if (!measured_by_user) {
@@ -84,27 +116,24 @@ void take_profile(const models::WorkloadProfile& profile, Workload& spec) {
   }
 }
 
-// Host work of a step: before the GPU has a request, beside it in batch work.
-void take_host_time(const models::WorkloadProfile& profile, Workload& spec) {
-  if (!profile.host_time || spec.llm) return;
-  scenarios::Measured& m = *spec.measured;
-  if (spec.kind != WorkloadKind::Service) {
-    if (m.cpu || !profile.solo_step) return;
-    const double vcpus = to_seconds(*profile.host_time) / to_seconds(*profile.solo_step);
-    m.cpu = Millicores{std::llround(1'000 * vcpus)};
-  } else if (spec.serving.cpu_before.ns == 0 && spec.serving.cpu_after.ns == 0) {
-    spec.serving.cpu_before = Duration{profile.host_time->ns / profile.batch.value_or(1)};
-  }
-}
-
 void take_times(const models::WorkloadProfile& profile, Workload& spec) {
   scenarios::Measured& m = *spec.measured;
-  take_host_time(profile, spec);
   if (spec.kind != WorkloadKind::Service) {
     if (!m.unit_time) m.unit_time = profile.solo_step;
-  } else if (!m.request_gpu_time && profile.solo_step) {
+    if (m.cpu || !profile.host_time || !profile.solo_step) return;
+    const double vcpus = to_seconds(*profile.host_time) / to_seconds(*profile.solo_step);
+    m.cpu = Millicores{std::llround(1'000 * vcpus)};
+    return;
+  }
+  const models::WorkloadProfile request = answers_requests(spec) ? as_request(profile) : profile;
+  if (!m.request_gpu_time && request.solo_step) {
     m.request_gpu_time =
-        scenarios::ServiceTime{scenarios::ServiceTime::Law::Deterministic, *profile.solo_step, 0};
+        scenarios::ServiceTime{scenarios::ServiceTime::Law::Deterministic, *request.solo_step, 0};
+  }
+  const scenarios::Serving& serving = spec.serving;
+  const bool has_host = serving.cpu_before.ns > 0 || serving.cpu_after.ns > 0;
+  if (answers_requests(spec) && !has_host) {
+    spec.serving.cpu_before = request.host_time.value_or(Duration{});
   }
 }
 

@@ -21,7 +21,10 @@ TEST(Measured, CapacityLiesBetweenItsCounters) {
   EXPECT_DOUBLE_EQ(capacity_share(measured_of("gpuUtil: 90%, smActive: 40%"), true), 0.6);
   EXPECT_DOUBLE_EQ(capacity_share(measured_of("gpuUtil: 64%, smActive: 16%"), false), 0.5);
   EXPECT_DOUBLE_EQ(capacity_share(measured_of("gpuBusy: 90%, smActive: 40%"), true), 0.4);
-  EXPECT_DOUBLE_EQ(capacity_share(measured_of("smActive: 40%"), false), 0.4);
+  EXPECT_DOUBLE_EQ(capacity_share(measured_of("smActive: 40%"), true), 0.4);
+  EXPECT_DOUBLE_EQ(capacity_share(measured_of("smActive: 81%"), false), 0.9);
+  EXPECT_DOUBLE_EQ(capacity_share(measured_of("smActive: 40%"), false), 1.4 * 0.4);
+  EXPECT_DOUBLE_EQ(capacity_share(measured_of("smActive: 81%, capacityShare: 50%"), false), 0.5);
   EXPECT_DOUBLE_EQ(
       capacity_share(measured_of("gpuUtil: 90%, smActive: 40%, capacityShare: 50%"), true), 0.5);
   EXPECT_DOUBLE_EQ(capacity_share(measured_of("gpuBusy: 70%"), true), 0.7);

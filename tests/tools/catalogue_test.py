@@ -119,6 +119,40 @@ profiles:
                       "11:37: error[VALUE_RANGE]"):
             self.assertIn(place, result.stderr)
 
+    def mean_latency(self, measured, sharing, replicas):
+        """In ms, of a Service that names the profile calibrated from rows, each replica always asked."""
+        rows = self.folder / "rows.csv"
+        rows.write_text("workload,gpu,latency_ms,sharing,clients,host_cpu_ms\n" + measured, encoding="utf-8")
+        profile = self.folder / "profile.yaml"
+        self.assertEqual(run("calibrate", str(rows), "--out", str(profile)).returncode, 0)
+        mps = "mps: {uncapped: true}, " if sharing == "mps" else ""
+        scenario = f"""apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {{name: calibrated}}
+spec:
+  duration: 1m
+  nodePools:
+    - {{name: g, instanceType: g5.2xlarge, {mps}devicePlugin: {{version: v1, sharing: {{{sharing}: {{
+        resources: [{{name: nvidia.com/gpu, replicas: 2}}]}}}}}}}}
+  workloads:
+    - {{name: a, kind: Service, replicas: {replicas}, profile: w/a10g/b1, gpuMemory: {{resident: 1800Mi}},
+       podTemplate: {{resources: {{limits: {{nvidia.com/gpu: 1}}}}}},
+       serving: {{routing: LeastOutstanding}}, traffic: {{shape: ClosedLoop, clients: {replicas}}}}}
+"""
+        result = run("run", "-f", "-", "--catalogue", str(profile), "-o", "json", stdin=scenario)
+        self.assertIn(result.returncode, (0, 99), result.stderr)
+        return 1e3 * json.loads(result.stdout)["variants"][0]["workloads"][0]["latencySeconds"]["mean"]
+
+    def test_a_service_with_a_calibrated_profile_takes_as_long_as_was_measured(self):
+        half_idle = "w,A10G,20,,,\nw,A10G,24,timeSlicing,2,\nw,A10G,21,mps,2,\n"
+        self.assertAlmostEqual(self.mean_latency(half_idle, "timeSlicing", 1), 20, delta=0.1)
+        # Both ask for the GPU at once and work on the host at once: 10.4 + 2 x 9.6 ms, and their switches.
+        self.assertAlmostEqual(self.mean_latency(half_idle, "timeSlicing", 2), 31, delta=2)
+        self.assertAlmostEqual(self.mean_latency(half_idle, "mps", 2), 22, delta=1.5)
+
+    def test_the_cpu_time_of_a_request_is_within_its_latency(self):
+        self.assertAlmostEqual(self.mean_latency("w,A10G,20,,,10\n", "timeSlicing", 1), 20, delta=0.1)
+
     def test_the_variable_stands_in_for_the_flag(self):
         by_flag = run("get", "instances", "rack.4090x4", "--region", "berlin", "--catalogue", OWN)
         by_variable = run("get", "instances", "rack.4090x4", "--region", "berlin",

@@ -199,8 +199,8 @@ BusyRange busy_range(const Measured& measured);
 // lies between the share of the time in which an SM has work, averaged over SMs, and the share in
 // which some kernel runs; where gpuUtil was counted beside smActive it is their geometric mean
 // (models/MODELS.md, MPS), but no more than busy_share(); where it was not the lower one, and
-// without smActive the upper one. Of a request (`in_batches` is false) while it is answered: where
-// both were counted, of the time in which kernels ran.
+// without smActive the upper one. Of a request (`in_batches` is false) while kernels of it run,
+// which then they do all the time: sqrt(smActive), no more than kMostOfSmActive times that.
 double capacity_share(const Measured& measured, bool in_batches);
 
 // The most that smActive was seen to fall short of it (models/MODELS.md, MPS).

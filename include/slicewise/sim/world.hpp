@@ -217,6 +217,9 @@ struct PoolDemand {
   double batch_scale = 1;       // GPU work of this batch / of the measured one
   std::vector<Demand> in_kind;  // by PoolModel::kinds
   std::vector<LlmDemand> llm;   // the same; empty without a language model
+
+  // Its figures were measured on another model of GPU.
+  bool is_carried_over() const { return schedulable && gpu_scale != 1; }
 };
 
 // The loosest limit of each figure that single requests can be held to; nullopt: none.

@@ -73,8 +73,19 @@ TEST(ExpectedErrors, OfRequestsCountWhereNothingElseShares) {
   services.duration = seconds(60);
   EXPECT_EQ(expected_of(services)[0].mode, "time-slicing of requests");
   EXPECT_EQ(expected_of(services)[0].rows, 80);
-  services.workloads[1] = measured(demo::training(2));
+  services.workloads.pop_back();
+  EXPECT_EQ(expected_of(services)[0].mode, "time-slicing of requests");
+  services.workloads.push_back(measured(demo::training(2)));
   EXPECT_EQ(expected_of(services)[0].rows, 0);
+}
+
+// No row says what a GPU does with figures of another one.
+TEST(ExpectedErrors, OfFiguresCarriedOverNothingIsKnown) {
+  scenarios::Workload elsewhere = measured(demo::training(8));
+  elsewhere.measured->device.value = "T4";
+  const auto expected = expected_of(demo::scenario(demo::pool(4), {elsewhere}));
+  ASSERT_EQ(expected.size(), 1U);
+  EXPECT_EQ(expected[0].evidence, Evidence::Nothing);
 }
 
 }  // namespace
