@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { open as openPage, overflow, phone, violations } from './chromium.mjs';
 
 const [path, expected] = process.argv.slice(3);
-const { csv, jobs, plan, findings, trace, replayed } = JSON.parse(readFileSync(expected, 'utf8'));
+const { csv, jobs, plan, compared, templates, findings, imported, importedRun, trace, replayed } = JSON.parse(readFileSync(expected, 'utf8'));
 
 async function open(options = {}) {
   const opened = await openPage(path, { makes: /^(blob:|about:|data:)/, ...options });
@@ -18,6 +18,13 @@ async function open(options = {}) {
 // Python reads the line ends of CSV as those of its own.
 const shown = async (page) => (await page.locator('#table').textContent()).replaceAll('\r\n', '\n');
 const exited = (page) => page.locator('#said', { hasText: /^Exit code/ }).waitFor();
+const answered = async (page, verb, format) => {
+  await page.locator(`[data-verb=${verb}]`).click();
+  await exited(page);
+  await idle(page);
+  if (format) await page.locator('#format').selectOption(format);
+  return shown(page);
+};
 const idle = (page) => page.locator('#answer[aria-busy=false]').waitFor();
 
 test('one click answers the example that the page opens with', async () => {
@@ -58,6 +65,95 @@ test('an example by keyboard alone: figures of the program, and its report', asy
   const report = page.frameLocator('#report');
   await report.locator('#verdict h2').waitFor();
   await report.locator('.scripted').waitFor({ state: 'attached' });  // its script runs
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+// As a person copies a text elsewhere and pastes it here.
+async function paste(page, text) {
+  const elsewhere = await page.context().newPage();
+  await elsewhere.setContent('<textarea></textarea>');
+  await elsewhere.locator('textarea').fill(text);
+  await elsewhere.locator('textarea').press('Control+a');
+  await elsewhere.keyboard.press('Control+c');
+  await elsewhere.close();
+  await page.bringToFront();
+  await page.locator('#text').press('Control+a');
+  await page.keyboard.press('Control+v');
+  assert.equal(await page.locator('#text').inputValue(), text);
+}
+
+// As the browser tells a page of files that are let go above it.
+const drop = (page, files) => page.evaluate((list) => {
+  const dataTransfer = new DataTransfer();
+  for (const [name, text] of list) dataTransfer.items.add(new File([text], name));
+  const tell = (kind) => {
+    const event = new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true });
+    document.body.dispatchEvent(event);
+    return [event.defaultPrevented, document.body.classList.contains('dropping')];
+  };
+  // Unless both are prevented the browser leaves the page for the file.
+  return [tell('dragover'), tell('drop')];
+}, Object.entries(files));
+
+test('manifests that are dropped become a scenario, which runs', async () => {
+  const { page, wrong, close } = await open();
+  assert.deepEqual(await drop(page, findings.files), [[true, true], [true, false]]);
+  await page.locator('#said', { hasText: '2 files are here' }).waitFor();
+  assert.deepEqual(await page.locator('#chosen option').allTextContents(), Object.keys(findings.files));
+  assert.equal(await answered(page, 'import'), imported);
+  assert.equal(await page.locator('#name').inputValue(), 'imported.yaml');
+  assert.equal(await page.locator('#text').inputValue(), imported);
+  assert.equal(await answered(page, 'run', 'csv'), importedRun);
+  // The scenario beside them does not get in the way of importing again.
+  await page.locator('#chosen').selectOption('pods.yaml');
+  assert.equal(await answered(page, 'import'), imported);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('what is pasted is checked, made a scenario and replayed', async () => {
+  const { page, wrong, close } = await open();
+  const [values, pods] = Object.keys(findings.files);
+  await paste(page, findings.files[values]);
+  await page.locator('#name').fill(values);
+  await page.locator('#add').click();
+  await paste(page, findings.files[pods]);
+  await page.locator('#name').fill(pods);
+  assert.equal(await answered(page, 'check'), findings.text);
+  assert.equal(await answered(page, 'import'), imported);
+
+  await page.locator('#add').click();
+  await paste(page, trace.text);
+  await page.locator('#name').fill('team-trace.csv.gz');
+  await page.locator('#instances').fill('p4d.24xlarge=2');
+  assert.equal(await answered(page, 'replay', 'csv'), replayed);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('every template is what init writes, and the first one runs', async () => {
+  const { page, wrong, close } = await open();
+  const offered = page.locator('#start optgroup').nth(0).locator('option');
+  assert.deepEqual(await offered.evaluateAll((all) => all.map((one) => one.value.split(' ')[1])),
+    Object.keys(templates));
+  for (const [name, { text }] of Object.entries(templates)) {
+    await page.locator('#start').selectOption(`init ${name}`);
+    await page.waitForFunction((file) => document.getElementById('name').value === file, `${name}.yaml`);
+    assert.equal(await page.locator('#text').inputValue(), text);
+  }
+  const [[name, { run }]] = Object.entries(templates);
+  await page.locator('#chosen').selectOption(`${name}.yaml`);
+  assert.equal(await answered(page, 'run', 'csv'), run);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('strategies are compared', async () => {
+  const { page, wrong, close } = await open();
+  await page.locator('#instances').fill('g4dn.xlarge');
+  await page.locator('#flags').fill('--variant shared');
+  assert.equal(await answered(page, 'compare', 'csv'), compared);
   assert.deepEqual(wrong, []);
   await close();
 });

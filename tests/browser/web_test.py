@@ -107,21 +107,40 @@ class Page(unittest.TestCase):
                 shutil.copy(ROOT / manifest, folder)
             trace = folder / "team-trace.csv.gz"
             subprocess.run(f"gzip -n <{ROOT / LOGS}/team-trace.csv >{trace}", shell=True, check=True)
+            imported = folder / "imported.yaml"
+            imported.write_text(run("import", "k8s", "-f", "values.yaml", "-f", "pods.yaml", cwd=folder).stdout,
+                                encoding="utf-8")
             expected = {
                 "csv": run("run", "-f", shared, "-o", "csv").stdout,
                 "jobs": run("run", "-f", EXAMPLES + "aws-cifar10.yaml", "-o", "csv").stdout,
                 "plan": run("plan", "-f", shared, "--instances", "g4dn.xlarge", "--variant", "shared",
                             "--replications", "2", "-o", "csv").stdout,
+                "compared": run("compare", "-f", shared, "--instances", "g4dn.xlarge", "--variant", "shared", "-o",
+                                "csv").stdout,
+                "templates": self.templates(folder),
                 "findings": {
                     "files": {path.name: path.read_text(encoding="utf-8")
                               for path in (folder / "values.yaml", folder / "pods.yaml")},
                     "text": run("check", "-f", "values.yaml", "-f", "pods.yaml", cwd=folder).stdout},
-                "trace": {"name": trace.name, "base64": base64.b64encode(trace.read_bytes()).decode()},
+                "imported": imported.read_text(encoding="utf-8"),
+                "importedRun": run("run", "-f", imported.name, "-o", "csv", cwd=folder).stdout,
+                "trace": {"name": trace.name, "base64": base64.b64encode(trace.read_bytes()).decode(),
+                          "text": (ROOT / LOGS / "team-trace.csv").read_text(encoding="utf-8")},
                 "replayed": run("replay", "-f", trace.name, "--instances", "p4d.24xlarge=2", "--sharing",
                                 "exclusive,time-slicing:4,mps:4", "-o", "csv", cwd=folder).stdout}
             page = folder / "slicewise.html"
             shutil.copy(web() / page.name, page)
             self.check_page("web.mjs", page, expected)
+
+    def templates(self, folder):
+        """The text of each, and what the program says of the first."""
+        names = re.findall(r"^ {2}(\S+) +\S", run("init").stdout, re.MULTILINE)
+        self.assertGreater(len(names), 3)
+        texts = {name: {"text": run("init", "--template", name).stdout} for name in names}
+        first = folder / f"{names[0]}.yaml"
+        first.write_text(texts[names[0]]["text"], encoding="utf-8")
+        texts[names[0]]["run"] = run("run", "-f", first.name, "-o", "csv", cwd=folder).stdout
+        return texts
 
     def write_page(self, path, *words):
         written = run("report", *words, "--interactive", "--engine", str(web() / "slicewise-engine.js"), "-o",
