@@ -31,12 +31,6 @@ std::string product_name(std::string label) {
   return label;
 }
 
-scenarios::DraDevice device_of(const models::GpuModel& gpu, const DomainKind& kind) {
-  const bool is_mig = !kind.partition.empty();
-  return {product_name(gpu.kubernetes_product), gpu.architecture, gpu.compute_capability,
-          kind.partition, is_mig ? kind.memory : gpu.memory_total};
-}
-
 // How long turns are, in those of the default: NVIDIA publishes no times. Assumed.
 double turns_of(TurnInterval interval) {
   switch (interval) {
@@ -179,6 +173,12 @@ class ClaimedPool {
 };
 
 }  // namespace
+
+scenarios::DraDevice device_of(const models::GpuModel& gpu, const DomainKind& kind) {
+  const bool is_whole = kind.partition.empty() && kind.owned_time == 1;
+  return {product_name(gpu.kubernetes_product), gpu.architecture, gpu.compute_capability,
+          kind.partition, is_whole ? gpu.memory_total : kind.memory};
+}
 
 void share_by_claims(const scenarios::Scenario& scenario, const scenarios::NodePool& pool,
                      PoolModel& model, Diagnostics& found) {

@@ -88,6 +88,9 @@ int mps_clients_in(const DomainKind& kind, int on_gpu);
 // A share of the threads as a number of SMs, rounded down. Source: MPS documentation.
 double whole_sms(double share, const models::GpuModel& gpu, const models::DomainShare& domain);
 
+// What the DRA driver publishes of such a device.
+scenarios::DraDevice device_of(const models::GpuModel& gpu, const DomainKind& kind);
+
 // Makes offers of the claims that select devices of the pool, in place of the device plugin's.
 void share_by_claims(const scenarios::Scenario& scenario, const scenarios::NodePool& pool,
                      PoolModel& model, Diagnostics& found);

@@ -199,6 +199,9 @@ tl::expected<Part, Refusal> part_of(const Scenario& base, PoolChoice part, bool 
   if (auto reason = too_large_for_a_node(*world)) {
     return tl::unexpected(Refusal{Code::PodPending, std::move(*reason)});
   }
+  if (auto reason = why_unclaimed(base, *world, catalogue)) {
+    return tl::unexpected(Refusal{Code::ResourceNameMismatch, std::move(*reason)});
+  }
   if (options.nodes) return Part{*options.nodes, gpu_seconds(*world)};
   if (const auto nodes = smallest_node_count(*world, options.most_nodes)) return Part{*nodes};
   return tl::unexpected(

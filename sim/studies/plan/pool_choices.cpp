@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -307,6 +308,24 @@ void add_choices(const Scenario& base, PoolChoice alone, const models::InstanceT
   }
 }
 
+// Claims say which devices the pods need: those of other types, or too small parts, are no choice.
+void keep_to_claims(const Scenario& base, const models::Catalogue& catalogue, PoolChoices& found) {
+  if (base.claims.empty()) return;
+  std::vector<PoolChoice> all = std::exchange(found.choices, {});
+  for (PoolChoice& choice : all) {
+    PlanProbe probe;
+    probe.pools = {choice};
+    probe.pools.front().nodes = 1;
+    const Expected<World> world = probe_world(base, probe, catalogue);
+    auto why = world ? why_unclaimed(base, *world, catalogue) : std::nullopt;
+    if (why) {
+      refuse(std::move(choice), Code::ResourceNameMismatch, std::move(*why), found);
+    } else {
+      found.choices.push_back(std::move(choice));
+    }
+  }
+}
+
 }  // namespace
 
 PoolChoices pool_choices(const Scenario& base, const std::vector<std::string>& workloads,
@@ -318,6 +337,7 @@ PoolChoices pool_choices(const Scenario& base, const std::vector<std::string>& w
     alone.serving = std::move(serving);
     add_choices(base, std::move(alone), type, space, catalogue, found);
   }
+  keep_to_claims(base, catalogue, found);
   return found;
 }
 

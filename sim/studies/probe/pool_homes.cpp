@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "slicewise/scenarios/node_requirements.hpp"
+#include "slicewise/scenarios/resource_claim.hpp"
 
 #include "../../world/admission.hpp"
 #include "../../world/parts.hpp"
+#include "probe.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -98,6 +101,57 @@ bool names_the_node(std::string_view label) {
   return label.starts_with("nvidia.com/") || label.ends_with("/instance-type") ||
          label.starts_with("karpenter.k8s.aws/instance-") || names_a_group(label) ||
          label == scenarios::kAcceleratorLabel || label == "nos.nebuly.com/gpu-partitioning";
+}
+
+namespace {
+
+bool may_select(const scenarios::ResourceClaim& claim, scenarios::DraDevice device,
+                const models::MigGeometry* geometry) {
+  const auto is_selected = [&](std::string profile) {
+    device.profile = std::move(profile);
+    return std::ranges::all_of(claim.selectors, [&](const Located<std::string>& selector) {
+      return scenarios::selects(selector.value, device);
+    });
+  };
+  if (is_selected("")) return true;
+  return geometry != nullptr &&
+         std::ranges::any_of(geometry->profiles, [&](const models::MigProfile& profile) {
+           return is_selected(profile.name);
+         });
+}
+
+// The kinds of devices of the pool that the workload asks for.
+std::vector<const DomainKind*> kinds_for(const PoolModel& pool, const PoolDemand& demand) {
+  std::vector<const DomainKind*> kinds;
+  for (const DomainKind& kind : pool.kinds) {
+    const auto is_asked = [&](const Tickets& tickets) { return tickets.offer == demand.offer; };
+    if (std::ranges::any_of(kind.tickets, is_asked)) kinds.push_back(&kind);
+  }
+  return kinds;
+}
+
+}  // namespace
+
+std::optional<Reason> why_unclaimed(const Scenario& base, const World& world,
+                                    const models::Catalogue& catalogue) {
+  for (const Workload& workload : base.workloads) {
+    const auto claim = std::ranges::find(base.claims, workload.pod.claim.value,
+                                         [](const auto& one) { return one.name.value; });
+    const auto model =
+        std::ranges::find(world.workloads, workload.name.value, &WorkloadModel::name);
+    if (claim == base.claims.end() || model == world.workloads.end()) continue;
+    for (std::size_t p = 0; p < world.pools.size(); ++p) {
+      const PoolModel& pool = world.pools[p];
+      for (const DomainKind* kind : kinds_for(pool, model->on_pool[p])) {
+        const scenarios::DraDevice device = device_of(*pool.gpu, *kind);
+        if (may_select(*claim, device, catalogue.find_mig(pool.gpu->name))) continue;
+        return reason(fmt::format("the claim \"{}\" of \"{}\" selects no {{}}{{}}",
+                                  claim->name.value, workload.name.value),
+                      pool.gpu->name, kind->partition.empty() ? "" : " " + kind->partition);
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<Reason> why_homeless(const Scenario& base, const std::vector<std::string>& names) {

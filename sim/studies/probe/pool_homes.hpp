@@ -5,9 +5,11 @@
 #include <string_view>
 #include <vector>
 
+#include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/pool_choice.hpp"
+#include "slicewise/sim/world.hpp"
 
 // Which nodes are for which workloads, as people label and taint them, in today's pools and others.
 namespace slicewise::sim {
@@ -25,6 +27,11 @@ bool names_a_group(std::string_view label);
 // Why the pods of one of the workloads run on no node of the scenario's pools, whatever its type.
 std::optional<Reason> why_homeless(const scenarios::Scenario& base,
                                    const std::vector<std::string>& workloads);
+
+// Whose claim of DRA selects nothing of what the world's pools have, as far as it says which GPUs;
+// how they are shared or cut (type, profile) is a choice.
+std::optional<Reason> why_unclaimed(const scenarios::Scenario& base, const World& world,
+                                    const models::Catalogue& catalogue);
 
 // Labels and taints of the nodes that workloads have today go with them, to any type: of the labels
 // those that they select, of the taints those that all of them tolerate, or without which one of

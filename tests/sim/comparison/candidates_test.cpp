@@ -70,6 +70,27 @@ TEST(ComparisonCandidates, VgpuIsWhatAFractionalInstanceSells) {
   EXPECT_NE(find_refused(comparison, "g6f.4xlarge", Strategy::Exclusive), nullptr);
 }
 
+TEST(ComparisonCandidates, GpusThatAClaimDoesNotSelectAreRefused) {
+  scenarios::Workload claiming = demo::training(2);
+  claiming.pod.extended.clear();
+  claiming.pod.claim.value = "gpu";
+  scenarios::Scenario scenario = demo::scenario(demo::pool(0), {claiming});
+  scenarios::ResourceClaim claim;
+  claim.name.value = "gpu";
+  claim.is_template = true;
+  claim.selectors.push_back(
+      {"device.attributes['gpu.nvidia.com'].productName == 'NVIDIA A10G'", {}});
+  scenario.claims = {claim};
+  const StrategyComparison comparison =
+      compared(set_of(std::move(scenario)), on({"g4dn.xlarge", "g5.xlarge"}));
+  EXPECT_NE(find(comparison, "g5.xlarge", Strategy::TimeSlicing), nullptr);
+  EXPECT_EQ(find(comparison, "g4dn.xlarge", Strategy::TimeSlicing), nullptr);
+  const RefusedOption* refused = find_refused(comparison, "g4dn.xlarge", Strategy::Exclusive);
+  ASSERT_NE(refused, nullptr);
+  EXPECT_EQ(refused->code, Code::ResourceNameMismatch);
+  EXPECT_THAT(refused->message, HasSubstr("selects no T4"));
+}
+
 TEST(ComparisonCandidates, MigIsRefusedOnAGpuWithoutIt) {
   const StrategyComparison comparison = compared(jobs(2), on({"g5.xlarge"}));
   for (const Strategy strategy : {Strategy::Mig, Strategy::MigTimeSlicing, Strategy::MigMps}) {

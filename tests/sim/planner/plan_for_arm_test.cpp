@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 #include "../demo.hpp"
 #include "small_plans.hpp"
 
-// Which types a plan takes for pods that select the architecture of the CPUs.
+// Which types a plan takes for pods that select the architecture of the CPUs, or devices of DRA.
 namespace slicewise::sim {
 namespace {
 
@@ -49,6 +50,53 @@ TEST(Plan, PodsForArmRunOnTypesThatHaveIt) {
                                                  testing::Not(testing::Contains("g4dn.xlarge"))));
   EXPECT_THAT(types_for("amd64"), testing::AllOf(testing::Contains("g4dn.xlarge"),
                                                  testing::Not(testing::Contains("g5.xlarge"))));
+}
+
+// A claim of DRA says which device the pods need, whatever offers it; how that is shared is a
+// choice.
+TEST(Plan, ClaimsAreKept) {
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge", "g5.xlarge", "p4d.24xlarge"};
+  options.strategies = {"exclusive", "mig"};
+  scenarios::Workload api =
+      demo::service(1, 5, milliseconds(5), scenarios::ServiceTime::Law::Exponential);
+  api.measured->device.value = "A10G";
+  api.pod.extended.clear();
+  api.pod.claim.value = "gpu";
+  scenarios::Scenario scenario = demo::scenario(demo::pool(0), {api});
+  scenario.node_pools.front().instance_type.value = "g5.xlarge";
+  scenario.node_pools.front().dra = true;
+  scenario.duration = seconds(12);
+  scenario.replications = 2;
+  const auto refused_with = [&](const std::string& selector) {
+    scenarios::ResourceClaim claim;
+    claim.name.value = "gpu";
+    claim.is_template = true;
+    claim.selectors.push_back({selector, {}});
+    scenario.claims = {claim};
+    std::set<std::string> refused;
+    const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), options);
+    EXPECT_TRUE(plan && !plan->options.empty()) << selector;
+    if (!plan) return refused;
+    for (const RejectedChoice& rejected : plan->rejected) {
+      if (rejected.code != Code::ResourceNameMismatch) continue;
+      EXPECT_THAT(rejected.reason.text(), testing::StartsWith("the claim \"gpu\" of \""));
+      const auto& mig = rejected.choice.mig;
+      refused.insert(rejected.choice.instance_type +
+                     (mig.empty() ? "" : " " + mig.front().profile));
+    }
+    return refused;
+  };
+  const std::string of_driver = "device.attributes['gpu.nvidia.com'].";
+  const auto others = refused_with(of_driver + "productName == 'NVIDIA A10G'");
+  EXPECT_THAT(others, testing::IsSupersetOf({"g4dn.xlarge", "p4d.24xlarge"}));
+  EXPECT_FALSE(others.contains("g5.xlarge"));
+  const auto small =
+      refused_with("device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('18Gi')) >= 0");
+  EXPECT_THAT(small, testing::IsSupersetOf({"g4dn.xlarge", "p4d.24xlarge 1g.5gb"}));
+  EXPECT_FALSE(small.contains("g5.xlarge") || small.contains("p4d.24xlarge") ||
+               small.contains("p4d.24xlarge 3g.20gb"));
+  EXPECT_TRUE(refused_with(of_driver + "type == 'gpu'").empty());
 }
 
 // Whoever asked for nodes of a type is told that the plan chose others.
