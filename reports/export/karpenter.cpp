@@ -175,6 +175,15 @@ class KarpenterWriter {
         pool.most_nodes && pool.nodes > 0
             ? fmt::format(", also fewer than the {} of nodes.min", pool.nodes)
             : ""));
+    const bool has_limit = std::ranges::any_of(provisioner_.limits, [&](const auto& limit) {
+      return std::ranges::any_of(limit.pools,
+                                 [&](const auto& name) { return name.value == pool.name.value; });
+    });
+    if (has_limit) {
+      out += comment(
+          "provisioner.limits holds several pools together; no limit of Karpenter is of several "
+          "NodePools.");
+    }
     if (!is_karpenter(provisioner_)) {
       out += comment(
           "The scenario does not say how Karpenter removes nodes. Assumed: empty ones only "

@@ -210,8 +210,9 @@ json scheduled(json job, const scenarios::Schedule& schedule) {
                {"concurrencyPolicy",
                 scenarios::Schedule::kPolicies.at(static_cast<std::size_t>(schedule.concurrency))},
                {"suspend", schedule.suspend}};
-  // Without an offset the manifest's zone stays, which may be one with summer time.
-  const auto zone = scenarios::zone_of_offset(schedule.utc_offset);
+  // Without an offset the manifest's zone stays.
+  const auto zone = schedule.time_zone.empty() ? scenarios::zone_of_offset(schedule.utc_offset)
+                                               : std::optional(schedule.time_zone);
   if (zone && schedule.utc_offset.ns != 0) spec["timeZone"] = *zone;
   if (schedule.starting_deadline) {
     const Duration up = *schedule.starting_deadline + seconds(1) - nanoseconds(1);
@@ -387,7 +388,8 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
         "backoffLimit is that of {} Jobs together: only with restartPolicy Never has each its own.",
         of_run));
   }
-  if (workload.schedule && !scenarios::zone_of_offset(workload.schedule->utc_offset)) {
+  if (workload.schedule && workload.schedule->time_zone.empty() &&
+      !scenarios::zone_of_offset(workload.schedule->utc_offset)) {
     out += comment("The schedule is of a zone that is no whole hours from UTC: name its timeZone.");
   }
   out += server_remarks(workload);

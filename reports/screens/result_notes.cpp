@@ -114,7 +114,12 @@ const std::vector<NotModelled>& not_modelled() {
        "the metric is an exact average up to the moment of the decision; scraping adds up to a "
        "minute of delay, and lost scrapes hold scaling up"},
       {"daylight saving and holidays",
-       "the clock of a daily curve has one offset to UTC, and every week is alike"},
+       "the clock of a daily curve or a schedule has one offset to UTC, that of January where a "
+       "time "
+       "zone is named, and every week is alike"},
+      {"quotas of queues",
+       "Kueue's and KAI's queues hold back what is above a quota and lend what others leave; a pod "
+       "here starts when it finds a GPU: check says what is above the quota of its queue"},
       {"clients that give up or adapt",
        "an open loop sends on however slow the answers get; only time-outs and retries that the "
        "scenario gives are made"},
@@ -127,6 +132,10 @@ const std::vector<NotModelled>& not_modelled() {
        "gradient; "
        "frameworks send the first ones while the others are computed, and NVLink SHARP (H100 and "
        "later) adds up in the switch"},
+      {"devices of other plugins",
+       "network interfaces (vpc.amazonaws.com/efa) and other extended resources beside the GPU "
+       "take "
+       "no part in the choice of nodes: check says whether the nodes of files have them"},
       {"pods with two kinds of GPU resource", "such scenarios are refused, with the reason"},
       {"parts of DRA",
        "claims of several requests or of a share of a device, prioritised lists, MIG devices made "

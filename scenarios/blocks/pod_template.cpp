@@ -1,7 +1,10 @@
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "../fields/check_scalar.hpp"
 #include "../fields/node_values.hpp"
+#include "../text/kubernetes_names.hpp"
 #include "blocks.hpp"
 
 namespace slicewise::scenarios {
@@ -61,6 +64,20 @@ void read_extended(const Node* requests, const Node* limits, PodTemplate& pod, F
   }
 }
 
+// Beside a GPU they would change nothing here.
+void refuse_other_devices(PodTemplate& pod, Findings& findings) {
+  if (pod.extended.size() < 2) return;
+  std::erase_if(pod.extended, [&](const ExtendedRequest& request) {
+    const std::string& name = request.name.value;
+    if (!is_of_another_plugin(name)) return false;
+    findings.add(
+        Code::StrategyNotModelled, request.name.where,
+        fmt::format("{} is no GPU: what other device plugins hand out is not simulated", name),
+        "leave it out here; `slicewise check` says whether the nodes of files have it");
+    return true;
+  });
+}
+
 template <class Quantity>
 void check_limit(const Node* requests, std::string_view key, std::optional<Quantity> request,
                  std::optional<Quantity> limit, const Node* limits, Findings& findings) {
@@ -93,6 +110,7 @@ void finish_pod_template(PodTemplate& pod, const Node& map, Reading& reading) {
   check_limit(requests, "cpu", cpu_request, pod.cpu_limit, limits, findings);
   check_limit(requests, "memory", memory_request, pod.memory_limit, limits, findings);
   read_extended(requests, limits, pod, findings);
+  refuse_other_devices(pod, findings);
 }
 
 constexpr Field kResourceNamesFields[] = {

@@ -1,5 +1,10 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 
 #include "../fields/node_values.hpp"
@@ -26,6 +31,7 @@ constexpr std::pair<std::string_view, ProvisionerKind> kOwners[] = {
     {"nodeOverlay", ProvisionerKind::Karpenter},
     {"consolidationPolicy", ProvisionerKind::Karpenter},
     {"consolidateAfter", ProvisionerKind::Karpenter},
+    {"limits", ProvisionerKind::Karpenter},
     {"scanInterval", ProvisionerKind::ClusterAutoscaler},
     {"unneededTime", ProvisionerKind::ClusterAutoscaler},
     {"resourceTags", ProvisionerKind::ClusterAutoscaler},
@@ -56,6 +62,18 @@ void finish_provisioner(Provisioner& read, const Node& map, Reading& reading) {
                          "batchMax is shorter than batchIdle", "Karpenter has 10 s and 1 s");
   }
 }
+
+constexpr Field kLimitFields[] = {
+    field<&NodeLimit::pools>("pools", "[g5, g6]", "Names of the node pools that share it.")
+        .needed()
+        .positive(),
+    field<&NodeLimit::nodes>("nodes", "10", "The most nodes.").otherwise("any number"),
+    field<&NodeLimit::gpus>("gpus", "16", "The most GPUs.").otherwise("any number"),
+    field<&NodeLimit::cpu>("cpu", "512", "The most vCPUs.").otherwise("any number"),
+    field<&NodeLimit::memory>("memory", "2Ti", "The most memory of their instance types.")
+        .otherwise("any amount"),
+};
+constexpr FieldList kLimit = block<NodeLimit>(kLimitFields);
 
 constexpr Field kProvisionerFields[] = {
     field<&Provisioner::kind>(
@@ -90,6 +108,10 @@ constexpr Field kProvisionerFields[] = {
     field<&Provisioner::consolidate_after>(
         "consolidateAfter", "5m",
         "Karpenter: how long no pod came or went before it looks at a node."),
+    field<&Provisioner::limits>("limits", "[{pools: [g5, g6], gpus: 16}]",
+                                "Karpenter: what the nodes of some pools may have together, as "
+                                "the limits of one NodePool with several instance types.")
+        .of(kLimit),
     field<&Provisioner::scan_interval>("scanInterval", "10s",
                                        "Cluster Autoscaler: between two looks at pods and nodes.")
         .positive(),
@@ -108,7 +130,26 @@ constexpr Field kProvisionerFields[] = {
 constinit const FieldList kProvisioner =
     block<Provisioner, &finish_provisioner>(kProvisionerFields);
 
+namespace {
+
+void check_limits(const Scenario& scenario, Findings& findings) {
+  std::vector<std::string> names;
+  for (const NodePool& pool : scenario.node_pools) names.push_back(pool.name.value);
+  for (const NodeLimit& limit : scenario.provisioner.limits) {
+    for (const Located<std::string>& name : limit.pools) {
+      if (std::ranges::find(names, name.value) != names.end()) continue;
+      const auto near = nearest_name(name.value, names);
+      findings.add(Code::EnumUnknown, name.where,
+                   fmt::format("no node pool is called \"{}\"", name.value),
+                   near ? fmt::format("did you mean {}?", *near) : "");
+    }
+  }
+}
+
+}  // namespace
+
 void check_node_ranges(const Scenario& scenario, Findings& findings) {
+  check_limits(scenario, findings);
   for (const NodePool& pool : scenario.node_pools) {
     const bool chosen = scenario.provisioner.kind == ProvisionerKind::Karpenter && pool.most_nodes;
     if (pool.weight == 0 || chosen) continue;

@@ -29,6 +29,26 @@ void read_cron(Schedule& schedule, const Field& /*field*/, const Entry& entry, R
                        cron.error().help);
 }
 
+void read_zone(Schedule& schedule, const Field& /*field*/, const Entry& entry, Reading& reading) {
+  const std::string& name = entry.value->text;
+  const auto zone = time_zone(name);
+  if (zone && !name.empty()) {
+    schedule.time_zone = name;
+  } else {
+    reading.findings.add(Code::ValueRange, entry.value->where,
+                         fmt::format("unknown time zone \"{}\"", name), unknown_zone_help(name));
+  }
+}
+
+void finish_schedule(Schedule& schedule, const Node& map, Reading& reading) {
+  if (schedule.time_zone.empty()) return;
+  if (map.find("utcOffset") != nullptr) {
+    reading.findings.add(Code::SettingConflict, key_place(map, "utcOffset"),
+                         "utcOffset beside timeZone", "keep one of the two");
+  }
+  schedule.utc_offset = time_zone(schedule.time_zone)->offset;
+}
+
 constexpr Field kScheduleFields[] = {
     read_by<Schedule, &read_cron>(
         T::Text, "cron", "\"30 2 * * 1-5\"",
@@ -39,6 +59,10 @@ constexpr Field kScheduleFields[] = {
     field<&Schedule::utc_offset>("utcOffset", "\"+01:00\"",
                                  "Local time minus UTC, in place of timeZone.")
         .as(T::UtcOffset),
+    read_by<Schedule, &read_zone>(T::Text, "timeZone", "America/New_York",
+                                  "Whose time the schedule is in, by its name in IANA's database: "
+                                  "as far from UTC as in the week of the run, all the run long.")
+        .otherwise("UTC"),
     field<&Schedule::concurrency>(
         "concurrencyPolicy", "Forbid",
         "When the Jobs of the run before are not done. Allow: both run. Forbid: the Jobs are made "
@@ -54,7 +78,7 @@ constexpr Field kScheduleFields[] = {
 
 }  // namespace
 
-constinit const FieldList kSchedule = block<Schedule>(kScheduleFields);
+constinit const FieldList kSchedule = block<Schedule, &finish_schedule>(kScheduleFields);
 
 void expand_schedules(Scenario& scenario, const Node& spec, Findings& findings) {
   for (Workload& workload : scenario.workloads) {

@@ -107,6 +107,20 @@ DraftSharing bottlerocket_sharing(const NodeGroupFile& group) {
                           config.refuses_several.value_or(true));
 }
 
+// Of its nodes together, whichever types they have.
+NodeLimit limit_of(const NodeGroupFile& group) {
+  constexpr std::int64_t kMost = 1'000'000'000;  // of CPUs and GPUs
+  NodeLimit limit;
+  if (group.most) limit.nodes = static_cast<int>(std::clamp<std::int64_t>(*group.most, 1, kMost));
+  for (const ResourceAmount& amount : group.limits) {
+    const std::int64_t most = std::clamp<std::int64_t>(amount.amount, 0, kMost);
+    if (amount.resource == kGpuResource) limit.gpus = most;
+    if (amount.resource == "cpu") limit.cpu = {most * 1'000};
+    if (amount.resource == "memory") limit.memory = {std::max<std::int64_t>(0, amount.amount)};
+  }
+  return limit;
+}
+
 }  // namespace
 
 std::string region_of(const ClusterFiles& cluster) {
@@ -254,17 +268,19 @@ void ClusterPools::add_pools_of(const NodeGroupFile& group) {
     if (!choice.empty()) start_of_type(group, choice.front(), pool);
     return draft_.pools.push_back(std::move(pool));
   }
-  report_.remark(ImportRemark::Kind::Note,
-                 "NodePools of several instance types: a pool for each, and each may have all "
-                 "of their nodes",
+  report_.remark(ImportRemark::Kind::Note, "NodePools of several instance types: a pool for each",
                  where);
   if (!pool.most_nodes) grow_by_karpenter(group, group.most.value_or(kMostNodesOfType), pool);
   pool.type_is_assumed = group.types.empty();
+  NodeLimit limit = limit_of(group);
   for (const std::string& type : choice) {
     draft_.pools.push_back(pool);
     start_of_type(group, type, draft_.pools.back());
     draft_.pools.back().name = dns_name(fmt::format("{}-{}", pool.name, type), "pool");
+    limit.pools.push_back({draft_.pools.back().name, {}});
   }
+  const bool limits = limit.nodes || limit.gpus || limit.cpu || limit.memory;
+  if (limits && karpenter_) karpenter_->limits.push_back(std::move(limit));
 }
 
 void ClusterPools::start_of_type(const NodeGroupFile& group, const std::string& type,

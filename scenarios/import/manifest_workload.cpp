@@ -12,6 +12,7 @@
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
+#include "../text/kubernetes_names.hpp"
 #include "pod_record.hpp"
 #include "scenario_draft.hpp"
 
@@ -128,6 +129,10 @@ class WorkloadDraft {
     }
     take_parts_of_hami();
     take_parts_of_kai();
+    for (const auto& [name, count] : amounts_) {
+      if (count == 0 || !is_of_another_plugin(name)) continue;
+      note(fmt::format("sets of pods with devices of other plugins, which are left out: {}", name));
+    }
   }
 
   // HAMi gives a pod that asks for no GPU, only for a part, one.
@@ -272,9 +277,14 @@ class WorkloadDraft {
       note("CronJobs: the pods of a run are simulated all at once, whatever their parallelism");
       workload_.parallelism.reset();
     }
-    if (offset_of_zone(pod_.cron->time_zone)) return;
-    note(fmt::format("CronJobs: the time zone {} is taken for UTC, schedule.utcOffset says another",
-                     pod_.cron->time_zone));
+    const auto zone = time_zone(pod_.cron->time_zone);
+    if (!zone) {
+      note(fmt::format("CronJobs: there is no time zone {}, UTC is taken", pod_.cron->time_zone));
+    } else if (zone->changes) {
+      note(fmt::format(
+          "CronJobs: {} is as far from UTC all the run as in January, its clocks change",
+          pod_.cron->time_zone));
+    }
   }
 
   // By hand: nothing brings pods back. What an autoscaler brings back that is not simulated has

@@ -101,7 +101,7 @@ class Writer {
       if (!workload.cron) continue;
       longest = std::max(longest, 1);
       if (workload.cron->suspend) continue;
-      const Duration from = offset_of_zone(workload.cron->time_zone).value_or(Duration{});
+      const Duration from = time_zone(workload.cron->time_zone).value_or(TimeZone{}).offset;
       for (const int days : {1, 7, 31, 365}) {
         longest = std::max(longest, days);
         const auto due =
@@ -214,11 +214,8 @@ class Writer {
 
   void write_schedule(const CronFile& cron) {
     std::string text = fmt::format("    schedule: {{cron: {}", in_quotes(cron.schedule));
-    const Duration offset = offset_of_zone(cron.time_zone).value_or(Duration{});
-    if (offset.ns != 0) {
-      const std::int64_t zone_hours = offset.ns / hours(1).ns;
-      text += fmt::format(", utcOffset: \"{}{:02}:00\"", zone_hours < 0 ? '-' : '+',
-                          zone_hours < 0 ? -zone_hours : zone_hours);
+    if (!cron.time_zone.empty() && time_zone(cron.time_zone)) {
+      text += fmt::format(", timeZone: {}", in_quotes(cron.time_zone));
     }
     if (cron.policy == "Forbid" || cron.policy == "Replace") {
       text += fmt::format(", concurrencyPolicy: {}", cron.policy);

@@ -36,25 +36,36 @@ void read_priority(Context& context, const Node& object) {
   if (is_default) context.waiting_priorities.insert("");
 }
 
-// Kueue's quotas are whole numbers of GPUs, and quantities of the rest, which no rule looks at.
+// In the unit of pods' amounts.
+std::optional<std::int64_t> quota_of(std::string_view resource, const std::string& quantity) {
+  const auto thousandths = quantity_in_thousandths(quantity);
+  if (!thousandths || resource == "cpu") return thousandths;
+  return *thousandths / 1'000;
+}
+
 void read_cluster_queue(Context& context, const Node& object) {
   const Located<std::string> name = located_below(&object, {"metadata", "name"});
-  ClusterQueueFile queue{name.value, {}, {}, name.where};
+  ClusterQueueFile queue{name.value, {}, {}, {}, name.where};
   for (const std::string_view key : {"cohortName", "cohort"}) {
     if (queue.cohort.empty()) queue.cohort = text_below(&object, {"spec", key});
   }
   const Node* groups = node_below(&object, {"spec", "resourceGroups"});
   for (std::size_t g = 0; is_list(groups) && g < groups->items.size(); ++g) {
+    const Node* covered = node_below(groups->items[g].get(), {"coveredResources"});
+    for (std::size_t r = 0; is_list(covered) && r < covered->items.size(); ++r) {
+      queue.covered.push_back(covered->items[r]->text);
+    }
     const Node* flavors = node_below(groups->items[g].get(), {"flavors"});
     for (std::size_t f = 0; is_list(flavors) && f < flavors->items.size(); ++f) {
       const Node* flavor = flavors->items[f].get();
       const Node* resources = node_below(flavor, {"resources"});
       for (std::size_t r = 0; is_list(resources) && r < resources->items.size(); ++r) {
         const Node* one = resources->items[r].get();
-        const auto nominal = whole_of(text_below(one, {"nominalQuota"}));
+        const std::string resource = text_below(one, {"name"});
+        const auto nominal = quota_of(resource, text_below(one, {"nominalQuota"}));
         if (!nominal) continue;
-        queue.quotas.push_back({text_below(flavor, {"name"}), text_below(one, {"name"}), *nominal,
-                                whole_of(text_below(one, {"borrowingLimit"}))});
+        queue.quotas.push_back({text_below(flavor, {"name"}), resource, *nominal,
+                                quota_of(resource, text_below(one, {"borrowingLimit"}))});
       }
     }
   }

@@ -173,6 +173,7 @@ void read_node_group(Context& context, const Node& item, std::string_view cluste
   group.fewest = whole_of(text_below(&item, {"minSize"}));
   group.most = whole_of(text_below(&item, {"maxSize"}));
   group.is_spot = is_true(item.find("spot"));
+  group.may_have_efa = is_true(item.find("efaEnabled")) || item.find("launchTemplate") != nullptr;
   group.maker = is_managed ? NodeMaker::ManagedGroup : NodeMaker::Eksctl;
   add_name(group, kEksctlGroupLabel);
   add_labels_of_others(group);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
@@ -94,6 +95,16 @@ void count(const Node& from, const PodSet& set, PodFile& pod) {
       replicas, std::max<std::int64_t>(0, size - (node_at(&from, set.leader) != nullptr ? 1 : 0)));
 }
 
+void judge_zone(Context& context, const Node& from, const PodSet& set) {
+  const Node* cron = set.cron.empty() ? nullptr : node_at(&from, set.cron);
+  const Located<std::string> zone = located_below(cron, {"timeZone"});
+  if (time_zone(zone.value)) return;
+  report(context, make_diagnostic(Code::ValueRange, zone.where,
+                                  fmt::format("Invalid value: \"{0}\": unknown time zone {0}",
+                                              zone.value.substr(0, 60)),
+                                  unknown_zone_help(zone.value)));
+}
+
 // "num-gpus" of a pod of Ray, and fractions of actors: what Ray reckons with.
 void judge_ray(Context& context, const Node& from, const PodFile& pod) {
   const Located<std::string> told = located_below(&from, {"rayStartParams", "num-gpus"});
@@ -165,6 +176,7 @@ void read_set(Context& context, const Node& object, const PodSet& set) {
     pod.purpose = set.purpose;
     pod.restart_policy = text_below(origin.node, {"restartPolicy"});
     count(*origin.node, set, pod);
+    judge_zone(context, *origin.node, set);
     if (!set.group_size.empty() && pod.copies == 0) continue;  // the leader is alone
     pod.scaling = own_scaling(context, set, *origin.node, *pods);
     const bool is_kept_up = set.counts.front().empty() && !set.most.empty();

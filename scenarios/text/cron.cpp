@@ -100,31 +100,7 @@ bool is_day(const CronSchedule& schedule, std::chrono::sys_days day) {
   return both ? by_day && by_weekday : by_day || by_weekday;
 }
 
-constexpr std::string_view kGmt = "Etc/GMT";
-constexpr int kFarthestEast = 14;  // hours
-constexpr int kFarthestWest = 12;
-
 }  // namespace
-
-std::optional<Duration> offset_of_zone(std::string_view zone) {
-  for (const std::string_view utc : {"", "UTC", "GMT", "Etc/UTC", "Etc/GMT", "Etc/GMT0"}) {
-    if (zone == utc) return Duration{};
-  }
-  if (!zone.starts_with(kGmt)) return std::nullopt;
-  const char sign = zone[kGmt.size()];
-  const bool is_west = sign == '+';
-  if (!is_west && sign != '-') return std::nullopt;
-  const std::optional<int> distance = number_of(zone.substr(kGmt.size() + 1), {});
-  if (!distance || *distance > (is_west ? kFarthestWest : kFarthestEast)) return std::nullopt;
-  return hours(is_west ? -*distance : *distance);
-}
-
-std::optional<std::string> zone_of_offset(Duration offset) {
-  if (offset.ns == 0) return "Etc/UTC";
-  const std::int64_t ahead = offset.ns / hours(1).ns;
-  if (offset.ns % hours(1).ns != 0) return std::nullopt;
-  return fmt::format("{}{:+}", kGmt, -ahead);
-}
 
 Parsed<CronSchedule> parse_cron(std::string_view text) {
   for (const auto& [macro, meaning] : kMacros) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "slicewise/scenarios/gpu_resource.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
@@ -42,6 +44,11 @@ bool is_label_key(std::string_view text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) return is_label_name(text);
   return is_subdomain(text.substr(0, slash)) && is_label_name(text.substr(slash + 1));
+}
+
+bool is_of_another_plugin(std::string_view resource) {
+  return resource.find('/') != std::string_view::npos && !resource.starts_with("nvidia.com/") &&
+         !gpu_resource(resource) && !is_other_accelerator(resource);
 }
 
 bool is_kind(std::string_view text) {

@@ -14,6 +14,8 @@ bool is_subdomain(std::string_view text);
 bool is_label_name(std::string_view text);
 // Of a label, a taint or a resource, with a domain and '/' before it or without.
 bool is_label_key(std::string_view text);
+// Of a resource that is no GPU and no other accelerator: "vpc.amazonaws.com/efa".
+bool is_of_another_plugin(std::string_view resource);
 // "StatefulSet"
 bool is_kind(std::string_view text);
 

@@ -188,6 +188,10 @@ NodePtr configured_spec(NodePtr spec, const Scenario& configured) {
     }
   }
   const Provisioner& adds = configured.provisioner;
+  const Node* provisioner = spec->find("provisioner");
+  if (adds.limits.empty() && provisioner != nullptr && provisioner->find("limits") != nullptr) {
+    spec = patched(spec, "{provisioner: {limits: null}}");
+  }
   if (adds.node_overlay || std::ranges::any_of(configured.node_pools, [](const NodePool& pool) {
         return pool.most_nodes.has_value();
       })) {

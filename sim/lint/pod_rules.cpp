@@ -43,6 +43,7 @@ class PodJudge {
     for (const ContainerFile& container : pod_.containers) {
       for (const ResourceAmount& amount : container.amounts) {
         if (scenarios::is_plugin_resource(amount.resource)) judge_amount(amount);
+        if (!is_of_gpus(amount.resource)) judge_other(amount);
       }
     }
     judge_taints();
@@ -123,6 +124,33 @@ class PodJudge {
     }
     if (!offered && !open) return mismatch(amount);
     if (shared != nullptr && all_shared && !open && amount.amount > 1) several(amount, *shared);
+  }
+
+  static bool is_of_gpus(std::string_view resource) {
+    return resource.find('/') == resource.npos || resource.starts_with("nvidia.com/") ||
+           scenarios::gpu_resource(resource).has_value();
+  }
+
+  // What another device plugin hands out: nodes that are there say what they have, a node group of
+  // eksctl whether it has EFA.
+  void judge_other(const ResourceAmount& amount) const {
+    const bool may_be_there = std::ranges::any_of(groups_, [&](const NodeOffer* offer) {
+      const scenarios::NodeGroupFile* group = offer->group;
+      if (group == nullptr) return true;
+      if (!group->allocatable) {
+        return amount.resource != scenarios::kEfaResource || group->may_have_efa;
+      }
+      return std::ranges::any_of(*group->allocatable, [&](const ResourceAmount& has) {
+        return has.resource == amount.resource && has.amount > 0;
+      });
+    });
+    if (may_be_there) return;
+    input_.tell(Code::ResourceNameMismatch, amount.where,
+                fmt::format("Pending for ever: no nodes offer {}", amount.resource.substr(0, 60)),
+                amount.resource == scenarios::kEfaResource
+                    ? "efaEnabled: true on the node group, of a type with EFA; with Karpenter a "
+                      "NodePool of such types"
+                    : "does its device plugin run there?");
   }
 
   // Whether GPUs of the catalogue have instances of that name; of one of its boards alone.

@@ -17,7 +17,7 @@ using scenarios::ClusterQueueFile;
 using scenarios::PodFile;
 using scenarios::QuotaFile;
 
-constexpr std::int64_t kMost = std::int64_t{1} << 40;  // against overflow
+constexpr std::int64_t kMost = std::int64_t{1} << 60;  // against overflow
 
 const ClusterQueueFile* queue_of(const LintInput& input, const PodFile& pod) {
   for (const auto& local : input.files.local_queues) {
@@ -58,7 +58,6 @@ void add_wanted(const PodFile& pod, Amounts& sum) {
   for (const auto& container : pod.containers) {
     if (container.is_init && !container.restarts_always) continue;
     for (const auto& amount : container.amounts) {
-      if (amount.resource == "cpu" || amount.resource == "memory") continue;
       std::int64_t& total = sum[amount.resource];
       const std::int64_t each = std::min(amount.amount, kMost / 1'000'000);
       total = std::min(total + each * pods_at_once(pod), kMost);
@@ -74,28 +73,45 @@ struct Ask {
   SourceLocation where;
 };
 
+bool is_of_hosts(std::string_view resource) { return resource == "cpu" || resource == "memory"; }
+
+// "8", "1.5" CPUs, "36 GiB".
+std::string amount_text(std::string_view resource, std::int64_t amount) {
+  const auto number = static_cast<double>(amount);
+  if (resource == "cpu") return fmt::format("{:g}", number / 1'000);
+  if (resource == "memory") return fmt::format("{:.4g} GiB", number / (1 << 30));
+  return fmt::format("{}", amount);
+}
+
 void judge(const LintInput& input, const Ask& ask, const ClusterQueueFile& queue) {
   for (const auto& [resource, wanted] : ask.wanted) {
     std::int64_t most = 0;
-    bool is_covered = false;
+    bool has_quota = false;
     for (const QuotaFile& quota : queue.quotas) {
       if (quota.resource != resource) continue;
-      is_covered = true;
+      has_quota = true;
       const std::int64_t here = std::min(most_of(queue, quota).value_or(kMost), kMost);
       most = ask.in_one_flavor ? std::max(most, here) : std::min(most + here, kMost);
     }
-    // What nobody covers of other resources Kueue may be told to leave out.
-    if (wanted <= most || (!is_covered && !scenarios::gpu_resource(resource))) continue;
-    input.tell(
-        Code::JobNeverFits, ask.where,
-        is_covered
-            ? fmt::format("{} is never admitted: it asks for {} of {} at once, and ClusterQueue {} "
-                          "may have {}",
-                          ask.who, wanted, resource.substr(0, 60), queue.name.substr(0, 60), most)
-            : fmt::format("{} is never admitted: ClusterQueue {} has no quota of {}", ask.who,
-                          queue.name.substr(0, 60), resource.substr(0, 60)),
-        is_covered ? "raise nominalQuota or borrowingLimit, or ask for less"
-                   : "add the resource to coveredResources, with a quota");
+    if (has_quota) {
+      if (wanted <= most) continue;
+      input.tell(Code::JobNeverFits, ask.where,
+                 fmt::format("{} is never admitted: it asks for {} of {} at once, and ClusterQueue "
+                             "{} may have {}",
+                             ask.who, amount_text(resource, wanted), resource.substr(0, 60),
+                             queue.name.substr(0, 60), amount_text(resource, most)),
+                 "raise nominalQuota or borrowingLimit, or ask for less");
+      continue;
+    }
+    // What nobody covers of other resources Kueue is often told to leave out.
+    const bool is_covered = std::ranges::find(queue.covered, resource) != queue.covered.end();
+    const bool counts = is_of_hosts(resource) || scenarios::gpu_resource(resource);
+    if (is_covered || !counts || wanted == 0) continue;
+    input.tell(Code::JobNeverFits, ask.where,
+               fmt::format("{} is never admitted: resource {} unavailable in ClusterQueue {}",
+                           ask.who, resource.substr(0, 60), queue.name.substr(0, 60)),
+               "add it to coveredResources, with a quota, or to resources.excludeResourcePrefixes "
+               "of Kueue's configuration");
   }
 }
 

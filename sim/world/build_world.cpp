@@ -203,6 +203,35 @@ void choose_engines(World& world) {
   }
 }
 
+// Pools that a study has put in the place of others have no limit together.
+void add_node_limits(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
+                     World& world) {
+  for (const scenarios::NodeLimit& limit : scenario.provisioner.limits) {
+    const auto add = [&](std::int64_t most, auto each_of) {
+      SharedLimit shared;
+      shared.most = most;
+      for (const PoolModel& pool : world.pools) {
+        const bool shares = std::ranges::any_of(
+            limit.pools, [&](const auto& name) { return name.value == pool.name; });
+        shared.each.push_back(shares ? each_of(pool) : 0);
+      }
+      world.node_limits.push_back(std::move(shared));
+    };
+    if (limit.nodes) add(*limit.nodes, [](const PoolModel&) { return std::int64_t{1}; });
+    if (limit.gpus) {
+      add(*limit.gpus, [](const PoolModel& pool) { return std::int64_t{pool.gpus_per_node}; });
+    }
+    if (limit.cpu) {
+      add(limit.cpu->count, [](const PoolModel& pool) { return std::int64_t{pool.vcpus} * 1'000; });
+    }
+    if (limit.memory) {
+      add(limit.memory->count, [&](const PoolModel& pool) {
+        return catalogue.find_instance(pool.instance_type)->memory.count;
+      });
+    }
+  }
+}
+
 }  // namespace
 
 UsdPerHour control_plane_fee(scenarios::ControlPlane plane) {
@@ -246,6 +275,7 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
       world.pools.push_back(std::move(*model));
     }
   }
+  add_node_limits(scenario, catalogue, world);
   name_resources(world);
   model_workloads(scenario, catalogue, world, found);
   check_end(scenario, found);

@@ -158,6 +158,9 @@ TEST(PodPatch, AScheduleIsACronJob) {
   }
   const SourceText file{"patch.yaml", patch};
   EXPECT_TRUE(scenarios::read_cluster_files({&file, 1}, {}).problems.empty()) << "nobody's image";
+  w.schedule->time_zone = "Europe/Berlin";
+  EXPECT_THAT(pod_patches(scenario), HasSubstr("  timeZone: Europe/Berlin\n"));
+  w.schedule->time_zone.clear();
   // What the scenario does not know stays as the manifest has it.
   w.schedule->utc_offset = {};
   w.schedule->starting_deadline = milliseconds(1500);

@@ -89,7 +89,7 @@ kind: NodePool
 metadata: {name: gpus}
 spec:
   weight: 7
-  limits: {nodes: 12}
+  limits: {nodes: 12, cpu: 64, memory: 1000Gi, nvidia.com/gpu: 48}
   disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 5m}
   template: {spec: {requirements: [)" +
                                     requirements + R"(]}}
@@ -103,6 +103,15 @@ spec:
       types += pool.instance_type.value + " ";
       EXPECT_EQ(pool.nodes, 0);
       EXPECT_EQ(pool.most_nodes, 12);
+    }
+    // Together they may have no more than the NodePool.
+    EXPECT_EQ(result.scenario.provisioner.limits.size(), 1U);
+    for (const NodeLimit& limit : result.scenario.provisioner.limits) {
+      EXPECT_EQ(limit.pools.size(), result.scenario.node_pools.size());
+      EXPECT_EQ(limit.nodes, 12);
+      EXPECT_EQ(limit.gpus, 48);
+      EXPECT_EQ(limit.cpu, Millicores{64'000});
+      EXPECT_EQ(limit.memory, gibibytes(1'000));
     }
     return types;
   };

@@ -30,8 +30,11 @@ TEST(ImportK8s, ACronJobKeepsItsSchedule) {
   EXPECT_EQ(schedule.starting_deadline, minutes(10));
   EXPECT_EQ(weekly.scenario.duration, hours(7 * 24));
   const Written there = imported("schedule: \"30 2 * * *\", timeZone: Europe/Berlin");
-  EXPECT_EQ(there.said.count("CronJobs: the time zone Europe/Berlin"), 1);
+  EXPECT_EQ(there.said.count("CronJobs: Europe/Berlin is as far from UTC"), 1);
   EXPECT_EQ(there.scenario.duration, hours(24));
+  ASSERT_TRUE(there.scenario.workloads[0].schedule);
+  EXPECT_EQ(there.scenario.workloads[0].schedule->runs, std::vector{hours(1) + minutes(30)});
+  EXPECT_EQ(there.scenario.workloads[0].schedule->time_zone, "Europe/Berlin");
 }
 
 // `check` says so of the same command; requests of an unknown model stay a guess.
@@ -75,6 +78,19 @@ spec:
   EXPECT_NE(made.find("up"), nullptr) << made.yaml;
   EXPECT_EQ(made.find("down"), nullptr) << made.yaml;
   EXPECT_EQ(made.said.count("objects scaled to no pod (Deployment)"), 1);
+}
+
+// Nothing of a scenario offers them: left in, no node would have room for the pods.
+TEST(ImportK8s, DevicesOfOtherPluginsAreNamedAndLeftOut) {
+  std::string job(kJob);
+  const std::string gpu = "nvidia.com/gpu: \"1\"";
+  job.replace(job.find(gpu), gpu.size(), gpu + ", vpc.amazonaws.com/efa: 1");
+  const Written made = written(ImportKind::K8s, {job});
+  ASSERT_NE(made.find("train"), nullptr) << made.yaml;
+  EXPECT_EQ(made.find("train")->pod.extended.size(), 1U);
+  EXPECT_EQ(made.said.count("sets of pods with devices of other plugins, which are left out: "
+                            "vpc.amazonaws.com/efa"),
+            1);
 }
 
 }  // namespace

@@ -147,5 +147,29 @@ TEST(ResourceClaims, OfManifestsHaveWhatTheirClassSays) {
             1);
 }
 
+TEST(PodTemplate, DevicesOfOtherPluginsBesideAGpuAreRefused) {
+  const auto asking = [](const std::string& limits) {
+    return with_claim("name: unused", "dra: false", "resources: {limits: {" + limits + "}}");
+  };
+  expect_claim_problem(asking("nvidia.com/gpu: 1, vpc.amazonaws.com/efa: 1"),
+                       Code::StrategyNotModelled, "vpc.amazonaws.com/efa is no GPU", 10);
+  EXPECT_TRUE(read_scenario_file({"f.yaml", asking("nvidia.com/gpu: 1, nvidia.com/gpumem: 3000")})
+                  .problems.empty());
+}
+
+TEST(Provisioner, LimitsAreOfPoolsThatAreThere) {
+  const auto with_limits = [&](const std::string& limits) {
+    std::string text = with_claim("name: unused", "nodes: {min: 0, max: 4}",
+                                  "resources: {limits: {nvidia.com/gpu: 1}}");
+    return text.replace(text.find("  nodePools:"), 0,
+                        "  provisioner: {kind: Karpenter, limits: [" + limits + "]}\n");
+  };
+  expect_claim_problem(with_limits("{pools: [gpus], gpus: 4}"), Code::EnumUnknown,
+                       "no node pool is called \"gpus\"", 5);
+  expect_claim_problem(with_limits("{gpus: 4}"), Code::FieldMissing, "pools", 5);
+  const auto read = read_scenario_file({"f.yaml", with_limits("{pools: [gpu], memory: 1Ti}")});
+  EXPECT_TRUE(read.problems.empty());
+}
+
 }  // namespace
 }  // namespace slicewise::scenarios

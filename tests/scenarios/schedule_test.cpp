@@ -53,16 +53,28 @@ TEST(Cron, RefusesWhatTheControllerRefuses) {
   }
 }
 
-TEST(Cron, ZonesThatAreAlwaysAsFarFromUtc) {
-  EXPECT_EQ(offset_of_zone("Etc/GMT-1"), hours(1));
-  EXPECT_EQ(offset_of_zone("Etc/UTC"), Duration{});
-  EXPECT_FALSE(offset_of_zone("Europe/Berlin"));
-  EXPECT_EQ(offset_of_zone("Etc/GMT0"), Duration{});
-  for (const char* none : {"Etc/GMTx", "Etc/GMTx5", "Etc/GMT+13", "Etc/GMT-15"}) {
-    EXPECT_FALSE(offset_of_zone(none)) << none;
+// In the week of 2026-01-05: New York has winter, Sydney summer time.
+TEST(Cron, ZonesAreAsFarFromUtcAsInTheWeekOfTheRun) {
+  const auto is_at = [](const char* name, Duration offset, bool changes) {
+    const auto zone = time_zone(name);
+    ASSERT_TRUE(zone) << name;
+    EXPECT_EQ(zone->offset, offset) << name;
+    EXPECT_EQ(zone->changes, changes) << name;
+  };
+  is_at("Etc/GMT-1", hours(1), false);
+  is_at("", Duration{}, false);
+  for (const char* utc : {"UTC", "Etc/UTC", "Etc/GMT0"}) is_at(utc, Duration{}, false);
+  is_at("Europe/Berlin", hours(1), true);
+  is_at("America/New_York", hours(-5), true);
+  is_at("Australia/Sydney", hours(11), true);
+  is_at("Asia/Kolkata", minutes(330), false);
+  for (const char* none :
+       {"Etc/GMTx", "Etc/GMT+13", "Etc/GMT-15", "Local", "constant", "+01:00", "America/NewYork"}) {
+    EXPECT_FALSE(time_zone(none)) << none;
   }
+  EXPECT_EQ(unknown_zone_help("America/NewYork"), "did you mean America/New_York?");
   for (const int zone : {-5, 0, 1, 9}) {
-    EXPECT_EQ(offset_of_zone(*zone_of_offset(hours(zone))), hours(zone));
+    EXPECT_EQ(time_zone(*zone_of_offset(hours(zone)))->offset, hours(zone));
   }
   EXPECT_FALSE(zone_of_offset(minutes(330)));
 }
@@ -84,6 +96,8 @@ TEST(Schedule, MakesTheJobsOfEachRunWithinTheDuration) {
   const Workload there = workload_of(nightly("cron: \"0 10 * * *\", utcOffset: \"+01:00\"", "",
                                              "  duration: 24h\n  startsAt: Mon 08:00\n"));
   EXPECT_EQ(there.schedule->runs, std::vector{hours(1)});
+  const Workload in_zone = workload_of(nightly("cron: \"0 10 * * *\", timeZone: America/New_York"));
+  EXPECT_EQ(in_zone.schedule->runs, std::vector{hours(15)});
   const Workload suspended = workload_of(nightly("cron: \"* * * * *\", suspend: true"));
   EXPECT_EQ(suspended.count, 0);
   EXPECT_EQ(suspended.pods_at_once(), 0);
@@ -110,6 +124,10 @@ TEST(Schedule, MistakesAreSaid) {
   expect_problem(nightly("cron: \"0 2 * * *\"", "", ""), Code::SettingConflict, "no duration");
   expect_problem(nightly("cron: \"* * * * *\"", "", "  duration: 100d\n"), Code::ValueRange,
                  "more than 100000 runs");
+  expect_problem(nightly("cron: \"0 2 * * *\", timeZone: America/NewYork"), Code::ValueRange,
+                 "unknown time zone \"America/NewYork\"");
+  expect_problem(nightly("cron: \"0 2 * * *\", timeZone: Asia/Tokyo, utcOffset: \"+09:00\""),
+                 Code::SettingConflict, "utcOffset beside timeZone");
   expect_problem(nightly("cron: \", * * * *\""), Code::ValueRange, "\",\" is no minute");
   expect_problem(nightly("cron: \"0 2 * * 3\""), Code::SettingConflict, "no run of the schedule");
   expect_problem(nightly("cron: \"0 2 * * *\"", "submitAt: 1h, "), Code::SettingConflict,

@@ -287,6 +287,7 @@ struct NodeGroupFile {
   std::optional<std::vector<ResourceAmount>> allocatable;  // of a Node that says it
   std::string node_class;
   bool is_bottlerocket = false;
+  bool may_have_efa = true;                      // interfaces of the Elastic Fabric Adapter
   bool labels_gpus = false;                      // the image sets nvidia.com/gpu.present
   std::optional<PluginConfigFile> bottlerocket;  // its settings of the device plugin
   std::vector<KeyValue> bottlerocket_mig;        // profile by GPU model
@@ -336,7 +337,8 @@ struct MigConfigFile {
   std::shared_ptr<const Node> document;  // the list of parts
 };
 
-// A ClusterQueue of Kueue: what its jobs may have of a resource in one flavor.
+// A ClusterQueue of Kueue: what its jobs may have of a resource in one flavor; of CPU in
+// thousandths, as pods ask for it.
 struct QuotaFile {
   std::string flavor;
   std::string resource;
@@ -345,7 +347,8 @@ struct QuotaFile {
 };
 struct ClusterQueueFile {
   std::string name;
-  std::string cohort;  // "" none: nothing to borrow
+  std::string cohort;                // "" none: nothing to borrow
+  std::vector<std::string> covered;  // resources; what asks for another one is not admitted
   std::vector<QuotaFile> quotas;
   SourceLocation where;  // of the name
 };

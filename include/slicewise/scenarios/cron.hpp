@@ -47,6 +47,7 @@ struct Schedule {
   CronSchedule cron;
   std::string text;  // as it is written
   Duration utc_offset;
+  std::string time_zone;  // that says it; "" none does
   Concurrency concurrency = Concurrency::Allow;
   bool suspend = false;
   std::optional<Duration> starting_deadline;  // later no run is made; absent: however late
@@ -55,9 +56,16 @@ struct Schedule {
   SourceLocation where;
 };
 
-// Zones that are the same distance from UTC all year: "Etc/UTC", "Etc/GMT-1" (which is UTC+1);
-// nullopt: another one, or an offset that has none.
-std::optional<Duration> offset_of_zone(std::string_view zone);
+// A time zone while scenarios run, in the week of Monday 2026-01-05.
+struct TimeZone {
+  Duration offset;       // local time - UTC
+  bool changes = false;  // by summer time, later in the year
+};
+// By its name in IANA's database; "" is UTC. nullopt: there is none of that name.
+std::optional<TimeZone> time_zone(std::string_view name);
+// What may be meant by a name that is none.
+std::string unknown_zone_help(std::string_view name);
+// "Etc/GMT-1", which is UTC+1; nullopt: no whole hours.
 std::optional<std::string> zone_of_offset(Duration offset);
 
 }  // namespace slicewise::scenarios

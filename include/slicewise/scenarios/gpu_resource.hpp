@@ -17,6 +17,9 @@ inline constexpr std::string_view kHamiMemory = "nvidia.com/gpumem";
 inline constexpr std::string_view kHamiPercentage = "nvidia.com/gpumem-percentage";
 inline constexpr std::string_view kHamiCores = "nvidia.com/gpucores";
 
+// Interfaces of the Elastic Fabric Adapter, which AWS's device plugin for it hands out.
+inline constexpr std::string_view kEfaResource = "vpc.amazonaws.com/efa";
+
 // Names of NVIDIA's device plugin; HAMi's and others' have rules of their own.
 bool is_plugin_resource(std::string_view name);
 

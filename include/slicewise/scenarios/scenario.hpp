@@ -308,6 +308,17 @@ struct NodeStartUp {
 };
 
 // Who adds and removes nodes.
+// What nodes of some pools may have together, as the limits of one NodePool with several instance
+// types. Absent: as much as they like.
+struct NodeLimit {
+  std::vector<Located<std::string>> pools;
+  std::optional<int> nodes;
+  std::optional<std::int64_t> gpus;
+  std::optional<Millicores> cpu;
+  std::optional<Bytes> memory;
+  SourceLocation where;
+};
+
 struct Provisioner {
   enum class Kind : std::uint8_t {
     ManagedNodeGroup,  // replaces what EC2 takes back, nothing else
@@ -323,6 +334,7 @@ struct Provisioner {
   bool node_overlay = false;         // NodeOverlays tell it what the nodes will advertise
   Consolidation consolidation = Consolidation::WhenEmptyOrUnderutilized;
   Duration consolidate_after;  // since the last pod came to the node or left it
+  std::vector<NodeLimit> limits;
   // Cluster Autoscaler.
   Duration scan_interval = seconds(10);
   Duration unneeded_time = minutes(10);  // before it removes a node

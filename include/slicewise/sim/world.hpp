@@ -104,6 +104,12 @@ struct SpotModel {
   std::optional<models::Price> fallback;  // of nodes started right after an interruption
 };
 
+// What the nodes of some pools may have together of one resource.
+struct SharedLimit {
+  std::vector<std::int64_t> each;  // that a node has, by pool; 0: the pool does not share it
+  std::int64_t most = 0;
+};
+
 struct PoolModel {
   SourceLocation where;  // of its number of nodes
   std::string name;
@@ -307,6 +313,7 @@ struct World {
   UsdPerHour control_plane;
   std::vector<PoolModel> pools;
   scenarios::Provisioner provisioner;
+  std::vector<SharedLimit> node_limits;
   std::vector<WorkloadModel> workloads;
   std::vector<PipelineModel> pipelines;
   std::vector<TraceModel> traces;

@@ -145,6 +145,21 @@ void NodeProvisioner::open_rooms(bool as_expected) {
   }
 }
 
+// Whether another node of the pool is within what it may have together with others. Those that are
+// wished for are there already once they are started. Source: sigs.k8s.io/karpenter,
+// pkg/controllers/provisioning/scheduling, filterByRemainingResources.
+bool NodeProvisioner::is_within_limits(std::size_t pool, bool are_started) const {
+  return std::ranges::all_of(run_.world.node_limits, [&](const SharedLimit& limit) {
+    if (limit.each[pool] == 0) return true;
+    std::int64_t taken = limit.each[pool];
+    for (std::size_t p = 0; p < limit.each.size(); ++p) {
+      const std::int64_t wished = are_started ? 0 : wishes_[p].wanted;
+      taken += limit.each[p] * (nodes_.pool(p).nodes + wished);
+    }
+    return taken <= limit.most;
+  });
+}
+
 // The pool that a node for so many pods of the workload is started of. Karpenter takes its node
 // pools by weight, and the next only where none of more weight holds a pod or may grow; among those
 // of one weight, as if they were the instance types of one node pool, it puts as many pods as it
@@ -159,7 +174,7 @@ std::optional<std::size_t> NodeProvisioner::pool_for(std::size_t w, std::int64_t
   std::int64_t held_by_best = 0;
   for (std::size_t p = 0; p < wishes_.size(); ++p) {
     const PoolModel& pool = run_.world.pools[p];
-    if (!pool.most_nodes || !nodes_.free_place(p)) continue;
+    if (!pool.most_nodes || !nodes_.free_place(p) || !is_within_limits(p, as_expected)) continue;
     const NodeRooms::Tickets guess = as_expected ? guess_of(p) : NodeRooms::Tickets::All;
     const std::int64_t held = std::min(pods, rooms_.on_empty(p, w, guess));
     if (held == 0) continue;

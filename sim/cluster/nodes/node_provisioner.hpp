@@ -34,6 +34,7 @@ class NodeProvisioner {
   void arm_removal();
   NodeRooms::Tickets guess_of(std::size_t pool) const;
   void open_rooms(bool as_expected);
+  bool is_within_limits(std::size_t pool, bool are_started) const;
   std::optional<std::size_t> pool_for(std::size_t workload, std::int64_t pods,
                                       bool as_expected) const;
   void place_pending(bool as_expected, bool start);

@@ -344,6 +344,7 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
   const std::vector<PoolChoice> pools = with_unshared(base, chosen);
   Scenario scenario = base;
   scenario.node_pools.clear();
+  scenario.provisioner.limits.clear();
   std::set<std::string> taken;
   std::vector<std::string> labels;
   for (const PoolChoice& choice : pools) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -179,6 +180,31 @@ TEST(Karpenter, StopsAtTheMostNodes) {
   EXPECT_EQ(r.pods.succeeded, 3);
   EXPECT_TRUE(demo::has(r.findings, Code::NodeLimitReached));
   EXPECT_FALSE(demo::has(demo::result(elastic(2, 0, 2)).findings, Code::NodeLimitReached));
+}
+
+// As the limits of one NodePool with both types: the second pool has room, and may not use it.
+TEST(Karpenter, PoolsMayHaveSoMuchTogether) {
+  Scenario s = elastic(4, 0, 4);
+  s.node_pools.push_back(s.node_pools[0]);
+  s.node_pools[1].name.value = "a10g";
+  s.node_pools[1].instance_type.value = "g5.xlarge";
+  const auto most_nodes = [&](const std::function<void(scenarios::NodeLimit&)>& set) {
+    scenarios::NodeLimit limit;
+    for (const auto& pool : s.node_pools) limit.pools.push_back(pool.name);
+    set(limit);
+    s.provisioner.limits = {limit};
+    const VariantResult r = demo::result(s);
+    EXPECT_EQ(r.pods.succeeded, 4);
+    return r.node_pools[0].dynamics->max_nodes + r.node_pools[1].dynamics->max_nodes;
+  };
+  EXPECT_EQ(most_nodes([](auto&) {}), 4);
+  EXPECT_EQ(most_nodes([](auto& limit) { limit.gpus = 2; }), 2);
+  EXPECT_EQ(most_nodes([](auto& limit) { limit.nodes = 3; }), 3);
+  EXPECT_EQ(most_nodes([](auto& limit) { limit.cpu = {11'000}; }), 2);  // of 4 each
+  EXPECT_EQ(most_nodes([](auto& limit) { limit.memory = gibibytes(16); }), 1);
+  s.node_pools[0].most_nodes = 1;
+  EXPECT_EQ(most_nodes([](auto& limit) { limit.gpus = 3; }), 3);  // the other type takes the rest
+  EXPECT_TRUE(demo::has(demo::result(s).findings, Code::NodeLimitReached));
 }
 
 // Two places on each node: a short and a long pod on the first, a long one on the second. When the
