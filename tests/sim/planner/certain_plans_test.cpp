@@ -1,0 +1,79 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/sim/plan.hpp"
+
+#include "../demo.hpp"
+#include "small_plans.hpp"
+
+// A plan's answer does not hang on chance where as good a one does not, and no more is said of it
+// than is so.
+namespace slicewise::sim {
+namespace {
+
+using scenarios::ScenarioSet;
+using scenarios::Workload;
+using small_plans::limit;
+using small_plans::set_with;
+using small_plans::small_space;
+
+Workload on_t4(std::string name, int pods, double rate, Bytes memory) {
+  Workload api =
+      demo::service(pods, rate, milliseconds(10), scenarios::ServiceTime::Law::LogNormal);
+  api.name.value = std::move(name);
+  api.measured->device.value = "T4";
+  api.gpu_memory.resident = memory;
+  api.objectives.push_back(limit(scenarios::Figure::LatencyP99, milliseconds(400)));
+  return api;
+}
+
+ScenarioSet set_of(std::vector<Workload> workloads) {
+  scenarios::NodePool pool = demo::pool(0);
+  pool.instance_type.value = "g4dn.xlarge";
+  scenarios::Scenario scenario = demo::scenario(pool, std::move(workloads));
+  scenario.duration = seconds(20);
+  scenario.warmup = seconds(1);
+  scenario.replications = 2;
+  return set_with(std::move(scenario));
+}
+
+PlanOptions on_t4_by(std::vector<std::string> strategies) {
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge"};
+  options.strategies = std::move(strategies);
+  options.replicas = {};
+  return options;
+}
+
+// MPS divides the 15360 MiB that nvidia-smi prints by two; 15080 MiB are left to its clients.
+TEST(Plan, WhatMpsSharesFitsBesideItsServer) {
+  for (const auto& [mebibytes_each, fits] : {std::pair{7400, true}, {7500, false}}) {
+    const ScenarioSet set = set_of({on_t4("large", 2, 20, mebibytes(mebibytes_each))});
+    const auto plan = make_plan(set, 0, demo::catalogue(), on_t4_by({"mps"}));
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->options.empty(), !fits) << mebibytes_each;
+    EXPECT_EQ(!plan->rejected.empty() && plan->rejected.front().code == Code::GpuOom, !fits);
+  }
+}
+
+// Two of three may share a T4 as long as the two large ones do not meet there.
+TEST(Plan, PodsThatMpsHasNoRoomForTogetherAreKeptApart) {
+  const ScenarioSet set =
+      set_of({on_t4("large", 2, 20, mebibytes(7500)), on_t4("small", 1, 10, mebibytes(2000))});
+  const auto plan = make_plan(set, 0, demo::catalogue(), on_t4_by({"exclusive", "mps"}));
+  ASSERT_TRUE(plan && plan->options.size() > 1);
+  EXPECT_EQ(describe(plan->options.front().pools.front()),
+            "2 x g4dn.xlarge, MPS x2, one of large a node");
+  EXPECT_TRUE(plan->kept_apart);
+  EXPECT_EQ(plan->options[1].pools.front().strategy, Strategy::Exclusive);
+}
+
+}  // namespace
+}  // namespace slicewise::sim
