@@ -75,5 +75,26 @@ TEST(Plan, PodsThatMpsHasNoRoomForTogetherAreKeptApart) {
   EXPECT_EQ(plan->options[1].pools.front().strategy, Strategy::Exclusive);
 }
 
+// Each has a GPU to itself either way; of slices of time that is up to the scheduler.
+TEST(Plan, PodsHaveTheirOwnGpusWhereSharingSavesNothing) {
+  ScenarioSet set = set_of({on_t4("api", 2, 100, mebibytes(3000))});
+  set.variants.front().workloads.front().objectives = {
+      limit(scenarios::Figure::LatencyP99, milliseconds(150))};
+  const auto plan = make_plan(set, 0, demo::catalogue(), on_t4_by({"timeSlicing", "exclusive"}));
+  ASSERT_TRUE(plan && !plan->options.empty());
+  EXPECT_EQ(describe(plan->options.front().pools.front()), "2 x g4dn.xlarge, exclusive");
+}
+
+TEST(Plan, SpotFallsBackWhereThatCostsNoMore) {
+  PlanOptions options = on_t4_by({"exclusive"});
+  options.purchases = {"spot"};
+  const auto plan =
+      make_plan(set_of({on_t4("api", 1, 10, mebibytes(3000))}), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan && plan->options.size() == 2);
+  EXPECT_EQ(plan->options[0].pools.front().purchase, kSpotFallback);
+  EXPECT_EQ(plan->options[1].pools.front().purchase, "spot");
+  EXPECT_EQ(plan->options[0].figures.monthly, plan->options[1].figures.monthly);
+}
+
 }  // namespace
 }  // namespace slicewise::sim
