@@ -96,5 +96,18 @@ TEST(Plan, SpotFallsBackWhereThatCostsNoMore) {
   EXPECT_EQ(plan->options[0].figures.monthly, plan->options[1].figures.monthly);
 }
 
+// Whichever of them has the larger slice, it is one line.
+TEST(Plan, NoTwoOptionsReadTheSame) {
+  PlanOptions options = on_t4_by({"mig"});
+  options.instance_types = {"p4d.24xlarge"};
+  const auto plan = make_plan(
+      set_of({on_t4("first", 1, 10, mebibytes(3000)), on_t4("second", 1, 10, mebibytes(3000))}), 0,
+      demo::catalogue(), options);
+  ASSERT_TRUE(plan && plan->options.size() > 1);
+  std::set<std::string> lines;
+  for (const PlanOption& option : plan->options) lines.insert(describe(option.pools.front()));
+  EXPECT_EQ(lines.size(), plan->options.size());
+}
+
 }  // namespace
 }  // namespace slicewise::sim
