@@ -109,5 +109,21 @@ TEST(Plan, NoTwoOptionsReadTheSame) {
   EXPECT_EQ(lines.size(), plan->options.size());
 }
 
+// The bound is of what was tried: none where what there is, which was not, costs less.
+TEST(Plan, NoBoundLiesAboveWhatIsKept) {
+  PlanOptions options = on_t4_by({"exclusive"});
+  options.split = true;
+  ScenarioSet today =
+      set_of({on_t4("a", 1, 5, mebibytes(3000)), on_t4("b", 1, 5, mebibytes(3000))});
+  today.variants.front().node_pools.front().nodes = 2;
+  for (const auto& [type, is_bound] : {std::pair{"g4dn.xlarge", true}, {"g5.xlarge", false}}) {
+    options.instance_types = {type};
+    const auto plan = make_plan(today, 0, demo::catalogue(), options);
+    ASSERT_TRUE(plan && !plan->options.empty());
+    EXPECT_TRUE(plan->keep_as_is) << type;
+    EXPECT_EQ(plan->least_monthly.has_value(), is_bound) << type;
+  }
+}
+
 }  // namespace
 }  // namespace slicewise::sim
