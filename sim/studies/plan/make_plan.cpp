@@ -420,6 +420,9 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   if (further.keeps_apart && !probes.interrupted()) {
     add_kept_apart(search, probes, options.top, plan);
   }
+  if (!probes.interrupted() && std::ranges::none_of(plan.options, keeps_apart)) {
+    add_further_from_limits(tight, probes, options.top, plan);
+  }
   const bool may_vary = search.goal == PlanGoal::MonthlyCost && !probes.interrupted();
   if (may_vary && options.vary_pods > 0) vary_pods(search, probes, options, plan);
   if (!probes.interrupted()) settle_headroom(set, base, catalogue, options, plan);

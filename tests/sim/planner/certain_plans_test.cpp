@@ -125,5 +125,33 @@ TEST(Plan, NoBoundLiesAboveWhatIsKept) {
   }
 }
 
+// Seven pods on two T4: what is found first shares one by time-slicing and takes nine tenths of a
+// limit, what costs as much by MPS a third.
+TEST(ThoroughPlan, OfOnePriceIsFirstWhatIsNotCloseToItsLimits) {
+  for (const std::int64_t most : {140, 150}) {
+    std::vector<Workload> workloads = {on_t4("api", 3, 40, mebibytes(3000)),
+                                       on_t4("emb", 2, 20, mebibytes(5000)),
+                                       on_t4("cls", 2, 20, mebibytes(2000))};
+    const std::int64_t mean_us[] = {10'800, 8'650, 6'400};
+    for (std::size_t w = 0; w < workloads.size(); ++w) {
+      workloads[w].objectives = {limit(scenarios::Figure::LatencyP99, milliseconds(most))};
+      workloads[w].measured->sm_active = 0.4;
+      workloads[w].measured->request_gpu_time->sigma = 0.39;
+      workloads[w].measured->request_gpu_time->mean = microseconds(mean_us[w]);
+    }
+    ScenarioSet set = set_of(std::move(workloads));
+    set.variants.front().duration = minutes(2);
+    PlanOptions options = on_t4_by({"timeSlicing", "mps"});
+    options.split = true;
+    const auto plan = make_plan(set, 0, demo::catalogue(), options);
+    ASSERT_TRUE(plan && !plan->options.empty());
+    const PlanOption& best = plan->options.front();
+    int nodes = 0;
+    for (const PoolChoice& pool : best.pools) nodes += pool.nodes;
+    EXPECT_EQ(nodes, 2) << most;
+    EXPECT_LT(best.figures.worst_ratio, 0.85) << most;
+  }
+}
+
 }  // namespace
 }  // namespace slicewise::sim
