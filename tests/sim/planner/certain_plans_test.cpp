@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "slicewise/scenarios/load.hpp"
 #include "slicewise/sim/plan.hpp"
 
 #include "../demo.hpp"
@@ -150,6 +151,70 @@ TEST(ThoroughPlan, OfOnePriceIsFirstWhatIsNotCloseToItsLimits) {
     for (const PoolChoice& pool : best.pools) nodes += pool.nodes;
     EXPECT_EQ(nodes, 2) << most;
     EXPECT_LT(best.figures.worst_ratio, 0.85) << most;
+  }
+}
+
+// Two services that take most of two GPUs.
+ScenarioSet close_to_its_limits(double times) {
+  auto set = scenarios::load_scenario({"close.yaml", R"(
+apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: fl}
+spec:
+  region: us-east-1
+  duration: 5m
+  warmup: 40s
+  nodePools:
+  - name: gpu
+    instanceType: g4dn.xlarge
+  workloads:
+  - name: s0
+    kind: Service
+    replicas: 2
+    podTemplate:
+      resources:
+        requests: {cpu: 500m, memory: 2Gi}
+        limits: {nvidia.com/gpu: 1}
+    gpuMemory: {allocator: OnDemand, resident: 9000Mi}
+    startup: {imagePull: 20s, modelLoad: 10s}
+    measured: {device: T4, requestGpuTime: {p50: 5ms, p99: 12.5ms}, smActive: 40%, cpu: 300m, provenance: Assumed}
+    traffic: {shape: Poisson, mean: 45/s}
+    slo: {latencyP99: 80ms}
+  - name: s1
+    kind: Service
+    replicas: 1
+    podTemplate:
+      resources:
+        requests: {cpu: 500m, memory: 2Gi}
+        limits: {nvidia.com/gpu: 1}
+    gpuMemory: {allocator: OnDemand, resident: 6000Mi}
+    startup: {imagePull: 20s, modelLoad: 10s}
+    measured: {device: T4, requestGpuTime: {p50: 8ms, p99: 20.0ms}, smActive: 40%, cpu: 300m, provenance: Assumed}
+    traffic: {shape: Poisson, mean: 67.5/s}
+    slo: {latencyP99: 80ms}
+  objective: {minimize: monthlyCost}
+)"});
+  for (Workload& each : set->variants.front().workloads) each.traffic->mean.per_second *= times;
+  return *set;
+}
+
+// What is best once an input has changed stands there with the random numbers of a plan of its own.
+TEST(ThoroughPlan, WhatAFlipNamesAPlanFindsToo) {
+  PlanOptions options;
+  options.instance_types = {"g5.xlarge", "g6.xlarge"};
+  options.headroom = options.risk = false;
+  options.flips = true;
+  const auto plan = make_plan(close_to_its_limits(1), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan && !plan->options.empty());
+  const auto flip = std::ranges::find_if(
+      plan->flips, [](const Flip& each) { return each.input == "traffic" && each.misses; });
+  ASSERT_NE(flip, plan->flips.end());
+  options.flips = false;
+  const auto then = make_plan(close_to_its_limits(flip->factor), 0, demo::catalogue(), options);
+  ASSERT_TRUE(then);
+  EXPECT_EQ(then->options.empty(), !flip->winner) << flip->factor;
+  if (flip->winner && !then->options.empty()) {
+    EXPECT_NEAR(*flip->winner->goal, *then->options.front().goal, 0.01);
   }
 }
 
