@@ -318,12 +318,6 @@ std::vector<std::string> nothing_stands(const Plan& plan, const TextStyle& style
   return lines;
 }
 
-bool has_other_pods(const PlanOption& option) {
-  return std::ranges::any_of(option.pools, [](const PoolChoice& pool) {
-    return std::ranges::any_of(pool.pods, [](int pods) { return pods > 0; });
-  });
-}
-
 // Every region that was asked for.
 std::vector<std::string> region_sentences(const Plan& plan) {
   std::vector<std::string> lines;
@@ -394,12 +388,11 @@ std::vector<std::string> plan_notes(const Plan& plan) {
   if (plan.least_monthly && !plan.options.empty() &&
       plan.goal == scenarios::PlanGoal::MonthlyCost) {
     const double best = to_dollars(plan.options.front().figures.monthly);
-    lines.push_back(
-        fmt::format("of what was tried no fleet{} costs less than {} a month, if nobody is better "
-                    "off with more neighbours: the answer is {:.0f}% above that",
-                    has_other_pods(plan.options.front()) ? " with these numbers of pods" : "",
-                    money_text(from_dollars(*plan.least_monthly)),
-                    100 * std::max(0.0, best / *plan.least_monthly - 1)));
+    lines.push_back(fmt::format(
+        "of what was tried no fleet costs less than {} a month, if nobody is better off "
+        "with more neighbours: the answer is {:.0f}% above that",
+        money_text(from_dollars(*plan.least_monthly)),
+        100 * std::max(0.0, best / *plan.least_monthly - 1)));
   }
   if (!plan.options.empty()) {
     lines.push_back(fmt::format("{} inputs measured, {} from the catalogue, {} assumed",

@@ -147,7 +147,7 @@ class Plan(unittest.TestCase):
             self.assertEqual(run(*QUICK, "--purchase", "spot", "--instances", "g4dn.xlarge",
                                  "--top", "20", "-o", "json", "--out", plan).returncode, 0)
             document = json.loads(pathlib.Path(plan).read_text(encoding="utf-8"))
-            self.assertEqual(document["metadata"]["purchaseOptions"], ["spot", "spot-fallback"])
+            self.assertEqual(document["metadata"]["purchaseOptions"], ["spot-fallback", "spot"])
             bought = {option["pools"][0]["purchaseOption"]: number
                       for number, option in enumerate(document["options"], 1)
                       if len(option["pools"]) == 1}

@@ -282,7 +282,7 @@ struct Plan {
   std::vector<std::string> purchases;
   std::string survives;             // "node", "zone"; "": nothing was asked for
   std::vector<PlanOption> options;  // that stand, best first; at most as many as were asked for
-  // Dollars; of what was tried no fleet with the best option's numbers of pods costs less.
+  // Dollars; of what was tried no fleet costs less, with any numbers of pods that may be chosen.
   std::optional<double> least_monthly;
   std::optional<PlanOption> today;        // the scenario's own pools, when it can run
   bool keep_as_is = false;                // they stand and rank before all options

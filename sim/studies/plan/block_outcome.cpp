@@ -35,6 +35,7 @@ bool same_nodes(const PoolChoice& a, PoolChoice b) {
   constexpr auto kGpus = &ServingChoice::gpus;
   if (!std::ranges::equal(a.serving, b.serving, {}, kGpus, kGpus)) return false;
   b.serving = a.serving;
+  b.mig_profiles = a.mig_profiles;
   return a == b;
 }
 

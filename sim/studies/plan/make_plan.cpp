@@ -225,14 +225,9 @@ std::optional<PlanOption> best_of(const Plan& plan) {
 
 void vary_pods(const BlockSearch& search, ProbeBatch& probes, const PlanOptions& options,
                Plan& plan) {
+  plan.least_monthly = least_with_other_pods(search, options.vary_pods);
   auto best = best_with_other_pods(search, best_of(plan), options.vary_pods, probes);
   if (!best) return;
-  const ServicePods pods = changed_pods(*best);
-  const Scenario base = with_pods(search.base, pods);
-  const BlockSearch there = search_with_pods(search, base, pods);
-  const FleetModel fleet(there, separable_groups(base));
-  plan.least_monthly.reset();
-  if (search.split && fleet.size() > 1) plan.least_monthly = fleet.as_bound(fleet.least_worth());
   plan.options.insert(plan.options.begin(), std::move(*best));
   if (plan.options.size() > options.top) plan.options.resize(options.top);
 }
@@ -424,6 +419,9 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   if (glances) plan.counts.simulations += glances->simulations();
   if (further.keeps_apart && !probes.interrupted()) {
     add_kept_apart(search, probes, options.top, plan);
+  }
+  if (!probes.interrupted() && std::ranges::none_of(plan.options, keeps_apart)) {
+    add_further_from_limits(tight, probes, options.top, plan);
   }
   const bool may_vary = search.goal == PlanGoal::MonthlyCost && !probes.interrupted();
   if (may_vary && options.vary_pods > 0) vary_pods(search, probes, options, plan);

@@ -145,6 +145,10 @@ void add_today(const BlockSearch& search, const RunOptions& run, ProbeBatch& pro
   const Ranked both[] = {ranked_by(*plan.today), ranked_by(plan.options.front())};
   plan.keep_as_is =
       places_by_rank(both).front() == 0 && stands_again(search, probe, plan.today->figures, probes);
+  // What no plan offers may be cheaper than all of them: GPUs of a node that are cut differently.
+  if (plan.keep_as_is && plan.least_monthly && *goal < *plan.least_monthly) {
+    plan.least_monthly.reset();
+  }
 }
 
 }  // namespace slicewise::sim

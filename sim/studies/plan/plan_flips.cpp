@@ -85,6 +85,7 @@ std::vector<std::optional<PlanOption>> next_best(const BlockSearch& search,
       const auto goal = goal_of(search.goal, *answers[a].figures);
       std::optional<PlanOption>& so_far = best[of[a]];
       if (!goal || (so_far && *so_far->goal <= *goal)) continue;
+      if (fails_again(search, ask[a], *answers[a].figures, probes)) continue;
       so_far = PlanOption{options[o].pools, *answers[a].figures, goal, false};
     }
   }
@@ -129,9 +130,11 @@ std::optional<Flip> falling_flip(const BlockSearch& search, const PlanOption& be
   Flip flip{input, kLeastFactor, 1, false, std::move(then)};
   for (int step = 0; step < kFlipBisections; ++step) {
     const double middle = (flip.factor + flip.holds_at) / 2;
-    const PlanAnswer answer = probes.ask_one(probe_of(search, *flip.winner, input, middle));
+    const PlanProbe probe = probe_of(search, *flip.winner, input, middle);
+    const PlanAnswer answer = probes.ask_one(probe);
     const auto goal = stands(answer) ? goal_of(search.goal, *answer.figures) : std::nullopt;
-    const bool wins = goal && *goal < *goal_with(search, best, input, middle, probes);
+    const bool wins = goal && *goal < *goal_with(search, best, input, middle, probes) &&
+                      !fails_again(search, probe, *answer.figures, probes);
     (wins ? flip.factor : flip.holds_at) = middle;
   }
   return flip;

@@ -447,9 +447,9 @@ const Record& record_of<Plan>() {
        group("metadata", &plan_metadata),
        field<&P::options>("options", "best first"),
        field<&P::least_monthly>("lowerBoundUsdPerMonth",
-                                "of what was tried no fleet with the best option's numbers of pods "
-                                "costs less, if nobody is better off with more neighbours; absent: "
-                                "not looked for"),
+                                "of what was tried no fleet costs less, with any numbers of pods "
+                                "that may be chosen, if nobody is better off with more neighbours; "
+                                "absent: not known"),
        field<&P::control_plane_monthly>(
            "controlPlaneMonthlyUsd",
            "EKS's fee for the cluster x 730 h, in no option's monthlyUsd: the same beside any")

@@ -10,6 +10,12 @@
 // What a plan says of its best option beyond the ranking.
 namespace slicewise::sim {
 
+// Of what costs as little the search takes the first that stands. Where that is close to its
+// limits, what stands without its pools that are so may be further from them: an option, the first
+// then.
+void add_further_from_limits(const BlockSearch& search, ProbeBatch& probes, std::size_t top,
+                             Plan& plan);
+
 struct ReplicasCurve {
   std::vector<ReplicasPoint> points;
   std::optional<std::size_t> knee;

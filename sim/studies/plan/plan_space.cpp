@@ -48,7 +48,12 @@ std::vector<Strategy> strategies_of(const scenarios::Scenario& scenario, const P
                                     Diagnostics& found) {
   const Names names = asked(options.strategies, scenario.planning.strategies);
   std::vector<Strategy> strategies = strategies_named(names, found);
-  if (!names.empty()) return strategies;
+  if (!names.empty()) {
+    // Of what does as well the first is the answer: what keeps pods apart, whatever was named
+    // first.
+    std::ranges::sort(strategies);
+    return strategies;
+  }
   using Tried = scenarios::SharingStrategy::Tried;
   for (const Strategy strategy : kStrategies) {
     // The stock device plugin refuses MPS on MIG and cannot take the cap off MPS; HAMi takes the
@@ -65,9 +70,10 @@ std::vector<std::string> purchases_of(const scenarios::Scenario& scenario,
                                       const PlanOptions& options, Diagnostics& found) {
   std::vector<std::string> purchases = purchases_named(
       asked(options.purchases, scenario.planning.purchase_options), scenario, found);
-  const auto spot = std::ranges::find(purchases, "spot");
-  if (spot != purchases.end() && std::ranges::find(purchases, kSpotFallback) == purchases.end()) {
-    purchases.insert(spot + 1, std::string(kSpotFallback));
+  // Of what costs the same the first is the answer: what on-demand nodes stand in for.
+  if (std::ranges::find(purchases, "spot") != purchases.end()) {
+    std::erase(purchases, kSpotFallback);
+    purchases.insert(std::ranges::find(purchases, "spot"), std::string(kSpotFallback));
   }
   if (!purchases.empty()) return purchases;
   purchases.emplace_back("on-demand");

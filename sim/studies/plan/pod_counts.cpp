@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "../probe/probe.hpp"
+#include "fleet_model.hpp"
 #include "pool_split.hpp"
 #include "pools_anew.hpp"
 
@@ -19,6 +20,10 @@ constexpr double kWorthAWord = 0.95;
 constexpr std::size_t kMostHints = 3;
 // Of many workloads: those next to their limits get one more, those furthest from them one fewer.
 constexpr std::size_t kMostTried = 4;
+// Of few Services all numbers are looked at together: so many combinations are priced in closed
+// form, and of those that may be cheaper so many simulated, the cheapest first.
+constexpr std::size_t kMostPriced = 243;
+constexpr std::size_t kMostSimulated = 32;
 // Where nothing stands.
 constexpr int kMostMore = 2;
 constexpr double kLeastGain = 0.01;
@@ -50,6 +55,43 @@ double worst_ratio(const PlanOption& option, const std::string& workload) {
   return worst;
 }
 
+// Numbers of pods, and what no fleet for them costs less than.
+struct PricedPods {
+  ServicePods pods;  // that are not the scenario's
+  double least = 0;
+  int all = 0;
+};
+
+// Every number of every Service with every other's; empty: those are too many. Nothing runs some.
+std::vector<PricedPods> all_numbers(const BlockSearch& search, int most) {
+  std::vector<PricedPods> numbers = {{search.pods}};
+  for (const Workload* service : variable_services(search.base)) {
+    std::vector<PricedPods> longer;
+    for (const PricedPods& shorter : numbers) {
+      for (int to = std::max(1, service->count - most); to <= service->count + most; ++to) {
+        PricedPods& with = longer.emplace_back(shorter);
+        with.all += to;
+        if (to != service->count) with.pods[service->name.value] = to;
+      }
+    }
+    if (longer.size() > kMostPriced) return {};
+    numbers = std::move(longer);
+  }
+  std::vector<PricedPods> priced;
+  for (PricedPods& each : numbers) {
+    const Scenario base = with_pods(search.base, each.pods);
+    const BlockSearch there = search_with_pods(search, base, each.pods);
+    const FleetModel fleet(there, separable_groups(base));
+    const auto worth = fleet.least_worth();
+    if (!worth) continue;
+    each.least = fleet.as_bound(worth).value_or(0);
+    priced.push_back(std::move(each));
+  }
+  std::ranges::stable_sort(priced, {},
+                           [](const PricedPods& each) { return std::pair(each.least, each.all); });
+  return priced;
+}
+
 class PodSearch {
  public:
   PodSearch(const BlockSearch& search, ProbeBatch& probes)
@@ -60,6 +102,7 @@ class PodSearch {
 
   std::optional<PlanOption> best(const std::optional<PlanOption>& from, int most) const {
     std::optional<PlanOption> best = from ? from : first_that_stands(most);
+    if (best && few_ && services_.size() > 1) best = together(std::move(*best), most);
     while (best && !probes_.interrupted()) {
       std::optional<PlanOption> better;
       for (const Workload* service : services_) {
@@ -93,6 +136,17 @@ class PodSearch {
   }
 
  private:
+  // What no single Service's number makes cheaper, those of several may.
+  PlanOption together(PlanOption best, int most) const {
+    std::size_t simulated = 0;
+    for (const PricedPods& numbers : all_numbers(search_, most)) {
+      const bool is_dear = numbers.least >= *best.goal - kLeastGain;
+      if (is_dear || simulated++ == kMostSimulated || probes_.interrupted()) break;
+      if (auto then = planned_with(numbers.pods, *best.goal - kLeastGain)) best = std::move(*then);
+    }
+    return best;
+  }
+
   std::vector<const Workload*> most_promising(const PlanOption& from, int change) const {
     std::vector<const Workload*> services = services_;
     std::erase_if(services, [&](const Workload* each) { return each->count + change < 1; });
@@ -186,6 +240,12 @@ std::optional<PlanOption> best_with_other_pods(const BlockSearch& search,
                                                const std::optional<PlanOption>& best, int most,
                                                ProbeBatch& probes) {
   return PodSearch(search, probes).best(best, most);
+}
+
+std::optional<double> least_with_other_pods(const BlockSearch& search, int most) {
+  const std::vector<PricedPods> numbers = all_numbers(search, most);
+  if (!search.split || numbers.empty() || numbers.front().least <= 0) return std::nullopt;
+  return numbers.front().least;
 }
 
 std::optional<PlanOption> cheaper_with_other_pods(const BlockSearch& search,

@@ -18,13 +18,18 @@ BlockSearch search_with_pods(const BlockSearch& search, const scenarios::Scenari
                              ServicePods pods);
 
 // The cheapest that is found where each Service may have up to `most` pods more or fewer: from the
-// scenario's numbers, or the first that stand, one Service after the other while that saves.
+// scenario's numbers, or the first that stand; of few Services in every combination, and one
+// Service after the other while that saves.
 // nullopt: nothing cheaper than `best`. REQUIRES: what is minimised is the monthly cost.
 std::optional<PlanOption> best_with_other_pods(const BlockSearch& search,
                                                const std::optional<PlanOption>& best, int most,
                                                ProbeBatch& probes);
 
-// The same where an input is otherwise, as `search` has it; nullopt also where it varies no pods.
+// No fleet costs less in a month, whatever the numbers; nullopt: that is not known.
+std::optional<double> least_with_other_pods(const BlockSearch& search, int most);
+
+// The cheapest where an input is otherwise, as `search` has it; nullopt also where it varies no
+// pods.
 std::optional<PlanOption> cheaper_with_other_pods(const BlockSearch& search,
                                                   const std::optional<PlanOption>& best,
                                                   ProbeBatch& probes);

@@ -140,6 +140,19 @@ void refuse_beyond(const TypeView& view, Strategy strategy, int most, const std:
   }
 }
 
+// Up to `most` pods on a GPU, who meet in that much of its memory.
+void add_shared(const TypeView& view, Strategy strategy, Bytes memory, int most,
+                PoolChoices& found) {
+  for (const int r : replicas_up_to(view, most)) {
+    PoolChoice choice = choice_of(view, strategy, r);
+    choice.apart = apart_for(view, r, memory);
+    found.choices.push_back(std::move(choice));
+  }
+}
+
+// What MPS leaves to its clients.
+Bytes beside_server(Bytes memory) { return memory - scenarios::MpsSettings{}.server_memory; }
+
 void add_time_slicing(const TypeView& view, PoolChoices& found) {
   const Bytes memory = view.exclusive.pools.front().kinds.front().memory;
   const int fit = pods_in(view, memory);
@@ -151,11 +164,7 @@ void add_time_slicing(const TypeView& view, PoolChoices& found) {
     return;
   }
   refuse_beyond(view, Strategy::TimeSlicing, fit, "a GPU", found);
-  for (const int r : replicas_up_to(view, fit)) {
-    PoolChoice choice = choice_of(view, Strategy::TimeSlicing, r);
-    choice.apart = apart_for(view, r, memory);
-    found.choices.push_back(std::move(choice));
-  }
+  add_shared(view, Strategy::TimeSlicing, memory, fit, found);
 }
 
 void add_mps(const TypeView& view, Strategy strategy, PoolChoices& found) {
@@ -168,9 +177,18 @@ void add_mps(const TypeView& view, Strategy strategy, PoolChoices& found) {
     return;
   }
   refuse_beyond(view, strategy, shares, "an equal share", found);
-  for (const int r : replicas_up_to(view, shares)) {
-    found.choices.push_back(choice_of(view, strategy, r));
+  // Shares are of what nvidia-smi prints, more than the clients have together.
+  const Bytes memory = beside_server(view.exclusive.pools.front().kinds.front().memory);
+  const int fit = std::min(shares, pods_in(view, memory));
+  if (fit < 2) {
+    refuse(choice_of(view, strategy, 2), Code::GpuOom,
+           reason("GPU memory: two pods do not fit the {} MiB beside the MPS server; one needs "
+                  "{} MiB",
+                  mebibytes_in(memory), mebibytes_in(view.needs.pods.front())),
+           found);
+    return;
   }
+  add_shared(view, strategy, memory, fit, found);
 }
 
 // A profile for each workload, every combination; the exact layout of each.
@@ -205,12 +223,15 @@ void add_shared_mig(const TypeView& view, Strategy strategy, PoolChoices& found)
   const bool in_shares = strategy == Strategy::MigMps && process.count > 0;
   for (const models::MigProfile& profile : view.geometry->profiles) {
     if (!profile.memory || profile.media_extensions || profile.max_count < 2) continue;
-    const int holds = in_shares ? static_cast<int>(profile.memory->count / process.count)
-                                : pods_in(view, *profile.memory);
+    const Bytes memory = in_shares ? beside_server(*profile.memory) : *profile.memory;
+    int holds = pods_in(view, memory);
+    if (in_shares) {
+      holds = std::min(holds, static_cast<int>(profile.memory->count / process.count));
+    }
     for (const int r : replicas_up_to(view, holds)) {
       PoolChoice choice = choice_of(view, strategy, r);
       choice.mig = {{profile.name, profile.max_count}};
-      if (!in_shares) choice.apart = apart_for(view, r, *profile.memory);
+      choice.apart = apart_for(view, r, memory);
       found.choices.push_back(std::move(choice));
       any = true;
     }

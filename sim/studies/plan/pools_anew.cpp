@@ -112,10 +112,12 @@ std::optional<PlanOption> pools_anew(const BlockSearch& search, const PlanOption
     }
     const PlanAnswer answer = probes.ask_one(probe);
     if (!answer.figures) return std::nullopt;
-    if (stands(answer)) {
+    const std::optional<OptionFigures> against =
+        stands(answer) ? fails_again(there, probe, *answer.figures, probes) : answer.figures;
+    if (!against) {
       return PlanOption{probe.pools, *answer.figures, goal_of(there.goal, *answer.figures), false};
     }
-    concerned = all_missed(probe, *answer.figures, probes);
+    concerned = all_missed(probe, *against, probes);
   }
   return std::nullopt;
 }

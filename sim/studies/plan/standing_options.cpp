@@ -67,8 +67,6 @@ bool misses_enough(const BlockSearch& search, const OptionFigures& figures) {
 std::optional<OptionFigures> fails_again(const BlockSearch& search, const PlanProbe& probe,
                                          const OptionFigures& figures, ProbeBatch& probes) {
   constexpr double kTight = 0.95;
-  const bool flips = !probe.input.empty() && probe.input != kSmActive;
-  if (flips) return std::nullopt;
   const bool by_chance = std::ranges::any_of(
       probe.pools, [&](const PoolChoice& pool) { return meets_by_chance(search, pool); });
   std::vector<int> times;
@@ -89,7 +87,9 @@ std::optional<OptionFigures> fails_again(const BlockSearch& search, const PlanPr
 
 bool stands_again(const BlockSearch& search, const PlanProbe& probe, const OptionFigures& figures,
                   ProbeBatch& probes) {
-  return !fails_again(search, probe, figures, probes);
+  // Of changed inputs only what comes out of the search is asked again: see pools_anew.hpp.
+  const bool flips = !probe.input.empty() && probe.input != kSmActive;
+  return flips || !fails_again(search, probe, figures, probes);
 }
 
 Reason miss_of(const OptionFigures& figures) {

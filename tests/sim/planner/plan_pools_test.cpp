@@ -192,7 +192,7 @@ TEST(Plan, KeepsSomeNodesOnDemandWhereSpotAloneFails) {
   options.max_nodes = 2;
   const auto plan = make_plan(interrupted_set(), 0, demo::catalogue(), options);
   ASSERT_TRUE(plan);
-  EXPECT_EQ(plan->purchases, (std::vector<std::string>{"on-demand", "spot", "spot-fallback"}));
+  EXPECT_EQ(plan->purchases, (std::vector<std::string>{"on-demand", "spot-fallback", "spot"}));
   std::map<std::string, Usd> monthly;
   for (const PlanOption& option : plan->options) {
     monthly[describe(option.pools.front())] = option.figures.monthly;

@@ -144,5 +144,27 @@ TEST(PlannedPods, AreTriedOneServiceAfterTheOther) {
   EXPECT_GT(*plan->least_monthly, to_dollars(plan->options.front().figures.monthly) / 2);
 }
 
+// Two pods of 5 GiB have room on a T4: of the four one fewer saves nothing, one fewer of both does.
+TEST(PlannedPods, OfSeveralServicesAreTriedTogether) {
+  ScenarioSet set = pods_at(2, 4);
+  Workload second = set.variants.front().workloads.front();
+  second.name.value = "second";
+  set.variants.front().workloads.push_back(second);
+  for (Workload& each : set.variants.front().workloads) each.gpu_memory.resident = gibibytes(5);
+  PlanOptions options = one_pod_a_gpu();
+  options.strategies = {"timeSlicing"};
+  options.replicas = {2};
+  options.split = true;
+  for (const auto& [most, nodes] : std::vector<std::pair<int, int>>{{0, 2}, {1, 1}}) {
+    options.vary_pods = most;
+    const auto plan = make_plan(set, 0, demo::catalogue(), options);
+    ASSERT_TRUE(plan && !plan->options.empty());
+    ASSERT_EQ(plan->options.front().pools.size(), 1U);
+    EXPECT_EQ(plan->options.front().pools.front().nodes, nodes);
+    ASSERT_TRUE(plan->least_monthly);
+    EXPECT_LE(*plan->least_monthly, to_dollars(plan->options.front().figures.monthly));
+  }
+}
+
 }  // namespace
 }  // namespace slicewise::sim

@@ -65,8 +65,8 @@ void add_plan_choices(CLI::App& verb, PlanCommand& plan) {
             "types and a dozen others)");
   add_names(verb, "--purchase", "OPTION,...", plan.options.purchases,
             "on-demand, spot, reserved or price plans of the scenario (default on-demand and its "
-            "plans). spot also tries spot-fallback: on-demand nodes while EC2 has no spot; beside "
-            "on-demand, some nodes of each");
+            "plans). spot also tries spot-fallback, which is the answer where it costs no more: "
+            "on-demand nodes while EC2 has no spot; beside on-demand, some nodes of each");
   add_names(
       verb, "--strategies", "NAME,...", plan.options.strategies,
       "exclusive, timeSlicing, mps, mig, mig+timeSlicing, vgpu (default: all that can be had); by "
