@@ -165,7 +165,9 @@ Expected<std::vector<Measurement>> read_llm_benchmark(const SourceText& file,
   const bool at_any_rate = !root.contains("request_rate") || root["request_rate"] == "inf";
   out.served = of_vllm ? served_by_vllm(fields, at_any_rate) : served_by_genai_perf(fields);
   if (out.served && (told || !of_vllm)) out.served->at_once = out.batch;
-  if (fields.has("date")) out.date = day_of(fields.text("date"));
+  out.driver = context.driver;
+  out.date = fields.has("date") ? day_of(fields.text("date")) : std::string();
+  if (out.date.empty()) out.date = context.date;
   if (const GpuModel* gpu = gpu_of(context, catalogue, file.name, reading.problems)) {
     out.gpu = gpu->name;
   }

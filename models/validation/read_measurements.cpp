@@ -53,6 +53,7 @@ constexpr std::array<std::string_view, 20> kPerfOptional = {
 
 constexpr double kLeastMilliseconds = 1e-3;
 constexpr double kMostMilliseconds = 1e8;
+constexpr const char* kDateForm = "write year-month-day: 2026-11-01";
 
 class MeasurementReader {
  public:
@@ -86,9 +87,14 @@ class MeasurementReader {
   }
 
   // What the row says in a column, or the flag that stands for it.
-  std::string named(const CsvRow& row, std::string_view column, const std::string& otherwise) {
+  std::string said_or(const CsvRow& row, std::string_view column,
+                      const std::string& otherwise) const {
     std::string text = table_.text(row, column);
-    if (text.empty()) text = otherwise;
+    return text.empty() ? otherwise : text;
+  }
+
+  std::string named(const CsvRow& row, std::string_view column, const std::string& otherwise) {
+    std::string text = said_or(row, column, otherwise);
     if (text.empty()) {
       table_.report(Code::FieldMissing, row.front(), fmt::format("no `{}` is given", column),
                     fmt::format("add the column `{0}`, or say it with --{0}", column));
@@ -262,12 +268,11 @@ class MeasurementReader {
     const auto batch = maybe_count(row, "batch", kMostBatch, context_.batch.value_or(1));
     const auto clients = maybe_count(row, "clients", kMostClients, 1);
     const auto threads = maybe_number(row, "threads_percent", 1, 100, 100);
-    out.driver = table_.text(row, "driver");
-    out.date = table_.text(row, "date");
+    out.driver = said_or(row, "driver", context_.driver);
+    out.date = said_or(row, "date", context_.date);
     if (!out.date.empty() && !is_date(out.date)) {
       table_.report(Code::FieldType, *table_.field(row, "date"),
-                    fmt::format("`{}` is not a date", out.date),
-                    "write year-month-day: 2026-11-01");
+                    fmt::format("`{}` is not a date", out.date), kDateForm);
     }
     if (gpu == nullptr || !batch || !clients || !threads) return std::nullopt;
     out.gpu = gpu->name;
@@ -297,6 +302,8 @@ class MeasurementReader {
     if (least == nullptr) return;
     const auto compute = table_.number(*least, kCompute, 1, kMostMicroseconds);
     Measurement alone;
+    alone.driver = context_.driver;
+    alone.date = context_.date;
     alone.where = place(least->front());
     alone.workload = named(*least, "workload", context_.workload);
     const GpuModel* gpu = read_gpu(*least);
@@ -320,6 +327,11 @@ Expected<std::vector<Measurement>> read_measurements(const SourceText& file,
                                                      const MeasuredContext& context) {
   if (auto problem = unusable_output(file)) {
     return tl::unexpected(Diagnostics{std::move(*problem)});
+  }
+  if (!context.date.empty() && !is_date(context.date)) {
+    return tl::unexpected(Diagnostics{
+        make_diagnostic(Code::FieldType, {file.name, 1, 1, 1},
+                        fmt::format("--date: `{}` is not a date", context.date), kDateForm)});
   }
   if (is_probe_document(file)) return read_probe(file, catalogue);
   if (is_llm_benchmark(file)) return read_llm_benchmark(file, catalogue, context);

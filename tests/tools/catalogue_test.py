@@ -235,6 +235,15 @@ class Calibrate(unittest.TestCase):
             self.assertEqual(validated.returncode, run("validate", "measurements", "--measurements", MEASURED).returncode)
             self.assertIn("m.csv.gz", validated.stdout)
 
+    def test_driver_and_date_go_into_the_profile(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder, "p.yaml")
+            run("calibrate", "-", "--workload", "w", "--gpu", "T4", "--driver", "550.54", "--date", "2026-11-01",
+                "--out", str(out), stdin="latency_ms\n12.5\n")
+            document = yaml.safe_load(out.read_text(encoding="utf-8"))
+        self.assertEqual(document["profiles"][0]["provenance"]["soloMs"].split(",")[:2],
+                         ["measured 2026-11-01 on T4", " driver 550.54"])
+
     def test_flags_say_what_the_file_leaves_out(self):
         result = run("calibrate", "-", "--workload", "w", "--gpu", "T4", "--batch", "4",
                      stdin="latency_ms\n12.5\n")

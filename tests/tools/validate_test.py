@@ -74,8 +74,33 @@ class Formats(unittest.TestCase):
         self.assertIn('did you mean "parvagpu"?', result.stderr)
 
 
-class Measurements(unittest.TestCase):
-    """Of the user's own file all ways of sharing are held against, and what cannot be is said."""
+class OwnMeasurements(unittest.TestCase):
+    """What tools write, and pairs: every row is checked or named."""
+
+    PERF = ("Concurrency,Inferences/Second,Server Compute Infer,p99 latency,Avg GPU Utilization\n"
+            "1,150,6000,8000,GPU-a:0.45;\n")
+
+    def validated(self, *texts_and_flags):
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = []
+            for n, given in enumerate(texts_and_flags):
+                if given.startswith("--") or "\n" not in given:
+                    arguments.append(given)
+                    continue
+                path = pathlib.Path(folder, f"{n}.csv")
+                path.write_text(given, encoding="utf-8")
+                arguments += ["--measurements", str(path)]
+            result = run("validate", "measurements", *arguments, "-o", "csv")
+        return result, list(csv.DictReader(io.StringIO(result.stdout)))
+
+    def test_outputs_of_tools_are_read_and_flags_say_what_they_leave_out(self):
+        shared = "workload,gpu,latency_ms,sharing,clients\nasr,A10G,9,mps,2\nasr,A10G,20,mps,4\n"
+        result, rows = self.validated(self.PERF, shared, "--workload", "asr", "--gpu", "A10G")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("4 processes", [row["setting"] for row in rows if row["role"] == "check"])
+        result, _ = self.validated(self.PERF, "--workload", "asr")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("--gpu", result.stderr)
 
     def validated(self, *rows):
         with tempfile.TemporaryDirectory() as folder:

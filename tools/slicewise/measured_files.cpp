@@ -6,12 +6,18 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/decompress.hpp"
 #include "slicewise/scenarios/recorded_window.hpp"
 
+#include "choices.hpp"
+#include "files.hpp"
 #include "import_notes.hpp"
+#include "options.hpp"
 
 namespace slicewise::tools {
 namespace {
+
+using models::Measurement;
 
 void read_window(const std::vector<SourceText>& answers, const models::Catalogue& catalogue,
                  const models::MeasuredContext& context, MeasuredFiles& out,
@@ -36,6 +42,30 @@ void read_window(const std::vector<SourceText>& answers, const models::Catalogue
 
 }  // namespace
 
+void add_context(CLI::App& verb, models::MeasuredContext& context) {
+  add_text(verb, "--workload", context.workload, "NAME",
+           "What was measured, where the file does not say");
+  add_text(verb, "--gpu", context.gpu, "GPU", "On which GPU, where the file does not say");
+  add_number(verb, "--batch", 1, 1'000'000, context.batch,
+             "With which batch, where the file does not say (default 1)");
+  add_choice(verb, "--sharing", kMeasuredWays, context.sharing,
+             "How several pods shared a GPU, where Prometheus does not say");
+  add_text(verb, "--driver", context.driver, "VERSION",
+           "With which driver, where the file does not say");
+  add_text(verb, "--date", context.date, "DATE", "When, where the file does not say: 2026-11-01");
+}
+
+Expected<std::vector<SourceText>> read_measured_texts(const std::vector<std::string>& names) {
+  std::vector<SourceText> texts;
+  for (const std::string& name : names) {
+    Expected<SourceText> text = read_source(name);
+    if (text) text = scenarios::decompressed(std::move(*text));
+    if (!text) return tl::unexpected(text.error());
+    texts.push_back(std::move(*text));
+  }
+  return texts;
+}
+
 Expected<MeasuredFiles> read_measured(const std::vector<SourceText>& files,
                                       const models::Catalogue& catalogue,
                                       const models::MeasuredContext& context) {
@@ -53,14 +83,16 @@ Expected<MeasuredFiles> read_measured(const std::vector<SourceText>& files,
     if (scenarios::is_prometheus_answer(file)) {
       answers.push_back(file);
     } else if (models::is_llm_shape(file)) {
-      take(models::read_llm_shape(file),
-           [&](models::LlmShape shape) { out.shapes.push_back(std::move(shape)); });
+      take(models::read_llm_shape(file), [&](models::LlmShape shape) {
+        if (!context.workload.empty()) shape.name = context.workload;
+        out.shapes.push_back(std::move(shape));
+      });
     } else {
       if (const std::string what = models::what_is_read_of(file); !what.empty()) {
         out.notes.push_back(fmt::format("{}: {}", file.name, what));
       }
       take(models::read_measurements(file, catalogue, context),
-           [&](std::vector<models::Measurement> measured) {
+           [&](std::vector<Measurement> measured) {
              std::ranges::move(measured, std::back_inserter(out.measurements));
            });
     }

@@ -58,8 +58,10 @@ struct Measurement {
 struct MeasuredContext {
   std::string workload;
   std::string gpu;
-  std::optional<int> batch;
-  std::optional<MeasuredSharing> sharing;  // of several processes
+  std::optional<int> batch{};
+  std::optional<MeasuredSharing> sharing{};  // of several processes
+  std::string driver{};
+  std::string date{};
 };
 
 // The GPU that flags name for a file that names none; nullptr, with a problem, where they do not or
