@@ -235,6 +235,22 @@ class Calibrate(unittest.TestCase):
             self.assertEqual(validated.returncode, run("validate", "measurements", "--measurements", MEASURED).returncode)
             self.assertIn("m.csv.gz", validated.stdout)
 
+    def test_kernels_of_nsys_belong_to_the_workload_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kernels, alone = pathlib.Path(folder, "kernels.csv"), pathlib.Path(folder, "alone.csv")
+            kernels.write_text("Time (%),Total Time (ns),Instances,Avg (ns),Name\n"
+                               "60.0,600000000,6000,100000.0,gemm\n40.0,400000000,44000,9090.9,relu\n", encoding="utf-8")
+            alone.write_text("workload,gpu,batch,latency_ms\nw,A10G,1,20\n", encoding="utf-8")
+            result = run("calibrate", str(kernels), str(alone))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stdout, r"kernelMs +0\.02 ")
+            alone.write_text("workload,gpu,batch,latency_ms\nw,A10G,1,20\nw,A10G,8,90\n", encoding="utf-8")
+            unclear = run("calibrate", str(kernels), str(alone))
+            self.assertEqual(unclear.returncode, 3)
+            self.assertIn("--batch", unclear.stderr)
+            result = run("calibrate", str(kernels), str(alone), "--batch", "8")
+            self.assertEqual(result.stdout.count("kernelMs"), 1, result.stderr)
+
     def test_driver_and_date_go_into_the_profile(self):
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder, "p.yaml")

@@ -168,6 +168,41 @@ TEST(ReadMeasurements, NsysRangesAreSteps) {
   EXPECT_EQ(models::read_measurements(report, shipped()).error().size(), 2U);  // and --gpu
 }
 
+// As `nsys stats --format csv` writes all its reports into one file.
+TEST(ReadMeasurements, NsysWritesSeveralTablesIntoAFile) {
+  const std::string ranges =
+      "Processing [r.sqlite] with [nvtx_sum.py]... \n\n ** NVTX Range Summary (nvtx_sum):\n\n"
+      "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev "
+      "(ns),Style,Range\n"
+      "100.0,2000000000,100,20000000.0,20000000.0,19000000,21000000,100000.0,PushPop,:step\n\n";
+  const std::string calls =
+      "Processing [r.sqlite] with [cuda_api_sum.py]... \n\n ** CUDA API Summary (cuda_api_sum):\n\n"
+      "Time (%),Total Time (ns),Num Calls,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"
+      "100.0,500000,100,5000.0,5000.0,4000,6000,1.0,cudaLaunchKernel\n\n";
+  const std::string kernels =
+      "Processing [r.sqlite] with [cuda_gpu_kern_sum.py]... \n\n"
+      " ** CUDA GPU Kernel Summary (cuda_gpu_kern_sum):\n\n"
+      "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"
+      "60.0,600000000,6000,100000.0,100000.0,90000,110000,1.0,\"void gemm<float, 1>(int)\"\n"
+      "40.0,400000000,44000,10000.0,10000.0,9000,11000,1.0,relu\n";
+  const auto all =
+      models::read_measurements({"nsys.csv", ranges + calls + kernels}, shipped(), {"", "A10G"});
+  ASSERT_TRUE(all.has_value()) << all.error().front().message;
+  ASSERT_EQ(all->size(), 1U);
+  EXPECT_EQ(all->front().workload, "step");
+  EXPECT_EQ(all->front().time, milliseconds(20));
+  EXPECT_EQ(all->front().kernel_time, microseconds(20));  // 1 s over 50,000 kernels
+  EXPECT_EQ(all->front().where.line, 6);
+  EXPECT_FALSE(models::is_kernel_summary({"nsys.csv", ranges + kernels}));
+  const SourceText alone{"kernels.csv", kernels};
+  ASSERT_TRUE(models::is_kernel_summary(alone));
+  EXPECT_EQ(*models::read_kernel_summary(alone), microseconds(20));
+  const std::string bad = kernels + "1.0,x,1,10000.0,10000.0,9000,11000,1.0,tanh\n";
+  const auto mistake = models::read_kernel_summary({"kernels.csv", bad});
+  ASSERT_FALSE(mistake.has_value());
+  EXPECT_EQ(mistake.error().front().where.line, 8);
+}
+
 TEST(ReadMeasurements, NsysKernelsAreNoSteps) {
   const SourceText report{"kernels.csv",
                           "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max "

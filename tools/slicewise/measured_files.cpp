@@ -40,6 +40,40 @@ void read_window(const std::vector<SourceText>& answers, const models::Catalogue
   }
 }
 
+// Lengths of kernels belong to the rows alone on the whole GPU of the workload that the flags name,
+// or of the only one.
+void give_kernels(const std::vector<SourceText>& summaries, const models::MeasuredContext& context,
+                  std::vector<Measurement>& measurements, Diagnostics& problems) {
+  for (const SourceText& summary : summaries) {
+    const auto kernels = models::read_kernel_summary(summary);
+    if (!kernels) {
+      std::ranges::copy(kernels.error(), std::back_inserter(problems));
+      continue;
+    }
+    std::vector<Measurement*> alone;
+    for (Measurement& m : measurements) {
+      if (m.sharing != models::MeasuredSharing::Alone || m.slice != "full" || m.active_threads < 1)
+        continue;
+      const bool meant = (context.workload.empty() || m.workload == context.workload) &&
+                         (!context.batch || m.batch == *context.batch);
+      if (meant) alone.push_back(&m);
+    }
+    const bool of_one = !alone.empty() && std::ranges::all_of(alone, [&](const Measurement* m) {
+      return m->workload == alone.front()->workload && m->batch == alone.front()->batch;
+    });
+    if (!of_one) {
+      problems.push_back(make_diagnostic(
+          Code::FieldMissing, {summary.name, 1, 1, 1},
+          "these are the kernels of a process, and the files do not say of which workload and "
+          "batch",
+          "give a file that has its time alone as well, and say with --workload and --batch which "
+          "of them it is"));
+      continue;
+    }
+    for (Measurement* m : alone) m->kernel_time = *kernels;
+  }
+}
+
 }  // namespace
 
 void add_context(CLI::App& verb, models::MeasuredContext& context) {
@@ -72,6 +106,7 @@ Expected<MeasuredFiles> read_measured(const std::vector<SourceText>& files,
   MeasuredFiles out;
   Diagnostics problems;
   std::vector<SourceText> answers;
+  std::vector<SourceText> kernels;
   const auto take = [&](auto read, const auto& add) {
     if (read) {
       add(std::move(*read));
@@ -82,6 +117,8 @@ Expected<MeasuredFiles> read_measured(const std::vector<SourceText>& files,
   for (const SourceText& file : files) {
     if (scenarios::is_prometheus_answer(file)) {
       answers.push_back(file);
+    } else if (models::is_kernel_summary(file)) {
+      kernels.push_back(file);
     } else if (models::is_llm_shape(file)) {
       take(models::read_llm_shape(file), [&](models::LlmShape shape) {
         if (!context.workload.empty()) shape.name = context.workload;
@@ -98,6 +135,7 @@ Expected<MeasuredFiles> read_measured(const std::vector<SourceText>& files,
     }
   }
   if (!answers.empty()) read_window(answers, catalogue, context, out, problems);
+  if (problems.empty()) give_kernels(kernels, context, out.measurements, problems);
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   return out;
 }

@@ -87,6 +87,11 @@ Expected<std::vector<Measurement>> read_measurements(const SourceText& file,
                                                      const Catalogue& catalogue,
                                                      const MeasuredContext& context = {});
 
+// Whether the file is a summary of kernels by nsys stats that has no step: the mean length of the
+// kernels of a process whose time another file has.
+bool is_kernel_summary(const SourceText& file);
+Expected<Duration> read_kernel_summary(const SourceText& file);  // REQUIRES: is_kernel_summary()
+
 // What of a tool's file is a measurement, where not all of it is; "" of all others.
 std::string what_is_read_of(const SourceText& file);
 
