@@ -68,9 +68,9 @@ void take_lengths(CatalogFields& fields, ServedRequests& out) {
 }
 
 // nullopt for requests that come by a rate of their own, and where the file lacks a figure.
-std::optional<ServedRequests> served_by_vllm(CatalogFields& fields, bool at_any_rate) {
-  if (!at_any_rate || !has_all(fields, {"completed", "total_input_tokens", "total_output_tokens",
-                                        "mean_ttft_ms"})) {
+std::optional<ServedRequests> served_by_vllm(CatalogFields& fields, bool at_a_rate) {
+  if (at_a_rate || !has_all(fields, {"completed", "total_input_tokens", "total_output_tokens",
+                                     "mean_ttft_ms"})) {
     return std::nullopt;
   }
   const int requests = small_integer(fields, "completed", 1);
@@ -157,13 +157,14 @@ Expected<std::vector<Measurement>> read_llm_benchmark(const SourceText& file,
   if (out.workload.empty()) missing("what was measured", "--workload");
   const auto& root = located->root;
   const std::optional<int> told = told_at_once(fields, root, of_vllm);
+  if (!context.batch && !told && comes_at_a_rate(root)) return std::vector<Measurement>{};
   if (context.batch || told) {
     out.batch = context.batch ? *context.batch : *told;
   } else {
     missing("how many requests were served at a time", "--batch");
   }
-  const bool at_any_rate = !root.contains("request_rate") || root["request_rate"] == "inf";
-  out.served = of_vllm ? served_by_vllm(fields, at_any_rate) : served_by_genai_perf(fields);
+  out.served =
+      of_vllm ? served_by_vllm(fields, comes_at_a_rate(root)) : served_by_genai_perf(fields);
   if (out.served && (told || !of_vllm)) out.served->at_once = out.batch;
   out.driver = context.driver;
   out.date = fields.has("date") ? day_of(fields.text("date")) : std::string();

@@ -251,6 +251,16 @@ class Calibrate(unittest.TestCase):
             result = run("calibrate", str(kernels), str(alone), "--batch", "8")
             self.assertEqual(result.stdout.count("kernelMs"), 1, result.stderr)
 
+    def test_a_run_at_a_rate_stops_no_calibration_but_is_none(self):
+        rate = json.dumps({"model_id": "llama", "request_rate": 4.0, "max_concurrency": None, "mean_tpot_ms": 28.2})
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "rate.json")
+            file.write_text(rate, encoding="utf-8")
+            result = run("calibrate", str(file), MEASURED, "--gpu", "A10G")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("rate.json: nothing of it is a measurement", result.stderr)
+            self.assertEqual(run("calibrate", str(file), "--gpu", "A10G").returncode, 3)
+
     def test_driver_and_date_go_into_the_profile(self):
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder, "p.yaml")

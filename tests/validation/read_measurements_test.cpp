@@ -114,6 +114,19 @@ TEST(ReadMeasurements, GenaiPerfSaysHowManyWereServedAtATime) {
   }
 }
 
+// How many requests were served at a time is chance: such a run stops no calibration of others.
+TEST(ReadMeasurements, RunsAtARequestRateAreLeftOut) {
+  const SourceText run{"rate.json",
+                       R"({"model_id": "llama", "request_rate": 4.0, "max_concurrency": null,
+                           "completed": 64, "mean_ttft_ms": 160.0, "mean_tpot_ms": 28.2})"};
+  const auto read = models::read_measurements(run, shipped(), {"", "A10G"});
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  EXPECT_TRUE(read->empty());
+  const auto said = models::read_measurements(run, shipped(), {"", "A10G", 6});
+  ASSERT_TRUE(said.has_value());
+  EXPECT_EQ(said->front().batch, 6);
+}
+
 // One problem that names the cause, not one for each column that is not of a table.
 TEST(ReadMeasurements, WhatToolsWriteThatNoTimeFollowsFromIsNamed) {
   const std::pair<const char*, const char*> outputs[] = {

@@ -19,6 +19,10 @@ namespace {
 
 using models::Measurement;
 
+constexpr const char* kNothingMeasured =
+    "nothing of it is a measurement: of a benchmark at a --request-rate --batch has to say how "
+    "many requests were served at a time, and gpu_probe has to find MPS or MIG";
+
 void read_window(const std::vector<SourceText>& answers, const models::Catalogue& catalogue,
                  const models::MeasuredContext& context, MeasuredFiles& out,
                  Diagnostics& problems) {
@@ -130,12 +134,19 @@ Expected<MeasuredFiles> read_measured(const std::vector<SourceText>& files,
       }
       take(models::read_measurements(file, catalogue, context),
            [&](std::vector<Measurement> measured) {
+             if (measured.empty()) {
+               out.notes.push_back(fmt::format("{}: {}", file.name, kNothingMeasured));
+             }
              std::ranges::move(measured, std::back_inserter(out.measurements));
            });
     }
   }
   if (!answers.empty()) read_window(answers, catalogue, context, out, problems);
   if (problems.empty()) give_kernels(kernels, context, out.measurements, problems);
+  if (problems.empty() && out.measurements.empty() && out.shapes.empty() && out.window.empty()) {
+    problems.push_back(
+        make_diagnostic(Code::InputMissing, {files.front().name, 1, 1, 1}, kNothingMeasured));
+  }
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   return out;
 }
