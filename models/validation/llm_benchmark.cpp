@@ -113,6 +113,24 @@ std::optional<int> count_at(CatalogFields fields, const nlohmann::json& root,
   return small_integer(fields, name, 1);
 }
 
+// What was measured: vLLM's model_id, genai-perf's list of models, of which it asks the first
+// unless it was told to change between them, or in later versions their names.
+std::string told_model(CatalogFields& fields, const nlohmann::json& root) {
+  if (std::string name = text_or_empty(fields, "model_id"); !name.empty()) return name;
+  if (!root.contains("input_config") || !root["input_config"].is_object()) return {};
+  const nlohmann::json& config = root["input_config"];
+  for (const auto* path : {"/model", "/model/0", "/model_names/0", "/models/model_names/0"}) {
+    const nlohmann::json::json_pointer at(path);
+    if (config.contains(at) && config[at].is_string()) return config[at].get<std::string>();
+  }
+  return {};
+}
+
+// Whether requests come by a rate of their own: then how many are served at a time is chance.
+bool comes_at_a_rate(const nlohmann::json& root) {
+  return root.contains("request_rate") && root["request_rate"] != "inf";
+}
+
 // Requests that were served at a time, as the file says. genai-perf was told so in its own words
 // or, in later versions, in those that it passes on to perf_analyzer.
 std::optional<int> told_at_once(const CatalogFields& fields, const nlohmann::json& root,
@@ -153,7 +171,7 @@ Expected<std::vector<Measurement>> read_llm_benchmark(const SourceText& file,
                           (of_vllm ? fields.number(vllm, kLeastMs, kMostMs)
                                    : fields.object(genai_perf).number("avg", kLeastMs, kMostMs)));
   out.workload = context.workload;
-  if (out.workload.empty()) out.workload = text_or_empty(fields, "model_id");
+  if (out.workload.empty()) out.workload = told_model(fields, located->root);
   if (out.workload.empty()) missing("what was measured", "--workload");
   const auto& root = located->root;
   const std::optional<int> told = told_at_once(fields, root, of_vllm);

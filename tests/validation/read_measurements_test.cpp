@@ -114,6 +114,19 @@ TEST(ReadMeasurements, GenaiPerfSaysHowManyWereServedAtATime) {
   }
 }
 
+TEST(ReadMeasurements, GenaiPerfSaysWhatItMeasured) {
+  for (const char* config :
+       {R"({"model": ["llama-x"], "concurrency": 8})", R"({"model": "llama-x", "concurrency": 8})",
+        R"({"model_names": ["llama-x"], "concurrency": 8})"}) {
+    const auto read = models::read_measurements(
+        {"g.json",
+         fmt::format(R"({{"inter_token_latency": {{"avg": 18.2}}, "input_config": {}}})", config)},
+        shipped(), {"", "A10G"});
+    ASSERT_TRUE(read.has_value()) << read.error().front().message;
+    EXPECT_EQ(read->front().workload, "llama-x");
+  }
+}
+
 // How many requests were served at a time is chance: such a run stops no calibration of others.
 TEST(ReadMeasurements, RunsAtARequestRateAreLeftOut) {
   const SourceText run{"rate.json",
