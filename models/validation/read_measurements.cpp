@@ -42,14 +42,48 @@ constexpr std::array<std::string_view, 17> kMeasuredColumns = {"workload",
 constexpr std::string_view kConcurrency = "Concurrency";
 constexpr std::string_view kCompute = "Server Compute Infer";
 constexpr std::array<std::string_view, 2> kPerfNeeded = {kConcurrency, kCompute};
-constexpr std::array<std::string_view, 20> kPerfOptional = {
-    "Inferences/Second",     "Client Send",          "Network+Server Send/Recv",
-    "Server Queue",          "Server Compute Input", "Client Recv",
-    "Server Compute Output", "p50 latency",          "p90 latency",
-    "p95 latency",           "p99 latency",          "Avg latency",
-    "request/response",      "response wait",        "Server Cache Hit",
-    "Server Cache Miss",     "Avg GPU Utilization",  "Avg GPU Power Usage",
-    "Max GPU Memory Usage",  "Total GPU Memory"};
+constexpr std::string_view kInferences = "Inferences/Second";
+constexpr std::string_view kUtilisation = "Avg GPU Utilization";
+constexpr std::array<std::string_view, 16> kPerfOptional = {kInferences,
+                                                            "Client Send",
+                                                            "Network+Server Send/Recv",
+                                                            "Server Queue",
+                                                            "Server Compute Input",
+                                                            "Client Recv",
+                                                            "Server Compute Output",
+                                                            "Avg latency",
+                                                            "request/response",
+                                                            "response wait",
+                                                            "Server Cache Hit",
+                                                            "Server Cache Miss",
+                                                            kUtilisation,
+                                                            "Avg GPU Power Usage",
+                                                            "Max GPU Memory Usage",
+                                                            "Total GPU Memory"};
+constexpr std::string_view kPercentile = " latency";
+
+// The percentiles are those that perf_analyzer was asked for: "p97 latency".
+std::vector<std::string_view> perf_columns(std::string_view text) {
+  std::vector<std::string_view> columns(kPerfOptional.begin(), kPerfOptional.end());
+  text = text.substr(0, text.find_first_of("\r\n"));
+  while (!text.empty()) {
+    const std::string_view column = text.substr(0, text.find(','));
+    if (column.starts_with('p') && column.ends_with(kPercentile) &&
+        number_in(column.substr(1, column.size() - 1 - kPercentile.size()))) {
+      columns.push_back(column);
+    }
+    text.remove_prefix(std::min(text.size(), column.size() + 1));
+  }
+  return columns;
+}
+
+// Of "GPU-abc:0.55;"; nullopt where several GPUs are named: which of them served is not said.
+std::optional<double> share_of_one_gpu(std::string_view text) {
+  const std::size_t begin = text.find(':') + 1;
+  const std::size_t end = text.find(';', begin);
+  if (begin == 0 || end == std::string_view::npos || end + 1 < text.size()) return std::nullopt;
+  return number_in(text.substr(begin, end - begin));
+}
 
 constexpr double kLeastMilliseconds = 1e-3;
 constexpr double kMostMilliseconds = 1e8;
@@ -65,8 +99,9 @@ class MeasurementReader {
         table_(file,
                of_perf_analyzer ? std::span<const std::string_view>(kPerfNeeded)
                                 : std::span<const std::string_view>(),
-               of_perf_analyzer ? std::span<const std::string_view>(kPerfOptional)
-                                : std::span<const std::string_view>(kMeasuredColumns)) {}
+               of_perf_analyzer ? perf_columns(file.text)
+                                : std::vector<std::string_view>(kMeasuredColumns.begin(),
+                                                                kMeasuredColumns.end())) {}
 
   Expected<std::vector<Measurement>> read(bool of_perf_analyzer) {
     std::vector<Measurement> out;
@@ -311,7 +346,21 @@ class MeasurementReader {
     alone.gpu = gpu->name;
     alone.batch = context_.batch.value_or(1);
     alone.time = from_seconds(*compute / kPerSecond);
+    alone.activity.gpu_util = share_of_compute(*least, alone);
     out.push_back(std::move(alone));
+  }
+
+  // In between requests the GPU is idle, which is no part of a step: of the time that the server
+  // computed the share in which kernels ran.
+  std::optional<double> share_of_compute(const CsvRow& row, const Measurement& alone) {
+    constexpr double kMostPerSecond = 1e9;
+    const CsvField* field = table_.field(row, kUtilisation);
+    if (field == nullptr || table_.field(row, kInferences) == nullptr) return std::nullopt;
+    const auto busy = share_of_one_gpu(field->text);
+    const auto inferences = table_.number(row, kInferences, 0, kMostPerSecond);
+    if (!busy || !inferences || *busy <= 0 || *inferences <= 0) return std::nullopt;
+    const double computing = *inferences / alone.batch * to_seconds(alone.time);
+    return std::min(1.0, *busy / computing);
   }
 
   std::string name_;
@@ -340,13 +389,35 @@ Expected<std::vector<Measurement>> read_measurements(const SourceText& file,
   return MeasurementReader(file, catalogue, context, of_perf_analyzer).read(of_perf_analyzer);
 }
 
+namespace {
+
+// The concurrencies stand first in their rows.
+double least_concurrency(std::string_view text) {
+  double least = 0;
+  while ((text = text.substr(std::min(text.size(), text.find('\n'))), text.size() > 1)) {
+    text.remove_prefix(1);
+    const auto level = number_in(text.substr(0, text.find(',')));
+    if (level && (least == 0 || *level < least)) least = *level;
+  }
+  return least;
+}
+
+}  // namespace
+
 std::string what_is_read_of(const SourceText& file) {
   if (!file.text.starts_with(kConcurrency)) return {};
-  return fmt::format(
+  std::string what = fmt::format(
       "of perf_analyzer the row of the lowest concurrency is read, and of it {}: the workload "
-      "alone, "
-      "without what waits; a step is a request, or the items of --batch",
+      "alone, without what waits; a step is a request, or the items of --batch",
       kCompute);
+  if (const double least = least_concurrency(file.text); least > 1) {
+    what += fmt::format(
+        ". Its lowest concurrency is {:.0f}: if Triton puts requests together (dynamic_batching), "
+        "that is the time of such a batch, and not of a request: measure --concurrency-range 1, or "
+        "say with --batch how many there were",
+        least);
+  }
+  return what;
 }
 
 std::string setting_of(const Measurement& measurement) {

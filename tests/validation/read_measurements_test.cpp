@@ -74,6 +74,43 @@ TEST(ReadMeasurements, PerfAnalyzersLowestConcurrencyIsTheWorkloadAlone) {
   EXPECT_THAT(models::what_is_read_of(report), HasSubstr("lowest concurrency"));
 }
 
+// --percentile=97 and --collect-metrics add columns.
+TEST(ReadMeasurements, PerfAnalyzersColumnsOfItsFlags) {
+  const SourceText report{
+      "perf.csv",
+      "Concurrency,Inferences/Second,Client Send,Server Compute Infer,p50 latency,p97 latency,"
+      "Avg GPU Utilization,Avg GPU Power Usage\n"
+      "1,150,50,6000,6600,7600,GPU-abc:0.45;,GPU-abc:50.5;\n"};
+  const auto read = models::read_measurements(report, shipped(),
+                                              {"resnet", "T4", {}, {}, "550.54", "2026-11-01"});
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  // 150 times 6 ms are 0.9 of the time, and in half of that kernels ran.
+  EXPECT_NEAR(read->front().activity.gpu_util.value_or(0), 0.5, 1e-12);
+  EXPECT_EQ(read->front().driver, "550.54");
+  EXPECT_EQ(read->front().date, "2026-11-01");
+  SourceText several = report;
+  several.text.replace(several.text.find("GPU-abc:0.45;"), 13, "GPU-abc:0.45;GPU-def:0.1;");
+  const auto unknown = models::read_measurements(several, shipped(), {"resnet", "T4"});
+  ASSERT_TRUE(unknown.has_value());
+  EXPECT_FALSE(unknown->front().activity.gpu_util.has_value());
+  SourceText other = report;
+  other.text.replace(other.text.find("p97"), 3, "pxx");
+  EXPECT_EQ(models::read_measurements(other, shipped(), {"resnet", "T4"}).error().front().code,
+            Code::FieldUnknown);
+  const auto undated =
+      models::read_measurements(report, shipped(), {"resnet", "T4", {}, {}, "", "today"});
+  EXPECT_THAT(undated.error().front().message, HasSubstr("--date"));
+}
+
+// Triton may have put requests together.
+TEST(ReadMeasurements, ALowestConcurrencyAboveOneIsSaid) {
+  const std::string header = "Concurrency,Inferences/Second,Server Compute Infer\n";
+  EXPECT_THAT(models::what_is_read_of({"perf.csv", header + "16,800,18000\n32,900,30000\n"}),
+              HasSubstr("Its lowest concurrency is 16"));
+  EXPECT_THAT(models::what_is_read_of({"perf.csv", header + "16,800,18000\n1,150,6000\n"}),
+              testing::Not(HasSubstr("Its lowest")));
+}
+
 // 0.0.16 (JsonExporter) write them; the figures are made up.
 TEST(ReadMeasurements, BenchmarksOfLanguageModelServers) {
   const SourceText vllm{"vllm.json",
