@@ -97,17 +97,18 @@ Expected<Duration> read_kernel_summary(const SourceText& file);  // REQUIRES: is
 // What of a tool's file is a measurement, where not all of it is; "" of all others.
 std::string what_is_read_of(const SourceText& file);
 
-// The processes that shared a whole GPU in turns or, without limits, under MPS: copies, and pairs
-// of which both rows are there. Only those whose time alone was measured, with DCGM's shares.
+// The processes that shared a whole GPU in turns or, without limits, under MPS, and whose time
+// alone was measured: pairs of which both rows are there, and copies of which DCGM's shares are.
 std::vector<MeasuredCompany> companies_of(const std::vector<Measurement>& measurements,
                                           const std::string& gpu);
 
 // Adds the measurements to what the models are held against: of each GPU a study of those alone and
 // under MPS, fitted on one process and the fewest under MPS, on the whole GPU and the smallest
-// slice, one of those in turns, from the time alone, and one for each way of sharing from the time
-// alone and DCGM's shares. `file` is where they come from.
-void add_studies(const std::vector<Measurement>& measurements, const std::string& file,
-                 ValidationSet& set);
+// slice; one of those in turns of which no shares are known, from the time alone; and for each way
+// of sharing one of copies and pairs from the time alone and DCGM's shares, and one of pairs
+// without shares. `file` is where they come from. Returns notes: which rows no study has, and why.
+Diagnostics add_studies(const std::vector<Measurement>& measurements, const std::string& file,
+                        ValidationSet& set);
 
 // "alone on the whole GPU", "2 processes under MPS on 1g.10gb": without workload and batch.
 std::string setting_of(const Measurement& measurement);

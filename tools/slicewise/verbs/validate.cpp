@@ -120,7 +120,9 @@ ExitCode add_measurements(const ValidateCommand& command, const CommonFlags& fla
   if (!flags.quiet) {
     for (const std::string& note : read->notes) print_error("note: " + note);
   }
-  models::add_studies(read->measurements, joined(command.measurements, ", "), set);
+  const Diagnostics notes =
+      models::add_studies(read->measurements, joined(command.measurements, ", "), set);
+  print_diagnostics(notes, *files, flags);
   return ExitCode::Success;
 }
 
