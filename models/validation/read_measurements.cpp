@@ -9,6 +9,7 @@
 #include "slicewise/models/measurements.hpp"
 #include "slicewise/models/mig.hpp"
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/portable_math.hpp"
 
 #include "../located_json.hpp"
 #include "../probe_document.hpp"
@@ -20,7 +21,16 @@
 namespace slicewise::models {
 namespace {
 
-constexpr std::array<std::string_view, 17> kMeasuredColumns = {"workload",
+struct QuantileColumn {
+  std::string_view name;
+  double z;  // of the normal distribution
+};
+// The highest that a row has says the most of how times scatter.
+constexpr std::array kQuantiles = {QuantileColumn{"p99_ms", 2.3263},
+                                   QuantileColumn{"p95_ms", 1.6449},
+                                   QuantileColumn{"p90_ms", 1.2816}, QuantileColumn{"p50_ms", 0}};
+
+constexpr std::array<std::string_view, 21> kMeasuredColumns = {"workload",
                                                                "gpu",
                                                                "latency_ms",
                                                                "rate_per_s",
@@ -36,7 +46,17 @@ constexpr std::array<std::string_view, 17> kMeasuredColumns = {"workload",
                                                                "date",
                                                                "gpu_util_percent",
                                                                "sm_active_percent",
-                                                               "dram_active_percent"};
+                                                               "dram_active_percent",
+                                                               kQuantiles[0].name,
+                                                               kQuantiles[1].name,
+                                                               kQuantiles[2].name,
+                                                               kQuantiles[3].name};
+
+// Of a lognormal distribution with this ratio of a quantile to its mean, exp(z sigma - sigma^2 /
+// 2); no more than z, where the ratio is largest.
+double sigma_of(double ratio, double z) {
+  return z - std::sqrt(std::max(0.0, z * z - 2 * portable_log(ratio)));
+}
 
 // Of perf_analyzer's CSV; times in microseconds.
 constexpr std::string_view kConcurrency = "Concurrency";
@@ -286,10 +306,42 @@ class MeasurementReader {
                             [&](double value) { out.kernel_time = from_seconds(value * 1e-6); });
     sound &= read_alone(row, "host_cpu_ms", kLeastMilliseconds, kMostMilliseconds, out,
                         [&](double value) { out.host_time = from_seconds(value * 1e-3); });
+    sound &= read_spread(row, out);
     sound &= share("gpu_util_percent", kLeastPercent, out.activity.gpu_util);
     sound &= share("sm_active_percent", kLeastPercent, out.activity.sm_active);
     sound &= share("dram_active_percent", 0, out.activity.dram_active);
     return sound;
+  }
+
+  // Quantiles grow from the 50th to the 99th; `out` has its time.
+  bool read_spread(const CsvRow& row, Measurement& out) {
+    const double mean_ms = 1e3 * to_seconds(out.time);
+    if (mean_ms == 0) return true;  // whose mistake is said
+    double above = kMostMilliseconds;
+    for (const QuantileColumn& column : kQuantiles) {
+      double quantile = above;
+      if (!read_alone(row, column.name, kLeastMilliseconds, kMostMilliseconds, out,
+                      [&](double value) { quantile = value; })) {
+        return false;
+      }
+      const CsvField* field = table_.field(row, column.name);
+      if (field == nullptr) continue;
+      const bool is_median = column.z == 0;
+      if (quantile > above || (!is_median && quantile < mean_ms)) {
+        table_.report(
+            Code::ValueRange, *field,
+            fmt::format("`{}` is {}, {}", column.name, field->text,
+                        quantile > above ? "and a higher quantile is less" : "less than the mean"),
+            "give the mean time of a step, and quantiles of the same steps");
+        return false;
+      }
+      above = quantile;
+      if (out.time_sigma) continue;
+      // The median of a lognormal distribution lies below the mean.
+      out.time_sigma = is_median ? std::sqrt(std::max(0.0, 2 * portable_log(mean_ms / quantile)))
+                                 : sigma_of(quantile / mean_ms, column.z);
+    }
+    return true;
   }
 
   std::optional<Measurement> read_row(const CsvRow& row) {
@@ -315,10 +367,10 @@ class MeasurementReader {
     out.clients = *clients;
     out.active_threads = *threads * kPercent;
     const auto time = read_time(row, out.batch);
+    if (time) out.time = *time;
     const bool sound = read_slice(row, *gpu, out) && read_sharing(row, out) &&
                        read_neighbour(row, out) && read_use(row, out);
     if (!time || !sound) return std::nullopt;
-    out.time = *time;
     return out;
   }
 

@@ -218,6 +218,14 @@ class CompanyFitter {
       out.figures.push_back({name, in_ms(*figure), std::nullopt, "measured"});
       out.profile.provenance[name] = origin_of(*found);
     };
+    const auto spread = std::ranges::find_if(company_.law, [&](const Measurement& m) {
+      return m.batch == batch && m.time_sigma.has_value();
+    });
+    if (spread != company_.law.end()) {
+      out.profile.time_sigma = spread->time_sigma;
+      out.figures.push_back({"timeSigma", *spread->time_sigma, std::nullopt, "measured"});
+      out.profile.provenance["timeSigma"] = origin_of(*spread, "from its quantiles");
+    }
     add("kernelMs", &Measurement::kernel_time, out.profile.kernel_time);
     add("hostMs", &Measurement::host_time, out.profile.host_time);
   }

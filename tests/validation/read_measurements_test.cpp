@@ -276,6 +276,25 @@ TEST(ReadMeasurements, NsysKernelsAreNoSteps) {
   EXPECT_THAT(read.error().front().help, HasSubstr("nvtx_sum"));
 }
 
+// The highest quantile says how times scatter, by a lognormal distribution with that mean.
+TEST(ReadMeasurements, QuantilesAloneGiveTheSpreadOfRequests) {
+  const std::string header = "workload,gpu,sharing,clients,latency_ms,p50_ms,p99_ms\n";
+  const auto read = models::read_measurements(
+      {"q.csv", header + "a,T4,,,20,19.2,36.8\na,T4,mps,2,31,,\nb,T4,,,20,12.13,\n"}, shipped());
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  // exp(2.3263 x 0.2788 - 0.2788^2 / 2) = 1.84; with sigma 1 the median is exp(-0.5) of the mean.
+  EXPECT_NEAR((*read)[0].time_sigma.value_or(0), 0.2788, 1e-3);
+  EXPECT_NEAR((*read)[2].time_sigma.value_or(0), 1, 1e-3);
+  const auto fitted = fit_profiles(*read, shipped());
+  ASSERT_TRUE(fitted.has_value());
+  EXPECT_NEAR(fitted->profiles[0].profile.time_sigma.value_or(0), 0.2788, 1e-3);
+  for (const char* row : {"a,T4,mps,2,31,,60\n",   // of a process alone
+                          "a,T4,,,20,,15\n",       // below the mean
+                          "a,T4,,,20,30,25\n"}) {  // out of order
+    EXPECT_FALSE(models::read_measurements({"q.csv", header + row}, shipped()).has_value()) << row;
+  }
+}
+
 TEST(ReadMeasurements, EveryMistakeIsReportedWithItsPlace) {
   const auto read =
       models::read_measurements({"m.csv",

@@ -45,6 +45,7 @@ struct Measurement {
   int clients = 1;            // equal processes on the slice, this one included
   std::string beside;         // the workload of one more process there; "" for none
   Duration time;
+  std::optional<double> time_sigma;      // of the logarithm of `time` from step to step, alone
   Duration kernel_time{};                // mean length of its kernels; 0 when not measured
   Duration host_time{};                  // CPU time of the host beside `time`; 0 when not measured
   Activity activity;                     // of the GPU, alone
