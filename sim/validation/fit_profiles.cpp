@@ -379,7 +379,8 @@ void summarize(FittedProfile& out) {
 }  // namespace profile_fit
 
 Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measurements,
-                                      const models::Catalogue& catalogue) {
+                                      const models::Catalogue& catalogue,
+                                      std::span<const models::LlmShape> shapes) {
   if (measurements.size() > kMostMeasurements) {
     return tl::unexpected(Diagnostics{make_diagnostic(
         Code::ValueRange, measurements[kMostMeasurements].where,
@@ -432,8 +433,11 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
   pairs.erase(in_turns, pairs.end());
   profile_fit::add_neighbours(pairs, out);
   profile_fit::add_turn_uses(turns, catalogue, out);
-  for (FittedProfile& profile : out.profiles) profile_fit::summarize(profile);
-  out.steps = profile_fit::fit_steps(measurements, catalogue, out.notes);
+  for (FittedProfile& profile : out.profiles) {
+    profile_fit::add_origin(profile);
+    profile_fit::summarize(profile);
+  }
+  out.steps = profile_fit::fit_steps(measurements, shapes, catalogue, out.notes);
   return out;
 }
 

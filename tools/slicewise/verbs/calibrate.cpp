@@ -48,7 +48,7 @@ ExitCode execute(const CalibrateCommand& command, const CommonFlags& flags) {
   if (!flags.quiet) {
     for (const std::string& note : read->notes) print_error("note: " + note);
   }
-  auto fitted = sim::fit_profiles(read->measurements, *catalogue);
+  auto fitted = sim::fit_profiles(read->measurements, *catalogue, read->shapes);
   if (!fitted) return fail(fitted.error(), texts, flags);
   fitted->window = std::move(read->window);
   const Diagnostics problems = sim::add_models(read->shapes, command.context, *catalogue, *fitted);
