@@ -270,6 +270,55 @@ class Calibrate(unittest.TestCase):
         self.assertEqual(document["profiles"][0]["provenance"]["soloMs"].split(",")[:2],
                          ["measured 2026-11-01 on T4", " driver 550.54"])
 
+    def test_a_scenario_names_its_profiles(self):
+        scenario = textwrap.dedent("""\
+            apiVersion: slicewise.dev/v1alpha1
+            kind: Scenario
+            metadata: {name: own}
+            spec:
+              profileFiles: [profiles/mine.yaml]
+              duration: 5m
+              replications: 2
+              nodePools: [{name: gpu, instanceType: g5.xlarge, nodes: 1}]
+              workloads: [{name: w, kind: Service, replicas: 1, profile: w/a10g/b1, gpuMemory: {resident: 2Gi},
+                           traffic: {mean: 2/s}}]
+            """)
+        with tempfile.TemporaryDirectory() as folder:
+            file, profiles = pathlib.Path(folder, "own.yaml"), pathlib.Path(folder, "profiles", "mine.yaml")
+            file.write_text(scenario, encoding="utf-8")
+            missing = run("run", str(file))
+            self.assertEqual(missing.returncode, 3)
+            self.assertIn("own.yaml:5:18: error[FILE_UNREADABLE]", missing.stderr)
+            self.assertIn("relative to the folder", missing.stderr)
+            profiles.parent.mkdir()
+            run("calibrate", "-", "--workload", "w", "--gpu", "A10G", "--out", str(profiles),
+                stdin="latency_ms,p99_ms\n20,60\n")
+            named = run("run", str(file), "-o", "json")
+            self.assertEqual(named.returncode, 0, named.stderr)
+            document = json.loads(named.stdout)
+            self.assertEqual(document["metadata"]["catalogueFiles"], [str(profiles)])
+            # Requests scatter as the quantile says: exp(2.326 x 0.55) times the median of 17 ms.
+            latency = document["variants"][0]["workloads"][0]["latencySeconds"]
+            self.assertGreater(latency["p99"], 0.05)
+            again = run("run", str(file), "-o", "json", "--profiles", str(profiles.parent))
+            self.assertEqual(json.loads(again.stdout)["variants"], document["variants"])
+            self.assertEqual(json.loads(again.stdout)["metadata"]["catalogueFiles"], [str(profiles)])
+            for arguments in (("check", str(file)), ("export", "-f", str(file), "--to", "device-plugin"),
+                              ("bugreport", "-f", str(file))):
+                with self.subTest(verb=arguments[0]):
+                    result = run(*arguments)
+                    self.assertEqual(result.returncode, 0, result.stderr)
+            stored = pathlib.Path(folder, "stored.json")
+            stored.write_text(named.stdout, encoding="utf-8")
+            page = run("report", str(stored), "-o", "md")
+            self.assertEqual(page.returncode, 0, page.stderr)
+            unnamed = run("run", "-f", "-", stdin=scenario.replace("  profileFiles: [profiles/mine.yaml]\n", ""))
+            self.assertIn("profileFiles", unnamed.stderr)
+            profiles.write_text("profiles: [{name: x, kind: inference, gpu: A10G, soloMs: -1}]\n", encoding="utf-8")
+            bad = run("check", str(file))
+            self.assertEqual(bad.returncode, 3)
+            self.assertIn("mine.yaml:1:", bad.stdout + bad.stderr)
+
     def test_flags_say_what_the_file_leaves_out(self):
         result = run("calibrate", "-", "--workload", "w", "--gpu", "T4", "--batch", "4",
                      stdin="latency_ms\n12.5\n")
