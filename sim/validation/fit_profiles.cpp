@@ -116,7 +116,6 @@ class CompanyFitter {
     return out;
   }
 
- private:
   static std::string origin_of(const Measurement& m, std::string text = "measured") {
     if (!m.date.empty()) text += " " + m.date;
     text += " on " + m.gpu;
@@ -124,6 +123,7 @@ class CompanyFitter {
     return text;
   }
 
+ private:
   static std::string percent_text(double half_width) {
     return fmt::format("{:.2g} %", 100 * half_width);
   }
@@ -162,6 +162,7 @@ class CompanyFitter {
         parts.launch_bound ? law.capacity_share : ignorance_.half_width_95(log_time + 1);
     out.figures.push_back(
         {"capacityShare", law.capacity_share, alone ? std::nullopt : std::optional(width), basis});
+    p.provenance["fixedMs"] = p.provenance["workMs"] = basis;
     p.provenance["capacityShare"] =
         alone ? basis : fmt::format("{}, 95 % within {:.2g}", basis, width);
     if (parts.launch_bound) {
@@ -358,6 +359,19 @@ void note_other_units(const Company& company, Diagnostics& notes) {
       notes.back().severity = Severity::Note;
       return;
     }
+  }
+}
+
+// Where and when what was fitted was measured: the newest of its rows.
+void add_origin(FittedProfile& out) {
+  const auto newest = std::ranges::max_element(
+      out.points, {}, [](const FittedPoint& point) { return point.measured.date; });
+  if (newest == out.points.end()) return;
+  const std::string origin = CompanyFitter::origin_of(newest->measured, "");
+  const std::string on_gpu = " on " + newest->measured.gpu;
+  for (auto& [figure, text] : out.profile.provenance) {
+    if (!text.starts_with("fitted") || text.find(on_gpu) != std::string::npos) continue;
+    text.insert(std::min(text.find(", 95 %"), text.size()), origin);
   }
 }
 
