@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, 7> kUncertainFigures = {
 
 WorkloadProfile read_workload_profile(CatalogFields fields) {
   constexpr double kMostNorm = 1'000;
+  constexpr double kMostSigma = 10;
   WorkloadProfile profile;
   profile.name = fields.text("name");
   profile.title = fields.has("title") ? fields.text("title") : profile.name;
@@ -41,6 +42,7 @@ WorkloadProfile read_workload_profile(CatalogFields fields) {
   profile.kernel_time = maybe_milliseconds(fields, "kernelMs");
   profile.extra_per_item = maybe_milliseconds(fields, "extraPerItemMs");
   profile.host_time = maybe_milliseconds(fields, "hostMs");
+  profile.time_sigma = maybe_number(fields, "timeSigma", 0, kMostSigma);
   profile.memory = maybe_mebibytes(fields, "memoryMib");
   profile.burst = maybe_seconds(fields, "burstSeconds");
   profile.idle = maybe_seconds(fields, "idleSeconds");

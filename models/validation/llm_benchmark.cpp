@@ -68,9 +68,9 @@ void take_lengths(CatalogFields& fields, ServedRequests& out) {
 }
 
 // nullopt for requests that come by a rate of their own, and where the file lacks a figure.
-std::optional<ServedRequests> served_by_vllm(CatalogFields& fields, bool at_any_rate) {
-  if (!at_any_rate || !has_all(fields, {"completed", "total_input_tokens", "total_output_tokens",
-                                        "mean_ttft_ms"})) {
+std::optional<ServedRequests> served_by_vllm(CatalogFields& fields, bool at_a_rate) {
+  if (at_a_rate || !has_all(fields, {"completed", "total_input_tokens", "total_output_tokens",
+                                     "mean_ttft_ms"})) {
     return std::nullopt;
   }
   const int requests = small_integer(fields, "completed", 1);
@@ -113,6 +113,24 @@ std::optional<int> count_at(CatalogFields fields, const nlohmann::json& root,
   return small_integer(fields, name, 1);
 }
 
+// What was measured: vLLM's model_id, genai-perf's list of models, of which it asks the first
+// unless it was told to change between them, or in later versions their names.
+std::string told_model(CatalogFields& fields, const nlohmann::json& root) {
+  if (std::string name = text_or_empty(fields, "model_id"); !name.empty()) return name;
+  if (!root.contains("input_config") || !root["input_config"].is_object()) return {};
+  const nlohmann::json& config = root["input_config"];
+  for (const auto* path : {"/model", "/model/0", "/model_names/0", "/models/model_names/0"}) {
+    const nlohmann::json::json_pointer at(path);
+    if (config.contains(at) && config[at].is_string()) return config[at].get<std::string>();
+  }
+  return {};
+}
+
+// Whether requests come by a rate of their own: then how many are served at a time is chance.
+bool comes_at_a_rate(const nlohmann::json& root) {
+  return root.contains("request_rate") && root["request_rate"] != "inf";
+}
+
 // Requests that were served at a time, as the file says. genai-perf was told so in its own words
 // or, in later versions, in those that it passes on to perf_analyzer.
 std::optional<int> told_at_once(const CatalogFields& fields, const nlohmann::json& root,
@@ -153,19 +171,22 @@ Expected<std::vector<Measurement>> read_llm_benchmark(const SourceText& file,
                           (of_vllm ? fields.number(vllm, kLeastMs, kMostMs)
                                    : fields.object(genai_perf).number("avg", kLeastMs, kMostMs)));
   out.workload = context.workload;
-  if (out.workload.empty()) out.workload = text_or_empty(fields, "model_id");
+  if (out.workload.empty()) out.workload = told_model(fields, located->root);
   if (out.workload.empty()) missing("what was measured", "--workload");
   const auto& root = located->root;
   const std::optional<int> told = told_at_once(fields, root, of_vllm);
+  if (!context.batch && !told && comes_at_a_rate(root)) return std::vector<Measurement>{};
   if (context.batch || told) {
     out.batch = context.batch ? *context.batch : *told;
   } else {
     missing("how many requests were served at a time", "--batch");
   }
-  const bool at_any_rate = !root.contains("request_rate") || root["request_rate"] == "inf";
-  out.served = of_vllm ? served_by_vllm(fields, at_any_rate) : served_by_genai_perf(fields);
+  out.served =
+      of_vllm ? served_by_vllm(fields, comes_at_a_rate(root)) : served_by_genai_perf(fields);
   if (out.served && (told || !of_vllm)) out.served->at_once = out.batch;
-  if (fields.has("date")) out.date = day_of(fields.text("date"));
+  out.driver = context.driver;
+  out.date = fields.has("date") ? day_of(fields.text("date")) : std::string();
+  if (out.date.empty()) out.date = context.date;
   if (const GpuModel* gpu = gpu_of(context, catalogue, file.name, reading.problems)) {
     out.gpu = gpu->name;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,31 +16,78 @@ namespace slicewise::models {
 namespace {
 
 constexpr std::string_view kNsysHeader = "Time (%),Total Time (ns),";
+constexpr std::string_view kTotalColumn = "Total Time (ns)";
+constexpr std::string_view kCountColumn = "Instances";
 constexpr std::string_view kMeanColumn = "Avg (ns)";
 constexpr std::string_view kRangeColumn = "Range";
 constexpr std::array<std::string_view, 2> kRangeColumns = {kMeanColumn, kRangeColumn};
-constexpr std::array<std::string_view, 8> kOtherColumns = {
-    "Time (%)", "Total Time (ns)", "Instances",   "Med (ns)",
-    "Min (ns)", "Max (ns)",        "StdDev (ns)", "Style"};
+constexpr std::array<std::string_view, 8> kOtherRangeColumns = {
+    "Time (%)", kTotalColumn, kCountColumn,  "Med (ns)",
+    "Min (ns)", "Max (ns)",   "StdDev (ns)", "Style"};
+constexpr std::array<std::string_view, 3> kKernelColumns = {kTotalColumn, kCountColumn, "Name"};
+constexpr std::array<std::string_view, 8> kOtherKernelColumns = {
+    "Time (%)", kMeanColumn,   "Med (ns)", "Min (ns)",
+    "Max (ns)", "StdDev (ns)", "GridXYZ",  "BlockXYZ"};
 
-std::size_t header_of(std::string_view text) {
-  if (text.starts_with(kNsysHeader)) return 0;
-  const std::size_t at = text.find(fmt::format("\n{}", kNsysHeader));
-  return at == std::string_view::npos ? at : at + 1;
+// One of the tables of a file: each ends at an empty line, or where the tool says what it does
+// next.
+struct NsysTable {
+  std::string_view header;
+  SourceText text;  // empty lines before keep the numbers of its own
+};
+
+std::string_view line_at(std::string_view text, std::size_t begin) {
+  std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
+  while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
+  return line;
 }
 
-// "Generating SQLite file ..." stands before the table: empty lines keep the numbers of its own.
-SourceText table_of(const SourceText& file) {
-  const std::size_t at = header_of(file.text);
-  const auto lines = static_cast<std::size_t>(
-      std::count(file.text.begin(), file.text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-  return {file.name, std::string(lines, '\n') + file.text.substr(at)};
+std::vector<NsysTable> tables_of(const SourceText& file) {
+  const std::string_view text = file.text;
+  std::vector<NsysTable> tables;
+  bool inside = false;
+  std::size_t lines = 0;
+  for (std::size_t begin = 0; begin < text.size(); ++lines) {
+    const std::string_view line = line_at(text, begin);
+    if (line.starts_with(kNsysHeader)) {
+      inside = true;
+      tables.push_back({line, {file.name, std::string(lines, '\n')}});
+    }
+    inside = inside && !line.empty() && !line.starts_with("Processing [");
+    if (inside) tables.back().text.text += fmt::format("{}\n", line);
+    const std::size_t end = text.find('\n', begin);
+    begin = end == std::string_view::npos ? text.size() : end + 1;
+  }
+  return tables;
 }
 
-bool has_ranges(const SourceText& file) {
-  const std::size_t at = header_of(file.text);
-  const std::string_view header(file.text.data() + at, file.text.find('\n', at) - at);
-  return header.find(fmt::format(",{}", kRangeColumn)) != std::string_view::npos;
+bool has_ranges(const NsysTable& table) {
+  return table.header.ends_with(fmt::format(",{}", kRangeColumn));
+}
+
+// Calls of an API have "Num Calls", copies of memory a "Count".
+bool has_kernels(const NsysTable& table) {
+  return table.header.ends_with(",Name") &&
+         table.header.find(fmt::format(",{},", kCountColumn)) != std::string_view::npos;
+}
+
+template <class Holds>
+const NsysTable* first_that(const std::vector<NsysTable>& tables, const Holds& holds) {
+  const auto found = std::ranges::find_if(tables, holds);
+  return found == tables.end() ? nullptr : &*found;
+}
+
+Expected<Duration> mean_kernel(const NsysTable& kernels) {
+  constexpr double kMost = 1e17;
+  UserTable table(kernels.text, kKernelColumns, kOtherKernelColumns);
+  double nanoseconds = 0;
+  double count = 0;
+  for (const CsvRow& row : table.rows()) {
+    nanoseconds += table.number(row, kTotalColumn, 1, kMost).value_or(0);
+    count += table.number(row, kCountColumn, 1, kMost).value_or(0);
+  }
+  if (!table.is_sound()) return tl::unexpected(table.take_problems());
+  return from_seconds(nanoseconds / count * 1e-9);
 }
 
 // ":step" of the default domain is "step".
@@ -50,10 +98,10 @@ std::string name_of(const UserTable& table, const CsvRow& row) {
 
 class RangeReader {
  public:
-  RangeReader(const SourceText& file, const MeasuredContext& context)
-      : name_(file.name), context_(context), table_(table_of(file), kRangeColumns, kOtherColumns) {}
+  RangeReader(const SourceText& ranges, const MeasuredContext& context)
+      : name_(ranges.name), context_(context), table_(ranges, kRangeColumns, kOtherRangeColumns) {}
 
-  Expected<std::vector<Measurement>> read(const Catalogue& catalogue) {
+  Expected<Measurement> read(const Catalogue& catalogue) {
     constexpr double kMostNanoseconds = 1e14;
     const CsvRow* row = table_.is_sound() ? chosen() : nullptr;
     const auto mean = row == nullptr ? std::optional<double>()
@@ -63,12 +111,14 @@ class RangeReader {
     if (!problems.empty()) return tl::unexpected(std::move(problems));
     const CsvField& at = *table_.field(*row, kRangeColumn);
     Measurement alone;
+    alone.driver = context_.driver;
+    alone.date = context_.date;
     alone.where = {name_, at.line, at.column, at.length};
     alone.workload = context_.workload.empty() ? name_of(table_, *row) : context_.workload;
     alone.gpu = gpu->name;
     alone.batch = context_.batch.value_or(1);
     alone.time = from_seconds(*mean * 1e-9);
-    return std::vector<Measurement>{std::move(alone)};
+    return alone;
   }
 
  private:
@@ -97,21 +147,43 @@ class RangeReader {
 }  // namespace
 
 bool is_nsys_report(const SourceText& file) {
-  return header_of(file.text) != std::string_view::npos;
+  return file.text.starts_with(kNsysHeader) ||
+         file.text.find(fmt::format("\n{}", kNsysHeader)) != std::string::npos;
 }
 
 Expected<std::vector<Measurement>> read_nsys_report(const SourceText& file,
                                                     const Catalogue& catalogue,
                                                     const MeasuredContext& context) {
-  if (has_ranges(file)) return RangeReader(file, context).read(catalogue);
-  const auto line = static_cast<int>(
-      std::count(file.text.begin(),
-                 file.text.begin() + static_cast<std::ptrdiff_t>(header_of(file.text)), '\n'));
-  return tl::unexpected(Diagnostics{make_diagnostic(
-      Code::FieldMissing, {file.name, line + 1, 1, 1},
-      "this summary says how long kernels or calls took, and not how long a step does",
-      "put an NVTX range around a step: nsys stats --report nvtx_sum --format csv; the mean of all "
-      "kernels is the column `kernel_us` of a table, and measured.kernelTime")});
+  const std::vector<NsysTable> tables = tables_of(file);
+  const NsysTable* ranges = first_that(tables, has_ranges);
+  if (ranges == nullptr) {
+    const std::string& before = tables.front().text.text;
+    const auto line = static_cast<int>(before.find_first_not_of('\n')) + 1;
+    return tl::unexpected(Diagnostics{make_diagnostic(
+        Code::FieldMissing, {file.name, line, 1, 1},
+        "this summary says how long kernels or calls took, and not how long a step does",
+        "put an NVTX range around a step: nsys stats --report nvtx_sum,cuda_gpu_kern_sum --format "
+        "csv; or give the summary of kernels beside a file that has the workload alone")});
+  }
+  auto alone = RangeReader(ranges->text, context).read(catalogue);
+  if (!alone) return tl::unexpected(alone.error());
+  if (const NsysTable* kernels = first_that(tables, has_kernels)) {
+    const auto mean = mean_kernel(*kernels);
+    if (!mean) return tl::unexpected(mean.error());
+    alone->kernel_time = *mean;
+  }
+  return std::vector<Measurement>{std::move(*alone)};
+}
+
+bool is_kernel_summary(const SourceText& file) {
+  if (!is_nsys_report(file)) return false;
+  const std::vector<NsysTable> tables = tables_of(file);
+  return first_that(tables, has_kernels) != nullptr && first_that(tables, has_ranges) == nullptr;
+}
+
+Expected<Duration> read_kernel_summary(const SourceText& file) {
+  const std::vector<NsysTable> tables = tables_of(file);
+  return mean_kernel(*first_that(tables, has_kernels));
 }
 
 }  // namespace slicewise::models

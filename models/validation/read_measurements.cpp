@@ -9,6 +9,7 @@
 #include "slicewise/models/measurements.hpp"
 #include "slicewise/models/mig.hpp"
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/portable_math.hpp"
 
 #include "../located_json.hpp"
 #include "../probe_document.hpp"
@@ -20,7 +21,16 @@
 namespace slicewise::models {
 namespace {
 
-constexpr std::array<std::string_view, 17> kMeasuredColumns = {"workload",
+struct QuantileColumn {
+  std::string_view name;
+  double z;  // of the normal distribution
+};
+// The highest that a row has says the most of how times scatter.
+constexpr std::array kQuantiles = {QuantileColumn{"p99_ms", 2.3263},
+                                   QuantileColumn{"p95_ms", 1.6449},
+                                   QuantileColumn{"p90_ms", 1.2816}, QuantileColumn{"p50_ms", 0}};
+
+constexpr std::array<std::string_view, 21> kMeasuredColumns = {"workload",
                                                                "gpu",
                                                                "latency_ms",
                                                                "rate_per_s",
@@ -36,23 +46,68 @@ constexpr std::array<std::string_view, 17> kMeasuredColumns = {"workload",
                                                                "date",
                                                                "gpu_util_percent",
                                                                "sm_active_percent",
-                                                               "dram_active_percent"};
+                                                               "dram_active_percent",
+                                                               kQuantiles[0].name,
+                                                               kQuantiles[1].name,
+                                                               kQuantiles[2].name,
+                                                               kQuantiles[3].name};
+
+// Of a lognormal distribution with this ratio of a quantile to its mean, exp(z sigma - sigma^2 /
+// 2); no more than z, where the ratio is largest.
+double sigma_of(double ratio, double z) {
+  return z - std::sqrt(std::max(0.0, z * z - 2 * portable_log(ratio)));
+}
 
 // Of perf_analyzer's CSV; times in microseconds.
 constexpr std::string_view kConcurrency = "Concurrency";
 constexpr std::string_view kCompute = "Server Compute Infer";
 constexpr std::array<std::string_view, 2> kPerfNeeded = {kConcurrency, kCompute};
-constexpr std::array<std::string_view, 20> kPerfOptional = {
-    "Inferences/Second",     "Client Send",          "Network+Server Send/Recv",
-    "Server Queue",          "Server Compute Input", "Client Recv",
-    "Server Compute Output", "p50 latency",          "p90 latency",
-    "p95 latency",           "p99 latency",          "Avg latency",
-    "request/response",      "response wait",        "Server Cache Hit",
-    "Server Cache Miss",     "Avg GPU Utilization",  "Avg GPU Power Usage",
-    "Max GPU Memory Usage",  "Total GPU Memory"};
+constexpr std::string_view kInferences = "Inferences/Second";
+constexpr std::string_view kUtilisation = "Avg GPU Utilization";
+constexpr std::array<std::string_view, 16> kPerfOptional = {kInferences,
+                                                            "Client Send",
+                                                            "Network+Server Send/Recv",
+                                                            "Server Queue",
+                                                            "Server Compute Input",
+                                                            "Client Recv",
+                                                            "Server Compute Output",
+                                                            "Avg latency",
+                                                            "request/response",
+                                                            "response wait",
+                                                            "Server Cache Hit",
+                                                            "Server Cache Miss",
+                                                            kUtilisation,
+                                                            "Avg GPU Power Usage",
+                                                            "Max GPU Memory Usage",
+                                                            "Total GPU Memory"};
+constexpr std::string_view kPercentile = " latency";
+
+// The percentiles are those that perf_analyzer was asked for: "p97 latency".
+std::vector<std::string_view> perf_columns(std::string_view text) {
+  std::vector<std::string_view> columns(kPerfOptional.begin(), kPerfOptional.end());
+  text = text.substr(0, text.find_first_of("\r\n"));
+  while (!text.empty()) {
+    const std::string_view column = text.substr(0, text.find(','));
+    if (column.starts_with('p') && column.ends_with(kPercentile) &&
+        number_in(column.substr(1, column.size() - 1 - kPercentile.size()))) {
+      columns.push_back(column);
+    }
+    text.remove_prefix(std::min(text.size(), column.size() + 1));
+  }
+  return columns;
+}
+
+// Of "GPU-abc:0.55;"; nullopt where several GPUs are named: which of them served is not said.
+std::optional<double> share_of_one_gpu(std::string_view text) {
+  const std::size_t begin = text.find(':') + 1;
+  const std::size_t end = text.find(';', begin);
+  if (begin == 0 || end == std::string_view::npos || end + 1 < text.size()) return std::nullopt;
+  return number_in(text.substr(begin, end - begin));
+}
 
 constexpr double kLeastMilliseconds = 1e-3;
 constexpr double kMostMilliseconds = 1e8;
+constexpr const char* kDateForm = "write year-month-day: 2026-11-01";
 
 class MeasurementReader {
  public:
@@ -64,8 +119,9 @@ class MeasurementReader {
         table_(file,
                of_perf_analyzer ? std::span<const std::string_view>(kPerfNeeded)
                                 : std::span<const std::string_view>(),
-               of_perf_analyzer ? std::span<const std::string_view>(kPerfOptional)
-                                : std::span<const std::string_view>(kMeasuredColumns)) {}
+               of_perf_analyzer ? perf_columns(file.text)
+                                : std::vector<std::string_view>(kMeasuredColumns.begin(),
+                                                                kMeasuredColumns.end())) {}
 
   Expected<std::vector<Measurement>> read(bool of_perf_analyzer) {
     std::vector<Measurement> out;
@@ -86,9 +142,14 @@ class MeasurementReader {
   }
 
   // What the row says in a column, or the flag that stands for it.
-  std::string named(const CsvRow& row, std::string_view column, const std::string& otherwise) {
+  std::string said_or(const CsvRow& row, std::string_view column,
+                      const std::string& otherwise) const {
     std::string text = table_.text(row, column);
-    if (text.empty()) text = otherwise;
+    return text.empty() ? otherwise : text;
+  }
+
+  std::string named(const CsvRow& row, std::string_view column, const std::string& otherwise) {
+    std::string text = said_or(row, column, otherwise);
     if (text.empty()) {
       table_.report(Code::FieldMissing, row.front(), fmt::format("no `{}` is given", column),
                     fmt::format("add the column `{0}`, or say it with --{0}", column));
@@ -245,10 +306,42 @@ class MeasurementReader {
                             [&](double value) { out.kernel_time = from_seconds(value * 1e-6); });
     sound &= read_alone(row, "host_cpu_ms", kLeastMilliseconds, kMostMilliseconds, out,
                         [&](double value) { out.host_time = from_seconds(value * 1e-3); });
+    sound &= read_spread(row, out);
     sound &= share("gpu_util_percent", kLeastPercent, out.activity.gpu_util);
     sound &= share("sm_active_percent", kLeastPercent, out.activity.sm_active);
     sound &= share("dram_active_percent", 0, out.activity.dram_active);
     return sound;
+  }
+
+  // Quantiles grow from the 50th to the 99th; `out` has its time.
+  bool read_spread(const CsvRow& row, Measurement& out) {
+    const double mean_ms = 1e3 * to_seconds(out.time);
+    if (mean_ms == 0) return true;  // whose mistake is said
+    double above = kMostMilliseconds;
+    for (const QuantileColumn& column : kQuantiles) {
+      double quantile = above;
+      if (!read_alone(row, column.name, kLeastMilliseconds, kMostMilliseconds, out,
+                      [&](double value) { quantile = value; })) {
+        return false;
+      }
+      const CsvField* field = table_.field(row, column.name);
+      if (field == nullptr) continue;
+      const bool is_median = column.z == 0;
+      if (quantile > above || (!is_median && quantile < mean_ms)) {
+        table_.report(
+            Code::ValueRange, *field,
+            fmt::format("`{}` is {}, {}", column.name, field->text,
+                        quantile > above ? "and a higher quantile is less" : "less than the mean"),
+            "give the mean time of a step, and quantiles of the same steps");
+        return false;
+      }
+      above = quantile;
+      if (out.time_sigma) continue;
+      // The median of a lognormal distribution lies below the mean.
+      out.time_sigma = is_median ? std::sqrt(std::max(0.0, 2 * portable_log(mean_ms / quantile)))
+                                 : sigma_of(quantile / mean_ms, column.z);
+    }
+    return true;
   }
 
   std::optional<Measurement> read_row(const CsvRow& row) {
@@ -262,12 +355,11 @@ class MeasurementReader {
     const auto batch = maybe_count(row, "batch", kMostBatch, context_.batch.value_or(1));
     const auto clients = maybe_count(row, "clients", kMostClients, 1);
     const auto threads = maybe_number(row, "threads_percent", 1, 100, 100);
-    out.driver = table_.text(row, "driver");
-    out.date = table_.text(row, "date");
+    out.driver = said_or(row, "driver", context_.driver);
+    out.date = said_or(row, "date", context_.date);
     if (!out.date.empty() && !is_date(out.date)) {
       table_.report(Code::FieldType, *table_.field(row, "date"),
-                    fmt::format("`{}` is not a date", out.date),
-                    "write year-month-day: 2026-11-01");
+                    fmt::format("`{}` is not a date", out.date), kDateForm);
     }
     if (gpu == nullptr || !batch || !clients || !threads) return std::nullopt;
     out.gpu = gpu->name;
@@ -275,10 +367,10 @@ class MeasurementReader {
     out.clients = *clients;
     out.active_threads = *threads * kPercent;
     const auto time = read_time(row, out.batch);
+    if (time) out.time = *time;
     const bool sound = read_slice(row, *gpu, out) && read_sharing(row, out) &&
                        read_neighbour(row, out) && read_use(row, out);
     if (!time || !sound) return std::nullopt;
-    out.time = *time;
     return out;
   }
 
@@ -297,6 +389,8 @@ class MeasurementReader {
     if (least == nullptr) return;
     const auto compute = table_.number(*least, kCompute, 1, kMostMicroseconds);
     Measurement alone;
+    alone.driver = context_.driver;
+    alone.date = context_.date;
     alone.where = place(least->front());
     alone.workload = named(*least, "workload", context_.workload);
     const GpuModel* gpu = read_gpu(*least);
@@ -304,7 +398,21 @@ class MeasurementReader {
     alone.gpu = gpu->name;
     alone.batch = context_.batch.value_or(1);
     alone.time = from_seconds(*compute / kPerSecond);
+    alone.activity.gpu_util = share_of_compute(*least, alone);
     out.push_back(std::move(alone));
+  }
+
+  // In between requests the GPU is idle, which is no part of a step: of the time that the server
+  // computed the share in which kernels ran.
+  std::optional<double> share_of_compute(const CsvRow& row, const Measurement& alone) {
+    constexpr double kMostPerSecond = 1e9;
+    const CsvField* field = table_.field(row, kUtilisation);
+    if (field == nullptr || table_.field(row, kInferences) == nullptr) return std::nullopt;
+    const auto busy = share_of_one_gpu(field->text);
+    const auto inferences = table_.number(row, kInferences, 0, kMostPerSecond);
+    if (!busy || !inferences || *busy <= 0 || *inferences <= 0) return std::nullopt;
+    const double computing = *inferences / alone.batch * to_seconds(alone.time);
+    return std::min(1.0, *busy / computing);
   }
 
   std::string name_;
@@ -321,6 +429,11 @@ Expected<std::vector<Measurement>> read_measurements(const SourceText& file,
   if (auto problem = unusable_output(file)) {
     return tl::unexpected(Diagnostics{std::move(*problem)});
   }
+  if (!context.date.empty() && !is_date(context.date)) {
+    return tl::unexpected(Diagnostics{
+        make_diagnostic(Code::FieldType, {file.name, 1, 1, 1},
+                        fmt::format("--date: `{}` is not a date", context.date), kDateForm)});
+  }
   if (is_probe_document(file)) return read_probe(file, catalogue);
   if (is_llm_benchmark(file)) return read_llm_benchmark(file, catalogue, context);
   if (is_nsys_report(file)) return read_nsys_report(file, catalogue, context);
@@ -328,13 +441,35 @@ Expected<std::vector<Measurement>> read_measurements(const SourceText& file,
   return MeasurementReader(file, catalogue, context, of_perf_analyzer).read(of_perf_analyzer);
 }
 
+namespace {
+
+// The concurrencies stand first in their rows.
+double least_concurrency(std::string_view text) {
+  double least = 0;
+  while ((text = text.substr(std::min(text.size(), text.find('\n'))), text.size() > 1)) {
+    text.remove_prefix(1);
+    const auto level = number_in(text.substr(0, text.find(',')));
+    if (level && (least == 0 || *level < least)) least = *level;
+  }
+  return least;
+}
+
+}  // namespace
+
 std::string what_is_read_of(const SourceText& file) {
   if (!file.text.starts_with(kConcurrency)) return {};
-  return fmt::format(
+  std::string what = fmt::format(
       "of perf_analyzer the row of the lowest concurrency is read, and of it {}: the workload "
-      "alone, "
-      "without what waits; a step is a request, or the items of --batch",
+      "alone, without what waits; a step is a request, or the items of --batch",
       kCompute);
+  if (const double least = least_concurrency(file.text); least > 1) {
+    what += fmt::format(
+        ". Its lowest concurrency is {:.0f}: if Triton puts requests together (dynamic_batching), "
+        "that is the time of such a batch, and not of a request: measure --concurrency-range 1, or "
+        "say with --batch how many there were",
+        least);
+  }
+  return what;
 }
 
 std::string setting_of(const Measurement& measurement) {

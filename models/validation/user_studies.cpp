@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,46 @@ constexpr double kUsersBound = 100;
 // About what published rows of equal processes are off by.
 constexpr double kUsersTarget = 10;
 
+// What rows alone on the whole GPU say of a workload, the mean over them: of those that have DCGM's
+// shares beside the time, where some do. The time is 0 where there are none.
+MeasuredProcess process_of(const std::vector<Measurement>& measurements, const std::string& gpu,
+                           const std::string& workload, int batch) {
+  MeasuredProcess process;
+  process.workload = workload;
+  std::vector<const Measurement*> rows;
+  for (const Measurement& m : measurements) {
+    const bool alone = m.sharing == MeasuredSharing::Alone && m.slice == "full" &&
+                       m.active_threads >= 1 && !m.served;
+    if (!alone || m.gpu != gpu || m.workload != workload || m.batch != batch) continue;
+    if (m.kernel_time.ns > 0) process.kernel_time = m.kernel_time;
+    rows.push_back(&m);
+  }
+  const auto keep_those_with = [&](std::optional<double> Activity::*share) {
+    const auto lacks = [&](const Measurement* m) { return (m->activity.*share).value_or(0) <= 0; };
+    if (!std::ranges::all_of(rows, lacks)) std::erase_if(rows, lacks);
+  };
+  keep_those_with(&Activity::gpu_util);
+  keep_those_with(&Activity::sm_active);
+  const auto mean = [&](const auto& of) -> std::optional<double> {
+    double sum = 0;
+    for (const Measurement* m : rows) {
+      const std::optional<double> value = of(*m);
+      if (!value) return std::nullopt;
+      sum += *value;
+    }
+    return rows.empty() ? std::nullopt : std::optional(sum / static_cast<double>(rows.size()));
+  };
+  const auto time = mean([](const Measurement& m) { return std::optional(to_seconds(m.time)); });
+  process.alone = from_seconds(time.value_or(0));
+  process.gpu_active = mean([](const Measurement& m) { return m.activity.gpu_util; });
+  if (process.gpu_active) {
+    process.sm_active = mean([](const Measurement& m) { return m.activity.sm_active; });
+  }
+  return process;
+}
+
+bool knows_shares(const MeasuredProcess& process) { return process.gpu_active.has_value(); }
+
 MeasurementSource source_of(const std::vector<Measurement>& measurements, const std::string& gpu,
                             bool in_turns, const std::string& file) {
   MeasurementSource source;
@@ -22,7 +63,9 @@ MeasurementSource source_of(const std::vector<Measurement>& measurements, const 
   source.gpu = gpu;
   for (const Measurement& m : measurements) {
     const bool turns = m.sharing == MeasuredSharing::TimeSlicing && m.clients > 1;
-    if (m.gpu != gpu || !m.beside.empty() || (turns && !in_turns)) continue;
+    if (m.gpu != gpu || m.served || !m.beside.empty() || (turns && !in_turns)) continue;
+    // Of whom more is known than that, more is asked: add_requests().
+    if (in_turns && knows_shares(process_of(measurements, gpu, m.workload, m.batch))) continue;
     if (in_turns && !turns && (m.clients > 1 || m.slice != "full" || m.active_threads < 1))
       continue;
     source.rows.push_back(
@@ -53,32 +96,6 @@ void add_study(MeasurementSource source, Study study, ValidationSet& set) {
     study.fit.slices = {"full", "smallest"};
   }
   add_to(set, std::move(source), std::move(study));
-}
-
-// What rows alone on the whole GPU say of a workload, the mean over them; the time is 0 where none
-// has a time and DCGM's shares.
-MeasuredProcess process_of(const std::vector<Measurement>& measurements, const std::string& gpu,
-                           const std::string& workload, int batch) {
-  MeasuredProcess process;
-  process.workload = workload;
-  process.gpu_active = process.sm_active = 0;
-  double seconds = 0;
-  double rows = 0;
-  for (const Measurement& m : measurements) {
-    const bool alone = m.sharing == MeasuredSharing::Alone && m.slice == "full" && !m.served;
-    if (!alone || m.gpu != gpu || m.workload != workload || m.batch != batch) continue;
-    if (m.kernel_time.ns > 0) process.kernel_time = m.kernel_time;
-    if (!m.activity.gpu_util || !m.activity.sm_active) continue;
-    seconds += to_seconds(m.time);
-    process.gpu_active += *m.activity.gpu_util;
-    process.sm_active += *m.activity.sm_active;
-    ++rows;
-  }
-  if (rows == 0 || process.gpu_active <= 0) return process;
-  process.alone = from_seconds(seconds / rows);
-  process.gpu_active /= rows;
-  process.sm_active /= rows;
-  return process;
 }
 
 bool shares_a_whole_gpu(const Measurement& m, const std::string& gpu) {
@@ -117,41 +134,84 @@ std::vector<MeasuredCompany> companies_of(const std::vector<Measurement>& measur
     }
     const bool known = std::ranges::all_of(
         company.processes, [](const MeasuredProcess& process) { return process.alone.ns > 0; });
-    if (known) out.push_back(std::move(company));
+    company.evidence = std::ranges::all_of(company.processes, knows_shares) ? Evidence::Utilisation
+                                                                            : Evidence::TimeAlone;
+    // Of copies whose time alone is all that is known the other studies are.
+    if (known && (company.evidence == Evidence::Utilisation || !m.beside.empty())) {
+      out.push_back(std::move(company));
+    }
   }
   return out;
 }
 
 namespace {
 
-// From the time alone and its activity: copies and pairs.
+// Requests of copies and pairs, from the time alone, with its shares where they are known.
 void add_requests(const std::vector<Measurement>& measurements, const std::string& gpu,
                   const std::string& file, const std::string& suffix, ValidationSet& set) {
-  MeasurementSource source = source_of({}, gpu, false, file);
-  source.companies = companies_of(measurements, gpu);
-  for (const bool in_turns : {true, false}) {
-    if (std::ranges::none_of(source.companies, [&](const MeasuredCompany& company) {
-          return company.in_turns == in_turns;
-        })) {
-      continue;
+  const std::vector<MeasuredCompany> all = companies_of(measurements, gpu);
+  for (const Evidence evidence : {Evidence::Utilisation, Evidence::TimeAlone}) {
+    for (const bool in_turns : {true, false}) {
+      MeasurementSource source = source_of({}, gpu, false, file);
+      std::ranges::copy_if(all, std::back_inserter(source.companies),
+                           [&](const MeasuredCompany& company) {
+                             return company.in_turns == in_turns && company.evidence == evidence;
+                           });
+      if (source.companies.empty()) continue;
+      const bool shares = evidence == Evidence::Utilisation;
+      Study study;
+      study.id = fmt::format("measurements-{}{}{}", shares ? "requests" : "pairs",
+                             in_turns ? "" : "-mps", suffix);
+      study.mode = in_turns ? "time-slicing" : "MPS";
+      study.evidence = evidence;
+      study.engine = StudyEngine::Requests;
+      study.title = fmt::format("your measurements {}, from the time alone{}",
+                                in_turns ? "in turns" : "under MPS",
+                                shares ? " and DCGM's shares" : ": beside others");
+      study.split = "the time alone, its shares and lengths of kernels are given; all others check";
+      study.parameters =
+          shares ? "none fitted: each process sends a request when the last is answered"
+                 : "none fitted: processes that never idle and can use the whole GPU, as "
+                   "gpu_util_percent of both is not given";
+      add_to(set, std::move(source), std::move(study));
     }
-    Study study;
-    study.id = fmt::format("measurements-{}{}", in_turns ? "requests" : "requests-mps", suffix);
-    study.mode = in_turns ? "time-slicing" : "MPS";
-    study.evidence = Evidence::Utilisation;
-    study.engine = StudyEngine::Requests;
-    study.title = in_turns ? "your measurements in turns, from the time alone and DCGM's shares"
-                           : "your measurements under MPS, from the time alone and DCGM's shares";
-    study.split = "the time alone, its shares and lengths of kernels are given; all others check";
-    study.parameters = "none fitted: each process sends a request when the last is answered";
-    add_to(set, source, std::move(study));
   }
+}
+
+// Why no study has it; "" where one has.
+std::string why_left_out(const std::vector<Measurement>& measurements, const Measurement& m) {
+  if (m.served) return "a benchmark of a language model: slicewise calibrate checks its step";
+  if (m.beside.empty()) return {};
+  const Measurement* other = other_side(measurements, m);
+  if (other == nullptr) {
+    return fmt::format("no row has {} beside {}: a pair has one for each of the two", m.beside,
+                       m.workload);
+  }
+  for (const Measurement* one : {&m, other}) {
+    if (process_of(measurements, m.gpu, one->workload, one->batch).alone.ns > 0) continue;
+    return fmt::format("{} with batch {} was not measured alone on the whole GPU", one->workload,
+                       one->batch);
+  }
+  return {};
+}
+
+Diagnostics notes_of_left_out(const std::vector<Measurement>& measurements) {
+  Diagnostics notes;
+  for (const Measurement& m : measurements) {
+    const std::string why = why_left_out(measurements, m);
+    if (why.empty()) continue;
+    notes.push_back(make_diagnostic(
+        Code::InputMissing, m.where,
+        fmt::format("nothing is held against {} {}", m.workload, setting_of(m)), why));
+    notes.back().severity = Severity::Note;
+  }
+  return notes;
 }
 
 }  // namespace
 
-void add_studies(const std::vector<Measurement>& measurements, const std::string& file,
-                 ValidationSet& set) {
+Diagnostics add_studies(const std::vector<Measurement>& measurements, const std::string& file,
+                        ValidationSet& set) {
   std::vector<std::string> gpus;
   for (const Measurement& m : measurements) {
     if (std::ranges::find(gpus, m.gpu) == gpus.end()) gpus.push_back(m.gpu);
@@ -182,6 +242,7 @@ void add_studies(const std::vector<Measurement>& measurements, const std::string
     add_study(source_of(measurements, gpu, true, file), std::move(turns), set);
     add_requests(measurements, gpu, file, suffix, set);
   }
+  return notes_of_left_out(measurements);
 }
 
 }  // namespace slicewise::models

@@ -20,7 +20,7 @@ std::string provenance_of(const WorkloadProfile& profile, const char* figure) {
     const auto found = profile.provenance.find(key);
     if (found != profile.provenance.end()) return found->second;
   }
-  return "as published";
+  return profile.is_users ? "as your file has it" : "as published";
 }
 
 class Figures {
@@ -29,7 +29,8 @@ class Figures {
 
   void add(const char* name, const std::optional<std::string>& value, const char* unit,
            const char* key, const std::string& otherwise) {
-    const std::string absent = otherwise.empty() ? "not published" : otherwise;
+    const std::string unknown = profile_.is_users ? "not in your file" : "not published";
+    const std::string absent = otherwise.empty() ? unknown : otherwise;
     rows_.push_back(
         {name, value.value_or("-"), unit, value ? provenance_of(profile_, key) : absent});
   }

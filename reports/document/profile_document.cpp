@@ -75,6 +75,7 @@ std::string profile_document(const sim::FittedProfiles& fitted) {
     if (p.batch) out["batch"] = *p.batch;
     add("itemsPerStep", p.items_per_step);
     add_time("soloMs", p.solo_step);
+    add("timeSigma", p.time_sigma);
     add_time("fixedMs", p.fixed_part);
     add_time("workMs", p.gpu_work);
     add("normP", p.norm_p);

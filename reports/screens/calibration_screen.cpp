@@ -216,6 +216,13 @@ ScreenPart step_part(const sim::FittedStep& fit) {
          "for each other's prompts is not known: their TTFT hardly counts, nor is it in the "
          "error."});
   }
+  if (!fit.size_known &&
+      std::ranges::find(fit.undetermined, "weightsTime") != fit.undetermined.end()) {
+    figures.sentences.push_back(
+        {"How much of a step the weights take follows of their size: give the model's config.json "
+         "as "
+         "well."});
+  }
   figures.sentences.push_back({"A scenario has it as " + step_text(fit.step) +
                                " beside the model's weights and kvBytesPerToken."});
   part.parts = {{.table = served_cells(fit)}, std::move(figures)};

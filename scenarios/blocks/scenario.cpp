@@ -149,6 +149,12 @@ constexpr FieldList kScheduler = block<Scenario>(kSchedulerFields);
 
 constexpr Field kSpecFields[] = {
     field<&Scenario::region>("region", "us-east-1", "AWS region, for prices.").positive(),
+    field<&Scenario::profile_files>(
+        "profileFiles", "[profiles.yaml]",
+        "Profiles, GPUs, nodes and prices of your own (slicewise calibrate --out), by paths from "
+        "the folder of this file; a folder is all its files. As --catalogue, whose files are laid "
+        "over these.")
+        .positive(),
     field<&Scenario::duration>("duration", "24h",
                                "Simulated time. Absent: until every Job is done.")
         .positive(),

@@ -116,7 +116,6 @@ class CompanyFitter {
     return out;
   }
 
- private:
   static std::string origin_of(const Measurement& m, std::string text = "measured") {
     if (!m.date.empty()) text += " " + m.date;
     text += " on " + m.gpu;
@@ -124,6 +123,7 @@ class CompanyFitter {
     return text;
   }
 
+ private:
   static std::string percent_text(double half_width) {
     return fmt::format("{:.2g} %", 100 * half_width);
   }
@@ -162,6 +162,7 @@ class CompanyFitter {
         parts.launch_bound ? law.capacity_share : ignorance_.half_width_95(log_time + 1);
     out.figures.push_back(
         {"capacityShare", law.capacity_share, alone ? std::nullopt : std::optional(width), basis});
+    p.provenance["fixedMs"] = p.provenance["workMs"] = basis;
     p.provenance["capacityShare"] =
         alone ? basis : fmt::format("{}, 95 % within {:.2g}", basis, width);
     if (parts.launch_bound) {
@@ -218,6 +219,14 @@ class CompanyFitter {
       out.figures.push_back({name, in_ms(*figure), std::nullopt, "measured"});
       out.profile.provenance[name] = origin_of(*found);
     };
+    const auto spread = std::ranges::find_if(company_.law, [&](const Measurement& m) {
+      return m.batch == batch && m.time_sigma.has_value();
+    });
+    if (spread != company_.law.end()) {
+      out.profile.time_sigma = spread->time_sigma;
+      out.figures.push_back({"timeSigma", *spread->time_sigma, std::nullopt, "measured"});
+      out.profile.provenance["timeSigma"] = origin_of(*spread, "from its quantiles");
+    }
     add("kernelMs", &Measurement::kernel_time, out.profile.kernel_time);
     add("hostMs", &Measurement::host_time, out.profile.host_time);
   }
@@ -353,6 +362,19 @@ void note_other_units(const Company& company, Diagnostics& notes) {
   }
 }
 
+// Where and when what was fitted was measured: the newest of its rows.
+void add_origin(FittedProfile& out) {
+  const auto newest = std::ranges::max_element(
+      out.points, {}, [](const FittedPoint& point) { return point.measured.date; });
+  if (newest == out.points.end()) return;
+  const std::string origin = CompanyFitter::origin_of(newest->measured, "");
+  const std::string on_gpu = " on " + newest->measured.gpu;
+  for (auto& [figure, text] : out.profile.provenance) {
+    if (!text.starts_with("fitted") || text.find(on_gpu) != std::string::npos) continue;
+    text.insert(std::min(text.find(", 95 %"), text.size()), origin);
+  }
+}
+
 // Rows beside others as well.
 void summarize(FittedProfile& out) {
   double left_out_sum = 0;
@@ -371,7 +393,8 @@ void summarize(FittedProfile& out) {
 }  // namespace profile_fit
 
 Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measurements,
-                                      const models::Catalogue& catalogue) {
+                                      const models::Catalogue& catalogue,
+                                      std::span<const models::LlmShape> shapes) {
   if (measurements.size() > kMostMeasurements) {
     return tl::unexpected(Diagnostics{make_diagnostic(
         Code::ValueRange, measurements[kMostMeasurements].where,
@@ -424,8 +447,11 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
   pairs.erase(in_turns, pairs.end());
   profile_fit::add_neighbours(pairs, out);
   profile_fit::add_turn_uses(turns, catalogue, out);
-  for (FittedProfile& profile : out.profiles) profile_fit::summarize(profile);
-  out.steps = profile_fit::fit_steps(measurements, catalogue, out.notes);
+  for (FittedProfile& profile : out.profiles) {
+    profile_fit::add_origin(profile);
+    profile_fit::summarize(profile);
+  }
+  out.steps = profile_fit::fit_steps(measurements, shapes, catalogue, out.notes);
   return out;
 }
 

@@ -19,7 +19,8 @@ void take_step(const FittedStep& fitted, models::LlmModel& model) {
     const std::string text =
         figure.basis == "fitted"
             ? fmt::format("fitted, 95 % within {:.2g} ms", figure.half_width_95.value_or(0))
-            : "usual: not determined";
+        : fitted.size_known ? figure.basis
+                            : fmt::format("{}: not determined", figure.basis);
     if (figure.name == "weightsTime") model.provenance["weightsMs"] = text;
     if (figure.name == "tokenTime") model.provenance["tokenMs"] = text;
     if (figure.name == "cacheReadTime") model.provenance["kvReadMs"] = text;

@@ -24,7 +24,7 @@ constexpr int kCounted = 200;  // answers of the slowest; all others have more
 class Loop {
  public:
   explicit Loop(const MeasuredProcess& process)
-      : kernels_(from_seconds(to_seconds(process.alone) * process.gpu_active)),
+      : kernels_(from_seconds(to_seconds(process.alone) * process.gpu_active.value_or(1))),
         host_(process.alone - kernels_) {}
 
   Duration kernels() const { return kernels_; }
@@ -77,7 +77,7 @@ std::vector<Duration> mean_times(Engine gpu, std::vector<Loop> loops) {
 models::DomainClient client_of(const MeasuredProcess& process) {
   models::ClientLaw law;
   scenarios::Measured counted;
-  counted.gpu_util = process.gpu_active;
+  counted.gpu_util = process.gpu_active.value_or(1);
   counted.sm_active = process.sm_active;
   law.capacity_share = scenarios::capacity_share(counted, false);
   law.bandwidth_share = models::kDefaultBandwidthShare;

@@ -105,6 +105,24 @@ std::array<Belief, kParts> beliefs(const std::vector<const Measurement*>& runs,
            {portable_log(kHost), 0.6}}};
 }
 
+// Of a model whose config.json is there: T_w and r follow from bytes and bandwidth, t from what
+// other models reach of the GPU's rate, each by a model that was measured. nullopt where none can
+// be carried over.
+std::optional<std::array<Belief, kParts>> beliefs_of_shape(const models::LlmShape& shape,
+                                                           const models::GpuModel& gpu,
+                                                           const models::Catalogue& catalogue) {
+  constexpr std::array<double, kParts> kDeviations = {0.15, 0.4, 0.5, 0.6};
+  models::LlmModel model = models::model_of(shape, shape.name, gpu);
+  if (!models::derive_step(shape, gpu, catalogue.llm_models, catalogue.gpus, model)) return {};
+  std::array<Belief, kParts> out;
+  for (std::size_t part = 0; part < kParts; ++part) {
+    const double seconds = model.step.*models::kStepTimes[part].seconds;
+    if (seconds <= 0) return {};
+    out[part] = {portable_log(seconds), kDeviations[part]};
+  }
+  return out;
+}
+
 LlmStep step_at(std::span<const double> logs) {
   LlmStep step;
   for (std::size_t part = 0; part < kParts; ++part) {
@@ -117,7 +135,8 @@ LlmStep step_at(std::span<const double> logs) {
 // from what was believed.
 class StepSearch {
  public:
-  StepSearch(std::vector<const Measurement*> runs, std::array<Belief, kParts> believed)
+  StepSearch(std::vector<const Measurement*> runs, std::array<Belief, kParts> believed,
+             bool size_known)
       : runs_(std::move(runs)), believed_(believed) {
     std::vector<double> start;
     std::vector<models::Bound> bounds;
@@ -129,6 +148,11 @@ class StepSearch {
       weigh(at, out);
     };
     found_ = models::levenberg_marquardt(residuals, observations() + kParts, start, bounds);
+    // What the size says counts more than runs that no law of this form follows.
+    if (size_known) {
+      noise_ = std::sqrt(noise_squared());
+      found_ = models::levenberg_marquardt(residuals, observations() + kParts, start, bounds);
+    }
     const models::Design slopes =
         models::jacobian(residuals, observations() + kParts, found_.at, bounds);
     spread(slopes);
@@ -165,25 +189,32 @@ class StepSearch {
     for (std::size_t r = 0; r < runs_.size(); ++r) {
       const Seen seen = serve(law, *runs_[r]->served);
       const ServedRequests& asked = *runs_[r]->served;
-      out[2 * r] =
-          portable_log(seen.first_token / to_seconds(asked.first_token)) / first_token_noise(asked);
-      out[2 * r + 1] = portable_log(seen.per_token / to_seconds(runs_[r]->time)) / kNoise;
+      out[2 * r] = portable_log(seen.first_token / to_seconds(asked.first_token)) /
+                   first_token_noise(asked) / noise_;
+      out[2 * r + 1] = portable_log(seen.per_token / to_seconds(runs_[r]->time)) / kNoise / noise_;
     }
     for (std::size_t part = 0; part < kParts; ++part) {
       out[observations() + part] = (at[part] - believed_[part].mean) / believed_[part].deviation;
     }
   }
 
-  // Where the runs are further off than their noise, that is the noise.
-  void spread(const models::Design& slopes) {
+  double spare() const {
+    return std::max(1.0, static_cast<double>(observations()) - static_cast<double>(kParts));
+  }
+
+  // Of what is taken for noise; 1 where the runs are no further off.
+  double noise_squared() const {
     std::vector<double> residuals(observations() + kParts);
     weigh(found_.at, residuals);
     double squares = 0;
     for (std::size_t r = 0; r < observations(); ++r) squares += residuals[r] * residuals[r];
-    const double spare =
-        std::max(1.0, static_cast<double>(observations()) - static_cast<double>(kParts));
-    const double noise = std::max(1.0, squares / spare);
-    if (noise > 1) quantile_ = student_t_975(spare);
+    return std::max(1.0, squares / spare());
+  }
+
+  // Where the runs are further off than their noise, that is the noise.
+  void spread(const models::Design& slopes) {
+    const double noise = noise_squared();
+    if (noise * noise_ > 1) quantile_ = student_t_975(spare());
     models::Design information{kParts, std::vector<double>(kParts * kParts)};
     for (std::size_t r = 0; r < slopes.rows(); ++r) {
       const double weight = r < observations() ? 1 / noise : 1;
@@ -201,6 +232,7 @@ class StepSearch {
   models::LeastSquares found_;
   std::vector<double> covariance_;
   double quantile_ = kNormal95;
+  double noise_ = 1;  // times that of a benchmark that is run twice
 };
 
 ServedPoint point_of(const Measurement& run, const LlmStep& law) {
@@ -225,30 +257,38 @@ double percent_off(const ServedPoint& point) {
 
 // Each run in turn, by a fit of the others.
 std::optional<double> left_out_error(const std::vector<const Measurement*>& runs,
-                                     const std::array<Belief, kParts>& believed) {
+                                     const std::array<Belief, kParts>& believed, bool size_known) {
   if (runs.size() < 3) return std::nullopt;
   double sum = 0;
   for (std::size_t out = 0; out < runs.size(); ++out) {
     std::vector<const Measurement*> rest = runs;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(out));
-    sum += percent_off(point_of(*runs[out], StepSearch(rest, believed).step()));
+    sum += percent_off(point_of(*runs[out], StepSearch(rest, believed, size_known).step()));
   }
   return sum / static_cast<double>(runs.size());
 }
 
-FittedStep fit_step(const std::vector<const Measurement*>& runs, const models::GpuModel& gpu) {
-  const std::array<Belief, kParts> believed = beliefs(runs, gpu);
-  const StepSearch search(runs, believed);
+// Of weights and tokens nothing is usual.
+bool is_believed(std::size_t part) { return part >= 2; }
+
+FittedStep fit_step(const std::vector<const Measurement*>& runs, const models::GpuModel& gpu,
+                    const std::optional<std::array<Belief, kParts>>& of_shape) {
+  const std::array<Belief, kParts> believed = of_shape ? *of_shape : beliefs(runs, gpu);
+  const StepSearch search(runs, believed, of_shape.has_value());
   FittedStep out;
   out.workload = runs.front()->workload;
   out.gpu = gpu.name;
   out.step = search.step();
+  out.size_known = of_shape.has_value();
   for (std::size_t part = 0; part < kParts; ++part) {
     constexpr double kMs = 1e3;
     const double value = kMs * out.step.*models::kStepTimes[part].seconds;
     const bool known = search.knows(part);
     out.figures.push_back({kNamesOfParts[part], value, value * search.half_width_95(part),
-                           known ? "fitted" : "usual"});
+                           known               ? "fitted"
+                           : out.size_known    ? "by config.json"
+                           : is_believed(part) ? "usual"
+                                               : "unknown"});
     models::FigureUncertainty& unknown = out.uncertainty.emplace_back();
     unknown.figure = models::kStepTimes[part].figure;
     unknown.half_width_95 = value * search.half_width_95(part);
@@ -262,7 +302,7 @@ FittedStep fit_step(const std::vector<const Measurement*>& runs, const models::G
     out.points.push_back(point_of(*run, out.step));
     out.mean_error_percent += percent_off(out.points.back()) / static_cast<double>(runs.size());
   }
-  out.left_out_error_percent = left_out_error(runs, believed);
+  out.left_out_error_percent = left_out_error(runs, believed, out.size_known);
   return out;
 }
 
@@ -276,6 +316,7 @@ bool tells_parts_apart(const std::vector<const Measurement*>& runs) {
 }  // namespace
 
 std::vector<FittedStep> fit_steps(std::span<const Measurement> measurements,
+                                  std::span<const models::LlmShape> shapes,
                                   const models::Catalogue& catalogue, Diagnostics& notes) {
   std::map<std::pair<std::string, std::string>, std::vector<const Measurement*>> servers;
   for (const Measurement& m : measurements) {
@@ -284,7 +325,11 @@ std::vector<FittedStep> fit_steps(std::span<const Measurement> measurements,
   std::vector<FittedStep> steps;
   for (const auto& [name, runs] : servers) {
     if (tells_parts_apart(runs)) {
-      steps.push_back(fit_step(runs, *catalogue.find_gpu(name.second)));
+      const models::GpuModel& gpu = *catalogue.find_gpu(name.second);
+      const auto shape = std::ranges::find(shapes, name.first, &models::LlmShape::name);
+      steps.push_back(fit_step(
+          runs, gpu,
+          shape == shapes.end() ? std::nullopt : beliefs_of_shape(*shape, gpu, catalogue)));
       continue;
     }
     notes.push_back(make_diagnostic(

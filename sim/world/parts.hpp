@@ -28,7 +28,8 @@ Diagnostic unknown_name(Code code, const Located<std::string>& wanted, const std
   names.reserve(known.size());
   for (const auto& item : known) names.push_back(item.name);
   const auto near = nearest_name(wanted.value, names);
-  const std::string all = "`" + list_command + "` lists all";
+  const std::string all =
+      "`" + list_command + "` lists all; your own come with profileFiles, or --catalogue";
   return make_diagnostic(code, wanted.where, message,
                          near ? "did you mean " + *near + "? " + all : all);
 }

@@ -127,8 +127,10 @@ void take_times(const models::WorkloadProfile& profile, Workload& spec) {
   }
   const models::WorkloadProfile request = answers_requests(spec) ? as_request(profile) : profile;
   if (!m.request_gpu_time && request.solo_step) {
-    m.request_gpu_time =
-        scenarios::ServiceTime{scenarios::ServiceTime::Law::Deterministic, *request.solo_step, 0};
+    using Law = scenarios::ServiceTime::Law;
+    const double sigma = request.time_sigma.value_or(0);
+    m.request_gpu_time = scenarios::ServiceTime{sigma > 0 ? Law::LogNormal : Law::Deterministic,
+                                                *request.solo_step, sigma};
   }
   const scenarios::Serving& serving = spec.serving;
   const bool has_host = serving.cpu_before.ns > 0 || serving.cpu_after.ns > 0;

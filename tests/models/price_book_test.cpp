@@ -39,12 +39,16 @@ TEST(PriceBook, ReservedPricesComeFromTheUserOnly) {
   }
 }
 
-TEST(PriceBook, KnowsFourteenRegionsAndItsDate) {
+TEST(PriceBook, KnowsFifteenRegionsAndItsDate) {
   EXPECT_EQ(catalogue().prices.regions(),
-            (std::vector<std::string>{"ap-northeast-1", "ap-south-1", "ap-southeast-1",
-                                      "ap-southeast-2", "ca-central-1", "eu-central-1",
-                                      "eu-north-1", "eu-west-1", "eu-west-2", "us-east-1",
-                                      "us-east-2", "us-gov-east-1", "us-gov-west-1", "us-west-2"}));
+            (std::vector<std::string>{
+                "ap-northeast-1", "ap-south-1", "ap-southeast-1", "ap-southeast-2", "ca-central-1",
+                "eu-central-1", "eu-north-1", "eu-west-1", "eu-west-2", "sa-east-1", "us-east-1",
+                "us-east-2", "us-gov-east-1", "us-gov-west-1", "us-west-2"}));
+  const auto unknown = catalogue().prices.find("g5.xlarge", "sa-east-1", PurchaseOption::OnDemand);
+  ASSERT_FALSE(unknown.has_value());
+  EXPECT_EQ(unknown.error().front().code, Code::PriceUnknown);
+  EXPECT_THAT(unknown.error().front().help, HasSubstr("--prices"));
   EXPECT_EQ(catalogue().prices.date(), "2026-07-20");
 }
 

@@ -235,6 +235,90 @@ class Calibrate(unittest.TestCase):
             self.assertEqual(validated.returncode, run("validate", "measurements", "--measurements", MEASURED).returncode)
             self.assertIn("m.csv.gz", validated.stdout)
 
+    def test_kernels_of_nsys_belong_to_the_workload_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kernels, alone = pathlib.Path(folder, "kernels.csv"), pathlib.Path(folder, "alone.csv")
+            kernels.write_text("Time (%),Total Time (ns),Instances,Avg (ns),Name\n"
+                               "60.0,600000000,6000,100000.0,gemm\n40.0,400000000,44000,9090.9,relu\n", encoding="utf-8")
+            alone.write_text("workload,gpu,batch,latency_ms\nw,A10G,1,20\n", encoding="utf-8")
+            result = run("calibrate", str(kernels), str(alone))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stdout, r"kernelMs +0\.02 ")
+            alone.write_text("workload,gpu,batch,latency_ms\nw,A10G,1,20\nw,A10G,8,90\n", encoding="utf-8")
+            unclear = run("calibrate", str(kernels), str(alone))
+            self.assertEqual(unclear.returncode, 3)
+            self.assertIn("--batch", unclear.stderr)
+            result = run("calibrate", str(kernels), str(alone), "--batch", "8")
+            self.assertEqual(result.stdout.count("kernelMs"), 1, result.stderr)
+
+    def test_a_run_at_a_rate_stops_no_calibration_but_is_none(self):
+        rate = json.dumps({"model_id": "llama", "request_rate": 4.0, "max_concurrency": None, "mean_tpot_ms": 28.2})
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "rate.json")
+            file.write_text(rate, encoding="utf-8")
+            result = run("calibrate", str(file), MEASURED, "--gpu", "A10G")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("rate.json: nothing of it is a measurement", result.stderr)
+            self.assertEqual(run("calibrate", str(file), "--gpu", "A10G").returncode, 3)
+
+    def test_driver_and_date_go_into_the_profile(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder, "p.yaml")
+            run("calibrate", "-", "--workload", "w", "--gpu", "T4", "--driver", "550.54", "--date", "2026-11-01",
+                "--out", str(out), stdin="latency_ms\n12.5\n")
+            document = yaml.safe_load(out.read_text(encoding="utf-8"))
+        self.assertEqual(document["profiles"][0]["provenance"]["soloMs"].split(",")[:2],
+                         ["measured 2026-11-01 on T4", " driver 550.54"])
+
+    def test_a_scenario_names_its_profiles(self):
+        scenario = textwrap.dedent("""\
+            apiVersion: slicewise.dev/v1alpha1
+            kind: Scenario
+            metadata: {name: own}
+            spec:
+              profileFiles: [profiles/mine.yaml]
+              duration: 5m
+              replications: 2
+              nodePools: [{name: gpu, instanceType: g5.xlarge, nodes: 1}]
+              workloads: [{name: w, kind: Service, replicas: 1, profile: w/a10g/b1, gpuMemory: {resident: 2Gi},
+                           traffic: {mean: 2/s}}]
+            """)
+        with tempfile.TemporaryDirectory() as folder:
+            file, profiles = pathlib.Path(folder, "own.yaml"), pathlib.Path(folder, "profiles", "mine.yaml")
+            file.write_text(scenario, encoding="utf-8")
+            missing = run("run", str(file))
+            self.assertEqual(missing.returncode, 3)
+            self.assertIn("own.yaml:5:18: error[FILE_UNREADABLE]", missing.stderr)
+            self.assertIn("relative to the folder", missing.stderr)
+            profiles.parent.mkdir()
+            run("calibrate", "-", "--workload", "w", "--gpu", "A10G", "--out", str(profiles),
+                stdin="latency_ms,p99_ms\n20,60\n")
+            named = run("run", str(file), "-o", "json")
+            self.assertEqual(named.returncode, 0, named.stderr)
+            document = json.loads(named.stdout)
+            self.assertEqual(document["metadata"]["catalogueFiles"], [str(profiles)])
+            # Requests scatter as the quantile says: exp(2.326 x 0.55) times the median of 17 ms.
+            latency = document["variants"][0]["workloads"][0]["latencySeconds"]
+            self.assertGreater(latency["p99"], 0.05)
+            again = run("run", str(file), "-o", "json", "--profiles", str(profiles.parent))
+            self.assertEqual(json.loads(again.stdout)["variants"], document["variants"])
+            self.assertEqual(json.loads(again.stdout)["metadata"]["catalogueFiles"], [str(profiles)])
+            for arguments in (("check", str(file)), ("export", "-f", str(file), "--to", "device-plugin"),
+                              ("bugreport", "-f", str(file))):
+                with self.subTest(verb=arguments[0]):
+                    result = run(*arguments)
+                    self.assertEqual(result.returncode, 0, result.stderr)
+            stored = pathlib.Path(folder, "stored.json")
+            stored.write_text(named.stdout, encoding="utf-8")
+            page = run("report", str(stored), "-o", "md")
+            self.assertEqual(page.returncode, 0, page.stderr)
+            unnamed = run("run", "-f", "-", stdin=scenario.replace("  profileFiles: [profiles/mine.yaml]\n", ""))
+            self.assertIn("profileFiles", unnamed.stderr)
+            profiles.write_text("profiles: [{name: x, kind: inference, gpu: A10G, soloMs: -1}]\n", encoding="utf-8")
+            bad = run("check", str(file))
+            self.assertEqual(bad.returncode, 3)
+            self.assertIn("mine.yaml:1:", bad.stdout + bad.stderr)
+
     def test_flags_say_what_the_file_leaves_out(self):
         result = run("calibrate", "-", "--workload", "w", "--gpu", "T4", "--batch", "4",
                      stdin="latency_ms\n12.5\n")

@@ -74,6 +74,60 @@ class Formats(unittest.TestCase):
         self.assertIn('did you mean "parvagpu"?', result.stderr)
 
 
+class OwnMeasurements(unittest.TestCase):
+    """What tools write, and pairs: every row is checked or named."""
+
+    PERF = ("Concurrency,Inferences/Second,Server Compute Infer,p99 latency,Avg GPU Utilization\n"
+            "1,150,6000,8000,GPU-a:0.45;\n")
+
+    def validated(self, *texts_and_flags):
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = []
+            for n, given in enumerate(texts_and_flags):
+                if given.startswith("--") or "\n" not in given:
+                    arguments.append(given)
+                    continue
+                path = pathlib.Path(folder, f"{n}.csv")
+                path.write_text(given, encoding="utf-8")
+                arguments += ["--measurements", str(path)]
+            result = run("validate", "measurements", *arguments, "-o", "csv")
+        return result, list(csv.DictReader(io.StringIO(result.stdout)))
+
+    def test_outputs_of_tools_are_read_and_flags_say_what_they_leave_out(self):
+        shared = "workload,gpu,latency_ms,sharing,clients\nasr,A10G,9,mps,2\nasr,A10G,20,mps,4\n"
+        result, rows = self.validated(self.PERF, shared, "--workload", "asr", "--gpu", "A10G")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("4 processes", [row["setting"] for row in rows if row["role"] == "check"])
+        result, _ = self.validated(self.PERF, "--workload", "asr")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("--gpu", result.stderr)
+
+    def test_pairs_are_checked_without_shares(self):
+        result, rows = self.validated("workload,gpu,latency_ms,kernel_us,sharing,beside\n"
+                                      "w,A10G,20,100,,\nv,A10G,10,10,,\n"
+                                      "w,A10G,21,,mps,v\nv,A10G,60,,mps,w\n")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        found = {(row["workload"], row["setting"]): row for row in rows}
+        self.assertEqual(found["w", "beside v"]["study"], "measurements-pairs-mps")
+        self.assertGreater(float(found["v", "beside w"]["predicted"]), 10)
+        self.assertNotIn("note", result.stderr)
+
+    def test_what_nothing_is_held_against_is_named(self):
+        result, _ = self.validated("workload,gpu,latency_ms,sharing,clients,beside\n"
+                                   "w,A10G,20,,,\nw,A10G,30,mps,2,\nw,A10G,50,mps,4,\n"
+                                   "w,A10G,21,mps,1,v\nu,A10G,9,mps,1,w\nw,A10G,33,mps,1,u\n")
+        self.assertIn("nothing is held against w beside v", result.stderr)
+        self.assertIn("no row has v beside w", result.stderr)
+        self.assertIn("u with batch 1 was not measured alone", result.stderr)
+
+    def test_known_shares_count_in_turns(self):
+        result, rows = self.validated("workload,gpu,latency_ms,sharing,clients,gpu_util_percent,sm_active_percent\n"
+                                      "w,A10G,20,,,50,20\nw,A10G,24,time-slicing,2,,\n")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual({row["study"] for row in rows if "2 processes" in row["setting"]},
+                         {"measurements-requests"})
+
+
 class Measurements(unittest.TestCase):
     """Of the user's own file all ways of sharing are held against, and what cannot be is said."""
 

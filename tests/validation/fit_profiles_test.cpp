@@ -428,6 +428,19 @@ TEST(FitProfiles, WhatDcgmCountedBoundsWhatTimesDoNotSay) {
                    std::sqrt(0.9 * 0.8));
 }
 
+TEST(FitProfiles, EveryFittedFigureSaysWhereAndWhen) {
+  std::vector<Measurement> rows = {by_law("full", 1), by_law("full", 2), by_law("full", 4)};
+  rows[1].date = "2026-11-02";
+  rows[1].driver = "550.54";
+  const auto fitted = fit_profiles(rows, shipped());
+  ASSERT_TRUE(fitted);
+  const models::WorkloadProfile& p = fitted->profiles.front().profile;
+  const std::string origin = " 2026-11-02 on " + p.gpu_model + ", driver 550.54";
+  for (const char* figure : {"fixedMs", "workMs", "capacityShare"}) {
+    EXPECT_THAT(p.provenance.at(figure), testing::StartsWith("fitted" + origin)) << figure;
+  }
+}
+
 TEST(FitProfiles, ANeighbourOfWhichNoProfileComesIsTold) {
   const auto read = models::read_measurements({"m.csv",
                                                "workload,gpu,sharing,beside,latency_ms,date\n"

@@ -74,6 +74,43 @@ TEST(ReadMeasurements, PerfAnalyzersLowestConcurrencyIsTheWorkloadAlone) {
   EXPECT_THAT(models::what_is_read_of(report), HasSubstr("lowest concurrency"));
 }
 
+// --percentile=97 and --collect-metrics add columns.
+TEST(ReadMeasurements, PerfAnalyzersColumnsOfItsFlags) {
+  const SourceText report{
+      "perf.csv",
+      "Concurrency,Inferences/Second,Client Send,Server Compute Infer,p50 latency,p97 latency,"
+      "Avg GPU Utilization,Avg GPU Power Usage\n"
+      "1,150,50,6000,6600,7600,GPU-abc:0.45;,GPU-abc:50.5;\n"};
+  const auto read = models::read_measurements(report, shipped(),
+                                              {"resnet", "T4", {}, {}, "550.54", "2026-11-01"});
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  // 150 times 6 ms are 0.9 of the time, and in half of that kernels ran.
+  EXPECT_NEAR(read->front().activity.gpu_util.value_or(0), 0.5, 1e-12);
+  EXPECT_EQ(read->front().driver, "550.54");
+  EXPECT_EQ(read->front().date, "2026-11-01");
+  SourceText several = report;
+  several.text.replace(several.text.find("GPU-abc:0.45;"), 13, "GPU-abc:0.45;GPU-def:0.1;");
+  const auto unknown = models::read_measurements(several, shipped(), {"resnet", "T4"});
+  ASSERT_TRUE(unknown.has_value());
+  EXPECT_FALSE(unknown->front().activity.gpu_util.has_value());
+  SourceText other = report;
+  other.text.replace(other.text.find("p97"), 3, "pxx");
+  EXPECT_EQ(models::read_measurements(other, shipped(), {"resnet", "T4"}).error().front().code,
+            Code::FieldUnknown);
+  const auto undated =
+      models::read_measurements(report, shipped(), {"resnet", "T4", {}, {}, "", "today"});
+  EXPECT_THAT(undated.error().front().message, HasSubstr("--date"));
+}
+
+// Triton may have put requests together.
+TEST(ReadMeasurements, ALowestConcurrencyAboveOneIsSaid) {
+  const std::string header = "Concurrency,Inferences/Second,Server Compute Infer\n";
+  EXPECT_THAT(models::what_is_read_of({"perf.csv", header + "16,800,18000\n32,900,30000\n"}),
+              HasSubstr("Its lowest concurrency is 16"));
+  EXPECT_THAT(models::what_is_read_of({"perf.csv", header + "16,800,18000\n1,150,6000\n"}),
+              testing::Not(HasSubstr("Its lowest")));
+}
+
 // 0.0.16 (JsonExporter) write them; the figures are made up.
 TEST(ReadMeasurements, BenchmarksOfLanguageModelServers) {
   const SourceText vllm{"vllm.json",
@@ -112,6 +149,32 @@ TEST(ReadMeasurements, GenaiPerfSaysHowManyWereServedAtATime) {
     EXPECT_EQ(read->front().batch, 4);
     EXPECT_EQ(read->front().gpu, "A10G");
   }
+}
+
+TEST(ReadMeasurements, GenaiPerfSaysWhatItMeasured) {
+  for (const char* config :
+       {R"({"model": ["llama-x"], "concurrency": 8})", R"({"model": "llama-x", "concurrency": 8})",
+        R"({"model_names": ["llama-x"], "concurrency": 8})"}) {
+    const auto read = models::read_measurements(
+        {"g.json",
+         fmt::format(R"({{"inter_token_latency": {{"avg": 18.2}}, "input_config": {}}})", config)},
+        shipped(), {"", "A10G"});
+    ASSERT_TRUE(read.has_value()) << read.error().front().message;
+    EXPECT_EQ(read->front().workload, "llama-x");
+  }
+}
+
+// How many requests were served at a time is chance: such a run stops no calibration of others.
+TEST(ReadMeasurements, RunsAtARequestRateAreLeftOut) {
+  const SourceText run{"rate.json",
+                       R"({"model_id": "llama", "request_rate": 4.0, "max_concurrency": null,
+                           "completed": 64, "mean_ttft_ms": 160.0, "mean_tpot_ms": 28.2})"};
+  const auto read = models::read_measurements(run, shipped(), {"", "A10G"});
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  EXPECT_TRUE(read->empty());
+  const auto said = models::read_measurements(run, shipped(), {"", "A10G", 6});
+  ASSERT_TRUE(said.has_value());
+  EXPECT_EQ(said->front().batch, 6);
 }
 
 // One problem that names the cause, not one for each column that is not of a table.
@@ -168,6 +231,41 @@ TEST(ReadMeasurements, NsysRangesAreSteps) {
   EXPECT_EQ(models::read_measurements(report, shipped()).error().size(), 2U);  // and --gpu
 }
 
+// As `nsys stats --format csv` writes all its reports into one file.
+TEST(ReadMeasurements, NsysWritesSeveralTablesIntoAFile) {
+  const std::string ranges =
+      "Processing [r.sqlite] with [nvtx_sum.py]... \n\n ** NVTX Range Summary (nvtx_sum):\n\n"
+      "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev "
+      "(ns),Style,Range\n"
+      "100.0,2000000000,100,20000000.0,20000000.0,19000000,21000000,100000.0,PushPop,:step\n\n";
+  const std::string calls =
+      "Processing [r.sqlite] with [cuda_api_sum.py]... \n\n ** CUDA API Summary (cuda_api_sum):\n\n"
+      "Time (%),Total Time (ns),Num Calls,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"
+      "100.0,500000,100,5000.0,5000.0,4000,6000,1.0,cudaLaunchKernel\n\n";
+  const std::string kernels =
+      "Processing [r.sqlite] with [cuda_gpu_kern_sum.py]... \n\n"
+      " ** CUDA GPU Kernel Summary (cuda_gpu_kern_sum):\n\n"
+      "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"
+      "60.0,600000000,6000,100000.0,100000.0,90000,110000,1.0,\"void gemm<float, 1>(int)\"\n"
+      "40.0,400000000,44000,10000.0,10000.0,9000,11000,1.0,relu\n";
+  const auto all =
+      models::read_measurements({"nsys.csv", ranges + calls + kernels}, shipped(), {"", "A10G"});
+  ASSERT_TRUE(all.has_value()) << all.error().front().message;
+  ASSERT_EQ(all->size(), 1U);
+  EXPECT_EQ(all->front().workload, "step");
+  EXPECT_EQ(all->front().time, milliseconds(20));
+  EXPECT_EQ(all->front().kernel_time, microseconds(20));  // 1 s over 50,000 kernels
+  EXPECT_EQ(all->front().where.line, 6);
+  EXPECT_FALSE(models::is_kernel_summary({"nsys.csv", ranges + kernels}));
+  const SourceText alone{"kernels.csv", kernels};
+  ASSERT_TRUE(models::is_kernel_summary(alone));
+  EXPECT_EQ(*models::read_kernel_summary(alone), microseconds(20));
+  const std::string bad = kernels + "1.0,x,1,10000.0,10000.0,9000,11000,1.0,tanh\n";
+  const auto mistake = models::read_kernel_summary({"kernels.csv", bad});
+  ASSERT_FALSE(mistake.has_value());
+  EXPECT_EQ(mistake.error().front().where.line, 8);
+}
+
 TEST(ReadMeasurements, NsysKernelsAreNoSteps) {
   const SourceText report{"kernels.csv",
                           "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max "
@@ -176,6 +274,25 @@ TEST(ReadMeasurements, NsysKernelsAreNoSteps) {
   const auto read = models::read_measurements(report, shipped(), {"step", "T4", 1, {}});
   ASSERT_FALSE(read.has_value());
   EXPECT_THAT(read.error().front().help, HasSubstr("nvtx_sum"));
+}
+
+// The highest quantile says how times scatter, by a lognormal distribution with that mean.
+TEST(ReadMeasurements, QuantilesAloneGiveTheSpreadOfRequests) {
+  const std::string header = "workload,gpu,sharing,clients,latency_ms,p50_ms,p99_ms\n";
+  const auto read = models::read_measurements(
+      {"q.csv", header + "a,T4,,,20,19.2,36.8\na,T4,mps,2,31,,\nb,T4,,,20,12.13,\n"}, shipped());
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  // exp(2.3263 x 0.2788 - 0.2788^2 / 2) = 1.84; with sigma 1 the median is exp(-0.5) of the mean.
+  EXPECT_NEAR((*read)[0].time_sigma.value_or(0), 0.2788, 1e-3);
+  EXPECT_NEAR((*read)[2].time_sigma.value_or(0), 1, 1e-3);
+  const auto fitted = fit_profiles(*read, shipped());
+  ASSERT_TRUE(fitted.has_value());
+  EXPECT_NEAR(fitted->profiles[0].profile.time_sigma.value_or(0), 0.2788, 1e-3);
+  for (const char* row : {"a,T4,mps,2,31,,60\n",   // of a process alone
+                          "a,T4,,,20,,15\n",       // below the mean
+                          "a,T4,,,20,30,25\n"}) {  // out of order
+    EXPECT_FALSE(models::read_measurements({"q.csv", header + row}, shipped()).has_value()) << row;
+  }
 }
 
 TEST(ReadMeasurements, EveryMistakeIsReportedWithItsPlace) {

@@ -1,6 +1,7 @@
 // The step of a language model from benchmarks of its server: made by a server that goes token by
 // token, known steps come back.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slicewise/models/llm_shape.hpp"
 #include "slicewise/models/llm_step.hpp"
 #include "slicewise/models/measurements.hpp"
 #include "slicewise/reports/calibration_report.hpp"
@@ -185,6 +187,39 @@ TEST(FitStep, WaitsForOthersCountLittleWhereLengthsAreNotListed) {
   EXPECT_LT(step.mean_error_percent, 5);
   EXPECT_NEAR(step.step.token_s, kStep.token_s, 0.2 * kStep.token_s);
   EXPECT_NEAR(step.step.weights_s, kStep.weights_s, 0.1 * kStep.weights_s);
+}
+
+// Times to the first token that fit an overhead of 27 ms as well as weights that take so long: the
+// size of the model says which it is (16 GB over 600 GB/s take 27 ms).
+TEST(FitStep, TheSizeOfTheModelTellsWeightsFromOverhead) {
+  std::vector<models::Measurement> all;
+  const std::array<std::array<double, 3>, 3> runs{{{1, 55, 27.3}, {8, 160, 28.2}, {32, 420, 31}}};
+  for (const auto& run : runs) {
+    const std::string text = fmt::format(
+        R"({{"model_id": "llama", "request_rate": "inf", "max_concurrency": {}, "completed": 64,
+             "total_input_tokens": 16384, "total_output_tokens": 8192, "mean_ttft_ms": {},
+             "mean_tpot_ms": {}, "input_lens": [{}], "output_lens": [{}]}})",
+        run[0], run[1], run[2], fmt::join(std::vector<int>(64, 256), ", "),
+        fmt::join(std::vector<int>(64, 128), ", "));
+    const auto read = models::read_measurements({"b.json", text}, shipped(), {"", "A10G"});
+    ASSERT_TRUE(read.has_value()) << read.error().front().message;
+    all.push_back(read->front());
+  }
+  auto shape = models::read_llm_shape(
+      {"config.json", R"({"model_type": "llama", "_name_or_path": "llama", "hidden_size": 4096,
+                          "num_attention_heads": 32, "num_key_value_heads": 8,
+                          "num_hidden_layers": 32, "intermediate_size": 14336,
+                          "vocab_size": 128256, "torch_dtype": "bfloat16"})"});
+  ASSERT_TRUE(shape.has_value()) << shape.error().front().message;
+  const auto fitted = fit_profiles(all, shipped(), std::vector{*shape});
+  ASSERT_TRUE(fitted.has_value());
+  const FittedStep& step = fitted->steps.at(0);
+  EXPECT_TRUE(step.size_known);
+  EXPECT_GT(step.step.weights_s, 22e-3);
+  EXPECT_LT(step.step.overhead_s, 5e-3);
+  const auto unknown = fit_profiles(all, shipped());
+  ASSERT_TRUE(unknown.has_value());
+  EXPECT_THAT(reports::calibration_table(*unknown, {}), HasSubstr("config.json as well"));
 }
 
 TEST(FitStep, IntervalsWidenWithTheNoise) {

@@ -262,10 +262,11 @@ enum class ValidateFormat : std::uint8_t { Table, Wide, Json, Csv, Markdown };
 struct ValidateCommand {
   std::vector<std::string> names;  // of studies, sources or modes; empty: all
   ValidateFormat format = ValidateFormat::Table;
-  std::string pairs;         // file of the user's measurements
-  std::string pairs_gpu;     // "": that of the published file
-  std::string measurements;  // file of the user's own; "": none
-  std::string out;           // folder for the charts, "": none
+  std::string pairs;                      // file of the user's measurements
+  std::string pairs_gpu;                  // "": that of the published file
+  std::vector<std::string> measurements;  // files of the user's own
+  models::MeasuredContext context;        // of these
+  std::string out;                        // folder for the charts, "": none
 };
 
 enum class SchemaKind : std::uint8_t {

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include <CLI/App.hpp>
+
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/models/llm_shape.hpp"
 #include "slicewise/models/measurements.hpp"
@@ -17,6 +19,12 @@ struct MeasuredFiles {
   std::vector<sim::WindowPoint> window;
   std::vector<std::string> notes;  // what of the files counts, and what was left out
 };
+
+// --workload, --gpu and the like: what files leave out.
+void add_context(CLI::App& verb, models::MeasuredContext& context);
+
+// The files that are named, decompressed.
+Expected<std::vector<SourceText>> read_measured_texts(const std::vector<std::string>& names);
 
 // Sorts the files by what they hold; answers of Prometheus are one window. All mistakes at once.
 Expected<MeasuredFiles> read_measured(const std::vector<SourceText>& files,

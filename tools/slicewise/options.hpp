@@ -149,7 +149,7 @@ inline CLI::App& add_verb(CLI::App& app, const std::string& name, const std::str
 
 // Of verbs that read the catalogue.
 inline void add_catalogue(CLI::App& verb, CommonFlags& flags) {
-  verb.add_option("--catalogue", flags.catalogues,
+  verb.add_option("--catalogue,--profiles", flags.catalogues,
                   "GPUs, instance types, prices, profiles of your own, laid over those that ship "
                   "(slicewise schema catalogue); a folder is all its files")
       ->type_name("FILE,...")

@@ -172,6 +172,9 @@ ExitCode open_origin(const ReportOrigin& origin, const CommonFlags& flags, Repor
   }
   auto file = open_scenario_or_option(origin.stamp.scenario_file, origin.stamp.settings, flags);
   if (!file) return file.error();
+  auto catalogue = open_catalogue(flags, &*file);
+  if (!catalogue) return catalogue.error();
+  input.catalogue = std::move(*catalogue);
   input.texts = file->texts;
   input.source = file->source();
   input.settings = file->is_option ? file->planned_with : file->settings;

@@ -81,25 +81,99 @@ std::vector<std::string> files_in(const std::string& path) {
 
 }  // namespace
 
-tl::expected<models::Catalogue, ExitCode> open_catalogue(const CommonFlags& flags) {
-  models::Catalogue catalogue = models::load_catalogue();
-  for (const std::string& named : flags.catalogues) {
-    const std::vector<std::string> files = files_in(named);
-    if (files.empty()) {
-      return tl::unexpected(fail({make_diagnostic(Code::FileUnreadable, {.file = named, .line = 0},
-                                                  "the folder has no .yaml, .yml or .json file")},
-                                 {}, flags));
-    }
-    for (const std::string& file : files) {
-      const Expected<SourceText> source = read_source(file);
-      if (!source) return tl::unexpected(fail(source.error(), {}, flags));
-      Expected<models::Catalogue> laid = models::with_layer(std::move(catalogue), *source);
-      if (!laid) return tl::unexpected(fail(laid.error(), {*source}, flags));
-      catalogue = std::move(*laid);
-      catalogue.layers.back().sha256 = scenarios::sha256_hex(source->text);
+namespace {
+
+// A file of the catalogue, and what names it.
+struct CatalogueFile {
+  std::string path;
+  SourceLocation where;  // in the scenario; of --catalogue without one
+};
+
+Expected<std::vector<CatalogueFile>> files_of(const std::string& path,
+                                              const SourceLocation& where) {
+  std::vector<CatalogueFile> out;
+  for (std::string& file : files_in(path)) out.push_back({std::move(file), where});
+  if (!out.empty()) return out;
+  return tl::unexpected(
+      Diagnostics{make_diagnostic(Code::FileUnreadable, {.file = path, .line = 0},
+                                  "the folder has no .yaml, .yml or .json file")});
+}
+
+// What the variants of a scenario name, each once, by paths from the folder of the scenario.
+std::vector<CatalogueFile> profile_files_of(const ScenarioFile& scenario) {
+  const std::string& name = scenario.source().name;
+  const std::filesystem::path folder =
+      name == "-" ? std::filesystem::path() : std::filesystem::path(name).parent_path();
+  std::vector<CatalogueFile> out;
+  for (const scenarios::Scenario& variant : scenario.loaded.set.variants) {
+    for (const Located<std::string>& file : variant.profile_files) {
+      const std::string path = (folder / file.value).string();
+      if (std::ranges::find(out, path, &CatalogueFile::path) != out.end()) continue;
+      out.push_back({path, file.where});
+      out.back().where.file = name;
     }
   }
+  return out;
+}
+
+}  // namespace
+
+Expected<models::Catalogue> laid_catalogue(const CommonFlags& flags, const ScenarioFile* scenario,
+                                           std::vector<SourceText>& texts) {
+  std::vector<CatalogueFile> files;
+  const auto take = [&](const std::string& path, const SourceLocation& where) -> Diagnostics {
+    auto found = files_of(path, where);
+    if (!found) return found.error();
+    std::ranges::move(*found, std::back_inserter(files));
+    return {};
+  };
+  if (scenario != nullptr) {
+    texts = scenario->texts;
+    for (const CatalogueFile& named : profile_files_of(*scenario)) {
+      if (Diagnostics problems = take(named.path, named.where); !problems.empty()) {
+        problems.front().where = named.where;
+        return tl::unexpected(std::move(problems));
+      }
+    }
+  }
+  const std::size_t own = files.size();
+  for (const std::string& named : flags.catalogues) {
+    if (Diagnostics problems = take(named, {}); !problems.empty()) {
+      return tl::unexpected(std::move(problems));
+    }
+  }
+  models::Catalogue catalogue = models::load_catalogue();
+  for (std::size_t n = 0; n < files.size(); ++n) {
+    Expected<SourceText> source = read_source(files[n].path);
+    if (!source) {
+      Diagnostics problems = source.error();
+      if (n < own) {
+        problems.front().where = files[n].where;
+        problems.front().help = "the path is relative to the folder of the scenario file";
+      }
+      return tl::unexpected(std::move(problems));
+    }
+    // A command that repeats a result names what the scenario names as well.
+    const std::string sha256 = scenarios::sha256_hex(source->text);
+    const auto laid_before = [&](const models::CatalogueLayer& layer) {
+      return layer.sha256 == sha256;
+    };
+    if (own > 0 && std::ranges::any_of(catalogue.layers, laid_before)) continue;
+    Expected<models::Catalogue> laid = models::with_layer(std::move(catalogue), *source);
+    texts.push_back(std::move(*source));
+    if (!laid) return tl::unexpected(laid.error());
+    catalogue = std::move(*laid);
+    catalogue.layers.back().sha256 = sha256;
+  }
   return catalogue;
+}
+
+tl::expected<models::Catalogue, ExitCode> open_catalogue(const CommonFlags& flags,
+                                                         const ScenarioFile* scenario) {
+  std::vector<SourceText> texts;
+  auto catalogue = laid_catalogue(flags, scenario, texts);
+  if (!catalogue) return tl::unexpected(fail(catalogue.error(), texts, flags));
+  return std::move(*catalogue);
 }
 
 ExitCode lay_prices_over(models::Catalogue& catalogue, const std::string& path,
@@ -185,7 +259,7 @@ tl::expected<OneVariant, ExitCode> open_variant(
     bool allow_pending, const sim::SizeLimits& limits, const CommonFlags& flags) {
   tl::expected<ScenarioFile, ExitCode> file = open_scenario_or_option(path, set, flags);
   if (!file) return tl::unexpected(file.error());
-  auto catalogue = open_catalogue(flags);
+  auto catalogue = open_catalogue(flags, &*file);
   if (!catalogue) return tl::unexpected(catalogue.error());
   OneVariant opened{std::move(*file), 0, std::move(*catalogue), {}};
   if (const ExitCode code =
@@ -313,7 +387,7 @@ class PlanOpener {
     if (set.sha256 != plan.stamp.scenario_sha256 || variant == set.variants.end()) {
       return stale(path);
     }
-    const auto catalogue = open_catalogue(flags_);
+    const auto catalogue = open_catalogue(flags_, &*file);
     if (!catalogue) return tl::unexpected(catalogue.error());
     if (std::string given; !has_layers(*catalogue, plan.stamp, given)) {
       return refused(Code::PlanStale, given, "give the --catalogue files that it was made with");

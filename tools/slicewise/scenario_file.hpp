@@ -50,9 +50,14 @@ inline const std::string& prices_of(const std::string& flag, const ScenarioFile&
 // The same of a text that was read before.
 ScenarioFile scenario_of(SourceText source, const std::vector<std::string>& set);
 
-// The catalogue that ships with the --catalogue files laid over it, in their order. Mistakes are
-// printed.
-tl::expected<models::Catalogue, ExitCode> open_catalogue(const CommonFlags& flags);
+// The catalogue that ships with the profileFiles of the scenario, where one is given, and then the
+// --catalogue files laid over it, in their order; `texts` are what diagnostics point into.
+Expected<models::Catalogue> laid_catalogue(const CommonFlags& flags, const ScenarioFile* scenario,
+                                           std::vector<SourceText>& texts);
+
+// The same; mistakes are printed.
+tl::expected<models::Catalogue, ExitCode> open_catalogue(const CommonFlags& flags,
+                                                         const ScenarioFile* scenario = nullptr);
 
 // The --prices file that a result was computed with.
 struct PriceFile {

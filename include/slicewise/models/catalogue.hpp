@@ -28,6 +28,7 @@ struct WorkloadProfile {
   std::optional<double> items_per_step;         // requests, samples or tokens per step
   std::optional<double> throughput_per_second;  // of items, alone on the whole GPU
   std::optional<Duration> solo_step;            // T1
+  std::optional<double> time_sigma;  // of the logarithm of T1 from step to step; absent: alike
   std::string solo_slice;  // "7g": T1 was measured on the largest MIG instance, "" = without MIG
   std::optional<Duration> fixed_part;  // T0: does not speed up with GPU size
   std::optional<Duration> gpu_work;    // W: whole-GPU time

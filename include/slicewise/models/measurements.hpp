@@ -45,6 +45,7 @@ struct Measurement {
   int clients = 1;            // equal processes on the slice, this one included
   std::string beside;         // the workload of one more process there; "" for none
   Duration time;
+  std::optional<double> time_sigma;      // of the logarithm of `time` from step to step, alone
   Duration kernel_time{};                // mean length of its kernels; 0 when not measured
   Duration host_time{};                  // CPU time of the host beside `time`; 0 when not measured
   Activity activity;                     // of the GPU, alone
@@ -58,8 +59,10 @@ struct Measurement {
 struct MeasuredContext {
   std::string workload;
   std::string gpu;
-  std::optional<int> batch;
-  std::optional<MeasuredSharing> sharing;  // of several processes
+  std::optional<int> batch{};
+  std::optional<MeasuredSharing> sharing{};  // of several processes
+  std::string driver{};
+  std::string date{};
 };
 
 // The GPU that flags name for a file that names none; nullptr, with a problem, where they do not or
@@ -70,35 +73,43 @@ const GpuModel* gpu_of(const MeasuredContext& context, const Catalogue& catalogu
 // Reads one of
 //   a CSV file, or a JSON list of objects, with the columns workload, gpu and one of latency_ms (of
 //   a step) and rate_per_s (items of one process); batch, slice, sharing (alone, mps,
-//   time-slicing), threads_percent, clients, beside (another workload), kernel_us (mean
-//   length of its kernels), host_cpu_ms (CPU time of a step beside its latency), gpu_util_percent,
-//   sm_active_percent and dram_active_percent (of rows alone), driver and date may be absent,
-//   the CSV report of Triton's perf_analyzer: its row of the lowest concurrency is the workload
-//   alone, and a step takes its `Server Compute Infer`,
-//   the JSON of `vllm bench serve` or genai-perf: a step is one token of every request, the batch
-//   the requests that are served at a time, as the file has it or `context` says; lengths that the
-//   file does not list (vLLM's
-//   --save-detailed) are all the mean,
+//   time-slicing), p50_ms, p90_ms, p95_ms and p99_ms (quantiles beside that mean), threads_percent,
+//   clients, beside (another workload), kernel_us (mean length of its kernels), host_cpu_ms (CPU
+//   time of a step beside its latency), gpu_util_percent, sm_active_percent and dram_active_percent
+//   (of rows alone), driver and date may be absent, the CSV report of Triton's perf_analyzer: its
+//   row of the lowest concurrency is the workload alone, a step takes its `Server Compute Infer`,
+//   and the share of that in which kernels ran follows of `Avg GPU Utilization`, where
+//   --collect-metrics was given, what nsys stats wrote as CSV: the NVTX range that is a step, and
+//   the mean length of kernels, the JSON of `vllm bench serve` or genai-perf: a step is one token
+//   of every request, the batch the requests that are served at a time, as the file has it or
+//   `context` says; lengths that the file does not list (vLLM's --save-detailed) are all the mean;
+//   a run at a request rate has no measurement, unless it is known how many were served at a time,
 //   the document of tools/gpu_probe: its kernels under MPS, or on MIG slices.
 // All mistakes at once, with line and column.
 Expected<std::vector<Measurement>> read_measurements(const SourceText& file,
                                                      const Catalogue& catalogue,
                                                      const MeasuredContext& context = {});
 
+// Whether the file is a summary of kernels by nsys stats that has no step: the mean length of the
+// kernels of a process whose time another file has.
+bool is_kernel_summary(const SourceText& file);
+Expected<Duration> read_kernel_summary(const SourceText& file);  // REQUIRES: is_kernel_summary()
+
 // What of a tool's file is a measurement, where not all of it is; "" of all others.
 std::string what_is_read_of(const SourceText& file);
 
-// The processes that shared a whole GPU in turns or, without limits, under MPS: copies, and pairs
-// of which both rows are there. Only those whose time alone was measured, with DCGM's shares.
+// The processes that shared a whole GPU in turns or, without limits, under MPS, and whose time
+// alone was measured: pairs of which both rows are there, and copies of which DCGM's shares are.
 std::vector<MeasuredCompany> companies_of(const std::vector<Measurement>& measurements,
                                           const std::string& gpu);
 
 // Adds the measurements to what the models are held against: of each GPU a study of those alone and
 // under MPS, fitted on one process and the fewest under MPS, on the whole GPU and the smallest
-// slice, one of those in turns, from the time alone, and one for each way of sharing from the time
-// alone and DCGM's shares. `file` is where they come from.
-void add_studies(const std::vector<Measurement>& measurements, const std::string& file,
-                 ValidationSet& set);
+// slice; one of those in turns of which no shares are known, from the time alone; and for each way
+// of sharing one of copies and pairs from the time alone and DCGM's shares, and one of pairs
+// without shares. `file` is where they come from. Returns notes: which rows no study has, and why.
+Diagnostics add_studies(const std::vector<Measurement>& measurements, const std::string& file,
+                        ValidationSet& set);
 
 // "alone on the whole GPU", "2 processes under MPS on 1g.10gb": without workload and batch.
 std::string setting_of(const Measurement& measurement);

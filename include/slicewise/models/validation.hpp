@@ -41,15 +41,16 @@ struct MeasuredPair {
 // One of the processes on a GPU, each of which sends a request as soon as its last one is answered.
 struct MeasuredProcess {
   std::string workload;
-  Duration alone;          // a request with the GPU for itself
-  double gpu_active = 1;   // of that, share in which kernels run
-  double sm_active = 1;    // SMs with work in that time, mean over SMs
-  Duration kernel_time{};  // mean length of its kernels; 0 unknown
-  Duration time;           // a request beside the others
+  Duration alone;                    // a request with the GPU for itself
+  std::optional<double> gpu_active;  // of that, share in which kernels run; absent: all
+  std::optional<double> sm_active;   // SMs with work in that time, mean over SMs
+  Duration kernel_time{};            // mean length of its kernels; 0 unknown
+  Duration time;                     // a request beside the others
 };
 
 struct MeasuredCompany {
-  bool in_turns = false;  // else under MPS, without limits
+  bool in_turns = false;                      // else under MPS, without limits
+  Evidence evidence = Evidence::Utilisation;  // TimeAlone: the shares of some are not known
   std::vector<MeasuredProcess> processes;
 };
 

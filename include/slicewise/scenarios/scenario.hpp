@@ -354,7 +354,8 @@ struct Scenario {
   std::string swept_value;  // with which the name ends; "": it is no point of a sweep
   std::string region = "us-east-1";
   SourceLocation region_where;
-  std::optional<Duration> duration;  // absent: until all Jobs are done
+  std::vector<Located<std::string>> profile_files;  // of all variants the same catalogue is made
+  std::optional<Duration> duration;                 // absent: until all Jobs are done
   Duration warmup;
   std::uint64_t seed = kUsualSeed;
   int replications = 5;

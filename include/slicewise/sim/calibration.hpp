@@ -68,6 +68,7 @@ struct FittedStep {
   std::string workload;
   std::string gpu;
   models::LlmStep step;
+  bool size_known = false;                             // of the model, by its config.json
   std::vector<models::FigureUncertainty> uncertainty;  // of all its times, as catalogues name them
   std::vector<FittedFigure> figures;                   // of the step, ms
   std::vector<std::string> undetermined;  // figures that the benchmarks hardly say anything about
@@ -119,8 +120,10 @@ inline constexpr std::size_t kMostMeasurements = 5'000;
 // scheduler of a scenario would have needed for them. A workload that was never measured alone on
 // the whole GPU or a slice, nor in any setting from which its time alone follows, is a diagnostic;
 // so is one more than kMostMeasurements.
+// `shapes`: of language models that are called as a workload is, what their size says of a step.
 Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measurements,
-                                      const models::Catalogue& catalogue);
+                                      const models::Catalogue& catalogue,
+                                      std::span<const models::LlmShape> shapes = {});
 
 // Language models of which the shape is known: with the step that was fitted of the same name on
 // the same GPU, else one derived of the catalogue's. `context` names GPU and model where the files

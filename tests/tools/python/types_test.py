@@ -54,7 +54,7 @@ def offered(stub):
 
 
 # Flags that Python has no keyword for: what is read and written are values, settings are with_().
-NOT_KEYWORDS = {"help", "file", "set", "output", "out", "junit", "catalogue", "prices", "color", "quiet", "chart",
+NOT_KEYWORDS = {"help", "file", "set", "output", "out", "junit", "catalogue", "profiles", "prices", "color", "quiet", "chart",
                 "candidate", "replace"}
 
 OF = slicewise.Scenario

@@ -69,20 +69,20 @@ def template(name: str) -> Scenario:
 
 @explained("calibrate")
 def calibrate(*measurements: Source | Frame, workload: str | None = None, gpu: str | None = None,
-              batch: int | None = None, sharing: str | None = None,
-              catalogue: Source | Iterable[Source] = ()) -> Calibration:
+              batch: int | None = None, sharing: str | None = None, driver: str | None = None,
+              date: str | None = None, catalogue: Source | Iterable[Source] = ()) -> Calibration:
     """Profiles from measurements: CSV or JSON files, what perf_analyzer, genai-perf, vllm bench serve or
     gpu_probe wrote, what Prometheus answered, or a DataFrame with the columns of such a CSV:
     `slicewise calibrate`.
 
-    workload, gpu, batch, sharing: what was measured, where the files do not say. Its `profiles` go into
+    workload, gpu, batch, sharing, driver, date: what was measured, where the files do not say. Its `profiles` go into
     `load(..., catalogue=[...])` or `with_(catalogue=...)`."""
     files: dict[str, bytes] = {}
     names = [named(source_of(given, f"measurements-{n + 1}.csv"), files)
              for n, given in enumerate(measurements)]
     written, said = ask(
         ["calibrate", *flags(file=names, workload=workload, gpu=gpu, batch=batch, sharing=sharing,
-                             out="profiles.yaml",
+                             driver=driver, date=date, out="profiles.yaml",
                              catalogue=[named(layer, files) for layer in sources_of(catalogue)])],
         files, lambda answer: (answer.files, answer.errors), False)
     return Calibration(written["profiles.yaml"].decode(), written[""].decode(), said)

@@ -71,7 +71,7 @@ ExitCode execute(const BugReportCommand& command, const CommonFlags& flags) {
   Expected<ScenarioFile> file = open_scenario(command.file, {});
   if (!file) return fail(file.error(), {}, flags);
   const SourceText& source = file->source();
-  const auto catalogue = open_catalogue(flags);
+  const auto catalogue = open_catalogue(flags, &*file);
   if (!catalogue) return catalogue.error();
   const Diagnostics mistakes = mistakes_in(*file, *catalogue);
   if (std::ranges::find(mistakes, Code::ApiVersionUnknown, &Diagnostic::code) != mistakes.end()) {
@@ -100,6 +100,9 @@ ExitCode execute(const BugReportCommand& command, const CommonFlags& flags) {
   if (!packed->command.empty()) text += fmt::format("# command: {}\n", packed->command);
   for (const SourceText& trace : file->traces()) {
     text += fmt::format("# It reads {}, which is not in here.\n", trace.name);
+  }
+  for (const models::CatalogueLayer& layer : catalogue->layers) {
+    text += fmt::format("# It needs {}, which is not in here.\n", layer.file);
   }
   if (!packed->kept.empty()) {
     text += fmt::format("# Names that its trace has are still in here: {}.\n",

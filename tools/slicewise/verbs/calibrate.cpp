@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "slicewise/reports/calibration_report.hpp"
-#include "slicewise/scenarios/decompress.hpp"
 #include "slicewise/sim/calibration.hpp"
 
 #include "../commands.hpp"
@@ -33,14 +32,7 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CommonFlags& flag
       ->required()
       ->allow_extra_args(false);
   add_more_files(verb, calibrate.files);
-  add_text(verb, "--workload", calibrate.context.workload, "NAME",
-           "What was measured, where the file does not say");
-  add_text(verb, "--gpu", calibrate.context.gpu, "GPU",
-           "On which GPU, where the file does not say");
-  add_number(verb, "--batch", 1, 1'000'000, calibrate.context.batch,
-             "With which batch, where the file does not say (default 1)");
-  add_choice(verb, "--sharing", kMeasuredWays, calibrate.context.sharing,
-             "How several pods shared a GPU, where Prometheus does not say");
+  add_context(verb, calibrate.context);
   add_text(verb, "--out", calibrate.out, "FILE", "Write the profiles here, for --catalogue");
   add_catalogue(verb, flags);
 }
@@ -48,19 +40,15 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CommonFlags& flag
 ExitCode execute(const CalibrateCommand& command, const CommonFlags& flags) {
   const auto catalogue = open_catalogue(flags);
   if (!catalogue) return catalogue.error();
-  std::vector<SourceText> texts;
-  for (const std::string& name : command.files) {
-    Expected<SourceText> text = read_source(name);
-    if (text) text = scenarios::decompressed(std::move(*text));
-    if (!text) return fail(text.error(), {}, flags);
-    texts.push_back(std::move(*text));
-  }
+  const auto files = read_measured_texts(command.files);
+  if (!files) return fail(files.error(), {}, flags);
+  const std::vector<SourceText>& texts = *files;
   auto read = read_measured(texts, *catalogue, command.context);
   if (!read) return fail(read.error(), texts, flags);
   if (!flags.quiet) {
     for (const std::string& note : read->notes) print_error("note: " + note);
   }
-  auto fitted = sim::fit_profiles(read->measurements, *catalogue);
+  auto fitted = sim::fit_profiles(read->measurements, *catalogue, read->shapes);
   if (!fitted) return fail(fitted.error(), texts, flags);
   fitted->window = std::move(read->window);
   const Diagnostics problems = sim::add_models(read->shapes, command.context, *catalogue, *fitted);

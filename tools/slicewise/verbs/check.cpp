@@ -26,17 +26,21 @@ namespace {
 
 // Scenario files are judged as `run` does, without a run. Returns what a GPU of them holds.
 std::string check_scenarios(const scenarios::ClusterFiles& files, std::vector<SourceText>& texts,
-                            const models::Catalogue& catalogue, Diagnostics& findings) {
+                            const CommonFlags& flags, Diagnostics& findings) {
   std::string rooms;
   for (const std::size_t index : files.scenarios) {
-    scenarios::LoadedScenario loaded = scenarios::read_scenario_file(
-        texts[index], {},
-        [](const std::string& trace) { return read_source(trace, scenarios::kLargestTrace); });
-    if (!loaded.problems.empty()) {
-      std::ranges::move(sim::check_names(loaded, catalogue), std::back_inserter(findings));
+    const ScenarioFile file = scenario_of(texts[index], {});
+    const scenarios::LoadedScenario& loaded = file.loaded;
+    std::vector<SourceText> read;
+    const auto catalogue = laid_catalogue(flags, &file, read);
+    std::ranges::move(read, std::back_inserter(texts));
+    if (!catalogue) {
+      std::ranges::copy(catalogue.error(), std::back_inserter(findings));
+    } else if (!loaded.problems.empty()) {
+      std::ranges::move(sim::check_names(loaded, *catalogue), std::back_inserter(findings));
     } else {
-      Diagnostics found = sim::check_worlds(loaded.set, catalogue);
-      const auto variants = sim::rooms_before_run(loaded.set, catalogue, found);
+      Diagnostics found = sim::check_worlds(loaded.set, *catalogue);
+      const auto variants = sim::rooms_before_run(loaded.set, *catalogue, found);
       for (Diagnostic& d : found) {
         // Scenarios show the trap beside what mends it: `check --strict` lets them.
         if (d.code == Code::GpuMemGreedy) d.severity = Severity::Note;
@@ -45,7 +49,6 @@ std::string check_scenarios(const scenarios::ClusterFiles& files, std::vector<So
       for (const std::string& line : sim::room_lines(variants)) rooms += line + "\n";
     }
     std::ranges::copy(loaded.set.notes, std::back_inserter(findings));
-    std::ranges::move(loaded.traces, std::back_inserter(texts));
   }
   return rooms;
 }
@@ -171,7 +174,7 @@ ExitCode execute(const CheckCommand& command, const CommonFlags& flags) {
   std::ranges::move(sim::lint_cluster(files, catalogue, version),
                     std::back_inserter(report.findings));
   check_replays(files, texts, report.findings);
-  std::string rooms = check_scenarios(files, texts, catalogue, report.findings);
+  std::string rooms = check_scenarios(files, texts, flags, report.findings);
   for (const std::string& line : sim::cluster_room_lines(files, catalogue)) rooms += line + "\n";
   put_in_order(report.findings, report.files);
   const bool nothing = holds_nothing(files);

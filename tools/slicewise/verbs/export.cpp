@@ -211,11 +211,11 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
     return usage_error(fmt::format("{} says nothing about --to {}", flag, command.kind->name),
                        "leave it out; slicewise explain export says what each kind of file is");
   }
-  auto opened = open_catalogue(flags);
-  if (!opened) return opened.error();
   tl::expected<ScenarioFile, ExitCode> file =
       open_scenario_or_option(command.file, command.set, flags, command.candidate);
   if (!file) return file.error();
+  auto opened = open_catalogue(flags, &*file);
+  if (!opened) return opened.error();
   if (const ExitCode code = lay_prices_over(*opened, prices_of(command.prices, *file), flags);
       code != ExitCode::Success) {
     return code;

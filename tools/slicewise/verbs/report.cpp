@@ -247,9 +247,7 @@ ExitCode execute(const ReportCommand& command, const CommonFlags& flags) {
       return report_on_replay(*source, command, outputs, flags);
     }
   }
-  auto catalogue = open_catalogue(flags);
-  if (!catalogue) return catalogue.error();
-  ReportInput input{std::move(*catalogue), {}, {}, {}, {}};
+  ReportInput input;
   if (command.interactive) {
     auto engine = engine_script(command, flags);
     if (!engine) return engine.error();

@@ -222,7 +222,7 @@ ExitCode execute(const RunCommand& command, const CommonFlags& flags) {
   tl::expected<ScenarioFile, ExitCode> file =
       open_scenario_or_option(command.file, settings_of(command), flags);
   if (!file) return file.error();
-  auto opened = open_catalogue(flags);
+  auto opened = open_catalogue(flags, &*file);
   if (!opened) return opened.error();
   models::Catalogue& catalogue = *opened;
   PriceFile prices;

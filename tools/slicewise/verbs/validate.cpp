@@ -12,7 +12,6 @@
 #include "slicewise/models/measurements.hpp"
 #include "slicewise/models/validation.hpp"
 #include "slicewise/reports/studies.hpp"
-#include "slicewise/scenarios/decompress.hpp"
 #include "slicewise/sim/validation.hpp"
 
 #include "../command_line.hpp"
@@ -114,12 +113,16 @@ ExitCode add_pairs(const ValidateCommand& command, const CommonFlags& flags,
 ExitCode add_measurements(const ValidateCommand& command, const CommonFlags& flags,
                           const models::Catalogue& catalogue, models::ValidationSet& set) {
   if (command.measurements.empty()) return ExitCode::Success;
-  Expected<SourceText> file = read_source(command.measurements);
-  if (file) file = scenarios::decompressed(std::move(*file));
-  if (!file) return fail(file.error(), {}, flags);
-  const auto read = read_measured({*file}, catalogue);
-  if (!read) return fail(read.error(), {*file}, flags);
-  models::add_studies(read->measurements, command.measurements, set);
+  const auto files = read_measured_texts(command.measurements);
+  if (!files) return fail(files.error(), {}, flags);
+  const auto read = read_measured(*files, catalogue, command.context);
+  if (!read) return fail(read.error(), *files, flags);
+  if (!flags.quiet) {
+    for (const std::string& note : read->notes) print_error("note: " + note);
+  }
+  const Diagnostics notes =
+      models::add_studies(read->measurements, joined(command.measurements, ", "), set);
+  print_diagnostics(notes, *files, flags);
   return ExitCode::Success;
 }
 
@@ -160,8 +163,12 @@ void add_validate(CLI::App& app, ValidateCommand& validate, CommonFlags& flags) 
   add_text(verb, "--pairs-gpu", validate.pairs_gpu, "GPU",
            "GPU of these pairs (default RTX-3090, that of Lucid)")
       ->needs(pairs);
-  add_text(verb, "--measurements", validate.measurements, "FILE",
-           "Measurements of your own, as `slicewise calibrate` reads them, as one more source");
+  verb.add_option("--measurements", validate.measurements,
+                  "Measurements of your own, as `slicewise calibrate` reads them, as one more "
+                  "source; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  add_context(verb, validate.context);
   add_catalogue(verb, flags);
   add_text(verb, "--out", validate.out, "DIR",
            "Write charts of predicted against measured here: validation.svg and one per study");
