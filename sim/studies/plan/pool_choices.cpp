@@ -141,8 +141,8 @@ void refuse_beyond(const TypeView& view, Strategy strategy, int most, const std:
 }
 
 // Up to `most` pods on a GPU, who meet in that much of its memory.
-void add_shared(const TypeView& view, Strategy strategy, Bytes memory, int most,
-                PoolChoices& found) {
+void add_shared_gpus(const TypeView& view, Strategy strategy, Bytes memory, int most,
+                     PoolChoices& found) {
   for (const int r : replicas_up_to(view, most)) {
     PoolChoice choice = choice_of(view, strategy, r);
     choice.apart = apart_for(view, r, memory);
@@ -164,7 +164,7 @@ void add_time_slicing(const TypeView& view, PoolChoices& found) {
     return;
   }
   refuse_beyond(view, Strategy::TimeSlicing, fit, "a GPU", found);
-  add_shared(view, Strategy::TimeSlicing, memory, fit, found);
+  add_shared_gpus(view, Strategy::TimeSlicing, memory, fit, found);
 }
 
 void add_mps(const TypeView& view, Strategy strategy, PoolChoices& found) {
@@ -188,7 +188,7 @@ void add_mps(const TypeView& view, Strategy strategy, PoolChoices& found) {
            found);
     return;
   }
-  add_shared(view, strategy, memory, fit, found);
+  add_shared_gpus(view, strategy, memory, fit, found);
 }
 
 // A profile for each workload, every combination; the exact layout of each.

@@ -25,7 +25,7 @@ using small_plans::limit;
 using small_plans::set_with;
 using small_plans::small_space;
 
-Workload on_t4(std::string name, int pods, double rate, Bytes memory) {
+Workload t4_service(std::string name, int pods, double rate, Bytes memory) {
   Workload api =
       demo::service(pods, rate, milliseconds(10), scenarios::ServiceTime::Law::LogNormal);
   api.name.value = std::move(name);
@@ -35,7 +35,7 @@ Workload on_t4(std::string name, int pods, double rate, Bytes memory) {
   return api;
 }
 
-ScenarioSet set_of(std::vector<Workload> workloads) {
+ScenarioSet t4_set(std::vector<Workload> workloads) {
   scenarios::NodePool pool = demo::pool(0);
   pool.instance_type.value = "g4dn.xlarge";
   scenarios::Scenario scenario = demo::scenario(pool, std::move(workloads));
@@ -56,7 +56,7 @@ PlanOptions on_t4_by(std::vector<std::string> strategies) {
 // MPS divides the 15360 MiB that nvidia-smi prints by two; 15080 MiB are left to its clients.
 TEST(Plan, WhatMpsSharesFitsBesideItsServer) {
   for (const auto& [mebibytes_each, fits] : {std::pair{7400, true}, {7500, false}}) {
-    const ScenarioSet set = set_of({on_t4("large", 2, 20, mebibytes(mebibytes_each))});
+    const ScenarioSet set = t4_set({t4_service("large", 2, 20, mebibytes(mebibytes_each))});
     const auto plan = make_plan(set, 0, demo::catalogue(), on_t4_by({"mps"}));
     ASSERT_TRUE(plan);
     EXPECT_EQ(plan->options.empty(), !fits) << mebibytes_each;
@@ -66,8 +66,8 @@ TEST(Plan, WhatMpsSharesFitsBesideItsServer) {
 
 // Two of three may share a T4 as long as the two large ones do not meet there.
 TEST(Plan, PodsThatMpsHasNoRoomForTogetherAreKeptApart) {
-  const ScenarioSet set =
-      set_of({on_t4("large", 2, 20, mebibytes(7500)), on_t4("small", 1, 10, mebibytes(2000))});
+  const ScenarioSet set = t4_set(
+      {t4_service("large", 2, 20, mebibytes(7500)), t4_service("small", 1, 10, mebibytes(2000))});
   const auto plan = make_plan(set, 0, demo::catalogue(), on_t4_by({"exclusive", "mps"}));
   ASSERT_TRUE(plan && plan->options.size() > 1);
   EXPECT_EQ(describe(plan->options.front().pools.front()),
@@ -78,7 +78,7 @@ TEST(Plan, PodsThatMpsHasNoRoomForTogetherAreKeptApart) {
 
 // Each has a GPU to itself either way; of slices of time that is up to the scheduler.
 TEST(Plan, PodsHaveTheirOwnGpusWhereSharingSavesNothing) {
-  ScenarioSet set = set_of({on_t4("api", 2, 100, mebibytes(3000))});
+  ScenarioSet set = t4_set({t4_service("api", 2, 100, mebibytes(3000))});
   set.variants.front().workloads.front().objectives = {
       limit(scenarios::Figure::LatencyP99, milliseconds(150))};
   const auto plan = make_plan(set, 0, demo::catalogue(), on_t4_by({"timeSlicing", "exclusive"}));
@@ -90,7 +90,7 @@ TEST(Plan, SpotFallsBackWhereThatCostsNoMore) {
   PlanOptions options = on_t4_by({"exclusive"});
   options.purchases = {"spot"};
   const auto plan =
-      make_plan(set_of({on_t4("api", 1, 10, mebibytes(3000))}), 0, demo::catalogue(), options);
+      make_plan(t4_set({t4_service("api", 1, 10, mebibytes(3000))}), 0, demo::catalogue(), options);
   ASSERT_TRUE(plan && plan->options.size() == 2);
   EXPECT_EQ(plan->options[0].pools.front().purchase, kSpotFallback);
   EXPECT_EQ(plan->options[1].pools.front().purchase, "spot");
@@ -101,9 +101,9 @@ TEST(Plan, SpotFallsBackWhereThatCostsNoMore) {
 TEST(Plan, NoTwoOptionsReadTheSame) {
   PlanOptions options = on_t4_by({"mig"});
   options.instance_types = {"p4d.24xlarge"};
-  const auto plan = make_plan(
-      set_of({on_t4("first", 1, 10, mebibytes(3000)), on_t4("second", 1, 10, mebibytes(3000))}), 0,
-      demo::catalogue(), options);
+  const auto plan = make_plan(t4_set({t4_service("first", 1, 10, mebibytes(3000)),
+                                      t4_service("second", 1, 10, mebibytes(3000))}),
+                              0, demo::catalogue(), options);
   ASSERT_TRUE(plan && plan->options.size() > 1);
   std::set<std::string> lines;
   for (const PlanOption& option : plan->options) lines.insert(describe(option.pools.front()));
@@ -115,7 +115,7 @@ TEST(Plan, NoBoundLiesAboveWhatIsKept) {
   PlanOptions options = on_t4_by({"exclusive"});
   options.split = true;
   ScenarioSet today =
-      set_of({on_t4("a", 1, 5, mebibytes(3000)), on_t4("b", 1, 5, mebibytes(3000))});
+      t4_set({t4_service("a", 1, 5, mebibytes(3000)), t4_service("b", 1, 5, mebibytes(3000))});
   today.variants.front().node_pools.front().nodes = 2;
   for (const auto& [type, is_bound] : {std::pair{"g4dn.xlarge", true}, {"g5.xlarge", false}}) {
     options.instance_types = {type};
@@ -130,9 +130,9 @@ TEST(Plan, NoBoundLiesAboveWhatIsKept) {
 // limit, what costs as much by MPS a third.
 TEST(ThoroughPlan, OfOnePriceIsFirstWhatIsNotCloseToItsLimits) {
   for (const std::int64_t most : {140, 150}) {
-    std::vector<Workload> workloads = {on_t4("api", 3, 40, mebibytes(3000)),
-                                       on_t4("emb", 2, 20, mebibytes(5000)),
-                                       on_t4("cls", 2, 20, mebibytes(2000))};
+    std::vector<Workload> workloads = {t4_service("api", 3, 40, mebibytes(3000)),
+                                       t4_service("emb", 2, 20, mebibytes(5000)),
+                                       t4_service("cls", 2, 20, mebibytes(2000))};
     const std::int64_t mean_us[] = {10'800, 8'650, 6'400};
     for (std::size_t w = 0; w < workloads.size(); ++w) {
       workloads[w].objectives = {limit(scenarios::Figure::LatencyP99, milliseconds(most))};
@@ -140,7 +140,7 @@ TEST(ThoroughPlan, OfOnePriceIsFirstWhatIsNotCloseToItsLimits) {
       workloads[w].measured->request_gpu_time->sigma = 0.39;
       workloads[w].measured->request_gpu_time->mean = microseconds(mean_us[w]);
     }
-    ScenarioSet set = set_of(std::move(workloads));
+    ScenarioSet set = t4_set(std::move(workloads));
     set.variants.front().duration = minutes(2);
     PlanOptions options = on_t4_by({"timeSlicing", "mps"});
     options.split = true;
