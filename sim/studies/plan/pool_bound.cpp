@@ -22,20 +22,29 @@ constexpr std::size_t kMany = 32;
 // Steps of branching for one pool, and items looked at for all of them. Both count work, not time,
 // so that the same input gives the same bound.
 constexpr int kMostBranches = 4'000;
-constexpr std::int64_t kMostWork = 6'000'000'000;
+constexpr std::int64_t kMostWork = 10'000'000'000;
 constexpr int kMostRounds = 400;
 // The program is solved where what is known of its optimum from both sides lies so close together;
 // of many groups, where rounds take long, before.
 constexpr double kClose = 1e-6;
 constexpr double kCloseOfMany = 0.01;
 constexpr int kMostRoundsOfMany = 60;
+// ... and no pool is sought that is worth less than so much more than the best one: of a fleet most
+// steps of branching prove no more.
+constexpr double kNoSlack = 1e-9;
+constexpr double kSlackOfMany = 0.002;
 
 // The groups of a family that are worth the most together on so many nodes.
 class Packing {
  public:
   Packing(const PoolFamily& family, const std::vector<double>& worth, const KnownFloors& floors,
           std::int64_t& work)
-      : family_(family), worth_(worth), floors_(floors), work_(work), missing_(floors.sizes) {
+      : family_(family),
+        worth_(worth),
+        floors_(floors),
+        work_(work),
+        better_(1 + (worth.size() > kMany ? kSlackOfMany : kNoSlack)),
+        missing_(floors.sizes) {
     for (std::size_t g = 0; g < worth.size(); ++g) {
       const bool lives = std::ranges::all_of(
           family.rows, [&](const auto& row) { return std::isfinite(row.takes[g]); });
@@ -186,8 +195,8 @@ class Packing {
       best_.worth = worth;
       best_.members = chosen_;
     }
-    const double bound = worth + bound_of_rest(best_.worth * (1 + 1e-9) - worth);
-    if (bound <= best_.worth * (1 + 1e-9)) {
+    const double bound = worth + bound_of_rest(best_.worth * better_ - worth);
+    if (bound <= best_.worth * better_) {
       best_.at_most = std::max(best_.at_most, bound);
       return;
     }
@@ -230,6 +239,7 @@ class Packing {
   const std::vector<double>& worth_;
   const KnownFloors& floors_;
   std::int64_t& work_;
+  double better_;  // than the best so far must another be, so many times
   std::vector<std::size_t> items_;
   double total_ = 0;
   std::vector<std::vector<Item>> orders_;  // by row: what is worth most for it first
