@@ -39,12 +39,7 @@ class Packing {
  public:
   Packing(const PoolFamily& family, const std::vector<double>& worth, const KnownFloors& floors,
           std::int64_t& work)
-      : family_(family),
-        worth_(worth),
-        floors_(floors),
-        work_(work),
-        better_(1 + (worth.size() > kMany ? kSlackOfMany : kNoSlack)),
-        missing_(floors.sizes) {
+      : family_(family), worth_(worth), floors_(floors), work_(work), missing_(floors.sizes) {
     for (std::size_t g = 0; g < worth.size(); ++g) {
       const bool lives = std::ranges::all_of(
           family.rows, [&](const auto& row) { return std::isfinite(row.takes[g]); });
@@ -153,6 +148,11 @@ class Packing {
     return sum;
   }
 
+  // What another must be worth, at the least.
+  double better() const {
+    return best_.worth * (1 + (worth_.size() > kMany ? kSlackOfMany : kNoSlack));
+  }
+
   int further_nodes(std::size_t g) const {
     return family_.further_nodes.empty() ? 0 : family_.further_nodes[g];
   }
@@ -195,8 +195,8 @@ class Packing {
       best_.worth = worth;
       best_.members = chosen_;
     }
-    const double bound = worth + bound_of_rest(best_.worth * better_ - worth);
-    if (bound <= best_.worth * better_) {
+    const double bound = worth + bound_of_rest(better() - worth);
+    if (bound <= better()) {
       best_.at_most = std::max(best_.at_most, bound);
       return;
     }
@@ -239,7 +239,6 @@ class Packing {
   const std::vector<double>& worth_;
   const KnownFloors& floors_;
   std::int64_t& work_;
-  double better_;  // than the best so far must another be, so many times
   std::vector<std::size_t> items_;
   double total_ = 0;
   std::vector<std::vector<Item>> orders_;  // by row: what is worth most for it first
