@@ -22,7 +22,7 @@ constexpr Duration kLongestRun = hours(std::int64_t{24} * 366);
 constexpr std::int64_t kEventsBetweenChecks = 4096;
 
 // What most replications never come to: those that are over sooner are not worth the question.
-constexpr std::int64_t kEventsBetweenDoubts = std::int64_t{1} << 18;
+constexpr std::int64_t kEventsBetweenDoubts = std::int64_t{1} << 13;
 static_assert(kEventsBetweenDoubts % kEventsBetweenChecks == 0);
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace slicewise::sim {
 
-// Asked every few hundred thousand events, always at the same ones: true ends the replication.
+// Asked every few thousand events, always at the same ones: true ends the replication.
 using GiveUp = std::function<bool(const Replication& so_far)>;
 
 }  // namespace slicewise::sim

@@ -7,7 +7,7 @@
 namespace slicewise::tools {
 namespace {
 
-constexpr std::string_view kJournalKind = "slicewise plan journal 7: ";
+constexpr std::string_view kJournalKind = "slicewise plan journal 8: ";
 // Between a probe and its answer; neither holds one.
 constexpr char kBetween = '\t';
 

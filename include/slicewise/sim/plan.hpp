@@ -323,6 +323,9 @@ struct PlanProbe {
   // a limit lies within its interval.
   bool until_clear = false;
   bool fresh = false;  // other random numbers than those by which the configuration was found
+  // The first replication ends as soon as it is likely what it will say: for who asks again before
+  // it is relied upon. REQUIRES: until_clear.
+  bool glance = false;
 
   friend bool operator==(const PlanProbe&, const PlanProbe&) = default;
 };

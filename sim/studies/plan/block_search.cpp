@@ -80,6 +80,7 @@ class BlockRun {
       const bool one = ahead || first_will_do();
       probes.push_back(probe_with(candidate, ahead.value_or(*next_nodes(candidate)),
                                   one ? 1 : search_.replications));
+      probes.back().glance = !ahead && first_will_do();
     }
     return probes;
   }
@@ -286,12 +287,13 @@ class BlockRun {
     probes.reserve(round.size());
     for (const std::size_t c : round) {
       probes.push_back(probe_with(candidates_[c], *next_nodes(candidates_[c]), 1));
+      probes.back().glance = true;
     }
     const std::vector<PlanAnswer> answers = probes_.ask(probes);
     std::vector<std::size_t> left;
     for (std::size_t i = 0; i < round.size(); ++i) {
       const std::optional<OptionFigures>& figures = answers[i].figures;
-      const bool tells = !figures || misses_enough(search_, *figures) ||
+      const bool tells = !figures || answers[i].partial || misses_enough(search_, *figures) ||
                          (depth_ == Depth::Glance && figures->stands());
       if (tells) {
         record(candidates_[round[i]], probes[i], answers[i]);

@@ -55,6 +55,36 @@ void KnownPools::glance_at_all(std::vector<Question> questions) {
   search(std::move(questions), Depth::Glance);
 }
 
+std::vector<KnownPools::Question> KnownPools::questions_about(const std::vector<Members>& division,
+                                                              double most) {
+  std::vector<double> hoped;
+  for (const Members& block : division) {
+    const auto least = hoped_of(block);
+    if (!least) return {};
+    hoped.push_back(*least);
+  }
+  const double left = most - kSamePrice - sum_of(hoped);
+  std::vector<Question> questions;
+  for (std::size_t b = 0; b < division.size() && left >= 0; ++b) {
+    questions.push_back({division[b], left + hoped[b]});
+  }
+  return questions;
+}
+
+std::optional<double> KnownPools::cost_at_a_glance(const std::vector<Members>& division,
+                                                   double most) {
+  std::vector<Question> questions = questions_about(division, most);
+  if (questions.empty()) return std::nullopt;
+  glance_at_all(std::move(questions));
+  double cost = 0;
+  for (const Members& block : division) {
+    const Solved* solved = find(block);
+    if (solved == nullptr || !solved->option) return std::nullopt;
+    cost += solved->option->goal;
+  }
+  return cost < most ? std::optional(cost) : std::nullopt;
+}
+
 bool KnownPools::is_known(const Question& question, Depth depth) const {
   const Solved* known = find(question.block);
   return known != nullptr && (known->is_sure || depth == Depth::Glance) &&

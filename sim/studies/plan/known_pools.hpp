@@ -50,6 +50,11 @@ class KnownPools {
   };
   void look_for_best(std::vector<Question> questions);
   void glance_at_all(std::vector<Question> questions);
+  // What each block may cost if the others cost what is hoped for and all together less than
+  // `most`; empty: they do not.
+  std::vector<Question> questions_about(const std::vector<Members>& division, double most);
+  // What the division costs at first sight; nullopt: as much as `most`, or more.
+  std::optional<double> cost_at_a_glance(const std::vector<Members>& division, double most);
   // The best one stands alone, but not beside others.
   void refute(const Members& block);
 

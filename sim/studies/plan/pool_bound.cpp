@@ -22,13 +22,17 @@ constexpr std::size_t kMany = 32;
 // Steps of branching for one pool, and items looked at for all of them. Both count work, not time,
 // so that the same input gives the same bound.
 constexpr int kMostBranches = 4'000;
-constexpr std::int64_t kMostWork = 6'000'000'000;
+constexpr std::int64_t kMostWork = 10'000'000'000;
 constexpr int kMostRounds = 400;
 // The program is solved where what is known of its optimum from both sides lies so close together;
 // of many groups, where rounds take long, before.
 constexpr double kClose = 1e-6;
 constexpr double kCloseOfMany = 0.01;
 constexpr int kMostRoundsOfMany = 60;
+// ... and no pool is sought that is worth less than so much more than the best one: of a fleet most
+// steps of branching prove no more.
+constexpr double kNoSlack = 1e-9;
+constexpr double kSlackOfMany = 0.002;
 
 // The groups of a family that are worth the most together on so many nodes.
 class Packing {
@@ -144,6 +148,11 @@ class Packing {
     return sum;
   }
 
+  // What another must be worth, at the least.
+  double better() const {
+    return best_.worth * (1 + (worth_.size() > kMany ? kSlackOfMany : kNoSlack));
+  }
+
   int further_nodes(std::size_t g) const {
     return family_.further_nodes.empty() ? 0 : family_.further_nodes[g];
   }
@@ -186,8 +195,8 @@ class Packing {
       best_.worth = worth;
       best_.members = chosen_;
     }
-    const double bound = worth + bound_of_rest(best_.worth * (1 + 1e-9) - worth);
-    if (bound <= best_.worth * (1 + 1e-9)) {
+    const double bound = worth + bound_of_rest(better() - worth);
+    if (bound <= better()) {
       best_.at_most = std::max(best_.at_most, bound);
       return;
     }

@@ -1,7 +1,9 @@
 #include "pool_columns.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <random>
 #include <utility>
 
 #include "pool_cover.hpp"
@@ -13,6 +15,10 @@ namespace {
 constexpr double kRounding = 0.01;
 // Choices that are looked at. It counts work, not time, so that the same input gives the same one.
 constexpr int kMostChoices = 200'000;
+// ... for one of the parts of a choice that are made anew, of so many pools each.
+constexpr int kMostChoicesOfPart = 2'000;
+constexpr std::size_t kPart = 8;
+constexpr int kMostParts = 400;
 
 double worth_of(const std::vector<double>& worth, const Members& members) {
   double sum = 0;
@@ -32,17 +38,45 @@ class Choice {
       return pools[p].cost - worth_of(worth, pools[p].members);
     });
     for (const std::size_t p : order) {
+      cost_[pools[p].members] = pools[p].cost;
       for (const std::size_t g : pools[p].members) with_[g].push_back(&pools[p]);
     }
   }
 
-  std::vector<Members> best() {
+  // `known`: a choice that costs no more than `most`; may be empty.
+  std::vector<Members> best(const std::vector<Members>& known) {
     branch(0, 0, std::accumulate(worth_.begin(), worth_.end(), 0.0));
+    if (left_ < 0) make_parts_anew(best_.empty() ? known : best_);
     std::ranges::sort(best_);
     return std::move(best_);
   }
 
  private:
+  // Where there are too many choices to look at: those that have all but a few pools in common.
+  void make_parts_anew(std::vector<Members> all) {
+    const auto is_known = [&](const Members& pool) { return cost_.contains(pool); };
+    if (!std::ranges::all_of(all, is_known)) return;
+    std::mt19937_64 dice;
+    for (int n = 0; n < kMostParts && all.size() > kPart; ++n) {
+      for (std::size_t p = 0; p < kPart; ++p) {
+        std::swap(all[p], all[p + static_cast<std::size_t>(dice() % (all.size() - p))]);
+      }
+      has_pool_.assign(worth_.size(), 1);
+      double worth = 0;
+      for (std::size_t p = 0; p < kPart; ++p) {
+        for (const std::size_t g : all[p]) has_pool_[g] = 0;
+        worth += worth_of(worth_, all[p]);
+      }
+      chosen_.assign(all.begin() + kPart, all.end());
+      double cost = 0;
+      for (const Members& pool : chosen_) cost += cost_.at(pool);
+      left_ = kMostChoicesOfPart;
+      const double before = best_cost_;
+      branch(0, cost, worth);
+      if (best_cost_ < before) all = best_;
+    }
+  }
+
   void branch(std::size_t from, double cost, double left) {
     while (from < has_pool_.size() && has_pool_[from] != 0) ++from;
     if (from == has_pool_.size()) {
@@ -56,7 +90,7 @@ class Choice {
       if (!is_free) continue;
       const double rest = left - worth_of(worth_, pool->members);
       if (cost + pool->cost + rest >= best_cost_ - kRounding) continue;
-      if (++branches_ > kMostChoices) return;
+      if (--left_ < 0) return;
       for (const std::size_t g : pool->members) has_pool_[g] = 1;
       chosen_.push_back(pool->members);
       branch(from + 1, cost + pool->cost, rest);
@@ -67,11 +101,12 @@ class Choice {
 
   const std::vector<double>& worth_;
   std::vector<std::vector<const KnownPool*>> with_;  // by group
-  std::vector<char> has_pool_;                       // by group
+  std::map<Members, double> cost_;
+  std::vector<char> has_pool_;  // by group
   std::vector<Members> chosen_;
   std::vector<Members> best_;
   double best_cost_;
-  int branches_ = 0;
+  int left_ = kMostChoices;  // that may be looked at
 };
 
 }  // namespace
@@ -84,8 +119,9 @@ std::vector<double> worth_of_groups(const std::vector<double>& alone,
 }
 
 std::vector<Members> cheapest_choice(const std::vector<double>& worth,
-                                     const std::vector<KnownPool>& pools, double most) {
-  return Choice(worth, pools, most).best();
+                                     const std::vector<KnownPool>& pools,
+                                     const std::vector<Members>& known, double most) {
+  return Choice(worth, pools, most).best(known);
 }
 
 std::vector<PoolFloor> floors_of(const std::vector<KnownPool>& stand,

@@ -20,9 +20,11 @@ std::vector<double> worth_of_groups(const std::vector<double>& alone,
                                     const std::vector<KnownPool>& pools);
 
 // The cheapest choice in which each group has one pool, if it costs less than `most`; else empty.
-// It may be a dearer one, or none, where looking at all would take too long.
+// It may be a dearer one, or none, where looking at all would take too long: then it is sought near
+// the cheapest so far, or near `known`, which costs `most`.
 std::vector<Members> cheapest_choice(const std::vector<double>& worth,
-                                     const std::vector<KnownPool>& pools, double most);
+                                     const std::vector<KnownPool>& pools,
+                                     const std::vector<Members>& known, double most);
 
 // What is known of the cost of pools, and so of all that hold more groups: nobody is better off
 // with more neighbours. A pool that stands by chance, though a part of it does not, says that the

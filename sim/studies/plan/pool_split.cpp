@@ -25,13 +25,12 @@ constexpr int kMostInVain = 6;
 // save: as many as simulate so many requests.
 constexpr int kMostMoves = 40;
 constexpr double kRequestsToSplit = 3e7;
+// ... and, as glances are a tenth of the work, for pools that might save.
+constexpr double kRequestsToPrice = 1e8;
 // Divisions that what is known of pools proposes.
 constexpr int kMostRefined = 24;
 // Rounds in which pools are looked at that might save.
 constexpr int kMostPricings = 24;
-// Of more groups every division takes long to simulate: few are tried before pools are priced.
-constexpr std::size_t kManyGroups = 32;
-constexpr int kMostDivisionsOfMany = 4;
 // A division that costs so many times what it must cost at the least will do, of more than a dozen
 // groups so many times: the last percents take as long as all before.
 constexpr double kCloseEnough = 1.02;
@@ -84,7 +83,7 @@ class Splitter {
       propose();
       if (const std::vector<PoolFamily> families = model_.families(); families.empty()) {
         refine();
-        improve(worth_it(kMostMoves));
+        improve(worth_it(kMostMoves, kRequestsToSplit));
       } else {
         price_pools(PoolProgram(families, least_worth_));
       }
@@ -143,13 +142,11 @@ class Splitter {
   // Whether it is the best so far.
   bool consider(const std::vector<Members>& division) {
     if (division.size() < 2 && model_.size() <= kExactGroups) return false;
+    std::vector<KnownPools::Question> questions = known_.questions_about(division, best_cost_);
+    if (questions.empty()) return false;
+    if (model_.size() > kExactGroups) known_.look_for_best(std::move(questions));
     double rest = 0;
-    for (const Members& block : division) {
-      const auto least = known_.hoped_of(block);
-      if (!least) return false;
-      rest += *least;
-    }
-    if (rest > best_cost_ - kSamePrice) return false;
+    for (const Members& block : division) rest += *known_.hoped_of(block);
     double cost = 0;
     std::vector<BlockOption> options;
     for (const Members& block : division) {
@@ -216,16 +213,24 @@ class Splitter {
     blocks.pop_back();
   }
 
+  // What the model proposes is only glanced at: it learns as much by that. The cheapest is taken
+  // that stands.
   void propose() {
     std::set<std::vector<Members>> tried;
+    std::vector<std::vector<Members>> likely;  // each cheaper than the one before
+    double least = best_cost_;
     int in_vain = 0;
-    const int most = model_.size() > kManyGroups ? kMostDivisionsOfMany : kMostDivisions;
-    for (int n = 0; n < most && in_vain < kMostInVain && !probes_.interrupted(); ++n) {
-      const std::vector<Members> division = best_division(model_);
-      if (division.empty() || !tried.insert(division).second) return;
-      in_vain = consider(division) ? 0 : in_vain + 1;
+    for (int n = 0; n < kMostDivisions && in_vain < kMostInVain && !probes_.interrupted(); ++n) {
+      std::vector<Members> division = best_division(model_);
+      if (division.empty() || !tried.insert(division).second) break;
+      const auto cost = known_.cost_at_a_glance(division, least);
+      in_vain = cost ? 0 : in_vain + 1;
       for (const Members& block : division) learn_from(block);
+      if (!cost) continue;
+      least = *cost;
+      likely.push_back(std::move(division));
     }
+    while (!likely.empty() && !consider(likely.back())) likely.pop_back();
   }
 
   // What is known of pools and what the model thinks of others names divisions that may be cheaper
@@ -269,7 +274,7 @@ class Splitter {
     look_for_lone(known_);
     const std::vector<KnownPool> apart = apart_by_labels();
     const double close_enough = model_.size() > kDozen ? kCloseEnoughOfMore : kCloseEnough;
-    for (int looks = worth_it(kMostPricings);; --looks) {
+    for (int looks = worth_it(kMostPricings, kRequestsToPrice);; --looks) {
       KnownColumns columns = choose_anew();
       columns.searched.insert(columns.searched.end(), apart.begin(), apart.end());
       program.learn(floors_of(columns.stand, columns.searched), columns.alone);
@@ -287,7 +292,7 @@ class Splitter {
     constexpr int kMostDoubts = 16;
     for (int n = 0; n < kMostDoubts; ++n) {
       KnownColumns now = known_.columns(best_cost_);
-      const std::vector<Members> choice = cheapest_choice(now.worth, now.stand, best_cost_);
+      const std::vector<Members> choice = cheapest_choice(now.worth, now.stand, best_, best_cost_);
       const bool is_sure = std::ranges::all_of(
           choice, [&](const Members& block) { return known_.find(block)->is_sure; });
       if (choice.empty() || (!consider(choice) && is_sure)) return now;
@@ -308,10 +313,9 @@ class Splitter {
   }
 
   // As many as are worth it: simulations of long and busy scenarios are dear.
-  int worth_it(int most) const {
+  int worth_it(int most, double in_all) const {
     const double requests = requests_of_a_simulation(search_);
-    return requests > 0 ? static_cast<int>(std::min<double>(most, kRequestsToSplit / requests))
-                        : most;
+    return requests > 0 ? static_cast<int>(std::min<double>(most, in_all / requests)) : most;
   }
 
   struct Move {

@@ -33,9 +33,8 @@ bool meets_by_chance(const BlockSearch& search, const PoolChoice& choice) {
 }
 
 // Whether a replication has so many requests beyond each quantile that limits the Service's
-// latency that it tells the quantile within a few percent.
+// latency that it tells the quantile.
 bool is_told_by_one(const BlockSearch& search, const std::string& name) {
-  constexpr double kRequestsBeyond = 50;
   const auto workload = std::ranges::find(
       search.base.workloads, name, [](const auto& w) -> const auto& { return w.name.value; });
   if (workload == search.base.workloads.end()) return false;  // a pipeline
@@ -55,11 +54,10 @@ bool is_told_by_one(const BlockSearch& search, const std::string& name) {
 // Of 332 pools that missed a latency by less than kClearFactor in their first replication two stood
 // after 20: both had missed it by less than 1.04.
 bool misses_enough(const BlockSearch& search, const OptionFigures& figures) {
-  constexpr double kEnough = 1.1;
   return fails_clearly(figures) ||
          std::ranges::any_of(figures.objectives, [&](const PlannedObjective& objective) {
            return !objective.pass && std::holds_alternative<Duration>(objective.limit) &&
-                  in_its_unit(objective.value) >= kEnough * in_its_unit(objective.limit) &&
+                  in_its_unit(objective.value) >= kMissEnough * in_its_unit(objective.limit) &&
                   is_told_by_one(search, objective.workload);
          });
 }

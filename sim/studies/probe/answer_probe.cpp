@@ -200,10 +200,11 @@ class Decision {
   bool yes() const { return yes_; }
   OptionFigures& figures() { return figures_; }
 
-  void hear(OptionFigures figures) {
+  // `given_up`: they are of a replication that ended as it missed something.
+  void hear(OptionFigures figures, bool given_up) {
     figures_ = std::move(figures);
     const int n = replications_;
-    if (fails_clearly(figures_)) return settle(false);
+    if (given_up || fails_clearly(figures_)) return settle(false);
     if (n < all_) {
       if (brief_ && holds_clearly(figures_)) return settle(true);
       replications_ = n < screening_replications(all_) ? screening_replications(all_) : all_;
@@ -265,7 +266,8 @@ std::optional<PlanAnswer> first_that_fails(const World& world, IslandRun& run,
     for (const std::size_t n : open) {
       const IslandRun::Wanted seen{workloads[n], decisions[n].replications()};
       if (!run.has(seen)) continue;
-      decisions[n].hear(figures_of_workload(world, run, seen.workload, seen.replications));
+      decisions[n].hear(figures_of_workload(world, run, seen.workload, seen.replications),
+                        !run.misses_of(seen.workload).empty());
     }
     for (; first < workloads.size() && decisions[first].is_settled(); ++first) {
       OptionFigures& figures = decisions[first].figures();
@@ -343,6 +345,7 @@ PlanAnswer answer(const scenarios::Scenario& base, const PlanProbe& probe,
   // The scenario's own pools are asked about once.
   IslandRun islands(*world, run, probe.pools.empty() ? nullptr : known, keys_of(probe, *world));
   islands.give_up_what_is_missed(probe.until_clear);
+  if (probe.glance) islands.glance();
   const auto figures_with = [&](int n) -> std::optional<OptionFigures> {
     if (!islands.run_all(n)) return std::nullopt;
     return figures_of(islands.misses().empty()
@@ -367,7 +370,7 @@ PlanAnswer answer(const scenarios::Scenario& base, const PlanProbe& probe,
   while (!decision.is_settled()) {
     auto figures = figures_with(decision.replications());
     if (!figures) return {};
-    decision.hear(std::move(*figures));
+    decision.hear(std::move(*figures), !islands.misses().empty());
   }
   return with(std::move(decision.figures()), !islands.misses().empty());
 }

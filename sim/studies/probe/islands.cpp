@@ -63,14 +63,16 @@ bool pods_stay(const World& world) {
          });
 }
 
-// The replication, ended as soon as `misses` is not empty.
+// The replication, ended as soon as `misses` is not empty. At a glance less is enough for that, and
+// it ends as soon as it is likely that nothing is missed, too.
 std::optional<Replication> until_it_misses(const World& world, std::size_t replication,
-                                           const RunOptions& options,
+                                           const RunOptions& options, bool at_a_glance,
                                            std::vector<SureMiss>& misses) {
-  SureMisses sure(world, static_cast<std::uint32_t>(replication));
+  SureMisses sure(world, static_cast<std::uint32_t>(replication),
+                  at_a_glance ? kMissEnough : kClearFactor);
   return whole_replication(world, replication, options, [&](const Replication& so_far) {
     misses = sure.in(so_far);
-    return !misses.empty();
+    return !misses.empty() || (at_a_glance && is_likely_to_hold(world, so_far));
   });
 }
 
@@ -303,7 +305,7 @@ bool IslandRun::is_done(std::size_t replication, std::size_t island) {
   Replica& replica = replicas_[replication];
   if (replica.done[island] == 0 && !replica.in_one && known_ && looks_ahead(options_)) {
     const Island& there = replica.islands[island];
-    const auto known = record_by(replication, [&](std::string_view until, bool) {
+    const auto known = record_by(replication, [&](std::string_view until, First) {
       return known_->find(fmt::format("{}{}", until, key_of(replication, there)));
     });
     if (known) put_in(replication, island, *known);
@@ -344,8 +346,8 @@ bool IslandRun::run(std::span<const Wanted> wanted, std::size_t needed) {
     IslandFound found;
     if (!replicas_[r].in_one) {
       found.part = record_of(r, replicas_[r].islands[i], stop);
-    } else if (may_give_up_ && r == 0) {
-      found.whole = until_it_misses(world_, 0, options_, found.misses);
+    } else if (first_ != First::Whole && r == 0) {
+      found.whole = until_it_misses(world_, 0, options_, false, found.misses);
     } else {
       found.whole = whole_replication(world_, r, options_, stop);
     }
@@ -401,11 +403,12 @@ void IslandRun::put_in(std::size_t replication, std::size_t at, const IslandReco
 }
 
 std::optional<IslandRecord> IslandRun::simulate(std::size_t replication, const Island& island,
-                                                bool may_give_up, const GiveUp& stop) const {
+                                                First ends, const GiveUp& stop) const {
   const World alone = without_requests(world_, island.workloads);
   IslandRecord record;
-  auto all = may_give_up ? until_it_misses(alone, replication, options_, record.misses)
-                         : whole_replication(alone, replication, options_, stop);
+  auto all = ends == First::Whole ? whole_replication(alone, replication, options_, stop)
+                                  : until_it_misses(alone, replication, options_,
+                                                    ends == First::UntilItTells, record.misses);
   if (!all || (stop && stop(*all))) return std::nullopt;
   // Other worlds have the same workloads in other places.
   for (SureMiss& miss : record.misses) {
@@ -452,8 +455,8 @@ std::string IslandRun::key_of(std::size_t replication, const Island& island) con
 
 std::shared_ptr<const IslandRecord> IslandRun::record_of(std::size_t replication,
                                                          const Island& island, const GiveUp& stop) {
-  const auto get = [&](std::string_view until, bool may_give_up) {
-    const auto make = [&] { return simulate(replication, island, may_give_up, stop); };
+  const auto get = [&](std::string_view until, First ends) {
+    const auto make = [&] { return simulate(replication, island, ends, stop); };
     if (known_ != nullptr) {
       return known_->get(fmt::format("{}{}", until, key_of(replication, island)), make);
     }
@@ -465,10 +468,14 @@ std::shared_ptr<const IslandRecord> IslandRun::record_of(std::size_t replication
 
 std::shared_ptr<const IslandRecord> IslandRun::record_by(std::size_t replication,
                                                          const GetRecord& get) const {
-  if (replication > 0 || (known_ == nullptr && !may_give_up_)) return get("", false);
+  if (replication > 0 || (known_ == nullptr && first_ == First::Whole)) {
+    return get("", First::Whole);
+  }
+  if (first_ == First::UntilItTells) return get("until it tells ", First::UntilItTells);
   // Who asked first must not matter: it is always begun so that it may be given up.
-  auto record = get("until it misses ", true);
-  return may_give_up_ || !record || record->misses.empty() ? record : get("", false);
+  auto record = get("until it misses ", First::UntilItMisses);
+  const bool will_do = first_ == First::UntilItMisses || !record || record->misses.empty();
+  return will_do ? record : get("", First::Whole);
 }
 
 VariantResult result_of_workload(const World& world, std::size_t workload,

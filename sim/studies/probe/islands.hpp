@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -40,7 +41,8 @@ struct IslandRecord {
   std::vector<WorkloadRecord> workloads;
   std::vector<NodeRecord> nodes;
   std::vector<DomainTime> domains;
-  std::vector<SureMiss> misses;  // what it was given up for; empty: it is whole
+  std::vector<SureMiss>
+      misses;  // what it was given up for; empty: it is whole, or was likely to hold
 };
 
 // Those that worlds of one scenario have in common. Any thread may ask.
@@ -81,7 +83,11 @@ class IslandRun {
             IslandKeys keys = {});
 
   // Whether the first replication ends as soon as a miss is sure: it is no use but to say so.
-  void give_up_what_is_missed(bool give_up) { may_give_up_ = give_up; }
+  void give_up_what_is_missed(bool give_up) {
+    first_ = give_up ? First::UntilItMisses : First::Whole;
+  }
+  // ... as soon as it is likely what it will say of an island.
+  void glance() { first_ = First::UntilItTells; }
 
   // More than one island.
   bool is_apart();
@@ -121,8 +127,10 @@ class IslandRun {
 
     bool operator==(const Missing&) const = default;
   };
+  // When the first replication ends.
+  enum class First : std::uint8_t { Whole, UntilItMisses, UntilItTells };
   using GetRecord =
-      std::function<std::shared_ptr<const IslandRecord>(std::string_view until, bool may_give_up)>;
+      std::function<std::shared_ptr<const IslandRecord>(std::string_view until, First ends)>;
 
   void lay_out(int replications);
   std::vector<Missing> missing_of(std::span<const Wanted> wanted);
@@ -130,8 +138,8 @@ class IslandRun {
   bool is_done(std::size_t replication, std::size_t island);
   std::size_t island_of(std::size_t replication, std::size_t workload) const;
   Replica apart(const Replication& quiet) const;
-  std::optional<IslandRecord> simulate(std::size_t replication, const Island& island,
-                                       bool may_give_up, const GiveUp& stop) const;
+  std::optional<IslandRecord> simulate(std::size_t replication, const Island& island, First ends,
+                                       const GiveUp& stop) const;
   // `stop`: it was begun in vain.
   std::shared_ptr<const IslandRecord> record_of(std::size_t replication, const Island& island,
                                                 const GiveUp& stop);
@@ -148,7 +156,7 @@ class IslandRun {
   std::vector<std::size_t> node_pool_;  // by node
   std::vector<std::size_t> first_domain_;
   bool stays_ = false;  // pods do, as far as one can say before
-  bool may_give_up_ = false;
+  First first_ = First::Whole;
   std::vector<SureMiss> misses_;
   std::vector<Replication> records_;
   std::vector<Replica> replicas_;

@@ -86,7 +86,8 @@ std::optional<PlanAnswer> KnownFailures::find(const PlanProbe& probe) const {
 void KnownFailures::note(const PlanProbe& probe, const PlanAnswer& answer) {
   const bool fails = answer.figures && (answer.partial || !answer.figures->stands());
   const bool elastic = std::ranges::any_of(probe.pools, &PoolChoice::elastic);
-  if (!fails || !probe.until_clear || elastic || !more_is_worse_ || probe.factor < 1) return;
+  const bool tells = fails && probe.until_clear && !probe.glance && !elastic;
+  if (!tells || !more_is_worse_ || probe.factor < 1) return;
   Failure failure{probe.factor, probe.replications, answer};
   failure.answer.partial = true;
   const auto [known, is_new] = failures_.emplace(key_of(probe.pools, probe.input), failure);

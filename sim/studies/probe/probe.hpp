@@ -64,6 +64,10 @@ inline bool has_several_gpus(const scenarios::Workload& workload) {
 bool fails_clearly(const OptionFigures& figures);
 // A limit that is missed by that factor is missed by far.
 inline constexpr int kClearFactor = 2;
+// ... by that factor enough, where the cheapest alone is sought.
+inline constexpr double kMissEnough = 1.1;
+// A replication tells a quantile of latency within a few percent if so many requests lie beyond it.
+inline constexpr double kRequestsBeyond = 50;
 
 // Refuses pods that ask for several GPU resources or, but for recorded jobs, for several parts of
 // GPUs, and a scenario without pods. `what`: "strategies are compared", for the message.

@@ -112,6 +112,7 @@ TEST(SearchBlock, AsksNoMoreOfWhatMissesEnough) {
     int asked_again = 0;
     const auto pools_of = [](PlanProbe probe) {
       probe.replications = 1;
+      probe.glance = false;
       return probe_line(probe);
     };
     const ProbeJournal journal{

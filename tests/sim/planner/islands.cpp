@@ -199,6 +199,38 @@ TEST(Islands, AMissIsOfTheSameWorkloadInEveryWorld) {
   EXPECT_EQ(missed_of({late, fine}), std::vector<std::string>{"late"});
 }
 
+// What is as calm as that is known long before the end, by who glances at it alone.
+TEST(Islands, AGlanceEndsAsSoonAsItTells) {
+  Workload calm = demo::service(1, 20, milliseconds(5), ServiceTime::Law::Exponential);
+  calm.objectives.push_back({Figure::LatencyP95, seconds(1), {}});
+  Workload late = calm;
+  late.name.value = "late";
+  late.objectives.front().limit = milliseconds(12);  // of which 15 ms are 1.25 times
+  for (const bool is_calm : {true, false}) {
+    Scenario scenario = demo::scenario(demo::pool(0, 1), {is_calm ? calm : late});
+    scenario.duration = hours(1);
+    const World world = demo::world(scenario);
+    const RunOptions options;
+    const IslandKeys keys{{"pool"}, [](const Island&) { return std::string(); }};
+    IslandRecords known;
+    const auto answered = [](IslandRun& run) {
+      EXPECT_TRUE(run.run_all(1));
+      return run.records(1).front().workloads.front().requests.answered;
+    };
+    IslandRun glance(world, options, &known, keys);
+    glance.glance();
+    const std::int64_t before = answered(glance);
+    EXPECT_EQ(glance.misses().empty(), is_calm);
+    IslandRun doubtful(world, options, &known, keys);
+    doubtful.give_up_what_is_missed(true);
+    const std::int64_t all = answered(doubtful);
+    EXPECT_TRUE(doubtful.misses().empty());  // not by far
+    EXPECT_GT(before, 500);
+    EXPECT_LT(before, 3 * all / 4) << is_calm;
+    EXPECT_EQ(run_replication(world, 0).workloads.front().requests.answered, all);
+  }
+}
+
 // What moves pods, or ties their requests together, is run as a whole.
 TEST(Islands, AreNotMadeWherePodsMoveOrDepend) {
   const auto is_apart = [](const Scenario& scenario) {

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -61,7 +63,7 @@ TEST(PoolColumns, TheChoiceIsTheCheapestThatHoldsEachGroupOnce) {
       if (pool.members.size() > 1) pools.push_back(pool);
     }
     const std::vector<double> worth = worth_of_groups(alone, pools);
-    const auto choice = cheapest_choice(worth, pools, kNone);
+    const auto choice = cheapest_choice(worth, pools, {}, kNone);
     const double least = cheapest_of_all(pools, groups, 0);
     Members all;
     for (const Members& members : choice) all.insert(all.end(), members.begin(), members.end());
@@ -69,10 +71,41 @@ TEST(PoolColumns, TheChoiceIsTheCheapestThatHoldsEachGroupOnce) {
     ASSERT_EQ(all.size(), groups) << seed;
     for (std::size_t g = 0; g < groups; ++g) EXPECT_EQ(all[g], g) << seed;
     EXPECT_NEAR(cost_of(choice, pools), least, 0.011) << seed;
-    EXPECT_TRUE(cheapest_choice(worth, pools, least).empty()) << seed;
+    EXPECT_TRUE(cheapest_choice(worth, pools, {}, least).empty()) << seed;
     with_several += choice.size() < groups ? 1 : 0;
   }
   EXPECT_GT(with_several, 100);
+}
+
+// Of so many groups not every choice is looked at: what is known is made anew in parts.
+TEST(PoolColumns, AFleetsChoiceIsSoughtNearWhatIsKnown) {
+  constexpr std::size_t kGroups = 60;
+  std::mt19937_64 random(3);
+  std::vector<KnownPool> pools;
+  std::vector<Members> known;
+  for (std::size_t g = 0; g < kGroups; ++g) {
+    known.push_back({g});
+    pools.push_back({known.back(), 10});
+  }
+  for (int n = 0; n < 1200; ++n) {
+    std::vector<std::size_t> any(kGroups);
+    std::iota(any.begin(), any.end(), std::size_t{0});
+    for (std::size_t m = 0; m < 4; ++m) std::swap(any[m], any[m + random() % (kGroups - m)]);
+    Members members(any.begin(), any.begin() + 2 + static_cast<std::ptrdiff_t>(random() % 3));
+    std::ranges::sort(members);
+    const auto size = static_cast<double>(members.size());
+    pools.push_back({std::move(members), 4 + 3 * size + static_cast<double>(random() % 100) / 20});
+  }
+  const std::vector<double> worth = worth_of_groups(std::vector<double>(kGroups, 10), pools);
+  const double least = std::accumulate(worth.begin(), worth.end(), 0.0);
+  const auto choice = cheapest_choice(worth, pools, known, 10 * kGroups);
+  Members all;
+  for (const Members& members : choice) all.insert(all.end(), members.begin(), members.end());
+  std::ranges::sort(all);
+  ASSERT_EQ(all.size(), kGroups);
+  EXPECT_EQ(std::ranges::adjacent_find(all), all.end());
+  EXPECT_LT(cost_of(choice, pools), 1.07 * least);  // 1.08 without
+  EXPECT_EQ(choice, cheapest_choice(worth, pools, known, 10 * kGroups));
 }
 
 // One that stands with all three says that two of them need not cost more.

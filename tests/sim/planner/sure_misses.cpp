@@ -1,5 +1,7 @@
 #include "studies/probe/sure_misses.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -148,6 +150,64 @@ TEST(SureMisses, KnowNothingOfAClosedLoop) {
   Workload api = service("api", 150, objective(Figure::LatencyP95, milliseconds(200)));
   api.traffic->shape = scenarios::ClosedLoop{100, {}};
   EXPECT_TRUE(until_sure(demo::world(hours_of({api}))).misses.empty());
+}
+
+// Where the cheapest alone is sought a tenth beyond the limit is enough, if a replication tells it.
+// Of an M/M/1 queue that bears 100 requests/s and gets 70 the 99th percentile is 153 ms.
+TEST(SureMisses, ATenthIsEnoughOfManyRequests) {
+  const auto misses = [](std::int64_t limit_ms, double by_far, Duration length) {
+    const Duration limit = milliseconds(limit_ms);
+    Scenario s = hours_of({service("api", 70, objective(Figure::LatencyP99, limit))});
+    s.duration = length;
+    const World world = demo::world(s);
+    SureMisses sure(world, 0, by_far);
+    std::vector<SureMiss> found;
+    const Replication record = *whole_replication(world, 0, {}, [&](const Replication& so_far) {
+      found = sure.in(so_far);
+      return !found.empty();
+    });
+    if (!found.empty()) {
+      const Replication whole = run_replication(world, 0);
+      EXPECT_LT(record.length, whole.length);
+      EXPECT_GT(share_above(whole, from_seconds(kMissEnough * to_seconds(limit))), 0.01);
+    }
+    return !found.empty();
+  };
+  EXPECT_TRUE(misses(90, kMissEnough, hours(1)));
+  EXPECT_FALSE(misses(90, kClearFactor, hours(1)));
+  EXPECT_FALSE(misses(150, kMissEnough, hours(1)));
+  // After the warm-up of a minute 70 or 42 requests lie beyond.
+  EXPECT_TRUE(misses(90, kMissEnough, seconds(160)));
+  EXPECT_FALSE(misses(90, kMissEnough, seconds(120)));
+}
+
+// Far below the limit that is likely soon, close to it never; nobody says so of traffic that
+// changes.
+TEST(SureMisses, WhatIsLikelyToHoldHolds) {
+  const auto likely_after = [](Workload api) -> std::optional<double> {
+    const World world = demo::world(hours_of({std::move(api)}));
+    bool likely = false;
+    const Replication record = *whole_replication(world, 0, {}, [&](const Replication& so_far) {
+      return likely = is_likely_to_hold(world, so_far);
+    });
+    if (!likely) return std::nullopt;
+    return to_seconds(record.length) / to_seconds(*world.duration);
+  };
+  const auto with_limit = [](std::int64_t ms) {
+    return service("api", 70, objective(Figure::LatencyP95, milliseconds(ms)));
+  };
+  const auto soon = likely_after(with_limit(300));
+  ASSERT_TRUE(soon);
+  EXPECT_LT(*soon, 0.1);
+  EXPECT_FALSE(likely_after(with_limit(90)));  // it misses
+  Workload daily = with_limit(300);
+  scenarios::Diurnal day;
+  day.peak.per_second = 90;
+  daily.traffic->shape = day;
+  EXPECT_FALSE(likely_after(daily));
+  Workload answered = with_limit(300);
+  answered.objectives.push_back(objective(Figure::Availability, scenarios::Share{0.9}));
+  EXPECT_FALSE(likely_after(answered));
 }
 
 // A pod that is scaled far too late, which cannot be taken apart; and two Services apart, one after
