@@ -86,6 +86,12 @@ class ClusterImport {
     draft_.sharing = pools_.plugin_sharing(nullptr, "");
     // Of a cluster its nodes are known: what they have not, stays Pending.
     draft_.has_all_nodes = pools_.are_live();
+    for (const NodeGroupFile& group : cluster_.groups) {
+      if (!group.allocatable) continue;
+      for (const ResourceAmount& amount : *group.allocatable) {
+        if (amount.amount > 0) draft_.offered.insert(amount.resource);
+      }
+    }
     complete(draft_, options_);
     remark_on_larger_nodes(draft_, options_, report_);
     choose_language_models(draft_, options_, report_);
