@@ -138,8 +138,12 @@ class Writer {
     if (!pool.taints.empty()) {
       line("    taints: " + shown_member(*kNodePool.find("taints"), pool.taints));
     }
-    if (!draft_.daemon_sets.empty()) {
-      line("    daemonSets: " + shown_member(*kNodePool.find("daemonSets"), draft_.daemon_sets));
+    if (!pool.daemon_sets.empty()) {
+      line("    daemonSets: " + shown_member(*kNodePool.find("daemonSets"), pool.daemon_sets));
+    }
+    const Allocatable& own = pool.allocatable;
+    if (own.cpu || own.memory || own.pods) {
+      line("    allocatable: " + shown_member(*kNodePool.find("allocatable"), own));
     }
     const std::vector<std::string> sharing = pool.sharing.entries();
     for (const std::string& entry : sharing) {

@@ -40,8 +40,10 @@ struct DraftPool {
   DraftLabels labels;
   std::vector<NodeRequirement> made_with;  // other labels that its nodes may have
   std::vector<Taint> taints;
-  bool is_in_files = true;  // else of what its pods need
-  bool is_told = false;     // the files say what its nodes offer: nothing else
+  bool is_in_files = true;               // else of what its pods need
+  bool is_told = false;                  // the files say what its nodes offer: nothing else
+  std::vector<DaemonSet> daemon_sets{};  // none: the usual ones
+  Allocatable allocatable{};             // where it is not the instance type's
   DraftSharing sharing;
   bool sharing_is_assumed = false;
 };
@@ -111,10 +113,9 @@ struct ScenarioDraft {
   std::vector<DraftPool> pools;
   std::vector<DraftWorkload> workloads;
   std::vector<ResourceClaim> claims{};
-  DraftSharing sharing{};                // of nodes that no file has
-  std::vector<DaemonSet> daemon_sets{};  // of every node; none: the usual ones
-  bool has_all_nodes = false;            // of a cluster: none are made up for what pods select
-  std::set<std::string> offered{};       // resources that these nodes say they have
+  DraftSharing sharing{};           // of nodes that no file has
+  bool has_all_nodes = false;       // of a cluster: none are made up for what pods select
+  std::set<std::string> offered{};  // resources that these nodes say they have
 };
 
 ScenarioText written(const ScenarioDraft& draft);

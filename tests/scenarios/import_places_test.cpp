@@ -279,6 +279,24 @@ TEST(ImportPlaces, PodsThatNoNodeOfAClusterMeetsStayPending) {
       imported({node + pods("w", "nodeSelector: {pool: a}")}).said.says("pods that stay Pending"));
 }
 
+// The type's were there in their place.
+TEST(ImportPlaces, NodesHaveTheCpuMemoryAndPlacesThatTheySay) {
+  const auto allocatable_of = [](const std::string& allocatable) {
+    ImportOptions options;
+    options.instances = {{"g5.xlarge", "a10g", 1}};
+    options.instances[0].allocatable = {Millicores{3'920}, gibibytes(14), 58};
+    const Written result =
+        k8s({live_node("", allocatable + ", nvidia.com/gpu: 1") + pods("w", "")}, options);
+    return result.scenario.node_pools.at(0).allocatable;
+  };
+  const Allocatable own = allocatable_of("cpu: 2500m, memory: 6Gi, pods: 4");
+  EXPECT_EQ(own.cpu, Millicores{2'500});
+  EXPECT_EQ(own.memory, gibibytes(6));
+  EXPECT_EQ(own.pods, 4);
+  const Allocatable usual = allocatable_of("cpu: 3920m, memory: 14Gi, pods: 58");
+  EXPECT_FALSE(usual.cpu || usual.memory || usual.pods);
+}
+
 // Nobody's Helm values are among what kubectl says of a cluster; GPU Feature Discovery says how the
 // plugin names the instances. A second pool was made up for pods that ask for nvidia.com/gpu.
 TEST(ImportPlaces, NodesSayWhetherInstancesAreGpus) {

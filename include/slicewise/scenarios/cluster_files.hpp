@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -284,7 +285,8 @@ struct NodeGroupFile {
   std::vector<Located<std::string>> types;    // instance types
   std::vector<NodeRequirement> requirements;  // and what it labels its nodes with by itself
   std::vector<ResourceAmount> limits;
-  std::optional<std::vector<ResourceAmount>> allocatable;  // of a Node that says it
+  std::optional<std::vector<ResourceAmount>>
+      allocatable;  // of a Node that says it, amounts as above
   std::string node_class;
   bool is_bottlerocket = false;
   bool labels_gpus = false;                      // the image sets nvidia.com/gpu.present
@@ -306,6 +308,9 @@ struct NodeGroupFile {
 
 // The label of that key; nullptr when the group has none.
 const KeyValue* label_of(const NodeGroupFile& group, std::string_view key);
+
+// What a Node says that it has of a resource; nullopt: it does not say it.
+std::optional<std::int64_t> allocatable_of(const NodeGroupFile& group, std::string_view resource);
 
 // An EC2NodeClass.
 struct NodeClassFile {
@@ -417,9 +422,10 @@ struct ClusterFiles {
 // read_replay_file. Never throws on any bytes.
 ClusterFiles read_cluster_files(std::span<const SourceText> sources, PluginVersion version);
 
-// What the pods of DaemonSets ask for on each node: the usual ones, as the files have them where
-// they do, and of others those that no selector or taint keeps off.
-std::vector<DaemonSet> daemon_sets_of(const ClusterFiles& files);
+// What the pods of DaemonSets ask for on a node: the usual ones, as the files have them where they
+// do, and of others those that may run there.
+using RunsOnNode = std::function<bool(const PodFile& daemon)>;
+std::vector<DaemonSet> daemon_sets_of(const ClusterFiles& files, const RunsOnNode& runs_there);
 
 // The config that the plugin uses on nodes with this label nvidia.com/device-plugin.config
 // (nullptr: without one), as its config manager chooses: label, default, a config called

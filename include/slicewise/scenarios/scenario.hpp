@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -88,6 +89,11 @@ struct Toleration {
   std::string value;
   std::string effect;  // "" matches all effects
 };
+bool tolerates_any(std::span<const Toleration> tolerations, const Taint& taint);
+
+// The first taint that keeps pods with these tolerations off a node; nullptr when they may run
+// there. PreferNoSchedule keeps nobody off.
+const Taint* untolerated(std::span<const Taint> taints, std::span<const Toleration> tolerations);
 
 struct ExtendedRequest {
   Located<std::string> name;  // "nvidia.com/gpu"
