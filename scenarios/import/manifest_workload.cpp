@@ -56,6 +56,9 @@ class WorkloadDraft {
       if (pod_.kind == "DaemonSet") return std::nullopt;
       return without(reason_for_no_gpu());
     }
+    if (!pod_.held_by.empty()) {
+      return without(fmt::format("objects whose pods do not run yet, by {}", pod_.held_by));
+    }
     take_annotations();
     scale();
     if (is_scaled_to_nothing()) return without("objects scaled to no pod");
@@ -253,7 +256,7 @@ class WorkloadDraft {
           fmt::format("{}s: pods that work together are placed together, as Kueue, Volcano or KAI "
                       "see to it; kube-scheduler alone does not",
                       pod_.kind));
-      workload_.gang = pod_.object;
+      workload_.gang = pod_.is_step ? pod_.name : pod_.object;
       workload_.parallelism.reset();
     } else if (pod_.works_together && workload_.pods > 0) {
       note(

@@ -96,6 +96,38 @@ TEST(ImportK8s, DaemonSetsAreOnTheNodesThatTheyTolerateAndSelect) {
   EXPECT_FALSE(daemons_of("nodeSelector: {team: b}, ", ""));
 }
 
+// They ran, and what the others say was dropped without a word.
+TEST(ImportK8s, PodsThatAreHeldBackDoNotRun) {
+  const std::string container = "{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}";
+  const auto job = [&](const std::string& name, const std::string& more,
+                       const std::string& label = "") {
+    return "---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: " + name + label + "}\nspec: {" +
+           more + "template: {spec: {restartPolicy: Never, containers: [" + container + "]}}}\n";
+  };
+  const auto pod = [&](const std::string& name, const std::string& more) {
+    return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name + "}\nspec: {" + more +
+           ", containers: [" + container + "]}\n";
+  };
+  const Written made =
+      k8s({job("suspended", "suspend: true, ") +
+           job("queued", "suspend: true, ", ", labels: {kueue.x-k8s.io/queue-name: q}") +
+           job("late", "activeDeadlineSeconds: 60, ttlSecondsAfterFinished: 9, ") +
+           pod("gated", "schedulingGates: [{name: example.com/x}]") +
+           pod("slow", "terminationGracePeriodSeconds: 600, activeDeadlineSeconds: 60") +
+           pod("usual", "terminationGracePeriodSeconds: 30") +
+           pod("boxed", "overhead: {cpu: 250m, memory: 1Gi}")});
+  EXPECT_FALSE(made.find("suspended"));
+  EXPECT_TRUE(made.find("queued"));
+  EXPECT_FALSE(made.find("gated"));
+  EXPECT_EQ(made.said.count("objects whose pods do not run yet, by suspend: true"), 1);
+  EXPECT_EQ(made.said.count("objects whose pods do not run yet, by schedulingGates"), 1);
+  EXPECT_EQ(made.said.count("not simulated: activeDeadlineSeconds"), 2);
+  EXPECT_EQ(made.said.count("not simulated: ttlSecondsAfterFinished"), 1);
+  EXPECT_EQ(made.said.count("not simulated: terminationGracePeriodSeconds other than 30"), 1);
+  EXPECT_EQ(made.find("boxed")->pod.cpu_request, Millicores{250});
+  EXPECT_EQ(made.find("boxed")->pod.memory_request, gibibytes(1));
+}
+
 // A pod of 2.8 CPUs stayed Pending on the node that was made up for it: the agent takes 0.5 of 3.
 TEST(ImportK8s, NodesThatAreMadeUpHaveRoomForTheDaemonSetsAsWell) {
   const std::string agent =

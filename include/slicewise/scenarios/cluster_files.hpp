@@ -104,6 +104,7 @@ struct PodFile {
   std::optional<CronFile> cron;
   PodPurpose purpose = PodPurpose::Unsaid;  // by the kind of the object
   bool works_together = false;              // one of these pods alone is of no use
+  bool is_step = false;                     // others of the object run before or after them
   bool is_served = false;                   // by a Service with an address
   std::optional<ScalingFile> scaling;
   std::vector<KeyValue> annotations;         // of the pods
@@ -131,6 +132,7 @@ struct PodFile {
   // Of objects that a cluster holds, beside those that people wrote.
   std::string owner;       // what made it, "Deployment/asr"; "" nobody did
   bool has_ended = false;  // a pod or Job that runs no more
+  std::string held_by;     // "suspend: true": its pods run when somebody takes it away; "" nothing
 };
 
 // Of an object that names none, too.
