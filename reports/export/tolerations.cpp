@@ -50,7 +50,7 @@ json toleration_list(std::span<const Toleration> tolerations) {
 
 std::vector<Toleration> tolerating(std::vector<Toleration> tolerations,
                                    const scenarios::NodePool& pool) {
-  while (const scenarios::Taint* taint = sim::untolerated(pool.taints, tolerations)) {
+  while (const scenarios::Taint* taint = scenarios::untolerated(pool.taints, tolerations)) {
     tolerations.push_back({taint->key, "Exists", "", taint->effect});
   }
   return tolerations;

@@ -110,6 +110,19 @@ constexpr Field kGpuFields[] = {
 };
 constexpr FieldList kGpu = block<GpuOverrides>(kGpuFields);
 
+constexpr Field kAllocatableFields[] = {
+    field<&Allocatable::cpu>("cpu", "3920m", "CPUs of a node for pods.")
+        .positive()
+        .otherwise("the instance type's"),
+    field<&Allocatable::memory>("memory", "14Gi", "Memory of a node for pods.")
+        .positive()
+        .otherwise("the instance type's"),
+    field<&Allocatable::pods>("pods", "58", "Pods that a node holds.")
+        .between(1, 10'000)
+        .otherwise("the instance type's"),
+};
+constexpr FieldList kAllocatable = block<Allocatable>(kAllocatableFields);
+
 constexpr Field kNodesFields[] = {
     field<&NodePool::nodes>("min", "1", "Nodes at the start; the provisioner never goes below.")
         .up_to(10'000)
@@ -210,6 +223,12 @@ constexpr Field kNodePoolFields[] = {
         .of(kDaemonSet)
         .otherwise("aws-node (50m), kube-proxy (100m), nvidia-device-plugin and dcgm-exporter "
                    "(without requests)"),
+    field<&NodePool::allocatable>(
+        "allocatable", "{cpu: 3920m, memory: 14Gi, pods: 58}",
+        "What each node has for pods, those of its DaemonSets among them, as `kubectl describe "
+        "node` "
+        "says, where the kubelet keeps more back than EKS does by default.")
+        .of(kAllocatable),
     field<&NodePool::gpu>("gpu", "{timeSlice: 2ms}",
                           "Figures of the GPU that replace those of the catalogue.")
         .of(kGpu),

@@ -237,6 +237,12 @@ constexpr Field kWorkloadFields[] = {
         "Whether pods that fit nowhere take the place of pods of lower priority, which get 30 s to "
         "end; Never: they wait.")
         .one_of(kPreemptionPolicies),
+    field<&Workload::may_stay_pending>(
+        "mayStayPending", "true",
+        "Whether pods that ask for a resource that no node pool offers stay Pending in the run, "
+        "with "
+        "a warning, as `import k8s` says of pods that no node of the cluster can hold; else such a "
+        "scenario is an error."),
     field<&Workload::batch>(
         "batch", "16",
         "Items in one step or request. Another batch than measured.batch (or the profile's) "

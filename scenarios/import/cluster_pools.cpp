@@ -188,6 +188,7 @@ void ClusterPools::add_nodes() {
             [&] { return node.object_where; });
       }
     }
+    alike.pool.is_told = node.allocatable.has_value();
     if (!alike.node_pool.empty()) started_.insert(alike.node_pool);
     draft_.pools.push_back(std::move(alike.pool));
   }
@@ -262,6 +263,7 @@ void ClusterPools::add_pools_of(const NodeGroupFile& group) {
     pool.sharing =
         plugin_sharing(label_of(group, kConfigLabel), layout == nullptr ? "" : layout->value);
   }
+  pool.is_told = chosen_config(cluster_, label_of(group, kConfigLabel)).is_known;
   std::vector<std::string> choice;
   if (is_node_pool) choice = types_to_start(draft_, group, pool, options_);
   if (choice.size() < 2) {

@@ -151,6 +151,22 @@ std::int64_t units_per_node(const DraftPool& pool, const DraftWorkload& workload
   return units_per_gpu(pool, workload, options) * gpus_of(pool.instance_type, options);
 }
 
+// Whether the files say of their nodes that none offers what the pods ask for. Who drives claims is
+// in no Node.
+bool is_offered_nowhere(const ScenarioDraft& draft, const DraftWorkload& workload,
+                        const ImportOptions& options) {
+  const bool is_mig = workload.resource.starts_with(kMigPrefix);
+  const auto is_told = [&](const DraftPool& pool) {
+    return pool.is_told && (draft.has_all_nodes || !is_mig || pool.sharing.mig);
+  };
+  if (draft.pools.empty() || !workload.claim.empty() || draft.offered.contains(workload.resource) ||
+      chooses_type(draft, workload, options)) {
+    return false;
+  }
+  return draft.has_all_nodes ? std::ranges::any_of(draft.pools, is_told)
+                             : std::ranges::all_of(draft.pools, is_told);
+}
+
 bool has_room(const DraftPool& pool, const DraftWorkload& workload, const ImportOptions& options) {
   return has_room(instance_called(pool.instance_type, options.instances), need_of(workload));
 }
@@ -275,10 +291,14 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
     workload.name = new_name(workload.name, names);
   }
   for (const bool chooses : {true, false}) {
-    for (const DraftWorkload& workload : draft.workloads) {
+    for (DraftWorkload& workload : draft.workloads) {
       if (chooses_type(draft, workload, options) != chooses) continue;
       if (pool_of(draft, workload, options) != nullptr) continue;
-      draft.pools.push_back(pool_for(draft, workload, options));
+      if (is_offered_nowhere(draft, workload, options)) {
+        workload.stays_pending = true;
+      } else {
+        draft.pools.push_back(pool_for(draft, workload, options));
+      }
     }
   }
   give_parts(draft);

@@ -64,7 +64,7 @@ class ClusterImport {
     }
     draft_.claims = claims_.claims();
     know_types();
-    take_daemon_sets();
+    make_room_for_daemon_sets();
     pools_.add();
     if (draft_.workloads.empty()) return no_workload(sources.front());
     take_recorded();
@@ -86,10 +86,17 @@ class ClusterImport {
     draft_.sharing = pools_.plugin_sharing(nullptr, "");
     // Of a cluster its nodes are known: what they have not, stays Pending.
     draft_.has_all_nodes = pools_.are_live();
+    for (const NodeGroupFile& group : cluster_.groups) {
+      if (!group.allocatable) continue;
+      for (const ResourceAmount& amount : *group.allocatable) {
+        if (amount.amount > 0) draft_.offered.insert(amount.resource);
+      }
+    }
     complete(draft_, options_);
     remark_on_larger_nodes(draft_, options_, report_);
     choose_language_models(draft_, options_, report_);
     keep_on_pools(draft_, options_, report_);
+    give_daemon_sets();
     keep_labels_that_are_refused();
     std::vector<RecordedWorkload> recorded;
     for (auto& [number, workload] : of_workloads_) {
@@ -104,21 +111,34 @@ class ClusterImport {
                     std::move(recorded)};
   }
 
-  // Where the files have others than the usual ones. Those that ask for GPUs are workloads.
-  void take_daemon_sets() {
-    std::vector<DaemonSet> all = daemon_sets_of(cluster_);
-    std::erase_if(all, [&](const DaemonSet& daemon) {
-      return std::ranges::any_of(draft_.workloads, [&](const DraftWorkload& workload) {
-        return workload.object_kind == "DaemonSet" && workload.object_name == daemon.name;
-      });
+  // Those that ask for GPUs are workloads.
+  bool is_workload(const std::string& daemon) const {
+    return std::ranges::any_of(draft_.workloads, [&](const DraftWorkload& workload) {
+      return workload.object_kind == "DaemonSet" && workload.object_name == daemon;
     });
+  }
+
+  // Of the pool's nodes; nothing where they are the usual ones.
+  std::vector<DaemonSet> daemon_sets_on(const DraftPool& pool) {
+    std::vector<DaemonSet> all = daemon_sets_of(cluster_, [&](const PodFile& pod) {
+      DraftWorkload required;
+      take_required_nodes(pod, required);
+      return untolerated(pool.taints, pod.tolerations) == nullptr &&
+             may_run_on(required, pool, options_);
+    });
+    std::erase_if(all, [&](const DaemonSet& daemon) { return is_workload(daemon.name); });
     const bool usual =
         std::ranges::equal(all, usual_daemon_sets(), [](const DaemonSet& a, const DaemonSet& b) {
           return a.name == b.name && a.cpu_request == b.cpu_request &&
                  a.memory_request == b.memory_request;
         });
-    if (usual) return;
-    // Types have room for the usual ones.
+    return usual ? std::vector<DaemonSet>() : std::move(all);
+  }
+
+  // Types have room for the usual ones: nodes that are made up have others as well.
+  void make_room_for_daemon_sets() {
+    const std::vector<DaemonSet> all = daemon_sets_on({});
+    if (all.empty()) return;
     const auto amounts = [](const std::vector<DaemonSet>& sets) {
       std::pair<std::int64_t, std::int64_t> sum;
       for (const DaemonSet& one : sets) {
@@ -136,7 +156,24 @@ class ClusterImport {
       less(type.cpu.count, all_of.first - usual_of.first);
       less(type.memory.count, all_of.second - usual_of.second);
     }
-    draft_.daemon_sets = std::move(all);
+  }
+
+  void give_daemon_sets() {
+    std::set<std::string> placed;
+    for (const DaemonSet& usual : usual_daemon_sets()) placed.insert(usual.name);
+    for (DraftPool& pool : draft_.pools) {
+      pool.daemon_sets = daemon_sets_on(pool);
+      for (const DaemonSet& daemon : pool.daemon_sets) placed.insert(daemon.name);
+    }
+    for (const PodFile& pod : cluster_.pods) {
+      if (pod.kind != "DaemonSet" || is_workload(pod.object)) continue;
+      const bool is_there =
+          placed.contains(pod.object) || placed.contains(pod.space + "-" + pod.object);
+      report_.remark(is_there ? ImportRemark::Kind::Note : ImportRemark::Kind::Skipped,
+                     is_there ? "DaemonSets: a pod on each node that they tolerate and select"
+                              : "DaemonSets that tolerate or select no node pool here",
+                     [&] { return pod.object_where; });
+    }
   }
 
   // Types cost what they do where the nodes are; of those with a part of a GPU Karpenter knows none

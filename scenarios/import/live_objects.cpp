@@ -11,6 +11,7 @@
 #include "slicewise/scenarios/node_requirements.hpp"
 
 #include "../text/scalars.hpp"
+#include "node_pool_choice.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -47,6 +48,19 @@ bool takes_pods(const NodeGroupFile& node) {
   return std::ranges::none_of(node.taints, [](const Taint& taint) {
     return is_of_its_life(taint) && taint.effect != "PreferNoSchedule";
   });
+}
+
+// What differs from the type's: kubelets that are set up to keep more back.
+Allocatable own_allocatable(const NodeGroupFile& node, const Allocatable& of_type) {
+  Allocatable own;
+  constexpr std::int64_t kMostPods = 10'000;
+  const auto cpu = allocatable_of(node, "cpu");
+  const auto memory = allocatable_of(node, "memory");
+  const auto pods = allocatable_of(node, "pods");
+  if (cpu > 0 && of_type.cpu != Millicores{*cpu}) own.cpu = {*cpu};
+  if (memory > 0 && of_type.memory != Bytes{*memory}) own.memory = {*memory};
+  if (pods > 0 && pods <= kMostPods && of_type.pods != *pods) own.pods = static_cast<int>(*pods);
+  return own;
 }
 
 DraftPool pool_of(const NodeGroupFile& node) {
@@ -132,13 +146,17 @@ std::vector<LiveNodes> nodes_that_are_there(const ClusterFiles& cluster,
     const auto [position, is_new] = known.try_emplace(
         {std::string(group_of(node)), node.types.front().value, is_spot(node),
          std::string(text_of(node, kConfigLabel)),
-         fmt::format("{} {} {}{}", text_of(node, kMigLabel), labelled_sharing(node).entries(),
+         fmt::format("{} {} {} {}/{}{}", text_of(node, kMigLabel), labelled_sharing(node).entries(),
                      offered_sharing(node, gpus_of(node.types.front().value, options)).entries(),
-                     told_apart)},
+                     allocatable_of(node, "cpu").value_or(0),
+                     allocatable_of(node, "pods").value_or(0), told_apart)},
         pools.size());
+    const Allocatable allocatable = own_allocatable(
+        node, instance_called(node.types.front().value, options.instances).allocatable);
     if (is_new) {
       pools.push_back({pool_of(node), &node, std::string(text_of(node, kNodePoolLabel))});
       pools.back().pool.made_with = node.requirements;
+      pools.back().pool.allocatable = allocatable;
       for (const KeyValue& label : node.labels) {
         const auto values = selected.find(label.key);
         const bool is_selected = values != selected.end() && values->second.contains(label.value);
@@ -150,6 +168,9 @@ std::vector<LiveNodes> nodes_that_are_there(const ClusterFiles& cluster,
     }
     LiveNodes& alike = pools[position->second];
     ++alike.pool.nodes;
+    // Kibibytes apart they are alike all the same.
+    auto& memory = alike.pool.allocatable.memory;
+    if (memory && allocatable.memory) memory = std::min(*memory, *allocatable.memory);
     // A pool has the labels that all of its nodes have.
     std::erase_if(alike.pool.labels,
                   [&](const auto& label) { return text_of(node, label.first) != label.second; });

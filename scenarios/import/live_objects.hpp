@@ -27,8 +27,8 @@ std::vector<LivePods> pods_that_run(const ClusterFiles& cluster, ImportReport& r
 // The labels by which pods choose nodes, and which values their selectors name.
 using SelectedLabels = std::map<std::string, std::set<std::string>>;
 
-// Nodes with GPUs that are alike: of one group or NodePool, type, purchase, sharing and labels by
-// which pods choose.
+// Nodes with GPUs that are alike: of one group or NodePool, type, purchase, sharing, CPUs and
+// places for pods, and labels by which pods choose.
 struct LiveNodes {
   DraftPool pool;                        // but for its sharing, where labels choose that
   const NodeGroupFile* first = nullptr;  // of them

@@ -53,7 +53,13 @@ class WorkloadDraft {
     }
     sum_up_containers();
     choose_gpu();
-    if (workload_.resource.empty() && pod_.claims.empty()) return without(reason_for_no_gpu());
+    if (workload_.resource.empty() && pod_.claims.empty()) {
+      if (pod_.kind == "DaemonSet") return std::nullopt;
+      return without(reason_for_no_gpu());
+    }
+    if (!pod_.held_by.empty()) {
+      return without(fmt::format("objects whose pods do not run yet, by {}", pod_.held_by));
+    }
     take_annotations();
     scale();
     if (is_scaled_to_nothing()) return without("objects scaled to no pod");
@@ -255,7 +261,7 @@ class WorkloadDraft {
           fmt::format("{}s: pods that work together are placed together, as Kueue, Volcano or KAI "
                       "see to it; kube-scheduler alone does not",
                       pod_.kind));
-      workload_.gang = pod_.object;
+      workload_.gang = pod_.is_step ? pod_.name : pod_.object;
       workload_.parallelism.reset();
     } else if (pod_.works_together && workload_.pods > 0) {
       note(
@@ -403,17 +409,12 @@ class WorkloadDraft {
     }
     for (const KeyValue& label : pod_.node_selector) {
       workload_.node_selector.emplace_back(label.key, label.value);
-      workload_.nodes.push_back({label.key, "In", {label.value}, label.where});
     }
-    std::vector<std::vector<NodeRequirement>> terms = pod_.affinity;
-    std::erase_if(terms, [](const auto& term) { return term.empty(); });  // they match no node
-    if (terms.size() == 1) {
-      workload_.nodes.insert(workload_.nodes.end(), terms.front().begin(), terms.front().end());
-    } else if (terms.empty() && !pod_.affinity.empty()) {
+    take_required_nodes(pod_, workload_);
+    const bool is_empty = std::ranges::all_of(pod_.affinity, &std::vector<NodeRequirement>::empty);
+    if (is_empty && !pod_.affinity.empty()) {
       report_.guessed("pods whose node affinity is empty, which no node meets: taken without it",
                       [&] { return pod_.object_where; });
-    } else {
-      workload_.either = std::move(terms);
     }
     for (const KeyValue& label : pod_.labels) workload_.labels.emplace_back(label.key, label.value);
     workload_.anti_affinity = pod_.anti_affinity;
@@ -436,6 +437,19 @@ class WorkloadDraft {
 };
 
 }  // namespace
+
+void take_required_nodes(const PodFile& pod, DraftWorkload& workload) {
+  for (const KeyValue& label : pod.node_selector) {
+    workload.nodes.push_back({label.key, "In", {label.value}, label.where});
+  }
+  std::vector<std::vector<NodeRequirement>> terms = pod.affinity;
+  std::erase_if(terms, [](const auto& term) { return term.empty(); });  // they match no node
+  if (terms.size() == 1) {
+    workload.nodes.insert(workload.nodes.end(), terms.front().begin(), terms.front().end());
+  } else {
+    workload.either = std::move(terms);
+  }
+}
 
 std::optional<DraftWorkload> workload_of(const PodFile& pod, ImportReport& report) {
   return WorkloadDraft(pod, report).draft();

@@ -10,7 +10,11 @@
 namespace slicewise::scenarios {
 
 // The workload that the pods of one object are, as its manifest and the annotations of slicewise
-// say it; nullopt, told to `report`, where they ask for no GPU.
+// say it; nullopt, told to `report`, where they ask for no GPU. Of DaemonSets the importer tells
+// it.
 std::optional<DraftWorkload> workload_of(const PodFile& pod, ImportReport& report);
+
+// What the pods require of the labels of nodes.
+void take_required_nodes(const PodFile& pod, DraftWorkload& workload);
 
 }  // namespace slicewise::scenarios

@@ -66,6 +66,10 @@ class PodPlaces {
 
   void keep() {
     for (DraftWorkload& workload : draft_.workloads) {
+      if (workload.stays_pending) {
+        remark_on_pending("pods that stay Pending, as no node here offers what they ask for",
+                          workload.resource);
+      }
       if (!workload.nodes.empty() || !workload.either.empty()) keep_on_pools_of(workload);
     }
     write_labels_of_others();
@@ -92,7 +96,8 @@ class PodPlaces {
       offering.push_back(&pool);
       if (may_run_on(workload, pool, options_)) meant.push_back(&pool);
     }
-    remark_on_unmet(workload, meant.empty());
+    if (draft_.has_all_nodes && meant.empty() && !offering.empty()) return keep_pending(workload);
+    if (!workload.stays_pending) remark_on_unmet(workload, meant.empty());
     remark_on_unknown(workload);
     const bool is_free = meant.empty() || meant.size() == offering.size();
     std::erase_if(workload.node_selector, [&](const auto& label) {
@@ -110,6 +115,24 @@ class PodPlaces {
       return is_kept_off(pool) == (std::ranges::find(meant, pool) == meant.end());
     });
     if (!are_told_apart) select(meant, workload);
+  }
+
+  void remark_on_pending(const std::string& why, const std::string& what) {
+    report_.remark(ImportRemark::Kind::Note, fmt::format("{}: {}", why, what.substr(0, 60)),
+                   nowhere());
+  }
+
+  // Of a cluster whose nodes are known: on none of them, be it by a label that none has.
+  void keep_pending(DraftWorkload& workload) {
+    const auto has_none = [&](const auto& label) {
+      return std::ranges::none_of(draft_.pools,
+                                  [&](const auto& pool) { return is_carried(pool, label); });
+    };
+    const auto unmet = std::ranges::find_if(
+        workload.nodes, [&](const NodeRequirement& one) { return !is_met(one); });
+    remark_on_pending("pods that stay Pending, as no node here meets what they require of nodes",
+                      unmet == workload.nodes.end() ? workload.name : unmet->key);
+    if (std::ranges::none_of(workload.node_selector, has_none)) select({}, workload);
   }
 
   bool is_carried(const DraftPool& pool, const std::pair<std::string, std::string>& label) const {
@@ -152,7 +175,7 @@ class PodPlaces {
     const auto [known, is_new] =
         labels_.try_emplace(meant, fmt::format("slicewise.dev/nodes-{}", labels_.size() + 1));
     workload.node_selector.emplace_back(known->second, "true");
-    if (!is_new) return;
+    if (!is_new || meant.empty()) return;
     for (DraftPool* pool : meant) pool->labels.emplace_back(known->second, "true");
     report_.remark(ImportRemark::Kind::Note,
                    fmt::format("what pods require of nodes, and several node pools here meet: by a "
@@ -180,14 +203,14 @@ class PodPlaces {
     }
   }
 
+  bool is_met(const NodeRequirement& one) const {
+    return std::ranges::any_of(draft_.pools, [&](const DraftPool& pool) {
+      return may_fulfil(labels_of_nodes(pool, options_, one.key), pool.made_with, one, pool.maker);
+    });
+  }
+
   void remark_on_unmet(DraftWorkload& workload, bool are_unmet) {
     bool is_told = false;
-    const auto is_met = [&](const NodeRequirement& one) {
-      return std::ranges::any_of(draft_.pools, [&](const DraftPool& pool) {
-        return may_fulfil(labels_of_nodes(pool, options_, one.key), pool.made_with, one,
-                          pool.maker);
-      });
-    };
     for (const NodeRequirement& one : workload.nodes) {
       if (is_met(one)) continue;
       is_told = true;

@@ -138,8 +138,12 @@ class Writer {
     if (!pool.taints.empty()) {
       line("    taints: " + shown_member(*kNodePool.find("taints"), pool.taints));
     }
-    if (!draft_.daemon_sets.empty()) {
-      line("    daemonSets: " + shown_member(*kNodePool.find("daemonSets"), draft_.daemon_sets));
+    if (!pool.daemon_sets.empty()) {
+      line("    daemonSets: " + shown_member(*kNodePool.find("daemonSets"), pool.daemon_sets));
+    }
+    const Allocatable& own = pool.allocatable;
+    if (own.cpu || own.memory || own.pods) {
+      line("    allocatable: " + shown_member(*kNodePool.find("allocatable"), own));
     }
     const std::vector<std::string> sharing = pool.sharing.entries();
     for (const std::string& entry : sharing) {
@@ -194,6 +198,7 @@ class Writer {
     if (w.scaling) write_scaling(*w.scaling);
     if (w.priority != 0) line(fmt::format("    priority: {}", w.priority));
     if (w.never_preempts) line("    preemptionPolicy: Never");
+    if (w.stays_pending) line("    mayStayPending: true");
     if (w.backoff_limit) line(fmt::format("    backoffLimit: {}", *w.backoff_limit));
     if (!w.restart_policy.empty()) line(fmt::format("    restartPolicy: {}", w.restart_policy));
     write_pod(w);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,7 +40,10 @@ struct DraftPool {
   DraftLabels labels;
   std::vector<NodeRequirement> made_with;  // other labels that its nodes may have
   std::vector<Taint> taints;
-  bool is_in_files = true;  // else of what its pods need
+  bool is_in_files = true;               // else of what its pods need
+  bool is_told = false;                  // the files say what its nodes offer: nothing else
+  std::vector<DaemonSet> daemon_sets{};  // none: the usual ones
+  Allocatable allocatable{};             // where it is not the instance type's
   DraftSharing sharing;
   bool sharing_is_assumed = false;
 };
@@ -74,6 +78,7 @@ struct DraftWorkload {
   bool asks_kai = false;                                    // for a part, by its annotations
   std::int64_t priority = 0;
   bool never_preempts = false;
+  bool stays_pending = false;  // no node offers what its pods ask for
   std::string restart_policy;
   std::optional<std::int64_t> backoff_limit;
   std::optional<CronFile> cron;
@@ -108,9 +113,9 @@ struct ScenarioDraft {
   std::vector<DraftPool> pools;
   std::vector<DraftWorkload> workloads;
   std::vector<ResourceClaim> claims{};
-  DraftSharing sharing{};                // of nodes that no file has
-  std::vector<DaemonSet> daemon_sets{};  // of every node; none: the usual ones
-  bool has_all_nodes = false;            // of a cluster: none are made up for what pods select
+  DraftSharing sharing{};           // of nodes that no file has
+  bool has_all_nodes = false;       // of a cluster: none are made up for what pods select
+  std::set<std::string> offered{};  // resources that these nodes say they have
 };
 
 ScenarioText written(const ScenarioDraft& draft);
@@ -140,7 +145,8 @@ bool offers(const DraftPool& pool, const DraftWorkload& workload, const ImportOp
 void choose_language_models(ScenarioDraft& draft, const ImportOptions& options,
                             ImportReport& report);
 
-// Gives workloads of one name different ones, and every workload a pool that offers its resource.
+// Gives workloads of one name different ones, and every workload a pool that offers its resource,
+// but for those whose pods no node of the files can hold: these stay Pending.
 void complete(ScenarioDraft& draft, const ImportOptions& options);
 
 // Remarks on pods on nodes that were made up for others and are larger than they need: what is made

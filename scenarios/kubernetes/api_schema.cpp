@@ -147,7 +147,9 @@ class SchemaCheck {
                                                    : "a number";
     const std::string help =
         type == "string" && node.is_scalar()
-            ? fmt::format("quote it: \"{}\"", node.text.substr(0, kLongestShown))
+            ? fmt::format(
+                  "quote it: \"{}\"",
+                  (node.written.empty() ? node.text : node.written).substr(0, kLongestShown))
         : node.is_scalar() && node.quoted ? std::string("remove the quotes")
                                           : std::string();
     tell(Code::FieldType, node.where,

@@ -219,6 +219,12 @@ const KeyValue* label_of(const NodeGroupFile& group, std::string_view key) {
   return found == group.labels.end() ? nullptr : &*found;
 }
 
+std::optional<std::int64_t> allocatable_of(const NodeGroupFile& group, std::string_view resource) {
+  if (!group.allocatable) return std::nullopt;
+  const auto found = std::ranges::find(*group.allocatable, resource, &ResourceAmount::resource);
+  return found == group.allocatable->end() ? std::nullopt : std::optional(found->amount);
+}
+
 const KeyValue* annotation_of(const PodFile& pod, std::string_view key) {
   for (const auto* annotations : {&pod.annotations, &pod.object_annotations}) {
     const auto found = std::ranges::find(*annotations, key, &KeyValue::key);
@@ -256,7 +262,7 @@ bool maps_all_memory(const ContainerFile& container) {
              container.env.end();
 }
 
-std::vector<DaemonSet> daemon_sets_of(const ClusterFiles& files) {
+std::vector<DaemonSet> daemon_sets_of(const ClusterFiles& files, const RunsOnNode& runs_there) {
   std::vector<DaemonSet> all = usual_daemon_sets();
   const auto usual = static_cast<std::ptrdiff_t>(all.size());
   std::set<std::string> names;
@@ -273,14 +279,9 @@ std::vector<DaemonSet> daemon_sets_of(const ClusterFiles& files) {
     }
     const auto end_of_usual = all.begin() + usual;
     const auto known = std::ranges::find(all.begin(), end_of_usual, daemon.name, &DaemonSet::name);
-    const bool goes_everywhere =
-        pod.node_selector.empty() && pod.affinity.empty() &&
-        std::ranges::any_of(pod.tolerations, [](const auto& toleration) {
-          return toleration.key.empty() && toleration.op == "Exists" && toleration.effect.empty();
-        });
     if (known != end_of_usual) {
       *known = std::move(daemon);
-    } else if (goes_everywhere) {
+    } else if (runs_there(pod)) {
       if (!names.insert(daemon.name).second) daemon.name = pod.space + "-" + daemon.name;
       all.push_back(std::move(daemon));
     }

@@ -230,6 +230,11 @@ void read_node(Context& context, const Node& object) {
   if (const Node* allocatable = node_below(&object, {"status", "allocatable"});
       is_map(allocatable)) {
     group.allocatable = whole_amounts_of(allocatable);
+    std::erase_if(*group.allocatable, [](const auto& amount) { return amount.resource == "cpu"; });
+    const Located<std::string> cpu = located_below(allocatable, {"cpu"});
+    if (const auto milli = quantity_in_thousandths(cpu.value)) {
+      group.allocatable->push_back({"cpu", *milli, cpu.where});
+    }
   }
   group.maker = maker_by_labels(group);
   add_labels_of_others(group);

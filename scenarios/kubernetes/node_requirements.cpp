@@ -152,4 +152,20 @@ bool may_fulfil(const NodeLabels& known, std::span<const NodeRequirement> made_w
   return is_made || is_set_by_others(wanted.key) || allows(wanted, std::nullopt);
 }
 
+bool tolerates_any(std::span<const Toleration> tolerations, const Taint& taint) {
+  return std::ranges::any_of(tolerations, [&](const Toleration& one) {
+    if (!one.effect.empty() && one.effect != taint.effect) return false;
+    if (one.key.empty()) return one.op == "Exists";
+    return one.key == taint.key && (one.op == "Exists" || one.value == taint.value);
+  });
+}
+
+const Taint* untolerated(std::span<const Taint> taints, std::span<const Toleration> tolerations) {
+  const auto found = std::ranges::find_if(taints, [&](const Taint& taint) {
+    return (taint.effect == "NoSchedule" || taint.effect == "NoExecute") &&
+           !tolerates_any(tolerations, taint);
+  });
+  return found == taints.end() ? nullptr : &*found;
+}
+
 }  // namespace slicewise::scenarios

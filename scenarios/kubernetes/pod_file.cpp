@@ -50,6 +50,7 @@ class PodFileReader {
     if (const Node* own = spec->find("resources"); is_map(own) && !set.is_bare_spec) {
       take_pod_resources(*own);
     }
+    if (const Node* overhead = spec->find("overhead"); is_map(overhead)) add_overhead(*overhead);
     read_placement(*spec);
     read_claims(node_below(spec, {"resourceClaims"}));
     if (pod_.containers.empty()) leave_alone();
@@ -80,6 +81,10 @@ class PodFileReader {
       const bool ends = pod_.kind == "Job" && (type == "Complete" || type == "Failed");
       pod_.has_ended = pod_.has_ended || (ends && text_below(one, {"status"}) == "True");
     }
+    // Kueue suspends what waits in its queues, and starts it. A CronJob has a schedule of its own.
+    const bool is_suspended = is_true(node_below(&object_, {"spec", "suspend"})) ||
+                              is_true(node_below(&object_, {"spec", "runPolicy", "suspend"}));
+    if (is_suspended && !pod_.cron && pod_.queue.value.empty()) pod_.held_by = "suspend: true";
   }
 
   void read_containers(const Node* list, bool is_init) {
@@ -159,6 +164,25 @@ class PodFileReader {
     }
   }
 
+  // Of the sandbox, beside what the containers ask for.
+  void add_overhead(const Node& overhead) {
+    const auto first =
+        std::ranges::find_if(pod_.containers, [](const ContainerFile& c) { return !c.is_init; });
+    if (first == pod_.containers.end()) return;
+    for (const std::string_view resource : {"cpu", "memory"}) {
+      const Located<std::string> given = located_below(&overhead, {resource});
+      const auto thousandths = quantity_in_thousandths(given.value);
+      if (!thousandths) continue;
+      const std::int64_t amount = resource == "cpu" ? *thousandths : *thousandths / 1'000;
+      const auto asked = std::ranges::find(first->amounts, resource, &ResourceAmount::resource);
+      if (asked == first->amounts.end()) {
+        first->amounts.push_back({std::string(resource), amount, given.where});
+      } else {
+        asked->amount += amount;
+      }
+    }
+  }
+
   void judge_limit(const Asked& asked, std::int64_t thousandths) {
     if (thousandths != 0) return;
     tell(Code::GpuNotRequested, asked.limit->value->where,
@@ -198,6 +222,8 @@ class PodFileReader {
     if (is_true(spec.find("hostIPC"))) pod_.host_ipc = spec.find("hostIPC")->where;
     const std::string user = text_below(&spec, {"securityContext", "runAsUser"});
     if (!user.empty()) pod_.user = user;
+    const Node* gates = spec.find("schedulingGates");
+    if (is_list(gates) && !gates->items.empty()) pod_.held_by = "schedulingGates";
     pod_.scheduler = text_below(&spec, {"schedulerName"});
     const std::string restarts = text_below(&spec, {"restartPolicy"});
     if (!restarts.empty()) pod_.restart_policy = restarts;
@@ -220,6 +246,14 @@ class PodFileReader {
         &spec, {"affinity", "podAffinity", "requiredDuringSchedulingIgnoredDuringExecution"});
     if (is_list(company) && !company->items.empty()) {
       context_.files.not_simulated.push_back({"required podAffinity", company->where});
+    }
+    if (const Node* deadline = spec.find("activeDeadlineSeconds")) {
+      context_.files.not_simulated.push_back({"activeDeadlineSeconds", deadline->where});
+    }
+    const Located<std::string> grace = located_below(&spec, {"terminationGracePeriodSeconds"});
+    if (!grace.value.empty() && grace.value != "30") {
+      context_.files.not_simulated.push_back(
+          {"terminationGracePeriodSeconds other than 30", grace.where});
     }
     const Node* spreads = spec.find("topologySpreadConstraints");
     for (std::size_t i = 0; is_list(spreads) && i < spreads->items.size(); ++i) {

@@ -105,17 +105,33 @@ void judge_zone(Context& context, const Node& from, const PodSet& set) {
                                   unknown_zone_help(zone.value)));
 }
 
+bool has_gpus(const PodFile& pod) {
+  return !pod.claims.empty() ||
+         std::ranges::any_of(pod.containers, [](const ContainerFile& container) {
+           return std::ranges::any_of(container.amounts, [](const ResourceAmount& amount) {
+             return gpu_resource(amount.resource).has_value();
+           });
+         });
+}
+
+// What a Job is told beside its pods and no scenario can say, and in what order a JobSet's start.
+void tell_of_jobs(Context& context, const Node& from, const PodSet& set, const PodFile& pod) {
+  if (!has_gpus(pod)) return;
+  const KeyPath job = set.pods.substr(0, std::min(set.pods.rfind('.'), set.pods.size()));
+  const auto tell = [&](const Node* node, std::string_view key, std::string_view what) {
+    const Node* given = node_below(node, {key});
+    if (given != nullptr) context.files.not_simulated.push_back({std::string(what), given->where});
+  };
+  tell(node_at(&from, job), "activeDeadlineSeconds", "activeDeadlineSeconds");
+  tell(node_at(&from, job), "ttlSecondsAfterFinished", "ttlSecondsAfterFinished");
+  tell(&from, "dependsOn", "dependsOn of JobSets: all of their Jobs are there from the start");
+}
+
 // "num-gpus" of a pod of Ray, and fractions of actors: what Ray reckons with.
 void judge_ray(Context& context, const Node& from, const PodFile& pod) {
   const Located<std::string> told = located_below(&from, {"rayStartParams", "num-gpus"});
   const auto gpus = whole_of(told.value);
-  if (!gpus || *gpus < 1) return;
-  const bool asks = std::ranges::any_of(pod.containers, [](const ContainerFile& container) {
-    return std::ranges::any_of(container.amounts, [](const ResourceAmount& amount) {
-      return gpu_resource(amount.resource).has_value();
-    });
-  });
-  if (asks || !pod.claims.empty()) return;
+  if (!gpus || *gpus < 1 || has_gpus(pod)) return;
   report(context,
          make_diagnostic(
              Code::GpuNotRequested, told.where,
@@ -164,7 +180,10 @@ void read_ray(Context& context, const Node& object) {
 void read_set(Context& context, const Node& object, const PodSet& set) {
   const Node* meta = object.find("metadata");
   const Located<std::string> name = located_below(meta, {"name"});
-  for (const Origin& origin : origins_of(object, set)) {
+  const std::vector<Origin> origins = origins_of(object, set);
+  const bool has_steps = std::ranges::any_of(
+      origins, [](const Origin& one) { return one.node->find("dependsOn") != nullptr; });
+  for (const Origin& origin : origins) {
     const Node* pods = node_at(origin.node, set.pods);
     if (pods == nullptr) continue;
     PodFile pod;
@@ -174,6 +193,7 @@ void read_set(Context& context, const Node& object, const PodSet& set) {
     pod.where = name.where.line > 0 ? name.where : object.where;
     pod.object_where = object.where;
     pod.purpose = set.purpose;
+    pod.is_step = has_steps;
     pod.restart_policy = text_below(origin.node, {"restartPolicy"});
     count(*origin.node, set, pod);
     judge_zone(context, *origin.node, set);
@@ -185,6 +205,7 @@ void read_set(Context& context, const Node& object, const PodSet& set) {
     read_pod(context, object, set, *pods, std::move(pod));
     if (context.files.pods.size() > known) {
       judge_ray(context, *origin.node, context.files.pods.back());
+      tell_of_jobs(context, *origin.node, set, context.files.pods.back());
     }
   }
 }

@@ -31,6 +31,7 @@ struct Node {
   bool quoted = false;
   bool refused = false;  // of a scalar: reported by the reader, so that its value is not judged
   std::string text;      // of a scalar, escapes resolved
+  std::string written;   // "1e3" where YAML 1.1 reads 1000, else ""
   SourceLocation where;
   std::vector<Entry> entries;  // of a Map, in file order
   std::vector<NodePtr> items;  // of a List

@@ -95,13 +95,13 @@ void take_yaml_1_1(Node& value) {
     const double number = std::strtod(value.text.c_str(), nullptr);
     if (!(number > -kMost && number < kMost) || number != std::floor(number)) return;
     value.kind = Node::Kind::Integer;
-    value.text = std::to_string(static_cast<std::int64_t>(number));
+    value.written = std::exchange(value.text, std::to_string(static_cast<std::int64_t>(number)));
   } else if (value.kind == Node::Kind::Integer || value.kind == Node::Kind::Text) {
     if (value.text.empty() || value.text.find_first_of("0123456789") > 1) return;
     const auto number = yaml_1_1_integer(value.text);
     if (!number) return;
     value.kind = Node::Kind::Integer;
-    value.text = std::to_string(*number);
+    value.written = std::exchange(value.text, std::to_string(*number));
   }
 }
 

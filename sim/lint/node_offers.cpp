@@ -303,7 +303,16 @@ const models::MigGeometry* geometry_of_filter(const models::Catalogue& catalogue
 }
 
 std::vector<NodeOffer> node_offers(const ClusterFiles& files, const models::Catalogue& catalogue) {
-  return OfferBuilder(files, catalogue).all();
+  std::vector<NodeOffer> offers = OfferBuilder(files, catalogue).all();
+  for (NodeOffer& offer : offers) {
+    if (offer.group == nullptr) continue;
+    const auto runs_there = [&](const scenarios::PodFile& pod) { return may_run_on(pod, offer); };
+    for (const scenarios::DaemonSet& daemon : scenarios::daemon_sets_of(files, runs_there)) {
+      offer.daemon_cpu_milli += daemon.cpu_request.count;
+      offer.daemon_memory_bytes += daemon.memory_request.count;
+    }
+  }
+  return offers;
 }
 
 const scenarios::Taint* untolerated(const scenarios::PodFile& pod, const NodeGroupFile& group) {
@@ -314,7 +323,7 @@ const scenarios::Taint* untolerated(const scenarios::PodFile& pod, const NodeGro
       if (is_extended) tolerations.push_back(toleration_of_resource(amount.resource));
     }
   }
-  return sim::untolerated(group.taints, tolerations);
+  return scenarios::untolerated(group.taints, tolerations);
 }
 
 namespace {
@@ -456,6 +465,7 @@ void take_catalogue(const models::Catalogue& catalogue, scenarios::ImportOptions
                 is_part ? type.gpu_memory : whole,
                 gpu == nullptr ? Bytes{} : models::context_memory(*gpu).bytes,
                 type_labels(type)});
+    known.allocatable = {type.allocatable_cpu, type.allocatable_memory, type.max_pods};
     if (const models::MigGeometry* geometry = catalogue.find_mig(type.gpu_model)) {
       options.mig_layouts[type.name] = layouts_of(*geometry);
     }

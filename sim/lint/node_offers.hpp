@@ -45,6 +45,9 @@ struct NodeOffer {
   std::vector<ChosenLayout> layouts;
   std::vector<OfferedResource> resources;
   bool may_have_mig = false;  // partitions that the files do not describe
+  // What DaemonSets ask for on each of its nodes.
+  std::int64_t daemon_cpu_milli = 0;
+  std::int64_t daemon_memory_bytes = 0;
   bool is_known() const { return config_is_known; }
   bool has_mps() const;  // as the files say: nodes that share by themselves may as well
   bool offers(std::string_view resource) const;

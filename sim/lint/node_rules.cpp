@@ -145,7 +145,7 @@ void judge_types(const LintInput& input, const NodeOffer& offer) {
 // Whether Node Feature Discovery labels the nodes.
 bool discovers(const ChartValues& chart, const NodeGroupFile& group) {
   return chart.discovers &&
-         sim::untolerated(group.taints, chart.tolerations.back().list) == nullptr;
+         scenarios::untolerated(group.taints, chart.tolerations.back().list) == nullptr;
 }
 
 std::string_view pods_of(ChartValues::Chart chart) {
@@ -162,7 +162,7 @@ void judge_tolerations(const LintInput& input, const NodeGroupFile& group,
   for (const scenarios::TolerationList& one : chart.tolerations) {
     const bool is_of_worker = &one != &chart.tolerations.front();
     if (is_of_worker && (is_plugin || !chart.discovers)) continue;
-    const scenarios::Taint* taint = sim::untolerated(group.taints, one.list);
+    const scenarios::Taint* taint = scenarios::untolerated(group.taints, one.list);
     if (taint == nullptr) continue;
     return input.tell(
         Code::TaintNotTolerated, group.where,

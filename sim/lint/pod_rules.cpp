@@ -313,7 +313,7 @@ class PodJudge {
     for (const NodeOffer* offer : groups_) {
       if (offer->group == nullptr) return;
       if (!has_gpu(*offer)) continue;
-      const Taint* own = sim::untolerated(offer->group->taints, pod_.tolerations);
+      const Taint* own = scenarios::untolerated(offer->group->taints, pod_.tolerations);
       if (own == nullptr) return;
       const Taint* taint = untolerated(pod_, *offer->group);
       if (taint == nullptr && by_eks == nullptr) by_eks = own;
@@ -360,9 +360,13 @@ class PodJudge {
     std::int64_t most_gpus = 0;
     for (const NodeOffer* offer : groups_) {
       if (offer->types.empty() || offer->types.size() < offer->group->types.size()) return;
+      const auto own_cpu = allocatable_of(*offer->group, "cpu");
+      const auto own_memory = allocatable_of(*offer->group, "memory");
       for (const models::InstanceType* type : offer->types) {
-        most_cpu = std::max(most_cpu, type->allocatable_cpu.count);
-        most_memory = std::max(most_memory, type->allocatable_memory.count);
+        most_cpu = std::max(
+            most_cpu, own_cpu.value_or(type->allocatable_cpu.count) - offer->daemon_cpu_milli);
+        most_memory = std::max(most_memory, own_memory.value_or(type->allocatable_memory.count) -
+                                                offer->daemon_memory_bytes);
       }
       const OfferedResource* gpu = offer->find(gpu_->resource);
       if (!offer->is_known() || offer->may_have_mig) {
@@ -370,10 +374,6 @@ class PodJudge {
       } else if (gpu != nullptr) {
         most_gpus = std::max(most_gpus, gpu->devices * gpu->replicas);
       }
-    }
-    for (const scenarios::DaemonSet& daemon : scenarios::daemon_sets_of(input_.files)) {
-      most_cpu -= daemon.cpu_request.count;
-      most_memory -= daemon.memory_request.count;
     }
     const auto too_large = [&](const ResourceAmount* at, std::string_view what, std::int64_t most) {
       input_.tell(

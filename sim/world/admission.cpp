@@ -7,23 +7,6 @@
 #include "slicewise/sim/world.hpp"
 
 namespace slicewise::sim {
-namespace {
-
-bool tolerates(const scenarios::Toleration& toleration, const scenarios::Taint& taint) {
-  if (!toleration.effect.empty() && toleration.effect != taint.effect) return false;
-  if (toleration.key.empty()) return toleration.op == "Exists";
-  if (toleration.key != taint.key) return false;
-  return toleration.op == "Exists" || toleration.value == taint.value;
-}
-
-}  // namespace
-
-bool tolerates_any(std::span<const scenarios::Toleration> tolerations,
-                   const scenarios::Taint& taint) {
-  return std::ranges::any_of(tolerations,
-                             [&](const auto& toleration) { return tolerates(toleration, taint); });
-}
-
 scenarios::Toleration toleration_of_resource(std::string resource) {
   return {std::move(resource), "Exists", "", "NoSchedule"};
 }
@@ -34,15 +17,6 @@ std::vector<scenarios::Toleration> admitted_tolerations(const scenarios::PodTemp
     all.push_back(toleration_of_resource(request.name.value));
   }
   return all;
-}
-
-const scenarios::Taint* untolerated(std::span<const scenarios::Taint> taints,
-                                    std::span<const scenarios::Toleration> tolerations) {
-  const auto found = std::ranges::find_if(taints, [&](const scenarios::Taint& taint) {
-    if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") return false;
-    return !tolerates_any(tolerations, taint);
-  });
-  return found == taints.end() ? nullptr : &*found;
 }
 
 bool has_untolerated_taint(const PoolModel& pool, const scenarios::PodTemplate& pod) {

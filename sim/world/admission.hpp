@@ -11,9 +11,6 @@
 // Which pods may run where, and on how many GPUs.
 namespace slicewise::sim {
 
-bool tolerates_any(std::span<const scenarios::Toleration> tolerations,
-                   const scenarios::Taint& taint);
-
 // A pod's tolerations after EKS's API server has admitted it: its ExtendedResourceToleration adds
 // {key: RESOURCE, operator: Exists, effect: NoSchedule} for every extended resource that a
 // container asks for. Of `nvidia.com/gpu.shared` and MIG resources that is no toleration of

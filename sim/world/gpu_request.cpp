@@ -131,7 +131,9 @@ void note_no_offer(const Workload& spec, const scenarios::ExtendedRequest& reque
       fmt::format("no node pool offers {}: the pods of \"{}\" stay Pending", name, spec.name.value),
       by_part ? "no GPU has such a part: ask for less" : mismatch_help(name, offered.names));
   // The name is right, the layout is not: a question about capacity, which the run answers.
-  if (is_other_mig_slice(name, pools, catalogue)) d.severity = Severity::Warning;
+  if (spec.may_stay_pending || is_other_mig_slice(name, pools, catalogue)) {
+    d.severity = Severity::Warning;
+  }
   found.push_back(std::move(d));
 }
 

@@ -285,9 +285,12 @@ std::optional<SpotModel> model_spot(const scenarios::Scenario& scenario, const N
 bool leave_to_pods(const NodePool& pool, const models::InstanceType& type, PoolModel& model,
                    Diagnostics& found) {
   model.daemon_sets = pool.daemon_sets;
-  model.allocatable_cpu = type.allocatable_cpu;
-  model.allocatable_memory = type.allocatable_memory;
-  model.max_pods = type.max_pods - static_cast<int>(pool.daemon_sets.size());
+  const Millicores cpu = pool.allocatable.cpu.value_or(type.allocatable_cpu);
+  const Bytes memory = pool.allocatable.memory.value_or(type.allocatable_memory);
+  const int places = pool.allocatable.pods.value_or(type.max_pods);
+  model.allocatable_cpu = cpu;
+  model.allocatable_memory = memory;
+  model.max_pods = places - static_cast<int>(pool.daemon_sets.size());
   for (const scenarios::DaemonSet& daemon : pool.daemon_sets) {
     model.allocatable_cpu = model.allocatable_cpu - daemon.cpu_request;
     model.allocatable_memory = model.allocatable_memory - daemon.memory_request;
@@ -296,8 +299,8 @@ bool leave_to_pods(const NodePool& pool, const models::InstanceType& type, PoolM
         Code::SettingConflict, pool.daemon_sets_where,
         fmt::format("DaemonSets leave nothing of {}: with {} they ask for all of its {} CPUs or "
                     "{:.1f} GiB",
-                    type.name, daemon.name, static_cast<double>(type.allocatable_cpu.count) / 1000,
-                    static_cast<double>(type.allocatable_memory.count) / (1LL << 30)),
+                    type.name, daemon.name, static_cast<double>(cpu.count) / 1000,
+                    static_cast<double>(memory.count) / (1LL << 30)),
         "smaller requests, or a larger instance type"));
     return false;
   }
@@ -305,7 +308,7 @@ bool leave_to_pods(const NodePool& pool, const models::InstanceType& type, PoolM
   found.push_back(
       make_diagnostic(Code::SettingConflict, pool.daemon_sets_where,
                       fmt::format("{} DaemonSets leave no place for a pod: {} holds {} pods",
-                                  pool.daemon_sets.size(), type.name, type.max_pods),
+                                  pool.daemon_sets.size(), type.name, places),
                       "fewer DaemonSets, or a larger instance type"));
   return false;
 }

@@ -115,6 +115,16 @@ TEST(ApiSchema, ValidObjectsHaveNoErrors) {
   }
 }
 
+// "1000" is another name.
+TEST(ApiSchema, ANumberIsQuotedAsItIsWritten) {
+  const std::string pod =
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: 1e3, image: "
+      "x}]}\n";
+  const Diagnostics errors = errors_of(pod);
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_EQ(errors[0].help, "quote it: \"1e3\"");
+}
+
 struct Mutation {
   std::string_view object;
   std::string_view before;

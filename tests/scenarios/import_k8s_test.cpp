@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -64,6 +65,67 @@ spec:
   const Written both = k8s({std::string(kJob) + agent + other});
   EXPECT_EQ(both.scenario.node_pools.front().daemon_sets.size(), all.size() + 1);
   EXPECT_EQ(both.scenario.node_pools.front().daemon_sets.back().name, "b-agent");
+}
+
+// Only those were counted that tolerate everything and select nothing: not the usual node-exporter.
+TEST(ImportK8s, DaemonSetsAreOnTheNodesThatTheyTolerateAndSelect) {
+  const auto daemons_of = [](const std::string& spec, const std::string& taints) {
+    const Written result = k8s(
+        {"kind: Node\nmetadata: {name: n, labels: {node.kubernetes.io/instance-type: g5.xlarge, "
+         "team: a}}\nspec: {taints: [" +
+         taints + "]}\nstatus: {allocatable: {nvidia.com/gpu: 1}}\n" + std::string("---") +
+         std::string(kJob) +
+         "---\nkind: DaemonSet\nmetadata: {name: agent}\nspec: {template: {spec: {" + spec +
+         "containers: [{name: c, resources: {requests: {cpu: 500m}}}]}}}\n"});
+    const auto& all = result.scenario.node_pools.at(0).daemon_sets;
+    const bool is_there = std::ranges::find(all, "agent", &DaemonSet::name) != all.end();
+    EXPECT_EQ(result.said.count("DaemonSets: a pod on each node"), is_there ? 1 : 0);
+    EXPECT_EQ(result.said.count("DaemonSets that tolerate or select no node"), is_there ? 0 : 1);
+    EXPECT_EQ(result.said.count("objects that ask for no GPU"), 0);
+    return is_there;
+  };
+  const std::string taint = "{key: nvidia.com/gpu, effect: NoSchedule}";
+  const std::string exporter =
+      "nodeSelector: {kubernetes.io/os: linux}, tolerations: [{effect: NoSchedule, operator: "
+      "Exists}], ";
+  EXPECT_TRUE(daemons_of("", ""));
+  EXPECT_FALSE(daemons_of("", taint));
+  EXPECT_TRUE(daemons_of(exporter, taint));
+  EXPECT_FALSE(daemons_of(exporter, "{key: a, effect: NoExecute}"));
+  EXPECT_TRUE(daemons_of("nodeSelector: {team: a}, ", ""));
+  EXPECT_FALSE(daemons_of("nodeSelector: {team: b}, ", ""));
+}
+
+// They ran, and what the others say was dropped without a word.
+TEST(ImportK8s, PodsThatAreHeldBackDoNotRun) {
+  const std::string container = "{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}";
+  const auto job = [&](const std::string& name, const std::string& more,
+                       const std::string& label = "") {
+    return "---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: " + name + label + "}\nspec: {" +
+           more + "template: {spec: {restartPolicy: Never, containers: [" + container + "]}}}\n";
+  };
+  const auto pod = [&](const std::string& name, const std::string& more) {
+    return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name + "}\nspec: {" + more +
+           ", containers: [" + container + "]}\n";
+  };
+  const Written made =
+      k8s({job("suspended", "suspend: true, ") +
+           job("queued", "suspend: true, ", ", labels: {kueue.x-k8s.io/queue-name: q}") +
+           job("late", "activeDeadlineSeconds: 60, ttlSecondsAfterFinished: 9, ") +
+           pod("gated", "schedulingGates: [{name: example.com/x}]") +
+           pod("slow", "terminationGracePeriodSeconds: 600, activeDeadlineSeconds: 60") +
+           pod("usual", "terminationGracePeriodSeconds: 30") +
+           pod("boxed", "overhead: {cpu: 250m, memory: 1Gi}")});
+  EXPECT_FALSE(made.find("suspended"));
+  EXPECT_TRUE(made.find("queued"));
+  EXPECT_FALSE(made.find("gated"));
+  EXPECT_EQ(made.said.count("objects whose pods do not run yet, by suspend: true"), 1);
+  EXPECT_EQ(made.said.count("objects whose pods do not run yet, by schedulingGates"), 1);
+  EXPECT_EQ(made.said.count("not simulated: activeDeadlineSeconds"), 2);
+  EXPECT_EQ(made.said.count("not simulated: ttlSecondsAfterFinished"), 1);
+  EXPECT_EQ(made.said.count("not simulated: terminationGracePeriodSeconds other than 30"), 1);
+  EXPECT_EQ(made.find("boxed")->pod.cpu_request, Millicores{250});
+  EXPECT_EQ(made.find("boxed")->pod.memory_request, gibibytes(1));
 }
 
 // A pod of 2.8 CPUs stayed Pending on the node that was made up for it: the agent takes 0.5 of 3.

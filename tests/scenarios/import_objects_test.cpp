@@ -65,6 +65,23 @@ spec:
   EXPECT_EQ(jobs.said.count("JobSets: pods that work together are placed together"), 2);
 }
 
+// They had to be placed together, and on one GPU never were.
+TEST(ImportObjects, StepsOfAJobSetAreNoGang) {
+  const ObjectsRead jobs = objects_read(R"(
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: llm}
+spec:
+  replicatedJobs:
+  - {name: prep, template: {spec: {)" + kGpuPods +
+                                        R"(}}}
+  - {name: train, dependsOn: [{name: prep, status: Complete}], replicas: 2, template: {spec: {)" +
+                                        kGpuPods + R"(}}}
+)");
+  EXPECT_EQ(workload_lines(jobs), (WorkloadLines{"llm-prep Job 1", "llm-train Job 2"}));
+  EXPECT_EQ(jobs.said.count("not simulated: dependsOn of JobSets"), 1);
+}
+
 TEST(ImportObjects, JobsOfKubeflowHaveTheirReplicasByRole) {
   const auto job = [](const std::string& kind, const std::string& specs) {
     return objects_read("apiVersion: kubeflow.org/v1\nkind: " + kind +

@@ -201,24 +201,100 @@ std::string mig_node(const std::string& layout, const std::string& allocatable) 
 
 // A second pool came to be for the profile, whose price an advice then claimed to save.
 TEST(ImportPlaces, MigLayoutsOfSeveralProfilesHaveEachOfThem) {
-  const auto pools = [](const std::string& resource) {
-    return imported(
-               {mig_node("all-balanced", "nvidia.com/mig-1g.5gb: 16") + pods("w", "", resource)})
-        .scenario.node_pools.size();
+  const auto is_pending = [](const Written& result) {
+    EXPECT_EQ(result.scenario.node_pools.size(), 1U);
+    return result.find("w")->may_stay_pending;
   };
-  EXPECT_EQ(pools("nvidia.com/mig-1g.5gb"), 1U);
-  EXPECT_EQ(pools("nvidia.com/mig-3g.20gb"), 1U);
-  EXPECT_EQ(pools("nvidia.com/mig-7g.40gb"), 2U);
+  const auto of_balanced = [&](const std::string& resource) {
+    return is_pending(imported(
+        {mig_node("all-balanced", "nvidia.com/mig-1g.5gb: 16") + pods("w", "", resource)}));
+  };
+  EXPECT_FALSE(of_balanced("nvidia.com/mig-1g.5gb"));
+  EXPECT_FALSE(of_balanced("nvidia.com/mig-3g.20gb"));
+  EXPECT_TRUE(of_balanced("nvidia.com/mig-7g.40gb"));
   const std::string layout =
       "---\nversion: v1\nmig-configs: {half: [{devices: [0, 1, 2, 3], mig-enabled: true, "
       "mig-devices: {1g.5gb: 2}}, {devices: [4, 5, 6, 7], mig-enabled: false, mig-devices: {}}]}\n";
-  const auto pools_of_half = [&](const std::string& resource) {
-    return imported({mig_node("half", "cpu: 96") + layout + pods("w", "", resource)})
-        .scenario.node_pools.size();
+  const auto of_half = [&](const std::string& resource) {
+    return is_pending(imported({mig_node("half", "cpu: 96") + layout + pods("w", "", resource)}));
   };
-  EXPECT_EQ(pools_of_half("nvidia.com/gpu"), 1U);
-  EXPECT_EQ(pools_of_half("nvidia.com/mig-1g.5gb"), 1U);
-  EXPECT_EQ(pools_of_half("nvidia.com/mig-2g.10gb"), 2U);
+  EXPECT_FALSE(of_half("nvidia.com/gpu"));
+  EXPECT_FALSE(of_half("nvidia.com/mig-1g.5gb"));
+  EXPECT_TRUE(of_half("nvidia.com/mig-2g.10gb"));
+}
+
+std::string live_node(const std::string& labels, const std::string& allocatable,
+                      const std::string& taints = "") {
+  return "---\nkind: Node\nmetadata: {name: n, labels: {node.kubernetes.io/instance-type: "
+         "g5.xlarge" +
+         labels + "}}\nspec: {taints: [" + taints + "]}\nstatus: {allocatable: {" + allocatable +
+         "}}\n";
+}
+
+// `check` called them Pending for ever, and the import made nodes up for them.
+TEST(ImportPlaces, PodsThatNoNodeOffersWhatTheyAskForStayPending) {
+  const Written result = imported({live_node("", "nvidia.com/gpu.shared: 4") + pods("w", "") +
+                                   pods("fits", "", "nvidia.com/gpu.shared")});
+  EXPECT_EQ(result.scenario.node_pools.size(), 1U);
+  EXPECT_TRUE(result.find("w")->may_stay_pending);
+  EXPECT_FALSE(result.find("fits")->may_stay_pending);
+  EXPECT_TRUE(result.said.says("pods that stay Pending, as no node here offers"));
+  // Of NodePools, where the files say how the plugin is set.
+  const std::string group = node_pool("a", of_types("g5.xlarge"));
+  EXPECT_TRUE(imported({group + "---\n" + std::string(kSharedValues) +
+                        pods("w", "", "nvidia.com/gpu.shared")})
+                  .find("w")
+                  ->may_stay_pending);
+  EXPECT_EQ(imported({group + pods("w", "", "nvidia.com/gpu.shared")}).scenario.node_pools.size(),
+            2U)
+      << "how nodes share is in no file";
+  // Sharing that the import does not know of nodes.
+  const Written vgpu = imported(
+      {live_node("", "k8s.amazonaws.com/vgpu: 10") + pods("w", "", "k8s.amazonaws.com/vgpu")});
+  EXPECT_FALSE(vgpu.find("w")->may_stay_pending);
+}
+
+// They ran, without what they require.
+TEST(ImportPlaces, PodsThatNoNodeOfAClusterMeetsStayPending) {
+  const std::string node =
+      live_node(", pool: a, nvidia.com/gpu.product: NVIDIA-A10G", "nvidia.com/gpu: 1");
+  const auto selector_of = [&](const std::string& spec) {
+    const Written result = imported({node + pods("w", spec)});
+    EXPECT_TRUE(result.said.says("pods that stay Pending, as no node here meets")) << spec;
+    EXPECT_EQ(result.scenario.node_pools.size(), 1U);
+    for (const auto& [key, value] : result.find("w")->pod.node_selector) {
+      const auto& labels = result.scenario.node_pools[0].labels;
+      if (!labels.contains(key) || labels.at(key) != value) return key;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(selector_of("nodeSelector: {pool: b}"), "pool");
+  EXPECT_EQ(selector_of(affinity("{matchExpressions: [{key: nvidia.com/gpu.product, operator: In, "
+                                 "values: [Tesla-T4]}]}")),
+            "slicewise.dev/nodes-1");
+  EXPECT_EQ(selector_of(affinity("{matchExpressions: [{key: pool, operator: NotIn, values: [a]}]}, "
+                                 "{matchExpressions: [{key: x, operator: Exists}]}")),
+            "slicewise.dev/nodes-1");
+  EXPECT_FALSE(
+      imported({node + pods("w", "nodeSelector: {pool: a}")}).said.says("pods that stay Pending"));
+}
+
+// The type's were there in their place.
+TEST(ImportPlaces, NodesHaveTheCpuMemoryAndPlacesThatTheySay) {
+  const auto allocatable_of = [](const std::string& allocatable) {
+    ImportOptions options;
+    options.instances = {{"g5.xlarge", "a10g", 1}};
+    options.instances[0].allocatable = {Millicores{3'920}, gibibytes(14), 58};
+    const Written result =
+        k8s({live_node("", allocatable + ", nvidia.com/gpu: 1") + pods("w", "")}, options);
+    return result.scenario.node_pools.at(0).allocatable;
+  };
+  const Allocatable own = allocatable_of("cpu: 2500m, memory: 6Gi, pods: 4");
+  EXPECT_EQ(own.cpu, Millicores{2'500});
+  EXPECT_EQ(own.memory, gibibytes(6));
+  EXPECT_EQ(own.pods, 4);
+  const Allocatable usual = allocatable_of("cpu: 3920m, memory: 14Gi, pods: 58");
+  EXPECT_FALSE(usual.cpu || usual.memory || usual.pods);
 }
 
 // Nobody's Helm values are among what kubectl says of a cluster; GPU Feature Discovery says how the

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -103,6 +104,7 @@ struct PodFile {
   std::optional<CronFile> cron;
   PodPurpose purpose = PodPurpose::Unsaid;  // by the kind of the object
   bool works_together = false;              // one of these pods alone is of no use
+  bool is_step = false;                     // others of the object run before or after them
   bool is_served = false;                   // by a Service with an address
   std::optional<ScalingFile> scaling;
   std::vector<KeyValue> annotations;         // of the pods
@@ -130,6 +132,7 @@ struct PodFile {
   // Of objects that a cluster holds, beside those that people wrote.
   std::string owner;       // what made it, "Deployment/asr"; "" nobody did
   bool has_ended = false;  // a pod or Job that runs no more
+  std::string held_by;     // "suspend: true": its pods run when somebody takes it away; "" nothing
 };
 
 // Of an object that names none, too.
@@ -284,7 +287,8 @@ struct NodeGroupFile {
   std::vector<Located<std::string>> types;    // instance types
   std::vector<NodeRequirement> requirements;  // and what it labels its nodes with by itself
   std::vector<ResourceAmount> limits;
-  std::optional<std::vector<ResourceAmount>> allocatable;  // of a Node that says it
+  std::optional<std::vector<ResourceAmount>>
+      allocatable;  // of a Node that says it, amounts as above
   std::string node_class;
   bool is_bottlerocket = false;
   bool may_have_efa = true;                      // interfaces of the Elastic Fabric Adapter
@@ -307,6 +311,9 @@ struct NodeGroupFile {
 
 // The label of that key; nullptr when the group has none.
 const KeyValue* label_of(const NodeGroupFile& group, std::string_view key);
+
+// What a Node says that it has of a resource; nullopt: it does not say it.
+std::optional<std::int64_t> allocatable_of(const NodeGroupFile& group, std::string_view resource);
 
 // An EC2NodeClass.
 struct NodeClassFile {
@@ -420,9 +427,10 @@ struct ClusterFiles {
 // read_replay_file. Never throws on any bytes.
 ClusterFiles read_cluster_files(std::span<const SourceText> sources, PluginVersion version);
 
-// What the pods of DaemonSets ask for on each node: the usual ones, as the files have them where
-// they do, and of others those that no selector or taint keeps off.
-std::vector<DaemonSet> daemon_sets_of(const ClusterFiles& files);
+// What the pods of DaemonSets ask for on a node: the usual ones, as the files have them where they
+// do, and of others those that may run there.
+using RunsOnNode = std::function<bool(const PodFile& daemon)>;
+std::vector<DaemonSet> daemon_sets_of(const ClusterFiles& files, const RunsOnNode& runs_there);
 
 // The config that the plugin uses on nodes with this label nvidia.com/device-plugin.config
 // (nullptr: without one), as its config manager chooses: label, default, a config called

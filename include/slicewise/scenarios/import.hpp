@@ -13,6 +13,7 @@
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
+#include "slicewise/scenarios/node_pool.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/scenarios/serving.hpp"
 #include "slicewise/units.hpp"
@@ -55,6 +56,7 @@ struct InstanceGpus {
   // us-east-1 until the importer knows where the nodes are.
   std::optional<UsdPerHour> price{};
   std::map<std::string, UsdPerHour, std::less<>> prices{};  // by region
+  Allocatable allocatable{};                                // of a Node; what is absent: not known
 };
 
 // How many of each resource a GPU is, by the name of the layout.

@@ -151,6 +151,14 @@ struct DaemonSet {
 // Those of an EKS node with GPUs, by the requests of their manifests.
 const std::vector<DaemonSet>& usual_daemon_sets();
 
+// What a node has for pods, those of its DaemonSets among them, as `status.allocatable` of a Node
+// says; what is absent the instance type says.
+struct Allocatable {
+  std::optional<Millicores> cpu;
+  std::optional<Bytes> memory;
+  std::optional<int> pods;
+};
+
 struct NodePool {
   Located<std::string> name;
   Located<std::string> instance_type;
@@ -174,6 +182,7 @@ struct NodePool {
   std::map<std::string, std::string> labels;
   std::vector<DaemonSet> daemon_sets;  // of a file: the usual ones where it names none
   SourceLocation daemon_sets_where;
+  Allocatable allocatable;
   GpuOverrides gpu;
   SourceLocation where;
 };

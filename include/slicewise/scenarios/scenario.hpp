@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -88,6 +89,11 @@ struct Toleration {
   std::string value;
   std::string effect;  // "" matches all effects
 };
+bool tolerates_any(std::span<const Toleration> tolerations, const Taint& taint);
+
+// The first taint that keeps pods with these tolerations off a node; nullptr when they may run
+// there. PreferNoSchedule keeps nobody off.
+const Taint* untolerated(std::span<const Taint> taints, std::span<const Toleration> tolerations);
 
 struct ExtendedRequest {
   Located<std::string> name;  // "nvidia.com/gpu"
@@ -260,6 +266,7 @@ struct Workload {
   int backoff_limit = kBackoffLimit;  // Jobs
   int priority = 0;
   PreemptionPolicy preemption_policy = PreemptionPolicy::PreemptLowerPriority;
+  bool may_stay_pending = false;     // what no node pool offers is a warning
   std::optional<int> batch;          // items of one step or request; absent: as measured
   int processes_per_pod = 1;         // CUDA processes, each with its own context
   std::optional<Rate> faults;        // fatal GPU faults (Xid) of a running pod

@@ -164,10 +164,7 @@ struct PoolModel {
   std::int64_t tickets_per_node(std::size_t offer, std::size_t layout) const;
 };
 
-// The first taint that keeps pods with these tolerations off a node; nullptr when they may run
-// there. PreferNoSchedule keeps nobody off.
-const scenarios::Taint* untolerated(std::span<const scenarios::Taint> taints,
-                                    std::span<const scenarios::Toleration> tolerations);
+using scenarios::untolerated;
 
 // Whether the pool's nodes have a NoSchedule or NoExecute taint that the pod does not tolerate, and
 // whether they carry all labels of its node selector; `admits` says that neither keeps it off.

@@ -58,7 +58,7 @@ std::int64_t balance(const PoolModel& pool, const Node& node, const scenarios::P
 
 std::int64_t disliked(const PoolModel& pool, const scenarios::PodTemplate& pod) {
   return std::ranges::count_if(pool.taints, [&](const scenarios::Taint& taint) {
-    return taint.effect == "PreferNoSchedule" && !tolerates_any(pod.tolerations, taint);
+    return taint.effect == "PreferNoSchedule" && !scenarios::tolerates_any(pod.tolerations, taint);
   });
 }
 

@@ -459,6 +459,22 @@ TEST(DaemonSets, TakeCpuMemoryAndPlacesFromTheScenariosPods) {
   EXPECT_EQ(run(), 3);
 }
 
+// Of a kubelet that keeps more back than the instance type's figures say.
+TEST(Allocatable, OfAPoolTakesThePlaceOfItsInstanceTypes) {
+  scenarios::Scenario s = demo::scenario(demo::pool(4), {demo::training(4)});
+  const PoolModel bare = demo::world(s).pools[0];
+  const auto run = [&] { return demo::result(s).pods.running_max; };
+  s.workloads[0].pod.cpu_request = {bare.allocatable_cpu.count / 4};
+  s.node_pools[0].allocatable.cpu = {bare.allocatable_cpu.count / 2};
+  EXPECT_EQ(run(), 2);
+  EXPECT_EQ(demo::world(s).pools[0].allocatable_memory, bare.allocatable_memory);
+  s.node_pools[0].allocatable = {{}, {}, 3};
+  EXPECT_EQ(run(), 3);
+  s.workloads[0].pod.memory_request = Bytes{bare.allocatable_memory.count / 4};
+  s.node_pools[0].allocatable = {{}, Bytes{bare.allocatable_memory.count / 4}, {}};
+  EXPECT_EQ(run(), 1);
+}
+
 TEST(DaemonSets, ThatLeaveNothingAreRefused) {
   scenarios::Scenario s = demo::scenario(demo::pool(0), {demo::training(1)});
   s.node_pools[0].daemon_sets = {{"greedy", demo::world(s).pools[0].allocatable_cpu, {}}};

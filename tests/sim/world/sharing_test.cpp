@@ -169,6 +169,11 @@ TEST(MigPool, AskingForAnotherSliceIsPendingNotAnError) {
   EXPECT_NE(finding_with(refusals_of(mig("all-1g.5gb", strategy, "nvidia.com/mig-1g.10g")),
                          Code::ResourceNameMismatch),
             nullptr);
+  // ... unless the scenario says that the pods may stay Pending.
+  scenarios::Scenario known = mig("all-1g.5gb", strategy, "nvidia.com/gpu");
+  EXPECT_NE(finding_with(refusals_of(known), Code::ResourceNameMismatch), nullptr);
+  known.workloads[0].may_stay_pending = true;
+  EXPECT_TRUE(demo::has(demo::world(known).findings, Code::ResourceNameMismatch));
 }
 
 TEST(MigPool, PlacementRulesRefuseALayoutWithItsPlace) {
