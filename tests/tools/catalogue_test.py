@@ -287,7 +287,7 @@ class Calibrate(unittest.TestCase):
             file, profiles = pathlib.Path(folder, "own.yaml"), pathlib.Path(folder, "profiles", "mine.yaml")
             file.write_text(scenario, encoding="utf-8")
             missing = run("run", str(file))
-            self.assertEqual(missing.returncode, 3)
+            self.assertEqual(missing.returncode, 5)
             self.assertIn("own.yaml:5:18: error[FILE_UNREADABLE]", missing.stderr)
             self.assertIn("relative to the folder", missing.stderr)
             profiles.parent.mkdir()

@@ -335,6 +335,11 @@ RULES = {
     "pipelines.stages.kvBandwidth": "tests/sim/cluster/llm_test.cpp: LlmCluster, PrefillAndDecodeOnTwoGpusTheClosedForm",
     "nodePools.spot": "tests/sim/cluster/bill_test.cpp: Spot, WithoutARateIsAsRiskyAsTheSpotAdvisorSays",
     "nodePools.spot.interruptionsPerHour": "tests/sim/cluster/bill_test.cpp: Spot, WithoutARateIsAsRiskyAsTheSpotAdvisorSays",
+    "workloads.schedule.timeZone": "tests/scenarios/schedule_test.cpp: Cron, ZonesAreAsFarFromUtcAsInTheWeekOfTheRun",
+    "provisioner.limits.nodes": "tests/sim/cluster/provisioning_test.cpp: Karpenter, PoolsMayHaveSoMuchTogether",
+    "provisioner.limits.gpus": "tests/sim/cluster/provisioning_test.cpp: Karpenter, PoolsMayHaveSoMuchTogether",
+    "provisioner.limits.cpu": "tests/sim/cluster/provisioning_test.cpp: Karpenter, PoolsMayHaveSoMuchTogether",
+    "provisioner.limits.memory": "tests/sim/cluster/provisioning_test.cpp: Karpenter, PoolsMayHaveSoMuchTogether",
     "scheduler.placement": "tests/sim/cluster/scheduling_test.cpp: Scheduler, LeastAllocatedSpreadsAndMostAllocatedPacks",
 }
 # Of NVIDIA's programs, which read these and slicewise carries: the flags whose defaults they are.

@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
-#include <CLI/App.hpp>
-
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/models/llm_shape.hpp"
 #include "slicewise/models/measurements.hpp"
 #include "slicewise/sim/calibration.hpp"
+
+#include "options.hpp"
 
 namespace slicewise::tools {
 
