@@ -65,7 +65,10 @@ MeasurementSource source_of(const std::vector<Measurement>& measurements, const 
     const bool turns = m.sharing == MeasuredSharing::TimeSlicing && m.clients > 1;
     if (m.gpu != gpu || m.served || !m.beside.empty() || (turns && !in_turns)) continue;
     // Of whom more is known than that, more is asked: add_requests().
-    if (in_turns && knows_shares(process_of(measurements, gpu, m.workload, m.batch))) continue;
+    const bool is_whole = m.slice == "full" && m.active_threads >= 1;
+    if (in_turns && is_whole && knows_shares(process_of(measurements, gpu, m.workload, m.batch))) {
+      continue;
+    }
     if (in_turns && !turns && (m.clients > 1 || m.slice != "full" || m.active_threads < 1))
       continue;
     source.rows.push_back(

@@ -213,7 +213,9 @@ json scheduled(json job, const scenarios::Schedule& schedule) {
   // Without an offset the manifest's zone stays.
   const auto zone = schedule.time_zone.empty() ? scenarios::zone_of_offset(schedule.utc_offset)
                                                : std::optional(schedule.time_zone);
-  if (zone && schedule.utc_offset.ns != 0) spec["timeZone"] = *zone;
+  if (zone && (!schedule.time_zone.empty() || schedule.utc_offset.ns != 0)) {
+    spec["timeZone"] = *zone;
+  }
   if (schedule.starting_deadline) {
     const Duration up = *schedule.starting_deadline + seconds(1) - nanoseconds(1);
     spec["startingDeadlineSeconds"] = up.ns / seconds(1).ns;

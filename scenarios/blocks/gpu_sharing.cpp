@@ -226,7 +226,8 @@ constexpr Field kMpsFields[] = {
         .positive()
         .otherwise("100 / replicas, rounded down, under the device plugin"),
     field<&MpsSettings::client_limit>("clientLimit", "48",
-                                      "CUDA contexts that one GPU's MPS server takes.")
+                                      "CUDA contexts that one GPU's MPS server takes; that of a "
+                                      "MIG instance in proportion to its compute slices.")
         .between(1, 1'000)
         .otherwise("from the GPU model and its CUDA version"),
     field<&MpsSettings::server_memory>("serverMemory", "30Mi",

@@ -57,6 +57,11 @@ void finish_provisioner(Provisioner& read, const Node& map, Reading& reading) {
     read.kind = ProvisionerKind::Karpenter;
   }
   check_owners(map, read.kind, reading.findings);
+  for (const NodeLimit& limit : read.limits) {
+    if (limit.nodes || limit.gpus || limit.cpu || limit.memory) continue;
+    reading.findings.add(Code::FieldMissing, limit.where, "a limit that limits nothing",
+                         "give nodes, gpus, cpu or memory");
+  }
   if (read.batch_max < read.batch_idle) {
     reading.findings.add(Code::SettingConflict, value_place(map, "batchMax"),
                          "batchMax is shorter than batchIdle", "Karpenter has 10 s and 1 s");

@@ -275,14 +275,14 @@ void ClusterPools::add_pools_of(const NodeGroupFile& group) {
   if (!pool.most_nodes) grow_by_karpenter(group, group.most.value_or(kMostNodesOfType), pool);
   pool.type_is_assumed = group.types.empty();
   NodeLimit limit = limit_of(group);
+  const bool limits = limit.nodes || limit.gpus || limit.cpu || limit.memory;
+  if (limits && karpenter_) pool.limit = karpenter_->limits.size();
   for (const std::string& type : choice) {
     draft_.pools.push_back(pool);
     start_of_type(group, type, draft_.pools.back());
     draft_.pools.back().name = dns_name(fmt::format("{}-{}", pool.name, type), "pool");
-    limit.pools.push_back({draft_.pools.back().name, {}});
   }
-  const bool limits = limit.nodes || limit.gpus || limit.cpu || limit.memory;
-  if (limits && karpenter_) karpenter_->limits.push_back(std::move(limit));
+  if (pool.limit) karpenter_->limits.push_back(std::move(limit));
 }
 
 void ClusterPools::start_of_type(const NodeGroupFile& group, const std::string& type,

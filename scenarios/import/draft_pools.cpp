@@ -310,6 +310,7 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
   std::map<std::string, int> pools;
   for (DraftPool& pool : draft.pools) {
     pool.name = new_name(pool.name, pools);
+    if (pool.limit) draft.provisioner->limits[*pool.limit].pools.push_back({pool.name, {}});
     if (!pool.nodes_are_assumed) continue;
     std::map<std::int64_t, std::int64_t> units;  // by how many of them a node has
     std::set<std::string> counted;               // claims that pods share

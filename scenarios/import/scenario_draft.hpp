@@ -33,6 +33,7 @@ struct DraftPool {
   bool type_is_assumed = false;
   std::int64_t nodes = 1;                  // at least
   std::optional<std::int64_t> most_nodes;  // the provisioner adds nodes up to it
+  std::optional<std::size_t> limit;        // of the provisioner's, that it is under with others
   bool nodes_are_assumed = true;
   std::int64_t weight = 0;
   std::string capacity_type;  // "" on demand

@@ -79,14 +79,22 @@ std::string_view syntax_error(std::string_view text) {
   std::string open;  // brackets
   char quote = 0;
   char last = 0;
+  bool is_raw = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (quote != 0) {
-      if (c == '\\') ++i;
+      if (c == '\\' && !is_raw) ++i;
       if (c == quote) quote = 0;
       continue;
     }
-    if (c == '\'' || c == '"') quote = c;
+    if (c == '/' && i + 1 < text.size() && text[i + 1] == '/') {  // a comment
+      i = std::min(text.find('\n', i), text.size());
+      continue;
+    }
+    if (c == '\'' || c == '"') {
+      quote = c;
+      is_raw = last == 'r' || last == 'R';
+    }
     if (c == '(' || c == '[' || c == '{') open.push_back(c == '(' ? ')' : c == '[' ? ']' : '}');
     if (c == ')' || c == ']' || c == '}') {
       if (open.empty() || open.back() != c) return "a bracket that was not opened";

@@ -223,7 +223,12 @@ class PodFileReader {
     const std::string user = text_below(&spec, {"securityContext", "runAsUser"});
     if (!user.empty()) pod_.user = user;
     const Node* gates = spec.find("schedulingGates");
-    if (is_list(gates) && !gates->items.empty()) pod_.held_by = "schedulingGates";
+    for (std::size_t i = 0; is_list(gates) && i < gates->items.size(); ++i) {
+      // Kueue opens its own.
+      const std::string gate = text_below(gates->items[i].get(), {"name"});
+      const bool is_queues = gate.starts_with("kueue.x-k8s.io/") && !pod_.queue.value.empty();
+      if (!is_queues) pod_.held_by = "schedulingGates";
+    }
     pod_.scheduler = text_below(&spec, {"schedulerName"});
     const std::string restarts = text_below(&spec, {"restartPolicy"});
     if (!restarts.empty()) pod_.restart_policy = restarts;

@@ -245,9 +245,13 @@ class CompanyFitter {
     const auto bound = [&](const char* name, double value, Bounds between, const std::string& basis,
                            std::optional<double>& figure) {
       figure = value;
+      // In place of what was believed before.
+      std::erase_if(out.figures, [&](const FittedFigure& other) { return other.name == name; });
+      std::erase_if(p.uncertainty, [&](const auto& other) { return other.figure == name; });
       out.figures.push_back({name, value, std::nullopt, basis});
       p.provenance[name] = basis;
-      p.uncertainty.push_back({name, std::max(between.second - value, value - between.first), {}});
+      p.uncertainty.push_back(
+          {name, std::max({0.0, between.second - value, value - between.first}), {}});
     };
     scenarios::Measured counted;
     counted.gpu_util = activity.gpu_util;
@@ -255,8 +259,8 @@ class CompanyFitter {
     counted.dram_active = activity.dram_active;
     if (!p.capacity_share && activity.sm_active.value_or(0) > 0) {
       const double least = *activity.sm_active;
-      const double most =
-          activity.gpu_util.value_or(std::min(1.0, scenarios::kMostOfSmActive * least));
+      const double most = std::max(
+          least, activity.gpu_util.value_or(std::min(1.0, scenarios::kMostOfSmActive * least)));
       bound("capacityShare", activity.gpu_util ? std::sqrt(least * most) : least, {least, most},
             activity.gpu_util ? "between SM_ACTIVE and GPU_UTIL" : "at least: SM_ACTIVE",
             p.capacity_share);

@@ -290,27 +290,31 @@ bool leave_to_pods(const NodePool& pool, const models::InstanceType& type, PoolM
   const int places = pool.allocatable.pods.value_or(type.max_pods);
   model.allocatable_cpu = cpu;
   model.allocatable_memory = memory;
-  model.max_pods = places - static_cast<int>(pool.daemon_sets.size());
+  model.max_pods = std::max(0, places - static_cast<int>(pool.daemon_sets.size()));
+  // Nodes of a cluster are as they are: their pods stay Pending.
+  const bool is_told = pool.allocatable.cpu || pool.allocatable.memory || pool.allocatable.pods;
+  const auto refuse = [&](std::string what, std::string help) {
+    found.push_back(make_diagnostic(Code::SettingConflict, pool.daemon_sets_where, std::move(what),
+                                    std::move(help)));
+    if (is_told) found.back().severity = Severity::Warning;
+    return is_told;
+  };
   for (const scenarios::DaemonSet& daemon : pool.daemon_sets) {
     model.allocatable_cpu = model.allocatable_cpu - daemon.cpu_request;
     model.allocatable_memory = model.allocatable_memory - daemon.memory_request;
     if (model.allocatable_cpu.count > 0 && model.allocatable_memory.count > 0) continue;
-    found.push_back(make_diagnostic(
-        Code::SettingConflict, pool.daemon_sets_where,
-        fmt::format("DaemonSets leave nothing of {}: with {} they ask for all of its {} CPUs or "
-                    "{:.1f} GiB",
-                    type.name, daemon.name, static_cast<double>(cpu.count) / 1000,
-                    static_cast<double>(memory.count) / (1LL << 30)),
-        "smaller requests, or a larger instance type"));
-    return false;
+    model.allocatable_cpu = std::max(Millicores{}, model.allocatable_cpu);
+    model.allocatable_memory = std::max(Bytes{}, model.allocatable_memory);
+    return refuse(fmt::format("DaemonSets leave nothing of {}: with {} they ask for all of its {} "
+                              "CPUs or {:.1f} GiB",
+                              type.name, daemon.name, static_cast<double>(cpu.count) / 1000,
+                              static_cast<double>(memory.count) / (1LL << 30)),
+                  "smaller requests, or a larger instance type");
   }
   if (model.max_pods > 0) return true;
-  found.push_back(
-      make_diagnostic(Code::SettingConflict, pool.daemon_sets_where,
-                      fmt::format("{} DaemonSets leave no place for a pod: {} holds {} pods",
-                                  pool.daemon_sets.size(), type.name, places),
-                      "fewer DaemonSets, or a larger instance type"));
-  return false;
+  return refuse(fmt::format("{} DaemonSets leave no place for a pod: {} holds {} pods",
+                            pool.daemon_sets.size(), type.name, places),
+                "fewer DaemonSets, or a larger instance type");
 }
 
 // From the instance type, autoscalers know nvidia.com/gpu as the number of whole GPUs; EC2 says 0

@@ -9,6 +9,7 @@
 
 #include "slicewise/models/gpu_names.hpp"
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/portable_math.hpp"
 
 #include "admission.hpp"
 #include "parts.hpp"
@@ -55,8 +56,8 @@ std::vector<NamedProfile> usable_profiles(const models::Catalogue& catalogue, co
   return nearest_name(wanted, names) ? here : elsewhere;
 }
 
-Duration part_of(Duration time, double share) {
-  return {std::llround(static_cast<double>(time.ns) * share)};
+Duration part_of_step(Duration step, double share) {
+  return {std::llround(static_cast<double>(step.ns) * share)};
 }
 
 // A step has its host work inside, a Service beside what it asks of the GPU. Alone a request takes
@@ -71,12 +72,15 @@ models::WorkloadProfile as_request(const models::WorkloadProfile& step) {
   const Duration host = step.host_time.value_or(Duration{});
   const Duration left = host < alone ? alone - host : alone;
   const Duration kernels =
-      std::max(nanoseconds(1), step.duty ? part_of(alone, std::min(1.0, *step.duty)) : left);
+      std::max(nanoseconds(1), step.duty ? part_of_step(alone, std::min(1.0, *step.duty)) : left);
   request.solo_step = kernels;
   if (kernels < alone) request.host_time = alone - kernels;
-  if (step.capacity_share) {
-    const double longer = static_cast<double>(alone.ns) / static_cast<double>(kernels.ns);
-    request.capacity_share = std::min(1.0, *step.capacity_share * longer);
+  const double longer = static_cast<double>(alone.ns) / static_cast<double>(kernels.ns);
+  if (step.capacity_share) request.capacity_share = std::min(1.0, *step.capacity_share * longer);
+  if (step.time_sigma) {
+    // The variance of the whole is that of the kernels: the host takes as long each time.
+    const double variance = portable_exp(*step.time_sigma * *step.time_sigma) - 1;
+    request.time_sigma = std::sqrt(portable_log(1 + longer * longer * variance));
   }
   return request;
 }
@@ -131,11 +135,10 @@ void take_times(const models::WorkloadProfile& profile, Workload& spec) {
     const double sigma = request.time_sigma.value_or(0);
     m.request_gpu_time = scenarios::ServiceTime{sigma > 0 ? Law::LogNormal : Law::Deterministic,
                                                 *request.solo_step, sigma};
-  }
-  const scenarios::Serving& serving = spec.serving;
-  const bool has_host = serving.cpu_before.ns > 0 || serving.cpu_after.ns > 0;
-  if (answers_requests(spec) && !has_host) {
-    spec.serving.cpu_before = request.host_time.value_or(Duration{});
+    const bool has_host = spec.serving.cpu_before.ns > 0 || spec.serving.cpu_after.ns > 0;
+    if (answers_requests(spec) && !has_host) {
+      spec.serving.cpu_before = request.host_time.value_or(Duration{});
+    }
   }
 }
 

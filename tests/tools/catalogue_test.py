@@ -150,6 +150,15 @@ spec:
         self.assertAlmostEqual(self.mean_latency(half_idle, "timeSlicing", 2), 31, delta=2)
         self.assertAlmostEqual(self.mean_latency(half_idle, "mps", 2), 22, delta=1.5)
 
+    def test_what_counters_bound_is_told_once(self):
+        rows = self.folder / "rows.csv"
+        rows.write_text("workload,gpu,latency_ms,sharing,clients,gpu_util_percent,sm_active_percent,dram_active_percent\n"
+                        "w,A10G,20,,,40,50,5\nw,A10G,30,mps,2,,,\n", encoding="utf-8")
+        profile = self.folder / "profile.yaml"
+        self.assertEqual(run("calibrate", str(rows), "--out", str(profile)).returncode, 0)
+        read = run("get", "profiles", "--catalogue", str(profile))
+        self.assertEqual((read.returncode, read.stderr), (0, ""))
+
     def test_the_cpu_time_of_a_request_is_within_its_latency(self):
         self.assertAlmostEqual(self.mean_latency("w,A10G,20,,,10\n", "timeSlicing", 1), 20, delta=0.1)
 
@@ -280,7 +289,7 @@ class Calibrate(unittest.TestCase):
               duration: 5m
               replications: 2
               nodePools: [{name: gpu, instanceType: g5.xlarge, nodes: 1}]
-              workloads: [{name: w, kind: Service, replicas: 1, profile: w/a10g/b1, gpuMemory: {resident: 2Gi},
+              workloads: [{name: api, kind: Service, replicas: 1, profile: w/a10g/b1, gpuMemory: {resident: 2Gi},
                            traffic: {mean: 2/s}}]
             """)
         with tempfile.TemporaryDirectory() as folder:
@@ -303,7 +312,7 @@ class Calibrate(unittest.TestCase):
             again = run("run", str(file), "-o", "json", "--profiles", str(profiles.parent))
             self.assertEqual(json.loads(again.stdout)["variants"], document["variants"])
             self.assertEqual(json.loads(again.stdout)["metadata"]["catalogueFiles"], [str(profiles)])
-            for arguments in (("check", str(file)), ("export", "-f", str(file), "--to", "device-plugin"),
+            for arguments in (("check", str(file)), ("export", "-f", str(file), "--to", "scenario"),
                               ("bugreport", "-f", str(file))):
                 with self.subTest(verb=arguments[0]):
                     result = run(*arguments)

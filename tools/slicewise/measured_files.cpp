@@ -80,7 +80,7 @@ void give_kernels(const std::vector<SourceText>& summaries, const models::Measur
 
 }  // namespace
 
-void add_context(CLI::App& verb, models::MeasuredContext& context) {
+std::vector<CLI::Option*> add_context(CLI::App& verb, models::MeasuredContext& context) {
   add_text(verb, "--workload", context.workload, "NAME",
            "What was measured, where the file does not say");
   add_text(verb, "--gpu", context.gpu, "GPU", "On which GPU, where the file does not say");
@@ -91,6 +91,12 @@ void add_context(CLI::App& verb, models::MeasuredContext& context) {
   add_text(verb, "--driver", context.driver, "VERSION",
            "With which driver, where the file does not say");
   add_text(verb, "--date", context.date, "DATE", "When, where the file does not say: 2026-11-01");
+  std::vector<CLI::Option*> added;
+  added.reserve(6);
+  for (const char* name : {"--workload", "--gpu", "--batch", "--sharing", "--driver", "--date"}) {
+    added.push_back(verb.get_option(name));
+  }
+  return added;
 }
 
 Expected<std::vector<SourceText>> read_measured_texts(const std::vector<std::string>& names) {

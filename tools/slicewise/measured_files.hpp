@@ -21,7 +21,7 @@ struct MeasuredFiles {
 };
 
 // --workload, --gpu and the like: what files leave out.
-void add_context(CLI::App& verb, models::MeasuredContext& context);
+std::vector<CLI::Option*> add_context(CLI::App& verb, models::MeasuredContext& context);
 
 // The files that are named, decompressed.
 Expected<std::vector<SourceText>> read_measured_texts(const std::vector<std::string>& names);

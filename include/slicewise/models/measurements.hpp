@@ -76,11 +76,15 @@ const GpuModel* gpu_of(const MeasuredContext& context, const Catalogue& catalogu
 //   time-slicing), p50_ms, p90_ms, p95_ms and p99_ms (quantiles beside that mean), threads_percent,
 //   clients, beside (another workload), kernel_us (mean length of its kernels), host_cpu_ms (CPU
 //   time of a step beside its latency), gpu_util_percent, sm_active_percent and dram_active_percent
-//   (of rows alone), driver and date may be absent, the CSV report of Triton's perf_analyzer: its
-//   row of the lowest concurrency is the workload alone, a step takes its `Server Compute Infer`,
-//   and the share of that in which kernels ran follows of `Avg GPU Utilization`, where
-//   --collect-metrics was given, what nsys stats wrote as CSV: the NVTX range that is a step, and
-//   the mean length of kernels, the JSON of `vllm bench serve` or genai-perf: a step is one token
+//   (of rows alone), driver and date may be absent,
+//
+//   the CSV report of Triton's perf_analyzer: its row of the lowest concurrency is the workload
+//   alone, a step takes its `Server Compute Infer`, and the share of that in which kernels ran
+//   follows of `Avg GPU Utilization`, where --collect-metrics was given,
+//
+//   what nsys stats wrote as CSV: the NVTX range that is a step, and the mean length of kernels,
+//
+//   the JSON of `vllm bench serve` or genai-perf: a step is one token
 //   of every request, the batch the requests that are served at a time, as the file has it or
 //   `context` says; lengths that the file does not list (vLLM's --save-detailed) are all the mean;
 //   a run at a request rate has no measurement, unless it is known how many were served at a time,

@@ -314,7 +314,6 @@ struct NodeStartUp {
   double variation = 0.1;  // coefficient of variation of the last two, from node to node: Assumed
 };
 
-// Who adds and removes nodes.
 // What nodes of some pools may have together, as the limits of one NodePool with several instance
 // types. Absent: as much as they like.
 struct NodeLimit {
@@ -326,6 +325,7 @@ struct NodeLimit {
   SourceLocation where;
 };
 
+// Who adds and removes nodes.
 struct Provisioner {
   enum class Kind : std::uint8_t {
     ManagedNodeGroup,  // replaces what EC2 takes back, nothing else

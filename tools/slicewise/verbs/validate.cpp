@@ -163,12 +163,13 @@ void add_validate(CLI::App& app, ValidateCommand& validate, CommonFlags& flags) 
   add_text(verb, "--pairs-gpu", validate.pairs_gpu, "GPU",
            "GPU of these pairs (default RTX-3090, that of Lucid)")
       ->needs(pairs);
-  verb.add_option("--measurements", validate.measurements,
-                  "Measurements of your own, as `slicewise calibrate` reads them, as one more "
-                  "source; may be repeated")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  add_context(verb, validate.context);
+  CLI::Option* measurements =
+      verb.add_option("--measurements", validate.measurements,
+                      "Measurements of your own, as `slicewise calibrate` reads them, as one more "
+                      "source; may be repeated")
+          ->type_name("FILE")
+          ->allow_extra_args(false);
+  for (CLI::Option* of_them : add_context(verb, validate.context)) of_them->needs(measurements);
   add_catalogue(verb, flags);
   add_text(verb, "--out", validate.out, "DIR",
            "Write charts of predicted against measured here: validation.svg and one per study");
