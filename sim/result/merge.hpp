@@ -120,7 +120,8 @@ std::vector<ObjectiveResult> judge_objectives(const World& world, const TraceMod
                                               const RecordedFigures& recorded);
 
 // Gives figures that have no interval of their own one by how they scatter over the replications;
-// `objectives_of` judges the same objectives of one alone.
+// `objectives_of` judges the same objectives of one alone. Of what is judged for each user, that is
+// the worst of each replication, whoever it was.
 using ObjectivesOf = std::function<std::vector<ObjectiveResult>(std::span<const Replication>)>;
 void add_scatter(std::vector<ObjectiveResult>& judged, std::span<const Replication> replications,
                  const ObjectivesOf& objectives_of);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "known_pools.hpp"
 #include "option_order.hpp"
 #include "plan_sections.hpp"
 #include "pool_split.hpp"
@@ -26,12 +27,12 @@ std::vector<std::string> close_to_limits(const OptionFigures& figures) {
 void add_further_from_limits(const BlockSearch& search, ProbeBatch& probes, std::size_t top,
                              Plan& plan) {
   constexpr int kMostTries = 3;
-  constexpr double kSamePriceOrLess = 0.01;  // dollars a month more are none
   if (plan.options.empty() || !search.split ||
       separable_groups(search.base).size() > kExactGroups) {
     return;
   }
-  const double cap = *plan.options.front().goal + kSamePriceOrLess;
+  // Once for what is no difference, once for what a search takes off to be cheaper.
+  const double cap = *plan.options.front().goal + 2 * kSamePrice;
   BlockSearch there = search;
   PlanOption last = plan.options.front();
   for (int n = 0; n < kMostTries && last.figures.worst_ratio >= kCloseToLimits; ++n) {

@@ -243,8 +243,9 @@ std::optional<PlanOption> best_with_other_pods(const BlockSearch& search,
 }
 
 std::optional<double> least_with_other_pods(const BlockSearch& search, int most) {
+  if (!search.split || !are_few(search.base)) return std::nullopt;
   const std::vector<PricedPods> numbers = all_numbers(search, most);
-  if (!search.split || numbers.empty() || numbers.front().least <= 0) return std::nullopt;
+  if (numbers.empty() || numbers.front().least <= 0) return std::nullopt;
   return numbers.front().least;
 }
 

@@ -176,7 +176,6 @@ void add_mps(const TypeView& view, Strategy strategy, PoolChoices& found) {
            found);
     return;
   }
-  refuse_beyond(view, strategy, shares, "an equal share", found);
   // Shares are of what nvidia-smi prints, more than the clients have together.
   const Bytes memory = beside_server(view.exclusive.pools.front().kinds.front().memory);
   const int fit = std::min(shares, pods_in(view, memory));
@@ -188,6 +187,8 @@ void add_mps(const TypeView& view, Strategy strategy, PoolChoices& found) {
            found);
     return;
   }
+  refuse_beyond(view, strategy, fit,
+                fit < shares ? "a GPU beside the MPS server" : "an equal share", found);
   add_shared_gpus(view, strategy, memory, fit, found);
 }
 

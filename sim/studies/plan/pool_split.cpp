@@ -214,10 +214,23 @@ class Splitter {
   }
 
   // What the model proposes is only glanced at: it learns as much by that. The cheapest is taken
-  // that stands.
+  // that stands; where nothing does that was likely to, the model has learnt from it.
   void propose() {
     std::set<std::vector<Members>> tried;
-    std::vector<std::vector<Members>> likely;  // each cheaper than the one before
+    for (int round = 0; round < kMostInVain && !probes_.interrupted(); ++round) {
+      std::vector<std::vector<Members>> likely = likely_divisions(tried);
+      if (likely.empty()) return;
+      while (!likely.empty() && !consider(likely.back())) {
+        for (const Members& block : likely.back()) learn_from(block);
+        likely.pop_back();
+      }
+      if (!best_.empty()) return;
+    }
+  }
+
+  // Not `tried` before, each cheaper than the one before it.
+  std::vector<std::vector<Members>> likely_divisions(std::set<std::vector<Members>>& tried) {
+    std::vector<std::vector<Members>> likely;
     double least = best_cost_;
     int in_vain = 0;
     for (int n = 0; n < kMostDivisions && in_vain < kMostInVain && !probes_.interrupted(); ++n) {
@@ -230,7 +243,7 @@ class Splitter {
       least = *cost;
       likely.push_back(std::move(division));
     }
-    while (!likely.empty() && !consider(likely.back())) likely.pop_back();
+    return likely;
   }
 
   // What is known of pools and what the model thinks of others names divisions that may be cheaper

@@ -76,6 +76,7 @@ std::optional<OptionFigures> fails_again(const BlockSearch& search, const PlanPr
     again.replications *= more;
     again.until_clear = true;
     again.fresh = true;
+    again.glance = false;
     PlanAnswer answer = probes.ask_one(again);
     const bool stands = !answer.partial && answer.figures && answer.figures->stands();
     if (!stands) return std::move(answer.figures);
