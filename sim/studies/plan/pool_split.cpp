@@ -214,11 +214,23 @@ class Splitter {
   }
 
   // What the model proposes is only glanced at: it learns as much by that. The cheapest is taken
-  // that stands; where nothing does that was likely to, the model has learnt from it.
+  // that stands; where nothing does that was likely to, the model learns from that and goes on.
   void propose() {
     std::set<std::vector<Members>> tried;
     for (int round = 0; round < kMostInVain && !probes_.interrupted(); ++round) {
-      std::vector<std::vector<Members>> likely = likely_divisions(tried);
+      std::vector<std::vector<Members>> likely;  // each cheaper than the one before
+      double least = best_cost_;
+      int in_vain = 0;
+      for (int n = 0; n < kMostDivisions && in_vain < kMostInVain && !probes_.interrupted(); ++n) {
+        std::vector<Members> division = best_division(model_);
+        if (division.empty() || !tried.insert(division).second) break;
+        const auto cost = known_.cost_at_a_glance(division, least);
+        in_vain = cost ? 0 : in_vain + 1;
+        for (const Members& block : division) learn_from(block);
+        if (!cost) continue;
+        least = *cost;
+        likely.push_back(std::move(division));
+      }
       if (likely.empty()) return;
       while (!likely.empty() && !consider(likely.back())) {
         for (const Members& block : likely.back()) learn_from(block);
@@ -226,24 +238,6 @@ class Splitter {
       }
       if (!best_.empty()) return;
     }
-  }
-
-  // Not `tried` before, each cheaper than the one before it.
-  std::vector<std::vector<Members>> likely_divisions(std::set<std::vector<Members>>& tried) {
-    std::vector<std::vector<Members>> likely;
-    double least = best_cost_;
-    int in_vain = 0;
-    for (int n = 0; n < kMostDivisions && in_vain < kMostInVain && !probes_.interrupted(); ++n) {
-      std::vector<Members> division = best_division(model_);
-      if (division.empty() || !tried.insert(division).second) break;
-      const auto cost = known_.cost_at_a_glance(division, least);
-      in_vain = cost ? 0 : in_vain + 1;
-      for (const Members& block : division) learn_from(block);
-      if (!cost) continue;
-      least = *cost;
-      likely.push_back(std::move(division));
-    }
-    return likely;
   }
 
   // What is known of pools and what the model thinks of others names divisions that may be cheaper
