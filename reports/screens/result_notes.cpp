@@ -1,6 +1,7 @@
 #include "result_notes.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -53,95 +54,97 @@ std::string prices_text(const sim::Stamp& stamp, const Signs& s, std::size_t has
                      stamp.price_file_sha256.substr(0, hash_shown), s.ellipsis);
 }
 
+constexpr NotModelled kNotModelled[] = {
+    {"PCIe and NVLink contention",
+     "jobs that copy much between host and GPU, or between GPUs, disturb each other more than "
+     "is shown: pods with several GPUs have their links to themselves; MIG instances have no "
+     "link "
+     "to each other"},
+    {"clocks under heat and power caps",
+     "a GPU that is kept busier may lower its clock, and the instances of one GPU share its "
+     "power: seven busy slices are a little slower than one alone; the clock is constant here"},
+    {"L2 and DRAM contention of single kernels under MPS",
+     "clients that have SMs of their own slow each other by a fixed 7 %, as measured on average; "
+     "a pair that fights for the cache does worse, one that does not does better"},
+    {"scheduling delay of many MPS clients",
+     "each client beyond the second delays a kernel by some microseconds, which only jobs of "
+     "many very short kernels notice"},
+    {"start-up of MPS clients", "the first contact with the MPS server takes no time here"},
+    {"turns of several processes in one pod",
+     "under time-slicing the CUDA processes of a pod take one turn together, not one each; their "
+     "memory and their shares under MPS do count each"},
+    {"kernel interference in caches",
+     "with time-slicing, beyond the refill of a cold L2 after a switch, tenants do not slow each "
+     "other's kernels"},
+    {"checkpoints",
+     "a job that is evicted or hit by a fault starts over from its first unit of work; only the "
+     "queues srtf and srsf let it go on"},
+    {"MIG changes node by node",
+     "when the layout changes, all nodes of the pool are drained at once; a rolling change "
+     "would keep some of them in service"},
+    {"NUMA placement", "a pod whose CPUs sit on the far socket feeds its GPU more slowly"},
+    {"image registry throughput",
+     "many nodes that pull at once share a registry; here each pull takes its own time only"},
+    {"CFS weights between pods",
+     "when the vCPUs of a node bind, all pods slow down alike, whatever they requested"},
+    {"allocators that give memory back",
+     "GPU memory that a process has taken stays taken until the process ends"},
+    {"time of the control plane",
+     "scheduling, the device plugin and container starts take no time unless `startup` says so"},
+    {"replacing nodes by cheaper ones",
+     "consolidation removes nodes and moves their pods; it buys no other instance type, does not "
+     "go back from on-demand to spot, and knows no disruption budgets"},
+    {"a spot market",
+     "nodes are taken back one by one at a constant rate and price, and a new one is always to "
+     "be "
+     "had; in reality a zone runs short of a type, and many go at once"},
+    {"the network and HTTP",
+     "a request reaches its pod and its answer the client in no time; TLS, proxies and large "
+     "bodies come on top of the latencies shown"},
+    {"cores for pre- and post-processing",
+     "all requests on a node share its vCPUs evenly (processor sharing) with everything else "
+     "there; thread pools, pinning and CPU limits of a pod do not order them"},
+    {"speculative decoding, pipeline parallelism and experts",
+     "a language model makes one token per sequence and step; the whole GPUs of its pod share "
+     "every layer, replicas of shared ones do not: it has them on one GPU, with a warning; a "
+     "mixture of experts is its active and its total weights; more of it: explain llm"},
+    {"metrics pipelines of autoscalers",
+     "the metric is an exact average up to the moment of the decision; scraping adds up to a "
+     "minute of delay, and lost scrapes hold scaling up"},
+    {"daylight saving and holidays",
+     "the clock of a daily curve or a schedule has one offset to UTC, that of January where a "
+     "time "
+     "zone is named, and every week is alike"},
+    {"quotas of queues",
+     "Kueue's and KAI's queues hold back what is above a quota and lend what others leave; a pod "
+     "here starts when it finds a GPU: check says what is above the quota of its queue"},
+    {"clients that give up or adapt",
+     "an open loop sends on however slow the answers get; only time-outs and retries that the "
+     "scenario gives are made"},
+    {"all-reduces over shared GPUs",
+     "a pod with replicas of several GPUs waits for the slowest of them and leaves the others to "
+     "their neighbours meanwhile; NCCL's kernels spin there, so that its steps take longer and "
+     "slow the neighbours down"},
+    {"all-reduces beside the computation",
+     "what the GPUs of a pod add up is on top of the step, as if it waited for the last "
+     "gradient; "
+     "frameworks send the first ones while the others are computed, and NVLink SHARP (H100 and "
+     "later) adds up in the switch"},
+    {"devices of other plugins",
+     "network interfaces (vpc.amazonaws.com/efa) and other extended resources beside the GPU "
+     "take "
+     "no part in the choice of nodes: check says whether the nodes of files have them"},
+    {"pods with two kinds of GPU resource", "such scenarios are refused, with the reason"},
+    {"parts of DRA",
+     "claims of several requests or of a share of a device, prioritised lists, MIG devices made "
+     "on demand, claims on nodes that come and go, and several ways of sharing in one pool are "
+     "refused or left out, with the reason"},
+};
+
 }  // namespace
 
 const std::vector<NotModelled>& not_modelled() {
-  static const std::vector<NotModelled> items = {
-      {"PCIe and NVLink contention",
-       "jobs that copy much between host and GPU, or between GPUs, disturb each other more than "
-       "is shown: pods with several GPUs have their links to themselves; MIG instances have no "
-       "link "
-       "to each other"},
-      {"clocks under heat and power caps",
-       "a GPU that is kept busier may lower its clock, and the instances of one GPU share its "
-       "power: seven busy slices are a little slower than one alone; the clock is constant here"},
-      {"L2 and DRAM contention of single kernels under MPS",
-       "clients that have SMs of their own slow each other by a fixed 7 %, as measured on average; "
-       "a pair that fights for the cache does worse, one that does not does better"},
-      {"scheduling delay of many MPS clients",
-       "each client beyond the second delays a kernel by some microseconds, which only jobs of "
-       "many very short kernels notice"},
-      {"start-up of MPS clients", "the first contact with the MPS server takes no time here"},
-      {"turns of several processes in one pod",
-       "under time-slicing the CUDA processes of a pod take one turn together, not one each; their "
-       "memory and their shares under MPS do count each"},
-      {"kernel interference in caches",
-       "with time-slicing, beyond the refill of a cold L2 after a switch, tenants do not slow each "
-       "other's kernels"},
-      {"checkpoints",
-       "a job that is evicted or hit by a fault starts over from its first unit of work; only the "
-       "queues srtf and srsf let it go on"},
-      {"MIG changes node by node",
-       "when the layout changes, all nodes of the pool are drained at once; a rolling change "
-       "would keep some of them in service"},
-      {"NUMA placement", "a pod whose CPUs sit on the far socket feeds its GPU more slowly"},
-      {"image registry throughput",
-       "many nodes that pull at once share a registry; here each pull takes its own time only"},
-      {"CFS weights between pods",
-       "when the vCPUs of a node bind, all pods slow down alike, whatever they requested"},
-      {"allocators that give memory back",
-       "GPU memory that a process has taken stays taken until the process ends"},
-      {"time of the control plane",
-       "scheduling, the device plugin and container starts take no time unless `startup` says so"},
-      {"replacing nodes by cheaper ones",
-       "consolidation removes nodes and moves their pods; it buys no other instance type, does not "
-       "go back from on-demand to spot, and knows no disruption budgets"},
-      {"a spot market",
-       "nodes are taken back one by one at a constant rate and price, and a new one is always to "
-       "be "
-       "had; in reality a zone runs short of a type, and many go at once"},
-      {"the network and HTTP",
-       "a request reaches its pod and its answer the client in no time; TLS, proxies and large "
-       "bodies come on top of the latencies shown"},
-      {"cores for pre- and post-processing",
-       "all requests on a node share its vCPUs evenly (processor sharing) with everything else "
-       "there; thread pools, pinning and CPU limits of a pod do not order them"},
-      {"speculative decoding, pipeline parallelism and experts",
-       "a language model makes one token per sequence and step; the whole GPUs of its pod share "
-       "every layer, replicas of shared ones do not: it has them on one GPU, with a warning; a "
-       "mixture of experts is its active and its total weights; more of it: explain llm"},
-      {"metrics pipelines of autoscalers",
-       "the metric is an exact average up to the moment of the decision; scraping adds up to a "
-       "minute of delay, and lost scrapes hold scaling up"},
-      {"daylight saving and holidays",
-       "the clock of a daily curve or a schedule has one offset to UTC, that of January where a "
-       "time "
-       "zone is named, and every week is alike"},
-      {"quotas of queues",
-       "Kueue's and KAI's queues hold back what is above a quota and lend what others leave; a pod "
-       "here starts when it finds a GPU: check says what is above the quota of its queue"},
-      {"clients that give up or adapt",
-       "an open loop sends on however slow the answers get; only time-outs and retries that the "
-       "scenario gives are made"},
-      {"all-reduces over shared GPUs",
-       "a pod with replicas of several GPUs waits for the slowest of them and leaves the others to "
-       "their neighbours meanwhile; NCCL's kernels spin there, so that its steps take longer and "
-       "slow the neighbours down"},
-      {"all-reduces beside the computation",
-       "what the GPUs of a pod add up is on top of the step, as if it waited for the last "
-       "gradient; "
-       "frameworks send the first ones while the others are computed, and NVLink SHARP (H100 and "
-       "later) adds up in the switch"},
-      {"devices of other plugins",
-       "network interfaces (vpc.amazonaws.com/efa) and other extended resources beside the GPU "
-       "take "
-       "no part in the choice of nodes: check says whether the nodes of files have them"},
-      {"pods with two kinds of GPU resource", "such scenarios are refused, with the reason"},
-      {"parts of DRA",
-       "claims of several requests or of a share of a device, prioritised lists, MIG devices made "
-       "on demand, claims on nodes that come and go, and several ways of sharing in one pool are "
-       "refused or left out, with the reason"},
-  };
+  static const std::vector<NotModelled> items(std::begin(kNotModelled), std::end(kNotModelled));
   return items;
 }
 

@@ -232,7 +232,7 @@ IN_RUNS = [
      "workloads.chat.podTemplate.resources={requests: {cpu: 3}, limits: {nvidia.com/gpu: 1}}"),
     (BASE, "nodePools.chat.allocatable.memory", "14786Mi", "4Gi",
      "workloads.chat.podTemplate.resources={requests: {memory: 5Gi}, limits: {nvidia.com/gpu: 1}}"),
-    (BASE, "nodePools.chat.allocatable.pods", "58", Refused("4", "SETTING_CONFLICT")),
+    (BASE, "nodePools.chat.allocatable.pods", "58", "4"),
     (BASE, "resourceClaims.shared.sharing.mpsConfig.defaultActiveThreadPercentage", "100", "20"),
     (BASE, "resourceClaims.shared.sharing.mpsConfig.defaultPinnedDeviceMemoryLimit", "64Ti", "1Gi"),
     (BASE, "nodePools.lab.nodes.min", "0", "1"),

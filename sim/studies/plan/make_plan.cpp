@@ -372,6 +372,20 @@ void tell_late_starts(const BlockSearch& search, ProbeBatch& probes, Plan& plan)
   }
 }
 
+Plan begun_plan(const scenarios::ScenarioSet& set, std::size_t variant,
+                const models::Catalogue& catalogue, const PlanOptions& options,
+                const BlockSearch& search) {
+  Plan plan;
+  plan.stamp = stamp_of(set, variant, catalogue);
+  plan.goal = search.goal;
+  for (const models::InstanceType* type : search.space.types) {
+    plan.instance_types.push_back(type->name);
+  }
+  plan.purchases = search.space.purchases;
+  if (options.survive != Outage::None) plan.survives = outage_name(options.survive);
+  return plan;
+}
+
 }  // namespace
 
 Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
@@ -400,12 +414,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   search.vary_pods = options.vary_pods;
   ProbeBatch probes(options.probes ? options.probes : probe_threads(base, catalogue, options.run),
                     options.journal, KnownFailures(base));
-  Plan plan;
-  plan.stamp = stamp_of(set, variant, catalogue);
-  plan.goal = search.goal;
-  for (const models::InstanceType* type : space->types) plan.instance_types.push_back(type->name);
-  plan.purchases = space->purchases;
-  if (options.survive != Outage::None) plan.survives = outage_name(options.survive);
+  Plan plan = begun_plan(set, variant, catalogue, options, search);
   const std::optional<Scenario> busiest = busiest_minutes(base);
   std::optional<ProbeBatch> glances;
   if (busiest && goal == PlanGoal::MonthlyCost && requests_of_a_simulation(tight) > kWorthAGlance) {
