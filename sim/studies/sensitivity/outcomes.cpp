@@ -5,6 +5,7 @@
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
+#include "slicewise/sim/result_record.hpp"
 
 namespace slicewise::sim {
 namespace {
