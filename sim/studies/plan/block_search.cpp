@@ -389,11 +389,18 @@ class BlockRun {
 
 void say_pools(const BlockSearch& search, std::string_view what, std::span<const PoolChoice> pools,
                Usd monthly) {
+  constexpr std::size_t kMostNamed = 6;  // on a line of progress
   if (!search.so_far) return;
   std::vector<std::string> parts;
-  for (const PoolChoice& pool : pools) parts.push_back(describe(pool));
-  search.so_far(
-      fmt::format("{}: {}, ${:.0f} a month", what, fmt::join(parts, " + "), to_dollars(monthly)));
+  int nodes = 0;
+  for (const PoolChoice& pool : pools) {
+    parts.push_back(describe(pool));
+    nodes += pool.nodes;
+  }
+  const std::string fleet = parts.size() > kMostNamed
+                                ? fmt::format("{} pools of {} nodes", parts.size(), nodes)
+                                : fmt::format("{}", fmt::join(parts, " + "));
+  search.so_far(fmt::format("{}: {}, ${:.0f} a month", what, fleet, to_dollars(monthly)));
 }
 
 BlockSearch search_within(const BlockSearch& search, const scenarios::Scenario& base,

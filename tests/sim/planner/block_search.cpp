@@ -45,6 +45,22 @@ PlanSpace space_of(const Scenario& scenario, std::vector<std::string> strategies
   return *plan_space(scenario, demo::catalogue(), options);
 }
 
+// A line of progress is no longer than people read.
+TEST(SayPools, CountsThePoolsOfAFleet) {
+  const Scenario scenario = scenario_of({small_service("calm", 5, 200)});
+  const PlanSpace space = space_of(scenario, {"exclusive"});
+  std::string said;
+  BlockSearch search{scenario, demo::catalogue(), space, scenarios::PlanGoal::MonthlyCost, 2};
+  search.so_far = [&](const std::string& line) { said = line; };
+  PoolChoice pool;
+  pool.instance_type = "g5.xlarge";
+  pool.nodes = 3;
+  say_pools(search, "best so far", std::vector(2, pool), from_dollars(100));
+  EXPECT_EQ(said, "best so far: 3 x g5.xlarge, exclusive + 3 x g5.xlarge, exclusive, $100 a month");
+  say_pools(search, "best so far", std::vector(7, pool), from_dollars(100));
+  EXPECT_EQ(said, "best so far: 7 pools of 21 nodes, $100 a month");
+}
+
 // What is asked for together is what is asked for one by one: as dear, or in vain.
 TEST(SearchBlocks, FindWhatEachOfThemFinds) {
   const Scenario scenario =
