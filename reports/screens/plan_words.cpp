@@ -296,6 +296,11 @@ std::string miss_sentence(const RejectedChoice& nearest, const TextStyle& style)
 }
 
 std::vector<std::string> nothing_stands(const Plan& plan, const TextStyle& style) {
+  if (plan.interrupted) {
+    return {
+        "No option was confirmed when the search was interrupted: what progress named as the "
+        "best so far had not been simulated as a whole."};
+  }
   std::vector<std::string> lines{"Nothing that was tried runs all pods within their objectives."};
   if (const RejectedChoice* nearest = nearest_miss(plan)) {
     lines.push_back(miss_sentence(*nearest, style));

@@ -338,6 +338,11 @@ TEST(PlanReport, WithoutAnOptionSaysWhatHelps) {
   plan.today.reset();
   EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("--max-nodes"));
   EXPECT_EQ(nlohmann::json::parse(plan_json(plan))["options"].size(), 0U);
+  // An unfinished search says nothing against what it had not come to.
+  plan.interrupted = true;
+  EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("No option was confirmed"));
+  EXPECT_THAT(plan_table(plan, kTerminal, false),
+              testing::Not(HasSubstr("Nothing that was tried")));
 }
 
 TEST(PlanReport, WhatIsNoWorseIsKept) {
