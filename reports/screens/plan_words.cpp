@@ -210,10 +210,11 @@ std::vector<std::string> risk_sentences(const Plan& plan, const TextStyle& style
                          figure_text(objective.p95, std::nullopt, style),
                          figure_text(objective.limit, std::nullopt, style));
   }
-  if (risk.monthly_p5 < risk.monthly_p95) {
+  const std::string least = money_text(risk.monthly_p5);
+  const std::string most = money_text(risk.monthly_p95);
+  if (least != most) {
     first += fmt::format("; it costs {} a month at the median, {} to {} in 90 of 100 runs",
-                         money_text(risk.monthly_median), money_text(risk.monthly_p5),
-                         money_text(risk.monthly_p95));
+                         money_text(risk.monthly_median), least, most);
   }
   std::vector<std::string> lines{first + "."};
   if (!risk.second_cheaper || !risk.second_instead) return lines;

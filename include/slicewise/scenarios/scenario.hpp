@@ -299,6 +299,11 @@ struct Workload {
     if (schedule) return count > 0 ? pods_of_run() : 0;
     return trace ? trace->at_once : std::min(count, jobs_at_once() * pods_per_job);
   }
+  // Whether it has more pods at some times than at others, over and over.
+  bool comes_and_goes() const {
+    const bool is_scaled = autoscaling && autoscaling->min_replicas < autoscaling->max_replicas;
+    return trace || schedule || notebooks || is_scaled;
+  }
 };
 
 enum class Fidelity : std::uint8_t { Auto, Exact };
@@ -312,6 +317,8 @@ struct NodeStartUp {
   Duration ready = seconds(40);            // -> Ready: the scheduler sees the node
   Duration gpu_allocatable = seconds(36);  // -> the device plugin advertises its resources
   double variation = 0.1;  // coefficient of variation of the last two, from node to node: Assumed
+
+  Duration whole() const { return launch + ready + gpu_allocatable; }
 };
 
 // What nodes of some pools may have together, as the limits of one NodePool with several instance

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +41,7 @@ struct BlockCandidate {
 
   PoolChoice choice;
   double monthly = 0;             // dollars, of one node
+  double steady = 0;              // dollars, of the nodes that are always there, at the least
   Outage survive = Outage::None;  // nodes are counted that are left then
   double arrivals = 0;  // requests in a month that could be answered in time; 0: not known
   int most = 1;         // nodes that may be tried
@@ -49,6 +52,8 @@ struct BlockCandidate {
   bool done = false;
   bool too_dear = false;  // more nodes than were tried cost more than others that stand
   std::optional<BlockOption> best;
+  // What is minimised must be less, if it is to be an option.
+  double below = std::numeric_limits<double>::infinity();
   std::optional<PlanAnswer> last;  // of the largest number of nodes that failed
   Reason stopped;                  // why the search ended before it found one
 
@@ -60,7 +65,9 @@ struct BlockCandidate {
     return chosen;
   }
   // Dollars of so many nodes, with those that may be lost.
-  double monthly_of(int number) const { return monthly * with_spares(survive, number); }
+  double monthly_of(int number) const {
+    return std::max(steady, monthly * with_spares(survive, number));
+  }
   int tried(const PoolChoice& chosen) const {
     return mixed_nodes > 0 ? chosen.on_demand : chosen.nodes;
   }

@@ -22,12 +22,23 @@ std::vector<BlockOption> one_of_each(std::vector<BlockOption> options) {
   return kept;
 }
 
+// Dollars a month, at the least, of the nodes for those whose pods are always there.
+double steady_monthly(const BlockSearch& search, const PoolChoice& choice) {
+  std::vector<std::string> steady = choice.workloads;
+  std::erase_if(steady, [&](const auto& name) { return may_come_and_go(search, {name}); });
+  if (steady.empty()) return 0;
+  PlanSpace space = search.space;
+  std::erase_if(space.types, [&](const auto* type) { return type->name != choice.instance_type; });
+  return least_monthly(search_within(search, search.base, space), steady).value_or(0);
+}
+
 }  // namespace
 
 bool may_come_and_go(const BlockSearch& search, const std::vector<std::string>& names) {
   return search.space.survive == Outage::None &&
          std::ranges::any_of(search.base.workloads, [&](const auto& workload) {
-           return workload.trace && std::ranges::find(names, workload.name.value) != names.end();
+           return workload.comes_and_goes() &&
+                  std::ranges::find(names, workload.name.value) != names.end();
          });
 }
 
@@ -62,6 +73,11 @@ std::vector<BlockCandidate> mixed_candidates(const std::vector<BlockCandidate>& 
 std::vector<BlockCandidate> elastic_candidates(const BlockSearch& search,
                                                const std::vector<BlockCandidate>& candidates) {
   std::vector<BlockCandidate> elastic;
+  // Nodes that stay are billed from the first second on: that others start a little later, once in
+  // the time that is simulated, saves nothing in a month.
+  const auto& simulated = search.base.duration;
+  const double start = to_seconds(search.base.provisioner.start_up.whole());
+  const double not_there_yet = simulated ? std::min(1.0, start / to_seconds(*simulated)) : 0;
   for (const BlockCandidate& fixed : candidates) {
     const bool worth_it =
         fixed.best || fixed.too_dear || fixed.choice.strategy == Strategy::Exclusive;
@@ -71,7 +87,9 @@ std::vector<BlockCandidate> elastic_candidates(const BlockSearch& search,
     candidate.choice = fixed.choice;
     candidate.choice.elastic = true;
     candidate.most = fixed.most;
-    elastic.push_back(std::move(candidate));  // no least price: only nodes that are needed cost
+    if (fixed.best) candidate.below = fixed.best->goal * (1 - not_there_yet);
+    candidate.steady = steady_monthly(search, candidate.choice);
+    elastic.push_back(std::move(candidate));
   }
   return elastic;
 }

@@ -9,7 +9,7 @@
 // What becomes of a block's candidates once it is known how many of their nodes stand.
 namespace slicewise::sim {
 
-// Whether nodes for the workloads may come and go: jobs of a log do.
+// Whether nodes for the workloads may come and go, as the pods of some do.
 bool may_come_and_go(const BlockSearch& search, const std::vector<std::string>& names);
 
 // The same nodes and GPUs, whatever batches their workloads take.
@@ -19,8 +19,8 @@ bool same_nodes(const PoolChoice& a, PoolChoice b);
 // as few as will do.
 std::vector<BlockCandidate> mixed_candidates(const std::vector<BlockCandidate>& candidates);
 
-// Jobs of a log come and go: nodes may do so with them, but where as many as there may be of the
-// kind do not stand either. What is too dear as nodes that stay may be cheapest by the hour.
+// Where pods come and go nodes may do so with them, but where as many as there may be of the kind
+// do not stand either. What is too dear as nodes that stay may be cheapest by the hour.
 std::vector<BlockCandidate> elastic_candidates(const BlockSearch& search,
                                                const std::vector<BlockCandidate>& candidates);
 

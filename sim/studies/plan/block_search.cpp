@@ -340,6 +340,10 @@ class BlockRun {
       }
     }
     if (!stands || !goal || candidate.done) return;
+    if (*goal >= candidate.below) {
+      candidate.stopped = {"nodes that stay cost no more"};
+      return;
+    }
     option.goal = *goal;
     candidate.best = std::move(option);
     if (depth_ == Depth::Explained && (!leader_ || is_better(*candidate.best, *leader_))) {

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "block_outcome.hpp"
 #include "fleet_model.hpp"
 
 namespace slicewise::sim {
@@ -291,8 +292,13 @@ std::optional<std::vector<double>> FleetModel::least_worth() const {
 std::optional<double> FleetModel::as_bound(const std::optional<std::vector<double>>& worth) const {
   // Jobs may all wait. Prices are rounded down, to nano-dollars.
   constexpr double kRounded = 1 - 1e-7;
-  if (!worth || sum_of(*worth) <= 0 || search_.base.allow_pending) return std::nullopt;
-  return sum_of(*worth) * kRounded;
+  if (!worth || search_.base.allow_pending) return std::nullopt;
+  double bound = 0;
+  for (std::size_t g = 0; g < size(); ++g) {
+    // Nodes that are there for an hour cost as good as nothing.
+    if (!may_come_and_go(search_, groups_[g])) bound += (*worth)[g];
+  }
+  return bound > 0 ? std::optional(bound * kRounded) : std::nullopt;
 }
 
 double FleetModel::least_on(std::size_t t, const Members& members) const {

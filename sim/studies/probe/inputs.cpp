@@ -124,13 +124,9 @@ void add_pool_inputs(const Scenario& scenario, const World& world, std::size_t i
   }
 }
 
-Duration node_ready(const scenarios::NodeStartUp& chain) {
-  return chain.launch + chain.ready + chain.gpu_allocatable;
-}
-
 void add_node_ready(const Scenario& scenario, std::vector<InputPlace>& places) {
   const auto grows = [](const scenarios::NodePool& pool) { return pool.most_nodes.has_value(); };
-  const Duration ready = node_ready(scenario.provisioner.start_up);
+  const Duration ready = scenario.provisioner.start_up.whole();
   if (std::ranges::none_of(scenario.node_pools, grows) || ready.ns == 0) return;
   InputPlace place;
   place.input = {InputKind::NodeReady,

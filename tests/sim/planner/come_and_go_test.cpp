@@ -1,0 +1,83 @@
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "slicewise/scenarios/load.hpp"
+#include "slicewise/sim/plan.hpp"
+
+#include "../demo.hpp"
+#include "small_plans.hpp"
+
+// Nodes for pods that come and go.
+namespace slicewise::sim {
+namespace {
+
+constexpr double kMonthOfG4dn = 0.526 * 730;  // dollars
+
+// A service, with what else it has, and maybe a job of ten minutes each night. No two of their pods
+// fit on a T4.
+scenarios::ScenarioSet with_a_service(const std::string& more, bool nightly) {
+  const std::string job = nightly ? R"(
+  - name: nightly
+    kind: Job
+    count: 1
+    schedule: {cron: "0 2 * * *"}
+    podTemplate: {resources: {limits: {nvidia.com/gpu: 1}}}
+    gpuMemory: {resident: 9Gi}
+    work: {units: 60}
+    measured: {unitTime: 10s, gpuBusy: 90%, provenance: Assumed}
+)"
+                                  : "";
+  auto set = scenarios::load_scenario({"s.yaml", fmt::format(R"(
+apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {{name: nightly}}
+spec:
+  duration: 1d
+  warmup: 5m
+  replications: 2
+  nodePools: [{{name: gpus, instanceType: g4dn.xlarge, nodes: 2}}]
+  workloads:
+  - name: api
+    kind: Service
+    podTemplate: {{resources: {{limits: {{nvidia.com/gpu: 1}}}}}}
+    gpuMemory: {{resident: 9Gi}}
+    measured: {{requestGpuTime: {{mean: 50ms}}, provenance: Assumed}}
+    traffic: {{shape: Poisson, mean: 2/m}}
+    {}{})",
+                                                             more, job)});
+  if (!set) throw set.error();
+  return *set;
+}
+
+Plan plan_of(const scenarios::ScenarioSet& set) {
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge"};
+  options.split = true;
+  return make_plan(set, 0, demo::catalogue(), options).value();
+}
+
+TEST(Plan, NodesOfANightlyJobComeAndGo) {
+  const Plan plan = plan_of(with_a_service("", true));
+  ASSERT_FALSE(plan.options.empty());
+  const PlanOption& best = plan.options.front();
+  EXPECT_TRUE(best.pools.back().elastic) << describe(best.pools.back());
+  // One that stays, and another for a quarter of an hour a day.
+  EXPECT_GT(to_dollars(best.figures.monthly), kMonthOfG4dn * 1.001);
+  EXPECT_LT(to_dollars(best.figures.monthly), kMonthOfG4dn * 1.05);
+  ASSERT_TRUE(plan.least_monthly);
+  EXPECT_LE(*plan.least_monthly, to_dollars(best.figures.monthly));
+}
+
+// Its only pod is there from the first to the last second.
+TEST(Plan, ANodeThatStartsLateSavesNothing) {
+  const Plan plan =
+      plan_of(with_a_service("replicas: 1\n    autoscaling: {max: 2, target: 50}", false));
+  ASSERT_FALSE(plan.options.empty());
+  const PlanOption& best = plan.options.front();
+  EXPECT_FALSE(best.pools.front().elastic) << describe(best.pools.front());
+}
+
+}  // namespace
+}  // namespace slicewise::sim
