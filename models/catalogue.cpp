@@ -15,6 +15,10 @@ namespace slicewise::models {
 
 Bytes usable_memory(const GpuModel& gpu) { return gpu.memory_usable.value_or(gpu.memory_total); }
 
+Bytes usable_memory(const InstanceType& type, const GpuModel& gpu) {
+  return type.gpu_fraction < 1 ? type.gpu_memory : usable_memory(gpu);
+}
+
 namespace {
 
 template <class T, class Predicate>

@@ -36,7 +36,7 @@ double price_per_gpu(const InstanceRow& row) {
 // Memory that processes can use on one device.
 Bytes usable_memory_of(const Catalogue& catalogue, const InstanceType& type) {
   const models::GpuModel* gpu = catalogue.find_gpu(type.gpu_model);
-  return type.gpu_fraction < 1 || gpu == nullptr ? type.gpu_memory : models::usable_memory(*gpu);
+  return gpu == nullptr ? type.gpu_memory : models::usable_memory(type, *gpu);
 }
 
 Diagnostics check_instances(const Catalogue& catalogue, const InstanceFilter& filter) {

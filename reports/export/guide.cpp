@@ -88,8 +88,11 @@ std::string resource_count(const AdvertisedResource& resource) {
 }
 
 std::string pool_text(const PoolTarget& target) {
-  return fmt::format("{} ({} x {}, {} x {} each)", target.pool->name.value, target.pool->nodes,
-                     target.instance->name, target.instance->gpu_count, target.gpu->name);
+  const scenarios::NodePool& pool = *target.pool;
+  std::string nodes = std::to_string(pool.nodes);
+  if (pool.most_nodes) nodes += fmt::format(" to {}", *pool.most_nodes);
+  return fmt::format("{} ({} x {}, {} x {} each)", pool.name.value, nodes, target.instance->name,
+                     target.instance->gpu_count, target.gpu->name);
 }
 
 std::string pool_names(const NamedConfig& config) {

@@ -44,7 +44,7 @@ Device device_of(const LintInput& input, const NodeOffer& offer, const std::stri
     const models::GpuModel* gpu = input.catalogue.find_gpu(type->gpu_model);
     if (gpu == nullptr) continue;
     if (offer.layouts.empty() && !of_profile) {
-      found.take(*gpu, "", models::usable_memory(*gpu));
+      found.take(*gpu, "", models::usable_memory(*type, *gpu));
     }
     for (const ChosenLayout& layout : offer.layouts) {
       if (layout.geometry == nullptr || layout.geometry->gpu_model != gpu->name) continue;

@@ -458,7 +458,7 @@ void take_catalogue(const models::Catalogue& catalogue, scenarios::ImportOptions
   for (const models::InstanceType& type : catalogue.instances) {
     const models::GpuModel* gpu = catalogue.find_gpu(type.gpu_model);
     const bool is_part = type.gpu_fraction < 1;
-    const Bytes whole = gpu == nullptr ? Bytes{} : models::usable_memory(*gpu);
+    const Bytes memory = gpu == nullptr ? type.gpu_memory : models::usable_memory(type, *gpu);
     scenarios::InstanceGpus& known =
         (is_part ? options.fractions : options.instances)
             .emplace_back(scenarios::InstanceGpus{
@@ -467,7 +467,7 @@ void take_catalogue(const models::Catalogue& catalogue, scenarios::ImportOptions
                 type.gpu_count,
                 {type.allocatable_cpu.count - cpu_of_daemons.count},
                 {type.allocatable_memory.count - memory_of_daemons.count},
-                is_part ? type.gpu_memory : whole,
+                memory,
                 gpu == nullptr ? Bytes{} : models::context_memory(*gpu).bytes,
                 type_labels(type)});
     known.allocatable = {type.allocatable_cpu, type.allocatable_memory, type.max_pods};

@@ -100,7 +100,7 @@ void share_device(const Device& device, const std::string& name, DomainKind& kin
 
 DomainKind whole_gpu(const Device& device) {
   DomainKind kind;
-  kind.memory = device.type.gpu_fraction < 1 ? device.type.gpu_memory : usable_memory(device.gpu);
+  kind.memory = usable_memory(device.type, device.gpu);
   return kind;
 }
 

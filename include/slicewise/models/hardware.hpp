@@ -52,6 +52,9 @@ struct GpuModel {
 
 // Memory that processes can share out: what CUDA reports, else what nvidia-smi prints.
 Bytes usable_memory(const GpuModel& gpu);
+// ... of one device of a node, of which it may be a part.
+struct InstanceType;
+Bytes usable_memory(const InstanceType& type, const GpuModel& gpu);
 
 // An EC2 GPU instance type and what an EKS node of that type offers to pods.
 struct InstanceType {

@@ -295,10 +295,10 @@ TEST(LintRules, TheMemoryLedgerOfManifests) {
                 "slicewise.dev/gpu-memory: 4Gi"}));
 }
 
-// A pod with annotations and containers that ask for `gpus`, on a pool of g5.xlarge whose GPUs
+// A pod with annotations and containers that ask for `gpus`, on a pool of the type whose GPUs
 // are shared as `sharing` says; what check tells of memory.
 Diagnostics memory_findings(const std::string& annotations, const std::string& gpus, int pods,
-                            const std::string& sharing) {
+                            const std::string& sharing, const std::string& type = "g5.xlarge") {
   std::string containers;
   for (const char amount : gpus) {
     containers += std::string("{name: c") + amount +
@@ -310,8 +310,8 @@ Diagnostics memory_findings(const std::string& annotations, const std::string& g
       containers +
       "]}}}\n---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: gpus}\nspec: "
       "{template: {spec: {nodeClassRef: {group: karpenter.k8s.aws, name: class}, requirements: "
-      "[{key: node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge]}]}}}\n" +
-      (sharing.empty() ? "" : "---\nversion: v1\nsharing: {" + sharing + "}\n");
+      "[{key: node.kubernetes.io/instance-type, operator: In, values: [" +
+      type + "]}]}}}\n" + (sharing.empty() ? "" : "---\nversion: v1\nsharing: {" + sharing + "}\n");
   Diagnostics found = findings_in({{"a.yaml", files}}, "0.20.0");
   std::erase_if(found, [](const Diagnostic& d) {
     return d.code != Code::GpuOom && d.message.find("slicewise") == std::string::npos &&
@@ -334,6 +334,13 @@ TEST(LintRules, APodThatFitsNowhereIsAnError) {
     EXPECT_EQ(found[0].help.find("at most"), std::string::npos);
   }
   EXPECT_TRUE(memory_findings("slicewise.dev/gpu-memory: 8Gi", "1", 2, "").empty());
+}
+
+// A g6f.xlarge has an eighth of an L4.
+TEST(LintRules, APartOfAGpuHasAPartOfItsMemory) {
+  const std::string annotation = "slicewise.dev/gpu-memory: 8Gi";
+  EXPECT_TRUE(memory_findings(annotation, "1", 2, "", "g6.xlarge").empty());
+  EXPECT_EQ(memory_findings(annotation, "1", 2, "", "g6f.xlarge").size(), 1U);
 }
 
 // Two pods with two of four replicas each: both fit.
