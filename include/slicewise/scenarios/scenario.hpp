@@ -299,6 +299,17 @@ struct Workload {
     if (schedule) return count > 0 ? pods_of_run() : 0;
     return trace ? trace->at_once : std::min(count, jobs_at_once() * pods_per_job);
   }
+  // Pods that are always there: of an autoscaled Service the least.
+  int pods_kept() const { return autoscaling ? autoscaling->min_replicas : count; }
+  void keep_pods(int pods) {
+    if (!autoscaling) {
+      count = pods;
+      return;
+    }
+    autoscaling->min_replicas = pods;
+    autoscaling->start_replicas.reset();
+    count = autoscaling->max_replicas = std::max(autoscaling->max_replicas, pods);
+  }
   // Whether it has more pods at some times than at others, over and over.
   bool comes_and_goes() const {
     const bool is_scaled = autoscaling && autoscaling->min_replicas < autoscaling->max_replicas;

@@ -201,7 +201,7 @@ Reason job_takes_too_long(const WorkloadModel& workload, const Demand& demand) {
 
 int at_once(const WorkloadModel& workload) {
   if (workload.spec.kind == WorkloadKind::Job) return 0;
-  return workload.spec.autoscaling ? workload.spec.autoscaling->min_replicas : workload.spec.count;
+  return workload.spec.pods_kept();
 }
 
 std::int64_t packed_parts(std::int64_t k, std::int64_t gpus, std::int64_t per_node) {

@@ -27,7 +27,7 @@ std::optional<std::size_t> place_in(const PoolChoice& pool, const std::string& w
 }
 
 int pods_of_choice(const PoolChoice& pool, std::size_t place, const Workload& workload) {
-  return !pool.pods.empty() && pool.pods[place] > 0 ? pool.pods[place] : workload.count;
+  return !pool.pods.empty() && pool.pods[place] > 0 ? pool.pods[place] : workload.pods_kept();
 }
 
 int all_nodes(const PoolChoice& pool) { return pool.nodes + pool.unshared; }

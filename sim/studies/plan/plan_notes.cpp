@@ -4,6 +4,7 @@
 
 #include "../probe/pool_homes.hpp"
 #include "plan_sections.hpp"
+#include "pod_counts.hpp"
 
 // What a plan assumes or leaves out, in words.
 namespace slicewise::sim {
@@ -38,16 +39,36 @@ void tell_dropped_selectors(const Scenario& base, Plan& plan) {
   }
 }
 
+// Numbers of pods of which an option says that they are others.
+void tell_what_autoscalers_keep(const Scenario& base, Plan& plan) {
+  const auto is_changed = [](const PlanOption& option, const std::string& name) {
+    return changed_pods(option).contains(name);
+  };
+  for (const scenarios::Workload& workload : base.workloads) {
+    const std::string& name = workload.name.value;
+    const auto changes = [&](const PlanOption& option) { return is_changed(option, name); };
+    const bool any =
+        std::ranges::any_of(plan.options, changes) || std::ranges::any_of(plan.other_pods, changes);
+    if (!workload.autoscaling || !any) continue;
+    plan.notes.push_back(make_diagnostic(
+        Code::RequestNoEffect, workload.autoscaling->where,
+        fmt::format("pods of \"{}\" are those that its autoscaler keeps at the least (min)",
+                    name)));
+    plan.notes.back().severity = Severity::Note;
+  }
+}
+
 }  // namespace
 
 bool runs_once(const Scenario& scenario) {
   return std::ranges::all_of(scenario.workloads, [](const auto& workload) {
     return workload.count == 0 ||
-           (workload.kind == scenarios::WorkloadKind::Job && !workload.trace);
+           (workload.kind == scenarios::WorkloadKind::Job && !workload.comes_and_goes());
   });
 }
 
 void add_notes(const Scenario& base, Plan& plan) {
+  tell_what_autoscalers_keep(base, plan);
   tell_dropped_selectors(base, plan);
   tell_of_idle_months(base, plan);
 }

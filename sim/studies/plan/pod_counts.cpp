@@ -28,7 +28,7 @@ constexpr std::size_t kMostSimulated = 32;
 constexpr int kMostMore = 2;
 constexpr double kLeastGain = 0.01;
 
-// Services that nobody scales, and of which an objective says how few pods will do.
+// Services of which an objective says how few pods will do, or how few an autoscaler must keep.
 std::vector<const Workload*> variable_services(const Scenario& base) {
   std::vector<const Workload*> services;
   for (const Workload& workload : base.workloads) {
@@ -39,7 +39,7 @@ std::vector<const Workload*> variable_services(const Scenario& base) {
              });
     });
     const bool varies = workload.kind == scenarios::WorkloadKind::Service && workload.count > 0 &&
-                        !workload.autoscaling && (in_pipeline || !workload.objectives.empty());
+                        (in_pipeline || !workload.objectives.empty());
     if (varies) services.push_back(&workload);
   }
   return services;
@@ -68,10 +68,11 @@ std::vector<PricedPods> all_numbers(const BlockSearch& search, int most) {
   for (const Workload* service : variable_services(search.base)) {
     std::vector<PricedPods> longer;
     for (const PricedPods& shorter : numbers) {
-      for (int to = std::max(1, service->count - most); to <= service->count + most; ++to) {
+      const int now = service->pods_kept();
+      for (int to = std::max(1, now - most); to <= now + most; ++to) {
         PricedPods& with = longer.emplace_back(shorter);
         with.all += to;
-        if (to != service->count) with.pods[service->name.value] = to;
+        if (to != now) with.pods[service->name.value] = to;
       }
     }
     if (longer.size() > kMostPriced) return {};
@@ -106,7 +107,8 @@ class PodSearch {
     while (best && !probes_.interrupted()) {
       std::optional<PlanOption> better;
       for (const Workload* service : services_) {
-        for (int to = std::max(1, service->count - most); to <= service->count + most; ++to) {
+        const int now = service->pods_kept();
+        for (int to = std::max(1, now - most); to <= now + most; ++to) {
           auto then = cheaper(*best, *service, to, few_);
           if (then && (!better || *then->goal < *better->goal)) better = std::move(then);
         }
@@ -121,12 +123,14 @@ class PodSearch {
   std::vector<PlanOption> hints(const std::optional<PlanOption>& from) const {
     std::vector<PlanOption> hints;
     if (!from) {
-      if (auto stands = first_that_stands(kMostMore)) hints.push_back(std::move(*stands));
+      auto stands = first_that_stands(kMostMore);
+      if (!stands) stands = least_kept();
+      if (stands) hints.push_back(std::move(*stands));
       return hints;
     }
     for (const int change : {-1, 1}) {
       for (const Workload* service : most_promising(*from, change)) {
-        auto then = cheaper(*from, *service, service->count + change, false);
+        auto then = cheaper(*from, *service, service->pods_kept() + change, false);
         if (then && *then->goal < kWorthAWord * *from->goal) hints.push_back(std::move(*then));
       }
     }
@@ -149,7 +153,7 @@ class PodSearch {
 
   std::vector<const Workload*> most_promising(const PlanOption& from, int change) const {
     std::vector<const Workload*> services = services_;
-    std::erase_if(services, [&](const Workload* each) { return each->count + change < 1; });
+    std::erase_if(services, [&](const Workload* each) { return each->pods_kept() + change < 1; });
     if (few_) return services;
     std::ranges::stable_sort(services, {}, [&](const Workload* each) {
       return -change * worst_ratio(from, each->name.value);
@@ -164,10 +168,10 @@ class PodSearch {
                                     bool divided) const {
     ServicePods pods = changed_pods(from);
     const auto now = pods.find(service.name.value);
-    if ((now == pods.end() ? service.count : now->second) == to) return std::nullopt;
+    if ((now == pods.end() ? service.pods_kept() : now->second) == to) return std::nullopt;
     pods[service.name.value] = to;
     // Where the search is of other pods than the scenario's, that is not what the scenario has.
-    if (to == service.count && search_.pods.empty()) pods.erase(service.name.value);
+    if (to == service.pods_kept() && search_.pods.empty()) pods.erase(service.name.value);
     const Scenario base = with_pods(search_.base, pods);
     const BlockSearch there = search_with_pods(search_, base, std::move(pods));
     auto then = divided ? cheapest_plan(there, *from.goal, probes_)
@@ -182,7 +186,7 @@ class PodSearch {
       std::optional<PlanOption> best;
       ServicePods all = search_.pods;
       for (const Workload* service : services_) {
-        const int to = service->count + more;
+        const int to = service->pods_kept() + more;
         all[service->name.value] = to;
         if (!few_) continue;
         ServicePods one = search_.pods;
@@ -194,6 +198,31 @@ class PodSearch {
       if (best) return best;
     }
     return std::nullopt;
+  }
+
+  // Nothing stands: autoscalers may be too slow. All keep the same part of what they may add, as
+  // little as will do.
+  std::optional<PlanOption> least_kept() const {
+    constexpr int kParts = 8;
+    const auto keep = [&](int parts) {
+      ServicePods pods = search_.pods;
+      for (const Workload* service : services_) {
+        const int least = service->pods_kept();
+        const int more = service->autoscaling ? service->autoscaling->max_replicas - least : 0;
+        if (more > 0) pods[service->name.value] = least + (more * parts + kParts - 1) / kParts;
+      }
+      return pods;
+    };
+    if (keep(kParts) == search_.pods || probes_.interrupted()) return std::nullopt;
+    auto best = planned_with(keep(kParts), std::nullopt);
+    int too_few = 0;
+    for (int enough = kParts; best && enough - too_few > 1 && !probes_.interrupted();) {
+      const int parts = (too_few + enough) / 2;
+      auto then = planned_with(keep(parts), best->goal);
+      (then ? enough : too_few) = parts;
+      if (then) best = std::move(then);
+    }
+    return best;
   }
 
   std::optional<PlanOption> planned_with(const ServicePods& pods, std::optional<double> cap) const {
@@ -222,7 +251,7 @@ ServicePods changed_pods(const PlanOption& option) {
 Scenario with_pods(Scenario base, const ServicePods& pods) {
   for (Workload& workload : base.workloads) {
     const auto changed = pods.find(workload.name.value);
-    if (changed != pods.end()) workload.count = changed->second;
+    if (changed != pods.end()) workload.keep_pods(changed->second);
   }
   return base;
 }

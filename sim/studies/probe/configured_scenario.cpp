@@ -386,7 +386,9 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
       ask(workload, resource_of(pools[p], index), gpus);
       ask_part(workload, pools[p], catalogue);
       keep_tolerated(base, before, workload.pod);
-      if (!pools[p].pods.empty() && pools[p].pods[index] > 0) workload.count = pools[p].pods[index];
+      if (!pools[p].pods.empty() && pools[p].pods[index] > 0) {
+        workload.keep_pods(pools[p].pods[index]);
+      }
       if (pools.size() > 1) {
         workload.pod.node_selector[scenarios::kPoolLabel] = labels[p];
       }

@@ -13,6 +13,11 @@
 namespace slicewise::sim {
 namespace {
 
+using scenarios::Figure;
+using scenarios::Scenario;
+using small_plans::limit;
+using small_plans::small_space;
+
 constexpr double kMonthOfG4dn = 0.526 * 730;  // dollars
 
 // A service, with what else it has, and maybe a job of ten minutes each night. No two of their pods
@@ -77,6 +82,31 @@ TEST(Plan, ANodeThatStartsLateSavesNothing) {
   ASSERT_FALSE(plan.options.empty());
   const PlanOption& best = plan.options.front();
   EXPECT_FALSE(best.pools.front().elastic) << describe(best.pools.front());
+}
+
+// One pod for a load of two: the autoscaler sees it too late, however many nodes there are.
+TEST(Plan, SaysHowManyPodsAnAutoscalerMustKeep) {
+  auto set = with_a_service("replicas: 1\n    autoscaling: {min: 1, max: 9, target: 2}", false);
+  Scenario& scenario = set.variants.front();
+  scenario.duration = seconds(120);
+  scenario.warmup = seconds(1);
+  scenario.workloads.front().traffic->mean.per_second = 40;
+  scenario.workloads.front().objectives = {limit(Figure::LatencyP99, seconds(1))};
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge"};
+  options.strategies = {"exclusive"};
+  options.max_nodes = 9;
+  options.flips = true;
+  const Plan plan = make_plan(set, 0, demo::catalogue(), options).value();
+  EXPECT_TRUE(plan.options.empty());
+  ASSERT_EQ(plan.other_pods.size(), 1U);
+  const PoolChoice& pool = plan.other_pods.front().pools.front();
+  ASSERT_EQ(pool.pods.size(), 1U);
+  EXPECT_GE(pool.pods.front(), 2);
+  EXPECT_LE(pool.pods.front(), 6);
+  const Scenario planned = planned_scenario(scenario, {&pool, 1}, demo::catalogue());
+  EXPECT_EQ(planned.workloads.front().autoscaling->min_replicas, pool.pods.front());
+  EXPECT_EQ(planned.workloads.front().autoscaling->max_replicas, 9);
 }
 
 }  // namespace
