@@ -7,6 +7,7 @@
 #include "slicewise/reports/studies.hpp"
 
 #include "chart_axis.hpp"
+#include "svg.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -32,31 +33,13 @@ constexpr std::string_view kFitColor = "#CE7B8B";
 constexpr std::string_view kInk = "#3C1727";
 constexpr std::string_view kFaint = "#DCD5D8";
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 std::string shortened(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 3) + "...";
 }
 
 std::string text_at(double x, double y, std::string_view text, std::string_view attributes) {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, attributes,
-                     escaped(text));
+                     charts::escaped(text));
 }
 
 std::string line(double x1, double y1, double x2, double y2, std::string_view attributes) {
@@ -243,7 +226,7 @@ std::string svg_document(double width, double height, std::string_view title,
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
              "width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" font-family=\"Helvetica, Arial, "
              "sans-serif\">\n<title>{2}</title>\n",
-             width, height, escaped(title)) +
+             width, height, charts::escaped(title)) +
          fmt::format(
              "<style>.title{{font-size:14px;font-weight:bold}}.subtitle,.axis,.legend{{"
              "font-size:12px}}.tick{{font-size:11px}}text{{fill:{}}}</style>\n",

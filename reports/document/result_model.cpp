@@ -13,7 +13,6 @@ namespace {
 using sim::Field;
 using sim::Shape;
 
-constexpr std::string_view kVariant = "variants[].";
 constexpr std::string_view kWorkload = "variants[].workloads[].";
 
 std::string number_word(sim::Unit unit) {
@@ -121,13 +120,18 @@ const DeclaredValue* find_value(std::string_view name) {
       return std::ranges::any_of(names, [&](const auto& known) { return same_name(known, name); });
     };
     const std::string_view path = value.path;
-    return same_name(path, name) ||
-           (path.starts_with(kVariant) && same_name(path.substr(kVariant.size()), name)) ||
-           (path.starts_with(kWorkload) && same_name(path.substr(kWorkload.size()), name)) ||
-           holds(value.csv) || holds(value.policies);
+    const bool is_end = path.size() > name.size() &&
+                        same_name(path.substr(path.size() - name.size()), name) &&
+                        path[path.size() - name.size() - 1] == '.';
+    return is_end || same_name(path, name) || holds(value.csv) || holds(value.policies);
   };
-  const auto found = std::ranges::find_if(values_of_results(), is_called);
-  return found == values_of_results().end() ? nullptr : &*found;
+  // Of those that end alike the one that is least deep.
+  const DeclaredValue* best = nullptr;
+  for (const DeclaredValue& value : values_of_results()) {
+    if (is_called(value) && (best == nullptr || value.path.size() < best->path.size()))
+      best = &value;
+  }
+  return best;
 }
 
 }  // namespace slicewise::reports

@@ -122,17 +122,15 @@ std::string refused_title(const PoolChoice& configuration) {
 std::string nodes_text(const PoolChoice& choice) {
   const std::string unshared =
       choice.unshared > 0 ? fmt::format(" + {} unshared", choice.unshared) : "";
-  return fmt::format("{}{} x {}", choice.nodes, unshared, choice.instance_type);
+  return fmt::format("{}{}{} x {}", choice.elastic ? "0 to " : "", choice.nodes, unshared,
+                     choice.instance_type);
 }
 
 WorkKind work_of(const sim::VariantResult& result) {
-  const auto all = [&](std::string_view kind) {
-    return std::ranges::all_of(result.workloads, [&](const sim::WorkloadResult& w) {
-      return w.kind == kind || (kind == "Job" && w.recorded);
-    });
-  };
-  if (all("Job")) return WorkKind::Jobs;
-  return all("Service") ? WorkKind::Requests : WorkKind::Mixed;
+  const auto& workloads = result.workloads;
+  if (std::ranges::all_of(workloads, &sim::WorkloadResult::has_jobs)) return WorkKind::Jobs;
+  const auto serves = [](const sim::WorkloadResult& w) { return w.kind == "Service"; };
+  return std::ranges::all_of(workloads, serves) ? WorkKind::Requests : WorkKind::Mixed;
 }
 
 std::string strategy_title(Strategy strategy) {
@@ -215,6 +213,31 @@ std::string comparison_heading(const StrategyComparison& comparison) {
   return fmt::format("{}: {} under every way of sharing", out, compared_pods(comparison.options));
 }
 
+namespace {
+
+std::string why_none_is_best(const std::vector<ComparedOption>& options) {
+  std::vector<sim::Verdict> verdicts;
+  std::vector<std::string> why;  // what stands is not recommended
+  const auto add_once = [&](bool is_so, std::string_view words) {
+    if (is_so && std::ranges::find(why, words) == why.end()) why.emplace_back(words);
+  };
+  for (const ComparedOption& option : options) {
+    verdicts.push_back(option.result.verdict);
+    if (!option.result.verdict.stands()) continue;
+    add_once(option.retired, "AWS has retired its instance type");
+    add_once(option.forced, "nobody offers it");
+    add_once(!is_stock(option.configuration.strategy), "the device plugin does not set it up");
+    add_once(!option.unfinished.empty(), "it leaves Jobs undone that others get done");
+    add_once(!option.per_work_hour, "it did no work");
+  }
+  if (!why.empty()) {
+    return fmt::format("What stands is not recommended: {}.", fmt::join(why, "; "));
+  }
+  return "Nothing stands: the options " + sim::causes_text(verdicts) + ".";
+}
+
+}  // namespace
+
 std::vector<std::string> recommendation_lines(const StrategyComparison& comparison) {
   if (comparison.interrupted) return {};
   const ComparedOption* best = nullptr;
@@ -227,12 +250,7 @@ std::vector<std::string> recommendation_lines(const StrategyComparison& comparis
     }
   }
   if (best == nullptr) {
-    const bool overloaded =
-        std::ranges::any_of(comparison.options, [](const ComparedOption& option) {
-          return option.result.verdict.has(sim::Verdict::Cause::Overloaded);
-        });
-    return {fmt::format("No option that can be had meets every objective without losing a pod{}.",
-                        overloaded ? " or leaving requests unanswered" : "")};
+    return {why_none_is_best(comparison.options)};
   }
   std::vector<std::string> lines{"Cheapest work: " + sentence(*best)};
   if (const std::string bounds = sim::bounds_of(best->result); !bounds.empty()) {

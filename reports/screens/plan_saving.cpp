@@ -141,10 +141,8 @@ std::string saving_sentence(const Plan& plan) {
   const Usd then = plan.options.front().figures.monthly;
   if (now.nano <= 0) return "";
   const sim::OptionFigures& today = plan.today->figures;
-  const std::string fails = today.stands()                      ? ""
-                            : today.verdict.loses_pods()        ? ", which lose pods"
-                            : !today.verdict.meets_objectives() ? ", which miss an objective"
-                                                                : ", which a policy denies";
+  const std::string causes = sim::causes_text({&today.verdict, 1});
+  const std::string fails = causes.empty() ? "" : ", which " + causes;
   if (plan.goal == scenarios::PlanGoal::CostPerJob) return work_price_sentence(plan, fails);
   const double share = static_cast<double>((now - then).nano) / static_cast<double>(now.nano);
   if (then < now) {

@@ -302,7 +302,13 @@ std::vector<std::string> nothing_stands(const Plan& plan, const TextStyle& style
         "No option was confirmed when the search was interrupted: what progress named as the "
         "best so far had not been simulated as a whole."};
   }
-  std::vector<std::string> lines{"Nothing that was tried runs all pods within their objectives."};
+  std::vector<sim::Verdict> verdicts;
+  for (const RejectedChoice& rejected : plan.rejected) {
+    if (rejected.figures) verdicts.push_back(rejected.figures->verdict);
+  }
+  const std::string causes = sim::causes_text(verdicts);
+  std::vector<std::string> lines{"Nothing that was tried stands" +
+                                 (causes.empty() ? "." : ": configurations " + causes + ".")};
   if (const RejectedChoice* nearest = nearest_miss(plan)) {
     lines.push_back(miss_sentence(*nearest, style));
   }

@@ -64,7 +64,7 @@ std::string wait_and_never(const VariantResult& variant) {
 
 bool has_jobs(const VariantResult& variant) {
   return std::ranges::any_of(variant.workloads,
-                             [](const WorkloadResult& w) { return w.kind == "Job" || w.recorded; });
+                             [](const WorkloadResult& w) { return w.has_jobs(); });
 }
 
 std::string gpu_share_text(const VariantResult& variant, double sim::GpuResult::*ratio) {
@@ -344,7 +344,7 @@ std::string thousand_requests(bool in_slo) {
 double jobs_done(const VariantResult& variant) {
   double done = 0;
   for (const WorkloadResult& w : variant.workloads) {
-    if (w.kind == "Job" || w.recorded) done += w.completed;
+    if (w.has_jobs()) done += w.completed;
   }
   return done;
 }

@@ -205,7 +205,7 @@ bool finished_the_same(const VariantResult& a, const VariantResult& b) {
   const double seconds_b = to_seconds(b.makespan.mean);
   return std::ranges::equal(
       a.workloads, b.workloads, [&](const sim::WorkloadResult& x, const sim::WorkloadResult& y) {
-        if (x.name != y.name || (x.kind != "Job" && !x.recorded)) return x.name == y.name;
+        if (x.name != y.name || !x.has_jobs()) return x.name == y.name;
         return is_close(x.completed, y.completed) &&
                is_close(x.throughput_per_second * seconds_a, y.throughput_per_second * seconds_b);
       });

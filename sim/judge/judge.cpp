@@ -26,10 +26,6 @@ bool has_objective(const WorkloadResult& workload, std::string_view name) {
          workload.objectives.end();
 }
 
-bool has_jobs(const WorkloadResult& workload) {
-  return workload.kind == "Job" || workload.kind == kTraceJobsKind;
-}
-
 // "16 of 20 pods of "cifar10" failed".
 std::string pods_text(std::int64_t count, const WorkloadResult& workload, std::string_view did) {
   return fmt::format("{} of {} pods of \"{}\" {}", count, workload.left_behind.pods, workload.name,
@@ -205,10 +201,27 @@ bool Verdict::fails() const {
 
 std::string_view cause_name(Cause cause) { return kCauseNames[static_cast<std::size_t>(cause)]; }
 
-std::optional<Cause> cause_named(std::string_view name) {
-  const auto* const found = std::ranges::find(kCauseNames, name);
-  if (found == kCauseNames.end()) return std::nullopt;
-  return static_cast<Cause>(found - kCauseNames.begin());
+std::string causes_text(std::span<const Verdict> verdicts) {
+  // By cause; "" for one that another's words cover.
+  constexpr std::array<std::string_view, kCauses> kWords = {"run no pod",
+                                                            "run out of GPU memory",
+                                                            "lose pods",
+                                                            "leave pods in CrashLoopBackOff",
+                                                            "leave pods Pending",
+                                                            "leave requests unanswered",
+                                                            "miss an objective",
+                                                            "may miss an objective",
+                                                            "are denied by a policy"};
+  std::string text;
+  for (std::size_t c = 0; c < kCauses; ++c) {
+    const auto cause = static_cast<Cause>(c);
+    if (std::ranges::none_of(verdicts, [&](const Verdict& v) { return v.has(cause); })) continue;
+    if (!text.empty()) text += ", ";
+    text += kWords[c];
+  }
+  const std::size_t last = text.rfind(", ");
+  if (last != std::string::npos) text.replace(last, 2, " or ");
+  return text;
 }
 
 Verdict judge(const VariantResult& variant, bool allow_pending) {
@@ -222,14 +235,15 @@ Verdict judge(const VariantResult& variant, bool allow_pending) {
 }
 
 bool all_jobs_end(const WorkloadResult& workload) {
-  return has_jobs(workload) && workload.completed >= static_cast<double>(workload.left_behind.jobs);
+  return workload.has_jobs() &&
+         workload.completed >= static_cast<double>(workload.left_behind.jobs);
 }
 
 std::vector<UnfinishedJobs> unfinished_jobs(const VariantResult& variant) {
   constexpr double kRounding = 1e-9;
   std::vector<UnfinishedJobs> found;
   for (const WorkloadResult& w : variant.workloads) {
-    if (!has_jobs(w) || w.left_behind.jobs == 0) continue;
+    if (!w.has_jobs() || w.left_behind.jobs == 0) continue;
     const auto jobs = static_cast<double>(w.left_behind.jobs);
     const double job_of_pod = jobs / static_cast<double>(w.left_behind.pods);
     const double never = static_cast<double>(w.left_behind.pending) * job_of_pod;

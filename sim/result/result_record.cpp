@@ -5,6 +5,7 @@
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/scenarios/policy.hpp"
 #include "slicewise/sim/isolation.hpp"
+#include "slicewise/sim/judge.hpp"
 
 #include "merge.hpp"
 
@@ -33,7 +34,7 @@ std::optional<bool> all_objectives_pass(const VariantResult& v) {
   for (const WorkloadResult& workload : v.workloads) {
     judged += static_cast<std::size_t>(
         std::ranges::count(workload.objectives, false, &ObjectiveResult::is_unasked));
-    pass = pass && std::ranges::all_of(workload.objectives, &ObjectiveResult::pass);
+    pass = pass && std::ranges::all_of(workload.objectives, is_kept<ObjectiveResult>);
   }
   return judged == 0 ? std::nullopt : std::optional(pass);
 }

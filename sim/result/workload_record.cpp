@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 // Figures of a workload: its requests, times, pods and objectives.
@@ -14,7 +15,7 @@ std::string_view unit_of_limit(const ObjectiveResult& o) { return unit_word(o.li
 std::optional<bool> objectives_pass(const WorkloadResult& workload) {
   const auto& all = workload.objectives;
   if (std::ranges::all_of(all, &ObjectiveResult::is_unasked)) return std::nullopt;
-  return std::ranges::all_of(all, &ObjectiveResult::pass);
+  return std::ranges::all_of(all, is_kept<ObjectiveResult>);
 }
 
 }  // namespace

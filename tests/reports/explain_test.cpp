@@ -54,6 +54,11 @@ TEST(Explain, FindsNamesWhateverTheirCase) {
 }
 
 // The catalogue has it, and `run` prints it.
+TEST(Explain, FindsFiguresByTheEndOfTheirPath) {
+  EXPECT_EQ(text_of("oomKilled"), text_of("variants[].pods.oomKilled"));
+  EXPECT_EQ(text_of("perJobUsd"), text_of("variants[].cost.perJobUsd"));
+}
+
 TEST(Explain, TheDefaultTurnIsThatOfTheCatalogue) {
   const Duration turn = models::load_catalogue().find_gpu("T4")->time_slice;
   EXPECT_THAT(text_of("time-slicing"),

@@ -312,7 +312,7 @@ TEST(PlanReport, SaysWhichPolicyDeniesWhatWarnsAndWhatTodayMisses) {
   EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("Warned by keep-room"));
   EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("budget denies it"));
   deny(plan.today->figures);
-  EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("which a policy denies"));
+  EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("which are denied by a policy"));
   EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("policy budget"));
 }
 

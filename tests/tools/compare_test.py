@@ -43,6 +43,16 @@ class Options(unittest.TestCase):
         self.assertEqual(compared("--instances", "p3.2xlarge")["metadata"]["instanceTypes"],
                          ["p3.2xlarge"])
 
+    def test_what_stands_but_cannot_be_had_is_not_recommended(self):
+        text = run(*COMPARE, "--instances", "p3.2xlarge", "--strategies", "exclusive").stdout
+        self.assertIn("What stands is not recommended: AWS has retired its instance type.", text)
+
+    def test_own_nodes_that_come_and_go_are_counted_to_their_most(self):
+        own = next(row for row in compared(file="scenarios/examples/karpenter-thrash.yaml")["options"] if "yours" in row)
+        self.assertEqual(own["nodes"], 8)
+        text = run("compare", "-f", "scenarios/examples/karpenter-thrash.yaml", "--replications", "1").stdout
+        self.assertIn("yours, 0 to 8 x g4dn.xlarge", text)
+
     def test_instances_replicas_and_nodes_are_as_asked(self):
         document = compared("--instances", "g5.xlarge,g6.xlarge", "--replicas", "3",
                             "--nodes", "2")

@@ -92,6 +92,9 @@ class Plan(unittest.TestCase):
             result = run(verb, "-f", SHARED, "--variant", "shared", "--instances", "p3,g6f")
             self.assertEqual(result.returncode, 3)
             self.assertRegex(result.stderr, r"all types of p3 were retired by AWS \(p3\.")
+        own = run("plan", "-f", SHARED, "--variant", "shared", "--instances", "p3.2xlarge", "--no-flips", "--no-risk",
+                  "--replications", "1")
+        self.assertIn("INSTANCE_RETIRED: p3.2xlarge was retired by AWS on 2025-12-20: no node of it starts", own.stdout)
 
     def test_what_only_the_dra_driver_sets_up_is_tried_when_asked_for(self):
         tried = [json.loads(run(*QUICK, "--no-risk", "--no-split", "--replicas", "2", "--max-nodes", "2", *flags,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,12 @@ ObjectiveStanding standing_of(const Objective& objective) {
   return clears_limit(objective.value, objective.ci95, objective.limit, objective.at_least)
              ? ObjectiveStanding::Holds
              : ObjectiveStanding::Undecided;
+}
+
+// Nothing is to be said against it: it holds with its interval, or was not put to the test.
+template <class Objective>
+bool is_kept(const Objective& objective) {
+  return objective.is_unasked || standing_of(objective) == ObjectiveStanding::Holds;
 }
 
 // Within its limit as it is; more requests may be lost than the figure leaves out.
@@ -122,7 +129,9 @@ inline constexpr std::size_t kCauses = 9;
 
 // As documents spell it: "podsPending".
 std::string_view cause_name(Verdict::Cause cause);
-std::optional<Verdict::Cause> cause_named(std::string_view name);
+// What keeps them from standing, whichever: "leave pods Pending or miss an objective". "" where
+// all stand.
+std::string causes_text(std::span<const Verdict> verdicts);
 
 // It stands when every pod that should run does, every Service without objectives answers what
 // comes, every objective holds with its interval, no policy denies it and nothing ran out of

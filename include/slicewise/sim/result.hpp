@@ -249,6 +249,8 @@ struct WorkloadResult {
   std::string bound_by;  // "GPU", "host CPU", "GPU memory", "network", "waiting for a GPU", ""
   std::vector<GpuNeighbour> neighbours;      // in the order of the scenario
   std::optional<PlacementSpread> placement;  // absent: it does not hang on where its pods are
+
+  bool has_jobs() const { return kind == "Job" || kind == kTraceJobsKind; }
 };
 
 // A whole GPU or one MIG instance.

@@ -204,7 +204,8 @@ PoolChoice own_choice(const scenarios::NodePool& pool, const World& own) {
     }
   }
   for (const WorkloadModel& workload : own.workloads) choice.workloads.push_back(workload.name);
-  choice.nodes = pool.nodes;
+  choice.elastic = pool.most_nodes.has_value();
+  choice.nodes = pool.most_nodes.value_or(pool.nodes);
   return choice;
 }
 

@@ -462,7 +462,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   }
   tell_late_starts(search, probes, plan);
   plan.interrupted = plan.interrupted || probes.interrupted();
-  add_notes(base, plan);
+  add_notes(base, catalogue, plan);
   const auto apart = std::ranges::find_if(plan.options, keeps_apart);
   if (apart != plan.options.end()) plan.kept_apart = *apart;
   plan.counts.replications = probes.replications() + (glances ? glances->replications() : 0);

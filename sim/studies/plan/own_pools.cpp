@@ -113,8 +113,6 @@ Expected<std::vector<PoolChoice>> pools_as_they_stand(const Scenario& scenario,
       PoolChoice choice = own_choice(pool, own);
       choice.purchase = purchase_of(scenario, pool, model);
       choice.mig = *cuts;
-      choice.elastic = pool.most_nodes.has_value();
-      if (choice.elastic) choice.nodes = *pool.most_nodes;
       for (const std::size_t w : lives[p]) {
         if (cuts->size() > 1)
           choice.mig_profiles.push_back(profile_of(model, world->workloads[w], p));

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -58,6 +60,21 @@ void tell_what_autoscalers_keep(const Scenario& base, Plan& plan) {
   }
 }
 
+// Who names such a type reckons with it all the same.
+void tell_retired_types(const models::Catalogue& catalogue, Plan& plan) {
+  std::set<std::string> told;
+  for (const PlanOption& option : plan.options) {
+    for (const PoolChoice& pool : option.pools) {
+      const models::InstanceType* type = catalogue.find_instance(pool.instance_type);
+      if (type == nullptr || type->retired_on.empty() || !told.insert(type->name).second) continue;
+      plan.notes.push_back(
+          make_diagnostic(Code::InstanceRetired, {},
+                          fmt::format("{} was retired by AWS on {}: no node of it starts",
+                                      type->name, type->retired_on)));
+    }
+  }
+}
+
 }  // namespace
 
 bool runs_once(const Scenario& scenario) {
@@ -67,7 +84,8 @@ bool runs_once(const Scenario& scenario) {
   });
 }
 
-void add_notes(const Scenario& base, Plan& plan) {
+void add_notes(const Scenario& base, const models::Catalogue& catalogue, Plan& plan) {
+  tell_retired_types(catalogue, plan);
   tell_what_autoscalers_keep(base, plan);
   tell_dropped_selectors(base, plan);
   tell_of_idle_months(base, plan);

@@ -30,7 +30,8 @@ std::vector<const models::InstanceType*> types_of(const scenarios::Scenario& sce
   std::vector<const models::InstanceType*> types = types_named(names, catalogue, found);
   if (!names.empty()) return types;
   for (const auto& pool : scenario.node_pools) {
-    add_type(catalogue.find_instance(pool.instance_type.value), types);
+    const models::InstanceType* own = catalogue.find_instance(pool.instance_type.value);
+    if (own != nullptr && own->retired_on.empty()) add_type(own, types);
   }
   for (const std::string_view name : kPlannedInstances) {
     add_type(catalogue.find_instance(name), types);

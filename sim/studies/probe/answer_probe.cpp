@@ -57,8 +57,8 @@ Reason reason_in(std::string_view message) {
 
 void add_work(const VariantResult& result, OptionFigures& figures) {
   for (const WorkloadResult& workload : result.workloads) {
-    const bool is_job = workload.kind == "Job";
-    if (!(is_job || workload.kind == "Deployment") || !workload.objectives.empty()) continue;
+    if (!(workload.has_jobs() || workload.kind == "Deployment") || !workload.objectives.empty())
+      continue;
     const double per_hour = workload.throughput_per_second * to_seconds(hours(1));
     WorkRate rate{workload.name, workload.unit_name, per_hour};
     if (all_jobs_end(workload) && workload.job_completion)

@@ -1,5 +1,9 @@
 #include "slicewise/sim/judge.hpp"
 
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -231,12 +235,23 @@ TEST(Judge, OfNotebooksAnObjectiveSaysHowMuchIsTooMuch) {
   EXPECT_THAT(causes(variant), IsEmpty());
 }
 
-TEST(Judge, CausesHaveNames) {
-  for (int c = 0; c <= static_cast<int>(Cause::PolicyDenies); ++c) {
+TEST(Judge, CausesHaveNamesAndWords) {
+  std::set<std::string_view> names;
+  std::set<std::string> words;
+  for (std::size_t c = 0; c < kCauses; ++c) {
     const auto cause = static_cast<Cause>(c);
-    EXPECT_EQ(cause_named(cause_name(cause)), cause);
+    names.insert(cause_name(cause));
+    Verdict verdict;
+    verdict.reasons.push_back({cause, "", "", ""});
+    words.insert(causes_text({&verdict, 1}));
   }
-  EXPECT_EQ(cause_named("bad luck"), std::nullopt);
+  EXPECT_EQ(names.size(), kCauses);
+  EXPECT_EQ(words.size(), kCauses);
+  Verdict some;
+  some.reasons = {{Cause::PolicyDenies, "", "", ""}, {Cause::PodsPending, "", "", ""}};
+  const std::vector<Verdict> all = {some, Verdict{}};
+  EXPECT_EQ(causes_text(all), "leave pods Pending or are denied by a policy");
+  EXPECT_EQ(causes_text({}), "");
 }
 
 // Five jobs on four GPUs: the fifth waits for its turn and is done in the end.

@@ -93,6 +93,18 @@ TEST(JudgePolicies, FollowsTheFigures) {
   EXPECT_EQ(judged(result, "cost.monthly < 1").figures.at(0).value, "2233.80 USD");
 }
 
+// As the verdict has it: an objective whose interval reaches over its limit is not met yet.
+TEST(JudgePolicies, AnUndecidedObjectiveDoesNotPass) {
+  VariantResult result = demo::result(teams(kTurns, ""));
+  for (WorkloadResult& w : result.workloads) {
+    for (ObjectiveResult& objective : w.objectives) {
+      objective.ci95 = objective.limit;
+    }
+  }
+  EXPECT_EQ(judged(result, "workloads.train.slo.pass").verdict, Verdict::Fail);
+  EXPECT_EQ(judged(result, "slo.pass").verdict, Verdict::Fail);
+}
+
 // An absent figure decides nothing, unless the other side decides alone.
 TEST(JudgePolicies, UnknownIsNeitherTrueNorFalse) {
   const VariantResult result = demo::result(teams(kTurns, ""));
