@@ -51,7 +51,7 @@ const std::vector<MetricFamily>& metric_families() {
        "A month of the pools of today, or of the best that `slicewise advise` found, in US "
        "dollars"},
       {"slicewise_advice_ok", "gauge", "",
-       "1 when these pools meet every objective in the simulation, else 0"},
+       "1 when these pools stand in the simulation (slicewise explain verdict), else 0"},
       {"slicewise_advice_nodes", "gauge", "", "Nodes of each of these pools"},
       {"slicewise_advice_deviation_ratio", "gauge", "ratio",
        "How far the simulation of today is from what was recorded, as a share of that"},

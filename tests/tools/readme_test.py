@@ -21,7 +21,7 @@ NEEDS_A_CLUSTER = re.compile(r"\b(kubectl|helm)\b")
 
 
 def blocks():
-    for readme in [ROOT / "README.md", *sorted(ROOT.glob("*/README.md"))]:
+    for readme in [ROOT / "README.md", *sorted(ROOT.glob("*/README.md")), *sorted(ROOT.glob("*/*/README.md"))]:
         if not readme.is_file():
             continue
         text = readme.read_text(encoding="utf-8")
