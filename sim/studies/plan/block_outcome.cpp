@@ -83,7 +83,9 @@ std::vector<BlockCandidate> elastic_candidates(const BlockSearch& search,
         fixed.best || fixed.too_dear || fixed.choice.strategy == Strategy::Exclusive;
     if (!worth_it || fixed.mixed_nodes > 0) continue;
     if (!may_come_and_go(search, fixed.choice.workloads)) continue;
-    BlockCandidate candidate(NodeSearch(fixed.most, fixed.most));
+    // As many as stand when they stay may do, where they come and go, too.
+    const int least = fixed.best ? fixed.best->choice.nodes : fixed.most;
+    BlockCandidate candidate(NodeSearch(least, std::max(least, fixed.most)));
     candidate.choice = fixed.choice;
     candidate.choice.elastic = true;
     candidate.most = fixed.most;

@@ -68,6 +68,7 @@ TEST(Plan, NodesOfANightlyJobComeAndGo) {
   ASSERT_FALSE(plan.options.empty());
   const PlanOption& best = plan.options.front();
   EXPECT_TRUE(best.pools.back().elastic) << describe(best.pools.back());
+  EXPECT_EQ(best.pools.back().nodes, 2) << "as many as are needed, not as may be tried";
   // One that stays, and another for a quarter of an hour a day.
   EXPECT_GT(to_dollars(best.figures.monthly), kMonthOfG4dn * 1.001);
   EXPECT_LT(to_dollars(best.figures.monthly), kMonthOfG4dn * 1.05);
