@@ -83,9 +83,9 @@ std::vector<BlockCandidate> elastic_candidates(const BlockSearch& search,
         fixed.best || fixed.too_dear || fixed.choice.strategy == Strategy::Exclusive;
     if (!worth_it || fixed.mixed_nodes > 0) continue;
     if (!may_come_and_go(search, fixed.choice.workloads)) continue;
-    // As many as stand when they stay may do, where they come and go, too.
-    const int least = fixed.best ? fixed.best->choice.nodes : fixed.most;
-    BlockCandidate candidate(NodeSearch(least, std::max(least, fixed.most)));
+    // What does not do when it stays does not when it comes and goes.
+    const int least = std::min(fixed.most, fixed.nodes.failed() + 1);
+    BlockCandidate candidate(NodeSearch(least, fixed.most));
     candidate.choice = fixed.choice;
     candidate.choice.elastic = true;
     candidate.most = fixed.most;
