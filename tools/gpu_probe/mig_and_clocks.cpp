@@ -26,18 +26,22 @@ nlohmann::json measure_mig(const Machine& machine, const std::vector<MigDevice>&
   nlohmann::json out = nlohmann::json::array();
   for (const MigDevice& device : devices) {
     nlohmann::json speeds = nlohmann::json::object();
+    nlohmann::json spreads = nlohmann::json::object();
     nlohmann::json seen;
     for (const Kernel kernel : {Kernel::Compute, Kernel::Bandwidth, Kernel::Latency}) {
       Task task = of(kernel, machine);
       task.environment["CUDA_VISIBLE_DEVICES"] = device.uuid;
       if (seen.is_null()) seen = Worker(machine, task).wait_ready();
-      speeds[std::string(name_of(kernel))] = speed_alone(machine, task);
+      const Spread alone = speeds_alone(machine, task);
+      speeds[std::string(name_of(kernel))] = alone.median;
+      spreads[std::string(name_of(kernel))] = alone;
     }
     // "NVIDIA A100-SXM4-40GB MIG 1g.5gb": the profile is what the name ends with.
     out.push_back({{"profile", device.name.substr(device.name.rfind(' ') + 1)},
                    {"smCount", seen.at("smCount")},
                    {"memoryBytes", seen.at("memoryBytes")},
-                   {"unitsPerSecond", speeds}});
+                   {"unitsPerSecond", speeds},
+                   {"spread", spreads}});
   }
   return out;
 }

@@ -62,9 +62,12 @@ nlohmann::json thread_percentages(const Machine& machine, const std::array<doubl
     for (const int percent : {10, 25, 50, 75}) {
       Task task = client(machine, kKernels[kernel]);
       task.environment["CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"] = std::to_string(percent);
+      Spread speeds = speeds_alone(machine, task);
+      for (double* figure : {&speeds.median, &speeds.low, &speeds.high}) *figure /= alone[kernel];
       out.push_back({{"kernel", name_of(kKernels[kernel])},
                      {"percent", percent},
-                     {"speed", speed_alone(machine, task) / alone[kernel]}});
+                     {"speed", speeds.median},
+                     {"spread", speeds}});
     }
   }
   return out;
@@ -132,12 +135,16 @@ nlohmann::json measure_mps(const Machine& machine) {
   if (!daemon_is_there()) return {{"running", false}};
   std::array<double, 3> alone{};
   nlohmann::json speeds = nlohmann::json::object();
+  nlohmann::json spreads = nlohmann::json::object();
   for (std::size_t i = 0; i < kKernels.size(); ++i) {
-    alone[i] = speed_alone(machine, client(machine, kKernels[i]));
-    speeds[std::string(name_of(kKernels[i]))] = alone[i];
+    const Spread seen = speeds_alone(machine, client(machine, kKernels[i]));
+    const std::string kernel(name_of(kKernels[i]));
+    speeds[kernel] = alone[i] = seen.median;
+    spreads[kernel] = seen;
   }
   return {{"running", true},
           {"unitsPerSecondAlone", speeds},
+          {"spreadAlone", spreads},
           {"interference", interference(machine, alone)},
           {"threadPercentage", thread_percentages(machine, alone)},
           {"shortBesideLong", short_beside_long(machine)},

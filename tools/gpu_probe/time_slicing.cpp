@@ -69,12 +69,12 @@ nlohmann::json shared_by(const Machine& machine, int processes, std::size_t work
 nlohmann::json measure_time_slicing(const Machine& machine, std::size_t l2_bytes) {
   const std::size_t cache = std::bit_floor(std::max(l2_bytes, 4 * kSmall));
   nlohmann::json out = nlohmann::json::array();
-  const double alone = speed_alone(machine, busy(machine, 0));
+  const double alone = speeds_alone(machine, busy(machine, 0)).median;
   for (int processes = 2; processes <= machine.most_processes; ++processes) {
     out.push_back(shared_by(machine, processes, 0, alone));
   }
   for (const std::size_t working_set : {cache / 4, cache, 4 * cache}) {
-    const double whole = speed_alone(machine, busy(machine, working_set));
+    const double whole = speeds_alone(machine, busy(machine, working_set)).median;
     out.push_back(shared_by(machine, 2, working_set, whole));
   }
   return out;

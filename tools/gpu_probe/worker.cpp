@@ -125,12 +125,12 @@ std::vector<std::vector<Outcome>> run_together(const Machine& machine,
   return runs;
 }
 
-double speed_alone(const Machine& machine, const Task& task) {
+Spread speeds_alone(const Machine& machine, const Task& task) {
   std::vector<double> speeds;
   for (const std::vector<Outcome>& run : run_together(machine, {task})) {
     speeds.push_back(run.front().units_per_second);
   }
-  return spread_of(std::move(speeds)).median;
+  return spread_of(std::move(speeds));
 }
 
 Task without_mps(Task task) {

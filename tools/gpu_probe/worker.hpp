@@ -46,8 +46,8 @@ class Worker {
 std::vector<std::vector<Outcome>> run_together(const Machine& machine,
                                                const std::vector<Task>& tasks);
 
-// One task by itself, the median of its repetitions.
-double speed_alone(const Machine& machine, const Task& task);
+// One task by itself, over its repetitions.
+Spread speeds_alone(const Machine& machine, const Task& task);
 
 // Workers that do not meet an MPS daemon: without one at that place, CUDA runs as if there were
 // none (NVIDIA MPS documentation, "the program continues to run as it normally would without MPS").

@@ -99,6 +99,16 @@ class OnAFakeGpu(unittest.TestCase):
         blocks = [(row["neighbourMicroseconds"], row["blockMicroseconds"]) for row in mps["shortBesideLong"]["beside"]]
         self.assertEqual(blocks[-2:], [(2000, 500), (2000, 100)])
 
+    def test_every_speed_has_its_repetitions_and_their_spread(self):
+        mps, (slice_,) = self.document["mps"], self.document["mig"]
+        pairs = [(row["speed"], row["spread"]) for row in mps["threadPercentage"]]
+        for kernel in ("compute", "bandwidth", "latency"):
+            pairs.append((mps["unitsPerSecondAlone"][kernel], mps["spreadAlone"][kernel]))
+            pairs.append((slice_["unitsPerSecond"][kernel], slice_["spread"][kernel]))
+        for speed, spread in pairs:
+            self.assertEqual((spread["median"], spread["count"]), (speed, 2))
+            self.assertLessEqual(spread["low"], spread["high"])
+
     def test_the_catalogue_takes_the_turns(self):
         listed = run("get", "gpus", "-o", "json", "--catalogue", str(self.file))
         self.assertEqual(listed.returncode, 0, listed.stderr)
