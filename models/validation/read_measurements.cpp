@@ -30,7 +30,7 @@ constexpr std::array kQuantiles = {QuantileColumn{"p99_ms", 2.3263},
                                    QuantileColumn{"p95_ms", 1.6449},
                                    QuantileColumn{"p90_ms", 1.2816}, QuantileColumn{"p50_ms", 0}};
 
-constexpr std::array<std::string_view, 21> kMeasuredColumns = {"workload",
+constexpr std::array<std::string_view, 22> kMeasuredColumns = {"workload",
                                                                "gpu",
                                                                "latency_ms",
                                                                "rate_per_s",
@@ -40,6 +40,7 @@ constexpr std::array<std::string_view, 21> kMeasuredColumns = {"workload",
                                                                "threads_percent",
                                                                "clients",
                                                                "beside",
+                                                               "beside_batch",
                                                                "kernel_us",
                                                                "host_cpu_ms",
                                                                "driver",
@@ -105,6 +106,7 @@ std::optional<double> share_of_one_gpu(std::string_view text) {
   return number_in(text.substr(begin, end - begin));
 }
 
+constexpr int kMostBatch = 1'000'000;
 constexpr double kLeastMilliseconds = 1e-3;
 constexpr double kMostMilliseconds = 1e8;
 constexpr const char* kDateForm = "write year-month-day: 2026-11-01";
@@ -267,8 +269,18 @@ class MeasurementReader {
 
   bool read_neighbour(const CsvRow& row, Measurement& out) {
     const CsvField* beside = table_.field(row, "beside");
-    if (beside == nullptr) return true;
+    const CsvField* batch = table_.field(row, "beside_batch");
+    if (beside == nullptr) {
+      if (batch == nullptr) return true;
+      table_.report(Code::SettingConflict, *batch, "`beside_batch` is of a neighbour",
+                    "name it in the column `beside`");
+      return false;
+    }
     out.beside = beside->text;
+    if (batch != nullptr) {
+      out.beside_batch = maybe_count(row, "beside_batch", kMostBatch, 1);
+      if (!out.beside_batch) return false;
+    }
     if (out.sharing != MeasuredSharing::Alone && out.clients == 1) {
       return of_whole_gpu(row, out, "neighbours are");
     }
@@ -345,7 +357,6 @@ class MeasurementReader {
   }
 
   std::optional<Measurement> read_row(const CsvRow& row) {
-    constexpr int kMostBatch = 1'000'000;
     constexpr int kMostClients = 1'000;
     constexpr double kPercent = 0.01;
     Measurement out;
@@ -470,22 +481,6 @@ std::string what_is_read_of(const SourceText& file) {
         least);
   }
   return what;
-}
-
-std::string setting_of(const Measurement& measurement) {
-  std::string text;
-  if (!measurement.beside.empty()) {
-    text = "beside " + measurement.beside;
-  } else if (measurement.sharing == MeasuredSharing::Alone || measurement.clients == 1) {
-    text = "alone";
-  } else {
-    text = fmt::format("{} processes {}", measurement.clients,
-                       measurement.sharing == MeasuredSharing::Mps ? "under MPS" : "taking turns");
-  }
-  if (measurement.active_threads < 1) {
-    text += fmt::format(", {:.0f} % of threads", 100 * measurement.active_threads);
-  }
-  return measurement.slice == "full" ? text : text + " on " + measurement.slice;
 }
 
 }  // namespace slicewise::models

@@ -109,8 +109,7 @@ bool shares_a_whole_gpu(const Measurement& m, const std::string& gpu) {
 // The row of `m.beside` beside `m.workload`; nullptr where there is none.
 const Measurement* other_side(const std::vector<Measurement>& measurements, const Measurement& m) {
   const auto found = std::ranges::find_if(measurements, [&](const Measurement& other) {
-    return shares_a_whole_gpu(other, m.gpu) && other.sharing == m.sharing &&
-           other.workload == m.beside && other.beside == m.workload;
+    return shares_a_whole_gpu(other, m.gpu) && are_a_pair(m, other);
   });
   return found == measurements.end() ? nullptr : &*found;
 }

@@ -441,7 +441,7 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
       out.profiles.push_back(fitter.profile(size));
     }
   }
-  problems = profile_fit::without_time_alone(out, pairs);
+  problems = profile_fit::unclear_pairs(out, pairs);
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   const auto in_turns =
       std::stable_partition(pairs.begin(), pairs.end(), [](const models::Measurement& m) {

@@ -17,6 +17,31 @@
 namespace slicewise::sim::profile_fit {
 namespace {
 
+// The batches with which m.beside may have been there: of its rows beside `m`, else of all that was
+// measured alone.
+std::set<int> batches_beside(const Measurement& m, const std::vector<Measurement>& pairs,
+                             const FittedProfiles& fitted) {
+  if (m.beside_batch) return {*m.beside_batch};
+  std::set<int> batches;
+  for (const Measurement& other : pairs) {
+    if (models::are_a_pair(m, other)) batches.insert(other.batch);
+  }
+  if (!batches.empty()) return batches;
+  for (const FittedProfile& fit : fitted.profiles) {
+    const models::WorkloadProfile& p = fit.profile;
+    if (p.title == m.beside && p.gpu_model == m.gpu) batches.insert(*p.batch);
+  }
+  return batches;
+}
+
+// A workload with one batch; nullopt where it was never measured alone.
+struct Member {
+  std::string workload;
+  std::optional<int> batch;
+
+  friend bool operator==(const Member&, const Member&) = default;
+};
+
 // The workloads that were measured beside each other on one GPU.
 class Neighbours {
  public:
@@ -26,8 +51,11 @@ class Neighbours {
       if (m.gpu != gpu_) continue;
       pairs_.push_back(&m);
       const double alone = to_seconds(*alone_of(fitted, m)->profile.solo_step);
-      const std::size_t client = number_of(m.workload);
-      seen_.push_back({client, number_of(m.beside), std::max(1.0, to_seconds(m.time) / alone)});
+      const std::size_t client = number_of({m.workload, m.batch});
+      const std::set<int> batches = batches_beside(m, pairs, fitted);
+      const auto batch = batches.empty() ? std::nullopt : std::optional(*batches.begin());
+      const std::size_t neighbour = number_of({m.beside, batch});
+      seen_.push_back({client, neighbour, std::max(1.0, to_seconds(m.time) / alone)});
     }
     found_ = models::calibrate_pairs(seen_, workloads_.size());
     ignorance_ = models::pair_ignorance(seen_, found_, kLeastNoise);
@@ -36,24 +64,28 @@ class Neighbours {
   void add_figures() {
     const double quantile = ignorance_.spare > 0 ? student_t_975(ignorance_.spare) : kNormal95;
     for (FittedProfile& fit : fitted_.profiles) {
-      const auto at = std::ranges::find(workloads_, fit.profile.title);
-      if (fit.profile.gpu_model != gpu_ || at == workloads_.end()) continue;
-      const auto n = static_cast<std::size_t>(at - workloads_.begin());
-      add("sensitivity", found_.sensitivity[n], quantile * ignorance_.sensitivity[n],
+      const auto at = fit.profile.gpu_model == gpu_ ? nearest_member(fit) : std::nullopt;
+      if (!at) continue;
+      const std::size_t n = *at;
+      const std::optional<int> of = workloads_[n].batch;
+      const std::string basis =
+          of == fit.profile.batch ? "fitted" : fmt::format("borrowed from batch {}", *of);
+      add("sensitivity", found_.sensitivity[n], quantile * ignorance_.sensitivity[n], basis,
           fit.profile.sensitivity, fit);
-      add("pressure", found_.pressure[n], quantile * ignorance_.pressure[n], fit.profile.pressure,
-          fit);
+      add("pressure", found_.pressure[n], quantile * ignorance_.pressure[n], basis,
+          fit.profile.pressure, fit);
       add_unknown_neighbours(n, fit);
     }
   }
 
   void add_points() {
-    for (const Measurement* m : pairs_) {
-      FittedProfile& fit = *alone_of(fitted_, *m);
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+      const Measurement& m = *pairs_[i];
+      FittedProfile& fit = *alone_of(fitted_, m);
       const double alone = in_ms(*fit.profile.solo_step);
-      const std::size_t client = number_of(m->workload);
-      const std::size_t neighbour = number_of(m->beside);
-      FittedPoint point{*m, in_ms(m->time), alone * slowdown_in(found_, client, neighbour), {}};
+      const std::size_t client = seen_[i].client;
+      const std::size_t neighbour = seen_[i].neighbour;
+      FittedPoint point{m, in_ms(m.time), alone * slowdown_in(found_, client, neighbour), {}};
       if (const auto unseen = slowdown_without(client, neighbour)) {
         point.left_out_ms = alone * *unseen;
       }
@@ -63,27 +95,49 @@ class Neighbours {
 
   // Neighbours of which no profile comes: how hard they press is lost.
   void note_those_without_profile() {
-    std::set<std::string> told;
-    for (const Measurement* m : pairs_) {
+    std::set<std::size_t> told;
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+      const Member& beside = workloads_[seen_[i].neighbour];
       const bool known = std::ranges::any_of(fitted_.profiles, [&](const FittedProfile& fit) {
-        return fit.profile.title == m->beside && fit.profile.gpu_model == gpu_;
+        return fit.profile.gpu_model == gpu_ && fit.profile.title == beside.workload &&
+               fit.profile.batch == beside.batch;
       });
-      if (known || !told.insert(m->beside).second) continue;
+      if (known || !told.insert(seen_[i].neighbour).second) continue;
       fitted_.notes.push_back(make_diagnostic(
-          Code::InputMissing, m->where,
+          Code::InputMissing, pairs_[i]->where,
           fmt::format("{} was a neighbour on {}, but was not measured itself: no profile of it",
-                      m->beside, gpu_),
+                      name_of(beside), gpu_),
           "measure it alone as well, then what it does to others is kept"));
       fitted_.notes.back().severity = Severity::Note;
     }
   }
 
  private:
-  std::size_t number_of(const std::string& workload) {
-    const auto found = std::ranges::find(workloads_, workload);
+  std::size_t number_of(const Member& member) {
+    const auto found = std::ranges::find(workloads_, member);
     const auto number = static_cast<std::size_t>(found - workloads_.begin());
-    if (found == workloads_.end()) workloads_.push_back(workload);
+    if (found == workloads_.end()) workloads_.push_back(member);
     return number;
+  }
+
+  // The batch only where there are several.
+  std::string name_of(const Member& member) const {
+    const auto alike = std::ranges::count(workloads_, member.workload, &Member::workload);
+    return alike > 1 && member.batch ? fmt::format("{} of batch {}", member.workload, *member.batch)
+                                     : member.workload;
+  }
+
+  // What was measured of this batch, else of the nearest one that was.
+  std::optional<std::size_t> nearest_member(const FittedProfile& fit) const {
+    std::optional<std::size_t> nearest;
+    const auto distance = [&](std::size_t n) {
+      return std::abs(*workloads_[n].batch - *fit.profile.batch);
+    };
+    for (std::size_t n = 0; n < workloads_.size(); ++n) {
+      if (workloads_[n].workload != fit.profile.title || !workloads_[n].batch) continue;
+      if (!nearest || distance(n) < distance(*nearest)) nearest = n;
+    }
+    return nearest;
   }
 
   static double slowdown_in(const models::PairCalibration& figures, std::size_t client,
@@ -105,25 +159,25 @@ class Neighbours {
   }
 
   static void add(const char* name, const std::optional<double>& value, double width,
-                  std::optional<double>& figure, FittedProfile& fit) {
+                  const std::string& basis, std::optional<double>& figure, FittedProfile& fit) {
     if (!value) return;
     figure = value;
-    fit.figures.push_back({name, *value, width, "fitted"});
+    fit.figures.push_back({name, *value, width, basis});
     fit.profile.uncertainty.push_back({name, width, {}});
     fit.profile.provenance[name] = fmt::format(
-        "fitted beside others, 95 % within {:.2g}; only products are determined", width);
+        "{} beside others, 95 % within {:.2g}; only products are determined", basis, width);
   }
 
   void add_unknown_neighbours(std::size_t client, FittedProfile& fit) const {
     for (const auto& [first, second] : ignorance_.undetermined) {
-      if (first == client) fit.undetermined.push_back("beside " + workloads_[second]);
+      if (first == client) fit.undetermined.push_back("beside " + name_of(workloads_[second]));
     }
   }
 
   std::string gpu_;
   FittedProfiles& fitted_;
   std::vector<const Measurement*> pairs_;
-  std::vector<std::string> workloads_;
+  std::vector<Member> workloads_;
   std::vector<models::PairObservation> seen_;
   models::PairCalibration found_;
   models::PairIgnorance ignorance_;
@@ -139,9 +193,17 @@ FittedProfile* alone_of(FittedProfiles& fitted, const Measurement& m) {
   return found == fitted.profiles.end() ? nullptr : &*found;
 }
 
-Diagnostics without_time_alone(FittedProfiles& fitted, const std::vector<Measurement>& pairs) {
+Diagnostics unclear_pairs(FittedProfiles& fitted, const std::vector<Measurement>& pairs) {
   Diagnostics problems;
   for (const Measurement& m : pairs) {
+    if (const auto batches = batches_beside(m, pairs, fitted); batches.size() > 1) {
+      problems.push_back(make_diagnostic(
+          Code::FieldMissing, m.where,
+          fmt::format("{} was measured with batches {}, and the row does not say with which of "
+                      "them it was beside {}",
+                      m.beside, fmt::join(batches, ", "), m.workload),
+          "add the column `beside_batch`"));
+    }
     if (alone_of(fitted, m) != nullptr) continue;
     problems.push_back(make_diagnostic(
         Code::InputMissing, m.where,

@@ -13,12 +13,11 @@ namespace slicewise::sim::profile_fit {
 FittedProfile* alone_of(FittedProfiles& fitted, const models::Measurement& m);
 
 // What was measured beside a neighbour says how much slower that is only where the time alone is
-// known.
-Diagnostics without_time_alone(FittedProfiles& fitted,
-                               const std::vector<models::Measurement>& pairs);
+// known, and the batch of the neighbour.
+Diagnostics unclear_pairs(FittedProfiles& fitted, const std::vector<models::Measurement>& pairs);
 
 // Gives the profiles their sensitivity and pressure, GPU by GPU, and notes what comes of them to
-// nothing. REQUIRES: without_time_alone() finds nothing.
+// nothing. REQUIRES: unclear_pairs() finds nothing.
 void add_neighbours(const std::vector<models::Measurement>& pairs, FittedProfiles& fitted);
 
 }  // namespace slicewise::sim::profile_fit

@@ -61,9 +61,8 @@ class TurnPairs {
   }
 
   void add(const Measurement& m, const std::vector<Measurement>& pairs) {
-    const auto other = std::ranges::find_if(pairs, [&](const Measurement& o) {
-      return o.gpu == m.gpu && o.workload == m.beside && o.beside == m.workload;
-    });
+    const auto other =
+        std::ranges::find_if(pairs, [&](const Measurement& o) { return models::are_a_pair(m, o); });
     if (other == pairs.end()) {
       fitted_.notes.push_back(make_diagnostic(
           Code::InputMissing, m.where,
@@ -131,9 +130,8 @@ class TurnPairs {
 
   void add_point(const Measurement& m) {
     FittedProfile& fit = *alone_of(fitted_, m);
-    const auto other = std::ranges::find_if(seen_, [&](const Measurement* o) {
-      return o->workload == m.beside && o->beside == m.workload;
-    });
+    const auto other = std::ranges::find_if(
+        seen_, [&](const Measurement* o) { return models::are_a_pair(m, *o); });
     const FittedProfile& theirs = *alone_of(fitted_, **other);
     const std::array<models::TurnTaker, 2> takers = {
         {{duty_of(fit), fit.profile.turn_use.value_or(1)},

@@ -41,9 +41,10 @@ struct Measurement {
   std::string slice = "full";  // MIG profile
   DomainShare share;           // what the slice has of the GPU
   MeasuredSharing sharing = MeasuredSharing::Alone;
-  double active_threads = 1;  // (0, 1]
-  int clients = 1;            // equal processes on the slice, this one included
-  std::string beside;         // the workload of one more process there; "" for none
+  double active_threads = 1;        // (0, 1]
+  int clients = 1;                  // equal processes on the slice, this one included
+  std::string beside;               // the workload of one more process there; "" for none
+  std::optional<int> beside_batch;  // its batch; nullopt: not said
   Duration time;
   std::optional<double> time_sigma;      // of the logarithm of `time` from step to step, alone
   Duration kernel_time{};                // mean length of its kernels; 0 when not measured
@@ -74,9 +75,9 @@ const GpuModel* gpu_of(const MeasuredContext& context, const Catalogue& catalogu
 //   a CSV file, or a JSON list of objects, with the columns workload, gpu and one of latency_ms (of
 //   a step) and rate_per_s (items of one process); batch, slice, sharing (alone, mps,
 //   time-slicing), p50_ms, p90_ms, p95_ms and p99_ms (quantiles beside that mean), threads_percent,
-//   clients, beside (another workload), kernel_us (mean length of its kernels), host_cpu_ms (CPU
-//   time of a step beside its latency), gpu_util_percent, sm_active_percent and dram_active_percent
-//   (of rows alone), driver and date may be absent,
+//   clients, beside (another workload), beside_batch, kernel_us (mean length of its kernels),
+//   host_cpu_ms (CPU time of a step beside its latency), gpu_util_percent, sm_active_percent and
+//   dram_active_percent (of rows alone), driver and date may be absent,
 //
 //   the CSV report of Triton's perf_analyzer: its row of the lowest concurrency is the workload
 //   alone, a step takes its `Server Compute Infer`, and the share of that in which kernels ran
@@ -117,5 +118,8 @@ Diagnostics add_studies(const std::vector<Measurement>& measurements, const std:
 
 // "alone on the whole GPU", "2 processes under MPS on 1g.10gb": without workload and batch.
 std::string setting_of(const Measurement& measurement);
+
+// Whether each was measured beside the other, as far as they say with which batch.
+bool are_a_pair(const Measurement& first, const Measurement& second);
 
 }  // namespace slicewise::models

@@ -1,0 +1,45 @@
+// What measurements do not determine is that of other batches, and marked.
+#include <algorithm>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slicewise/models/measurements.hpp"
+#include "slicewise/sim/calibration.hpp"
+
+#include "shipped.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using testing::HasSubstr;
+
+// Beside v with a batch of 8 w took twice as long as beside one of 1: the mean of both was fitted.
+TEST(FitProfiles, TheBatchOfANeighbourCounts) {
+  const std::string header = "workload,gpu,batch,sharing,beside,beside_batch,latency_ms\n";
+  const std::string alone = "w,T4,1,,,,20\nw,T4,4,,,,50\nv,T4,1,,,,10\nv,T4,8,,,,60\n";
+  const auto read = models::read_measurements({"m.csv", header + alone +
+                                                            "w,T4,1,mps,v,1,22\n"
+                                                            "w,T4,1,mps,v,8,40\n"
+                                                            "v,T4,1,mps,w,1,11\n"
+                                                            "v,T4,8,mps,w,1,90\n"},
+                                              shipped());
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  const auto fitted = fit_profiles(*read, shipped());
+  ASSERT_TRUE(fitted.has_value()) << fitted.error().front().message;
+  for (const FittedProfile& fit : fitted->profiles) {
+    EXPECT_NEAR(fit.mean_error_percent, 0, 0.1) << fit.profile.name;
+    if (fit.profile.name != "w/t4/b4") continue;
+    EXPECT_THAT(fit.profile.provenance.at("sensitivity"), HasSubstr("borrowed from batch 1"));
+  }
+  const auto unclear =
+      models::read_measurements({"m.csv", header + alone + "w,T4,1,mps,v,,22\n"}, shipped());
+  ASSERT_TRUE(unclear.has_value());
+  const auto refused = fit_profiles(*unclear, shipped());
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().front().help, HasSubstr("beside_batch"));
+}
+
+}  // namespace
+}  // namespace slicewise::sim
