@@ -206,6 +206,10 @@ bool lacks_busy(const WorkloadModel& model, const World& world);
 // stand in (scenarios::capacity_range).
 bool lacks_capacity(const WorkloadModel& model, const World& world);
 
+// Whether sharing under MPS hangs on a kernelTime that nobody gives (scenarios::KernelRange). Batch
+// work among its equals fares alike, however long its kernels are.
+bool lacks_kernels(const WorkloadModel& model, const World& world);
+
 // Adds the inputs of `world` to its provenance counts and notes which ones nobody measured.
 void count_provenance(const scenarios::Scenario& scenario, World& world);
 

@@ -138,26 +138,29 @@ void note_unknown_busy(const WorkloadModel& model, World& world) {
   if (!holds(world.findings, found)) world.findings.push_back(std::move(found));
 }
 
-// The workload, of those that share a GPU under MPS without limits with requests of `model`, of
-// whose kernels nobody says how long they are; nullptr when there is none.
-const WorkloadModel* with_unknown_kernels(const WorkloadModel& model, const World& world) {
+// Whether pods of both share a GPU under MPS, each on all SMs that are idle.
+bool meet_without_limits(const WorkloadModel& first, const WorkloadModel& second,
+                         const World& world) {
+  const bool alone = &first == &second && first.spec.count == 1;
+  if (alone || first.spec.count == 0 || second.spec.count == 0) return false;
   for (std::size_t number = 0; number < world.pools.size(); ++number) {
     const models::Mps* mps = mps_in_pool(world.pools[number]);
     if (mps == nullptr || mps->active_threads < 1) continue;
-    if (!model.on_pool[number].schedulable) continue;
-    std::vector<const WorkloadModel*> company;
-    for (const WorkloadModel& other : world.workloads) {
-      const bool alone = &other == &model && other.spec.count == 1;
-      if (alone || other.spec.count == 0) continue;
-      if (other.on_pool[number].schedulable) company.push_back(&other);
-    }
-    if (company.empty()) continue;
-    company.push_back(&model);
-    const auto unknown = std::ranges::find_if(
-        company, [](const WorkloadModel* other) { return !other->spec.measured->kernel_time; });
-    if (unknown != company.end()) return *unknown;
+    if (first.on_pool[number].schedulable && second.on_pool[number].schedulable) return true;
   }
-  return nullptr;
+  return false;
+}
+
+// The workload, of those that share a GPU under MPS without limits with requests of `model`, of
+// whose kernels nobody says how long they are; nullptr when there is none.
+const WorkloadModel* with_unknown_kernels(const WorkloadModel& model, const World& world) {
+  bool shares = false;
+  for (const WorkloadModel& other : world.workloads) {
+    if (!meet_without_limits(model, other, world)) continue;
+    if (!other.spec.measured->kernel_time) return &other;
+    shares = true;
+  }
+  return shares && !model.spec.measured->kernel_time ? &model : nullptr;
 }
 
 void note_unknown_kernels(const WorkloadModel& model, World& world) {
@@ -172,7 +175,8 @@ void note_unknown_kernels(const WorkloadModel& model, World& world) {
           "nobody says how long kernels of \"{}\" last: what requests of \"{}\" wait for "
           "kernels of others under MPS is a mean, and the tail of their latency is too short",
           unknown->spec.given_name(), model.spec.given_name()),
-      "measured.kernelTime, as `nsys stats` or gpu_probe has it, of all that share the GPU"));
+      "measured.kernelTime, as `nsys stats` or gpu_probe has it, of all that share the GPU; `run "
+      "--inputs sampled` draws it from what kernels of such work last"));
   if (unknown != &model) world.findings.back().workloads = {unknown->spec.given_name()};
 }
 
@@ -382,6 +386,15 @@ bool lacks_capacity(const WorkloadModel& model, const World& world) {
       return true;
   }
   return false;
+}
+
+bool lacks_kernels(const WorkloadModel& model, const World& world) {
+  if (model.spec.measured->kernel_time) return false;
+  const bool in_batches = scenarios::runs_batches(model.spec.kind);
+  return std::ranges::any_of(world.workloads, [&](const WorkloadModel& other) {
+    const bool equals = &other == &model && in_batches;
+    return !equals && meet_without_limits(model, other, world);
+  });
 }
 
 void count_provenance(const scenarios::Scenario& scenario, World& world) {

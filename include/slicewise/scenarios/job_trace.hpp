@@ -213,6 +213,17 @@ struct CapacityRange {
 };
 CapacityRange capacity_range(const Measured& measured, bool in_batches);
 
+// Between what the mean length of kernels lies where nobody measured it. Source: on an H200 those
+// of five networks that answer requests are 3.2 to 9.1 us, of two training steps 7.7 and 7.9 us, of
+// large products of matrices and copies 0.12 to 1.7 ms (models/validation/h200.csv). That networks'
+// are up to 100 us on slower GPUs and without graphs is assumed.
+struct KernelRange {
+  Duration least;
+  Duration most;
+};
+inline constexpr KernelRange kRequestKernels{microseconds(3), microseconds(100)};
+inline constexpr KernelRange kBatchKernels{microseconds(7), microseconds(1'700)};
+
 // Which profiles of the catalogue stand for some jobs: "name~=bert.*:PROFILE" for those whose name
 // (its column work, else id) the pattern matches as a whole, "name=bert:PROFILE" for that very one;
 // user, group and project likewise; "use=0.2..0.5:PROFILE" for those that kept their GPUs so busy.

@@ -7,9 +7,11 @@
 
 #include "slicewise/portable_math.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
+#include "slicewise/sim/kernel/random.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 #include "slicewise/sim/sampled_inputs.hpp"
 
+#include "../../cluster/entity_streams.hpp"
 #include "../../result/merge.hpp"
 #include "../../run/replications.hpp"
 #include "../../run/shared_tasks.hpp"
@@ -39,8 +41,9 @@ bool is_bounded(const WorkloadModel& model, const World& world) {
 }
 
 bool has_bounds_only(const World& world) {
-  return std::ranges::any_of(world.workloads,
-                             [&](const WorkloadModel& model) { return is_bounded(model, world); });
+  return std::ranges::any_of(world.workloads, [&](const WorkloadModel& model) {
+    return is_bounded(model, world) || lacks_kernels(model, world);
+  });
 }
 
 bool is_uncertain(const scenarios::Scenario& scenario, const World& world,
@@ -67,6 +70,19 @@ void spread_bounds(std::size_t replication, const WorkloadModel& model, const Wo
   if (lacks_capacity(model, world)) {
     m.capacity_share = capacity.least + (capacity.most - capacity.least) * part;
   }
+}
+
+// Any order of magnitude is as likely as another; each workload has its own, as it is the ratio of
+// two that counts.
+Duration drawn_kernel(const WorkloadModel& model, std::uint64_t seed, std::size_t replication) {
+  const bool in_batches = scenarios::runs_batches(model.spec.kind);
+  const scenarios::KernelRange range =
+      in_batches ? scenarios::kBatchKernels : scenarios::kRequestKernels;
+  RandomStream random(seed, static_cast<std::uint32_t>(replication),
+                      entity_of(model.name + ".kernelTime"), Purpose::Input);
+  const double ratio = to_seconds(range.most) / to_seconds(range.least);
+  return from_seconds(to_seconds(range.least) *
+                      portable_exp(random.uniform() * portable_log(ratio)));
 }
 
 // A world takes language models from the catalogue: one with those of the scenario as they were
@@ -98,10 +114,13 @@ Expected<World> drawn_world(scenarios::Scenario scenario, const World& world,
           catalogue);
       take_profile(drawn, workload);
       take_times(drawn, workload);
-    } else if (is_bounded(model, world)) {
+    } else if (is_bounded(model, world) || lacks_kernels(model, world)) {
       workload.measured = model.spec.measured;
     }
     if (is_bounded(model, world)) spread_bounds(replication, model, world, *workload.measured);
+    if (lacks_kernels(model, world)) {
+      workload.measured->kernel_time = drawn_kernel(model, scenario.seed, replication);
+    }
   }
   auto drawn = build_world(scenario, catalogue);
   if (drawn) return drawn;
@@ -177,8 +196,9 @@ Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Ca
   if (!uncertain) {
     return tl::unexpected(Diagnostics{make_diagnostic(
         Code::InputMissing, set.variants.front().where,
-        "no workload names a profile or a language model whose figures have intervals, and gpuBusy "
-        "and capacityShare are given: there is nothing to draw",
+        "no workload names a profile or a language model whose figures have intervals, and "
+        "gpuBusy, "
+        "capacityShare and kernelTime are given: there is nothing to draw",
         "`slicewise calibrate --out` writes both from measurements; lay them over the catalogue "
         "with --catalogue")});
   }

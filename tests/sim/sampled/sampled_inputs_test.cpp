@@ -233,6 +233,46 @@ TEST(SampledInputs, CapacityGoesFromSmActiveToWhatWasSeenAtMost) {
   EXPECT_FALSE(run_sampled(under_mps(0.5, 2), demo::catalogue()).has_value());
 }
 
+// Of kernels that nobody measured those of the trainer may be as short as the Service's, or 500
+// times as long: then a request waits for each of them.
+TEST(SampledInputs, LengthsOfKernelsAreDrawnByClass) {
+  const auto under_mps = [](std::optional<Duration> kernels) {
+    scenarios::Workload api =
+        demo::service(1, 5, milliseconds(10), scenarios::ServiceTime::Law::Deterministic);
+    api.measured->capacity_share = 0.1;
+    api.measured->norm_p = 1;
+    api.measured->kernel_time = kernels;
+    scenarios::Workload trainer = demo::training(7);  // beside whom no place is left
+    trainer.work->units *= 100;
+    trainer.measured->gpu_busy = trainer.measured->capacity_share = 1;
+    trainer.measured->kernel_time = kernels;
+    scenarios::NodePool pool = demo::pool(2);
+    pool.device_plugin->mps = std::exchange(pool.device_plugin->time_slicing, {});
+    pool.mps.emplace().uncapped = true;
+    scenarios::Scenario scenario = demo::scenario(pool, {api, trainer});
+    scenario.where = {"test.yaml", 3, 1};
+    scenario.duration = seconds(200);
+    scenario.replications = 20;
+    scenarios::ScenarioSet set;
+    set.name = "test";
+    set.variants = {scenario};
+    return set;
+  };
+  const auto given = run_scenario(under_mps({}), demo::catalogue());
+  ASSERT_TRUE(given.has_value());
+  const double in_proportion = to_seconds(given->variants[0].workloads[0].latency->p99);
+  const auto drawn = run_sampled(under_mps({}), demo::catalogue());
+  ASSERT_TRUE(drawn.has_value());
+  const auto& ranges = drawn->variants[0].ranges;
+  const auto range = std::ranges::find(ranges, "latencyP99", &FigureRange::name);
+  ASSERT_NE(range, ranges.end());
+  EXPECT_GT(range->most, 3 * in_proportion);
+  EXPECT_LT(range->least, in_proportion);
+  EXPECT_GT(range->least, 0.01);  // what a request takes alone
+  EXPECT_TRUE(demo::has(drawn->variants[0].findings, Code::KernelTimeUnknown));
+  EXPECT_FALSE(run_sampled(under_mps(microseconds(50)), demo::catalogue()).has_value());
+}
+
 TEST(SampledInputs, WhereKernelsAreKnownToRunThereIsNothingToDraw) {
   const auto known = run_sampled(jobs_in_turns(0.38), demo::catalogue());
   ASSERT_FALSE(known.has_value());
