@@ -24,8 +24,9 @@ Evidence evidence_of(const WorkloadModel& model, std::size_t pool, const std::st
   const bool turns = mode == "time-slicing";
   if (m.sensitivity && m.pressure && !turns) return Evidence::Pairs;
   if (turns && steady && m.turn_use && m.gpu_busy) return Evidence::Neighbour;
-  if (m.capacity_share && m.norm_p) return Evidence::Settings;
-  const bool busy = m.capacity_share || m.sm_active || m.gpu_busy || m.gpu_util;
+  const bool has_capacity = m.capacity_share && !model.capacity_is_borrowed;
+  if (has_capacity && m.norm_p) return Evidence::Settings;
+  const bool busy = has_capacity || m.sm_active || m.gpu_busy || m.gpu_util;
   return busy ? Evidence::Utilisation : Evidence::TimeAlone;
 }
 

@@ -15,6 +15,7 @@
 #include "slicewise/sim/metrics/time_summary.hpp"
 
 #include "batch_line.hpp"
+#include "class_figures.hpp"
 #include "law_fit.hpp"
 #include "neighbour_fit.hpp"
 #include "next_measurement.hpp"
@@ -105,6 +106,7 @@ class CompanyFitter {
     add_means(batch, out);
     add_turns(batch, first.gpu, out);
     add_activity(batch, out);
+    add_figures_of_class(out);
     for (const Measurement& m : company_.law) {
       if (!of_size(m)) continue;
       FittedPoint point{m, in_ms(m.time),
@@ -281,6 +283,24 @@ class CompanyFitter {
         "duty", duty, {range.least, range.most},
         fmt::format("{:.2f} to {:.2f}: GPU_UTIL, SM_ACTIVE, DRAM_ACTIVE", range.least, range.most),
         p.duty);
+  }
+
+  // Of a time alone, and nothing else, follows no share of the GPU: that of profiles like it.
+  void add_figures_of_class(FittedProfile& out) const {
+    models::WorkloadProfile& p = out.profile;
+    if (p.capacity_share || company_.settings_of(*p.batch) > 1) return;
+    const auto of_class = capacity_of_class(p, catalogue_);
+    if (!of_class) return;
+    const std::string basis =
+        fmt::format("{} {} of the catalogue, which have {:.2f} to {:.2f}", kBorrowedOfClass,
+                    of_class->profiles, of_class->least, of_class->most);
+    p.capacity_share = of_class->value;
+    p.provenance["capacityShare"] = basis;
+    p.uncertainty.push_back(
+        {"capacityShare",
+         std::max(of_class->most - of_class->value, of_class->value - of_class->least),
+         {}});
+    out.figures.push_back({"capacityShare", of_class->value, std::nullopt, basis});
   }
 
   // A figure that all batches of the workload have alike.

@@ -5,6 +5,7 @@
 
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/portable_math.hpp"
+#include "slicewise/sim/calibration.hpp"
 
 #include "parts.hpp"
 
@@ -53,6 +54,11 @@ constexpr std::string_view kMeasured = "measured";
 
 }  // namespace
 
+bool borrows_capacity(const models::WorkloadProfile& profile) {
+  const auto basis = profile.provenance.find("capacityShare");
+  return basis != profile.provenance.end() && basis->second.starts_with(kBorrowedOfClass);
+}
+
 void take_profile(const models::WorkloadProfile& published, Workload& spec) {
   const models::WorkloadProfile profile =
       answers_requests(spec) ? as_request(published) : published;
@@ -66,7 +72,8 @@ void take_profile(const models::WorkloadProfile& published, Workload& spec) {
     m.provenance = measured ? scenarios::Provenance::Measured : scenarios::Provenance::Catalog;
   }
   if (!m.bandwidth_share) m.bandwidth_share = profile.bandwidth_share;
-  if (!m.capacity_share) m.capacity_share = profile.capacity_share;
+  const bool counted = m.sm_active && borrows_capacity(profile);
+  if (!m.capacity_share && !counted) m.capacity_share = profile.capacity_share;
   if (!m.norm_p) m.norm_p = profile.norm_p;
   if (!m.sensitivity) m.sensitivity = profile.sensitivity;
   if (!m.pressure) m.pressure = profile.pressure;

@@ -39,6 +39,10 @@ void take_profile(const models::WorkloadProfile& profile, scenarios::Workload& s
 // ... and how long a step or request takes. REQUIRES: spec.measured.
 void take_times(const models::WorkloadProfile& profile, scenarios::Workload& spec);
 
+// Whether its capacityShare is that of profiles like it, as `slicewise calibrate` writes it where
+// measurements do not tell.
+bool borrows_capacity(const models::WorkloadProfile& profile);
+
 // The workload with what the catalogue knows of the profile or language model that it names.
 scenarios::Workload filled_in(const scenarios::Workload& workload,
                               const models::Catalogue& catalogue);

@@ -232,10 +232,11 @@ void count_llm(const WorkloadModel& model, const scenarios::Llm& given, Counter&
 }
 
 // What is taken for a capacityShare that nobody gives (scenarios::capacity_share).
-const char* stand_in(const scenarios::Workload& spec) {
-  const scenarios::Measured& m = *spec.measured;
+const char* stand_in(const WorkloadModel& model) {
+  const scenarios::Measured& m = *model.spec.measured;
+  if (model.capacity_is_borrowed) return "capacityShare (that of profiles like its own)";
   if (!m.sm_active) return "capacityShare (taken as gpuBusy, its upper bound)";
-  if (!scenarios::runs_batches(spec.kind)) {
+  if (!scenarios::runs_batches(model.spec.kind)) {
     return "capacityShare (taken as sqrt(smActive), between its bounds)";
   }
   return m.gpu_util && !m.gpu_busy
@@ -253,7 +254,8 @@ void count_law(const WorkloadModel& model, const World& world, Counter& counter)
   const bool is_bound = !m.capacity_share && !m.sm_active && !model.spec.llm &&
                         std::ranges::any_of(model.on_pool, &PoolDemand::is_carried_over);
   if (!matters && !m.capacity_share && !is_bound) return;
-  add(m.capacity_share.has_value(), m.capacity_share ? "capacityShare" : stand_in(model.spec));
+  const bool is_known = m.capacity_share && !model.capacity_is_borrowed;
+  add(is_known, is_known ? "capacityShare" : stand_in(model));
   if (!matters && !m.capacity_share) return;
   add(m.bandwidth_share.has_value(),
       m.bandwidth_share ? "bandwidthShare" : "bandwidthShare (taken as 50 %)");

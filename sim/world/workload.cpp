@@ -66,6 +66,15 @@ void fill_from(const models::WorkloadProfile& published, const models::Catalogue
   take_times(profile, spec);
 }
 
+// Whether neither the scenario nor whoever measured the profile that it names says how much of a
+// GPU it takes.
+bool lacks_own_capacity(const Workload& spec, const models::Catalogue& catalogue) {
+  const std::optional<scenarios::Measured>& m = spec.measured;
+  if (m && (m->capacity_share || m->sm_active)) return false;
+  const models::WorkloadProfile* profile = catalogue.find_profile(spec.profile.value);
+  return profile != nullptr && borrows_capacity(*profile);
+}
+
 // Fills what the scenario leaves open from the catalogue profile it names.
 void apply_profile(const models::Catalogue& catalogue, const World& world, Workload& spec,
                    Diagnostics& found) {
@@ -362,6 +371,7 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     model.spec = workload;
     model.spec.pod.tolerations = admitted_tolerations(workload.pod);
     model.pods_per_job = workload.pods_per_job;
+    model.capacity_is_borrowed = lacks_own_capacity(workload, catalogue);
     apply_profile(catalogue, world, model.spec, found);
     apply_llm(catalogue, model.spec, found);
     complete_notebooks(model.spec);

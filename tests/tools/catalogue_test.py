@@ -306,6 +306,10 @@ class Calibrate(unittest.TestCase):
             self.assertEqual(named.returncode, 0, named.stderr)
             document = json.loads(named.stdout)
             self.assertEqual(document["metadata"]["catalogueFiles"], [str(profiles)])
+            # Only its time alone was measured: what it takes of a GPU is assumed, and sampled runs draw it.
+            assumed = document["variants"][0]["provenance"]["assumedInputs"]
+            self.assertTrue(any("profiles like its own" in one for one in assumed), assumed)
+            self.assertEqual(run("run", str(file), "-q", "--inputs", "sampled").returncode, 0)
             # Requests scatter as the quantile says: exp(2.326 x 0.55) times the median of 17 ms.
             latency = document["variants"][0]["workloads"][0]["latencySeconds"]
             self.assertGreater(latency["p99"], 0.05)

@@ -1,4 +1,4 @@
-// What measurements do not determine is that of other batches, and marked.
+// What measurements do not determine is that of other batches or other workloads, and marked.
 #include <algorithm>
 #include <string>
 
@@ -13,7 +13,9 @@
 namespace slicewise::sim {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 // Beside v with a batch of 8 w took twice as long as beside one of 1: the mean of both was fitted.
 TEST(FitProfiles, TheBatchOfANeighbourCounts) {
@@ -39,6 +41,30 @@ TEST(FitProfiles, TheBatchOfANeighbourCounts) {
   const auto refused = fit_profiles(*unclear, shipped());
   ASSERT_FALSE(refused.has_value());
   EXPECT_THAT(refused.error().front().help, HasSubstr("beside_batch"));
+}
+
+// Nothing but 20 ms: all of the GPU was taken. By hand, of profiles with a batch of 1 and of 8.
+TEST(FitProfiles, ATimeAloneBorrowsTheShareOfProfilesLikeIt) {
+  const auto read = models::read_measurements(
+      {"m.csv", "workload,gpu,batch,latency_ms\nw,A10G,1,20\nw,A10G,32,40\n"}, shipped());
+  ASSERT_TRUE(read.has_value());
+  const auto fitted = fit_profiles(*read, shipped());
+  ASSERT_TRUE(fitted.has_value());
+  double narrower = 0;
+  for (const FittedProfile& fit : fitted->profiles) {
+    const models::WorkloadProfile& p = fit.profile;
+    ASSERT_TRUE(p.capacity_share.has_value()) << p.name;
+    EXPECT_THAT(p.provenance.at("capacityShare"), StartsWith(std::string(kBorrowedOfClass)));
+    EXPECT_THAT(fit.undetermined, Contains("capacityShare"));
+    const auto width =
+        std::ranges::find(p.uncertainty, "capacityShare", &models::FigureUncertainty::figure);
+    ASSERT_NE(width, p.uncertainty.end());
+    EXPECT_GT(width->half_width_95, 0.05);
+    // One picture fills less of a GPU than 32.
+    EXPECT_GT(*p.capacity_share, narrower);
+    narrower = *p.capacity_share;
+  }
+  EXPECT_LE(narrower, 1);
 }
 
 }  // namespace

@@ -110,12 +110,13 @@ TEST(FitProfiles, IntervalsHoldWhatIsTrueAndNarrowWithMeasurements) {
   EXPECT_LT(more, few);
 }
 
-TEST(FitProfiles, OneSettingSaysTheTimeAndNothingElse) {
+TEST(FitProfiles, OneSettingSaysTheTimeAndWhatIsBorrowedIsMarked) {
   const auto fitted = fit_profiles(std::vector{by_law("full", 1)}, shipped());
   ASSERT_TRUE(fitted.has_value());
   const FittedProfile& fit = fitted->profiles.front();
   EXPECT_NEAR(to_seconds(*fit.profile.solo_step), kSoloSeconds, 1e-6);
-  EXPECT_FALSE(fit.profile.capacity_share.has_value());
+  EXPECT_THAT(fit.profile.provenance.at("capacityShare"), HasSubstr(std::string(kBorrowedOfClass)));
+  EXPECT_FALSE(fit.profile.bandwidth_share || fit.profile.norm_p || fit.profile.duty);
   EXPECT_THAT(fit.undetermined, testing::IsSupersetOf({"capacityShare", "duty"}));
   ASSERT_TRUE(fit.next.has_value());
   EXPECT_GT(fit.next->most_ms, 1.5 * fit.next->least_ms);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
@@ -14,6 +15,10 @@
 
 // From a user's measurements to profiles: by the very functions that the simulation runs on.
 namespace slicewise::sim {
+
+// How WorkloadProfile::provenance begins of a figure that stands for one that nobody measured: it
+// is that of profiles of other workloads.
+inline constexpr std::string_view kBorrowedOfClass = "borrowed from the nearest";
 
 struct FittedPoint {
   models::Measurement measured;

@@ -235,15 +235,16 @@ struct RequestLimits {
 struct WorkloadModel {
   std::string name;
   scenarios::Workload spec;
-  std::int64_t units = 0;            // of one batch run
-  int pods_per_job = 1;              // several: a gang, which starts and ends together
-  std::int64_t steps_per_unit = 1;   // GPU bursts in a unit, when simulated exactly
-  Bytes gpu_memory;                  // peak of a process, without its CUDA context
-  std::optional<Bytes> before_work;  // of it, what a process holds until it works; absent: all
-  bool greedy = false;               // maps all free GPU memory at start
-  bool dies_at_start = false;        // no GPU that it may get holds one of its processes
-  RequestLimits limits;              // a request beyond one of them missed its objective
-  bool sm_known = false;             // Demand::sm_active is known
+  std::int64_t units = 0;             // of one batch run
+  int pods_per_job = 1;               // several: a gang, which starts and ends together
+  std::int64_t steps_per_unit = 1;    // GPU bursts in a unit, when simulated exactly
+  Bytes gpu_memory;                   // peak of a process, without its CUDA context
+  std::optional<Bytes> before_work;   // of it, what a process holds until it works; absent: all
+  bool greedy = false;                // maps all free GPU memory at start
+  bool dies_at_start = false;         // no GPU that it may get holds one of its processes
+  RequestLimits limits;               // a request beyond one of them missed its objective
+  bool sm_known = false;              // Demand::sm_active is known
+  bool capacity_is_borrowed = false;  // measured.capacityShare is that of profiles like its own
   scenarios::Work::HostPhase host_phase = scenarios::Work::HostPhase::Overlapped;
   // What it asks for, into World::resources. nullopt: no GPU resource, yet it uses a GPU ("manual
   // sharing"): the scheduler does not count it, and all its pods open the GPU `visible_gpu`.
