@@ -187,6 +187,13 @@ NodePtr configured_spec(NodePtr spec, const Scenario& configured) {
       spec = patched(spec, fmt::format("{{pricing: {{plans: {{{}: null}}}}}}", plan.key));
     }
   }
+  if (!configured.profile_files.empty()) {
+    std::string files;
+    for (const Located<std::string>& file : configured.profile_files) {
+      files += (files.empty() ? "" : ", ") + scalar_text(file.value);
+    }
+    spec = with(spec, "profileFiles", node_of("[" + files + "]"));
+  }
   const Provisioner& adds = configured.provisioner;
   const Node* provisioner = spec->find("provisioner");
   if (adds.limits.empty() && provisioner != nullptr && provisioner->find("limits") != nullptr) {

@@ -295,6 +295,12 @@ class Calibrate(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             file, profiles = pathlib.Path(folder, "own.yaml"), pathlib.Path(folder, "profiles", "mine.yaml")
             file.write_text(scenario, encoding="utf-8")
+            file.write_text(scenario.replace("duration", "durration"), encoding="utf-8")
+            for verb in ("run", "check"):
+                both = run(verb, str(file))
+                self.assertIn("durration", both.stdout + both.stderr, verb)  # its own mistake as well
+                self.assertIn("mine.yaml", both.stdout + both.stderr, verb)
+            file.write_text(scenario, encoding="utf-8")
             missing = run("run", str(file))
             self.assertEqual(missing.returncode, 5)
             self.assertIn("own.yaml:5:18: error[FILE_UNREADABLE]", missing.stderr)
@@ -321,6 +327,12 @@ class Calibrate(unittest.TestCase):
                 with self.subTest(verb=arguments[0]):
                     result = run(*arguments)
                     self.assertEqual(result.returncode, 0, result.stderr)
+            # A scenario that is written into another folder still finds them.
+            moved = pathlib.Path(folder, "written", "own.yaml")
+            moved.parent.mkdir()
+            self.assertEqual(run("export", "-f", str(file), "--to", "scenario", "--out", str(moved)).returncode, 0)
+            self.assertIn("profileFiles: [../profiles/mine.yaml]", moved.read_text(encoding="utf-8"))
+            self.assertEqual(run("run", str(moved), "-q").returncode, 0)
             stored = pathlib.Path(folder, "stored.json")
             stored.write_text(named.stdout, encoding="utf-8")
             page = run("report", str(stored), "-o", "md")

@@ -172,7 +172,13 @@ tl::expected<models::Catalogue, ExitCode> open_catalogue(const CommonFlags& flag
                                                          const ScenarioFile* scenario) {
   std::vector<SourceText> texts;
   auto catalogue = laid_catalogue(flags, scenario, texts);
-  if (!catalogue) return tl::unexpected(fail(catalogue.error(), texts, flags));
+  if (!catalogue) {
+    Diagnostics problems = catalogue.error();
+    if (scenario != nullptr) {
+      std::ranges::copy(scenario->loaded.problems, std::back_inserter(problems));
+    }
+    return tl::unexpected(fail(problems, texts, flags));
+  }
   return std::move(*catalogue);
 }
 

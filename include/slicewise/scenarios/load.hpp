@@ -54,8 +54,8 @@ Expected<ScenarioSet> load_scenario(const SourceText& source, const Overrides& o
                                     const FileReader& read_file = {});
 
 // The variant of a scenario file that `configured` was made from, as a file of its own (YAML,
-// without comments): with the node pools of `configured`, what its pods ask for, its seed and
-// replications; all else as the file and the overrides say it, paths of traces included. "" when
+// without comments): with the node pools of `configured`, what its pods ask for, its seed,
+// replications and profileFiles; all else, paths of traces too, as the two say it. "" when
 // the file has no variant of that name. REQUIRES: read_scenario_file() found no problem in them.
 std::string scenario_text(const SourceText& source, const Overrides& overrides,
                           const Scenario& configured);

@@ -36,6 +36,7 @@ std::string check_scenarios(const scenarios::ClusterFiles& files, std::vector<So
     std::ranges::move(read, std::back_inserter(texts));
     if (!catalogue) {
       std::ranges::copy(catalogue.error(), std::back_inserter(findings));
+      std::ranges::copy(loaded.problems, std::back_inserter(findings));
     } else if (!loaded.problems.empty()) {
       std::ranges::move(sim::check_names(loaded, *catalogue), std::back_inserter(findings));
     } else {

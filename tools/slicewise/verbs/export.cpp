@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 
 #include <fmt/format.h>
@@ -45,13 +46,27 @@ reports::ExportOptions options_of(const ExportCommand& command, const std::strin
   return options;
 }
 
+// Files that a scenario names by paths from its own folder, as a scenario in the folder of `out`
+// has to name them.
+void follow(const std::string& out, const SourceText& source, scenarios::Scenario& scenario) {
+  namespace fs = std::filesystem;
+  const fs::path from = source.name == "-" ? fs::path() : fs::path(source.name).parent_path();
+  const fs::path to = fs::absolute(out).lexically_normal().parent_path();
+  for (Located<std::string>& file : scenario.profile_files) {
+    if (fs::path(file.value).is_absolute()) continue;
+    const fs::path there = fs::absolute(from / file.value).lexically_normal();
+    file.value = there.lexically_relative(to).string();
+  }
+}
+
 // The variant that is exported as a file of its own, headed by where it is from.
-std::string text_of(const ScenarioFile& file) {
+std::string text_of(const ScenarioFile& file, const std::string& out) {
   const std::vector<std::string>& set = file.is_option ? file.planned_with : file.settings;
   std::string text =
       fmt::format("# Made by `slicewise export --to scenario` from {}",
                   file.is_option ? "option " + file.texts.front().name : file.source().name);
-  const scenarios::Scenario& scenario = file.loaded.set.variants.front();
+  scenarios::Scenario scenario = file.loaded.set.variants.front();
+  if (!out.empty()) follow(out, file.source(), scenario);
   if (scenario.name != "base") text += ", variant " + scenario.name;
   for (const std::string& setting : set) text += " --set " + setting;
   text += file.loaded.traces.empty()
@@ -245,7 +260,8 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
   // A plan has simulated its options.
   const Diagnostics traps = file->is_option ? Diagnostics() : traps_of(command, set, catalogue);
   options.origin = file->is_option ? file->origin : warning_of(traps);
-  if (command.kind->render == reports::render_scenario) options.scenario_text = text_of(*file);
+  if (command.kind->render == reports::render_scenario)
+    options.scenario_text = text_of(*file, command.out);
   Expected<reports::ExportFiles> files =
       command.kind->render(set.variants.front(), catalogue, options);
   if (!files) {
