@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -144,6 +145,13 @@ std::vector<std::string> price_footnotes(const std::vector<json>& items,
       "USD per instance-hour, Linux. ~ derived: -o wide says how. SAVING is against the on-demand "
       "price of the region; "
       "INTERRUPTED is the share of spot instances reclaimed per month."};
+  std::set<std::string> remarks;
+  for (const json& item : items) {
+    if (item.contains("note")) {
+      remarks.insert(text_member(item, "purchase") + ": " + text_member(item, "note") + ".");
+    }
+  }
+  if (!instance.empty()) notes.insert(notes.end(), remarks.begin(), remarks.end());
   std::map<std::string, std::vector<std::string>> missing;
   for (const json& item : items) {
     if (item.contains("priceMissing")) {

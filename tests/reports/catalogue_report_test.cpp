@@ -246,6 +246,7 @@ TEST(ListPrices, ShowsOnDemandSpotAndCommitments) {
   EXPECT_THAT(*text, HasSubstr("on-demand       55.0400"));
   EXPECT_THAT(*text, HasSubstr("14.7253")) << "zones at the on-demand price have no market";
   EXPECT_THAT(*text, HasSubstr("Capacity Block  39.3300"));
+  EXPECT_THAT(*text, HasSubstr("Capacity Block: for a day or more"));
 }
 
 }  // namespace
