@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -71,7 +73,9 @@ const Record& point_columns() {
 }
 
 std::vector<models::ExpectedError> errors_of_result(const ValidationResult& result) {
-  return errors_by_evidence(result.studies);
+  std::vector<models::ExpectedError> errors = errors_from_nothing(result.studies);
+  std::ranges::move(errors_by_evidence(result.studies), std::back_inserter(errors));
+  return errors;
 }
 
 }  // namespace
@@ -137,7 +141,9 @@ const Record& record_of<ValidationResult>() {
       {constant("apiVersion", "slicewise.dev/validation.v1alpha1"),
        constant("kind", "ValidationResult"),
        field<&V::within_bounds>("withinBounds", "all studies are"), field<&V::studies>("studies"),
-       field<&errors_of_result>("expectedErrors", "over all studies that knew as much")}};
+       field<&errors_of_result>("expectedErrors",
+                                "over all studies that knew as much; nothing: what each row would "
+                                "be if all had their share")}};
   return declared;
 }
 

@@ -1,5 +1,7 @@
 #include "validation_screen.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -201,9 +203,13 @@ ScreenPart expected_part(const sim::ValidationResult& result) {
   ScreenPart part{.heading = "What to expect, by what is known of a workload"};
   part.table.columns = {{"MODE", false, 0}, {"NEIGHBOURS", false, 0}, {"KNOWN", false, 0},
                         {"ROWS", true, 0},  {"HALF IN %", true, 0},   {"9 OF 10 IN %", true, 0}};
-  for (const models::ExpectedError& error : sim::errors_by_evidence(result.studies)) {
+  std::vector<models::ExpectedError> errors = sim::errors_from_nothing(result.studies);
+  std::ranges::move(sim::errors_by_evidence(result.studies), std::back_inserter(errors));
+  for (const models::ExpectedError& error : errors) {
+    const bool none = error.evidence == models::Evidence::Nothing;
     part.table.rows.push_back({error.mode, error.unlike ? "others" : "copies",
-                               std::string(models::evidence_words(error.evidence)),
+                               none ? "nothing: each has its share of the GPU"
+                                    : std::string(models::evidence_words(error.evidence)),
                                std::to_string(error.rows), percent_cell(error.median_percent),
                                percent_cell(error.ninth_decile_percent)});
   }

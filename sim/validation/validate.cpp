@@ -249,9 +249,10 @@ bool is_about(const models::Study& study, std::string_view strategy) {
   return study.mode == way->mode || (study.mode == "MIG" && way->key.starts_with("mig"));
 }
 
-}  // namespace
-
-std::vector<models::ExpectedError> errors_by_evidence(std::span<const StudyResult> studies) {
+// `evidence`: of all, whatever their studies started from; nullopt: each study's own.
+std::vector<models::ExpectedError> summed_errors(
+    std::span<const StudyResult> studies, std::optional<models::Evidence> evidence,
+    std::optional<double> (*predicted)(const PredictedPoint&)) {
   constexpr std::array<std::string_view, 6> kModes = {
       "MIG", "MPS", "MPS of requests", "MIG+MPS", "time-slicing", "time-slicing of requests"};
   std::map<std::tuple<models::Evidence, std::size_t, bool>, std::vector<double>> errors;
@@ -260,20 +261,32 @@ std::vector<models::ExpectedError> errors_by_evidence(std::span<const StudyResul
     const std::string name = result.study.mode + (requests ? " of requests" : "");
     const auto mode = static_cast<std::size_t>(std::ranges::find(kModes, name) - kModes.begin());
     for (const PredictedPoint& point : result.points) {
-      if (point.role != PointRole::Check) continue;
-      errors[{result.study.evidence, mode, point.unlike}].push_back(
-          percent_error(point.predicted, point.measured));
+      const std::optional<double> said = predicted(point);
+      if (point.role != PointRole::Check || !said) continue;
+      errors[{evidence.value_or(result.study.evidence), mode, point.unlike}].push_back(
+          percent_error(*said, point.measured));
     }
   }
   std::vector<models::ExpectedError> out;
   for (auto& [key, percents] : errors) {
     std::ranges::sort(percents);
-    const auto& [evidence, mode, unlike] = key;
-    out.push_back({evidence, std::string(kModes.at(mode)), unlike,
-                   static_cast<int>(percents.size()), nearest_rank(percents, 0.5),
-                   nearest_rank(percents, 0.9)});
+    const auto& [known, mode, unlike] = key;
+    out.push_back({known, std::string(kModes.at(mode)), unlike, static_cast<int>(percents.size()),
+                   nearest_rank(percents, 0.5), nearest_rank(percents, 0.9)});
   }
   return out;
+}
+
+}  // namespace
+
+std::vector<models::ExpectedError> errors_by_evidence(std::span<const StudyResult> studies) {
+  return summed_errors(studies, {},
+                       [](const PredictedPoint& p) { return std::optional(p.predicted); });
+}
+
+std::vector<models::ExpectedError> errors_from_nothing(std::span<const StudyResult> studies) {
+  return summed_errors(studies, models::Evidence::Nothing,
+                       [](const PredictedPoint& p) { return p.even_share; });
 }
 
 models::ValidationSet studies_about(std::span<const VariantResult> results,

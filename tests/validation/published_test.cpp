@@ -62,6 +62,25 @@ TEST(Published, TheErrorsToExpectAreThoseThatWereFound) {
   }
 }
 
+// Without a model processes in slices are said to take two to three times as long as they do.
+TEST(Published, WhoKnowsNothingHasARowOfEachWay) {
+  const ValidationResult result = result_of();
+  const std::vector<models::ExpectedError> nothing = errors_from_nothing(result.studies);
+  const auto known = errors_by_evidence(result.studies);
+  for (const models::ExpectedError& error : nothing) {
+    EXPECT_EQ(error.evidence, models::Evidence::Nothing);
+    int rows = 0;
+    for (const models::ExpectedError& other : known) {
+      if (other.mode != error.mode || other.unlike != error.unlike) continue;
+      rows += other.rows;
+      const double times = error.mode == "MIG+MPS" ? 10 : 0;
+      EXPECT_GT(error.median_percent, times * other.median_percent) << error.mode;
+    }
+    EXPECT_EQ(error.rows, rows) << error.mode;
+  }
+  EXPECT_GE(nothing.size(), 6U);
+}
+
 // A target belongs to a class of studies, also where it is missed.
 TEST(Published, EveryStudyOfAClassWithATargetCarriesIt) {
   const std::map<std::string, double> targets = {

@@ -69,6 +69,10 @@ struct ValidationResult {
 // same rows, all count.
 std::vector<models::ExpectedError> errors_by_evidence(std::span<const StudyResult> studies);
 
+// The same where nothing is known of a workload but its time alone with nobody beside it, and no
+// model is asked: each has its share of the GPU (PredictedPoint::even_share).
+std::vector<models::ExpectedError> errors_from_nothing(std::span<const StudyResult> studies);
+
 // Of the set, the studies of the ways in which pools of these results share their GPUs.
 models::ValidationSet studies_about(std::span<const VariantResult> results,
                                     models::ValidationSet set);
