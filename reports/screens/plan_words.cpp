@@ -11,6 +11,7 @@
 
 #include "slicewise/sim/result_record.hpp"
 
+#include "plan_flips.hpp"
 #include "plan_routes.hpp"
 #include "plan_saving.hpp"
 #include "result_figures.hpp"
@@ -48,84 +49,9 @@ const PlannedObjective* worst_of(const sim::OptionFigures& figures) {
   return worst;
 }
 
-namespace {
-
 std::string factor_words(double factor) { return fmt::format("{:.3g}", factor); }
 
-// Of several pools those that are others than the best option's.
-std::string others_text(const PlanOption& then, const PlanOption& best) {
-  std::vector<PoolChoice> others;
-  for (const PoolChoice& pool : then.pools) {
-    if (std::ranges::find(best.pools, pool) == best.pools.end()) others.push_back(pool);
-  }
-  const bool some_stay = !others.empty() && others.size() < then.pools.size();
-  return some_stay ? fmt::format("{} in place of the pools of these", pools_text(others))
-                   : pools_text(then.pools);
-}
-
-// What follows "Flips if INPUT".
-std::string flip_words(const Plan& plan, const sim::Flip& flip) {
-  const std::string then = flip.winner ? others_text(*flip.winner, plan.options.front())
-                                       : std::string("none of these options");
-  if (flip.factor < 1) {
-    return fmt::format("falls to {} of it: then {} will do, {} a month.", factor_words(flip.factor),
-                       then, money_text(flip.winner->figures.monthly));
-  }
-  if (!flip.misses) {
-    return fmt::format("grows {} times: then {} is as cheap.", factor_words(flip.factor), then);
-  }
-  return fmt::format("grows {} times (holds at {}): then {}.", factor_words(flip.factor),
-                     factor_words(flip.holds_at),
-                     flip.winner ? then + " is best" : then + " stands");
-}
-
-// One for all inputs with which the same happens.
-std::vector<std::string> flip_sentences(const Plan& plan) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> flips;
-  for (const sim::Flip& flip : plan.flips) {
-    const std::string words = flip_words(plan, flip);
-    auto known = std::ranges::find(flips, words, [](const auto& f) { return f.first; });
-    if (known == flips.end()) known = flips.insert(known, {words, {}});
-    const bool is_price = !flip.misses && flip.factor > 1;
-    known->second.push_back(is_price ? "the " + flip.input : flip.input);
-  }
-  std::vector<std::string> lines;
-  for (const auto& [words, inputs] : flips) {
-    const bool one = inputs.size() == 1;
-    lines.push_back(
-        fmt::format("Flips if {}{} {}", one ? "" : "one of ", fmt::join(inputs, ", "), words));
-  }
-  return lines;
-}
-
-// What the second option would have borne, and what that costs.
-std::string regret_sentence(const Plan& plan) {
-  if (plan.options.size() < 2) return "";
-  std::vector<std::string> missed;
-  std::vector<std::string> borne;
-  for (const sim::Flip& flip : plan.flips) {
-    if (!flip.misses) continue;
-    missed.push_back(flip.input);
-    if (flip.second_stands) borne.push_back(flip.input);
-  }
-  if (missed.empty()) return "";
-  const Usd first = plan.options[0].figures.monthly;
-  const Usd second = plan.options[1].figures.monthly;
-  const std::string costs =
-      first == second ? "costs as much"
-                      : fmt::format("costs {} a month {}",
-                                    money_text(second > first ? second - first : first - second),
-                                    second > first ? "more" : "less");
-  if (borne.empty()) return fmt::format("Regret: #2 {} and does not bear that either.", costs);
-  if (missed.size() == 1) {
-    return fmt::format("Regret: #2 {} and bears the change at which #1 misses something.", costs);
-  }
-  constexpr std::size_t kNamed = 3;
-  const std::string names =
-      borne.size() > kNamed ? "" : fmt::format(": {}", fmt::join(borne, ", "));
-  return fmt::format("Regret: #2 {} and bears {} of the {} changes at which #1 misses something{}.",
-                     costs, borne.size(), missed.size(), names);
-}
+namespace {
 
 // What another number of pods would do.
 std::vector<std::string> other_pods_sentences(const Plan& plan) {
@@ -445,9 +371,7 @@ std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
   for (std::string& line : risk_sentences(plan, style)) lines.push_back(std::move(line));
   for (std::string& line : region_sentences(plan)) lines.push_back(std::move(line));
   for (std::string& line : other_pods_sentences(plan)) lines.push_back(std::move(line));
-  for (std::string& line : flip_sentences(plan)) lines.push_back(std::move(line));
-  if (std::string regret = regret_sentence(plan); !regret.empty())
-    lines.push_back(std::move(regret));
+  for (std::string& line : what_it_hangs_on(plan)) lines.push_back(std::move(line));
   return lines;
 }
 

@@ -14,6 +14,8 @@ namespace slicewise::reports {
 std::vector<std::string> pool_texts(const std::vector<sim::PoolChoice>& pools);
 // The same on one line, with " + " between them.
 std::string pools_text(const std::vector<sim::PoolChoice>& pools);
+// Of a flip or the headroom, to three digits.
+std::string factor_words(double factor);
 // The objective that is nearest to its limit or farthest beyond it; nullptr without one.
 const sim::PlannedObjective* worst_of(const sim::OptionFigures& figures);
 // "Recommended: ...", why, risk, what flips it; where nothing stands, what is nearest.

@@ -14,7 +14,7 @@ using models::Evidence;
 
 // `steady`: nothing but batch work is beside it. Of figures that were carried over from another GPU
 // nobody published how far off they are when it is shared, nor of language models in turns.
-Evidence evidence_of(const WorkloadModel& model, std::size_t pool, const std::string& mode,
+Evidence evidence_in(const WorkloadModel& model, std::size_t pool, const std::string& mode,
                      bool steady) {
   const scenarios::Workload& spec = model.spec;
   const scenarios::Measured& m = *spec.measured;
@@ -62,23 +62,41 @@ models::ExpectedError error_of(const Together& company, const std::string& mode)
   return {company.least, mode, unlike, 0, 0, 0};
 }
 
+bool runs_batches_only(const World& world, std::size_t pool) {
+  return std::ranges::all_of(world.workloads, [&](const WorkloadModel& model) {
+    return !model.on_pool[pool].schedulable || scenarios::runs_batches(model.spec.kind);
+  });
+}
+
+void add_sharers(const World& world, std::size_t pool, Together& company) {
+  for (const WorkloadModel& model : world.workloads) {
+    if (!model.on_pool[pool].schedulable) continue;
+    company.least = std::min(company.least, evidence_of(world, model, pool));
+    ++company.workloads;
+    company.requests = company.requests && model.spec.kind == scenarios::WorkloadKind::Service;
+  }
+}
+
 }  // namespace
+
+Evidence evidence_of(const World& world, const WorkloadModel& model, std::size_t pool) {
+  return evidence_in(model, pool, mode_of(world.pools[pool].strategy),
+                     runs_batches_only(world, pool));
+}
+
+models::ExpectedError expected_error(const World& world, std::size_t pool) {
+  Together company;
+  add_sharers(world, pool, company);
+  return error_of(company, mode_of(world.pools[pool].strategy));
+}
 
 std::vector<models::ExpectedError> expected_errors(const World& world) {
   std::map<std::string, Together> companies;
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
     if (world.pools[p].strategy == scenarios::kExclusive) continue;
-    const bool steady = std::ranges::all_of(world.workloads, [&](const WorkloadModel& model) {
-      return !model.on_pool[p].schedulable || scenarios::runs_batches(model.spec.kind);
-    });
-    for (const WorkloadModel& model : world.workloads) {
-      if (!model.on_pool[p].schedulable) continue;
-      const std::string mode = mode_of(world.pools[p].strategy);
-      Together& company = companies[mode];
-      company.least = std::min(company.least, evidence_of(model, p, mode, steady));
-      ++company.workloads;
-      company.requests = company.requests && model.spec.kind == scenarios::WorkloadKind::Service;
-    }
+    const auto runs_here = [&](const WorkloadModel& m) { return m.on_pool[p].schedulable; };
+    if (std::ranges::none_of(world.workloads, runs_here)) continue;
+    add_sharers(world, p, companies[mode_of(world.pools[p].strategy)]);
   }
   std::vector<models::ExpectedError> out;
   out.reserve(companies.size());

@@ -17,6 +17,9 @@ VariantResult merge(const World& world, std::span<const Replication> replication
 
 // expected_errors.cpp: known before the run.
 std::vector<models::ExpectedError> expected_errors(const World& world);
+// ... in one pool, whose GPUs are shared; and what is known there of one of its workloads.
+models::ExpectedError expected_error(const World& world, std::size_t pool);
+models::Evidence evidence_of(const World& world, const WorkloadModel& model, std::size_t pool);
 
 // merge_nodes.cpp: pools and nodes.
 NodePoolResult pool_result(const PoolModel& pool);

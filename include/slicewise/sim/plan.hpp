@@ -142,6 +142,18 @@ struct Flip {
   bool second_stands = false;        // the second option does, where the first misses an objective
 };
 
+// What would narrow the answer most if it was measured: how long a workload takes on a GPU of the
+// best option, alone or with whom it shares it there.
+struct TellingMeasurement {
+  std::string workload;
+  std::string gpu;       // model
+  std::string strategy;  // in which it shares the GPU; "": alone, as its time was not measured
+  std::string beside;    // the workload it shares it with; "": its own copies
+  double factor = 1;     // Flip::factor of its time
+  // Nine of ten predictions from as much as is known were within it; nullopt: nobody knows.
+  std::optional<double> error_percent;
+};
+
 // What measured.smActive may be where nobody gave it: how long kernels take on a GPU that they were
 // not measured on hangs on it. The plan takes them to fill as much as they can.
 struct SmActiveRange {
@@ -299,6 +311,7 @@ struct Plan {
   std::optional<double> headroom_fails;  // ... at which it breaks
   std::string headroom_binding;          // the objective that breaks first
   std::vector<Flip> flips;
+  std::optional<TellingMeasurement> measure_next;  // absent: no flip is of a time in doubt
   std::vector<PlanOption> other_pods;      // with one pod more or fewer, where that is cheaper, or
                                            // with more where nothing else stands; cheapest first
   std::optional<PlanOption> kept_apart;    // of the options the first with PoolChoice::apart

@@ -61,6 +61,8 @@ const Record& record_of<ReplicasPoint>();
 template <>
 const Record& record_of<Flip>();
 template <>
+const Record& record_of<TellingMeasurement>();
+template <>
 const Record& record_of<SmActiveRange>();
 template <>
 const Record& record_of<PlannedSpot>();

@@ -203,6 +203,7 @@ void add_provenance(const Scenario& base, const models::Catalogue& catalogue, Pl
   if (!world) return;
   plan.provenance = world->provenance;
   plan.rooms = gpu_rooms(*world);
+  plan.measure_next = telling_measurement(*world, plan.flips);
   for (const PoolModel& pool : world->pools) {
     if (!pool.spot) continue;
     const double nodes =

@@ -274,39 +274,6 @@ const Record& record_of<ReplicasPoint>() {
 }
 
 template <>
-const Record& record_of<Flip>() {
-  using F = Flip;
-  static const Record declared{
-      "a change at which another option is best",
-      {field<&F::input>("input", "what changes"),
-       field<&F::factor>("factor",
-                         "of its value in the scenario, where the best option is beaten; below 1: "
-                         "where less of it "
-                         "makes a cheaper one do"),
-       field<&F::holds_at>("holdsAt",
-                           "the factor next to it at which the best option was seen to hold"),
-       field<&F::misses>("missesObjective", "it misses an objective there; else it is dearer"),
-       field<&F::winner>("winner", "the best of the ranked options then, or planned anew"),
-       field<&F::second_stands>(
-           "secondStands", "the second option stands there, where the best misses an objective")
-           .optional()}};
-  return declared;
-}
-
-template <>
-const Record& record_of<SmActiveRange>() {
-  using R = SmActiveRange;
-  static const Record declared{
-      "how the answer hangs on measured.smActive, where that is not given",
-      {field<&R::workloads>("workloads", "that do not give it"),
-       field<&R::holds_from>("holdsFromRatio", "the lowest at which the best option is best")
-           .of(Unit::Ratio),
-       field<&R::turns_at>("turnsAtRatio", "at which it is not; absent: the answer holds for any"),
-       field<&R::then>("then", "what beats it there; absent: nothing that was tried stands")}};
-  return declared;
-}
-
-template <>
 const Record& record_of<RecordedBill>() {
   using B = RecordedBill;
   static const Record declared{
@@ -470,6 +437,7 @@ const Record& record_of<Plan>() {
        group("replicasCurve", &replicas_curve).when<&has_curve>(),
        group("headroom", &headroom_of_plan).when<&has_headroom>(),
        field<&P::flips>("flips", "smallest change first"),
+       field<&P::measure_next>("measureNext"),
        field<&P::other_pods>("withOtherPods",
                              "with one pod of a Service more or fewer, where that is cheaper; with "
                              "more, where nothing else stands")

@@ -41,6 +41,11 @@ std::optional<SmActiveRange> find_sm_active_range(const BlockSearch& search,
                                                   const std::vector<PlanOption>& options,
                                                   ProbeBatch& probes);
 
+// Of the times of workloads the one that may be off by the most against what the flips bear.
+// `world`: of the best option. nullopt: the answer hangs on none that is in doubt.
+std::optional<TellingMeasurement> telling_measurement(const World& world,
+                                                      const std::vector<Flip>& flips);
+
 // How much more load a plan's option bears.
 struct Headroom {
   std::optional<double> passed;  // times the load that is borne
