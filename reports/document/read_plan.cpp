@@ -194,11 +194,13 @@ Diagnostics check_plan_names(const SourceText& source, const sim::Plan& plan, st
       odd(Code::PriceUnknown,
           fmt::format("the scenario has no price plan \"{}\"", choice.purchase));
     }
-    for (const auto* names : {&choice.workloads, &choice.apart}) {
-      for (const std::string& name : *names) {
-        if (!has_workload(scenario, name)) {
-          odd(Code::PlanStale, fmt::format("the scenario has no workload \"{}\"", name));
-        }
+    std::vector<std::string> names = choice.workloads;
+    for (const sim::ApartClass& apart : choice.apart) {
+      names.insert(names.end(), apart.begin(), apart.end());
+    }
+    for (const std::string& name : names) {
+      if (!has_workload(scenario, name)) {
+        odd(Code::PlanStale, fmt::format("the scenario has no workload \"{}\"", name));
       }
     }
     for (const std::string& profile : choice.mig_profiles) {

@@ -76,18 +76,20 @@ std::string survives_sentence(const Plan& plan) {
 std::string kept_apart_sentence(const Plan& plan) {
   if (plan.options.empty()) return "";
   const auto kept_apart = [](const PlanOption& option) {
-    std::vector<std::string> apart;
+    std::vector<std::string> classes;
     for (const PoolChoice& pool : option.pools) {
-      apart.insert(apart.end(), pool.apart.begin(), pool.apart.end());
+      for (const sim::ApartClass& apart : pool.apart) {
+        classes.push_back(fmt::format("{}", fmt::join(apart, " or ")));
+      }
     }
-    return apart;
+    return classes;
   };
   const std::vector<std::string> apart = kept_apart(plan.options.front());
   if (apart.empty()) return "";
   std::string text = fmt::format(
       "#1 has one pod of {} a node, by a required podAntiAffinity that exports write: with it no "
       "pods meet on a GPU that do not fit it together.",
-      fmt::join(apart, " or "));
+      fmt::join(apart, " and one of "));
   const auto without = std::ranges::find_if(
       plan.options, [&](const PlanOption& option) { return kept_apart(option).empty(); });
   if (without == plan.options.end()) return text;

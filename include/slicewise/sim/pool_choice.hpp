@@ -75,6 +75,9 @@ struct ServingChoice {
   friend bool operator==(const ServingChoice&, const ServingChoice&) = default;
 };
 
+// Workloads of whose pods, all together, a node has one: by a required anti-affinity.
+using ApartClass = std::vector<std::string>;
+
 // How the GPUs of one node pool are had and shared, and for whom.
 struct PoolChoice {
   std::string instance_type;
@@ -92,8 +95,7 @@ struct PoolChoice {
   std::vector<int> pods = {};  // of each of the workloads; 0, or empty: as the scenario has it
   // Of each of the workloads; empty: as the scenario has it.
   std::vector<ServingChoice> serving = {};
-  // Workloads of whose pods, all together, a node has one: by a required anti-affinity.
-  std::vector<std::string> apart = {};
+  std::vector<ApartClass> apart = {};
 
   friend bool operator==(const PoolChoice&, const PoolChoice&) = default;
 };

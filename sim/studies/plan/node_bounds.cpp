@@ -231,19 +231,33 @@ struct Resource {
   Reason name;
 };
 
-// Pods of which each refuses all others of them.
-std::int64_t pods_apart(const World& world) {
+// Pods of which each refuses all others of them, those of `first` among them.
+std::int64_t pods_apart(const World& world, const WorkloadModel& first) {
   std::vector<const WorkloadModel*> apart;
   std::int64_t pods = 0;
-  for (const WorkloadModel& workload : world.workloads) {
+  const auto add = [&](const WorkloadModel& workload) {
     const auto keeps_off = [&](const WorkloadModel* other) {
       return refuses(workload.spec, other->spec) || refuses(other->spec, workload.spec);
     };
-    if (!keeps_off(&workload) || !std::ranges::all_of(apart, keeps_off)) continue;
+    if (!keeps_off(&workload) || !std::ranges::all_of(apart, keeps_off)) return;
     apart.push_back(&workload);
     pods += at_once(workload);
+  };
+  add(first);
+  for (const WorkloadModel& workload : world.workloads) {
+    if (&workload != &first) add(workload);
   }
   return pods;
+}
+
+std::int64_t most_pods_apart(const World& world) {
+  std::int64_t most = 0;
+  for (const WorkloadModel& workload : world.workloads) {
+    if (!workload.spec.pod.anti_affinity.empty()) {
+      most = std::max(most, pods_apart(world, workload));
+    }
+  }
+  return most;
 }
 
 // Of the tickets of an offer, their sum and what whole pods take of them.
@@ -267,7 +281,7 @@ std::vector<Resource> resources_of(const World& world) {
   all.push_back({0, pool.allocatable_cpu.count, {"host CPU requests"}});
   all.push_back({0, pool.allocatable_memory.count, {"host memory requests"}});
   all.push_back({0, pool.max_pods, {"pods per node"}});
-  all.push_back({pods_apart(world), 1, {"pods that no node has two of"}});
+  all.push_back({most_pods_apart(world), 1, {"pods that no node has two of"}});
   for (const WorkloadModel& workload : world.workloads) {
     const int pods = at_once(workload);
     if (const auto offer = workload.on_pool.front().offer) {

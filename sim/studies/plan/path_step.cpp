@@ -100,12 +100,18 @@ PathStep step_between(const scenarios::Scenario& base, std::vector<PoolChoice> f
         return std::tuple(served.serving.max_batch, served.serving.max_delay,
                           served.serving.concurrency, gpus_asked_for(served));
       };
-      const auto is_apart = [&](const PoolChoice& choice) {
-        return std::ranges::find(choice.apart, name) != choice.apart.end();
+      // It has a label of its class.
+      const auto apart_class = [&](const PoolChoice& choice) {
+        return std::ranges::find_if(choice.apart,
+                                    [&](const ApartClass& apart) {
+                                      return std::ranges::find(apart, name) != apart.end();
+                                    }) -
+               choice.apart.begin();
       };
-      const bool stays =
-          before == &*home && same_sharing(*home, pool) && is_apart(*home) == is_apart(pool) &&
-          serving(*home, place) == serving(pool, w) && profile(*home, place) == profile(pool, w);
+      const bool stays = before == &*home && same_sharing(*home, pool) &&
+                         apart_class(*home) == apart_class(pool) &&
+                         serving(*home, place) == serving(pool, w) &&
+                         profile(*home, place) == profile(pool, w);
       int restarted =
           std::min(pods_of_choice(*home, place, *workload), pods_of_choice(pool, w, *workload));
       if (stays) {

@@ -132,8 +132,8 @@ const Record& record_of<PoolChoice>() {
            .optional(),
        field<&C::serving>("serving", "of each of the workloads").optional(),
        field<&C::apart>("apart",
-                        "workloads of whose pods, all together, a node has one: by a required "
-                        "podAntiAffinity, which exports write")
+                        "classes of workloads of whose pods, all of a class together, a node has "
+                        "one: by a required podAntiAffinity, which exports write")
            .optional()}};
   return declared;
 }

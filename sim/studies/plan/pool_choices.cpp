@@ -1,8 +1,12 @@
 #include "pool_choices.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <numeric>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,12 +26,16 @@ constexpr int kUsualReplicas[] = {2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48};
 // Of thousands of recorded jobs: each number takes the simulation of the whole trace.
 constexpr int kRecordedReplicas[] = {2, 4, 8};
 
-// Some of the workloads with the largest pods, of which a node has one pod at a time.
+// The workloads with the largest pods in classes, of each of which a node has one pod at a time.
 struct Apart {
-  std::vector<std::string> workloads;
-  GpuMemoryNeeds large;
-  GpuMemoryNeeds small;
+  std::vector<ApartClass> classes;
+  std::vector<Bytes> largest;    // pod of each class
+  GpuMemoryNeeds small;          // of the other workloads
+  std::int64_t least_nodes = 0;  // pods of the class that has most
+  std::size_t workloads = 0;     // in the classes
 };
+// Of so many workloads and fewer each way to put them into classes is looked at.
+constexpr std::size_t kMostDivided = 4;
 
 // What is known of the workloads on the instance type.
 struct TypeView {
@@ -39,7 +47,7 @@ struct TypeView {
   int pods = 0;
   std::vector<std::string> workloads;
   std::vector<ServingChoice> serving;  // see PoolChoice::serving
-  std::vector<Apart> apart = {};       // the fewest first; empty: that is no choice
+  std::vector<Apart> apart = {};       // the easiest first; empty: that is no choice
 };
 
 PoolChoice choice_of(const TypeView& view, Strategy strategy, int replicas) {
@@ -64,21 +72,62 @@ std::int64_t mebibytes_in(Bytes memory) { return memory.count >> 20; }
 int pods_in(const TypeView& view, Bytes memory) {
   int most = view.needs.pods_in(memory);
   for (const Apart& apart : view.apart) {
-    most = std::max(most, apart.large.one_of_them_with(apart.small, memory));
+    most = std::max(most, apart.small.pods_in_beside(apart.largest, memory));
   }
   return most;
 }
 
 // Who has to be kept apart so that so many fit; empty: nobody.
-std::vector<std::string> apart_for(const TypeView& view, int pods, Bytes memory) {
+std::vector<ApartClass> apart_for(const TypeView& view, int pods, Bytes memory) {
   if (view.needs.pods_in(memory) >= pods) return {};
   for (const Apart& apart : view.apart) {
-    if (apart.large.one_of_them_with(apart.small, memory) >= pods) return apart.workloads;
+    if (apart.small.pods_in_beside(apart.largest, memory) >= pods) return apart.classes;
   }
   return {};
 }
 
-// Each number of workloads that could be kept apart, those with the largest pods first.
+// Each way to put so many things into classes: the class of each of them, from 0 on.
+std::vector<std::vector<std::size_t>> divisions_of(std::size_t things) {
+  std::vector<std::vector<std::size_t>> all = {{}};
+  for (std::size_t thing = 0; thing < things; ++thing) {
+    std::vector<std::vector<std::size_t>> longer;
+    for (const std::vector<std::size_t>& known : all) {
+      const std::size_t classes = known.empty() ? 0 : std::ranges::max(known) + 1;
+      for (std::size_t c = 0; c <= classes; ++c) {
+        longer.push_back(known);
+        longer.back().push_back(c);
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+// `large`: with the largest pods first; `class_of` each of them.
+Apart kept_apart(const World& world, std::span<const WorkloadModel* const> large,
+                 const std::vector<std::size_t>& class_of) {
+  Apart apart;
+  apart.workloads = large.size();
+  std::vector<std::int64_t> pods;
+  for (std::size_t w = 0; w < large.size(); ++w) {
+    const std::size_t c = class_of[w];
+    if (c == apart.classes.size()) {
+      apart.classes.emplace_back();
+      apart.largest.push_back(pod_memory(world, *large[w]));
+      pods.push_back(0);
+    }
+    apart.classes[c].push_back(large[w]->name);
+    pods[c] += large[w]->spec.pods_at_once();
+  }
+  apart.least_nodes = std::ranges::max(pods);
+  apart.small = gpu_memory_needs(world, [&](const WorkloadModel& workload) {
+    return std::ranges::find(large, &workload) == large.end();
+  });
+  return apart;
+}
+
+// Classes of each number of workloads with the largest pods: what needs the fewest nodes first,
+// and of that what says something of the fewest workloads.
 std::vector<Apart> ways_apart(const World& world) {
   std::vector<const WorkloadModel*> by_size;
   for (const WorkloadModel& workload : world.workloads) {
@@ -88,18 +137,18 @@ std::vector<Apart> ways_apart(const World& world) {
     return pod_memory(world, *workload);
   });
   std::vector<Apart> ways;
-  for (std::size_t n = 1; n < by_size.size(); ++n) {
-    const auto is_large = [&](const WorkloadModel& workload) {
-      return std::find(by_size.begin(), by_size.begin() + static_cast<std::ptrdiff_t>(n),
-                       &workload) != by_size.begin() + static_cast<std::ptrdiff_t>(n);
-    };
-    Apart& apart = ways.emplace_back();
-    for (const WorkloadModel& workload : world.workloads) {
-      if (is_large(workload)) apart.workloads.push_back(workload.name);
+  for (std::size_t n = 1; n <= by_size.size(); ++n) {
+    std::vector<std::size_t> each_its_own(n);
+    std::iota(each_its_own.begin(), each_its_own.end(), std::size_t{0});
+    const auto divisions = n <= kMostDivided
+                               ? divisions_of(n)
+                               : std::vector{std::vector<std::size_t>(n), each_its_own};
+    for (const auto& classes : divisions) {
+      ways.push_back(kept_apart(world, std::span(by_size).first(n), classes));
     }
-    apart.large = gpu_memory_needs(world, is_large);
-    apart.small = gpu_memory_needs(world, std::not_fn(is_large));
   }
+  std::ranges::stable_sort(
+      ways, {}, [](const Apart& apart) { return std::pair(apart.least_nodes, apart.workloads); });
   return ways;
 }
 

@@ -22,7 +22,7 @@ using scenarios::Workload;
 
 // Of pods of which a node has one.
 constexpr std::string_view kApartLabel = "slicewise.dev/gpu-memory-class";
-constexpr std::string_view kApartClass = "large";
+constexpr std::string_view kApartClass = "large";  // of the second: "large-2"
 
 bool is_uniform(const PoolChoice& choice) { return choice.mig.size() == 1; }
 
@@ -318,23 +318,30 @@ std::vector<PoolChoice> with_unshared(const Scenario& base, std::span<const Pool
 }
 
 // A node has one pod of them.
-void keep_apart(const PoolChoice& choice, Scenario& scenario) {
+void keep_apart(const ApartClass& names, const std::string& label, Scenario& scenario) {
   std::vector<Workload*> apart;
   std::set<std::string> spaces;
   for (Workload& workload : scenario.workloads) {
-    const auto& names = choice.apart;
     if (std::ranges::find(names, workload.name.value) == names.end()) continue;
     apart.push_back(&workload);
     spaces.insert(workload.namespace_name);
   }
   scenarios::PodAffinityTerm term;
-  term.match_labels.emplace(kApartLabel, kApartClass);
+  term.match_labels.emplace(kApartLabel, label);
   term.topology_key = scenarios::kHostname;
   if (spaces.size() > 1) term.namespaces.assign(spaces.begin(), spaces.end());
   for (Workload* workload : apart) {
-    workload->pod.labels[std::string(kApartLabel)] = kApartClass;
+    workload->pod.labels[std::string(kApartLabel)] = label;
     auto& terms = workload->pod.anti_affinity;
     if (std::ranges::find(terms, term) == terms.end()) terms.push_back(term);
+  }
+}
+
+void keep_apart(const PoolChoice& choice, Scenario& scenario) {
+  for (std::size_t c = 0; c < choice.apart.size(); ++c) {
+    std::string label(kApartClass);
+    if (c > 0) label += fmt::format("-{}", c + 1);
+    keep_apart(choice.apart[c], label, scenario);
   }
 }
 

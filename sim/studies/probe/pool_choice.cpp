@@ -264,7 +264,11 @@ std::string describe(const PoolChoice& choice) {
   std::string text = nodes_text(choice);
   text += serving_text(choice);
   if (!choice.apart.empty()) {
-    text += fmt::format(", one of {} a node", fmt::join(choice.apart, "/"));
+    std::vector<std::string> classes;
+    for (const ApartClass& each : choice.apart) {
+      classes.push_back(fmt::format("one of {}", fmt::join(each, "/")));
+    }
+    text += fmt::format(", {} a node", fmt::join(classes, " and "));
   }
   const bool all_alike = choice.pods.size() > 1 && choice.pods.front() > 0 &&
                          std::ranges::count(choice.pods, choice.pods.front()) ==

@@ -103,8 +103,8 @@ struct GpuMemoryNeeds {
 
   // How many pods, any of them, fit in `memory` together.
   int pods_in(Bytes memory) const;
-  // ... of which only one is as large as any, and the others are those of `small`.
-  int one_of_them_with(const GpuMemoryNeeds& small, Bytes memory) const;
+  // ... where one pod of each of these sizes may be among them, too.
+  int pods_in_beside(std::vector<Bytes> ones, Bytes memory) const;
 };
 // `with`: of these workloads; all of them where there is none.
 GpuMemoryNeeds gpu_memory_needs(

@@ -126,24 +126,22 @@ int equal_shares(const PoolModel& pool, const GpuMemoryNeeds& needs) {
   return static_cast<int>(std::min(kMany, memory.count / needs.largest_process.count));
 }
 
-int GpuMemoryNeeds::one_of_them_with(const GpuMemoryNeeds& small, Bytes memory) const {
-  if (pods.empty() || pods.front() > memory) return 0;
-  return std::min(small.pods_in(memory), 1 + small.pods_in(memory - pods.front()));
-}
+int GpuMemoryNeeds::pods_in(Bytes memory) const { return pods_in_beside({}, memory); }
 
-int GpuMemoryNeeds::pods_in(Bytes memory) const {
+int GpuMemoryNeeds::pods_in_beside(std::vector<Bytes> ones, Bytes memory) const {
+  std::vector<Bytes>& all = ones;
+  all.insert(all.end(), pods.begin(), pods.end());
+  std::ranges::sort(all, std::greater<>());
   Bytes used;
   int count = 0;
-  for (const Bytes pod : pods) {
+  for (const Bytes pod : all) {
     used += pod;
-    if (used > memory) break;
+    if (used > memory) return count;
     ++count;
   }
+  if (pods.empty() || pods.front().count == 0) return count;
   // More of them than there are: as many again of the size of the largest.
-  const bool all = count == static_cast<int>(pods.size()) && !pods.empty();
-  return all && pods.front().count > 0
-             ? count + static_cast<int>((memory - used).count / pods.front().count)
-             : count;
+  return count + static_cast<int>((memory - used).count / pods.front().count);
 }
 
 GpuMemoryNeeds gpu_memory_needs(const World& world,

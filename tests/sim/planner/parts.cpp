@@ -119,11 +119,14 @@ TEST(GpuMemoryNeeds, OneLargePodMeetsSmallOnesOnly) {
   };
   const Bytes memory = gibibytes(40);
   EXPECT_EQ(needs(30, 2).pods_in(memory), 1);
-  EXPECT_EQ(needs(30, 2).one_of_them_with(needs(8, 4), memory), 2);
+  EXPECT_EQ(needs(8, 4).pods_in_beside({gibibytes(30)}, memory), 2);
   EXPECT_EQ(needs(20, 2).pods_in(memory), 2);
-  EXPECT_EQ(needs(20, 2).one_of_them_with(needs(8, 4), memory), 3);
-  EXPECT_EQ(needs(20, 2).one_of_them_with(needs(15, 4), memory), 2);  // small ones alone: two
-  EXPECT_EQ(needs(41, 2).one_of_them_with(needs(8, 4), memory), 0);
+  EXPECT_EQ(needs(8, 4).pods_in_beside({gibibytes(20)}, memory), 3);
+  EXPECT_EQ(needs(15, 4).pods_in_beside({gibibytes(20)}, memory), 2);
+  EXPECT_EQ(needs(8, 4).pods_in_beside({gibibytes(41)}, memory), 0);
+  // Of two classes one pod each.
+  EXPECT_EQ(needs(4, 4).pods_in_beside({gibibytes(12), gibibytes(20)}, memory), 4);
+  EXPECT_EQ(needs(4, 0).pods_in_beside({gibibytes(12), gibibytes(20)}, memory), 2);
 }
 
 // Pods that refuse each other need a node each, those of jobs one after the other.

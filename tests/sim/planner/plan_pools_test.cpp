@@ -220,6 +220,35 @@ TEST(Plan, FallsBackToOnDemandWhereThatWasChosen) {
   choice.nodes = 2;
   const Scenario planned =
       planned_scenario(interrupted_set().variants.front(), {&choice, 1}, demo::catalogue());
+// Three pods of 8.8 GiB, three of 3.9, two of 1.5: a T4 holds one of each, so three nodes do, with one
+// pod of the first service a node and one of the second. One class of both takes six.
+TEST(Plan, KeepsWorkloadsApartInClassesOfTheirOwn) {
+  ScenarioSet set = fleet(1, 2);
+  std::vector<Workload>& workloads = set.variants.front().workloads;
+  workloads[0].gpu_memory.resident = mebibytes(4000);
+  workloads[1].gpu_memory.resident = mebibytes(9000);
+  workloads[2].gpu_memory.resident = mebibytes(1500);
+  workloads[0].count = workloads[1].count = 3;
+  workloads[2].count = 2;
+  const auto plan = make_plan(set, 0, demo::catalogue(), fleet_space());
+  ASSERT_TRUE(plan);
+  const PlanOption& best = plan->options.front();
+  ASSERT_EQ(best.pools.size(), 1U);
+  EXPECT_EQ(best.pools.front().nodes, 3);
+  EXPECT_EQ(best.pools.front().apart, (std::vector<ApartClass>{{"s1"}, {"s0"}}));
+  EXPECT_TRUE(describe(best.pools.front()).ends_with(", one of s1 and one of s0 a node"));
+
+  // Whatever the seed no pod dies, also where the scheduler packs nodes.
+  Scenario planned = planned_scenario(set.variants.front(), best.pools, demo::catalogue());
+  planned.score_policy = scenarios::ScorePolicy::MostAllocated;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    planned.seed = seed;
+    const VariantResult run = demo::result(planned);
+    EXPECT_EQ(run.pods.oom_kills, 0) << seed;
+    EXPECT_EQ(run.pods.running_max, 8) << seed;
+  }
+}
+
   ASSERT_EQ(planned.node_pools.size(), 1U);
   EXPECT_EQ(planned.node_pools[0].capacity_type, scenarios::CapacityType::Spot);
   EXPECT_TRUE(planned.node_pools[0].spot->falls_back_to_on_demand);
@@ -298,7 +327,7 @@ TEST(Plan, KeepsTheLargestPodsApartWhereThatSaves) {
   ASSERT_EQ(best.pools.size(), 1U);
   EXPECT_EQ(best.pools.front().nodes, 2);
   EXPECT_EQ(best.pools.front().replicas, 3);
-  EXPECT_EQ(best.pools.front().apart, (std::vector<std::string>{"s0", "s1"}));
+  EXPECT_EQ(best.pools.front().apart, (std::vector<ApartClass>{ApartClass{"s0", "s1"}}));
   EXPECT_TRUE(best.figures.stands());
   ASSERT_TRUE(plan->kept_apart);
   EXPECT_EQ(plan->kept_apart->pools, best.pools);
@@ -340,7 +369,7 @@ TEST(PlannedScenario, KeepsPodsOfTwoNamespacesApart) {
   pool.replicas = 2;
   pool.nodes = 2;
   pool.workloads = {"s0", "s1", "s2"};
-  pool.apart = {"s1", "s2"};
+  pool.apart.push_back({"s1", "s2"});
   const Scenario planned =
       planned_scenario(set.variants.front(), std::vector{pool}, demo::catalogue());
   EXPECT_TRUE(planned.workloads[0].pod.anti_affinity.empty());
