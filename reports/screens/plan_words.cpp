@@ -53,13 +53,19 @@ std::string factor_words(double factor) { return fmt::format("{:.3g}", factor); 
 
 namespace {
 
-// What another number of pods would do.
-std::vector<std::string> other_pods_sentences(const Plan& plan) {
+// What another number of pods would do, and other nodes for some of them.
+std::vector<std::string> otherwise_sentences(const Plan& plan) {
   std::vector<std::string> lines;
   for (const PlanOption& option : plan.other_pods) {
     lines.push_back(
         fmt::format("With another number of pods: {}, {} a month: --vary-pods plans so.",
                     pools_text(option.pools), money_text(option.figures.monthly)));
+  }
+  if (plan.unselected) {
+    const PlanOption& option = plan.unselected->option;
+    lines.push_back(fmt::format("Without the nodeSelectors of {}: {}, {} a month.",
+                                fmt::join(plan.unselected->workloads, ", "),
+                                pools_text(option.pools), money_text(option.figures.monthly)));
   }
   return lines;
 }
@@ -245,7 +251,7 @@ std::vector<std::string> nothing_stands(const Plan& plan, const TextStyle& style
     sentence.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
     lines.push_back(sentence + ".");
   }
-  for (std::string& line : other_pods_sentences(plan)) lines.push_back(std::move(line));
+  for (std::string& line : otherwise_sentences(plan)) lines.push_back(std::move(line));
   if (plan.today && plan.today->figures.stands()) {
     lines.push_back(
         fmt::format("The scenario's own pools do, for {} a month, outside of these limits.",
@@ -372,7 +378,7 @@ std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
   }
   for (std::string& line : risk_sentences(plan, style)) lines.push_back(std::move(line));
   for (std::string& line : region_sentences(plan)) lines.push_back(std::move(line));
-  for (std::string& line : other_pods_sentences(plan)) lines.push_back(std::move(line));
+  for (std::string& line : otherwise_sentences(plan)) lines.push_back(std::move(line));
   for (std::string& line : what_it_hangs_on(plan)) lines.push_back(std::move(line));
   return lines;
 }

@@ -312,15 +312,16 @@ struct Plan {
   std::string headroom_binding;          // the objective that breaks first
   std::vector<Flip> flips;
   std::optional<TellingMeasurement> measure_next;  // absent: no flip is of a time in doubt
-  std::vector<PlanOption> other_pods;      // with one pod more or fewer, where that is cheaper, or
-                                           // with more where nothing else stands; cheapest first
-  std::optional<PlanOption> kept_apart;    // of the options the first with PoolChoice::apart
-  std::optional<SmActiveRange> sm_active;  // absent: the answer does not hang on it
-  ProvenanceCounts provenance;             // of the best option's inputs
-  std::optional<PlanRisk> risk;            // of the best option; absent: not looked for, see notes
-  std::vector<PlannedSpot> spot;           // of the best option's pools
-  std::vector<PlannedRegion> regions;      // that were asked for
-  std::vector<GpuRoom> rooms;              // of the best option's GPUs
+  std::vector<PlanOption> other_pods;  // with one pod more or fewer, where that is cheaper, or
+                                       // with more where nothing else stands; cheapest first
+  std::optional<UnselectedNodes> unselected;  // where that is cheaper, or nothing stands
+  std::optional<PlanOption> kept_apart;       // of the options the first with PoolChoice::apart
+  std::optional<SmActiveRange> sm_active;     // absent: the answer does not hang on it
+  ProvenanceCounts provenance;                // of the best option's inputs
+  std::optional<PlanRisk> risk;        // of the best option; absent: not looked for, see notes
+  std::vector<PlannedSpot> spot;       // of the best option's pools
+  std::vector<PlannedRegion> regions;  // that were asked for
+  std::vector<GpuRoom> rooms;          // of the best option's GPUs
   PlanCounts counts;
   bool interrupted = false;
   Diagnostics notes;

@@ -79,6 +79,8 @@ const Record& record_of<PathStep>();
 template <>
 const Record& record_of<PlanPath>();
 template <>
+const Record& record_of<UnselectedNodes>();
+template <>
 const Record& record_of<PlannedSpan>();
 template <>
 const Record& record_of<PlannedCommitment>();

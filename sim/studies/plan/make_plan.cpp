@@ -28,6 +28,7 @@
 #include "plan_sections.hpp"
 #include "pod_counts.hpp"
 #include "pool_split.hpp"
+#include "unselected_nodes.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -460,6 +461,9 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   }
   if (may_vary && options.flips && options.vary_pods == 0 && !probes.interrupted()) {
     plan.other_pods = hints_of_other_pods(search, best_of(plan), probes);
+  }
+  if (may_vary && options.flips && !probes.interrupted()) {
+    plan.unselected = without_selectors(search, best_of(plan), options.run);
   }
   tell_late_starts(search, probes, plan);
   plan.interrupted = plan.interrupted || probes.interrupted();

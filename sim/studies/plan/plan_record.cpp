@@ -300,48 +300,6 @@ const Record& record_of<PlannedRegion>() {
 }
 
 template <>
-const Record& record_of<RestartLoss>() {
-  using L = RestartLoss;
-  static const Record declared{
-      "requests that it costs where all its pods restart at once, beside a run in which none does",
-      {field<&L::lost>("requestsLost", "refused, dropped or timed out, mean per replication"),
-       field<&L::late>("requestsLate", "answered, but not within their objectives")}};
-  return declared;
-}
-
-template <>
-const Record& record_of<PathStep>() {
-  using S = PathStep;
-  static const Record declared{
-      "some pools give way to others",
-      {field<&S::from>("from", "pools that change or go"), field<&S::to>("to", "in place of them"),
-       field<&S::saves>("savesUsdPerMonth", "below 0: it costs more, so that objectives hold"),
-       field<&S::monthly>("monthlyUsd", "of all pools after it"),
-       field<&S::changes>("changes", "pools that are set up, changed or removed"),
-       field<&S::pods_restarted>("podsRestarted", "the others keep running"),
-       field<&S::restarts>("restarts", "workloads that some of them are of").each("workload"),
-       field<&S::start>("startSeconds", "image pull and model load of the slowest of them"),
-       field<&S::nodes_launched>("nodesLaunched", "new ones"),
-       field<&S::nodes_removed>("nodesRemoved", "that are no longer paid for"),
-       field<&S::nodes_cut_anew>("nodesCutAnew",
-                                 "that stay with another MIG layout: their pods leave first"),
-       field<&S::disruption>("ifAllAtOnce")}};
-  return declared;
-}
-
-template <>
-const Record& record_of<PlanPath>() {
-  using P = PlanPath;
-  static const Record declared{
-      "from the present pools to cheaper ones; without steps: keep it as it is",
-      {field<&P::now>("now", "keep as is"), field<&P::steps>("steps", "in order"),
-       field<&P::end>("end", "after the last step"),
-       field<&P::max_changes>("maxChanges", "that were allowed; absent: any number"),
-       field<&P::ended_by_limit>("endedByLimit", "more changes would save more").optional()}};
-  return declared;
-}
-
-template <>
 const Record& record_of<PlannedSpan>() {
   using S = PlannedSpan;
   static const Record declared{
@@ -442,6 +400,7 @@ const Record& record_of<Plan>() {
                              "with one pod of a Service more or fewer, where that is cheaper; with "
                              "more, where nothing else stands")
            .optional(),
+       field<&P::unselected>("withoutSelectors"),
        field<&P::kept_apart>("ifKeptApart",
                              "that of the options which is cheaper because pods that do not fit "
                              "one GPU together are kept apart, see apart"),

@@ -14,7 +14,7 @@
 #include "../demo.hpp"
 #include "small_plans.hpp"
 
-// Pools of their own by label, and by how their nodes are bought.
+// Pools of their own by memory, and by how their nodes are bought.
 namespace slicewise::sim {
 namespace {
 
@@ -24,61 +24,6 @@ using scenarios::Workload;
 using small_plans::limit;
 using small_plans::set_with;
 using small_plans::small_space;
-
-// Two labelled and tainted pools of one type, each with a service that selects it.
-ScenarioSet labelled_set() {
-  std::vector<Workload> workloads;
-  std::vector<scenarios::NodePool> pools;
-  for (const std::string team : {"speech", "vision"}) {
-    Workload api = demo::service(1, 5, milliseconds(5), scenarios::ServiceTime::Law::Exponential);
-    api.name.value = team;
-    api.measured->device.value = "A10G";
-    api.objectives.push_back(limit(scenarios::Figure::LatencyP99, milliseconds(200)));
-    api.pod.node_selector["team"] = team;
-    api.pod.tolerations = {{"team", "Equal", team, "NoSchedule"}};
-    workloads.push_back(api);
-    scenarios::NodePool pool = demo::pool(0);
-    pool.name.value = team;
-    pool.instance_type.value = "g5.xlarge";
-    pool.labels = {{"team", team}, {"of", team}};
-    pool.taints = {{"team", team, "NoSchedule"}};
-    pools.push_back(pool);
-  }
-  Scenario scenario = demo::scenario(pools[0], workloads);
-  scenario.node_pools.push_back(pools[1]);
-  scenario.duration = seconds(12);
-  scenario.warmup = seconds(1);
-  scenario.replications = 2;
-  return set_with(std::move(scenario));
-}
-
-TEST(Plan, LabelsAndTaintsGoWithThoseThatSelectThem) {
-  PlanOptions options = small_space();
-  options.instance_types = {"g4dn.xlarge", "g5.xlarge"};
-  options.split = true;
-  const ScenarioSet set = labelled_set();
-  const auto plan = make_plan(set, 0, demo::catalogue(), options);
-  ASSERT_TRUE(plan);
-  ASSERT_FALSE(plan->options.empty());
-  // One pool cannot have both labels; a T4 each is the cheapest.
-  ASSERT_EQ(plan->options.front().pools.size(), 2U);
-  const Scenario planned =
-      planned_scenario(set.variants.front(), plan->options.front().pools, demo::catalogue());
-  for (std::size_t p = 0; p < 2; ++p) {
-    const scenarios::NodePool& pool = planned.node_pools[p];
-    const std::string& team = planned.workloads[p].name.value;
-    EXPECT_EQ(pool.instance_type.value, "g4dn.xlarge");
-    EXPECT_EQ(pool.labels.at("team"), team);
-    ASSERT_EQ(pool.taints.size(), 1U);
-    EXPECT_EQ(pool.taints[0].value, team);
-  }
-  ASSERT_TRUE(plan->least_monthly);
-  EXPECT_NEAR(*plan->least_monthly, *plan->options.front().goal, 0.01);
-  // The pods of both teams in one pool are refused before any run.
-  EXPECT_TRUE(std::ranges::any_of(plan->rejected, [](const RejectedChoice& rejected) {
-    return rejected.reason.text().find("selects other nodes") != std::string::npos;
-  }));
-}
 
 // Two busy services overload a GPU where they meet, which one placement in three or so brings
 // about: what three replications seldom see must not be recommended.
@@ -111,59 +56,6 @@ TEST(ThoroughPlan, WhatStandsHoldsWhicheverPodsMeet) {
     planned.replications = 12;
     EXPECT_TRUE(demo::result(planned).verdict.stands()) << seed;
   }
-}
-
-// It may be the only node with that label that is tainted; who does not tolerate it stays off.
-TEST(Plan, TaintsStayWithThoseThatHaveNoOtherNode) {
-  PlanOptions options = small_space();
-  options.instance_types = {"g5.xlarge"};
-  options.split = true;
-  ScenarioSet set = labelled_set();
-  Scenario& scenario = set.variants.front();
-  scenario.workloads[1].pod.node_selector.clear();
-  scenario.workloads[1].pod.tolerations.clear();
-  scenario.node_pools[1].taints.clear();
-  const auto plan = make_plan(set, 0, demo::catalogue(), options);
-  ASSERT_TRUE(plan);
-  ASSERT_FALSE(plan->options.empty());
-  const Scenario planned =
-      planned_scenario(scenario, plan->options.front().pools, demo::catalogue());
-  ASSERT_EQ(planned.node_pools.size(), 2U);
-  EXPECT_EQ(planned.node_pools[0].taints.size(), 1U);
-  EXPECT_TRUE(planned.node_pools[1].taints.empty());
-}
-
-// The labels that Karpenter and EKS give to nodes: a plan said that no pool has them.
-TEST(Plan, PoolsThatAreSelectedByTheirNamesAreHomes) {
-  PlanOptions options = small_space();
-  options.instance_types = {"g4dn.xlarge"};
-  options.split = true;
-  ScenarioSet set = labelled_set();
-  std::vector<Workload>& workloads = set.variants.front().workloads;
-  workloads[0].pod.node_selector = {{"karpenter.sh/nodepool", "speech"},
-                                    {"karpenter.sh/capacity-type", "on-demand"}};
-  workloads[1].pod.node_selector = {{"eks.amazonaws.com/nodegroup", "vision"}};
-  const auto plan = make_plan(set, 0, demo::catalogue(), options);
-  ASSERT_TRUE(plan);
-  ASSERT_FALSE(plan->options.empty());
-  Scenario planned =
-      planned_scenario(set.variants.front(), plan->options.front().pools, demo::catalogue());
-  ASSERT_EQ(planned.node_pools.size(), 2U) << "each has the taint of its home";
-  EXPECT_EQ(planned.node_pools[0].taints.size(), 1U);
-  EXPECT_TRUE(demo::result(planned).verdict.stands());
-}
-
-TEST(Plan, NamesTheLabelThatNoPoolHas) {
-  ScenarioSet set = labelled_set();
-  set.variants.front().workloads[0].pod.node_selector = {{"zone", "nowhere"}};
-  PlanOptions options = small_space();
-  options.split = true;
-  const auto plan = make_plan(set, 0, demo::catalogue(), options);
-  ASSERT_TRUE(plan);
-  EXPECT_TRUE(plan->options.empty());
-  ASSERT_EQ(plan->nearest.size(), 1U);
-  EXPECT_EQ(plan->nearest.front(),
-            "\"speech\" selects nodes with zone=nowhere, which no node pool of the scenario has");
 }
 
 // Two pods on two nodes that EC2 takes back every other minute.
@@ -220,35 +112,6 @@ TEST(Plan, FallsBackToOnDemandWhereThatWasChosen) {
   choice.nodes = 2;
   const Scenario planned =
       planned_scenario(interrupted_set().variants.front(), {&choice, 1}, demo::catalogue());
-// Three pods of 8.8 GiB, three of 3.9, two of 1.5: a T4 holds one of each, so three nodes do, with one
-// pod of the first service a node and one of the second. One class of both takes six.
-TEST(Plan, KeepsWorkloadsApartInClassesOfTheirOwn) {
-  ScenarioSet set = fleet(1, 2);
-  std::vector<Workload>& workloads = set.variants.front().workloads;
-  workloads[0].gpu_memory.resident = mebibytes(4000);
-  workloads[1].gpu_memory.resident = mebibytes(9000);
-  workloads[2].gpu_memory.resident = mebibytes(1500);
-  workloads[0].count = workloads[1].count = 3;
-  workloads[2].count = 2;
-  const auto plan = make_plan(set, 0, demo::catalogue(), fleet_space());
-  ASSERT_TRUE(plan);
-  const PlanOption& best = plan->options.front();
-  ASSERT_EQ(best.pools.size(), 1U);
-  EXPECT_EQ(best.pools.front().nodes, 3);
-  EXPECT_EQ(best.pools.front().apart, (std::vector<ApartClass>{{"s1"}, {"s0"}}));
-  EXPECT_TRUE(describe(best.pools.front()).ends_with(", one of s1 and one of s0 a node"));
-
-  // Whatever the seed no pod dies, also where the scheduler packs nodes.
-  Scenario planned = planned_scenario(set.variants.front(), best.pools, demo::catalogue());
-  planned.score_policy = scenarios::ScorePolicy::MostAllocated;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    planned.seed = seed;
-    const VariantResult run = demo::result(planned);
-    EXPECT_EQ(run.pods.oom_kills, 0) << seed;
-    EXPECT_EQ(run.pods.running_max, 8) << seed;
-  }
-}
-
   ASSERT_EQ(planned.node_pools.size(), 1U);
   EXPECT_EQ(planned.node_pools[0].capacity_type, scenarios::CapacityType::Spot);
   EXPECT_TRUE(planned.node_pools[0].spot->falls_back_to_on_demand);
@@ -355,6 +218,35 @@ TEST(Plan, KeepsTheLargestPodsApartWhereThatSaves) {
   const auto alike = make_plan(set, 0, demo::catalogue(), options);
   ASSERT_TRUE(alike);
   EXPECT_FALSE(alike->kept_apart);
+}
+
+// Three pods of 8.8 GiB, three of 3.9, two of 1.5: a T4 holds one of each, so three nodes do, with one
+// pod of the first service a node and one of the second. One class of both takes six.
+TEST(Plan, KeepsWorkloadsApartInClassesOfTheirOwn) {
+  ScenarioSet set = fleet(1, 2);
+  std::vector<Workload>& workloads = set.variants.front().workloads;
+  workloads[0].gpu_memory.resident = mebibytes(4000);
+  workloads[1].gpu_memory.resident = mebibytes(9000);
+  workloads[2].gpu_memory.resident = mebibytes(1500);
+  workloads[0].count = workloads[1].count = 3;
+  workloads[2].count = 2;
+  const auto plan = make_plan(set, 0, demo::catalogue(), fleet_space());
+  ASSERT_TRUE(plan);
+  const PlanOption& best = plan->options.front();
+  ASSERT_EQ(best.pools.size(), 1U);
+  EXPECT_EQ(best.pools.front().nodes, 3);
+  EXPECT_EQ(best.pools.front().apart, (std::vector<ApartClass>{{"s1"}, {"s0"}}));
+  EXPECT_TRUE(describe(best.pools.front()).ends_with(", one of s1 and one of s0 a node"));
+
+  // Whatever the seed no pod dies, also where the scheduler packs nodes.
+  Scenario planned = planned_scenario(set.variants.front(), best.pools, demo::catalogue());
+  planned.score_policy = scenarios::ScorePolicy::MostAllocated;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    planned.seed = seed;
+    const VariantResult run = demo::result(planned);
+    EXPECT_EQ(run.pods.oom_kills, 0) << seed;
+    EXPECT_EQ(run.pods.running_max, 8) << seed;
+  }
 }
 
 // Terms of a workload's namespace do not reach the others': the rule names them.
