@@ -41,15 +41,24 @@ std::string saves_text(Usd saves) {
   return saves.nano < 0 ? fmt::format("-{}", money_text(Usd{-saves.nano})) : money_text(saves);
 }
 
+std::string loss_text(const sim::RestartLoss& loss) {
+  const double lost = std::round(loss.lost);
+  const double late = std::round(loss.late);
+  if (lost + late == 0) return "no request is lost or late";
+  return fmt::format("{} {} lost, {} late", count_text(lost), lost == 1 ? "request" : "requests",
+                     count_text(late));
+}
+
 // Of the step with that number, where it is of Services.
 std::string disruption_sentence(const sim::PathStep& step, std::size_t number) {
   if (!step.disruption) return "";
-  const double lost = std::round(step.disruption->lost);
-  const double late = std::round(step.disruption->late);
-  const std::string costs = lost + late == 0
-                                ? "no request is lost or late"
-                                : fmt::format("{} {} lost, {} late", count_text(lost),
-                                              lost == 1 ? "request" : "requests", count_text(late));
+  std::string costs = loss_text(*step.disruption);
+  if (step.one_by_one) {
+    costs += fmt::format(
+        "; of each Service one after the other, as a PodDisruptionBudget with "
+        "maxUnavailable: 1 has it, in {}: {}",
+        duration_text(step.one_by_one_takes), loss_text(*step.one_by_one));
+  }
   const bool is_unknown = !step.restarts.empty() && step.start == Duration{};
   return fmt::format("Step {}, all its pods at once: {}{}.", number, costs,
                      is_unknown ? ", if pods are ready at once: nobody says how long they take to "
@@ -75,6 +84,9 @@ std::string end_sentence(const sim::PlanPath& path) {
               ? fmt::format("cost{} {} more a month: what the present pools miss is mended.",
                             plural, money_text(Usd{-saved.nano}))
               : fmt::format("save{} {} a month.", plural, saves_text(saved));
+  if (path.is_cheapest && path.max_changes) {
+    text += " Of all ways to change no more pools than that none saves more.";
+  }
   if (path.ended_by_limit) text += " More changes than --max-changes allows may save more.";
   if (path.end && !path.end->figures.stands()) text += " Even then an objective is missed.";
   return text;

@@ -211,8 +211,8 @@ struct PlannedRegion {
   std::string missing;         // why none can be bought there
 };
 
-// Requests that a step costs where all its pods restart at once, beside a run in which none does;
-// mean of the replications.
+// Requests that a step costs as its pods restart, beside a run in which none does; mean of the
+// replications.
 struct RestartLoss {
   double lost = 0;  // refused, dropped or timed out
   double late = 0;  // answered, but not within their objectives
@@ -232,7 +232,11 @@ struct PathStep {
   int nodes_launched = 0;
   int nodes_removed = 0;
   int nodes_cut_anew = 0;  // that stay, with another MIG layout: their pods leave first
-  std::optional<RestartLoss> disruption;  // nullopt: no Service restarts
+  std::optional<RestartLoss> disruption;  // all pods at once; nullopt: no Service restarts
+  // Of each workload one pod after the other, as a PodDisruptionBudget of one pod has it; nullopt:
+  // some Service that restarts has one pod only.
+  std::optional<RestartLoss> one_by_one = {};
+  Duration one_by_one_takes;  // that long
 };
 
 // From where somebody is, step by step; none: keep it as it is.
@@ -243,8 +247,12 @@ struct PlanPath {
   std::optional<int> max_changes;  // of pools; absent: as many as save
   bool ended_by_limit = false;     // more changes would save more
 };
+  bool is_cheapest = false;        // no others, of as many pools, would save more
 
 // Months of a horizon with the same pools.
+// The present pools after so many of its steps.
+std::vector<PoolChoice> pools_after(const PlanPath& path, std::size_t steps);
+
 struct PlannedSpan {
   int from = 1;        // month, from 1 on
   int to = 1;          // the last one

@@ -37,6 +37,8 @@ class KnownPools {
       : search_(search), model_(model), probes_(probes) {}
 
   std::vector<std::string> names_of(const Members& block) const;
+  // No pool for the block costs less; nullopt: none holds it.
+  std::optional<double> bound_of(const Members& block);
   // What the block should cost at the least. Where not every division is tried anyway, those whose
   // other pools are likely to cost too much are given up early.
   std::optional<double> hoped_of(const Members& block);
@@ -72,8 +74,6 @@ class KnownPools {
   bool is_known(const Question& question, Depth depth) const;
   void search(std::vector<Question> questions, Depth depth);
   void note(const Question& question, Depth depth, BlockResult result);
-  // No pool for the block costs less.
-  std::optional<double> bound_of(const Members& block);
 
   BlockSearch& search_;
   const FleetModel& model_;

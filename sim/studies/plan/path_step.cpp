@@ -71,6 +71,18 @@ std::vector<std::optional<std::size_t>> successors(const std::vector<PoolChoice>
 
 }  // namespace
 
+std::vector<PoolChoice> pools_after(const PlanPath& path, std::size_t steps) {
+  std::vector<PoolChoice> pools = path.now.pools;
+  for (std::size_t s = 0; s < steps; ++s) {
+    for (const PoolChoice& gone : path.steps[s].from) {
+      const auto there = std::ranges::find(pools, gone);
+      if (there != pools.end()) pools.erase(there);
+    }
+    pools.insert(pools.end(), path.steps[s].to.begin(), path.steps[s].to.end());
+  }
+  return pools;
+}
+
 PathStep step_between(const scenarios::Scenario& base, std::vector<PoolChoice> from,
                       std::vector<PoolChoice> to) {
   PathStep step;

@@ -11,6 +11,7 @@
 
 #include "../probe/probe.hpp"
 #include "after_outage.hpp"
+#include "cheapest_exchanges.hpp"
 #include "fleet_model.hpp"
 #include "known_pools.hpp"
 #include "pod_counts.hpp"
@@ -20,8 +21,6 @@
 namespace slicewise::sim {
 namespace {
 
-// Dollars a month that are no reason to touch a pool.
-constexpr double kWorthAStep = 1;
 // Of the changes that a step may be, so many are simulated.
 constexpr int kMostWeighed = 8;
 // Steps of a path that nobody limits.
@@ -39,7 +38,7 @@ struct Present {
 struct PoolChange {
   std::vector<std::size_t> touched;
   std::vector<WorkloadNames> blocks = {};
-  std::vector<PoolChoice> known = {};
+  std::vector<Present> known = {};
   double hoped = 0;  // that it saves, by closed forms
 
   int pools() const {
@@ -72,10 +71,13 @@ class PathSearch {
           {Verdict::Cause::NothingRan, "", "cannot run", "the present pools cannot run the pods"}};
     }
     path_.now.pools = choices(pools_);
+    if (const auto exchanges = cheapest()) path_.is_cheapest = follow(*exchanges) && stands_;
     if (!stands_) mend();
-    while (path_.steps.size() < kMostPathSteps && !probes_.interrupted() && take_best()) {
+    while (!path_.is_cheapest && path_.steps.size() < kMostPathSteps && !probes_.interrupted() &&
+           take_best()) {
     }
     if (!path_.steps.empty()) path_.end = together(pools_);
+    if (path_.is_cheapest) path_.ended_by_limit = is_short_of_best();
     return std::move(path_);
   }
 
@@ -166,10 +168,9 @@ class PathSearch {
       if (!price) return;
       change.hoped -= *price;
     }
-    for (const PoolChoice& pool : change.known) {
-      const auto price = monthly_of(search_, pool);
-      if (!price) return;
-      change.hoped -= *price;
+    for (const Present& pool : change.known) {
+      if (!pool.monthly) return;
+      change.hoped -= *pool.monthly;
     }
     if (change.hoped >= kWorthAStep) changes.push_back(std::move(change));
   }
@@ -222,12 +223,13 @@ class PathSearch {
         if (!wants[p].empty() && part[wants[p].front()] == root) change.touched.push_back(p);
       }
       for (std::size_t b = 0; b < part.size(); ++b) {
-        if (part[b] == root) change.known.push_back(best_->pools[b]);
+        const PoolChoice& pool = best_->pools[b];
+        if (part[b] == root) change.known.push_back({pool, monthly_of(search_, pool)});
       }
       // What is there already is no change.
-      std::erase_if(change.known, [&](const PoolChoice& pool) {
+      std::erase_if(change.known, [&](const Present& pool) {
         const auto same = std::ranges::find_if(
-            change.touched, [&](std::size_t p) { return pools_[p].choice == pool; });
+            change.touched, [&](std::size_t p) { return pools_[p].choice == pool.choice; });
         if (same == change.touched.end()) return false;
         change.touched.erase(same);
         return true;
@@ -239,7 +241,7 @@ class PathSearch {
   std::string key_of(const PoolChange& change) const {
     PlanProbe probe;
     for (const std::size_t p : change.touched) probe.pools.push_back(pools_[p].choice);
-    probe.pools.insert(probe.pools.end(), change.known.begin(), change.known.end());
+    for (const Present& pool : change.known) probe.pools.push_back(pool.choice);
     std::string key = probe_line(probe);
     for (const WorkloadNames& block : change.blocks) {
       key += " |";
@@ -256,7 +258,7 @@ class PathSearch {
     for (std::size_t p = 0; p < pools_.size(); ++p) {
       if (std::ranges::find(change.touched, p) == change.touched.end()) pools.push_back(pools_[p]);
     }
-    for (const PoolChoice& pool : change.known) pools.push_back({pool, monthly_of(search_, pool)});
+    pools.insert(pools.end(), change.known.begin(), change.known.end());
     for (const WorkloadNames& block : change.blocks) {
       if (most <= 0) return std::nullopt;
       BlockResult found = search_block(search_, block, 1, most, Depth::First, probes_);
@@ -323,6 +325,56 @@ class PathSearch {
     path_.steps.push_back(std::move(step));
   }
 
+  // Of all ways within the limit; nullopt: there are too many, or it is not known what to mend.
+  std::optional<std::vector<PricedExchange>> cheapest() {
+    WorkloadNames missed;
+    if (!stands_) {
+      missed = missed_by(path_.now.figures);
+      for (const Verdict::Reason& reason : path_.now.figures.verdict.reasons) {
+        if (!reason.workload.empty()) missed.push_back(reason.workload);
+      }
+    }
+    if (search_.vary_pods > 0 || (!stands_ && missed.empty())) return std::nullopt;
+    std::vector<PresentPool> present;
+    for (const Present& pool : pools_) {
+      PresentPool& each = present.emplace_back();
+      std::set<std::size_t> atoms;
+      for (const std::string& name : pool.choice.workloads) atoms.insert(atom_.at(name));
+      each.groups.assign(atoms.begin(), atoms.end());
+      each.monthly = pool.monthly;
+      each.must_change = misses_some(pool, missed);
+    }
+    return cheapest_exchanges(search_, model_, present, left_, best_, probes_);
+  }
+
+  // Whether all of them stand beside the other pools.
+  bool follow(const std::vector<PricedExchange>& exchanges) {
+    const std::vector<Present> before = pools_;
+    for (const PricedExchange& exchange : exchanges) {
+      PoolChange change;
+      for (const std::size_t p : exchange.touched) {
+        const auto there = std::ranges::find(pools_, before[p].choice, &Present::choice);
+        change.touched.push_back(static_cast<std::size_t>(there - pools_.begin()));
+      }
+      for (const NewPool& pool : exchange.pools)
+        change.known.push_back({pool.choice, pool.monthly});
+      auto pools = after(change, 0);
+      if (!pools) return false;
+      take(change, std::move(*pools));
+    }
+    return true;
+  }
+
+  bool is_short_of_best() const {
+    const OptionFigures& figures = path_.end ? path_.end->figures : path_.now.figures;
+    const Usd worth = from_dollars(kWorthAStep);
+    return !figures.stands() || (best_ && best_->figures.monthly + worth < figures.monthly);
+  }
+
+  bool misses_some(const Present& pool, const WorkloadNames& missed) const {
+    return pool.monthly && without(missed, pool.choice.workloads).size() < missed.size();
+  }
+
   // Pools whose workloads miss something are planned anew.
   void mend() {
     const auto now = together(pools_);
@@ -330,7 +382,7 @@ class PathSearch {
     for (std::size_t p = 0; p < pools_.size();) {
       const WorkloadNames& here = pools_[p].choice.workloads;
       const bool concerned =
-          pools_[p].monthly && (missed.empty() || without(missed, here).size() < missed.size());
+          pools_[p].monthly && (missed.empty() || misses_some(pools_[p], missed));
       const PoolChange change{{p}, {here}};
       if (!concerned || left_ < 1) {
         path_.ended_by_limit = path_.ended_by_limit || concerned;

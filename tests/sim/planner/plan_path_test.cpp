@@ -104,6 +104,28 @@ TEST(PlanPath, SaysWhatRequestsAStepCosts) {
   }
 }
 
+// Of two pods one is always there: it has all the requests, and nobody finds the service away.
+TEST(PlanPath, LosesNothingWhereOnePodAfterTheOtherRestarts) {
+  Scenario scenario = four_services();
+  for (Workload& workload : scenario.workloads) workload.count = 2;
+  const auto plan =
+      make_plan(set_with(scenario), 0, demo::catalogue(),
+                from({pool("g4dn.xlarge", Strategy::Exclusive, 1, 8, {"a", "b", "c", "d"})}));
+  ASSERT_TRUE(plan && plan->path && !plan->path->steps.empty());
+  for (const PathStep& step : plan->path->steps) {
+    ASSERT_TRUE(step.disruption && step.one_by_one);
+    EXPECT_GT(step.disruption->lost, 0);
+    EXPECT_EQ(step.one_by_one->lost, 0);
+    EXPECT_EQ(step.one_by_one_takes, seconds(10));
+  }
+  // A service of one pod is away while it starts.
+  const auto single =
+      make_plan(set_with(four_services()), 0, demo::catalogue(),
+                from({pool("g4dn.xlarge", Strategy::Exclusive, 1, 4, {"a", "b", "c", "d"})}));
+  ASSERT_TRUE(single && single->path && !single->path->steps.empty());
+  EXPECT_FALSE(single->path->steps.front().one_by_one);
+}
+
 TEST(PlanPath, ChangesNoMorePoolsThanItMay) {
   PlanOptions options = from(kDear);
   options.max_changes = 1;
@@ -120,6 +142,42 @@ TEST(PlanPath, ChangesNoMorePoolsThanItMay) {
   EXPECT_EQ(step.nodes_launched, 1);
   EXPECT_EQ(step.nodes_removed, 2);
   EXPECT_TRUE(plan->path->ended_by_limit);
+}
+
+// By what each pool saves the dear one would be planned anew alone, and its pods would start twice.
+TEST(PlanPath, IsTheCheapestOfAllWaysAndRestartsNobodyTwice) {
+  PlanOptions options = from({pool("g5.12xlarge", Strategy::Exclusive, 1, 1, {"a"}),
+                              pool("g5.xlarge", Strategy::Exclusive, 1, 1, {"b"}),
+                              pool("g5.xlarge", Strategy::Exclusive, 1, 2, {"c", "d"})});
+  const auto whole = make_plan(set_with(four_services()), 0, demo::catalogue(), options);
+  ASSERT_TRUE(whole && whole->path);
+  EXPECT_TRUE(whole->path->is_cheapest);
+  std::vector<std::string> restarted;
+  for (const PathStep& step : whole->path->steps) {
+    restarted.insert(restarted.end(), step.restarts.begin(), step.restarts.end());
+  }
+  EXPECT_THAT(restarted, ::testing::UnorderedElementsAre("a", "b", "c", "d"));
+  EXPECT_EQ(whole->path->end->figures.monthly, whole->options.front().figures.monthly);
+
+  // Two changes save more together than the best one and then another: c and d move to one of the
+  // others' nodes, or all that are left do.
+  options.max_changes = 2;
+  const auto two = make_plan(set_with(four_services()), 0, demo::catalogue(), options);
+  ASSERT_TRUE(two && two->path);
+  EXPECT_TRUE(two->path->is_cheapest);
+  EXPECT_TRUE(two->path->ended_by_limit);
+  ASSERT_EQ(two->path->steps.size(), 1U);
+  EXPECT_EQ(two->path->steps.front().from.size(), 2U);
+  EXPECT_EQ(two->path->steps.front().to.size(), 1U);
+}
+
+// What a step leaves is the present pools with the step's in place of those that go.
+TEST(PlanPath, PoolsAfterItsStepsAreThoseOfItsEnd) {
+  const auto plan = make_plan(set_with(four_services()), 0, demo::catalogue(), from(kDear));
+  ASSERT_TRUE(plan && plan->path && plan->path->end);
+  const PlanPath& path = *plan->path;
+  EXPECT_EQ(pools_after(path, 0), kDear);
+  EXPECT_EQ(pools_after(path, path.steps.size()), path.end->pools);
 }
 
 TEST(PlanPath, StaysWhereNothingSaves) {
