@@ -174,17 +174,16 @@ Expected<sim::Plan> read_plan(const SourceText& source) {
   return plan;
 }
 
-Diagnostics check_plan_names(const SourceText& source, const sim::Plan& plan, std::size_t option,
-                             const scenarios::Scenario& scenario,
+Diagnostics check_plan_names(const SourceText& source, std::span<const PoolChoice> pools,
+                             std::string_view at, const scenarios::Scenario& scenario,
                              const models::Catalogue& catalogue) {
   Diagnostics found;
-  const std::vector<PoolChoice>& pools = plan.options[option].pools;
   for (std::size_t p = 0; p < pools.size(); ++p) {
     const PoolChoice& choice = pools[p];
     const auto odd = [&](Code code, std::string message) {
       found.push_back(make_diagnostic(
-          code, place_in_document(source, fmt::format("/options/{}/pools/{}", option, p)),
-          std::move(message), "the plan was edited by hand, or made with another catalogue"));
+          code, place_in_document(source, fmt::format("{}/pools/{}", at, p)), std::move(message),
+          "the plan was edited by hand, or made with another catalogue"));
     };
     if (catalogue.find_instance(choice.instance_type) == nullptr) {
       odd(Code::InstanceUnknown,
@@ -216,10 +215,10 @@ Diagnostics check_plan_names(const SourceText& source, const sim::Plan& plan, st
       return std::ranges::find(choice.workloads, workload.name.value) != choice.workloads.end();
     });
     if (workload.count == 0 || has_pool) continue;
-    found.push_back(make_diagnostic(
-        Code::PlanStale, place_in_document(source, fmt::format("/options/{}", option)),
-        fmt::format("workload \"{}\" has no pool", workload.name.value),
-        "the plan was edited by hand: name every workload in one of the pools"));
+    found.push_back(
+        make_diagnostic(Code::PlanStale, place_in_document(source, std::string(at)),
+                        fmt::format("workload \"{}\" has no pool", workload.name.value),
+                        "the plan was edited by hand: name every workload in one of the pools"));
   }
   return found;
 }

@@ -26,9 +26,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   scenario.node_pools.emplace_back().name.value = "gpu";
   for (const char* name : {"asr", "tts"}) scenario.workloads.emplace_back().name.value = name;
   for (std::size_t o = 0; o < plan->options.size(); ++o) {
-    if (!reports::check_plan_names(source, *plan, o, scenario, catalogue).empty()) continue;
-    const scenarios::Scenario planned =
-        sim::planned_scenario(scenario, plan->options[o].pools, catalogue);
+    const std::vector<sim::PoolChoice>& pools = plan->options[o].pools;
+    const std::string at = "/options/" + std::to_string(o);
+    if (!reports::check_plan_names(source, pools, at, scenario, catalogue).empty()) continue;
+    const scenarios::Scenario planned = sim::planned_scenario(scenario, pools, catalogue);
     const auto files = reports::render_bundle(planned, catalogue, {});
     if (!files && files.error().empty()) std::abort();
   }

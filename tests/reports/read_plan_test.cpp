@@ -127,8 +127,9 @@ TEST(ReadPlan, NamesAreThoseOfTheScenario) {
     scenario.workloads.emplace_back().name.value = name;
   }
   std::vector<std::string> said;
-  for (const Diagnostic& d :
-       check_plan_names(source, read_plan(source).value(), 0, scenario, models::load_catalogue())) {
+  const sim::Plan read = read_plan(source).value();
+  for (const Diagnostic& d : check_plan_names(source, read.options.front().pools, "/options/0",
+                                              scenario, models::load_catalogue())) {
     EXPECT_GT(d.where.line, 1);
     said.push_back(d.message);
   }

@@ -215,6 +215,32 @@ class Plans(unittest.TestCase):
                 # With the replications that decided it stands as the plan says.
                 self.assertEqual(run("run", "-f", plan + "#1").returncode, 0)
 
+    def test_what_stands_after_a_step_of_a_path_is_one_too(self):
+        """Only its end could be put in place."""
+        scenario, plan = (os.path.join(self.folder, name) for name in ("from.yaml", "path.json"))
+        pathlib.Path(scenario).write_text(SERVICE, encoding="utf-8")
+        made = run("plan", "-f", scenario, "--max-changes", "1", "--instances", "g5.xlarge,g4dn.xlarge",
+                   "--no-flips", "--no-headroom", "--no-risk", "-o", "json", "--out", plan)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        path = json.loads(pathlib.Path(plan).read_text(encoding="utf-8"))["path"]
+        self.assertEqual(len(path["steps"]), 1)
+        self.assertTrue(path["cheapest"])
+        self.expect_same_run(plan + "#step1", "-f", plan + "#step1")
+        result = json.loads(run("run", plan + "#step1", "-o", "json").stdout)
+        self.assertEqual(result["variants"][0]["cost"]["monthlyUsd"], path["steps"][0]["monthlyUsd"])
+        folder = os.path.join(self.folder, "step-1")
+        result = run("export", plan + "#step1", "--to", "bundle", "--out", folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for name in ("apply.sh", "rollback.sh", "VERIFY.md"):
+            text = pathlib.Path(folder, name).read_text(encoding="utf-8").replace("\n# ", " ")
+            self.assertRegex(text, r"It is what stands after step 1 of 1 of \S+path\.json")
+        # From there nothing more is to be done.
+        again = run("plan", "-f", scenario, "--from", plan + "#step1", "--instances",
+                    "g5.xlarge,g4dn.xlarge", "--no-flips", "--no-headroom", "--no-risk", "-o", "json")
+        self.assertEqual(json.loads(again.stdout)["path"]["steps"], [])
+        for part in ("step2", "step0"):
+            self.assertNotEqual(run("run", f"{plan}#{part}").returncode, 0, part)
+
     def test_a_bundle_says_which_option_it_is_and_what_the_plan_found(self):
         folder = os.path.join(self.folder, "of-two")
         result = run("export", self.plan + "#2", "--to", "bundle", "--out", folder)

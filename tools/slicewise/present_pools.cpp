@@ -8,6 +8,7 @@
 #include "slicewise/reports/studies.hpp"
 
 #include "files.hpp"
+#include "plan_part.hpp"
 #include "terminal.hpp"
 
 namespace slicewise::tools {
@@ -20,18 +21,13 @@ Pools of_plan(const SourceText& source, const FilePart& named, const OneVariant&
               const CommonFlags& flags) {
   const auto plan = reports::read_plan(source);
   if (!plan) return tl::unexpected(fail(plan.error(), {source}, flags));
-  const int option = named.part ? option_number(*named.part) : 1;
-  if (option == 0 || static_cast<std::size_t>(option) > plan->options.size()) {
-    return tl::unexpected(
-        usage_error(fmt::format("the plan of --from has {} options, and #{} is none of them",
-                                plan->options.size(), named.part.value_or("1")),
-                    "they count from 1, the best"));
-  }
-  const std::size_t index = static_cast<std::size_t>(option) - 1;
-  const Diagnostics problems = reports::check_plan_names(
-      source, *plan, index, opened.set().variants[opened.variant], opened.catalogue);
+  const auto part = part_of_plan(*plan, named.part.value_or("1"));
+  if (!part) return tl::unexpected(usage_error("--from: " + part.error(), kPlanParts));
+  Diagnostics problems =
+      reports::check_plan_names(source, part->option.pools, part->at,
+                                opened.set().variants[opened.variant], opened.catalogue);
   if (!problems.empty()) return tl::unexpected(fail(problems, {source}, flags));
-  return plan->options[index].pools;
+  return part->option.pools;
 }
 
 Pools of_scenario(const ScenarioFile& file, const OneVariant& opened, const CommonFlags& flags) {

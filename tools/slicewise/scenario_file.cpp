@@ -1,7 +1,6 @@
 #include "scenario_file.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <iterator>
 #include <optional>
@@ -24,6 +23,7 @@
 #include "bug_report.hpp"
 #include "files.hpp"
 #include "host.hpp"
+#include "plan_part.hpp"
 #include "terminal.hpp"
 
 namespace slicewise::tools {
@@ -350,23 +350,17 @@ class PlanOpener {
  public:
   PlanOpener(const SourceText& source, const CommonFlags& flags) : source_(source), flags_(flags) {}
 
-  tl::expected<ScenarioFile, ExitCode> open(int option) {
-    auto plan = reports::read_plan(source_);
+  tl::expected<ScenarioFile, ExitCode> open(const std::string& part) {
+    const auto plan = reports::read_plan(source_);
     if (!plan) return refused(plan.error());
-    const auto count = static_cast<int>(plan->options.size());
-    if (option > count) {
-      return refused(Code::ValueRange,
-                     count == 0 ? "the plan has no option: nothing that was tried stands"
-                                : fmt::format("the plan has {} option{}, no option {}", count,
-                                              count == 1 ? "" : "s", option),
-                     "they count from 1, the best");
-    }
+    const auto named = part_of_plan(*plan, part);
+    if (!named) return refused(Code::ValueRange, named.error(), std::string(kPlanParts));
     if (plan->stamp.scenario_file.empty() || plan->stamp.scenario_file == "-") {
       return refused(Code::FileUnreadable,
                      "the plan was made from standard input, which is not there any more",
                      "make it again with -f FILE");
     }
-    return in_place(*plan, static_cast<std::size_t>(option) - 1);
+    return in_place(*plan, *named, part);
   }
 
  private:
@@ -382,7 +376,9 @@ class PlanOpener {
                    "make the plan again, or take the files of that time");
   }
 
-  tl::expected<ScenarioFile, ExitCode> in_place(const sim::Plan& plan, std::size_t option) const {
+  tl::expected<ScenarioFile, ExitCode> in_place(const sim::Plan& plan, const PlanPart& named,
+                                                const std::string& part) const {
+    const sim::OptionFigures& figures = named.option.figures;
     const std::string path = path_from(source_.name, plan.stamp.scenario_file);
     Expected<ScenarioFile> file = open_scenario(path, plan.stamp.settings);
     if (!file) return refused(file.error());
@@ -399,7 +395,7 @@ class PlanOpener {
       return refused(Code::PlanStale, given, "give the --catalogue files that it was made with");
     }
     const Diagnostics problems =
-        reports::check_plan_names(source_, plan, option, *variant, *catalogue);
+        reports::check_plan_names(source_, named.option.pools, named.at, *variant, *catalogue);
     if (!problems.empty()) return refused(problems);
     file->price_file = path_from(source_.name, plan.stamp.price_file);
     if (!file->price_file.empty()) {
@@ -409,12 +405,10 @@ class PlanOpener {
         return stale(file->price_file);
       }
     }
-    scenarios::Scenario planned =
-        sim::planned_scenario(*variant, plan.options[option].pools, *catalogue);
+    scenarios::Scenario planned = sim::planned_scenario(*variant, named.option.pools, *catalogue);
     planned.seed = plan.stamp.seed;
     // What decided that it stands.
-    planned.replications =
-        std::max(plan.stamp.replications, plan.options[option].figures.replications);
+    planned.replications = std::max(plan.stamp.replications, figures.replications);
     planned.allow_pending = plan.stamp.allow_pending;
     if (!plan.survives.empty()) {
       const std::string_view label =
@@ -424,15 +418,14 @@ class PlanOpener {
     set.variants = {std::move(planned)};
     // What was read is the option of the plan: by that name it is found again.
     file->texts.insert(file->texts.begin(), file->texts.front());
-    file->texts.front().name = fmt::format("{}#{}", source_.name, option + 1);
+    file->texts.front().name = fmt::format("{}#{}", source_.name, part);
     sim::PlanProbe probe;
-    probe.pools = plan.options[option].pools;
+    probe.pools = named.option.pools;
     set.sha256 = scenarios::sha256_hex(set.sha256, {sim::probe_line(probe)});
     file->planned_with = std::exchange(file->settings, {});
     file->is_option = true;
-    const sim::OptionFigures& figures = plan.options[option].figures;
     file->origin = fmt::format(
-        "It is option {} of {}, {} for ${:.2f} a month.", option + 1, source_.name,
+        "It is {} of {}, {} for ${:.2f} a month.", named.name, source_.name,
         figures.objectives.empty() ? "which runs every pod" : "which meets every objective",
         to_dollars(figures.monthly));
     return std::move(*file);
@@ -443,12 +436,6 @@ class PlanOpener {
 };
 
 }  // namespace
-
-int option_number(const std::string& text) {
-  int option = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), option);
-  return error == std::errc{} && end == text.data() + text.size() ? std::max(option, 0) : 0;
-}
 
 tl::expected<ScenarioFile, ExitCode> open_scenario_or_option(const std::string& argument,
                                                              const std::vector<std::string>& set,
@@ -480,12 +467,12 @@ tl::expected<ScenarioFile, ExitCode> open_scenario_or_option(const std::string& 
     return refused("--candidate and #" + *named.part + " both choose an option",
                    "leave one of them out");
   }
-  const int option = named.part ? option_number(*named.part) : candidate.value_or(1);
-  if (option == 0) {
+  if (named.part && !names_plan_part(*named.part)) {
     return refused("the number of an option comes after the #, 1 for the best",
-                   named.file + "#2 is the second");
+                   std::string(kPlanParts));
   }
-  return PlanOpener(*source, flags).open(option);
+  return PlanOpener(*source, flags)
+      .open(named.part ? *named.part : std::to_string(candidate.value_or(1)));
 }
 
 }  // namespace slicewise::tools

@@ -131,15 +131,13 @@ reports::TextStyle report_style(const std::string& out, const CommonFlags& flags
 
 // What a FILE argument of any verb names: a scenario, or with "plan.json#2" an option of a stored
 // plan as a scenario, with the seed and the replications that it was planned with; without a number
-// the best, or `candidate`. The plan's scenario is looked for beside the plan, then in the working
-// directory. Says what is wrong: no such file, a plan that cannot be read, that has no such option
-// or was made from other files (PLAN_STALE), and flags that a plan or a scenario does not take.
+// the best, or `candidate`. "plan.json#step1" are all pools after the first step of its path. The
+// plan's scenario is looked for beside the plan, then in the working directory. Says what is wrong:
+// no such file, a plan that cannot be read, that has no such option or was made from other files
+// (PLAN_STALE), and flags that a plan or a scenario does not take.
 tl::expected<ScenarioFile, ExitCode> open_scenario_or_option(const std::string& argument,
                                                              const std::vector<std::string>& set,
                                                              const CommonFlags& flags,
                                                              std::optional<int> candidate = {});
-
-// The option that "#2" names, 1 for the best; 0 for what is no such number.
-int option_number(const std::string& text);
 
 }  // namespace slicewise::tools

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -138,10 +139,10 @@ bool has_figures_of(const sim::VariantResult& simulated, const sim::OptionFigure
 Expected<std::string> explain_plan(const SourceText& source, std::optional<std::size_t> option,
                                    const TextStyle& style);
 
-// What is wrong with options[option] for its scenario: instance types, price plans and workloads
-// that are unknown, workloads without a pool. REQUIRES: plan was read from source.
-Diagnostics check_plan_names(const SourceText& source, const sim::Plan& plan, std::size_t option,
-                             const scenarios::Scenario& scenario,
+// What is wrong with pools of a plan for its scenario: instance types, price plans and workloads
+// that are unknown, workloads without a pool. `at`: where the source has them, "/options/0".
+Diagnostics check_plan_names(const SourceText& source, std::span<const sim::PoolChoice> pools,
+                             std::string_view at, const scenarios::Scenario& scenario,
                              const models::Catalogue& catalogue);
 
 }  // namespace slicewise::reports

@@ -12,6 +12,7 @@
 #include "../commands.hpp"
 #include "../files.hpp"
 #include "../options.hpp"
+#include "../plan_part.hpp"
 #include "../scenario_file.hpp"
 #include "../terminal.hpp"
 

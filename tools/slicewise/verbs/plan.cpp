@@ -133,8 +133,9 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
                 "option up is always said)");
   add_text(
       verb, "--from", plan.from, "FILE",
-      "The present pools: a scenario, or an option of a plan (plan.json#2). Says the way to "
-      "cheaper ones step by step: what each saves, which pods restart, which nodes come and go");
+      "The present pools: a scenario, or of a plan an option (plan.json#2) or what a step of its "
+      "path leaves (plan.json#step1). Says the way to cheaper ones step by step: what each saves, "
+      "which pods restart, which nodes come and go");
   add_number(verb, "--max-changes", 1, 1'000, plan.options.max_changes,
              "On that way no more than so many pools change (without --from: from the scenario's "
              "own pools)");

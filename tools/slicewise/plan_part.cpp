@@ -1,0 +1,59 @@
+#include "plan_part.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace slicewise::tools {
+
+int option_number(const std::string& text) {
+  int option = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), option);
+  return error == std::errc{} && end == text.data() + text.size() ? std::max(option, 0) : 0;
+}
+
+namespace {
+
+// The step that "step2" names, from 1 on; 0: none.
+int step_number(const std::string& text) {
+  constexpr std::string_view kStep = "step";
+  return text.starts_with(kStep) ? option_number(text.substr(kStep.size())) : 0;
+}
+
+}  // namespace
+
+bool names_plan_part(const std::string& part) {
+  return option_number(part) > 0 || step_number(part) > 0;
+}
+
+tl::expected<PlanPart, std::string> part_of_plan(const sim::Plan& plan, const std::string& part) {
+  const auto option = static_cast<std::size_t>(option_number(part));
+  if (option > 0) {
+    const std::size_t count = plan.options.size();
+    if (option <= count) {
+      return PlanPart{plan.options[option - 1], fmt::format("option {}", option),
+                      fmt::format("/options/{}", option - 1)};
+    }
+    return tl::unexpected(count == 0
+                              ? std::string("the plan has no option: nothing that was tried stands")
+                              : fmt::format("the plan has {} option{}, no option {}", count,
+                                            count == 1 ? "" : "s", option));
+  }
+  const auto step = static_cast<std::size_t>(step_number(part));
+  const std::size_t steps = plan.path ? plan.path->steps.size() : 0;
+  if (step == 0 || step > steps) {
+    return tl::unexpected(fmt::format("the plan's path has {} step{}, no \"{}\"", steps,
+                                      steps == 1 ? "" : "s", part));
+  }
+  PlanPart after{{},
+                 fmt::format("what stands after step {} of {}", step, steps),
+                 fmt::format("/path/steps/{}", step - 1)};
+  after.option.pools = sim::pools_after(*plan.path, step);
+  after.option.figures.monthly = plan.path->steps[step - 1].monthly;
+  return after;
+}
+
+}  // namespace slicewise::tools
