@@ -133,7 +133,8 @@ std::string headroom_sentence(const Plan& plan) {
 std::vector<std::string> risk_sentences(const Plan& plan, const TextStyle& style) {
   if (!plan.risk) return {};
   const sim::PlanRisk& risk = *plan.risk;
-  std::string first = fmt::format("Risk: of {} runs with other random numbers #1 ", risk.runs);
+  std::string first = fmt::format("Risk: of {} runs with other random numbers{} #1 ", risk.runs,
+                                  risk.sampled_inputs ? " and inputs drawn anew" : "");
   first += risk.missed == 0 ? std::string("misses nothing in any")
                             : fmt::format("misses something in {}", risk.missed);
   for (const sim::ObjectiveRisk& objective : risk.objectives) {

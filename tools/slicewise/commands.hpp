@@ -108,6 +108,7 @@ struct PlanCommand : StudyCommand {
   bool no_headroom = false;
   bool no_risk = false;
   bool no_flips = false;
+  InputChoice inputs = InputChoice::Given;  // of the runs for its risk
   std::string from;  // a scenario or plan.json#2; "": the scenario's own pools
 };
 

@@ -193,8 +193,9 @@ struct ObjectiveRisk {
 // What chance does to the best option, run by run, and to the second with the same random numbers.
 struct PlanRisk {
   int runs = 0;
-  int missed = 0;  // in which something of the best option fails (Verdict::fails)
-  Usd monthly_p5;  // of 100 runs 5 cost less
+  bool sampled_inputs = false;  // each run drew them anew, see run_sampled()
+  int missed = 0;               // in which something of the best option fails (Verdict::fails)
+  Usd monthly_p5;               // of 100 runs 5 cost less
   Usd monthly_median;
   Usd monthly_p95;
   std::vector<ObjectiveRisk> objectives;
@@ -246,13 +247,13 @@ struct PlanPath {
   std::optional<PlanOption> end;   // after the last one, all pools simulated together
   std::optional<int> max_changes;  // of pools; absent: as many as save
   bool ended_by_limit = false;     // more changes would save more
-};
   bool is_cheapest = false;        // no others, of as many pools, would save more
+};
 
-// Months of a horizon with the same pools.
 // The present pools after so many of its steps.
 std::vector<PoolChoice> pools_after(const PlanPath& path, std::size_t steps);
 
+// Months of a horizon with the same pools.
 struct PlannedSpan {
   int from = 1;        // month, from 1 on
   int to = 1;          // the last one
@@ -293,6 +294,12 @@ struct PlanCounts {
   std::int64_t simulations = 0;   // of one configuration with one number of nodes
   std::int64_t exhaustive = 0;    // simulations of all with every number of nodes
   std::int64_t replications = 0;  // that were run
+};
+
+// What nodeSelectors cost: workloads that could run on any nodes without theirs.
+struct UnselectedNodes {
+  std::vector<std::string> workloads;
+  PlanOption option;  // the cheapest without
 };
 
 struct Plan {
@@ -416,7 +423,8 @@ struct PlanOptions {
   std::optional<bool> split;                // several pools; absent: the scenario's, else yes
   std::size_t top = 5;
   bool headroom = true;
-  bool risk = true;   // unless that takes too many requests, which a note says
+  bool risk = true;             // unless that takes too many requests, which a note says
+  bool sampled_inputs = false;  // the runs for it draw their inputs, see run_sampled()
   bool flips = true;  // and whether the answer hangs on smActive, or on one pod more or fewer
   Outage survive = Outage::None;
   int vary_pods = 0;  // so many pods more or fewer than in the scenario may a Service have

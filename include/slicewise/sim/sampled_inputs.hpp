@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/run.hpp"
+#include "slicewise/sim/world.hpp"
 
 // Inputs that were measured are known within an interval. A run whose replications draw them from
 // it shows what that ignorance does to the answer.
@@ -17,6 +20,21 @@ models::WorkloadProfile drawn_profile(models::WorkloadProfile profile, std::uint
 
 // The same of a language model: the times of its step, lognormal.
 models::LlmModel drawn_model(models::LlmModel model, std::uint64_t seed, std::uint32_t replication);
+
+// Whether run_sampled() has anything to draw. `world`: of the scenario.
+bool has_uncertain_inputs(const scenarios::Scenario& scenario, const World& world,
+                          const models::Catalogue& catalogue);
+
+// What the scenario says itself stays; of the rest each profile says what was drawn. What a profile
+// bears may be refused at the ends of its intervals. `world`: of the scenario as it is; `models`:
+// see with_drawn_models().
+Expected<World> drawn_world(scenarios::Scenario scenario, const World& world,
+                            const models::Catalogue& models, std::size_t replication);
+// A world takes language models from the catalogue: one with those of the scenario as they were
+// drawn; nullopt where none is uncertain.
+std::optional<models::Catalogue> with_drawn_models(const scenarios::Scenario& scenario,
+                                                   const models::Catalogue& catalogue,
+                                                   std::uint32_t replication);
 
 // run_scenario() with the profiles and language models of each replication drawn anew, and the
 // gpuBusy of batch work that shares GPUs, where nobody gives it, from the least to the most of

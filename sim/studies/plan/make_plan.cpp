@@ -457,7 +457,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     add_provenance(base, catalogue, plan);
   }
   if (options.risk && !plan.options.empty() && !probes.interrupted()) {
-    add_risk(base, catalogue, options.run, plan);
+    add_risk(base, catalogue, options, plan);
   }
   if (may_vary && options.flips && options.vary_pods == 0 && !probes.interrupted()) {
     plan.other_pods = hints_of_other_pods(search, best_of(plan), probes);

@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <numeric>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,6 +13,7 @@
 
 #include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/result_record.hpp"
+#include "slicewise/sim/sampled_inputs.hpp"
 
 #include "../probe/probe.hpp"
 #include "../probe/simulations.hpp"
@@ -60,17 +64,44 @@ std::vector<World> worlds_of(const scenarios::Scenario& base, const models::Cata
   return worlds;
 }
 
-// The figures of each run of each world; empty: somebody interrupted it.
+// Each run of each option as a world of its own, with inputs that were drawn for it; the same for
+// all options. Errors: what was drawn cannot be.
+Expected<std::vector<World>> drawn_worlds(const scenarios::Scenario& base,
+                                          const models::Catalogue& catalogue,
+                                          std::span<const PlanOption> options,
+                                          const std::vector<World>& worlds,
+                                          std::deque<models::Catalogue>& models) {
+  std::vector<World> drawn;
+  for (std::size_t o = 0; o < worlds.size(); ++o) {
+    const scenarios::Scenario planned = planned_scenario(base, options[o].pools, catalogue);
+    for (int run = 0; run < kRuns; ++run) {
+      auto of_run = with_drawn_models(planned, catalogue, static_cast<std::uint32_t>(run));
+      if (of_run) models.push_back(std::move(*of_run));
+      Expected<World> world = drawn_world(planned, worlds[o], of_run ? models.back() : catalogue,
+                                          static_cast<std::size_t>(run));
+      if (!world) return tl::unexpected(std::move(world.error()));
+      world->replications = 1;
+      world->seed = worlds[o].seed + static_cast<std::uint64_t>(run);
+      drawn.push_back(std::move(*world));
+    }
+  }
+  return drawn;
+}
+
+// The figures of each run of each option; empty: somebody interrupted it. `worlds`: of an option
+// all its runs, or one world each.
 std::vector<std::vector<OptionFigures>> runs_of(const std::vector<World>& worlds,
                                                 const RunOptions& run) {
   RunOptions quiet = run;
   quiet.progress = nullptr;
   Simulations simulations(quiet);
-  std::vector<std::vector<OptionFigures>> figures;
+  std::vector<std::vector<OptionFigures>> figures(1);
   for (const std::optional<Simulated>& simulated : simulations.run(worlds)) {
     if (!simulated) return {};
-    std::vector<OptionFigures>& of = figures.emplace_back();
-    for (const VariantResult& single : simulated->singles) of.push_back(figures_of(single));
+    if (figures.back().size() == kRuns) figures.emplace_back();
+    for (const VariantResult& single : simulated->singles) {
+      figures.back().push_back(figures_of(single));
+    }
   }
   return figures;
 }
@@ -121,28 +152,44 @@ PlanRisk risk_in(const std::vector<std::vector<OptionFigures>>& runs) {
 }  // namespace
 
 void add_risk(const scenarios::Scenario& base, const models::Catalogue& catalogue,
-              const RunOptions& run, Plan& plan) {
+              const PlanOptions& options, Plan& plan) {
   constexpr std::size_t kBoth = 2;
-  const std::vector<World> worlds = worlds_of(
-      base, catalogue, std::span(plan.options).first(std::min(kBoth, plan.options.size())));
+  const auto both = std::span(plan.options).first(std::min(kBoth, plan.options.size()));
+  std::vector<World> worlds = worlds_of(base, catalogue, both);
+  const auto note = [&](Code code, std::string text) {
+    plan.notes.push_back(make_diagnostic(code, base.where, std::move(text)));
+    plan.notes.back().severity = Severity::Note;
+  };
   const double requests =
       std::accumulate(worlds.begin(), worlds.end(), 0.0,
                       [](double sum, const World& world) { return sum + requests_of(world); });
   if (requests > kRequestsWorth) {
-    plan.notes.push_back(make_diagnostic(
-        Code::RunTooLarge, base.where,
-        fmt::format("what chance does to the best option was not looked for: {} runs of the best "
-                    "two would answer {:.3g} million requests, more than {:.3g} million; a shorter "
-                    "duration takes fewer",
-                    kRuns, requests / 1e6, kRequestsWorth / 1e6)));
-    plan.notes.back().severity = Severity::Note;
-    return;
+    return note(Code::RunTooLarge,
+                fmt::format("what chance does to the best option was not looked for: {} runs of "
+                            "the best two would answer {:.3g} million requests, more than {:.3g} "
+                            "million; a shorter duration takes fewer",
+                            kRuns, requests / 1e6, kRequestsWorth / 1e6));
   }
-  const std::vector<std::vector<OptionFigures>> runs = runs_of(worlds, run);
-  if (runs.empty()) {
+  bool is_drawn = false;
+  std::deque<models::Catalogue> models;  // outlive the worlds
+  if (options.sampled_inputs && !worlds.empty()) {
+    if (!has_uncertain_inputs(base, worlds.front(), catalogue)) {
+      note(Code::InputMissing,
+           "no workload names a profile or a language model whose figures have intervals, and "
+           "gpuBusy and capacityShare are given: there is nothing to draw");
+    } else if (auto drawn = drawn_worlds(base, catalogue, both, worlds, models)) {
+      worlds = std::move(*drawn);
+      is_drawn = true;
+    } else {
+      note(drawn.error().front().code, drawn.error().front().message);
+    }
+  }
+  const std::vector<std::vector<OptionFigures>> runs = runs_of(worlds, options.run);
+  if (runs.empty() || worlds.empty()) {
     plan.interrupted = plan.interrupted || !worlds.empty();
   } else {
     plan.risk = risk_in(runs);
+    plan.risk->sampled_inputs = is_drawn;
   }
 }
 

@@ -43,7 +43,9 @@ const Record& record_of<PlanRisk>() {
       "what chance does to the best option, run by run, with random numbers that the search has "
       "not "
       "seen; the second option has the same",
-      {field<&R::runs>("runs", "of the scenario's length"),
+      {field<&R::sampled_inputs>("sampledInputs", "each run drew them from their intervals")
+           .optional(),
+       field<&R::runs>("runs", "of the scenario's length"),
        field<&R::missed>(
            "missed", "runs in which it loses pods, misses an objective or is denied by a policy"),
        field<&R::monthly_p5>("monthlyUsdP5", "5 of 100 runs cost less"),

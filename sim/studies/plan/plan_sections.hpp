@@ -59,10 +59,11 @@ Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenari
                      const models::Catalogue& catalogue, const RunOptions& run,
                      const PlanOption& option);
 
-// The best option over runs with random numbers that no search has seen, beside the second; a note
-// where that takes more requests than it is worth. REQUIRES: plan.options is not empty.
+// The best option over runs with random numbers that no search has seen, beside the second, with
+// inputs that each run draws where that is asked for; a note where that takes more requests than it
+// is worth, or nothing can be drawn. REQUIRES: plan.options is not empty.
 void add_risk(const scenarios::Scenario& base, const models::Catalogue& catalogue,
-              const RunOptions& run, Plan& plan);
+              const PlanOptions& options, Plan& plan);
 
 bool asks_for_headroom(const std::vector<scenarios::Policy>& policies);
 

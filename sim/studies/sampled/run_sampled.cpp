@@ -46,14 +46,18 @@ bool has_bounds_only(const World& world) {
   });
 }
 
-bool is_uncertain(const scenarios::Scenario& scenario, const World& world,
-                  const models::Catalogue& catalogue) {
+}  // namespace
+
+bool has_uncertain_inputs(const scenarios::Scenario& scenario, const World& world,
+                          const models::Catalogue& catalogue) {
   const auto has_intervals = [&](const scenarios::Workload& workload) {
     return uncertain_profile(workload, catalogue) != nullptr ||
            uncertain_model(workload, catalogue) != nullptr;
   };
   return std::ranges::any_of(scenario.workloads, has_intervals) || has_bounds_only(world);
 }
+
+namespace {
 
 // Figures that are known by their bounds only: from the one to the other over the replications.
 void spread_bounds(std::size_t replication, const WorkloadModel& model, const World& world,
@@ -85,8 +89,8 @@ Duration drawn_kernel(const WorkloadModel& model, std::uint64_t seed, std::size_
                       portable_exp(random.uniform() * portable_log(ratio)));
 }
 
-// A world takes language models from the catalogue: one with those of the scenario as they were
-// drawn; nullopt where none is uncertain.
+}  // namespace
+
 std::optional<models::Catalogue> with_drawn_models(const scenarios::Scenario& scenario,
                                                    const models::Catalogue& catalogue,
                                                    std::uint32_t replication) {
@@ -101,17 +105,14 @@ std::optional<models::Catalogue> with_drawn_models(const scenarios::Scenario& sc
   return drawn;
 }
 
-// What the scenario says itself stays; of the rest each profile says what was drawn. What a profile
-// bears may be refused at the ends of its intervals. `world`: of the scenario as it is.
 Expected<World> drawn_world(scenarios::Scenario scenario, const World& world,
-                            const models::Catalogue& catalogue, std::size_t replication) {
+                            const models::Catalogue& models, std::size_t replication) {
   for (std::size_t w = 0; w < scenario.workloads.size(); ++w) {
     scenarios::Workload& workload = scenario.workloads[w];
     const WorkloadModel& model = world.workloads[w];
-    if (const models::WorkloadProfile* profile = uncertain_profile(workload, catalogue)) {
+    if (const models::WorkloadProfile* profile = uncertain_profile(workload, models)) {
       const models::WorkloadProfile drawn = models::on_whole_gpu(
-          drawn_profile(*profile, scenario.seed, static_cast<std::uint32_t>(replication)),
-          catalogue);
+          drawn_profile(*profile, scenario.seed, static_cast<std::uint32_t>(replication)), models);
       take_profile(drawn, workload);
       take_times(drawn, workload);
     } else if (is_bounded(model, world) || lacks_kernels(model, world)) {
@@ -122,7 +123,7 @@ Expected<World> drawn_world(scenarios::Scenario scenario, const World& world,
       workload.measured->kernel_time = drawn_kernel(model, scenario.seed, replication);
     }
   }
-  auto drawn = build_world(scenario, catalogue);
+  auto drawn = build_world(scenario, models);
   if (drawn) return drawn;
   for (Diagnostic& problem : drawn.error()) {
     problem.message =
@@ -130,6 +131,8 @@ Expected<World> drawn_world(scenarios::Scenario scenario, const World& world,
   }
   return drawn;
 }
+
+namespace {
 
 struct Ends {
   double least = 0;
@@ -191,7 +194,7 @@ Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Ca
   if (!worlds) return tl::unexpected(worlds.error());
   bool uncertain = false;
   for (std::size_t w = 0; w < worlds->size(); ++w) {
-    uncertain = uncertain || is_uncertain(set.variants[w], (*worlds)[w], catalogue);
+    uncertain = uncertain || has_uncertain_inputs(set.variants[w], (*worlds)[w], catalogue);
   }
   if (!uncertain) {
     return tl::unexpected(Diagnostics{make_diagnostic(

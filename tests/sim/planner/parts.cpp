@@ -334,6 +334,50 @@ TEST(PlanRisk, CountsRunsThatAPolicyDenies) {
   for (const ObjectiveRisk& objective : denied.objectives) EXPECT_EQ(objective.missed, 0);
 }
 
+// What is known within 70 % scatters by more than chance alone does. Where nothing has an interval
+// nothing is drawn, and that is said.
+TEST(PlanRisk, DrawsInputsThatAreKnownWithinAnInterval) {
+  models::WorkloadProfile profile;
+  profile.name = "made/t4";
+  profile.title = "made";
+  profile.kind = "inference";
+  profile.gpu_model = "T4";
+  profile.solo_step = milliseconds(50);
+  profile.capacity_share = 0.5;
+  profile.norm_p = 3;
+  profile.uncertainty = {{"soloMs", 35, {}}};
+  models::Catalogue catalogue = demo::catalogue();
+  catalogue.profiles.push_back(profile);
+  Scenario scenario = with_limit(1, minutes(1));
+  scenario.duration = minutes(30);
+  for (scenarios::Workload& service : scenario.workloads) {
+    service.measured.reset();
+    service.profile.value = profile.name;
+  }
+  PlanOptions options;
+  const auto spread = [&](bool is_sampled) {
+    Plan plan;
+    plan.options = alone_and_together();
+    options.sampled_inputs = is_sampled;
+    add_risk(scenario, catalogue, options, plan);
+    EXPECT_EQ(plan.risk->sampled_inputs, is_sampled);
+    EXPECT_EQ(plan.risk->runs, 20);
+    const ObjectiveRisk& objective = plan.risk->objectives.front();
+    return to_seconds(std::get<Duration>(objective.p95)) /
+           to_seconds(std::get<Duration>(objective.median));
+  };
+  EXPECT_GT(spread(true), 1.4);
+  EXPECT_LT(spread(false), 1.25);
+
+  options.sampled_inputs = true;
+  Plan known;
+  known.options = alone_and_together();
+  add_risk(with_limit(1, minutes(1)), demo::catalogue(), options, known);
+  EXPECT_FALSE(known.risk->sampled_inputs);
+  ASSERT_EQ(known.notes.size(), 1U);
+  EXPECT_EQ(known.notes.front().code, Code::InputMissing);
+}
+
 TEST(PlanRisk, SaysThatItTakesTooManyRequests) {
   Scenario scenario = with_limit(5, minutes(1));
   scenario.duration = hours(24);

@@ -160,7 +160,8 @@ class Scenario:
              risk: bool = True, flips: bool = True,
              from_: str | None = None, max_changes: int | None = None,
              regions: Sequence[str] = (), horizon: int | None = None,
-             growth: float | str | None = None, journal: str | None = None,
+             growth: float | str | None = None, inputs: str | None = None,
+             journal: str | None = None,
              seeds: int | None = None, seed: int | None = None, allow_pending: bool = False,
              jobs: int | None = None,
              max_events: int | None = None, max_memory: str | int | None = None,
@@ -170,7 +171,8 @@ class Scenario:
         instances: types or families to choose from. dra: also what only NVIDIA's DRA driver sets up.
         max_cost: dollars a month. growth: of the traffic
         from month to month over `horizon` months, as a share (0.05) or a text ("5%"). regions: others
-        whose prices are compared, or "all"."""
+        whose prices are compared, or "all". inputs: "sampled" draws profiles from their intervals in the
+        runs of the best two options."""
         def make(answer: _engine.Answer) -> Plan:
             made = Plan(answer)
             made.made_of = self
@@ -183,7 +185,7 @@ class Scenario:
                          vary_pods=vary_pods, survive=survive, objective=objective, top=top, dra=dra,
                          no_split=not split, no_headroom=not headroom, no_risk=not risk, no_flips=not flips, from_=from_,
                          max_changes=max_changes, regions=regions, horizon=horizon, growth=growth,
-                         journal=journal, replications=seeds, seed=seed,
+                         inputs=inputs, journal=journal, replications=seeds, seed=seed,
                          allow_pending=allow_pending, jobs=jobs, max_events=max_events,
                          max_memory=max_memory)
 

@@ -52,6 +52,7 @@ sim::PlanOptions plan_options(const PlanCommand& command, const sim::RunOptions&
   options.top = static_cast<std::size_t>(command.top.value_or(static_cast<int>(options.top)));
   options.headroom = !command.no_headroom;
   options.risk = !command.no_risk;
+  options.sampled_inputs = command.inputs == InputChoice::Sampled;
   options.flips = !command.no_flips;
   options.survive = command.survive.value_or(sim::Outage::None);
   options.vary_pods = command.vary_pods.value_or(0);
@@ -131,6 +132,9 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
                 "Without --strategies: also what NVIDIA's DRA driver sets up and the device plugin "
                 "does not, MPS without a cap on threads and MIG + MPS (which of the two sets an "
                 "option up is always said)");
+  add_choice(verb, "--inputs", kInputChoices, plan.inputs,
+             "In the 20 runs of the best two options: as given, or drawn anew in each as in run "
+             "--inputs sampled (default given)");
   add_text(
       verb, "--from", plan.from, "FILE",
       "The present pools: a scenario, or of a plan an option (plan.json#2) or what a step of its "
