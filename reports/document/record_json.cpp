@@ -102,9 +102,12 @@ json number_schema(Unit unit) {
   return schema;
 }
 
-json list_schema(const Field& field) {
-  const Shape& item = *field.shape->item;
+// NOLINTNEXTLINE(misc-no-recursion): as deep as lists of lists
+json item_schema(const Field& field, const Shape& item) {
   if (item.kind == Shape::Kind::Object) return record_schema(field.inner());
+  if (item.kind == Shape::Kind::List) {
+    return {{"type", "array"}, {"items", item_schema(field, *item.item)}};
+  }
   json schema{{"type", item.kind == Shape::Kind::Whole    ? "integer"
                        : item.kind == Shape::Kind::Number ? "number"
                                                           : "string"}};
@@ -138,7 +141,7 @@ json shape_schema(const Field& field) {
     case Shape::Kind::Labels:
       return {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
     case Shape::Kind::List:
-      return {{"type", "array"}, {"items", list_schema(field)}};
+      return {{"type", "array"}, {"items", item_schema(field, *field.shape->item)}};
     case Shape::Kind::Object:
       return record_schema(field.inner());
   }
