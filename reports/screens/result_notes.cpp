@@ -251,7 +251,7 @@ std::string interrupted_line(const sim::Result& result) {
     done += fmt::format("{}{}", done.empty() ? "" : ", ", one ? "" : v.name + " ");
     done += v.stopped_at
                 ? stopped_text(v)
-                : fmt::format("{} of {} runs done", v.replications, result.stamp.replications);
+                : fmt::format("{} of {} runs done", v.replications, v.replications_asked);
   }
   return "INTERRUPTED: " + done + (one ? "" : "; a variant without a finished run is left out");
 }

@@ -49,6 +49,7 @@ VariantResult merge(const World& world, std::span<const Replication> replication
   result.description = world.description;
   result.swept_value = world.swept_value;
   result.replications = static_cast<int>(replications.size());
+  result.replications_asked = world.replications;
   std::vector<std::string> strategies;
   for (const PoolModel& pool : world.pools) {
     const std::string& strategy = pool.strategy;

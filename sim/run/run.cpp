@@ -209,9 +209,7 @@ Result result_of(const scenarios::ScenarioSet& set, const models::Catalogue& cat
   result.stamp = stamp_of(set, 0, catalogue);
   result.stamp.variant.clear();
   for (std::optional<VariantResult>& variant : variants) {
-    const int asked = result.stamp.replications;
-    const bool whole = variant && !variant->stopped_at && variant->replications == asked;
-    result.interrupted = result.interrupted || !whole;
+    result.interrupted = result.interrupted || !variant || !variant->is_whole();
     if (variant) result.variants.push_back(std::move(*variant));
   }
   return result;

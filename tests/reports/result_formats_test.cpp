@@ -61,6 +61,7 @@ TEST(ResultMarkdown, SaysThatTheRunWasInterruptedAndWithWhichPrices) {
   result.interrupted = true;
   result.stamp.replications = 20;
   result.variants[1].replications = 1;
+  for (sim::VariantResult& variant : result.variants) variant.replications_asked = 20;
   result.stamp.price_file = "our.json";
   result.stamp.price_file_sha256 = "1f2e3d4c5b6a";
   const std::string text = result_markdown(result);

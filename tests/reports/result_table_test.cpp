@@ -217,6 +217,7 @@ TEST(ResultTable, AnInterruptedRunSaysSoFirstAndClaimsNoIntervals) {
   result.stamp.replications = 20;
   result.variants.resize(1);
   result.variants[0].replications = 3;
+  result.variants[0].replications_asked = 20;
   EXPECT_THAT(result_table(result, kTerminal, false),
               StartsWith("INTERRUPTED: 3 of 20 runs done\n"));
   EXPECT_THAT(result_table(result, kTerminal, false), HasSubstr("95% intervals"));

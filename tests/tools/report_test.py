@@ -10,6 +10,7 @@ import unittest
 from xml.etree import ElementTree
 
 from program import EXAMPLE, PODS_LOST, ROOT, run
+from verdicts_test import MISSED, service
 
 SERVICES = "scenarios/examples/shared-inference.yaml"
 # A page is the same work whatever it shows; half an hour of requests is not.
@@ -102,6 +103,22 @@ class Report(unittest.TestCase):
         gone = run("report", document)
         self.assertEqual(gone.returncode, 5)
         self.assertIn('"scenario.yaml"', gone.stderr)
+
+    def test_variants_have_replications_of_their_own(self):
+        """They were taken for those of the first one: a whole run called itself interrupted."""
+        scenario = self.path("undecided.yaml")
+        text = service(1, "slo: {latencyP99: 98ms}")
+        pathlib.Path(scenario).write_text(
+            text + "  variants: [{name: a}, {name: b, patch: {replications: 4}}]\n", encoding="utf-8")
+        result = self.stored("result.json", "run", "-f", scenario, code=MISSED)
+        self.assertNotIn("interrupted", json.loads(pathlib.Path(result).read_text(encoding="utf-8"))["metadata"])
+        # What stays undecided gets more runs than the scenario's own pools.
+        pathlib.Path(scenario + "1").write_text(text, encoding="utf-8")
+        plan = self.stored("plan.json", "plan", "-f", scenario + "1", "--instances", "g4dn.xlarge", "--no-risk",
+                           "--no-flips")
+        page = run("report", plan)
+        self.assertEqual(page.returncode, 0, page.stderr)
+        self.assertNotIn("INTERRUPTED", page.stdout)
 
     def test_a_result_of_another_scenario_is_stale(self):
         scenario = self.path("scenario.yaml")

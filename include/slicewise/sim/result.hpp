@@ -442,6 +442,7 @@ struct VariantResult {
   std::string swept_value;  // with which the name ends; "": it is no point of a sweep
   std::string strategy;     // of its pools, joined by ", " when they differ
   int replications = 0;
+  int replications_asked = 0;  // no more were done: all of them unless it was interrupted
   // Interrupted within its first replication: the figures are of the run up to then.
   std::optional<Duration> stopped_at;
   bool is_cut_off = false;  // after a simulated year with Jobs still waiting, in some replication
@@ -465,6 +466,9 @@ struct VariantResult {
   Verdict verdict;
   Diagnostics findings;
   ProvenanceCounts provenance;
+
+  // All that was asked for was simulated to its end.
+  bool is_whole() const { return !stopped_at && replications == replications_asked; }
 };
 
 // Of the time that all GPUs were there; an instance counts with its share of one.
