@@ -169,8 +169,11 @@ std::string result_junit(const sim::Result& result) {
   std::vector<JunitSuite> suites;
   for (const sim::VariantResult& variant : result.variants) {
     const std::string class_name = result.stamp.scenario + "." + variant.name;
-    suites.push_back({variant.name, run_properties(result.stamp, result.interrupted),
-                      cases_of(class_name, variant)});
+    sim::Stamp stamp = result.stamp;
+    stamp.seed = variant.seed;
+    stamp.replications = variant.replications_asked;
+    suites.push_back(
+        {variant.name, run_properties(stamp, result.interrupted), cases_of(class_name, variant)});
   }
   return junit_text("slicewise run " + result.stamp.scenario, suites);
 }

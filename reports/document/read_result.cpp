@@ -38,6 +38,15 @@ json without_places(json variants) {
   return variants;
 }
 
+// Those of before said seed and replications once for all of them.
+const sim::Record& what_makes_a_variant() {
+  static const sim::Record& whole = sim::record_of<sim::VariantResult>();
+  static const sim::Record declared{
+      whole.meaning,
+      {whole.like("name"), whole.like("seed").optional(), whole.like("replications").optional()}};
+  return declared;
+}
+
 // Only what it takes to make it again: figures are compared as they are written.
 sim::Result stored_result(const json& document, StoredFields& fields) {
   sim::Result read;
@@ -56,9 +65,11 @@ sim::Result stored_result(const json& document, StoredFields& fields) {
   const json variants = document.value("variants", json());
   if (!variants.is_array()) fields.add_odd("variants");
   for (const json& variant : variants) {
-    const json name = variant.is_object() ? variant.value("name", json()) : json();
-    if (!name.is_string()) fields.add_odd("name");
-    read.variants.emplace_back().name = name.is_string() ? name.get<std::string>() : "";
+    sim::VariantResult& made = read.variants.emplace_back();
+    made.seed = read.stamp.seed;
+    made.replications = read.stamp.replications;
+    fields.read(what_makes_a_variant(), variant, &made);
+    if (made.replications == 0) fields.add_odd("replications");
   }
   return read;
 }

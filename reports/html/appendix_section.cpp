@@ -3,6 +3,7 @@
 #include "slicewise/reports/result_report.hpp"
 #include "slicewise/version.hpp"
 
+#include "../screens/result_notes.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {
@@ -99,10 +100,9 @@ Markup appendix_section(const HtmlReport& report, const EmbeddedDocument& docume
   std::string out =
       "<dl>\n" + definition("Scenario", result.stamp.scenario) +
       definition("File", result.stamp.scenario_file) + definition("Settings", settings) +
-      definition("SHA-256", result.stamp.scenario_sha256) +
-      definition("Seed", std::to_string(result.stamp.seed)) +
-      definition("Replications", std::to_string(result.stamp.replications)) +
-      definition("Prices of", prices) + definition("slicewise", std::string(kVersion)) + "</dl>\n";
+      definition("SHA-256", result.stamp.scenario_sha256) + definition("Seed", seeds_text(result)) +
+      definition("Replications", replications_text(result)) + definition("Prices of", prices) +
+      definition("slicewise", std::string(kVersion)) + "</dl>\n";
   out += code_block("command", "The command that makes these figures again", report.command);
   if (!report.scenario_text.empty()) {
     out += folded(

@@ -1,6 +1,7 @@
 #include "result_notes.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -249,31 +250,29 @@ std::string interrupted_line(const sim::Result& result) {
   std::string done;
   for (const sim::VariantResult& v : result.variants) {
     done += fmt::format("{}{}", done.empty() ? "" : ", ", one ? "" : v.name + " ");
-    done += v.stopped_at
-                ? stopped_text(v)
-                : fmt::format("{} of {} runs done", v.replications, v.replications_asked);
+    done += v.stopped_at ? stopped_text(v)
+                         : fmt::format("{} of {} runs done", v.replications, v.replications_asked);
   }
   return "INTERRUPTED: " + done + (one ? "" : "; a variant without a finished run is left out");
 }
 
 namespace {
 
-// "5 runs", "5 to 20 runs".
-std::string runs_text(int asked, const std::vector<int>& done) {
-  const auto [least, most] = std::ranges::minmax(done.empty() ? std::vector{asked} : done);
-  if (least < most) return fmt::format("{} to {} runs", least, most);
-  return fmt::format("{} {}", most, most == 1 ? "run" : "runs");
+// "5", "5 to 20".
+template <class Number>
+std::string range_text(const std::vector<Number>& numbers) {
+  const auto [least, most] = std::ranges::minmax(numbers);
+  return least < most ? fmt::format("{} to {}", least, most) : fmt::format("{}", most);
 }
 
-}  // namespace
-
-std::string origin_line(const sim::Stamp& stamp, const std::vector<int>& runs, bool intervals,
-                        const TextStyle& style) {
+std::string origin_line(const sim::Stamp& stamp, const std::string& seeds, const std::string& runs,
+                        bool intervals, const TextStyle& style) {
   constexpr std::size_t kHashShown = 8;
   const Signs& s = signs(style);
-  std::vector<std::string> parts = {fmt::format("seed {}", stamp.seed),
-                                    runs_text(stamp.replications, runs),
-                                    intervals ? "95% intervals" : "no intervals"};
+  std::vector<std::string> parts = {
+      fmt::format("seed{} {}", seeds.find(' ') == std::string::npos ? "" : "s", seeds),
+      fmt::format("{} run{}", runs, runs == "1" ? "" : "s"),
+      intervals ? "95% intervals" : "no intervals"};
   if (!stamp.price_date.empty()) parts.push_back(prices_text(stamp, s, kHashShown));
   if (!stamp.scenario_sha256.empty()) {
     parts.push_back(
@@ -283,12 +282,33 @@ std::string origin_line(const sim::Stamp& stamp, const std::vector<int>& runs, b
   return fmt::format("{}", fmt::join(parts, s.dot));
 }
 
+}  // namespace
+
+std::string seeds_text(const sim::Result& result) {
+  std::vector<std::uint64_t> seeds;
+  for (const sim::VariantResult& v : result.variants) seeds.push_back(v.seed);
+  return range_text(seeds.empty() ? std::vector{result.stamp.seed} : seeds);
+}
+
+std::string replications_text(const sim::Result& result) {
+  std::vector<int> asked;
+  for (const sim::VariantResult& v : result.variants) asked.push_back(v.replications_asked);
+  return range_text(asked.empty() ? std::vector{result.stamp.replications} : asked);
+}
+
+std::string origin_line(const sim::Stamp& stamp, const std::vector<int>& runs, bool intervals,
+                        const TextStyle& style) {
+  return origin_line(stamp, std::to_string(stamp.seed),
+                     range_text(runs.empty() ? std::vector{stamp.replications} : runs), intervals,
+                     style);
+}
+
 std::string origin_line(const sim::Result& result, const TextStyle& style) {
   const bool intervals =
       !result.variants.empty() &&
       std::ranges::all_of(
           result.variants, [](int n) { return n > 1; }, &sim::VariantResult::replications);
-  return origin_line(result.stamp, {}, intervals, style);
+  return origin_line(result.stamp, seeds_text(result), replications_text(result), intervals, style);
 }
 
 }  // namespace slicewise::reports

@@ -32,6 +32,10 @@ std::string expectation_text(const models::ExpectedError& error);
 // "INTERRUPTED: 3 of 20 runs done", by variant when there are several; "" for a complete result.
 std::string interrupted_line(const sim::Result& result);
 
+// "42"; where variants differ "7 to 42".
+std::string seeds_text(const sim::Result& result);
+std::string replications_text(const sim::Result& result);  // that were asked for
+
 // "seed 42 · 5 runs · 95% intervals · prices 2026-07-20 · scenario 9f3c1e7a… · slicewise v0.1.0"
 // `runs`: that each option took, where they took more or fewer than were asked for.
 std::string origin_line(const sim::Stamp& stamp, const std::vector<int>& runs, bool intervals,

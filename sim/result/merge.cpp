@@ -48,6 +48,7 @@ VariantResult merge(const World& world, std::span<const Replication> replication
   result.name = world.name;
   result.description = world.description;
   result.swept_value = world.swept_value;
+  result.seed = world.seed;
   result.replications = static_cast<int>(replications.size());
   result.replications_asked = world.replications;
   std::vector<std::string> strategies;

@@ -305,6 +305,7 @@ const Record& record_of<VariantResult>() {
        field<&V::strategy>("strategy",
                            "of its pools, joined by a comma and a space when they differ")
            .csv(4, "strategy"),
+       field<&V::seed>("seed", "seed of the random streams").csv(2, "seed"),
        field<&V::replications>("replications", "runs that were done")
            .csv(34, "variantReplications"),
        field<&V::stopped_at>("stoppedAtSeconds",
@@ -372,7 +373,8 @@ const Record& result_metadata() {
            .optional()
            .csv(81, "groupBy"),
        stamp_field<R>("scenarioSha256"), stamp_field<R>("inputs"),
-       stamp_field<R>("seed").csv(2, "seed"), stamp_field<R>("replications"),
+       stamp_field<R>("seed").saying("seed of the first variant: each says its own"),
+       stamp_field<R>("replications").saying("runs of the first variant that were asked for"),
        stamp_field<R>("version"), stamp_field<R>("priceDate").csv(36, "priceDate"),
        stamp_field<R>("priceFile").csv(37, "priceFile"),
        stamp_field<R>("priceFileSha256").csv(38, "priceFileSha256"), stamp_field<R>("allowPending"),

@@ -103,6 +103,7 @@ inline sim::VariantResult before() {
   v.name = "before";
   v.description = "One pod per GPU, as without the ConfigMap";
   v.strategy = "exclusive";
+  v.seed = 42;
   v.replications = v.replications_asked = 5;
   v.makespan = summary(5, hours(1), hours(1), hours(1), hours(1));
   v.node_pools = {v100_pool("exclusive", 4)};
@@ -138,6 +139,7 @@ inline sim::VariantResult after() {
   v.name = "after";
   v.description = "replicas: 10 as published, TensorFlow's default allocator";
   v.strategy = "timeSlicing";
+  v.seed = 42;
   v.replications = v.replications_asked = 5;
   v.makespan = summary(5, minutes(31), minutes(31), minutes(31), minutes(31));
   v.node_pools = {v100_pool("timeSlicing", 40)};
@@ -178,6 +180,7 @@ inline sim::VariantResult after_memory_growth() {
   v.name = "after-memory-growth";
   v.description = "replicas: 10 and TF_FORCE_GPU_ALLOW_GROWTH=true";
   v.strategy = "timeSlicing";
+  v.seed = 42;
   v.replications = v.replications_asked = 5;
   v.makespan = summary(5, hours(1), hours(1), hours(1), hours(1));
   v.node_pools = {v100_pool("timeSlicing", 40)};
@@ -229,6 +232,7 @@ inline sim::Result voice() {
   sim::VariantResult v;
   v.name = "default";
   v.strategy = "timeSlicing";
+  v.seed = 42;
   v.replications = v.replications_asked = 1;
   v.makespan = single_run(1, hours(1), hours(1), hours(1), hours(1));
   sim::NodePoolResult pool = v100_pool("timeSlicing", 12);

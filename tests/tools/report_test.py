@@ -1,5 +1,6 @@
 """`slicewise report`: scenarios, stored results and plans; what it refuses; what it writes."""
 
+import csv
 import gzip
 import json
 import pathlib
@@ -120,6 +121,24 @@ class Report(unittest.TestCase):
         self.assertEqual(page.returncode, 0, page.stderr)
         self.assertNotIn("INTERRUPTED", page.stdout)
 
+    def test_variants_have_seeds_of_their_own(self):
+        scenario = self.path("seeds.yaml")
+        pathlib.Path(scenario).write_text(
+            service(1) + "  variants: [{name: a}, {name: b, patch: {seed: 7, replications: 3}}]\n", encoding="utf-8")
+        document = self.stored("result.json", "run", "-f", scenario)
+        made = json.loads(pathlib.Path(document).read_text(encoding="utf-8"))["variants"]
+        self.assertEqual([variant["seed"] for variant in made], [42, 7])
+        rows = csv.DictReader(run("run", "-f", scenario, "-o", "csv").stdout.splitlines())
+        self.assertEqual([row["seed"] for row in rows], ["42", "7"])
+        junit = ElementTree.fromstring(run("run", "-f", scenario, "-o", "junit").stdout)
+        self.assertEqual([one.get("value") for one in junit.iter("property") if one.get("name") == "seed"],
+                         ["42", "7"])
+        page = run("report", document)
+        self.assertEqual(page.returncode, 0, page.stderr)
+        self.assertIn("seeds 7 to 42 · 2 to 3 runs", page.stdout)
+        command = re.search(r"slicewise run -f [^<\n]*", page.stdout)[0]
+        self.assertNotRegex(command, "--seed|--replications")
+
     def test_a_result_of_another_scenario_is_stale(self):
         scenario = self.path("scenario.yaml")
         shutil.copy(ROOT / EXAMPLE, scenario)
@@ -189,8 +208,9 @@ class Report(unittest.TestCase):
         given = re.search(r'id="trial-input">(.*?)</script>', result.stdout, re.DOTALL)
         trial = json.loads(given[1])
         self.assertEqual((trial["file"], trial["words"], trial["files"]), (SERVICES, [], {}))
-        self.assertEqual(trial["runWords"], ["--seed", "42"])
+        self.assertEqual(trial["runWords"], [])
         shared = trial["variants"]["shared"]
+        self.assertIn("\n  seed: 42\n", shared["text"])  # each variant has its own
         self.assertEqual(shared["replications"], 2)
         alone = run("export", "-f", SERVICES, "--variant", "shared", "--set", "duration=3m", "--set",
                     "workloads.classifier.replicas=3", "--to", "scenario").stdout.split("\n", 1)[1]

@@ -74,6 +74,7 @@ struct ReportOrigin {
   SourceText document;  // stored; no text for a scenario
   sim::Stamp stamp;     // hashes: "" for any; seed and replications are below
   std::vector<std::string> variants;
+  std::vector<sim::VariantResult> made;  // of a stored result: their seeds and replications
   std::optional<std::uint64_t> seed;
   std::optional<int> replications;
   std::string fidelity;
@@ -88,8 +89,6 @@ void take_stamp(const sim::Stamp& stamp, ReportOrigin& origin) {
   origin.stamp = stamp;
   origin.stamp.scenario_file = path_from(origin.document.name, stamp.scenario_file);
   origin.stamp.price_file = path_from(origin.document.name, stamp.price_file);
-  origin.seed = stamp.seed;
-  origin.replications = stamp.replications;
 }
 
 ExitCode stale(const ReportOrigin& origin, const std::string& message, const CommonFlags& flags) {
@@ -120,8 +119,18 @@ std::string command_of(const ReportOrigin& origin, const sim::Result& result) {
   if (origin.sampled_inputs) out += " --inputs sampled";
   if (!origin.cost_split.empty()) out += " --split " + origin.cost_split;
   if (!result.group_by.empty()) out += " --group-by " + quoted(result.group_by);
-  return out +
-         fmt::format(" --seed {} --replications {}", result.stamp.seed, result.stamp.replications);
+  // Where variants differ, it is the scenario that says so.
+  const auto all_have = [&](auto sim::VariantResult::*figure, auto value) {
+    return std::ranges::all_of(result.variants,
+                               [&](const sim::VariantResult& v) { return v.*figure == value; });
+  };
+  if (all_have(&sim::VariantResult::seed, result.stamp.seed)) {
+    out += fmt::format(" --seed {}", result.stamp.seed);
+  }
+  if (all_have(&sim::VariantResult::replications_asked, result.stamp.replications)) {
+    out += fmt::format(" --replications {}", result.stamp.replications);
+  }
+  return out;
 }
 
 // A variant of the scenario, for a page with the engine inside.
@@ -147,7 +156,6 @@ ExitCode let_page_simulate(const ReportOrigin& origin,
   add(engine.run_words, "--fidelity", origin.fidelity);
   add(engine.run_words, "--split", origin.cost_split);
   add(engine.run_words, "--inputs", origin.sampled_inputs ? "sampled" : "");
-  add(engine.run_words, "--seed", std::to_string(stamp.seed));
   if (origin.stamp.allow_pending) engine.run_words.emplace_back("--allow-pending");
   std::vector<SourceText> files = input.traces;
   for (std::size_t w = 0; w + 1 < engine.words.size(); w += 2) {
@@ -205,6 +213,11 @@ ExitCode open_origin(const ReportOrigin& origin, const CommonFlags& flags, Repor
   for (scenarios::Scenario& scenario : set.variants) {
     scenario.seed = origin.seed.value_or(scenario.seed);
     scenario.replications = origin.replications.value_or(scenario.replications);
+    const auto made = std::ranges::find(origin.made, scenario.name, &sim::VariantResult::name);
+    if (made != origin.made.end()) {
+      scenario.seed = made->seed;
+      scenario.replications = made->replications;
+    }
     scenario.allow_pending |= origin.stamp.allow_pending;
     if (origin.fidelity == "exact") scenario.fidelity = scenarios::Fidelity::Exact;
     if (origin.fidelity == "auto") scenario.fidelity = scenarios::Fidelity::Auto;
@@ -353,6 +366,8 @@ ExitCode report_on_plan(ReportOrigin origin, const ReportCommand& command, const
   if (!plan) return fail(plan.error(), {origin.document}, flags);
   origin.stale = Code::PlanStale;
   take_stamp(plan->stamp, origin);
+  origin.seed = plan->stamp.seed;
+  origin.replications = plan->stamp.replications;
   scenarios::ScenarioSet set;
   if (const ExitCode code = open_origin(origin, flags, input, set); code != ExitCode::Success) {
     return code;
@@ -448,9 +463,8 @@ ExitCode make_report_input(const ReportCommand& command, const CommonFlags& flag
     return stale(origin, "this result was interrupted: it has no figures to make again", flags);
   }
   take_stamp(stored->stamp, origin);
-  for (const sim::VariantResult& variant : stored->variants) {
-    origin.variants.push_back(variant.name);
-  }
+  origin.made = stored->variants;
+  for (const sim::VariantResult& variant : origin.made) origin.variants.push_back(variant.name);
   origin.fidelity = stored->fidelity;
   origin.sampled_inputs = stored->sampled_inputs;
   origin.cost_split = stored->cost_split;

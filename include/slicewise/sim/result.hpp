@@ -441,6 +441,7 @@ struct VariantResult {
   std::string description;
   std::string swept_value;  // with which the name ends; "": it is no point of a sweep
   std::string strategy;     // of its pools, joined by ", " when they differ
+  std::uint64_t seed = 0;
   int replications = 0;
   int replications_asked = 0;  // no more were done: all of them unless it was interrupted
   // Interrupted within its first replication: the figures are of the run up to then.
