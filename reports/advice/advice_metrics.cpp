@@ -63,7 +63,11 @@ std::string advice_metrics(const sim::Plan& plan, const std::vector<Deviation>& 
   } else if (plan.today) {
     options.emplace_back(kToday, &*plan.today);
   }
-  if (!plan.options.empty()) options.emplace_back(kBest, &plan.options.front());
+  if (plan.keep_as_is && !options.empty()) {
+    options.emplace_back(kBest, options.front().second);
+  } else if (!plan.options.empty()) {
+    options.emplace_back(kBest, &plan.options.front());
+  }
   AdviceMetrics writer(cluster);
   writer.family("slicewise_advice_monthly_usd");
   for (const auto& [of, option] : options) {

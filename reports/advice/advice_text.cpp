@@ -72,7 +72,9 @@ std::string advice_text(const Advice& advice) {
   const std::string plan = problem + advice.plan_markdown;
   const bool has_files = std::ranges::any_of(
       paths, [](const std::string& path) { return path.starts_with("apply/"); });
-  const std::string_view steps = has_files ? advice_files::steps_md() : std::string_view();
+  const std::string_view steps = has_files            ? advice_files::steps_md()
+                                 : advice.keeps_as_is ? advice_files::nothing_to_apply_md()
+                                                      : std::string_view();
   return filled(advice_files::advice_md(), {{"scenario", advice.scenario},
                                             {"plan", plan},
                                             {"notes", bullets(advice.notes)},

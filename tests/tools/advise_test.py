@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import tempfile
@@ -11,7 +12,8 @@ import unittest
 from program import BINARY, ROOT, TIMEOUT_S, environment, interrupt_at_work, main
 
 OBJECTS = ROOT / "scenarios/examples/logs/kubectl.json"
-FAST = ("--instances", "g4dn.xlarge,g5.xlarge", "--replications", "1", "--no-headroom", "--no-flips", "--max-nodes", "4")
+INSTANCES = ("--instances", "g4dn.xlarge,g5.xlarge")
+FAST = ("--replications", "1", "--no-headroom", "--no-flips", "--max-nodes", "4")
 KUBECTL = '''#!/usr/bin/env python3
 """Answers as the API server of scenarios/examples/logs/kubectl.json did; writes down what it was asked."""
 import json, pathlib, sys
@@ -63,8 +65,8 @@ class Advise(unittest.TestCase):
         return subprocess.run([BINARY, *arguments], cwd=cwd, text=True, capture_output=True, check=False,
                               timeout=TIMEOUT_S, env=environment(**variables))
 
-    def advise(self, *arguments, code=0, **variables):
-        result = self.run_in(self.folder, "advise", *FAST, *arguments, "--out", self.out, **variables)
+    def advise(self, *arguments, code=0, instances=INSTANCES, **variables):
+        result = self.run_in(self.folder, "advise", *FAST, *instances, *arguments, "--out", self.out, **variables)
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         return result
 
@@ -88,6 +90,23 @@ class Advise(unittest.TestCase):
         self.advise("-f", OBJECTS, "--replace", "-q")
         for name in ("today.json", "plan.json", "changes.diff", "report.html"):
             self.assertEqual((self.out / name).read_bytes(), by_kubectl[name], name)
+
+    def test_nothing_is_to_be_applied_where_what_there_is_is_kept(self):
+        """It wrote the files of a dearer option, and the dashboard showed a saving below zero."""
+        self.advise("-f", OBJECTS, "--instances", "g5.12xlarge", "-q", instances=())
+        self.assertTrue(json.loads((self.out / "plan.json").read_text())["keepAsIs"])
+        text = (self.out / "README.md").read_text()
+        self.assertIn("Keep what you have: ", text)
+        self.assertIn("## Nothing is to be applied", text)
+        self.assertNotIn("apply.sh", text)
+        for name in ("apply", "today", "changes.diff"):
+            self.assertFalse((self.out / name).exists(), name)
+        exported = self.run_in(self.out, "export", "-f", "plan.json#1", "--to", "helm-values")
+        self.assertIn("keep what there is", " ".join(exported.stdout.replace("#", " ").split()))
+        metrics = (self.out / "metrics.prom").read_text()
+        monthly = re.findall(r'^slicewise_advice_monthly_usd.*pools="(today|best)"} (.*)$', metrics, re.MULTILINE)
+        self.assertEqual([of for of, _ in monthly], ["today", "best"])
+        self.assertEqual(monthly[0][1], monthly[1][1])
 
     def test_the_directory_has_the_advice_and_what_it_takes_to_follow_it(self):
         self.advise("-f", OBJECTS)

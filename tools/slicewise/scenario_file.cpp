@@ -425,9 +425,10 @@ class PlanOpener {
     file->planned_with = std::exchange(file->settings, {});
     file->is_option = true;
     file->origin = fmt::format(
-        "It is {} of {}, {} for ${:.2f} a month.", named.name, source_.name,
+        "It is {} of {}, {} for ${:.2f} a month.{}", named.name, source_.name,
         figures.objectives.empty() ? "which runs every pod" : "which meets every objective",
-        to_dollars(figures.monthly));
+        to_dollars(figures.monthly),
+        plan.keep_as_is ? " The plan says to keep what there is." : "");
     return std::move(*file);
   }
 

@@ -306,7 +306,8 @@ class Adviser {
                   reports::advice_metrics(*found, advice_.deviations, listed().scenario));
     workshop_.put("dashboard.json", reports::advice_dashboard());
     draw();
-    if (!found->options.empty()) write_configuration();
+    advice_.keeps_as_is = found->keep_as_is;
+    if (!found->options.empty() && !found->keep_as_is) write_configuration();
     return code;
   }
 
