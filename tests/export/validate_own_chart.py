@@ -149,7 +149,7 @@ def check_rights(problems, where, documents, program):
     asked = asked_of_a_cluster_that_has(listed, program)
     problems.check(asked == listed, where, f"listed and not asked for: {listed - asked}")
     source = (pathlib.Path(__file__).parents[2] / "tools/slicewise/kubectl.cpp").read_text(encoding="utf-8")
-    named = set(re.findall(r'"([a-z0-9.-]+)"', source.split("kResources = ")[1].split("});")[0]))
+    named = set(re.findall(r'"([a-z0-9.-]+)"', source.split("kResources = ")[1].split("};")[0]))
     problems.check(named <= listed, where, f"asked for and not listed: {named - listed}")
     verbs = {verb for document in documents if document["kind"] in ("ClusterRole", "Role")
              for rule in document["rules"] for verb in rule["verbs"]}

@@ -14,6 +14,20 @@ from program import BINARY, ROOT, TIMEOUT_S, environment, interrupt_at_work, mai
 OBJECTS = ROOT / "scenarios/examples/logs/kubectl.json"
 INSTANCES = ("--instances", "g4dn.xlarge,g5.xlarge")
 FAST = ("--replications", "1", "--no-headroom", "--no-flips", "--max-nodes", "4")
+# A claim of DRA, which a pod names by its template.
+DRA = [
+    {"kind": "Node", "apiVersion": "v1",
+     "metadata": {"name": "n", "labels": {"node.kubernetes.io/instance-type": "g5.xlarge"}},
+     "status": {"allocatable": {"cpu": "3920m", "memory": "14Gi", "pods": "58"}}},
+    {"kind": "Deployment", "apiVersion": "apps/v1", "metadata": {"name": "chat", "namespace": "ml"},
+     "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "chat"}},
+              "template": {"metadata": {"labels": {"app": "chat"}}, "spec": {
+                  "resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "own"}],
+                  "containers": [{"name": "c", "image": "x", "resources": {
+                      "requests": {"cpu": "500m", "memory": "1Gi"}, "claims": [{"name": "gpu"}]}}]}}}},
+    {"kind": "ResourceClaimTemplate", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "own", "namespace": "ml"},
+     "spec": {"spec": {"devices": {"requests": [
+         {"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com"}}]}}}}]
 KUBECTL = '''#!/usr/bin/env python3
 """Answers as the API server of scenarios/examples/logs/kubectl.json did; writes down what it was asked."""
 import json, pathlib, sys
@@ -23,7 +37,8 @@ with open(here / "asked", "a") as asked:
     print(*sys.argv[1:], file=asked)
 items = json.loads(pathlib.Path("{objects}").read_text())["items"]
 plurals = {{"Node": "nodes", "Pod": "pods", "Deployment": "deployments.apps", "DaemonSet": "daemonsets.apps",
-           "NodePool": "nodepools.karpenter.sh", "ConfigMap": "configmaps"}}
+           "NodePool": "nodepools.karpenter.sh", "ConfigMap": "configmaps",
+           "ResourceClaimTemplate": "resourceclaimtemplates.resource.k8s.io"}}
 if words[0] == "api-resources":
     print(*plurals.values(), sep="\\n")
 elif words[:2] == ["get", "configmap"]:
@@ -70,11 +85,11 @@ class Advise(unittest.TestCase):
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         return result
 
-    def with_kubectl(self):
+    def with_kubectl(self, objects=OBJECTS):
         tools = self.folder / "tools"
         tools.mkdir()
         program = tools / "kubectl"
-        program.write_text(KUBECTL.format(objects=OBJECTS), encoding="utf-8")
+        program.write_text(KUBECTL.format(objects=objects), encoding="utf-8")
         program.chmod(0o755)
         return tools, {"PATH": f"{tools}:{os.environ['PATH']}"}
 
@@ -90,6 +105,13 @@ class Advise(unittest.TestCase):
         self.advise("-f", OBJECTS, "--replace", "-q")
         for name in ("today.json", "plan.json", "changes.diff", "report.html"):
             self.assertEqual((self.out / name).read_bytes(), by_kubectl[name], name)
+
+    def test_kubectl_is_asked_for_claims_of_dra(self):
+        objects = self.folder / "dra.json"
+        objects.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": DRA}), encoding="utf-8")
+        _, path = self.with_kubectl(objects)
+        self.advise("-q", **path)
+        self.assertIn("resourceClaim: own", (self.out / "scenario.yaml").read_text())
 
     def test_nothing_is_to_be_applied_where_what_there_is_is_kept(self):
         """It wrote the files of a dearer option, and the dashboard showed a saving below zero."""

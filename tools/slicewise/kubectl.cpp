@@ -19,13 +19,29 @@ namespace slicewise::tools {
 namespace {
 
 // Beside those of operators. A cluster may lack any.
-constexpr std::array kResources = std::to_array<std::string_view>(
-    {"nodes", "deployments.apps", "statefulsets.apps", "daemonsets.apps", "jobs.batch",
-     "cronjobs.batch", "notebooks.kubeflow.org", "pods", "services",
-     "horizontalpodautoscalers.autoscaling", "scaledobjects.keda.sh",
-     "priorityclasses.scheduling.k8s.io", "clusterqueues.kueue.x-k8s.io",
-     "localqueues.kueue.x-k8s.io", "clusterpolicies.nvidia.com", "nodepools.karpenter.sh",
-     "ec2nodeclasses.karpenter.k8s.aws", "nodeoverlays.karpenter.sh"});
+constexpr std::array<std::string_view, 21> kResources = {
+    "nodes",
+    "deployments.apps",
+    "statefulsets.apps",
+    "daemonsets.apps",
+    "jobs.batch",
+    "cronjobs.batch",
+    "notebooks.kubeflow.org",
+    "pods",
+    "services",
+    "horizontalpodautoscalers.autoscaling",
+    "scaledobjects.keda.sh",
+    "priorityclasses.scheduling.k8s.io",
+    "clusterqueues.kueue.x-k8s.io",
+    "localqueues.kueue.x-k8s.io",
+    "clusterpolicies.nvidia.com",
+    "nodepools.karpenter.sh",
+    "ec2nodeclasses.karpenter.k8s.aws",
+    "nodeoverlays.karpenter.sh",
+    "resourceclaims.resource.k8s.io",
+    "resourceclaimtemplates.resource.k8s.io",
+    "deviceclasses.resource.k8s.io",
+};
 constexpr std::string_view kDaemonSets = "daemonsets.apps";
 
 tl::unexpected<Diagnostics> failed(const std::string& command, const std::string& why) {
