@@ -146,7 +146,8 @@ const Record& record_of<LoadProbe>() {
                           "on which side of the limit the 95 % interval of the runs lies"),
        field<&P::left_behind>("lostPods",
                               "pods that were left behind, or requests of a Service without "
-                              "objectives: then it fails")
+                              "objectives, or else a policy that denies it and holds at the "
+                              "scenario's own load: then it fails")
            .optional(),
        field<&P::objectives>("objectives",
                              "those that it took to tell; the first probe and the ends of the "
@@ -185,6 +186,7 @@ const Record& record_of<MaxLoad>() {
            .csv(12, "failedFactor"),
        field<&M::width>("widthRatio", "failed / passed - 1").csv(13, "widthRatio"),
        field<&M::nothing_runs>("nothingRuns", "no pod ever ran").optional(),
+       field<&M::verdict>("verdict", "at the scenario's own load"),
        field<&binding_objective>("binding",
                                  "the objective that is furthest beyond its limit at the lowest "
                                  "load that failed")

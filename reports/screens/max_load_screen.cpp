@@ -91,6 +91,18 @@ bool is_too_wide(const MaxLoad& found) {
          });
 }
 
+std::string_view what_fails(const LoadProbe& failed) {
+  if (failed.left_behind.empty()) return "one is missed";
+  switch (failed.left_behind.front().cause) {
+    case sim::Verdict::Cause::Overloaded:
+      return "requests are left behind";
+    case sim::Verdict::Cause::PolicyDenies:
+      return "a policy denies it";
+    default:
+      return "pods are left behind";
+  }
+}
+
 std::string range_sentence(const MaxLoad& found) {
   if (!found.passed && !found.failed) {
     return "No load is clearly within every objective, nor clearly beyond one.";
@@ -110,11 +122,7 @@ std::string range_sentence(const MaxLoad& found) {
   }
   const LoadProbe& failed = found.probes[*found.failed];
   return fmt::format("Every objective is met up to {}; at {} {}.", passed,
-                     at_text(found, failed.factor),
-                     failed.left_behind.empty() ? "one is missed"
-                     : failed.left_behind.front().cause == sim::Verdict::Cause::Overloaded
-                         ? "requests are left behind"
-                         : "pods are left behind");
+                     at_text(found, failed.factor), what_fails(failed));
 }
 
 std::string price_sentence(const MaxLoad& found) {
@@ -147,11 +155,16 @@ std::string max_load_heading(const MaxLoad& found) {
 }
 
 std::vector<std::string> max_load_answer(const MaxLoad& found, const TextStyle& style) {
-  if (found.nothing_runs) return {"No pod ever ran: no load can be served."};
+  if (found.nothing_runs()) return {"No pod ever ran: no load can be served."};
   if (found.probes.empty()) return {};
   std::vector<std::string> lines{range_sentence(found)};
   for (std::string line : {binding_sentence(found, style), price_sentence(found)}) {
     if (!line.empty()) lines.push_back(std::move(line));
+  }
+  for (const sim::Verdict::Reason& reason :
+       found.verdict ? found.verdict->reasons : std::vector<sim::Verdict::Reason>()) {
+    if (reason.cause != sim::Verdict::Cause::PolicyDenies) continue;
+    lines.push_back(fmt::format("Already at the scenario's own load {}.", reason.text));
   }
   if (is_too_wide(found)) {
     lines.push_back(fmt::format(

@@ -41,6 +41,7 @@ inline sim::MaxLoad voice_load() {
   found.stamp.variants = 2;
   found.stamp.seed = 42;
   found.stamp.replications = 5;
+  found.verdict.emplace();
   found.most_replications = 20;
   found.precision = 0.02;
   found.most = 1000;

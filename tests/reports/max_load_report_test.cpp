@@ -59,7 +59,7 @@ TEST(MaxLoadReport, SaysWhenAnEndIsMissing) {
               HasSubstr("Not even 50.00 requests/s (2.50 times the scenario's load) meets"));
   found.probes.clear();
   found.failed.reset();
-  found.nothing_runs = true;
+  found.verdict->reasons = {{sim::Verdict::Cause::NothingRan, "", "no pod ran", "no pod ever ran"}};
   EXPECT_THAT(max_load_table(found, kTerminal, false), HasSubstr("No pod ever ran"));
 }
 

@@ -137,6 +137,7 @@ CASES = {
     "a policy that holds": (jobs(1, policies=budget(100_000)), (), [set()]),
     "a policy that denies": (jobs(1, policies=budget(1)), (), [{"policyDenies"}]),
     "a policy that warns": (jobs(1, policies=budget(1, "Warn")), (), [set()]),
+    "a denied service": (service(1, "slo: {latencyP99: 5s}", policies=budget(1)), (), [{"policyDenies"}]),
     "a denied service with pods lost": (service(2, policies=budget(1)), (),
                                         [{"podsPending", "policyDenies"}]),
     "no node has the GPU": (jobs(1).replace("nvidia.com/gpu: 1", "nvidia.com/gpu: 2"), (),
@@ -351,6 +352,8 @@ class Verdicts(unittest.TestCase):
                 load = ("max-load", "-f", file, *flags)
                 code = expected_exit([found])
                 document = json.loads(self.output(code, *load, "-o", "json"))
+                self.assertEqual({r["cause"] for r in document["verdict"]["reasons"]}, found)
+                found -= {"policyDenies"}  # what denies the scenario as it is limits no load
                 own = document["probes"][0]
                 self.assertEqual(own["verdict"], "fails" if found else "passes")
                 self.assertEqual({r["cause"] for r in own.get("lostPods", [])}, found & LOST)
@@ -367,6 +370,27 @@ class Verdicts(unittest.TestCase):
                     self.assertIn(reason["text"], probe)
                 row = next(csv.DictReader(self.output(code, *load, "-o", "csv").splitlines()))
                 self.assertEqual(row["passedLoad"] == "", bool(found))
+
+    def test_a_policy_that_holds_as_it_is_limits_the_load(self):
+        file = str(self.folder / "busy.yaml")
+        for name, policy, code in (("ceiling", "gpu.busy <= 60%", SUCCESS), ("floor", "gpu.busy >= 60%", MISSED)):
+            text = service(1, "slo: {latencyP99: 5s}",
+                           policies=f"policies: [{{name: spare, assert: {policy}, severity: Deny}}]")
+            pathlib.Path(file).write_text(text.replace("mean: 20/s", "mean: 15/s"), encoding="utf-8")
+            load = ("max-load", "-f", file, "--precision", "10%")
+            table = one_line(self.output(code, *load))
+            document = json.loads(self.output(code, *load, "-o", "json"))
+            failed = next(one for one in document["probes"] if one["factor"] == document["failedFactor"])
+            denied = f'policy "spare" denies it: {policy} does not hold'
+            if name == "floor":
+                self.assertIn(f"Already at the scenario's own load {denied}.", table)
+                self.assertNotIn("lostPods", failed)
+                continue
+            self.assertIn("a policy denies it. What gives way first: " + denied, table)
+            self.assertEqual([reason["cause"] for reason in failed["lostPods"]], ["policyDenies"])
+            for factor, exit_code in (("passedFactor", SUCCESS), ("failedFactor", MISSED)):
+                self.output(exit_code, "run", "-f", file, "--set",
+                            f"workloads.chat.traffic.mean={15 * document[factor]}/s")
 
     def test_a_study_around_a_scenario_that_loses_pods_says_so(self):
         both = scenario(

@@ -47,15 +47,15 @@ struct ProbedObjective {
   LoadVerdict verdict = LoadVerdict::Undecided;
 };
 
-// The scenario simulated at one load. Fails when an objective fails or something is left behind,
-// passes when all objectives pass.
+// The scenario simulated at one load. Fails when an objective fails, something is left behind or a
+// policy denies it that holds at the scenario's own load; passes when all objectives pass.
 struct LoadProbe {
   double factor = 1;  // load / the scenario's
   int replications = 0;
   LoadVerdict verdict = LoadVerdict::Undecided;
   // Of what it took to tell. The first probe and the ends of the interval have all of them.
   std::vector<ProbedObjective> objectives;
-  // Pods, or requests of a Service that has no objectives.
+  // Pods, or requests of a Service that has no objectives; or else the policies.
   std::vector<Verdict::Reason> left_behind;
 };
 
@@ -74,8 +74,8 @@ struct MaxLoad {
   int most_replications = 0;  // ... and of one that stays undecided
   double precision = 0;
   double most = 0;
-  bool interrupted = false;   // the search was stopped: the interval is wider than it would be
-  bool nothing_runs = false;  // no pod ever ran: there was no search
+  bool interrupted = false;        // the search was stopped: the interval is wider than it would be
+  std::optional<Verdict> verdict;  // at the scenario's own load; absent: interrupted before
   std::vector<ScaledLoad> loads;
   std::vector<LoadProbe> probes;      // in the order in which they were made; the first is at 1
   std::optional<std::size_t> passed;  // the highest load that passed, into probes; absent: none did
@@ -86,6 +86,8 @@ struct MaxLoad {
   std::optional<VariantResult> at_passed;
   Diagnostics notes;
 
+  // No pod ever ran: there was no search.
+  bool nothing_runs() const { return verdict && verdict->has(Verdict::Cause::NothingRan); }
   // Of the interval over its lower end; nullopt while one end is missing.
   std::optional<double> width() const;
 };
@@ -95,9 +97,11 @@ struct MaxLoad {
 // all replications with the seed of the scenario, so that neighbouring loads see the same random
 // numbers; one that is neither clearly good nor clearly bad gets more replications. What stays
 // undecided then lies inside the interval, which is wider than the precision for that reason.
-// Throughput objectives of what is scaled are left out, with a note: they say how much load there
-// must be. Errors: nothing to scale, an unknown path, no objective, and what is wrong with the
-// scenario. REQUIRES: variant < set.variants.size(), precision > 0, most > 1.
+// A policy that denies the scenario as it is may be a floor, which holds only above a load: the
+// verdict names it, and it limits no load. Throughput objectives of what is scaled are left out,
+// with a note: they say how much load there must be. Errors: nothing to scale, an unknown path, no
+// objective, and what is wrong with the scenario. REQUIRES: variant < set.variants.size(),
+// precision > 0, most > 1.
 Expected<MaxLoad> find_max_load(const scenarios::ScenarioSet& set, std::size_t variant,
                                 const models::Catalogue& catalogue,
                                 const MaxLoadOptions& options = {});

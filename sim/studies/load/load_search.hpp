@@ -13,7 +13,8 @@
 namespace slicewise::sim {
 
 // What the verdict on `result`, of two replications or more, is to a search: open while a limit
-// lies within its interval. Policies have no part in it: some hold above a load, some below.
+// lies within its interval. Policies have no part in it: some hold above a load, some below, as
+// only who knows another load can tell.
 LoadProbe judge_probe(double factor, const VariantResult& result);
 
 // The objective that fails and is furthest beyond its limit, into probe.objectives.

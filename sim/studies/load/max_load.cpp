@@ -138,7 +138,7 @@ class Search {
       search_.record(*factor, probed->probe.verdict, excess_of(probed->probe));
       loads.push_back(std::move(load));
       keep(std::move(probed), found);
-      if (found.nothing_runs) return true;
+      if (found.nothing_runs()) return true;
     }
     return confirm(passed_.get(), found, found.passed) &&
            confirm(failed_.get(), found, found.failed);
@@ -167,11 +167,24 @@ class Search {
     return true;
   }
 
-  static bool judge_whole(Probed& probed, int replications) {
+  bool judge_whole(Probed& probed, int replications) const {
     if (!probed.run.run_all(replications)) return false;
     const auto records = probed.run.records(replications);
-    probed.probe = judge_probe(probed.probe.factor, merge(probed.world, records));
+    const VariantResult result = merge(probed.world, records);
+    probed.probe = judge_probe(probed.probe.factor, result);
+    add_new_denials(result.verdict, probed.probe);
     return true;
+  }
+
+  // By policies that hold at the scenario's own load, where nothing else fails.
+  void add_new_denials(const Verdict& verdict, LoadProbe& probe) const {
+    if (probe.factor <= 1 || probe.verdict != LoadVerdict::Passes) return;
+    for (const Verdict::Reason& reason : verdict.reasons) {
+      const bool is_new = std::ranges::find(as_is_.reasons, reason) == as_is_.reasons.end();
+      if (reason.cause != Verdict::Cause::PolicyDenies || !is_new) continue;
+      probe.left_behind.push_back(reason);
+      probe.verdict = LoadVerdict::Fails;
+    }
   }
 
   // Where threads are free they look at the next workloads meanwhile.
@@ -240,8 +253,8 @@ class Search {
     found.probes.push_back(probed->probe);
     const LoadProbe& probe = found.probes.back();
     if (here == 0) {
-      const PodCounts pods = merge(probed->world, probed->run.records(probe.replications)).pods;
-      found.nothing_runs = pods.submitted > 0 && pods.running_max == 0;
+      as_is_ = merge(probed->world, probed->run.records(probe.replications)).verdict;
+      found.verdict = as_is_;
     }
     const auto take = [&](std::optional<std::size_t>& end, std::unique_ptr<Probed>& kept) {
       end = here;
@@ -293,6 +306,7 @@ class Search {
   bool apart_;
   int done_before_ = 0;
   LoadSearch search_;
+  Verdict as_is_;                        // at the scenario's own load
   std::map<std::size_t, double> bears_;  // the highest load at which a workload passed
   std::unique_ptr<Probed> passed_;       // the ends of the interval so far
   std::unique_ptr<Probed> failed_;
@@ -355,7 +369,9 @@ Expected<MaxLoad> find_max_load(const scenarios::ScenarioSet& set, std::size_t v
   found.notes = without_throughput(subject);
   if (!has_objectives(subject.base)) return tl::unexpected(Diagnostics{no_objective(subject.base)});
   const MaxLoad begun = found;
-  auto confirmed = Search(subject, catalogue, options, true).find(found);
+  // A policy is about all workloads together.
+  const bool apart = std::ranges::none_of(subject.base.policies, &scenarios::Policy::deny);
+  auto confirmed = Search(subject, catalogue, options, apart).find(found);
   if (confirmed && !*confirmed) {
     found = begun;
     confirmed = Search(subject, catalogue, options, false).find(found);

@@ -193,7 +193,7 @@ TEST(ThoroughMaxLoad, StopsWhereNoPodEverRuns) {
   Scenario scenario = alone(20, milliseconds(100));
   scenario.workloads.front().pod.cpu_request = {1'000'000};
   const MaxLoad answer = found(scenario);
-  EXPECT_TRUE(answer.nothing_runs);
+  EXPECT_TRUE(answer.nothing_runs());
   EXPECT_EQ(answer.probes.size(), 1U);
 }
 

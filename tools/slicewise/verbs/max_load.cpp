@@ -1,7 +1,5 @@
 #include "slicewise/sim/max_load.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "slicewise/reports/studies.hpp"
@@ -21,13 +19,9 @@ ExitCode max_load_verdict(const sim::MaxLoad& found) {
   }
   // What the scenario asks for is too much when no load as high as its own passes.
   const bool holds = found.passed && found.probes[*found.passed].factor >= 1;
-  if (holds) return ExitCode::Success;
-  const sim::LoadProbe& own = found.probes.front();
-  const bool misses = std::ranges::any_of(own.objectives, [](const sim::ProbedObjective& probed) {
-    return probed.verdict == sim::LoadVerdict::Fails;
-  });
-  if (misses || own.left_behind.empty()) return ExitCode::ObjectiveMissed;
-  return exit_code_of({own.left_behind});
+  if (holds && !found.verdict->has(sim::Verdict::Cause::PolicyDenies)) return ExitCode::Success;
+  const ExitCode as_is = exit_code_of(*found.verdict);
+  return as_is == ExitCode::Success ? ExitCode::ObjectiveMissed : as_is;
 }
 
 }  // namespace
@@ -67,7 +61,7 @@ ExitCode execute(const MaxLoadCommand& command, const CommonFlags& flags) {
                                       with_run(command.options, run));
           },
       .verdict = max_load_verdict,
-      .nothing_runs = [](const sim::MaxLoad& found) { return found.nothing_runs; }};
+      .nothing_runs = [](const sim::MaxLoad& found) { return found.nothing_runs(); }};
   return execute_study(command, flags, study);
 }
 
