@@ -14,6 +14,7 @@
 #include "../document/record_json.hpp"
 #include "../document/replay_origin_fields.hpp"
 #include "../document/schema_check.hpp"
+#include "../document/stored_fields.hpp"
 #include "../screens/replay_figures.hpp"
 #include "../screens/result_figures.hpp"
 #include "page_parts.hpp"
@@ -421,7 +422,13 @@ Expected<ReplayPage> replay_page(const SourceText& source, const EngineInside* e
                 {"appendix", "Appendix", appendix(document)}},
       .json = html::embedded_json(source.text)};
   if (engine != nullptr) page.engine = replayed::trial_scripts(*engine, ways);
-  return ReplayPage{html::page_markup(page), html::page_charts(std::move(page.parts))};
+  StoredFields fields;
+  std::vector<sim::Verdict> verdicts;
+  for (const Way& way : ways) {
+    verdicts.push_back(fields.read<sim::Verdict>((*way.figures)["verdict"]));
+  }
+  return ReplayPage{html::page_markup(page), html::page_charts(std::move(page.parts)),
+                    std::move(verdicts)};
 }
 
 }  // namespace slicewise::reports

@@ -11,7 +11,7 @@ import unittest
 from xml.etree import ElementTree
 
 from program import EXAMPLE, PODS_LOST, ROOT, run
-from verdicts_test import MISSED, service
+from verdicts_test import MISSED, jobs, service
 
 SERVICES = "scenarios/examples/shared-inference.yaml"
 # A page is the same work whatever it shows; half an hour of requests is not.
@@ -176,6 +176,21 @@ class Report(unittest.TestCase):
         document = self.stored("result.json", "run", "-f", EXAMPLE, "--replications", "1",
                                code=PODS_LOST)
         self.assert_refused(run("report", document, "--seed", "3"), 2, "are those of")
+
+    def test_exit_codes_are_those_of_what_it_shows(self):
+        """But for objectives: a page about a missed one is what was asked for."""
+        scenario = self.path("scenario.yaml")
+        for text, code in ((jobs(1).replace("nvidia.com/gpu: 1", "nvidia.com/gpu: 2"), 4),
+                           (service(1, "slo: {latencyP99: 21ms}"), 0)):
+            pathlib.Path(scenario).write_text(text, encoding="utf-8")
+            self.assertEqual(run("report", scenario).returncode, code)
+        trace = self.path("trace.csv")
+        for gpus, code in ((1, 0), (16, PODS_LOST)):
+            pathlib.Path(trace).write_text(f"arrival_s,run_s,gpus\n0,100,1\n10,100,{gpus}\n", encoding="utf-8")
+            replay = self.stored("replay.json", "replay", "-f", trace, "--instances", "p4d.24xlarge=1", code=code)
+            self.assertEqual(run("report", replay).returncode, code)
+        self.assert_refused(run("report", replay, "-o", f"html={self.path('r.html')}", "-o", "md"), 2, "html and svg")
+        self.assertFalse((self.folder / "r.html").exists())
 
     def test_outputs_that_cannot_be_are_usage_errors(self):
         for flags, text in ((["-o", "htm"], 'did you mean "html"?'),

@@ -42,7 +42,16 @@ ExitCode exit_code_of(const sim::Verdict& verdict) {
 }
 
 ExitCode lost_pods_code(const sim::Verdict& verdict) {
+  if (verdict.has(sim::Verdict::Cause::NothingRan)) return ExitCode::Infeasible;
   return verdict.loses_pods() ? ExitCode::PodsLost : ExitCode::Success;
+}
+
+ExitCode lost_pods_code(const std::vector<sim::Verdict>& verdicts) {
+  ExitCode worst = ExitCode::Success;
+  for (const sim::Verdict& verdict : verdicts) {
+    worst = std::max(worst, lost_pods_code(verdict), is_milder);
+  }
+  return worst;
 }
 
 ExitCode worst_exit_code(const std::vector<sim::Verdict>& verdicts) {
@@ -53,6 +62,12 @@ ExitCode worst_exit_code(const std::vector<sim::Verdict>& verdicts) {
 ExitCode best_exit_code(const std::vector<sim::Verdict>& verdicts) {
   const std::vector<ExitCode> codes = exit_codes(verdicts);
   return codes.empty() ? ExitCode::Infeasible : *std::ranges::min_element(codes, is_milder);
+}
+
+ExitCode exit_code_of_ways(const std::vector<sim::Verdict>& ways) {
+  const ExitCode worst = worst_exit_code(ways);
+  const bool some_ran = best_exit_code(ways) != ExitCode::Infeasible;
+  return worst == ExitCode::Infeasible && some_ran ? ExitCode::PodsLost : worst;
 }
 
 namespace {

@@ -20,9 +20,14 @@ ExitCode worst_exit_code(const std::vector<sim::Verdict>& verdicts);
 // One of them is enough, as for `compare` and `plan`.
 ExitCode best_exit_code(const std::vector<sim::Verdict>& verdicts);
 
+// Of a replay under several ways: no job at all, where none of them runs one.
+ExitCode exit_code_of_ways(const std::vector<sim::Verdict>& ways);
+
 // Of a scenario that a study asks around: whether it keeps its objectives is not the question, but
 // what pods lost says nothing of.
 ExitCode lost_pods_code(const sim::Verdict& verdict);
+// Of all that a report is about.
+ExitCode lost_pods_code(const std::vector<sim::Verdict>& verdicts);
 
 // Says at the variant's first workload that no pod of it ever ran; and why, where what was found is
 // known.

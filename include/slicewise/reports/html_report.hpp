@@ -85,6 +85,7 @@ bool looks_like_replay(const SourceText& source);
 struct ReplayPage {
   std::string html;
   std::vector<ReportChart> charts;
+  std::vector<sim::Verdict> verdicts;  // on its ways
 };
 // With `engine` inside, of which `words` are the flags of the replay, the page replays again what
 // is moved in it. Errors: what the schema does not allow, an inflation, a replay that was

@@ -35,11 +35,9 @@ ExitCode verdict(const sim::ReplayStudy& study) {
   if (study.interrupted) return stopped_early();
   std::vector<sim::Verdict> verdicts;
   for (const sim::ReplayOutcome& outcome : study.outcomes) verdicts.push_back(outcome.verdict);
-  const ExitCode code = worst_exit_code(verdicts);
-  if (code != ExitCode::Infeasible) return code;
   // The report says under which ways no job ran.
-  if (best_exit_code(verdicts) != ExitCode::Infeasible) return ExitCode::PodsLost;
-  print_error("error: no job ever ran");
+  const ExitCode code = exit_code_of_ways(verdicts);
+  if (code == ExitCode::Infeasible) print_error("error: no job ever ran");
   return code;
 }
 

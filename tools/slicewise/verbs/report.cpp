@@ -21,6 +21,7 @@
 #include "../replay_input.hpp"
 #include "../report_input.hpp"
 #include "../terminal.hpp"
+#include "../verdict_exit.hpp"
 
 namespace slicewise::tools {
 namespace {
@@ -122,6 +123,11 @@ ExitCode report_on_replay(const SourceText& document, const ReportCommand& comma
     return usage_error("a replay is drawn as it is: no flag changes its figures",
                        "give them to slicewise replay");
   }
+  for (const ReportOutput& output : outputs) {
+    if (output.format == "html" || output.format == "svg") continue;
+    return usage_error("--output: of a replay there are html and svg",
+                       "slicewise replay -o " + output.format + " writes it");
+  }
   reports::EngineInside engine;
   if (command.interactive) {
     const ExitCode code = let_page_replay(document, command, flags, engine);
@@ -130,16 +136,12 @@ ExitCode report_on_replay(const SourceText& document, const ReportCommand& comma
   const auto page = reports::replay_page(document, command.interactive ? &engine : nullptr);
   if (!page) return fail(page.error(), {document}, flags);
   for (const ReportOutput& output : outputs) {
-    if (output.format != "html" && output.format != "svg") {
-      return usage_error("--output: of a replay there are html and svg",
-                         "slicewise replay -o " + output.format + " writes it");
-    }
     const ExitCode code = output.format == "html"
                               ? write_text(output.path, page->html)
                               : write_charts(page->charts, command, output, "waiting");
     if (code != ExitCode::Success) return code;
   }
-  return ExitCode::Success;
+  return exit_code_of_ways(page->verdicts);
 }
 
 // "html=report.html": printed and refused unless the format is known and at most one of them goes
@@ -269,9 +271,14 @@ ExitCode execute(const ReportCommand& command, const CommonFlags& flags) {
   }
   // A page about a missed objective is what was asked for; pods that were lost are an accident. Of
   // a plan, only the scenario's own pools may lose some: it is what they are compared with.
-  const auto loses_pods = [](const sim::VariantResult& v) { return v.verdict.loses_pods(); };
-  const bool lost = !input.html.plan && std::ranges::any_of(input.html.result.variants, loses_pods);
-  return lost ? ExitCode::PodsLost : ExitCode::Success;
+  if (input.html.plan) return ExitCode::Success;
+  std::vector<sim::Verdict> verdicts;
+  for (const sim::VariantResult& variant : input.html.result.variants) {
+    verdicts.push_back(variant.verdict);
+    if (!variant.verdict.has(sim::Verdict::Cause::NothingRan)) continue;
+    print_error(fmt::format("error: no pod ever ran in {}", variant.name));
+  }
+  return lost_pods_code(verdicts);
 }
 
 }  // namespace slicewise::tools
