@@ -13,6 +13,7 @@ import polars
 import yaml
 from package import ROOT, SHARED, slicewise
 from program import main, run
+from verdicts_test import budget, service
 
 QUICK = ("aws-cifar10", "seven-pods-one-a100", "mig-multi-tenant", "chat-llm", "replica-sweep",
          "voice-pipeline")
@@ -42,6 +43,25 @@ class SameBytes(unittest.TestCase):
             self.assertEqual(made.verdict.exit_code, told.returncode)
             self.assertEqual(bool(made.verdict), stands)
             self.assertEqual(bool(made.verdict.reasons), not stands)
+
+    def test_verdicts_are_those_of_the_documents(self):
+        """Studies around a scenario exit with 0 though a policy denies it; `str` says why."""
+        denied = service(1, policies=budget(1))
+        made = slicewise.load(denied).sensitivity(vary=["traffic"], break_evens=0)
+        self.assertFalse(made.verdict)
+        self.assertEqual(made.verdict.exit_code, 0)
+        self.assertIn('policy "budget" denies it', str(made.verdict))
+        two = service(1) + service(1).split("  workloads:")[1].replace("chat", "bulk").replace("20/s", "80/s")
+        made = slicewise.load(two.replace("nodes: 1", "nodes: 2")).neighbours()
+        self.assertFalse(made.verdict)
+        self.assertIn('"bulk" answers', str(made.verdict))
+        made = slicewise.load(service(2, "slo: {latencyP99: 5s}")).max_load()
+        self.assertIn("stayed Pending", str(made.verdict))
+        frame = pandas.DataFrame({"arrival_s": [0, 10], "run_s": [100, 100], "gpus": [1, 16]})
+        made = slicewise.replay(frame, instances={"p4d.24xlarge": 1})
+        self.assertIn("1 of 2 jobs stayed Pending", str(made.verdict))
+        made = slicewise.load(service(1, "slo: {latencyP99: 1ms}")).compare(instances=["g4dn.xlarge"])
+        self.assertIn("misses latencyP99", str(made.verdict))
 
     def test_every_study(self):
         s = slicewise.load(SHARED)

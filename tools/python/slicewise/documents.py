@@ -25,7 +25,8 @@ _SUCCESS = 0
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """Whether the pods run and every objective and policy holds; as the exit code of the program.
+    """Whether the pods run and every objective and policy holds, as the document says it; where it has
+    no verdict of its own, by the exit code of the program.
 
     It is true where it stands."""
 
@@ -38,6 +39,10 @@ class Verdict:
 
     def __str__(self) -> str:
         return "stands" if self.stands else "; ".join(self.reasons) or f"exit code {self.exit_code}"
+
+
+def _reasons_of(judged: dict[str, Any]) -> list[str]:
+    return [reason["text"] for reason in judged.get("verdict", {}).get("reasons", [])]
 
 
 class Document:
@@ -75,9 +80,15 @@ class Document:
 
     @property
     def verdict(self) -> Verdict:
-        return Verdict(self.exit_code == _SUCCESS, self.exit_code, tuple(self._reasons()))
+        return Verdict(self._stands(), self.exit_code, tuple(self._reasons()))
+
+    def _stands(self) -> bool:
+        """Studies around a scenario exit with 0 whether or not it keeps its objectives."""
+        return self.exit_code == _SUCCESS and bool(self._content.get("verdict", {}).get("stands", True))
 
     def _reasons(self) -> list[str]:
+        if "verdict" in self._content:
+            return _reasons_of(self._content)
         return [line for line in self.messages.splitlines() if line.startswith("error: ")]
 
     def table(self, wide: bool = False) -> str:
@@ -193,9 +204,8 @@ class Result(Document):
                 for name, text in self._renderings.items() if name.endswith(".svg")}
 
     def _reasons(self) -> list[str]:
-        return [f"{variant['name']}: {reason['text']}"
-                for variant in self._content["variants"]
-                for reason in variant.get("verdict", {}).get("reasons", [])]
+        return [f"{variant['name']}: {text}"
+                for variant in self._content["variants"] for text in _reasons_of(variant)]
 
     def _repr_html_(self) -> str:
         return super()._repr_html_() + "".join(_picture(*chart) for chart in self.charts.items())
@@ -240,6 +250,12 @@ class Comparison(Document):
     def refused(self) -> Table:
         """What cannot be had, and why."""
         return self._table("refused")
+
+    def _reasons(self) -> list[str]:
+        if self._stands():
+            return []
+        return [f"{option['title']}: {text}"
+                for option in self._content["options"] for text in _reasons_of(option)]
 
 
 class MaxLoad(Document):
@@ -289,6 +305,11 @@ class Replay(Document):
     def schedulers(self) -> Table:
         """A row for each way: waits, completion times, makespan, cost."""
         return self._table("schedulers")
+
+    def _reasons(self) -> list[str]:
+        names = ("sharing", "queue", "placement")
+        return [f"{', '.join(way[name] for name in names if name in way)}: {text}"
+                for way in self._content.get("schedulers", []) for text in _reasons_of(way)]
 
     #: CSV of when each job started and ended under the first way; None unless it was asked for.
     job_times: str | None = None
