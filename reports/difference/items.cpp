@@ -78,6 +78,7 @@ std::vector<ItemFacts> max_load_items(StoredDocument& document) {
     add_figure(document, at + "/headroom", headroom, item);
     add_setting(document, at + "/scenario", fmt::format("{}.load", name), item);
   }
+  add_verdict(document, "", item);
   add_setting(document, "/binding/workload", "binding.workload", item);
   add_setting(document, "/binding/name", "binding.objective", item);
   add_figures(document, sim::at_passed_record(), "/atPassed", item);

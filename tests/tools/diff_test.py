@@ -50,6 +50,15 @@ class Diff(unittest.TestCase):
         self.assertIn("no difference, after-greedy still does not stand",
                       " ".join(run("diff", greedy, greedy).stdout.split()))
 
+    def test_the_verdict_of_a_highest_load(self):
+        for path, limit in ((self.old, "500ms"), (self.new, "1ms")):
+            run("max-load", *FAST[:-1], "2", "--precision", "20%", "--set",
+                f"workloads.classifier.slo={{latencyP95: {limit}}}", "-o", "json", "--out", path)
+        self.assertEqual(run("diff", self.old, self.old, "--fail-on", "verdict").returncode, 0)
+        result = run("diff", self.old, self.new, "--fail-on", "verdict")
+        self.assertEqual(result.returncode, 99, result.stdout)
+        self.assertIn("shared no longer stands:", result.stdout)
+
     def test_formats(self):
         document = json.loads(run("diff", self.old, self.new, "-o", "json").stdout)
         check_schema(self, "difference", document)
