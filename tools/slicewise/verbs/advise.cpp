@@ -328,8 +328,15 @@ class Adviser {
     std::string settings;
     for (const std::string& setting : command_.set) settings += fmt::format(" --set '{}'", setting);
     command("export", fmt::format("{}{} --to bundle --out today", kScenario, settings));
-    workshop_.put("changes.diff", reports::files_diff(workshop_.files("today/"),
-                                                      workshop_.files("apply/"), "today", "apply"));
+    workshop_.put("changes.diff", reports::files_diff(files_to_apply("today/"),
+                                                      files_to_apply("apply/"), "today", "apply"));
+  }
+
+  // Sums change with every file, and nobody reads them.
+  reports::ExportFiles files_to_apply(const std::string& folder) const {
+    reports::ExportFiles files = workshop_.files(folder);
+    std::erase_if(files, [](const auto& file) { return file.path.ends_with("SHA256SUMS"); });
+    return files;
   }
 
   // Of a step that the advice can do without.
