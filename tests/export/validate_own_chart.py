@@ -29,6 +29,7 @@ VALUES = {
                           "metrics": {"serviceMonitor": True}, "keep": 2,
                           "serviceAccount": {"annotations": {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/r"}}, "nodeSelector": {"a": "b"},
                           "tolerations": [{"key": "k", "operator": "Exists"}]},
+    "a copy by the image's own command": {"copy": {"image": "mine:1"}},
     "with little": {"metrics": {"enabled": False}, "dashboard": {"enabled": False}, "existingClaim": "mine", "keep": 0,
                     "configMaps": []},
 }
