@@ -144,6 +144,14 @@ void append_yaml(std::string& out, const json& value, int indent) {
     append_sequence(out, value, indent);
   } else if (value.is_string()) {
     out += yaml_scalar(value.get_ref<const std::string&>()) + "\n";
+  } else if (value.is_number_float()) {
+    // Without a point YAML 1.1 reads 1e-09 as text.
+    std::string number = value.dump();
+    const std::size_t exponent = number.find('e');
+    if (exponent != std::string::npos && number.find('.') == std::string::npos) {
+      number.insert(exponent, ".0");
+    }
+    out += number + "\n";
   } else {
     out += value.dump() + "\n";
   }

@@ -82,6 +82,9 @@ TEST(YamlText, RoundTripsThroughAnIndependentReader) {
   EXPECT_EQ(yaml_scalar("nvidia.com/gpu"), "nvidia.com/gpu");
   EXPECT_EQ(yaml_text({{"a", {1, {{"b", true}}}}, {"c", nlohmann::json::object()}}),
             "a:\n- 1\n- b: true\nc: {}\n");
+  // YAML 1.1, as PyYAML reads it, has no float without a point.
+  EXPECT_EQ(yaml_text({{"a", 1e-9}, {"b", 2.5e-9}, {"c", 1e30}, {"d", 2.0}, {"e", 3}}),
+            "a: 1.0e-09\nb: 2.5e-09\nc: 1.0e+30\nd: 2.0\ne: 3\n");
 }
 
 TEST(ListInstances, ShowsTheDemoNodeWithItsPriceAndRetirement) {
