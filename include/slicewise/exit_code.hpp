@@ -36,24 +36,25 @@ inline constexpr std::array kExitCodes = {
         "a scenario, a price file or a --set setting has mistakes; check: errors were found"},
     ExitCodeInfo{ExitCode::Infeasible,
                  "in some variant pods were submitted, but none ever ran; compare and plan: in no "
-                 "option, or limits such as --max-cost leave none to try; max-load and "
+                 "option, or limits such as --max-cost leave none to try; max-load, neighbours and "
                  "sensitivity: as the scenario is; replay: no job"},
     ExitCodeInfo{ExitCode::FileAccess, "a file cannot be read or written"},
-    ExitCodeInfo{ExitCode::PodsLost,
-                 "the run was fine, but some variant left pods Pending, failed or in "
-                 "CrashLoopBackOff, or ran out of GPU memory (--allow-pending: Pending ones do not "
-                 "count); compare and plan: every option did; sensitivity and neighbours: the "
-                 "scenario as it is; "
-                 "replay: jobs that the empty cluster "
-                 "cannot hold"},
+    ExitCodeInfo{
+        ExitCode::PodsLost,
+        "the run was fine, but some variant left pods Pending, failed or in "
+        "CrashLoopBackOff, or ran out of GPU memory (--allow-pending: Pending ones do not "
+        "count); compare and plan: every option did; sensitivity and neighbours: the "
+        "scenario as it is; replay: jobs that the empty cluster cannot hold, that no share "
+        "of a GPU is enough for, or that failed for want of GPU memory"},
     ExitCodeInfo{ExitCode::InternalError, "a bug in slicewise; the message says how to report it"},
     ExitCodeInfo{ExitCode::OutOfMemory, "the memory of this machine is not enough"},
     ExitCodeInfo{
         ExitCode::ObjectiveMissed,
-        "the run was fine, but an objective was missed, a policy failed, or a Service without "
-        "objectives answers fewer requests than come; compare and plan: by every option; max-load: "
-        "the scenario's own load is too high; diff: a condition of --fail-on holds; neighbours, "
-        "sensitivity and report: never, they say so"},
+        "the run was fine, but an objective was missed or its interval reaches over the limit, a "
+        "policy denies it, or a Service without objectives answers fewer requests than come; "
+        "compare and plan: by every option; max-load: the scenario's own load is too high, or a "
+        "policy denies it; diff: a condition of --fail-on holds; validate: an error is beyond its "
+        "bound; neighbours, sensitivity and report: never, they say so"},
     ExitCodeInfo{ExitCode::Interrupted,
                  "stopped by Ctrl-C; the result holds the runs that were done"},
 };

@@ -217,6 +217,12 @@ spec:
         for code in ("0", "1", "2", "3", "4", "5", "6", "70", "99", "130"):
             self.assertRegex(text, rf"(?m)^  {code} +\w")
         self.assertEqual(text, run("explain", "exit-codes").stdout)
+        # What leads to them, as the tests of the verbs have it.
+        meanings = " ".join(text.split())
+        for said in ("missed or its interval reaches over the limit", "validate: an error is beyond its bound",
+                     "max-load, neighbours and sensitivity: as the scenario is",
+                     "that no share of a GPU is enough for, or that failed"):
+            self.assertIn(said, meanings)
 
 
 class Suggestions(unittest.TestCase):
