@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,9 +27,9 @@ using Json = nlohmann::json;
 
 // Of one program: what tools/kubernetes_schemas wrote.
 struct Schemas {
-  std::string program;  // "Karpenter v1.14.1"
-  Json objects;         // by "group/version/Kind"
-  Json definitions;
+  std::string program;                      // "Karpenter v1.14.1"
+  Json objects;                             // by "group/version/Kind"
+  std::shared_ptr<const Json> definitions;  // of the file, which several programs may share
 };
 
 const std::vector<Schemas>& all_schemas() {
@@ -35,7 +37,10 @@ const std::vector<Schemas>& all_schemas() {
     std::vector<Schemas> schemas;
     for (const kubernetes_schemas::File& file : kubernetes_schemas::all()) {
       const Json json = Json::parse(file.text);
-      schemas.push_back({json["program"], json["objects"], json["definitions"]});
+      const auto definitions = std::make_shared<const Json>(json["definitions"]);
+      for (const Json& one : json["programs"]) {
+        schemas.push_back({one["program"], one["objects"], definitions});
+      }
     }
     return schemas;
   }();
@@ -123,7 +128,7 @@ class SchemaCheck {
   const Json& resolved(const Json& schema) const {
     const Json* at = &schema;
     for (auto ref = at->find("$ref"); ref != at->end(); ref = at->find("$ref")) {
-      at = &schemas_.definitions.at(ref->get_ref<const std::string&>());
+      at = &schemas_.definitions->at(ref->get_ref<const std::string&>());
     }
     return *at;
   }
@@ -233,6 +238,25 @@ class SchemaCheck {
       }
     }
     count(node, node.items.size(), schema, "minItems", "maxItems", path, "items");
+    const std::string kind = schema.value("x-kubernetes-list-type", "");
+    if (kind == "set" || kind == "map") look_for_twins(node, schema, path);
+  }
+
+  // A set has a value once; a map, items of which no two have the same keys.
+  void look_for_twins(const Node& list, const Json& schema, const std::string& path) {
+    static const Json none = Json::array();
+    const auto keys = schema.find("x-kubernetes-list-map-keys");
+    std::set<std::string> seen;
+    for (const NodePtr& item : list.items) {
+      std::string identity = item->is_scalar() ? item->text : "";
+      for (const Json& key : keys == schema.end() ? none : *keys) {
+        identity += text_below(item.get(), {key.get_ref<const std::string&>()}) + '\n';
+      }
+      if (item->is_scalar() || is_map(item.get())) {
+        if (seen.insert(identity).second) continue;
+        tell(Code::NameDuplicate, item->where, fmt::format("{} has the same item twice", path), "");
+      }
+    }
   }
 
   void look_at_text(const Node& node, const Json& schema, const std::string& path) {

@@ -79,7 +79,26 @@ const Node* member(const CelValue& object, std::string_view key) {
   return found == nullptr || found->kind == Node::Kind::Null ? nullptr : found;
 }
 
+bool are_equal(const CelValue& a, const CelValue& b);
+
+bool are_equal(const Node& a, const Node& b) {  // NOLINT(misc-no-recursion): bounded by the reader
+  if (a.kind != b.kind)
+    return a.is_scalar() && b.is_scalar() && are_equal(value_of(a), value_of(b));
+  if (a.is_scalar()) return are_equal(value_of(a), value_of(b));
+  const bool same_entries = std::ranges::all_of(a.entries, [&](const Entry& entry) {
+    const Node* other = b.find(entry.key);
+    return entry.value != nullptr && other != nullptr && are_equal(*entry.value, *other);
+  });
+  return same_entries && a.entries.size() == b.entries.size() &&
+         std::ranges::equal(a.items, b.items,
+                            [](const NodePtr& x, const NodePtr& y) { return are_equal(*x, *y); });
+}
+
+// NOLINTNEXTLINE(misc-no-recursion)
 bool are_equal(const CelValue& a, const CelValue& b) {
+  if (const Node* x = node_of(a), *y = node_of(b); x != nullptr && y != nullptr) {
+    return are_equal(*x, *y);
+  }
   if (const auto x = number_of(a), y = number_of(b); x && y) return *x == *y;
   if (a.is.index() != b.is.index()) return false;
   if (const auto* text = std::get_if<std::string>(&a.is))
@@ -199,8 +218,12 @@ class Evaluation {
         return call(e);
       case Kind::All:
       case Kind::Exists:
+      case Kind::ExistsOne:
       case Kind::Filter:
         return for_each(e);
+      case Kind::Plus:
+      case Kind::Minus:
+        return sum(e);
       case Kind::Not: {
         const auto operand = truth_of(of(e.operands[0]));
         return operand ? Result(CelValue{!*operand}) : Result();
@@ -284,7 +307,20 @@ class Evaluation {
     }
     if (fails) return std::nullopt;
     if (e.kind == Kind::Filter) return CelValue{std::move(chosen)};
+    if (e.kind == Kind::ExistsOne) return CelValue{chosen.size() == 1};
     return CelValue{e.kind == Kind::All};
+  }
+
+  Result sum(const CelExpression& e) {
+    const Result a = of(e.operands[0]);
+    const Result b = of(e.operands[1]);
+    const auto* x = a ? std::get_if<std::int64_t>(&a->is) : nullptr;
+    const auto* y = b ? std::get_if<std::int64_t>(&b->is) : nullptr;
+    std::int64_t sum = 0;
+    const bool fails = x == nullptr || y == nullptr ||
+                       (e.kind == Kind::Plus ? __builtin_add_overflow(*x, *y, &sum)
+                                             : __builtin_sub_overflow(*x, *y, &sum));
+    return fails ? Result() : Result(CelValue{sum});
   }
 
   // && and ||: one operand that decides is enough, also where the other fails.

@@ -32,7 +32,10 @@ struct CelExpression {
     Has,     // whether Member is there
     All,     // of the first, each called `text`, the second
     Exists,  // likewise
-    Filter,  // likewise
+    ExistsOne,
+    Filter,
+    Plus,
+    Minus,
     Not,
     And,
     Or,
@@ -47,6 +50,11 @@ struct CelExpression {
   CelValue value;
   std::vector<CelExpression> operands;
 };
+
+// Whether `text` is a variable of its last operand.
+inline bool is_macro(CelExpression::Kind kind) {
+  return kind >= CelExpression::Kind::All && kind <= CelExpression::Kind::Filter;
+}
 
 // nullopt: it is none, or uses what is not known here.
 std::optional<CelExpression> parse_cel(std::string_view text);

@@ -15,6 +15,14 @@ constexpr std::array<std::string_view, 11> kMethods = {
     "size",  "startsWith", "endsWith",      "contains",   "find",      "matches",
     "split", "compareTo",  "isGreaterThan", "isLessThan", "lowerAscii"};
 
+struct Macro {
+  std::string_view name;
+  Kind kind;
+};
+constexpr std::array kMacros = {Macro{"all", Kind::All}, Macro{"exists", Kind::Exists},
+                                Macro{"exists_one", Kind::ExistsOne},
+                                Macro{"filter", Kind::Filter}};
+
 // Operands of an expression: selectors of devices come from users, and depth is stack.
 constexpr int kMostOperands = 500;
 
@@ -90,14 +98,28 @@ class CelParser {
   }
 
   CelExpression relation() {
+    CelExpression left = sum();
+    if (take("==")) return of(Kind::Equal, std::move(left), sum());
+    if (take("!=")) return negated(of(Kind::Equal, std::move(left), sum()));
+    if (take("<=")) return of(Kind::AtMost, std::move(left), sum());
+    if (take("<")) return of(Kind::Less, std::move(left), sum());
+    if (take(">=")) return of(Kind::AtMost, sum(), std::move(left));
+    if (take(">")) return of(Kind::Less, sum(), std::move(left));
+    if (take_word("in")) return of(Kind::In, std::move(left), sum());
+    return left;
+  }
+
+  CelExpression sum() {
     CelExpression left = unary();
-    if (take("==")) return of(Kind::Equal, std::move(left), unary());
-    if (take("!=")) return negated(of(Kind::Equal, std::move(left), unary()));
-    if (take("<=")) return of(Kind::AtMost, std::move(left), unary());
-    if (take("<")) return of(Kind::Less, std::move(left), unary());
-    if (take(">=")) return of(Kind::AtMost, unary(), std::move(left));
-    if (take(">")) return of(Kind::Less, unary(), std::move(left));
-    if (take_word("in")) return of(Kind::In, std::move(left), unary());
+    while (!failed_) {
+      if (take("+")) {
+        left = of(Kind::Plus, std::move(left), unary());
+      } else if (take("-")) {
+        left = of(Kind::Minus, std::move(left), unary());
+      } else {
+        break;
+      }
+    }
     return left;
   }
 
@@ -155,9 +177,10 @@ class CelParser {
     CelExpression expression{Kind::Member, name, {}, {}};
     expression.operands.push_back(std::move(object));
     if (!take("(")) return expression;
-    const bool is_macro = name == "all" || name == "exists" || name == "filter";
-    if (is_macro) {
-      expression.kind = name == "all" ? Kind::All : name == "exists" ? Kind::Exists : Kind::Filter;
+    const auto* macro = std::ranges::find(kMacros, name, &Macro::name);
+    const bool binds = macro != kMacros.end();
+    if (binds) {
+      expression.kind = macro->kind;
       expression.text = word();
       need(",");
     } else if (std::ranges::find(kMethods, name) == kMethods.end()) {
@@ -168,7 +191,7 @@ class CelParser {
     for (CelExpression& operand : operands_until(")")) {
       expression.operands.push_back(std::move(operand));
     }
-    failed_ |= is_macro && (expression.operands.size() != 2 || expression.text.empty());
+    failed_ |= binds && (expression.operands.size() != 2 || expression.text.empty());
     return expression;
   }
 

@@ -132,13 +132,12 @@ std::optional<SelectorProblem> judge(const CelExpression& e, std::vector<std::st
         fmt::format("attributes of another domain than {} are not known here", kDraDriver),
         fmt::format("device.attributes['{}'].productName", kDraDriver)};
   }
-  const bool is_macro = e.kind == Kind::All || e.kind == Kind::Exists || e.kind == Kind::Filter;
-  if (is_macro) bound.push_back(e.text);
+  if (is_macro(e.kind)) bound.push_back(e.text);
   std::optional<SelectorProblem> problem;
   for (const CelExpression& operand : e.operands) {
     if (!problem) problem = judge(operand, bound);
   }
-  if (is_macro) bound.pop_back();
+  if (is_macro(e.kind)) bound.pop_back();
   return problem;
 }
 

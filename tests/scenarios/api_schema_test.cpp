@@ -90,6 +90,79 @@ metadata: {name: c, region: us-east-1}
 managedNodeGroups:
 - {name: gpu, instanceType: g5.xlarge, desiredCapacity: 2}
 )";
+constexpr std::string_view kJobSet = R"(apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: s}
+spec:
+  replicatedJobs:
+  - name: data
+    template: {spec: {template: {spec: {containers: [{name: c, image: x}]}}}}
+  - name: train
+    dependsOn: [{name: data, status: Complete}]
+    template: {spec: {template: {spec: {containers: [{name: c, image: x}]}}}}
+)";
+constexpr std::string_view kClusterQueue = R"(apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata: {name: q}
+spec:
+  resourceGroups:
+  - coveredResources: [cpu, nvidia.com/gpu]
+    flavors:
+    - name: a10g
+      resources: [{name: cpu, nominalQuota: 64}, {name: nvidia.com/gpu, nominalQuota: 8}]
+)";
+constexpr std::string_view kTopology = R"(apiVersion: kueue.x-k8s.io/v1beta1
+kind: Topology
+metadata: {name: t}
+spec: {levels: [{nodeLabel: cloud.provider.com/rack}, {nodeLabel: kubernetes.io/hostname}]}
+)";
+constexpr std::string_view kRayService = R"(apiVersion: ray.io/v1
+kind: RayService
+metadata: {name: r}
+spec:
+  upgradeStrategy: {type: NewCluster}
+  rayClusterConfig:
+    headGroupSpec: {rayStartParams: {}, template: {spec: {containers: [{name: c, image: x}]}}}
+)";
+constexpr std::string_view kInferenceService = R"(apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: i}
+spec: {predictor: {minReplicas: 1, model: {modelFormat: {name: huggingface}, storageUri: s3://b/m}}}
+)";
+constexpr std::string_view kNimService = R"(apiVersion: apps.nvidia.com/v1alpha1
+kind: NIMService
+metadata: {name: nim}
+spec: {image: {repository: r, tag: "1"}, authSecret: k, replicas: 1, expose: {service: {port: 8000}}}
+)";
+constexpr std::string_view kNotebook = R"(apiVersion: kubeflow.org/v1
+kind: Notebook
+metadata: {name: ada}
+spec: {template: {spec: {containers: [{name: ada, image: x}]}}}
+)";
+constexpr std::string_view kLeaderWorkerSet = R"(apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {name: l}
+spec:
+  leaderWorkerTemplate:
+    size: 2
+    restartPolicy: RecreateGroupOnPodRestart
+    workerTemplate: {spec: {containers: [{name: c, image: x}]}}
+)";
+constexpr std::string_view kPyTorchJob = R"(apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: p}
+spec:
+  pytorchReplicaSpecs:
+    Worker: {replicas: 2, template: {spec: {containers: [{name: pytorch, image: x}]}}}
+)";
+constexpr std::string_view kScaledObject = R"(apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: s}
+spec:
+  pollingInterval: 15
+  scaleTargetRef: {name: d}
+  triggers: [{type: cron, metadata: {timezone: UTC, start: 0 8 * * *, end: 0 18 * * *, desiredReplicas: "2"}}]
+)";
 
 Diagnostics errors_of(std::string text) {
   const SourceText source{"f.yaml", std::move(text)};
@@ -109,7 +182,9 @@ std::string changed(std::string_view text, std::string_view before, std::string_
 
 TEST(ApiSchema, ValidObjectsHaveNoErrors) {
   for (const std::string_view text :
-       {kPod, kSmallDeployment, kSmallJob, kNodePool, kNodeClass, kOverlay, kClaim, kCluster}) {
+       {kPod, kSmallDeployment, kSmallJob, kNodePool, kNodeClass, kOverlay, kClaim, kCluster,
+        kJobSet, kClusterQueue, kTopology, kRayService, kInferenceService, kNimService, kNotebook,
+        kLeaderWorkerSet, kPyTorchJob, kScaledObject}) {
     const Diagnostics errors = errors_of(std::string(text));
     EXPECT_TRUE(errors.empty()) << errors.front().message << "\n" << text;
   }
@@ -195,6 +270,36 @@ INSTANTIATE_TEST_SUITE_P(
                  "whole number"},
         Mutation{kCluster, "desiredCapacity", "desiredCapcity", Code::FieldUnknown,
                  "desiredCapcity"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Operators, RefusedByTheApi,
+    ::testing::Values(
+        Mutation{kJobSet, "dependsOn", "dependOn", Code::FieldUnknown, "dependOn"},
+        Mutation{kJobSet, "status: Complete", "status: Done", Code::EnumUnknown, "Done"},
+        Mutation{kJobSet, "name: train", "name: data", Code::NameDuplicate, "twice"},
+        Mutation{kJobSet, "metadata: {name: s}", "metadata: {name: S_1}", Code::ValueRange,
+                 "metadata.name"},
+        Mutation{kClusterQueue, "name: cpu, ", "", Code::FieldMissing, "\"name\""},
+        Mutation{kClusterQueue, "nominalQuota: 8", "nominalQuota: 8, borrowingLimit: 4",
+                 Code::SettingConflict, "cohort"},
+        Mutation{kTopology, "cloud.provider.com/rack", "kubernetes.io/hostname",
+                 Code::SettingConflict, "unique"},
+        Mutation{kTopology,
+                 "{nodeLabel: cloud.provider.com/rack}, {nodeLabel: kubernetes.io/hostname}",
+                 "{nodeLabel: kubernetes.io/hostname}, {nodeLabel: cloud.provider.com/rack}",
+                 Code::SettingConflict, "hostname"},
+        Mutation{kRayService, "type: NewCluster", "type: [NewCluster]", Code::FieldType, "is text"},
+        Mutation{kInferenceService, "minReplicas: 1", "minReplicas: one", Code::FieldType,
+                 "whole number"},
+        Mutation{kNimService, "replicas: 1,",
+                 "replicas: 1, scale: {enabled: true, hpa: {maxReplicas: 2}},",
+                 Code::SettingConflict, "scale.enabled"},
+        Mutation{kNotebook, "image: x", "image: x, gpu: 1", Code::FieldUnknown, "gpu"},
+        Mutation{kLeaderWorkerSet, "RecreateGroupOnPodRestart", "Always", Code::EnumUnknown,
+                 "Always"},
+        Mutation{kPyTorchJob, "{replicas: 2", "{replicas: two", Code::FieldType, "whole number"},
+        Mutation{kScaledObject, "pollingInterval: 15", "pollingInterval: 15s", Code::FieldType,
+                 "whole number"}));
 
 // `cpu: "1"`, a patch without what every Deployment has, and an API of days gone by.
 TEST(ApiSchema, WhatOthersTakeIsNotRefused) {

@@ -14,12 +14,17 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
-	"sigs.k8s.io/yaml"
 )
 
 // documents splits a YAML file; documents of comments only are left out.
@@ -31,10 +36,18 @@ func documents(path string) ([]map[string]interface{}, error) {
 	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
 	var out []map[string]interface{}
 	for {
-		var document map[string]interface{}
-		if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+		var raw runtime.RawExtension
+		if err := decoder.Decode(&raw); errors.Is(err, io.EOF) {
 			return out, nil
 		} else if err != nil {
+			return nil, err
+		}
+		if len(raw.Raw) == 0 {
+			continue
+		}
+		// Whole numbers are integers, as CEL has them.
+		var document map[string]interface{}
+		if err := utiljson.Unmarshal(raw.Raw, &document); err != nil {
 			return nil, err
 		}
 		if document != nil {
@@ -62,25 +75,37 @@ func schemaOf(folder, apiVersion, kind string) (*apiextensions.JSONSchemaProps, 
 		return nil, err
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		all, err := documents(file)
 		if err != nil {
-			return nil, err
-		}
-		var crd apiextensionsv1.CustomResourceDefinition
-		if err := yaml.Unmarshal(text, &crd); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		for _, version := range crd.Spec.Versions {
-			if crd.Spec.Names.Kind != kind || crd.Spec.Group+"/"+version.Name != apiVersion {
-				continue
+		for _, document := range all {
+			if found, err := schemaIn(document, apiVersion, kind); found != nil || err != nil {
+				return found, err
 			}
-			var internal apiextensions.CustomResourceValidation
-			err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(
-				version.Schema, &internal, nil)
-			return internal.OpenAPIV3Schema, err
 		}
 	}
 	return nil, fmt.Errorf("no CRD for %s %s in %s", apiVersion, kind, folder)
+}
+
+func schemaIn(document map[string]interface{}, apiVersion, kind string) (*apiextensions.JSONSchemaProps, error) {
+	if document["kind"] != "CustomResourceDefinition" {
+		return nil, nil
+	}
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(document, &crd); err != nil {
+		return nil, err
+	}
+	for _, version := range crd.Spec.Versions {
+		if crd.Spec.Names.Kind != kind || crd.Spec.Group+"/"+version.Name != apiVersion {
+			continue
+		}
+		var internal apiextensions.CustomResourceValidation
+		err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(
+			version.Schema, &internal, nil)
+		return internal.OpenAPIV3Schema, err
+	}
+	return nil, nil
 }
 
 func (r *readers) of(apiVersion, kind string) (*reader, error) {
@@ -113,11 +138,23 @@ func (r *readers) check(document map[string]interface{}) error {
 	}
 	unknown := pruning.PruneWithOptions(object.Object, read.structural, true,
 		structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	_, _, unknownMeta, err := objectmeta.GetObjectMetaWithOptions(object.Object,
+		objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
+	if err != nil {
+		return err
+	}
+	unknown = append(unknown, unknownMeta...)
 	if len(unknown) > 0 {
 		return fmt.Errorf("unknown fields %v", unknown)
 	}
 	defaulting.Default(object.Object, read.structural)
-	problems := validation.ValidateCustomResource(nil, object.Object, read.schema)
+	if object.GetName() == "" && object.GetGenerateName() == "" {
+		return errors.New("metadata.name is missing")
+	}
+	problems := apivalidation.ValidateObjectMetaAccessor(object, object.GetNamespace() != "",
+		apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+	problems = append(problems, validation.ValidateCustomResource(nil, object.Object, read.schema)...)
+	problems = append(problems, listtype.ValidateListSetsAndMaps(nil, read.structural, object.Object)...)
 	found, _ := read.rules.Validate(context.Background(), nil, read.structural, object.Object, nil,
 		celconfig.RuntimeCELCostBudget)
 	return append(problems, found...).ToAggregate()
