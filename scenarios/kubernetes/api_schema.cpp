@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/scalars.hpp"
@@ -277,6 +278,12 @@ class SchemaCheck {
            fmt::format("{}: \"{}\" is not of the form {}", path, node.text.substr(0, kLongestShown),
                        pattern->get_ref<const std::string&>()),
            "");
+    }
+    if (schema.value("format", "") == "cron" && !node.text.starts_with("@every ")) {
+      if (const auto read = parse_cron(node.text); !read) {
+        tell(Code::ValueRange, node.where, fmt::format("{}: {}", path, read.error().message),
+             read.error().help);
+      }
     }
     count(node, node.text.size(), schema, "minLength", "maxLength", path, "characters");
   }

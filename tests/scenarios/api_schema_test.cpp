@@ -90,6 +90,57 @@ metadata: {name: c, region: us-east-1}
 managedNodeGroups:
 - {name: gpu, instanceType: g5.xlarge, desiredCapacity: 2}
 )";
+constexpr std::string_view kRollout = R"(apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d}
+spec:
+  selector: {matchLabels: {app: a}}
+  strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}
+  template:
+    metadata: {labels: {app: a}}
+    spec:
+      initContainers: [{name: i, image: x}]
+      containers:
+      - name: c
+        image: x
+        ports: [{name: a, containerPort: 1}, {name: b, containerPort: 2}]
+        livenessProbe: {tcpSocket: {port: 1}, successThreshold: 1}
+        readinessProbe: {tcpSocket: {port: 1}, successThreshold: 3}
+)";
+constexpr std::string_view kStatefulSet = R"(apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: s}
+spec:
+  podManagementPolicy: Parallel
+  updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1}}
+  selector: {matchLabels: {app: a}}
+  template: {metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: x}]}}
+)";
+constexpr std::string_view kIndexedJob = R"(apiVersion: batch/v1
+kind: Job
+metadata: {name: j}
+spec:
+  completionMode: Indexed
+  completions: 4
+  backoffLimitPerIndex: 1
+  maxFailedIndexes: 2
+  podFailurePolicy: {rules: [{action: FailIndex, onExitCodes: {containerName: c, operator: In, values: [1, 2]}}]}
+  successPolicy: {rules: [{succeededCount: 1}]}
+  template: {spec: {restartPolicy: Never, containers: [{name: c, image: x}]}}
+)";
+constexpr std::string_view kCronJob = R"(apiVersion: batch/v1
+kind: CronJob
+metadata: {name: c}
+spec:
+  schedule: 0 3 * * 1-5
+  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: x}]}}}}
+)";
+constexpr std::string_view kBudget = R"(apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: b}
+spec: {minAvailable: 50%, selector: {matchLabels: {app: a}}}
+)";
+
 constexpr std::string_view kJobSet = R"(apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
 metadata: {name: s}
@@ -181,10 +232,29 @@ std::string changed(std::string_view text, std::string_view before, std::string_
 }
 
 TEST(ApiSchema, ValidObjectsHaveNoErrors) {
-  for (const std::string_view text :
-       {kPod, kSmallDeployment, kSmallJob, kNodePool, kNodeClass, kOverlay, kClaim, kCluster,
-        kJobSet, kClusterQueue, kTopology, kRayService, kInferenceService, kNimService, kNotebook,
-        kLeaderWorkerSet, kPyTorchJob, kScaledObject}) {
+  for (const std::string_view text : {kPod,
+                                      kSmallDeployment,
+                                      kSmallJob,
+                                      kNodePool,
+                                      kNodeClass,
+                                      kOverlay,
+                                      kClaim,
+                                      kCluster,
+                                      kJobSet,
+                                      kClusterQueue,
+                                      kTopology,
+                                      kRayService,
+                                      kInferenceService,
+                                      kNimService,
+                                      kNotebook,
+                                      kLeaderWorkerSet,
+                                      kPyTorchJob,
+                                      kScaledObject,
+                                      kRollout,
+                                      kStatefulSet,
+                                      kIndexedJob,
+                                      kCronJob,
+                                      kBudget}) {
     const Diagnostics errors = errors_of(std::string(text));
     EXPECT_TRUE(errors.empty()) << errors.front().message << "\n" << text;
   }
@@ -270,6 +340,35 @@ INSTANTIATE_TEST_SUITE_P(
                  "whole number"},
         Mutation{kCluster, "desiredCapacity", "desiredCapcity", Code::FieldUnknown,
                  "desiredCapcity"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Controllers, RefusedByTheApi,
+    ::testing::Values(
+        Mutation{kRollout, "maxSurge: 1", "maxSurge: 0%", Code::SettingConflict, "both 0"},
+        Mutation{kRollout, "maxUnavailable: 0", "maxUnavailable: 101%", Code::ValueRange, "101%"},
+        Mutation{kRollout, "successThreshold: 1", "successThreshold: 2", Code::SettingConflict,
+                 "livenessProbe"},
+        Mutation{kRollout, "name: b,", "name: a,", Code::SettingConflict, "two ports"},
+        Mutation{kRollout, "name: i, image: x", "name: i, image: x, lifecycle: {}",
+                 Code::SettingConflict, "init container"},
+        Mutation{kStatefulSet, "Parallel", "Ordered", Code::EnumUnknown, "OrderedReady"},
+        Mutation{kStatefulSet, "maxUnavailable: 1", "maxUnavailable: 0", Code::SettingConflict,
+                 "maxUnavailable is 0"},
+        Mutation{kIndexedJob, "  backoffLimitPerIndex: 1\n  maxFailedIndexes: 2\n", "",
+                 Code::SettingConflict, "FailIndex"},
+        Mutation{kIndexedJob, "containerName: c", "containerName: d", Code::SettingConflict,
+                 "not in the template"},
+        Mutation{kIndexedJob, "values: [1, 2]", "values: [0, 2]", Code::SettingConflict,
+                 "exit code 0"},
+        Mutation{kIndexedJob, "restartPolicy: Never", "restartPolicy: OnFailure",
+                 Code::SettingConflict, "restartPolicy is Never"},
+        Mutation{kIndexedJob, "succeededCount: 1", "succeededCount: 9", Code::SettingConflict,
+                 "above completions"},
+        Mutation{kCronJob, "0 3 * * 1-5", "0 24 * * *", Code::ValueRange, "is no hour"},
+        Mutation{kCronJob, "0 3 * * 1-5", "0 3 * * 7", Code::ValueRange, "day of the week"},
+        Mutation{kBudget, "minAvailable: 50%", "minAvailable: 1, maxUnavailable: 1",
+                 Code::SettingConflict, "both set"},
+        Mutation{kBudget, "app: a", "app: a b", Code::SettingConflict, "matchLabels"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Operators, RefusedByTheApi,

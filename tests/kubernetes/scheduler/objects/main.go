@@ -24,6 +24,9 @@ import (
 	"k8s.io/kubernetes/pkg/apis/core"
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
 	corevalidation "k8s.io/kubernetes/pkg/apis/core/validation"
+	"k8s.io/kubernetes/pkg/apis/policy"
+	_ "k8s.io/kubernetes/pkg/apis/policy/install"
+	policyvalidation "k8s.io/kubernetes/pkg/apis/policy/validation"
 	"k8s.io/kubernetes/pkg/apis/resource"
 	_ "k8s.io/kubernetes/pkg/apis/resource/install"
 	resourcevalidation "k8s.io/kubernetes/pkg/apis/resource/validation"
@@ -73,6 +76,8 @@ func validate(object runtime.Object) field.ErrorList {
 			PodValidationOptions: options, RequirePrefixedLabels: true})
 	case *batch.CronJob:
 		return batchvalidation.ValidateCronJobCreate(of, options)
+	case *policy.PodDisruptionBudget:
+		return policyvalidation.ValidatePodDisruptionBudget(of, policyvalidation.PodDisruptionBudgetValidationOptions{})
 	case *resource.ResourceClaim:
 		return resourcevalidation.ValidateResourceClaim(of)
 	case *resource.ResourceClaimTemplate:
