@@ -198,7 +198,9 @@ class Writer {
     if (w.scaling) write_scaling(*w.scaling);
     if (w.priority != 0) line(fmt::format("    priority: {}", w.priority));
     if (w.never_preempts) line("    preemptionPolicy: Never");
-    if (w.stays_pending) line("    mayStayPending: true");
+    // No Node says which devices its driver publishes: the run finds out who meets a claim.
+    const bool may_be_unmet = draft_.has_all_nodes && !w.claim.empty();
+    if (w.stays_pending || may_be_unmet) line("    mayStayPending: true");
     if (w.backoff_limit) line(fmt::format("    backoffLimit: {}", *w.backoff_limit));
     if (!w.restart_policy.empty()) line(fmt::format("    restartPolicy: {}", w.restart_policy));
     write_pod(w);

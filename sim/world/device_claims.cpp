@@ -198,12 +198,14 @@ void match_claim(const scenarios::Scenario& scenario, World& world, WorkloadMode
       model.on_pool, [](const PoolDemand& demand) { return demand.schedulable; });
   if (is_offered || model.spec.count == 0) return;
   const bool any_driver = std::ranges::any_of(world.pools, &PoolModel::dra);
-  found.push_back(make_diagnostic(
+  Diagnostic unmet = make_diagnostic(
       Code::ResourceNameMismatch, named.where,
       fmt::format("no node pool has a device for the claim \"{}\": the pods of \"{}\" stay Pending",
                   named.value, model.name),
       any_driver ? "its selectors match no device of a pool with `dra: true` that takes the pods"
-                 : "set `dra: true` on the node pool with the DRA driver"));
+                 : "set `dra: true` on the node pool with the DRA driver");
+  if (model.spec.may_stay_pending) unmet.severity = Severity::Warning;
+  found.push_back(std::move(unmet));
 }
 
 }  // namespace slicewise::sim

@@ -231,6 +231,22 @@ std::string live_node(const std::string& labels, const std::string& allocatable,
          "}}\n";
 }
 
+// Which device meets a claim is in no Node, and the scenario of a cluster must run.
+TEST(ImportPlaces, PodsWhoseClaimNoDeviceMeetsMayStayPending) {
+  const std::string claims =
+      "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: h100}\n"
+      "spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com, "
+      "selectors: [{cel: {expression: \"device.attributes['gpu.nvidia.com'].productName == 'NVIDIA "
+      "H100 80GB HBM3'\"}}]}}]}}}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: "
+      "w}\n"
+      "spec:\n  selector: {matchLabels: {app: w}}\n  template:\n    metadata: {labels: {app: w}}\n"
+      "    spec: {resourceClaims: [{name: gpu, resourceClaimTemplateName: h100}], containers: "
+      "[{name: "
+      "c, image: x, resources: {claims: [{name: gpu}]}}]}\n";
+  EXPECT_TRUE(imported({live_node("", "cpu: 4") + claims}).find("w")->may_stay_pending);
+  EXPECT_FALSE(imported({claims}).find("w")->may_stay_pending);
+}
+
 // `check` called them Pending for ever, and the import made nodes up for them.
 TEST(ImportPlaces, PodsThatNoNodeOffersWhatTheyAskForStayPending) {
   const Written result = imported({live_node("", "nvidia.com/gpu.shared: 4") + pods("w", "") +

@@ -215,6 +215,9 @@ TEST(DeviceClaims, DevicesAreSelectedByProductAndMemory) {
       {"device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('10Gi')) >= 0", {}}};
   Scenario s = claimed(dra_pool("p3.8xlarge"), {own}, {claiming(demo::training(2), "t4", "gpu")});
   EXPECT_THAT(demo::refusal(s), HasSubstr("no node pool has a device"));
+  Scenario as_they_are = s;  // an imported cluster: they stay Pending there, too
+  as_they_are.workloads[0].may_stay_pending = true;
+  EXPECT_EQ(demo::result(as_they_are).pods.running_max, 0);
   s.node_pools.push_back(dra_pool("g4dn.xlarge"));
   s.node_pools.back().name.value = "t4";
   const VariantResult r = demo::result(s);
