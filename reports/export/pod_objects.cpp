@@ -88,7 +88,6 @@ json scaled_object(const Workload& workload) {
     target["kind"] = owner.kind;
   }
   json spec = {{"scaleTargetRef", std::move(target)},
-               {"pollingInterval", whole_seconds(scaling.sync_period)},
                {"minReplicaCount", scaling.min_replicas},
                {"maxReplicaCount", scaling.max_replicas},
                {"advanced",
@@ -97,7 +96,10 @@ json scaled_object(const Workload& workload) {
                     {{"scaleDown", window(scaling.scale_down_window)},
                      {"scaleUp", window(scaling.scale_up_window)}}}}}}},
                {"triggers", json::array({trigger})}};
-  if (scaling.min_replicas == 0) spec["cooldownPeriod"] = whole_seconds(scaling.cooldown);
+  if (scaling.min_replicas == 0) {  // with pods the HPA that KEDA makes asks
+    spec["pollingInterval"] = whole_seconds(scaling.sync_period);
+    spec["cooldownPeriod"] = whole_seconds(scaling.cooldown);
+  }
   return {{"apiVersion", "keda.sh/v1alpha1"},
           {"kind", "ScaledObject"},
           {"metadata", {{"name", workload.name.value}, {"namespace", workload.namespace_name}}},

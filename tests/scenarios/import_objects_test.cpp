@@ -382,6 +382,19 @@ spec:
   EXPECT_DOUBLE_EQ(by_queue.target, 5);
   EXPECT_EQ(by_queue.sync_period, seconds(10));
   EXPECT_EQ(by_queue.cooldown, seconds(90));
+  // With a pod or more it is the HPA that KEDA makes that looks.
+  const ObjectsRead awake = objects_read(kScaledDeployment + R"(
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: d}
+spec:
+  scaleTargetRef: {name: d}
+  pollingInterval: 60
+  minReplicaCount: 1
+  triggers: [{type: prometheus, metadata: {threshold: "5", query: vllm:num_requests_waiting}}]
+)");
+  ASSERT_TRUE(awake.find("d") && awake.find("d")->autoscaling);
+  EXPECT_EQ(awake.find("d")->autoscaling->sync_period, seconds(15));
 }
 
 // "rps" is requests a second, "rps2" nobody knows what.
