@@ -10,6 +10,7 @@
 #include "../probe/mig_layouts.hpp"
 #include "../probe/pool_homes.hpp"
 #include "../probe/probe.hpp"
+#include "../probe/some_workloads.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -88,13 +89,10 @@ void Room::add(const Room& more) {
 
 FleetModel::FleetModel(const BlockSearch& search, std::vector<std::vector<std::string>> groups)
     : search_(search), groups_(std::move(groups)), types_(search.space.types.size()) {
+  const SomeWorkloads parts(search.base);
   for (const auto& names : groups_) {
     labels_.push_back(labels_of(search.base, names));
-    // Worlds of one group are made of a scenario that holds no other.
-    Scenario own = search.base;
-    std::erase_if(own.workloads, [&](const Workload& workload) {
-      return std::ranges::find(names, workload.name.value) == names.end();
-    });
+    const Scenario own = parts.with(names);
     BlockSearch one{own, search.catalogue, search.space};
     one.input = search.input;
     one.factor = search.factor;

@@ -55,6 +55,12 @@ void KnownPools::glance_at_all(std::vector<Question> questions) {
   search(std::move(questions), Depth::Glance);
 }
 
+void KnownPools::look_for_lone(double most) {
+  std::vector<Question> questions;
+  for (std::size_t g = 0; g < model_.size(); ++g) questions.push_back({{g}, most});
+  look_for_best(std::move(questions));
+}
+
 std::vector<KnownPools::Question> KnownPools::questions_about(const std::vector<Members>& division,
                                                               double most) {
   std::vector<double> hoped;
@@ -106,10 +112,7 @@ void KnownPools::search(std::vector<Question> questions, Depth depth) {
   std::vector<BlockQuestion> asked;
   for (const Question& question : questions) {
     std::vector<std::string> names = names_of(question.block);
-    scenarios::Scenario& own = scenarios.emplace_back(search_.base);
-    std::erase_if(own.workloads, [&](const auto& workload) {
-      return std::ranges::find(names, workload.name.value) == names.end();
-    });
+    const scenarios::Scenario& own = scenarios.emplace_back(parts_.with(names));
     PlanSpace& space = spaces.emplace_back(search_.space);
     if (model_.size() > kExactGroups && !may_come_and_go(search_, names)) {
       std::size_t t = 0;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../probe/some_workloads.hpp"
 #include "fleet_model.hpp"
 #include "pool_columns.hpp"
 
@@ -34,7 +35,7 @@ class KnownPools {
 
   // REQUIRES: all three outlive it.
   KnownPools(BlockSearch& search, const FleetModel& model, ProbeBatch& probes)
-      : search_(search), model_(model), probes_(probes) {}
+      : search_(search), model_(model), probes_(probes), parts_(search.base) {}
 
   std::vector<std::string> names_of(const Members& block) const;
   // No pool for the block costs less; nullopt: none holds it.
@@ -52,6 +53,8 @@ class KnownPools {
   };
   void look_for_best(std::vector<Question> questions);
   void glance_at_all(std::vector<Question> questions);
+  // The best pool of each group by itself that costs no more than `most`.
+  void look_for_lone(double most);
   // What each block may cost if the others cost what is hoped for and all together less than
   // `most`; empty: they do not.
   std::vector<Question> questions_about(const std::vector<Members>& division, double most);
@@ -78,6 +81,7 @@ class KnownPools {
   BlockSearch& search_;
   const FleetModel& model_;
   ProbeBatch& probes_;
+  SomeWorkloads parts_;
   std::map<Members, std::optional<double>> bounds_;
   std::map<Members, Solved> solved_;
   std::int64_t configurations_ = 0;

@@ -15,6 +15,7 @@
 #include "islands.hpp"
 #include "probe.hpp"
 #include "scaled_input.hpp"
+#include "some_workloads.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -330,6 +331,15 @@ IslandKeys keys_of(const PlanProbe& probe, const World& world) {
   return keys;
 }
 
+// Who lives in the probe's pools.
+std::vector<std::string> homes_of(const PlanProbe& probe) {
+  std::vector<std::string> names;
+  for (const PoolChoice& pool : probe.pools) {
+    names.insert(names.end(), pool.workloads.begin(), pool.workloads.end());
+  }
+  return names;
+}
+
 PlanAnswer answer(const scenarios::Scenario& base, const PlanProbe& probe,
                   const models::Catalogue& catalogue, const RunOptions& run, IslandRecords* known) {
   PlanAnswer refused;
@@ -392,17 +402,21 @@ class Share {
 ProbeAnswerer probe_answerer(const scenarios::Scenario& base, const models::Catalogue& catalogue,
                              const std::atomic<bool>* interrupted) {
   struct Shared {
+    explicit Shared(const scenarios::Scenario& all) : parts(all) {}
+
+    SomeWorkloads parts;
     IslandRecords known;
     std::atomic<int> busy = 0;
   };
-  return [&base, &catalogue, interrupted, shared = std::make_shared<Shared>()](
+  return [&base, &catalogue, interrupted, shared = std::make_shared<Shared>(base)](
              const PlanProbe& probe, int threads) {
     const Share share(shared->busy);
     RunOptions run;
     run.threads = threads;
     run.interrupted = interrupted;
     run.busy = &shared->busy;
-    return answer(base, probe, catalogue, run, &shared->known);
+    if (probe.pools.empty()) return answer(base, probe, catalogue, run, &shared->known);
+    return answer(shared->parts.with(homes_of(probe)), probe, catalogue, run, &shared->known);
   };
 }
 

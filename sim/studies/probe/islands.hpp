@@ -61,7 +61,8 @@ class IslandRecords {
     std::shared_ptr<const IslandRecord> record;
   };
   // The oldest are forgotten; some tens of kilobytes each.
-  static constexpr std::size_t kMost = 2048;
+  // Five replications of a pool for each of 400 Services, and as much again that was asked before.
+  static constexpr std::size_t kMost = 8192;
 
   std::mutex lock_;
   std::map<std::string, std::shared_ptr<Place>> places_;

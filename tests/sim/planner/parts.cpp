@@ -16,6 +16,7 @@
 #include "studies/plan/plan_sections.hpp"
 #include "studies/probe/mig_layouts.hpp"
 #include "studies/probe/probe.hpp"
+#include "studies/probe/some_workloads.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -55,6 +56,21 @@ Scenario two_on_a_gpu(double rate, Duration length) {
   scenario.node_pools.front().instance_type.value = "g4dn.xlarge";
   scenario.duration = length;
   return scenario;
+}
+
+// In the order of the scenario, with room for no more: of a fleet each pool's room for all of its
+// workloads came to hundreds of megabytes.
+TEST(SomeWorkloads, HaveNoRoomForTheOthers) {
+  Scenario all = two_on_a_gpu(1, minutes(1));
+  all.workloads.resize(100, all.workloads.front());
+  all.workloads.back().name.value = "last";
+  const Scenario some = SomeWorkloads(all).with(std::vector<std::string>{"last", "b"});
+  ASSERT_EQ(some.workloads.size(), 2U);
+  EXPECT_EQ(some.workloads[0].name.value, "b");
+  EXPECT_EQ(some.workloads[1].name.value, "last");
+  EXPECT_LT(some.workloads.capacity(), 10U);
+  EXPECT_EQ(some.node_pools.size(), all.node_pools.size());
+  EXPECT_EQ(some.duration, all.duration);
 }
 
 // Kernels alone leave 5 % of the GPU idle, and a short run meets any limit.
