@@ -9,6 +9,10 @@ namespace slicewise::sim {
 namespace {
 
 constexpr double kTiny = 1e-9;
+// A pool that gains less is not worth a change of the basis.
+constexpr double kLeastGain = 1e-7;
+// Of more pools those are looked at first that gained something the last time.
+constexpr std::size_t kManyPools = 1'000;
 
 }  // namespace
 
@@ -26,8 +30,42 @@ PoolCover::PoolCover(const std::vector<double>& alone)
 bool PoolCover::add(std::vector<std::size_t> members, double cost) {
   std::ranges::sort(members);
   if (!known_.emplace(members, cost).second) return false;
-  columns_.push_back({std::move(members), cost});
+  members_.insert(members_.end(), members.begin(), members.end());
+  ends_.push_back(members_.size());
+  costs_.push_back(cost);
+  promising_.clear();
   return true;
+}
+
+double PoolCover::gain_of(std::size_t column, const std::vector<double>& worth) const {
+  double gain = -costs_[column];
+  for (std::size_t m = column == 0 ? 0 : ends_[column - 1]; m < ends_[column]; ++m) {
+    gain += worth[members_[m]];
+  }
+  return gain;
+}
+
+// nullopt: none gains more.
+std::optional<std::size_t> PoolCover::best_column(const std::vector<double>& worth,
+                                                  double more_than) {
+  std::optional<std::size_t> best;
+  double most = more_than;
+  const auto look_at = [&](std::size_t column) {
+    const double gain = gain_of(column, worth);
+    if (gain > most * (1 + kTiny)) {
+      most = gain;
+      best = column;
+    }
+    return gain > more_than;
+  };
+  for (const std::size_t column : promising_) look_at(column);
+  if (best) return best;
+  promising_.clear();
+  const bool many = costs_.size() > kManyPools;
+  for (std::size_t column = 0; column < costs_.size(); ++column) {
+    if (look_at(column) && many) promising_.push_back(column);
+  }
+  return best;
 }
 
 std::vector<double> PoolCover::duals() const {
@@ -42,18 +80,16 @@ std::vector<double> PoolCover::duals() const {
 // false: nothing makes it cheaper.
 bool PoolCover::pivot() {
   const std::vector<double> worth = duals();
-  double most = 1e-7;
+  double most = kLeastGain;
   std::vector<std::size_t> enters;
   double cost = 0;
   double sign = 1;
-  for (const Column& column : columns_) {
-    double gain = -column.cost;
-    for (const std::size_t g : column.members) gain += worth[g];
-    if (gain > most * (1 + kTiny)) {
-      most = gain;
-      enters = column.members;
-      cost = column.cost;
-    }
+  if (const auto column = best_column(worth, most)) {
+    most = gain_of(*column, worth);
+    const std::size_t first = *column == 0 ? 0 : ends_[*column - 1];
+    enters.assign(members_.begin() + static_cast<std::ptrdiff_t>(first),
+                  members_.begin() + static_cast<std::ptrdiff_t>(ends_[*column]));
+    cost = costs_[*column];
   }
   for (std::size_t g = 0; g < groups_; ++g) {
     // Less of the group than it is covered by.

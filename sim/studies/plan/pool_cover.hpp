@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -31,10 +32,16 @@ class PoolCover {
 
  private:
   std::vector<double> duals() const;
+  double gain_of(std::size_t column, const std::vector<double>& worth) const;
+  std::optional<std::size_t> best_column(const std::vector<double>& worth, double more_than);
   bool pivot();
 
   std::size_t groups_;
-  std::vector<Column> columns_;
+  // Columns one after the other: to look for the best takes most of the time.
+  std::vector<std::size_t> members_;
+  std::vector<std::size_t> ends_;  // of each in `members_`
+  std::vector<double> costs_;
+  std::vector<std::size_t> promising_;  // columns that gained something when all were looked at
   std::set<std::pair<std::vector<std::size_t>, double>> known_;
   std::vector<Column> basis_;
   std::vector<double> amount_;                // of the basis

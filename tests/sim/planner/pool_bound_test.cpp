@@ -200,6 +200,34 @@ TEST(PoolBound, HeedsWhatIsKnownOfParts) {
 }
 
 // Three that go together by twos, for 2 dollars a pair and 3 alone: half of each pair costs 3.
+// Of more than a thousand pools not all are looked at each time: in the end none gains anything.
+TEST(PoolCover, LeavesNoneOfManyPools) {
+  constexpr std::size_t kGroups = 30;
+  std::mt19937_64 random(1);
+  PoolCover cover(std::vector<double>(kGroups, 10));
+  std::vector<PoolCover::Column> pools;
+  while (pools.size() < 3000) {
+    std::vector<std::size_t> members;
+    for (std::size_t g = 0; g < kGroups; ++g) {
+      if (random() % 8 == 0) members.push_back(g);
+    }
+    const double cost =
+        3 + 2 * static_cast<double>(members.size()) + static_cast<double>(random() % 1000) / 1000;
+    if (!cover.add(members, cost)) continue;
+    pools.push_back({members, cost});
+    if (pools.size() % 500 == 0) cover.worth();
+  }
+  const std::vector<double> worth = cover.worth();
+  double covered = 0;
+  for (const PoolCover::Column& pool : cover.taken()) covered += pool.cost;
+  EXPECT_GT(covered, 0);
+  for (const PoolCover::Column& pool : pools) {
+    double sum = 0;
+    for (const std::size_t g : pool.members) sum += worth[g];
+    EXPECT_LE(sum, pool.cost + 1e-6);
+  }
+}
+
 TEST(PoolCover, TakesPartsOfPools) {
   PoolCover cover({3, 3, 3});
   EXPECT_TRUE(cover.add({0, 1}, 2));
