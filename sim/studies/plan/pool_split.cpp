@@ -8,11 +8,11 @@
 
 #include "../../result/merge.hpp"
 #include "../probe/probe.hpp"
-#include "blamed_groups.hpp"
 #include "fleet_division.hpp"
 #include "fleet_model.hpp"
+#include "found_divisions.hpp"
 #include "known_pools.hpp"
-#include "pool_columns.hpp"
+#include "priced_pools.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -31,11 +31,6 @@ constexpr double kRequestsToPrice = 1e8;
 constexpr int kMostRefined = 24;
 // Rounds in which pools are looked at that might save.
 constexpr int kMostPricings = 24;
-// A division that costs so many times what it must cost at the least will do, of more than a dozen
-// groups so many times: the last percents take as long as all before.
-constexpr double kCloseEnough = 1.02;
-constexpr std::size_t kDozen = 12;
-constexpr double kCloseEnoughOfMore = 1.03;
 // What a group bears is put right by so much at a time.
 constexpr double kBearsLess = 0.7;
 constexpr double kBearsMore = 1.25;
@@ -49,9 +44,8 @@ class Splitter {
         probes_(probes),
         model_(search_, separable_groups(search.base)),
         known_(search_, model_, probes),
-        blamed_(model_, known_, probes),
         cap_(cap.value_or(std::numeric_limits<double>::infinity())),
-        best_cost_(cap_) {}
+        found_(search_, model_, known_, probes, cap_) {}
 
   SplitResult run() {
     if (model_.size() < 2) return {};
@@ -59,11 +53,13 @@ class Splitter {
     if (!least) return {};
     least_worth_ = std::move(*least);
     search();
-    for (int n = 0; n < kMostRefuted && refutes_best(); ++n) {
-      forget_divisions();
+    for (int n = 0; n < kMostRefuted && found_.refutes_best(); ++n) {
+      moved_.clear();
       search();
     }
-    SplitResult result = confirmed();
+    SplitResult result = found_.confirmed();
+    result.configurations = known_.configurations();
+    result.exhaustive = known_.exhaustive();
     if (result.pools.empty()) result.missed = known_.missed_alone();
     result.least_monthly = model_.as_bound(least_worth_);
     if (result.least_monthly && model_.size() <= kExactGroups && !probes_.interrupted()) {
@@ -75,7 +71,7 @@ class Splitter {
  private:
   void search() {
     if (model_.size() <= kExactGroups) {
-      consider(best_division(model_));
+      found_.consider(best_division(model_));
       std::vector<Members> blocks;
       divide(0, blocks);
     } else {
@@ -85,7 +81,9 @@ class Splitter {
         refine();
         improve(worth_it(kMostMoves, kRequestsToSplit));
       } else {
-        price_pools(PoolProgram(families, least_worth_));
+        PricedPools(search_, model_, known_, found_, probes_)
+            .search(PoolProgram(families, least_worth_), worth_it(kMostPricings, kRequestsToPrice),
+                    least_worth_);
       }
     }
   }
@@ -96,7 +94,7 @@ class Splitter {
     return std::isfinite(cap_) ? cap_ : 0;
   }
 
-  // A GPU for every pod: an answer that is soon known, beyond whose price nothing is looked at.
+  // A GPU for every pod.
   void start_unshared() {
     PlanSpace space = search_.space;
     std::erase_if(space.strategies, [](Strategy strategy) {
@@ -104,103 +102,21 @@ class Splitter {
     });
     BlockSearch alone = search_within(search_, search_.base, space);
     KnownPools unshared(alone, model_, probes_);
-    look_for_lone(unshared);
-    Found found;
-    double cost = 0;
+    unshared.look_for_lone(found_.cost());
+    std::vector<BlockOption> own;
     for (std::size_t g = 0; g < model_.size(); ++g) {
-      const std::optional<BlockOption>& own = unshared.find({g})->option;
-      if (!own) return;
-      found.division.push_back({g});
-      cost += own->goal;
-      add_pool(own->choice, found.pools);
+      const std::optional<BlockOption>& option = unshared.find({g})->option;
+      if (!option) return;
+      own.push_back(*option);
     }
-    if (cost >= best_cost_) return;
-    best_cost_ = cost;
-    say_pools(search_, "best so far", found.pools, from_dollars(cost));
-    found_.push_back(std::move(found));
-  }
-
-  // The best pool of each group by itself.
-  void look_for_lone(KnownPools& known) const {
-    std::vector<KnownPools::Question> questions;
-    for (std::size_t g = 0; g < model_.size(); ++g) questions.push_back({{g}, best_cost_});
-    known.look_for_best(std::move(questions));
-  }
-
-  void forget_divisions() {
-    best_cost_ = cap_;
-    best_.clear();
-    moved_.clear();
-    found_.clear();
-  }
-
-  struct Found {
-    std::vector<Members> division;
-    std::vector<PoolChoice> pools;
-  };
-
-  // Whether it is the best so far.
-  bool consider(const std::vector<Members>& division) {
-    if (division.size() < 2 && model_.size() <= kExactGroups) return false;
-    std::vector<KnownPools::Question> questions = known_.questions_about(division, best_cost_);
-    if (questions.empty()) return false;
-    if (model_.size() > kExactGroups) known_.look_for_best(std::move(questions));
-    double rest = 0;
-    for (const Members& block : division) rest += *known_.hoped_of(block);
-    double cost = 0;
-    std::vector<BlockOption> options;
-    for (const Members& block : division) {
-      rest -= *known_.hoped_of(block);
-      const double cap = best_cost_ - kSamePrice - cost - rest;
-      if (cap <= 0) return false;
-      const auto& option = known_.best_of(block, cap).option;
-      if (!option) return false;
-      cost += option->goal;
-      options.push_back(*option);
-    }
-    if (cost >= best_cost_) return false;
-    best_cost_ = cost;
-    best_ = division;
-    std::vector<PoolChoice> pools;
-    for (BlockOption& option : options) add_pool(std::move(option.choice), pools);
-    say_pools(search_, "best so far", pools, from_dollars(cost));
-    found_.push_back({division, std::move(pools)});
-    return true;
-  }
-
-  // Pods that share no GPU are as well off in one pool with others like them.
-  void add_pool(PoolChoice choice, std::vector<PoolChoice>& pools) const {
-    const auto like = std::ranges::find_if(pools, [&](const PoolChoice& other) {
-      return choice.strategy == Strategy::Exclusive && other.strategy == choice.strategy &&
-             other.instance_type == choice.instance_type && other.purchase == choice.purchase &&
-             other.on_demand + choice.on_demand + other.unshared + choice.unshared == 0 &&
-             !other.elastic && !choice.elastic &&
-             other.nodes + choice.nodes <= search_.space.max_nodes &&
-             labels_of(search_.base, other.workloads) == labels_of(search_.base, choice.workloads);
-    });
-    if (like == pools.end()) {
-      pools.push_back(std::move(choice));
-      return;
-    }
-    like->nodes += choice.nodes;
-    const auto append = [&](auto PoolChoice::*of_each) {
-      auto& values = (*like).*of_each;
-      auto& more = choice.*of_each;
-      if (values.empty() && more.empty()) return;
-      values.resize(like->workloads.size());
-      more.resize(choice.workloads.size());
-      values.insert(values.end(), more.begin(), more.end());
-    };
-    append(&PoolChoice::pods);
-    append(&PoolChoice::serving);
-    like->workloads.insert(like->workloads.end(), choice.workloads.begin(), choice.workloads.end());
+    found_.begin_with(std::move(own));
   }
 
   // Every way to put the groups from `next` on into pools.
   void divide(std::size_t next, std::vector<Members>& blocks) {
     if (probes_.interrupted()) return;
     if (next == model_.size()) {
-      consider(blocks);
+      found_.consider(blocks);
       return;
     }
     for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -219,7 +135,7 @@ class Splitter {
     std::set<std::vector<Members>> tried;
     for (int round = 0; round < kMostInVain && !probes_.interrupted(); ++round) {
       std::vector<std::vector<Members>> likely;  // each cheaper than the one before
-      double least = best_cost_;
+      double least = found_.cost();
       int in_vain = 0;
       for (int n = 0; n < kMostDivisions && in_vain < kMostInVain && !probes_.interrupted(); ++n) {
         std::vector<Members> division = best_division(model_);
@@ -232,11 +148,11 @@ class Splitter {
         likely.push_back(std::move(division));
       }
       if (likely.empty()) return;
-      while (!likely.empty() && !consider(likely.back())) {
+      while (!likely.empty() && !found_.consider(likely.back())) {
         for (const Members& block : likely.back()) learn_from(block);
         likely.pop_back();
       }
-      if (!best_.empty()) return;
+      if (!found_.best().empty()) return;
     }
   }
 
@@ -245,13 +161,13 @@ class Splitter {
   void refine() {
     int in_vain = 0;
     for (int n = 0; n < kMostRefined && in_vain < kMostInVain; ++n) {
-      if (best_.empty() || probes_.interrupted()) return;
+      if (found_.best().empty() || probes_.interrupted()) return;
       const std::vector<Members> division = better_division(
-          model_, best_,
+          model_, found_.best(),
           [&](const Members& block, double thought) { return known_.price(block, thought); }, n);
       if (division.empty()) return;
       const bool is_new = moved_.insert(division).second;
-      in_vain = is_new && consider(division) ? 0 : in_vain + 1;
+      in_vain = is_new && found_.consider(division) ? 0 : in_vain + 1;
       for (const Members& block : division) {
         if (is_new) learn_from(block);
       }
@@ -261,62 +177,13 @@ class Splitter {
   // One group goes to another pool, or two pools become one.
   void improve(int most_moves) {
     for (int moves = 0; moves < most_moves; ++moves) {
-      if (best_.empty() || probes_.interrupted()) return;
+      if (found_.best().empty() || probes_.interrupted()) return;
       std::optional<Move> move = best_move();
       if (!move) return;
-      consider(move->division);
+      found_.consider(move->division);
       for (const Members& block : move->division) learn_from(block);
       moved_.insert(std::move(move->division));
     }
-  }
-
-  // Pools that closed forms allow are as cheap as can be to the linear program. Simulations say
-  // which of those that it takes do not stand, and which of their groups are to blame: that raises
-  // it. Where all of them stand, no division costs less.
-  void price_pools(PoolProgram program) {
-    if (best_.empty()) {
-      least_worth_ = program.solve();
-      return;
-    }
-    look_for_lone(known_);
-    const std::vector<KnownPool> apart = apart_by_labels();
-    const double close_enough = model_.size() > kDozen ? kCloseEnoughOfMore : kCloseEnough;
-    for (int looks = worth_it(kMostPricings, kRequestsToPrice);; --looks) {
-      KnownColumns columns = choose_anew();
-      columns.searched.insert(columns.searched.end(), apart.begin(), apart.end());
-      program.learn(floors_of(columns.stand, columns.searched), columns.alone);
-      const std::vector<double>& least = program.solve();
-      // What is refuted beside some pools may stand beside others.
-      if (search_.refuted.empty() && sum_of(least) > sum_of(least_worth_)) least_worth_ = least;
-      if (best_cost_ <= sum_of(least_worth_) * close_enough) return;
-      if (looks == 0 || program.is_tired() || !blamed_.look_at(program.taken(), least_worth_))
-        return;
-    }
-  }
-
-  // The cheapest division into pools that stand. What was only glanced at may not: then another.
-  KnownColumns choose_anew() {
-    constexpr int kMostDoubts = 16;
-    for (int n = 0; n < kMostDoubts; ++n) {
-      KnownColumns now = known_.columns(best_cost_);
-      const std::vector<Members> choice = cheapest_choice(now.worth, now.stand, best_, best_cost_);
-      const bool is_sure = std::ranges::all_of(
-          choice, [&](const Members& block) { return known_.find(block)->is_sure; });
-      if (choice.empty() || (!consider(choice) && is_sure)) return now;
-    }
-    return known_.columns(best_cost_);
-  }
-
-  // Two groups whose nodes have different labels have no pool.
-  std::vector<KnownPool> apart_by_labels() const {
-    std::vector<KnownPool> apart;
-    for (std::size_t a = 0; a < model_.size(); ++a) {
-      for (std::size_t b = a + 1; b < model_.size(); ++b) {
-        if (model_.room({a, b}).possible) continue;
-        apart.push_back({{a, b}, std::numeric_limits<double>::infinity()});
-      }
-    }
-    return apart;
   }
 
   // As many as are worth it: simulations of long and busy scenarios are dear.
@@ -332,36 +199,37 @@ class Splitter {
 
   // Of those that could save if neighbours cost nothing.
   std::optional<Move> best_move() {
+    const std::vector<Members>& pools = found_.best();
     std::optional<Move> best;
     const auto price = [&](const Members& block, bool alone) -> std::optional<double> {
       if (block.empty()) return 0;
       return alone ? model_.price_alone(model_.room(block)) : model_.price(model_.room(block));
     };
     const auto weigh = [&](std::size_t a, std::size_t b, Members for_a, Members for_b) {
-      const double is = costs_of(best_[a]) + (b < best_.size() ? costs_of(best_[b]) : 0);
+      const double is = costs_of(pools[a]) + (b < pools.size() ? costs_of(pools[b]) : 0);
       const auto least_a = price(for_a, true);
       const auto least_b = price(for_b, true);
       if (!least_a || !least_b || is - *least_a - *least_b <= kSamePrice) return;
       const auto price_a = price(for_a, false);
       const auto price_b = price(for_b, false);
       if (!price_a || !price_b) return;
-      Move move{is - *price_a - *price_b, best_};
+      Move move{is - *price_a - *price_b, pools};
       if (best && move.saves <= best->saves) return;
-      move.division.resize(std::max(best_.size(), b + 1));
+      move.division.resize(std::max(pools.size(), b + 1));
       move.division[a] = std::move(for_a);
       move.division[b] = std::move(for_b);
       std::erase(move.division, Members{});
       std::ranges::sort(move.division);
       if (!moved_.contains(move.division)) best = std::move(move);
     };
-    for (std::size_t a = 0; a < best_.size(); ++a) {
-      for (std::size_t b = a + 1; b < best_.size(); ++b) weigh(a, b, joint(best_[a], best_[b]), {});
-      for (const std::size_t g : best_[a]) {
-        for (std::size_t b = 0; b <= best_.size(); ++b) {
-          if (b == a || (b == best_.size() && best_[a].size() == 1)) continue;
-          Members rest = best_[a];
+    for (std::size_t a = 0; a < pools.size(); ++a) {
+      for (std::size_t b = a + 1; b < pools.size(); ++b) weigh(a, b, joint(pools[a], pools[b]), {});
+      for (const std::size_t g : pools[a]) {
+        for (std::size_t b = 0; b <= pools.size(); ++b) {
+          if (b == a || (b == pools.size() && pools[a].size() == 1)) continue;
+          Members rest = pools[a];
           std::erase(rest, g);
-          weigh(a, b, std::move(rest), joint(b < best_.size() ? best_[b] : Members{}, {g}));
+          weigh(a, b, std::move(rest), joint(b < pools.size() ? pools[b] : Members{}, {g}));
         }
       }
     }
@@ -398,82 +266,14 @@ class Splitter {
     }
   }
 
-  PlanProbe together(const Found& found) const {
-    PlanProbe probe;
-    probe.pools = found.pools;
-    probe.replications = search_.replications;
-    probe.input = search_.input;
-    probe.factor = search_.factor;
-    probe.until_clear = true;
-    return probe;
-  }
-
-  // Pools that stand alone may not stand together: the scheduler and the controllers see all. Those
-  // of the best division that miss something then are no options any more; whether there are any.
-  bool refutes_best() {
-    if (found_.empty() || probes_.interrupted()) return false;
-    const Found& best = found_.back();
-    std::vector<std::string> missed;
-    if (stands_together(together(best), &missed) || missed.empty()) return false;
-    bool any = false;
-    for (const Members& block : best.division) {
-      const KnownPools::Solved* solved = known_.find(block);
-      const bool to_blame =
-          solved != nullptr && solved->option &&
-          std::ranges::any_of(solved->option->choice.workloads, [&](const auto& name) {
-            return std::ranges::find(missed, name) != missed.end();
-          });
-      if (!to_blame) continue;
-      known_.refute(block);
-      any = true;
-    }
-    return any;
-  }
-
-  // nullopt: they do not. `missed`: workloads that keep them from it.
-  std::optional<PlanAnswer> stands_together(const PlanProbe& probe,
-                                            std::vector<std::string>* missed = nullptr) {
-    PlanAnswer answer = probes_.ask_one(probe);
-    if (!answer.figures) return std::nullopt;
-    std::optional<OptionFigures> against;
-    if (answer.partial || !answer.figures->stands()) {
-      against = answer.figures;
-    } else {
-      against = fails_again(search_, probe, *answer.figures, probes_);
-    }
-    if (!against) return answer;
-    if (missed != nullptr) *missed = missed_by(*against);
-    return std::nullopt;
-  }
-
-  SplitResult confirmed() {
-    SplitResult result;
-    result.configurations = known_.configurations();
-    result.exhaustive = known_.exhaustive();
-    for (auto found = found_.rbegin(); found != found_.rend(); ++found) {
-      auto answer = stands_together(together(*found));
-      if (!answer) continue;
-      const auto goal = goal_of(search_.goal, *answer->figures);
-      if (!goal) continue;
-      result.pools = std::move(found->pools);
-      result.figures = std::move(*answer->figures);
-      result.goal = *goal;
-      return result;
-    }
-    return result;
-  }
-
   BlockSearch search_;
   ProbeBatch& probes_;
   FleetModel model_;
   KnownPools known_;
-  BlamedGroups blamed_;
   double cap_;
-  double best_cost_;
+  FoundDivisions found_;
   std::vector<double> least_worth_;       // by group: no pool costs less than its groups
-  std::vector<Members> best_;             // what costs so much; empty: nothing does yet
   std::set<std::vector<Members>> moved_;  // divisions that were tried from another
-  std::vector<Found> found_;              // each cheaper than the one before
 };
 
 }  // namespace

@@ -1,0 +1,157 @@
+#include "found_divisions.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "block_outcome.hpp"
+
+namespace slicewise::sim {
+
+bool FoundDivisions::consider(const std::vector<Members>& division) {
+  const bool is_fleet = model_.size() > kExactGroups;
+  if (division.size() < 2 && !is_fleet) return false;
+  std::vector<KnownPools::Question> questions = known_.questions_about(division, cost_);
+  if (questions.empty()) return false;
+  if (is_fleet) known_.look_for_best(std::move(questions));
+  double rest = 0;
+  for (const Members& block : division) rest += *known_.hoped_of(block);
+  double cost = 0;
+  Found found{division, {}};
+  for (const Members& block : division) {
+    rest -= *known_.hoped_of(block);
+    const double cap = cost_ - kSamePrice - cost - rest;
+    if (cap <= 0) return false;
+    const auto& option = known_.best_of(block, cap).option;
+    if (!option) return false;
+    cost += option->goal;
+    found.pools.push_back(option->choice);
+  }
+  if (cost >= cost_) return false;
+  best_ = division;
+  add(std::move(found), cost);
+  return true;
+}
+
+void FoundDivisions::begin_with(std::vector<BlockOption> own) {
+  double cost = 0;
+  Found found;
+  for (BlockOption& option : own) {
+    cost += option.goal;
+    found.division.push_back({found.division.size()});
+    found.pools.push_back(std::move(option.choice));
+  }
+  if (cost < cost_) add(std::move(found), cost);
+}
+
+// Asked about as each pool was: what is known of them answers.
+void FoundDivisions::add(Found found, double cost) {
+  cost_ = cost;
+  const std::vector<PoolChoice>& pools = found_.emplace_back(std::move(found)).pools;
+  if (model_.size() > kExactGroups) {
+    SplitResult result = result_of(pools);
+    if (result.pools.empty()) return;
+    stood_ = std::move(result);
+  }
+  say_pools(search_, "best so far", merged(pools), from_dollars(cost));
+}
+
+// Pods that share no GPU are as well off in one pool with others like them.
+void FoundDivisions::add_pool(PoolChoice choice, std::vector<PoolChoice>& pools) const {
+  const auto like = std::ranges::find_if(pools, [&](const PoolChoice& other) {
+    return choice.strategy == Strategy::Exclusive && other.strategy == choice.strategy &&
+           other.instance_type == choice.instance_type && other.purchase == choice.purchase &&
+           other.on_demand + choice.on_demand + other.unshared + choice.unshared == 0 &&
+           !other.elastic && !choice.elastic &&
+           other.nodes + choice.nodes <= search_.space.max_nodes &&
+           labels_of(search_.base, other.workloads) == labels_of(search_.base, choice.workloads);
+  });
+  if (like == pools.end()) {
+    pools.push_back(std::move(choice));
+    return;
+  }
+  like->nodes += choice.nodes;
+  const auto append = [&](auto PoolChoice::*of_each) {
+    auto& values = (*like).*of_each;
+    auto& more = choice.*of_each;
+    if (values.empty() && more.empty()) return;
+    values.resize(like->workloads.size());
+    more.resize(choice.workloads.size());
+    values.insert(values.end(), more.begin(), more.end());
+  };
+  append(&PoolChoice::pods);
+  append(&PoolChoice::serving);
+  like->workloads.insert(like->workloads.end(), choice.workloads.begin(), choice.workloads.end());
+}
+
+std::vector<PoolChoice> FoundDivisions::merged(const std::vector<PoolChoice>& pools) const {
+  std::vector<PoolChoice> fewer;
+  for (const PoolChoice& pool : pools) add_pool(pool, fewer);
+  return fewer;
+}
+
+// nullopt: they do not. `missed`: workloads that keep them from it.
+std::optional<PlanAnswer> FoundDivisions::stand_together(const std::vector<PoolChoice>& pools,
+                                                         std::vector<std::string>* missed) {
+  PlanProbe probe;
+  probe.pools = pools;
+  probe.replications = search_.replications;
+  probe.input = search_.input;
+  probe.factor = search_.factor;
+  probe.until_clear = true;
+  PlanAnswer answer = probes_.ask_one(probe);
+  if (!answer.figures) return std::nullopt;
+  std::optional<OptionFigures> against;
+  if (answer.partial || !answer.figures->stands()) {
+    against = answer.figures;
+  } else {
+    against = fails_again(search_, probe, *answer.figures, probes_);
+  }
+  if (!against) return answer;
+  if (missed != nullptr) *missed = missed_by(*against);
+  return std::nullopt;
+}
+
+bool FoundDivisions::refutes_best() {
+  if (found_.empty() || probes_.interrupted()) return false;
+  const Found& best = found_.back();
+  std::vector<std::string> missed;
+  if (stand_together(merged(best.pools), &missed) || missed.empty()) return false;
+  bool any = false;
+  for (const Members& block : best.division) {
+    const KnownPools::Solved* solved = known_.find(block);
+    const bool to_blame =
+        solved != nullptr && solved->option &&
+        std::ranges::any_of(solved->option->choice.workloads, [&](const auto& name) {
+          return std::ranges::find(missed, name) != missed.end();
+        });
+    if (!to_blame) continue;
+    known_.refute(block);
+    any = true;
+  }
+  if (!any) return false;
+  cost_ = cap_;
+  best_.clear();
+  found_.clear();
+  return true;
+}
+
+SplitResult FoundDivisions::result_of(std::vector<PoolChoice> pools) {
+  auto answer = stand_together(pools);
+  const auto goal = answer ? goal_of(search_.goal, *answer->figures) : std::nullopt;
+  SplitResult result;
+  if (!goal) return result;
+  result.pools = std::move(pools);
+  result.figures = std::move(*answer->figures);
+  result.goal = *goal;
+  return result;
+}
+
+SplitResult FoundDivisions::confirmed() {
+  for (auto found = found_.rbegin(); found != found_.rend(); ++found) {
+    SplitResult result = result_of(merged(found->pools));
+    if (!result.pools.empty()) return result;
+  }
+  return std::move(stood_);
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet_model.hpp"
+#include "known_pools.hpp"
+#include "pool_split.hpp"
+
+namespace slicewise::sim {
+
+// Divisions of the groups into pools that stand alone, each cheaper than the one before. Pools that
+// stand alone may not stand together: the scheduler and the controllers see all. Of a fleet that is
+// asked of each at once, so that a search that is interrupted has the best one that does.
+class FoundDivisions {
+ public:
+  // REQUIRES: all but `cap` outlive it.
+  FoundDivisions(const BlockSearch& search, const FleetModel& model, KnownPools& known,
+                 ProbeBatch& probes, double cap)
+      : search_(search), model_(model), known_(known), probes_(probes), cap_(cap), cost_(cap) {}
+
+  // Of the best one; the cap where there is none.
+  double cost() const { return cost_; }
+  const std::vector<Members>& best() const { return best_; }
+
+  // Whether it is the best so far.
+  bool consider(const std::vector<Members>& division);
+  // A pool for each group, which nobody else knows of: an answer that is soon known, beyond whose
+  // price nothing is looked at.
+  void begin_with(std::vector<BlockOption> own);
+
+  // Pools of the best one that miss something together are no options any more; whether there are
+  // any. The search for divisions begins anew then.
+  bool refutes_best();
+  // The best that stands together, once interrupted of those that were asked about; without pools
+  // where none does.
+  SplitResult confirmed();
+
+ private:
+  struct Found {
+    std::vector<Members> division;
+    std::vector<PoolChoice> pools;
+  };
+
+  void add(Found found, double cost);
+  void add_pool(PoolChoice choice, std::vector<PoolChoice>& pools) const;
+  std::vector<PoolChoice> merged(const std::vector<PoolChoice>& pools) const;
+  std::optional<PlanAnswer> stand_together(const std::vector<PoolChoice>& pools,
+                                           std::vector<std::string>* missed = nullptr);
+  SplitResult result_of(std::vector<PoolChoice> pools);
+
+  const BlockSearch& search_;
+  const FleetModel& model_;
+  KnownPools& known_;
+  ProbeBatch& probes_;
+  double cap_;
+  double cost_;
+  std::vector<Members> best_;  // what costs so much; empty: nothing does that is looked at further
+  std::vector<Found> found_;   // each cheaper than the one before
+  SplitResult stood_;          // the last that was asked about on the way
+};
+
+}  // namespace slicewise::sim

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <vector>
+
+#include "blamed_groups.hpp"
+#include "found_divisions.hpp"
+#include "known_pools.hpp"
+#include "pool_bound.hpp"
+
+namespace slicewise::sim {
+
+// The linear program over all pools there could be says which are worth a look, simulations which
+// of those stand, and the cheapest that hold each group once are taken.
+class PricedPools {
+ public:
+  // REQUIRES: all outlive it.
+  PricedPools(const BlockSearch& search, const FleetModel& model, KnownPools& known,
+              FoundDivisions& found, ProbeBatch& probes)
+      : search_(search),
+        model_(model),
+        known_(known),
+        found_(found),
+        blamed_(model, known, probes) {}
+
+  // Pools that closed forms allow are as cheap as can be to the linear program. Simulations say
+  // which of those that it takes do not stand, and which of their groups are to blame: that raises
+  // it, and `least_worth` with it. Where all of them stand, no division costs less. `most_looks`:
+  // rounds of that.
+  void search(PoolProgram program, int most_looks, std::vector<double>& least_worth);
+
+ private:
+  KnownColumns choose_anew();
+  std::vector<KnownPool> apart_by_labels() const;
+
+  const BlockSearch& search_;
+  const FleetModel& model_;
+  KnownPools& known_;
+  FoundDivisions& found_;
+  BlamedGroups blamed_;
+};
+
+}  // namespace slicewise::sim

@@ -1,0 +1,78 @@
+// A plan of a fleet that is interrupted has the best answer that it told of.
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/sim/plan.hpp"
+
+#include "../demo.hpp"
+#include "small_plans.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Workload;
+using small_plans::limit;
+using small_plans::set_with;
+using small_plans::small_space;
+
+// Six services, three of which fill a GPU: a GPU for each is found first, then they share.
+scenarios::ScenarioSet six_services() {
+  std::vector<Workload> workloads;
+  for (int n = 0; n < 6; ++n) {
+    Workload api = demo::service(1, 2, milliseconds(5), scenarios::ServiceTime::Law::Deterministic);
+    api.name.value = "s" + std::to_string(n);
+    api.measured->device.value = "T4";
+    api.gpu_memory.resident = gibibytes(n % 2 == 0 ? 3 : 12);
+    api.objectives.push_back(limit(scenarios::Figure::LatencyP99, milliseconds(500)));
+    workloads.push_back(std::move(api));
+  }
+  scenarios::NodePool pool = demo::pool(0);
+  pool.instance_type.value = "g4dn.xlarge";
+  scenarios::Scenario scenario = demo::scenario(pool, std::move(workloads));
+  scenario.duration = seconds(12);
+  scenario.warmup = seconds(1);
+  scenario.replications = 2;
+  return set_with(std::move(scenario));
+}
+
+TEST(InterruptedFleet, KeepsTheBestThatItToldOf) {
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge"};
+  options.strategies = {"exclusive", "timeSlicing"};
+  options.replicas = {};
+  options.max_nodes = 32;
+  options.split = true;
+  std::vector<std::string> all;
+  options.run.so_far = [&](const std::string& line) { all.push_back(line); };
+  const auto whole = make_plan(six_services(), 0, demo::catalogue(), options);
+  ASSERT_TRUE(whole);
+  ASSERT_GE(all.size(), 2U);
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    std::atomic<bool> interrupted = false;
+    options.run.interrupted = &interrupted;
+    std::size_t said = 0;
+    options.run.so_far = [&](const std::string& line) {
+      EXPECT_EQ(line, all[said]);
+      interrupted = said++ == n;
+    };
+    const auto plan = make_plan(six_services(), 0, demo::catalogue(), options);
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(said, n + 1);
+    ASSERT_FALSE(plan->options.empty()) << n;
+    EXPECT_TRUE(plan->interrupted || n + 1 == all.size());
+    const PlanOption& best = plan->options.front();
+    EXPECT_TRUE(best.figures.stands());
+    EXPECT_EQ(best.figures.running_max, 6);
+    EXPECT_TRUE(all[n].ends_with("$" + std::to_string(std::lround(*best.goal)) + " a month"))
+        << all[n] << ", but " << *best.goal;
+  }
+}
+
+}  // namespace
+}  // namespace slicewise::sim
