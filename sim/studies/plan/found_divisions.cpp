@@ -6,6 +6,13 @@
 #include "block_outcome.hpp"
 
 namespace slicewise::sim {
+namespace {
+
+// To ask about a division takes a part of the time that finding it took: it is worth it where it
+// costs so many times what the last one did that stood.
+constexpr double kSavesEnough = 0.95;
+
+}  // namespace
 
 bool FoundDivisions::consider(const std::vector<Members>& division) {
   const bool is_fleet = model_.size() > kExactGroups;
@@ -47,12 +54,16 @@ void FoundDivisions::begin_with(std::vector<BlockOption> own) {
 void FoundDivisions::add(Found found, double cost) {
   cost_ = cost;
   const std::vector<PoolChoice>& pools = found_.emplace_back(std::move(found)).pools;
-  if (model_.size() > kExactGroups) {
-    SplitResult result = result_of(pools);
+  const bool is_fleet = model_.size() > kExactGroups;
+  const bool is_asked = is_fleet && (stood_.pools.empty() || cost < kSavesEnough * stood_.goal);
+  if (is_asked) {
+    // With other random numbers each of them stood alone.
+    SplitResult result = result_of(pools, Numbers::AsGiven);
     if (result.pools.empty()) return;
     stood_ = std::move(result);
   }
-  say_pools(search_, "best so far", merged(pools), from_dollars(cost));
+  say_pools(search_, is_fleet && !is_asked ? "stands, to be confirmed" : "best so far",
+            merged(pools), from_dollars(cost));
 }
 
 // Pods that share no GPU are as well off in one pool with others like them.
@@ -91,6 +102,7 @@ std::vector<PoolChoice> FoundDivisions::merged(const std::vector<PoolChoice>& po
 
 // nullopt: they do not. `missed`: workloads that keep them from it.
 std::optional<PlanAnswer> FoundDivisions::stand_together(const std::vector<PoolChoice>& pools,
+                                                         Numbers numbers,
                                                          std::vector<std::string>* missed) {
   PlanProbe probe;
   probe.pools = pools;
@@ -103,7 +115,7 @@ std::optional<PlanAnswer> FoundDivisions::stand_together(const std::vector<PoolC
   std::optional<OptionFigures> against;
   if (answer.partial || !answer.figures->stands()) {
     against = answer.figures;
-  } else {
+  } else if (numbers == Numbers::OthersToo) {
     against = fails_again(search_, probe, *answer.figures, probes_);
   }
   if (!against) return answer;
@@ -115,7 +127,8 @@ bool FoundDivisions::refutes_best() {
   if (found_.empty() || probes_.interrupted()) return false;
   const Found& best = found_.back();
   std::vector<std::string> missed;
-  if (stand_together(merged(best.pools), &missed) || missed.empty()) return false;
+  if (stand_together(merged(best.pools), Numbers::OthersToo, &missed) || missed.empty())
+    return false;
   bool any = false;
   for (const Members& block : best.division) {
     const KnownPools::Solved* solved = known_.find(block);
@@ -135,8 +148,8 @@ bool FoundDivisions::refutes_best() {
   return true;
 }
 
-SplitResult FoundDivisions::result_of(std::vector<PoolChoice> pools) {
-  auto answer = stand_together(pools);
+SplitResult FoundDivisions::result_of(std::vector<PoolChoice> pools, Numbers numbers) {
+  auto answer = stand_together(pools, numbers);
   const auto goal = answer ? goal_of(search_.goal, *answer->figures) : std::nullopt;
   SplitResult result;
   if (!goal) return result;
@@ -148,7 +161,7 @@ SplitResult FoundDivisions::result_of(std::vector<PoolChoice> pools) {
 
 SplitResult FoundDivisions::confirmed() {
   for (auto found = found_.rbegin(); found != found_.rend(); ++found) {
-    SplitResult result = result_of(merged(found->pools));
+    SplitResult result = result_of(merged(found->pools), Numbers::OthersToo);
     if (!result.pools.empty()) return result;
   }
   return std::move(stood_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,7 +13,8 @@ namespace slicewise::sim {
 
 // Divisions of the groups into pools that stand alone, each cheaper than the one before. Pools that
 // stand alone may not stand together: the scheduler and the controllers see all. Of a fleet that is
-// asked of each at once, so that a search that is interrupted has the best one that does.
+// asked at once of each that saves more than a little, so that a search that is interrupted has the
+// best one that does.
 class FoundDivisions {
  public:
   // REQUIRES: all but `cap` outlive it.
@@ -46,9 +48,11 @@ class FoundDivisions {
   void add(Found found, double cost);
   void add_pool(PoolChoice choice, std::vector<PoolChoice>& pools) const;
   std::vector<PoolChoice> merged(const std::vector<PoolChoice>& pools) const;
-  std::optional<PlanAnswer> stand_together(const std::vector<PoolChoice>& pools,
+  // Random numbers with which they must stand.
+  enum class Numbers : std::uint8_t { AsGiven, OthersToo };
+  std::optional<PlanAnswer> stand_together(const std::vector<PoolChoice>& pools, Numbers numbers,
                                            std::vector<std::string>* missed = nullptr);
-  SplitResult result_of(std::vector<PoolChoice> pools);
+  SplitResult result_of(std::vector<PoolChoice> pools, Numbers numbers);
 
   const BlockSearch& search_;
   const FleetModel& model_;

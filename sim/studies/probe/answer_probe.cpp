@@ -363,6 +363,10 @@ PlanAnswer answer(const scenarios::Scenario& base, const PlanProbe& probe,
                           : result_of_misses(*world, islands.misses(), islands.records(n)));
   };
   const bool apart = probe.until_clear && islands.is_apart();
+  // Pools that were chosen stand, each by itself.
+  if (apart && probe.pools.size() > 1 && probe.input.empty() && !probe.glance) {
+    islands.run_together(probe.replications);
+  }
   if (apart) {
     auto failed = first_that_fails(*world, islands, run, probe.replications, brief, all);
     if (failed) return *failed;

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "slicewise/sim/cluster/cluster.hpp"
-#include "slicewise/sim/judge.hpp"
 
 #include "../../result/merge.hpp"
 #include "../../run/replications.hpp"
@@ -31,6 +30,9 @@ void visit_parts(Archive& archive, IslandRecord& record) {
 }
 
 namespace {
+
+// What the key of a first replication begins with.
+constexpr std::string_view kUntilItMisses = "until it misses ";
 
 // What a replication did on one of its islands, or altogether where it cannot be taken apart.
 struct IslandFound {
@@ -119,40 +121,6 @@ double busy_with(const WorkloadModel& workload) {
 }
 
 }  // namespace
-
-std::shared_ptr<const IslandRecord> IslandRecords::get(const std::string& key, const Make& make) {
-  std::shared_ptr<Place> place;
-  {
-    const std::lock_guard guard(lock_);
-    auto& there = places_[key];
-    if (!there) {
-      there = std::make_shared<Place>();
-      in_order_.push_back(key);
-    }
-    place = there;
-    if (in_order_.size() > kMost) {
-      places_.erase(in_order_.front());
-      in_order_.pop_front();
-    }
-  }
-  const std::lock_guard guard(place->making);
-  if (!place->record) {
-    if (auto made = make()) place->record = std::make_shared<const IslandRecord>(std::move(*made));
-  }
-  return place->record;
-}
-
-std::shared_ptr<const IslandRecord> IslandRecords::find(const std::string& key) {
-  std::shared_ptr<Place> place;
-  {
-    const std::lock_guard guard(lock_);
-    const auto there = places_.find(key);
-    if (there == places_.end()) return nullptr;
-    place = there->second;
-  }
-  const std::unique_lock guard(place->making, std::try_to_lock);
-  return guard ? place->record : nullptr;
-}
 
 IslandRun::IslandRun(const World& world, const RunOptions& options, IslandRecords* known,
                      IslandKeys keys)
@@ -402,30 +370,72 @@ void IslandRun::put_in(std::size_t replication, std::size_t at, const IslandReco
   }
 }
 
+// REQUIRES: nobody cut it out before.
+IslandRecord IslandRun::cut_out(Replication& all, const Island& island) const {
+  IslandRecord record;
+  for (const std::size_t w : island.workloads) {
+    record.workloads.push_back(std::move(all.workloads[w]));
+  }
+  for (const std::size_t n : island.nodes) {
+    record.nodes.push_back(all.nodes[n]);
+    for (std::size_t d = first_domain_[n]; d < first_domain_[n + 1]; ++d) {
+      record.domains.push_back(all.domains[d].time);
+    }
+  }
+  return record;
+}
+
 std::optional<IslandRecord> IslandRun::simulate(std::size_t replication, const Island& island,
                                                 First ends, const GiveUp& stop) const {
   const World alone = without_requests(world_, island.workloads);
-  IslandRecord record;
+  std::vector<SureMiss> misses;
   auto all = ends == First::Whole ? whole_replication(alone, replication, options_, stop)
                                   : until_it_misses(alone, replication, options_,
-                                                    ends == First::UntilItTells, record.misses);
+                                                    ends == First::UntilItTells, misses);
   if (!all || (stop && stop(*all))) return std::nullopt;
   // Other worlds have the same workloads in other places.
-  for (SureMiss& miss : record.misses) {
+  for (SureMiss& miss : misses) {
     const auto place = std::ranges::find(island.workloads, miss.of);
     assert(place != island.workloads.end());
     miss.of = static_cast<std::size_t>(place - island.workloads.begin());
   }
-  for (const std::size_t w : island.workloads) {
-    record.workloads.push_back(std::move(all->workloads[w]));
-  }
-  for (const std::size_t n : island.nodes) {
-    record.nodes.push_back(all->nodes[n]);
-    for (std::size_t d = first_domain_[n]; d < first_domain_[n + 1]; ++d) {
-      record.domains.push_back(all->domains[d].time);
-    }
-  }
+  IslandRecord record = cut_out(*all, island);
+  record.misses = std::move(misses);
   return record;
+}
+
+void IslandRun::run_together(int replications) {
+  if (known_ == nullptr || first_ == First::UntilItTells) return;
+  lay_out(replications);
+  run_in_parallel(static_cast<std::size_t>(replications), options_,
+                  [&](std::size_t r) { simulate_together(r); });
+}
+
+// Islands that are sure to miss something are left to who asks for them, and ends with that.
+void IslandRun::simulate_together(std::size_t replication) const {
+  const Replica& replica = replicas_[replication];
+  if (replica.in_one) return;
+  const auto key = [&](const Island& island) {
+    return fmt::format("{}{}", replication == 0 ? kUntilItMisses : "", key_of(replication, island));
+  };
+  std::vector<const Island*> missing;
+  std::vector<std::size_t> workloads;
+  for (const Island& island : replica.islands) {
+    if (known_->find(key(island))) continue;
+    missing.push_back(&island);
+    workloads.insert(workloads.end(), island.workloads.begin(), island.workloads.end());
+  }
+  if (missing.size() < 2) return;
+  const World with_requests = without_requests(world_, workloads);
+  auto all = whole_replication(with_requests, replication, options_);
+  if (!all) return;
+  std::vector<SureMiss> misses;
+  if (replication == 0) misses = SureMisses(with_requests, 0, kClearFactor).in(*all);
+  for (const Island* island : missing) {
+    const auto misses_there = [&](const SureMiss& miss) { return island->has(miss.of); };
+    if (std::ranges::any_of(misses, misses_there)) continue;
+    known_->get(key(*island), [&] { return cut_out(*all, *island); });
+  }
 }
 
 // Who sits where, on which kind of node.
@@ -473,19 +483,9 @@ std::shared_ptr<const IslandRecord> IslandRun::record_by(std::size_t replication
   }
   if (first_ == First::UntilItTells) return get("until it tells ", First::UntilItTells);
   // Who asked first must not matter: it is always begun so that it may be given up.
-  auto record = get("until it misses ", First::UntilItMisses);
+  auto record = get(kUntilItMisses, First::UntilItMisses);
   const bool will_do = first_ == First::UntilItMisses || !record || record->misses.empty();
   return will_do ? record : get("", First::Whole);
-}
-
-VariantResult result_of_workload(const World& world, std::size_t workload,
-                                 std::span<const Replication> records) {
-  VariantResult alone;
-  alone.replications = static_cast<int>(records.size());
-  alone.workloads.push_back(workload_result(world, workload, records));
-  alone.is_cut_off = std::ranges::any_of(records, &Replication::cut_off);
-  alone.verdict = judge(alone, world.allow_pending);
-  return alone;
 }
 
 }  // namespace slicewise::sim

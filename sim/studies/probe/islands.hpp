@@ -105,6 +105,10 @@ class IslandRun {
   bool run_all(int replications);
   bool has(const Wanted& wanted) const;
 
+  // What nobody knows of the first `replications`, each in one run of all its islands: for who will
+  // ask for all of them. One by one each takes as long as the whole world does to begin.
+  void run_together(int replications);
+
   // Complete as far as it was run. REQUIRES: run() of so many.
   std::span<const Replication> records(int replications) const {
     return std::span(records_).first(static_cast<std::size_t>(replications));
@@ -139,6 +143,8 @@ class IslandRun {
   bool is_done(std::size_t replication, std::size_t island);
   std::size_t island_of(std::size_t replication, std::size_t workload) const;
   Replica apart(const Replication& quiet) const;
+  IslandRecord cut_out(Replication& all, const Island& island) const;
+  void simulate_together(std::size_t replication) const;
   std::optional<IslandRecord> simulate(std::size_t replication, const Island& island, First ends,
                                        const GiveUp& stop) const;
   // `stop`: it was begun in vain.

@@ -142,7 +142,10 @@ TEST(ThoroughIslands, AnEarlyEndSaysWhatTheWholeRunSays) {
     const Scenario scenario = random_scenario(instance);
     const ProbeAnswerer answer = probe_answerer(scenario, demo::catalogue());
     for (const PoolChoice& choice : choices()) {
-      for (PlanProbe probe : probes_of(scenario, choice, false)) {
+      std::vector<PlanProbe> probes = probes_of(scenario, choice, false);
+      // Of two pools what nobody knows is simulated together.
+      probes.push_back(probes_of(scenario, choice, true).front());
+      for (PlanProbe& probe : probes) {
         const std::string whole = whole_line(scenario, probe);
         if (whole.empty()) continue;
         probe.until_clear = true;
