@@ -55,7 +55,7 @@ class Report(unittest.TestCase):
                           "--replications", "2", "-o", "json", "--out", str(plan))
             self.assertEqual(planned.returncode, 0, planned.stderr)
             replayed = pathlib.Path(folder) / "replay.json"
-            run("replay", "-f", EXAMPLES + "logs/team-trace.csv", "--instances", "p4d.24xlarge=2",
+            jobs = run("replay", "-f", EXAMPLES + "logs/team-trace.csv", "--instances", "p4d.24xlarge=2",
                 "--sharing", "exclusive,time-slicing:4,mps:4,mig:all-1g.5gb", "-o", "json", "--out",
                 str(replayed))
             pages = [
@@ -63,7 +63,7 @@ class Report(unittest.TestCase):
                 self.write_page(folder, "jobs", EXAMPLES + "aws-cifar10.yaml", code=6),
                 self.write_page(folder, "services", EXAMPLES + "shared-inference.yaml"),
                 self.write_page(folder, "plan", str(plan)),
-                self.write_page(folder, "replay", str(replayed)),
+                self.write_page(folder, "replay", str(replayed), code=jobs.returncode),
             ]
             checked = subprocess.run(["node", "report.mjs", self.chromium, *pages], cwd=HERE,
                                      capture_output=True, text=True, timeout=300, check=False)
