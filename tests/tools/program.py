@@ -22,6 +22,7 @@ BINARY = os.environ["SLICEWISE_BINARY"]
 ROOT = pathlib.Path(os.environ["SLICEWISE_SOURCE_DIR"])
 EXAMPLE = "scenarios/examples/aws-cifar10.yaml"
 PODS_LOST = 6  # the exit code of its run: in one variant, on purpose, most pods die
+INFEASIBLE = 4  # in one variant no pod ever runs
 TIMEOUT_S = 300
 
 
