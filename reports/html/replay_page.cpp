@@ -424,6 +424,7 @@ Expected<ReplayPage> replay_page(const SourceText& source, const EngineInside* e
   if (engine != nullptr) page.engine = replayed::trial_scripts(*engine, ways);
   StoredFields fields;
   std::vector<sim::Verdict> verdicts;
+  verdicts.reserve(ways.size());
   for (const Way& way : ways) {
     verdicts.push_back(fields.read<sim::Verdict>((*way.figures)["verdict"]));
   }

@@ -44,6 +44,7 @@ std::optional<ClassFigure> capacity_of_class(const models::WorkloadProfile& like
   std::ranges::stable_sort(alike, {}, &std::pair<double, double>::first);
   alike.resize(std::min(alike.size(), kMostAlike));
   std::vector<double> shares;
+  shares.reserve(alike.size());
   for (const auto& [far, share] : alike) shares.push_back(share);
   std::ranges::sort(shares);
   const std::size_t middle = shares.size() / 2;

@@ -402,10 +402,8 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   if (!space) found.insert(found.end(), space.error().begin(), space.error().end());
   if (space) check_serving(base, *space, found);
   if (has_errors(found)) return tl::unexpected(std::move(found));
-  if (Diagnostics errors = errors_everywhere(worlds_alone(base, *space, catalogue));
-      !errors.empty()) {
-    return tl::unexpected(std::move(errors));
-  }
+  Diagnostics errors = errors_everywhere(worlds_alone(base, *space, catalogue));
+  if (!errors.empty()) return tl::unexpected(std::move(errors));
 
   BlockSearch tight{base, catalogue, *space, goal, base.replications, options.run.so_far};
   tight.split = options.split.value_or(base.planning.split) && goal == PlanGoal::MonthlyCost;

@@ -220,8 +220,8 @@ TEST(Plan, KeepsTheLargestPodsApartWhereThatSaves) {
   EXPECT_FALSE(alike->kept_apart);
 }
 
-// Three pods of 8.8 GiB, three of 3.9, two of 1.5: a T4 holds one of each, so three nodes do, with one
-// pod of the first service a node and one of the second. One class of both takes six.
+// Three pods of 8.8 GiB, three of 3.9, two of 1.5: a T4 holds one of each, so three nodes do, with
+// one pod of the first service a node and one of the second. One class of both takes six.
 TEST(Plan, KeepsWorkloadsApartInClassesOfTheirOwn) {
   ScenarioSet set = fleet(1, 2);
   std::vector<Workload>& workloads = set.variants.front().workloads;
