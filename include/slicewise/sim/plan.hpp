@@ -324,7 +324,7 @@ struct Plan {
   std::string binding;                   // what stops more pods per GPU, in words
   std::optional<double> headroom;        // times the load that the best option bears
   std::optional<double> headroom_fails;  // ... at which it breaks
-  std::string headroom_binding;          // the objective that breaks first
+  std::string headroom_binding;          // the objective that breaks first, or what else
   std::vector<Flip> flips;
   std::optional<TellingMeasurement> measure_next;  // absent: no flip is of a time in doubt
   std::vector<PlanOption> other_pods;  // with one pod more or fewer, where that is cheaper, or

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/policies.hpp"
 
 #include "../probe/probe.hpp"
@@ -37,6 +39,14 @@ double most_headroom(const std::vector<scenarios::Policy>& policies) {
   return most;
 }
 
+// What is no objective, in words that go before "breaks".
+std::string what_breaks(const Verdict::Reason& reason) {
+  using Cause = Verdict::Cause;
+  if (reason.cause == Cause::PolicyDenies) return reason.brief;
+  return reason.cause == Cause::Overloaded ? "the answering of every request"
+                                           : "the running of every pod";
+}
+
 }  // namespace
 
 Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenario& base,
@@ -59,9 +69,13 @@ Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenari
   headroom.interrupted = load->interrupted;
   if (load->passed) headroom.passed = load->probes[*load->passed].factor;
   if (load->failed) headroom.failed = load->probes[*load->failed].factor;
-  if (load->failed && load->binding) {
-    const auto& objective = load->probes[*load->failed].objectives[*load->binding];
+  if (!load->failed) return headroom;
+  const LoadProbe& breaks = load->probes[*load->failed];
+  if (load->binding) {
+    const ProbedObjective& objective = breaks.objectives[*load->binding];
     headroom.binding = fmt::format("{} of {}", objective.result.name, objective.workload);
+  } else if (!breaks.left_behind.empty()) {
+    headroom.binding = what_breaks(breaks.left_behind.front());
   }
   return headroom;
 }

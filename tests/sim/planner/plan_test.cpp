@@ -372,6 +372,31 @@ TEST(Plan, LooksForAsMuchHeadroomAsPoliciesAskFor) {
   }
 }
 
+// Half of a GPU, of which a policy allows 60 %: no objective breaks first.
+TEST(Plan, HeadroomEndsWhereAPolicyDenies) {
+  using Op = scenarios::PolicyNode::Op;
+  Workload half =
+      demo::service(1, 50, milliseconds(10), scenarios::ServiceTime::Law::Deterministic);
+  half.measured->device.value = "T4";
+  half.objectives.push_back(limit(scenarios::Figure::LatencyP99, seconds(10)));
+  scenarios::NodePool pool = demo::pool(0);
+  pool.instance_type.value = "g4dn.xlarge";
+  Scenario scenario = demo::scenario(pool, {half});
+  scenario.duration = seconds(60);
+  scenario.warmup = seconds(1);
+  scenario.replications = 2;
+  scenario.policies = {policy("busy", "gpu.busy", Op::LessEqual, policy_number(0.6))};
+  PlanOptions options = small_space();
+  options.headroom = true;
+  options.max_nodes = 1;
+  options.strategies = {"exclusive"};
+  const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  ASSERT_FALSE(plan->options.empty());
+  EXPECT_EQ(plan->headroom_binding, "policy busy");
+  EXPECT_LT(plan->headroom_fails.value(), 1.4);
+}
+
 // What the definition finds where smActive is so and so: it is what the plan says of it.
 TEST(ThoroughPlan, SaysWhereTheAnswerTurnsWithSmActive) {
   int turns = 0;
