@@ -315,6 +315,8 @@ struct Workload {
     const bool is_scaled = autoscaling && autoscaling->min_replicas < autoscaling->max_replicas;
     return trace || schedule || notebooks || is_scaled;
   }
+  // Whether as many pods of it are there at any time. Jobs end.
+  bool is_always_there() const { return kind != WorkloadKind::Job && !comes_and_goes(); }
 };
 
 enum class Fidelity : std::uint8_t { Auto, Exact };

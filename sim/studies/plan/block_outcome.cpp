@@ -25,7 +25,7 @@ std::vector<BlockOption> one_of_each(std::vector<BlockOption> options) {
 // Dollars a month, at the least, of the nodes for those whose pods are always there.
 double steady_monthly(const BlockSearch& search, const PoolChoice& choice) {
   std::vector<std::string> steady = choice.workloads;
-  std::erase_if(steady, [&](const auto& name) { return may_come_and_go(search, {name}); });
+  std::erase_if(steady, [&](const auto& name) { return !is_always_there(search.base, name); });
   if (steady.empty()) return 0;
   PlanSpace space = search.space;
   std::erase_if(space.types, [&](const auto* type) { return type->name != choice.instance_type; });
@@ -40,6 +40,12 @@ bool may_come_and_go(const BlockSearch& search, const std::vector<std::string>& 
            return workload.comes_and_goes() &&
                   std::ranges::find(names, workload.name.value) != names.end();
          });
+}
+
+bool is_always_there(const scenarios::Scenario& base, const std::string& name) {
+  return std::ranges::any_of(base.workloads, [&](const scenarios::Workload& workload) {
+    return workload.name.value == name && workload.is_always_there();
+  });
 }
 
 bool same_nodes(const PoolChoice& a, PoolChoice b) {

@@ -12,6 +12,9 @@ namespace slicewise::sim {
 // Whether nodes for the workloads may come and go, as the pods of some do.
 bool may_come_and_go(const BlockSearch& search, const std::vector<std::string>& names);
 
+// Whether the workload needs its nodes at any time, where those of others come and go.
+bool is_always_there(const scenarios::Scenario& base, const std::string& name);
+
 // The same nodes and GPUs, whatever batches their workloads take.
 bool same_nodes(const PoolChoice& a, PoolChoice b);
 

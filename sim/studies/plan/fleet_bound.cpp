@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "../probe/probe.hpp"
 #include "block_outcome.hpp"
 #include "fleet_model.hpp"
 
@@ -286,19 +287,28 @@ std::optional<std::vector<double>> FleetModel::least_worth() const {
     const auto worth = sim::least_worth(families_of(all, members), of_members(*in_parts, members));
     for (std::size_t m = 0; worth && m < members.size(); ++m) of_pools[members[m]] = (*worth)[m];
   }
+  leave_out_those_that_go(of_pools);
   return sum_of(of_pools) > sum_of(*in_parts) ? of_pools : in_parts;
 }
 
 std::optional<double> FleetModel::as_bound(const std::optional<std::vector<double>>& worth) const {
   // Jobs may all wait. Prices are rounded down, to nano-dollars.
   constexpr double kRounded = 1 - 1e-7;
-  if (!worth || search_.base.allow_pending) return std::nullopt;
-  double bound = 0;
+  if (!worth || sum_of(*worth) <= 0 || search_.base.allow_pending) return std::nullopt;
+  return sum_of(*worth) * kRounded;
+}
+
+bool FleetModel::needs_nodes_always(std::size_t group) const {
+  return !may_come_and_go(search_, workloads_with_pods(search_.base)) ||
+         std::ranges::all_of(groups_[group], [&](const std::string& name) {
+           return is_always_there(search_.base, name);
+         });
+}
+
+void FleetModel::leave_out_those_that_go(std::vector<double>& worth) const {
   for (std::size_t g = 0; g < size(); ++g) {
-    // Nodes that are there for an hour cost as good as nothing.
-    if (!may_come_and_go(search_, groups_[g])) bound += (*worth)[g];
+    if (!needs_nodes_always(g)) worth[g] = 0;
   }
-  return bound > 0 ? std::optional(bound * kRounded) : std::nullopt;
 }
 
 double FleetModel::least_on(std::size_t t, const Members& members) const {
@@ -353,6 +363,7 @@ std::optional<std::vector<double>> FleetModel::least_in_parts() const {
       for (double& weight : weights[t]) weight /= sum;
     }
   }
+  leave_out_those_that_go(best);
   return best;
 }
 

@@ -26,8 +26,11 @@ std::optional<double> KnownPools::bound_of(const Members& block) {
   if (known != bounds_.end()) return known->second;
   std::optional<double>& bound = bounds_[block];
   if (model_.size() <= kExactGroups) return bound = least_monthly(search_, names_of(block));
+  Members always = block;
+  std::erase_if(always, [&](std::size_t g) { return !model_.needs_nodes_always(g); });
+  if (always.empty()) return bound = 0;
   for (std::size_t t = 0; t < search_.space.types.size(); ++t) {
-    const double least = model_.least_on(t, block);
+    const double least = model_.least_on(t, always);
     bound = std::min(bound.value_or(least), least);
   }
   return bound;

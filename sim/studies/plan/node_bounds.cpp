@@ -200,8 +200,8 @@ Reason job_takes_too_long(const WorkloadModel& workload, const Demand& demand) {
 }  // namespace
 
 int at_once(const WorkloadModel& workload) {
-  if (workload.spec.kind == WorkloadKind::Job) return 0;
-  return workload.spec.pods_kept();
+  const bool ends = workload.spec.kind == WorkloadKind::Job || workload.spec.notebooks;
+  return ends ? 0 : workload.spec.pods_kept();
 }
 
 std::int64_t packed_parts(std::int64_t k, std::int64_t gpus, std::int64_t per_node) {

@@ -72,9 +72,11 @@ void sort_equals(std::span<const Ranked> options, std::span<std::size_t> places)
     auto next = left.end();
     for (auto it = left.begin(); it != left.end(); ++it) {
       if (it->first < (1 - kAsMuchDone) * furthest) continue;
-      const bool is_further = next == left.end() || options[it->second].figures->worst_ratio <
-                                                        options[next->second].figures->worst_ratio;
-      if (is_further) next = it;
+      const auto by_distance = [&](const auto& each) {
+        const Ranked& option = options[each.second];
+        return std::pair(option.figures->worst_ratio, option.pools);
+      };
+      if (next == left.end() || by_distance(*it) < by_distance(*next)) next = it;
     }
     place = next->second;
     left.erase(next);
@@ -102,7 +104,8 @@ std::vector<std::size_t> places_by_rank(std::span<const Ranked> options) {
 }
 
 Ranked ranked_by(const PlanOption& option) {
-  return {option.goal.value_or(std::numeric_limits<double>::infinity()), &option.figures};
+  return {option.goal.value_or(std::numeric_limits<double>::infinity()), &option.figures,
+          option.pools.size()};
 }
 
 Ranked ranked_by(const BlockOption& option) { return {option.goal, &option.figures}; }

@@ -21,12 +21,13 @@ inline constexpr double kCloseToLimits = 0.85;
 struct Ranked {
   double goal = 0;  // infinite where it is not defined
   const OptionFigures* figures = nullptr;
+  std::size_t pools = 1;
 };
 
 // Places of the options, best first: by the goal, then by the bill. Of what costs the same, what is
 // close to its limits comes last; before that what leaves Jobs of the fewest workloads unfinished,
 // then what gets most done of the work that has no objective, and of what gets as much done within
-// a tenth what is furthest from its limits.
+// a tenth what is furthest from its limits, at last what has fewer pools.
 std::vector<std::size_t> places_by_rank(std::span<const Ranked> options);
 
 Ranked ranked_by(const PlanOption& option);

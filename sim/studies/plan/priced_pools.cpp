@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "pool_columns.hpp"
 
@@ -19,6 +20,7 @@ constexpr double kCloseEnoughOfMore = 1.03;
 void PricedPools::search(PoolProgram program, int most_looks, std::vector<double>& least_worth) {
   if (found_.best().empty()) {
     least_worth = program.solve();
+    model_.leave_out_those_that_go(least_worth);
     return;
   }
   known_.look_for_lone(found_.cost());
@@ -28,9 +30,11 @@ void PricedPools::search(PoolProgram program, int most_looks, std::vector<double
     KnownColumns columns = choose_anew();
     columns.searched.insert(columns.searched.end(), apart.begin(), apart.end());
     program.learn(floors_of(columns.stand, columns.searched), columns.alone);
-    const std::vector<double>& least = program.solve();
+    std::vector<double> least = program.solve();
+    model_.leave_out_those_that_go(least);
     // What is refuted beside some pools may stand beside others.
-    if (search_.refuted.empty() && sum_of(least) > sum_of(least_worth)) least_worth = least;
+    if (search_.refuted.empty() && sum_of(least) > sum_of(least_worth))
+      least_worth = std::move(least);
     if (found_.cost() <= sum_of(least_worth) * close_enough) return;
     if (looks == 0 || program.is_tired() || !blamed_.look_at(program.taken(), least_worth)) return;
   }

@@ -1,4 +1,5 @@
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,6 +16,7 @@ namespace {
 
 using scenarios::Figure;
 using scenarios::Scenario;
+using scenarios::Workload;
 using small_plans::limit;
 using small_plans::small_space;
 
@@ -74,6 +76,45 @@ TEST(Plan, NodesOfANightlyJobComeAndGo) {
   EXPECT_LT(to_dollars(best.figures.monthly), kMonthOfG4dn * 1.05);
   ASSERT_TRUE(plan.least_monthly);
   EXPECT_LE(*plan.least_monthly, to_dollars(best.figures.monthly));
+}
+
+// A Job that ends needs its node no longer than a CronJob does: nodes that come and go for both
+// cost next to nothing, and no bound says otherwise.
+TEST(Plan, AJobThatEndsMayShareNodesThatComeAndGo) {
+  scenarios::ScenarioSet set = with_a_service("", true);
+  Scenario& scenario = set.variants.front();
+  Workload once = scenario.workloads.back();
+  once.name.value = "once";
+  once.schedule.reset();
+  scenario.workloads.erase(scenario.workloads.begin());
+  scenario.workloads.push_back(once);
+  const Plan plan = plan_of(set);
+  ASSERT_FALSE(plan.options.empty());
+  const double monthly = to_dollars(plan.options.front().figures.monthly);
+  EXPECT_LT(monthly, 0.2 * kMonthOfG4dn);
+  EXPECT_LE(plan.least_monthly.value_or(0), monthly);
+}
+
+// More than four groups: jobs at different hours have a node of their own that comes and goes,
+// beside the Services' one that stays.
+TEST(Plan, FleetsHaveNodesThatComeAndGo) {
+  scenarios::ScenarioSet set = with_a_service("", true);
+  Scenario& scenario = set.variants.front();
+  scenario.workloads.front().gpu_memory.resident = gibibytes(2);
+  const std::vector<Workload> both = scenario.workloads;
+  scenario.workloads.clear();
+  for (int n = 0; n < 3; ++n) {
+    for (Workload workload : both) {
+      workload.name.value += std::to_string(n);
+      if (workload.schedule) workload.schedule->utc_offset = hours(4 * n);
+      scenario.workloads.push_back(workload);
+    }
+  }
+  const Plan plan = plan_of(set);
+  ASSERT_FALSE(plan.options.empty());
+  const double monthly = to_dollars(plan.options.front().figures.monthly);
+  EXPECT_LT(monthly, 1.2 * kMonthOfG4dn);
+  EXPECT_LE(plan.least_monthly.value_or(0), monthly);
 }
 
 // Its only pod is there from the first to the last second.
