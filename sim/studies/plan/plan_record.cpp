@@ -67,7 +67,9 @@ const Record& headroom_of_plan() {
       "of the best option",
       {field<&Plan::headroom>("passedFactor", "times the load that the best option bears"),
        field<&Plan::headroom_fails>("failedFactor", "times the load at which it breaks"),
-       field<&Plan::headroom_binding>("binding", "the objective that breaks first, or what else does").optional()}};
+       field<&Plan::headroom_binding>("binding",
+                                      "the objective that breaks first, or what else does")
+           .optional()}};
   return declared;
 }
 
