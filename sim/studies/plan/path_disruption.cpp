@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,21 +14,24 @@ namespace {
 
 using scenarios::Scenario;
 
-// What happens to the requests of a run, mean of its replications.
+// What happens to a Service's requests in a run, mean of its replications.
 struct Fate {
   double lost = 0;
   double late = 0;
 };
 
-Fate fate_of(const VariantResult& result) {
-  Fate fate;
+using Fates = std::map<std::string, Fate>;
+
+Fates fates_of(const VariantResult& result) {
+  Fates fates;
   for (const WorkloadResult& workload : result.workloads) {
     if (workload.kind != "Service" || !workload.requests) continue;
     const RequestCounts& requests = *workload.requests;
+    Fate& fate = fates[workload.name];
     fate.lost += requests.refused + requests.dropped + requests.timed_out;
     fate.late += requests.answered - requests.in_objectives;
   }
-  return fate;
+  return fates;
 }
 
 bool is_one_of(const std::vector<std::string>& names, const std::string& name) {
@@ -49,12 +53,13 @@ Scenario from_a_restart(const Scenario& base, const std::vector<std::string>& re
 // What is there while of each Service that restarts one pod is away.
 struct OneAway {
   std::vector<PoolChoice> pools;
-  int rounds = 0;  // until each pod was away once
+  std::map<std::string, int> rounds;  // until each of its pods that restart was away once
+  int all = 0;                        // until those of every Service were
 };
 
 // nullopt: some Service has one pod only, or an autoscaler says how many.
 std::optional<OneAway> with_one_away(const Scenario& base, std::vector<PoolChoice> pools,
-                                     const std::vector<std::string>& restarts) {
+                                     const PathStep& step) {
   OneAway away;
   for (PoolChoice& pool : pools) {
     pool.pods.resize(pool.workloads.size());
@@ -63,11 +68,13 @@ std::optional<OneAway> with_one_away(const Scenario& base, std::vector<PoolChoic
                                               [](const auto& each) { return each.name.value; });
       const bool serves =
           workload != base.workloads.end() && workload->kind == scenarios::WorkloadKind::Service;
-      if (!serves || !is_one_of(restarts, pool.workloads[w])) continue;
+      if (!serves || !is_one_of(step.restarts, pool.workloads[w])) continue;
       int& pods = pool.pods[w];
       if (pods == 0) pods = workload->count;
       if (pods < 2 || workload->autoscaling) return std::nullopt;
-      away.rounds = std::max(away.rounds, pods);
+      const int rounds = pods_restarted(base, step.from, step.to, pool.workloads[w]);
+      away.rounds[pool.workloads[w]] = rounds;
+      away.all = std::max(away.all, rounds);
       --pods;
     }
   }
@@ -75,8 +82,8 @@ std::optional<OneAway> with_one_away(const Scenario& base, std::vector<PoolChoic
   return away;
 }
 
-std::optional<Fate> simulated(const Scenario& scenario, const std::vector<PoolChoice>& pools,
-                              const models::Catalogue& catalogue, const RunOptions& run) {
+std::optional<Fates> simulated(const Scenario& scenario, const std::vector<PoolChoice>& pools,
+                               const models::Catalogue& catalogue, const RunOptions& run) {
   PlanProbe probe;
   probe.pools = pools;
   probe.replications = scenario.replications;
@@ -84,26 +91,38 @@ std::optional<Fate> simulated(const Scenario& scenario, const std::vector<PoolCh
   if (!world) return std::nullopt;
   const auto result = simulate(*world, run);
   if (!result) return std::nullopt;
-  return fate_of(*result);
+  return fates_of(*result);
 }
 
-RestartLoss loss_of(const Fate& with, const Fate& without, int times) {
-  return {std::max(0.0, with.lost - without.lost) * times,
-          std::max(0.0, with.late - without.late) * times};
+// Of all Services: of these so many times, of the others `else_times`.
+Fate sum_of(const Fates& fates, const std::map<std::string, int>& times, int else_times) {
+  Fate sum;
+  for (const auto& [name, fate] : fates) {
+    const auto own = times.find(name);
+    const int often = own == times.end() ? else_times : own->second;
+    sum.lost += fate.lost * often;
+    sum.late += fate.late * often;
+  }
+  return sum;
+}
+
+RestartLoss loss_of(const Fate& with, const Fate& without) {
+  return {std::max(0.0, with.lost - without.lost), std::max(0.0, with.late - without.late)};
 }
 
 // The time that a pod takes to start, again and again.
 void add_one_by_one(const Scenario& base, const std::vector<PoolChoice>& pools,
                     const models::Catalogue& catalogue, const RunOptions& run, PathStep& step) {
-  const auto away = with_one_away(base, pools, step.restarts);
+  const auto away = with_one_away(base, pools, step);
   if (!away || step.start == Duration{}) return;
   Scenario scenario = from_a_restart(base, {}, step.start);
   scenario.duration = step.start;
   const auto as_ever = simulated(scenario, pools, catalogue, run);
   const auto without_one = simulated(scenario, away->pools, catalogue, run);
   if (!as_ever || !without_one) return;
-  step.one_by_one = loss_of(*without_one, *as_ever, away->rounds);
-  step.one_by_one_takes = step.start * away->rounds;
+  step.one_by_one = loss_of(sum_of(*without_one, away->rounds, away->all),
+                            sum_of(*as_ever, away->rounds, away->all));
+  step.one_by_one_takes = step.start * away->all;
 }
 
 bool serves_any(const Scenario& base, const std::vector<std::string>& names) {
@@ -129,7 +148,7 @@ void add_disruption(const Scenario& base, const models::Catalogue& catalogue, co
     const auto at_once =
         simulated(from_a_restart(base, step.restarts, window), pools, catalogue, quiet);
     if (!as_ever || !at_once) continue;
-    step.disruption = loss_of(*at_once, *as_ever, 1);
+    step.disruption = loss_of(sum_of(*at_once, {}, 1), sum_of(*as_ever, {}, 1));
     add_one_by_one(base, pools, catalogue, quiet, step);
   }
 }

@@ -83,6 +83,44 @@ std::vector<PoolChoice> pools_after(const PlanPath& path, std::size_t steps) {
   return pools;
 }
 
+int pods_restarted(const scenarios::Scenario& base, const std::vector<PoolChoice>& from,
+                   const std::vector<PoolChoice>& to, const std::string& name) {
+  const auto has = [&](const PoolChoice& pool) { return place_in(pool, name).has_value(); };
+  const Workload* const workload = workload_named(base, name);
+  const auto home = std::ranges::find_if(from, has);
+  const auto pool = std::ranges::find_if(to, has);
+  if (workload == nullptr || home == from.end() || pool == to.end()) return 0;
+  const std::size_t before = *place_in(*home, name);
+  const std::size_t after = *place_in(*pool, name);
+  const auto profile = [](const PoolChoice& choice, std::size_t at) {
+    return choice.mig_profiles.empty() ? std::string() : choice.mig_profiles[at];
+  };
+  const auto serving = [&](const PoolChoice& choice, std::size_t at) {
+    scenarios::Workload served = *workload;
+    if (!choice.serving.empty()) serve_as(choice.serving[at], served);
+    return std::tuple(served.serving.max_batch, served.serving.max_delay,
+                      served.serving.concurrency, gpus_asked_for(served));
+  };
+  // It has a label of its class.
+  const auto apart_class = [&](const PoolChoice& choice) {
+    return std::ranges::find_if(choice.apart,
+                                [&](const ApartClass& apart) {
+                                  return std::ranges::find(apart, name) != apart.end();
+                                }) -
+           choice.apart.begin();
+  };
+  const auto of = successors(from, to)[static_cast<std::size_t>(pool - to.begin())];
+  const bool stays = of && &from[*of] == &*home && same_sharing(*home, *pool) &&
+                     apart_class(*home) == apart_class(*pool) &&
+                     serving(*home, before) == serving(*pool, after) &&
+                     profile(*home, before) == profile(*pool, after);
+  const int pods =
+      std::min(pods_of_choice(*home, before, *workload), pods_of_choice(*pool, after, *workload));
+  if (!stays) return pods;
+  const int gone = std::max(0, all_nodes(*home) - all_nodes(*pool));
+  return (pods * gone + all_nodes(*home) - 1) / std::max(1, all_nodes(*home));
+}
+
 PathStep step_between(const scenarios::Scenario& base, std::vector<PoolChoice> from,
                       std::vector<PoolChoice> to) {
   PathStep step;
@@ -96,45 +134,13 @@ PathStep step_between(const scenarios::Scenario& base, std::vector<PoolChoice> f
     step.nodes_launched += all_nodes(pool) - kept;
     step.nodes_removed -= kept;
     if (before != nullptr && before->mig != pool.mig) step.nodes_cut_anew += kept;
-    for (std::size_t w = 0; w < pool.workloads.size(); ++w) {
-      const std::string& name = pool.workloads[w];
-      const Workload* const workload = workload_named(base, name);
-      const auto home =
-          std::ranges::find_if(from, [&](const auto& f) { return place_in(f, name).has_value(); });
-      if (workload == nullptr || home == from.end()) continue;
-      const std::size_t place = *place_in(*home, name);
-      const auto profile = [](const PoolChoice& choice, std::size_t at) {
-        return choice.mig_profiles.empty() ? std::string() : choice.mig_profiles[at];
-      };
-      const auto serving = [&](const PoolChoice& choice, std::size_t at) {
-        scenarios::Workload served = *workload;
-        if (!choice.serving.empty()) serve_as(choice.serving[at], served);
-        return std::tuple(served.serving.max_batch, served.serving.max_delay,
-                          served.serving.concurrency, gpus_asked_for(served));
-      };
-      // It has a label of its class.
-      const auto apart_class = [&](const PoolChoice& choice) {
-        return std::ranges::find_if(choice.apart,
-                                    [&](const ApartClass& apart) {
-                                      return std::ranges::find(apart, name) != apart.end();
-                                    }) -
-               choice.apart.begin();
-      };
-      const bool stays = before == &*home && same_sharing(*home, pool) &&
-                         apart_class(*home) == apart_class(pool) &&
-                         serving(*home, place) == serving(pool, w) &&
-                         profile(*home, place) == profile(pool, w);
-      int restarted =
-          std::min(pods_of_choice(*home, place, *workload), pods_of_choice(pool, w, *workload));
-      if (stays) {
-        const int gone = std::max(0, all_nodes(*home) - all_nodes(pool));
-        restarted = (restarted * gone + all_nodes(*home) - 1) / std::max(1, all_nodes(*home));
-      }
+    for (const std::string& name : pool.workloads) {
+      const int restarted = pods_restarted(base, from, to, name);
       if (restarted == 0) continue;
+      const scenarios::Startup& startup = workload_named(base, name)->startup;
       step.pods_restarted += restarted;
       step.restarts.push_back(name);
-      step.start =
-          std::max(step.start, workload->startup.image_pull + workload->startup.model_load);
+      step.start = std::max(step.start, startup.image_pull + startup.model_load);
     }
   }
   step.from = std::move(from);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "block_search.hpp"
@@ -26,5 +27,9 @@ void add_disruption(const scenarios::Scenario& base, const models::Catalogue& ca
 // What happens to pods and nodes where the pools of `from` become those of `to`; savings not set.
 PathStep step_between(const scenarios::Scenario& base, std::vector<PoolChoice> from,
                       std::vector<PoolChoice> to);
+
+// Pods of the workload that do not go on then.
+int pods_restarted(const scenarios::Scenario& base, const std::vector<PoolChoice>& from,
+                   const std::vector<PoolChoice>& to, const std::string& name);
 
 }  // namespace slicewise::sim

@@ -126,6 +126,38 @@ TEST(PlanPath, LosesNothingWhereOnePodAfterTheOtherRestarts) {
   EXPECT_FALSE(single->path->steps.front().one_by_one);
 }
 
+// Of a one pod cannot do alone, of the others it can: they take more rounds, of which a has none.
+TEST(PlanPath, LosesOfEachServiceWhatItsOwnPodsDo) {
+  Scenario scenario = four_services();
+  scenario.workloads.resize(2);
+  Workload& busy = scenario.workloads.front();
+  busy.count = 2;
+  busy.traffic->mean.per_second = 150;
+  scenario.workloads.back().count = 6;
+  const auto step_of = [](const Scenario& base, const PoolChoice& present) {
+    PlanOptions options = from({present});
+    options.instance_types = {"g4dn.xlarge"};
+    options.strategies = {"exclusive"};
+    options.split = false;
+    options.max_nodes = 8;
+    const auto plan = make_plan(set_with(base), 0, demo::catalogue(), options);
+    EXPECT_TRUE(plan && plan->path && plan->path->steps.size() == 1);
+    return plan->path->steps.front();
+  };
+  const PathStep both = step_of(scenario, pool("g5.xlarge", Strategy::Exclusive, 1, 8, {"a", "b"}));
+  // Of a pool of as many nodes as it has pods, and as many more, half the pods restart.
+  const PathStep fewer =
+      step_of(scenario, pool("g4dn.xlarge", Strategy::Exclusive, 1, 16, {"a", "b"}));
+  scenario.workloads.resize(1);
+  const PathStep alone = step_of(scenario, pool("g5.xlarge", Strategy::Exclusive, 1, 2, {"a"}));
+  ASSERT_TRUE(both.one_by_one && fewer.one_by_one && alone.one_by_one);
+  EXPECT_GT(alone.one_by_one->late, 100);
+  EXPECT_NEAR(both.one_by_one->late, alone.one_by_one->late, 0.05 * alone.one_by_one->late);
+  EXPECT_EQ(both.one_by_one_takes, seconds(5) * 6);
+  EXPECT_NEAR(fewer.one_by_one->late, alone.one_by_one->late / 2, 0.05 * alone.one_by_one->late);
+  EXPECT_EQ(fewer.one_by_one_takes, seconds(5) * 3);
+}
+
 TEST(PlanPath, ChangesNoMorePoolsThanItMay) {
   PlanOptions options = from(kDear);
   options.max_changes = 1;
