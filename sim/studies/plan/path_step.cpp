@@ -101,13 +101,12 @@ int pods_restarted(const scenarios::Scenario& base, const std::vector<PoolChoice
     return std::tuple(served.serving.max_batch, served.serving.max_delay,
                       served.serving.concurrency, gpus_asked_for(served));
   };
-  // It has a label of its class.
-  const auto apart_class = [&](const PoolChoice& choice) {
-    return std::ranges::find_if(choice.apart,
-                                [&](const ApartClass& apart) {
-                                  return std::ranges::find(apart, name) != apart.end();
-                                }) -
-           choice.apart.begin();
+  // It has a label of its class, or none.
+  const auto apart_class = [&](const PoolChoice& choice) -> std::optional<std::size_t> {
+    for (std::size_t c = 0; c < choice.apart.size(); ++c) {
+      if (std::ranges::find(choice.apart[c], name) != choice.apart[c].end()) return c;
+    }
+    return std::nullopt;
   };
   const auto of = successors(from, to)[static_cast<std::size_t>(pool - to.begin())];
   const bool stays = of && &from[*of] == &*home && same_sharing(*home, *pool) &&

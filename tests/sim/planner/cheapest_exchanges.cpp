@@ -4,12 +4,16 @@
 #include <cstddef>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "slicewise/sim/kernel/random.hpp"
+
+#include "../demo.hpp"
+#include "studies/plan/plan_path.hpp"
 
 // Which pools give way to which, against every set of exchanges.
 namespace slicewise::sim {
@@ -111,6 +115,29 @@ TEST(BestExchanges, TouchWhatMustChangeFirst) {
   const std::vector<std::optional<double>> saves = {50, -500};
   EXPECT_EQ(*best_exchanges(pools, *exchanges, saves, 1), (std::vector<std::size_t>{1}));
   EXPECT_EQ(best_exchanges(pools, *exchanges, saves, 2)->size(), 2U);
+}
+
+// Its template gets the label of a class that it had none of, beside one class before and after
+// two.
+TEST(StepBetween, RestartsWhatIsKeptApartFromThenOn) {
+  std::vector<scenarios::Workload> workloads;
+  for (const char* name : {"a", "b"}) {
+    workloads.push_back(
+        demo::service(1, 2, milliseconds(10), scenarios::ServiceTime::Law::Deterministic));
+    workloads.back().name.value = name;
+  }
+  const scenarios::Scenario base = demo::scenario(demo::pool(0), std::move(workloads));
+  PoolChoice before;
+  before.instance_type = "g4dn.xlarge";
+  before.strategy = Strategy::TimeSlicing;
+  before.nodes = 2;
+  before.workloads = {"a", "b"};
+  before.apart = {{"b"}};
+  PoolChoice after = before;
+  EXPECT_TRUE(step_between(base, {before}, {after}).restarts.empty());
+  after.apart.push_back({"a"});
+  EXPECT_EQ(step_between(base, {before}, {after}).restarts, std::vector<std::string>{"a"});
+  EXPECT_EQ(step_between(base, {after}, {before}).restarts, std::vector<std::string>{"a"});
 }
 
 }  // namespace
