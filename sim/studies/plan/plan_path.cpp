@@ -77,7 +77,7 @@ class PathSearch {
            take_best()) {
     }
     if (!path_.steps.empty()) path_.end = together(pools_);
-    if (path_.is_cheapest) path_.ended_by_limit = is_short_of_best();
+    if (path_.is_cheapest) path_.ended_by_limit = path_.max_changes && is_short_of_best();
     return std::move(path_);
   }
 

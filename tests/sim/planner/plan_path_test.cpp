@@ -223,6 +223,18 @@ TEST(PlanPath, StaysWhereNothingSaves) {
   EXPECT_FALSE(again->path->ended_by_limit);
 }
 
+// Nodes that are bought in two ways stay as they are, dear or not: no number of changes would do.
+TEST(PlanPath, EndsByNoLimitThatNobodySet) {
+  std::vector<PoolChoice> pools = kDear;
+  pools.front().purchase = "spot";
+  pools.front().on_demand = 1;
+  const auto plan = make_plan(set_with(four_services()), 0, demo::catalogue(), from(pools));
+  ASSERT_TRUE(plan && plan->path && plan->path->end && !plan->options.empty());
+  EXPECT_TRUE(plan->path->is_cheapest);
+  EXPECT_LT(plan->options.front().figures.monthly, plan->path->end->figures.monthly);
+  EXPECT_FALSE(plan->path->ended_by_limit);
+}
+
 TEST(PlanPath, MendsWhatMissesAnObjectiveWhateverThatCosts) {
   // Four times 40 requests/s of 10 ms on one GPU.
   const auto plan =
