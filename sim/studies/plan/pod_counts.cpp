@@ -45,6 +45,19 @@ std::vector<const Workload*> variable_services(const Scenario& base) {
   return services;
 }
 
+// Numbers of pods that a Service may have, among them its own.
+struct PodRange {
+  int least = 1;
+  int most = 1;
+};
+
+// Of an autoscaled one no more than its autoscaler may start.
+PodRange numbers_of(const Workload& service, int change) {
+  const int now = service.pods_kept();
+  const int most = service.autoscaling ? service.autoscaling->max_replicas : now + change;
+  return {std::min(now, std::max(1, now - change)), std::min(most, now + change)};
+}
+
 bool are_few(const Scenario& base) { return separable_groups(base).size() <= kExactGroups; }
 
 double worst_ratio(const PlanOption& option, const std::string& workload) {
@@ -69,7 +82,8 @@ std::vector<PricedPods> all_numbers(const BlockSearch& search, int most) {
     std::vector<PricedPods> longer;
     for (const PricedPods& shorter : numbers) {
       const int now = service->pods_kept();
-      for (int to = std::max(1, now - most); to <= now + most; ++to) {
+      const PodRange range = numbers_of(*service, most);
+      for (int to = range.least; to <= range.most; ++to) {
         PricedPods& with = longer.emplace_back(shorter);
         with.all += to;
         if (to != now) with.pods[service->name.value] = to;
@@ -107,8 +121,8 @@ class PodSearch {
     while (best && !probes_.interrupted()) {
       std::optional<PlanOption> better;
       for (const Workload* service : services_) {
-        const int now = service->pods_kept();
-        for (int to = std::max(1, now - most); to <= now + most; ++to) {
+        const PodRange range = numbers_of(*service, most);
+        for (int to = range.least; to <= range.most; ++to) {
           auto then = cheaper(*best, *service, to, few_);
           if (then && (!better || *then->goal < *better->goal)) better = std::move(then);
         }
@@ -153,7 +167,10 @@ class PodSearch {
 
   std::vector<const Workload*> most_promising(const PlanOption& from, int change) const {
     std::vector<const Workload*> services = services_;
-    std::erase_if(services, [&](const Workload* each) { return each->pods_kept() + change < 1; });
+    std::erase_if(services, [&](const Workload* each) {
+      const int to = each->pods_kept() + change;
+      return to < 1 || to > numbers_of(*each, 1).most;
+    });
     if (few_) return services;
     std::ranges::stable_sort(services, {}, [&](const Workload* each) {
       return -change * worst_ratio(from, each->name.value);
@@ -186,15 +203,16 @@ class PodSearch {
       std::optional<PlanOption> best;
       ServicePods all = search_.pods;
       for (const Workload* service : services_) {
-        const int to = service->pods_kept() + more;
-        all[service->name.value] = to;
-        if (!few_) continue;
+        const int to = numbers_of(*service, more).most;
+        if (to > service->pods_kept()) all[service->name.value] = to;
+        if (!few_ || to < service->pods_kept() + more) continue;
         ServicePods one = search_.pods;
         one[service->name.value] = to;
         auto then = planned_with(one, best ? best->goal : std::nullopt);
         if (then) best = std::move(then);
       }
-      if (!best && (services_.size() > 1 || !few_)) best = planned_with(all, std::nullopt);
+      const bool is_other = all != search_.pods && (services_.size() > 1 || !few_);
+      if (!best && is_other) best = planned_with(all, std::nullopt);
       if (best) return best;
     }
     return std::nullopt;

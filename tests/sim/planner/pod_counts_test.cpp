@@ -121,6 +121,44 @@ TEST(PlannedPods, FlipsPlanAnewWithOtherNumbers) {
   }
 }
 
+// Three pods on three T4 would be the cheapest.
+TEST(PlannedPods, AreNoMoreThanTheAutoscalerMayStart) {
+  PlanOptions options = one_pod_a_gpu();
+  options.flips = true;
+  for (const auto& [max, pods] : std::vector<std::pair<int, int>>{{1, 0}, {2, 2}}) {
+    ScenarioSet set = pods_at(1, 24);
+    Workload& api = set.variants.front().workloads.front();
+    api.count = api.autoscaling.emplace().max_replicas = max;
+    api.autoscaling->target = 50;
+    for (const int most : {0, 3}) {
+      options.vary_pods = most;
+      const auto plan = make_plan(set, 0, demo::catalogue(), options);
+      ASSERT_TRUE(plan);
+      const auto& found = most > 0 ? plan->options : plan->other_pods;
+      ASSERT_EQ(found.empty(), pods == 0);
+      if (found.empty()) continue;
+      EXPECT_EQ(found.front().pools.front().pods, std::vector<int>{pods});
+    }
+  }
+}
+
+// Its node comes and goes, which no fleet for a pod that stays does: a bound of those lies above.
+TEST(PlannedPods, MayBeNoneOfWhatScalesToZero) {
+  ScenarioSet set = pods_at(1, 0.0005);
+  scenarios::Scenario& scenario = set.variants.front();
+  scenario.duration = seconds(7200);
+  Workload& api = scenario.workloads.front();
+  api.autoscaling.emplace().min_replicas = 0;
+  api.objectives = {limit(scenarios::Figure::LatencyP99, seconds(900))};
+  PlanOptions options = one_pod_a_gpu();
+  options.split = true;
+  options.vary_pods = 1;
+  const auto plan = make_plan(set, 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan && !plan->options.empty());
+  EXPECT_TRUE(plan->options.front().pools.front().elastic);
+  EXPECT_LE(plan->least_monthly.value_or(0), to_dollars(plan->options.front().figures.monthly));
+}
+
 // A pod more of what makes the others' GPUs dear, in a fleet of several pools.
 TEST(PlannedPods, AreTriedOneServiceAfterTheOther) {
   ScenarioSet set = pods_at(3, 4);
