@@ -26,9 +26,13 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr std::array<std::string_view, 3> kOperatorFiles = {"operators.json", "nim.json",
+                                                            "notebook.json"};
+
 // Of one program: what tools/kubernetes_schemas wrote.
 struct Schemas {
   std::string program;                      // "Karpenter v1.14.1"
+  bool is_operator;                         // of which a cluster may run another release
   Json objects;                             // by "group/version/Kind"
   std::shared_ptr<const Json> definitions;  // of the file, which several programs may share
 };
@@ -39,8 +43,10 @@ const std::vector<Schemas>& all_schemas() {
     for (const kubernetes_schemas::File& file : kubernetes_schemas::all()) {
       const Json json = Json::parse(file.text);
       const auto definitions = std::make_shared<const Json>(json["definitions"]);
+      const bool is_operator =
+          std::ranges::find(kOperatorFiles, file.name) != kOperatorFiles.end();
       for (const Json& one : json["programs"]) {
-        schemas.push_back({one["program"], one["objects"], definitions});
+        schemas.push_back({one["program"], is_operator, one["objects"], definitions});
       }
     }
     return schemas;
@@ -410,18 +416,28 @@ void report_version(Context& context, const Node& object, const std::string& ver
   const std::string group = has_group ? version.substr(0, version.find('/') + 1) : "";
   std::vector<std::string> others;
   bool same_group = false;
+  const Schemas* by_operator = nullptr;  // that has the group
   for (const Schemas& schemas : all_schemas()) {
     for (const auto& [name, schema] : schemas.objects.items()) {
       if (!name.ends_with("/" + kind)) continue;
       others.push_back(name.substr(0, name.size() - kind.size() - 1));
       const bool core = std::ranges::count(name, '/') == 1;
-      same_group |= has_group ? name.starts_with(group) : core;
+      const bool same = has_group ? name.starts_with(group) : core;
+      same_group |= same;
+      if (same && schemas.is_operator) by_operator = &schemas;
     }
   }
   const bool beta =
       version.find("beta") != std::string::npos || version.find("alpha") != std::string::npos;
   const bool known = is_stage(version) && (beta || !same_group);
   if (others.empty() || known) return;
+  if (by_operator != nullptr && is_stage(version)) {
+    return report(context,
+                  make_diagnostic(Code::KindNotChecked, place_below(object, {"apiVersion"}),
+                                  fmt::format("{} of apiVersion {} is not checked: {} has no such",
+                                              kind, version.substr(0, 60), by_operator->program),
+                                  fmt::format("it has {}", others.back())));
+  }
   report(context, make_diagnostic(Code::ApiVersionUnknown, place_below(object, {"apiVersion"}),
                                   version.empty() ? fmt::format("{} without apiVersion", kind)
                                                   : fmt::format("there is no {} of apiVersion {}",

@@ -421,6 +421,21 @@ TEST(ApiSchema, WhatOthersTakeIsNotRefused) {
   }
 }
 
+TEST(ApiSchema, AutoscalersOfBothVersionsAreKnown) {
+  const std::string scaler =
+      "apiVersion: autoscaling/v1\nkind: HorizontalPodAutoscaler\nmetadata: {name: h}\nspec: "
+      "{scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: d}, maxReplicas: 4, "
+      "targetCPUUtilizationPercentage: 80}\n";
+  EXPECT_TRUE(errors_of(scaler).empty());
+  EXPECT_EQ(errors_of(changed(scaler, "maxReplicas: 4", "maxReplicas: 0")).size(), 1U);
+}
+
+// Another release may have it.
+TEST(ApiSchema, AnotherVersionOfAnOperatorIsANote) {
+  EXPECT_TRUE(errors_of(changed(kLeaderWorkerSet, "x-k8s.io/v1", "x-k8s.io/v2")).empty());
+  EXPECT_EQ(errors_of(changed(kSmallJob, "batch/v1", "batch/v2")).size(), 1U);
+}
+
 // "Limit must be set" was said of it, in place of both.
 TEST(ApiSchema, AListIsALimitThatIsThere) {
   const Diagnostics errors = errors_of(
