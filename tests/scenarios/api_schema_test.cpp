@@ -436,6 +436,19 @@ TEST(ApiSchema, AnotherVersionOfAnOperatorIsANote) {
   EXPECT_EQ(errors_of(changed(kSmallJob, "batch/v1", "batch/v2")).size(), 1U);
 }
 
+TEST(ApiSchema, WhatAWebhookFillsInIsNotMissing) {
+  for (const std::string_view text :
+       {"apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: i}\nspec: "
+        "{predictor: {containers: [{image: x}]}, transformer: {containers: [{image: x}]}}\n",
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: j}\nspec:\n"
+        "  failurePolicy: {rules: [{action: RestartJob}]}\n"
+        "  replicatedJobs: [{name: w, template: {spec: {template: {spec: {restartPolicy: Never, "
+        "containers: [{name: c, image: x}]}}}}}]\n"}) {
+    const Diagnostics errors = errors_of(std::string(text));
+    EXPECT_TRUE(errors.empty()) << errors.front().message;
+  }
+}
+
 // "Limit must be set" was said of it, in place of both.
 TEST(ApiSchema, AListIsALimitThatIsThere) {
   const Diagnostics errors = errors_of(
