@@ -449,6 +449,16 @@ TEST(ApiSchema, WhatAWebhookFillsInIsNotMissing) {
   }
 }
 
+TEST(ApiSchema, RollingUpdateIsJudgedOfWhatRolls) {
+  const std::string set =
+      "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: d}\nspec:\n"
+      "  updateStrategy: {type: OnDelete, rollingUpdate: {maxUnavailable: 0}}\n"
+      "  selector: {matchLabels: {app: a}}\n"
+      "  template: {metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: x}]}}\n";
+  EXPECT_TRUE(errors_of(set).empty());
+  EXPECT_EQ(errors_of(changed(set, "OnDelete", "RollingUpdate")).size(), 1U);
+}
+
 // "Limit must be set" was said of it, in place of both.
 TEST(ApiSchema, AListIsALimitThatIsThere) {
   const Diagnostics errors = errors_of(
