@@ -103,7 +103,9 @@ class SchemaCheck {
     look_at(object, schema, "");
     look_at_name(object);
     // kube-apiserver asks the rules once the schema holds.
-    if (found_.empty() && !partial_) judge(object, schema, "");
+    const bool holds = std::ranges::none_of(
+        found_, [](const Diagnostic& found) { return found.severity == Severity::Error; });
+    if (holds && !partial_) judge(object, schema, "");
   }
 
   Diagnostics take() { return std::move(found_); }
@@ -218,11 +220,17 @@ class SchemaCheck {
     std::vector<std::string> names;
     for (const auto& [name, of] : known.items()) names.push_back(name);
     const auto near = nearest_name(entry.key, names);
+    std::string help = near ? fmt::format("did you mean {}?", *near)
+                            : "remove it, or move it to where it belongs";
+    if (schemas_.is_operator) {
+      help += fmt::format("; {} is what is known here, another release may have it",
+                          schemas_.program);
+    }
     tell(Code::FieldUnknown, entry.key_where,
          fmt::format("{} of {} has no field \"{}\"{}", kind_, schemas_.program,
                      entry.key.substr(0, kLongestShown), path.empty() ? "" : " in " + path),
-         near ? fmt::format("did you mean {}?", *near)
-              : "remove it, or move it to where it belongs");
+         std::move(help));
+    if (schemas_.is_operator) found_.back().severity = Severity::Warning;
   }
 
   void require(const Node& node, const Json& schema, const std::string& path) {

@@ -215,14 +215,16 @@ spec:
   triggers: [{type: cron, metadata: {timezone: UTC, start: 0 8 * * *, end: 0 18 * * *, desiredReplicas: "2"}}]
 )";
 
-Diagnostics errors_of(std::string text) {
+Diagnostics found_in(std::string text, Severity severity) {
   const SourceText source{"f.yaml", std::move(text)};
-  Diagnostics errors;
+  Diagnostics found;
   for (Diagnostic& d : read_cluster_files({&source, 1}, {}).problems) {
-    if (d.severity == Severity::Error) errors.push_back(std::move(d));
+    if (d.severity == severity) found.push_back(std::move(d));
   }
-  return errors;
+  return found;
 }
+
+Diagnostics errors_of(std::string text) { return found_in(std::move(text), Severity::Error); }
 
 std::string changed(std::string_view text, std::string_view before, std::string_view after) {
   std::string out(text);
@@ -373,7 +375,6 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Operators, RefusedByTheApi,
     ::testing::Values(
-        Mutation{kJobSet, "dependsOn", "dependOn", Code::FieldUnknown, "dependOn"},
         Mutation{kJobSet, "status: Complete", "status: Done", Code::EnumUnknown, "Done"},
         Mutation{kJobSet, "name: train", "name: data", Code::NameDuplicate, "twice"},
         Mutation{kJobSet, "metadata: {name: s}", "metadata: {name: S_1}", Code::ValueRange,
@@ -393,7 +394,6 @@ INSTANTIATE_TEST_SUITE_P(
         Mutation{kNimService, "replicas: 1,",
                  "replicas: 1, scale: {enabled: true, hpa: {maxReplicas: 2}},",
                  Code::SettingConflict, "scale.enabled"},
-        Mutation{kNotebook, "image: x", "image: x, gpu: 1", Code::FieldUnknown, "gpu"},
         Mutation{kLeaderWorkerSet, "RecreateGroupOnPodRestart", "Always", Code::EnumUnknown,
                  "Always"},
         Mutation{kPyTorchJob, "{replicas: 2", "{replicas: two", Code::FieldType, "whole number"},
@@ -457,6 +457,25 @@ TEST(ApiSchema, RollingUpdateIsJudgedOfWhatRolls) {
       "  template: {metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: x}]}}\n";
   EXPECT_TRUE(errors_of(set).empty());
   EXPECT_EQ(errors_of(changed(set, "OnDelete", "RollingUpdate")).size(), 1U);
+}
+
+// Another release may have the field.
+TEST(ApiSchema, AnUnknownFieldOfAnOperatorIsAWarning) {
+  for (const std::string& text :
+       {changed(kJobSet, "dependsOn", "dependOn"),
+        changed(kNotebook, "image: x", "image: x, gpu: 1"),
+        std::string("apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n"
+                    "metadata: {name: t}\nspec: {runtimeRef: {name: torch-distributed}, trainer: "
+                    "{numNodes: 2, numProcPerNode: auto}, podSpecOverrides: []}\n")}) {
+    const Diagnostics errors = errors_of(text);
+    EXPECT_TRUE(errors.empty()) << errors.front().message;
+    bool warned = false;
+    for (const Diagnostic& d : found_in(text, Severity::Warning)) {
+      if (d.code != Code::FieldUnknown) continue;
+      warned = d.help.find("another release may have it") != std::string::npos;
+    }
+    EXPECT_TRUE(warned) << text;
+  }
 }
 
 // "Limit must be set" was said of it, in place of both.
