@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/scenario.hpp"
@@ -24,6 +25,12 @@ models::LlmModel drawn_model(models::LlmModel model, std::uint64_t seed, std::ui
 // Whether run_sampled() has anything to draw. `world`: of the scenario.
 bool has_uncertain_inputs(const scenarios::Scenario& scenario, const World& world,
                           const models::Catalogue& catalogue);
+
+// What to say where it has not.
+inline constexpr std::string_view kNothingToDraw =
+    "there is nothing to draw: no workload names a profile or a language model whose figures have "
+    "intervals, and no gpuBusy, capacityShare or kernelTime on which sharing hangs is known by its "
+    "bounds alone";
 
 // What the scenario says itself stays; of the rest each profile says what was drawn. What a profile
 // bears may be refused at the ends of its intervals. `world`: of the scenario as it is; `models`:

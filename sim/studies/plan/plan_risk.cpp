@@ -173,10 +173,11 @@ void add_risk(const scenarios::Scenario& base, const models::Catalogue& catalogu
   bool is_drawn = false;
   std::deque<models::Catalogue> models;  // outlive the worlds
   if (options.sampled_inputs && !worlds.empty()) {
-    if (!has_uncertain_inputs(base, worlds.front(), catalogue)) {
-      note(Code::InputMissing,
-           "no workload names a profile or a language model whose figures have intervals, and "
-           "gpuBusy and capacityShare are given: there is nothing to draw");
+    const auto has_any = [&](const World& world) {
+      return has_uncertain_inputs(base, world, catalogue);
+    };
+    if (std::ranges::none_of(worlds, has_any)) {
+      note(Code::InputMissing, std::string(kNothingToDraw));
     } else if (auto drawn = drawn_worlds(base, catalogue, both, worlds, models)) {
       worlds = std::move(*drawn);
       is_drawn = true;

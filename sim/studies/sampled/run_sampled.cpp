@@ -198,10 +198,7 @@ Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Ca
   }
   if (!uncertain) {
     return tl::unexpected(Diagnostics{make_diagnostic(
-        Code::InputMissing, set.variants.front().where,
-        "no workload names a profile or a language model whose figures have intervals, and "
-        "gpuBusy, "
-        "capacityShare and kernelTime are given: there is nothing to draw",
+        Code::InputMissing, set.variants.front().where, std::string(kNothingToDraw),
         "`slicewise calibrate --out` writes both from measurements; lay them over the catalogue "
         "with --catalogue")});
   }

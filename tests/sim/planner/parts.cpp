@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "slicewise/sim/kernel/random.hpp"
+#include "slicewise/sim/sampled_inputs.hpp"
 
 #include "../demo.hpp"
 #include "studies/plan/block_candidates.hpp"
@@ -392,6 +393,25 @@ TEST(PlanRisk, DrawsInputsThatAreKnownWithinAnInterval) {
   EXPECT_FALSE(known.risk->sampled_inputs);
   ASSERT_EQ(known.notes.size(), 1U);
   EXPECT_EQ(known.notes.front().code, Code::InputMissing);
+  EXPECT_EQ(known.notes.front().message, kNothingToDraw);
+}
+
+// Each on its own GPU takes what it takes; only under MPS the bounds of smActive count.
+TEST(PlanRisk, DrawsInputsThatOnlyTheSecondOptionHangsOn) {
+  Scenario scenario = with_limit(1, minutes(1));
+  for (scenarios::Workload& service : scenario.workloads) {
+    service.measured->sm_active = 0.3;
+    service.measured->capacity_share.reset();
+  }
+  Plan plan;
+  plan.options = alone_and_together();
+  plan.options.back().pools.front().strategy = Strategy::Mps;
+  PlanOptions options;
+  options.sampled_inputs = true;
+  add_risk(scenario, demo::catalogue(), options, plan);
+  ASSERT_TRUE(plan.risk.has_value());
+  EXPECT_TRUE(plan.risk->sampled_inputs);
+  EXPECT_TRUE(plan.notes.empty());
 }
 
 TEST(PlanRisk, SaysThatItTakesTooManyRequests) {
