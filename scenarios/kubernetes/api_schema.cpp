@@ -43,8 +43,7 @@ const std::vector<Schemas>& all_schemas() {
     for (const kubernetes_schemas::File& file : kubernetes_schemas::all()) {
       const Json json = Json::parse(file.text);
       const auto definitions = std::make_shared<const Json>(json["definitions"]);
-      const bool is_operator =
-          std::ranges::find(kOperatorFiles, file.name) != kOperatorFiles.end();
+      const bool is_operator = std::ranges::find(kOperatorFiles, file.name) != kOperatorFiles.end();
       for (const Json& one : json["programs"]) {
         schemas.push_back({one["program"], is_operator, one["objects"], definitions});
       }
@@ -220,11 +219,11 @@ class SchemaCheck {
     std::vector<std::string> names;
     for (const auto& [name, of] : known.items()) names.push_back(name);
     const auto near = nearest_name(entry.key, names);
-    std::string help = near ? fmt::format("did you mean {}?", *near)
-                            : "remove it, or move it to where it belongs";
+    std::string help =
+        near ? fmt::format("did you mean {}?", *near) : "remove it, or move it to where it belongs";
     if (schemas_.is_operator) {
-      help += fmt::format("; {} is what is known here, another release may have it",
-                          schemas_.program);
+      help +=
+          fmt::format("; {} is what is known here, another release may have it", schemas_.program);
     }
     tell(Code::FieldUnknown, entry.key_where,
          fmt::format("{} of {} has no field \"{}\"{}", kind_, schemas_.program,
