@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -45,6 +46,17 @@ const sim::Record& what_makes_a_variant() {
       whole.meaning,
       {whole.like("name"), whole.like("seed").optional(), whole.like("replications").optional()}};
   return declared;
+}
+
+// What stored variants were not asked to say is not held against them.
+json without_added(json made, const json& stored) {
+  if (!stored.is_array() || stored.size() != made.size()) return made;
+  for (std::size_t v = 0; v < made.size(); ++v) {
+    for (const char* key : {"seed", "replications"}) {
+      if (stored[v].is_object() && !stored[v].contains(key)) made[v].erase(key);
+    }
+  }
+  return made;
 }
 
 // Only what it takes to make it again: figures are compared as they are written.
@@ -115,8 +127,10 @@ Expected<sim::Result> read_result(const StoredDocument& document) {
 
 bool has_figures_of(const SourceText& document, const sim::Result& result) {
   const json stored = json::parse(document.text, nullptr, false);
-  return stored.is_object() && stored.contains("variants") &&
-         without_places(stored["variants"]) == without_places(described_json(result)["variants"]);
+  if (!stored.is_object() || !stored.contains("variants")) return false;
+  const json& variants = stored["variants"];
+  return without_places(variants) ==
+         without_places(without_added(described_json(result)["variants"], variants));
 }
 
 }  // namespace slicewise::reports

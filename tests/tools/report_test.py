@@ -158,6 +158,17 @@ class Report(unittest.TestCase):
         pathlib.Path(document).write_text(json.dumps(stored), encoding="utf-8")
         self.assert_refused(run("report", document), 3, "RESULT_STALE")
 
+    def test_a_result_of_before_variants_said_their_seed_is_drawn(self):
+        document = self.stored("result.json", "run", "-f", EXAMPLE, "--replications", "1",
+                               code=PODS_LOST)
+        stored = json.loads(pathlib.Path(document).read_text(encoding="utf-8"))
+        for variant in stored["variants"]:
+            del variant["seed"]
+        pathlib.Path(document).write_text(json.dumps(stored), encoding="utf-8")
+        page = run("report", document)
+        self.assertEqual(page.returncode, PODS_LOST, page.stderr)
+        self.assertNotIn("RESULT_STALE", page.stderr)
+
     def test_a_plan_shows_its_options_and_how_to_apply_the_best(self):
         scenario = self.path("scenario.yaml")
         shutil.copy(ROOT / SERVICES, scenario)
