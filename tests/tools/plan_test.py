@@ -167,6 +167,12 @@ class Plan(unittest.TestCase):
             self.assertEqual(types, {"spot": [["spot"]],
                                      "spot-fallback": [["spot", "on-demand"]]})
 
+    def test_inputs_are_drawn_only_in_the_runs_of_risk(self):
+        """--no-risk left none, and --inputs sampled said nothing."""
+        refused = run("plan", "-f", SHARED, "--inputs", "sampled", "--no-risk")
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        self.assertIn("--no-risk leaves out", refused.stderr)
+
     def test_what_names_no_option_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             plan = os.path.join(folder, "plan.json")

@@ -134,7 +134,7 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
                 "option up is always said)");
   add_choice(verb, "--inputs", kInputChoices, plan.inputs,
              "In the 20 runs of the best two options: as given, or drawn anew in each as in run "
-             "--inputs sampled (default given)");
+             "--inputs sampled (default given; not with --no-risk)");
   add_text(
       verb, "--from", plan.from, "FILE",
       "The present pools: a scenario, or of a plan an option (plan.json#2) or what a step of its "
@@ -157,6 +157,10 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
 
 ExitCode run_plan(const PlanCommand& command, const CommonFlags& flags,
                   const MakeProbeRunner& make_runner) {
+  if (command.no_risk && command.inputs == InputChoice::Sampled) {
+    return usage_error("--inputs sampled is about the runs that --no-risk leaves out",
+                       "leave one of them out");
+  }
   const auto opened = open_variant(command, flags);
   if (!opened) return opened.error();
   const auto present = present_pools(command, flags, *opened);
