@@ -227,12 +227,21 @@ Cells probe_cells(const MaxLoad& found, const TextStyle& style) {
   return table;
 }
 
+bool policy_decides(const MaxLoad& found) {
+  return std::ranges::any_of(found.probes, [](const LoadProbe& probe) {
+    return std::ranges::any_of(probe.left_behind, [](const sim::Verdict::Reason& reason) {
+      return reason.cause == sim::Verdict::Cause::PolicyDenies;
+    });
+  });
+}
+
 std::vector<std::string> max_load_notes(const MaxLoad& found, bool full) {
   std::vector<std::string> lines{
       fmt::format("{} {} of {} to {} runs, {} in all, with one seed: a load passes or fails when "
-                  "the whole 95% interval of its runs does",
+                  "the whole 95% interval of its runs does{}",
                   found.probes.size(), found.probes.size() == 1 ? "probe" : "probes",
-                  found.stamp.replications, found.most_replications, runs_of(found))};
+                  found.stamp.replications, found.most_replications, runs_of(found),
+                  policy_decides(found) ? "; a policy denies by their mean" : "")};
   for (const Diagnostic& d : found.notes) {
     lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
   }

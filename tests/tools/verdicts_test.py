@@ -372,8 +372,11 @@ class Verdicts(unittest.TestCase):
 
     def test_a_policy_that_holds_as_it_is_limits_the_load(self):
         file = str(self.folder / "busy.yaml")
-        for name, policy, code in (("ceiling", "gpu.busy <= 60%", SUCCESS), ("floor", "gpu.busy >= 60%", MISSED)):
-            text = service(1, "slo: {latencyP99: 5s}",
+        slo = "slo: {latencyP99: 5s}"
+        for name, policy, code, objectives in (("ceiling", "gpu.busy <= 60%", SUCCESS, slo),
+                                               ("floor", "gpu.busy >= 60%", MISSED, slo),
+                                               ("no objective", "gpu.busy <= 60%", SUCCESS, "")):
+            text = service(1, objectives,
                            policies=f"policies: [{{name: spare, assert: {policy}, severity: Deny}}]")
             pathlib.Path(file).write_text(text.replace("mean: 20/s", "mean: 15/s"), encoding="utf-8")
             load = ("max-load", "-f", file, "--precision", "10%")
@@ -385,6 +388,7 @@ class Verdicts(unittest.TestCase):
                 self.assertIn(f"Already at the scenario's own load {denied}.", table)
                 self.assertNotIn("lostPods", failed)
                 continue
+            self.assertIn("does; a policy denies by their mean", table)
             self.assertIn("a policy denies it. What gives way first: " + denied, table)
             self.assertEqual([reason["cause"] for reason in failed["lostPods"]], ["policyDenies"])
             for factor, exit_code in (("passedFactor", SUCCESS), ("failedFactor", MISSED)):

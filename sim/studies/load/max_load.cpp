@@ -62,8 +62,10 @@ Diagnostics without_throughput(Subject& subject) {
   return notes;
 }
 
-bool has_objectives(const Scenario& scenario) {
-  return std::ranges::any_of(scenario.workloads,
+// Objectives, or policies that deny.
+bool can_fail(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.policies, &scenarios::Policy::deny) ||
+         std::ranges::any_of(scenario.workloads,
                              [](const auto& w) { return w.count > 0 && !w.objectives.empty(); }) ||
          std::ranges::any_of(scenario.pipelines,
                              [](const auto& p) { return !p.objectives.empty(); });
@@ -72,7 +74,8 @@ bool has_objectives(const Scenario& scenario) {
 Diagnostic no_objective(const Scenario& scenario) {
   return make_diagnostic(
       Code::InputMissing, scenario.where,
-      fmt::format("\"{}\" has no objective that a load could miss", scenario.name),
+      fmt::format("\"{}\" has no objective that a load could miss, and no policy that denies one",
+                  scenario.name),
       "give a workload one, for example `slo: {latencyP99: 300ms}`");
 }
 
@@ -367,7 +370,7 @@ Expected<MaxLoad> find_max_load(const scenarios::ScenarioSet& set, std::size_t v
   found.precision = options.precision;
   found.most = options.most;
   found.notes = without_throughput(subject);
-  if (!has_objectives(subject.base)) return tl::unexpected(Diagnostics{no_objective(subject.base)});
+  if (!can_fail(subject.base)) return tl::unexpected(Diagnostics{no_objective(subject.base)});
   const MaxLoad begun = found;
   // A policy is about all workloads together.
   const bool apart = std::ranges::none_of(subject.base.policies, &scenarios::Policy::deny);
