@@ -177,12 +177,27 @@ std::vector<FigureRange> ranges_of(const Simulated& simulated, const World& worl
   return out;
 }
 
+// The world knows nothing of what its replications draw.
+void tell_drawn_kernels(Diagnostics& findings) {
+  for (Diagnostic& finding : findings) {
+    if (finding.code != Code::KernelTimeUnknown) continue;
+    finding.message = fmt::format(
+        "nobody says how long kernels of \"{}\" last: each replication draws it, and by that "
+        "requests of \"{}\" wait for kernels of others under MPS",
+        finding.workloads.front(), finding.workloads.back());
+    finding.help =
+        "measured.kernelTime, as `nsys stats` or gpu_probe has it, of all that share the GPU "
+        "narrows the ranges";
+  }
+}
+
 VariantResult merged(const World& world, const std::vector<Replication>& records) {
   Simulated simulated{merge(world, records), {}};
   for (const Replication& record : records) {
     simulated.singles.push_back(merge(world, {&record, 1}));
   }
   simulated.pooled.ranges = ranges_of(simulated, world);
+  tell_drawn_kernels(simulated.pooled.findings);
   return std::move(simulated.pooled);
 }
 

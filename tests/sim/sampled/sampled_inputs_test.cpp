@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -270,6 +271,10 @@ TEST(SampledInputs, LengthsOfKernelsAreDrawnByClass) {
   EXPECT_LT(range->least, in_proportion);
   EXPECT_GT(range->least, 0.01);  // what a request takes alone
   EXPECT_TRUE(demo::has(drawn->variants[0].findings, Code::KernelTimeUnknown));
+  const Diagnostics& findings = drawn->variants[0].findings;
+  const auto note = std::ranges::find(findings, Code::KernelTimeUnknown, &Diagnostic::code);
+  EXPECT_NE(note->message.find("each replication draws it"), std::string::npos);
+  EXPECT_EQ(note->help.find("--inputs sampled"), std::string::npos);
   EXPECT_FALSE(run_sampled(under_mps(microseconds(50)), demo::catalogue()).has_value());
 }
 
