@@ -234,12 +234,20 @@ class Plans(unittest.TestCase):
         for name in ("apply.sh", "rollback.sh", "VERIFY.md"):
             text = pathlib.Path(folder, name).read_text(encoding="utf-8").replace("\n# ", " ")
             self.assertRegex(text, r"It is what stands after step 1 of 1 of \S+path\.json")
+            self.assertNotRegex(text, "which (runs every pod|meets every objective)")
+        self.assertRegex(run("export", plan + "#step1", "--to", "scenario").stdout,
+                         r"from \S+path\.json#step1\n")
         # From there nothing more is to be done.
         again = run("plan", "-f", scenario, "--from", plan + "#step1", "--instances",
                     "g5.xlarge,g4dn.xlarge", "--no-flips", "--no-headroom", "--no-risk", "-o", "json")
         self.assertEqual(json.loads(again.stdout)["path"]["steps"], [])
         for part in ("step2", "step0"):
             self.assertNotEqual(run("run", f"{plan}#{part}").returncode, 0, part)
+        for part in ("stepx", "0"):
+            for verb in (["run", f"{plan}#{part}"], ["plan", "-f", scenario, "--from", f"{plan}#{part}"]):
+                refused = run(*verb)
+                self.assertEqual(refused.returncode, 2, refused.stderr)
+                self.assertIn(f'comes after the #, from 1 on: not "{part}"', refused.stderr)
 
     def test_a_bundle_says_which_option_it_is_and_what_the_plan_found(self):
         folder = os.path.join(self.folder, "of-two")

@@ -259,8 +259,10 @@ inline CLI::Option* add_set(CLI::App& verb, std::vector<std::string>& set) {
 
 inline void add_scenario_flags(CLI::App& verb, std::string& file, std::vector<std::string>& set,
                                std::string& out) {
-  add_text(verb, kFileNames, file, "FILE",
-           "Scenario to read, or an option of a plan: plan.json#2; - for standard input")
+  add_text(
+      verb, kFileNames, file, "FILE",
+      "Scenario to read, or an option of a plan (plan.json#2) or what a step of its path leaves "
+      "(plan.json#step1); - for standard input")
       ->required();
   add_set(verb, set)->group(kCommonFlags);
   add_out(verb, out)->group(kCommonFlags);

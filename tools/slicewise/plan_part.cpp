@@ -29,12 +29,22 @@ bool names_plan_part(const std::string& part) {
   return option_number(part) > 0 || step_number(part) > 0;
 }
 
+std::string names_no_part(const std::string& part) {
+  return fmt::format(
+      "the number of an option, or step and a number, comes after the #, from 1 on: not \"{}\"",
+      part);
+}
+
 tl::expected<PlanPart, std::string> part_of_plan(const sim::Plan& plan, const std::string& part) {
+  if (!names_plan_part(part)) return tl::unexpected(names_no_part(part));
   const auto option = static_cast<std::size_t>(option_number(part));
   if (option > 0) {
     const std::size_t count = plan.options.size();
     if (option <= count) {
-      return PlanPart{plan.options[option - 1], fmt::format("option {}", option),
+      const sim::PlanOption& named = plan.options[option - 1];
+      return PlanPart{named, fmt::format("option {}", option),
+                      named.figures.objectives.empty() ? ", which runs every pod"
+                                                       : ", which meets every objective",
                       fmt::format("/options/{}", option - 1)};
     }
     return tl::unexpected(count == 0
@@ -44,12 +54,13 @@ tl::expected<PlanPart, std::string> part_of_plan(const sim::Plan& plan, const st
   }
   const auto step = static_cast<std::size_t>(step_number(part));
   const std::size_t steps = plan.path ? plan.path->steps.size() : 0;
-  if (step == 0 || step > steps) {
+  if (step > steps) {
     return tl::unexpected(fmt::format("the plan's path has {} step{}, no \"{}\"", steps,
                                       steps == 1 ? "" : "s", part));
   }
   PlanPart after{{},
                  fmt::format("what stands after step {} of {}", step, steps),
+                 "",
                  fmt::format("/path/steps/{}", step - 1)};
   after.option.pools = sim::pools_after(*plan.path, step);
   after.option.figures.monthly = plan.path->steps[step - 1].monthly;

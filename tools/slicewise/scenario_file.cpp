@@ -424,11 +424,9 @@ class PlanOpener {
     set.sha256 = scenarios::sha256_hex(set.sha256, {sim::probe_line(probe)});
     file->planned_with = std::exchange(file->settings, {});
     file->is_option = true;
-    file->origin = fmt::format(
-        "It is {} of {}, {} for ${:.2f} a month.{}", named.name, source_.name,
-        figures.objectives.empty() ? "which runs every pod" : "which meets every objective",
-        to_dollars(figures.monthly),
-        plan.keep_as_is ? " The plan says to keep what there is." : "");
+    file->origin = fmt::format("It is {} of {}{} for ${:.2f} a month.{}", named.name, source_.name,
+                               named.merit, to_dollars(figures.monthly),
+                               plan.keep_as_is ? " The plan says to keep what there is." : "");
     return std::move(*file);
   }
 
@@ -469,8 +467,7 @@ tl::expected<ScenarioFile, ExitCode> open_scenario_or_option(const std::string& 
                    "leave one of them out");
   }
   if (named.part && !names_plan_part(*named.part)) {
-    return refused("the number of an option comes after the #, 1 for the best",
-                   std::string(kPlanParts));
+    return refused(names_no_part(*named.part), std::string(kPlanParts));
   }
   return PlanOpener(*source, flags)
       .open(named.part ? *named.part : std::to_string(candidate.value_or(1)));

@@ -62,9 +62,8 @@ void follow(const std::string& out, const SourceText& source, scenarios::Scenari
 // The variant that is exported as a file of its own, headed by where it is from.
 std::string text_of(const ScenarioFile& file, const std::string& out) {
   const std::vector<std::string>& set = file.is_option ? file.planned_with : file.settings;
-  std::string text =
-      fmt::format("# Made by `slicewise export --to scenario` from {}",
-                  file.is_option ? "option " + file.texts.front().name : file.source().name);
+  std::string text = fmt::format("# Made by `slicewise export --to scenario` from {}",
+                                 file.is_option ? file.texts.front().name : file.source().name);
   scenarios::Scenario scenario = file.loaded.set.variants.front();
   if (!out.empty()) follow(out, file.source(), scenario);
   if (scenario.name != "base") text += ", variant " + scenario.name;
