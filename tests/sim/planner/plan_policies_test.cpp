@@ -1,0 +1,161 @@
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/sim/plan.hpp"
+
+#include "../demo.hpp"
+#include "small_plans.hpp"
+
+// Policies and the headroom that they may ask for.
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Scenario;
+using scenarios::ScenarioSet;
+using scenarios::Workload;
+using small_plans::cheapest_of_all;
+using small_plans::limit;
+using small_plans::random_set;
+using small_plans::set_with;
+using small_plans::small_space;
+
+// figure OP value, as an assertion that was read.
+scenarios::Policy policy(const std::string& name, const std::string& figure,
+                         scenarios::PolicyNode::Op op, scenarios::PolicyNode value) {
+  scenarios::Policy policy;
+  policy.name = name;
+  policy.nodes.resize(3);
+  policy.nodes[0].op = scenarios::PolicyNode::Op::Figure;
+  policy.nodes[0].text = figure;
+  policy.nodes[1] = std::move(value);
+  policy.nodes[2].op = op;
+  policy.nodes[2].left = 0;
+  policy.nodes[2].right = 1;
+  return policy;
+}
+
+scenarios::PolicyNode policy_number(double value) {
+  scenarios::PolicyNode node;
+  node.value = value;
+  return node;
+}
+
+TEST(ThoroughPlan, HasNoOptionThatAPolicyDenies) {
+  using Op = scenarios::PolicyNode::Op;
+  int denied = 0;
+  int checked = 0;
+  for (std::uint32_t instance = 0; instance < 40 && checked < 10; ++instance) {
+    ScenarioSet set = random_set(instance);
+    Scenario& scenario = set.variants.front();
+    const auto free = make_plan(set, 0, demo::catalogue(), small_space());
+    ASSERT_TRUE(free);
+    if (free->options.empty()) continue;
+    // Where each pod has a node of its own, one more of them would be dearer and stand idle: the
+    // exhaustive search would buy it, a plan does not.
+    int pods = 0;
+    for (const Workload& workload : scenario.workloads) pods += workload.count;
+    if (pods > 1 && free->options.front().pools.front().nodes >= pods) continue;
+    ++checked;
+    const Usd cheapest = free->options.front().figures.monthly;
+    // Whatever stands must cost more than the best did.
+    scenario.policies = {
+        policy("not-too-cheap", "cost.monthly", Op::Greater, policy_number(to_dollars(cheapest)))};
+    const auto dearer = make_plan(set, 0, demo::catalogue(), small_space());
+    ASSERT_TRUE(dearer);
+    for (const PlanOption& option : dearer->options) {
+      EXPECT_GT(option.figures.monthly, cheapest) << instance;
+      EXPECT_TRUE(option.figures.denied_by.empty());
+    }
+    const std::optional<Usd> truth = cheapest_of_all(scenario);
+    ASSERT_EQ(dearer->options.empty(), !truth) << instance;
+    if (truth) {
+      EXPECT_EQ(dearer->options.front().figures.monthly, *truth) << instance;
+    }
+    denied += std::ranges::any_of(dearer->rejected, [](const RejectedChoice& rejected) {
+      return rejected.reason.text().find("not-too-cheap denies it") != std::string::npos;
+    });
+    // A warning changes nothing but that it is said.
+    scenario.policies.front().deny = false;
+    const auto warned = make_plan(set, 0, demo::catalogue(), small_space());
+    ASSERT_TRUE(warned && !warned->options.empty());
+    EXPECT_EQ(warned->options.front().figures.monthly, cheapest);
+    EXPECT_EQ(warned->options.front().figures.warned_by, std::vector<std::string>{"not-too-cheap"});
+  }
+  EXPECT_EQ(checked, 10);
+  EXPECT_GT(denied, 0);
+}
+
+TEST(ThoroughPlan, JudgesPoliciesThatAskForHeadroom) {
+  using Op = scenarios::PolicyNode::Op;
+  int checked = 0;
+  for (std::uint32_t instance = 0; instance < 30 && checked < 3; ++instance) {
+    ScenarioSet set = random_set(instance);
+    Scenario& scenario = set.variants.front();
+    PlanOptions options = small_space();
+    options.headroom = true;
+    const auto free = make_plan(set, 0, demo::catalogue(), options);
+    ASSERT_TRUE(free);
+    if (free->options.empty() || !free->headroom || !free->headroom_fails) continue;
+    ++checked;
+    scenario.policies = {
+        policy("headroom", "headroom", Op::GreaterEqual, policy_number(*free->headroom + 0.01))};
+    const auto more = make_plan(set, 0, demo::catalogue(), options);
+    ASSERT_TRUE(more);
+    if (more->options.empty()) continue;
+    EXPECT_GT(*more->headroom, *free->headroom) << instance;
+    EXPECT_NE(more->options.front().pools, free->options.front().pools) << instance;
+  }
+  EXPECT_GT(checked, 0);
+}
+
+// A Service at a hundredth of a GPU bears six times its load.
+TEST(Plan, LooksForAsMuchHeadroomAsPoliciesAskFor) {
+  using Op = scenarios::PolicyNode::Op;
+  Workload light = demo::service(1, 2, milliseconds(5), scenarios::ServiceTime::Law::Deterministic);
+  light.measured->device.value = "T4";
+  light.objectives.push_back(limit(scenarios::Figure::LatencyP99, seconds(1)));
+  scenarios::NodePool pool = demo::pool(0);
+  pool.instance_type.value = "g4dn.xlarge";
+  Scenario scenario = demo::scenario(pool, {light});
+  scenario.duration = seconds(12);
+  scenario.warmup = seconds(1);
+  scenario.replications = 2;
+  for (const Op op : {Op::GreaterEqual, Op::Greater}) {
+    scenario.policies = {policy("headroom", "headroom", op, policy_number(6))};
+    const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), small_space());
+    ASSERT_TRUE(plan);
+    ASSERT_FALSE(plan->options.empty());
+    EXPECT_GE(plan->headroom.value(), 6);
+  }
+}
+
+// Half of a GPU, of which a policy allows 60 %: no objective breaks first.
+TEST(Plan, HeadroomEndsWhereAPolicyDenies) {
+  using Op = scenarios::PolicyNode::Op;
+  Workload half =
+      demo::service(1, 50, milliseconds(10), scenarios::ServiceTime::Law::Deterministic);
+  half.measured->device.value = "T4";
+  half.objectives.push_back(limit(scenarios::Figure::LatencyP99, seconds(10)));
+  scenarios::NodePool pool = demo::pool(0);
+  pool.instance_type.value = "g4dn.xlarge";
+  Scenario scenario = demo::scenario(pool, {half});
+  scenario.duration = seconds(60);
+  scenario.warmup = seconds(1);
+  scenario.replications = 2;
+  scenario.policies = {policy("busy", "gpu.busy", Op::LessEqual, policy_number(0.6))};
+  PlanOptions options = small_space();
+  options.headroom = true;
+  options.max_nodes = 1;
+  options.strategies = {"exclusive"};
+  const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  ASSERT_FALSE(plan->options.empty());
+  EXPECT_EQ(plan->headroom_binding, "policy busy");
+  EXPECT_LT(plan->headroom_fails.value(), 1.4);
+}
+
+}  // namespace
+}  // namespace slicewise::sim
