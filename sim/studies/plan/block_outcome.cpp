@@ -48,6 +48,12 @@ bool is_always_there(const scenarios::Scenario& base, const std::string& name) {
   });
 }
 
+bool need_nodes_always(const BlockSearch& search, const std::vector<std::string>& names) {
+  return !may_come_and_go(search, workloads_with_pods(search.base)) ||
+         std::ranges::all_of(
+             names, [&](const std::string& name) { return is_always_there(search.base, name); });
+}
+
 bool same_nodes(const PoolChoice& a, PoolChoice b) {
   constexpr auto kGpus = &ServingChoice::gpus;
   if (!std::ranges::equal(a.serving, b.serving, {}, kGpus, kGpus)) return false;

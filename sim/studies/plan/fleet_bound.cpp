@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "../probe/probe.hpp"
 #include "block_outcome.hpp"
 #include "fleet_model.hpp"
 
@@ -287,7 +286,7 @@ std::optional<std::vector<double>> FleetModel::least_worth() const {
     const auto worth = sim::least_worth(families_of(all, members), of_members(*in_parts, members));
     for (std::size_t m = 0; worth && m < members.size(); ++m) of_pools[members[m]] = (*worth)[m];
   }
-  leave_out_those_that_go(of_pools);
+  leave_out_those_that_go(search_, *this, of_pools);
   return sum_of(of_pools) > sum_of(*in_parts) ? of_pools : in_parts;
 }
 
@@ -298,16 +297,10 @@ std::optional<double> FleetModel::as_bound(const std::optional<std::vector<doubl
   return sum_of(*worth) * kRounded;
 }
 
-bool FleetModel::needs_nodes_always(std::size_t group) const {
-  return !may_come_and_go(search_, workloads_with_pods(search_.base)) ||
-         std::ranges::all_of(groups_[group], [&](const std::string& name) {
-           return is_always_there(search_.base, name);
-         });
-}
-
-void FleetModel::leave_out_those_that_go(std::vector<double>& worth) const {
-  for (std::size_t g = 0; g < size(); ++g) {
-    if (!needs_nodes_always(g)) worth[g] = 0;
+void leave_out_those_that_go(const BlockSearch& search, const FleetModel& model,
+                             std::vector<double>& worth) {
+  for (std::size_t g = 0; g < worth.size(); ++g) {
+    if (!need_nodes_always(search, model.names(g))) worth[g] = 0;
   }
 }
 
@@ -363,7 +356,7 @@ std::optional<std::vector<double>> FleetModel::least_in_parts() const {
       for (double& weight : weights[t]) weight /= sum;
     }
   }
-  leave_out_those_that_go(best);
+  leave_out_those_that_go(search_, *this, best);
   return best;
 }
 

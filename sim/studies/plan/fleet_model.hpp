@@ -82,10 +82,6 @@ class FleetModel {
   // whole nodes, of which each has room, GPU memory and GPU time for who lives there. What
   // neighbours do to latency is not counted. nullopt: it bounds nothing.
   std::optional<double> as_bound(const std::optional<std::vector<double>>& worth) const;
-  // Whether the group needs its nodes at any time. Those of others, and of Jobs beside them, are
-  // there for an hour maybe, which costs as good as nothing.
-  bool needs_nodes_always(std::size_t group) const;
-  void leave_out_those_that_go(std::vector<double>& worth) const;
   // No pool of the type that holds the groups costs less, by PlanSpace::types; 0: nothing is known.
   double least_on(std::size_t type, const Members& members) const;
 
@@ -142,5 +138,9 @@ class FleetModel {
   std::vector<Type> types_;
   std::vector<std::vector<std::optional<Need>>> needs_;  // by group and type
 };
+
+// Groups that need no nodes at times are worth nothing for sure: an hour costs as good as nothing.
+void leave_out_those_that_go(const BlockSearch& search, const FleetModel& model,
+                             std::vector<double>& worth);
 
 }  // namespace slicewise::sim

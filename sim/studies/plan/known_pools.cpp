@@ -27,7 +27,8 @@ std::optional<double> KnownPools::bound_of(const Members& block) {
   std::optional<double>& bound = bounds_[block];
   if (model_.size() <= kExactGroups) return bound = least_monthly(search_, names_of(block));
   Members always = block;
-  std::erase_if(always, [&](std::size_t g) { return !model_.needs_nodes_always(g); });
+  std::erase_if(always,
+                [&](std::size_t g) { return !need_nodes_always(search_, model_.names(g)); });
   if (always.empty()) return bound = 0;
   for (std::size_t t = 0; t < search_.space.types.size(); ++t) {
     const double least = model_.least_on(t, always);

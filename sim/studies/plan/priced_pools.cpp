@@ -20,7 +20,7 @@ constexpr double kCloseEnoughOfMore = 1.03;
 void PricedPools::search(PoolProgram program, int most_looks, std::vector<double>& least_worth) {
   if (found_.best().empty()) {
     least_worth = program.solve();
-    model_.leave_out_those_that_go(least_worth);
+    leave_out_those_that_go(search_, model_, least_worth);
     return;
   }
   known_.look_for_lone(found_.cost());
@@ -31,7 +31,7 @@ void PricedPools::search(PoolProgram program, int most_looks, std::vector<double
     columns.searched.insert(columns.searched.end(), apart.begin(), apart.end());
     program.learn(floors_of(columns.stand, columns.searched), columns.alone);
     std::vector<double> least = program.solve();
-    model_.leave_out_those_that_go(least);
+    leave_out_those_that_go(search_, model_, least);
     // What is refuted beside some pools may stand beside others.
     if (search_.refuted.empty() && sum_of(least) > sum_of(least_worth))
       least_worth = std::move(least);
