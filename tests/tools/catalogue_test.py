@@ -95,7 +95,7 @@ class OwnCatalogue(unittest.TestCase):
     def test_without_intervals_there_is_nothing_to_draw(self):
         result = run("run", "scenarios/examples/shared-inference.yaml", "--inputs", "sampled")
         self.assertNotEqual(result.returncode, 0)
-        self.assertIn("error[INPUT_MISSING]: no workload names a profile or a language model "
+        self.assertIn("error[INPUT_MISSING]: there is nothing to draw: no workload names a profile or a language model "
                       "whose figures have intervals", result.stderr)
 
     def test_what_is_uncertain_is_checked(self):

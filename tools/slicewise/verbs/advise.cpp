@@ -118,6 +118,11 @@ class Workshop {
     host_.files[path] = std::move(text);
   }
 
+  // Files whose paths begin so.
+  void drop(std::string_view start) {
+    std::erase_if(host_.written, [&](const auto& file) { return file.first.starts_with(start); });
+  }
+
   bool interrupted() const { return stop_.load(); }
   bool has(const std::string& path) const { return host_.written.contains(path); }
   const std::string& text(const std::string& path) const { return host_.files.at(path); }
@@ -344,10 +349,14 @@ class Adviser {
     if (!is_answer(code)) advice_.notes.push_back(workshop_.said());
   }
 
-  // The directory has what there is until here, and says so.
+  // The directory has what there is until here, and says so: nothing that may be half of itself.
   ExitCode interrupted() {
     constexpr const char* kSaid = "interrupted: the advice covers what had been simulated";
     print_error(kSaid);
+    for (const char* half :
+         {kPage, "metrics.prom", "dashboard.json", "apply/", "today/", "changes.diff"}) {
+      workshop_.drop(half);
+    }
     advice_.problem += fmt::format("{}\n", kSaid);
     return ExitCode::Interrupted;
   }
