@@ -178,8 +178,13 @@ class SchemaCheck {
     const bool fits = node.kind == Node::Kind::Integer || node.kind == Node::Kind::Text ||
                       (quantity && node.kind == Node::Kind::Float);
     if (!fits) {
+      const bool is_part = node.kind == Node::Kind::Float;
+      const std::string found =
+          is_part ? node.text.substr(0, kLongestShown) : std::string(kind_name(node.kind));
       return tell(Code::FieldType, node.where,
-                  fmt::format("{} is a number or text, not {}", path, kind_name(node.kind)), "");
+                  fmt::format("{} is {} or text, not {}", path,
+                              quantity ? "a number" : "a whole number", found),
+                  is_part ? fmt::format("write \"{}\"", found) : "");
     }
     const bool negative = node.text.starts_with('-');
     if (quantity && !quantity_in_thousandths(negative ? node.text.substr(1) : node.text)) {
@@ -292,13 +297,24 @@ class SchemaCheck {
                        pattern->get_ref<const std::string&>()),
            "");
     }
-    if (schema.value("format", "") == "cron" && !node.text.starts_with("@every ")) {
-      if (const auto read = parse_cron(node.text); !read) {
-        tell(Code::ValueRange, node.where, fmt::format("{}: {}", path, read.error().message),
-             read.error().help);
-      }
-    }
+    if (schema.value("format", "") == "cron") look_at_schedule(node, path);
     count(node, node.text.size(), schema, "minLength", "maxLength", path, "characters");
+  }
+
+  void look_at_schedule(const Node& node, const std::string& path) {
+    constexpr std::string_view kEvery = "@every ";
+    constexpr const char* kDurations = "^([0-9]+([.][0-9]*)?(ns|us|ms|s|m|h))+$";  // of Go
+    if (node.text.starts_with(kEvery)) {
+      const std::string time = node.text.substr(kEvery.size());
+      if (matches_pattern(time, kDurations)) return;
+      return tell(Code::ValueRange, node.where,
+                  fmt::format("{}: \"{}\" is no duration", path, time.substr(0, kLongestShown)),
+                  "write @every 1h30m");
+    }
+    if (const auto read = parse_cron(node.text); !read) {
+      tell(Code::ValueRange, node.where, fmt::format("{}: {}", path, read.error().message),
+           read.error().help);
+    }
   }
 
   void look_at_number(const Node& node, const Json& schema, const std::string& path) {

@@ -368,6 +368,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "above completions"},
         Mutation{kCronJob, "0 3 * * 1-5", "0 24 * * *", Code::ValueRange, "is no hour"},
         Mutation{kCronJob, "0 3 * * 1-5", "0 3 * * 7", Code::ValueRange, "day of the week"},
+        Mutation{kCronJob, "0 3 * * 1-5", "'@every 1x'", Code::ValueRange, "is no duration"},
         Mutation{kBudget, "minAvailable: 50%", "minAvailable: 1, maxUnavailable: 1",
                  Code::SettingConflict, "both set"},
         Mutation{kBudget, "app: a", "app: a b", Code::SettingConflict, "matchLabels"}));
@@ -380,6 +381,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mutation{kJobSet, "metadata: {name: s}", "metadata: {name: S_1}", Code::ValueRange,
                  "metadata.name"},
         Mutation{kClusterQueue, "name: cpu, ", "", Code::FieldMissing, "\"name\""},
+        Mutation{kClusterQueue, "nominalQuota: 8", "nominalQuota: 0.5", Code::FieldType,
+                 "a whole number or text, not 0.5"},
         Mutation{kClusterQueue, "nominalQuota: 8", "nominalQuota: 8, borrowingLimit: 4",
                  Code::SettingConflict, "cohort"},
         Mutation{kTopology, "cloud.provider.com/rack", "kubernetes.io/hostname",
