@@ -1,13 +1,13 @@
-// What unwinds the stack (libgcc, which is linked in) asks the C library where the tables of a function are
-// by _dl_find_object, which glibc has had since 2.35. With an answer of its own a program that is built on
-// Debian 12 starts where glibc is 2.34 as well: Amazon Linux 2023, RHEL 9.
+// What unwinds the stack (libgcc, which is linked in) asks the C library where the tables of a
+// function are by _dl_find_object, which glibc has had since 2.35. With an answer of its own a
+// program that is built on Debian 12 starts where glibc is 2.34 as well: Amazon Linux 2023, RHEL 9.
 #include <dlfcn.h>
 
 #ifdef DLFO_EH_SEGMENT_TYPE  // else libgcc does not ask
-#include <link.h>
-
 #include <cstddef>
 #include <cstdint>
+
+#include <link.h>
 
 namespace {
 
