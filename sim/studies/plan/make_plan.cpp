@@ -131,7 +131,6 @@ void rank(const BlockSearch& search, ProbeBatch& probes, std::size_t top, Plan& 
   put_best_first(plan.options);
   put_unfinished_last(search.goal, plan.options);
   if (plan.options.size() > top) plan.options.resize(top);
-  plan.counts.simulations = probes.simulations();
 }
 
 void add_headroom(Headroom&& headroom, Plan& plan) {
@@ -425,7 +424,6 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     tight.glances = &*glances;
   }
   rank(tight, probes, options.top, plan);
-  if (glances) plan.counts.simulations += glances->simulations();
   if (further.keeps_apart && !probes.interrupted()) {
     add_kept_apart(search, probes, options.top, plan);
   }
@@ -434,6 +432,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   }
   const bool may_vary = search.goal == PlanGoal::MonthlyCost && !probes.interrupted();
   if (may_vary && options.vary_pods > 0) vary_pods(search, probes, options, plan);
+  plan.counts.simulations = probes.simulations() + (glances ? glances->simulations() : 0);
   if (!probes.interrupted()) settle_headroom(set, base, catalogue, options, plan);
   mark_pareto(plan.options);
   plan.regions = other_regions(regions, plan.options, base, catalogue);

@@ -92,6 +92,7 @@ TEST(PlannedPods, AreFreeWithinWhatIsAllowed) {
   ASSERT_TRUE(more);
   ASSERT_FALSE(more->options.empty());
   EXPECT_EQ(more->options.front().pools.front().pods, std::vector<int>{2});
+  EXPECT_GT(more->counts.simulations, 0);
 }
 
 // What a flip says is best then, a plan with that traffic finds: with more pods, or with fewer.
