@@ -17,6 +17,15 @@ std::vector<FigureUncertainty> read_uncertainty(CatalogFields& object,
     FigureUncertainty one;
     one.figure = fields.text("figure");
     one.half_width_95 = fields.number("halfWidth95");
+    const auto least = maybe_number(fields, "least");
+    const auto most = maybe_number(fields, "most");
+    if (least.has_value() != most.has_value()) {
+      fields.fail(least ? "least" : "most", "is one of two bounds: give both, or neither");
+    } else if (least && *least > *most) {
+      fields.fail("least", "is above most");
+    } else if (least) {
+      one.between = Between{*least, *most};
+    }
     if (fields.has("correlations")) one.correlations = fields.named_numbers("correlations", -1, 1);
     fields.done();
     if (std::ranges::find(figures, one.figure) == figures.end()) {

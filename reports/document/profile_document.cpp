@@ -21,6 +21,10 @@ nlohmann::json uncertainty_json(const std::vector<models::FigureUncertainty>& un
   nlohmann::json out = nlohmann::json::array();
   for (const models::FigureUncertainty& one : uncertainty) {
     nlohmann::json item = {{"figure", one.figure}, {"halfWidth95", five_digits(one.half_width_95)}};
+    if (one.between) {
+      item["least"] = five_digits(one.between->least);
+      item["most"] = five_digits(one.between->most);
+    }
     for (const auto& [other, correlation] : one.correlations) {
       item["correlations"][other] = five_digits(correlation);
     }

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/job_trace.hpp"
+
 #include "../fields/node_values.hpp"
 #include "blocks.hpp"
 
@@ -24,6 +26,7 @@ class WorkloadRules {
   void check() {
     check_memory();
     check_utilisation();
+    check_kernels();
     if (!kind_is_known(node_)) return;
     check_replication();
     check_jobs();
@@ -95,6 +98,23 @@ class WorkloadRules {
                   fmt::format("capacityShare is above {}", busy_key),
                   "a pod takes none of the GPU while no kernel of it runs",
                   fmt::format("{} is on line {}", busy_key, key_place(node, busy_key).line));
+  }
+
+  // What a profile says of the time is not known here: see law_of() in sim/world.
+  void check_kernels() {
+    if (!workload_.measured || !workload_.measured->kernel_time) return;
+    const auto work = kernel_work(workload_);
+    if (!work || *workload_.measured->kernel_time <= *work) return;
+    findings_.add(Code::SettingConflict, value_place(*block(&node_, "measured"), "kernelTime"),
+                  fmt::format("kernelTime is above the {:.4g} ms for which kernels of a {} run",
+                              1e3 * to_seconds(*work), unit_of_work()),
+                  "it is the mean length of one kernel: Avg of `nsys stats`, cuda_gpu_kern_sum");
+  }
+
+  std::string_view unit_of_work() const {
+    if (workload_.measured->request_gpu_time) return "request";
+    if (workload_.notebooks) return "cell";
+    return workload_.work && workload_.work->steps_per_unit ? "step" : "unit";
   }
 
   void check_trace() {

@@ -129,6 +129,26 @@ CapacityRange capacity_range(const Measured& measured, bool in_batches) {
   return {least, std::clamp(kMostOfSmActive * least, least, most)};
 }
 
+std::optional<Duration> kernel_work(const Workload& workload) {
+  if (workload.llm || !workload.measured) return std::nullopt;
+  if (workload.notebooks) return workload.notebooks->gpu_time.mean;
+  const Measured& measured = *workload.measured;
+  if (measured.request_gpu_time) return measured.request_gpu_time->mean;
+  if (!measured.unit_time) return std::nullopt;
+  const auto steps = workload.work ? workload.work->steps_per_unit.value_or(1) : 1;
+  return from_seconds(to_seconds(*measured.unit_time) * busy_range(measured).most /
+                      static_cast<double>(steps));
+}
+
+KernelRange kernel_range(const Workload& workload) {
+  KernelRange range = runs_batches(workload.kind) ? kBatchKernels : kRequestKernels;
+  if (const auto work = kernel_work(workload)) {
+    range.most = std::min(range.most, std::max(*work, nanoseconds(1)));
+    range.least = std::min(range.least, range.most);
+  }
+  return range;
+}
+
 double capacity_share(const Measured& measured, bool in_batches) {
   const CapacityRange range = capacity_range(measured, in_batches);
   const bool counted = counted_together(measured) || (!in_batches && measured.sm_active);

@@ -30,7 +30,8 @@ std::size_t side_by_side(const RunOptions& options);
 
 // The world of each variant; mistakes of all of them together, each once.
 Expected<std::vector<World>> worlds_of(const scenarios::ScenarioSet& set,
-                                       const models::Catalogue& catalogue);
+                                       const models::Catalogue& catalogue,
+                                       UnknownInputs unknown = UnknownInputs::Taken);
 
 // What the variants of a set became, in their order.
 Result result_of(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue,

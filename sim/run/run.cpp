@@ -182,12 +182,12 @@ std::vector<std::optional<VariantResult>> simulate_as_far_as_it_goes(
 }  // namespace
 
 Expected<std::vector<World>> worlds_of(const scenarios::ScenarioSet& set,
-                                       const models::Catalogue& catalogue) {
+                                       const models::Catalogue& catalogue, UnknownInputs unknown) {
   std::vector<World> worlds;
   worlds.reserve(set.variants.size());
   Diagnostics found;
   for (const scenarios::Scenario& scenario : set.variants) {
-    auto world = build_world(scenario, catalogue);
+    auto world = build_world(scenario, catalogue, unknown);
     if (world) {
       worlds.push_back(std::move(*world));
       continue;

@@ -243,9 +243,8 @@ class CompanyFitter {
     if (found == company_.law.end()) return;
     const models::Activity& activity = found->activity;
     models::WorkloadProfile& p = out.profile;
-    using Bounds = std::pair<double, double>;
-    const auto bound = [&](const char* name, double value, Bounds between, const std::string& basis,
-                           std::optional<double>& figure) {
+    const auto bound = [&](const char* name, double value, models::Between between,
+                           const std::string& basis, std::optional<double>& figure) {
       figure = value;
       // In place of what was believed before.
       std::erase_if(out.figures, [&](const FittedFigure& other) { return other.name == name; });
@@ -253,7 +252,7 @@ class CompanyFitter {
       out.figures.push_back({name, value, std::nullopt, basis});
       p.provenance[name] = basis;
       p.uncertainty.push_back(
-          {name, std::max({0.0, between.second - value, value - between.first}), {}});
+          {name, std::max({0.0, between.most - value, value - between.least}), {}, between});
     };
     scenarios::Measured counted;
     counted.gpu_util = activity.gpu_util;
@@ -299,7 +298,8 @@ class CompanyFitter {
     p.uncertainty.push_back(
         {"capacityShare",
          std::max(of_class->most - of_class->value, of_class->value - of_class->least),
-         {}});
+         {},
+         models::Between{of_class->least, of_class->most}});
     out.figures.push_back({"capacityShare", of_class->value, std::nullopt, basis});
   }
 

@@ -246,8 +246,8 @@ UsdPerHour control_plane_fee(scenarios::ControlPlane plane) {
   return {};
 }
 
-Expected<World> build_world(const scenarios::Scenario& scenario,
-                            const models::Catalogue& catalogue) {
+Expected<World> build_world(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
+                            UnknownInputs unknown) {
   Diagnostics found;
   check_region(scenario, catalogue, found);
   check_planning(scenario, catalogue, found);
@@ -288,7 +288,7 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
   model_traces(world, found);
   world.findings = std::move(found);
   choose_engines(world);
-  count_provenance(scenario, world);
+  count_provenance(scenario, unknown, world);
   note_sleep(world);
   return world;
 }

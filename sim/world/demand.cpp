@@ -40,6 +40,9 @@ models::ClientLaw law_of(const Workload& spec) {
   law.pressure = m.pressure;
   law.copies_by_law = m.capacity_share || m.sm_active;
   law.kernel_time = m.kernel_time.value_or(Duration{});
+  // The time of a request may have been drawn or scaled since its kernels were measured.
+  const auto work = scenarios::kernel_work(spec);
+  if (work) law.kernel_time = std::min(law.kernel_time, std::max(*work, nanoseconds(1)));
   return law;
 }
 

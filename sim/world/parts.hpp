@@ -215,7 +215,7 @@ bool lacks_capacity(const WorkloadModel& model, const World& world);
 bool lacks_kernels(const WorkloadModel& model, const World& world);
 
 // Adds the inputs of `world` to its provenance counts and notes which ones nobody measured.
-void count_provenance(const scenarios::Scenario& scenario, World& world);
+void count_provenance(const scenarios::Scenario& scenario, UnknownInputs unknown, World& world);
 
 // EKS's fee for the cluster.
 UsdPerHour control_plane_fee(scenarios::ControlPlane plane);

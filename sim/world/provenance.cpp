@@ -124,16 +124,21 @@ bool hangs_on_busy(const WorkloadModel& model, const World& world) {
   return false;
 }
 
-void note_unknown_busy(const WorkloadModel& model, World& world) {
+void note_unknown_busy(const WorkloadModel& model, UnknownInputs unknown, World& world) {
   const scenarios::Measured& m = *model.spec.measured;
   if (m.gpu_util || !lacks_busy(model, world)) return;
   const scenarios::BusyRange range = scenarios::busy_range(m);
+  const bool is_drawn = unknown == UnknownInputs::Drawn;
   Diagnostic found = make_diagnostic(
       Code::GpuBusyUnknown, m.where.line > 0 ? m.where : model.spec.name.where,
       fmt::format("nobody says for how much of its time kernels of \"{}\" run (gpuBusy): {:.3g} to "
-                  "100 %, and 100 % is taken, at which sharing gains least",
-                  model.spec.given_name(), 100 * range.least),
-      "measure DCGM_FI_PROF_GR_ENGINE_ACTIVE; `run --inputs sampled` shows what the range means");
+                  "100 %, {}",
+                  model.spec.given_name(), 100 * range.least,
+                  is_drawn ? "and each replication takes another share of that range"
+                           : "and 100 % is taken, at which sharing gains least"),
+      fmt::format("measure DCGM_FI_PROF_GR_ENGINE_ACTIVE; {}",
+                  is_drawn ? "it narrows the ranges"
+                           : "`run --inputs sampled` shows what the range means"));
   // A trace says it once for all of its workloads.
   if (!holds(world.findings, found)) world.findings.push_back(std::move(found));
 }
@@ -163,20 +168,32 @@ const WorkloadModel* with_unknown_kernels(const WorkloadModel& model, const Worl
   return shares && !model.spec.measured->kernel_time ? &model : nullptr;
 }
 
-void note_unknown_kernels(const WorkloadModel& model, World& world) {
+void note_unknown_kernels(const WorkloadModel& model, UnknownInputs inputs, World& world) {
   if (model.spec.kind != scenarios::WorkloadKind::Service || model.spec.llm) return;
   if (model.spec.count == 0) return;
   const WorkloadModel* unknown = with_unknown_kernels(model, world);
   if (unknown == nullptr) return;
   const scenarios::Measured& m = *unknown->spec.measured;
+  const bool is_drawn = inputs == UnknownInputs::Drawn;
+  const std::string requests = model.spec.given_name();
+  const std::string follows =
+      is_drawn ? fmt::format(
+                     "each replication draws it, and by that requests of \"{}\" wait for "
+                     "kernels of others under MPS",
+                     requests)
+               : fmt::format(
+                     "what requests of \"{}\" wait for kernels of others under MPS is a "
+                     "mean, and the tail of their latency is too short",
+                     requests);
   world.findings.push_back(make_diagnostic(
       Code::KernelTimeUnknown, m.where.line > 0 ? m.where : unknown->spec.name.where,
-      fmt::format(
-          "nobody says how long kernels of \"{}\" last: what requests of \"{}\" wait for "
-          "kernels of others under MPS is a mean, and the tail of their latency is too short",
-          unknown->spec.given_name(), model.spec.given_name()),
-      "measured.kernelTime, as `nsys stats` or gpu_probe has it, of all that share the GPU; `run "
-      "--inputs sampled` draws it from what kernels of such work last"));
+      fmt::format("nobody says how long kernels of \"{}\" last: {}", unknown->spec.given_name(),
+                  follows),
+      fmt::format("measured.kernelTime, as `nsys stats` or gpu_probe has it, of all that share the "
+                  "GPU{}",
+                  is_drawn
+                      ? " narrows the ranges"
+                      : "; `run --inputs sampled` draws it from what kernels of such work last")));
   if (unknown != &model) world.findings.back().workloads = {unknown->spec.given_name()};
 }
 
@@ -399,7 +416,7 @@ bool lacks_kernels(const WorkloadModel& model, const World& world) {
   });
 }
 
-void count_provenance(const scenarios::Scenario& scenario, World& world) {
+void count_provenance(const scenarios::Scenario& scenario, UnknownInputs unknown, World& world) {
   Counter counter(world.provenance);
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
     count_pool(scenario.node_pools[pool], world.pools[pool], world, scenario.claims, counter);
@@ -408,8 +425,8 @@ void count_provenance(const scenarios::Scenario& scenario, World& world) {
     const WorkloadModel& model = world.workloads[w];
     const FindingsAbout about(model.spec.given_name(), world.findings);
     count_workload(model, counter);
-    note_unknown_busy(model, world);
-    note_unknown_kernels(model, world);
+    note_unknown_busy(model, unknown, world);
+    note_unknown_kernels(model, unknown, world);
     if (model.spec.llm) count_llm(model, *scenario.workloads[w].llm, counter);
     count_law(model, world, counter);
     count_batch(model, counter);

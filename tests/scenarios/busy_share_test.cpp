@@ -38,5 +38,29 @@ TEST(BusyShare, LiesBetweenWhatIsMeasuredBelowAndAbove) {
   EXPECT_EQ(busy_share(given), 0.5);
 }
 
+// A kernel is a part of a request, of a step, or of a cell.
+TEST(KernelRange, IsThatOfItsClassButNoMoreThanTheWork) {
+  Workload api;
+  api.kind = WorkloadKind::Service;
+  Measured& m = api.measured.emplace();
+  EXPECT_FALSE(kernel_work(api).has_value());
+  EXPECT_EQ(kernel_range(api).most, kRequestKernels.most);
+  m.request_gpu_time = ServiceTime{ServiceTime::Law::Exponential, microseconds(20), 0};
+  EXPECT_EQ(kernel_range(api).least, kRequestKernels.least);
+  EXPECT_EQ(kernel_range(api).most, microseconds(20));
+  m.request_gpu_time->mean = microseconds(2);
+  EXPECT_EQ(kernel_range(api).least, microseconds(2));
+
+  Workload trainer;
+  trainer.kind = WorkloadKind::Job;
+  trainer.measured.emplace().unit_time = milliseconds(10);
+  trainer.work.emplace().steps_per_unit = 10;
+  EXPECT_EQ(kernel_range(trainer).most, milliseconds(1));
+  trainer.measured->gpu_busy = 0.5;
+  EXPECT_EQ(kernel_range(trainer).most, microseconds(500));
+  trainer.work->steps_per_unit.reset();
+  EXPECT_EQ(kernel_range(trainer).most, kBatchKernels.most);
+}
+
 }  // namespace
 }  // namespace slicewise::scenarios

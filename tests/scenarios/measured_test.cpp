@@ -113,6 +113,15 @@ TEST(Measured, KernelsAndBatchesOfRequestsAreRead) {
                  "extraPerItem on a Job");
 }
 
+TEST(Measured, AKernelIsNoLongerThanTheWorkThatItIsPartOf) {
+  expect_problem(with_workload("kind: Service, traffic: {mean: 1/s}, measured: "
+                               "{requestGpuTime: 5ms, kernelTime: 6ms}"),
+                 Code::SettingConflict, "above the 5 ms for which kernels of a request run");
+  expect_problem(with_measured("gpuBusy: 50%, kernelTime: 10s"), Code::SettingConflict,
+                 "above the 9000 ms for which kernels of a unit run");
+  EXPECT_EQ(measured_of("gpuBusy: 50%, kernelTime: 9s").kernel_time, seconds(9));
+}
+
 // ln(p95/p50) / 1.6449 and ln(p99/p50) / 2.3263 are the same sigma for the same law.
 TEST(Measured, EitherUpperPercentileGivesTheSameLaw) {
   const auto law_of = [](const std::string& time) {

@@ -111,12 +111,15 @@ profiles:
       - {figure: solo, halfWidth95: 1}
       - {figure: duty, halfWidth95: 0.1, correlations: {normP: 0.5}}
       - {figure: duty, halfWidth95: -1}
+      - {figure: normP, halfWidth95: 1, least: 2, most: 1}
+      - {figure: pressure, halfWidth95: 1, most: 1}
 """, encoding="utf-8")
         result = run("get", "profiles", "--catalogue", str(bad))
         self.assertEqual(result.returncode, 3, result.stderr)
         for place in ("9:18: error[ENUM_UNKNOWN]", "10:56: error[VALUE_RANGE]",
                       "11:18: error[VALUE_RANGE]",
-                      "11:37: error[VALUE_RANGE]"):
+                      "11:37: error[VALUE_RANGE]", "12:48: error[VALUE_RANGE]",
+                      "13:50: error[VALUE_RANGE]"):
             self.assertIn(place, result.stderr)
 
     def mean_latency(self, measured, sharing, replicas):

@@ -60,6 +60,10 @@ TEST(FitProfiles, ATimeAloneBorrowsTheShareOfProfilesLikeIt) {
         std::ranges::find(p.uncertainty, "capacityShare", &models::FigureUncertainty::figure);
     ASSERT_NE(width, p.uncertainty.end());
     EXPECT_GT(width->half_width_95, 0.05);
+    ASSERT_TRUE(width->between.has_value()) << "the profiles that it stands for have no others";
+    EXPECT_LE(width->between->least, *p.capacity_share);
+    EXPECT_GE(width->between->most, *p.capacity_share);
+    EXPECT_LE(width->between->most, 1);
     // One picture fills less of a GPU than 32.
     EXPECT_GT(*p.capacity_share, narrower);
     narrower = *p.capacity_share;

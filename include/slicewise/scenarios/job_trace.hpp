@@ -167,6 +167,7 @@ struct JobTrace {
 };
 
 struct Measured;
+struct Workload;
 
 // What a log says of how busy a job kept each of its GPUs, as shares of its time; absent: nothing.
 struct RecordedUse {
@@ -223,6 +224,13 @@ struct KernelRange {
 };
 inline constexpr KernelRange kRequestKernels{microseconds(3), microseconds(100)};
 inline constexpr KernelRange kBatchKernels{microseconds(7), microseconds(1'700)};
+
+// For how long at most kernels of one request, step (else unit) or cell run, alone: none of them
+// lasts longer on average. nullopt: nobody says.
+std::optional<Duration> kernel_work(const Workload& workload);
+
+// That of its class, but no more than kernel_work().
+KernelRange kernel_range(const Workload& workload);
 
 // Which profiles of the catalogue stand for some jobs: "name~=bert.*:PROFILE" for those whose name
 // (its column work, else id) the pattern matches as a whole, "name=bert:PROFILE" for that very one;

@@ -326,10 +326,14 @@ struct World {
   bool changes_nodes() const;
 };
 
+// What nobody gives, and sharing hangs on: one value stands for it, or each replication of
+// run_sampled() draws it. Findings say which.
+enum class UnknownInputs : std::uint8_t { Taken, Drawn };
+
 // Checks everything that needs the catalogue, every mistake in one pass: instance types, regions,
 // prices, GPU models, MIG on a GPU without it, resource names that no pool offers, requests that
 // the device plugin refuses, figures that are missing. The result points into `catalogue`.
-Expected<World> build_world(const scenarios::Scenario& scenario,
-                            const models::Catalogue& catalogue);
+Expected<World> build_world(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
+                            UnknownInputs unknown = UnknownInputs::Taken);
 
 }  // namespace slicewise::sim

@@ -39,46 +39,60 @@ Rows factor_of(const std::vector<models::FigureUncertainty>& figures) {
 constexpr double kNormal95 = 1.96;
 constexpr double kMost = 1e6;
 
-void shift(std::optional<double>& figure, double by, double least, double most) {
-  if (figure) figure = std::clamp(*figure + by, least, most);
-}
-
-double lognormal(double value, double by) {
-  constexpr double kFurthest = 20;
-  return value * portable_exp(std::clamp(by / value, -kFurthest, kFurthest));
-}
-
-// How far each figure is drawn from where it was fitted.
-std::vector<double> drawn_moves(const std::vector<models::FigureUncertainty>& figures,
-                                RandomStream random) {
+// How far each figure is drawn from where it was fitted: standard normal, as they are correlated.
+std::vector<double> drawn_scores(const std::vector<models::FigureUncertainty>& figures,
+                                 RandomStream random) {
   const Rows factor = factor_of(figures);
   std::vector<double> normals;
-  std::vector<double> moves;
+  std::vector<double> scores;
   for (std::size_t i = 0; i < figures.size(); ++i) {
     normals.push_back(random.normal());
     double together = 0;
     for (std::size_t j = 0; j <= i; ++j) together += factor[i][j] * normals[j];
-    moves.push_back(together * figures[i].half_width_95 / kNormal95);
+    scores.push_back(together);
   }
-  return moves;
+  return scores;
 }
 
-void move_by(models::WorkloadProfile& profile, std::string_view figure, double by) {
+// By how much a score moves a value. What lies between bounds is as often below as above, and
+// reaches them where others leave their 95 %.
+double move_of(double score, double value, const models::FigureUncertainty& known) {
+  const double part = score / kNormal95;
+  if (!known.between) return part * known.half_width_95;
+  return part < 0 ? std::max(part, -1.0) * std::max(0.0, value - known.between->least)
+                  : std::min(part, 1.0) * std::max(0.0, known.between->most - value);
+}
+
+void shift(std::optional<double>& figure, const models::FigureUncertainty& known, double score,
+           double most) {
+  if (figure) figure = std::clamp(*figure + move_of(score, *figure, known), 0.0, most);
+}
+
+double lognormal(double value, const models::FigureUncertainty& known, double score) {
+  constexpr double kFurthest = 20;
+  const double by = move_of(score, value, known);
+  return value * portable_exp(std::clamp(by / value, -kFurthest, kFurthest));
+}
+
+void move_by(models::WorkloadProfile& profile, const models::FigureUncertainty& known,
+             double score) {
+  const std::string_view figure = known.figure;
   if (figure == "soloMs" && profile.solo_step) {
     const auto ms = static_cast<double>(profile.solo_step->ns) * 1e-6;
-    profile.solo_step = std::max(nanoseconds(1), rounded_time(lognormal(ms, by) * 1e-3 * 1e9));
+    profile.solo_step =
+        std::max(nanoseconds(1), rounded_time(lognormal(ms, known, score) * 1e-3 * 1e9));
   } else if (figure == "normP" && profile.norm_p) {
-    profile.norm_p = std::clamp(lognormal(*profile.norm_p, by), 1.0, models::kHardNorm);
+    profile.norm_p = std::clamp(lognormal(*profile.norm_p, known, score), 1.0, models::kHardNorm);
   } else if (figure == "capacityShare") {
-    shift(profile.capacity_share, by, 0, 1);
+    shift(profile.capacity_share, known, score, 1);
   } else if (figure == "bandwidthShare") {
-    shift(profile.bandwidth_share, by, 0, 1);
+    shift(profile.bandwidth_share, known, score, 1);
   } else if (figure == "duty") {
-    shift(profile.duty, by, 0, 1);
+    shift(profile.duty, known, score, 1);
   } else if (figure == "sensitivity") {
-    shift(profile.sensitivity, by, 0, kMost);
+    shift(profile.sensitivity, known, score, kMost);
   } else if (figure == "pressure") {
-    shift(profile.pressure, by, 0, kMost);
+    shift(profile.pressure, known, score, kMost);
   }
 }
 
@@ -86,25 +100,25 @@ void move_by(models::WorkloadProfile& profile, std::string_view figure, double b
 
 models::WorkloadProfile drawn_profile(models::WorkloadProfile profile, std::uint64_t seed,
                                       std::uint32_t replication) {
-  const std::vector<double> moves = drawn_moves(
+  const std::vector<double> scores = drawn_scores(
       profile.uncertainty, {seed, replication, entity_of(profile.name), Purpose::Input});
-  for (std::size_t i = 0; i < moves.size(); ++i) {
-    move_by(profile, profile.uncertainty[i].figure, moves[i]);
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    move_by(profile, profile.uncertainty[i], scores[i]);
   }
   return profile;
 }
 
 models::LlmModel drawn_model(models::LlmModel model, std::uint64_t seed,
                              std::uint32_t replication) {
-  const std::vector<double> moves =
-      drawn_moves(model.uncertainty, {seed, replication, entity_of(model.name), Purpose::Input});
-  for (std::size_t i = 0; i < moves.size(); ++i) {
+  const std::vector<double> scores =
+      drawn_scores(model.uncertainty, {seed, replication, entity_of(model.name), Purpose::Input});
+  for (std::size_t i = 0; i < scores.size(); ++i) {
     constexpr double kSeconds = 1e-3;
     const auto part = std::ranges::find(models::kStepTimes, model.uncertainty[i].figure,
                                         &models::StepTime::figure);
     if (part == models::kStepTimes.end()) continue;
     double& time = model.step.*part->seconds;
-    if (time > 0) time = lognormal(time, moves[i] * kSeconds);
+    if (time > 0) time = kSeconds * lognormal(time / kSeconds, model.uncertainty[i], scores[i]);
   }
   return model;
 }

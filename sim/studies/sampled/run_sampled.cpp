@@ -78,12 +78,11 @@ void spread_bounds(std::size_t replication, const WorkloadModel& model, const Wo
 
 // Any order of magnitude is as likely as another; each workload has its own, as it is the ratio of
 // two that counts.
-Duration drawn_kernel(const WorkloadModel& model, std::uint64_t seed, std::size_t replication) {
-  const bool in_batches = scenarios::runs_batches(model.spec.kind);
-  const scenarios::KernelRange range =
-      in_batches ? scenarios::kBatchKernels : scenarios::kRequestKernels;
+Duration drawn_kernel(const scenarios::Workload& workload, std::uint64_t seed,
+                      std::size_t replication) {
+  const scenarios::KernelRange range = scenarios::kernel_range(workload);
   RandomStream random(seed, static_cast<std::uint32_t>(replication),
-                      entity_of(model.name + ".kernelTime"), Purpose::Input);
+                      entity_of(workload.name.value + ".kernelTime"), Purpose::Input);
   const double ratio = to_seconds(range.most) / to_seconds(range.least);
   return from_seconds(to_seconds(range.least) *
                       portable_exp(random.uniform() * portable_log(ratio)));
@@ -120,7 +119,7 @@ Expected<World> drawn_world(scenarios::Scenario scenario, const World& world,
     }
     if (is_bounded(model, world)) spread_bounds(replication, model, world, *workload.measured);
     if (lacks_kernels(model, world)) {
-      workload.measured->kernel_time = drawn_kernel(model, scenario.seed, replication);
+      workload.measured->kernel_time = drawn_kernel(workload, scenario.seed, replication);
     }
   }
   auto drawn = build_world(scenario, models);
@@ -177,27 +176,12 @@ std::vector<FigureRange> ranges_of(const Simulated& simulated, const World& worl
   return out;
 }
 
-// The world knows nothing of what its replications draw.
-void tell_drawn_kernels(Diagnostics& findings) {
-  for (Diagnostic& finding : findings) {
-    if (finding.code != Code::KernelTimeUnknown) continue;
-    finding.message = fmt::format(
-        "nobody says how long kernels of \"{}\" last: each replication draws it, and by that "
-        "requests of \"{}\" wait for kernels of others under MPS",
-        finding.workloads.front(), finding.workloads.back());
-    finding.help =
-        "measured.kernelTime, as `nsys stats` or gpu_probe has it, of all that share the GPU "
-        "narrows the ranges";
-  }
-}
-
 VariantResult merged(const World& world, const std::vector<Replication>& records) {
   Simulated simulated{merge(world, records), {}};
   for (const Replication& record : records) {
     simulated.singles.push_back(merge(world, {&record, 1}));
   }
   simulated.pooled.ranges = ranges_of(simulated, world);
-  tell_drawn_kernels(simulated.pooled.findings);
   return std::move(simulated.pooled);
 }
 
@@ -205,7 +189,7 @@ VariantResult merged(const World& world, const std::vector<Replication>& records
 
 Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue,
                              const RunOptions& options) {
-  const auto worlds = worlds_of(set, catalogue);
+  const auto worlds = worlds_of(set, catalogue, UnknownInputs::Drawn);
   if (!worlds) return tl::unexpected(worlds.error());
   bool uncertain = false;
   for (std::size_t w = 0; w < worlds->size(); ++w) {

@@ -41,6 +41,27 @@ Moments moments_of(const std::vector<double>& values) {
   return m;
 }
 
+// Half of the draws are below, none beyond the bounds, which the outer 2.5 % on each side reach.
+TEST(DrawnProfile, WhatLiesBetweenBoundsIsDrawnBetweenThem) {
+  models::WorkloadProfile profile = uncertain(1.96, 0.4);
+  profile.uncertainty.back().between = models::Between{0.45, 0.9};
+  constexpr int kDraws = 4'000;
+  int below = 0;
+  int at_least = 0;
+  int at_most = 0;
+  for (std::uint32_t r = 0; r < kDraws; ++r) {
+    const double share = *drawn_profile(profile, 7, r).capacity_share;
+    ASSERT_GE(share, 0.45);
+    ASSERT_LE(share, 0.9);
+    below += share < 0.5 ? 1 : 0;
+    at_least += share == 0.45 ? 1 : 0;
+    at_most += share == 0.9 ? 1 : 0;
+  }
+  EXPECT_NEAR(below, kDraws / 2, 0.03 * kDraws);
+  EXPECT_NEAR(at_least, 0.025 * kDraws, 0.01 * kDraws);
+  EXPECT_NEAR(at_most, 0.025 * kDraws, 0.01 * kDraws);
+}
+
 // 4,000 draws: deviations are a half width / 1.96 within 4 %, correlations come back within 0.03.
 TEST(DrawnProfile, HasTheDeviationsAndCorrelationsThatItIsGiven) {
   const models::WorkloadProfile profile = uncertain(1.96, 0.098);
@@ -203,7 +224,12 @@ TEST(SampledInputs, TheTimeInWhichKernelsRunGoesFromItsLeastToItsMost) {
   EXPECT_NEAR(range->least, idle, 0.01 * idle);
   EXPECT_NEAR(range->most, busy, 0.01 * busy);
   EXPECT_GT(busy, 2 * idle);
-  EXPECT_TRUE(demo::has(drawn->variants[0].findings, Code::GpuBusyUnknown));
+  const Diagnostics& findings = drawn->variants[0].findings;
+  const auto note = std::ranges::find(findings, Code::GpuBusyUnknown, &Diagnostic::code);
+  ASSERT_NE(note, findings.end());
+  EXPECT_NE(note->message.find("each replication takes another share"), std::string::npos);
+  EXPECT_EQ(note->message.find("100 % is taken"), std::string::npos);
+  EXPECT_EQ(note->help.find("--inputs sampled"), std::string::npos);
 }
 
 // SM_ACTIVE stands in for the capacity of what shares a GPU under MPS: it may be 1.4 times that.
