@@ -123,6 +123,8 @@ InstanceType read_instance(CatalogFields fields, const SourceTable& sources,
 Interconnect read_interconnect(CatalogFields fields, const SourceTable& sources);
 MigGeometry read_geometry(CatalogFields fields);
 WorkloadProfile read_workload_profile(CatalogFields fields);
+// One for each of its regions.
+std::vector<Commitment> read_commitment(CatalogFields fields, const SourceTable& sources);
 LlmModel read_llm_model(CatalogFields fields);
 // Its list `uncertainty`, which may name `figures`: those that a run can draw.
 std::vector<FigureUncertainty> read_uncertainty(CatalogFields& object,

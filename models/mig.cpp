@@ -234,11 +234,16 @@ std::vector<MigCount> balanced(const MigGeometry& geometry) {
   return counts;
 }
 
+// Of two slices there is nothing to balance: mig-parted has no such config for them.
+bool has_balanced(const MigGeometry& geometry) {
+  return place_instances(geometry, balanced(geometry)).has_value();
+}
+
 }  // namespace
 
 std::vector<std::string> shipped_mig_config_names(const MigGeometry& geometry) {
-  std::vector<std::string> names{std::string(kDisabled), std::string(kEnabled),
-                                 std::string(kBalanced)};
+  std::vector<std::string> names{std::string(kDisabled), std::string(kEnabled)};
+  if (has_balanced(geometry)) names.emplace_back(kBalanced);
   for (const MigProfile& profile : geometry.profiles) names.push_back(config_name(profile));
   return names;
 }
@@ -247,7 +252,7 @@ tl::expected<MigConfig, MigRefusal> shipped_mig_config(std::string_view name,
                                                        const MigGeometry& geometry) {
   if (name == kDisabled) return MigConfig{false, {}};
   if (name == kEnabled) return MigConfig{true, {}};
-  if (name == kBalanced) return MigConfig{true, balanced(geometry)};
+  if (name == kBalanced && has_balanced(geometry)) return MigConfig{true, balanced(geometry)};
   const auto profile = std::ranges::find(geometry.profiles, name, config_name);
   if (profile != geometry.profiles.end()) {
     return MigConfig{true, {{profile->name, profile->max_count}}};

@@ -265,7 +265,7 @@ MigProfile read_mig_profile(CatalogFields fields, const MigGeometry& geometry) {
   MigProfile profile;
   profile.name = fields.text("name");
   profile.resource_mixed = fields.text("resourceMixed");
-  profile.gi_profile_id = small_integer(fields, "giProfileId");
+  profile.gi_profile_id = maybe_integer(fields, "giProfileId");
   profile.compute_slices = small_integer(fields, "computeSlices", 1);
   profile.memory_slices = small_integer(fields, "memorySlices", 1);
   profile.sm_count = maybe_integer(fields, "smCount", 1);
@@ -394,6 +394,29 @@ std::vector<SpotMarket> read_spot(std::string_view json) {
   return markets;
 }
 
+std::vector<Commitment> read_commitment(CatalogFields fields, const SourceTable& sources) {
+  constexpr int kMostMonths = 120;
+  constexpr double kAll = 100;
+  Commitment one;
+  one.instance = fields.text("instance");
+  one.kind = fields.text("kind");
+  one.months = maybe_integer(fields, "months", 1);
+  if (one.months.value_or(1) > kMostMonths) fields.fail("months", "is above 120");
+  one.by_month = flag_or_false(fields, "byMonth");
+  one.discount_percent = maybe_number(fields, "discountPercent", 0, kAll);
+  if (const auto usd = maybe_number(fields, "usd")) one.usd = UsdPerHour{from_dollars(*usd)};
+  one.valid = text_or_empty(fields, "valid");
+  one.note = text_or_empty(fields, "note");
+  one.source = sources.of(fields);
+  std::vector<Commitment> all;
+  for (const std::string& region : fields.texts("regions")) {
+    one.region = region;
+    all.push_back(one);
+  }
+  fields.done();
+  return all;
+}
+
 std::vector<Commitment> read_commitments(std::string_view json) {
   const auto document = read_json(json);
   CatalogFields file(document, "commitments.json");
@@ -401,19 +424,7 @@ std::vector<Commitment> read_commitments(std::string_view json) {
   file.texts("notFound");
   std::vector<Commitment> commitments;
   for (CatalogFields& fields : file.objects("commitments")) {
-    Commitment commitment;
-    commitment.instance = fields.text("instance");
-    commitment.kind = fields.text("kind");
-    commitment.region = fields.text("region");
-    commitment.discount_percent = maybe_number(fields, "discountPercent");
-    if (const auto usd = maybe_number(fields, "usd")) {
-      commitment.usd = UsdPerHour{from_dollars(*usd)};
-    }
-    commitment.valid = fields.text("valid");
-    commitment.note = text_or_empty(fields, "note");
-    commitment.source = sources.find(fields.text("source"));
-    fields.done();
-    commitments.push_back(std::move(commitment));
+    std::ranges::move(read_commitment(fields, sources), std::back_inserter(commitments));
   }
   file.done();
   return commitments;

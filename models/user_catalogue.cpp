@@ -32,6 +32,7 @@ struct UserCatalogue {
   Items<MigGeometry> mig;
   Items<WorkloadProfile> profiles;
   Items<LlmModel> llm_models;
+  Items<Commitment> commitments;
 };
 
 // The items of a section, each name once.
@@ -77,6 +78,14 @@ UserCatalogue read_sections(CatalogFields& file) {
   read_section(file, "profiles", &WorkloadProfile::name, "name", out.profiles,
                &read_workload_profile);
   read_section(file, "models", &LlmModel::name, "name", out.llm_models, &read_llm_model);
+  if (file.has("commitments")) {
+    for (const CatalogFields& fields : file.objects("commitments")) {
+      for (Commitment& one : read_commitment(fields, sources)) {
+        out.commitments.items.push_back(std::move(one));
+        out.commitments.places.push_back(fields);
+      }
+    }
+  }
   if (file.has("prices")) file.leave("prices");  // with_listed_prices() reads them
   file.done();
   return out;
@@ -92,6 +101,22 @@ void lay_over(std::vector<Item>& known, std::string Item::*name, const std::vect
     } else {
       *found = item;
     }
+  }
+}
+
+// What is offered for the same type, region and kind takes the place of what was known.
+void lay_over(Catalogue& catalogue, const UserCatalogue::Items<Commitment>& offered) {
+  for (std::size_t i = 0; i < offered.items.size(); ++i) {
+    const Commitment& one = offered.items[i];
+    if (!one.instance.empty() && catalogue.find_instance(one.instance) == nullptr) {
+      offered.places[i].fail(
+          "instance", fmt::format("names no instance type of the catalogue: {}", one.instance),
+          Code::InstanceUnknown, "`slicewise get instances` lists them");
+    }
+    std::erase_if(catalogue.commitments, [&](const Commitment& known) {
+      return known.instance == one.instance && known.region == one.region && known.kind == one.kind;
+    });
+    catalogue.commitments.push_back(one);
   }
 }
 
@@ -170,6 +195,7 @@ Expected<Catalogue> with_layer(Catalogue catalogue, const SourceText& file) {
   lay_over(catalogue.mig, &MigGeometry::gpu_model, user.mig.items);
   lay_over(catalogue.profiles, &WorkloadProfile::name, user.profiles.items);
   lay_over(catalogue.llm_models, &LlmModel::name, user.llm_models.items);
+  lay_over(catalogue, user.commitments);
   mark_unusable(catalogue);
 
   if (located->root.is_object() && located->root.contains("prices")) {
@@ -198,8 +224,8 @@ std::string catalogue_schema_json() {
                                    {"$id", "https://slicewise.dev/schema/catalogue.v1alpha1.json"},
                                    {"title", "slicewise catalogue"},
                                    {"description",
-                                    "GPUs, instance types, prices, MIG geometries, profiles and "
-                                    "language models of your own, laid "
+                                    "GPUs, instance types, prices, commitments, MIG geometries, "
+                                    "profiles and language models of your own, laid "
                                     "over those that ship: slicewise VERB --catalogue FILE"}};
   properties["properties"]["prices"]["items"] = price_schema();
   schema.update(nlohmann::ordered_json(properties));

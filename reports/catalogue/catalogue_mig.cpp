@@ -44,7 +44,6 @@ json mig_item(const MigGeometry& geometry, const MigProfile& profile) {
   json item = {{"gpuModel", geometry.gpu_model},
                {"name", profile.name},
                {"resource", profile.resource_mixed},
-               {"giProfileId", profile.gi_profile_id},
                {"computeSlices", profile.compute_slices},
                {"memorySlices", profile.memory_slices},
                {"maxCount", profile.max_count},
@@ -53,6 +52,7 @@ json mig_item(const MigGeometry& geometry, const MigProfile& profile) {
                {"placementStarts", starts_of(profile)},
                {"sources", geometry.sources},
                {"sourceDate", geometry.date}};
+  if (profile.gi_profile_id) item["giProfileId"] = *profile.gi_profile_id;
   if (profile.sm_count) item["smCount"] = *profile.sm_count;
   if (profile.memory) item["memoryBytes"] = profile.memory->count;
   if (profile.copy_engines) item["copyEngines"] = *profile.copy_engines;
@@ -79,7 +79,7 @@ std::vector<std::string> mig_cells(const MigGeometry& geometry, const MigProfile
       fmt::format("{}", fmt::join(starts_of(profile), ","))};
   if (!wide) return cells;
   const std::vector<std::string> more = {
-      std::to_string(profile.gi_profile_id), count_cell(profile.copy_engines),
+      count_cell(profile.gi_profile_id), count_cell(profile.copy_engines),
       count_cell(profile.nvdec), profile.confidence, profile.note};
   cells.insert(cells.end(), more.begin(), more.end());
   return cells;

@@ -36,11 +36,14 @@ std::string cost_sentence(const sim::PlanOverTime& plan) {
 }
 
 std::string commitment_sentence(const sim::PlannedCommitment& each) {
+  const std::string paid =
+      each.upfront.nano > 0
+          ? fmt::format("{} at once", money_text(each.upfront))
+          : fmt::format("{} over {} months, used or not", money_text(each.price), each.months);
   return fmt::format(
-      "Commit {} x {} from month {} on: {}, {:.3g}% less ({}). {} at once, paid off in month {}; "
-      "saves {}.",
-      each.nodes, each.instance_type, each.from, each.kind, 100 * each.discount, each.source,
-      money_text(each.upfront), each.pays_off, money_text(each.saves));
+      "Commit {} x {} from month {} on: {}, {:.3g}% less ({}). {}, paid off in month {}; saves {}.",
+      each.nodes, each.instance_type, each.from, each.kind, 100 * each.discount, each.source, paid,
+      each.pays_off, money_text(each.saves));
 }
 
 // Pools stand below each other, as in the table of options.

@@ -70,6 +70,12 @@ constexpr NotModelled kNotModelled[] = {
     {"scheduling delay of many MPS clients",
      "each client beyond the second delays a kernel by some microseconds, which only jobs of "
      "many very short kernels notice"},
+    {"static SM partitions of MPS",
+     "since CUDA 13.1 a partition of SMs can be a client's own on Ampere and later "
+     "(nvidia-cuda-mps-control -S; docs.nvidia.com/deploy/mps, Using Static SM Partitioning): "
+     "nobody borrows what is idle there, and its faults stay inside; nothing measured says how "
+     "fast clients are so, and the device plugin does not set it: activeThreads comes closest, "
+     "which limits a client and keeps no SMs for it"},
     {"start-up of MPS clients", "the first contact with the MPS server takes no time here"},
     {"turns of several processes in one pod",
      "under time-slicing the CUDA processes of a pod take one turn together, not one each; their "
@@ -77,6 +83,9 @@ constexpr NotModelled kNotModelled[] = {
     {"kernel interference in caches",
      "with time-slicing, beyond the refill of a cold L2 after a switch, tenants do not slow each "
      "other's kernels"},
+    {"CPUs in place of GPUs",
+     "profiles are of GPUs, and none says how long the same work takes on CPUs: whether a service "
+     "is cheaper without a GPU is a measurement of yours"},
     {"checkpoints",
      "a job that is evicted or hit by a fault starts over from its first unit of work; only the "
      "queues srtf and srsf let it go on"},
@@ -112,6 +121,10 @@ constexpr NotModelled kNotModelled[] = {
     {"metrics pipelines of autoscalers",
      "the metric is an exact average up to the moment of the decision; scraping adds up to a "
      "minute of delay, and lost scrapes hold scaling up"},
+    {"scaling by the clock",
+     "replicas follow their metric and nodes their pods; KEDA's cron trigger and scheduled actions "
+     "of node groups, which begin before the load comes, are not simulated: what they would spare "
+     "is at most what the same Service costs with an autoscaler's min of its nights"},
     {"daylight saving and holidays",
      "the clock of a daily curve or a schedule has one offset to UTC, that of January where a "
      "time "

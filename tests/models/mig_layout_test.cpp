@@ -212,7 +212,9 @@ TEST(MigConfigs, EveryShippedConfigFitsItsGpu) {
   for (const MigGeometry& geometry : catalogue().mig) {
     SCOPED_TRACE(geometry.gpu_model);
     const std::vector<std::string> names = shipped_mig_config_names(geometry);
-    EXPECT_EQ(names.size(), geometry.profiles.size() + 3);
+    const bool has_balanced = std::ranges::count(names, "all-balanced") == 1;
+    EXPECT_EQ(has_balanced, geometry.memory_slices > 2);
+    EXPECT_EQ(names.size(), geometry.profiles.size() + (has_balanced ? 3 : 2));
     for (const std::string& name : names) {
       const auto config = shipped_mig_config(name, geometry);
       ASSERT_TRUE(config.has_value()) << name;

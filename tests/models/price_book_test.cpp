@@ -20,8 +20,10 @@ TEST(PriceBook, UnknownPriceNamesWhatIsMissing) {
   EXPECT_EQ(problem.code, Code::PriceUnknown);
   EXPECT_EQ(problem.message, "no on-demand price for p5.48xlarge in eu-west-1");
   EXPECT_THAT(problem.help, HasSubstr("did not offer this type"));
-  EXPECT_THAT(problem.help, HasSubstr("known in ap-northeast-1, ap-south-1, us-east-1, us-east-2, "
-                                      "us-gov-west-1, us-west-2"));
+  EXPECT_THAT(problem.help,
+              HasSubstr("known in ap-northeast-1, ap-south-1, ap-southeast-2, ca-central-1, "
+                        "eu-north-1, eu-west-2, sa-east-1, us-east-1, us-east-2, us-gov-west-1, "
+                        "us-west-2"));
   EXPECT_THAT(problem.help, HasSubstr("--prices"));
 }
 
@@ -45,7 +47,7 @@ TEST(PriceBook, KnowsFifteenRegionsAndItsDate) {
                 "ap-northeast-1", "ap-south-1", "ap-southeast-1", "ap-southeast-2", "ca-central-1",
                 "eu-central-1", "eu-north-1", "eu-west-1", "eu-west-2", "sa-east-1", "us-east-1",
                 "us-east-2", "us-gov-east-1", "us-gov-west-1", "us-west-2"}));
-  const auto unknown = catalogue().prices.find("g5.xlarge", "sa-east-1", PurchaseOption::OnDemand);
+  const auto unknown = catalogue().prices.find("g6e.xlarge", "sa-east-1", PurchaseOption::OnDemand);
   ASSERT_FALSE(unknown.has_value());
   EXPECT_EQ(unknown.error().front().code, Code::PriceUnknown);
   EXPECT_THAT(unknown.error().front().help, HasSubstr("--prices"));

@@ -143,6 +143,28 @@ TEST(UserCatalogue, RegistersAndSharedMemoryFollowFromTheComputeCapability) {
   EXPECT_THAT(unknown.error()[0].message, HasSubstr("`sharedMemoryBytesPerSm` is missing"));
 }
 
+TEST(UserCatalogue, CommitmentsStandBesideThoseThatShip) {
+  const auto laid = with_layer(catalogue(), {"offer.yaml", R"(commitments:
+  - {instance: g5.xlarge, kind: "SP, 3 years", regions: [us-east-1, us-west-2], months: 36,
+     byMonth: true, discountPercent: 55}
+  - {instance: g5.xlarge, kind: "Standard RI, 1 year, all upfront", regions: [us-east-1],
+     months: 12, discountPercent: 43}
+)"});
+  ASSERT_TRUE(laid.has_value()) << laid.error().front().message;
+  EXPECT_EQ(laid->commitments.size(), catalogue().commitments.size() + 2);
+  const auto& three_years = laid->commitments[laid->commitments.size() - 2];
+  EXPECT_EQ(three_years.region, "us-west-2");
+  EXPECT_EQ(three_years.months, 36);
+  EXPECT_TRUE(three_years.by_month);
+  EXPECT_EQ(laid->commitments.back().discount_percent, 43);
+  EXPECT_EQ(laid->commitments.back().source.text, "User: offer.yaml");
+  const auto unknown = with_layer(
+      catalogue(),
+      {"offer.yaml", "commitments: [{instance: g5.tiny, kind: SP, regions: [us-east-1]}]\n"});
+  ASSERT_FALSE(unknown.has_value());
+  EXPECT_EQ(unknown.error().front().code, Code::InstanceUnknown);
+}
+
 TEST(UserCatalogue, MigSlicesLieInsideTheGpu) {
   const auto laid = with_layer(catalogue(), {"mig.yaml", R"(geometries:
   - gpu: T4

@@ -70,8 +70,10 @@ struct SpotMarket {
 
 struct Commitment {
   std::string instance;
-  std::string kind;    // "Standard RI 1 year all upfront", "Capacity Block"
-  std::string region;  // or "most regions"
+  std::string kind;           // "Standard RI 1 year all upfront", "Capacity Block"
+  std::string region;         // or "most regions"
+  std::optional<int> months;  // of the term; nullopt: none of months
+  bool by_month = false;      // paid in equal parts, month by month; else at once
   std::optional<double> discount_percent;
   std::optional<UsdPerHour> usd;
   std::string valid;  // when the figure held

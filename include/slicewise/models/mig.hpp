@@ -24,10 +24,10 @@ struct MigProfile {
   };
   std::string name;            // "1g.5gb", "1g.5gb+me"
   std::string resource_mixed;  // "nvidia.com/mig-1g.5gb"
-  int gi_profile_id = 0;
   int compute_slices = 0;
   int memory_slices = 0;
-  std::optional<int> sm_count;  // nullopt here and below: nobody has published it (B300)
+  std::optional<int> gi_profile_id;  // nullopt here and below: nobody has published it
+  std::optional<int> sm_count;
   std::optional<Bytes> memory;
   int max_count = 0;
   std::optional<int> copy_engines;

@@ -261,15 +261,17 @@ struct PlannedSpan {
   PlanOption option;
 };
 
-// Nodes that are paid for in advance, by a discount of the catalogue.
+// Nodes that are paid for through a term, by a discount of the catalogue.
 struct PlannedCommitment {
   std::string instance_type;
   std::string kind;     // "Standard RI, 1 year, all upfront"
   std::string source;   // of the discount, and when it was seen
   double discount = 0;  // of the price by the hour
   int from = 1;         // month at whose beginning it is bought
+  int months = 12;      // that it lasts
   int nodes = 1;
   Usd upfront;       // of all of them
+  Usd price;         // ... over the whole term, with that
   Usd saves;         // ... against the price by the hour, over the horizon
   int pays_off = 1;  // month in which as much would have been paid by the hour
 };

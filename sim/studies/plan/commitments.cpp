@@ -9,18 +9,6 @@
 namespace slicewise::sim {
 namespace {
 
-constexpr int kMonthsOfYear = 12;
-
-// "Standard RI, 3 years, no upfront": 36. nullopt: it is no term of years.
-std::optional<int> term_of(const std::string& kind) {
-  for (const int years : {1, 3}) {
-    if (kind.find(std::to_string(years) + " year") != std::string::npos) {
-      return years * kMonthsOfYear;
-    }
-  }
-  return std::nullopt;
-}
-
 // "2023-08, before the price cut of June 2025"
 bool has_ended(const models::Commitment& commitment) {
   return commitment.valid.find("before ") != std::string::npos;
@@ -28,8 +16,8 @@ bool has_ended(const models::Commitment& commitment) {
 
 double month_of(UsdPerHour price) { return to_dollars(cost_of(price, kMonth)); }
 
-// What is paid for a node at once.
-double upfront(const CommitmentRate& rate, UsdPerHour price) {
+// What is paid for a node over the term.
+double price_of(const CommitmentRate& rate, UsdPerHour price) {
   return rate.months * month_of(price) * (1 - rate.discount);
 }
 
@@ -58,7 +46,7 @@ std::vector<Purchase> best_purchases(const std::vector<bool>& used, UsdPerHour p
       const auto first = used.begin() + static_cast<std::ptrdiff_t>(from);
       const auto last = used.begin() + static_cast<std::ptrdiff_t>(end);
       const double own = by_the_hour * static_cast<double>(std::count(first, last, true)) -
-                         upfront(rates[r], price);
+                         price_of(rates[r], price);
       if (own <= 0 || own + saves[end] < saves[from]) continue;  // of equal ones the first
       saves[from] = own + saves[end];
       choice[from] = Purchase{from, r, own};
@@ -94,13 +82,14 @@ std::vector<CommitmentRate> commitment_rates(const models::Catalogue& catalogue,
                                              const std::string& region) {
   std::vector<CommitmentRate> rates;
   for (const models::Commitment& known : catalogue.commitments) {
-    const auto months = term_of(known.kind);
-    if (known.instance != instance_type || known.region != region || !months ||
+    if (known.instance != instance_type || known.region != region || !known.months ||
         !known.discount_percent || has_ended(known)) {
       continue;
     }
-    rates.push_back({known.kind, known.valid + ": " + known.source.text, *months,
-                     *known.discount_percent / 100});
+    rates.push_back(
+        {known.kind,
+         known.valid.empty() ? known.source.text : known.valid + ": " + known.source.text,
+         *known.months, *known.discount_percent / 100, known.by_month});
   }
   return rates;
 }
@@ -115,18 +104,21 @@ std::vector<PlannedCommitment> commitments_for(const std::string& instance_type,
     for (const int nodes : usage.nodes) used.push_back(nodes > node);
     for (const Purchase& purchase : best_purchases(used, usage.price, rates)) {
       const CommitmentRate& rate = rates[purchase.rate];
-      const double paid = upfront(rate, usage.price);
+      const double paid = price_of(rate, usage.price);
+      const double upfront = rate.by_month ? 0 : paid;
       const int pays_off = pays_off_in(used, purchase, paid, month_of(usage.price));
       const int from = static_cast<int>(purchase.from) + 1;
       const auto same = std::ranges::find_if(all, [&](const PlannedCommitment& other) {
         return other.from == from && other.pays_off == pays_off && other.kind == rate.kind;
       });
       if (same == all.end()) {
-        all.push_back({instance_type, rate.kind, rate.source, rate.discount, from, 1,
-                       from_dollars(paid), from_dollars(purchase.saves), pays_off});
+        all.push_back({instance_type, rate.kind, rate.source, rate.discount, from, rate.months, 1,
+                       from_dollars(upfront), from_dollars(paid), from_dollars(purchase.saves),
+                       pays_off});
       } else {
         ++same->nodes;
-        same->upfront += from_dollars(paid);
+        same->upfront += from_dollars(upfront);
+        same->price += from_dollars(paid);
         same->saves += from_dollars(purchase.saves);
       }
     }

@@ -12,11 +12,12 @@ namespace slicewise::sim {
 struct CommitmentRate {
   std::string kind;  // "Standard RI, 1 year, all upfront"
   std::string source;
-  int months = 12;      // that it lasts
-  double discount = 0;  // of the price by the hour, (0, 1)
+  int months = 12;        // that it lasts
+  double discount = 0;    // of the price by the hour, (0, 1)
+  bool by_month = false;  // paid in equal parts; else at once
 };
 
-// Of the catalogue, for terms of years, that have not ended: a discount of a price that is no more
+// Of the catalogue, for terms of months, that have not ended: a discount of a price that is no more
 // says nothing of the present one.
 std::vector<CommitmentRate> commitment_rates(const models::Catalogue& catalogue,
                                              const std::string& instance_type,

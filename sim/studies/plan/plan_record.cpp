@@ -316,13 +316,15 @@ template <>
 const Record& record_of<PlannedCommitment>() {
   using C = PlannedCommitment;
   static const Record declared{
-      "nodes that are paid for in advance",
+      "nodes that are paid for through a term",
       {field<&C::instance_type>("instanceType", "EC2 instance type"),
        field<&C::kind>("kind", "term and payment"),
        field<&C::source>("source", "of the discount, and when it was seen"),
        field<&C::discount>("discountRatio", "of the price by the hour"),
        field<&C::from>("fromMonth", "at whose beginning it is bought"),
-       field<&C::nodes>("nodes", "so many"), field<&C::upfront>("upfrontUsd", "of all of them"),
+       field<&C::months>("termMonths", "that it lasts"), field<&C::nodes>("nodes", "so many"),
+       field<&C::upfront>("upfrontUsd", "of all of them, at once"),
+       field<&C::price>("termUsd", "of all of them, over the whole term"),
        field<&C::saves>("savesUsd", "against the price by the hour, over the horizon"),
        field<&C::pays_off>("paysOffInMonth",
                            "by whose end as much would have been paid by the hour")}};

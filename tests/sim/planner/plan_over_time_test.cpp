@@ -34,15 +34,18 @@ std::vector<CommitmentRate> a_year_at(double discount) {
 
 TEST(Commitments, RatesAreTheCataloguesOfYearsThatHaveNotEnded) {
   const auto rates = commitment_rates(demo::catalogue(), kT4, "us-east-1");
-  ASSERT_EQ(rates.size(), 1U);
+  ASSERT_EQ(rates.size(), 2U);
   EXPECT_EQ(rates.front().months, 12);
   EXPECT_DOUBLE_EQ(rates.front().discount, 0.412);
+  EXPECT_FALSE(rates.front().by_month);
   EXPECT_NE(rates.front().source.find("2023-08"), std::string::npos);
-  // Another region; a price that was cut since; a block of days; a type without any.
-  EXPECT_TRUE(commitment_rates(demo::catalogue(), kT4, "eu-west-1").empty());
-  EXPECT_TRUE(commitment_rates(demo::catalogue(), "p4d.24xlarge", "us-east-1").empty());
+  EXPECT_TRUE(rates.back().by_month);
+  EXPECT_DOUBLE_EQ(rates.back().discount, 0.371);
+  // Another region; a price that was cut since the one of the two was seen; a block of days.
+  EXPECT_EQ(commitment_rates(demo::catalogue(), kT4, "eu-west-1").size(), 1U);
+  EXPECT_EQ(commitment_rates(demo::catalogue(), "p4d.24xlarge", "us-east-1").size(), 1U);
   EXPECT_TRUE(commitment_rates(demo::catalogue(), "p5.48xlarge", "us-east-1").empty());
-  EXPECT_TRUE(commitment_rates(demo::catalogue(), "g6.xlarge", "us-east-1").empty());
+  EXPECT_EQ(commitment_rates(demo::catalogue(), "g6.xlarge", "us-east-1").size(), 1U);
 }
 
 // 12 x 730 x 0.588 = 5,150.88 at once: as much as 7.06 months by the hour.
@@ -64,6 +67,22 @@ TEST(Commitments, ANodeIsBoughtWhereItIsThereLongEnough) {
   // Eight months from the first or from the third on: whichever comes first.
   const std::vector<int> with_gap = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1};
   EXPECT_EQ(commitments_for(kT4, nodes(with_gap), a_year_at(0.412)).front().from, 1);
+}
+
+// 36 x 730 x 0.45 = 11,826 for three years, 16.2 months by the hour; a year at 0.588 is 5,150.88.
+TEST(Commitments, ThreeYearsWhereTheMonthsAreMany) {
+  auto rates = a_year_at(0.412);
+  rates.push_back({"SP, 3 years, no upfront", "contract", 36, 0.55, true});
+  const auto long_run = commitments_for(kT4, nodes(std::vector<int>(36, 2)), rates);
+  ASSERT_EQ(long_run.size(), 1U);
+  EXPECT_EQ(long_run[0].months, 36);
+  EXPECT_EQ(long_run[0].upfront, Usd{});
+  EXPECT_NEAR(to_dollars(long_run[0].price), 2 * 11826, 1e-6);
+  EXPECT_EQ(long_run[0].pays_off, 17);
+  const auto short_run = commitments_for(kT4, nodes(std::vector<int>(13, 1)), rates);
+  ASSERT_EQ(short_run.size(), 1U);
+  EXPECT_EQ(short_run[0].months, 12);
+  EXPECT_EQ(short_run[0].upfront, short_run[0].price);
 }
 
 TEST(Commitments, AreBoughtAgainAndTogether) {
