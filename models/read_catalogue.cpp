@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <regex>
 
 #include <fmt/format.h>
