@@ -392,8 +392,9 @@ class SchemaCheck {
           "kubectl apply --dry-run=server asks the cluster"));
       return;
     }
-    if (rule->holds(node)) return;
-    tell(Code::SettingConflict, node.where,
+    const Node* broken_by = rule->broken_by(node);
+    if (broken_by == nullptr) return;
+    tell(Code::SettingConflict, broken_by->where,
          path.empty() ? message : fmt::format("{}: {}", path, message), "");
   }
 
@@ -470,7 +471,7 @@ void report_version(Context& context, const Node& object, const std::string& ver
 
 }  // namespace
 
-void check_by_schema(Context& context, const Node& object, std::size_t known) {
+bool check_by_schema(Context& context, const Node& object, std::size_t known) {
   const std::string kind = text_below(&object, {"kind"});
   const std::string version = text_below(&object, {"apiVersion"});
   const std::string name = version + "/" + kind;
@@ -479,9 +480,11 @@ void check_by_schema(Context& context, const Node& object, std::size_t known) {
     if (schema == schemas.objects.end()) continue;
     SchemaCheck check(schemas, kind, is_patch(object, kind));
     check.check(object, *schema);
-    return report_new(context, known, object, check.take());
+    report_new(context, known, object, check.take());
+    return true;
   }
   report_version(context, object, version, kind);
+  return false;
 }
 
 }  // namespace slicewise::scenarios::manifests

@@ -187,6 +187,48 @@ Result call_of_text(std::string_view name, const std::string& self, const std::s
   }
 }
 
+// How many indexes "0,2-4" names; they increase. Source: k8s.io/kubernetes
+// pkg/apis/batch/validation, validateIndexesFormat.
+Result indexes_of(const CelValue& value) {
+  const auto* text = std::get_if<std::string>(&value.is);
+  if (text == nullptr) return std::nullopt;
+  std::int64_t last = -1;
+  std::int64_t count = 0;
+  for (std::size_t at = 0; !text->empty() && at <= text->size();) {
+    const std::size_t end = std::min(text->find(',', at), text->size());
+    const std::string_view interval(text->data() + at, end - at);
+    const std::size_t dash = interval.find('-');
+    const auto from = whole_of(interval.substr(0, dash));
+    const auto to = dash == interval.npos ? from : whole_of(interval.substr(dash + 1));
+    if (!from || !to || *from <= last || *to < *from + (dash == interval.npos ? 0 : 1)) {
+      return std::nullopt;
+    }
+    count += *to - *from + 1;
+    last = *to;
+    at = end + 1;
+  }
+  return CelValue{count};
+}
+
+Result text_of(const CelValue& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value.is)) {
+    return CelValue{std::to_string(*whole)};
+  }
+  return std::holds_alternative<std::string>(value.is) ? Result(value) : std::nullopt;
+}
+
+Result is_sorted(const CelValue& value) {
+  const auto elements = elements_of(value);
+  if (!elements) return std::nullopt;
+  std::vector<double> numbers;
+  for (const CelValue& element : *elements) {
+    const auto number = number_of(element);
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  return CelValue{std::ranges::is_sorted(numbers)};
+}
+
 // NOLINTBEGIN(misc-no-recursion): as deep as the expression is
 class Evaluation {
  public:
@@ -195,6 +237,19 @@ class Evaluation {
   }
 
   Result of(const CelExpression& e) {
+    const Node* before = broken_by_;
+    Result result = value(e);
+    const bool passes_on =
+        e.kind == Kind::All || e.kind == Kind::And || e.kind == Kind::Or || e.kind == Kind::Choose;
+    if (!passes_on || truth_of(result).value_or(false)) broken_by_ = before;
+    return result;
+  }
+
+  // The innermost element of which an `all` was not true, where that made the whole so.
+  const Node* broken_by() const { return broken_by_; }
+
+ private:
+  Result value(const CelExpression& e) {
     switch (e.kind) {
       case Kind::Literal:
         return e.value;
@@ -244,7 +299,6 @@ class Evaluation {
     return std::nullopt;
   }
 
- private:
   Result list(const CelExpression& e) {
     CelList values;
     for (const CelExpression& operand : e.operands) {
@@ -275,7 +329,10 @@ class Evaluation {
     if (!self) return std::nullopt;
     if (e.text == "size") return size_of(*self);
     if (e.text == "int") return whole_part(*self);
+    if (e.text == "string") return text_of(*self);
     if (e.text == "quantity") return quantity_of(*self);
+    if (e.text == "indexes") return indexes_of(*self);
+    if (e.text == "isSorted") return is_sorted(*self);
     if (e.text == "semver") return self;
     const Result other = e.operands.size() == 2 ? of(e.operands[1]) : Result();
     if (e.text == "compareTo" || e.text == "isGreaterThan" || e.text == "isLessThan") {
@@ -295,12 +352,16 @@ class Evaluation {
     CelList chosen;
     bool fails = false;
     for (const CelValue& element : *elements) {
+      const Node* known = broken_by_;
       const auto outer = names_.find(e.text);
       const Result before = outer == names_.end() ? Result() : Result(outer->second);
       names_[e.text] = element;
       const auto truth = truth_of(of(e.operands[1]));
       before ? void(names_[e.text] = *before) : void(names_.erase(e.text));
       fails |= !truth;
+      if (e.kind == Kind::All && !truth.value_or(false) && broken_by_ == known) {
+        broken_by_ = place_of(*object, element);
+      }
       if (truth && e.kind == Kind::All && !*truth) return CelValue{false};
       if (truth && e.kind == Kind::Exists && *truth) return CelValue{true};
       if (truth && *truth) chosen.push_back(element);
@@ -349,7 +410,14 @@ class Evaluation {
     return CelValue{e.kind == Kind::Less ? *x < *y : *x <= *y};
   }
 
+  // Of an item or a key; numbers and words of a list have none.
+  static const Node* place_of(const CelValue& object, const CelValue& element) {
+    const auto* key = std::get_if<std::string>(&element.is);
+    return key != nullptr ? member(object, *key) : node_of(element);
+  }
+
   std::map<std::string, CelValue> names_;
+  const Node* broken_by_ = nullptr;
 };
 // NOLINTEND(misc-no-recursion)
 
@@ -369,6 +437,12 @@ std::optional<CelRule> CelRule::parse(std::string_view text) {
 
 bool CelRule::holds(const Node& object, std::string_view name) const {
   return truth_of(Evaluation(object, name).of(*expression_)).value_or(false);
+}
+
+const Node* CelRule::broken_by(const Node& object) const {
+  Evaluation evaluation(object, "self");
+  if (truth_of(evaluation.of(*expression_)).value_or(false)) return nullptr;
+  return evaluation.broken_by() != nullptr ? evaluation.broken_by() : &object;
 }
 
 }  // namespace slicewise::scenarios::manifests

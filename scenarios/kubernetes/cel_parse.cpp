@@ -10,10 +10,11 @@ namespace {
 
 using Kind = CelExpression::Kind;
 
-constexpr std::array<std::string_view, 4> kFunctions = {"size", "int", "quantity", "semver"};
-constexpr std::array<std::string_view, 11> kMethods = {
-    "size",  "startsWith", "endsWith",      "contains",   "find",      "matches",
-    "split", "compareTo",  "isGreaterThan", "isLessThan", "lowerAscii"};
+constexpr std::array<std::string_view, 6> kFunctions = {"size",     "int",    "string",
+                                                        "quantity", "semver", "indexes"};
+constexpr std::array<std::string_view, 12> kMethods = {
+    "size",  "startsWith", "endsWith",      "contains",   "find",       "matches",
+    "split", "compareTo",  "isGreaterThan", "isLessThan", "lowerAscii", "isSorted"};
 
 struct Macro {
   std::string_view name;

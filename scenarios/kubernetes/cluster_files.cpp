@@ -115,29 +115,39 @@ class ClusterReader {
     }
     read_metrics(context_, *object);
     const std::size_t known = context_.files.problems.size();
-    read_object_of(object, kind);
-    check_by_schema(context_, *object, known);
+    const bool is_read = read_object_of(object, kind);
+    const bool has_schema = check_by_schema(context_, *object, known);
+    if (is_read) return;
+    leave_alone(*object, kind);
+    // Beside what is wrong with it, that it is not checked would be wrong.
+    const bool is_silent = context_.files.problems.size() == known;
+    if (!is_silent || kind == "ConfigMap" || is_word_of(kQuietKinds, kind)) return;
+    const std::string of = fmt::format("objects of kind {}", kind.substr(0, 60));
+    unknown(*object,
+            has_schema ? "of " + of + " only the schema is checked" : of + " are not checked");
   }
 
-  void read_object_of(const NodePtr& object, const std::string& kind) {
+  // Whether anything looks at more than the schema of such objects.
+  bool read_object_of(const NodePtr& object, const std::string& kind) {
     if (read_pods(context_, *object, kind) || read_nodes(context_, object, kind) ||
         read_about_pods(context_, *object, kind)) {
-      return;
+      return true;
     }
-    if (kind.empty()) return read_settings(object);
+    if (kind.empty()) {
+      read_settings(object);
+      return true;
+    }
     const bool is_nvidia = text_below(object.get(), {"apiVersion"}).starts_with("nvidia.com/");
     if (kind == "ClusterPolicy" && is_nvidia && is_map(object->find("spec"))) {
-      return read_cluster_policy(context_, *object->find("spec"));
+      read_cluster_policy(context_, *object->find("spec"));
+      return true;
     }
-    if (kind == "ConfigMap") {
-      if (read_config_map(context_, *object)) return;
-    } else if (kind == "ResourceClaim" || kind == "ResourceClaimTemplate" ||
-               kind == "DeviceClass") {
-      return read_dra(context_, *object, kind);
-    } else if (!is_word_of(kQuietKinds, kind)) {
-      unknown(*object, fmt::format("objects of kind {} are not checked", kind.substr(0, 60)));
+    if (kind == "ConfigMap") return read_config_map(context_, *object);
+    if (kind != "ResourceClaim" && kind != "ResourceClaimTemplate" && kind != "DeviceClass") {
+      return false;
     }
-    leave_alone(*object, kind);
+    read_dra(context_, *object, kind);
+    return true;
   }
 
   // A document without a kind.

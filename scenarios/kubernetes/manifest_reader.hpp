@@ -128,7 +128,8 @@ void apply_node_classes(Context& context);
 void read_bottlerocket(Context& context, const SourceText& toml, NodeGroupFile& group);
 void read_bottlerocket(Context& context, const Node* settings, NodeGroupFile& group);
 // What the API that takes an object refuses of it; `known` problems were there before it was read.
-void check_by_schema(Context& context, const Node& object, std::size_t known);
+// False: no such API is known here.
+bool check_by_schema(Context& context, const Node& object, std::size_t known);
 // ResourceClaim, ResourceClaimTemplate, DeviceClass.
 void read_dra(Context& context, const Node& object, std::string_view kind);
 // Names of metrics in any text of a document.
