@@ -142,6 +142,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(NodePoolLimitUnits, "NODE_POOL_LIMIT_UNITS", Warning, "limits count advertised units")        \
   X(AutoscalerBurst, "AUTOSCALER_BURST", Note, "one node for each pending pod at first")          \
   X(ScalerTargetUnknown, "SCALER_TARGET_UNKNOWN", Warning, "an autoscaler of what is not there")  \
+  X(BudgetAllowsNone, "BUDGET_ALLOWS_NONE", Warning, "pods that no drain ever gets rid of")       \
   X(GpuCountZero, "GPU_COUNT_ZERO", Warning, "EC2 reports no GPU for this type")                  \
   X(ReplicasOneGpu, "REPLICAS_ONE_GPU", Warning, "replicas of a model on one GPU")                \
   X(HostIpcNotNeeded, "HOST_IPC_NOT_NEEDED", Note, "hostIPC is not needed for MPS")               \

@@ -428,6 +428,13 @@ class WorkloadDraft {
         workload_.annotations.emplace_back(annotation.key, annotation.value);
       }
     }
+    if (!pod_.is_never_evicted || !workload_.annotations.empty()) return;
+    // Karpenter and the Cluster Autoscaler leave the nodes of such pods alone.
+    workload_.annotations.emplace_back(kDoNotDisrupt, "true");
+    workload_.annotations.emplace_back(kSafeToEvict, "false");
+    note(
+        "pods of a workload that no PodDisruptionBudget lets go: they keep their nodes, by "
+        "annotations");
   }
 
   const PodFile& pod_;

@@ -79,7 +79,6 @@ struct Told {
 constexpr std::array kTold = {
     Told{"VerticalPodAutoscaler",
          "VerticalPodAutoscalers: requests of CPU and memory as they are written"},
-    Told{"PodDisruptionBudget", "PodDisruptionBudgets"},
     Told{"ClusterQueue", "quotas of Kueue: a workload starts when it finds a GPU"},
     Told{"LocalQueue", "quotas of Kueue: a workload starts when it finds a GPU"},
     Told{"ResourceFlavor", "quotas of Kueue: a workload starts when it finds a GPU"},
@@ -130,6 +129,8 @@ bool read_about_pods(Context& context, const Node& object, std::string_view kind
   if (kind == "Service") return read_service(context, object);
   if (kind == "PriorityClass") {
     read_priority(context, object);
+  } else if (kind == "PodDisruptionBudget") {
+    read_disruption_budget(context, object);
   } else if (kind == "ClusterQueue") {
     read_cluster_queue(context, object);
   } else if (kind == "LocalQueue") {
@@ -156,6 +157,7 @@ void apply_to_pods(Context& context) {
     const auto priority = context.priorities.find(pod.priority_class);
     if (pod.priority == 0 && priority != context.priorities.end()) pod.priority = priority->second;
   }
+  apply_disruption_budgets(context);
   for (const auto& [of, scaling] : context.scalers) {
     if (used.count(&scaling) > 0) continue;
     context.files.left_alone.push_back(

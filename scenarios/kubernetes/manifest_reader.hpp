@@ -29,6 +29,14 @@
 // blocks/, which pool_fields() hands out, in gpu_resource and in quantity.
 namespace slicewise::scenarios::manifests {
 
+// A PodDisruptionBudget.
+struct DisruptionBudget {
+  std::string space;
+  std::vector<NodeRequirement> pods;  // that it selects; what a label of a node may be, theirs may
+  bool keeps = false;                 // minAvailable, else maxUnavailable
+  Located<std::string> value;         // "1", "50%"
+};
+
 struct Context {
   ClusterFiles& files;
   PluginVersion version;
@@ -44,6 +52,7 @@ struct Context {
   // Services that give their pods one address, by namespace and one of the labels that they select.
   std::multimap<std::tuple<std::string, std::string, std::string>, std::vector<KeyValue>> services =
       {};
+  std::vector<DisruptionBudget> budgets = {};
 };
 
 // The node at `path` of keys below `node`; nullptr when there is none.
@@ -116,6 +125,9 @@ std::optional<ScalingFile> own_scaling(Context& context, const PodSet& set, cons
 bool read_scaler(Context& context, const Node& object, std::string_view kind);
 // These and others that say something of the pods of other objects; false for other kinds.
 bool read_about_pods(Context& context, const Node& object, std::string_view kind);
+void read_disruption_budget(Context& context, const Node& object);
+// After all files: which pods no budget lets go.
+void apply_disruption_budgets(Context& context);
 // After all files: gives the pods what other objects say of them.
 void apply_to_pods(Context& context);
 // NodePool, EC2NodeClass, NodeOverlay, ClusterConfig, Node; false for other kinds.

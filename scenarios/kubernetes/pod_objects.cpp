@@ -115,6 +115,7 @@ bool has_gpus(const PodFile& pod) {
 }
 
 // What a Job is told beside its pods and no scenario can say, and in what order a JobSet's start.
+// ttlSecondsAfterFinished changes nothing: pods that have ended hold nothing.
 void tell_of_jobs(Context& context, const Node& from, const PodSet& set, const PodFile& pod) {
   if (!has_gpus(pod)) return;
   const KeyPath job = set.pods.substr(0, std::min(set.pods.rfind('.'), set.pods.size()));
@@ -123,7 +124,6 @@ void tell_of_jobs(Context& context, const Node& from, const PodSet& set, const P
     if (given != nullptr) context.files.not_simulated.push_back({std::string(what), given->where});
   };
   tell(node_at(&from, job), "activeDeadlineSeconds", "activeDeadlineSeconds");
-  tell(node_at(&from, job), "ttlSecondsAfterFinished", "ttlSecondsAfterFinished");
   tell(&from, "dependsOn", "dependsOn of JobSets: all of their Jobs are there from the start");
 }
 

@@ -202,10 +202,10 @@ INSTANTIATE_TEST_SUITE_P(
         RuleBroken{kAgents, "terminationGracePeriodSeconds", "activeDeadlineSeconds", 5,
                    "for pods that end"},
         RuleBroken{kAgents, "maxUnavailable: 1", "maxUnavailable: 000%", 7, "the other is not"},
-        RuleBroken{kIndexes, "[1, 2, 42]", "[1, 42, 2]", 9, "increasing order"},
+        RuleBroken{kIndexes, "[1, 2, 42]", "[1, 42, 2]", 9, "not in increasing order"},
         RuleBroken{kIndexes, "type: DisruptionTarget", "type: Disruption Target", 10, "type"},
         RuleBroken{kIndexes, "0,2-4", "0,4-2", 13, "as 0,2-4"},
-        RuleBroken{kIndexes, "0,2-4", "0-6", 13, "below completions"},
+        RuleBroken{kIndexes, "0,2-4", "0-6", 13, "not below completions"},
         RuleBroken{kIndexes, "succeededCount: 4", "succeededCount: 5", 13,
                    "no fewer than succeededCount"}));
 

@@ -122,7 +122,7 @@ TEST(ImportK8s, PodsThatAreHeldBackDoNotRun) {
   EXPECT_EQ(made.said.count("objects whose pods do not run yet, by suspend: true"), 1);
   EXPECT_EQ(made.said.count("objects whose pods do not run yet, by schedulingGates"), 1);
   EXPECT_EQ(made.said.count("not simulated: activeDeadlineSeconds"), 2);
-  EXPECT_EQ(made.said.count("not simulated: ttlSecondsAfterFinished"), 1);
+  EXPECT_EQ(made.said.count("not simulated: ttlSecondsAfterFinished"), 0);  // it changes nothing
   EXPECT_EQ(made.said.count("not simulated: terminationGracePeriodSeconds other than 30"), 1);
   EXPECT_EQ(made.find("boxed")->pod.cpu_request, Millicores{250});
   EXPECT_EQ(made.find("boxed")->pod.memory_request, gibibytes(1));

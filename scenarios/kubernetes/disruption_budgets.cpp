@@ -1,0 +1,150 @@
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "../text/scalars.hpp"
+#include "manifest_reader.hpp"
+
+// How many pods PodDisruptionBudgets let go. Source: k8s.io/kubernetes pkg/controller/disruption,
+// getExpectedPodCount, and pkg/registry/core/pod/storage, eviction.go.
+namespace slicewise::scenarios::manifests {
+namespace {
+
+constexpr std::int64_t kMostPods = 1'000'000'000;
+
+bool selects(const DisruptionBudget& budget, const PodFile& pod) {
+  if (budget.space != namespace_of(pod.space) || !pod.owner.empty() || pod.has_ended ||
+      pod.kind == "DaemonSet") {  // whose pods no drain evicts
+    return false;
+  }
+  return std::ranges::all_of(budget.pods, [&](const NodeRequirement& wanted) {
+    const auto label = std::ranges::find(pod.labels, wanted.key, &KeyValue::key);
+    return allows(wanted, label == pod.labels.end()
+                              ? std::nullopt
+                              : std::optional<std::string_view>(label->value));
+  });
+}
+
+struct Selected {
+  std::vector<PodFile*> sets;
+  std::int64_t pods = 0;            // as many as there ever are, all of them ready
+  std::int64_t replicas = 0;        // of these, those of what says how many it wants
+  const PodFile* of_job = nullptr;  // the first that does not say it: Jobs have no scale
+};
+
+Selected selected_by(const DisruptionBudget& budget, std::vector<PodFile>& pods) {
+  Selected found;
+  for (PodFile& pod : pods) {
+    if (!selects(budget, pod)) continue;
+    const std::int64_t copies = std::max(pod.copies, pod.scaling ? pod.scaling->most : 0);
+    found.sets.push_back(&pod);
+    found.pods = std::min(found.pods + copies, kMostPods);
+    if (pod.kind != "Pod") found.replicas = std::min(found.replicas + copies, kMostPods);
+    const bool is_job = pod.kind == "Job" || pod.kind == "CronJob" || pod.kind == "JobSet";
+    if (is_job && found.of_job == nullptr) found.of_job = &pod;
+  }
+  return found;
+}
+
+bool is_part(const DisruptionBudget& budget) { return budget.value.value.ends_with('%'); }
+
+// The controller cannot tell how many of them there should be, and lets none go.
+bool is_unknown(const DisruptionBudget& budget, const Selected& selected) {
+  return selected.of_job != nullptr && (!budget.keeps || is_part(budget));
+}
+
+// Of all that are ready, at once.
+std::int64_t evictable(const DisruptionBudget& budget, const Selected& selected) {
+  const std::string_view text = budget.value.value;
+  const auto number = whole_of(text.substr(0, text.size() - (is_part(budget) ? 1 : 0)));
+  if (!number || is_unknown(budget, selected)) return 0;
+  constexpr std::int64_t kPercent = 100;
+  const std::int64_t given = std::clamp<std::int64_t>(*number, 0, kMostPods);
+  const std::int64_t pods =
+      is_part(budget) ? (given * selected.replicas + kPercent - 1) / kPercent : given;
+  return budget.keeps ? std::max<std::int64_t>(0, selected.pods - pods)
+                      : selected.pods - std::max<std::int64_t>(0, selected.replicas - pods);
+}
+
+// Whoever writes maxUnavailable: 0 wants it so.
+bool says_none(const DisruptionBudget& budget) {
+  const std::string& text = budget.value.value;
+  return budget.keeps ? text == "100%" : text == "0" || text == "0%";
+}
+
+void leave_budget(Context& context, const SourceLocation& where) {
+  context.files.left_alone.push_back({"PodDisruptionBudgets of pods that are not here", where});
+}
+
+void tell_of_none(Context& context, const DisruptionBudget& budget, const Selected& selected) {
+  const std::string who = selected.sets.front()->object.substr(0, 60);
+  const auto warn = [&](std::string what, std::string help) {
+    report(context, make_diagnostic(Code::BudgetAllowsNone, budget.value.where, std::move(what),
+                                    std::move(help)));
+  };
+  if (is_unknown(budget, selected)) {
+    return warn(
+        fmt::format("of the pods of a {} the budget can tell no share: it never lets one of "
+                    "\"{}\" go",
+                    selected.of_job->kind, selected.of_job->object.substr(0, 60)),
+        "write minAvailable as a number of pods");
+  }
+  warn(fmt::format("minAvailable is {} of {} pod{} of \"{}\": none of them may ever be evicted",
+                   budget.value.value.substr(0, 20), selected.pods, selected.pods == 1 ? "" : "s",
+                   who),
+       "write maxUnavailable: 1, or let more pods run");
+}
+
+}  // namespace
+
+void read_disruption_budget(Context& context, const Node& object) {
+  DisruptionBudget budget;
+  budget.space = namespace_of(text_below(&object, {"metadata", "namespace"}));
+  const Node* selector = node_below(&object, {"spec", "selector"});
+  if (selector == nullptr) return leave_budget(context, object.where);  // it selects nothing
+  budget.pods = requirements_of(selector->find("matchExpressions"));
+  for (const KeyValue& label : pairs_of(selector->find("matchLabels"))) {
+    budget.pods.push_back({label.key, "In", {label.value}, label.where});
+  }
+  budget.value = located_below(&object, {"spec", "minAvailable"});
+  budget.keeps = !budget.value.value.empty();
+  if (!budget.keeps) budget.value = located_below(&object, {"spec", "maxUnavailable"});
+  if (!budget.value.value.empty()) context.budgets.push_back(std::move(budget));
+}
+
+void apply_disruption_budgets(Context& context) {
+  std::vector<const PodFile*> held;  // by one budget or another
+  for (const DisruptionBudget& budget : context.budgets) {
+    const Selected selected = selected_by(budget, context.files.pods);
+    if (selected.pods == 0) {
+      leave_budget(context, budget.value.where);
+      continue;
+    }
+    const bool allows_none = evictable(budget, selected) == 0;
+    if (allows_none && !says_none(budget)) tell_of_none(context, budget, selected);
+    if (!allows_none) {
+      context.files.not_simulated.push_back(
+          {"PodDisruptionBudgets that let some pods go: a drain takes all pods of a node at once",
+           budget.value.where});
+    }
+    for (PodFile* pod : selected.sets) {
+      const bool has_two = std::ranges::find(held, pod) != held.end();
+      pod->is_never_evicted |= allows_none || has_two;
+      held.push_back(pod);
+      if (!has_two) continue;
+      report(context, make_diagnostic(Code::BudgetAllowsNone, budget.value.where,
+                                      fmt::format("another PodDisruptionBudget selects the pods of "
+                                                  "\"{}\", too: the API then evicts none of them",
+                                                  pod->object.substr(0, 60)),
+                                      "let one of them select these pods"));
+    }
+  }
+}
+
+}  // namespace slicewise::scenarios::manifests

@@ -1,0 +1,113 @@
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "objects_read.hpp"
+
+// PodDisruptionBudgets: how many pods they let go is what kube-controller-manager would say.
+namespace slicewise::scenarios {
+namespace {
+
+std::string labelled(const std::string& kind, const std::string& replicas) {
+  const bool job = kind == "Job";
+  return "apiVersion: " + std::string(job ? "batch/v1" : "apps/v1") + "\nkind: " + kind +
+         "\nmetadata: {name: a}\nspec:\n  " + (job ? "parallelism: " : "replicas: ") + replicas +
+         (job ? "\n" : "\n  selector: {matchLabels: {app: a}}\n") +
+         "  template:\n    metadata: {labels: {app: a}}\n    spec: {" +
+         (job ? "restartPolicy: Never, " : "") + "containers: [" + kGpuContainer + "]}\n";
+}
+
+std::string budget(const std::string& terms, const std::string& app = "matchLabels: {app: a}") {
+  return "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: b}\nspec: {" +
+         terms + ", selector: {" + app + "}}\n";
+}
+
+// Whether the pods keep their nodes, and what `check` says of that.
+struct LetGo {
+  bool never;
+  std::string told;
+};
+LetGo let_go(const std::string& text) {
+  const ObjectsRead read = objects_read(text);
+  LetGo found{};
+  for (const Workload& one : read.scenario.workloads) {
+    found.never |=
+        one.pod.annotations.count(kDoNotDisrupt) > 0 && one.pod.annotations.count(kSafeToEvict) > 0;
+  }
+  for (const Diagnostic& d : read.problems) {
+    if (d.code == Code::BudgetAllowsNone) found.told += d.message;
+  }
+  return found;
+}
+
+TEST(DisruptionBudgets, PodsThatNoneLetsGoKeepTheirNodes) {
+  struct Case {
+    std::string kind, replicas, terms;
+    bool never;
+    std::string told;
+  };
+  const std::string none_of_2 =
+      "minAvailable is 2 of 2 pods of \"a\": none of them may ever be evicted";
+  const std::string no_share =
+      "of the pods of a Job the budget can tell no share: it never lets one of \"a\" go";
+  const std::vector<Case> cases = {
+      {"Deployment", "2", "minAvailable: 1", false, ""},
+      {"Deployment", "2", "minAvailable: 2", true, none_of_2},
+      {"StatefulSet", "1", "minAvailable: 1", true,
+       "minAvailable is 1 of 1 pod of \"a\": none of them may ever be evicted"},
+      // Both parts are rounded up: 2 of 3 stay, 1 of 3 goes.
+      {"Deployment", "3", "minAvailable: 50%", false, ""},
+      {"Deployment", "1", "minAvailable: 50%", true,
+       "minAvailable is 50% of 1 pod of \"a\": none of them may ever be evicted"},
+      {"Deployment", "3", "maxUnavailable: 10%", false, ""},
+      // Who writes it wants it.
+      {"Deployment", "3", "maxUnavailable: 0", true, ""},
+      {"Deployment", "3", "minAvailable: 100%", true, ""},
+      {"Job", "2", "minAvailable: 1", false, ""},
+      {"Job", "2", "maxUnavailable: 1", true, no_share},
+      {"Job", "2", "minAvailable: 50%", true, no_share}};
+  for (const Case& one : cases) {
+    const LetGo found = let_go(labelled(one.kind, one.replicas) + budget(one.terms));
+    EXPECT_EQ(found.never, one.never) << one.kind << one.terms;
+    EXPECT_EQ(found.told, one.told) << one.kind << one.terms;
+  }
+}
+
+TEST(DisruptionBudgets, TheySelectAsSelectorsDo) {
+  const std::string pods = labelled("Deployment", "1");
+  const std::string all = "minAvailable: 1";
+  EXPECT_TRUE(let_go(pods + budget(all, "")).never);
+  EXPECT_FALSE(let_go(pods + budget(all, "matchLabels: {app: b}")).never);
+  EXPECT_TRUE(
+      let_go(pods + budget(all, "matchExpressions: [{key: app, operator: NotIn, values: [b]}]"))
+          .never);
+  EXPECT_FALSE(
+      let_go(pods + budget(all, "matchExpressions: [{key: app, operator: DoesNotExist}]")).never);
+  std::string elsewhere = budget(all);
+  elsewhere.replace(elsewhere.find("name: b"), 7, "name: b, namespace: other");
+  EXPECT_FALSE(let_go(pods + elsewhere).never);
+  EXPECT_EQ(
+      objects_read(pods + elsewhere).said.count("PodDisruptionBudgets of pods that are not here"),
+      1);
+}
+
+TEST(DisruptionBudgets, TwoOfOnePodLetItNeverGo) {
+  const LetGo found = let_go(labelled("Deployment", "3") + budget("maxUnavailable: 1") +
+                             budget("maxUnavailable: 2", ""));
+  EXPECT_TRUE(found.never);
+  EXPECT_EQ(found.told,
+            "another PodDisruptionBudget selects the pods of \"a\", too: the API then evicts none "
+            "of them");
+}
+
+// As many as the autoscaler may make: then one can go.
+TEST(DisruptionBudgets, AnAutoscalerMayMakeOneTooMany) {
+  const std::string scaler =
+      "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: h}\nspec: "
+      "{scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: a}, maxReplicas: 2}\n";
+  EXPECT_FALSE(let_go(labelled("Deployment", "1") + scaler + budget("minAvailable: 1")).never);
+}
+
+}  // namespace
+}  // namespace slicewise::scenarios
