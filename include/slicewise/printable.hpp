@@ -41,12 +41,14 @@ constexpr std::uint32_t code_point(std::string_view character) {
 }
 
 // Whether a character changes how others are shown: control characters, marks of the direction of
-// writing (Unicode's Bidi_Control), separators of lines and paragraphs, the byte order mark.
+// writing (Unicode's Bidi_Control), separators of lines and paragraphs, the byte order mark and
+// what is no character at all, which XML forbids.
 constexpr bool is_hidden(std::string_view character) {
   const std::uint32_t code = code_point(character);
   if (character.size() == 1) return code < 0x20 || code == 0x7F;
   return code < 0xA0 || code == 0x061C || (code >= 0x200E && code <= 0x200F) ||
-         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
+         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ||
+         code == 0xFEFF || code == 0xFFFE || code == 0xFFFF;
 }
 
 // The text with what is hidden or no UTF-8 as the escapes of its bytes, "\x1b"; `kept` stays as it

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/printable.hpp"
-
 #include "embedded/page_files.hpp"
 
 namespace slicewise::reports::charts {
@@ -64,36 +62,6 @@ std::string drawn(const Drawing& chart, const std::string& behind) {
 
 std::string class_attribute(std::string_view classes) {
   return classes.empty() ? std::string() : fmt::format(" class=\"{}\"", classes);
-}
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : printable(text, "\n\t\r")) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default: {
-        const bool forbidden =
-            static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r';
-        out += forbidden ? "\xEF\xBF\xBD" : std::string_view(&c, 1);
-      }
-    }
-  }
-  return out;
 }
 
 std::string pixel(double value) {

@@ -4,13 +4,15 @@
 #include <string>
 #include <string_view>
 
+#include "../text/xml_text.hpp"
+
 // What every chart is drawn with: static SVG that needs no script, has a title and a description
 // for those who do not see it, and takes its colours from CSS variables, so that one chart serves
 // on light and dark ground. Coordinates have one decimal: the same bytes everywhere.
 namespace slicewise::reports::charts {
 
-// Text and attribute values of XML and HTML. Bytes that XML 1.0 forbids become U+FFFD.
-std::string escaped(std::string_view text);
+using reports::escaped;
+
 // " class="k0 d0"" of an element; "" without classes.
 std::string class_attribute(std::string_view classes);
 

@@ -5,60 +5,22 @@
 
 #include <fmt/format.h>
 
+#include "../text/xml_text.hpp"
+
 namespace slicewise::reports {
 namespace {
 
 using Outcome = JunitCase::Outcome;
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
-// Bytes of the UTF-8 sequence at the front of `text`; 0 when it is none, or one that XML 1.0 has no
-// place for.
-std::size_t xml_character(std::string_view text) {
-  const auto byte = [&](std::size_t n) { return static_cast<unsigned char>(text[n]); };
-  const unsigned first = byte(0);
-  if (first < 0x80) return first >= 0x20 || first == '\t' || first == '\n' ? 1 : 0;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  unsigned code = first & (0xFFU >> (length + 1));
-  for (std::size_t n = 1; n < length; ++n) {
-    if ((byte(n) & 0xC0U) != 0x80U) return 0;
-    code = (code << 6U) | (byte(n) & 0x3FU);
-  }
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  const bool overlong = code < (length == 3 ? 0x800U : length == 4 ? 0x10000U : 0x80U);
-  return surrogate || overlong || code > 0x10FFFF || code == 0xFFFE || code == 0xFFFF ? 0 : length;
-}
-
+// In an attribute a plain line break would be read as a space.
 std::string xml_escaped(std::string_view text) {
   std::string out;
-  while (!text.empty()) {
-    const std::size_t length = xml_character(text);
-    if (length == 0) {
-      out += kReplacement;
-      text.remove_prefix(1);
-      continue;
+  for (const char c : escaped(text)) {
+    if (c == '\n') {
+      out += "&#10;";
+    } else {
+      out += c;
     }
-    switch (text.front()) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\n':  // in an attribute a plain one would be read as a space
-        out += "&#10;";
-        break;
-      default:
-        out += text.substr(0, length);
-    }
-    text.remove_prefix(length);
   }
   return out;
 }

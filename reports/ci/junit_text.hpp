@@ -26,7 +26,8 @@ struct JunitSuite {
   std::vector<JunitCase> cases;
 };
 
-// No times and no dates: a run takes as long as it takes. What XML 1.0 cannot hold becomes U+FFFD.
+// No times and no dates: a run takes as long as it takes. What XML 1.0 cannot hold becomes
+// the escapes of its bytes.
 std::string junit_text(const std::string& name, const std::vector<JunitSuite>& suites);
 
 }  // namespace slicewise::reports

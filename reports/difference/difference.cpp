@@ -73,7 +73,7 @@ std::vector<ItemDifference> match_items(const std::vector<ItemFacts>& before,
                      match_figures(old.figures, now.figures),
                      side == Side::Both ? match_settings(old.settings, now.settings)
                                         : std::vector<SettingDifference>{},
-                     old.verdict, now.verdict});
+                     old.verdict, now.verdict, now.is_best});
   };
   for (const ItemFacts& item : after) {
     const auto old = std::ranges::find(before, item.name, &ItemFacts::name);
@@ -93,7 +93,7 @@ void pair_only_items(std::vector<ItemFacts>& before, const std::vector<ItemFacts
   if (before.size() == 1 && after.size() == 1) before.front().name = after.front().name;
 }
 
-// Options of a comparison are tried to find one that stands.
+// Options of a comparison are tried to find one that stands and can be had.
 bool any_will_do(const DocumentDifference& difference) { return difference.kind == "Comparison"; }
 
 }  // namespace
@@ -162,8 +162,8 @@ std::optional<bool> DocumentDifference::stands() const {
     if (item.verdict_after) standing.push_back(item.verdict_after->stands());
   }
   if (standing.empty()) return std::nullopt;
-  const auto yes = std::ranges::count(standing, true);
-  return any_will_do(*this) ? yes > 0 : yes == static_cast<std::ptrdiff_t>(standing.size());
+  if (any_will_do(*this)) return std::ranges::any_of(items, &ItemDifference::is_best_after);
+  return std::ranges::find(standing, false) == standing.end();
 }
 
 std::vector<const ItemDifference*> DocumentDifference::worse() const {

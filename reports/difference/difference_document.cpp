@@ -119,7 +119,7 @@ const Record& record_of<DocumentDifference>() {
        field<&D::differs>("differs", "anything but the version of slicewise"),
        field<&D::newly_failing>("newlyFailing", "objectives"),
        field<&D::stands>("stands",
-                         "NEW does what it should: every variant, any option of a comparison"),
+                         "NEW does what it should: every variant; a comparison has a best option"),
        field<&D::failed>("failedConditions", "of --fail-on").each("condition and why").optional(),
        field<&D::metadata>("inputs", "seed, prices, scenario ...: what changed"),
        field<&D::items>("items", "in the order of the new document")}};

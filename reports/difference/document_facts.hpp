@@ -21,6 +21,7 @@ struct ItemFacts {
   std::vector<StoredFigure> figures;
   NamedSettings settings;
   std::optional<sim::Verdict> verdict = std::nullopt;
+  bool is_best = false;  // of the options of a comparison
 };
 
 struct DocumentFacts {

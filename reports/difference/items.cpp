@@ -45,6 +45,7 @@ std::vector<ItemFacts> comparison_items(StoredDocument& document) {
         document.required_text(at + "/instanceType") + " " + document.required_text(at + "/title");
     add_settings(document, option, at, "", item);
     add_verdict(document, at, item);
+    item.is_best = document.truth(at + "/best").value_or(false);
     add_figures(document, option, at, item);
     add_workloads(document, option, at, item);
     items.push_back(std::move(item));

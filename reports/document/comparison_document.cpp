@@ -106,6 +106,7 @@ const Record& compared_cost() {
          like("missedSloUsd"),
          field<&ComparedOption::price, &UsdPerHour::per_hour>("usdPerHour", "price of all nodes")
              .csv(26, "usdPerHour")
+             .column("$/H")
              .diff({.role = Role::Cost, .rank = 2, .title = "$/h", .condition = "cost"}),
          like("perJobUsd").csv(28, "perJobUsd"),
          like("per1kRequestsInSloUsd").csv(29, "per1kRequestsInSloUsd"),
@@ -114,6 +115,7 @@ const Record& compared_cost() {
              "price of the work that pods alone on the GPU they were measured on would do in an "
              "hour, within the objectives; ranks options whatever the mix of workloads")
              .csv(30, "perWorkHourUsd")
+             .column("$/WORK-H")
              .diff({.role = Role::Cost, .rank = 6, .title = "$/hour of work"})}};
   }();
   return declared;

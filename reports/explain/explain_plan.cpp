@@ -12,6 +12,7 @@
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/plan_record.hpp"
 
+#include "../screens/plan_path_part.hpp"
 #include "../screens/plan_saving.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_verdict.hpp"
@@ -172,6 +173,25 @@ class PlanExplainer {
 };
 
 }  // namespace
+
+Expected<std::string> explain_step(const SourceText& source, std::size_t step,
+                                   const TextStyle& style) {
+  const Expected<sim::Plan> plan = read_plan(source);
+  if (!plan) return tl::unexpected(plan.error());
+  const std::size_t count = plan->path ? plan->path->steps.size() : 0;
+  if (step == 0 || step > count) {
+    return tl::unexpected(Diagnostics{
+        make_diagnostic(Code::ValueRange, {source.name, 1, 1, 1},
+                        fmt::format("the plan's path has {} step{}, no step {}", count,
+                                    count == 1 ? "" : "s", step),
+                        "1 is the first; slicewise plan --from and --max-changes ask for a path")});
+  }
+  std::string out = fmt::format("Step {} of {}\n", step, count);
+  for (const std::string& sentence : step_sentences(*plan->path, step)) {
+    out += wrapped_text(sentence, style.width, "  ", 4);
+  }
+  return printable(out, "\n");
+}
 
 Expected<std::string> explain_plan(const SourceText& source, std::optional<std::size_t> option,
                                    const TextStyle& style) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "guide.hpp"
 #include "node_settings.hpp"
@@ -118,7 +119,7 @@ class BottlerocketChecker {
             "share or partition, or use AL2023 nodes");
     }
     for (const scenarios::SharedResource& resource : sharing.resources) {
-      if (resource.name.value == "nvidia.com/gpu" || resource.name.value == "gpu") continue;
+      if (resource.name.value == scenarios::kGpuResource || resource.name.value == "gpu") continue;
       unfit(resource.name.where, fmt::format("replicas of {}", resource.name.value),
             "only whole GPUs (nvidia.com/gpu) have a setting");
     }

@@ -21,8 +21,8 @@ using scenarios::Workload;
 constexpr int kMostClaims = 1000;  // of a node pool
 
 // The devices behind a resource of the device plugin, whatever it was renamed to.
-const MigDevices* mig_behind(const PoolTarget& target, std::string name) {
-  if (name.ends_with(".shared")) name.resize(name.size() - std::string_view(".shared").size());
+const MigDevices* mig_behind(const PoolTarget& target, const std::string& resource) {
+  const std::string_view name = scenarios::device_name(resource);
   const bool single = mig_strategy_of(*target.pool) == MigStrategy::Single;
   const auto found = std::ranges::find_if(target.mig_devices, [&](const MigDevices& devices) {
     return !devices.profile.empty() && (single || devices.resource == name);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
 
 #include "../document/document_text.hpp"
@@ -101,7 +102,7 @@ class EksctlWriter {
 std::string eksdemo_line(const PoolNodes& nodes, const std::string& cluster) {
   const NodePool& pool = *nodes.target.pool;
   const auto is_its_own = [](const scenarios::Taint& taint) {
-    return taint.key == "nvidia.com/gpu" && taint.value.empty() && taint.effect == "NoSchedule";
+    return taint.key == scenarios::kGpuTaint && taint.value.empty() && taint.effect == "NoSchedule";
   };
   const bool fits = pool.capacity_type == CapacityType::OnDemand && pool.taints.size() < 2 &&
                     std::ranges::all_of(pool.taints, is_its_own);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
 
 #include "../document/document_text.hpp"
@@ -207,11 +208,12 @@ class KarpenterWriter {
     bool as_ec2_says = true;
     for (const AdvertisedResource& resource : advertised(target)) {
       capacity[resource.name] = std::to_string(resource.count.value_or(0));
-      as_ec2_says = as_ec2_says && resource.name == "nvidia.com/gpu" && resource.count == known;
+      as_ec2_says =
+          as_ec2_says && resource.name == scenarios::kGpuResource && resource.count == known;
     }
     if (as_ec2_says) return;
     if (!writes_overlays(provisioner_)) return add_unknown(target);
-    if (!capacity.contains("nvidia.com/gpu")) capacity["nvidia.com/gpu"] = "0";
+    if (!capacity.contains(scenarios::kGpuResource)) capacity[scenarios::kGpuResource] = "0";
     std::string remarks = comment(fmt::format(
         "EC2 reports {} x nvidia.com/gpu for {}. Karpenter has to be told what a node will offer, "
         "or it starts nodes that do not fit: alpha, Karpenter 1.7 and newer, with "

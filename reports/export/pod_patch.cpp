@@ -7,6 +7,7 @@
 #include "slicewise/printable.hpp"
 #include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/cluster_files.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
 
 #include "../document/document_text.hpp"
@@ -27,7 +28,6 @@ using scenarios::Scenario;
 using scenarios::Workload;
 using scenarios::WorkloadKind;
 
-constexpr std::string_view kGpuTaint = "nvidia.com/gpu";
 constexpr const char* kKaiQueue = "kai.scheduler/queue";
 constexpr const char* kClaim = "gpu";  // as the pod calls it
 constexpr const char* kOwnLabel = "slicewise.dev/workload";
@@ -127,7 +127,7 @@ json spread_of(const Workload& workload) {
 
 bool tolerates_gpu_taint(const PodTemplate& pod) {
   return std::ranges::any_of(pod.tolerations, [](const auto& toleration) {
-    return toleration.key.empty() || toleration.key == kGpuTaint;
+    return toleration.key.empty() || toleration.key == scenarios::kGpuTaint;
   });
 }
 
@@ -315,7 +315,8 @@ std::string toleration_remarks(const PodTemplate& pod) {
     out += comment(
                "Not part of this variant: where your GPU nodes have the taint nvidia.com/gpu, the "
                "pods also need, together with the manifest's own tolerations:") +
-           commented(fmt::format("  tolerations:\n  - key: {}\n    operator: Exists\n", kGpuTaint));
+           commented(fmt::format("  tolerations:\n  - key: {}\n    operator: Exists\n",
+                                 scenarios::kGpuTaint));
   }
   return out;
 }

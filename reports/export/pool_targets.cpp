@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/models/mig.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
 
 #include "plugin_config.hpp"
@@ -16,10 +17,9 @@
 namespace slicewise::reports {
 namespace {
 
+using scenarios::kGpuResource;
 using scenarios::MigPartedEntry;
 using scenarios::NodePool;
-
-constexpr const char* kWholeGpu = "nvidia.com/gpu";
 
 tl::unexpected<Diagnostics> refused_layout(const models::MigRefusal& why,
                                            const SourceLocation& where) {
@@ -66,7 +66,7 @@ std::optional<models::MigRefusal> cut(const MigPartedEntry& entry,
                                       const models::MigGeometry& geometry, int times,
                                       Devices& devices) {
   if (!entry.mig_enabled) {
-    devices.add("", kWholeGpu, times);
+    devices.add("", std::string(kGpuResource), times);
     return std::nullopt;
   }
   std::vector<models::MigCount> counts;
@@ -102,7 +102,7 @@ Expected<std::vector<MigDevices>> mig_devices(const NodePool& pool,
                           pool.mig->config.where);
   }
   // mig-parted leaves GPUs alone that no entry names.
-  devices.add("", kWholeGpu, left);
+  devices.add("", std::string(kGpuResource), left);
   std::vector<MigDevices> out = devices.take();
   if (pool.mig->strategy == scenarios::MigStrategy::Single && out.size() > 1) {
     return refused_layout({Code::MigNotUniform,
@@ -119,20 +119,16 @@ namespace {
 using scenarios::MigStrategy;
 using scenarios::PluginSharing;
 
-// The plugin's name for the devices.
-std::string device_name(const MigDevices& devices, MigStrategy strategy) {
-  return strategy == MigStrategy::Single ? "nvidia.com/gpu" : devices.resource;
-}
-
 // Of a node whose layout is known: each kind of device under its name, shared or not.
 std::vector<AdvertisedResource> advertised_devices(const PoolTarget& target, MigStrategy strategy) {
   std::vector<AdvertisedResource> out;
   const PluginSharing* sharing = sharing_of(*target.pool);
   for (const MigDevices& devices : target.mig_devices) {
-    AdvertisedResource offer{device_name(devices, strategy), devices.count};
+    const std::string device(scenarios::device_name(strategy, devices.resource));
+    AdvertisedResource offer{device, devices.count};
     for (std::size_t r = 0; sharing != nullptr && r < sharing->resources.size(); ++r) {
       const scenarios::SharedResource& resource = sharing->resources[r];
-      if (resource.name.value != device_name(devices, strategy)) continue;
+      if (resource.name.value != device) continue;
       offer = {advertised_name(*sharing, resource), devices.count * resource.replicas};
     }
     out.push_back(std::move(offer));
@@ -252,16 +248,16 @@ std::string advertised_name(const PluginSharing& sharing,
                             const scenarios::SharedResource& resource) {
   constexpr std::string_view kPrefix = "nvidia.com/";
   const std::string& name = resource.name.value;
-  const bool prefixed = name.substr(0, kPrefix.size()) == kPrefix;
-  return fmt::format("{}{}{}", prefixed ? "" : kPrefix, name,
-                     sharing.rename_by_default ? ".shared" : "");
+  return scenarios::advertised_name(name.starts_with(kPrefix) ? name : std::string(kPrefix) + name,
+                                    sharing.rename_by_default);
 }
 
 std::vector<AdvertisedResource> advertised(const PoolTarget& target) {
   if (target.pool->dra) return {};  // the driver publishes ResourceSlices
   const int gpus = target.instance->gpu_count;
   const MigStrategy mig = mig_strategy_of(*target.pool);
-  if (!target.mig_devices.empty()) return advertised_devices(target, mig);
+  if (!target.mig_devices.empty() && mig != MigStrategy::None)
+    return advertised_devices(target, mig);
   std::vector<AdvertisedResource> out;
   if (const PluginSharing* sharing = sharing_of(*target.pool)) {
     for (const scenarios::SharedResource& resource : sharing->resources) {
@@ -271,9 +267,9 @@ std::vector<AdvertisedResource> advertised(const PoolTarget& target) {
     }
     return out;
   }
-  if (mig == MigStrategy::None) return {{"nvidia.com/gpu", gpus}};
-  return {
-      {mig == MigStrategy::Single ? "nvidia.com/gpu" : "nvidia.com/mig-<profile>", std::nullopt}};
+  if (mig == MigStrategy::None) return {{std::string(kGpuResource), gpus}};
+  return {{std::string(mig == MigStrategy::Single ? kGpuResource : "nvidia.com/mig-<profile>"),
+           std::nullopt}};
 }
 
 }  // namespace slicewise::reports

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
 
 #include "../document/document_text.hpp"
@@ -20,14 +21,15 @@ constexpr std::string_view kImage = "slicewise-gpu-probe:latest";
 
 nlohmann::json probe_job(const PoolTarget& target) {
   const std::vector<AdvertisedResource> offered = advertised(target);
-  const std::string resource = offered.empty() ? "nvidia.com/gpu" : offered.front().name;
+  const std::string resource =
+      offered.empty() ? std::string(scenarios::kGpuResource) : offered.front().name;
   const nlohmann::json container = {
       {"name", "gpu-probe"}, {"image", kImage}, {"resources", {{"limits", {{resource, 1}}}}}};
   const nlohmann::json pod = {
       {"restartPolicy", "Never"},
       {"nodeSelector", {{scenarios::kInstanceTypeLabel, target.instance->name}}},
-      {"tolerations",
-       toleration_list(tolerating({{"nvidia.com/gpu", "Exists", "", ""}}, *target.pool))},
+      {"tolerations", toleration_list(tolerating(
+                          {{std::string(scenarios::kGpuTaint), "Exists", "", ""}}, *target.pool))},
       {"containers", nlohmann::json::array({container})}};
   return {{"apiVersion", "batch/v1"},
           {"kind", "Job"},

@@ -8,6 +8,7 @@
 #include "../screens/result_bill.hpp"
 #include "../screens/result_cost.hpp"
 #include "../screens/result_figures.hpp"
+#include "../screens/screen.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {
@@ -53,7 +54,7 @@ HtmlTable cost_table(const sim::Result& result, const std::vector<sim::LedgerPar
   HtmlTable table{"where the money goes, in dollars of one run", {{"Option"}}, {}, {}, false};
   for (const sim::LedgerPart& part : parts) table.columns.push_back({std::string(part.name), true});
   table.columns.push_back({"total", true});
-  table.columns.push_back({"$/month", true});
+  table.columns.push_back(price_on_page("monthlyUsd"));
   for (const sim::VariantResult& variant : result.variants) {
     const CostSplit split = cost_split(variant.cost.ledger);
     std::vector<HtmlCell> row{{variant.name, std::nullopt, ""}};

@@ -78,19 +78,18 @@ std::string findings_markup(const HtmlReport& report) {
 }
 
 std::string inputs_markup(const HtmlReport& report) {
-  std::vector<std::string> assumed;
   sim::ProvenanceCounts counts;
-  for (const sim::VariantResult& variant : report.result.variants) {
-    counts.measured = std::max(counts.measured, variant.provenance.measured);
-    counts.catalog = std::max(counts.catalog, variant.provenance.catalog);
-    for (const std::string& input : variant.provenance.assumed_inputs) {
-      if (std::ranges::find(assumed, input) == assumed.end()) assumed.push_back(input);
-    }
-  }
   if (report.plan) {
     counts = report.plan->provenance;
-    assumed = counts.assumed_inputs;
+  } else {
+    counts.assumed_inputs = assumed_inputs(report.result.variants);
+    for (const sim::VariantResult& variant : report.result.variants) {
+      counts.measured = std::max(counts.measured, variant.provenance.measured);
+      counts.catalog = std::max(counts.catalog, variant.provenance.catalog);
+    }
   }
+  const std::vector<std::string> assumed(counts.assumed_inputs.begin(),
+                                         counts.assumed_inputs.end());
   std::string out = paragraph(fmt::format(
       "{} inputs were measured, {} come from the catalogue, {} are assumed: nobody measured them.",
       counts.measured, counts.catalog, assumed.size()));

@@ -6,6 +6,7 @@
 #include "../screens/plan_words.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_verdict.hpp"
+#include "../screens/screen.hpp"
 #include "page_parts.hpp"
 #include "screen_markup.hpp"
 
@@ -150,9 +151,9 @@ HtmlTable options_table(const HtmlReport& report, const std::vector<ShownOption>
   if (columns.ranks) table.columns.push_back({"#", true});
   table.columns.push_back({"Verdict"});
   table.columns.push_back({"Nodes", true});
-  table.columns.push_back({"$/month", true});
-  if (columns.requests) table.columns.push_back({"$/1k in SLO", true});
-  if (columns.jobs) table.columns.push_back({"$/job", true});
+  table.columns.push_back(price_on_page("monthlyUsd"));
+  if (columns.requests) table.columns.push_back(price_on_page("per1kRequestsInSloUsd"));
+  if (columns.jobs) table.columns.push_back(price_on_page("perJobUsd"));
   if (columns.tightest) table.columns.push_back({"Tightest objective"});
   if (columns.objectives) table.columns.push_back({"Of limit", true});
   if (columns.latency) table.columns.push_back({"Slowest p99", true});

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "slicewise/scenarios/sharing_strategy.hpp"
+#include "slicewise/sim/pool_choice.hpp"
 
 #include "../screens/result_figures.hpp"
 #include "../screens/result_verdict.hpp"
@@ -29,17 +29,30 @@ constexpr StrategySign kSigns[] = {{charts::Shape::Diamond, 4},
                                    {charts::Shape::Plus, 1},
                                    {charts::Shape::Circle, 2}};
 
-std::size_t sign_number(std::string_view key) {
-  if (key.starts_with("mig")) return 0;
-  if (key.starts_with("mps") || key == "nos" || key == "awsVirtualGpu") return 1;
-  if (key == scenarios::kTimeSlicing || key == "hami" || key == "kai") return 2;
-  return key == "vgpu" ? 3 : std::size(kSigns) - 1;
+std::size_t sign_number(sim::Strategy strategy) {
+  using sim::Strategy;
+  if (sim::is_mig(strategy)) return 0;
+  switch (strategy) {
+    case Strategy::Mps:
+    case Strategy::MpsUncapped:
+    case Strategy::Nos:
+    case Strategy::AwsVirtualGpu:
+      return 1;
+    case Strategy::TimeSlicing:
+    case Strategy::Hami:
+    case Strategy::Kai:
+      return 2;
+    case Strategy::Vgpu:
+      return 3;
+    default:
+      return std::size(kSigns) - 1;
+  }
 }
 
-template <class Pools, class Key>
-void sign(const Pools& pools, Key key, ShownOption& option) {
+template <class Pools, class Strategy>
+void sign(const Pools& pools, Strategy strategy_of, ShownOption& option) {
   std::size_t number = std::size(kSigns) - 1;
-  for (const auto& pool : pools) number = std::min(number, sign_number(key(pool)));
+  for (const auto& pool : pools) number = std::min(number, sign_number(strategy_of(pool)));
   option.shape = kSigns[number].shape;
   option.series = kSigns[number].series;
 }
@@ -55,7 +68,12 @@ ShownOption of_variant(const sim::VariantResult& variant, const sim::VariantResu
   ShownOption option;
   option.name = variant.name;
   option.label = variant.name;
-  sign(variant.node_pools, std::mem_fn(&sim::NodePoolResult::strategy), option);
+  sign(
+      variant.node_pools,
+      [](const sim::NodePoolResult& pool) {
+        return sim::strategy_of(pool.strategy).value_or(sim::Strategy::Exclusive);
+      },
+      option);
   for (const sim::NodePoolResult& pool : variant.node_pools) option.nodes += pool.nodes;
   option.figures = sim::figures_of(variant);
   show_verdict(variant.verdict, option);
@@ -82,7 +100,7 @@ ShownOption of_pools(const std::vector<sim::PoolChoice>& pools) {
   option.nodes = nodes_of(pools);
   sign(
       std::span(pools).first(std::min<std::size_t>(1, pools.size())),
-      [](const sim::PoolChoice& pool) { return sim::strategy_name(pool.strategy); }, option);
+      [](const sim::PoolChoice& pool) { return pool.strategy; }, option);
   return option;
 }
 

@@ -9,6 +9,7 @@
 #include "slicewise/sim/isolation.hpp"
 #include "slicewise/sim/result_record.hpp"
 
+#include "../document/documents.hpp"
 #include "../text/text_table.hpp"
 #include "comparison_words.hpp"
 #include "result_figures.hpp"
@@ -108,27 +109,33 @@ OptionMeasure request_rate(const StrategyComparison& comparison) {
 }
 
 // Amounts without the sign, which stands in the header.
-OptionMeasure price(std::string header, int priority,
+OptionMeasure price(Column column,
                     std::function<std::optional<Usd>(const ComparedOption&)> amount) {
-  return {{std::move(header), true, priority},
-          [amount = std::move(amount)](const ComparedOption& option) {
+  return {std::move(column), [amount = std::move(amount)](const ComparedOption& option) {
             const std::optional<Usd> usd = amount(option);
             return usd ? money_text(*usd).substr(1) : "";
           }};
+}
+
+const sim::Record& option_prices() {
+  return sim::record_of<ComparedOption>().find("cost")->inner();
 }
 
 // A mix of workloads is judged by hours of work: the other prices are the first to go.
 std::vector<OptionMeasure> option_price_measures(const StrategyComparison& comparison, bool mixed) {
   const bool objectives =
       any_workload(comparison, [](const WorkloadResult& w) { return !w.objectives.empty(); });
+  const int last = mixed ? 5 : 0;
   std::vector<OptionMeasure> measures{
-      price("$/H", 0, [](const ComparedOption& o) { return o.price.per_hour; }),
-      price("$/JOB", mixed ? 5 : 0, [](const ComparedOption& o) { return o.result.cost.per_job; }),
-      price(objectives ? "$/1K IN SLO" : "$/1K REQ", mixed ? 5 : 0,
+      price(column_of(option_prices(), "usdPerHour"),
+            [](const ComparedOption& o) { return o.price.per_hour; }),
+      price(price_column("perJobUsd", last),
+            [](const ComparedOption& o) { return o.result.cost.per_job; }),
+      price(request_price_column(objectives, last),
             [](const ComparedOption& o) { return o.result.cost.per_1k_requests_in_slo; })};
   if (mixed) {
-    measures.push_back(
-        price("$/WORK-H", 0, [](const ComparedOption& o) { return o.per_work_hour; }));
+    measures.push_back(price(column_of(option_prices(), "perWorkHourUsd"),
+                             [](const ComparedOption& o) { return o.per_work_hour; }));
   }
   return measures;
 }
@@ -303,7 +310,8 @@ std::vector<std::string> comparison_notes(const StrategyComparison& comparison, 
   }
   if (is_mixed(comparison)) {
     lines.emplace_back(
-        "$/WORK-H: dollars for an hour of work, that is for what a pod alone on the GPU it was "
+        column_of(option_prices(), "perWorkHourUsd").header +
+        ": dollars for an hour of work, that is for what a pod alone on the GPU it was "
         "measured on does in an hour, counted within the objectives");
   }
   for (const Diagnostic& d : comparison.notes) {

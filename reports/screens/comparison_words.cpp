@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/sim/isolation.hpp"
+#include "slicewise/sim/pool_choice.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "../text/text_table.hpp"
@@ -72,8 +73,8 @@ std::string own_title(const ComparedOption& option) {
   if (!option.yours) return configuration_title(option.configuration);
   const sim::NodePoolResult& pool = option.result.node_pools.front();
   const std::string& own = pool.mig_config;
-  const bool is_planned = pool.strategy.empty() || sim::strategy_of(pool.strategy);
-  if (own.empty() && !is_planned) return strategy_text(option.result);
+  const auto strategy = sim::strategy_of(pool.strategy);
+  if (own.empty() && strategy && !sim::is_planned(*strategy)) return strategy_text(option.result);
   return own.empty() ? sim::sharing_text(option.configuration)
                      : sim::sharing_text(option.configuration, own);
 }
@@ -181,6 +182,10 @@ std::string_view isolation_meaning(Strategy strategy) {
       return "own memory; fixed share of the time";
     case Strategy::Hami:
       return "turns; a library in each container limits memory";
+    case Strategy::Kai:
+    case Strategy::Nos:
+    case Strategy::AwsVirtualGpu:
+      break;  // not planned
   }
   return "";
 }
@@ -226,7 +231,7 @@ std::string why_none_is_best(const std::vector<ComparedOption>& options) {
     if (!option.result.verdict.stands()) continue;
     add_once(option.retired, "AWS has retired its instance type");
     add_once(option.forced, "nobody offers it");
-    add_once(!is_stock(option.configuration.strategy), "the device plugin does not set it up");
+    add_once(!sim::is_stock(option.configuration.strategy), "the device plugin does not set it up");
     add_once(!option.unfinished.empty(), "it leaves Jobs undone that others get done");
     add_once(!option.per_work_hour, "it did no work");
   }

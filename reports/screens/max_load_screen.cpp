@@ -91,6 +91,11 @@ bool is_too_wide(const MaxLoad& found) {
          });
 }
 
+// Without objectives what a load breaks are policies.
+bool has_objectives(const MaxLoad& found) {
+  return found.probes.empty() || !found.probes.front().objectives.empty();
+}
+
 std::string_view what_fails(const LoadProbe& failed) {
   if (failed.left_behind.empty()) return "one is missed";
   switch (failed.left_behind.front().cause) {
@@ -109,20 +114,19 @@ std::string range_sentence(const MaxLoad& found) {
   }
   if (!found.passed) {
     const double factor = found.probes[*found.failed].factor;
-    return fmt::format("Not even {} meets every objective.",
-                       loads_text(found, &ScaledLoad::failed, factor));
+    return fmt::format("Not even {} {}.", loads_text(found, &ScaledLoad::failed, factor),
+                       has_objectives(found) ? "meets every objective" : "keeps every policy");
   }
   const double factor = found.probes[*found.passed].factor;
-  const std::string passed = loads_text(found, &ScaledLoad::passed, factor);
+  const std::string passed = fmt::format(
+      "{} up to {}", has_objectives(found) ? "Every objective is met" : "No policy denies anything",
+      loads_text(found, &ScaledLoad::passed, factor));
   if (!found.failed) {
-    return fmt::format(
-        "Every objective is met up to {}, and nothing up to {} times was seen to "
-        "fail (--most).",
-        passed, factor_text(found.most));
+    return fmt::format("{}, and nothing up to {} times was seen to fail (--most).", passed,
+                       factor_text(found.most));
   }
   const LoadProbe& failed = found.probes[*found.failed];
-  return fmt::format("Every objective is met up to {}; at {} {}.", passed,
-                     at_text(found, failed.factor), what_fails(failed));
+  return fmt::format("{}; at {} {}.", passed, at_text(found, failed.factor), what_fails(failed));
 }
 
 std::string price_sentence(const MaxLoad& found) {
@@ -151,7 +155,8 @@ std::string max_load_heading(const MaxLoad& found) {
     out += fmt::format(", variant {} (of {}, see --variant)", found.stamp.variant,
                        found.stamp.variants);
   }
-  return out + ": the highest load that meets the objectives";
+  return out + (has_objectives(found) ? ": the highest load that meets the objectives"
+                                      : ": the highest load that no policy denies");
 }
 
 std::vector<std::string> max_load_answer(const MaxLoad& found, const TextStyle& style) {

@@ -62,8 +62,10 @@ void add_span(const sim::PlannedSpan& span, Detail detail, Rows& rows) {
 
 ScreenPart plan_over_time_part(const sim::PlanOverTime& plan, Detail detail) {
   ScreenPart part{.heading = "OVER TIME"};
-  part.table.columns = {
-      {"MONTH"}, {"TRAFFIC", true}, {"$/MONTH", true}, {"CONFIGURATION", false, kNeverDropped}};
+  part.table.columns = {{"MONTH"},
+                        {"TRAFFIC", true},
+                        price_column("monthlyUsd"),
+                        {"CONFIGURATION", false, kNeverDropped}};
   for (const sim::PlannedSpan& span : plan.spans) add_span(span, detail, part.table.rows);
   std::vector<std::string> lines{growth_sentence(plan), cost_sentence(plan)};
   for (const auto& each : plan.commitments) lines.push_back(commitment_sentence(each));

@@ -37,6 +37,10 @@ std::string nodes_text(const sim::PathStep& step) {
   return parts.empty() ? "the same" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::string becomes_text(const sim::PathStep& step) {
+  return fmt::format("{} becomes {}", pools_text(step.from), pools_text(step.to));
+}
+
 std::string saves_text(Usd saves) {
   return saves.nano < 0 ? fmt::format("-{}", money_text(Usd{-saves.nano})) : money_text(saves);
 }
@@ -94,11 +98,26 @@ std::string end_sentence(const sim::PlanPath& path) {
 
 }  // namespace
 
+std::vector<std::string> step_sentences(const sim::PlanPath& path, std::size_t number) {
+  const sim::PathStep& step = path.steps[number - 1];
+  std::vector<std::string> sentences{
+      becomes_text(step) + ".",
+      fmt::format("{}: all pools then cost {}.",
+                  step.saves.nano < 0
+                      ? fmt::format("It costs {} more a month", money_text(Usd{-step.saves.nano}))
+                      : fmt::format("It saves {} a month", money_text(step.saves)),
+                  money_text(step.monthly)),
+      fmt::format("Nodes: {}. What restarts: {}.", nodes_text(step), restarts_text(step)),
+      disruption_sentence(step, number)};
+  std::erase(sentences, "");
+  return sentences;
+}
+
 ScreenPart plan_path_part(const sim::PlanPath& path, const TextStyle& style) {
   const std::string none(signs(style).none);
   ScreenPart part{.heading = "FROM WHERE YOU ARE"};
   part.table.columns = {{"STEP", true},  {"CHANGE", false, kNeverDropped},
-                        {"SAVES", true}, {"$/MONTH", true},
+                        {"SAVES", true}, price_column("monthlyUsd"),
                         {"NODES"},       {"RESTARTS"}};
   const bool stands = path.now.figures.stands();
   part.table.rows.push_back({none,
@@ -107,10 +126,8 @@ ScreenPart plan_path_part(const sim::PlanPath& path, const TextStyle& style) {
                              none, money_text(path.now.figures.monthly), none, none});
   for (std::size_t s = 0; s < path.steps.size(); ++s) {
     const sim::PathStep& step = path.steps[s];
-    part.table.rows.push_back(
-        {std::to_string(s + 1),
-         fmt::format("{} becomes {}", pools_text(step.from), pools_text(step.to)),
-         saves_text(step.saves), money_text(step.monthly), nodes_text(step), restarts_text(step)});
+    part.table.rows.push_back({std::to_string(s + 1), becomes_text(step), saves_text(step.saves),
+                               money_text(step.monthly), nodes_text(step), restarts_text(step)});
   }
   part.sentences.push_back({end_sentence(path)});
   for (std::size_t s = 0; s < path.steps.size(); ++s) {

@@ -106,11 +106,12 @@ Cells plan_cells(const Plan& plan, const TextStyle& style, Detail detail) {
   const bool requests = any_of(plan, &sim::OptionFigures::per_1k_in_slo);
   const bool jobs = any_of(plan, &sim::OptionFigures::per_job);
   const sim::Record& of_figures = sim::record_of<sim::OptionFigures>();
-  Column monthly = column_of(of_figures, "monthlyUsd");
-  monthly.priority = kNeverDropped;
-  Cells table{{{"CONFIGURATION", false, kNeverDropped}, {"#", true}, std::move(monthly)}, {}};
-  if (requests) table.columns.push_back(column_of(of_figures, "per1kRequestsInSloUsd"));
-  if (jobs) table.columns.push_back(column_of(of_figures, "perJobUsd"));
+  Cells table{{{"CONFIGURATION", false, kNeverDropped},
+               {"#", true},
+               price_column("monthlyUsd", kNeverDropped)},
+              {}};
+  if (requests) table.columns.push_back(request_price_column(true, 1));
+  if (jobs) table.columns.push_back(price_column("perJobUsd", 1));
   table.columns.push_back({"TIGHTEST OBJECTIVE", false, 3});
   table.columns.push_back(column_of(of_figures, "worstRatio"));
   table.columns.push_back(column_of(of_figures, "gpuBusyRatio"));
@@ -123,8 +124,7 @@ Cells plan_cells(const Plan& plan, const TextStyle& style, Detail detail) {
     row.push_back(tightest_text(figures, style));
     row.push_back(limit_share(figures, style));
     row.push_back(percent_text(figures.gpu_busy));
-    constexpr double kTight = 0.95;
-    const bool tight = figures.stands() && figures.worst_ratio > kTight;
+    const bool tight = figures.stands() && figures.is_tight();
     const std::string left = unfinished_beside(plan, figures);
     row.push_back(verdict_text(figures, style) + (tight ? ", tight" : "") +
                   (left.empty() ? "" : ", " + left) + (option.pareto ? ", Pareto" : ""));
@@ -188,7 +188,7 @@ Cells replicas_cells(const Plan& plan, const TextStyle& style) {
   const sim::Record& of_figures = sim::record_of<sim::OptionFigures>();
   Cells table{{column_of(of_point, "replicas"),
                column_of(of_point, "nodes"),
-               column_of(of_figures, "monthlyUsd"),
+               price_column("monthlyUsd"),
                column_of(of_figures, "worstRatio"),
                {"VERDICT"}},
               {}};

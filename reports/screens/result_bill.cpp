@@ -9,6 +9,7 @@
 
 #include "result_cost.hpp"
 #include "result_figures.hpp"
+#include "screen.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -51,8 +52,6 @@ void fold_least(std::vector<BillGroup>& all) {
   kept.push_back(std::move(others));
   all = std::move(kept);
 }
-
-std::string cell_of(const std::optional<Usd>& price) { return price ? money_text(*price) : ""; }
 
 std::string_view rule_text(std::string_view rule) {
   if (rule == "gpu-time") return "the GPU time of its kernels";
@@ -119,17 +118,18 @@ std::string bill_heading(const std::string& group_by) {
 }  // namespace
 
 std::vector<Column> bill_columns(const std::string& group_by) {
-  return {{bill_heading(group_by)}, {"HOLDS $", true, 2}, {"UNHELD + SWITCH $", true, 2},
-          {"PAYS $", true},         {"OF BILL", true, 1}, {"$/JOB", true},
-          {"$/1K IN SLO", true},    {"$/GPU-H", true, 3}};
+  return {{bill_heading(group_by)},   {"HOLDS $", true, 2}, {"UNHELD + SWITCH $", true, 2},
+          {"PAYS $", true},           {"OF BILL", true, 1}, price_column("perJobUsd"),
+          request_price_column(true), {"$/GPU-H", true, 3}};
 }
 
 Rows bill_cells(const VariantResult& variant, const TextStyle&, bool every) {
   Rows cells;
   for (const BillRow& row : bill_rows(variant, every)) {
     cells.push_back({row.name, row.held, row.shared, row.total, row.of_bill,
-                     cell_of(row.prices.per_job), cell_of(row.prices.per_1k_requests_in_slo),
-                     cell_of(row.prices.per_gpu_hour)});
+                     money_or_nothing(row.prices.per_job),
+                     money_or_nothing(row.prices.per_1k_requests_in_slo),
+                     money_or_nothing(row.prices.per_gpu_hour)});
   }
   return cells;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <span>
@@ -12,12 +13,14 @@
 #include <fmt/format.h>
 
 #include "slicewise/sim/judge.hpp"
+#include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "result_figures.hpp"
 #include "result_nodes.hpp"
 #include "result_verdict.hpp"
 #include "result_workload_rows.hpp"
+#include "screen.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -91,10 +94,6 @@ bool is_of_jobs_alone(const sim::Result& result) {
   return std::ranges::all_of(result.variants, of_jobs_alone);
 }
 
-std::string price_of_requests_header(const sim::Result& result) {
-  return std::ranges::any_of(result.variants, has_objectives) ? "$/1K IN SLO" : "$/1K REQ";
-}
-
 std::string objectives_met(const VariantResult& variant) {
   using Cause = sim::Verdict::Cause;
   if (!has_objectives(variant)) return "";
@@ -160,27 +159,29 @@ std::string tokens_per_second(const VariantResult& variant) {
 
 // Of language models and notebooks: what their users feel, and what it costs.
 std::vector<VariantMeasure> people_measures() {
+  const sim::Record& tokens = sim::record_of<sim::TokenFigures>();
+  const sim::Record& notebooks = sim::record_of<sim::NotebookFigures>();
   return {
-      {{"TTFT P95", true},
+      {column_of(tokens, "firstTokenSeconds", "p95"),
        worst_of(
            [](const WorkloadResult& w) {
              return w.tokens ? p95_of(w.tokens->first_token) : std::nullopt;
            },
            duration_text)},
-      {{"TPOT P95", true, 1},
+      {column_at(1, tokens, "perTokenSeconds", "p95"),
        worst_of(
            [](const WorkloadResult& w) {
              return w.tokens ? p95_of(w.tokens->per_token) : std::nullopt;
            },
            duration_text)},
-      {{"TOK/S", true, 1}, tokens_per_second},
-      {{"START P95", true, 1},
+      {column_at(1, tokens, "outputPerSecond"), tokens_per_second},
+      {column_at(1, notebooks, "sessionStartSeconds", "p95"),
        worst_of(
            [](const WorkloadResult& w) {
              return w.notebooks ? p95_of(w.notebooks->session_start) : std::nullopt;
            },
            duration_text)},
-      {{"SLOWDOWN P95", true},
+      {column_of(notebooks, "cellSlowdown", "p95"),
        worst_of(
            [](const WorkloadResult& w) -> std::optional<double> {
              if (!w.notebooks || !w.notebooks->cell_slowdown) return std::nullopt;
@@ -206,11 +207,12 @@ std::string price_of_tokens(const VariantResult& variant) {
 std::vector<VariantMeasure> price_measures(const sim::Result& result) {
   return {
       {{"COST", true}, [](const VariantResult& v) { return money_text(v.cost.ledger.total); }},
-      {{"$/JOB", true}, [](const VariantResult& v) { return money_or_nothing(v.cost.per_job); }},
-      {{price_of_requests_header(result), true},
+      {price_column("perJobUsd"),
+       [](const VariantResult& v) { return money_or_nothing(v.cost.per_job); }},
+      {request_price_column(std::ranges::any_of(result.variants, has_objectives)),
        [](const VariantResult& v) { return money_or_nothing(v.cost.per_1k_requests_in_slo); }},
-      {{"$/M TOK", true}, price_of_tokens},
-      {{"$/USER", true},
+      {column_of(sim::record_of<sim::TokenFigures>(), "perMillionOutputUsd"), price_of_tokens},
+      {column_of(sim::record_of<sim::NotebookFigures>(), "perActiveUserMonthUsd"),
        worst_of(
            [](const WorkloadResult& w) {
              return w.notebooks ? w.notebooks->per_active_user_month : std::nullopt;
@@ -303,20 +305,15 @@ std::string_view curve_of(const VariantResult& variant) {
 
 // "" where the price may fall further than it was tried, and where the setting is the work itself.
 std::string knee_line(std::span<const VariantResult> curve, bool jobs) {
-  constexpr double kFalls = 0.01;  // less is no fall worth another step
-  const auto price = [&](const VariantResult& v) {
-    return jobs ? v.cost.per_job : v.cost.per_1k_requests_in_slo;
-  };
-  std::optional<double> least;
+  std::vector<std::optional<Usd>> prices;
+  prices.reserve(curve.size());
   for (const VariantResult& v : curve) {
-    if (!price(v) || !v.verdict.stands()) continue;
-    const double dollars = to_dollars(*price(v));
-    least = std::min(least.value_or(dollars), dollars);
+    const std::optional<Usd>& price = jobs ? v.cost.per_job : v.cost.per_1k_requests_in_slo;
+    prices.push_back(v.verdict.stands() ? price : std::nullopt);
   }
-  if (!least) return "";
-  const auto knee = std::ranges::find_if(curve, [&](const VariantResult& v) {
-    return v.verdict.stands() && price(v) && to_dollars(*price(v)) <= (1 + kFalls) * *least;
-  });
+  const std::optional<std::size_t> stops_at = sim::knee_of(prices);
+  if (!stops_at) return "";
+  const auto knee = curve.begin() + static_cast<std::ptrdiff_t>(*stops_at);
   const auto beyond = knee + 1;
   const bool same_work = std::ranges::all_of(curve, [&](const VariantResult& v) {
     if (!v.verdict.stands()) return true;
@@ -326,7 +323,7 @@ std::string knee_line(std::span<const VariantResult> curve, bool jobs) {
   const std::string stopped_by = brief_reasons(beyond->verdict);
   return fmt::format("{}: {} is where the price of {} stops falling ({}){}", curve_of(*knee),
                      knee->swept_value, jobs ? "a job" : thousand_requests(has_objectives(*knee)),
-                     money_text(*price(*knee)),
+                     money_text(*prices[*stops_at]),
                      stopped_by.empty() ? "" : "; beyond it: " + stopped_by);
 }
 

@@ -11,14 +11,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "slicewise/scenarios/sharing_strategy.hpp"
+#include "slicewise/sim/pool_choice.hpp"
 
 #include "result_figures.hpp"
 
 namespace slicewise::reports {
 namespace {
-
-constexpr std::string_view kNos = "nos";
 
 // One way of sharing, as people write it: "MIG + MPS" for "mig+mps".
 std::string_view word_for(std::string_view name) {
@@ -64,8 +62,9 @@ std::string gpus_text(const sim::NodePoolResult& pool) {
 // "MIG all-1g.5gb + time-slicing x2", "vGPU (fixed share)"
 std::string sharing_text(const sim::NodePoolResult& pool) {
   std::string text(word_for(pool.strategy));
-  if (!pool.mig_config.empty() && pool.strategy.starts_with("mig")) {
-    text.insert(word_for("mig").size(), " " + pool.mig_config);
+  const auto strategy = sim::strategy_of(pool.strategy);
+  if (!pool.mig_config.empty() && strategy && sim::is_mig(*strategy)) {
+    text.insert(sim::described(sim::Strategy::Mig).title.size(), " " + pool.mig_config);
   }
   if (const auto replicas = replicas_of(pool)) text += fmt::format(" x{}", *replicas);
   if (!pool.vgpu_policy.empty()) text += fmt::format(" ({})", policy_text(pool.vgpu_policy));
@@ -98,7 +97,8 @@ std::string client_text(const sim::NodePoolResult& pool) {
                               ? fmt::format("{} of the SMs", percent_text(*pool.active_threads))
                               : "all SMs";
   std::string memory = ", memory without a limit";
-  if (pool.strategy == kNos) memory = " and the memory of its slice";
+  if (sim::strategy_of(pool.strategy) == sim::Strategy::Nos)
+    memory = " and the memory of its slice";
   if (pool.memory_limit) memory = " and " + memory_text(*pool.memory_limit);
   return fmt::format("each client up to {}{}", sms, memory);
 }

@@ -8,6 +8,7 @@
 
 #include "../text/text_table.hpp"
 #include "result_figures.hpp"
+#include "screen.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -17,13 +18,10 @@ void add_once(std::vector<std::string>& lines, std::string line) {
 }
 
 // "unitTime, gpuBusy, ..." of "cifar10: unitTime", "cifar10: gpuBusy" and so on.
-std::string field_names(const std::vector<std::string>& inputs) {
+std::string field_names(const std::vector<sim::AssumedInput>& inputs) {
   constexpr std::size_t kMostNamed = 4;
   std::vector<std::string> names;
-  for (const std::string& input : inputs) {
-    const std::size_t colon = input.find(": ");
-    add_once(names, colon == std::string::npos ? input : input.substr(colon + 2));
-  }
+  for (const sim::AssumedInput& input : inputs) add_once(names, std::string(input.name()));
   const bool more = names.size() > kMostNamed;
   if (more) names.resize(kMostNamed);
   return joined(names) + (more ? ", ..." : "");
@@ -31,13 +29,10 @@ std::string field_names(const std::vector<std::string>& inputs) {
 
 // The variants of a scenario mostly share their inputs; each is named once.
 std::string assumed_line(std::span<const sim::VariantResult> variants, bool full) {
-  std::vector<std::string> inputs;
-  int counted = 0;
-  for (const sim::VariantResult& variant : variants) {
-    counted = std::max(counted, variant.provenance.assumed);
-    for (const std::string& input : variant.provenance.assumed_inputs) add_once(inputs, input);
-  }
+  const std::vector<sim::AssumedInput> inputs = assumed_inputs(variants);
   if (inputs.empty()) {
+    int counted = 0;
+    for (const auto& variant : variants) counted = std::max(counted, variant.provenance.assumed);
     return counted == 0 ? "" : fmt::format("{} inputs Assumed: nobody measured them", counted);
   }
   const bool one = inputs.size() == 1;
@@ -46,7 +41,8 @@ std::string assumed_line(std::span<const sim::VariantResult> variants, bool full
                        one ? "input" : "inputs", one ? "it" : "them", field_names(inputs));
   }
   return fmt::format("{} {} Assumed: nobody measured {}: {}", inputs.size(),
-                     one ? "input" : "inputs", one ? "it" : "them", joined(inputs));
+                     one ? "input" : "inputs", one ? "it" : "them",
+                     joined(std::vector<std::string>(inputs.begin(), inputs.end())));
 }
 
 std::string prices_text(const sim::Stamp& stamp, const Signs& s, std::size_t hash_shown) {
@@ -180,13 +176,23 @@ void add_apart_lines(const sim::VariantResult& variant, std::vector<std::string>
 
 }  // namespace
 
+std::vector<sim::AssumedInput> assumed_inputs(std::span<const sim::VariantResult> variants) {
+  std::vector<sim::AssumedInput> all;
+  for (const sim::VariantResult& variant : variants) {
+    for (const sim::AssumedInput& input : variant.provenance.assumed_inputs) {
+      if (std::ranges::find(all, input) == all.end()) all.push_back(input);
+    }
+  }
+  return all;
+}
+
 std::string price_note(bool per_job, bool per_1k_requests) {
   if (!per_job && !per_1k_requests) return "";
   return fmt::format(
       "{}{}{}: of the hours of nodes alone, idle time included; not EKS's fee, storage or traffic "
       "(slicewise explain cost)",
-      per_job ? "$/JOB" : "", per_job && per_1k_requests ? ", " : "",
-      per_1k_requests ? "$/1K" : "");
+      per_job ? price_column("perJobUsd").header : "", per_job && per_1k_requests ? ", " : "",
+      per_1k_requests ? request_price_heading() : "");
 }
 
 std::string price_note(std::span<const sim::VariantResult> variants) {

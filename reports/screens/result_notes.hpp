@@ -21,6 +21,9 @@ const std::vector<NotModelled>& not_modelled();
 // Unless `full`, of assumed inputs only how many there are and where the list stands.
 std::vector<std::string> note_lines(std::span<const sim::VariantResult> variants, bool full);
 
+// What some variant assumed, each input once.
+std::vector<sim::AssumedInput> assumed_inputs(std::span<const sim::VariantResult> variants);
+
 // What a screen's prices per job and per 1,000 requests hold; "" where it shows none.
 std::string price_note(bool per_job, bool per_1k_requests);
 std::string price_note(std::span<const sim::VariantResult> variants);

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/result_record.hpp"
+
 #include "result_figures.hpp"
+#include "screen.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -116,41 +119,43 @@ const std::vector<ServingMeasure>& request_measures() {
 const std::vector<ServingMeasure>& token_measures() {
   using W = const WorkloadResult&;
   using S = const Shown&;
+  static const sim::Record& tokens = sim::record_of<sim::TokenFigures>();
   static const std::vector<ServingMeasure> all = {
       {{"LANGUAGE MODEL"}, [](W w, S) { return w.name; }},
-      {{"TTFT P50", true},
-       [](W w, S) { return quantile_cell(w.tokens->first_token, &TimeSummary::p50); },
-       kWideOnly},
-      {{"TTFT P95", true}, [](W w, S s) { return p95_cell(w.tokens->first_token, s.style); }},
-      {{"TTFT P99", true},
-       [](W w, S s) { return p99_cell(w.tokens->first_token, s.style); },
-       kWideOnly},
-      {{"TPOT P50", true},
-       [](W w, S) { return quantile_cell(w.tokens->per_token, &TimeSummary::p50); },
-       kWideOnly},
-      {{"TPOT P95", true}, [](W w, S s) { return p95_cell(w.tokens->per_token, s.style); }},
-      {{"TPOT P99", true},
-       [](W w, S s) { return p99_cell(w.tokens->per_token, s.style); },
-       kWideOnly},
-      {{"TOK/S", true}, [](W w, S) { return decimal_text(w.tokens->output_per_second); }},
+      {column_of(tokens, "firstTokenSeconds", "p50"),
+       [](W w, S) { return quantile_cell(w.tokens->first_token, &TimeSummary::p50); }, kWideOnly},
+      {column_of(tokens, "firstTokenSeconds", "p95"),
+       [](W w, S s) { return p95_cell(w.tokens->first_token, s.style); }},
+      {column_of(tokens, "firstTokenSeconds", "p99"),
+       [](W w, S s) { return p99_cell(w.tokens->first_token, s.style); }, kWideOnly},
+      {column_of(tokens, "perTokenSeconds", "p50"),
+       [](W w, S) { return quantile_cell(w.tokens->per_token, &TimeSummary::p50); }, kWideOnly},
+      {column_of(tokens, "perTokenSeconds", "p95"),
+       [](W w, S s) { return p95_cell(w.tokens->per_token, s.style); }},
+      {column_of(tokens, "perTokenSeconds", "p99"),
+       [](W w, S s) { return p99_cell(w.tokens->per_token, s.style); }, kWideOnly},
+      {column_of(tokens, "outputPerSecond"),
+       [](W w, S) { return decimal_text(w.tokens->output_per_second); }},
       {{"PROMPT", true, 3}, [](W w, S) { return tokens_per_request(w.tokens->input_tokens, w); }},
       {{"ANSWER", true, 3}, [](W w, S) { return tokens_per_request(w.tokens->output_tokens, w); }},
-      {{"KV PEAK", true, 2},
+      {column_of(tokens, "kvCachePeakRatio"),
        [](W w, S) {
          return w.tokens->kv_cache.count > 0 ? percent_text(w.tokens->kv_cache_peak) : "";
        }},
-      {{"KV CACHE", true},
+      {column_of(tokens, "kvCacheBytes"),
        [](W w, S) { return w.tokens->kv_cache.count > 0 ? memory_text(w.tokens->kv_cache) : ""; },
        kWideOnly},
-      {{"PREFIX HITS", true, 2},
+      {column_of(tokens, "prefixHitRatio"),
        [](W w, S) { return w.tokens->prefix_hits > 0 ? percent_text(w.tokens->prefix_hits) : ""; }},
-      {{"WAKE-UPS", true, 2}, [](W w, S) { return count_unless_zero(w.tokens->wake_ups); }},
-      {{"AWAKE", true, 3},
+      {column_of(tokens, "wakeUps"), [](W w, S) { return count_unless_zero(w.tokens->wake_ups); }},
+      {column_of(tokens, "awakeRatio"),
        [](W w, S) { return w.tokens->awake ? percent_text(*w.tokens->awake) : ""; }},
-      {{"ADAPTER LOADS", true, 2},
+      {column_of(tokens, "adapterLoads"),
        [](W w, S) { return count_unless_zero(w.tokens->adapter_loads); }},
-      {{"PREEMPTED", true}, [](W w, S) { return count_unless_zero(w.tokens->preemptions); }},
-      {{"$/M TOK", true}, [](W w, S) { return money_or_nothing(w.tokens->per_million_output); }},
+      {column_of(tokens, "preemptions"),
+       [](W w, S) { return count_unless_zero(w.tokens->preemptions); }},
+      {column_of(tokens, "perMillionOutputUsd"),
+       [](W w, S) { return money_or_nothing(w.tokens->per_million_output); }},
   };
   return all;
 }
@@ -158,16 +163,18 @@ const std::vector<ServingMeasure>& token_measures() {
 const std::vector<ServingMeasure>& scaling_measures() {
   using W = const WorkloadResult&;
   using S = const Shown&;
+  static const sim::Record& scaling = sim::record_of<sim::ScalingFigures>();
   static const std::vector<ServingMeasure> all = {
       {{"AUTOSCALED"}, [](W w, S) { return w.name; }},
-      {{"REPLICAS MEAN", true}, [](W w, S) { return decimal_text(w.scaling->mean_replicas); }},
-      {{"MAX", true}, [](W w, S) { return fmt::format("{}", w.scaling->max_replicas); }},
-      {{"UPS", true, 1}, [](W w, S) { return count_text(w.scaling->scale_ups); }},
-      {{"DOWNS", true, 1}, [](W w, S) { return count_text(w.scaling->scale_downs); }},
-      {{"START-UP P50", true},
-       [](W w, S) { return quantile_cell(w.scaling->start_up, &TimeSummary::p50); },
-       kWideOnly},
-      {{"START-UP P95", true},
+      {column_of(scaling, "replicasMean"),
+       [](W w, S) { return decimal_text(w.scaling->mean_replicas); }},
+      {column_of(scaling, "replicasMax"),
+       [](W w, S) { return fmt::format("{}", w.scaling->max_replicas); }},
+      {column_of(scaling, "scaleUps"), [](W w, S) { return count_text(w.scaling->scale_ups); }},
+      {column_of(scaling, "scaleDowns"), [](W w, S) { return count_text(w.scaling->scale_downs); }},
+      {column_of(scaling, "startUpSeconds", "p50"),
+       [](W w, S) { return quantile_cell(w.scaling->start_up, &TimeSummary::p50); }, kWideOnly},
+      {column_of(scaling, "startUpSeconds", "p95"),
        [](W w, S) { return quantile_cell(w.scaling->start_up, &TimeSummary::p95); }},
   };
   return all;
@@ -176,25 +183,29 @@ const std::vector<ServingMeasure>& scaling_measures() {
 const std::vector<ServingMeasure>& notebook_measures() {
   using W = const WorkloadResult&;
   using S = const Shown&;
+  static const sim::Record& notebooks = sim::record_of<sim::NotebookFigures>();
   static const std::vector<ServingMeasure> all = {
       {{"NOTEBOOKS"}, [](W w, S) { return w.name; }},
-      {{"USERS", true, 1}, [](W w, S) { return fmt::format("{}", w.notebooks->users); }},
-      {{"SESSIONS", true}, [](W w, S) { return count_text(w.notebooks->sessions); }},
-      {{"CELLS", true}, [](W w, S) { return count_text(w.notebooks->cells); }, kWideOnly},
-      {{"CULLED", true, 2}, [](W w, S) { return count_unless_zero(w.notebooks->culled); }},
-      {{"GAVE UP", true}, [](W w, S) { return count_unless_zero(w.notebooks->gave_up); }},
-      {{"START P95", true},
+      {column_of(notebooks, "users"), [](W w, S) { return fmt::format("{}", w.notebooks->users); }},
+      {column_of(notebooks, "sessions"), [](W w, S) { return count_text(w.notebooks->sessions); }},
+      {column_of(notebooks, "cells"), [](W w, S) { return count_text(w.notebooks->cells); },
+       kWideOnly},
+      {column_of(notebooks, "culled"),
+       [](W w, S) { return count_unless_zero(w.notebooks->culled); }},
+      {column_of(notebooks, "gaveUp"),
+       [](W w, S) { return count_unless_zero(w.notebooks->gave_up); }},
+      {column_of(notebooks, "sessionStartSeconds", "p95"),
        [](W w, S) { return quantile_cell(w.notebooks->session_start, &TimeSummary::p95); }},
-      {{"SLOWDOWN P95", true},
+      {column_of(notebooks, "cellSlowdown", "p95"),
        [](W w, S) {
          const auto& slowdown = w.notebooks->cell_slowdown;
          return slowdown ? fmt::format("{:.2f}", slowdown->p95) : "";
        }},
-      {{"OOM/USER-MONTH", true},
+      {column_of(notebooks, "oomPerUserMonth"),
        [](W w, S) { return fmt::format("{:.2f}", w.notebooks->oom_per_user_month); }},
-      {{"WAIT/USER-MONTH", true, 1},
+      {column_of(notebooks, "waitingPerUserMonthSeconds"),
        [](W w, S) { return duration_text(from_seconds(w.notebooks->waiting_per_user_month_s)); }},
-      {{"$/USER", true},
+      {column_of(notebooks, "perActiveUserMonthUsd"),
        [](W w, S) { return money_or_nothing(w.notebooks->per_active_user_month); }},
   };
   return all;

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/printable.hpp"
+#include "slicewise/sim/result_record.hpp"
 
 #include "../ci/markdown_comment.hpp"
 #include "../text/text_table.hpp"
@@ -172,6 +173,8 @@ Screen shown(Screen screen) {
   return screen;
 }
 
+constexpr std::string_view kRequestPrice = "per1kRequestsInSloUsd";
+
 }  // namespace
 
 std::vector<Sentence> sentences_of(const std::vector<std::string>& lines) {
@@ -187,6 +190,32 @@ Column column_of(const sim::Record& record, std::string_view key, std::string_vi
   const bool is_text =
       field.shape->kind == sim::Shape::Kind::Text || field.shape->kind == sim::Shape::Kind::Word;
   return {std::string(column->heading), !is_text, column->priority};
+}
+
+Column column_at(int priority, const sim::Record& record, std::string_view key,
+                 std::string_view part) {
+  Column column = column_of(record, key, part);
+  column.priority = priority;
+  return column;
+}
+
+Column price_column(std::string_view key, int priority) {
+  return column_at(priority, sim::cost_record(), key);
+}
+
+Column price_on_page(std::string_view key) {
+  return {std::string(sim::cost_record().find(key)->columns.front().on_page), true};
+}
+
+Column request_price_column(bool has_objectives, int priority) {
+  Column column = price_column(kRequestPrice, priority);
+  if (!has_objectives) column.header = request_price_heading() + " REQ";
+  return column;
+}
+
+std::string request_price_heading() {
+  const std::string all = price_column(kRequestPrice).header;
+  return all.substr(0, all.find(' '));
 }
 
 ScreenPart notes_part(const std::vector<std::string>& lines) {

@@ -53,6 +53,17 @@ struct Screen {
 
 // The column that a figure, or a part of a summary, declares. REQUIRES: it declares one.
 Column column_of(const sim::Record& record, std::string_view key, std::string_view part = {});
+// The same in a table where it goes sooner, or later, than elsewhere.
+Column column_at(int priority, const sim::Record& record, std::string_view key,
+                 std::string_view part = {});
+
+// The columns of prices that sim::cost_record() declares, and their headings on pages.
+Column price_column(std::string_view key, int priority = 0);
+Column price_on_page(std::string_view key);
+// Of 1,000 requests: of those in SLO, where there is one.
+Column request_price_column(bool has_objectives, int priority = 0);
+// "$/1K": what the headings of either begin with.
+std::string request_price_heading();
 
 // A column for each measure that any item has, a row for each item.
 template <class Item, class Measure>

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/reports/studies.hpp"
+#include "slicewise/sim/result_record.hpp"
 
 #include "../text/amount_text.hpp"
 #include "../text/text_table.hpp"
@@ -246,10 +247,8 @@ Screen sensitivity_screen(const SensitivityStudy& study, const TextStyle& style,
 }  // namespace
 
 std::string outcome_title(const std::string& workload, const std::string& name) {
-  if (name == "monthlyUsd") return "$/month";
-  if (name == "per1kRequestsInSloUsd") return "$/1k requests in SLO";
-  if (name == "perJobUsd") return "$/job";
-  return workload + " " + name;
+  const sim::Field* const price = sim::cost_record().find(name);
+  return price != nullptr ? std::string(price->diffs.front().title) : workload + " " + name;
 }
 
 std::string outcome_title(const sim::OutcomeFigure& figure) {

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/gpu_resource.hpp"
+
 #include "../fields/node_values.hpp"
 #include "blocks.hpp"
 
@@ -92,7 +94,7 @@ void finish_device_plugin(DevicePlugin& plugin, const Node& map, Reading& readin
 
 constexpr Field kSharedResourcesFields[] = {
     field<&SharedResource::name>(
-        "name", "nvidia.com/gpu",
+        "name", kGpuResource,
         "Resource whose devices are shared; nvidia.com/ is added when missing.")
         .needed()
         .positive(),

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/gpu_resource.hpp"
+
 #include "../fields/node_values.hpp"
 #include "blocks.hpp"
 
@@ -81,7 +83,7 @@ void finish_node_pool(NodePool& pool, const Node& map, Reading& reading) {
 }
 
 constexpr Field kTaintFields[] = {
-    field<&Taint::key>("key", "nvidia.com/gpu", "Key of the taint.").needed().positive(),
+    field<&Taint::key>("key", kGpuTaint, "Key of the taint.").needed().positive(),
     field<&Taint::value>("value", "present", "Value of the taint."),
     field<&Taint::effect>("effect", "NoSchedule", "What happens to pods that do not tolerate it.")
         .needed()

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/gpu_resource.hpp"
+
 #include "../fields/check_scalar.hpp"
 #include "../fields/node_values.hpp"
 #include "../text/kubernetes_names.hpp"
@@ -118,7 +120,7 @@ constexpr Field kResourceNamesFields[] = {
           "vCPUs of the container: a share of the node, in whole or thousandths (m)."),
     plain(T::Bytes, "memory", "4Gi",
           "Host memory of the container; the memory of the GPU is gpuMemory."),
-    plain(T::Integer, "nvidia.com/gpu", "1",
+    plain(T::Integer, kGpuResource, "1",
           "GPUs or replicas of a shared GPU, in whole units; a renamed or MIG resource "
           "(nvidia.com/gpu.shared, nvidia.com/mig-1g.5gb) is written the same way."),
 };
@@ -135,7 +137,7 @@ constexpr Field kResourcesFields[] = {
 constexpr FieldList kResources = list(kResourcesFields);
 
 constexpr Field kTolerationFields[] = {
-    field<&Toleration::key>("key", "nvidia.com/gpu", "Key of the taint; all keys when absent."),
+    field<&Toleration::key>("key", kGpuTaint, "Key of the taint; all keys when absent."),
     field<&Toleration::op>("operator", "Exists", "Equal compares the value, Exists does not.")
         .one_of(kTolerationOperators),
     field<&Toleration::value>("value", "present", "Value of the taint."),

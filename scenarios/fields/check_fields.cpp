@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "../blocks/blocks.hpp"
 #include "check_scalar.hpp"
@@ -353,9 +354,9 @@ class Checker {
       } else if (entry.key.find('/') != std::string::npos) {
         check_extended(entry, entry_path);
       } else {
-        constexpr std::string_view kKnown[] = {"cpu", "memory", "nvidia.com/gpu"};
+        constexpr std::string_view kKnown[] = {"cpu", "memory", kGpuResource};
         const auto nearest =
-            entry.key == "gpu" ? "nvidia.com/gpu" : nearest_name(entry.key, kKnown);
+            entry.key == "gpu" ? std::string(kGpuResource) : nearest_name(entry.key, kKnown);
         findings_.add(Code::FieldUnknown, entry.key_where,
                       fmt::format("unknown resource \"{}\" in {}{}", entry.key, path,
                                   nearest ? fmt::format("; did you mean \"{}\"?", *nearest) : ""),

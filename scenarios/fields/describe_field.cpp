@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/load.hpp"
 
 #include "fields.hpp"
@@ -30,7 +31,7 @@ const Field* extended_resource(const Field& resources, const std::vector<std::st
   const bool is_extended =
       std::any_of(names.begin() + static_cast<std::ptrdiff_t>(first), names.end(),
                   [](const std::string& name) { return name.find('/') != std::string::npos; });
-  return is_extended ? resources.children().find("nvidia.com/gpu") : nullptr;
+  return is_extended ? resources.children().find(kGpuResource) : nullptr;
 }
 
 // What ends a path may be a mistyped field rather than the name of an item.

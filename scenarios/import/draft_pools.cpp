@@ -50,10 +50,10 @@ DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,
   pool.type_is_assumed = true;
   pool.sharing_is_assumed = true;
   if (gpus_of_pod > 1) pool.instance_type = gpus_of_pod <= 4 ? "g5.12xlarge" : "g5.48xlarge";
-  const bool renames = device_of(resource) != resource;
+  const bool renames = device_name(resource) != resource;
   const std::int64_t shares = std::max(2, replicas.value_or(4));
   if (resource.starts_with(kMigPrefix)) {
-    const std::string device = device_of(resource);
+    const std::string device(device_name(resource));
     const std::string layout = "all-" + device.substr(kMigPrefix.size());
     pool.instance_type = type_cut_into(layout, options);
     if (renames) {

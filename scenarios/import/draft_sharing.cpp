@@ -60,7 +60,7 @@ std::int64_t instances_in(const DraftMig& mig, const std::string& instance_type,
 // How often a device is there under the name that is asked for: what the plugin replicates under
 // one of its two names, all else once.
 std::int64_t replicas_of(const DraftSharing& sharing, const std::string& resource) {
-  const std::string device = device_of(resource);
+  const std::string device(device_name(resource));
   const bool is_shared = device != resource;
   const std::vector<ReplicatedResource> none;
   const auto& replicated = sharing.plugin ? sharing.plugin->resources : none;
@@ -112,12 +112,6 @@ DraftSharing cut_by_mig(std::string layout, bool is_mixed) {
   return sharing;
 }
 
-std::string device_of(std::string resource) {
-  constexpr std::string_view kShared = ".shared";
-  if (resource.ends_with(kShared)) resource.resize(resource.size() - kShared.size());
-  return resource;
-}
-
 std::int64_t units_per_gpu(const DraftSharing& sharing, const std::string& instance_type,
                            const std::string& resource, const ImportOptions& options) {
   using Kind = GpuResource::Kind;
@@ -126,7 +120,7 @@ std::int64_t units_per_gpu(const DraftSharing& sharing, const std::string& insta
   if (asked->kind == Kind::VirtualGpu) return sharing.virtual_gpus;
   if (asked->kind == Kind::MemorySlice) return sharing.nos_slice.empty() ? 0 : 1;
   if (sharing.virtual_gpus > 0 || !sharing.nos_slice.empty()) return 0;
-  const std::string device = device_of(resource);
+  const std::string device(device_name(resource));
   const bool is_mixed = sharing.mig && sharing.mig->is_mixed;
   std::int64_t devices = 0;
   if (device == kGpuResource) {

@@ -54,7 +54,4 @@ std::int64_t units_per_gpu(const DraftSharing& sharing, const std::string& insta
 std::int64_t devices_per_gpu(const DraftSharing& sharing, const std::string& instance_type,
                              const ImportOptions& options);
 
-// Without ".shared" behind it.
-std::string device_of(std::string resource);
-
 }  // namespace slicewise::scenarios

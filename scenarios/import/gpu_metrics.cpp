@@ -286,7 +286,8 @@ void GpuMetrics::add_lives(std::vector<PodRecord>& pods, std::uint32_t pod,
       record.state = JobState::Unknown;
     }
     const std::string& profile = seen[first].device->profile;
-    const std::string resource = profile.empty() ? "nvidia.com/gpu" : "nvidia.com/mig-" + profile;
+    const std::string resource =
+        profile.empty() ? std::string(kGpuResource) : mig_resource(profile);
     record.amounts[resource] = static_cast<std::int64_t>(devices.size()) * 1'000;
     pods.push_back(std::move(record));
     report.guessed(

@@ -116,7 +116,7 @@ DraftWorkload workload_of(const Imported& imported, const Group& group) {
   workload.comment =
       fmt::format("{} pods{}", group.rows.size(), work.empty() ? " without a controller" : "");
   workload.resource = trace.name(trace.resource, first);
-  if (workload.resource.empty()) workload.resource = "nvidia.com/gpu";
+  if (workload.resource.empty()) workload.resource = kGpuResource;
   workload.gpus = std::max(1, trace.gpus[first]);
   const auto number = [](std::int32_t value) { return static_cast<std::int64_t>(value); };
   workload.cpu_milli = mean(trace.cpu_milli, group, number).value_or(0);

@@ -13,6 +13,7 @@
 #include <toml++/toml.h>
 
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
@@ -368,7 +369,7 @@ class BottlerocketReader {
     const std::int64_t count =
         replicas == nullptr ? 2 : whole_of(replicas->value).value_or(kMostReplicas);
     if (count < 2) return;
-    config.resources.push_back({"nvidia.com/gpu", std::min(count, kMostReplicas),
+    config.resources.push_back({std::string(kGpuResource), std::min(count, kMostReplicas),
                                 config.sharing_where,
                                 replicas == nullptr ? config.sharing_where : replicas->where});
   }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/gpu_resource.hpp"
+
 #include "manifest_reader.hpp"
 
 // Helm values. Helm takes every key, and templates use those they know, so a misspelt key is
@@ -466,13 +468,13 @@ void read_cluster_policy(Context& context, const Node& spec) {
 namespace slicewise::scenarios {
 
 std::vector<TolerationList> usual_tolerations(ChartValues::Chart chart) {
-  const Toleration of_gpus{"nvidia.com/gpu", "Exists", "", "NoSchedule"};
+  const Toleration of_gpus{std::string(kGpuTaint), "Exists", "", "NoSchedule"};
   switch (chart) {
     case ChartValues::Chart::DevicePlugin:
       return {{"tolerations", {{"CriticalAddonsOnly", "Exists", "", ""}, of_gpus}},
               {"nfd.worker.tolerations",
                {{"node-role.kubernetes.io/master", "Equal", "", "NoSchedule"},
-                {"nvidia.com/gpu", "Equal", "present", "NoSchedule"}}}};
+                {std::string(kGpuTaint), "Equal", "present", "NoSchedule"}}}};
     case ChartValues::Chart::GpuOperator:
       return {{"daemonsets.tolerations", {of_gpus}},
               {"node-feature-discovery.worker.tolerations",

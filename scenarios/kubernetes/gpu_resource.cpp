@@ -29,7 +29,7 @@ int take_number(std::string_view& text) {
 
 // "1g.5gb", "1g.10gb.me", "1g.12gb-me". GPUs with four compute slices are known by their sizes:
 // A30 (6 GB a slice) and RTX PRO 6000 (24 GB); all others have seven.
-std::optional<GpuResource> mig_resource(std::string_view profile) {
+std::optional<GpuResource> mig_named(std::string_view profile) {
   GpuResource result{.kind = GpuResource::Kind::Mig};
   if (profile.ends_with(kShared)) {
     profile.remove_suffix(kShared.size());
@@ -51,12 +51,27 @@ std::optional<GpuResource> mig_resource(std::string_view profile) {
 
 }  // namespace
 
+std::string advertised_name(std::string_view device, bool renames) {
+  return std::string(device).append(renames ? kShared : "");
+}
+
+std::string_view device_name(std::string_view advertised) {
+  if (advertised.ends_with(kShared)) advertised.remove_suffix(kShared.size());
+  return advertised;
+}
+
+std::string mig_resource(std::string_view profile) {
+  std::string name = std::string(kMigPrefix).append(profile);
+  std::replace(name.begin(), name.end(), '+', '.');
+  return name;
+}
+
 std::optional<GpuResource> gpu_resource(std::string_view name) {
   if (name == "k8s.amazonaws.com/vgpu") return GpuResource{.kind = GpuResource::Kind::VirtualGpu};
   if (!take_start(name, kNvidia)) return std::nullopt;
   if (name == "gpu") return GpuResource{};
   if (name == "gpu.shared") return GpuResource{.kind = GpuResource::Kind::Replica};
-  if (take_start(name, "mig-")) return mig_resource(name);
+  if (take_start(name, "mig-")) return mig_named(name);
   if (!take_start(name, "gpu-")) return std::nullopt;
   GpuResource slice{.kind = GpuResource::Kind::MemorySlice, .gigabytes = take_number(name)};
   return slice.gigabytes > 0 && name == "gb" ? std::optional(slice) : std::nullopt;
@@ -65,7 +80,7 @@ std::optional<GpuResource> gpu_resource(std::string_view name) {
 std::optional<std::string> recorded_resource(std::string_view recorded) {
   if (gpu_resource(recorded)) return std::string(recorded);
   take_start(recorded, "mig-");
-  if (!mig_resource(recorded)) return std::nullopt;
+  if (!mig_named(recorded)) return std::nullopt;
   return std::string(kMigPrefix).append(recorded);
 }
 

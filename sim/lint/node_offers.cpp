@@ -184,7 +184,7 @@ class OfferBuilder {
       for (const scenarios::ReplicatedResource& shared : config->resources) {
         if (shared.name != name) continue;
         resource.replicas = shared.replicas;
-        if (config->renames) resource.name += ".shared";
+        resource.name = scenarios::advertised_name(name, config->renames);
       }
     }
     offer.resources.push_back(std::move(resource));
@@ -218,9 +218,7 @@ class OfferBuilder {
     for (const ChosenLayout& layout : offer.layouts) {
       is_partial = is_partial || layout.is_partial;
       for (const auto& [profile, count] : layout.counts) {
-        std::string name = std::string(scenarios::kMigPrefix) + profile;
-        std::ranges::replace(name, '+', '.');
-        add_resource(offer, name, most * count);
+        add_resource(offer, scenarios::mig_resource(profile), most * count);
       }
     }
     if (is_partial) add_resource(offer, std::string(kGpuResource), most);

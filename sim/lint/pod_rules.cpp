@@ -155,8 +155,7 @@ class PodJudge {
 
   // Whether GPUs of the catalogue have instances of that name; of one of its boards alone.
   bool is_profile(std::string_view resource, const std::string* gpu_model) const {
-    constexpr std::string_view kShared = ".shared";
-    if (resource.ends_with(kShared)) resource.remove_suffix(kShared.size());
+    resource = scenarios::device_name(resource);
     return std::ranges::any_of(input_.catalogue.mig, [&](const models::MigGeometry& geometry) {
       return (gpu_model == nullptr || geometry.gpu_model == *gpu_model) &&
              std::ranges::find(geometry.profiles, resource, &models::MigProfile::resource_mixed) !=

@@ -257,10 +257,10 @@ void judge_names(const LintInput& input, const NodeOffer& offer) {
   const PluginConfigFile& config = *offer.config;
   if (offer.group == nullptr || offer.may_have_mig || offer.group->bottlerocket) return;
   for (const ReplicatedResource& shared : config.resources) {
-    const std::string name = config.renames ? shared.name + ".shared" : shared.name;
+    const std::string name = scenarios::advertised_name(shared.name, config.renames);
     if (offer.offers(name)) continue;
     // A node says what it offers now, which is not yet, or no more, what the file makes of it.
-    const std::string other = config.renames ? shared.name : shared.name + ".shared";
+    const std::string other = scenarios::advertised_name(shared.name, !config.renames);
     if (offer.group->allocatable && (offer.offers(shared.name) || offer.offers(other))) {
       input.tell_as(
           Severity::Note, Code::SharedResourceAbsent, shared.where,

@@ -2,7 +2,7 @@
 #include <map>
 #include <string>
 
-#include "slicewise/scenarios/sharing_strategy.hpp"
+#include "slicewise/sim/pool_choice.hpp"
 
 #include "merge.hpp"
 
@@ -31,9 +31,9 @@ Evidence evidence_in(const WorkloadModel& model, std::size_t pool, const std::st
 }
 
 // As published rows name ways of sharing; of others there are none.
-std::string mode_of(const std::string& strategy) {
-  const scenarios::SharingStrategy* way = scenarios::sharing_strategy(strategy);
-  return std::string(way == nullptr || way->mode.empty() ? strategy : way->mode);
+std::string mode_of(Strategy strategy) {
+  const scenarios::SharingStrategy& way = described(strategy);
+  return std::string(way.mode.empty() ? way.key : way.mode);
 }
 
 // What is known of the workloads that share GPUs in one way.
@@ -93,7 +93,7 @@ models::ExpectedError expected_error(const World& world, std::size_t pool) {
 std::vector<models::ExpectedError> expected_errors(const World& world) {
   std::map<std::string, Together> companies;
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
-    if (world.pools[p].strategy == scenarios::kExclusive) continue;
+    if (world.pools[p].strategy == Strategy::Exclusive) continue;
     const auto runs_here = [&](const WorkloadModel& m) { return m.on_pool[p].schedulable; };
     if (std::ranges::none_of(world.workloads, runs_here)) continue;
     add_sharers(world, p, companies[mode_of(world.pools[p].strategy)]);

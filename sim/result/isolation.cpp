@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/sim/pool_choice.hpp"
+
 #include "merge.hpp"
 
 namespace slicewise::sim {
@@ -122,10 +124,11 @@ std::optional<std::string> gap_in(const World& world, std::size_t pool, const Do
       divided ? isolation_of(pool_result(model)) : isolation_of(Strategy::TimeSlicing);
   const auto gaps = missing(rule, given);
   if (gaps.empty()) return std::nullopt;
-  return fmt::format("{} may share {} of node pool \"{}\" {}: {}", who_meets(*met, rule.between),
-                     kind.partition.empty() ? "a GPU" : "a MIG instance", model.name,
-                     divided ? fmt::format("under {}", model.strategy) : "that they do not ask for",
-                     fmt::join(gaps, "; "));
+  return fmt::format(
+      "{} may share {} of node pool \"{}\" {}: {}", who_meets(*met, rule.between),
+      kind.partition.empty() ? "a GPU" : "a MIG instance", model.name,
+      divided ? fmt::format("under {}", strategy_name(model.strategy)) : "that they do not ask for",
+      fmt::join(gaps, "; "));
 }
 
 }  // namespace

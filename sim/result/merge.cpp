@@ -11,6 +11,7 @@
 #include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 #include "slicewise/sim/policies.hpp"
+#include "slicewise/sim/pool_choice.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -51,9 +52,9 @@ VariantResult merge(const World& world, std::span<const Replication> replication
   result.seed = world.seed;
   result.replications = static_cast<int>(replications.size());
   result.replications_asked = world.replications;
-  std::vector<std::string> strategies;
+  std::vector<std::string_view> strategies;
   for (const PoolModel& pool : world.pools) {
-    const std::string& strategy = pool.strategy;
+    const std::string_view strategy = strategy_name(pool.strategy);
     if (std::ranges::find(strategies, strategy) == strategies.end()) {
       strategies.push_back(strategy);
     }

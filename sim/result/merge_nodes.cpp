@@ -9,6 +9,7 @@
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
+#include "slicewise/sim/pool_choice.hpp"
 
 #include "merge.hpp"
 
@@ -196,7 +197,7 @@ NodePoolResult pool_result(const PoolModel& pool) {
   result.region = pool.region;
   result.purchase_option = pool.purchase_option;
   result.price_plan = pool.price_plan;
-  result.strategy = pool.strategy;
+  result.strategy = strategy_name(pool.strategy);
   result.nodes = most_nodes(pool);
   result.gpus_per_node = pool.gpus_per_node;
   if (pool.spot) {

@@ -127,6 +127,7 @@ const Record& cost_record() {
        field<&V::cost, &Cost::per_job>(
            "perJobUsd", "what Jobs and Deployments pay / jobs finished; absent when none was")
            .csv(32, "variantPerJobUsd")
+           .column("$/JOB", 0, "", "$/job")
            .policy("cost.perJob")
            .diff({.role = Role::Cost,
                   .rank = 5,
@@ -137,6 +138,7 @@ const Record& cost_record() {
                                                       "what Services pay after the warm-up / "
                                                       "thousands of requests in SLO")
            .csv(33, "variantPer1kRequestsInSloUsd")
+           .column("$/1K IN SLO", 0, "", "$/1k in SLO")
            .policy("cost.per1kInSlo")
            .diff({.role = Role::Cost,
                   .rank = 4,
@@ -146,6 +148,7 @@ const Record& cost_record() {
        field<&V::cost, &Cost::monthly>(
            "monthlyUsd",
            "nodes x price x 730 h; where nodes come and go, their bill of the run x 730 h")
+           .column("$/MONTH", 0, "", "$/month")
            .policy("cost.monthly")
            .diff({.role = Role::Cost,
                   .rank = 1,

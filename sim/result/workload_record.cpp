@@ -151,38 +151,52 @@ const Record& record_of<TokenFigures>() {
        field<&T::input_tokens>("input", "prompt tokens of answered requests"),
        field<&T::output_tokens>("output", "tokens of their answers"),
        field<&T::output_per_second>("outputPerSecond", "answer tokens per second")
+           .column("TOK/S")
            .of(Unit::PerSecond)
            .csv(57, "outputTokensPerSecond"),
        field<&T::first_token>("firstTokenSeconds", "arrival to first token (TTFT)")
+           .column("TTFT P50", 0, "p50")
+           .column("TTFT P95", 0, "p95")
+           .column("TTFT P99", 0, "p99")
            .csv(54, "ttftP95Seconds", "p95")
            .csv(55, "ttftP99Seconds", "p99"),
        field<&T::per_token>("perTokenSeconds",
                             "time per token after the first, mean of each request (TPOT)")
+           .column("TPOT P50", 0, "p50")
+           .column("TPOT P95", 0, "p95")
+           .column("TPOT P99", 0, "p99")
            .csv(56, "tpotP95Seconds", "p95"),
        field<&T::kv_cache_peak>("kvCachePeakRatio",
                                 "highest share of the KV cache in use, of the fullest pod")
+           .column("KV PEAK", 2)
            .of(Unit::Ratio),
-       field<&T::kv_cache>("kvCacheBytes", "KV cache of one pod, bytes"),
+       field<&T::kv_cache>("kvCacheBytes", "KV cache of one pod, bytes").column("KV CACHE"),
        field<&T::preemptions>("preemptions",
                               "sequences that lost their cache and were computed again")
+           .column("PREEMPTED")
            .csv(58, "preemptions"),
        field<&T::prefix_hits>("prefixHitRatio",
                               "share of the tokens of prompts that were found in the KV cache "
                               "(vLLM's prefix cache hit rate); absent when none was")
+           .column("PREFIX HITS", 2)
            .of(Unit::Ratio)
            .positive()
            .csv(kPlacementColumn + 2, "prefixHitRatio"),
        field<&T::adapter_loads>("adapterLoads",
                                 "times that a LoRA adapter was copied into GPU memory; absent when "
                                 "none was")
+           .column("ADAPTER LOADS", 2)
            .positive(),
        field<&T::wake_ups>("wakeUps",
                            "times that an engine that sleeps was woken up; absent when none was")
+           .column("WAKE-UPS", 2)
            .positive(),
        field<&T::awake>("awakeRatio",
                         "share of the time that such an engine is awake; absent without llm.sleep")
+           .column("AWAKE", 3)
            .of(Unit::Ratio),
        field<&T::per_million_output>("perMillionOutputUsd", "US dollars per million output tokens")
+           .column("$/M TOK")
            .csv(59, "perMillionOutputTokensUsd")}};
   return declared;
 }
@@ -193,12 +207,16 @@ const Record& record_of<ScalingFigures>() {
   static const Record declared{
       "an autoscaled Service, means per replication",
       {field<&S::mean_replicas>("replicasMean", "replicas wanted, mean over the run")
+           .column("REPLICAS MEAN")
            .csv(60, "replicasMean"),
        field<&S::max_replicas>("replicasMax", "most replicas wanted at once")
+           .column("MAX")
            .csv(61, "replicasMax"),
-       field<&S::scale_ups>("scaleUps", "times that more were wanted"),
-       field<&S::scale_downs>("scaleDowns", "times that fewer were wanted"),
+       field<&S::scale_ups>("scaleUps", "times that more were wanted").column("UPS", 1),
+       field<&S::scale_downs>("scaleDowns", "times that fewer were wanted").column("DOWNS", 1),
        field<&S::start_up>("startUpSeconds", "from wanted to ready")
+           .column("START-UP P50", 0, "p50")
+           .column("START-UP P95", 0, "p95")
            .csv(62, "startUpP95Seconds", "p95")}};
   return declared;
 }
@@ -220,26 +238,32 @@ const Record& record_of<NotebookFigures>() {
   using N = NotebookFigures;
   static const Record declared{
       "notebooks, means per replication",
-      {field<&N::users>("users", "people"),
-       field<&N::sessions>("sessions", "sessions opened").csv(63, "sessions"),
-       field<&N::cells>("cells", "cells run"),
-       field<&N::culled>("culled", "sessions ended for idleness"),
-       field<&N::gave_up>("gaveUp", "sessions that had no kernel by the time they were to end"),
+      {field<&N::users>("users", "people").column("USERS", 1),
+       field<&N::sessions>("sessions", "sessions opened").column("SESSIONS").csv(63, "sessions"),
+       field<&N::cells>("cells", "cells run").column("CELLS"),
+       field<&N::culled>("culled", "sessions ended for idleness").column("CULLED", 2),
+       field<&N::gave_up>("gaveUp", "sessions that had no kernel by the time they were to end")
+           .column("GAVE UP"),
        field<&N::session_start>("sessionStartSeconds", "asked for to ready")
+           .column("START P95", 0, "p95")
            .csv(64, "sessionStartP95Seconds", "p95"),
        field<&N::cell_slowdown>("cellSlowdown", "time of a cell / its time alone on the GPU")
+           .column("SLOWDOWN P95", 0, "p95")
            .csv(65, "cellSlowdownP95", "p95"),
        field<&N::oom_per_user_month>("oomPerUserMonth",
                                      "out-of-memory kills per user and month of 730 h")
+           .column("OOM/USER-MONTH")
            .csv(66, "oomPerUserMonth"),
        field<&N::waiting_per_user_month_s>(
            "waitingPerUserMonthSeconds",
            "waiting for sessions and slowed cells per user and month, seconds")
+           .column("WAIT/USER-MONTH", 1)
            .of(Unit::Seconds),
        field<&N::per_active_user_month>(
            "perActiveUserMonthUsd",
            "what its pods pay of the nodes of a month / users with a session in the run, US "
            "dollars")
+           .column("$/USER")
            .csv(67, "perActiveUserMonthUsd")}};
   return declared;
 }

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/models/mig.hpp"
-#include "slicewise/scenarios/sharing_strategy.hpp"
+#include "slicewise/sim/pool_choice.hpp"
 #include "slicewise/sim/validation.hpp"
 
 #include "../metrics/nearest_rank.hpp"
@@ -244,9 +244,10 @@ StudyResult result_of(const models::Study& study, const models::MeasurementSourc
 }
 
 bool is_about(const models::Study& study, std::string_view strategy) {
-  const scenarios::SharingStrategy* way = scenarios::sharing_strategy(strategy);
-  if (way == nullptr) return false;
-  return study.mode == way->mode || (study.mode == "MIG" && way->key.starts_with("mig"));
+  const auto way = strategy_of(strategy);
+  if (!way) return false;
+  return study.mode == described(*way).mode ||
+         (study.mode == described(Strategy::Mig).mode && is_mig(*way));
 }
 
 // `evidence`: of all, whatever their studies started from; nullopt: each study's own.

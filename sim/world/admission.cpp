@@ -97,7 +97,8 @@ bool are_whole(const PoolModel& pool, std::size_t offer) {
 // Of GPUs that NVIDIA's device plugin shares.
 bool are_replicas(const PoolModel& pool, std::size_t offer) {
   const ResourceOffer& what = pool.offers[offer];
-  const bool by_plugin = pool.strategy == "timeSlicing" || pool.strategy == "mps";
+  const bool by_plugin = pool.strategy == scenarios::Strategy::TimeSlicing ||
+                         pool.strategy == scenarios::Strategy::Mps;
   return by_plugin && what.shared && !what.refuses_more_than_one &&
          what.claim == ResourceOffer::Claim::None && !what.part &&
          all_that_offer(pool, offer, [](const models::Sharing& sharing) {

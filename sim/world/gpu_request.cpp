@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/pool_choice.hpp"
+
 #include "admission.hpp"
 #include "parts.hpp"
 
@@ -22,15 +24,15 @@ std::vector<std::string> configured_names(const scenarios::NodePool& pool) {
   }
   const auto entry = plugin_entry(pool, kGpuResource);
   const bool renamed = entry && entry->sharing->rename_by_default;
-  return {std::string(kGpuResource) + (renamed ? ".shared" : "")};
+  return {scenarios::advertised_name(kGpuResource, renamed)};
 }
 
 std::string mismatch_help(const std::string& wanted, const std::vector<std::string>& names) {
   std::string help = names.empty() ? "the node pools offer no GPU"
                                    : fmt::format("the node pools offer {}", fmt::join(names, ", "));
-  if (std::ranges::find(names, wanted + ".shared") != names.end()) {
+  if (std::ranges::find(names, scenarios::advertised_name(wanted, true)) != names.end()) {
     help += "; renameByDefault: true replaces the name, so pods must ask for the .shared one";
-  } else if (wanted.ends_with(".shared")) {
+  } else if (scenarios::device_name(wanted) != wanted) {
     help += "; the .shared name exists only with renameByDefault: true";
   }
   return help;
@@ -46,7 +48,7 @@ bool is_other_mig_slice(const std::string& name, const std::vector<PoolModel>& p
                         const models::Catalogue& catalogue) {
   return std::ranges::any_of(pools, [&](const PoolModel& pool) {
     const models::MigGeometry* geometry = catalogue.find_mig(pool.gpu->name);
-    return pool.strategy.starts_with("mig") && geometry != nullptr &&
+    return is_mig(pool.strategy) && geometry != nullptr &&
            std::ranges::find(geometry->profiles, name, &models::MigProfile::resource_mixed) !=
                geometry->profiles.end();
   });
@@ -59,7 +61,7 @@ void check_request_size(const Workload& spec, const scenarios::ExtendedRequest& 
   const auto position = static_cast<std::size_t>(&offer - pool.offers.data());
   const int gpus = gpus_of_pod(pool, position, spec, request.count);
   if (gpus > 1 && !offer.shared) return;
-  if (!offer.shared && pool.strategy == "vgpu") {
+  if (!offer.shared && pool.strategy == Strategy::Vgpu) {
     found.push_back(make_diagnostic(
         Code::StrategyNotModelled, request.count_where,
         fmt::format("{} vGPUs in one pod are not simulated by this version", request.count),

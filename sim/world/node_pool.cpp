@@ -26,10 +26,7 @@ struct SharingLabels {
 SharingLabels sharing_labels(const scenarios::NodePool& pool, const PoolModel& model) {
   SharingLabels labels;
   for (const ResourceOffer& offer : model.offers) {
-    std::string device = offer.name;
-    if (device.ends_with(".shared"))
-      device.resize(device.size() - std::string_view(".shared").size());
-    const auto entry = plugin_entry(pool, device);
+    const auto entry = plugin_entry(pool, std::string(scenarios::device_name(offer.name)));
     if (!entry) continue;
     labels.strategy = entry->mps ? "mps" : "time-slicing";
     labels.replicas = entry->resource->replicas;

@@ -37,7 +37,7 @@ class Counter {
         return;
       case Provenance::Assumed:
         ++counts_.assumed;
-        counts_.assumed_inputs.push_back(owner + ": " + input);
+        counts_.assumed_inputs.emplace_back(owner, input);
         return;
     }
   }
@@ -77,7 +77,7 @@ void count_turns(const scenarios::NodePool& spec, const PoolModel& pool,
   const bool anchored = !spec.gpu.switch_cost && models::switch_cost_is_measured(*pool.gpu);
   counter.add(anchored ? Provenance::Catalog : Provenance::Assumed, pool.name,
               "context-switch cost");
-  if (pool.strategy == "vgpu") {
+  if (pool.strategy == scenarios::Strategy::Vgpu) {
     counter.add(Provenance::Assumed, pool.name, "vGPU scheduling policy and slice");
   }
   const auto is_limited = [](const Tickets& tickets) { return tickets.time_limit < 1; };
@@ -118,7 +118,8 @@ bool hangs_on_busy(const WorkloadModel& model, const World& world) {
   const scenarios::Measured& m = *model.spec.measured;
   for (std::size_t number = 0; number < world.pools.size(); ++number) {
     const PoolModel& pool = world.pools[number];
-    if (!model.on_pool[number].schedulable || pool.strategy == scenarios::kExclusive) continue;
+    if (!model.on_pool[number].schedulable || pool.strategy == scenarios::Strategy::Exclusive)
+      continue;
     if (pool.takes_turns() || (!m.capacity_share && !m.sm_active)) return true;
   }
   return false;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/pool_choice.hpp"
+
 #include "parts.hpp"
 
 namespace slicewise::sim {
@@ -81,7 +83,7 @@ void share_device(const Device& device, const std::string& name, DomainKind& kin
   const int replicas = entry->resource->replicas;
   const bool renamed = entry->sharing->rename_by_default;
   Tickets tickets;
-  tickets.offer = offer_at(model, {name + (renamed ? ".shared" : ""),
+  tickets.offer = offer_at(model, {scenarios::advertised_name(name, renamed),
                                    {},
                                    true,
                                    entry->sharing->fail_requests_greater_than_one});
@@ -182,12 +184,6 @@ void same_on_all_gpus(DomainKind kind, PoolModel& model) {
   model.layouts.push_back(std::move(layout));
 }
 
-// The plugin's name for a device of a partitioned node.
-std::string device_name(MigStrategy strategy, const models::MigProfile* profile) {
-  if (profile == nullptr || strategy != MigStrategy::Mixed) return std::string(kGpuResource);
-  return profile->resource_mixed;
-}
-
 std::size_t kind_of(const Device& device, const CutGpu::Instance& instance, PoolModel& model) {
   const std::string partition = instance.profile == nullptr ? "" : instance.profile->name;
   const auto known = std::ranges::find(model.kinds, partition, &DomainKind::partition);
@@ -199,7 +195,10 @@ std::size_t kind_of(const Device& device, const CutGpu::Instance& instance, Pool
     kind.memory = *instance.profile->memory;
     kind.time_share = instance.time_share;
   }
-  share_device(device, device_name(device.pool.mig->strategy, instance.profile), kind, model);
+  const std::string_view own = instance.profile == nullptr
+                                   ? kGpuResource
+                                   : std::string_view(instance.profile->resource_mixed);
+  share_device(device, std::string(device_name(device.pool.mig->strategy, own)), kind, model);
   model.kinds.push_back(std::move(kind));
   return model.kinds.size() - 1;
 }
@@ -215,26 +214,24 @@ void add_cut(const Device& device, const CutNode& cut, PoolModel& model) {
   model.layouts.push_back(std::move(layout));
 }
 
-std::string mig_strategy_name(const Device& device, const PoolModel& model) {
-  if (device.pool.virtual_gpu) return "awsVirtualGpu";
-  if (device.pool.nos) return "nos";
-  if (device.pool.hami) return "hami";
-  if (device.pool.kai) return "kai";
-  std::string name;
+Strategy strategy_of(const Device& device, const PoolModel& model) {
+  if (device.pool.virtual_gpu) return Strategy::AwsVirtualGpu;
+  if (device.pool.nos) return Strategy::Nos;
+  if (device.pool.hami) return Strategy::Hami;
+  if (device.pool.kai) return Strategy::Kai;
   const bool partitioned = std::ranges::any_of(
       model.kinds, [](const DomainKind& kind) { return !kind.partition.empty(); });
+  Strategy strategy = partitioned ? Strategy::Mig : Strategy::Exclusive;
   for (const DomainKind& kind : model.kinds) {
-    const std::string_view inside =
-        std::visit(models::Overloaded{
-                       [](const models::Exclusive&) { return std::string_view(); },
-                       [](const models::TimeSlicing&) { return std::string_view("timeSlicing"); },
-                       [](const models::Mps&) { return std::string_view("mps"); },
-                       [](const models::Vgpu&) { return std::string_view("vgpu"); }},
-                   kind.sharing);
-    if (!inside.empty()) name = inside;
+    if (std::holds_alternative<models::TimeSlicing>(kind.sharing)) {
+      strategy = partitioned ? Strategy::MigTimeSlicing : Strategy::TimeSlicing;
+    } else if (std::holds_alternative<models::Mps>(kind.sharing)) {
+      strategy = partitioned ? Strategy::MigMps : Strategy::Mps;
+    } else if (std::holds_alternative<models::Vgpu>(kind.sharing)) {
+      strategy = Strategy::Vgpu;
+    }
   }
-  if (partitioned) return name.empty() ? "mig" : "mig+" + name;
-  return name.empty() ? "exclusive" : name;
+  return strategy;
 }
 
 // Entries of the plugin's sharing that match no device of the pool.
@@ -245,7 +242,8 @@ void check_entries(const Device& device, const PoolModel& model, Diagnostics& fo
     if (!*sharing) continue;
     for (const scenarios::SharedResource& resource : (*sharing)->resources) {
       const bool matches = std::ranges::any_of(model.offers, [&](const ResourceOffer& offer) {
-        return offer.name == resource.name.value || offer.name == resource.name.value + ".shared";
+        return offer.name == resource.name.value ||
+               offer.name == scenarios::advertised_name(resource.name.value, true);
       });
       if (matches) continue;
       std::vector<std::string> names;
@@ -385,7 +383,7 @@ void model_sharing(const scenarios::Scenario& scenario, const NodePool& pool,
   }
   if (pool.dra) share_by_claims(scenario, pool, model, found);
   if (pool.hami || pool.kai) share_by_books(scenario, pool, model, found);
-  model.strategy = mig_strategy_name(device, model);
+  model.strategy = strategy_of(device, model);
   if (pool.dra) return;
   check_entries(device, model, found);
   check_fraction(device, found);

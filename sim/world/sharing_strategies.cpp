@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -14,8 +15,18 @@ const scenarios::SharingStrategy& described(Strategy strategy) {
 std::string_view strategy_name(Strategy strategy) { return described(strategy).key; }
 
 std::optional<Strategy> strategy_of(std::string_view key) {
-  const auto* const found = std::ranges::find(kStrategies, key, strategy_name);
-  return found == kStrategies.end() ? std::nullopt : std::optional(*found);
+  const scenarios::SharingStrategy* const found = scenarios::sharing_strategy(key);
+  if (found == nullptr) return std::nullopt;
+  return static_cast<Strategy>(found - std::begin(scenarios::kSharingStrategies));
+}
+
+bool is_planned(Strategy strategy) {
+  return std::ranges::find(kStrategies, strategy) != kStrategies.end();
+}
+
+bool is_mig(Strategy strategy) {
+  return strategy == Strategy::Mig || strategy == Strategy::MigTimeSlicing ||
+         strategy == Strategy::MigMps;
 }
 
 bool is_stock(Strategy strategy) { return strategy != Strategy::MpsUncapped; }
@@ -30,6 +41,9 @@ Isolation isolation_of(Strategy strategy) {
       return {Memory::Hardware, Compute::Hardware, Fault::Hardware};
     case Strategy::TimeSlicing:
     case Strategy::MigTimeSlicing:
+    case Strategy::Kai:
+    case Strategy::Nos:  // these two without what their MPS is known to limit
+    case Strategy::AwsVirtualGpu:
       return {Memory::None, Compute::None, Fault::Process};
     case Strategy::Mps:
     case Strategy::MigMps:

@@ -4,6 +4,7 @@
 
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/sim/gpu_room.hpp"
+#include "slicewise/sim/pool_choice.hpp"
 
 #include "parts.hpp"
 
@@ -146,7 +147,7 @@ Places note_unscheduled(const WorkloadModel& model, const World& world, Diagnost
                       "CUDA-capable devices are busy or unavailable\"",
                       pool.name, model.name),
           "let the pods ask for the pool's resource, or keep them off its nodes"));
-    } else if (pool.strategy.starts_with("mig") || pool.strategy == "vgpu") {
+    } else if (is_mig(pool.strategy) || pool.strategy == Strategy::Vgpu) {
       found.push_back(make_diagnostic(
           Code::StrategyNotModelled, spec.name.where,
           fmt::format("pods without a GPU request on the MIG or vGPU nodes of pool \"{}\" are not "

@@ -58,7 +58,7 @@ inline sim::ComparedOption option(sim::PoolChoice configuration, double price, D
   result.cost.ledger.useful = useful;
   result.cost.ledger.idle = total - useful;
   result.cost.per_1k_requests_in_slo = Usd{total.nano / 36};
-  result.provenance = {1, 4, 1, {"chat: requestGpuTime"}};
+  result.provenance = {1, 4, 1, {{"chat", "requestGpuTime"}}};
   o.per_work_hour = Usd{total.nano * 2};
   o.gpu_busy_ratio = 0.5;
   o.configuration = std::move(configuration);

@@ -215,6 +215,11 @@ TEST(Difference, AComparisonIsWorseWhenNoOptionStands) {
   const std::string text = difference_markdown(difference);
   EXPECT_THAT(text.substr(0, text.find('\n')), HasSubstr("✓"));
   EXPECT_THAT(text.substr(0, text.find('\n')), Not(HasSubstr("does not stand")));
+  // It stands, but cannot be had.
+  for (sim::ComparedOption& option : options.options) option.best = false;
+  difference = difference_of(older, json::parse(comparison_json(options)));
+  EXPECT_EQ(difference.stands(), false);
+  EXPECT_FALSE(failing(difference, "verdict").empty());
   for (sim::ComparedOption& option : options.options) {
     option.result.verdict.reasons = {
         {sim::Verdict::Cause::PodsPending, "chat", "1 Pending", "1 of 2 pods stayed Pending"}};

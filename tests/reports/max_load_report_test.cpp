@@ -43,6 +43,20 @@ TEST(MaxLoadReport, OneLoadIsSaidInItsOwnUnit) {
   EXPECT_THAT(max_load_table(one, kTerminal, false), HasSubstr("up to 1,200 users (20.0 times"));
 }
 
+TEST(MaxLoadReport, WithoutObjectivesItSpeaksOfPolicies) {
+  sim::MaxLoad found = samples::voice_load();
+  found.loads.resize(1);
+  found.binding.reset();
+  for (sim::LoadProbe& probe : found.probes) probe.objectives.clear();
+  found.probes[*found.failed].left_behind = {
+      {sim::Verdict::Cause::PolicyDenies, "", "denied", "policy spare denies it"}};
+  const std::string text = max_load_table(found, kTerminal, false);
+  EXPECT_THAT(text, HasSubstr("the highest load that no policy denies"));
+  EXPECT_THAT(text, HasSubstr("No policy denies anything up to 48.00 requests/s"));
+  EXPECT_THAT(text, HasSubstr("a policy denies it"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("objective is met")));
+}
+
 TEST(MaxLoadReport, SaysWhenAnEndIsMissing) {
   sim::MaxLoad found = samples::voice_load();
   found.loads.resize(1);

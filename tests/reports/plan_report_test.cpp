@@ -486,6 +486,20 @@ TEST(PlanReport, ExplainsAStoredPlanAndEachOption) {
   EXPECT_FALSE(explain_plan({"plan.json", "{}"}, 1, kTerminal));
 }
 
+TEST(PlanReport, ExplainsAStepOfAStoredPath) {
+  sim::Plan plan = sample_plan();
+  plan.path = sample_path();
+  const SourceText stored{"plan.json", plan_json(plan)};
+  const auto step = explain_step(stored, 1, kTerminal);
+  ASSERT_TRUE(step);
+  EXPECT_THAT(*step, HasSubstr(fmt::format("Step 1 of {}", plan.path->steps.size())));
+  EXPECT_THAT(*step, HasSubstr(" becomes "));
+  EXPECT_THAT(*step, HasSubstr("It saves $"));
+  EXPECT_THAT(*step, HasSubstr("What restarts: "));
+  EXPECT_FALSE(explain_step(stored, plan.path->steps.size() + 1, kTerminal));
+  EXPECT_FALSE(explain_step({"plan.json", plan_json(sample_plan())}, 1, kTerminal));
+}
+
 TEST(PlanReport, TheCommittedSchemaIsWhatTheProgramPrints) {
   const auto file =
       std::filesystem::path(SLICEWISE_SOURCE_DIR) / "reports" / "schema" / "plan.v1alpha1.json";

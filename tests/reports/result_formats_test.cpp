@@ -204,11 +204,11 @@ TEST(ResultJunit, AnObjectiveOfNothingHasNoValue) {
   EXPECT_THAT(result_junit(result), testing::Not(HasSubstr("is 0 s")));
 }
 
-TEST(ResultJunit, WhatXmlCannotHoldIsReplaced) {
+TEST(ResultJunit, WhatXmlCannotHoldIsShownByItsBytes) {
   sim::Result result = samples::voice();
-  result.stamp.scenario = "a\x01\xff<\"\xc3\xa9\">";
+  result.stamp.scenario = "a\x01\xff\xef\xbf\xbe<\"\xc3\xa9\">";
   EXPECT_THAT(result_junit(result),
-              HasSubstr("a\xEF\xBF\xBD\xEF\xBF\xBD&lt;&quot;\xc3\xa9&quot;&gt;"));
+              HasSubstr("a\\x01\\xff\\xef\\xbf\\xbe&lt;&quot;\xc3\xa9&quot;&gt;"));
 }
 
 }  // namespace

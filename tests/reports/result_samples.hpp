@@ -85,7 +85,13 @@ inline sim::WorkloadResult cifar10_jobs(double completed, Duration makespan) {
 }
 
 inline sim::ProvenanceCounts provenance() {
-  return {0, 7, 4, {"cifar10: unitTime", "cifar10: gpuBusy", "cifar10: smActive", "cifar10: cpu"}};
+  return {0,
+          7,
+          4,
+          {{"cifar10", "unitTime"},
+           {"cifar10", "gpuBusy"},
+           {"cifar10", "smActive"},
+           {"cifar10", "cpu"}}};
 }
 
 inline sim::PodCounts pods(double submitted, std::int64_t running_max, std::int64_t pending_max,
@@ -295,7 +301,7 @@ inline sim::Result voice() {
   v.cost.monthly = from_dollars(1151.94);
   v.findings = {
       finding(Code::ObjectiveMissed, "tts: latency p99 is 812 ms, the limit is 800 ms", 40)};
-  v.provenance = {4, 2, 1, {"tts: loadTime"}};
+  v.provenance = {4, 2, 1, {{"tts", "loadTime"}}};
   v.verdict = sim::judge(v, false);
 
   sim::Result result = aws_demo();

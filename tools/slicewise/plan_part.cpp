@@ -15,15 +15,10 @@ int option_number(const std::string& text) {
   return error == std::errc{} && end == text.data() + text.size() ? std::max(option, 0) : 0;
 }
 
-namespace {
-
-// The step that "step2" names, from 1 on; 0: none.
 int step_number(const std::string& text) {
   constexpr std::string_view kStep = "step";
   return text.starts_with(kStep) ? option_number(text.substr(kStep.size())) : 0;
 }
-
-}  // namespace
 
 bool names_plan_part(const std::string& part) {
   return option_number(part) > 0 || step_number(part) > 0;

@@ -11,6 +11,8 @@ namespace slicewise::tools {
 
 // The option that "#2" names, 1 for the best; 0 for what is no such number.
 int option_number(const std::string& text);
+// The step that "step2" names, from 1 on; 0: none.
+int step_number(const std::string& text);
 
 // What "#2" or "#step1" names in a plan.
 struct PlanPart {

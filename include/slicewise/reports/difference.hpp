@@ -74,6 +74,7 @@ struct ItemDifference {
   // As stored; absent on a side that is not there, or that an old slicewise wrote.
   std::optional<sim::Verdict> verdict_before = std::nullopt;
   std::optional<sim::Verdict> verdict_after = std::nullopt;
+  bool is_best_after = false;  // of the options of a comparison
 
   // Why it does not stand, where OLD had no reason of the kind about the workload.
   std::vector<sim::Verdict::Reason> new_reasons() const;
@@ -95,7 +96,7 @@ struct DocumentDifference {
   bool differs() const;
   int newly_failing() const;  // objectives
   // Whether NEW does what it should, as the verb that wrote it exits: every variant of a result,
-  // any option of a comparison. nullopt without verdicts.
+  // a comparison has a best option. nullopt without verdicts.
   std::optional<bool> stands() const;
   // The items by which NEW became worse: none while it stands by any other, as comparisons do.
   std::vector<const ItemDifference*> worse() const;

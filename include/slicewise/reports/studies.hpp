@@ -139,6 +139,10 @@ bool has_figures_of(const sim::VariantResult& simulated, const sim::OptionFigure
 Expected<std::string> explain_plan(const SourceText& source, std::optional<std::size_t> option,
                                    const TextStyle& style);
 
+// What a step of a stored plan's path (1: the first) changes, saves and costs. Errors likewise.
+Expected<std::string> explain_step(const SourceText& source, std::size_t step,
+                                   const TextStyle& style);
+
 // What is wrong with pools of a plan for its scenario: instance types, price plans and workloads
 // that are unknown, workloads without a pool. `at`: where the source has them, "/options/0".
 Diagnostics check_plan_names(const SourceText& source, std::span<const sim::PoolChoice> pools,

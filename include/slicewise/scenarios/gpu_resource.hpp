@@ -9,6 +9,7 @@
 namespace slicewise::scenarios {
 
 inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
+inline constexpr std::string_view kGpuTaint = kGpuResource;  // key of the taint of GPU nodes
 inline constexpr std::string_view kSharedGpuResource = "nvidia.com/gpu.shared";
 inline constexpr std::string_view kMigPrefix = "nvidia.com/mig-";
 
@@ -19,6 +20,13 @@ inline constexpr std::string_view kHamiCores = "nvidia.com/gpucores";
 
 // Interfaces of the Elastic Fabric Adapter, which AWS's device plugin for it hands out.
 inline constexpr std::string_view kEfaResource = "vpc.amazonaws.com/efa";
+
+// What a device plugin advertises a shared device as: under the name of the device, or, where it
+// renames, with ".shared" behind it; and the device of an advertised name.
+std::string advertised_name(std::string_view device, bool renames);
+std::string_view device_name(std::string_view advertised);
+// "nvidia.com/mig-1g.5gb.me" of the MIG profile 1g.5gb+me.
+std::string mig_resource(std::string_view profile);
 
 // Names of NVIDIA's device plugin; HAMi's and others' have rules of their own.
 bool is_plugin_resource(std::string_view name);

@@ -4,10 +4,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/units.hpp"
 
 // Nodes of one kind as a scenario has them: which instances, how their GPUs are shared, what pods
@@ -16,6 +18,11 @@ namespace slicewise::scenarios {
 
 enum class CapacityType : std::uint8_t { OnDemand, Spot, Reserved };
 enum class MigStrategy : std::uint8_t { None, Single, Mixed };
+
+// What the device plugin calls a MIG instance; `own`: the name of its profile's resource.
+inline std::string_view device_name(MigStrategy strategy, std::string_view own) {
+  return strategy == MigStrategy::Mixed ? own : kGpuResource;
+}
 enum class AllocationPolicy : std::uint8_t { Distributed, Packed };
 
 // One entry of the device plugin's sharing.<mode>.resources.

@@ -6,6 +6,21 @@
 // The ways in which pods share a GPU: one row each, for scenarios, results, plans and people.
 namespace slicewise::scenarios {
 
+enum class Strategy : std::uint8_t {
+  Exclusive,
+  TimeSlicing,
+  Mps,          // as the stock device plugin sets it up: memory and threads / replicas
+  MpsUncapped,  // every client may use all threads
+  Mig,
+  MigTimeSlicing,
+  MigMps,
+  Vgpu,
+  Hami,  // a limit on memory, the GPU's by the pods, in the containers
+  Kai,
+  Nos,
+  AwsVirtualGpu,
+};
+
 struct SharingStrategy {
   enum class Tried : std::uint8_t {
     Always,
@@ -20,7 +35,7 @@ struct SharingStrategy {
   Tried tried;             // by compare and plan
 };
 
-// Those that are tried come first, in the order of sim::Strategy.
+// In the order of Strategy.
 inline constexpr SharingStrategy kSharingStrategies[] = {
     {"exclusive", "exclusive", "", SharingStrategy::Tried::Always},
     {"timeSlicing", "time-slicing", "time-slicing", SharingStrategy::Tried::Always},
@@ -35,9 +50,6 @@ inline constexpr SharingStrategy kSharingStrategies[] = {
     {"nos", "nos (MPS)", "", SharingStrategy::Tried::Never},
     {"awsVirtualGpu", "AWS virtual GPU (MPS)", "", SharingStrategy::Tried::Never},
 };
-
-inline constexpr std::string_view kExclusive = kSharingStrategies[0].key;
-inline constexpr std::string_view kTimeSlicing = kSharingStrategies[1].key;
 
 // nullptr: no such way, as "mig+mps, exclusive" of two pools.
 constexpr const SharingStrategy* sharing_strategy(std::string_view key) {

@@ -141,9 +141,9 @@ template <class T>
 constexpr Shape text_shape() {
   Shape s{Shape::Kind::Text};
   s.text = [](const void* at) { return std::string_view(in<T>(at)); };
-  if constexpr (std::is_same_v<T, std::string>) {
+  if constexpr (std::is_class_v<T> && !std::is_same_v<T, std::string_view>) {
     s.set_text = [](void* at, std::string_view text) {
-      *static_cast<std::string*>(at) = text;
+      *static_cast<T*>(at) = std::string(text);
       return true;
     };
   }
@@ -443,13 +443,14 @@ Field field(std::string_view key, std::string_view meaning = {}) {
 }
 
 // A figure that `record` declares as `key`, kept by this member of another one, where it may be
-// `called` otherwise: it means the same, has the same unit, and is the same to `diff`.
+// `called` otherwise: it means the same, has the same unit, and is the same to tables and `diff`.
 // REQUIRES: record.find(key).
 template <auto First, auto... Rest>
 Field same_figure(const Record& record, std::string_view key, std::string_view called = {}) {
   const Field& declared = *record.find(key);
   Field f = field<First, Rest...>(called.empty() ? key : called, declared.meaning);
   f.unit = declared.unit;
+  f.columns = declared.columns;
   f.diffs = declared.diffs;
   for (DiffFigure& diff : f.diffs) {
     if (diff.name.empty()) diff.name = key;

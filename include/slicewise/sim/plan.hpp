@@ -71,6 +71,8 @@ struct OptionFigures {
   Verdict verdict;
 
   bool stands() const { return verdict.stands(); }
+  // So close to a limit that another look may find it beyond.
+  bool is_tight() const { return worst_ratio > 0.95; }
 };
 
 // Of a variant, whether planned or not.
@@ -303,6 +305,10 @@ struct UnselectedNodes {
   std::vector<std::string> workloads;
   PlanOption option;  // the cheapest without
 };
+
+// Where a curve of prices stops falling: at the first that the least undercuts by no more than a
+// hundredth. Points without a price do not count.
+std::optional<std::size_t> knee_of(std::span<const std::optional<Usd>> prices);
 
 struct Plan {
   Stamp stamp;

@@ -21,18 +21,9 @@ namespace slicewise::sim {
 // Spot, with on-demand nodes in place of what EC2 takes back while it has no other.
 inline constexpr std::string_view kSpotFallback = "spot-fallback";
 
-enum class Strategy : std::uint8_t {
-  Exclusive,
-  TimeSlicing,
-  Mps,          // as the stock device plugin sets it up: memory and threads / replicas
-  MpsUncapped,  // every client may use all threads
-  Mig,
-  MigTimeSlicing,
-  MigMps,
-  Vgpu,
-  Hami,  // a limit on memory, the GPU's by the pods, in the containers
-};
+using scenarios::Strategy;
 
+// Those that a plan may choose.
 inline constexpr std::array kStrategies = {
     Strategy::Exclusive,   Strategy::TimeSlicing, Strategy::Mps,
     Strategy::MpsUncapped, Strategy::Mig,         Strategy::MigTimeSlicing,
@@ -41,8 +32,12 @@ inline constexpr std::array kStrategies = {
 // Its key, "mig+mps", and its title, "MIG + MPS".
 const scenarios::SharingStrategy& described(Strategy strategy);
 std::string_view strategy_name(Strategy strategy);
-// By its key; nullopt: of a way that no plan writes, or of several pools.
+// By its key; nullopt: of several pools.
 std::optional<Strategy> strategy_of(std::string_view key);
+// Whether it is one of kStrategies.
+bool is_planned(Strategy strategy);
+// Whether it cuts GPUs into MIG instances.
+bool is_mig(Strategy strategy);
 
 // Whether somebody's release can set the strategy up. The device plugin cannot take the thread cap
 // off MPS: it always writes 100 / replicas %.

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
@@ -404,11 +407,33 @@ struct PodCounts {
   std::vector<std::string> pending_reasons;  // scheduler messages, distinct, in order of appearance
 };
 
+// An input that nobody measured, and what it belongs to.
+class AssumedInput {
+ public:
+  AssumedInput() = default;
+  AssumedInput(std::string_view owner, std::string_view name)
+      : text_(std::string(owner).append(kBetween).append(name)) {}
+  AssumedInput& operator=(std::string text) {
+    text_ = std::move(text);
+    return *this;
+  }
+  operator std::string_view() const { return text_; }  // "cifar10: unitTime"
+  std::string_view name() const {
+    const std::size_t end = text_.find(kBetween);
+    return std::string_view(text_).substr(end == std::string::npos ? 0 : end + kBetween.size());
+  }
+  bool operator==(const AssumedInput&) const = default;
+
+ private:
+  static constexpr std::string_view kBetween = ": ";
+  std::string text_;
+};
+
 struct ProvenanceCounts {
   int measured = 0;
   int catalog = 0;
   int assumed = 0;
-  std::vector<std::string> assumed_inputs;  // "cifar10: unitTime", in order
+  std::vector<AssumedInput> assumed_inputs;  // in order
 };
 
 // A policy of the scenario, held against the result.

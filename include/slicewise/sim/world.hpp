@@ -12,6 +12,7 @@
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/scenarios/sharing_strategy.hpp"
 #include "slicewise/sim/placement/gpu_sets.hpp"
 #include "slicewise/sim/placement/placement.hpp"
 #include "slicewise/sim/result.hpp"
@@ -116,8 +117,8 @@ struct PoolModel {
   std::string instance_type;
   std::string region;
   std::string purchase_option;
-  std::string price_plan;         // of the scenario, that lowers the price; "": none
-  std::string strategy;           // "exclusive", "timeSlicing", "mps", "mig", "mig+mps", ...
+  std::string price_plan;  // of the scenario, that lowers the price; "": none
+  scenarios::Strategy strategy{};
   int nodes = 1;                  // at the start
   std::optional<int> most_nodes;  // the provisioner adds and removes nodes; absent: it does not
   int weight = 0;                 // those with the most go first

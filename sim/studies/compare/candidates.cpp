@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/pool_choice.hpp"
+
 #include "../probe/mig_layouts.hpp"
 
 namespace slicewise::sim {
@@ -194,9 +196,10 @@ PoolChoice own_choice(const scenarios::NodePool& pool, const World& own) {
   PoolChoice choice;
   choice.instance_type = model.instance_type;
   choice.purchase.clear();
-  const auto named = strategy_of(model.strategy);
   const bool shares = pool.virtual_gpu || pool.nos;
-  choice.strategy = named ? *named : shares ? Strategy::Mps : Strategy::TimeSlicing;
+  choice.strategy = is_planned(model.strategy) ? model.strategy
+                    : shares                   ? Strategy::Mps
+                                               : Strategy::TimeSlicing;
   choice.replicas = own_replicas(pool).value_or(1);
   for (const DomainKind& kind : model.kinds) {
     for (const Tickets& tickets : kind.tickets) {

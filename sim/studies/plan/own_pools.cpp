@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/sim/plan.hpp"
+#include "slicewise/sim/pool_choice.hpp"
 
 #include "../../world/parts.hpp"
 #include "../compare/candidates.hpp"
@@ -98,11 +99,11 @@ Expected<std::vector<PoolChoice>> pools_as_they_stand(const Scenario& scenario,
     const NodePool& pool = scenario.node_pools[p];
     const PoolModel& model = world->pools[p];
     if (lives[p].empty() && pool.nodes == 0) continue;
-    const auto strategy = strategy_of(model.strategy);
     const auto cuts = equal_cuts(model);
     if (lives[p].empty()) {
       found.push_back(no_words_for(pool, "no workload runs there"));
-    } else if (pool.virtual_gpu || pool.nos || pool.hami || pool.kai || pool.dra || !strategy) {
+    } else if (pool.virtual_gpu || pool.nos || pool.hami || pool.kai || pool.dra ||
+               !is_planned(model.strategy)) {
       found.push_back(no_words_for(pool, "its GPUs are shared by another plugin"));
     } else if (!cuts) {
       found.push_back(no_words_for(pool, "its GPUs are cut in different ways"));

@@ -172,17 +172,14 @@ const Record& record_of<OptionFigures>() {
       {field<&F::replications>("replications", "runs"),
        same_figure<&F::monthly>(cost_record(), "monthlyUsd")
            .saying("nodes x price x 730 h")
-           .csv(6, "monthlyUsd")
-           .column("$/MONTH"),
+           .csv(6, "monthlyUsd"),
        same_figure<&F::total>(cost_record(), "totalUsd").saying("of the run, mean per replication"),
        same_figure<&F::per_1k_in_slo>(cost_record(), "per1kRequestsInSloUsd")
            .saying("what Services pay of the nodes / thousands of requests in SLO")
-           .csv(7, "per1kRequestsInSloUsd")
-           .column("$/1K IN SLO", 1),
+           .csv(7, "per1kRequestsInSloUsd"),
        same_figure<&F::per_job>(cost_record(), "perJobUsd")
            .saying("what Jobs pay of the nodes / jobs that were finished")
-           .csv(8, "perJobUsd")
-           .column("$/JOB", 1),
+           .csv(8, "perJobUsd"),
        field<&F::objectives>("objectives", "of all workloads and pipelines"),
        field<&F::worst_ratio>("worstRatio", "the largest of their ratios; 0 without objectives")
            .csv(9, "worstRatio")

@@ -320,9 +320,7 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
         found);
     return;
   }
-  const bool mig = strategy == Strategy::Mig || strategy == Strategy::MigTimeSlicing ||
-                   strategy == Strategy::MigMps;
-  if (mig && view.geometry == nullptr) {
+  if (is_mig(strategy) && view.geometry == nullptr) {
     refuse(choice_of(view, strategy, 1), Code::MigUnsupported,
            reason("no MIG on the {}", view.type.gpu_model), found);
     return;
@@ -346,6 +344,10 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
       refuse(choice_of(view, strategy, 2), Code::StrategyNotModelled,
              {"a plan does not choose parts for HAMi: compare does"}, found);
       return;
+    case Strategy::Kai:
+    case Strategy::Nos:
+    case Strategy::AwsVirtualGpu:
+      return;  // not planned
   }
 }
 

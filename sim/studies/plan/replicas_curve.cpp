@@ -56,13 +56,12 @@ std::string misses(const OptionFigures& figures) {
 }
 
 void find_knee(ReplicasCurve& curve) {
-  for (std::size_t p = 0; p < curve.points.size(); ++p) {
-    if (!stands(curve.points[p])) continue;
-    if (!curve.knee ||
-        curve.points[p].figures->monthly < curve.points[*curve.knee].figures->monthly) {
-      curve.knee = p;
-    }
+  std::vector<std::optional<Usd>> prices;
+  prices.reserve(curve.points.size());
+  for (const ReplicasPoint& point : curve.points) {
+    prices.push_back(stands(point) ? std::optional(point.figures->monthly) : std::nullopt);
   }
+  curve.knee = knee_of(prices);
   const std::size_t after = curve.knee ? *curve.knee + 1 : 0;
   if (after >= curve.points.size()) {
     curve.binding = "no more pods to share with";
@@ -76,6 +75,17 @@ void find_knee(ReplicasCurve& curve) {
 }
 
 }  // namespace
+
+std::optional<std::size_t> knee_of(std::span<const std::optional<Usd>> prices) {
+  constexpr double kFalls = 0.01;  // less is no fall worth another step
+  const auto least = std::ranges::min_element(
+      prices, [](const auto& a, const auto& b) { return a && (!b || a->nano < b->nano); });
+  if (least == prices.end() || !*least) return std::nullopt;
+  const double enough = (1 + kFalls) * to_dollars(**least);
+  const auto knee = std::ranges::find_if(
+      prices, [&](const auto& price) { return price && to_dollars(*price) <= enough; });
+  return static_cast<std::size_t>(knee - prices.begin());
+}
 
 ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best,
                              ProbeBatch& probes) {

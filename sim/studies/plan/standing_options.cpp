@@ -64,11 +64,10 @@ bool misses_enough(const BlockSearch& search, const OptionFigures& figures) {
 
 std::optional<OptionFigures> fails_again(const BlockSearch& search, const PlanProbe& probe,
                                          const OptionFigures& figures, ProbeBatch& probes) {
-  constexpr double kTight = 0.95;
   const bool by_chance = std::ranges::any_of(
       probe.pools, [&](const PoolChoice& pool) { return meets_by_chance(search, pool); });
   std::vector<int> times;
-  if (figures.worst_ratio >= kCloseToLimits) times.push_back(figures.worst_ratio > kTight ? 2 : 1);
+  if (figures.worst_ratio >= kCloseToLimits) times.push_back(figures.is_tight() ? 2 : 1);
   // Beside, not instead: the mean of many placements may hold where a few of them miss.
   if (by_chance) times.push_back(kTimesByChance);
   for (const int more : times) {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "slicewise/portable_math.hpp"
-#include "slicewise/scenarios/sharing_strategy.hpp"
+#include "slicewise/sim/pool_choice.hpp"
 
 #include "../../result/merge.hpp"
 #include "plan_sections.hpp"
@@ -44,8 +44,8 @@ std::optional<TellingMeasurement> in_doubt(const WorkloadModel& model, const Wor
     out.workload = model.spec.given_name();
     out.gpu = pool.gpu->name;
     if (evidence_of(world, model, p) == models::Evidence::Nothing) return out;
-    if (pool.strategy == scenarios::kExclusive) return std::nullopt;
-    out.strategy = pool.strategy;
+    if (pool.strategy == Strategy::Exclusive) return std::nullopt;
+    out.strategy = strategy_name(pool.strategy);
     out.beside = neighbour_of(model, p, world);
     if (model.spec.count == 1 && out.beside.empty()) return std::nullopt;
     const models::ExpectedError error = expected_error(world, p);

@@ -33,18 +33,17 @@ bool is_shared(Strategy strategy) {
 }
 
 // mig-parted's names have a dot where the profile has a plus sign.
-std::string dotted(std::string name) {
-  std::ranges::replace(name, '+', '.');
-  return name;
+std::string dotted(const std::string& profile) {
+  return scenarios::mig_resource(profile).substr(kMigPrefix.size());
 }
 
 // What the pods of the pool's `index`-th workload ask for.
 std::string resource_of(const PoolChoice& choice, std::size_t index) {
   std::string name(kGpuResource);
   if (!choice.mig.empty() && !is_uniform(choice)) {
-    name = std::string(kMigPrefix) + dotted(choice.mig_profiles[index]);
+    name = scenarios::mig_resource(choice.mig_profiles[index]);
   }
-  return is_shared(choice.strategy) ? name + ".shared" : name;
+  return scenarios::advertised_name(name, is_shared(choice.strategy));
 }
 
 // The shipped config where it is the same layout, else one of the scenario's own.

@@ -6,7 +6,7 @@
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/load.hpp"
-#include "slicewise/scenarios/sharing_strategy.hpp"
+#include "slicewise/sim/pool_choice.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -82,7 +82,7 @@ bool is_of_a_sharing_law(InputKind kind) {
 
 bool shares_by_law(const World& world) {
   return std::ranges::any_of(world.pools, [](const PoolModel& pool) {
-    return pool.strategy != scenarios::kExclusive && pool.strategy != scenarios::kTimeSlicing;
+    return pool.strategy != Strategy::Exclusive && pool.strategy != Strategy::TimeSlicing;
   });
 }
 
@@ -115,7 +115,7 @@ constexpr PoolField kPoolFields[] = {
      }},
     {InputKind::ContextMemory, "gpu.contextMemory",
      [](const NodePool& /*given*/, const PoolModel& pool, const World& /*world*/) {
-       return pool.strategy == scenarios::kExclusive
+       return pool.strategy == Strategy::Exclusive
                   ? std::nullopt
                   : positive_or_none(static_cast<double>(pool.context_memory.count));
      },

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -423,6 +424,20 @@ TEST(PlanRisk, SaysThatItTakesTooManyRequests) {
   EXPECT_EQ(plan.notes.front().severity, Severity::Note);
   // 2 Services x 5/s x 86,400 s x 20 runs x 2 options.
   EXPECT_NE(plan.notes.front().message.find("34.6 million"), std::string::npos);
+}
+
+TEST(Knee, IsWhereTheLeastPriceUndercutsByNoMoreThanAHundredth) {
+  const auto knee = [](std::vector<double> dollars) {
+    std::vector<std::optional<Usd>> prices;
+    for (const double price : dollars) {
+      prices.push_back(price > 0 ? std::optional(from_dollars(price)) : std::nullopt);
+    }
+    return knee_of(prices);
+  };
+  EXPECT_EQ(knee({4, 2, 1.005, 1, 3}), 2U);
+  EXPECT_EQ(knee({0, 2, 1.02, 1}), 3U) << "a point without a price counts, as nothing";
+  EXPECT_EQ(knee({0, 0}), std::nullopt);
+  EXPECT_EQ(knee({}), std::nullopt);
 }
 
 }  // namespace

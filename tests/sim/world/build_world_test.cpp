@@ -58,7 +58,7 @@ TEST(BuildWorld, TrafficIsCountedWhereItSaysWhereItComesFrom) {
   const std::size_t before = assumed().size();
   s.workloads[0].traffic->provenance = scenarios::Provenance::Assumed;
   EXPECT_EQ(assumed().size(), before + 1);
-  EXPECT_THAT(assumed(), ::testing::Contains(w.name.value + ": traffic"));
+  EXPECT_THAT(assumed(), ::testing::Contains(AssumedInput(w.name.value, "traffic")));
 }
 
 TEST(BuildWorld, AnUnknownPriceIsAnErrorThatNamesWhatIsMissing) {
@@ -120,7 +120,8 @@ TEST(BuildWorld, CarriesGpuTimeOverToAnotherModelAndMarksItAssumed) {
   const double unit = 18 * std::sqrt(1 - 0.21 * 0.21 + work * work);
   EXPECT_NEAR(to_seconds(demand.gpu + demand.host), unit, 1e-8);
   EXPECT_NE(find(world.findings, Code::ProfileScaled), nullptr);
-  EXPECT_THAT(world.provenance.assumed_inputs, ::testing::Contains("cifar10: GPU time on A10G"));
+  EXPECT_THAT(world.provenance.assumed_inputs,
+              ::testing::Contains(AssumedInput("cifar10", "GPU time on A10G")));
 }
 
 // The note has the factor that was applied to the GPU time, not that of the work alone.
@@ -145,8 +146,8 @@ TEST(BuildWorld, SaysTheFactorAppliedAndWhatItHangsOn) {
                                     gpu_time_s(unknown) / (0.38 * 18))));
   EXPECT_THAT(note_of(unknown), HasSubstr("hangs on smActive, which is not given"));
   const auto& assumed = unknown.provenance.assumed_inputs;
-  EXPECT_EQ(
-      std::ranges::count(assumed, "cifar10: capacityShare (taken as gpuBusy, its upper bound)"), 1);
+  const AssumedInput share("cifar10", "capacityShare (taken as gpuBusy, its upper bound)");
+  EXPECT_EQ(std::ranges::count(assumed, share), 1);
 }
 
 TEST(BuildWorld, BatchesOfAProfileThatIsABatchMultiplyAndThatIsTold) {

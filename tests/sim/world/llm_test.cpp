@@ -328,7 +328,8 @@ TEST(LlmWorld, StepsAreCarriedOverToAnotherGpu) {
   EXPECT_NEAR(there.weights_s, 9.8e-3 * 2039 / 864, 1e-6);
   EXPECT_NEAR(there.token_s, 67.5e-6 * 312 / 362.05, 1e-9);
   EXPECT_TRUE(demo::has(world.findings, Code::ProfileScaled));
-  EXPECT_TRUE(std::ranges::count(world.provenance.assumed_inputs, "chat: GPU time on L40S") == 1);
+  EXPECT_TRUE(std::ranges::count(world.provenance.assumed_inputs,
+                                 AssumedInput("chat", "GPU time on L40S")) == 1);
 }
 
 TEST(LlmWorld, AMigInstanceHasItsShares) {

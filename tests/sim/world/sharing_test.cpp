@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slicewise/sim/pool_choice.hpp"
+
 #include "../demo.hpp"
 
 // How node pools are shared: what they advertise, what a pod may use, what is refused.
@@ -123,7 +125,7 @@ TEST(MigPool, AdvertisesTheNamesOfItsStrategy) {
   using Strategy = scenarios::MigStrategy;
   const World mixed = demo::world(mig("all-1g.5gb", Strategy::Mixed, "nvidia.com/mig-1g.5gb"));
   EXPECT_EQ(advertised(mixed, "nvidia.com/mig-1g.5gb"), 56);
-  EXPECT_EQ(mixed.pools[0].strategy, "mig");
+  EXPECT_EQ(mixed.pools[0].strategy, scenarios::Strategy::Mig);
   const World single = demo::world(mig("all-1g.5gb", Strategy::Single, "nvidia.com/gpu"));
   EXPECT_EQ(advertised(single, "nvidia.com/gpu"), 56);
   EXPECT_EQ(single.pools[0].labels.at("nvidia.com/gpu.product"),
@@ -204,7 +206,7 @@ TEST(Combinations, MigInstancesAreTimeSlicedByTheirOwnName) {
   s.node_pools[0].device_plugin->time_slicing->rename_by_default = true;
   const World world = demo::world(s);
   EXPECT_EQ(advertised(world, "nvidia.com/mig-1g.5gb.shared"), 224);
-  EXPECT_EQ(world.pools[0].strategy, "mig+timeSlicing");
+  EXPECT_EQ(world.pools[0].strategy, scenarios::Strategy::MigTimeSlicing);
   s.node_pools[0].device_plugin->time_slicing = replicas(4);  // nvidia.com/gpu: no such device
   EXPECT_NE(finding_with(refusals_of(s), Code::ResourceNameMismatch), nullptr);
 }
@@ -217,7 +219,7 @@ TEST(Combinations, MpsOnMigNeedsForce) {
   s.node_pools[0].mps.emplace().force = true;
   const World world = demo::world(s);
   ASSERT_TRUE(demo::has(world.findings, Code::MpsOnMig));
-  EXPECT_EQ(world.pools[0].strategy, "mig+mps");
+  EXPECT_EQ(world.pools[0].strategy, scenarios::Strategy::MigMps);
   EXPECT_DOUBLE_EQ(mps_of(world).active_threads, 0.5);  // of the instance's 42 SMs
 }
 

@@ -44,7 +44,9 @@ ExitCode comparison_verdict(const sim::StrategyComparison& comparison) {
   for (const sim::ComparedOption& option : comparison.options) {
     verdicts.push_back(option.result.verdict);
   }
-  return best_exit_code(verdicts);
+  const ExitCode best = best_exit_code(verdicts);
+  if (best != ExitCode::Success || comparison.has_best()) return best;
+  return ExitCode::ObjectiveMissed;  // what stands cannot be had, or does no work
 }
 
 }  // namespace

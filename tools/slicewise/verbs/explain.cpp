@@ -41,15 +41,17 @@ ExitCode explain_stored(const FilePart& topic, const CommonFlags& flags) {
     const auto text = reports::explain_result(*source, topic.part.value_or(""), style);
     return text ? write_text("", *text) : fail(text.error(), {*source}, flags);
   }
-  std::optional<std::size_t> option;
-  if (topic.part) {
-    option = static_cast<std::size_t>(option_number(*topic.part));
-    if (*option == 0) {
-      return usage_error("the number of an option comes after the #, 1 for the best",
-                         "slicewise explain " + topic.file + "#2");
-    }
+  const std::string part = topic.part.value_or("");
+  if (topic.part && !names_plan_part(part)) {
+    return usage_error(names_no_part(part), "slicewise explain " + topic.file + "#2");
   }
-  const auto text = reports::explain_plan(*source, option, style);
+  const auto number = [](int value) { return static_cast<std::size_t>(value); };
+  const std::size_t step = number(step_number(part));
+  const std::size_t option = number(option_number(part));
+  const auto text = step > 0
+                        ? reports::explain_step(*source, step, style)
+                        : reports::explain_plan(
+                              *source, option > 0 ? std::optional(option) : std::nullopt, style);
   return text ? write_text("", *text) : fail(text.error(), {*source}, flags);
 }
 
@@ -61,13 +63,14 @@ void add_explain(CLI::App& app, ExplainCommand& explain, CommonFlags& flags) {
                "  slicewise explain GPU_MEM_GREEDY\n"
                "  slicewise explain spec.nodePools.devicePlugin\n"
                "  slicewise explain plan.json#2\n"
+               "  slicewise explain plan.json#step1\n"
                "  slicewise explain result.json#after\n"
                "  slicewise explain profile resnet-50-inference/a100-80gb/b8",
                flags);
-  add_text(
-      verb, "topic", explain.topic, "TOPIC",
-      "A code, a field path, a stored plan or an option of it, a stored result or a variant or "
-      "workload of it, or `profile` (default: list the topics)");
+  add_text(verb, "topic", explain.topic, "TOPIC",
+           "A code, a field path, a stored plan, an option or a step of it, a stored result or a "
+           "variant or "
+           "workload of it, or `profile` (default: list the topics)");
   add_text(verb, "name", explain.name, "NAME",
            "After `profile`: which one of `slicewise get profiles`");
   add_catalogue(verb, flags);
@@ -81,7 +84,7 @@ ExitCode execute(const ExplainCommand& command, const CommonFlags& flags) {
     return usage_error("only `explain profile` takes a name, not `explain " + command.topic + "`",
                        "see slicewise explain --help");
   }
-  // "plan.json", "plan.json#2", "result.json#after".
+  // "plan.json", "plan.json#2", "plan.json#step1", "result.json#after".
   if (const FilePart stored = file_part(command.topic); stored.file.ends_with(".json")) {
     return explain_stored(stored, flags);
   }

@@ -192,7 +192,8 @@ void add_report(CLI::App& app, ReportCommand& report, CommonFlags& flags) {
       "  slicewise report scenarios/examples/aws-cifar10.yaml -o svg=memory.svg --chart memory",
       flags);
   add_text(verb, kFileNames, report.file, "FILE",
-           "Scenario, or the JSON of `run` or `plan`: simulated again, to the same figures; or "
+           "Scenario, or the JSON of `run` or `plan`: simulated again, to the same figures; an "
+           "option of a plan (plan.json#2) or what a step of its path leaves (plan.json#step1); or "
            "the JSON of `replay`: drawn as it is")
       ->required();
   verb.add_option(
