@@ -219,7 +219,6 @@ TEST(Difference, AComparisonIsWorseWhenNoOptionStands) {
   for (sim::ComparedOption& option : options.options) option.best = false;
   difference = difference_of(older, json::parse(comparison_json(options)));
   EXPECT_EQ(difference.stands(), false);
-  EXPECT_FALSE(failing(difference, "verdict").empty());
   for (sim::ComparedOption& option : options.options) {
     option.result.verdict.reasons = {
         {sim::Verdict::Cause::PodsPending, "chat", "1 Pending", "1 of 2 pods stayed Pending"}};
