@@ -52,8 +52,7 @@ inline constexpr std::array kExitCodes = {
         ExitCode::ObjectiveMissed,
         "the run was fine, but an objective was missed or its interval reaches over the limit, a "
         "policy denies it, or a Service without objectives answers fewer requests than come; "
-        "compare and plan: by every option (compare: or those that hold them cannot be had); "
-        "max-load: the scenario's own load is too high, or a "
+        "compare and plan: by every option; max-load: the scenario's own load is too high, or a "
         "policy denies it; diff: a condition of --fail-on holds; validate: an error is beyond its "
         "bound; neighbours, sensitivity and report: never, they say so"},
     ExitCodeInfo{ExitCode::Interrupted,

@@ -88,14 +88,6 @@ class Options(unittest.TestCase):
         text = run(*COMPARE, "--instances", "g5.xlarge").stdout
         self.assertRegex(text, r"MPS x\d+ uncapped .* not stock\n")
 
-    def test_what_stands_and_cannot_be_had_is_no_success(self):
-        # Time-slicing does not bear the load; uncapped MPS does, and no plugin sets it up.
-        result = run("compare", "-f", SHARED, "--variant", "shared", "--instances", "g5.xlarge",
-                     "--strategies", "mpsUncapped", "--replications", "1",
-                     "--set", "workloads.classifier.slo.latencyP99=45ms")
-        self.assertIn("the device plugin does not set it up", result.stdout)
-        self.assertEqual(result.returncode, 99, result.stdout)
-
     def test_the_variant_is_the_first_unless_named(self):
         self.assertEqual(compared(file=SHARED)["metadata"]["variant"], "alone")
         shared = compared("--variant", "shared", "--instances", "g5.xlarge", file=SHARED)

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -72,11 +71,6 @@ struct StrategyComparison {
   std::vector<ComparedOption> options;
   std::vector<RefusedOption> refused;  // in the same order
   Diagnostics notes;                   // what was changed in the scenario to compare it
-
-  // Some option does what it should and can be had.
-  bool has_best() const {
-    return std::ranges::any_of(options, [](const ComparedOption& option) { return option.best; });
-  }
 };
 
 inline constexpr std::array<std::string_view, 3> kComparedInstances = {"g4dn.xlarge", "g5.xlarge",
