@@ -131,6 +131,7 @@ void rank(const BlockSearch& search, ProbeBatch& probes, std::size_t top, Plan& 
   put_best_first(plan.options);
   put_unfinished_last(search.goal, plan.options);
   if (plan.options.size() > top) plan.options.resize(top);
+  plan.counts.simulations = probes.simulations();
 }
 
 void add_headroom(Headroom&& headroom, Plan& plan) {
@@ -227,7 +228,9 @@ std::optional<PlanOption> best_of(const Plan& plan) {
 void vary_pods(const BlockSearch& search, ProbeBatch& probes, const PlanOptions& options,
                Plan& plan) {
   plan.least_monthly = least_with_other_pods(search, options.vary_pods);
+  const std::int64_t before = probes.simulations();
   auto best = best_with_other_pods(search, best_of(plan), options.vary_pods, probes);
+  plan.counts.simulations += probes.simulations() - before;
   if (!best) return;
   plan.options.insert(plan.options.begin(), std::move(*best));
   if (plan.options.size() > options.top) plan.options.resize(options.top);
@@ -424,6 +427,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     tight.glances = &*glances;
   }
   rank(tight, probes, options.top, plan);
+  if (glances) plan.counts.simulations += glances->simulations();
   if (further.keeps_apart && !probes.interrupted()) {
     add_kept_apart(search, probes, options.top, plan);
   }
@@ -432,7 +436,6 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   }
   const bool may_vary = search.goal == PlanGoal::MonthlyCost && !probes.interrupted();
   if (may_vary && options.vary_pods > 0) vary_pods(search, probes, options, plan);
-  plan.counts.simulations = probes.simulations() + (glances ? glances->simulations() : 0);
   if (!probes.interrupted()) settle_headroom(set, base, catalogue, options, plan);
   mark_pareto(plan.options);
   plan.regions = other_regions(regions, plan.options, base, catalogue);
