@@ -11,6 +11,8 @@ namespace {
 // To ask about a division takes a part of the time that finding it took: it is worth it where it
 // costs so many times what the last one did that stood.
 constexpr double kSavesEnough = 0.95;
+// Of more groups to ask takes longer than to find: each replication of one counts for all of them.
+constexpr std::size_t kMostAsked = 128;
 
 }  // namespace
 
@@ -55,7 +57,8 @@ void FoundDivisions::add(Found found, double cost) {
   cost_ = cost;
   const std::vector<PoolChoice>& pools = found_.emplace_back(std::move(found)).pools;
   const bool is_fleet = model_.size() > kExactGroups;
-  const bool is_asked = is_fleet && (stood_.pools.empty() || cost < kSavesEnough * stood_.goal);
+  const bool is_asked = is_fleet && model_.size() <= kMostAsked &&
+                        (stood_.pools.empty() || cost < kSavesEnough * stood_.goal);
   if (is_asked) {
     // With other random numbers each of them stood alone.
     SplitResult result = result_of(pools, Numbers::AsGiven);

@@ -364,12 +364,12 @@ PlanAnswer answer(const scenarios::Scenario& base, const PlanProbe& probe,
   };
   const bool apart = probe.until_clear && islands.is_apart();
   // Pools that were chosen stand, each by itself.
-  if (apart && probe.pools.size() > 1 && probe.input.empty() && !probe.glance) {
-    islands.run_together(probe.replications);
-  }
+  const bool likely = apart && probe.pools.size() > 1 && probe.input.empty() && !probe.glance;
+  if (likely) islands.run_together(probe.replications);
   if (apart) {
     auto failed = first_that_fails(*world, islands, run, probe.replications, brief, all);
     if (failed) return *failed;
+    if (likely) islands.run_together(all);  // as many as one of them took
     if (brief) {
       auto figures = figures_with(std::min(kFewestToScreen, probe.replications));
       if (!figures) return {};

@@ -46,6 +46,11 @@ std::shared_ptr<const IslandRecord> IslandRecords::find(const std::string& key) 
   return guard ? place->record : nullptr;
 }
 
+std::size_t IslandRecords::size() {
+  const std::lock_guard guard(lock_);
+  return places_.size();
+}
+
 VariantResult result_of_workload(const World& world, std::size_t workload,
                                  std::span<const Replication> records) {
   VariantResult alone;

@@ -54,6 +54,7 @@ class IslandRecords {
   std::shared_ptr<const IslandRecord> get(const std::string& key, const Make& make);
   // nullptr: nobody has made it by now; somebody may be about to.
   std::shared_ptr<const IslandRecord> find(const std::string& key);
+  std::size_t size();
 
  private:
   struct Place {

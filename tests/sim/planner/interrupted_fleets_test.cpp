@@ -21,10 +21,10 @@ using small_plans::limit;
 using small_plans::set_with;
 using small_plans::small_space;
 
-// Six services, three of which fill a GPU: a GPU for each is found first, then they share.
-scenarios::ScenarioSet six_services() {
+// Of six services three fill a GPU: a GPU for each is found first, then they share.
+scenarios::ScenarioSet services(int count) {
   std::vector<Workload> workloads;
-  for (int n = 0; n < 6; ++n) {
+  for (int n = 0; n < count; ++n) {
     Workload api = demo::service(1, 2, milliseconds(5), scenarios::ServiceTime::Law::Deterministic);
     api.name.value = "s" + std::to_string(n);
     api.measured->device.value = "T4";
@@ -41,18 +41,23 @@ scenarios::ScenarioSet six_services() {
   return set_with(std::move(scenario));
 }
 
-TEST(InterruptedFleet, KeepsTheBestThatItToldOf) {
+PlanOptions shared_or_not() {
   PlanOptions options = small_space();
   options.instance_types = {"g4dn.xlarge"};
   options.strategies = {"exclusive", "timeSlicing"};
   options.replicas = {};
   options.max_nodes = 32;
   options.split = true;
+  return options;
+}
+
+TEST(InterruptedFleet, KeepsTheBestThatItToldOf) {
+  PlanOptions options = shared_or_not();
   std::vector<std::string> all;
   options.run.so_far = [&](const std::string& line) {
     if (line.starts_with("best so far")) all.push_back(line);
   };
-  const auto whole = make_plan(six_services(), 0, demo::catalogue(), options);
+  const auto whole = make_plan(services(6), 0, demo::catalogue(), options);
   ASSERT_TRUE(whole);
   ASSERT_GE(all.size(), 2U);
   for (std::size_t n = 0; n < all.size(); ++n) {
@@ -64,7 +69,7 @@ TEST(InterruptedFleet, KeepsTheBestThatItToldOf) {
       EXPECT_EQ(line, all[said]);
       interrupted = said++ == n;
     };
-    const auto plan = make_plan(six_services(), 0, demo::catalogue(), options);
+    const auto plan = make_plan(services(6), 0, demo::catalogue(), options);
     ASSERT_TRUE(plan);
     EXPECT_EQ(said, n + 1);
     ASSERT_FALSE(plan->options.empty()) << n;
@@ -74,6 +79,24 @@ TEST(InterruptedFleet, KeepsTheBestThatItToldOf) {
     EXPECT_EQ(best.figures.running_max, 6);
     EXPECT_TRUE(all[n].ends_with("$" + std::to_string(std::lround(*best.goal)) + " a month"))
         << all[n] << ", but " << *best.goal;
+  }
+}
+
+// To ask whether all stand together would take longer than to find the next.
+TEST(InterruptedFleet, IsToldUnconfirmedWhereItIsLarge) {
+  for (const int count : {128, 129}) {
+    PlanOptions options = shared_or_not();
+    std::atomic<bool> interrupted = false;
+    options.run.interrupted = &interrupted;
+    std::string first;
+    options.run.so_far = [&](const std::string& line) {
+      if (first.empty()) first = line.substr(0, line.find(':'));
+      interrupted = true;
+    };
+    const auto plan = make_plan(services(count), 0, demo::catalogue(), options);
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(first, count > 128 ? "stands, to be confirmed" : "best so far");
+    EXPECT_EQ(plan->options.empty(), count > 128);
   }
 }
 

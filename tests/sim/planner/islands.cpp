@@ -224,10 +224,12 @@ TEST(Islands, AGlanceEndsAsSoonAsItTells) {
     glance.glance();
     const std::int64_t before = answered(glance);
     EXPECT_EQ(glance.misses().empty(), is_calm);
+    EXPECT_EQ(known.size(), 0U);  // nobody glances at the same twice
     IslandRun doubtful(world, options, &known, keys);
     doubtful.give_up_what_is_missed(true);
     const std::int64_t all = answered(doubtful);
     EXPECT_TRUE(doubtful.misses().empty());  // not by far
+    EXPECT_EQ(known.size(), 1U);
     EXPECT_GT(before, 500);
     EXPECT_LT(before, 3 * all / 4) << is_calm;
     EXPECT_EQ(run_replication(world, 0).workloads.front().requests.answered, all);
