@@ -18,6 +18,8 @@ std::string xml_escaped(std::string_view text) {
   for (const char c : escaped(text)) {
     if (c == '\n') {
       out += "&#10;";
+    } else if (c == '\r') {
+      out += "&#13;";
     } else {
       out += c;
     }

@@ -73,7 +73,7 @@ std::vector<ItemDifference> match_items(const std::vector<ItemFacts>& before,
                      match_figures(old.figures, now.figures),
                      side == Side::Both ? match_settings(old.settings, now.settings)
                                         : std::vector<SettingDifference>{},
-                     old.verdict, now.verdict, now.is_best});
+                     old.verdict, now.verdict, old.is_best, now.is_best});
   };
   for (const ItemFacts& item : after) {
     const auto old = std::ranges::find(before, item.name, &ItemFacts::name);
@@ -164,6 +164,11 @@ std::optional<bool> DocumentDifference::stands() const {
   if (standing.empty()) return std::nullopt;
   if (any_will_do(*this)) return std::ranges::any_of(items, &ItemDifference::is_best_after);
   return std::ranges::find(standing, false) == standing.end();
+}
+
+bool DocumentDifference::lost_its_best() const {
+  return std::ranges::any_of(items, &ItemDifference::is_best_before) &&
+         std::ranges::none_of(items, &ItemDifference::is_best_after);
 }
 
 std::vector<const ItemDifference*> DocumentDifference::worse() const {

@@ -182,6 +182,14 @@ std::string difference_summary(const DocumentDifference& difference) {
     for (const ItemDifference& item : difference.items) {
       if (item.verdict_after && !item.verdict_after->stands()) still.push_back(item.name);
     }
+    const auto stands = [](const ItemDifference& item) {
+      return item.verdict_after && item.verdict_after->stands();
+    };
+    if (std::ranges::any_of(difference.items, stands) && difference.kind == "Comparison") {
+      parts.push_back(fmt::format("{} option that stands can be had",
+                                  difference.lost_its_best() ? "no" : "still no"));
+      return fmt::format("{}", fmt::join(parts, ", "));
+    }
     constexpr std::size_t kMostNamed = 3;
     const std::string who = still.size() > kMostNamed
                                 ? fmt::format("{} of {}", still.size(), difference.items.size())

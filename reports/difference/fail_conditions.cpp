@@ -157,9 +157,14 @@ void judge_verdicts(const FailCondition& condition, const DocumentDifference& di
   if (!difference.stands()) {
     failed.push_back(fmt::format("{}: nothing to judge: NEW has no verdict", condition.text));
   }
+  bool told = false;
   for (const ItemDifference* item : difference.worse()) {
     if (item->new_reasons().empty()) continue;
     failed.push_back(fmt::format("{}: {}", condition.text, verdict_sentence(*item)));
+    told = true;
+  }
+  if (!told && difference.lost_its_best()) {
+    failed.push_back(fmt::format("{}: no option that stands can be had", condition.text));
   }
 }
 

@@ -234,8 +234,8 @@ std::string miss_sentence(const RejectedChoice& nearest, const TextStyle& style)
 std::vector<std::string> nothing_stands(const Plan& plan, const TextStyle& style) {
   if (plan.interrupted) {
     return {
-        "No option was confirmed when the search was interrupted: what progress named as the "
-        "best so far had not been simulated as a whole."};
+        "No option was confirmed when the search was interrupted: what progress named had not "
+        "been simulated as a whole."};
   }
   std::vector<sim::Verdict> verdicts;
   for (const RejectedChoice& rejected : plan.rejected) {
@@ -401,6 +401,10 @@ std::string replicas_sentence(const Plan& plan) {
         "Pods per GPU: {} {}; {} would cost less, {} a month.", chosen,
         by_cost ? "of those that were tried" : "by " + std::string(scenarios::goal_name(plan.goal)),
         knee.replicas, money_text(least.monthly));
+  }
+  if (at.monthly < least.monthly) {
+    return fmt::format("Pods per GPU: {}, which costs less than a hundredth less than {}.", chosen,
+                       knee.replicas);
   }
   if (!by_cost) {
     return fmt::format("Pods per GPU: {} by {}; {} costs as much a month.", chosen,

@@ -248,7 +248,8 @@ Screen sensitivity_screen(const SensitivityStudy& study, const TextStyle& style,
 
 std::string outcome_title(const std::string& workload, const std::string& name) {
   const sim::Field* const price = sim::cost_record().find(name);
-  return price != nullptr ? std::string(price->diffs.front().title) : workload + " " + name;
+  return price != nullptr && !price->diffs.empty() ? std::string(price->diffs.front().title)
+                                                   : workload + " " + name;
 }
 
 std::string outcome_title(const sim::OutcomeFigure& figure) {

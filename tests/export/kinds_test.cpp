@@ -75,6 +75,14 @@ TEST(Bundle, ExpectsLabelsWhereItInstallsWhoSetsThem) {
                     Not(HasSubstr("Labels:"))));
 }
 
+// The plugin sees whole GPUs whatever mig-manager cut.
+TEST(Bundle, ExpectsWholeGpusWhereMigIsNotAdvertised) {
+  std::string text =
+      text_of(export_of("bundle", with_pool(cut("all-1g.5gb", scenarios::MigStrategy::None))));
+  text.erase(0, text.find("==> VERIFY.md"));
+  EXPECT_THAT(text, AllOf(HasSubstr("nvidia.com/gpu: 8"), Not(HasSubstr("nvidia.com/gpu: 56"))));
+}
+
 TEST(Bundle, NamesEksctlWhereItHasItsFile) {
   Scenario scenario = with_pool(whole_gpus("t4", "g4dn.xlarge"));
   EXPECT_THAT(text_of(export_of("bundle", scenario)), HasSubstr("like the pools (eksctl.yaml)\n"));

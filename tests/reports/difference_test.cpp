@@ -217,8 +217,15 @@ TEST(Difference, AComparisonIsWorseWhenNoOptionStands) {
   EXPECT_THAT(text.substr(0, text.find('\n')), Not(HasSubstr("does not stand")));
   // It stands, but cannot be had.
   for (sim::ComparedOption& option : options.options) option.best = false;
-  difference = difference_of(older, json::parse(comparison_json(options)));
+  const json not_had = json::parse(comparison_json(options));
+  difference = difference_of(older, not_had);
   EXPECT_EQ(difference.stands(), false);
+  EXPECT_THAT(failing(difference, "verdict"),
+              testing::ElementsAre("verdict: no option that stands can be had"));
+  EXPECT_THAT(difference_markdown(difference), HasSubstr("no option that stands can be had"));
+  difference = difference_of(not_had, not_had);
+  EXPECT_TRUE(failing(difference, "verdict").empty());
+  EXPECT_THAT(difference_markdown(difference), HasSubstr("still no option that stands can be had"));
   for (sim::ComparedOption& option : options.options) {
     option.result.verdict.reasons = {
         {sim::Verdict::Cause::PodsPending, "chat", "1 Pending", "1 of 2 pods stayed Pending"}};

@@ -74,7 +74,8 @@ struct ItemDifference {
   // As stored; absent on a side that is not there, or that an old slicewise wrote.
   std::optional<sim::Verdict> verdict_before = std::nullopt;
   std::optional<sim::Verdict> verdict_after = std::nullopt;
-  bool is_best_after = false;  // of the options of a comparison
+  bool is_best_before = false;  // of the options of a comparison
+  bool is_best_after = false;
 
   // Why it does not stand, where OLD had no reason of the kind about the workload.
   std::vector<sim::Verdict::Reason> new_reasons() const;
@@ -95,9 +96,11 @@ struct DocumentDifference {
   // Anything but the version of slicewise is different.
   bool differs() const;
   int newly_failing() const;  // objectives
-  // Whether NEW does what it should, as the verb that wrote it exits: every variant of a result,
-  // a comparison has a best option. nullopt without verdicts.
+  // Whether NEW does what it should: every variant of a result stands, a comparison has a best
+  // option. nullopt without verdicts.
   std::optional<bool> stands() const;
+  // The best option, which stands and can be had, is there no more.
+  bool lost_its_best() const;
   // The items by which NEW became worse: none while it stands by any other, as comparisons do.
   std::vector<const ItemDifference*> worse() const;
   // Nothing failed, became worse or does not stand: what may have a tick.

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
@@ -16,6 +15,7 @@
 #include "slicewise/scenarios/serving.hpp"
 #include "slicewise/sim/bill.hpp"
 #include "slicewise/sim/judge.hpp"
+#include "slicewise/sim/provenance.hpp"
 #include "slicewise/sim/stamp.hpp"
 #include "slicewise/units.hpp"
 
@@ -405,35 +405,6 @@ struct PodCounts {
   double fault_victims = 0;                  // containers that died of a neighbour's fault
   double evicted = 0;                        // drained: a new MIG layout, a node that goes
   std::vector<std::string> pending_reasons;  // scheduler messages, distinct, in order of appearance
-};
-
-// An input that nobody measured, and what it belongs to.
-class AssumedInput {
- public:
-  AssumedInput() = default;
-  AssumedInput(std::string_view owner, std::string_view name)
-      : text_(std::string(owner).append(kBetween).append(name)) {}
-  AssumedInput& operator=(std::string text) {
-    text_ = std::move(text);
-    return *this;
-  }
-  operator std::string_view() const { return text_; }  // "cifar10: unitTime"
-  std::string_view name() const {
-    const std::size_t end = text_.find(kBetween);
-    return std::string_view(text_).substr(end == std::string::npos ? 0 : end + kBetween.size());
-  }
-  bool operator==(const AssumedInput&) const = default;
-
- private:
-  static constexpr std::string_view kBetween = ": ";
-  std::string text_;
-};
-
-struct ProvenanceCounts {
-  int measured = 0;
-  int catalog = 0;
-  int assumed = 0;
-  std::vector<AssumedInput> assumed_inputs;  // in order
 };
 
 // A policy of the scenario, held against the result.

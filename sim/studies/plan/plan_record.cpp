@@ -57,7 +57,8 @@ const Record& replicas_curve() {
   static const Record declared{
       "the best option's GPUs shared among more and more pods",
       {field<&Plan::replicas>("points", "from one on"),
-       field<&replicas_at_knee>("knee", "pods per GPU beyond which the cost no longer falls"),
+       field<&replicas_at_knee>(
+           "knee", "pods per GPU beyond which the cost falls by less than a hundredth"),
        field<&Plan::binding>("binding", "what stops more pods per GPU").optional()}};
   return declared;
 }

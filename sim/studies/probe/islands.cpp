@@ -467,7 +467,7 @@ std::shared_ptr<const IslandRecord> IslandRun::record_of(std::size_t replication
                                                          const Island& island, const GiveUp& stop) {
   const auto get = [&](std::string_view until, First ends) {
     const auto make = [&] { return simulate(replication, island, ends, stop); };
-    // Nobody glances at the same twice.
+    // Hardly anybody glances at the same twice.
     if (known_ != nullptr && ends != First::UntilItTells) {
       return known_->get(fmt::format("{}{}", until, key_of(replication, island)), make);
     }

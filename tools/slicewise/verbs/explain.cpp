@@ -63,7 +63,6 @@ void add_explain(CLI::App& app, ExplainCommand& explain, CommonFlags& flags) {
                "  slicewise explain GPU_MEM_GREEDY\n"
                "  slicewise explain spec.nodePools.devicePlugin\n"
                "  slicewise explain plan.json#2\n"
-               "  slicewise explain plan.json#step1\n"
                "  slicewise explain result.json#after\n"
                "  slicewise explain profile resnet-50-inference/a100-80gb/b8",
                flags);
