@@ -414,6 +414,7 @@ std::vector<Commitment> read_commitment(CatalogFields fields, const SourceTable&
     one.region = region;
     all.push_back(one);
   }
+  if (all.empty()) fields.fail("regions", "is empty");
   fields.done();
   return all;
 }

@@ -113,6 +113,17 @@ void lay_over(Catalogue& catalogue, const UserCatalogue::Items<Commitment>& offe
           "instance", fmt::format("names no instance type of the catalogue: {}", one.instance),
           Code::InstanceUnknown, "`slicewise get instances` lists them");
     }
+    if (!one.months) offered.places[i].fail("months", "is missing", Code::FieldMissing);
+    if (!one.discount_percent) {
+      offered.places[i].fail("discountPercent", "is missing", Code::FieldMissing,
+                             "plans take a term at a part of the on-demand price");
+    }
+    if (std::ranges::find(catalogue.prices.regions(), one.region) ==
+        catalogue.prices.regions().end()) {
+      offered.places[i].fail("regions",
+                             fmt::format("names no region of the prices: {}", one.region),
+                             Code::RegionUnknown, "`slicewise get prices` lists them");
+    }
     std::erase_if(catalogue.commitments, [&](const Commitment& known) {
       return known.instance == one.instance && known.region == one.region && known.kind == one.kind;
     });
@@ -195,7 +206,6 @@ Expected<Catalogue> with_layer(Catalogue catalogue, const SourceText& file) {
   lay_over(catalogue.mig, &MigGeometry::gpu_model, user.mig.items);
   lay_over(catalogue.profiles, &WorkloadProfile::name, user.profiles.items);
   lay_over(catalogue.llm_models, &LlmModel::name, user.llm_models.items);
-  lay_over(catalogue, user.commitments);
   mark_unusable(catalogue);
 
   if (located->root.is_object() && located->root.contains("prices")) {
@@ -207,6 +217,7 @@ Expected<Catalogue> with_layer(Catalogue catalogue, const SourceText& file) {
       std::ranges::move(prices.error(), std::back_inserter(reading.problems));
     }
   }
+  lay_over(catalogue, user.commitments);
   if (!reading.problems.empty()) {
     sort_by_place(reading.problems);
     return tl::unexpected(std::move(reading.problems));

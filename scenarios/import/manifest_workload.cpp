@@ -428,13 +428,11 @@ class WorkloadDraft {
         workload_.annotations.emplace_back(annotation.key, annotation.value);
       }
     }
+    // Annotations would simulate it, and go into the pods' patches, where nobody asked for them.
     if (!pod_.is_never_evicted || !workload_.annotations.empty()) return;
-    // Karpenter and the Cluster Autoscaler leave the nodes of such pods alone.
-    workload_.annotations.emplace_back(kDoNotDisrupt, "true");
-    workload_.annotations.emplace_back(kSafeToEvict, "false");
     note(
-        "pods of a workload that no PodDisruptionBudget lets go: they keep their nodes, by "
-        "annotations");
+        "pods of a workload that no PodDisruptionBudget lets go: simulated nodes are drained all "
+        "the same, unless the annotation karpenter.sh/do-not-disrupt keeps them");
   }
 
   const PodFile& pod_;

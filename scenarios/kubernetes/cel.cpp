@@ -192,6 +192,7 @@ Result call_of_text(std::string_view name, const std::string& self, const std::s
 Result indexes_of(const CelValue& value) {
   const auto* text = std::get_if<std::string>(&value.is);
   if (text == nullptr) return std::nullopt;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   std::int64_t last = -1;
   std::int64_t count = 0;
   for (std::size_t at = 0; !text->empty() && at <= text->size();) {
@@ -200,7 +201,7 @@ Result indexes_of(const CelValue& value) {
     const std::size_t dash = interval.find('-');
     const auto from = whole_of(interval.substr(0, dash));
     const auto to = dash == interval.npos ? from : whole_of(interval.substr(dash + 1));
-    if (!from || !to || *from <= last || *to < *from + (dash == interval.npos ? 0 : 1)) {
+    if (!from || !to || *from <= last || *to > kMost || (dash != interval.npos && *to <= *from)) {
       return std::nullopt;
     }
     count += *to - *from + 1;

@@ -59,10 +59,14 @@ bool is_unknown(const DisruptionBudget& budget, const Selected& selected) {
   return selected.of_job != nullptr && (!budget.keeps || is_part(budget));
 }
 
+std::optional<std::int64_t> number_of(const DisruptionBudget& budget) {
+  const std::string_view text = budget.value.value;
+  return whole_of(text.substr(0, text.size() - (is_part(budget) ? 1 : 0)));
+}
+
 // Of all that are ready, at once.
 std::int64_t evictable(const DisruptionBudget& budget, const Selected& selected) {
-  const std::string_view text = budget.value.value;
-  const auto number = whole_of(text.substr(0, text.size() - (is_part(budget) ? 1 : 0)));
+  const auto number = number_of(budget);
   if (!number || is_unknown(budget, selected)) return 0;
   constexpr std::int64_t kPercent = 100;
   const std::int64_t given = std::clamp<std::int64_t>(*number, 0, kMostPods);
@@ -74,8 +78,8 @@ std::int64_t evictable(const DisruptionBudget& budget, const Selected& selected)
 
 // Whoever writes maxUnavailable: 0 wants it so.
 bool says_none(const DisruptionBudget& budget) {
-  const std::string& text = budget.value.value;
-  return budget.keeps ? text == "100%" : text == "0" || text == "0%";
+  constexpr std::int64_t kAll = 100;
+  return budget.keeps ? is_part(budget) && number_of(budget) == kAll : number_of(budget) == 0;
 }
 
 void leave_budget(Context& context, const SourceLocation& where) {
@@ -95,10 +99,12 @@ void tell_of_none(Context& context, const DisruptionBudget& budget, const Select
                     selected.of_job->kind, selected.of_job->object.substr(0, 60)),
         "write minAvailable as a number of pods");
   }
-  warn(fmt::format("minAvailable is {} of {} pod{} of \"{}\": none of them may ever be evicted",
+  warn(fmt::format("{} is {} of {} pod{} of \"{}\": none of them may ever be evicted",
+                   budget.keeps ? "minAvailable" : "maxUnavailable",
                    budget.value.value.substr(0, 20), selected.pods, selected.pods == 1 ? "" : "s",
                    who),
-       "write maxUnavailable: 1, or let more pods run");
+       selected.of_job != nullptr ? "write a smaller minAvailable, or let more pods run"
+                                  : "write maxUnavailable: 1, or let more pods run");
 }
 
 }  // namespace
@@ -115,17 +121,21 @@ void read_disruption_budget(Context& context, const Node& object) {
   budget.value = located_below(&object, {"spec", "minAvailable"});
   budget.keeps = !budget.value.value.empty();
   if (!budget.keeps) budget.value = located_below(&object, {"spec", "maxUnavailable"});
-  if (!budget.value.value.empty()) context.budgets.push_back(std::move(budget));
+  if (budget.value.value.empty()) return;
+  // One that stands in several files is the last one's.
+  budget.name = std::string(text_below(&object, {"metadata", "name"}));
+  std::erase_if(context.budgets, [&](const DisruptionBudget& other) {
+    return !budget.name.empty() && other.name == budget.name && other.space == budget.space;
+  });
+  context.budgets.push_back(std::move(budget));
 }
 
 void apply_disruption_budgets(Context& context) {
   std::vector<const PodFile*> held;  // by one budget or another
   for (const DisruptionBudget& budget : context.budgets) {
     const Selected selected = selected_by(budget, context.files.pods);
-    if (selected.pods == 0) {
-      leave_budget(context, budget.value.where);
-      continue;
-    }
+    if (selected.sets.empty()) leave_budget(context, budget.value.where);
+    if (selected.pods == 0) continue;
     const bool allows_none = evictable(budget, selected) == 0;
     if (allows_none && !says_none(budget)) tell_of_none(context, budget, selected);
     if (!allows_none) {

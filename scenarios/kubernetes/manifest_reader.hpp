@@ -31,6 +31,7 @@ namespace slicewise::scenarios::manifests {
 
 // A PodDisruptionBudget.
 struct DisruptionBudget {
+  std::string name;
   std::string space;
   std::vector<NodeRequirement> pods;  // that it selects; what a label of a node may be, theirs may
   bool keeps = false;                 // minAvailable, else maxUnavailable

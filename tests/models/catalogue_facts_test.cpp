@@ -139,7 +139,7 @@ TEST(CatalogueFacts, FiveRegionsAreSourcedDerivedOrUnknown) {
   EXPECT_EQ(find("g4dn.xlarge", "ap-southeast-1")->usd.per_hour, from_dollars(0.736));
   const auto newer_source = find("p5.48xlarge", "eu-north-1");
   ASSERT_TRUE(newer_source.has_value());
-  EXPECT_EQ(newer_source->source.date, "2025-11-30");
+  EXPECT_EQ(newer_source->source.date, "2026-01-21");
   for (const auto& [type, region] : {std::pair("g5.xlarge", "ap-southeast-1"),
                                      {"g6e.xlarge", "ca-central-1"},
                                      {"p4de.24xlarge", "eu-north-1"}}) {

@@ -159,10 +159,17 @@ TEST(UserCatalogue, CommitmentsStandBesideThoseThatShip) {
   EXPECT_EQ(laid->commitments.back().discount_percent, 43);
   EXPECT_EQ(laid->commitments.back().source.text, "User: offer.yaml");
   const auto unknown = with_layer(
-      catalogue(),
-      {"offer.yaml", "commitments: [{instance: g5.tiny, kind: SP, regions: [us-east-1]}]\n"});
+      catalogue(), {"offer.yaml",
+                    "commitments: [{instance: g5.tiny, kind: SP, regions: [us-east-1], months: 12, "
+                    "discountPercent: 40}]\n"});
   ASSERT_FALSE(unknown.has_value());
   EXPECT_EQ(unknown.error().front().code, Code::InstanceUnknown);
+  const auto idle = with_layer(
+      catalogue(),
+      {"offer.yaml", "commitments: [{instance: g5.xlarge, kind: SP, regions: [us-esat-1]}]\n"});
+  ASSERT_FALSE(idle.has_value());  // no plan could choose it
+  ASSERT_EQ(idle.error().size(), 3U);
+  EXPECT_EQ(idle.error().back().code, Code::RegionUnknown);
 }
 
 TEST(UserCatalogue, MigSlicesLieInsideTheGpu) {

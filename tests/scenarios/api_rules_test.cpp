@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -137,6 +138,14 @@ TEST(ApiRules, WhatTheServerTakesHasNoErrors) {
     const Diagnostics errors = refused_of(std::string(text));
     EXPECT_TRUE(errors.empty()) << errors.front().message << "\n" << text;
   }
+}
+
+TEST(ApiRules, IndexesBeyondAllNumbersAreNone) {
+  std::string text(kIndexes);
+  text.replace(text.find("0,2-4"), 5, "9223372036854775807-9223372036854775807");
+  EXPECT_TRUE(std::ranges::any_of(refused_of(text), [](const Diagnostic& error) {
+    return error.message.find("as 0,2-4") != std::string::npos;
+  }));
 }
 
 struct RuleBroken {

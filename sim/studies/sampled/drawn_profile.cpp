@@ -71,7 +71,8 @@ void shift(std::optional<double>& figure, const models::FigureUncertainty& known
 double lognormal(double value, const models::FigureUncertainty& known, double score) {
   constexpr double kFurthest = 20;
   const double by = move_of(score, value, known);
-  return value * portable_exp(std::clamp(by / value, -kFurthest, kFurthest));
+  const double drawn = value * portable_exp(std::clamp(by / value, -kFurthest, kFurthest));
+  return known.between ? std::clamp(drawn, known.between->least, known.between->most) : drawn;
 }
 
 void move_by(models::WorkloadProfile& profile, const models::FigureUncertainty& known,
