@@ -43,6 +43,11 @@ spec:
       items:
       - {path: labels, fieldRef: {fieldPath: metadata.labels}}
       - {path: cpu, resourceFieldRef: {containerName: c, resource: limits.cpu}}
+  affinity:
+    nodeAffinity:
+      preferredDuringSchedulingIgnoredDuringExecution:
+      - weight: 1
+        preference: {matchExpressions: [{key: zone, operator: In, values: ["a b"]}]}
 )";
 constexpr std::string_view kSelecting = R"(apiVersion: apps/v1
 kind: Deployment
