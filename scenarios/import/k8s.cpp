@@ -108,7 +108,14 @@ class ClusterImport {
                     log_in_order(files, static_cast<std::int64_t>(draft_.workloads.size())),
                     {},
                     {},
-                    std::move(recorded)};
+                    std::move(recorded),
+                    has_operator()};
+  }
+
+  bool has_operator() const {
+    return std::ranges::any_of(cluster_.charts, [](const ChartValues& chart) {
+      return chart.chart == ChartValues::Chart::GpuOperator && chart.deploys_plugin;
+    });
   }
 
   // Those that ask for GPUs are workloads.

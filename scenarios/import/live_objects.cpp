@@ -63,6 +63,16 @@ Allocatable own_allocatable(const NodeGroupFile& node, const Allocatable& of_typ
   return own;
 }
 
+// In one order: pods that tolerate those of one node need not tolerate those of another.
+std::set<std::string> taints_of(const NodeGroupFile& node) {
+  std::set<std::string> texts;
+  for (const Taint& taint : node.taints) {
+    if (is_of_its_life(taint)) continue;
+    texts.insert(fmt::format("{}={}:{}", taint.key, taint.value, taint.effect));
+  }
+  return texts;
+}
+
 DraftPool pool_of(const NodeGroupFile& node) {
   DraftPool pool;
   const std::string type = node.types.front().value;
@@ -143,6 +153,7 @@ std::vector<LiveNodes> nodes_that_are_there(const ClusterFiles& cluster,
       if (key == kHostname) continue;  // each node has its own
       told_apart += fmt::format(" {}={}", key, text_of(node, key));
     }
+    for (const std::string& taint : taints_of(node)) told_apart += " " + taint;
     const auto [position, is_new] = known.try_emplace(
         {std::string(group_of(node)), node.types.front().value, is_spot(node),
          std::string(text_of(node, kConfigLabel)),
@@ -160,7 +171,8 @@ std::vector<LiveNodes> nodes_that_are_there(const ClusterFiles& cluster,
       for (const KeyValue& label : node.labels) {
         const auto values = selected.find(label.key);
         const bool is_selected = values != selected.end() && values->second.contains(label.value);
-        if (!is_set_by_others(label.key) || is_selected) {
+        const bool is_own = !is_set_by_others(label.key) || label.key == kNodePoolLabel;
+        if (is_own || is_selected) {
           pools.back().pool.labels.emplace_back(label.key, label.value);
         }
         pools.back().pool.made_with.push_back({label.key, "In", {label.value}, label.where});

@@ -88,6 +88,11 @@ class WorkloadDraft {
         workload_.containers.push_back(container.name);
       }
     }
+    // Those of them that count: what the scenario asks for is then not what one container does.
+    for (const ContainerFile& container : pod_.containers) {
+      if (!container.is_init || container.name.empty() || container.amounts.empty()) continue;
+      workload_.containers.push_back(container.name);
+    }
   }
 
   void sum_up_containers() {

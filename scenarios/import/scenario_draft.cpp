@@ -245,13 +245,21 @@ class Writer {
     line(text + "}");
   }
 
+  // All of it: a patch that asks for more than the manifest's limit is refused.
+  static std::string quantity_of(std::int64_t bytes) {
+    constexpr std::int64_t kMebibyte = 1'048'576;
+    constexpr std::int64_t kMegabyte = 1'000'000;
+    if (bytes % kMebibyte == 0) return fmt::format("{}Mi", bytes / kMebibyte);
+    if (bytes % kMegabyte == 0) return fmt::format("{}M", bytes / kMegabyte);
+    return fmt::format("{}", bytes);
+  }
+
   void write_pod(const DraftWorkload& w) {
     std::string requests;
     if (w.cpu_milli > 0) requests = fmt::format("cpu: {}m", w.cpu_milli);
     if (w.memory_bytes > 0) {
-      constexpr std::int64_t kMebibyte = 1'048'576;
-      requests += fmt::format("{}memory: {}Mi", requests.empty() ? "" : ", ",
-                              (w.memory_bytes + kMebibyte - 1) / kMebibyte);
+      requests +=
+          fmt::format("{}memory: {}", requests.empty() ? "" : ", ", quantity_of(w.memory_bytes));
     }
     std::string limits;
     if (w.cpu_limit_milli > 0) limits = fmt::format("cpu: {}m", w.cpu_limit_milli);

@@ -288,7 +288,10 @@ std::vector<DaemonSet> daemon_sets_of(const ClusterFiles& files, const RunsOnNod
       }
     }
     const auto end_of_usual = all.begin() + usual;
-    const auto known = std::ranges::find(all.begin(), end_of_usual, daemon.name, &DaemonSet::name);
+    // The operator's nvidia-dcgm-exporter, a release's nvdp-nvidia-device-plugin.
+    const auto known = std::find_if(all.begin(), end_of_usual, [&](const DaemonSet& one) {
+      return daemon.name.find(one.name) != std::string::npos;
+    });
     if (known != end_of_usual) {
       *known = std::move(daemon);
     } else if (runs_there(pod)) {

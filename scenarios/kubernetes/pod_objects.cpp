@@ -77,6 +77,8 @@ void count(const Node& from, const PodSet& set, PodFile& pod) {
   pod.completions = times(has_two ? replicas : 1, completions.value_or(has_two ? each : 1));
   if (completions) pod.copies = std::min(pod.copies, pod.completions);  // no more are started
   pod.backoff_limit = count_at(from, set.backoff_limit);
+  const std::string per_index = fmt::format("{}PerIndex", set.backoff_limit);
+  if (const auto limit = count_at(from, per_index)) pod.backoff_limit = limit;
   if (const Node* cron = set.cron.empty() ? nullptr : node_at(&from, set.cron)) {
     const auto text = [&](const char* key) { return text_below(cron, {key}); };
     pod.cron = {text("schedule"), text("timeZone"), text("concurrencyPolicy"),
@@ -123,7 +125,10 @@ void tell_of_jobs(Context& context, const Node& from, const PodSet& set, const P
     const Node* given = node_below(node, {key});
     if (given != nullptr) context.files.not_simulated.push_back({std::string(what), given->where});
   };
-  tell(node_at(&from, job), "activeDeadlineSeconds", "activeDeadlineSeconds");
+  for (const std::string_view key :
+       {"activeDeadlineSeconds", "maxFailedIndexes", "podFailurePolicy"}) {
+    tell(node_at(&from, job), key, key);
+  }
   tell(&from, "dependsOn", "dependsOn of JobSets: all of their Jobs are there from the start");
 }
 

@@ -67,6 +67,20 @@ spec:
   EXPECT_EQ(both.scenario.node_pools.front().daemon_sets.back().name, "b-agent");
 }
 
+// They were counted beside the usual ones, which they are.
+TEST(ImportK8s, DaemonSetsOfTheOperatorAreTheUsualOnes) {
+  const auto daemon = [](const std::string& name) {
+    return "---\nkind: DaemonSet\nmetadata: {name: " + name +
+           "}\nspec: {template: {spec: {tolerations: [{operator: Exists}], containers: [{name: c, "
+           "resources: {requests: {cpu: 250m}}}]}}}\n";
+  };
+  const Written result = k8s({std::string(kJob) + daemon("nvidia-device-plugin-daemonset") +
+                              daemon("nvidia-dcgm-exporter")});
+  const std::vector<DaemonSet>& all = result.scenario.node_pools.front().daemon_sets;
+  EXPECT_EQ(all.size(), usual_daemon_sets().size());
+  EXPECT_EQ(std::ranges::count(all, Millicores{250}, &DaemonSet::cpu_request), 2);
+}
+
 // Only those were counted that tolerate everything and select nothing: not the usual node-exporter.
 TEST(ImportK8s, DaemonSetsAreOnTheNodesThatTheyTolerateAndSelect) {
   const auto daemons_of = [](const std::string& spec, const std::string& taints) {

@@ -231,6 +231,19 @@ std::string live_node(const std::string& labels, const std::string& allocatable,
          "}}\n";
 }
 
+// They were one pool with the taints of the first: its pods stayed Pending, or ran on both.
+TEST(ImportPlaces, NodesAreToldApartByTheirTaints) {
+  const std::string train = "{key: dedicated, value: train, effect: NoSchedule}";
+  const std::string unready = "{key: node.kubernetes.io/not-ready, effect: PreferNoSchedule}";
+  const std::string offers = "nvidia.com/gpu: 1";
+  const Written two = imported({live_node("", offers, train) + live_node("", offers) +
+                                live_node("", offers, unready) + pods("w", "")});
+  ASSERT_EQ(two.scenario.node_pools.size(), 2U) << two.yaml;
+  EXPECT_EQ(two.scenario.node_pools[0].taints.size(), 1U);
+  EXPECT_TRUE(two.scenario.node_pools[1].taints.empty());
+  EXPECT_EQ(two.scenario.node_pools[1].nodes, 2);
+}
+
 // Which device meets a claim is in no Node, and the scenario of a cluster must run.
 TEST(ImportPlaces, PodsWhoseClaimNoDeviceMeetsMayStayPending) {
   const std::string claims =

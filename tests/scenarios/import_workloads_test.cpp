@@ -37,6 +37,45 @@ TEST(ImportK8s, ACronJobKeepsItsSchedule) {
   EXPECT_EQ(there.scenario.workloads[0].schedule->time_zone, "Europe/Berlin");
 }
 
+// The patch of the one container asked for what all of them do, above that one's limit.
+TEST(ImportK8s, ContainersThatCountBesideTheOneAreNamed) {
+  const Written made = written(ImportKind::K8s, {R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: app}
+spec:
+  template:
+    spec:
+      initContainers:
+      - {name: proxy, image: p, restartPolicy: Always, resources: {requests: {memory: 256Mi}}}
+      - {name: chown, image: p}
+      containers:
+      - {name: app, image: a, resources: {requests: {memory: 6G}, limits: {memory: 6G, nvidia.com/gpu: 1}}}
+)"});
+  ASSERT_NE(made.find("app"), nullptr) << made.yaml;
+  EXPECT_EQ(made.find("app")->manifest.containers, (std::vector<std::string>{"app", "proxy"}));
+  EXPECT_EQ(made.find("app")->pod.memory_request.count, 6'000'000'000 + mebibytes(256).count);
+}
+
+// It came back as the limit of the whole Job, and as 6 where that is not given.
+TEST(ImportK8s, AJobHasTheLimitOfItsIndexes) {
+  const Written made = written(ImportKind::K8s, {R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: sweep}
+spec:
+  completions: 4
+  parallelism: 4
+  completionMode: Indexed
+  backoffLimitPerIndex: 1
+  maxFailedIndexes: 3
+  template: {spec: {restartPolicy: Never, containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}}
+)"});
+  ASSERT_NE(made.find("sweep"), nullptr) << made.yaml;
+  EXPECT_EQ(made.find("sweep")->backoff_limit, 1);
+  EXPECT_TRUE(made.said.says("not simulated: maxFailedIndexes"));
+}
+
 // `check` says so of the same command; requests of an unknown model stay a guess.
 TEST(ImportK8s, MemoryThatVllmReservesIsKeptOfModelsThatNobodyKnows) {
   ImportOptions options;
