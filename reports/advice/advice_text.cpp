@@ -69,7 +69,12 @@ std::string advice_text(const Advice& advice) {
       advice.problem.empty()
           ? std::string()
           : fmt::format("What stands against it:\n\n```text\n{}```\n\n", advice.problem);
-  const std::string plan = problem + advice.plan_markdown;
+  const std::string no_path =
+      advice.no_path.empty()
+          ? std::string()
+          : fmt::format("\nNo path from the present pools is part of it:\n\n```text\n{}```\n",
+                        advice.no_path);
+  const std::string plan = problem + advice.plan_markdown + no_path;
   const bool has_files = std::ranges::any_of(
       paths, [](const std::string& path) { return path.starts_with("apply/"); });
   const std::string_view steps = has_files            ? advice_files::steps_md()

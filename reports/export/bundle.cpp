@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,11 +56,13 @@ std::string argument_lines(const Bundle& bundle) {
   return out;
 }
 
-std::string karpenter_lines(const Bundle& bundle, std::string_view verb) {
+// `what` is done with the objects of karpenter.yaml, which `objects` prints.
+std::string karpenter_lines(const Bundle& bundle, std::string_view what) {
+  std::string objects = "cat karpenter.yaml";
   if (bundle.options->cluster.empty()) {
-    return filled(script_files::cluster_name_sh(), {{"verb", verb}});
+    objects = "sed \"s/\\${CLUSTER_NAME}/$CLUSTER_NAME/g\" karpenter.yaml";
   }
-  return fmt::format("if [[ $karpenter == yes ]]; then kubectl {} -f karpenter.yaml; fi\n", verb);
+  return filled(what, {{"objects", objects}});
 }
 
 std::string helm_lines(const Installer& plugin) {
@@ -96,6 +100,28 @@ std::string label_lines_of(const Bundle& bundle) {
   return out;
 }
 
+// Nodes of these pools get another label.
+std::string config_checks(const Bundle& bundle) {
+  if (bundle.plugin.values.empty()) return {};
+  std::set<std::string> configs;
+  std::map<std::string, std::set<std::string>> pools;  // by label
+  for (const PoolNodes& nodes : bundle.nodes) {
+    configs.insert(nodes.config);
+    const std::string label = selector_of(nodes);
+    const std::size_t sign = label.find('=');
+    pools[label.substr(0, sign)].insert(label.substr(sign + 1));
+  }
+  std::string but;
+  for (const auto& [key, names] : pools) {
+    but += fmt::format(",{} notin ({})", key, fmt::join(names, ","));
+  }
+  return filled(script_files::check_configs_sh(),
+                {{"label", kConfigLabel},
+                 {"configs", fmt::format("{}", fmt::join(configs, ","))},
+                 {"pools", but},
+                 {"values", bundle.plugin.values}});
+}
+
 std::string release_rollback(const Bundle& bundle) {
   std::string labels;
   for (const PoolNodes& nodes : bundle.nodes) {
@@ -112,7 +138,7 @@ std::string apply_script(const Bundle& bundle) {
   if (!bundle.plugin.values.empty()) {
     release = "\n" + helm_lines(bundle.plugin) + label_lines_of(bundle) + wait_line(bundle);
   }
-  std::string karpenter = karpenter_lines(bundle, "apply");
+  std::string karpenter = karpenter_lines(bundle, script_files::apply_karpenter_sh());
   if (bundle.has_mig) {
     karpenter += "echo 'MIG layouts: drain and label each node as mig-config.yaml says' >&2\n";
   }
@@ -121,7 +147,7 @@ std::string apply_script(const Bundle& bundle) {
                  {"arguments", argument_lines(bundle)},
                  {"makers", makes_groups(*bundle.scenario) ? " (eksctl.yaml)" : ""},
                  {"check", script_files::check_files_sh()},
-                 {"types", type_checks(targets_of(bundle.nodes))},
+                 {"types", type_checks(targets_of(bundle.nodes)) + config_checks(bundle)},
                  {"release", release},
                  {"karpenter", karpenter},
                  {"patches", patch_lines(*bundle.scenario)},
@@ -136,7 +162,7 @@ std::string rollback_script(const Bundle& bundle) {
        {"arguments", argument_lines(bundle)},
        {"deployments", undo_lines(*bundle.scenario)},
        {"objects", object_lines(*bundle.scenario, "delete --ignore-not-found")},
-       {"karpenter", karpenter_lines(bundle, "delete --ignore-not-found")},
+       {"karpenter", karpenter_lines(bundle, script_files::undo_karpenter_sh())},
        {"release", bundle.plugin.values.empty() ? std::string() : release_rollback(bundle)}});
 }
 
@@ -242,8 +268,8 @@ Expected<ExportFiles> render_bundle(const Scenario& scenario, const models::Cata
   bundle.options = &options;
   bundle.has_mig = has_mig(scenario);
   if (options.image == NodeImage::Al2023) {
-    add_kind(bundle.has_mig ? render_gpu_operator : render_helm_values, scenario, catalogue,
-             options, files, found);
+    add_kind(needs_operator(scenario, options) ? render_gpu_operator : render_helm_values, scenario,
+             catalogue, options, files, found);
     if (bundle.has_mig) add_kind(render_mig_parted, scenario, catalogue, options, files, found);
   } else {
     add_kind(render_bottlerocket, scenario, catalogue, options, files, found);

@@ -13,10 +13,14 @@ bool has_mig(const scenarios::Scenario& scenario) {
                              [](const auto& pool) { return pool.mig.has_value(); });
 }
 
+bool needs_operator(const scenarios::Scenario& scenario, const ExportOptions& options) {
+  return options.by_operator || has_mig(scenario);
+}
+
 Installer installer_of(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
                        const ExportOptions& options) {
   if (options.image == NodeImage::Bottlerocket) return {};
-  if (has_mig(scenario)) {
+  if (needs_operator(scenario, options)) {
     return {"gpu-operator-values.yaml",
             "nvidia",
             "https://helm.ngc.nvidia.com/nvidia",

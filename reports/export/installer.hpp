@@ -22,6 +22,9 @@ struct Installer {
 // own device plugin.
 bool has_mig(const scenarios::Scenario& scenario);
 
+// Whether the operator runs the plugin: beside the plugin's own chart a node would have two.
+bool needs_operator(const scenarios::Scenario& scenario, const ExportOptions& options);
+
 Installer installer_of(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
                        const ExportOptions& options);
 

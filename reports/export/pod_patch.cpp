@@ -276,9 +276,9 @@ json pods_of(const Scenario& scenario, const Workload& workload) {
   }
   json labels = refused_labels(scenario, workload.pod);
   if (is_spread(workload)) labels[kOwnLabel] = workload.name.value;
-  if (is_by_kai(scenario)) {
-    labels[kKaiQueue] = "default-queue";  // of KAI's quickstart
-  } else if (was_by_kai(workload)) {
+  if (is_by_kai(scenario) && !was_by_kai(workload)) {
+    labels[kKaiQueue] = "default-queue";  // of KAI's quickstart; a queue of its own stays
+  } else if (was_by_kai(workload) && !is_by_kai(scenario)) {
     labels[kKaiQueue] = nullptr;
   }
   if (!labels.empty()) pods["metadata"]["labels"] = std::move(labels);

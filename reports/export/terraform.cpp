@@ -310,7 +310,8 @@ Expected<ExportFiles> render_terraform(const scenarios::Scenario& scenario,
   }
   ExportFiles files;
   if (!plugin.values.empty()) {
-    RenderExport* render = has_mig(scenario) ? render_gpu_operator : render_helm_values;
+    RenderExport* render =
+        needs_operator(scenario, options) ? render_gpu_operator : render_helm_values;
     Expected<ExportFiles> values = render(scenario, catalogue, options);
     if (!values) return tl::unexpected(values.error());
     text += release(plugin);

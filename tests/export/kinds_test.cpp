@@ -65,6 +65,15 @@ TEST(Bundle, RollsBackTheLabelsThatItSet) {
   EXPECT_THAT(text, HasSubstr("kubectl label \"$node\" nvidia.com/gpu.present-"));
 }
 
+// A node with two device plugins has neither.
+TEST(Bundle, LeavesThePluginToTheOperatorThatRunsIt) {
+  ExportOptions options;
+  options.by_operator = true;
+  const std::string text = text_of(export_of("bundle", sample_of("demo-after"), options));
+  EXPECT_THAT(text, AllOf(HasSubstr("==> gpu-operator-values.yaml <=="),
+                          HasSubstr("helm upgrade -i gpu-operator"), Not(HasSubstr("nvdp"))));
+}
+
 TEST(Bundle, ExpectsLabelsWhereItInstallsWhoSetsThem) {
   const Scenario scenario = with_pool(time_sliced("t4", "g4dn.xlarge", 2, true));
   const auto guide = [](std::string text) { return text.erase(0, text.find("==> VERIFY.md")); };

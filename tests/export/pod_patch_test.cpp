@@ -104,6 +104,15 @@ TEST(PodPatch, TakesOutClaimsAndWhatKaiReads) {
                     HasSubstr("resourceClaims: null\n")));
 }
 
+// It moved the pods of a team to KAI's default queue.
+TEST(PodPatch, LeavesPodsOfKaiInTheirQueue) {
+  Scenario scenario = demo_after();
+  scenario.node_pools.front().kai = true;
+  EXPECT_THAT(pod_patches(scenario), HasSubstr("kai.scheduler/queue: default-queue\n"));
+  scenario.workloads.front().manifest.old_annotations = {scenarios::kKaiFraction};
+  EXPECT_THAT(pod_patches(scenario), Not(HasSubstr("kai.scheduler/queue")));
+}
+
 TEST(PodPatch, IsOfWhatTheWorkloadIsWhereNobodySays) {
   using Kind = scenarios::WorkloadKind;
   Scenario scenario = demo_after();

@@ -194,7 +194,7 @@ TEST(RoundTrip, NodesThatAreBoughtInTwoWays) {
   const Scenario again = expect_round_trip(round_trip_sample("mixed-purchase"),
                                            {"helm-values", "karpenter", "pod-patch"});
   ASSERT_EQ(again.node_pools.size(), 2U);
-  EXPECT_EQ(again.node_pools[0].name.value, "t4-on-demand");
+  EXPECT_EQ(again.node_pools[0].name.value, again.node_pools[1].name.value + "-on-demand");
   EXPECT_EQ(again.node_pools[0].capacity_type, scenarios::CapacityType::OnDemand);
   EXPECT_EQ(again.node_pools[1].capacity_type, scenarios::CapacityType::Spot);
   EXPECT_EQ(again.node_pools[0].labels, again.node_pools[1].labels);

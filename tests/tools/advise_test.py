@@ -130,6 +130,18 @@ class Advise(unittest.TestCase):
         self.assertEqual([of for of, _ in monthly], ["today", "best"])
         self.assertEqual(monthly[0][1], monthly[1][1])
 
+    def test_the_operator_of_the_cluster_keeps_the_plugin(self):
+        """It installed the plugin's own chart beside it: two plugins on each node."""
+        objects = json.loads(OBJECTS.read_text())
+        objects["items"].append({"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "metadata": {"name": "cluster-policy"},
+                                 "spec": {"devicePlugin": {"enabled": True}}})
+        file = self.folder / "operator.json"
+        file.write_text(json.dumps(objects), encoding="utf-8")
+        self.advise("-f", file, "-q")
+        self.assertTrue((self.out / "apply/gpu-operator-values.yaml").exists())
+        self.assertFalse((self.out / "apply/nvdp-values.yaml").exists())
+        self.assertIn("--to bundle --gpu-operator --out apply\n", (self.out / "README.md").read_text())
+
     def test_the_directory_has_the_advice_and_what_it_takes_to_follow_it(self):
         self.advise("-f", OBJECTS)
         files = {str(file.relative_to(self.out)) for file in self.out.rglob("*") if file.is_file()}

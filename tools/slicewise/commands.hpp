@@ -184,10 +184,11 @@ struct ExportCommand {
   const reports::ExportKind* kind = nullptr;
   std::string chart_version;                // "": the newest that slicewise knows
   std::optional<reports::NodeImage> image;  // absent: al2023
-  std::string cluster;                      // "": a placeholder
-  std::string repository;                   // likewise
-  std::vector<std::string> node_selector;   // KEY=VALUE
-  std::string start;                        // of the run in openmetrics; "": reports::kMetricsEpoch
+  bool by_operator = false;
+  std::string cluster;                     // "": a placeholder
+  std::string repository;                  // likewise
+  std::vector<std::string> node_selector;  // KEY=VALUE
+  std::string start;                       // of the run in openmetrics; "": reports::kMetricsEpoch
   bool dcgm_compat = false;
   std::optional<int> requests;  // most rows of requests.csv
   std::string prices;

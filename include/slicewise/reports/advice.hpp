@@ -39,6 +39,7 @@ struct Advice {
   std::vector<Deviation> deviations;
   std::string plan_markdown;
   std::string problem;                // that the plan has, or why there is none; "" none
+  std::string no_path;                // why the plan says nothing of the way there; "" it does
   bool keeps_as_is = false;           // no option is better than what there is
   std::vector<std::string> commands;  // that make the files again, in the directory
   ExportFiles files;                  // of the directory, beside the advice itself

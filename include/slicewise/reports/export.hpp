@@ -25,8 +25,9 @@ struct ExportOptions {
   std::string chart_version = "0.20.0";  // of the chart nvidia-device-plugin, 0.14 to 0.20
   std::map<std::string, std::string> node_selector;  // nodes that run the plugin; empty = chart's
   NodeImage image = NodeImage::Al2023;  // of Karpenter's and eksctl's nodes, and of the bundle
-  std::string cluster = {};             // "": the placeholder ${CLUSTER_NAME}
-  std::string repository = {};          // of Git, for argocd and flux; "": ${REPOSITORY_URL}
+  bool by_operator = false;     // the GPU Operator runs the plugin, whether or not something is cut
+  std::string cluster = {};     // "": the placeholder ${CLUSTER_NAME}
+  std::string repository = {};  // of Git, for argocd and flux; "": ${REPOSITORY_URL}
   // Of openmetrics: a label, when the run begins (absent: see kMetricsEpoch) and whether
   // dcgm-exporter's names are written as well.
   std::string scenario = {};
@@ -122,6 +123,7 @@ enum class Applies : std::uint8_t { Yes, No };
 struct ExportFlags {
   bool chart_version = false;
   bool image = false;
+  bool gpu_operator = false;
   bool cluster = false;
   bool repository = false;
   bool node_selector = false;
@@ -146,10 +148,14 @@ inline constexpr Applies kNo = Applies::No;
 
 inline constexpr ExportFlags kUsesChart{.chart_version = true, .node_selector = true};
 inline constexpr ExportFlags kUsesNodes{.image = true, .cluster = true};
-inline constexpr ExportFlags kUsesAll{
-    .chart_version = true, .image = true, .cluster = true, .node_selector = true};
+inline constexpr ExportFlags kUsesAll{.chart_version = true,
+                                      .image = true,
+                                      .gpu_operator = true,
+                                      .cluster = true,
+                                      .node_selector = true};
 inline constexpr ExportFlags kUsesRepository{.chart_version = true,
                                              .image = true,
+                                             .gpu_operator = true,
                                              .cluster = true,
                                              .repository = true,
                                              .node_selector = true};

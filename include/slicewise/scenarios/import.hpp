@@ -161,6 +161,7 @@ struct Imported {
   std::map<std::string, RequestCount> requests{};
   std::set<std::string> greedy{};            // pods that map all free GPU memory
   std::vector<RecordedWorkload> recorded{};  // of Prometheus; with K8s those that are there now
+  bool has_operator = false;                 // the GPU Operator runs the device plugin
 };
 
 // Reads the files of one log; compressed ones (gzip, zstd) and tar archives of them are unpacked.

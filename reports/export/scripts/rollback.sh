@@ -2,7 +2,7 @@
 @title@
 #
 #   ./rollback.sh               patched objects, labels and the release of the chart
-#   ./rollback.sh --karpenter   also deletes the NodePools, and with them their nodes
+#   ./rollback.sh --karpenter   also the NodePools: those there were as they were, the others and their nodes go
 #
 @arguments@
 @deployments@

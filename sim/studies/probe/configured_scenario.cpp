@@ -253,14 +253,25 @@ int gpus_per_pod(const Scenario& base, const Workload& workload,
   return most > 1 ? most : GpuSets::kMostGpus;
 }
 
-std::string unique_name(const PoolChoice& choice, std::set<std::string>& taken) {
+// A node group keeps its instance type and how it is bought: other nodes need one of another name.
+bool is_another_group(const Scenario& base, const std::string& name, const NodePool& pool) {
+  return std::ranges::any_of(base.node_pools, [&](const NodePool& own) {
+    return own.name.value == name && (own.instance_type.value != pool.instance_type.value ||
+                                      own.capacity_type != pool.capacity_type);
+  });
+}
+
+std::string unique_name(const Scenario& base, const PoolChoice& choice, const NodePool& pool,
+                        std::set<std::string>& taken) {
   std::string name = fmt::format("{}-{}", choice.instance_type, strategy_name(choice.strategy));
   for (char& c : name) {
     if (c == '.' || c == '+') c = '-';
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   std::string unique = name;
-  for (int n = 2; !taken.insert(unique).second; ++n) unique = fmt::format("{}-{}", name, n);
+  for (int n = 2; is_another_group(base, unique, pool) || !taken.insert(unique).second; ++n) {
+    unique = fmt::format("{}-{}", name, n);
+  }
   return unique;
 }
 
@@ -356,12 +367,12 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
   std::vector<std::string> labels;
   for (const PoolChoice& choice : pools) {
     NodePool pool = pool_of(scenario, base, choice, catalogue, force);
-    if (pools.size() > 1) {
-      pool.name.value = unique_name(choice, taken);
-      pool.labels[scenarios::kPoolLabel] = pool.name.value;
-    } else {
-      pool.name = base.node_pools.front().name;
+    if (pools.size() > 1 || is_another_group(base, pool.name.value, pool)) {
+      pool.name.value = unique_name(base, choice, pool, taken);
     }
+    if (pools.size() > 1) pool.labels[scenarios::kPoolLabel] = pool.name.value;
+    const auto group = pool.labels.find(std::string(scenarios::kNodePoolLabel));
+    if (group != pool.labels.end()) group->second = pool.name.value;
     labels.push_back(pool.name.value);
     if (choice.on_demand > 0) {
       scenario.node_pools.push_back(on_demand_part(pool, choice.on_demand));

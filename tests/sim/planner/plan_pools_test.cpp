@@ -118,6 +118,25 @@ TEST(Plan, FallsBackToOnDemandWhereThatWasChosen) {
   EXPECT_EQ(describe(choice), "2 x g4dn.xlarge spot, on-demand when there is none, exclusive");
 }
 
+// A node group keeps its type: its files made nodes of the old one, and its scripts refused to go
+// on.
+TEST(Plan, NodesOfAnotherTypeAreInAGroupOfTheirOwn) {
+  const Scenario base = interrupted_set().variants.front();
+  const auto name_of = [&](const std::string& type) {
+    PoolChoice choice;
+    choice.instance_type = type;
+    choice.purchase = base.node_pools.front().capacity_type == scenarios::CapacityType::Spot
+                          ? "spot"
+                          : "on-demand";
+    choice.workloads = {"api"};
+    choice.nodes = 2;
+    return planned_scenario(base, {&choice, 1}, demo::catalogue()).node_pools.front().name.value;
+  };
+  const std::string own = base.node_pools.front().name.value;
+  EXPECT_EQ(name_of(base.node_pools.front().instance_type.value), own);
+  EXPECT_EQ(name_of("p3.8xlarge"), "p3-8xlarge-exclusive");
+}
+
 // Of two sizes: by memory, four small ones or one large one fill a T4.
 ScenarioSet fleet(int small, int large) {
   std::vector<Workload> workloads;

@@ -256,7 +256,8 @@ class Scenario:
 
     @explained("export")
     def export(self, to: str, *, variant: str | None = None, chart_version: str | None = None,
-               image: str | None = None, cluster: str | None = None, repository: str | None = None,
+               image: str | None = None, gpu_operator: bool = False, cluster: str | None = None,
+               repository: str | None = None,
                node_selector: Mapping[str, str] | None = None, start: str | None = None,
                dcgm_compat: bool = False, requests: int | None = None,
                max_events: int | None = None, max_memory: str | int | None = None) -> Files:
@@ -264,8 +265,8 @@ class Scenario:
         path ""; `write` puts them on the disk."""
         files, words = self._files()
         return ask(["export", *words, f"--to={to}", "--out=.", *flags(
-            variant=variant, chart_version=chart_version, image=image, cluster=cluster,
-            repository=repository, node_selector=node_selector, start=start,
+            variant=variant, chart_version=chart_version, image=image, gpu_operator=gpu_operator,
+            cluster=cluster, repository=repository, node_selector=node_selector, start=start,
             dcgm_compat=dcgm_compat, requests=requests, max_events=max_events,
             max_memory=max_memory)], files, Files, False)
 

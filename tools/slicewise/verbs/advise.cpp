@@ -251,6 +251,7 @@ class Adviser {
     if (command_.prometheus.empty() && !imported.recorded.empty()) {
       advice_.recorded_from = "answers of Prometheus among the files";
     }
+    has_operator_ = imported.has_operator;
     advice_.notes = reading.notes;
     std::ranges::copy(import_notes(imported), std::back_inserter(advice_.notes));
     take_scenario(reading, imported);
@@ -294,7 +295,7 @@ class Adviser {
     ExitCode code = workshop_.run(plan_command(command_, from));
     if (!workshop_.has(kPlan)) {
       // Not every cluster is a set of pools that a path can start from.
-      advice_.problem = workshop_.said();
+      advice_.no_path = workshop_.said();
       from.clear();
       if (!workshop_.interrupted()) code = workshop_.run(plan_command(command_, from));
       if (!workshop_.has(kPlan)) return stopped(code);
@@ -327,12 +328,17 @@ class Adviser {
   }
 
   void write_configuration() {
-    note_failure(workshop_.run(bundle_command(command_, std::string(kPlan) + "#1", "apply")));
-    command("export", fmt::format("{}#1 --to bundle --out apply", kPlan));
-    note_failure(workshop_.run(bundle_command(command_, kScenario, "today")));
+    const auto write = [&](const std::string& file, const std::string& words, const char* folder) {
+      ExportCommand bundle = bundle_command(command_, file, folder);
+      bundle.by_operator = has_operator_;
+      note_failure(workshop_.run(bundle));
+      command("export", fmt::format("{}{} --to bundle{} --out {}", file, words,
+                                    has_operator_ ? " --gpu-operator" : "", folder));
+    };
+    write(std::string(kPlan) + "#1", "", "apply");
     std::string settings;
     for (const std::string& setting : command_.set) settings += fmt::format(" --set '{}'", setting);
-    command("export", fmt::format("{}{} --to bundle --out today", kScenario, settings));
+    write(kScenario, settings, "today");
     workshop_.put("changes.diff", reports::files_diff(files_to_apply("today/"),
                                                       files_to_apply("apply/"), "today", "apply"));
   }
@@ -381,6 +387,7 @@ class Adviser {
   const AdviseCommand& command_;
   const CommonFlags& flags_;
   Workshop workshop_;
+  bool has_operator_ = false;
   Advice advice_;
 };
 

@@ -31,6 +31,7 @@ reports::ExportOptions options_of(const ExportCommand& command, const std::strin
     options.chart_version = command.chart_version;
   }
   options.image = command.image.value_or(options.image);
+  options.by_operator = command.by_operator;
   options.cluster = command.cluster;
   options.repository = command.repository;
   for (const std::string& label : command.node_selector) {
@@ -158,6 +159,7 @@ std::string idle_flag(const ExportCommand& command) {
   if (idles("chart-version", !command.chart_version.empty(), uses.chart_version)) {
     return "--chart-version";
   }
+  if (idles("gpu-operator", command.by_operator, uses.gpu_operator)) return "--gpu-operator";
   if (idles("image", command.image.has_value(), uses.image)) return "--image";
   if (idles("requests", command.requests.has_value(),
             command.kind->render == reports::render_csv_tables)) {
@@ -197,6 +199,9 @@ void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
                        reports::ExportOptions{}.chart_version));
   add_choice(verb, "--image", kNodeImages, exporting.image,
              "Image of the nodes that karpenter and bundle start (default al2023)");
+  verb.add_flag(
+      "--gpu-operator", exporting.by_operator,
+      "The GPU Operator runs the device plugin: its values, not those of the plugin's chart");
   add_text(verb, "--cluster", exporting.cluster, "NAME",
            "Name of the cluster (default: the placeholder ${CLUSTER_NAME})");
   add_text(verb, "--repository", exporting.repository, "URL",

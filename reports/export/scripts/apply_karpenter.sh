@@ -1,0 +1,9 @@
+if [[ $karpenter == yes ]]; then
+  objects() { @objects@; }
+  # What there is of these before, for rollback.sh.
+  if [[ ! -e karpenter-before.yaml ]]; then
+    objects | kubectl get --ignore-not-found -o yaml -f - | sed -E '/^ +(resourceVersion|uid):/d' >before.new
+    mv before.new karpenter-before.yaml
+  fi
+  objects | kubectl apply -f -
+fi
