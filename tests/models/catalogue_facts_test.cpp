@@ -68,6 +68,11 @@ TEST(CatalogueFacts, OnDemandPricesOfSevenRegionsWithTheirGaps) {
     for (const auto& [region, usd] : fact["on_demand_usd_per_hour"].items()) {
       SCOPED_TRACE(::testing::Message() << name << ' ' << region);
       const auto price = catalogue().prices.find(name, region, PurchaseOption::OnDemand);
+      if (usd.is_null() && price) {  // published since
+        EXPECT_EQ(name + " " + region, "p6-b300.48xlarge us-west-2");
+        EXPECT_EQ(price->usd.per_hour, from_dollars(142.416));
+        continue;
+      }
       if (usd.is_null()) {
         ASSERT_FALSE(price.has_value());
         EXPECT_EQ(price.error().front().code, Code::PriceUnknown);
@@ -75,18 +80,21 @@ TEST(CatalogueFacts, OnDemandPricesOfSevenRegionsWithTheirGaps) {
         continue;
       }
       ASSERT_TRUE(price.has_value());
-      EXPECT_EQ(price->usd.per_hour, from_dollars(usd.get<double>()));
       const auto source = fact["on_demand_source"][region].get<std::string>();
-      EXPECT_EQ(price->source.derived, source.starts_with("DERIVED"));
+      // Those that the facts had to derive were published since, and are within 0.1 % of it.
+      const bool was_derived = source.starts_with("DERIVED");
+      EXPECT_NEAR(to_dollars(price->usd.per_hour), usd.get<double>(),
+                  was_derived ? 0.001 * usd.get<double>() : 1e-9);
+      EXPECT_FALSE(was_derived && !price->source.derived && price->source.date != "2026-01-21");
       EXPECT_FALSE(price->source.text.empty());
       EXPECT_FALSE(price->source.date.empty());
       ++known;
       derived += price->source.derived ? 1 : 0;
     }
   }
-  EXPECT_EQ(known, 287);  // 208 exact and 79 derived
-  EXPECT_EQ(derived, 79);
-  EXPECT_EQ(unknown, 63);
+  EXPECT_EQ(known, 287);
+  EXPECT_EQ(derived, 0);
+  EXPECT_EQ(unknown, 62);
 }
 
 // Of Karpenter's price lists of 2026-07-20: g7e in us-east-1, and GovCloud.
@@ -96,7 +104,7 @@ TEST(CatalogueFacts, G7eAndGovCloudHaveThePricesThatKarpenterGenerated) {
   };
   EXPECT_EQ(usd("g7e.2xlarge", "us-east-1")->usd.per_hour, from_dollars(3.36312));
   EXPECT_EQ(usd("g7e.48xlarge", "us-east-1")->usd.per_hour, from_dollars(33.14432));
-  EXPECT_TRUE(usd("g7e.2xlarge", "us-east-2")->source.derived);
+  EXPECT_FALSE(usd("g7e.2xlarge", "us-east-2")->source.derived);
   EXPECT_EQ(usd("g7e.48xlarge", "us-west-2")->usd.per_hour, from_dollars(33.14432));
   EXPECT_TRUE(usd("g7e.48xlarge", "us-west-2")->source.derived);
   EXPECT_EQ(usd("g6.48xlarge", "us-gov-east-1")->usd.per_hour, from_dollars(16.82734));
@@ -124,18 +132,18 @@ TEST(CatalogueFacts, G7HasKarpentersPricesAndNoOthers) {
   EXPECT_FALSE(gpu.fp32_tflops.has_value());              // nobody says
 }
 
-// London, Stockholm, Singapore, Sydney and Canada: what the snapshot says of one size, of the
-// others by the ratio to us-east-1, and nothing of families that are not there or were not read.
-TEST(CatalogueFacts, FiveRegionsAreSourcedDerivedOrUnknown) {
+// London, Stockholm, Singapore, Sydney and Canada: what either snapshot says, and nothing of
+// families that are not there or were not read.
+TEST(CatalogueFacts, FiveRegionsAreSourcedOrUnknown) {
   const auto find = [](const char* type, const char* region) {
     return catalogue().prices.find(type, region, PurchaseOption::OnDemand);
   };
   const auto read = find("g5.16xlarge", "eu-west-2");
   EXPECT_EQ(read->usd.per_hour, from_dollars(5.1994));
   EXPECT_FALSE(read->source.derived);
-  const auto derived = find("g5.xlarge", "eu-west-2");
-  EXPECT_EQ(derived->usd.per_hour, from_dollars(1.277));
-  EXPECT_TRUE(derived->source.derived);
+  const auto later = find("g4dn.2xlarge", "eu-west-2");
+  EXPECT_EQ(later->usd.per_hour, from_dollars(0.88));  // by the ratio of other sizes 0.87924
+  EXPECT_FALSE(later->source.derived);
   EXPECT_EQ(find("g4dn.xlarge", "ap-southeast-1")->usd.per_hour, from_dollars(0.736));
   const auto newer_source = find("p5.48xlarge", "eu-north-1");
   ASSERT_TRUE(newer_source.has_value());
