@@ -9,6 +9,7 @@
 
 #include "slicewise/models/gpu_names.hpp"
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/job_trace.hpp"
 
 #include "admission.hpp"
 #include "parts.hpp"
@@ -305,6 +306,21 @@ void put_on_one_gpu(WorkloadModel& model) {
   }
 }
 
+// Kernels that a scenario says are longer than what its profile says of the whole; of times that it
+// says itself the loader judges. law_of() takes no more than that.
+void note_long_kernels(const Workload& stated, const Workload& filled, Diagnostics& found) {
+  if (!stated.measured || !stated.measured->kernel_time || scenarios::kernel_work(stated)) return;
+  const auto work = scenarios::kernel_work(filled);
+  if (!work || *stated.measured->kernel_time <= *work) return;
+  found.push_back(make_diagnostic(
+      Code::SettingConflict, stated.measured->where,
+      fmt::format("kernelTime of \"{}\" is above the {:.4g} ms for which kernels run at a time by "
+                  "its profile: that is taken",
+                  stated.name.value, 1e3 * to_seconds(*work)),
+      "it is the mean length of one kernel: Avg of `nsys stats`, cuda_gpu_kern_sum"));
+  found.back().severity = Severity::Warning;
+}
+
 // A process on each of several whole GPUs: of what it can be.
 void check_gang(const WorkloadModel& model, Diagnostics& found) {
   if (most_gpus(model) == 1 || model.spec.kind != WorkloadKind::Notebook) return;
@@ -374,6 +390,7 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     model.capacity_is_borrowed = lacks_own_capacity(workload, catalogue);
     apply_profile(catalogue, world, model.spec, found);
     apply_llm(catalogue, model.spec, found);
+    note_long_kernels(workload, model.spec, found);
     complete_notebooks(model.spec);
     require_figures(model.spec, found);
     const models::GpuModel* from = recorded_gpu(model.spec, world, catalogue, found);

@@ -330,6 +330,24 @@ TEST(BuildWorld, NodesCarryTheLabelsOfEksAndOfGpuFeatureDiscovery) {
   EXPECT_EQ(other.pools[0].labels.at("kubernetes.io/arch"), "mine");
 }
 
+// They were cut to what the profile says of a request, without a word.
+TEST(BuildWorld, KernelsAreNoLongerThanTheRequestOfTheProfile) {
+  scenarios::Scenario s = demo::scenario(
+      demo::pool(0),
+      {demo::service(1, 5, milliseconds(5), scenarios::ServiceTime::Law::Deterministic)});
+  s.duration = hours(1);
+  s.workloads[0].profile.value = "resnet-50-inference/a100-80gb/b8";
+  s.workloads[0].measured.emplace().kernel_time = seconds(1);
+  const auto told = [&] {
+    const World world = demo::world(s);
+    const Diagnostic* one = find(world.findings, Code::SettingConflict);
+    return one == nullptr ? std::string() : one->message;
+  };
+  EXPECT_THAT(told(), HasSubstr("kernelTime of \"api\" is above the "));
+  s.workloads[0].measured->kernel_time = microseconds(50);
+  EXPECT_EQ(told(), "");
+}
+
 // One pass: what the loader found and what the catalogue knows better, in file order, and nothing
 // about a place that is already known to be wrong.
 TEST(CheckNames, JoinsTheLoaderAndTheCatalogue) {
