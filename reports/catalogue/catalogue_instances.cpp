@@ -157,6 +157,7 @@ json instance_item(const InstanceRow& row, const std::string& region) {
                {"gpuFraction", type.gpu_fraction},
                {"gpuModel", type.gpu_model},
                {"gpuMemoryBytes", type.gpu_memory.count},
+               {"architecture", type.architecture},
                {"vcpus", type.vcpus},
                {"memoryBytes", type.memory.count},
                {"allocatableCpus", static_cast<double>(type.allocatable_cpu.count) / 1'000},
@@ -188,10 +189,14 @@ std::string gpus_cell(const InstanceType& type) {
   return "1/" + number_cell(1 / type.gpu_fraction, 0);
 }
 
+bool has_usual_cpus(const InstanceType& type) {
+  return type.architecture == InstanceType().architecture;
+}
+
 std::string note_cell(const InstanceType& type, bool wide) {
   if (!type.retired_on.empty()) return wide ? "retired " + type.retired_on : "retired";
-  if (wide) return type.note;
-  return type.gpu_fraction < 1 ? "vGPU" : "";
+  if (has_usual_cpus(type)) return wide ? type.note : type.gpu_fraction < 1 ? "vGPU" : "";
+  return type.architecture + (wide && !type.note.empty() ? ", " + type.note : "");
 }
 
 std::vector<std::string> instance_cells(const InstanceRow& row, bool wide) {
@@ -264,6 +269,14 @@ std::vector<std::string> instance_footnotes(const std::vector<InstanceRow>& rows
         "vGPU: the node offers one nvidia.com/gpu, a fraction of the card; $/GPU-H is per whole "
         "card.");
   }
+  const auto other = std::ranges::find_if_not(
+      rows, [](const InstanceRow& row) { return has_usual_cpus(*row.type); });
+  if (other != rows.end()) {
+    notes.push_back(
+        fmt::format("{}: its CPUs, which images have to be built for (slicewise explain "
+                    "IMAGE_ARCHITECTURE).",
+                    other->type->architecture));
+  }
   if (wide && any([](const InstanceRow& row) { return !row.type->allocatable_memory_measured; })) {
     notes.emplace_back("* Karpenter's estimate; the others come from measured instances.");
   }
@@ -298,6 +311,7 @@ Expected<std::string> list_instances(const Catalogue& catalogue, const InstanceF
                         "gpuFraction",
                         "gpuModel",
                         "gpuMemoryBytes",
+                        "architecture",
                         "vcpus",
                         "memoryBytes",
                         "allocatableCpus",

@@ -148,6 +148,7 @@ class KarpenterWriter {
             {"name", class_name_of(pool, options_.image)}}},
           {"requirements",
            json::array({only_in(scenarios::kInstanceTypeLabel, nodes.target.instance->name),
+                        only_in(scenarios::kArchitectureLabel, nodes.target.instance->architecture),
                         in_any(scenarios::kCapacityTypeLabel, capacity_types(pool))})}}}};
     json taints = taints_of(pool);
     if (!taints.empty()) tmpl["spec"]["taints"] = std::move(taints);

@@ -9,6 +9,7 @@
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 
 #include "../document/document_text.hpp"
 #include "claim_objects.hpp"
@@ -162,6 +163,11 @@ json node_selector_of(const Workload& workload) {
   json out = json::object();
   for (const std::string& old : workload.manifest.old_selectors) out[old] = nullptr;
   for (const auto& [key, value] : workload.pod.node_selector) out[key] = value;
+  const auto& built_for = workload.pod.image_architectures;
+  if (built_for.size() == 1) {
+    const auto name = scenarios::kArchitectures.at(static_cast<std::size_t>(built_for.front()));
+    out.emplace(std::string(scenarios::kArchitectureLabel), name);
+  }
   return out;
 }
 

@@ -150,8 +150,10 @@ class NodeGroups {
     arguments.add("node_group_name", hcl_string(pool.name.value));
     arguments.add("node_role_arn", "var.node_role_arn");
     arguments.add("subnet_ids", "var.subnet_ids");
-    arguments.add("ami_type", hcl_string(is_bottlerocket() ? "BOTTLEROCKET_x86_64_NVIDIA"
-                                                           : "AL2023_x86_64_NVIDIA"));
+    arguments.add("ami_type",
+                  hcl_string(fmt::format(
+                      "{}_{}_NVIDIA", is_bottlerocket() ? "BOTTLEROCKET" : "AL2023",
+                      nodes.target.instance->architecture == "arm64" ? "ARM_64" : "x86_64")));
     arguments.add("capacity_type",
                   hcl_string(pool.capacity_type == CapacityType::Spot ? "SPOT" : "ON_DEMAND"));
     arguments.add("instance_types", fmt::format("[{}]", hcl_string(nodes.target.instance->name)));

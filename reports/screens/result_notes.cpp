@@ -72,6 +72,9 @@ constexpr NotModelled kNotModelled[] = {
      "nobody borrows what is idle there, and its faults stay inside; nothing measured says how "
      "fast clients are so, and the device plugin does not set it: activeThreads comes closest, "
      "which limits a client and keeps no SMs for it"},
+    {"NVLink between instances",
+     "the GPUs of all 9 or 18 instances of a P6e-GB200 UltraServer reach each other over NVLink; "
+     "here those of one instance do"},
     {"start-up of MPS clients", "the first contact with the MPS server takes no time here"},
     {"turns of several processes in one pod",
      "under time-slicing the CUDA processes of a pod take one turn together, not one each; their "
@@ -88,6 +91,8 @@ constexpr NotModelled kNotModelled[] = {
     {"MIG changes node by node",
      "when the layout changes, all nodes of the pool are drained at once; a rolling change "
      "would keep some of them in service"},
+    {"CPUs of another kind",
+     "host work takes as long on the CPUs of every instance type, those of arm64 included"},
     {"NUMA placement", "a pod whose CPUs sit on the far socket feeds its GPU more slowly"},
     {"image registry throughput",
      "many nodes that pull at once share a registry; here each pull takes its own time only"},

@@ -154,6 +154,9 @@ constexpr Field kVariableFields[] = {
 };
 constexpr FieldList kVariable = list(kVariableFields);
 
+constexpr Word kImageArchitectures[] = {{kArchitectures[0], Architecture::Amd64},
+                                        {kArchitectures[1], Architecture::Arm64}};
+
 constexpr Word kTopologyKeys[] = {"kubernetes.io/hostname"};
 
 constexpr Field kSelectorFields[] = {
@@ -209,6 +212,11 @@ constexpr Field kPodTemplateFields[] = {
         .of(kToleration),
     field<&PodTemplate::node_selector>("nodeSelector", "{team: vision}",
                                        "Node labels that the pods need."),
+    field<&PodTemplate::image_architectures>(
+        "imageArchitectures", "[amd64, arm64]",
+        "CPUs that the images of the containers are built for; when absent those of nodeSelector "
+        "kubernetes.io/arch, else amd64. On others the containers end with \"exec format error\".")
+        .one_of(kImageArchitectures),
     inner("affinity", "{podAntiAffinity: {...}}", "Of Kubernetes' rules the one that is simulated.")
         .of(kAffinity),
     field<&PodTemplate::labels>("labels", "{team: vision, user: ana}",

@@ -10,6 +10,7 @@
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/kubernetes_names.hpp"
@@ -446,6 +447,26 @@ class WorkloadDraft {
   DraftWorkload workload_;
 };
 
+// Pods that select CPUs have images for them.
+std::vector<Architecture> architectures_of_nodes(const DraftWorkload& workload) {
+  bool is_told = false;
+  const auto allow = [&](const std::vector<NodeRequirement>& all, std::string_view architecture) {
+    return std::ranges::all_of(all, [&](const NodeRequirement& one) {
+      if (one.key != kArchitectureLabel) return true;
+      is_told = true;
+      return allows(one, architecture);
+    });
+  };
+  std::vector<Architecture> found;
+  for (std::size_t n = 0; n < kArchitectures.size(); ++n) {
+    const auto allows_it = [&](const auto& term) { return allow(term, kArchitectures.at(n)); };
+    const bool is_among =
+        workload.either.empty() || std::ranges::any_of(workload.either, allows_it);
+    if (allows_it(workload.nodes) && is_among) found.push_back(static_cast<Architecture>(n));
+  }
+  return is_told ? found : std::vector<Architecture>{};
+}
+
 }  // namespace
 
 void take_required_nodes(const PodFile& pod, DraftWorkload& workload) {
@@ -459,6 +480,7 @@ void take_required_nodes(const PodFile& pod, DraftWorkload& workload) {
   } else {
     workload.either = std::move(terms);
   }
+  workload.architectures = architectures_of_nodes(workload);
 }
 
 std::optional<DraftWorkload> workload_of(const PodFile& pod, ImportReport& report) {

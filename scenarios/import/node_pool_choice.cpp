@@ -33,6 +33,12 @@ NodeLabels labels_of(const InstanceGpus& type) {
   return made;
 }
 
+std::string_view architecture_of(const InstanceGpus& type) {
+  const auto label = type.labels.find(kArchitectureLabel);
+  return label != type.labels.end() && label->second ? std::string_view(*label->second)
+                                                     : kArchitectures.front();
+}
+
 bool has_labels(const InstanceGpus& type, std::span<const NodeRequirement> required) {
   if (required.empty()) return true;
   const NodeLabels labels = labels_of(type);
@@ -86,7 +92,14 @@ std::string type_asked_for(std::span<const NodeRequirement> as_written, NodeNeed
     const bool fits = type.count >= need.gpus;
     return !fits ? 0 : !has_count(type, required) ? 1 : has_room(type, need) ? 3 : 2;
   };
+  // Images are for amd64 where nobody says otherwise.
+  const bool says_cpus = std::ranges::any_of(
+      required, [](const NodeRequirement& one) { return one.key == kArchitectureLabel; });
+  const auto runs_images = [&](const InstanceGpus& type) {
+    return says_cpus || architecture_of(type) == kArchitectures.front();
+  };
   const auto is_better = [&](const InstanceGpus& one, const InstanceGpus& other) {
+    if (runs_images(one) != runs_images(other)) return runs_images(one);
     if (fit(one) != fit(other)) return fit(one) > fit(other);
     if (fit(one) == 0) return one.count > other.count;
     if (one.price && other.price) return *one.price < *other.price;

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slicewise/scenarios/cluster_files.hpp"
@@ -13,6 +14,9 @@ namespace slicewise::scenarios {
 
 // What is known of the labels of its nodes.
 NodeLabels labels_of(const InstanceGpus& type);
+
+// Of its CPUs; amd64 where nobody says.
+std::string_view architecture_of(const InstanceGpus& type);
 
 // Whether nodes of the type have the labels, as far as types decide them.
 bool has_labels(const InstanceGpus& type, std::span<const NodeRequirement> required);

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/node_requirements.hpp"
+
 #include "import_report.hpp"
 #include "node_pool_choice.hpp"
 #include "scenario_draft.hpp"
@@ -71,6 +73,7 @@ class PodPlaces {
                           workload.resource);
       }
       if (!workload.nodes.empty() || !workload.either.empty()) keep_on_pools_of(workload);
+      if (workload.architectures.empty()) take_images_of_nodes(workload);
     }
     write_labels_of_others();
     for (const DraftPool& pool : draft_.pools) {
@@ -115,6 +118,21 @@ class PodPlaces {
       return is_kept_off(pool) == (std::ranges::find(meant, pool) == meant.end());
     });
     if (!are_told_apart) select(meant, workload);
+  }
+
+  // Pods that have no nodes but those of arm64 have images for them.
+  void take_images_of_nodes(DraftWorkload& workload) {
+    bool any = false;
+    for (const DraftPool& pool : draft_.pools) {
+      if (!offers(pool, workload, options_) || !may_run_on(workload, pool, options_)) continue;
+      const InstanceGpus type = instance_called(pool.instance_type, options_.instances);
+      if (architecture_of(type) == kArchitectures.front()) return;
+      any = true;
+    }
+    if (!any) return;
+    workload.architectures = {Architecture::Arm64};
+    report_.guessed("images built for arm64, as all nodes here that their pods may have are",
+                    nowhere());
   }
 
   void remark_on_pending(const std::string& why, const std::string& what) {

@@ -274,6 +274,9 @@ class Writer {
     pod.tolerations = w.tolerations;
     pod.node_selector = {w.node_selector.begin(), w.node_selector.end()};
     pod.anti_affinity = w.anti_affinity;
+    if (!pod.node_selector.contains(std::string(kArchitectureLabel))) {
+      pod.image_architectures = w.architectures;
+    }
     pod.labels = {w.labels.begin(), w.labels.end()};
     pod.annotations = {w.annotations.begin(), w.annotations.end()};
     for (const auto& [name, value] : shown_entries(kPodTemplate, &pod)) {

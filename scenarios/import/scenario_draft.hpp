@@ -87,6 +87,7 @@ struct DraftWorkload {
   DraftLabels node_selector;
   std::vector<NodeRequirement> nodes;                  // that it runs on, by their labels
   std::vector<std::vector<NodeRequirement>> either{};  // one of these lists has to hold, too
+  std::vector<Architecture> architectures{};  // that its images are built for; empty: nobody says
   DraftLabels labels;
   std::vector<PodAffinityTerm> anti_affinity;
   DraftLabels annotations;

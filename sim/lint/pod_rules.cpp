@@ -47,6 +47,7 @@ class PodJudge {
       }
     }
     judge_taints();
+    judge_images();
     judge_size();
     judge_product();
     judge_spread();
@@ -388,6 +389,39 @@ class PodJudge {
     }
     const std::int64_t gpus = sum[gpu_->resource];
     if (most_gpus > 0 && gpus > most_gpus) too_large(gpu_, gpu_->resource, most_gpus);
+  }
+
+  bool requires_cpus() const {
+    const auto is_of_cpus = [](const auto& one) {
+      return one.key == scenarios::kArchitectureLabel;
+    };
+    return std::ranges::any_of(pod_.node_selector, is_of_cpus) ||
+           std::ranges::any_of(pod_.affinity, [&](const auto& term) {
+             return std::ranges::any_of(term, is_of_cpus);
+           });
+  }
+
+  // Of nodes for which nobody says what their CPUs are the scheduler takes any, and Karpenter the
+  // cheapest.
+  void judge_images() const {
+    const models::InstanceType* other = nullptr;
+    bool any_usual = false;
+    for (const NodeOffer* offer : groups_) {
+      for (const models::InstanceType* type : offer->types) {
+        const bool is_usual = type->architecture == scenarios::kArchitectures.front();
+        any_usual = any_usual || is_usual;
+        if (!is_usual && other == nullptr) other = type;
+      }
+    }
+    if (other == nullptr || !any_usual || requires_cpus()) return;
+    input_.tell_as(
+        Severity::Warning, Code::ImageArchitecture, pod_.where,
+        fmt::format("these pods may be put on nodes of {} ({}) and of {}: an image for one "
+                    "of them crashes on the other",
+                    other->architecture, other->name, scenarios::kArchitectures.front()),
+        fmt::format("nodeSelector {}: {}, the same requirement in the NodePool, or an "
+                    "image for both",
+                    scenarios::kArchitectureLabel, scenarios::kArchitectures.front()));
   }
 
   // GFD appends -SHARED while GPUs are shared under their own name.

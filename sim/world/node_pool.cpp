@@ -89,7 +89,7 @@ std::map<std::string, std::string> pool_labels(const scenarios::Scenario& scenar
 // (computeRequirements).
 scenarios::NodeLabels type_labels(const models::InstanceType& type) {
   scenarios::NodeLabels labels = scenarios::labels_of_type(type.name);
-  labels["kubernetes.io/arch"] = type.architecture;
+  labels[std::string(scenarios::kArchitectureLabel)] = type.architecture;
   const auto set = [&](std::string_view name, std::optional<std::string> value) {
     labels[fmt::format("karpenter.k8s.aws/instance-{}", name)] = std::move(value);
   };
@@ -410,6 +410,7 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const N
   PoolModel model;
   model.name = pool.name.value;
   model.instance_type = type->name;
+  model.architecture = type->architecture;
   model.region = scenario.region;
   model.purchase_option = purchase_name(pool.capacity_type);
   if (const scenarios::PricePlan* plan = plan_of(scenario, pool)) model.price_plan = plan->name;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/scenarios/kai_part.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 
@@ -210,9 +211,40 @@ void note_batches_of_batches(const WorkloadModel& model, Diagnostics& found) {
   found.back().severity = Severity::Warning;
 }
 
+// Nothing in Kubernetes compares an image with the CPUs of a node: such pods start, and crash. Pods
+// that select CPUs say with that what their images are built for.
+void check_images(const WorkloadModel& model, const World& world, Diagnostics& found) {
+  const scenarios::PodTemplate& pod = model.spec.pod;
+  const bool is_said = !pod.image_architectures.empty();
+  if (!is_said && pod.node_selector.contains(std::string(scenarios::kArchitectureLabel))) return;
+  std::vector<std::string_view> built_for;
+  for (const scenarios::Architecture one : pod.image_architectures) {
+    built_for.push_back(scenarios::kArchitectures.at(static_cast<std::size_t>(one)));
+  }
+  if (!is_said) built_for.push_back(scenarios::kArchitectures.front());
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    const PoolModel& pool = world.pools[p];
+    const bool runs = std::ranges::find(built_for, pool.architecture) != built_for.end();
+    if (runs || !model.on_pool[p].schedulable) continue;
+    found.push_back(make_diagnostic(
+        Code::ImageArchitecture, pod.where,
+        fmt::format("the image of \"{}\" is {} for {}{}, and the CPUs of {} are {}: exec format "
+                    "error",
+                    model.name, is_said ? "built" : "taken to be built",
+                    fmt::join(built_for, " and "),
+                    is_said ? "" : " (podTemplate.imageArchitectures does not say)",
+                    pool.instance_type, pool.architecture),
+        fmt::format(
+            "imageArchitectures: [amd64, arm64] where the image has both; else nodeSelector "
+            "{}: {}, or other nodes than \"{}\"",
+            scenarios::kArchitectureLabel, built_for.front(), pool.name)));
+  }
+}
+
 }  // namespace
 
 void note_workload(WorkloadModel& model, const World& world, Diagnostics& found) {
+  check_images(model, world, found);
   note_kernel(model, found);
   note_batches_of_batches(model, found);
   const Workload& spec = model.spec;

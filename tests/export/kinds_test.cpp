@@ -56,6 +56,22 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
+// A node starts from the image for its CPUs, and pods keep to those that theirs are built for.
+TEST(Exports, SayForWhichCpusTheyAre) {
+  Scenario scenario = sample_of("demo-after");
+  scenario.node_pools.front().instance_type.value = "g5g.xlarge";
+  scenario.workloads.front().pod.image_architectures = {scenarios::Architecture::Arm64};
+  EXPECT_THAT(text_of(export_of("karpenter", scenario)),
+              HasSubstr("key: kubernetes.io/arch\n        operator: In\n        values:\n"
+                        "        - arm64\n"));
+  EXPECT_THAT(text_of(export_of("terraform", scenario)), HasSubstr("AL2023_ARM_64_NVIDIA"));
+  EXPECT_THAT(text_of(export_of("terraform", scenario, on_bottlerocket())),
+              HasSubstr("BOTTLEROCKET_ARM_64_NVIDIA"));
+  EXPECT_THAT(pod_patches(scenario), HasSubstr("kubernetes.io/arch: arm64"));
+  scenario.workloads.front().pod.image_architectures.push_back(scenarios::Architecture::Amd64);
+  EXPECT_THAT(pod_patches(scenario), Not(HasSubstr("kubernetes.io/arch")));
+}
+
 TEST(Bundle, RollsBackTheLabelsThatItSet) {
   std::string text = text_of(export_of("bundle", sample_of("demo-after")));
   text.erase(0, text.find("==> apply.sh <=="));

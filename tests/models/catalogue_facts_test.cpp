@@ -17,7 +17,7 @@ using nlohmann::json;
 
 TEST(CatalogueFacts, FiftyInstanceTypesWithTheirSizes) {
   SLICEWISE_FACTS_OR_SKIP(facts, "ec2_catalog.json");
-  ASSERT_EQ(catalogue().instances.size(), 62U);  // g7 and g7e came after the facts
+  ASSERT_EQ(catalogue().instances.size(), 69U);  // g7, g7e, g5g and p6e came after the facts
   ASSERT_EQ(facts["instances"].size(), 50U);
   for (const json& fact : facts["instances"]) {
     const auto name = fact["instance_type"].get<std::string>();
@@ -132,6 +132,31 @@ TEST(CatalogueFacts, G7HasKarpentersPricesAndNoOthers) {
   EXPECT_FALSE(gpu.fp32_tflops.has_value());              // nobody says
 }
 
+// Graviton2 with T4G has the prices of both sources; UltraServers are sold by Capacity Block.
+TEST(CatalogueFacts, TypesOfArm64HaveTheirFiguresAndThePricesThatThereAre) {
+  const InstanceType& graviton = *catalogue().find_instance("g5g.16xlarge");
+  EXPECT_EQ(graviton.architecture, "arm64");
+  EXPECT_EQ(graviton.gpu_count, 2);
+  EXPECT_EQ(graviton.gpu_model, "T4G");
+  EXPECT_FALSE(catalogue().find_gpu("T4G")->supports_mig);
+  EXPECT_TRUE(graviton.allocatable_memory_measured);
+  const auto usd = [](const char* type, const char* region) {
+    return catalogue().prices.find(type, region, PurchaseOption::OnDemand);
+  };
+  EXPECT_EQ(usd("g5g.xlarge", "us-east-1")->usd.per_hour, from_dollars(0.42));
+  EXPECT_EQ(usd("g5g.metal", "ap-southeast-1")->usd.per_hour, from_dollars(3.8395));
+  EXPECT_FALSE(usd("g5g.xlarge", "eu-west-1").has_value());
+  const InstanceType& grace = *catalogue().find_instance("p6e-gb200.36xlarge");
+  EXPECT_EQ(grace.architecture, "arm64");
+  EXPECT_EQ(grace.gpu_count, 4);
+  EXPECT_FALSE(grace.allocatable_memory_measured);
+  EXPECT_NE(catalogue()
+                .prices.missing_reason("p6e-gb200.36xlarge", "us-east-1", PurchaseOption::OnDemand)
+                .find("UltraServers"),
+            std::string::npos);
+  EXPECT_EQ(catalogue().find_instance("g5.xlarge")->architecture, "amd64");
+}
+
 // London, Stockholm, Singapore, Sydney and Canada: what either snapshot says, and nothing of
 // families that are not there or were not read.
 TEST(CatalogueFacts, FiveRegionsAreSourcedOrUnknown) {
@@ -241,7 +266,7 @@ TEST(CatalogueFacts, ReservedDiscounts) {
 
 TEST(CatalogueFacts, GpuFigures) {
   SLICEWISE_FACTS_OR_SKIP(facts, "gpu_models.json");
-  ASSERT_EQ(catalogue().gpus.size(), facts["gpus"].size() + 2);  // those of g7 and g7e came later
+  ASSERT_EQ(catalogue().gpus.size(), facts["gpus"].size() + 4);  // g7, g7e, g5g, p6e came later
   const auto maybe = [](const json& value) {
     return value.is_null() ? std::optional<double>() : std::optional<double>(value.get<double>());
   };
@@ -290,7 +315,7 @@ TEST(CatalogueFacts, GpuFigures) {
 
 TEST(CatalogueFacts, MigProfilesAndPlacements) {
   SLICEWISE_FACTS_OR_SKIP(facts, "mig_profiles.json");
-  ASSERT_EQ(catalogue().mig.size(), facts["gpus"].size() + 1);  // that of g7 came later
+  ASSERT_EQ(catalogue().mig.size(), facts["gpus"].size() + 2);  // g7 and p6e came later
   for (const auto& [gpu, fact] : facts["gpus"].items()) {
     const MigGeometry* geometry = catalogue().find_mig(gpu);
     ASSERT_NE(geometry, nullptr) << gpu;

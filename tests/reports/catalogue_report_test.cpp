@@ -149,7 +149,7 @@ TEST(ListInstances, YamlSaysWhatJsonSays) {
 
 TEST(ListInstances, CsvHasOneRecordPerTypeAndQuotesCommas) {
   const std::string text = instances({}, ListFormat::Csv);
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 63);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 70);
   EXPECT_TRUE(text.starts_with("name,family,gpuCount,"));
   EXPECT_THAT(text, HasSubstr("\"previous generation, still offered\""));
 }
@@ -158,8 +158,8 @@ TEST(ListInstances, FiltersAndSorts) {
   EXPECT_EQ(instances({.gpu = "a100-80gb"}, ListFormat::Name), "p4de.24xlarge\n");
   const std::string cheapest = instances({.sort = "price"}, ListFormat::Name);
   EXPECT_TRUE(cheapest.starts_with("g6f.large\ng6f.xlarge\n"));
-  EXPECT_TRUE(cheapest.ends_with("p5e.48xlarge\n")) << "no price comes last";
-  EXPECT_TRUE(instances({.sort = "price-per-gpu"}, ListFormat::Name).starts_with("g4dn.xlarge\n"));
+  EXPECT_TRUE(cheapest.ends_with("p6e-gb200.36xlarge\n")) << "no price comes last";
+  EXPECT_TRUE(instances({.sort = "price-per-gpu"}, ListFormat::Name).starts_with("g5g.xlarge\n"));
   // CUDA sees 15,110 MiB of a T4 although nvidia-smi prints 15 GiB.
   EXPECT_THAT(instances({.fits = gibibytes(15)}, ListFormat::Name), Not(HasSubstr("g4dn")));
   EXPECT_THAT(instances({.fits = gibibytes(14)}, ListFormat::Name), HasSubstr("g4dn"));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -24,6 +25,10 @@ inline constexpr std::string_view kNodePoolLabel = "karpenter.sh/nodepool";
 inline constexpr std::string_view kManagedGroupLabel = "eks.amazonaws.com/nodegroup";
 inline constexpr std::string_view kManagedCapacityLabel = "eks.amazonaws.com/capacityType";
 inline constexpr std::string_view kEksctlGroupLabel = "alpha.eksctl.io/nodegroup-name";
+inline constexpr std::string_view kArchitectureLabel = "kubernetes.io/arch";
+// Of CPUs, by its values.
+enum class Architecture : std::uint8_t { Amd64, Arm64 };
+inline constexpr std::array<std::string_view, 2> kArchitectures = {"amd64", "arm64"};
 // AWS's of GPUs, which the Cluster Autoscaler goes by.
 inline constexpr std::string_view kAcceleratorLabel = "k8s.amazonaws.com/accelerator";
 // NVIDIA's: the config of the device plugin that a node has, its MIG layout, and what its GPUs are

@@ -134,6 +134,7 @@ struct PodTemplate {
   std::vector<Toleration> tolerations;
   std::map<std::string, std::string> node_selector;
   std::vector<PodAffinityTerm> anti_affinity;
+  std::vector<Architecture> image_architectures;  // empty: nobody says
   std::map<std::string, std::string> labels;
   std::map<std::string, std::string> annotations;
   std::map<std::string, std::string> env;  // TF_FORCE_GPU_ALLOW_GROWTH=true changes the allocator

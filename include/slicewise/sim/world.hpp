@@ -115,6 +115,7 @@ struct PoolModel {
   SourceLocation where;  // of its number of nodes
   std::string name;
   std::string instance_type;
+  std::string architecture;  // of its CPUs
   std::string region;
   std::string purchase_option;
   std::string price_plan;  // of the scenario, that lowers the price; "": none

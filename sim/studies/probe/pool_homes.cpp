@@ -27,7 +27,7 @@ bool may_have(const Scenario& base, const NodePool& pool, const std::string& key
   const auto labels = pool_labels(base, pool);
   const auto label = labels.find(key);
   if (label != labels.end()) return label->second == value;
-  return names_the_node(key) || key == "kubernetes.io/arch";
+  return names_the_node(key) || key == scenarios::kArchitectureLabel;
 }
 
 }  // namespace

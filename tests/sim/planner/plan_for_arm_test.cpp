@@ -52,6 +52,37 @@ TEST(Plan, PodsForArmRunOnTypesThatHaveIt) {
                                                  testing::Not(testing::Contains("g5.xlarge"))));
 }
 
+// The cheapest type of all has CPUs for which hardly any image is built.
+TEST(Plan, TypesOfArmAreForImagesThatAreBuiltForThem) {
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge", "g5g.xlarge"};
+  scenarios::Workload api =
+      demo::service(1, 5, milliseconds(5), scenarios::ServiceTime::Law::Exponential);
+  api.measured->device.value = "T4";
+  api.objectives.push_back(limit(scenarios::Figure::LatencyP99, milliseconds(200)));
+  scenarios::Scenario scenario = demo::scenario(demo::pool(0), {api});
+  scenario.node_pools.front().instance_type.value = "g4dn.xlarge";
+  scenario.duration = seconds(12);
+  scenario.warmup = seconds(1);
+  scenario.replications = 2;
+  const auto plan_now = [&] {
+    return *make_plan(set_with(scenario), 0, demo::catalogue(), options);
+  };
+  const Plan usual = plan_now();
+  ASSERT_FALSE(usual.options.empty());
+  for (const PlanOption& option : usual.options) {
+    EXPECT_EQ(option.pools.front().instance_type, "g4dn.xlarge");
+  }
+  const auto refused = std::ranges::find(usual.rejected, Code::ImageArchitecture,
+                                         [](const RejectedChoice& one) { return one.code; });
+  ASSERT_NE(refused, usual.rejected.end());
+  EXPECT_EQ(refused->choice.instance_type, "g5g.xlarge");
+  EXPECT_THAT(refused->reason.text(), testing::HasSubstr("imageArchitectures does not say"));
+  scenario.workloads[0].pod.image_architectures = {scenarios::Architecture::Amd64,
+                                                   scenarios::Architecture::Arm64};
+  EXPECT_EQ(plan_now().options.front().pools.front().instance_type, "g5g.xlarge");
+}
+
 // A claim of DRA says which device the pods need, whatever offers it; how that is shared is a
 // choice.
 TEST(Plan, ClaimsAreKept) {

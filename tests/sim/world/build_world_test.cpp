@@ -348,6 +348,37 @@ TEST(BuildWorld, KernelsAreNoLongerThanTheRequestOfTheProfile) {
   EXPECT_EQ(told(), "");
 }
 
+// Nothing in Kubernetes compares images with CPUs: such pods were simulated, and run nowhere.
+TEST(BuildWorld, ImagesRunOnTheCpusThatTheyAreBuiltFor) {
+  using scenarios::Architecture;
+  scenarios::Scenario s = plain();
+  s.node_pools[0].instance_type.value = "g5g.xlarge";
+  auto& pod = s.workloads[0].pod;
+  const auto told = [&] {
+    const Diagnostics found = refused(s);
+    const Diagnostic* one = find(found, Code::ImageArchitecture);
+    return one == nullptr ? std::string() : one->message + "; " + one->help;
+  };
+  EXPECT_THAT(told(), HasSubstr("taken to be built for amd64 (podTemplate.imageArchitectures"));
+  EXPECT_THAT(told(), HasSubstr("nodeSelector kubernetes.io/arch: amd64"));
+  pod.image_architectures = {Architecture::Amd64};
+  EXPECT_THAT(told(), HasSubstr("\"cifar10\" is built for amd64, and the CPUs of g5g.xlarge are "
+                                "arm64: exec format error"));
+  pod.image_architectures = {Architecture::Amd64, Architecture::Arm64};
+  EXPECT_EQ(told(), "");
+  pod.image_architectures.clear();
+  pod.node_selector["kubernetes.io/arch"] = "arm64";  // whoever selects them has images for them
+  EXPECT_EQ(told(), "");
+  EXPECT_EQ(demo::world(s).pools[0].labels.at("kubernetes.io/arch"), "arm64");
+  s.node_pools[0].instance_type.value = "p3.8xlarge";
+  pod.node_selector.clear();
+  pod.image_architectures = {Architecture::Arm64};
+  EXPECT_THAT(told(), HasSubstr("is built for arm64, and the CPUs of p3.8xlarge are amd64"));
+  pod.extended[0].name.value = "nvidia.com/gpu";
+  s.node_pools[0].taints.push_back({"team", "a", "NoSchedule"});  // no pod gets there
+  EXPECT_EQ(told(), "");
+}
+
 // One pass: what the loader found and what the catalogue knows better, in file order, and nothing
 // about a place that is already known to be wrong.
 TEST(CheckNames, JoinsTheLoaderAndTheCatalogue) {
