@@ -175,23 +175,56 @@ void ClusterPools::add_nodes() {
     const NodeGroupFile& node = *alike.first;
     const KeyValue* layout = label_of(node, kMigLabel);
     const KeyValue* strategy = label_of(node, kMigStrategyLabel);
-    alike.pool.sharing =
-        plugin_sharing(label_of(node, kConfigLabel), layout == nullptr ? "" : layout->value,
-                       strategy == nullptr ? "" : strategy->value);
-    if (alike.pool.sharing.is_none()) alike.pool.sharing = labelled_sharing(node);
-    if (alike.pool.sharing.is_none()) {
-      alike.pool.sharing = offered_sharing(node, gpus_of(alike.pool.instance_type, options_));
-      if (!alike.pool.sharing.is_none()) {
-        report_.guessed(
-            "sharing of nodes, by how many GPUs they offer: time-slicing, or MIG by "
-            "its names",
-            [&] { return node.object_where; });
-      }
-    }
+    DraftSharing files = plugin_of(node, layout == nullptr ? "" : layout->value,
+                                   strategy == nullptr ? "" : strategy->value);
+    take_live_sharing(node, std::move(files), alike.pool);
     alike.pool.is_told = node.allocatable.has_value();
     if (!alike.node_pool.empty()) started_.insert(alike.node_pool);
     draft_.pools.push_back(std::move(alike.pool));
   }
+}
+
+// What nodes offer, they have, whatever somebody wrote about them.
+void ClusterPools::take_live_sharing(const NodeGroupFile& node, DraftSharing files,
+                                     DraftPool& pool) {
+  const auto where = [&] { return node.object_where; };
+  const auto note = [&](const std::string& what) {
+    report_.remark(ImportRemark::Kind::Note, what, where);
+  };
+  LiveSharing live = sharing_of(node, std::move(files), pool.instance_type, options_);
+  pool.sharing = std::move(live.sharing);
+  pool.offers_nothing = offers_no_gpu(node);
+  if (pool.offers_nothing) {
+    note("nodes with GPUs that offer none (allocatable): only pods with claims of DRA run there");
+  }
+  if (live.is_guessed) {
+    report_.guessed(
+        "sharing of nodes, by how many GPUs they offer: time-slicing, or MIG by "
+        "its names",
+        where);
+  }
+  if (live.is_other) {
+    note(
+        "sharing that files or labels say, and that nodes do not offer (allocatable): as they "
+        "offer it");
+  }
+  if (live.gpus) {
+    note(
+        fmt::format("nodes that offer {} of their {} GPUs (allocatable): simulated with all, there "
+                    "is room for fewer pods",
+                    *live.gpus, gpus_of(pool.instance_type, options_)));
+  }
+}
+
+DraftSharing ClusterPools::plugin_of(const NodeGroupFile& group, std::string_view mig_label,
+                                     std::string_view strategy_label) const {
+  DraftSharing sharing = plugin_sharing(label_of(group, kConfigLabel), mig_label, strategy_label);
+  if (group.maker != NodeMaker::AutoMode || sharing.is_none()) return sharing;
+  report_.remark(ImportRemark::Kind::Note,
+                 "nodes of EKS Auto Mode, whose device plugin nobody configures: whole GPUs, "
+                 "whatever is set for it",
+                 [&] { return group.object_where; });
+  return {};
 }
 
 void ClusterPools::give_to_driver() {
@@ -247,6 +280,9 @@ void ClusterPools::add_pools_of(const NodeGroupFile& group) {
   if (is_node_pool && !has_part && !may_have_gpus(group, options_.instances)) {
     return report_.skipped("node pools without GPUs", where);
   }
+  if (is_node_pool && group.nodes && *group.nodes < 1) {
+    return report_.skipped("static node pools of no node (replicas: 0)", where);
+  }
   pool.name = dns_name(group.name, is_node_pool ? "pool" : "group");
   if (is_node_pool) {
     take_node_pool(group, pool);
@@ -260,29 +296,65 @@ void ClusterPools::add_pools_of(const NodeGroupFile& group) {
   pool.sharing = bottlerocket_sharing(group);
   if (pool.sharing.is_none()) {
     const KeyValue* layout = label_of(group, kMigLabel);
-    pool.sharing =
-        plugin_sharing(label_of(group, kConfigLabel), layout == nullptr ? "" : layout->value);
+    pool.sharing = plugin_of(group, layout == nullptr ? "" : layout->value);
   }
   pool.is_told = chosen_config(cluster_, label_of(group, kConfigLabel)).is_known;
-  std::vector<std::string> choice;
-  if (is_node_pool) choice = types_to_start(draft_, group, pool, options_);
-  if (choice.size() < 2) {
-    if (!choice.empty()) start_of_type(group, choice.front(), pool);
-    return draft_.pools.push_back(std::move(pool));
+  if (!is_node_pool) return draft_.pools.push_back(std::move(pool));
+  add_choices(group, std::move(pool));
+}
+
+void ClusterPools::add_choices(const NodeGroupFile& group, DraftPool pool) {
+  const auto where = [&] { return group.object_where; };
+  std::vector<std::string> types = types_to_start(draft_, group, pool, options_);
+  std::vector<CapacityChoice> purchases = capacities_of(group, pods_choose_purchase());
+  if (group.nodes) {  // as many as are written, which are started in one way
+    types.resize(std::min<std::size_t>(types.size(), 1));
+    purchases.resize(1);
   }
-  report_.remark(ImportRemark::Kind::Note, "NodePools of several instance types: a pool for each",
-                 where);
-  if (!pool.most_nodes) grow_by_karpenter(group, group.most.value_or(kMostNodesOfType), pool);
-  pool.type_is_assumed = group.types.empty();
+  if (types.size() > 1) {
+    report_.remark(ImportRemark::Kind::Note, "NodePools of several instance types: a pool for each",
+                   where);
+    pool.type_is_assumed = group.types.empty();
+  }
+  if (purchases.size() > 1) {
+    report_.remark(
+        ImportRemark::Kind::Note,
+        "NodePools of several capacity types, of which pods select some: a pool for each", where);
+  }
   NodeLimit limit = limit_of(group);
-  const bool limits = limit.nodes || limit.gpus || limit.cpu || limit.memory;
-  if (limits && karpenter_) pool.limit = karpenter_->limits.size();
-  for (const std::string& type : choice) {
-    draft_.pools.push_back(pool);
-    start_of_type(group, type, draft_.pools.back());
-    draft_.pools.back().name = dns_name(fmt::format("{}-{}", pool.name, type), "pool");
+  const bool is_limited = limit.nodes || limit.gpus || limit.cpu || limit.memory;
+  const bool are_several = types.size() > 1 || purchases.size() > 1;
+  if (are_several && !pool.most_nodes) {
+    grow_by_karpenter(group, group.most.value_or(kMostNodesOfType), pool);
+  }
+  if (are_several && is_limited && karpenter_) pool.limit = karpenter_->limits.size();
+  const bool has_types = types.size() > 1;
+  if (types.empty()) types.push_back(pool.instance_type);
+  for (const std::string& type : types) {
+    for (const CapacityChoice& purchase : purchases) {
+      DraftPool& one = draft_.pools.emplace_back(pool);
+      start_of_type(group, type, one);
+      one.capacity_type = purchase.type;
+      one.falls_back = purchase.falls_back;
+      if (has_types) one.name += "-" + type;
+      if (purchases.size() > 1) {
+        one.name += "-" + (purchase.type.empty() ? "on-demand" : purchase.type);
+      }
+      if (are_several) one.name = dns_name(one.name, "pool");
+    }
   }
   if (pool.limit) karpenter_->limits.push_back(std::move(limit));
+}
+
+// Whether pods ask for nodes that are bought in one way.
+bool ClusterPools::pods_choose_purchase() const {
+  const auto is_it = [](const NodeRequirement& one) { return one.key == kCapacityTypeLabel; };
+  return std::ranges::any_of(draft_.workloads, [&](const DraftWorkload& workload) {
+    return std::ranges::any_of(workload.nodes, is_it) ||
+           std::ranges::any_of(workload.either, [&](const std::vector<NodeRequirement>& term) {
+             return std::ranges::any_of(term, is_it);
+           });
+  });
 }
 
 void ClusterPools::start_of_type(const NodeGroupFile& group, const std::string& type,
@@ -333,9 +405,14 @@ void ClusterPools::grow_by_karpenter(const NodeGroupFile& group, std::int64_t mo
 
 void ClusterPools::take_node_pool(const NodeGroupFile& group, DraftPool& pool) {
   const auto where = [&] { return group.object_where; };
-  if (group.most && *group.most > 0 && group.fewest && *group.fewest >= 0) {
-    grow_by_karpenter(group, *group.most, pool);
-  } else if (group.most && *group.most > 0) {
+  const std::int64_t most = group.most.value_or(0);
+  // A limit of nodes alone is how exported pools say how many there are.
+  const bool is_all = group.limits.size() == 1 && !group.fewest;
+  if (group.nodes) {
+    grow(pool, most > 0 ? std::min(most, *group.nodes) : *group.nodes, {});
+  } else if (most > 0 && !is_all) {
+    grow_by_karpenter(group, most, pool);
+  } else if (most > 0) {
     grow(pool, *group.most, {});
     report_.remark(ImportRemark::Kind::Note, "limits.nodes of node pools: taken as their nodes",
                    where);
@@ -345,11 +422,6 @@ void ClusterPools::take_node_pool(const NodeGroupFile& group, DraftPool& pool) {
     pool.instance_type = type_asked_for(group.requirements, {}, options_.fractions);
   }
   pool.type_is_assumed = group.types.empty();
-  const CapacityChoice capacity = capacity_of(group.requirements);
-  if (capacity.type == "spot" || capacity.type == "reserved") {
-    pool.capacity_type = capacity.type;
-    pool.falls_back = capacity.falls_back;
-  }
   if (pool.instance_type.empty()) {
     pool.instance_type = "g5.xlarge";
     const bool names_some = std::ranges::any_of(group.requirements, [](const auto& one) {
@@ -362,10 +434,8 @@ void ClusterPools::take_node_pool(const NodeGroupFile& group, DraftPool& pool) {
   } else if (pool.type_is_assumed) {
     report_.guessed("instance types of node pools, from their requirements", where);
   }
-  // A limit of nodes alone is how exported pools say how many there are.
   const auto by_limits = most_by_limits(group, pool.instance_type);
-  const bool comes_and_goes = by_limits || !group.consolidation.empty();
-  if (pool.nodes_are_assumed && comes_and_goes) {
+  if (pool.nodes_are_assumed) {
     grow_by_karpenter(group, by_limits.value_or(kMostNodesOfType), pool);
   } else if (pool.most_nodes && by_limits) {
     pool.most_nodes = std::max(pool.nodes, std::min(*pool.most_nodes, *by_limits));

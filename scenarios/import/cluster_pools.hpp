@@ -42,6 +42,13 @@ class ClusterPools {
   void add_nodes();
   void add_group(const NodeGroupFile& group);
   void add_pools_of(const NodeGroupFile& group);
+  // A pool for each of the types and purchases that a NodePool leaves open.
+  void add_choices(const NodeGroupFile& group, DraftPool pool);
+  bool pods_choose_purchase() const;
+  void take_live_sharing(const NodeGroupFile& node, DraftSharing files, DraftPool& pool);
+  // ... but for nodes whose plugin nobody configures.
+  DraftSharing plugin_of(const NodeGroupFile& group, std::string_view mig_label,
+                         std::string_view strategy_label = {}) const;
   void start_of_type(const NodeGroupFile& group, const std::string& type, DraftPool& pool) const;
   // Nodes of a type that a NodePool's limits of GPUs, CPU and memory allow.
   std::optional<std::int64_t> most_by_limits(const NodeGroupFile& group,

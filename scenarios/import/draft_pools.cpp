@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -16,6 +17,7 @@
 // The pools of a scenario on its way: which of them has what pods ask for, and how many nodes.
 namespace slicewise::scenarios {
 bool offers(const DraftPool& pool, const DraftWorkload& workload, const ImportOptions& options) {
+  if (pool.offers_nothing && workload.claim.empty()) return false;
   const bool has_driver = pool.sharing.driver == DraftSharing::Driver::Dra;
   if (has_driver || !workload.claim.empty()) return has_driver && !workload.claim.empty();
   return units_per_gpu(pool.sharing, pool.instance_type, workload.resource, options) > 0;
@@ -171,6 +173,17 @@ bool has_room(const DraftPool& pool, const DraftWorkload& workload, const Import
   return has_room(instance_called(pool.instance_type, options.instances), need_of(workload));
 }
 
+// Of the CPU and memory of a node that holds as many such pods as fit: 0 where it holds none.
+double share_of_node(const DraftPool& pool, const DraftWorkload& workload,
+                     const ImportOptions& options) {
+  const InstanceGpus type = instance_called(pool.instance_type, options.instances);
+  const auto one_of = [](std::int64_t all, std::int64_t asked) {
+    return all > 0 && asked > 0 && asked <= all ? 1.0 / static_cast<double>(all / asked) : 0.0;
+  };
+  return std::max(one_of(type.cpu.count, workload.cpu_milli),
+                  one_of(type.memory.count, workload.memory_bytes));
+}
+
 // The smallest of the same family with as many GPUs that has the CPU and memory of the pod; the
 // type itself where none has.
 std::string roomier(const std::string& type, const DraftWorkload& workload,
@@ -312,8 +325,8 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
     pool.name = new_name(pool.name, pools);
     if (pool.limit) draft.provisioner->limits[*pool.limit].pools.push_back({pool.name, {}});
     if (!pool.nodes_are_assumed) continue;
-    std::map<std::int64_t, std::int64_t> units;  // by how many of them a node has
-    std::set<std::string> counted;               // claims that pods share
+    std::map<std::int64_t, double> units;  // by how many of them a node has
+    std::set<std::string> counted;         // claims that pods share
     for (std::size_t w = 0; w < draft.workloads.size(); ++w) {
       const DraftWorkload& workload = draft.workloads[w];
       if (homes[w] != &pool) continue;
@@ -322,14 +335,20 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
       const bool is_shared = claim != nullptr && !claim->is_template;
       if (is_shared && !counted.insert(workload.claim).second) continue;
       const std::int64_t each = claim == nullptr ? workload.gpus : claim->count;
-      const std::int64_t at_once = std::min(workload.parallelism.value_or(kMost), workload.pods);
-      units[units_per_node(pool, workload, options)] +=
-          is_shared ? 1 : std::min(at_once, kMost) * std::min(each, kMost);
+      const std::int64_t pods = workload.scaling ? workload.scaling->most : workload.pods;
+      const std::int64_t at_once = std::min(workload.parallelism.value_or(kMost), pods);
+      const std::int64_t of_node = units_per_node(pool, workload, options);
+      const double share =
+          std::max(static_cast<double>(std::min(each, kMost)),
+                   share_of_node(pool, workload, options) * static_cast<double>(of_node));
+      units[of_node] += is_shared ? 1 : static_cast<double>(std::min(at_once, kMost)) * share;
     }
     // Pods that ask for different parts of a GPU are beside each other where MIG makes both.
     std::int64_t needed = 0;
     for (const auto& [each, all] : units) {
-      const std::int64_t nodes = (std::min<std::int64_t>(all, 10'000'000) + each - 1) / each;
+      constexpr double kRounding = 1e-6;
+      const auto nodes = static_cast<std::int64_t>(
+          std::ceil(std::min(all, 1e7) / static_cast<double>(each) - kRounding));
       needed = pool.sharing.mig ? std::max(needed, nodes) : needed + nodes;
     }
     pool.nodes = std::max(pool.nodes, needed);

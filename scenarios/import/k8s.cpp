@@ -93,6 +93,7 @@ class ClusterImport {
       }
     }
     complete(draft_, options_);
+    tolerate_for_runtimes();
     remark_on_larger_nodes(draft_, options_, report_);
     choose_language_models(draft_, options_, report_);
     keep_on_pools(draft_, options_, report_);
@@ -116,6 +117,19 @@ class ClusterImport {
     return std::ranges::any_of(cluster_.charts, [](const ChartValues& chart) {
       return chart.chart == ChartValues::Chart::GpuOperator && chart.deploys_plugin;
     });
+  }
+
+  // What pods tolerate whose template no file has: what its author had them run on.
+  void tolerate_for_runtimes() {
+    const bool has_taints = std::ranges::any_of(
+        draft_.pools, [](const DraftPool& pool) { return !pool.taints.empty(); });
+    for (DraftWorkload& workload : draft_.workloads) {
+      if (!has_taints || !workload.lacks_template) continue;
+      workload.tolerations.push_back({"", "Exists", "", ""});
+      report_.guessed(fmt::format("{}s whose runtime is not here: taken to tolerate all taints",
+                                  workload.object_kind),
+                      [] { return SourceLocation{}; });
+    }
   }
 
   // Those that ask for GPUs are workloads.

@@ -73,6 +73,53 @@ std::set<std::string> taints_of(const NodeGroupFile& node) {
   return texts;
 }
 
+bool is_gpu(const ResourceAmount& amount) {
+  return amount.amount > 0 && gpu_resource(amount.resource).has_value();
+}
+
+// Of all of its GPUs.
+std::string offered_gpus(const NodeGroupFile& node) {
+  if (!node.allocatable) return {};
+  std::map<std::string, std::int64_t> offered;
+  for (const ResourceAmount& amount : *node.allocatable) {
+    if (is_gpu(amount)) offered[amount.resource] = amount.amount;
+  }
+  return fmt::format("{}", offered);
+}
+
+// Settings of the device plugin that what a node offers shows, which has so many GPUs.
+DraftSharing offered_sharing(const NodeGroupFile& node, std::int64_t gpus) {
+  if (!node.allocatable || gpus < 1) return {};
+  std::string profile;
+  for (const ResourceAmount& amount : *node.allocatable) {
+    const bool renames = amount.resource == kSharedGpuResource;
+    const std::int64_t replicas = std::min<std::int64_t>(amount.amount / gpus, 1'000);
+    if ((renames || amount.resource == kGpuResource) && replicas > 1) {
+      return shared_by_plugin(FileSharing::TimeSlicing, renames, replicas);
+    }
+    if (amount.amount < 1 || !amount.resource.starts_with(kMigPrefix)) continue;
+    if (!profile.empty()) return {};  // of several layouts none is known to be meant
+    profile = amount.resource.substr(kMigPrefix.size());
+  }
+  return profile.empty() ? DraftSharing{} : cut_by_mig("all-" + profile);
+}
+
+// How many of its GPUs a node offers that shares them so; nullopt: it offers something else.
+std::optional<std::int64_t> gpus_by(const NodeGroupFile& node, const DraftSharing& sharing,
+                                    const std::string& type, const ImportOptions& options) {
+  const std::int64_t gpus = gpus_of(type, options);
+  std::int64_t offering = gpus;
+  for (const ResourceAmount& amount : *node.allocatable) {
+    if (!is_gpu(amount)) continue;
+    const std::int64_t each = units_per_gpu(sharing, type, amount.resource, options);
+    if (each < 1) return std::nullopt;
+    if (sharing.mig) continue;  // layouts may differ from GPU to GPU
+    if (amount.amount % each != 0 || amount.amount / each > gpus) return std::nullopt;
+    offering = std::min(offering, amount.amount / each);
+  }
+  return offering;
+}
+
 DraftPool pool_of(const NodeGroupFile& node) {
   DraftPool pool;
   const std::string type = node.types.front().value;
@@ -158,8 +205,7 @@ std::vector<LiveNodes> nodes_that_are_there(const ClusterFiles& cluster,
         {std::string(group_of(node)), node.types.front().value, is_spot(node),
          std::string(text_of(node, kConfigLabel)),
          fmt::format("{} {} {} {}/{}{}", text_of(node, kMigLabel), labelled_sharing(node).entries(),
-                     offered_sharing(node, gpus_of(node.types.front().value, options)).entries(),
-                     allocatable_of(node, "cpu").value_or(0),
+                     offered_gpus(node), allocatable_of(node, "cpu").value_or(0),
                      allocatable_of(node, "pods").value_or(0), told_apart)},
         pools.size());
     const Allocatable allocatable = own_allocatable(
@@ -193,22 +239,6 @@ std::vector<LiveNodes> nodes_that_are_there(const ClusterFiles& cluster,
   return pools;
 }
 
-DraftSharing offered_sharing(const NodeGroupFile& node, std::int64_t gpus) {
-  if (!node.allocatable || gpus < 1) return {};
-  std::string profile;
-  for (const ResourceAmount& amount : *node.allocatable) {
-    const bool renames = amount.resource == kSharedGpuResource;
-    const std::int64_t replicas = std::min<std::int64_t>(amount.amount / gpus, 1'000);
-    if ((renames || amount.resource == kGpuResource) && replicas > 1) {
-      return shared_by_plugin(FileSharing::TimeSlicing, renames, replicas);
-    }
-    if (amount.amount < 1 || !amount.resource.starts_with(kMigPrefix)) continue;
-    if (!profile.empty()) return {};  // of several layouts none is known to be meant
-    profile = amount.resource.substr(kMigPrefix.size());
-  }
-  return profile.empty() ? DraftSharing{} : cut_by_mig("all-" + profile);
-}
-
 DraftSharing labelled_sharing(const NodeGroupFile& node) {
   const auto replicas = whole_of(text_of(node, kReplicasLabel));
   if (!replicas || *replicas < 2 || *replicas > 1'000) return {};
@@ -216,6 +246,31 @@ DraftSharing labelled_sharing(const NodeGroupFile& node) {
   const bool renames = !text_of(node, kProductLabel).ends_with("-SHARED");
   const bool is_mps = text_of(node, kSharingStrategyLabel) == "mps";
   return shared_by_plugin(is_mps ? FileSharing::Mps : FileSharing::TimeSlicing, renames, *replicas);
+}
+
+bool offers_no_gpu(const NodeGroupFile& node) {
+  return node.allocatable && std::ranges::none_of(*node.allocatable, is_gpu);
+}
+
+LiveSharing sharing_of(const NodeGroupFile& node, DraftSharing files, const std::string& type,
+                       const ImportOptions& options) {
+  LiveSharing live;
+  DraftSharing said = files.is_none() ? labelled_sharing(node) : std::move(files);
+  const std::int64_t gpus = gpus_of(type, options);
+  const bool is_told = node.allocatable && !offers_no_gpu(node);
+  const auto as_said = is_told ? gpus_by(node, said, type, options) : gpus;
+  const auto whole = is_told ? gpus_by(node, {}, type, options) : std::nullopt;
+  // GPUs that are not there now are less likely than settings that no plugin has read.
+  const bool holds = as_said && (*as_said == gpus || whole != gpus);
+  const auto offering = holds ? as_said : whole;
+  if (offering && *offering < gpus) live.gpus = offering;
+  if (!holds && !whole && !said.mig) {
+    live.sharing = offered_sharing(node, gpus);
+    live.is_guessed = !live.sharing.is_none();
+  }
+  live.is_other = !holds && !said.is_none() && (whole || live.is_guessed);
+  if (!live.is_other && !live.is_guessed) live.sharing = std::move(said);
+  return live;
 }
 
 }  // namespace slicewise::scenarios

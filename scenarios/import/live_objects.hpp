@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -43,7 +44,18 @@ std::vector<LiveNodes> nodes_that_are_there(const ClusterFiles& cluster,
 // The settings of the device plugin that GPU Feature Discovery tells of.
 DraftSharing labelled_sharing(const NodeGroupFile& node);
 
-// ... and those that a node's allocatable shows, which has so many GPUs.
-DraftSharing offered_sharing(const NodeGroupFile& node, std::int64_t gpus);
+// How a node shares its GPUs: as `files` say, its labels or what it offers (allocatable), whichever
+// agrees with what it offers.
+struct LiveSharing {
+  DraftSharing sharing;
+  bool is_guessed = false;           // by the numbers of what it offers alone
+  bool is_other = false;             // than the files or labels say
+  std::optional<std::int64_t> gpus;  // of those that it has it offers so many
+};
+LiveSharing sharing_of(const NodeGroupFile& node, DraftSharing files, const std::string& type,
+                       const ImportOptions& options);
+
+// Whether it says what it offers, and no GPU is there.
+bool offers_no_gpu(const NodeGroupFile& node);
 
 }  // namespace slicewise::scenarios

@@ -32,6 +32,11 @@ bool asks_for_gpu(const ContainerFile& container) {
   });
 }
 
+bool has_readable_schedule(const PodFile& pod) {
+  const auto cron = parse_cron(pod.cron ? pod.cron->schedule : "");
+  return cron && !cron_times(*cron, {}, kLongestDraft, 1).empty();
+}
+
 // What is simulated: GPUs that share each layer of one copy.
 bool works_on_all_gpus(const VllmArguments& served, std::int64_t gpus) {
   return !served.spans_pods && served.tensor_parallel_size == gpus &&
@@ -57,6 +62,9 @@ class WorkloadDraft {
     if (workload_.resource.empty() && pod_.claims.empty()) {
       if (pod_.kind == "DaemonSet") return std::nullopt;
       return without(reason_for_no_gpu());
+    }
+    if (pod_.cron && pod_.cron->suspend && !has_readable_schedule(pod_)) {
+      return without("objects that are suspended, with a schedule that is not read");
     }
     if (!pod_.held_by.empty()) {
       return without(fmt::format("objects whose pods do not run yet, by {}", pod_.held_by));
@@ -155,6 +163,14 @@ class WorkloadDraft {
     }
     if (workload_.parts.empty()) return;
     if (workload_.resource.empty()) workload_.resource = kGpuResource;
+    for (const KeyValue& given : pod_.annotations) {
+      if (!given.key.starts_with("hami.io/") && !given.key.starts_with("nvidia.com/")) continue;
+      report_.remark(ImportRemark::Kind::Note,
+                     fmt::format("annotations by which pods choose among HAMi's GPUs, or how they "
+                                 "have them: not simulated, left out: {}",
+                                 given.key.substr(0, 60)),
+                     [&] { return given.where; });
+    }
     const auto& [name, mebi] = workload_.parts.front();
     if (name != kHamiMemory) return;
     constexpr std::int64_t kContext = 512;
@@ -166,6 +182,7 @@ class WorkloadDraft {
   }
 
   void take_parts_of_kai() {
+    if (!is_placed_by_kai(pod_)) return;
     for (const char* key : {kKaiFraction, kKaiMemory, kKaiDevices}) {
       const KeyValue* given = annotation_of(pod_, key);
       if (given == nullptr || !workload_.resource.empty()) continue;
@@ -234,7 +251,11 @@ class WorkloadDraft {
       return fmt::format("parts of a GPU by annotation ({}), which only a replay of a trace knows",
                          kMilli);
     }
-    if (pod_.kind == "TrainJob") return "GPUs that their runtime may ask for, which is not read";
+    if (pod_.lacks_template) return "GPUs that their runtime may ask for, which is not here";
+    const bool asks_kai = annotation_of(pod_, kKaiFraction) || annotation_of(pod_, kKaiMemory);
+    if (asks_kai && !is_placed_by_kai(pod_)) {
+      return "parts of a GPU that KAI would give, under another scheduler: they ask for no GPU";
+    }
     if (pod_.kind == "NIMService" || pod_.kind == "NIMPipeline") {
       return "GPUs that the operator may ask for, by the profile of the model";
     }
@@ -280,10 +301,7 @@ class WorkloadDraft {
   }
 
   void take_schedule() {
-    const auto cron = parse_cron(pod_.cron ? pod_.cron->schedule : "");
-    if (!cron || cron_times(*cron, {}, kLongestDraft, 1).empty()) {
-      return note("CronJobs: one run of each, no schedule is read");
-    }
+    if (!has_readable_schedule(pod_)) return note("CronJobs: one run of each, no schedule is read");
     workload_.cron = pod_.cron;
     if (workload_.parallelism) {
       note("CronJobs: the pods of a run are simulated all at once, whatever their parallelism");
@@ -413,6 +431,7 @@ class WorkloadDraft {
       if (toleration.key.empty() && toleration.op != "Exists") continue;  // Kubernetes refuses it
       workload_.tolerations.push_back(toleration);
     }
+    workload_.lacks_template = pod_.lacks_template;
     for (const KeyValue& label : pod_.node_selector) {
       workload_.node_selector.emplace_back(label.key, label.value);
     }

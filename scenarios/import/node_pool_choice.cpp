@@ -116,13 +116,27 @@ std::string type_asked_for(std::span<const NodeRequirement> as_written, NodeNeed
   return family.empty() || size.empty() ? std::string() : fmt::format("{}.{}", family, size);
 }
 
-CapacityChoice capacity_of(std::span<const NodeRequirement> required) {
-  const auto capacity = std::ranges::find(required, kCapacityTypeLabel, &NodeRequirement::key);
-  if (capacity == required.end()) return {};
-  const auto has = [&](std::string_view type) { return allows(*capacity, type); };
-  if (has("spot") && has("on-demand")) return {"spot", true};
-  if (capacity->op != "In") return {has("on-demand") ? "on-demand" : "spot", false};
-  return {capacity->values.empty() ? std::string() : capacity->values.front(), false};
+std::vector<CapacityChoice> capacities_of(const NodeGroupFile& group, bool choose) {
+  const auto may = [&](std::string_view type) {
+    return std::ranges::all_of(group.requirements, [&](const NodeRequirement& one) {
+      return one.key != kCapacityTypeLabel || allows(one, type);
+    });
+  };
+  const bool is_open = std::ranges::find(group.requirements, kCapacityTypeLabel,
+                                         &NodeRequirement::key) == group.requirements.end();
+  const bool may_be_spot = !is_open && may("spot");
+  // Karpenter takes reservations first, of which there are those that the node class selects.
+  const bool is_reserved = !is_open && may("reserved") &&
+                           (group.has_reservations || (!may_be_spot && !may("on-demand")));
+  const CapacityChoice first = {is_reserved   ? "reserved"
+                                : may_be_spot ? "spot"
+                                              : "",
+                                !is_reserved && may_be_spot && may("on-demand")};
+  if (!choose || !may("on-demand") || first.type.empty()) return {first};
+  std::vector<CapacityChoice> all = {{first.type, false}};
+  if (is_reserved && may_be_spot) all.push_back({"spot", false});
+  all.push_back({});
+  return all;
 }
 
 bool may_have_gpus(const NodeGroupFile& group, std::span<const InstanceGpus> instances) {

@@ -43,10 +43,11 @@ std::string type_asked_for(std::span<const NodeRequirement> required, NodeNeed n
                            std::span<const InstanceGpus> instances);
 
 struct CapacityChoice {
-  std::string type;         // "" left open
+  std::string type;         // "spot", "reserved"; "" on demand
   bool falls_back = false;  // of spot and on demand Karpenter takes spot while there is any
 };
-CapacityChoice capacity_of(std::span<const NodeRequirement> required);
+// How Karpenter buys the nodes of a NodePool: in one way, or in each that pods `choose` between.
+std::vector<CapacityChoice> capacities_of(const NodeGroupFile& group, bool choose);
 
 // False when Karpenter may start none of the types with GPUs for the NodePool.
 bool may_have_gpus(const NodeGroupFile& group, std::span<const InstanceGpus> instances);

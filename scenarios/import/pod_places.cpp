@@ -67,12 +67,14 @@ class PodPlaces {
       : draft_(draft), options_(options), report_(report) {}
 
   void keep() {
+    const bool are_idle = std::ranges::any_of(draft_.pools, &DraftPool::offers_nothing);
     for (DraftWorkload& workload : draft_.workloads) {
       if (workload.stays_pending) {
         remark_on_pending("pods that stay Pending, as no node here offers what they ask for",
                           workload.resource);
       }
-      if (!workload.nodes.empty() || !workload.either.empty()) keep_on_pools_of(workload);
+      const bool chooses = !workload.nodes.empty() || !workload.either.empty();
+      if (chooses || are_idle) keep_on_pools_of(workload);
       if (workload.architectures.empty()) take_images_of_nodes(workload);
     }
     write_labels_of_others();
@@ -95,9 +97,11 @@ class PodPlaces {
     std::vector<DraftPool*> offering;
     std::vector<DraftPool*> meant;
     for (DraftPool& pool : draft_.pools) {
-      if (!offers(pool, workload, options_)) continue;
+      // In a scenario GPUs are there for whoever asks for them.
+      const bool is_offered = offers(pool, workload, options_);
+      if (!is_offered && !pool.offers_nothing) continue;
       offering.push_back(&pool);
-      if (may_run_on(workload, pool, options_)) meant.push_back(&pool);
+      if (is_offered && may_run_on(workload, pool, options_)) meant.push_back(&pool);
     }
     if (draft_.has_all_nodes && meant.empty() && !offering.empty()) return keep_pending(workload);
     if (!workload.stays_pending) remark_on_unmet(workload, meant.empty());
@@ -148,8 +152,10 @@ class PodPlaces {
     };
     const auto unmet = std::ranges::find_if(
         workload.nodes, [&](const NodeRequirement& one) { return !is_met(one); });
-    remark_on_pending("pods that stay Pending, as no node here meets what they require of nodes",
-                      unmet == workload.nodes.end() ? workload.name : unmet->key);
+    if (!workload.stays_pending) {
+      remark_on_pending("pods that stay Pending, as no node here meets what they require of nodes",
+                        unmet == workload.nodes.end() ? workload.name : unmet->key);
+    }
     if (std::ranges::none_of(workload.node_selector, has_none)) select({}, workload);
   }
 

@@ -198,8 +198,10 @@ class Writer {
     if (w.scaling) write_scaling(*w.scaling);
     if (w.priority != 0) line(fmt::format("    priority: {}", w.priority));
     if (w.never_preempts) line("    preemptionPolicy: Never");
-    // No Node says which devices its driver publishes: the run finds out who meets a claim.
-    const bool may_be_unmet = draft_.has_all_nodes && !w.claim.empty();
+    // No file says which devices the driver of its nodes publishes: the run finds out who meets a
+    // claim.
+    const bool may_be_unmet =
+        !w.claim.empty() && std::ranges::any_of(draft_.pools, &DraftPool::is_in_files);
     if (w.stays_pending || may_be_unmet) line("    mayStayPending: true");
     if (w.backoff_limit) line(fmt::format("    backoffLimit: {}", *w.backoff_limit));
     if (!w.restart_policy.empty()) line(fmt::format("    restartPolicy: {}", w.restart_policy));

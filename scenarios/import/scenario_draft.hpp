@@ -43,6 +43,7 @@ struct DraftPool {
   std::vector<Taint> taints;
   bool is_in_files = true;               // else of what its pods need
   bool is_told = false;                  // the files say what its nodes offer: nothing else
+  bool offers_nothing = false;           // ... none of their GPUs
   std::vector<DaemonSet> daemon_sets{};  // none: the usual ones
   Allocatable allocatable{};             // where it is not the instance type's
   DraftSharing sharing;
@@ -84,6 +85,7 @@ struct DraftWorkload {
   std::optional<std::int64_t> backoff_limit;
   std::optional<CronFile> cron;
   std::vector<Toleration> tolerations;
+  bool lacks_template = false;  // others that no file has may be among these
   DraftLabels node_selector;
   std::vector<NodeRequirement> nodes;                  // that it runs on, by their labels
   std::vector<std::vector<NodeRequirement>> either{};  // one of these lists has to hold, too

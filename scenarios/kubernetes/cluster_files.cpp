@@ -81,6 +81,7 @@ class ClusterReader {
       report_unreadable(context_, found);
       for (const NodePtr& document : documents) read_document_of(document, i);
     }
+    read_train_jobs(context_);
     apply_node_classes(context_);
     apply_to_pods(context_);
   }
@@ -129,8 +130,8 @@ class ClusterReader {
 
   // Whether anything looks at more than the schema of such objects.
   bool read_object_of(const NodePtr& object, const std::string& kind) {
-    if (read_pods(context_, *object, kind) || read_nodes(context_, object, kind) ||
-        read_about_pods(context_, *object, kind)) {
+    if (keep_train_job(context_, object, kind) || read_pods(context_, *object, kind) ||
+        read_nodes(context_, object, kind) || read_about_pods(context_, *object, kind)) {
       return true;
     }
     if (kind.empty()) {
@@ -241,6 +242,10 @@ const KeyValue* annotation_of(const PodFile& pod, std::string_view key) {
     if (found != annotations->end()) return &*found;
   }
   return nullptr;
+}
+
+bool is_placed_by_kai(const PodFile& pod) {
+  return pod.scheduler == "kai-scheduler" || pod.scheduler == "runai-scheduler";
 }
 
 std::string training_program(const ContainerFile& container) {

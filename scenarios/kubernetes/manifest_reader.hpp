@@ -54,6 +54,9 @@ struct Context {
   std::multimap<std::tuple<std::string, std::string, std::string>, std::vector<KeyValue>> services =
       {};
   std::vector<DisruptionBudget> budgets = {};
+  // Kubeflow's TrainJobs, each after so many other pods, and the runtimes that have their pods.
+  std::vector<std::tuple<NodePtr, const SourceText*, std::size_t>> train_jobs = {};
+  std::vector<NodePtr> runtimes = {};
 };
 
 // The node at `path` of keys below `node`; nullptr when there is none.
@@ -115,6 +118,10 @@ void read_chart_values(Context& context, const Node& document);
 void read_cluster_policy(Context& context, const Node& spec);
 // Objects that make pods; false for other kinds.
 bool read_pods(Context& context, const Node& object, std::string_view kind);
+// Kubeflow's TrainJob and what it runs by; false for other kinds.
+bool keep_train_job(Context& context, const NodePtr& object, std::string_view kind);
+// After all files: their pods.
+void read_train_jobs(Context& context);
 struct PodSet;
 // The pods at `pods` of a set of its object, of which `pod` says how many there are.
 void read_pod(Context& context, const Node& object, const PodSet& set, const Node& pods,

@@ -96,6 +96,7 @@ void read_node_pool(Context& context, const Node& object) {
   // A NodePool has no minimum; exported ones carry that of their scenario.
   group.fewest =
       whole_of(text_below(&object, {"metadata", "annotations", "slicewise.dev/nodes-min"}));
+  group.nodes = whole_of(text_below(&object, {"spec", "replicas"}));
   group.weight = whole_of(text_below(&object, {"spec", "weight"}));
   const Node* disruption = node_below(&object, {"spec", "disruption"});
   group.consolidation = text_below(disruption, {"consolidationPolicy"});
@@ -281,6 +282,9 @@ void apply_node_classes(Context& context) {
     NodeClassFile file{text_below(node_class.get(), {"metadata", "name"})};
     NodeGroupFile image;
     const Node* user_data = node_below(node_class.get(), {"spec", "userData"});
+    const Node* reserved =
+        node_below(node_class.get(), {"spec", "capacityReservationSelectorTerms"});
+    image.has_reservations = is_list(reserved) && !reserved->items.empty();
     const auto toml = user_data == nullptr ? std::nullopt : embedded_text(context, *user_data);
     if (uses_bottlerocket(*node_class)) {
       toml ? read_bottlerocket(context, *toml, image) : read_bottlerocket(context, nullptr, image);
@@ -288,6 +292,7 @@ void apply_node_classes(Context& context) {
     for (NodeGroupFile& group : context.files.groups) {
       if (group.kind != NodeGroupFile::Kind::NodePool || group.node_class != file.name) continue;
       file.is_used = true;
+      group.has_reservations = image.has_reservations;
       group.is_bottlerocket = image.is_bottlerocket;
       group.bottlerocket = image.bottlerocket;
       group.bottlerocket_mig = image.bottlerocket_mig;

@@ -118,7 +118,8 @@ bool has_gpus(const PodFile& pod) {
 
 // What a Job is told beside its pods and no scenario can say, and in what order a JobSet's start.
 // ttlSecondsAfterFinished changes nothing: pods that have ended hold nothing.
-void tell_of_jobs(Context& context, const Node& from, const PodSet& set, const PodFile& pod) {
+void tell_of_jobs(Context& context, const Node& object, const Node& from, const PodSet& set,
+                  const PodFile& pod) {
   if (!has_gpus(pod)) return;
   const KeyPath job = set.pods.substr(0, std::min(set.pods.rfind('.'), set.pods.size()));
   const auto tell = [&](const Node* node, std::string_view key, std::string_view what) {
@@ -130,6 +131,11 @@ void tell_of_jobs(Context& context, const Node& from, const PodSet& set, const P
     tell(node_at(&from, job), key, key);
   }
   tell(&from, "dependsOn", "dependsOn of JobSets: all of their Jobs are there from the start");
+  constexpr std::string_view kAlone = "alpha.jobset.sigs.k8s.io/exclusive-topology";
+  for (const Node* meta : {object.find("metadata"), node_below(&from, {"template", "metadata"})}) {
+    tell(node_below(meta, {"annotations"}), kAlone,
+         "exclusive-topology of JobSets: their Jobs may be in one domain with others");
+  }
 }
 
 // "num-gpus" of a pod of Ray, and fractions of actors: what Ray reckons with.
@@ -210,7 +216,7 @@ void read_set(Context& context, const Node& object, const PodSet& set) {
     read_pod(context, object, set, *pods, std::move(pod));
     if (context.files.pods.size() > known) {
       judge_ray(context, *origin.node, context.files.pods.back());
-      tell_of_jobs(context, *origin.node, set, context.files.pods.back());
+      tell_of_jobs(context, object, *origin.node, set, context.files.pods.back());
     }
   }
 }

@@ -92,7 +92,7 @@ void judge_kai(const LintInput& input, const scenarios::PodFile& pod) {
       refuse(amount.where, scenarios::kai_refuses_gpus());
     }
   }
-  if (pod.scheduler == "kai-scheduler" || pod.scheduler == "runai-scheduler") return;
+  if (scenarios::is_placed_by_kai(pod)) return;
   input.tell(
       Code::GpuNotRequested, asked->where,
       fmt::format("{} is read by kai-scheduler: under {} the pod asks for no GPU", asked->key,

@@ -307,6 +307,7 @@ class PodJudge {
   }
 
   void judge_taints() const {
+    if (pod_.lacks_template) return;
     const Taint* first = nullptr;
     const Taint* by_eks = nullptr;
     const scenarios::NodeGroupFile* where = nullptr;

@@ -156,7 +156,19 @@ spec:
   EXPECT_EQ(moved.provisioner.kind, Provisioner::Kind::Karpenter);
   EXPECT_EQ(moved.provisioner.consolidation, Provisioner::Consolidation::WhenEmpty);
   EXPECT_EQ(moved.provisioner.consolidate_after, minutes(5));
-  EXPECT_FALSE(pools_of("[g5.xlarge]", "weight: 1").node_pools[0].most_nodes);
+  // Without a limit and without disruption, which has defaults, it does so, too.
+  EXPECT_EQ(pools_of("[g5.xlarge]", "weight: 1").node_pools[0].most_nodes, 100);
+  EXPECT_EQ(pools_of("[g5.xlarge]", "weight: 1").provisioner.consolidate_after, Duration{});
+  // Static capacity does not.
+  for (const char* spec : {"replicas: 2", "replicas: 2\n  limits: {nodes: 4}",
+                           "replicas: 5\n  limits: {nodes: 2, nvidia.com/gpu: 64}"}) {
+    for (const char* types : {"[g5.12xlarge]", "[g5.12xlarge, g5.xlarge]"}) {
+      const Scenario fixed = pools_of(types, spec);
+      ASSERT_EQ(fixed.node_pools.size(), 1U) << spec;
+      EXPECT_EQ(fixed.node_pools[0].nodes, 2) << spec;
+      EXPECT_FALSE(fixed.node_pools[0].most_nodes) << spec;
+    }
+  }
   // Nodes that Karpenter may never take away stay longer than any run.
   for (const char* kept : {"disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: Never}",
                            "disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 5m, "
@@ -170,17 +182,90 @@ spec:
             minutes(5));
 }
 
-// Of a pod, where each of its containers has one.
-// Nodes that no file has, of two types that pods choose: those that choose none are on one of them.
-// Nodes of one GPU each, as many as the pods need.
+// They were all on spot nodes, at half their price.
+TEST(ImportK8s, PodsSelectOneOfTheCapacityTypesOfANodePool) {
+  const auto deployment = [](const std::string& capacity) {
+    return "---\nkind: Deployment\nmetadata: {name: w-" + capacity +
+           "}\nspec: {template: {spec: {nodeSelector: {karpenter.sh/capacity-type: " + capacity +
+           "}, containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n";
+  };
+  const auto node_pool = [](const std::string& capacities, const std::string& more = "") {
+    return R"(
+kind: NodePool
+metadata: {name: gpu}
+spec:
+  limits: {nvidia.com/gpu: 8}
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: c}
+      requirements:
+      - {key: node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge]}
+      - {key: karpenter.sh/capacity-type, operator: In, values: )" +
+           capacities + "}\n" + more;
+  };
+  const Written both =
+      k8s({node_pool("[spot, on-demand]") + deployment("on-demand") + deployment("spot")});
+  ASSERT_EQ(both.scenario.node_pools.size(), 2U);
+  EXPECT_EQ(both.scenario.node_pools[0].name.value, "gpu-spot");
+  EXPECT_EQ(both.scenario.node_pools[0].capacity_type, CapacityType::Spot);
+  EXPECT_EQ(both.scenario.node_pools[1].name.value, "gpu-on-demand");
+  EXPECT_EQ(both.scenario.node_pools[1].capacity_type, CapacityType::OnDemand);
+  ASSERT_EQ(both.scenario.provisioner.limits.size(), 1U);
+  EXPECT_EQ(both.scenario.provisioner.limits[0].pools.size(), 2U);
+  for (const char* capacity : {"spot", "on-demand"}) {
+    EXPECT_EQ(both.find(std::string("w-") + capacity)->pod.node_selector,
+              (std::map<std::string, std::string>{{"karpenter.sh/capacity-type", capacity}}));
+  }
+  EXPECT_EQ(both.said.count("node selectors that no node pool here has"), 0);
+  // Where no pod selects any, on spot nodes while there are some.
+  const Written open = k8s({node_pool("[spot, on-demand]") + "---" + std::string(kJob)});
+  ASSERT_EQ(open.scenario.node_pools.size(), 1U);
+  EXPECT_TRUE(open.scenario.node_pools[0].spot->falls_back_to_on_demand);
+  // There are no reservations but those that the node class selects.
+  const auto bought = [&](const std::string& capacities, const std::string& more = "") {
+    return k8s({node_pool(capacities, more) + "---" + std::string(kJob)})
+        .scenario.node_pools.at(0)
+        .capacity_type;
+  };
+  EXPECT_EQ(bought("[reserved, on-demand]"), CapacityType::OnDemand);
+  EXPECT_EQ(bought("[reserved, spot, on-demand]"), CapacityType::Spot);
+  EXPECT_EQ(bought("[reserved]"), CapacityType::Reserved);
+  EXPECT_EQ(bought("[reserved, on-demand]",
+                   "---\nkind: EC2NodeClass\nmetadata: {name: c}\nspec: "
+                   "{capacityReservationSelectorTerms: [{id: cr-1}]}\n"),
+            CapacityType::Reserved);
+}
+
+// Nobody configures its device plugin: the pods were to share GPUs there.
+TEST(ImportK8s, NodesOfAutoModeShareNothing) {
+  const auto shares = [](const std::string& group) {
+    const Written result = k8s({R"(
+kind: NodePool
+metadata: {name: gpu}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: )" + group +
+                                    R"(, kind: NodeClass, name: c}
+      requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge]}]
+)",
+                                std::string(kSharedValues), std::string(kJob)});
+    EXPECT_EQ(result.said.count("nodes of EKS Auto Mode"), group == "eks.amazonaws.com" ? 1 : 0);
+    return result.scenario.node_pools.at(0).device_plugin.has_value();
+  };
+  EXPECT_FALSE(shares("eks.amazonaws.com"));
+  EXPECT_TRUE(shares("karpenter.k8s.aws"));
+}
+
+// Nodes that no file has, of two types, of two types that pods choose: those that choose none are
+// on one of them. Nodes of one GPU each, as many as the pods need.
 TEST(ImportK8s, ADeviceIsThereAsOftenAsItsLayoutAndThePluginSay) {
   const auto nodes_for = [](const std::string& resource, int pods, const std::string& layout,
                             const std::string& plugin) {
-    const std::string node_pool =
-        "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: gpus}\nspec:\n"
-        "  template:\n    metadata: {labels: {nvidia.com/mig.config: mine}}\n    spec:\n"
-        "      requirements:\n      - {key: node.kubernetes.io/instance-type, operator: In, "
-        "values: [p4d.24xlarge]}\n";
+    const std::string group =
+        "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {name: c, region: "
+        "us-west-2}\nmanagedNodeGroups: [{name: gpus, instanceType: p4d.24xlarge, labels: "
+        "{nvidia.com/mig.config: mine}}]\n";
     const std::string deployment =
         "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: asr}\nspec: {replicas: " +
         std::to_string(pods) + ", template: {spec: {containers: [{resources: {limits: {" +
@@ -188,7 +273,7 @@ TEST(ImportK8s, ADeviceIsThereAsOftenAsItsLayoutAndThePluginSay) {
     const std::string layouts =
         "version: v1\nmig-configs: {mine: [{devices: all, mig-enabled: true, mig-devices: {" +
         layout + "}}]}\n";
-    const Written imported = k8s({node_pool, layouts, "version: v1\n" + plugin, deployment});
+    const Written imported = k8s({group, layouts, "version: v1\n" + plugin, deployment});
     EXPECT_EQ(imported.scenario.node_pools.size(), 1U) << imported.yaml;
     return imported.scenario.node_pools.front().nodes;
   };
@@ -226,6 +311,36 @@ TEST(ImportK8s, APodIsCountedIntoOneMadeUpPool) {
   ASSERT_EQ(two.scenario.node_pools.size(), 2U);
   EXPECT_EQ(two.scenario.node_pools[0].nodes, 5);
   EXPECT_EQ(two.scenario.node_pools[1].nodes, 2);
+}
+
+// They were as many as the replicas, and as if CPU were not asked for.
+TEST(ImportK8s, NodesThatAreMadeUpHaveRoomForAllReplicasAndTheirCpu) {
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1, Millicores{3'900}}};
+  const auto nodes_for = [&](const std::string& cpu, const std::string& more) {
+    return k8s({R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d}
+spec:
+  replicas: 4
+  template: {spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}, requests: {cpu: )" +
+                    cpu + "}}}]}}\n" + more,
+                std::string(kSharedValues)},
+               options)
+        .scenario.node_pools.at(0)
+        .nodes;
+  };
+  EXPECT_EQ(nodes_for("500m", ""), 1);
+  EXPECT_EQ(nodes_for("1", ""), 2) << "three to a node";
+  EXPECT_EQ(nodes_for("2", ""), 4);
+  EXPECT_EQ(nodes_for("500m", R"(---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: d}
+spec: {minReplicas: 2, maxReplicas: 9, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: d}, metrics: [{type: Pods, pods: {metric: {name: num_requests_waiting}, target: {type: AverageValue, averageValue: 5}}}]}
+)"),
+            3);
 }
 
 // Where no file has nodes, a pod of four GPUs makes the nodes that a pod of one lands on, too.

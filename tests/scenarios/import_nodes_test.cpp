@@ -38,7 +38,8 @@ spec: {template: {spec: {requirements: [)" +
   EXPECT_EQ(with("'1'").instance_type.value, "g6.xlarge");
   EXPECT_EQ(with("'4', '1'").instance_type.value, "g6.xlarge");
   EXPECT_EQ(with("'2'").instance_type.value, "g6.12xlarge");
-  EXPECT_EQ(with("'2'").nodes, 1);                            // 3 pods
+  EXPECT_EQ(with("'2'").nodes, 0);
+  EXPECT_EQ(with("'2'").most_nodes, 100);
   EXPECT_EQ(with("'8'").instance_type.value, "g6.12xlarge");  // the most there are
   const std::string family = "{key: karpenter.k8s.aws/instance-family, operator: In, values: [g6]}";
   EXPECT_EQ(with("'4'", family).instance_type.value, "g6.12xlarge");
@@ -48,6 +49,65 @@ std::string deployment(const std::string& name, const std::string& nodes, int gp
   return "---\nkind: Deployment\nmetadata: {name: " + name + "}\nspec: {template: {spec: {" +
          nodes + ",\n  containers: [{name: c, resources: {limits: {nvidia.com/gpu: " +
          std::to_string(gpus) + "}}}]}}}\n";
+}
+
+// Of what its allocatable says a node had what its labels, settings or type say.
+TEST(ImportK8s, WhatANodeOffersIsWhatItHas) {
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1}, {"g5.12xlarge", "a10g", 4}};
+  const auto with = [&](const std::string& type, const std::string& gpus,
+                        const std::string& labels = "", const std::string& more = "") {
+    return k8s({"---\nkind: Node\nmetadata: {name: n, labels: {node.kubernetes.io/instance-type: " +
+                type + labels + "}}\nstatus: {allocatable: {cpu: 3920m" + gpus + "}}\n" + more +
+                "---" + std::string(kThreePods)},
+               options);
+  };
+  constexpr const char* kStale =
+      ", nvidia.com/gpu.replicas: '4', nvidia.com/gpu.product: NVIDIA-A10G-SHARED";
+  constexpr const char* kOther = "sharing that files or labels say";
+  const Written stale = with("g5.xlarge", ", nvidia.com/gpu: 1", kStale);
+  EXPECT_FALSE(stale.scenario.node_pools.at(0).device_plugin);
+  EXPECT_EQ(stale.said.count(kOther), 1);
+  const Written shared = with("g5.xlarge", ", nvidia.com/gpu: 4", kStale);
+  EXPECT_TRUE(shared.scenario.node_pools.at(0).device_plugin);
+  EXPECT_EQ(shared.said.count(kOther), 0);
+  const Written settings =
+      with("g5.xlarge", ", nvidia.com/gpu: 1", "", "---\n" + std::string(kSharedValues));
+  EXPECT_FALSE(settings.scenario.node_pools.at(0).device_plugin);
+  EXPECT_EQ(settings.said.count(kOther), 1);
+  const Written eight = with("g5.xlarge", ", nvidia.com/gpu: 8", kStale);
+  EXPECT_EQ(eight.scenario.node_pools.at(0).device_plugin->time_slicing->resources.at(0).replicas,
+            8);
+  // One of four is gone, whole or shared.
+  for (const char* labels : {"", kStale}) {
+    const Written three = with(
+        "g5.12xlarge", labels == kStale ? ", nvidia.com/gpu: 12" : ", nvidia.com/gpu: 3", labels);
+    EXPECT_EQ(three.said.count("nodes that offer 3 of their 4 GPUs"), 1) << labels;
+    EXPECT_EQ(three.scenario.node_pools.at(0).device_plugin.has_value(), labels == kStale);
+  }
+}
+
+// They ran there: the plugin does not, or the GPU is broken.
+TEST(ImportK8s, NodesThatOfferNoGpuRunNoPods) {
+  const auto node = [](const std::string& gpus) {
+    return "---\nkind: Node\nmetadata: {name: n, labels: {node.kubernetes.io/instance-type: "
+           "g5.xlarge}}\nstatus: {allocatable: {cpu: "
+           "3920m" +
+           gpus + "}}\n";
+  };
+  const Written one = k8s({node("") + "---" + std::string(kThreePods)});
+  EXPECT_TRUE(one.find("asr")->may_stay_pending);
+  ASSERT_EQ(one.scenario.node_pools.size(), 1U) << "they cost what they do";
+  EXPECT_EQ(one.find("asr")->pod.node_selector.size(), 1U);
+  EXPECT_EQ(one.said.count("nodes with GPUs that offer none"), 1);
+  const Written two = k8s({node(", nvidia.com/gpu: 0") + node(", nvidia.com/gpu: 1") + "---" +
+                           std::string(kThreePods)});
+  ASSERT_EQ(two.scenario.node_pools.size(), 2U);
+  EXPECT_FALSE(two.find("asr")->may_stay_pending);
+  const auto& selector = two.find("asr")->pod.node_selector;
+  ASSERT_EQ(selector.size(), 1U);
+  EXPECT_EQ(two.scenario.node_pools[1].labels.count(selector.begin()->first), 1U);
+  EXPECT_EQ(two.scenario.node_pools[0].labels.count(selector.begin()->first), 0U);
 }
 
 // They were g5.xlarge, whatever the pods selected.

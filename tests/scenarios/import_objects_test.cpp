@@ -104,6 +104,97 @@ spec:
             std::string::npos);
 }
 
+// They were Pending on nodes that the runtime tolerates.
+TEST(ImportObjects, ATrainJobHasThePodsOfItsRuntime) {
+  const std::string runtime = R"(
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: torch-distributed}
+spec:
+  mlPolicy: {numNodes: 3, torch: {}}
+  template:
+    spec:
+      replicatedJobs:
+      - name: data
+        template: {spec: {template: {spec: {containers: [{name: data, image: x}]}}}}
+      - name: node
+        template:
+          metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+          spec:
+            template:
+              spec:
+                nodeSelector: {workload: train}
+                tolerations: [{key: dedicated, operator: Exists}]
+                containers: [{name: node, image: x, resources: {limits: {nvidia.com/gpu: 8}}}]
+)";
+  const auto job = [](const std::string& name, const std::string& more) {
+    return "---\napiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: " +
+           name + "}\nspec: {runtimeRef: {name: torch-distributed}" + more + "}\n";
+  };
+  const std::string own =
+      ", trainer: {numNodes: 2, resourcesPerNode: {limits: {nvidia.com/gpu: 4}}}";
+  const ObjectsRead made = objects_read(job("own", own) + job("usual", "") + runtime);
+  EXPECT_EQ(workload_lines(made), (WorkloadLines{"own Job 2", "usual Job 3"}));
+  ASSERT_TRUE(made.find("own"));
+  EXPECT_EQ(made.find("own")->pod.tolerations.at(0).key, "dedicated");
+  EXPECT_EQ(made.said.count("whose runtime is not here"), 0);
+  EXPECT_EQ(made.said.count("objects of kind ClusterTrainingRuntime"), 0);
+  EXPECT_NE(made.yaml.find("nvidia.com/gpu: 4}"), std::string::npos);
+  EXPECT_NE(made.yaml.find("nvidia.com/gpu: 8}"), std::string::npos);
+  EXPECT_TRUE(objects_read(job("own", own)).find("own")->pod.tolerations.empty());
+  const ObjectsRead alone = objects_read(
+      job("own", own) +
+      "---\nkind: Node\nmetadata: {name: n, labels: {node.kubernetes.io/instance-type: "
+      "p4d.24xlarge}}\nspec: {taints: [{key: dedicated, effect: NoSchedule}]}\n");
+  EXPECT_EQ(alone.said.count("whose runtime is not here"), 1);
+  EXPECT_EQ(alone.find("own")->pod.tolerations.at(0).op, "Exists");
+}
+
+// The JobSet's was dropped without a word; so were HAMi's, which a scenario refuses.
+TEST(ImportObjects, AnnotationsThatPlacePodsAreNamed) {
+  const std::string container =
+      "containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1";
+  const ObjectsRead hami = objects_read(
+      "kind: Pod\nmetadata: {name: p, annotations: {nvidia.com/use-gputype: A100}}\nspec: {" +
+      container + ", nvidia.com/gpumem: 6000}}}]}\n");
+  EXPECT_EQ(hami.said.count("left out: nvidia.com/use-gputype"), 1);
+  const ObjectsRead set = objects_read(
+      "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: s, annotations: "
+      "{alpha.jobset.sigs.k8s.io/exclusive-topology: rack}}\nspec: {replicatedJobs: [{name: a, "
+      "template: {spec: {template: {spec: {" +
+      container + "}}}]}}}}}]}\n");
+  EXPECT_EQ(set.said.count("not simulated: exclusive-topology of JobSets"), 1);
+}
+
+// It was half a GPU of KAI's.
+TEST(ImportObjects, AFractionUnderTheDefaultSchedulerIsNoGpu) {
+  const auto pod = [](const std::string& scheduler) {
+    return objects_read(
+        "kind: Pod\nmetadata: {name: p, annotations: {gpu-fraction: '0.5'}}\nspec: {" + scheduler +
+        "containers: [{name: c, image: x}]}\n");
+  };
+  EXPECT_EQ(workload_lines(pod("schedulerName: kai-scheduler, ")).size(), 1U);
+  const ObjectsRead none = pod("");
+  ASSERT_FALSE(none.said.errors.empty());
+  EXPECT_NE(none.said.errors.front().message.find("under another scheduler"), std::string::npos);
+}
+
+// Nothing starts it: it was a Job that runs at once.
+TEST(ImportObjects, ASuspendedCronJobWithoutAScheduleDoesNotRun) {
+  const auto cron = [](const std::string& name, const std::string& spec) {
+    return "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: " + name + "}\nspec: {" +
+           spec +
+           ", jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, "
+           "image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}}}}}\n";
+  };
+  const ObjectsRead made = objects_read(cron("held", "schedule: '@every 1h', suspend: true") +
+                                        cron("runs", "schedule: '@every 1h'") +
+                                        cron("known", "schedule: '0 2 * * *', suspend: true"));
+  EXPECT_EQ(workload_lines(made), (WorkloadLines{"runs Job 1", "known Job 0"}));
+  EXPECT_EQ(made.said.count("objects that are suspended, with a schedule that is not read"), 1);
+}
+
 std::string ray_cluster(const std::string& more = {}) {
   return "    headGroupSpec: {rayStartParams: {num-gpus: \"0\"}, " + kCpuPods +
          "}\n    workerGroupSpecs:\n    - {groupName: small, replicas: 2, minReplicas: 0, "

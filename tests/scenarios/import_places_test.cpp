@@ -216,7 +216,8 @@ TEST(ImportPlaces, MigLayoutsOfSeveralProfilesHaveEachOfThem) {
       "---\nversion: v1\nmig-configs: {half: [{devices: [0, 1, 2, 3], mig-enabled: true, "
       "mig-devices: {1g.5gb: 2}}, {devices: [4, 5, 6, 7], mig-enabled: false, mig-devices: {}}]}\n";
   const auto of_half = [&](const std::string& resource) {
-    return is_pending(imported({mig_node("half", "cpu: 96") + layout + pods("w", "", resource)}));
+    return is_pending(imported({mig_node("half", "nvidia.com/gpu: 4, nvidia.com/mig-1g.5gb: 8") +
+                                layout + pods("w", "", resource)}));
   };
   EXPECT_FALSE(of_half("nvidia.com/gpu"));
   EXPECT_FALSE(of_half("nvidia.com/mig-1g.5gb"));
@@ -258,6 +259,9 @@ TEST(ImportPlaces, PodsWhoseClaimNoDeviceMeetsMayStayPending) {
       "c, image: x, resources: {claims: [{name: gpu}]}}]}\n";
   EXPECT_TRUE(imported({live_node("", "cpu: 4") + claims}).find("w")->may_stay_pending);
   EXPECT_FALSE(imported({claims}).find("w")->may_stay_pending);
+  EXPECT_TRUE(
+      imported({node_pool("a", of_types("g5.xlarge")) + claims}).find("w")->may_stay_pending)
+      << "the run of the scenario was refused";
 }
 
 // `check` called them Pending for ever, and the import made nodes up for them.

@@ -134,6 +134,7 @@ struct PodFile {
   std::string owner;       // what made it, "Deployment/asr"; "" nobody did
   bool has_ended = false;  // a pod or Job that runs no more
   std::string held_by;     // "suspend: true": its pods run when somebody takes it away; "" nothing
+  bool lacks_template = false;  // what it tolerates and selects is in a runtime that is not here
 };
 
 // Of an object that names none, too.
@@ -156,6 +157,9 @@ inline constexpr std::string_view kUtilAnnotation = "slicewise.dev/gpu-util";
 inline constexpr std::string_view kLeastParallelism = "kueue.x-k8s.io/job-min-parallelism";
 // Of the pods, else of the object that makes them; nullptr: it has none.
 const KeyValue* annotation_of(const PodFile& pod, std::string_view key);
+
+// Whether a scheduler places the pods that reads KAI's annotations.
+bool is_placed_by_kai(const PodFile& pod);
 
 // The program that trains which a container starts, by its command: "torchrun", "train.py"; ""
 // none.
@@ -299,7 +303,7 @@ struct NodeGroupFile {
   bool bottlerocket_partitions = false;
   SourceLocation bottlerocket_where;
   bool scales = false;                 // may start from no node, by the cluster-autoscaler
-  std::optional<std::int64_t> nodes;   // desiredCapacity
+  std::optional<std::int64_t> nodes;   // desiredCapacity, replicas of a static NodePool
   std::optional<std::int64_t> fewest;  // minSize, or the annotation of an exported NodePool
   std::optional<std::int64_t> most;    // maxSize, limits.nodes
   bool is_spot = false;                // of a node group; a NodePool requires a capacity type
@@ -307,7 +311,8 @@ struct NodeGroupFile {
   std::string consolidation;           // disruption.consolidationPolicy of a NodePool
   std::string consolidates_after;
   bool is_kept = false;  // a budget of 0 nodes at all times and for all reasons: none is taken away
-  bool has_budgets = false;  // others that say how many at once, or when
+  bool has_budgets = false;       // others that say how many at once, or when
+  bool has_reservations = false;  // its EC2NodeClass selects capacity reservations
 };
 
 // The label of that key; nullptr when the group has none.

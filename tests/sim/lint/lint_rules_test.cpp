@@ -130,6 +130,31 @@ TEST(LintRules, ATaintThatEksToleratesIsANote) {
   EXPECT_EQ(severity("nvidia.com/gpu", "NoExecute"), Severity::Error);
 }
 
+// A TrainJob's pods tolerate what its runtime says, be it in a file or not.
+TEST(LintRules, TaintsAreHeldAgainstTheRuntimeOfATrainJob) {
+  const auto is_kept_off = [](const std::string& runtime) {
+    const auto found = findings_in(
+        {{"a.yaml",
+          "kind: ClusterConfig\nmanagedNodeGroups: [{name: g, instanceType: g5.xlarge, taints: "
+          "[{key: dedicated, effect: NoSchedule}]}]\n---\napiVersion: "
+          "trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: p}\nspec: {runtimeRef: "
+          "{name: r}, trainer: {resourcesPerNode: {limits: {nvidia.com/gpu: 1}}}}\n" +
+              runtime}},
+        "0.20.0");
+    return std::ranges::find(found, Code::TaintNotTolerated, &Diagnostic::code) != found.end();
+  };
+  const auto runtime = [](const std::string& spec) {
+    return "---\napiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\n"
+           "metadata: {name: r}\nspec: {template: {spec: {replicatedJobs: [{name: node, template: "
+           "{metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}, spec: "
+           "{template: {spec: {" +
+           spec + "containers: [{name: node, image: x}]}}}}}]}}}\n";
+  };
+  EXPECT_FALSE(is_kept_off(""));
+  EXPECT_FALSE(is_kept_off(runtime("tolerations: [{key: dedicated, operator: Exists}], ")));
+  EXPECT_TRUE(is_kept_off(runtime("")));
+}
+
 TEST(LintRules, EveryKnownMistakeHasACase) {
   std::set<std::string> rules;
   for (const RuleCase& rule : rule_cases()) rules.insert(rule.rule);
