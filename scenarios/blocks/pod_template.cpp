@@ -179,23 +179,101 @@ constexpr Field kAffinityTermFields[] = {
 };
 constexpr FieldList kAffinityTerm = block<PodAffinityTerm>(kAffinityTermFields);
 
+// Of which the pods would rather be near, or far.
+constexpr Field kPreferredPodsFields[] = {
+    field<&PodAffinityTerm::topology_key>(
+        "topologyKey", "topology.kubernetes.io/zone",
+        "Near: on a node of the same pool label, or kubernetes.io/hostname, on the same node.")
+        .positive()
+        .needed(),
+    inner("labelSelector", "{matchLabels: {app: cache}}", "Which pods.").needed().of(kSelector),
+    field<&PodAffinityTerm::namespaces>("namespaces", "[team-a, team-b]",
+                                        "Namespaces of these pods; the pod's own when absent."),
+};
+constexpr FieldList kPreferredPods = block<PodAffinityTerm>(kPreferredPodsFields);
+
+constexpr Field kPreferredTermFields[] = {
+    field<&PodAffinityTerm::weight>("weight", "100",
+                                    "What each such pod that is near adds, or takes away.")
+        .between(1, 100)
+        .needed(),
+    inner("podAffinityTerm",
+          "{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: cache}}}",
+          "Which pods, and what is near.")
+        .needed()
+        .of(kPreferredPods),
+};
+constexpr FieldList kPreferredTerm = block<PodAffinityTerm>(kPreferredTermFields);
+
+constexpr std::string_view kPreferredRules = "preferredDuringSchedulingIgnoredDuringExecution";
+
+constexpr Field kPodAffinityFields[] = {
+    field<&PodTemplate::preferences, &PodPreferences::affinity>(
+        kPreferredRules,
+        "[{weight: 100, podAffinityTerm: {topologyKey: kubernetes.io/hostname, labelSelector: "
+        "{matchLabels: {app: cache}}}}]",
+        "Pods that these would rather be near, whichever came first.")
+        .of(kPreferredTerm),
+};
+constexpr FieldList kPodAffinity = block<PodTemplate>(kPodAffinityFields);
+
 constexpr Field kPodAntiAffinityFields[] = {
     field<&PodTemplate::anti_affinity>("requiredDuringSchedulingIgnoredDuringExecution",
                                        "[{topologyKey: kubernetes.io/hostname, labelSelector: "
                                        "{matchLabels: {gpu-memory: large}}}]",
                                        "Pods that are on no node with these, whichever came first.")
         .of(kAffinityTerm),
+    field<&PodTemplate::preferences, &PodPreferences::anti_affinity>(
+        kPreferredRules,
+        "[{weight: 100, podAffinityTerm: {topologyKey: kubernetes.io/hostname, labelSelector: "
+        "{matchLabels: {app: asr}}}}]",
+        "Pods that these would rather be far from, whichever came first.")
+        .of(kPreferredTerm),
 };
 constexpr FieldList kPodAntiAffinity = block<PodTemplate>(kPodAntiAffinityFields);
 
 constexpr Field kAffinityFields[] = {
+    inner("podAffinity",
+          "{preferredDuringSchedulingIgnoredDuringExecution: [{weight: 100, podAffinityTerm: "
+          "{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: cache}}}}]}",
+          "Whose company the pods like.")
+        .of(kPodAffinity),
     inner("podAntiAffinity",
           "{requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, "
           "labelSelector: {matchLabels: {gpu-memory: large}}}]}",
-          "Whose company the pods refuse.")
+          "Whose company the pods refuse, or dislike.")
         .of(kPodAntiAffinity),
 };
 constexpr FieldList kAffinity = block<PodTemplate>(kAffinityFields);
+
+constexpr Word kWhenUnsatisfiable[] = {"ScheduleAnyway"};
+
+constexpr Field kSpreadSelectorFields[] = {
+    field<&TopologySpread::match_labels>("matchLabels", "{app: asr}",
+                                         "Labels of the pods; none when empty.")
+        .needed(),
+};
+constexpr FieldList kSpreadSelector = block<TopologySpread>(kSpreadSelectorFields);
+
+constexpr Field kTopologySpreadFields[] = {
+    field<&TopologySpread::max_skew>("maxSkew", "1",
+                                     "The higher, the less differences between domains matter.")
+        .positive()
+        .needed(),
+    field<&TopologySpread::topology_key>(
+        "topologyKey", "topology.kubernetes.io/zone",
+        "The domains: the values of a label of pools, or kubernetes.io/hostname, nodes.")
+        .positive()
+        .needed(),
+    field<&TopologySpread::when_unsatisfiable>("whenUnsatisfiable", "ScheduleAnyway",
+                                               "DoNotSchedule is not simulated.")
+        .one_of(kWhenUnsatisfiable)
+        .needed(),
+    inner("labelSelector", "{matchLabels: {app: asr}}", "Which pods count.")
+        .needed()
+        .of(kSpreadSelector),
+};
+constexpr FieldList kTopologySpread = block<TopologySpread>(kTopologySpreadFields);
 
 constexpr Field kPodTemplateFields[] = {
     plain(T::Block, "resources", "{requests: {cpu: 500m}, limits: {nvidia.com/gpu: 1}}",
@@ -217,11 +295,18 @@ constexpr Field kPodTemplateFields[] = {
         "CPUs that the images of the containers are built for; when absent those of nodeSelector "
         "kubernetes.io/arch, else amd64. On others the containers end with \"exec format error\".")
         .one_of(kImageArchitectures),
-    inner("affinity", "{podAntiAffinity: {...}}", "Of Kubernetes' rules the one that is simulated.")
+    inner("affinity", "{podAntiAffinity: {...}}", "Of Kubernetes' rules those that are simulated.")
         .of(kAffinity),
+    field<&PodTemplate::preferences, &PodPreferences::spread>(
+        "topologySpreadConstraints",
+        "[{maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: "
+        "ScheduleAnyway, labelSelector: {matchLabels: {app: asr}}}]",
+        "How the pods are spread, in place of kube-scheduler's own way: by node with maxSkew 3 and "
+        "by zone with maxSkew 5, for what has a ReplicaSet.")
+        .of(kTopologySpread),
     field<&PodTemplate::labels>("labels", "{team: vision, user: ana}",
-                                "Labels of the pods, by which --group-by splits the bill and an "
-                                "anti-affinity selects them."),
+                                "Labels of the pods, by which --group-by splits the bill and "
+                                "rules of other pods select them."),
     field<&PodTemplate::annotations>(
         "annotations", "{karpenter.sh/do-not-disrupt: \"true\"}",
         "Annotations of the pods. What keeps Karpenter or the Cluster Autoscaler from removing "

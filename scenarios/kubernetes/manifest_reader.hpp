@@ -102,6 +102,13 @@ struct PodAntiAffinity {
   std::optional<SourceLocation> other;  // of a zone, or with a selector that is more than labels
 };
 PodAntiAffinity anti_affinity_of(const Node& spec);
+
+// What it would rather have of other pods' company.
+struct ReadPreferences {
+  PodPreferences read;
+  std::vector<SourceLocation> others;  // with a selector that is more than labels
+};
+ReadPreferences preferences_of(const Node& spec);
 std::vector<ResourceAmount> whole_amounts_of(const Node* mapping);
 
 // The fields of a scenario's node pool, at `path` below it.

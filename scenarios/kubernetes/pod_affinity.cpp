@@ -1,19 +1,38 @@
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 
 namespace slicewise::scenarios::manifests {
 namespace {
 
-// Pods with one of two labels are refused by two terms: each of them has to hold. nullopt: no
-// labels say which pods these are.
+// Whether it also selects by labels that the pod itself has. The hash of its template changes
+// nothing: all of its like have the same.
+bool selects_by_own_labels(const Node& term) {
+  if (term.find("mismatchLabelKeys") != nullptr) return true;
+  const Node* keys = term.find("matchLabelKeys");
+  return is_list(keys) && std::ranges::any_of(keys->items, [](const NodePtr& key) {
+           return key->text != "pod-template-hash";
+         });
+}
+
+// Pods with one of two labels are selected by two terms: each of them counts. nullopt: no labels
+// say which pods these are.
 std::optional<std::vector<PodAffinityTerm>> terms_of(const Node& term) {
   constexpr std::size_t kMost = 100;
   const Node* selector = term.find("labelSelector");
   const bool everywhere = term.find("namespaceSelector") != nullptr;
-  if (everywhere || !is_map(selector) || text_below(&term, {"topologyKey"}) != kHostname) {
-    return std::nullopt;
-  }
+  if (everywhere || !is_map(selector) || selects_by_own_labels(term)) return std::nullopt;
   PodAffinityTerm labels;
-  labels.topology_key = kHostname;
+  labels.topology_key = text_below(&term, {"topologyKey"});
   labels.where = term.where;
   for (const KeyValue& label : pairs_of(selector->find("matchLabels"))) {
     labels.match_labels[label.key] = label.value;
@@ -47,7 +66,7 @@ PodAntiAffinity anti_affinity_of(const Node& spec) {
   if (!is_list(required)) return found;
   for (const NodePtr& item : required->items) {
     const auto terms = is_map(item.get()) ? terms_of(*item) : std::nullopt;
-    if (!terms) {
+    if (!terms || text_below(item.get(), {"topologyKey"}) != kHostname) {
       found.other = item->where;
       continue;
     }
@@ -56,4 +75,81 @@ PodAntiAffinity anti_affinity_of(const Node& spec) {
   return found;
 }
 
+namespace {
+
+void read_preferred(const Node* list, std::vector<PodAffinityTerm>& into,
+                    std::vector<SourceLocation>& others) {
+  constexpr std::int64_t kMostWeight = 100;
+  for (std::size_t i = 0; is_list(list) && i < list->items.size(); ++i) {
+    const Node& item = *list->items[i];
+    const Node* term = node_below(&item, {"podAffinityTerm"});
+    const auto weight = whole_of(text_below(&item, {"weight"}));
+    auto terms = is_map(term) ? terms_of(*term) : std::nullopt;
+    if (!terms || !weight || *weight < 1 || *weight > kMostWeight) {
+      others.push_back(item.where);
+      continue;
+    }
+    for (PodAffinityTerm& one : *terms) one.weight = static_cast<int>(*weight);
+    into.insert(into.end(), terms->begin(), terms->end());
+  }
+}
+
+// nullopt: more than labels say which pods and nodes count.
+std::optional<TopologySpread> soft_spread_of(const Node& constraint) {
+  constexpr std::int64_t kMostSkew = 2'147'483'647;
+  const auto terms = terms_of(constraint);
+  const auto skew = whole_of(text_below(&constraint, {"maxSkew"}));
+  const bool counts_other_nodes = text_below(&constraint, {"nodeAffinityPolicy"}) == "Ignore" ||
+                                  text_below(&constraint, {"nodeTaintsPolicy"}) == "Honor";
+  const bool has_one = terms && terms->size() == 1 && skew && *skew >= 1 && *skew <= kMostSkew;
+  if (!has_one || counts_other_nodes) return std::nullopt;
+  TopologySpread spread;
+  spread.max_skew = static_cast<int>(*skew);
+  spread.topology_key = terms->front().topology_key;
+  spread.match_labels = terms->front().match_labels;
+  spread.where = constraint.where;
+  return spread;
+}
+
+}  // namespace
+
+ReadPreferences preferences_of(const Node& spec) {
+  constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
+  ReadPreferences found;
+  read_preferred(node_below(&spec, {"affinity", "podAffinity", kPreferred}), found.read.affinity,
+                 found.others);
+  read_preferred(node_below(&spec, {"affinity", "podAntiAffinity", kPreferred}),
+                 found.read.anti_affinity, found.others);
+  const Node* spreads = spec.find("topologySpreadConstraints");
+  for (std::size_t i = 0; is_list(spreads) && i < spreads->items.size(); ++i) {
+    const Node& item = *spreads->items[i];
+    if (text_below(&item, {"whenUnsatisfiable"}) != "ScheduleAnyway") continue;
+    if (auto spread = soft_spread_of(item)) {
+      found.read.spread.push_back(*std::move(spread));
+    } else {
+      found.others.push_back(item.where);
+    }
+  }
+  return found;
+}
+
 }  // namespace slicewise::scenarios::manifests
+
+namespace slicewise::scenarios {
+
+std::set<std::string> selected_labels(std::span<const PodAffinityTerm> required,
+                                      const PodPreferences& preferences) {
+  std::set<std::string> keys;
+  const auto add = [&](const auto& rules) {
+    for (const auto& rule : rules) {
+      for (const auto& [key, value] : rule.match_labels) keys.insert(key);
+    }
+  };
+  add(required);
+  add(preferences.affinity);
+  add(preferences.anti_affinity);
+  add(preferences.spread);
+  return keys;
+}
+
+}  // namespace slicewise::scenarios

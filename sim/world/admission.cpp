@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "slicewise/sim/world.hpp"
@@ -34,16 +36,36 @@ bool admits(const PoolModel& pool, const scenarios::PodTemplate& pod) {
   return !has_untolerated_taint(pool, pod) && matches_selector(pool, pod);
 }
 
+namespace {
+
+bool has_labels(const scenarios::PodTemplate& pod,
+                const std::map<std::string, std::string>& wanted) {
+  return std::ranges::all_of(wanted, [&](const auto& one) {
+    const auto label = pod.labels.find(one.first);
+    return label != pod.labels.end() && label->second == one.second;
+  });
+}
+
+}  // namespace
+
+bool selects(const scenarios::Workload& a, const scenarios::PodAffinityTerm& term,
+             const scenarios::Workload& b) {
+  const auto& spaces = term.namespaces;
+  const bool in_reach = spaces.empty()
+                            ? a.namespace_name == b.namespace_name
+                            : std::ranges::find(spaces, b.namespace_name) != spaces.end();
+  return in_reach && has_labels(b.pod, term.match_labels);
+}
+
+bool selects(const scenarios::Workload& a, const scenarios::TopologySpread& spread,
+             const scenarios::Workload& b) {
+  return !spread.match_labels.empty() && a.namespace_name == b.namespace_name &&
+         has_labels(b.pod, spread.match_labels);
+}
+
 bool refuses(const scenarios::Workload& a, const scenarios::Workload& b) {
   return std::ranges::any_of(a.pod.anti_affinity, [&](const scenarios::PodAffinityTerm& term) {
-    const auto& spaces = term.namespaces;
-    const bool in_reach = spaces.empty()
-                              ? a.namespace_name == b.namespace_name
-                              : std::ranges::find(spaces, b.namespace_name) != spaces.end();
-    return in_reach && std::ranges::all_of(term.match_labels, [&](const auto& wanted) {
-             const auto label = b.pod.labels.find(wanted.first);
-             return label != b.pod.labels.end() && label->second == wanted.second;
-           });
+    return selects(a, term, b);
   });
 }
 

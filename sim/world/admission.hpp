@@ -22,6 +22,12 @@ scenarios::Toleration toleration_of_resource(std::string resource);
 // kube-scheduler's words since 1.35.
 inline constexpr std::string_view kHasUntoleratedTaint = "node(s) had untolerated taint(s)";
 
+// Whether a rule of the pods of `a` is about those of `b`.
+bool selects(const scenarios::Workload& a, const scenarios::PodAffinityTerm& term,
+             const scenarios::Workload& b);
+bool selects(const scenarios::Workload& a, const scenarios::TopologySpread& spread,
+             const scenarios::Workload& b);
+
 // Whether a required anti-affinity of the pods of `a` keeps them off nodes that have one of `b`.
 bool refuses(const scenarios::Workload& a, const scenarios::Workload& b);
 

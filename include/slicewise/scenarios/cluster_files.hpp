@@ -119,6 +119,7 @@ struct PodFile {
   std::vector<KeyValue> labels;                       // of the pods
   std::vector<PodAffinityTerm> anti_affinity;         // required, by node
   std::optional<SourceLocation> other_anti_affinity;  // a required one that is not among these
+  PodPreferences preferences{};
   std::optional<SourceLocation> spread;  // topologySpreadConstraints or podAntiAffinity
   std::optional<SourceLocation> host_ipc;
   std::optional<std::string> user;

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -112,16 +113,43 @@ inline const std::string kPoolLabel = "slicewise.dev/pool";
 inline constexpr std::string_view kHostname = "kubernetes.io/hostname";
 inline constexpr std::string_view kZoneLabel = "topology.kubernetes.io/zone";
 
-// A term of a required podAntiAffinity: no node has a pod with it and one that it selects.
+// Pods, and the domains of nodes that they are to share with others or not. Of a required
+// podAntiAffinity: no node has a pod with it and one that it selects.
 struct PodAffinityTerm {
   std::map<std::string, std::string> match_labels;  // empty: every pod
   std::vector<std::string> namespaces;              // empty: the pod's own
-  std::string topology_key;                         // kubernetes.io/hostname
+  std::string topology_key;                         // kubernetes.io/hostname where it is required
   SourceLocation where;
+  int weight = 0;  // 1 to 100 of a preferred one
 
   bool operator==(const PodAffinityTerm& other) const {
-    return match_labels == other.match_labels && namespaces == other.namespaces;
+    return match_labels == other.match_labels && namespaces == other.namespaces &&
+           topology_key == other.topology_key && weight == other.weight;
   }
+};
+
+// The fewer pods that it selects are in the domain of a node, the better.
+struct TopologySpread {
+  int max_skew = 1;
+  std::string topology_key;
+  std::string when_unsatisfiable = "ScheduleAnyway";
+  std::map<std::string, std::string> match_labels;  // in the pod's own namespace; empty: none
+  SourceLocation where;
+
+  bool operator==(const TopologySpread& other) const {
+    return max_skew == other.max_skew && topology_key == other.topology_key &&
+           match_labels == other.match_labels;
+  }
+};
+
+// What pods would rather have. No node is refused for it.
+struct PodPreferences {
+  std::vector<PodAffinityTerm> affinity;
+  std::vector<PodAffinityTerm> anti_affinity;
+  std::vector<TopologySpread> spread;  // empty: as kube-scheduler does by itself
+
+  bool operator==(const PodPreferences&) const = default;
+  bool empty() const { return affinity.empty() && anti_affinity.empty() && spread.empty(); }
 };
 
 struct PodTemplate {
@@ -133,7 +161,8 @@ struct PodTemplate {
   Located<std::string> claim;             // of Scenario::claims, in place of these; "" none
   std::vector<Toleration> tolerations;
   std::map<std::string, std::string> node_selector;
-  std::vector<PodAffinityTerm> anti_affinity;
+  std::vector<PodAffinityTerm> anti_affinity;  // required
+  PodPreferences preferences{};
   std::vector<Architecture> image_architectures;  // empty: nobody says
   std::map<std::string, std::string> labels;
   std::map<std::string, std::string> annotations;
@@ -141,6 +170,10 @@ struct PodTemplate {
   SourceLocation where;
   SourceLocation cpu_where;
 };
+
+// Keys of the labels by which pods select others that they want near or far.
+std::set<std::string> selected_labels(std::span<const PodAffinityTerm> required,
+                                      const PodPreferences& preferences);
 
 // The manifest that makes a workload's pods, for the exports that patch it; nothing of it is
 // simulated.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 
 #include "slicewise/portable_math.hpp"
@@ -21,15 +22,16 @@ constexpr Millicores kUnrequestedCpu{100};
 constexpr Bytes kUnrequestedMemory{200LL * 1024 * 1024};
 
 constexpr int kSpreadWeight = 2;
+constexpr int kAffinityWeight = 2;
 constexpr int kTaintWeight = 3;
 
 // PodTopologySpread's system defaults, both ScheduleAnyway.
 constexpr int kNodeSkew = 3;
 constexpr int kZoneSkew = 5;
+constexpr std::int64_t kIgnored = -1;
 
-// maxSkew - 1 waters differences down.
-double spread_term(std::int64_t pods, int max_skew, std::size_t places) {
-  return static_cast<double>(pods) * portable_log(static_cast<double>(places + 2)) + max_skew - 1;
+bool has_label_of(const PoolModel& pool, const scenarios::TopologySpread& spread) {
+  return spread.topology_key == scenarios::kHostname || pool.labels.contains(spread.topology_key);
 }
 
 double used_share(std::int64_t used, std::int64_t all) {
@@ -68,44 +70,82 @@ Millicores scored_cpu(Millicores request) { return request.count > 0 ? request :
 
 Bytes scored_memory(Bytes request) { return request.count > 0 ? request : kUnrequestedMemory; }
 
-NodeScores::NodeScores(const ClusterState& cluster) : cluster_(cluster) {
+NodeScores::NodeScores(const ClusterState& cluster)
+    : cluster_(cluster),
+      tallies_(cluster),
+      spread_(cluster.world->workloads.size()),
+      likes_(cluster.world->workloads.size()) {
   const World& world = *cluster.world;
-  std::vector<std::string> zones;
-  for (const PoolModel& pool : world.pools) {
-    const auto label = pool.labels.find(std::string(scenarios::kZoneLabel));
-    const bool first =
-        label != pool.labels.end() && std::ranges::find(zones, label->second) == zones.end();
-    if (first) zones.push_back(label->second);
-  }
-  for (const PoolModel& pool : world.pools) {
-    const auto label = pool.labels.find(std::string(scenarios::kZoneLabel));
-    const auto zone =
-        label == pool.labels.end() ? zones.end() : std::ranges::find(zones, label->second);
-    zone_of_.push_back(static_cast<std::size_t>(zone - zones.begin()));
-  }
-  zones_ = zones.size() + 1;
-  zone_seen_.resize(zones_);
-  std::size_t spread = 0;
-  for (const WorkloadModel& workload : world.workloads) {
-    const bool replicas = workload.spec.kind == scenarios::WorkloadKind::Deployment ||
-                          workload.spec.kind == scenarios::WorkloadKind::Service;
-    spread_.push_back(replicas ? spread++ : kNone);
-    for (const PoolModel& pool : world.pools) taints_.push_back(disliked(pool, workload.spec.pod));
+  const bool any_likes = std::ranges::any_of(world.workloads, [](const WorkloadModel& workload) {
+    const scenarios::PodPreferences& wants = workload.spec.pod.preferences;
+    return !wants.affinity.empty() || !wants.anti_affinity.empty();
+  });
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    add_spread(w);
+    if (any_likes) add_likes(w);
+    const scenarios::PodTemplate& pod = world.workloads[w].spec.pod;
+    for (const PoolModel& pool : world.pools) taints_.push_back(disliked(pool, pod));
     const auto own = taints_.end() - static_cast<std::ptrdiff_t>(world.pools.size());
     avoids_.push_back(std::any_of(own, taints_.end(), [](std::int64_t n) { return n > 0; }) ? 1
                                                                                             : 0);
   }
-  on_node_.resize(spread * cluster.nodes.size());
-  in_zone_.resize(spread * zones_);
   raw_.reserve(cluster.nodes.size());
 }
 
-void NodeScores::count(std::uint32_t p, int change) {
-  const Pod& pod = cluster_.pods[p];
-  const std::size_t place = spread_[index(pod.workload)];
-  if (place == kNone) return;
-  on_node_[place * cluster_.nodes.size() + index(pod.node)] += change;
-  in_zone_[place * zones_ + zone_of_[index(cluster_.nodes[index(pod.node)].pool)]] += change;
+void NodeScores::add_spread(std::size_t w) {
+  const World& world = *cluster_.world;
+  const scenarios::Workload& workload = world.workloads[w].spec;
+  const auto& own = workload.pod.preferences.spread;
+  Spreading& by = spread_[w];
+  by.is_own = !own.empty();
+  std::vector<char> counted;
+  for (const PoolModel& pool : world.pools) {
+    const bool counts =
+        matches_selector(pool, workload.pod) &&
+        std::ranges::all_of(own, [&](const auto& rule) { return has_label_of(pool, rule); });
+    counted.push_back(counts ? 1 : 0);
+  }
+  for (const scenarios::TopologySpread& rule : own) {
+    by.rules.push_back({tallies_.add(rule.topology_key, counted), rule.max_skew});
+    for (std::size_t other = 0; other < world.workloads.size(); ++other) {
+      if (!selects(workload, rule, world.workloads[other].spec)) continue;
+      tallies_.take(by.rules.back().tally, other, 1);
+    }
+  }
+  const bool has_replica_set = workload.kind == scenarios::WorkloadKind::Deployment ||
+                               workload.kind == scenarios::WorkloadKind::Service;
+  if (!own.empty() || !has_replica_set) return;
+  by.rules = {{tallies_.add(scenarios::kHostname, counted), kNodeSkew},
+              {tallies_.add(scenarios::kZoneLabel, counted), kZoneSkew}};
+  for (const SpreadRule& rule : by.rules) tallies_.take(rule.tally, w, 1);
+}
+
+// What the pods of the workload and those that are there think of each other.
+void NodeScores::add_likes(std::size_t w) {
+  const World& world = *cluster_.world;
+  const std::vector<char> everywhere(world.pools.size(), 1);
+  const scenarios::Workload& workload = world.workloads[w].spec;
+  std::map<std::string, std::size_t> tally_of;  // by label
+  const auto add = [&](const scenarios::Workload& one, const scenarios::Workload& other,
+                       std::map<std::string, std::int64_t>& weights) {
+    const scenarios::PodPreferences& wants = one.pod.preferences;
+    for (const auto* terms : {&wants.affinity, &wants.anti_affinity}) {
+      const int sign = terms == &wants.affinity ? 1 : -1;
+      for (const scenarios::PodAffinityTerm& term : *terms) {
+        if (selects(one, term, other)) weights[term.topology_key] += sign * term.weight;
+      }
+    }
+  };
+  for (std::size_t v = 0; v < world.workloads.size(); ++v) {
+    std::map<std::string, std::int64_t> weights;  // of one of its pods, by label
+    add(workload, world.workloads[v].spec, weights);
+    add(world.workloads[v].spec, workload, weights);
+    for (const auto& [label, weight] : weights) {
+      const auto [at, is_new] = tally_of.try_emplace(label);
+      if (is_new) likes_[w].push_back(at->second = tallies_.add(label, everywhere));
+      tallies_.take(at->second, v, weight);
+    }
+  }
 }
 
 // Mean of the CPU and memory share that would be free (LeastAllocated) or used (MostAllocated).
@@ -131,29 +171,70 @@ std::int64_t NodeScores::of(const Node& node, std::size_t w) const {
 }
 
 void NodeScores::compare(std::vector<Candidate>& nodes, std::size_t workload) {
-  if (spreads(workload)) spread(nodes, workload);
+  if (nodes.empty()) return;
+  if (!spread_[workload].rules.empty()) spread(nodes, spread_[workload]);
+  if (!likes_[workload].empty()) like(nodes, likes_[workload]);
   if (avoids_[workload] != 0) avoid_taints(nodes, workload);
 }
 
-void NodeScores::spread(std::vector<Candidate>& nodes, std::size_t workload) {
-  const std::size_t place = spread_[workload];
-  std::ranges::fill(zone_seen_, char{0});
-  for (const Candidate& one : nodes) zone_seen_[zone_of_[pool_of(one)]] = 1;
-  const auto zones = static_cast<std::size_t>(std::ranges::count(zone_seen_, char{1}));
+bool NodeScores::is_ignored(const Candidate& one, const Spreading& by) const {
+  return by.is_own && std::ranges::any_of(by.rules, [&](const SpreadRule& rule) {
+           return !tallies_.has_label(rule.tally, one.node);
+         });
+}
+
+// Those with one of the nodes.
+std::size_t NodeScores::domains_of(const std::vector<Candidate>& nodes, const Spreading& by,
+                                   std::size_t tally) {
+  seen_.assign(tallies_.domains(tally), char{0});
+  for (const Candidate& one : nodes) {
+    if (!is_ignored(one, by)) seen_[tallies_.domain(tally, one.node)] = 1;
+  }
+  return static_cast<std::size_t>(std::ranges::count(seen_, char{1}));
+}
+
+void NodeScores::spread(std::vector<Candidate>& nodes, const Spreading& by) {
+  sums_.assign(nodes.size(), 0);
+  for (const SpreadRule& rule : by.rules) {
+    const double weight = portable_log(static_cast<double>(domains_of(nodes, by, rule.tally) + 2));
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      if (!tallies_.has_label(rule.tally, nodes[n].node)) continue;
+      // maxSkew - 1 waters differences down.
+      sums_[n] += static_cast<double>(tallies_.sum(rule.tally, nodes[n].node)) * weight +
+                  (rule.max_skew - 1);
+    }
+  }
   raw_.clear();
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   std::int64_t most = 0;
-  for (const Candidate& one : nodes) {
-    const std::size_t zone = zone_of_[pool_of(one)];
-    const std::int64_t here = on_node_[place * cluster_.nodes.size() + one.node];
-    double sum = spread_term(here, kNodeSkew, nodes.size());
-    if (zone + 1 < zones_) sum += spread_term(in_zone_[place * zones_ + zone], kZoneSkew, zones);
-    raw_.push_back(std::llround(sum));
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    raw_.push_back(is_ignored(nodes[n], by) ? kIgnored : std::llround(sums_[n]));
+    if (raw_.back() == kIgnored) continue;
     least = std::min(least, raw_.back());
     most = std::max(most, raw_.back());
   }
   for (std::size_t n = 0; n < nodes.size(); ++n) {
-    nodes[n].score += kSpreadWeight * (kMostScore * (most + least - raw_[n]) / most);
+    if (raw_[n] == kIgnored) continue;
+    const std::int64_t score =
+        most == 0 ? kMostScore : kMostScore * (most + least - raw_[n]) / most;
+    nodes[n].score += kSpreadWeight * score;
+  }
+}
+
+void NodeScores::like(std::vector<Candidate>& nodes, const std::vector<std::size_t>& tallies) {
+  raw_.clear();
+  for (const Candidate& one : nodes) {
+    std::int64_t sum = 0;
+    for (const std::size_t tally : tallies) {
+      if (tallies_.has_label(tally, one.node)) sum += tallies_.sum(tally, one.node);
+    }
+    raw_.push_back(sum);
+  }
+  const auto [least, most] = std::ranges::minmax(raw_);
+  if (least == most) return;  // alike
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    const double share = static_cast<double>(raw_[n] - least) / static_cast<double>(most - least);
+    nodes[n].score += kAffinityWeight * static_cast<std::int64_t>(kMostScore * share);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../state.hpp"
+#include "domain_tallies.hpp"
 
 namespace slicewise::sim {
 
@@ -14,10 +15,12 @@ Bytes scored_memory(Bytes request);
 
 // How well a node suits a pod, as the default profile of kube-scheduler adds it up:
 // NodeResourcesFit (weight 1, LeastAllocated or MostAllocated) and NodeResourcesBalancedAllocation
-// (1), which look at one node by itself; PodTopologySpread's system defaults (2) and
+// (1), which look at one node by itself; PodTopologySpread (2), InterPodAffinity (2) and
 // TaintToleration (3), which are normalised over the nodes that a pod fits on. The others give all
-// nodes the same here: there is no affinity, and images are not looked at.
-// Source: Kubernetes 1.36, pkg/scheduler/framework/plugins and apis/config/v1/default_plugins.go.
+// nodes the same here: no node affinity is preferred, and images are not looked at.
+// Source: Kubernetes 1.36, pkg/scheduler/framework/plugins: podtopologyspread/scoring.go and
+// interpodaffinity/scoring.go, PreScore, Score and NormalizeScore of each;
+// apis/config/v1/default_plugins.go.
 class NodeScores {
  public:
   struct Candidate {
@@ -30,35 +33,49 @@ class NodeScores {
   // By the node alone.
   std::int64_t of(const Node& node, std::size_t workload) const;
   // Whether it also hangs on the other nodes.
-  bool compares(std::size_t workload) const { return spreads(workload) || avoids_[workload] != 0; }
+  bool compares(std::size_t workload) const {
+    return !spread_[workload].rules.empty() || !likes_[workload].empty() || avoids_[workload] != 0;
+  }
   // Adds that, for the nodes that a pod fits on. Not for recorded jobs and where all nodes are
   // alike in it: O(nodes).
   void compare(std::vector<Candidate>& nodes, std::size_t workload);
 
-  void bound(std::uint32_t pod) { count(pod, 1); }
-  void released(std::uint32_t pod) { count(pod, -1); }
+  void bound(std::uint32_t pod) { tallies_.count(pod, 1); }
+  void released(std::uint32_t pod) { tallies_.count(pod, -1); }
 
  private:
-  static constexpr std::size_t kNone = SIZE_MAX;
+  struct SpreadRule {
+    std::size_t tally = 0;
+    int max_skew = 1;
+  };
+  // The pods' own rules want all their labels of a node; without them there are kube-scheduler's,
+  // for what has a ReplicaSet: it finds no selector for the pods of Jobs.
+  struct Spreading {
+    std::vector<SpreadRule> rules;
+    bool is_own = false;
+  };
 
-  // What has a ReplicaSet; kube-scheduler finds no selector for the pods of Jobs.
-  bool spreads(std::size_t workload) const { return spread_[workload] != kNone; }
+  void add_spread(std::size_t workload);
+  void add_likes(std::size_t workload);
   std::int64_t fit(const Node& node, const WorkloadModel& workload) const;
-  void spread(std::vector<Candidate>& nodes, std::size_t workload);
+  // Whether the rules say nothing of the node.
+  bool is_ignored(const Candidate& one, const Spreading& by) const;
+  std::size_t domains_of(const std::vector<Candidate>& nodes, const Spreading& by,
+                         std::size_t tally);
+  void spread(std::vector<Candidate>& nodes, const Spreading& by);
+  void like(std::vector<Candidate>& nodes, const std::vector<std::size_t>& tallies);
   void avoid_taints(std::vector<Candidate>& nodes, std::size_t workload) const;
-  void count(std::uint32_t pod, int change);
   std::size_t pool_of(const Candidate& one) const { return index(cluster_.nodes[one.node].pool); }
 
   const ClusterState& cluster_;
-  std::vector<std::size_t> zone_of_;   // by pool; the last: it has no label
-  std::size_t zones_ = 1;              // with the last
-  std::vector<std::size_t> spread_;    // by workload: its place in the counts
-  std::vector<std::int64_t> on_node_;  // pods, by that place and node
-  std::vector<std::int64_t> in_zone_;  // likewise, by zone
-  std::vector<std::int64_t> taints_;   // PreferNoSchedule, not tolerated, by workload and pool
-  std::vector<char> avoids_;           // by workload: some are
-  std::vector<std::int64_t> raw_;      // scratch, by candidate
-  std::vector<char> zone_seen_;        // likewise, by zone
+  DomainTallies tallies_;
+  std::vector<Spreading> spread_;                // by workload
+  std::vector<std::vector<std::size_t>> likes_;  // tallies, by workload
+  std::vector<std::int64_t> taints_;  // PreferNoSchedule, not tolerated, likewise by pool
+  std::vector<char> avoids_;          // by workload: some are
+  std::vector<std::int64_t> raw_;     // scratch, by candidate
+  std::vector<double> sums_;          // likewise
+  std::vector<char> seen_;            // likewise, by domain
 };
 
 }  // namespace slicewise::sim
