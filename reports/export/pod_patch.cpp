@@ -90,28 +90,43 @@ json env_of(const Workload& workload) {
   return out;
 }
 
-// Labels by which some workload refuses the pods: the others are the manifest's own.
-json refused_labels(const Scenario& scenario, const PodTemplate& pod) {
+// Labels by which rules of some workload select the pods: the others are the manifest's own.
+json selected_labels_of(const Scenario& scenario, const PodTemplate& pod) {
   json out = json::object();
   for (const Workload& other : scenario.workloads) {
-    for (const scenarios::PodAffinityTerm& term : other.pod.anti_affinity) {
-      for (const auto& [key, value] : term.match_labels) {
-        const auto label = pod.labels.find(key);
-        if (label != pod.labels.end()) out[key] = label->second;
-      }
+    for (const std::string& key :
+         scenarios::selected_labels(other.pod.anti_affinity, other.pod.preferences)) {
+      const auto label = pod.labels.find(key);
+      if (label != pod.labels.end()) out[key] = label->second;
     }
   }
   return out;
 }
 
-json affinity_of(const PodTemplate& pod) {
-  json terms = json::array();
-  for (const scenarios::PodAffinityTerm& term : pod.anti_affinity) {
-    terms.push_back({{"topologyKey", term.topology_key},
-                     {"labelSelector", {{"matchLabels", term.match_labels}}}});
-    if (!term.namespaces.empty()) terms.back()["namespaces"] = term.namespaces;
+json affinity_terms(const std::vector<scenarios::PodAffinityTerm>& terms) {
+  json out = json::array();
+  for (const scenarios::PodAffinityTerm& term : terms) {
+    json one = {{"topologyKey", term.topology_key},
+                {"labelSelector", {{"matchLabels", term.match_labels}}}};
+    if (!term.namespaces.empty()) one["namespaces"] = term.namespaces;
+    if (term.weight > 0) one = {{"weight", term.weight}, {"podAffinityTerm", std::move(one)}};
+    out.push_back(std::move(one));
   }
-  return {{"podAntiAffinity", {{"requiredDuringSchedulingIgnoredDuringExecution", terms}}}};
+  return out;
+}
+
+json affinity_of(const PodTemplate& pod) {
+  constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+  constexpr const char* kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
+  json out;
+  const auto add = [&](const char* side, const char* how,
+                       const std::vector<scenarios::PodAffinityTerm>& terms) {
+    if (!terms.empty()) out[side][how] = affinity_terms(terms);
+  };
+  add("podAffinity", kPreferred, pod.preferences.affinity);
+  add("podAntiAffinity", kRequired, pod.anti_affinity);
+  add("podAntiAffinity", kPreferred, pod.preferences.anti_affinity);
+  return out;
 }
 
 // With the loss of one of three zones two are left, whose pods stay; a node that is gone does not
@@ -123,7 +138,20 @@ json spread_of(const Workload& workload) {
                  {"nodeTaintsPolicy", "Honor"},
                  {"labelSelector", {{"matchLabels", {{kOwnLabel, workload.name.value}}}}}};
   if (workload.manifest.spread != scenarios::kHostname) spread["minDomains"] = 2;
-  return json::array({std::move(spread)});
+  return spread;
+}
+
+// Those of the workload, and those that a plan gives it.
+json spreads_of(const Workload& workload) {
+  json out = json::array();
+  for (const scenarios::TopologySpread& soft : workload.pod.preferences.spread) {
+    out.push_back({{"maxSkew", soft.max_skew},
+                   {"topologyKey", soft.topology_key},
+                   {"whenUnsatisfiable", soft.when_unsatisfiable},
+                   {"labelSelector", {{"matchLabels", soft.match_labels}}}});
+  }
+  if (is_spread(workload)) out.push_back(spread_of(workload));
+  return out;
 }
 
 bool tolerates_gpu_taint(const PodTemplate& pod) {
@@ -256,8 +284,12 @@ json pod_spec_of(const Scenario& scenario, const Workload& workload) {
   if (json selector = node_selector_of(workload); !selector.empty()) {
     pod_spec["nodeSelector"] = std::move(selector);
   }
-  if (is_spread(workload)) pod_spec["topologySpreadConstraints"] = spread_of(workload);
-  if (!workload.pod.anti_affinity.empty()) pod_spec["affinity"] = affinity_of(workload.pod);
+  if (json spreads = spreads_of(workload); !spreads.empty()) {
+    pod_spec["topologySpreadConstraints"] = std::move(spreads);
+  }
+  if (json affinity = affinity_of(workload.pod); !affinity.empty()) {
+    pod_spec["affinity"] = std::move(affinity);
+  }
   if (const scenarios::ResourceClaim* claim = claim_of(scenario, workload)) {
     pod_spec["resourceClaims"] =
         json::array({{{"name", kClaim},
@@ -280,7 +312,7 @@ json pods_of(const Scenario& scenario, const Workload& workload) {
   if (json annotations = annotations_of(workload); !annotations.empty()) {
     pods["metadata"]["annotations"] = std::move(annotations);
   }
-  json labels = refused_labels(scenario, workload.pod);
+  json labels = selected_labels_of(scenario, workload.pod);
   if (is_spread(workload)) labels[kOwnLabel] = workload.name.value;
   if (is_by_kai(scenario) && !was_by_kai(workload)) {
     labels[kKaiQueue] = "default-queue";  // of KAI's quickstart; a queue of its own stays

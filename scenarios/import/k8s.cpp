@@ -98,7 +98,7 @@ class ClusterImport {
     choose_language_models(draft_, options_, report_);
     keep_on_pools(draft_, options_, report_);
     give_daemon_sets();
-    keep_labels_that_are_refused();
+    keep_labels_that_are_selected();
     std::vector<RecordedWorkload> recorded;
     for (auto& [number, workload] : of_workloads_) {
       workload.name = draft_.workloads[number].name;
@@ -315,16 +315,14 @@ class ClusterImport {
   }
 
   // Of labels of pods only those change a run.
-  void keep_labels_that_are_refused() {
-    std::set<std::string> refused;
+  void keep_labels_that_are_selected() {
+    std::set<std::string> selected;
     for (const DraftWorkload& workload : draft_.workloads) {
-      for (const PodAffinityTerm& term : workload.anti_affinity) {
-        for (const auto& [key, value] : term.match_labels) refused.insert(key);
-      }
+      selected.merge(selected_labels(workload.anti_affinity, workload.preferences));
     }
     for (DraftWorkload& workload : draft_.workloads) {
       std::erase_if(workload.labels,
-                    [&](const auto& label) { return refused.count(label.first) == 0; });
+                    [&](const auto& label) { return !selected.contains(label.first); });
     }
   }
 

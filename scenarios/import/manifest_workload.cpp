@@ -443,6 +443,7 @@ class WorkloadDraft {
     }
     for (const KeyValue& label : pod_.labels) workload_.labels.emplace_back(label.key, label.value);
     workload_.anti_affinity = pod_.anti_affinity;
+    workload_.preferences = pod_.preferences;
     if (pod_.other_anti_affinity) {
       report_.remark(ImportRemark::Kind::Note,
                      "required podAntiAffinity by zones, or by more than labels: not simulated",

@@ -279,6 +279,7 @@ class Writer {
     if (!pod.node_selector.contains(std::string(kArchitectureLabel))) {
       pod.image_architectures = w.architectures;
     }
+    pod.preferences = w.preferences;
     pod.labels = {w.labels.begin(), w.labels.end()};
     pod.annotations = {w.annotations.begin(), w.annotations.end()};
     for (const auto& [name, value] : shown_entries(kPodTemplate, &pod)) {

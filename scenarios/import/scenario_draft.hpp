@@ -92,6 +92,7 @@ struct DraftWorkload {
   std::vector<Architecture> architectures{};  // that its images are built for; empty: nobody says
   DraftLabels labels;
   std::vector<PodAffinityTerm> anti_affinity;
+  PodPreferences preferences{};
   DraftLabels annotations;
   DraftLabels environment;
   std::optional<Bytes> gpu_memory;  // of a process

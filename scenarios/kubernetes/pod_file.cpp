@@ -215,6 +215,7 @@ class PodFileReader {
     PodAntiAffinity refused = anti_affinity_of(spec);
     pod_.anti_affinity = std::move(refused.by_node);
     pod_.other_anti_affinity = refused.other;
+    pod_.preferences = preferences_of(spec).read;
     for (const Node* spread : {spec.find("topologySpreadConstraints"),
                                node_below(&spec, {"affinity", "podAntiAffinity"})}) {
       if (spread != nullptr && !pod_.spread) pod_.spread = spread->where;
@@ -259,6 +260,11 @@ class PodFileReader {
     if (!grace.value.empty() && grace.value != "30") {
       context_.files.not_simulated.push_back(
           {"terminationGracePeriodSeconds other than 30", grace.where});
+    }
+    const ReadPreferences preferred = preferences_of(spec);
+    for (const SourceLocation& other : preferred.others) {
+      context_.files.not_simulated.push_back(
+          {"preferred podAffinity and topologySpreadConstraints by more than labels", other});
     }
     const Node* spreads = spec.find("topologySpreadConstraints");
     for (std::size_t i = 0; is_list(spreads) && i < spreads->items.size(); ++i) {

@@ -182,10 +182,20 @@ TEST(RoundTrip, WhoIsKeptApart) {
   Workload& workload = given.workloads.front();
   workload.pod.labels = {{"gpu-memory", "large"}, {"team", "vision"}};
   workload.pod.anti_affinity = {term};
+  term.weight = 30;
+  term.topology_key = scenarios::kZoneLabel;
+  workload.pod.preferences.affinity = {term};
+  term.namespaces.clear();
+  workload.pod.preferences.anti_affinity = {term};
+  workload.pod.preferences.spread.emplace_back();
+  scenarios::TopologySpread& spread = workload.pod.preferences.spread.front();
+  spread.topology_key = scenarios::kHostname;
+  spread.match_labels["gpu-memory"] = "large";
   const Scenario again = expect_round_trip(given, {"helm-values", "karpenter", "pod-patch"});
   ASSERT_FALSE(again.workloads.empty());
   const scenarios::PodTemplate& pod = again.workloads.front().pod;
   EXPECT_EQ(pod.anti_affinity, workload.pod.anti_affinity);
+  EXPECT_EQ(pod.preferences, workload.pod.preferences);
   EXPECT_EQ(pod.labels, (std::map<std::string, std::string>{{"gpu-memory", "large"}}));
 }
 

@@ -65,6 +65,11 @@ TEST(DraftKeys, OfWorkloadsAreThoseOfTheFields) {
     workload.node_selector = {{"team", "vision"}};
     workload.labels = {{"team", "vision"}};
     workload.anti_affinity = {{{{"team", "vision"}}, {"team-a"}, std::string(kHostname), {}}};
+    workload.preferences.affinity = {
+        {{{"team", "vision"}}, {"team-a"}, std::string(kZoneLabel), {}, 50}};
+    workload.preferences.anti_affinity = {{{{"team", "audio"}}, {}, std::string(kHostname), {}, 1}};
+    workload.preferences.spread = {
+        {2, std::string(kHostname), "ScheduleAnyway", {{"team", "vision"}}, {}}};
     workload.environment = {{"TF_FORCE_GPU_ALLOW_GROWTH", "true"}};
     DraftPool labelled = pool;
     labelled.labels = {{"team", "vision"}};

@@ -271,6 +271,57 @@ spec: {template: {
   }
 }
 
+// Each of two values of a label has the weight. What the rules select by is kept of the labels.
+TEST(ImportK8s, PreferencesAreRead) {
+  const auto with = [](const std::string& affinity, const std::string& spread) {
+    return k8s({R"(
+kind: Deployment
+metadata: {name: a}
+spec: {template: {
+  metadata: {labels: {app: a, tier: web}},
+  spec: {
+    affinity: {)" +
+                affinity + "},\n    topologySpreadConstraints: [" + spread + R"(],
+    containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]}}}
+)"});
+  };
+  const std::string kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
+  const Written read = with(
+      "podAffinity: {" + kPreferred +
+          ": [{weight: 7, podAffinityTerm: {topologyKey: "
+          "topology.kubernetes.io/zone, namespaces: [b], labelSelector: {matchExpressions: [{key: "
+          "app, "
+          "operator: In, values: [x, y]}]}}}]}, podAntiAffinity: {" +
+          kPreferred +
+          ": [{weight: 100, podAffinityTerm: {topologyKey: kubernetes.io/hostname, labelSelector: "
+          "{matchLabels: {app: a}}}}]}",
+      "{maxSkew: 2, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway, "
+      "matchLabelKeys: [pod-template-hash], labelSelector: {matchLabels: {app: a}}}, "
+      "{maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, "
+      "labelSelector: {matchLabels: {app: a}}}");
+  const PodTemplate& pod = read.scenario.workloads.at(0).pod;
+  const PodPreferences expected{
+      {{{{"app", "x"}}, {"b"}, std::string(kZoneLabel), {}, 7},
+       {{{"app", "y"}}, {"b"}, std::string(kZoneLabel), {}, 7}},
+      {{{{"app", "a"}}, {}, std::string(kHostname), {}, 100}},
+      {{2, std::string(kHostname), "ScheduleAnyway", {{"app", "a"}}, {}}}};
+  EXPECT_EQ(pod.preferences, expected);
+  EXPECT_EQ(pod.labels, (std::map<std::string, std::string>{{"app", "a"}}));
+  EXPECT_EQ(read.said.count("not simulated: topologySpreadConstraints with DoNotSchedule"), 1);
+  const std::string kMore =
+      "not simulated: preferred podAffinity and topologySpreadConstraints by more than labels";
+  EXPECT_EQ(read.said.count(kMore), 0);
+  const Written left =
+      with("podAffinity: {" + kPreferred +
+               ": [{weight: 7, podAffinityTerm: {topologyKey: "
+               "kubernetes.io/hostname, labelSelector: {matchExpressions: [{key: app, operator: "
+               "Exists}]}}}]}",
+           "{maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway, "
+           "nodeTaintsPolicy: Honor, labelSelector: {matchLabels: {app: a}}}");
+  EXPECT_TRUE(left.scenario.workloads.at(0).pod.preferences.empty());
+  EXPECT_EQ(left.said.count(kMore), 2);
+}
+
 TEST(ImportK8s, ListsAndJsonAreRead) {
   const std::string json = R"({"kind":"List","items":[{"kind":"Pod","metadata":{"name":"p"},"spec":{
 "restartPolicy":"Never","containers":[{"resources":{"limits":{"nvidia.com/mig-1g.5gb":"1"}}}]}}]})";
