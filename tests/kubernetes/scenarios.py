@@ -9,8 +9,9 @@ import pathlib
 import random
 import sys
 
-COUNT = 110
+COUNT = 140
 REFUSE_FROM = 80  # scenarios whose pods refuse each other
+PREFER_FROM = 110  # ... or like and dislike each other, and say how they spread
 # Whole GPUs, and how much CPU and memory its nodes have about.
 TYPES = {"g4dn.xlarge": (1, 3, 13), "g5.xlarge": (1, 3, 13), "g6.2xlarge": (1, 7, 28),
          "g4dn.12xlarge": (4, 47, 180), "g5.12xlarge": (4, 47, 180), "p3.8xlarge": (4, 31, 230)}
@@ -104,13 +105,38 @@ def refuse(dice, workloads):
             template["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
 
 
+def prefer(dice, workloads):
+    """Labels, and what pods would rather have: company by node and by zone, near or far, and how they spread."""
+    for made in workloads:
+        template = made["podTemplate"]
+        template["labels"] = {"size": dice.choice(["large", "large", "small"])}
+
+        def rule(key):
+            labels = {"size": dice.choice(["large", "large", "small"])}
+            return {"topologyKey": key or dice.choice(["kubernetes.io/hostname", ZONE]),
+                    "labelSelector": {"matchLabels": labels}}
+
+        for kind, odds in (("podAffinity", 0.4), ("podAntiAffinity", 0.4)):
+            if dice.random() < odds:
+                terms = [{"weight": dice.randint(1, 100), "podAffinityTerm": rule(None)}
+                         for _ in range(dice.randint(1, 2))]
+                template.setdefault("affinity", {})[kind] = {
+                    "preferredDuringSchedulingIgnoredDuringExecution": terms}
+        keys = dice.choice([[], [], [ZONE], ["kubernetes.io/hostname"], [ZONE, "kubernetes.io/hostname"]])
+        if keys:
+            template["topologySpreadConstraints"] = [
+                {"maxSkew": dice.randint(1, 3), "whenUnsatisfiable": "ScheduleAnyway", **rule(key)} for key in keys]
+
+
 def scenario(number):
     dice = random.Random(number)
     pools = [pool(dice, n) for n in range(dice.randint(1, 3))]
     ends = dice.random() < 0.3
     workloads = [workload(dice, n, pools, ends) for n in range(dice.randint(2, 5))]
     workloads += [urgent(dice, len(workloads) + n, pools, ends) for n in range(dice.choice([0, 1, 2]))]
-    if number >= REFUSE_FROM:
+    if number >= PREFER_FROM:
+        prefer(dice, workloads)
+    elif number >= REFUSE_FROM:
         refuse(dice, workloads)
     spec = {"duration": "20m", "replications": 1, "seed": number + 1,
             "nodePools": [made for made, *_ in pools],

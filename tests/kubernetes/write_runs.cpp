@@ -108,12 +108,24 @@ json tolerations(const scenarios::PodTemplate& pod) {
   return list;
 }
 
-json anti_affinity(const scenarios::PodTemplate& pod) {
+json affinity_terms(const std::vector<scenarios::PodAffinityTerm>& list) {
   json terms = json::array();
-  for (const scenarios::PodAffinityTerm& term : pod.anti_affinity) {
-    terms.push_back(term.match_labels);
+  for (const scenarios::PodAffinityTerm& term : list) {
+    terms.push_back({{"topologyKey", term.topology_key},
+                     {"labels", term.match_labels},
+                     {"weight", term.weight}});
   }
   return terms;
+}
+
+json spreads(const scenarios::PodTemplate& pod) {
+  json list = json::array();
+  for (const scenarios::TopologySpread& spread : pod.preferences.spread) {
+    list.push_back({{"topologyKey", spread.topology_key},
+                    {"labels", spread.match_labels},
+                    {"maxSkew", spread.max_skew}});
+  }
+  return list;
 }
 
 json daemons(const sim::PoolModel& pool) {
@@ -164,7 +176,10 @@ json workloads(const sim::World& world) {
          {"memory", pod.memory_request.count},
          {"extended", asked},
          {"labels", pod.labels},
-         {"antiAffinity", anti_affinity(pod)},
+         {"antiAffinity", affinity_terms(pod.anti_affinity)},
+         {"likes", affinity_terms(pod.preferences.affinity)},
+         {"dislikes", affinity_terms(pod.preferences.anti_affinity)},
+         {"spreads", spreads(pod)},
          {"nodeSelector", pod.node_selector},
          {"tolerations", tolerations(pod)}});
   }
@@ -196,9 +211,11 @@ std::string out_of_scope(const sim::World& world) {
   for (const sim::WorkloadModel& workload : world.workloads) {
     if (workload.pods_per_job > 1) return "gangs";
     if (workload.spec.autoscaling) return "replicas come and go";
-    const auto names_spaces = [](const auto& term) { return !term.namespaces.empty(); };
-    if (std::ranges::any_of(workload.spec.pod.anti_affinity, names_spaces)) {
-      return "anti-affinity to other namespaces";
+    const scenarios::PodPreferences& wants = workload.spec.pod.preferences;
+    for (const auto* terms :
+         {&workload.spec.pod.anti_affinity, &wants.affinity, &wants.anti_affinity}) {
+      const auto names_spaces = [](const auto& term) { return !term.namespaces.empty(); };
+      if (std::ranges::any_of(*terms, names_spaces)) return "affinity to other namespaces";
     }
     pods += workload.spec.count;
   }

@@ -81,18 +81,42 @@ func replicaSet(workload Workload) *appsv1.ReplicaSet {
 	}
 }
 
-func antiAffinity(workload Workload) *corev1.Affinity {
-	var terms []corev1.PodAffinityTerm
-	for _, labels := range workload.AntiAffinity {
-		terms = append(terms, corev1.PodAffinityTerm{
-			TopologyKey:   corev1.LabelHostname,
-			LabelSelector: &metav1.LabelSelector{MatchLabels: labels}})
+func affinityTerm(term Term) corev1.PodAffinityTerm {
+	return corev1.PodAffinityTerm{
+		TopologyKey:   term.TopologyKey,
+		LabelSelector: &metav1.LabelSelector{MatchLabels: term.Labels}}
+}
+
+func weightedTerms(terms []Term) []corev1.WeightedPodAffinityTerm {
+	var list []corev1.WeightedPodAffinityTerm
+	for _, term := range terms {
+		list = append(list, corev1.WeightedPodAffinityTerm{Weight: term.Weight, PodAffinityTerm: affinityTerm(term)})
 	}
-	if terms == nil {
-		return nil
+	return list
+}
+
+func affinity(workload Workload) *corev1.Affinity {
+	var required []corev1.PodAffinityTerm
+	for _, term := range workload.AntiAffinity {
+		required = append(required, affinityTerm(term))
 	}
-	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
-		RequiredDuringSchedulingIgnoredDuringExecution: terms}}
+	return &corev1.Affinity{
+		PodAffinity: &corev1.PodAffinity{
+			PreferredDuringSchedulingIgnoredDuringExecution: weightedTerms(workload.Likes)},
+		PodAntiAffinity: &corev1.PodAntiAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution:  required,
+			PreferredDuringSchedulingIgnoredDuringExecution: weightedTerms(workload.Dislikes)}}
+}
+
+func spreads(workload Workload) []corev1.TopologySpreadConstraint {
+	var list []corev1.TopologySpreadConstraint
+	for _, term := range workload.Spreads {
+		list = append(list, corev1.TopologySpreadConstraint{
+			MaxSkew: term.MaxSkew, TopologyKey: term.TopologyKey,
+			WhenUnsatisfiable: corev1.ScheduleAnyway,
+			LabelSelector:     &metav1.LabelSelector{MatchLabels: term.Labels}})
+	}
+	return list
 }
 
 func apiPod(pod Pod, workload Workload) *corev1.Pod {
@@ -126,8 +150,10 @@ func apiPod(pod Pod, workload Workload) *corev1.Pod {
 			Priority:         ptr.To(workload.Priority),
 			PreemptionPolicy: &policy,
 			NodeSelector:     workload.NodeSelector,
-			Affinity:         antiAffinity(workload),
+			Affinity:         affinity(workload),
 			Tolerations:      tolerations,
+
+			TopologySpreadConstraints: spreads(workload),
 			Containers: []corev1.Container{{
 				Name: "main", Image: "image",
 				Resources: corev1.ResourceRequirements{Requests: asked,

@@ -34,6 +34,14 @@ type Daemon struct {
 
 type Taint struct{ Key, Value, Effect string }
 
+// Term is a rule about pods with these labels.
+type Term struct {
+	TopologyKey string
+	Labels      map[string]string
+	Weight      int32
+	MaxSkew     int32
+}
+
 type Workload struct {
 	Name          string
 	IsReplicaSet  bool
@@ -43,7 +51,10 @@ type Workload struct {
 	Memory        int64
 	Extended      map[string]int64
 	Labels        map[string]string
-	AntiAffinity  []map[string]string // required, by node: labels of whom it refuses
+	AntiAffinity  []Term // required
+	Likes         []Term // preferred
+	Dislikes      []Term
+	Spreads       []Term // ScheduleAnyway
 	NodeSelector  map[string]string
 	Tolerations   []struct{ Key, Operator, Value, Effect string }
 }
