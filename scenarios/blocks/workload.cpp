@@ -1,11 +1,19 @@
 
+#include <cstdint>
+#include <string_view>
+
+#include <fmt/format.h>
+
 #include "../fields/node_values.hpp"
+#include "../text/scalars.hpp"
 #include "blocks.hpp"
 
 namespace slicewise::scenarios {
 namespace {
 
 using T = FieldType;
+
+constexpr std::int64_t kMostInBudget = 1'000'000;
 
 constexpr Word kPreemptionPolicies[] = {
     {"PreemptLowerPriority", PreemptionPolicy::PreemptLowerPriority},
@@ -167,6 +175,67 @@ constexpr Field kWorkFields[] = {
 };
 constexpr FieldList kWork = block<Work>(kWorkFields);
 
+// A number of pods, or a whole percentage of them.
+void read_budget(DisruptionBudget& budget, bool keeps, const Node& node, Reading& reading) {
+  constexpr std::int64_t kAll = 100;
+  double number = 0;
+  Rate rate;
+  double share = 0;
+  const bool is_target = read_value(Field{"", T::Number}, node, number) ||
+                         read_value(Field{"", T::Rate}, node, rate) ||
+                         read_value(Field{"", T::Percent}, node, share);
+  if (!is_target) return;  // reported
+  std::string_view text = node.text;
+  budget.keeps = keeps;
+  budget.is_percent = text.ends_with('%');
+  if (budget.is_percent) text.remove_suffix(1);
+  const auto value = whole_of(text);
+  if (!value || *value < 0 || *value > (budget.is_percent ? kAll : kMostInBudget)) {
+    reading.findings.add(Code::ValueRange, node.where,
+                         fmt::format("\"{}\" is neither a number of pods nor a whole percentage of "
+                                     "them",
+                                     node.text),
+                         "write 2, or 80%");
+    return;
+  }
+  budget.value = *value;
+}
+
+void read_min_available(DisruptionBudget& budget, const Field& /*field*/, const Entry& entry,
+                        Reading& reading) {
+  read_budget(budget, true, *entry.value, reading);
+}
+
+void read_max_unavailable(DisruptionBudget& budget, const Field& /*field*/, const Entry& entry,
+                          Reading& reading) {
+  read_budget(budget, false, *entry.value, reading);
+}
+
+void check_budget(DisruptionBudget& /*budget*/, const Node& map, Reading& reading) {
+  if ((map.find("minAvailable") == nullptr) != (map.find("maxUnavailable") == nullptr)) return;
+  reading.findings.add(Code::SettingConflict, map.where,
+                       "a disruptionBudget has either minAvailable or maxUnavailable",
+                       "write one of them");
+}
+
+constexpr Field kDisruptionBudgetFields[] = {
+    field<&DisruptionBudget::name>(
+        "name", "asr-budget",
+        "Name of its object, which exports write: where the cluster has one for these pods, that. "
+        "Two of them on one pod refuse every eviction.")
+        .positive()
+        .otherwise("the workload's"),
+    read_by<DisruptionBudget, &read_min_available>(
+        T::Target, "minAvailable", "80%",
+        "Pods that have to stay ready: a number, or a percentage of the pods, rounded up."),
+    read_by<DisruptionBudget, &read_max_unavailable>(
+        T::Target, "maxUnavailable", "1",
+        "In place of it, pods that may be gone: a number, or a percentage of the pods, rounded up. "
+        "Not of Jobs."),
+};
+constexpr FieldList kDisruptionBudget =
+    block<DisruptionBudget, &check_budget>(kDisruptionBudgetFields);
+
 // What the kind decides, and blocks that say how many pods there are.
 void finish_workload(Workload& workload, const Node& map, Reading& reading) {
   workload.name.where = value_place(map, "name");  // also where it is missing
@@ -189,6 +258,13 @@ void finish_workload(Workload& workload, const Node& map, Reading& reading) {
   if (!is_set(block(&map, "startup"), "cold")) workload.startup.cold = false;
   finish_scaled_workload(map, workload, reading.findings);
   if (workload.notebooks) workload.count = workload.notebooks->users;
+  const auto& budget = workload.disruption_budget;
+  if (job && budget && (!budget->keeps || budget->is_percent)) {
+    reading.findings.add(Code::SettingConflict, key_place(map, "disruptionBudget"),
+                         "of the pods of a Job a PodDisruptionBudget can tell no share: it would "
+                         "never let one of them go",
+                         "write minAvailable as a number of pods");
+  }
   check_workload(map, workload, reading.findings);
 }
 
@@ -270,6 +346,12 @@ constexpr Field kWorkloadFields[] = {
     field<&Workload::pod>("podTemplate", "{resources: {limits: {nvidia.com/gpu: 1}}}",
                           "The pod, as in Kubernetes.")
         .of(kPodTemplate),
+    field<&Workload::disruption_budget>(
+        "disruptionBudget", "{maxUnavailable: 1}",
+        "The PodDisruptionBudget of the pods: whoever drains a node (Karpenter, the Cluster "
+        "Autoscaler, a change of the MIG layout) waits for it and asks again every 5 s. EC2 and "
+        "faults do not ask; preemption spares such pods where it can.")
+        .of(kDisruptionBudget),
     field<&Workload::manifest>("manifest", "{kind: StatefulSet, containers: [main]}",
                                "What makes the pods in the cluster, for exports that patch it; "
                                "nothing of it is simulated.")

@@ -46,7 +46,7 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication, Recorder* 
       preemption_(run_, scheduler_, pods_, work_),
       layouts_(run_, batch_, jobs_, pods_),
       nodes_(run_, usage_, pods_),
-      provisioner_(run_, scheduler_, nodes_),
+      provisioner_(run_, scheduler_, nodes_, pods_.endings().budgets()),
       sampler_(run_, {gpus_, usage_, batch_, services_, replicas_, pipelines_, scalers_, work_}) {
   run_.timers.set(TimerKind::End, 0, TimePoint{} + world.duration.value_or(kLongestRun));
   jobs_.count();

@@ -211,6 +211,7 @@ std::string out_of_scope(const sim::World& world) {
   for (const sim::WorkloadModel& workload : world.workloads) {
     if (workload.pods_per_job > 1) return "gangs";
     if (workload.spec.autoscaling) return "replicas come and go";
+    if (workload.spec.disruption_budget) return "budgets of disruption";
     const scenarios::PodPreferences& wants = workload.spec.pod.preferences;
     for (const auto* terms :
          {&workload.spec.pod.anti_affinity, &wants.affinity, &wants.anti_affinity}) {

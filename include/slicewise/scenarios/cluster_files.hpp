@@ -107,6 +107,7 @@ struct PodFile {
   bool is_step = false;                     // others of the object run before or after them
   bool is_served = false;                   // by a Service with an address
   bool is_never_evicted = false;            // PodDisruptionBudgets let none of these pods go
+  std::optional<DisruptionBudget> budget;   // of these pods alone
   std::optional<ScalingFile> scaling;
   std::vector<KeyValue> annotations;         // of the pods
   std::vector<KeyValue> object_annotations;  // of the object that makes them

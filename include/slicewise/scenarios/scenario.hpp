@@ -175,6 +175,26 @@ struct PodTemplate {
 std::set<std::string> selected_labels(std::span<const PodAffinityTerm> required,
                                       const PodPreferences& preferences);
 
+// A PodDisruptionBudget of the pods of a workload.
+struct DisruptionBudget {
+  bool keeps = false;  // minAvailable; else it is maxUnavailable
+  bool is_percent = false;
+  std::int64_t value = 0;
+  SourceLocation where;
+  std::string name{};  // of its object, for exports: two of one pod block each other; "" the
+                       // workload's
+
+  bool operator==(const DisruptionBudget& other) const {
+    return keeps == other.keeps && is_percent == other.is_percent && value == other.value &&
+           name == other.name;
+  }
+  // Of so many pods that there should be, those that have to be ready. Parts are rounded up.
+  std::int64_t kept_of(std::int64_t pods) const {
+    const std::int64_t part = is_percent ? (value * pods + 99) / 100 : value;
+    return keeps ? part : std::max<std::int64_t>(0, pods - part);
+  }
+};
+
 // The manifest that makes a workload's pods, for the exports that patch it; nothing of it is
 // simulated.
 struct Manifest {
@@ -309,6 +329,7 @@ struct Workload {
   std::optional<Schedule> schedule;  // Job: of a CronJob
   Located<std::string> profile;      // catalogue profile, "" = none
   PodTemplate pod;
+  std::optional<DisruptionBudget> disruption_budget{};
   Manifest manifest{};
   GpuMemory gpu_memory;
   Startup startup;

@@ -14,32 +14,48 @@ LayoutChanges::LayoutChanges(RunState& run, SteadyBatch& batch, OpenJobs& jobs, 
 
 // mig-manager: cordon and drain, destroy the instances, create the new ones, restart the device
 // plugin; then the node offers its new resources.
-void LayoutChanges::on_timer(std::size_t pool_index) {
+void LayoutChanges::on_timer(std::size_t pool) {
+  if (progress_[pool].stage == Stage::Changes) return offer(pool);
+  if (progress_[pool].stage == Stage::Rests) {
+    for (Node& node : run_.cluster.nodes) {
+      if (index(node.pool) == pool) node.schedulable = false;
+    }
+  }
+  drain(pool);
+}
+
+// As kubectl drain: who is kept by a budget is asked again.
+void LayoutChanges::drain(std::size_t pool) {
+  bool all = true;
+  for (std::uint32_t p = 0; p < run_.cluster.pods.size(); ++p) {
+    const Pod& pod = run_.cluster.pods[p];
+    if (!is_bound(pod.phase) || index(run_.cluster.nodes[index(pod.node)].pool) != pool) continue;
+    const bool goes = pods_.endings().budgets().lets_go(p);
+    if (goes) pods_.evict(p, Eviction::Drained);
+    all = all && goes;
+  }
+  progress_[pool].stage = all ? Stage::Changes : Stage::Drains;
+  const scenarios::MigChangeTimes& times = run_.world.pools[pool].change_times;
+  run_.timers.set(
+      TimerKind::Layout, pool,
+      run_.now + (all ? times.drain + times.destroy + times.create + times.plugin_restart
+                      : kEvictionRetry));
+}
+
+void LayoutChanges::offer(std::size_t pool_index) {
   const PoolModel& pool = run_.world.pools[pool_index];
   Progress& progress = progress_[pool_index];
-  progress.changing = !progress.changing;
+  progress.stage = Stage::Rests;
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
     Node& node = run_.cluster.nodes[n];
     if (index(node.pool) != pool_index) continue;
-    node.schedulable = !progress.changing;
-    if (progress.changing) continue;
+    node.schedulable = true;
     batch_.settle(make_id<NodeId>(n));
     node.layout = pool.layout_changes[progress.next].layout;
     node.next_change = progress.next + 1;
-    for (std::size_t offer = 0; offer < pool.offers.size(); ++offer) {
-      node.tickets_free[offer] = pool.tickets_per_node(offer, node.layout);
+    for (std::size_t o = 0; o < pool.offers.size(); ++o) {
+      node.tickets_free[o] = pool.tickets_per_node(o, node.layout);
     }
-  }
-  if (progress.changing) {
-    for (std::uint32_t p = 0; p < run_.cluster.pods.size(); ++p) {
-      const Pod& pod = run_.cluster.pods[p];
-      if (is_bound(pod.phase) && index(run_.cluster.nodes[index(pod.node)].pool) == pool_index)
-        pods_.evict(p, Eviction::Drained);
-    }
-    const scenarios::MigChangeTimes& times = pool.change_times;
-    run_.timers.set(TimerKind::Layout, pool_index,
-                    run_.now + times.drain + times.destroy + times.create + times.plugin_restart);
-    return;
   }
   pods_.nodes_changed();
   jobs_.count();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "../batch/steady_batch.hpp"
@@ -15,14 +16,18 @@ class LayoutChanges {
  public:
   LayoutChanges(RunState& run, SteadyBatch& batch, OpenJobs& jobs, PodLife& pods);
 
-  // A pool's timer: a change begins or is over.
+  // A pool's timer: a change begins, pods are asked to go again, or it is over.
   void on_timer(std::size_t pool);
 
  private:
+  enum class Stage : std::uint8_t { Rests, Drains, Changes };
   struct Progress {
     std::size_t next = 0;  // into PoolModel::layout_changes
-    bool changing = false;
+    Stage stage = Stage::Rests;
   };
+
+  void drain(std::size_t pool);
+  void offer(std::size_t pool);
 
   RunState& run_;
   SteadyBatch& batch_;

@@ -78,7 +78,7 @@ PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& us
       jobs_(jobs),
       work_(work),
       scalers_(scalers),
-      endings_(run, services, replicas, *this),
+      endings_(run, services, replicas, *this, scalers),
       restarts_(run.cluster.pods.size()) {}
 
 void PodLife::on_timer(std::uint32_t p) {

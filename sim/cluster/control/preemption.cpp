@@ -139,7 +139,7 @@ std::optional<std::uint32_t> Preemption::nominate(std::uint32_t pod) {
   if (waits || model.spec.priority <= lowest_) return std::nullopt;
   const auto node = scheduler_.nominated().node_of(pod);
   if (node && pods_.endings().makes_room(*node, model.spec.priority)) return node;
-  const auto chosen = choice_.node_for(pod);
+  const auto chosen = choice_.node_for(pod, pods_.endings().budgets());
   if (!chosen) return std::nullopt;
   for (const std::uint32_t victim : choice_.victims()) pods_.endings().begin(victim);
   return chosen;

@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "../run_state.hpp"
+#include "disruption_budgets.hpp"
 
 namespace slicewise::sim {
 
+class Autoscalers;
 class PodLife;
 class Replicas;
 class Services;
@@ -24,8 +26,16 @@ inline constexpr Duration kTerminationGracePeriod = seconds(30);
 // created at once, and waits beside it).
 class Terminations {
  public:
-  Terminations(RunState& run, Services& services, const Replicas& replicas, PodLife& pods)
-      : run_(run), services_(services), replicas_(replicas), pods_(pods) {}
+  Terminations(RunState& run, Services& services, const Replicas& replicas, PodLife& pods,
+               const Autoscalers& scalers)
+      : run_(run),
+        services_(services),
+        replicas_(replicas),
+        pods_(pods),
+        budgets_(run, *this, scalers) {}
+
+  // Which pods may be told to end by who drains a node.
+  const DisruptionBudgets& budgets() const { return budgets_; }
 
   // All pods of the job end, those that do not already.
   void begin(std::uint32_t pod);
@@ -54,6 +64,7 @@ class Terminations {
   Services& services_;
   const Replicas& replicas_;
   PodLife& pods_;
+  DisruptionBudgets budgets_;
   std::vector<Ending> endings_;
 };
 

@@ -6,16 +6,22 @@
 
 namespace slicewise::sim {
 
-std::optional<std::uint32_t> VictimChoice::node_for(std::uint32_t pod) {
+std::optional<std::uint32_t> VictimChoice::node_for(std::uint32_t pod,
+                                                    const DisruptionBudgets& budgets) {
   const WorkloadModel& model = cluster_.model(cluster_.pods[pod]);
   std::optional<std::uint32_t> chosen;
   Rank least;
+  allowed_.clear();
+  for (std::size_t w = 0; budgets.any() && w < cluster_.world->workloads.size(); ++w) {
+    allowed_.push_back(budgets.allowed(w));
+  }
   for (std::uint32_t n = 0; n < cluster_.nodes.size(); ++n) {
     const Node& node = cluster_.nodes[n];
     if (!node.is_known() || !node.schedulable) continue;
     if (!admits(cluster_.pool(node), model.spec.pod)) continue;
     if (model.resource && !model.on_pool[index(node.pool)].offer) continue;
     find_lower(n, priority(pod));
+    put_kept_first();
     if (lower_.empty() || !spare(n, pod) || victims_.empty()) continue;
     const Rank here = rank();
     if (chosen && here >= least) continue;
@@ -35,9 +41,19 @@ void VictimChoice::find_lower(std::uint32_t n, int than) {
       if (is_bound(cluster_.pods[p].phase) && priority(p) < than) lower_.push_back(p);
     }
   }
-  std::ranges::sort(lower_, {}, [&](std::uint32_t p) {
-    return std::tuple(-std::int64_t{priority(p)}, cluster_.pods[p].bound, p);
+  std::ranges::sort(lower_, {}, [this](std::uint32_t p) { return importance(p); });
+}
+
+// filterPodsWithPDBViolation: each takes of what its budget allows, until nothing is left.
+void VictimChoice::put_kept_first() {
+  kept_ = 0;
+  if (allowed_.empty()) return;
+  auto left = allowed_;
+  const auto kept = std::stable_partition(lower_.begin(), lower_.end(), [&](std::uint32_t p) {
+    auto& of_budget = left[index(cluster_.pods[p].workload)];
+    return of_budget && --*of_budget < 0;
   });
+  kept_ = static_cast<std::size_t>(kept - lower_.begin());
 }
 
 // Which of `lower_` have to go. False: the pod does not fit without any of them either.
@@ -61,7 +77,9 @@ bool VictimChoice::spare(std::uint32_t n, std::uint32_t pod) {
   }
   if (!fits()) return false;
   victims_.clear();
-  for (const std::uint32_t p : lower_) {
+  against_budgets_ = 0;
+  for (std::size_t nth = 0; nth < lower_.size(); ++nth) {
+    const std::uint32_t p = lower_[nth];
     const PodRoom its = nominated_.taken(n, p, model);
     room -= its;
     count(p, 1);
@@ -69,14 +87,16 @@ bool VictimChoice::spare(std::uint32_t n, std::uint32_t pod) {
     room += its;
     count(p, -1);
     victims_.push_back(p);
+    against_budgets_ += nth < kept_ ? 1 : 0;
   }
+  std::ranges::sort(victims_, {}, [this](std::uint32_t victim) { return importance(victim); });
   return true;
 }
 
 // The API keeps start times in whole seconds. Priorities are added up from the least there is, so
 // that fewer victims of negative priority count as less.
 VictimChoice::Rank VictimChoice::rank() const {
-  Rank rank{priority(victims_.front()), 0, victims_.size(),
+  Rank rank{against_budgets_, priority(victims_.front()), 0, victims_.size(),
             -cluster_.pods[victims_.front()].bound.ns / seconds(1).ns};
   for (const std::uint32_t p : victims_) {
     rank.sum += std::int64_t{priority(p)} - std::numeric_limits<std::int32_t>::min();

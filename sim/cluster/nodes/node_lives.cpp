@@ -107,7 +107,7 @@ void NodeLives::on_timer(std::uint32_t n) {
     case NodeStage::Registered:
       return offer_gpus(n);
     case NodeStage::Draining:
-      return end(n);
+      return run_.cluster.is_empty(run_.cluster.nodes[n]) ? end(n) : ask_pods_to_go(n);
     case NodeStage::Absent:
     case NodeStage::Ready:
       return;
@@ -181,7 +181,11 @@ void NodeLives::interrupt(std::uint32_t n) {
   node.life.taken_back = !karpenter;
   if (run_.recorder != nullptr)
     run_.recorder->nodes().drains(n, run_.now, RecordedNode::End::TakenBack);
-  drain(n, karpenter ? Duration{} : notice, notice, Eviction::Drained);
+  const Duration pods_end =
+      run_.cluster.is_empty(node) ? Duration{} : std::min(kTerminationGracePeriod, notice);
+  cordon(n);
+  evict_pods(n, Eviction::Drained);
+  run_.timers.set(TimerKind::Node, n, run_.now + (karpenter ? pods_end : notice));
   keep_least(pool);
 }
 
@@ -195,25 +199,39 @@ void NodeLives::remove(std::uint32_t n) {
   ++run_.record.pools[index(node.pool)].removed;
   if (run_.recorder != nullptr)
     run_.recorder->nodes().drains(n, run_.now, RecordedNode::End::Removed);
-  drain(n, {}, kTerminationGracePeriod, Eviction::Unneeded);
+  cordon(n);
+  ask_pods_to_go(n);
 }
 
-// Cordons the node and evicts its pods. It ends after `least`; where it had pods, when they had
-// their time to end, yet after `most` for sure.
-void NodeLives::drain(std::uint32_t n, Duration least, Duration most, Eviction why) {
+void NodeLives::cordon(std::uint32_t n) {
   Node& node = run_.cluster.nodes[n];
-  const Duration pods_end =
-      run_.cluster.is_empty(node) ? Duration{} : std::min(kTerminationGracePeriod, most);
   node.stage = NodeStage::Draining;
   node.schedulable = false;
   --pools_[index(node.pool)].nodes;
   pods_.nodes_changed();
+  run_.timers.clear(TimerKind::Interruption, n);
+}
+
+// EC2 does not ask whether pods may go. True: all do.
+bool NodeLives::evict_pods(std::uint32_t n, Eviction why) {
+  bool all = true;
   for (std::uint32_t p = 0; p < run_.cluster.pods.size(); ++p) {
     const Pod& pod = run_.cluster.pods[p];
-    if (is_bound(pod.phase) && index(pod.node) == n) pods_.evict(p, why);
+    if (!is_bound(pod.phase) || index(pod.node) != n) continue;
+    const bool goes = why == Eviction::Drained || pods_.endings().budgets().lets_go(p);
+    if (goes) pods_.evict(p, why);
+    all = all && goes;
   }
-  run_.timers.clear(TimerKind::Interruption, n);
-  run_.timers.set(TimerKind::Node, n, run_.now + std::max(least, pods_end));
+  return all;
+}
+
+// Those that no budget keeps; the others are asked again. The node ends when the last of them had
+// their time to end.
+void NodeLives::ask_pods_to_go(std::uint32_t n) {
+  const Node& node = run_.cluster.nodes[n];
+  const Duration pods_end = run_.cluster.is_empty(node) ? Duration{} : kTerminationGracePeriod;
+  const bool all = evict_pods(n, Eviction::Unneeded);
+  run_.timers.set(TimerKind::Node, n, run_.now + (all ? pods_end : kEvictionRetry));
 }
 
 void NodeLives::end(std::uint32_t n) {

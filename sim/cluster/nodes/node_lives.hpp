@@ -58,7 +58,9 @@ class NodeLives {
   void enroll(std::uint32_t node);
   void offer_gpus(std::uint32_t node);
   void arm_interruption(std::uint32_t node);
-  void drain(std::uint32_t node, Duration least, Duration most, Eviction why);
+  void cordon(std::uint32_t node);
+  bool evict_pods(std::uint32_t node, Eviction why);
+  void ask_pods_to_go(std::uint32_t node);
   void end(std::uint32_t node);
   void keep_least(std::size_t pool);
 

@@ -46,11 +46,13 @@ double tickets_in_use(const PoolModel& pool, const Node& node) {
 
 }  // namespace
 
-NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, NodeLives& nodes)
+NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, NodeLives& nodes,
+                                 const DisruptionBudgets& budgets)
     : run_(run),
       scheduler_(scheduler),
       rooms_(nodes.rooms()),
       nodes_(nodes),
+      budgets_(budgets),
       wishes_(run.world.pools.size()),
       pods_to_move_(run.world.workloads.size()),
       nodes_then_(run.world.pools.size()) {
@@ -61,9 +63,10 @@ NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, Node
     if (left.cpu_request != right.cpu_request) return left.cpu_request > right.cpu_request;
     return left.memory_request > right.memory_request;
   });
-  any_kept_ = std::ranges::any_of(run.world.workloads, [&](const WorkloadModel& workload) {
-    return keeps_node(workload.spec.pod, run.world.provisioner.kind);
-  });
+  any_kept_ =
+      budgets.any() || std::ranges::any_of(run.world.workloads, [&](const WorkloadModel& workload) {
+        return keeps_node(workload.spec.pod, run.world.provisioner.kind);
+      });
   grows_ = std::ranges::any_of(run.world.pools,
                                [](const PoolModel& pool) { return pool.most_nodes.has_value(); });
   if (!grows_) return;
@@ -266,12 +269,16 @@ bool NodeProvisioner::is_removable(const Node& node) const {
          nodes_.pool(index(node.pool)).nodes > pool.nodes && !(any_kept_ && holds_back(node));
 }
 
-// Whether a pod there says that it must not be disturbed. Empty nodes have none.
+// Whether a pod there says that it must not be disturbed, or its budget lets nobody go now. Empty
+// nodes have none. Sources: karpenter pkg/utils/pdb, CanEvictPods; cluster-autoscaler
+// simulator/drainability/rules/pdb.
 bool NodeProvisioner::holds_back(const Node& node) const {
   return std::ranges::any_of(node.domains(), [&](DomainId id) {
     return std::ranges::any_of(run_.cluster.domains[index(id)].owner, [&](std::uint32_t owner) {
-      return owner != kNoOwner && keeps_node(run_.cluster.model(run_.cluster.pods[owner]).spec.pod,
-                                             run_.world.provisioner.kind);
+      if (owner == kNoOwner) return false;
+      const Pod& pod = run_.cluster.pods[owner];
+      return keeps_node(run_.cluster.model(pod).spec.pod, run_.world.provisioner.kind) ||
+             budgets_.allowed(index(pod.workload)) == 0;
     });
   });
 }
@@ -321,8 +328,9 @@ void NodeProvisioner::consolidate() {
     const int nodes = nodes_.pool(p).nodes;
     nodes_changed = std::exchange(nodes_then_[p], nodes) != nodes || nodes_changed;
   }
-  // Else nothing has changed since the last look.
-  if (run_.now < next_due_ && run_.cluster.last_change < looked_ && !nodes_changed) return;
+  // Else nothing has changed since the last look, unless a pod that a budget waits for is ready.
+  const bool is_as_before = run_.cluster.last_change < looked_ && !nodes_changed && !budgets_.any();
+  if (run_.now < next_due_ && is_as_before) return;
   looked_ = run_.now;
   next_due_ = kNever;
   for (const Node& node : run_.cluster.nodes) {

@@ -16,7 +16,8 @@ namespace slicewise::sim {
 // budgets.
 class NodeProvisioner {
  public:
-  NodeProvisioner(RunState& run, const Scheduler& scheduler, NodeLives& nodes);
+  NodeProvisioner(RunState& run, const Scheduler& scheduler, NodeLives& nodes,
+                  const DisruptionBudgets& budgets);
 
   // After each look of the scheduler: pods are Pending that it could not place.
   void ask_for_nodes();
@@ -51,6 +52,7 @@ class NodeProvisioner {
   const Scheduler& scheduler_;
   NodeRooms& rooms_;
   NodeLives& nodes_;
+  const DisruptionBudgets& budgets_;
   std::vector<Wish> wishes_;                // by pool; scratch of start_nodes
   std::vector<std::size_t> packing_order_;  // workloads, those that ask for most CPU first
   std::vector<std::int64_t> pods_to_move_;  // by workload; scratch of fits_elsewhere

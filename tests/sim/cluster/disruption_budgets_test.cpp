@@ -1,0 +1,152 @@
+#include <gtest/gtest.h>
+
+#include "sharing_scenarios.hpp"
+
+// PodDisruptionBudgets: who drains a node waits for them, who takes it away does not.
+namespace slicewise::sim::sharing {
+namespace {
+
+using scenarios::DisruptionBudget;
+using scenarios::Provisioner;
+
+DisruptionBudget min_available(std::int64_t value, bool is_percent = false) {
+  return {true, is_percent, value, {}};
+}
+
+DisruptionBudget max_unavailable(std::int64_t value, bool is_percent = false) {
+  return {false, is_percent, value, {}};
+}
+
+// Two replicas on the node whose layout changes at 600.5 s, because the other one is disliked; each
+// needs 31 s to load its model. A request comes every second.
+Scenario leaving(std::optional<DisruptionBudget> budget) {
+  Workload api = demo::service(2, 1, milliseconds(1), Law::Deterministic);
+  api.traffic->gaps = scenarios::Traffic::Gaps::Constant;
+  api.startup = {{}, seconds(31), false};
+  api.pod.extended[0].name.value = "nvidia.com/mig-1g.10gb";
+  api.disruption_budget = budget;
+  Scenario s = with_mig({api}, "all-1g.10gb");
+  s.node_pools[0].mig->strategy = scenarios::MigStrategy::Mixed;
+  s.node_pools.push_back(s.node_pools[0]);
+  s.node_pools[0].mig->changes.push_back({milliseconds(600'500), {"all-3g.40gb", {}}});
+  s.node_pools[1].name.value = "other";
+  s.node_pools[1].taints.push_back({"old", "true", "PreferNoSchedule"});
+  s.duration = seconds(1'000);
+  return s;
+}
+
+// Both go at once, and nobody answers for 31 s. Else the second waits until the first is ready
+// again: it goes when it is asked at 635.5 s.
+TEST(DisruptionBudgets, ADrainTakesOnePodAfterTheOther) {
+  const VariantResult at_once = demo::result(leaving(std::nullopt));
+  EXPECT_EQ(at_once.pods.evicted, 2);
+  EXPECT_NEAR(at_once.workloads[0].requests->refused, 31, 1);
+  for (const DisruptionBudget& budget :
+       {max_unavailable(1), min_available(1), max_unavailable(10, true), min_available(50, true)}) {
+    const VariantResult in_turn = demo::result(leaving(budget));
+    EXPECT_EQ(in_turn.pods.evicted, 2);
+    EXPECT_EQ(in_turn.workloads[0].requests->refused, 0);
+  }
+  for (const DisruptionBudget& budget : {max_unavailable(0), min_available(51, true)}) {
+    EXPECT_EQ(demo::result(leaving(budget)).pods.evicted, 0);  // asked for ever
+  }
+}
+
+// A pod on each of two nodes, where one would do for both.
+Scenario half_empty(std::optional<DisruptionBudget> budget) {
+  Workload first = demo::training(1);
+  first.pod.cpu_request = {500};
+  first.pod.memory_request = gibibytes(1);
+  first.work->units = 1;
+  first.work->steps_per_unit = 10;
+  first.measured->device.value = "T4";
+  first.measured->unit_time = seconds(100);
+  Workload rest = first;
+  rest.name.value = "long";
+  rest.count = 2;
+  rest.measured->unit_time = seconds(900);
+  rest.disruption_budget = budget;
+  scenarios::NodePool pool = demo::pool(2);
+  pool.instance_type.value = "g4dn.xlarge";
+  pool.nodes = 0;
+  pool.most_nodes = 8;
+  Scenario s = demo::scenario(pool, {first, rest});
+  s.duration = seconds(2'000);
+  s.provisioner.kind = Provisioner::Kind::Karpenter;
+  s.provisioner.node_overlay = true;
+  s.provisioner.start_up.variation = 0;
+  s.provisioner.consolidate_after = seconds(60);
+  return s;
+}
+
+TEST(DisruptionBudgets, KarpenterKeepsNodesWhosePodsMayNotGo) {
+  EXPECT_EQ(demo::result(half_empty(std::nullopt)).pods.evicted, 1);
+  EXPECT_EQ(demo::result(half_empty(min_available(1))).pods.evicted, 1);
+  const VariantResult kept = demo::result(half_empty(min_available(2)));
+  EXPECT_EQ(kept.pods.evicted, 0);
+  EXPECT_EQ(kept.node_pools[0].dynamics->removed, 2);  // once they are empty
+}
+
+// EC2 does not ask.
+TEST(DisruptionBudgets, AnInterruptionDoesNotWait) {
+  Scenario s = half_empty(min_available(2));
+  s.node_pools[0].nodes = 2;
+  s.node_pools[0].most_nodes.reset();
+  s.node_pools[0].capacity_type = scenarios::CapacityType::Spot;
+  s.node_pools[0].spot.emplace().interruptions = Rate{20.0 / 3600};
+  s.provisioner = {};
+  EXPECT_GT(demo::result(s).pods.evicted, 0);
+}
+
+// The lower priority goes, unless that is against its budget and the other is not; where it is of
+// both, the lower one again.
+TEST(DisruptionBudgets, PreemptionSparesThemWhereItCan) {
+  const auto waited_longer = [](bool low_kept, bool high_kept) {
+    Workload low = demo::training(1);
+    low.name.value = "low";
+    low.pod.extended.front().count = 4;
+    Workload high = low;
+    high.name.value = "high";
+    high.priority = 5;
+    high.preemption_policy = scenarios::PreemptionPolicy::Never;  // it waits for its turn
+    if (low_kept) low.disruption_budget = min_available(1);
+    if (high_kept) high.disruption_budget = min_available(1);
+    Workload urgent = demo::training(1);
+    urgent.name.value = "urgent";
+    urgent.priority = 1000;
+    urgent.submit_at = minutes(10);
+    const VariantResult r = demo::result(demo::scenario(demo::pool(0, 2), {low, high, urgent}));
+    EXPECT_EQ(r.pods.evicted, 1);
+    return r.workloads[0].job_completion->p99 > minutes(31) ? "low" : "high";
+  };
+  EXPECT_STREQ(waited_longer(false, false), "low");
+  EXPECT_STREQ(waited_longer(true, false), "high");
+  EXPECT_STREQ(waited_longer(true, true), "low");
+}
+
+// On a node, too: those of the higher priority go, because no budget keeps them.
+TEST(DisruptionBudgets, OnANodeThoseAgainstABudgetComeBackFirst) {
+  Workload kept = demo::training(2);
+  kept.name.value = "kept";
+  kept.disruption_budget = min_available(2);
+  Workload free = demo::training(2);
+  free.name.value = "free";
+  free.priority = 5;
+  free.preemption_policy = scenarios::PreemptionPolicy::Never;
+  Workload urgent = demo::training(1);
+  urgent.name.value = "urgent";
+  urgent.priority = 1000;
+  urgent.submit_at = minutes(10);
+  urgent.pod.extended.front().count = 2;
+  const auto evicted_of_kept = [&] {
+    const VariantResult r = demo::result(demo::scenario(demo::pool(0), {kept, free, urgent}));
+    EXPECT_EQ(r.pods.evicted, 2);
+    return r.workloads[0].job_completion->p99 > minutes(31);
+  };
+  EXPECT_FALSE(evicted_of_kept());
+  kept.disruption_budget.reset();
+  EXPECT_TRUE(evicted_of_kept());
+}
+
+}  // namespace
+}  // namespace slicewise::sim::sharing
