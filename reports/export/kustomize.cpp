@@ -18,6 +18,7 @@ using scenarios::Workload;
 ExportFiles pod_object_files(const Scenario& scenario) {
   ExportFiles files;
   for (auto& [path, text] : {std::pair(kPriorityClasses, priority_classes(scenario)),
+                             std::pair(kDisruptionBudgets, disruption_budgets(scenario)),
                              std::pair(kScaledObjects, scaled_objects(scenario))}) {
     if (!text.empty()) files.push_back({std::string(path), text});
   }

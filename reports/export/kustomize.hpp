@@ -9,6 +9,7 @@
 namespace slicewise::reports {
 
 inline constexpr std::string_view kPriorityClasses = "priority-classes.yaml";
+inline constexpr std::string_view kDisruptionBudgets = "disruption-budgets.yaml";
 inline constexpr std::string_view kScaledObjects = "keda.yaml";
 
 // What the pods need beside the objects of the kustomization that is patched.

@@ -160,6 +160,26 @@ std::string priority_classes(const Scenario& scenario) {
   return out;
 }
 
+std::string disruption_budgets(const Scenario& scenario) {
+  std::string out;
+  for (const Workload& workload : scenario.workloads) {
+    if (!workload.disruption_budget) continue;
+    const scenarios::DisruptionBudget& budget = *workload.disruption_budget;
+    json spec = {{"selector", {{"matchLabels", {{std::string(kOwnLabel), workload.name.value}}}}}};
+    json& value = spec[budget.keeps ? "minAvailable" : "maxUnavailable"];
+    value = budget.value;
+    if (budget.is_percent) value = fmt::format("{}%", budget.value);
+    out += (out.empty() ? "" : "---\n") +
+           yaml_text({{"apiVersion", "policy/v1"},
+                      {"kind", "PodDisruptionBudget"},
+                      {"metadata",
+                       {{"name", budget.name.empty() ? workload.name.value : budget.name},
+                        {"namespace", workload.namespace_name}}},
+                      {"spec", std::move(spec)}});
+  }
+  return out;
+}
+
 std::string scaled_objects(const Scenario& scenario) {
   std::string out;
   for (const Workload& workload : scenario.workloads) {

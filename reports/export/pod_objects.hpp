@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "slicewise/scenarios/scenario.hpp"
 
@@ -13,6 +14,13 @@ std::string priority_class_of(const scenarios::Workload& workload);
 
 // The PriorityClasses that the workloads name, as YAML documents; "" where none is named.
 std::string priority_classes(const scenarios::Scenario& scenario);
+
+// The label by which exports find the pods of a workload.
+inline constexpr std::string_view kOwnLabel = "slicewise.dev/workload";
+
+// The PodDisruptionBudgets of the workloads that have one, as YAML documents; "" where none has.
+// They select pods by kOwnLabel.
+std::string disruption_budgets(const scenarios::Scenario& scenario);
 
 // A ScaledObject of KEDA for each autoscaled Service, as YAML documents; "" where there is none.
 // KEDA 2.18, its Prometheus scaler; the metrics are those of vLLM, Triton and dcgm-exporter.

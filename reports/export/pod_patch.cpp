@@ -31,7 +31,6 @@ using scenarios::WorkloadKind;
 
 constexpr const char* kKaiQueue = "kai.scheduler/queue";
 constexpr const char* kClaim = "gpu";  // as the pod calls it
-constexpr const char* kOwnLabel = "slicewise.dev/workload";
 constexpr const char* kSleepVariable = "VLLM_SERVER_DEV_MODE";
 constexpr const char* kAllowGrowth = "TF_FORCE_GPU_ALLOW_GROWTH";
 
@@ -132,11 +131,12 @@ json affinity_of(const PodTemplate& pod) {
 // With the loss of one of three zones two are left, whose pods stay; a node that is gone does not
 // count, and one that is left alone takes all pods.
 json spread_of(const Workload& workload) {
-  json spread = {{"topologyKey", workload.manifest.spread},
-                 {"maxSkew", 1},
-                 {"whenUnsatisfiable", "DoNotSchedule"},
-                 {"nodeTaintsPolicy", "Honor"},
-                 {"labelSelector", {{"matchLabels", {{kOwnLabel, workload.name.value}}}}}};
+  json spread = {
+      {"topologyKey", workload.manifest.spread},
+      {"maxSkew", 1},
+      {"whenUnsatisfiable", "DoNotSchedule"},
+      {"nodeTaintsPolicy", "Honor"},
+      {"labelSelector", {{"matchLabels", {{std::string(kOwnLabel), workload.name.value}}}}}};
   if (workload.manifest.spread != scenarios::kHostname) spread["minDomains"] = 2;
   return spread;
 }
@@ -313,7 +313,9 @@ json pods_of(const Scenario& scenario, const Workload& workload) {
     pods["metadata"]["annotations"] = std::move(annotations);
   }
   json labels = selected_labels_of(scenario, workload.pod);
-  if (is_spread(workload)) labels[kOwnLabel] = workload.name.value;
+  if (is_spread(workload) || workload.disruption_budget) {
+    labels[std::string(kOwnLabel)] = workload.name.value;
+  }
   if (is_by_kai(scenario) && !was_by_kai(workload)) {
     labels[kKaiQueue] = "default-queue";  // of KAI's quickstart; a queue of its own stays
   } else if (was_by_kai(workload) && !is_by_kai(scenario)) {
@@ -456,6 +458,9 @@ std::string pod_patches(const Scenario& scenario) {
   std::string out;
   if (const std::string classes = priority_classes(scenario); !classes.empty()) {
     out = comment("Once for the cluster, before the pods (kubectl apply):") + commented(classes);
+  }
+  if (const std::string budgets = disruption_budgets(scenario); !budgets.empty()) {
+    out += comment("Which pods a drain waits for (kubectl apply):") + commented(budgets);
   }
   for (const Workload& workload : scenario.workloads) {
     if (!out.empty()) out += "---\n";

@@ -454,8 +454,12 @@ class WorkloadDraft {
         workload_.annotations.emplace_back(annotation.key, annotation.value);
       }
     }
+    const bool is_job = workload_.kind == DraftWorkload::Kind::Job;
+    if (pod_.budget && !(is_job && (!pod_.budget->keeps || pod_.budget->is_percent))) {
+      workload_.budget = pod_.budget;
+    }
     // Annotations would simulate it, and go into the pods' patches, where nobody asked for them.
-    if (!pod_.is_never_evicted || !workload_.annotations.empty()) return;
+    if (!pod_.is_never_evicted || workload_.budget || !workload_.annotations.empty()) return;
     note(
         "pods of a workload that no PodDisruptionBudget lets go: simulated nodes are drained all "
         "the same, unless the annotation karpenter.sh/do-not-disrupt keeps them");

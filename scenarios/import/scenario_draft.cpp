@@ -206,6 +206,7 @@ class Writer {
     if (w.backoff_limit) line(fmt::format("    backoffLimit: {}", *w.backoff_limit));
     if (!w.restart_policy.empty()) line(fmt::format("    restartPolicy: {}", w.restart_policy));
     write_pod(w);
+    write_budget(w);
     write_manifest(w);
     write_memory(w);
     write_figures(w);
@@ -286,6 +287,16 @@ class Writer {
       line(fmt::format("      {}: {}", name, value));
     }
     write_labels("      env", w.environment);
+  }
+
+  void write_budget(const DraftWorkload& w) {
+    if (!w.budget) return;
+    const std::string& name = w.budget->name;
+    line(fmt::format(
+        "    disruptionBudget: {{{}{}: {}{}}}",
+        is_subdomain(name) && name != w.name ? fmt::format("name: {}, ", in_quotes(name)) : "",
+        w.budget->keeps ? "minAvailable" : "maxUnavailable", w.budget->value,
+        w.budget->is_percent ? "%" : ""));
   }
 
   // What exports would not guess from the workload.

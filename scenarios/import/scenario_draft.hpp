@@ -93,6 +93,7 @@ struct DraftWorkload {
   DraftLabels labels;
   std::vector<PodAffinityTerm> anti_affinity;
   PodPreferences preferences{};
+  std::optional<DisruptionBudget> budget{};
   DraftLabels annotations;
   DraftLabels environment;
   std::optional<Bytes> gpu_memory;  // of a process

@@ -17,6 +17,7 @@ namespace slicewise::scenarios::manifests {
 namespace {
 
 constexpr std::int64_t kMostPods = 1'000'000'000;
+constexpr std::int64_t kMostSimulated = 1'000'000;
 
 bool selects(const DisruptionBudget& budget, const PodFile& pod) {
   if (budget.space != namespace_of(pod.space) || !pod.owner.empty() || pod.has_ended ||
@@ -82,6 +83,20 @@ bool says_none(const DisruptionBudget& budget) {
   return budget.keeps ? is_part(budget) && number_of(budget) == kAll : number_of(budget) == 0;
 }
 
+// As a scenario says it of the only pods that it selects; nullopt: it cannot.
+std::optional<scenarios::DisruptionBudget> simulated(const DisruptionBudget& budget,
+                                                     const Selected& selected) {
+  const auto number = number_of(budget);
+  const bool is_share = !budget.keeps || is_part(budget);
+  const bool is_lone_pod = selected.sets.front()->kind == "Pod" && is_share;
+  if (selected.sets.size() > 1 || is_unknown(budget, selected) || is_lone_pod || !number ||
+      *number < 0 || *number > kMostSimulated) {
+    return std::nullopt;
+  }
+  return scenarios::DisruptionBudget{budget.keeps, is_part(budget), *number, budget.value.where,
+                                     budget.name};
+}
+
 void leave_budget(Context& context, const SourceLocation& where) {
   context.files.left_alone.push_back({"PodDisruptionBudgets of pods that are not here", where});
 }
@@ -138,14 +153,18 @@ void apply_disruption_budgets(Context& context) {
     if (selected.pods == 0) continue;
     const bool allows_none = evictable(budget, selected) == 0;
     if (allows_none && !says_none(budget)) tell_of_none(context, budget, selected);
-    if (!allows_none) {
+    const auto of_one = simulated(budget, selected);
+    if (!of_one && !allows_none) {
       context.files.not_simulated.push_back(
-          {"PodDisruptionBudgets that let some pods go: a drain takes all pods of a node at once",
+          {"PodDisruptionBudgets of several workloads, or of shares of lone pods: a drain takes "
+           "all "
+           "pods of a node at once",
            budget.value.where});
     }
     for (PodFile* pod : selected.sets) {
       const bool has_two = std::ranges::find(held, pod) != held.end();
       pod->is_never_evicted |= allows_none || has_two;
+      pod->budget = has_two ? std::nullopt : of_one;
       held.push_back(pod);
       if (!has_two) continue;
       report(context, make_diagnostic(Code::BudgetAllowsNone, budget.value.where,

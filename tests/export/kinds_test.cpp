@@ -127,9 +127,14 @@ TEST(Bundle, IsWrittenForVgpusOfEc2) {
 }
 
 TEST(Bundle, HasWhatPodsNeedBesideTheirPatches) {
-  std::string text = text_of(export_of("bundle", sample_of("scaled-services")));
-  EXPECT_THAT(text, AllOf(HasSubstr("==> pods/keda.yaml <=="),
-                          HasSubstr("==> pods/priority-classes.yaml <==")));
+  Scenario scenario = sample_of("scaled-services");
+  scenario.workloads.front().disruption_budget =
+      scenarios::DisruptionBudget{false, true, 25, {}, "own"};
+  std::string text = text_of(export_of("bundle", scenario));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("==> pods/keda.yaml <=="), HasSubstr("maxUnavailable: 25%"),
+                    HasSubstr("name: own\n"), HasSubstr("==> pods/disruption-budgets.yaml <=="),
+                    HasSubstr("==> pods/priority-classes.yaml <==")));
   text.erase(0, text.find("==> apply.sh <=="));
   EXPECT_LT(text.find("kubectl apply -f pods/priority-classes.yaml"),
             text.find("\npatch_objects none"));

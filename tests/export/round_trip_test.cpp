@@ -199,6 +199,15 @@ TEST(RoundTrip, WhoIsKeptApart) {
   EXPECT_EQ(pod.labels, (std::map<std::string, std::string>{{"gpu-memory", "large"}}));
 }
 
+// Beside the patches, by a label that these give the pods.
+TEST(RoundTrip, WhoIsNotToBeDisturbed) {
+  Scenario given = round_trip_sample("demo-after");
+  given.workloads.front().disruption_budget = scenarios::DisruptionBudget{true, false, 2, {}};
+  const Scenario again = expect_round_trip(given, {"helm-values", "karpenter", "kustomize"});
+  ASSERT_FALSE(again.workloads.empty());
+  EXPECT_EQ(again.workloads.front().disruption_budget, given.workloads.front().disruption_budget);
+}
+
 // Two NodePools with the same labels and sharing: the pods go to either.
 TEST(RoundTrip, NodesThatAreBoughtInTwoWays) {
   const Scenario again = expect_round_trip(round_trip_sample("mixed-purchase"),

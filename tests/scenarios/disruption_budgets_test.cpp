@@ -35,8 +35,13 @@ LetGo let_go(const std::string& text) {
       read.said.count(
           "pods of a workload that no PodDisruptionBudget lets go: simulated nodes are drained all "
           "the same, unless the annotation karpenter.sh/do-not-disrupt keeps them") > 0;
-  // What nobody asked for would get into the pods' patches.
-  for (const Workload& one : read.scenario.workloads) EXPECT_TRUE(one.pod.annotations.empty());
+  for (const Workload& one : read.scenario.workloads) {
+    // What nobody asked for would get into the pods' patches.
+    EXPECT_TRUE(one.pod.annotations.empty());
+    const auto& budget = one.disruption_budget;
+    EXPECT_FALSE(found.never && budget);
+    found.never = found.never || (budget && budget->kept_of(one.count) >= one.count);
+  }
   for (const Diagnostic& d : read.problems) {
     if (d.code == Code::BudgetAllowsNone) found.told += d.message;
   }
@@ -113,7 +118,26 @@ TEST(DisruptionBudgets, AnAutoscalerMayMakeOneTooMany) {
   const std::string scaler =
       "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: h}\nspec: "
       "{scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: a}, maxReplicas: 2}\n";
-  EXPECT_FALSE(let_go(labelled("Deployment", "1") + scaler + budget("minAvailable: 1")).never);
+  EXPECT_EQ(let_go(labelled("Deployment", "1") + scaler + budget("minAvailable: 1")).told, "");
+}
+
+// Of one workload they are simulated; of several together nobody says in a scenario.
+TEST(DisruptionBudgets, AreReadAsTheWorkloadsOwn) {
+  const std::string pods = labelled("Deployment", "3");
+  const auto read = [&](const std::string& text) {
+    return objects_read(text).scenario.workloads.at(0).disruption_budget;
+  };
+  EXPECT_EQ(read(pods + budget("maxUnavailable: 40%")),
+            (DisruptionBudget{false, true, 40, {}, "b"}));
+  EXPECT_EQ(read(pods + budget("minAvailable: 2")), (DisruptionBudget{true, false, 2, {}, "b"}));
+  std::string other = labelled("Deployment", "3");
+  other.replace(other.find("name: a"), 7, "name: z");
+  const ObjectsRead both = objects_read(pods + "---\n" + other + budget("maxUnavailable: 1"));
+  EXPECT_FALSE(both.scenario.workloads.at(0).disruption_budget);
+  EXPECT_EQ(
+      both.said.count("not simulated: PodDisruptionBudgets of several workloads, or of shares "
+                      "of lone pods: a drain takes all pods of a node at once"),
+      1);
 }
 
 }  // namespace
