@@ -50,7 +50,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(RegionUnknown, "REGION_UNKNOWN", Error, "a region without prices in the catalogue")           \
   X(PriceUnknown, "PRICE_UNKNOWN", Error, "no price for this type, region and purchase option")   \
   X(ResourceNameMismatch, "RESOURCE_NAME_MISMATCH", Error, "no node pool offers that resource")   \
-  X(ImageArchitecture, "IMAGE_ARCHITECTURE", Error, "an image that the CPUs of nodes cannot run")  \
+  X(ImageArchitecture, "IMAGE_ARCHITECTURE", Error, "an image that the CPUs of nodes cannot run") \
   X(RequestTooLarge, "REQUEST_TOO_LARGE", Error, "more than one shared replica in a container")   \
   X(RequestNoEffect, "REQUEST_NO_EFFECT", Warning, "several replicas do not give more GPU")       \
   X(ExtendedResourceInteger, "EXTENDED_RESOURCE_INTEGER", Error, "a fraction of a GPU")           \
