@@ -91,6 +91,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(TraceRow, "TRACE_ROW", Error, "a row of a trace that cannot be read")                         \
   X(TraceColumnMissing, "TRACE_COLUMN", Error, "a trace without a column that it needs")          \
   X(TraceFormat, "TRACE_FORMAT", Error, "a file that is not the trace it should be")              \
+  X(QueueUnknown, "QUEUE_UNKNOWN", Error, "a queue or flavor that is not there")                  \
   X(JobNeverFits, "JOB_NEVER_FITS", Warning, "jobs that ask for more than the cluster has")       \
   X(PolicyFailed, "POLICY_FAILED", Warning, "a policy of the scenario does not hold")             \
   X(IsolationTooWeak, "ISOLATION_TOO_WEAK", Error, "sharing that isolates less than required")    \

@@ -113,8 +113,14 @@ std::string turn_sentence(const VariantResult& variant) {
 
 std::string wait_sentence(const WorkloadResult& workload) {
   if (!workload.wait || workload.wait->mean == Duration{}) return "";
-  return fmt::format("its pods waited {} for a GPU and to start, one in twenty {} or more",
-                     duration_text(workload.wait->mean), duration_text(workload.wait->p95));
+  std::string out =
+      fmt::format("its pods waited {} for a GPU and to start, one in twenty {} or more",
+                  duration_text(workload.wait->mean), duration_text(workload.wait->p95));
+  if (workload.quota && workload.quota->wait && workload.quota->wait->mean > Duration{}) {
+    out += fmt::format("; until their queue had quota for them it was {}",
+                       duration_text(workload.quota->wait->mean));
+  }
+  return out;
 }
 
 std::string latency_sentence(const WorkloadResult& workload) {

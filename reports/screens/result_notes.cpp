@@ -130,9 +130,16 @@ constexpr NotModelled kNotModelled[] = {
      "the clock of a daily curve or a schedule has one offset to UTC, that of January where a "
      "time "
      "zone is named, and every week is alike"},
-    {"quotas of queues",
-     "Kueue's and KAI's queues hold back what is above a quota and lend what others leave; a pod "
-     "here starts when it finds a GPU: check says what is above the quota of its queue"},
+    {"parts of Kueue",
+     "quotas are simulated as they are without fair sharing, of Jobs alone: no weights, "
+     "topologies, "
+     "admission checks (MultiKueue, ProvisioningRequests), cohorts of cohorts or with quotas of "
+     "their own, Deployments and pods in queues, quotas of DRA, nor waitForPodsReady; decisions "
+     "take no time (Kueue batches some for a second), each Job of a count or of a parallelism is "
+     "admitted by itself, and one that was stopped is back in its queue once its pods have gone; "
+     "plan and compare, which change what pods ask for, leave quotas out"},
+    {"quotas of KAI's queues",
+     "a pod of KAI starts when it finds a part of a GPU, whatever its queue deserves"},
     {"clients that give up or adapt",
      "an open loop sends on however slow the answers get; only time-outs and retries that the "
      "scenario gives are made"},

@@ -117,6 +117,7 @@ std::vector<Column> batch_columns() {
           column_of(w, "jobCompletionSeconds", "p99"),
           column_of(w, "waitSeconds", "mean"),
           column_of(w, "waitSeconds", "p95"),
+          column_of(sim::record_of<sim::QuotaFigures>(), "waitSeconds", "mean"),
           {"SLOWDOWN P95", true},
           column_of(w, "gpuBusyShare"),
           column_of(w, "boundBy")};
@@ -230,6 +231,7 @@ Rows batch_rows(const VariantResult& variant, const TextStyle& style, bool every
          quantile_cell(w->job_completion, &TimeSummary::p99),
          wait_text(mean_cell(w->wait, style), w->left_behind.pending),
          quantile_cell(w->wait, &TimeSummary::p95),
+         w->quota ? mean_cell(w->quota->wait, style) : "",
          w->recorded ? slowdown_cell(w->recorded->all) : "", percent_text(w->gpu_busy_share),
          w->bound_by});
   }

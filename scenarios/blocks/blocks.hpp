@@ -44,7 +44,10 @@ extern const FieldList kProvisioner;
 extern const FieldList kPlanning;
 extern const FieldList kGoal;
 extern const FieldList kIsolation;
+extern const FieldList kTaint;
 extern const FieldList kResourceClaim;
+extern const FieldList kResourceFlavor;
+extern const FieldList kClusterQueue;
 extern const FieldList kPolicy;
 extern const FieldList kPricing;
 extern const FieldList kReplayFile;  // of a file of `kind: Replay`
@@ -106,6 +109,8 @@ void check_pipelines(const Scenario& scenario, Findings& findings);
 void expand_schedules(Scenario& scenario, const Node& spec, Findings& findings);
 // Claims that pods name and nobody has, and what claims cannot be beside.
 void check_claims(const Scenario& scenario, const Node& spec, Findings& findings);
+// Queues and flavors that nobody has, and what queues of Kueue cannot be beside.
+void check_queues(const Scenario& scenario, const Node& spec, Findings& findings);
 void finish_planning(Scenario& scenario, const Node& spec, Findings& findings);
 // REQUIRES: the workloads and pipelines of `scenario` are read; assertions name them.
 void parse_policies(Scenario& scenario, const Node& spec, Findings& findings);

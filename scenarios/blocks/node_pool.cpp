@@ -89,7 +89,11 @@ constexpr Field kTaintFields[] = {
         .needed()
         .one_of(kTaintEffects),
 };
-constexpr FieldList kTaint = block<Taint>(kTaintFields);
+}  // namespace
+
+constinit const FieldList kTaint = block<Taint>(kTaintFields);
+
+namespace {
 
 constexpr Field kGpuFields[] = {
     field<&GpuOverrides::time_slice>("timeSlice", "2ms",

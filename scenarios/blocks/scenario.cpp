@@ -94,6 +94,7 @@ void finish_scenario(Scenario& scenario, const Node& spec, Reading& reading) {
   expand_traces(scenario, reading);
   expand_schedules(scenario, spec, reading.findings);
   check_claims(scenario, spec, reading.findings);
+  check_queues(scenario, spec, reading.findings);
   refuse_several(scenario, spec);
   for (Workload& workload : scenario.workloads) {
     if (workload.traffic) set_mean_of_clients(*workload.traffic, scenario.duration);
@@ -187,6 +188,17 @@ constexpr Field kSpecFields[] = {
                              "Devices of NVIDIA's DRA driver that pods claim by "
                              "podTemplate.resourceClaim, on node pools with `dra: true`.")
         .of(kResourceClaim),
+    field<&Scenario::flavors>("resourceFlavors",
+                              "[{name: spot, nodeLabels: {karpenter.sh/capacity-type: spot}}]",
+                              "Kueue's ResourceFlavors: nodes that quotas tell apart.")
+        .of(kResourceFlavor),
+    field<&Scenario::cluster_queues>(
+        "clusterQueues",
+        "[{name: research, cohortName: labs, resourceGroups: [{coveredResources: [nvidia.com/gpu], "
+        "flavors: [{name: spot, resources: [{name: nvidia.com/gpu, nominalQuota: 4}]}]}]}]",
+        "Kueue's ClusterQueues: what the Jobs that name one (workloads.queue) may have at a time. "
+        "A Job that is not admitted is suspended: it has no pods.")
+        .of(kClusterQueue),
     field<&Scenario::workloads>("workloads", "[{name: cifar10, kind: Job, count: 5}]", "What runs.")
         .needed()
         .positive()

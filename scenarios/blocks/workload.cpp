@@ -300,6 +300,12 @@ constexpr Field kWorkloadFields[] = {
         "replicas", "4",
         "Number of pods (kinds Deployment and Service); with autoscaling, at the start.")
         .between(0, 1'000'000),
+    field<&Workload::queue>("queue", "research",
+                            "The one of spec.clusterQueues in which the Jobs wait until Kueue "
+                            "admits them (kinds Job and TraceJobs). Each Job of `count` is "
+                            "admitted by itself, all its podsPerJob pods together.")
+        .positive()
+        .otherwise("none: their pods are there at once"),
     field<&Workload::restart_policy>("restartPolicy", "Never",
                                      "What the kubelet does with a container that ends.")
         .one_of(kRestartPolicies)

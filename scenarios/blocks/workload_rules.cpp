@@ -163,6 +163,7 @@ class WorkloadRules {
       }
       return;
     }
+    if (!is_recorded()) refuse("queue", "only Jobs wait for a quota here");
     for (const std::string_view key : {"podsPerJob", "parallelism", "schedule"}) {
       refuse(key, is_recorded() ? "the trace says which jobs there are and what each asks for"
                                 : "only a Job is done when its pods are; the others have replicas");

@@ -166,9 +166,12 @@ bool read_value(const Field& field, const Node& node, Usd& value) {
   return true;
 }
 
-bool read_value(const Field& /*field*/, const Node& node, std::string& value) {
-  if (node.kind == Kind::Text) value = node.text;
-  return node.kind == Kind::Text;
+bool read_value(const Field& field, const Node& node, std::string& value) {
+  const bool is_number =
+      field.type == FieldType::Quantity && (node.kind == Kind::Integer || node.kind == Kind::Float);
+  if (node.kind != Kind::Text && !is_number) return false;
+  value = node.text;
+  return true;
 }
 
 bool read_value(const Field& field, const Node& node, Located<std::string>& value) {
@@ -255,7 +258,8 @@ std::string shown_value(const Field& /*field*/, Usd value) {
   return fmt::format("{:.10g}", to_dollars(value));
 }
 
-std::string shown_value(const Field& /*field*/, const std::string& value) {
+std::string shown_value(const Field& field, const std::string& value) {
+  if (field.type == FieldType::Quantity) return value;
   return value.empty() ? "" : scalar_text(value);
 }
 std::string shown_value(const Field& field, const Located<std::string>& value) {

@@ -162,6 +162,7 @@ class Checker {
       case FieldType::Number:
       case FieldType::Bytes:
       case FieldType::Cpu:
+      case FieldType::Quantity:
       case FieldType::Duration:
       case FieldType::FineDuration:
       case FieldType::ClockTime:

@@ -223,6 +223,11 @@ class ScalarChecker {
         }
         return error_of(cpu);
       }
+      case FieldType::Quantity:
+        if (quantity_in_thousandths(text)) return std::nullopt;
+        return QuantityError{Code::FieldType,
+                             fmt::format("\"{}\" is not a Kubernetes quantity", text),
+                             "write 4 GPUs as 4, half a CPU as 500m, memory as 64Gi"};
       case FieldType::Percent: {
         const auto share = parse_percent(text);
         if (share && *share <= 0 && field.least > 0) return must_be_positive(text);

@@ -69,6 +69,8 @@ std::string type_text(const Field& field) {
       return "quantity of bytes (8Gi, 3000Mi, 16G)";
     case T::Cpu:
       return "quantity of CPU (500m, 2)";
+    case T::Quantity:
+      return "Kubernetes quantity (4, 500m, 64Gi)";
     case T::Duration:
       return "duration (2ms, 1m30s, 24h)";
     case T::Durations:

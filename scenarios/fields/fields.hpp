@@ -31,6 +31,7 @@ enum class FieldType : std::uint8_t {
   Number,        // a decimal, `least` .. `most`
   Bytes,         // 8Gi; `least` .. kMostMemory
   Cpu,           // 500m, 2
+  Quantity,      // of whatever resource: 4, 500m, 64Gi
   Duration,      // 1m30s
   Durations,     // a list of them
   FineDuration,  // the same, also of less than 1 ns: 0.3673us

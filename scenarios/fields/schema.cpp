@@ -37,6 +37,11 @@ Json cpu_schema() {
                 {{"type", "number"}, {"minimum", 0}});
 }
 
+Json quantity_schema() {
+  return any_of(text_matching("^[0-9]+(\\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi|[eE][0-9]+)?$"),
+                {{"type", "number"}, {"minimum", 0}});
+}
+
 Json duration_schema(bool positive) {
   Json text = text_matching(
       fmt::format("^{}(0|({}(ns|us|ms|s|m|h|d))+)$", positive ? kNonZero : "", kDecimal));
@@ -218,6 +223,8 @@ Json value_schema(const Field& field, bool partial) {
       return bytes_schema();
     case FieldType::Cpu:
       return cpu_schema();
+    case FieldType::Quantity:
+      return quantity_schema();
     case FieldType::Duration:
       return duration_schema(field.least > 0);
     case FieldType::Durations:

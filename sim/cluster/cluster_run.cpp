@@ -66,6 +66,8 @@ inline void ClusterRun::dispatch(Timers::Fired timer) {
       return services_.on_timer(nth);
     case TimerKind::Termination:
       return pods_.endings().on_timer();
+    case TimerKind::Quota:
+      return pods_.quotas().on_timer();
     case TimerKind::Scheduler:
       return look_at_queue();
     case TimerKind::Layout:

@@ -26,6 +26,7 @@ inline constexpr std::uint32_t kNoOwner = std::numeric_limits<std::uint32_t>::ma
 // controller replaces a failed pod (restartPolicy Never), the new pod takes the same place.
 enum class PodPhase : std::uint8_t {
   Unsubmitted,
+  Suspended,   // its Job waits for quota: there is no pod
   Pending,     // in the scheduler's queue
   Pulling,     // bound; the node pulls the image
   Loading,     // container runs, no GPU work yet
@@ -57,6 +58,7 @@ struct Pod {
   WorkloadId workload{};
   std::uint32_t nth = 0;  // of its pods
   PodPhase phase = PodPhase::Unsubmitted;
+  PoolMask pools = kAnyPool;  // that the flavors which its Job was admitted to have
   NodeId node{};
   DomainId domain{};              // where its process runs
   std::uint32_t context = 0;      // its place there
@@ -187,6 +189,8 @@ struct ClusterState {
     const Domain& domain = domains[index(pod.domain)];
     return model(pod).on_pool[index(nodes[index(pod.node)].pool)].in_kind[domain.kind];
   }
+  // Whether the pod's quota is of nodes of the pool.
+  bool has_quota_on(const Pod& pod, PoolId id) const { return (pod.pools >> index(id) & 1U) != 0; }
   // Whether the node's GPUs are simulated burst by burst.
   bool is_exact(NodeId node) const { return pool(nodes[index(node)]).exact; }
   // Which of its workload's jobs the pod belongs to: the pods of a gang stand next to each other.

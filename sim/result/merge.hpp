@@ -67,6 +67,11 @@ void price_workloads(const World& world, std::span<const Replication> replicatio
 WorkloadResult workload_result(const World& world, std::size_t workload,
                                std::span<const Replication> replications);
 
+// Jobs of these workloads that wait for a quota; nullopt: they are in no queue. REQUIRES: some.
+std::optional<QuotaFigures> quota_figures(const World& world,
+                                          std::span<const std::size_t> workloads,
+                                          std::span<const Replication> replications);
+
 // What kept the workloads from running as fast as alone; "" when little did.
 std::string_view bound_by(const World& world, const WorkloadResult& result,
                           std::span<const std::size_t> workloads,

@@ -158,6 +158,7 @@ WorkloadResult trace_result(const World& world, const TraceModel& trace,
     job_class.pods_per_job = world.workloads[w].pods_per_job;
   }
   result.wait = summarize(waits);
+  result.quota = quota_figures(world, trace.workloads, replications);
   result.job_completion = summarize(completions);
   result.bound_by = bound_by(world, result, trace.workloads, replications);
   if (result.completed > 0) bill.per_job = from_dollars(to_dollars(bill.total) / result.completed);

@@ -124,6 +124,7 @@ std::string_view bound_by(const World& world, const WorkloadResult& result,
   double gpu = 0;
   double cpu = 0;
   double waiting = 0;
+  double for_quota = 0;
   std::int64_t failed = 0;
   std::int64_t done = 0;
   std::int64_t oom_kills = 0;
@@ -134,6 +135,7 @@ std::string_view bound_by(const World& world, const WorkloadResult& result,
       gpu += to_seconds(record.stretched_by_gpu);
       cpu += to_seconds(record.stretched_by_cpu);
       for (const Duration wait : record.wait) waiting += to_seconds(wait);
+      for (const Duration wait : record.quota_wait) for_quota += to_seconds(wait);
       failed += record.jobs_failed;
       done += record.jobs_done;
       oom_kills += record.oom_kills;
@@ -145,7 +147,9 @@ std::string_view bound_by(const World& world, const WorkloadResult& result,
   }
   const double largest = std::max({gpu, cpu, waiting});
   if (largest <= kWorthNaming * running) return {};
-  if (largest == waiting) return waited_for(replications);
+  if (largest == waiting) {
+    return for_quota > waiting - for_quota ? "waiting for quota" : waited_for(replications);
+  }
   // Containers wait longer for the GPU's turns, yet only more vCPUs would have them done earlier.
   const double host = host_cpu_busy(world, replications);
   const bool host_is_full = cpu > kWorthNaming * running && host >= kHostIsBusy;
@@ -335,6 +339,7 @@ WorkloadResult workload_result(const World& world, std::size_t w,
         ScheduleFigures{std::ssize(model.spec.schedule->runs), mean(&WorkloadRecord::runs_missed),
                         mean(&WorkloadRecord::runs_replaced)};
   }
+  result.quota = quota_figures(world, std::span(&w, 1), replications);
   result.gang = gang_figures(world, w, replications);
   result.left_behind = left_behind(model, w, replications);
   std::vector<std::vector<Duration>> completions;
@@ -356,6 +361,27 @@ WorkloadResult workload_result(const World& world, std::size_t w,
   add_scatter(result.objectives, replications,
               [&](auto one) { return workload_result(world, w, one).objectives; });
   return result;
+}
+
+std::optional<QuotaFigures> quota_figures(const World& world,
+                                          std::span<const std::size_t> workloads,
+                                          std::span<const Replication> replications) {
+  if (!world.workloads[workloads.front()].queued) return std::nullopt;
+  QuotaFigures figures;
+  std::vector<std::vector<Duration>> waits;
+  for (const Replication& r : replications) {
+    std::vector<Duration>& wait = waits.emplace_back();
+    for (const std::size_t w : workloads) {
+      const WorkloadRecord& record = r.workloads[w];
+      wait.insert(wait.end(), record.quota_wait.begin(), record.quota_wait.end());
+      figures.stopped += static_cast<double>(record.quota_stops);
+      figures.waiting += static_cast<double>(record.quota_waiting);
+    }
+  }
+  figures.wait = summarize(waits);
+  figures.stopped /= static_cast<double>(replications.size());
+  figures.waiting /= static_cast<double>(replications.size());
+  return figures;
 }
 
 namespace {

@@ -234,6 +234,23 @@ const Record& record_of<ScheduleFigures>() {
 }
 
 template <>
+const Record& record_of<QuotaFigures>() {
+  using Q = QuotaFigures;
+  static const Record declared{
+      "Jobs that wait for a quota of Kueue: while they do they have no pods",
+      {field<&Q::wait>(
+           "waitSeconds",
+           "from submission to admission, a part of the workload's waitSeconds; absent: "
+           "none was admitted")
+           .column("FOR QUOTA", 1, "mean"),
+       field<&Q::stopped>("stopped",
+                          "times that an admitted Job was stopped for others to have its quota, "
+                          "mean per replication"),
+       field<&Q::waiting>("waiting", "Jobs at the end of the run, mean per replication")}};
+  return declared;
+}
+
+template <>
 const Record& record_of<NotebookFigures>() {
   using N = NotebookFigures;
   static const Record declared{
@@ -429,7 +446,7 @@ const Record& record_of<WorkloadResult>() {
            field<&W::is_stage>("stage", "its requests all come from pipelines").optional(),
            field<&W::tokens>("tokens"), field<&W::scaling>("scaling"),
            field<&W::notebooks>("notebooks"), field<&W::schedule>("schedule"),
-           field<&W::gang>("gang"), field<&W::recorded>("recorded")})};
+           field<&W::quota>("quota"), field<&W::gang>("gang"), field<&W::recorded>("recorded")})};
   return declared;
 }
 

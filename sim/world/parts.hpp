@@ -132,6 +132,9 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario,
 void model_workloads(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
                      World& world, Diagnostics& found);
 
+// The queues of Kueue, and what Jobs that wait in them ask for. REQUIRES: the workloads are there.
+void model_quotas(const scenarios::Scenario& scenario, World& world, Diagnostics& found);
+
 // Resource names that the node pools advertise.
 struct Offered {
   std::vector<std::string> names;  // by all pools, distinct

@@ -340,6 +340,15 @@ RULES = {
     "provisioner.limits.gpus": "tests/sim/cluster/provisioning_test.cpp: Karpenter, PoolsMayHaveSoMuchTogether",
     "provisioner.limits.cpu": "tests/sim/cluster/provisioning_test.cpp: Karpenter, PoolsMayHaveSoMuchTogether",
     "provisioner.limits.memory": "tests/sim/cluster/provisioning_test.cpp: Karpenter, PoolsMayHaveSoMuchTogether",
+    "resourceFlavors.nodeLabels": "tests/sim/cluster/quotas_test.cpp: Quotas, JobsHaveNoPodsUntilTheirQueueHasRoom",
+    "workloads.queue": "tests/sim/cluster/quotas_test.cpp: Quotas, JobsHaveNoPodsUntilTheirQueueHasRoom",
+    "clusterQueues.cohortName": "tests/sim/cluster/quotas_test.cpp: Quotas, QueuesOfACohortLendWhatTheyDoNotUse",
+    "clusterQueues.resourceGroups.flavors.resources.borrowingLimit":
+        "tests/sim/cluster/quotas_test.cpp: Quotas, QueuesOfACohortLendWhatTheyDoNotUse",
+    "clusterQueues.resourceGroups.flavors.resources.lendingLimit":
+        "tests/sim/cluster/quotas_test.cpp: Quotas, QueuesOfACohortLendWhatTheyDoNotUse",
+    "clusterQueues.preemption.borrowWithinCohort.maxPriorityThreshold":
+        "tests/sim/cluster/quotas_test.cpp: Quotas, WhoBorrowsStopsOthersOnlyWhereItMay",
     "scheduler.placement": "tests/sim/cluster/scheduling_test.cpp: Scheduler, LeastAllocatedSpreadsAndMostAllocatedPacks",
 }
 # Of NVIDIA's programs, which read these and slicewise carries: the flags whose defaults they are.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/cluster_queue.hpp"
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/node_pool.hpp"
@@ -315,6 +316,7 @@ struct Workload {
   std::string namespace_name = "default";
   int count = 1;         // pods: of all Jobs, the most of an autoscaled Service, one for each user
   int pods_per_job = 1;  // Job: several are a gang, which starts and ends together
+  Located<std::string> queue;  // of Scenario::cluster_queues; "" none: Jobs that wait for no quota
   std::optional<int> parallelism;  // Jobs that are there at a time; absent: all
   RestartPolicy restart_policy = RestartPolicy::OnFailure;
   int backoff_limit = kBackoffLimit;  // Jobs
@@ -451,6 +453,8 @@ struct Scenario {
   std::vector<NodePool> node_pools;
   Provisioner provisioner;
   std::vector<ResourceClaim> claims;
+  std::vector<ResourceFlavor> flavors;
+  std::vector<ClusterQueue> cluster_queues;
   std::vector<Workload> workloads;
   std::vector<Pipeline> pipelines;
   Duration starts_at;  // of the run, since Monday 00:00 UTC

@@ -149,6 +149,13 @@ struct ScheduleFigures {
   double replaced = 0;
 };
 
+// Jobs that wait for a quota of Kueue.
+struct QuotaFigures {
+  std::optional<TimeSummary> wait = {};  // submitted -> admitted, of those that were
+  double stopped = 0;                    // for others to have their quota, mean per replication
+  double waiting = 0;                    // at the end of the run, mean per replication
+};
+
 // The pods of a workload that were given the same GPUs of their node.
 struct GpuSetFigures {
   std::string pool;
@@ -238,6 +245,7 @@ struct WorkloadResult {
   std::optional<ScalingFigures> scaling;  // autoscaled
   std::optional<NotebookFigures> notebooks;
   std::optional<ScheduleFigures> schedule;
+  std::optional<QuotaFigures> quota;        // Jobs in a queue of Kueue
   std::optional<GangFigures> gang;          // pods with several GPUs
   std::optional<RecordedFigures> recorded;  // of a TraceJobs
   LeftBehind left_behind;

@@ -32,6 +32,8 @@ const Record& record_of<NotebookFigures>();
 template <>
 const Record& record_of<ScheduleFigures>();
 template <>
+const Record& record_of<QuotaFigures>();
+template <>
 const Record& record_of<GpuSetFigures>();
 template <>
 const Record& record_of<GangFigures>();

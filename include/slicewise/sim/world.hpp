@@ -15,6 +15,7 @@
 #include "slicewise/scenarios/sharing_strategy.hpp"
 #include "slicewise/sim/placement/gpu_sets.hpp"
 #include "slicewise/sim/placement/placement.hpp"
+#include "slicewise/sim/quotas.hpp"
 #include "slicewise/sim/result.hpp"
 #include "slicewise/units.hpp"
 
@@ -251,10 +252,11 @@ struct WorkloadModel {
   // What it asks for, into World::resources. nullopt: no GPU resource, yet it uses a GPU ("manual
   // sharing"): the scheduler does not count it, and all its pods open the GPU `visible_gpu`.
   std::optional<ResourceId> resource;
-  bool by_claim = false;            // the resource is a claim of DRA
-  std::int64_t tickets = 1;         // how many of the resource
-  int visible_gpu = 0;              // index on the node, as CUDA_VISIBLE_DEVICES has it
-  std::vector<PoolDemand> on_pool;  // by PoolId
+  bool by_claim = false;             // the resource is a claim of DRA
+  std::int64_t tickets = 1;          // how many of the resource
+  int visible_gpu = 0;               // index on the node, as CUDA_VISIBLE_DEVICES has it
+  std::vector<PoolDemand> on_pool;   // by PoolId
+  std::optional<QueuedJobs> queued;  // Jobs that wait for a quota of Kueue first
   // What a language model's prompts have alike; null: nothing, or its server keeps none.
   std::shared_ptr<const scenarios::PromptBlocks> prompts;
 
@@ -314,6 +316,8 @@ struct World {
   std::vector<PoolModel> pools;
   scenarios::Provisioner provisioner;
   std::vector<SharedLimit> node_limits;
+  std::vector<QuotaCell> quota_cells;
+  std::vector<QueueModel> queues;
   std::vector<WorkloadModel> workloads;
   std::vector<PipelineModel> pipelines;
   std::vector<TraceModel> traces;

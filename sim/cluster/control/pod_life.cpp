@@ -43,6 +43,15 @@ Worth worth_of_killed(const WorkloadModel& model) {
   return scenarios::runs_batches(model.spec.kind) ? Worth::Lost : Worth::Useful;
 }
 
+void enter_phase(RunState& run, std::uint32_t p, PodPhase phase) {
+  if (run.recorder != nullptr) run.recorder->pods().enters(run.cluster, p, phase, run.now);
+  run.cluster.pods[p].phase = phase;
+}
+
+void mark(RunState& run, std::uint32_t p, LaneMark::Kind kind) {
+  if (run.recorder != nullptr) run.recorder->pods().mark(p, kind, run.now);
+}
+
 // What its processes hold of GPU memory is free.
 void close_memory(ClusterState& cluster, std::uint32_t p) {
   for_each_rank(cluster.pods[p], [&](DomainId domain, std::uint32_t context) {
@@ -75,6 +84,7 @@ PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& us
       faults_(run),
       gangs_(run.cluster),
       crons_(run),
+      quotas_(run, *this),
       jobs_(jobs),
       work_(work),
       scalers_(scalers),
@@ -90,6 +100,8 @@ void PodLife::on_timer(std::uint32_t p) {
       return work_.create(p);
     case PodPhase::Recreating:
       return submit(p);
+    case PodPhase::Suspended:
+      return;
     case PodPhase::Pending:
       return work_.give_up(p);
     case PodPhase::Pulling:
@@ -108,7 +120,12 @@ void PodLife::on_timer(std::uint32_t p) {
 void PodLife::submit(std::uint32_t p) {
   Pod& pod = run_.cluster.pods[p];
   if (pod.phase == PodPhase::Unsubmitted) jobs_.one_submitted(run_.cluster.model(pod));
-  enter_phase(p, PodPhase::Pending);
+  if (quotas_.holds_back(p)) {
+    enter_phase(run_, p, PodPhase::Suspended);
+    run_.wake_scheduler();  // others may have what it gave back
+    return quotas_.add(p);
+  }
+  enter_phase(run_, p, PodPhase::Pending);
   pod.queued = run_.now;
   restarts_[p].started_before = false;
   restarts_[p].count = 0;
@@ -118,6 +135,16 @@ void PodLife::submit(std::uint32_t p) {
   scheduler_.add(p, run_.now);
   run_.wake_scheduler();
   work_.wait(p);
+}
+
+void PodLife::suspend(std::uint32_t suspended) {
+  if (is_bound(run_.cluster.pods[suspended].phase)) return endings_.begin(suspended);
+  for_each_of_job(run_.cluster, suspended, [&](std::uint32_t p) {
+    const bool waits = run_.cluster.pods[p].phase == PodPhase::Pending;
+    if (waits && run_.cluster.first_of_job(p) == p) scheduler_.withdraw(p);
+    run_.timers.clear(TimerKind::Pod, p);
+    submit(p);
+  });
 }
 
 void PodLife::nodes_changed() {
@@ -135,6 +162,8 @@ void PodLife::count_left_behind() {
     const bool loops = is_bound(pod.phase) && restarts_[p].crash_streak >= kLoop &&
                        run_.now - pod.container_started < kCrashBackoffReset;
     record.crash_looping += loops ? 1 : 0;
+    record.quota_waiting +=
+        pod.phase == PodPhase::Suspended && run_.cluster.first_of_job(p) == p ? 1 : 0;
     record.pending_for_good += is_pending_for_good(run_, scheduler_, pod, to_come) ? 1 : 0;
   }
 }
@@ -235,7 +264,7 @@ bool PodLife::take_memory(std::uint32_t p, Bytes needed) {
     return true;
   }
   close_memory(run_.cluster, p);
-  mark(p, LaneMark::Kind::OutOfMemory);
+  mark(run_, p, LaneMark::Kind::OutOfMemory);
   ++run_.record.oom_kills;
   ++run_.record_of(pod).oom_kills;
   return false;
@@ -308,7 +337,7 @@ void PodLife::work_done(std::uint32_t p) {
 // vGPU confine the fault.
 void PodLife::gpu_fault(std::uint32_t p) {
   ++run_.record.faults;
-  mark(p, LaneMark::Kind::GpuFault);
+  mark(run_, p, LaneMark::Kind::GpuFault);
   for_each_rank(run_.cluster.pods[p], [&](DomainId id, std::uint32_t) {
     const Domain& domain = run_.cluster.domains[index(id)];
     if (!std::holds_alternative<models::Mps>(run_.cluster.kind(domain).sharing)) return;
@@ -317,7 +346,7 @@ void PodLife::gpu_fault(std::uint32_t p) {
       if (run_.cluster.first_of_job(neighbour) == run_.cluster.first_of_job(p)) continue;
       if (!holds_container(run_.cluster.pods[neighbour].phase)) continue;
       ++run_.record.fault_victims;
-      mark(neighbour, LaneMark::Kind::FaultOfNeighbour);
+      mark(run_, neighbour, LaneMark::Kind::FaultOfNeighbour);
       crash(neighbour);
     }
   });
@@ -342,7 +371,7 @@ void PodLife::evict(std::uint32_t evicted, Eviction why) {
     if (holds_container(pod.phase)) end_container(p, worth);
     run_.cluster.pods[p].kept = stopped ? done : 0;
     if (!stopped) lost += record.gpu_busy - busy_before + usage_.lose_kept(p);
-    mark(p, LaneMark::Kind::Evicted);
+    mark(run_, p, LaneMark::Kind::Evicted);
     set_activity(p, PodPhase::BackOff);
     run_.timers.clear(TimerKind::Pod, p);
     release_node(p);
@@ -358,9 +387,10 @@ void PodLife::evict(std::uint32_t evicted, Eviction why) {
 void PodLife::remove(std::uint32_t p) {
   const PodPhase phase = run_.cluster.pods[p].phase;
   if (phase == PodPhase::Unsubmitted) return;
-  if (phase == PodPhase::Pending || phase == PodPhase::Recreating) {
+  quotas_.remove(p);
+  if (!is_bound(phase)) {
     if (phase == PodPhase::Pending) scheduler_.withdraw(p);
-    return enter_phase(p, PodPhase::Unsubmitted);
+    return enter_phase(run_, p, PodPhase::Unsubmitted);
   }
   const Worth worth = worth_of_killed(run_.cluster.model(run_.cluster.pods[p]));
   WorkloadRecord& record = run_.record_of(run_.cluster.pods[p]);
@@ -438,7 +468,7 @@ void PodLife::leave(std::uint32_t last, PodPhase final_phase) {
     set_activity(p, final_phase);
     run_.timers.clear(TimerKind::Pod, p);
     release_node(p);
-    mark(p, succeeded ? LaneMark::Kind::Done : LaneMark::Kind::Failed);
+    mark(run_, p, succeeded ? LaneMark::Kind::Done : LaneMark::Kind::Failed);
     ++(succeeded ? run_.record.succeeded : run_.record.failed);
     jobs_.one_ended();
   });
@@ -450,6 +480,7 @@ void PodLife::leave(std::uint32_t last, PodPhase final_phase) {
   } else {
     ++record.jobs_failed;
   }
+  quotas_.remove(run_.cluster.first_of_job(last));
   jobs_.make_next(last);
   crons_.one_ended(last);
   run_.wake_scheduler();
@@ -458,16 +489,7 @@ void PodLife::leave(std::uint32_t last, PodPhase final_phase) {
 // Moves the pod to another phase on its GPUs.
 void PodLife::set_activity(std::uint32_t p, PodPhase phase) {
   usage_.pod_enters(run_.cluster.pods[p], phase);
-  enter_phase(p, phase);
-}
-
-void PodLife::enter_phase(std::uint32_t p, PodPhase phase) {
-  if (run_.recorder != nullptr) run_.recorder->pods().enters(run_.cluster, p, phase, run_.now);
-  run_.cluster.pods[p].phase = phase;
-}
-
-void PodLife::mark(std::uint32_t p, LaneMark::Kind kind) {
-  if (run_.recorder != nullptr) run_.recorder->pods().mark(p, kind, run_.now);
+  enter_phase(run_, p, phase);
 }
 
 }  // namespace slicewise::sim

@@ -14,6 +14,7 @@
 #include "faults.hpp"
 #include "gangs.hpp"
 #include "open_jobs.hpp"
+#include "quota_admission.hpp"
 #include "scheduler.hpp"
 #include "terminations.hpp"
 
@@ -45,11 +46,15 @@ class PodLife {
   Holdings& holdings() { return holdings_; }
   // Pods that were told to make room.
   Terminations& endings() { return endings_; }
+  // Jobs that wait for a quota.
+  QuotaAdmission& quotas() { return quotas_; }
 
   // A pod's timer: the next step of its way.
   void on_timer(std::uint32_t pod);
 
   void submit(std::uint32_t pod);
+  // All pods of its Job end, with their time for it, and the Job waits for quota anew.
+  void suspend(std::uint32_t pod);
   // Nodes came, went or were cordoned: whoever waits is looked at anew.
   void nodes_changed();
   // The scheduler has given it a place.
@@ -91,8 +96,6 @@ class PodLife {
   void leave(std::uint32_t pod, PodPhase final_phase);
   void release_node(std::uint32_t pod);
   void set_activity(std::uint32_t pod, PodPhase phase);
-  void enter_phase(std::uint32_t pod, PodPhase phase);
-  void mark(std::uint32_t pod, LaneMark::Kind kind);
 
   RunState& run_;
   Scheduler& scheduler_;
@@ -103,6 +106,7 @@ class PodLife {
   Faults faults_;
   Gangs gangs_;
   CronRuns crons_;
+  QuotaAdmission quotas_;
   OpenJobs& jobs_;
   ContainerWork& work_;
   Autoscalers& scalers_;

@@ -89,6 +89,8 @@ bool RoomToCome::take(const Pod& pod) {
 // workload that then got a node: queues are normal.
 bool is_pending_for_good(RunState& run, const Scheduler& scheduler, const Pod& pod,
                          RoomToCome& to_come) {
+  const WorkloadModel& model = run.cluster.model(pod);
+  if (pod.phase == PodPhase::Suspended) return !model.queued->never.empty();
   if (pod.phase != PodPhase::Pending) return false;
   if (!scheduler.fits_empty_node(run.cluster.model(pod))) return true;
   if (run.record.interrupted) return false;

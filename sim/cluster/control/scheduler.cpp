@@ -47,6 +47,13 @@ DomainId visible_domain(const ClusterState& cluster, const Node& node, int gpu) 
   return node.domains().front();
 }
 
+// Whether other pods of the workload may fit where one does not: their quotas are of other pools.
+// Those of a strict queue wait for it all the same.
+bool others_may_fit(const World& world, const WorkloadModel& workload) {
+  return workload.queued && !workload.queued->is_in_one_place &&
+         world.pod_queue == scenarios::PodQueue::Backfill;
+}
+
 // Of a node's room for others, most of the time: a PodRoom that the compiler knows.
 struct NothingKept {
   int pods = 0;
@@ -112,9 +119,21 @@ void Scheduler::add(std::uint32_t pod, TimePoint now) {
   if (cluster_.first_of_job(pod) == pod) queue_.add(pod, now);
 }
 
-std::int64_t Scheduler::pods_pending(std::size_t w) const {
-  return static_cast<std::int64_t>(queue_.jobs_of(w)) * cluster_.world->workloads[w].pods_per_job -
-         nominated_.pods_of(w);
+std::vector<std::pair<PoolMask, std::int64_t>> Scheduler::pods_pending(std::size_t w) const {
+  const WorkloadModel& workload = cluster_.world->workloads[w];
+  if (!workload.queued) {
+    const auto jobs = static_cast<std::int64_t>(queue_.jobs_of(w));
+    return {{kAnyPool, jobs * workload.pods_per_job - nominated_.pods_of(w)}};
+  }
+  std::vector<std::pair<PoolMask, std::int64_t>> all;
+  queue_.for_each_of(w, [&](std::uint32_t pod) {
+    if (nominated_.node_of(pod)) return;
+    const PoolMask pools = cluster_.pods[pod].pools;
+    auto known = std::ranges::find(all, pools, [](const auto& one) { return one.first; });
+    if (known == all.end()) known = all.insert(all.end(), {pools, 0});
+    known->second += workload.pods_per_job;
+  });
+  return all;
 }
 
 void Scheduler::withdraw(std::uint32_t pod) {
@@ -188,6 +207,10 @@ std::optional<std::uint32_t> Scheduler::choose_node(std::uint32_t pod) {
   const bool any_kept = !nominated_.empty();
   const auto suits = [&](std::uint32_t n) {
     const Node& node = cluster_.nodes[n];
+    if (!cluster_.has_quota_on(cluster_.pods[pod], node.pool)) {
+      ++scratch_.nodes_by_cause[static_cast<std::size_t>(RejectCause::NodeSelector)];
+      return false;
+    }
     return (any_kept ? fits(node, w, nominated_.kept(n, pod)) : fits(node, w, NothingKept{})) &&
            fits_company(n, w, pod) && has_devices(n, w);
   };
@@ -339,13 +362,15 @@ void Scheduler::record_reason() {
 }
 
 // Whether all nodes together have room for a gang of the workload: its pods ask for the same.
-bool Scheduler::holds_gang(std::size_t w) const {
+bool Scheduler::holds_gang(std::uint32_t pod) const {
+  const std::size_t w = index(cluster_.pods[pod].workload);
   const WorkloadModel& workload = cluster_.world->workloads[w];
   std::int64_t room = 0;
   return std::ranges::any_of(cluster_.nodes, [&](const Node& node) {
     const std::size_t at = w * cluster_.world->pools.size() + index(node.pool);
     const auto offer = workload.on_pool[index(node.pool)].offer;
     if (!node.is_known() || !node.schedulable || kept_off_[at]) return false;
+    if (!cluster_.has_quota_on(cluster_.pods[pod], node.pool)) return false;
     if (workload.resource && !offer) return false;
     const PodRoom free{node.pods_free, node.cpu_free.count, node.memory_free.count,
                        offer ? node.tickets_free[*offer] : 0};
@@ -359,7 +384,7 @@ bool Scheduler::holds_gang(std::size_t w) const {
 bool Scheduler::place(std::uint32_t pod, std::size_t w, TimePoint now) {
   const int pods = cluster_.world->workloads[w].pods_per_job;
   auto node = choose_node(pod);
-  if (!node || (pods > 1 && !holds_gang(w))) return false;
+  if (!node || (pods > 1 && !holds_gang(pod))) return false;
   const auto kept = nominated_.node_of(pod);
   for (const std::uint32_t end = pod + static_cast<std::uint32_t>(pods);; node = choose_node(pod)) {
     bind(pod, make_id<NodeId>(node.value()), now);  // holds_gang() has counted the places
@@ -388,9 +413,9 @@ bool Scheduler::cycle(TimePoint now) {
       record_reason();
     } else if (!preemption_.make_room_for(pod_index)) {
       if (nominated_.clear(pod_index)) queue_.freed();
-      queue_.turn_down(*candidate, now);
-      record_reason();
       const WorkloadModel& workload = cluster_.world->workloads[candidate->workload];
+      queue_.turn_down(*candidate, now, others_may_fit(*cluster_.world, workload));
+      record_reason();
       // Who fits nowhere for good holds up nobody.
       if (easy_ && !easy_->is_made() && fits_empty_node(workload)) easy_->make(workload, now);
     }
@@ -401,6 +426,7 @@ bool Scheduler::cycle(TimePoint now) {
 std::int64_t Scheduler::on_empty(const Node& node, const WorkloadModel& workload) const {
   const PoolModel& pool = cluster_.pool(node);
   if (!admits(pool, workload.spec.pod)) return 0;
+  if (workload.queued && !workload.queued->has_pool(index(node.pool))) return 0;
   PodRoom empty{pool.max_pods, pool.allocatable_cpu.count, pool.allocatable_memory.count, 0};
   if (workload.resource) {
     const auto offer = workload.on_pool[index(node.pool)].offer;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "slicewise/sim/cluster/cluster.hpp"
@@ -58,8 +59,9 @@ class Scheduler {
   std::int64_t on_empty(const Node& node, const WorkloadModel& workload) const;
 
   std::size_t pending() const { return queue_.size(); }
-  // Without those that others make room for: nobody starts a node for them.
-  std::int64_t pods_pending(std::size_t workload) const;
+  // How many pods of the workload wait, by the pools that their quotas are of. Without those that
+  // others make room for: nobody starts a node for them.
+  std::vector<std::pair<PoolMask, std::int64_t>> pods_pending(std::size_t workload) const;
   const SchedulingQueue& queue() const { return queue_; }
   const Nominations& nominated() const { return nominated_; }
   const std::vector<PendingReason>& reasons() const { return reasons_; }
@@ -74,7 +76,7 @@ class Scheduler {
   bool fits_company(std::uint32_t node, std::size_t workload, std::uint32_t pod);
   std::optional<std::uint32_t> choose_node(std::uint32_t pod);
   bool place(std::uint32_t pod, std::size_t workload, TimePoint now);
-  bool holds_gang(std::size_t workload) const;
+  bool holds_gang(std::uint32_t pod) const;
   void bind(std::uint32_t pod, NodeId node, TimePoint now);
   void take_tickets(Pod& pod, const Node& node, const WorkloadModel& workload);
   void give_tickets_back(const Pod& pod, const WorkloadModel& workload);

@@ -90,7 +90,8 @@ class SchedulingQueue {
   void begin_cycle();
   std::optional<Candidate> next(TimePoint now);
   void take(const Candidate& candidate);
-  // None of its workload fits; with `others_may`, others end for it, and the next may.
+  // None of its workload fits; with `others_may`, others end for it, or its quota is of other
+  // pools, and the next may.
   void turn_down(const Candidate& candidate, TimePoint now, bool others_may = false);
   // EASY: not now, though it may fit; others of its workload may still be looked at.
   void pass_over(const Candidate& candidate) {
@@ -113,6 +114,15 @@ class SchedulingQueue {
   // Jobs of the workload: gangs count as one.
   std::size_t jobs_of(std::size_t workload) const {
     return ranked_ ? ranked_->of(workload).size() : of_workload_[workload].size();
+  }
+  // Calls `use` with the first pod of each of them.
+  template <class Use>
+  void for_each_of(std::size_t workload, Use&& use) const {
+    if (jobs_of(workload) == 0) return;
+    const PendingPods& queue = of_workload_[workload];
+    for (std::size_t place = queue.first(); place < queue.end(); ++place) {
+      if (queue[place] != kNoOwner) use(queue[place]);
+    }
   }
   // Since when the first of its pods has been here. REQUIRES: jobs_of(workload) > 0.
   TimePoint oldest_of(std::size_t workload) const;

@@ -54,7 +54,6 @@ NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, Node
       nodes_(nodes),
       budgets_(budgets),
       wishes_(run.world.pools.size()),
-      pods_to_move_(run.world.workloads.size()),
       nodes_then_(run.world.pools.size()) {
   for (std::size_t w = 0; w < run.world.workloads.size(); ++w) packing_order_.push_back(w);
   std::ranges::stable_sort(packing_order_, [this](std::size_t a, std::size_t b) {
@@ -170,13 +169,14 @@ bool NodeProvisioner::is_within_limits(std::size_t pool, bool are_started) const
 // Source: sigs.k8s.io/karpenter, pkg/utils/nodepool, OrderByWeight, pkg/controllers/provisioning/
 // scheduling, Scheduler.addToNewNodeClaim and NodeClaim.Add, and pkg/cloudprovider,
 // InstanceTypes.OrderByPrice.
-std::optional<std::size_t> NodeProvisioner::pool_for(std::size_t w, std::int64_t pods,
-                                                     bool as_expected) const {
+std::optional<std::size_t> NodeProvisioner::pool_for(std::size_t w, PoolMask pools,
+                                                     std::int64_t pods, bool as_expected) const {
   const bool karpenter = run_.world.provisioner.kind == Provisioner::Kind::Karpenter;
   std::optional<std::size_t> best;
   std::int64_t held_by_best = 0;
   for (std::size_t p = 0; p < wishes_.size(); ++p) {
     const PoolModel& pool = run_.world.pools[p];
+    if ((pools >> p & 1U) == 0) continue;
     if (!pool.most_nodes || !nodes_.free_place(p) || !is_within_limits(p, as_expected)) continue;
     const NodeRooms::Tickets guess = as_expected ? guess_of(p) : NodeRooms::Tickets::All;
     const std::int64_t held = std::min(pods, rooms_.on_empty(p, w, guess));
@@ -199,21 +199,30 @@ std::optional<std::size_t> NodeProvisioner::pool_for(std::size_t w, std::int64_t
 void NodeProvisioner::place_pending(bool as_expected, bool start) {
   for (Wish& wish : wishes_) wish.wanted = 0;
   for (const std::size_t w : packing_order_) {
-    std::int64_t left = scheduler_.pods_pending(w);
-    for (std::uint32_t n = 0; n < run_.cluster.nodes.size() && left > 0; ++n) {
-      left -= rooms_.take(n, w, left);
+    for (const auto& [pools, pods] : scheduler_.pods_pending(w)) {
+      std::int64_t left = pods - place_on_nodes(w, pools, pods);
+      while (left > 0) {
+        const auto p = pool_for(w, pools, left, as_expected);
+        if (!p) break;
+        const std::uint32_t place = *nodes_.free_place(*p);
+        if (start) nodes_.start(place, asked_);
+        rooms_.open(place, as_expected ? guess_of(*p) : NodeRooms::Tickets::All);
+        ++wishes_[*p].wanted;
+        left -= rooms_.take(place, w, left);
+      }
+      if (start && left > 0) note_kept_off(w);
     }
-    while (left > 0) {
-      const auto p = pool_for(w, left, as_expected);
-      if (!p) break;
-      const std::uint32_t place = *nodes_.free_place(*p);
-      if (start) nodes_.start(place, asked_);
-      rooms_.open(place, as_expected ? guess_of(*p) : NodeRooms::Tickets::All);
-      ++wishes_[*p].wanted;
-      left -= rooms_.take(place, w, left);
-    }
-    if (start && left > 0) note_kept_off(w);
   }
+}
+
+// How many of the pods go onto nodes that have room.
+std::int64_t NodeProvisioner::place_on_nodes(std::size_t w, PoolMask pools, std::int64_t pods) {
+  std::int64_t left = pods;
+  for (std::uint32_t n = 0; n < run_.cluster.nodes.size() && left > 0; ++n) {
+    const bool may = (pools >> index(run_.cluster.nodes[n].pool) & 1U) != 0;
+    if (may) left -= rooms_.take(n, w, left);
+  }
+  return pods - left;
 }
 
 // Why no node starts for pods of the workload.
@@ -292,25 +301,30 @@ bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
                        !(run_.cluster.is_empty(node) && is_removable(node));
     takes ? rooms_.open(n, NodeRooms::Tickets::Free) : rooms_.close(n);
   }
-  std::ranges::fill(pods_to_move_, 0);
+  pods_to_move_.clear();
   for (const DomainId id : run_.cluster.nodes[candidate].domains()) {
     for (const std::uint32_t owner : run_.cluster.domains[index(id)].owner) {
       if (owner == kNoOwner) continue;
       const Pod& pod = run_.cluster.pods[owner];
-      if (is_bound(pod.phase) && pod.domain == id) ++pods_to_move_[index(pod.workload)];
+      if (!is_bound(pod.phase) || pod.domain != id) continue;
+      const auto is_like_it = [&](const PodsToMove& others) {
+        return others.workload == index(pod.workload) && others.pools == pod.pools;
+      };
+      auto alike = std::ranges::find_if(pods_to_move_, is_like_it);
+      if (alike == pods_to_move_.end()) {
+        alike = pods_to_move_.insert(alike, {index(pod.workload), pod.pools, 0});
+      }
+      ++alike->pods;
     }
   }
-  const auto place = [this](std::size_t w, std::int64_t pods) {
-    for (std::uint32_t n = 0; n < run_.cluster.nodes.size() && pods > 0; ++n) {
-      pods -= rooms_.take(n, w, pods);
-    }
-    return pods == 0;
-  };
   for (const std::size_t w : packing_order_) {
-    place(w, scheduler_.pods_pending(w));
+    for (const auto& [pools, pods] : scheduler_.pods_pending(w)) place_on_nodes(w, pools, pods);
   }
-  return std::ranges::all_of(packing_order_,
-                             [&](std::size_t w) { return place(w, pods_to_move_[w]); });
+  return std::ranges::all_of(packing_order_, [&](std::size_t w) {
+    return std::ranges::all_of(pods_to_move_, [&](const PodsToMove& some) {
+      return some.workload != w || place_on_nodes(w, some.pools, some.pods) == some.pods;
+    });
+  });
 }
 
 // Karpenter removes all empty nodes, and of the others the one with the fewest pods that fit on

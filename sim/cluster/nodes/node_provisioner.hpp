@@ -32,13 +32,20 @@ class NodeProvisioner {
     std::int64_t wanted = 0;  // as the provisioner counts
   };
 
+  struct PodsToMove {
+    std::size_t workload = 0;
+    PoolMask pools = kAnyPool;  // that their quota is of
+    std::int64_t pods = 0;
+  };
+
   void arm_removal();
   NodeRooms::Tickets guess_of(std::size_t pool) const;
   void open_rooms(bool as_expected);
   bool is_within_limits(std::size_t pool, bool are_started) const;
-  std::optional<std::size_t> pool_for(std::size_t workload, std::int64_t pods,
+  std::optional<std::size_t> pool_for(std::size_t workload, PoolMask pools, std::int64_t pods,
                                       bool as_expected) const;
   void place_pending(bool as_expected, bool start);
+  std::int64_t place_on_nodes(std::size_t workload, PoolMask pools, std::int64_t pods);
   void note_kept_off(std::size_t workload);
   bool start_nodes();
   bool pods_are_new() const;
@@ -55,7 +62,7 @@ class NodeProvisioner {
   const DisruptionBudgets& budgets_;
   std::vector<Wish> wishes_;                // by pool; scratch of start_nodes
   std::vector<std::size_t> packing_order_;  // workloads, those that ask for most CPU first
-  std::vector<std::int64_t> pods_to_move_;  // by workload; scratch of fits_elsewhere
+  std::vector<PodsToMove> pods_to_move_;    // scratch of fits_elsewhere
   std::vector<std::uint32_t> candidates_;   // for consolidation, scratch
   bool grows_ = false;                      // it adds nodes to some pool
   bool any_kept_ = false;                   // some pods keep their node

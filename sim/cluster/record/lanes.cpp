@@ -25,6 +25,7 @@ std::optional<LanePhase> lane_phase(PodPhase phase) {
     case PodPhase::Recreating:
       return LanePhase::BackOff;
     case PodPhase::Unsubmitted:
+    case PodPhase::Suspended:
     case PodPhase::Succeeded:
     case PodPhase::Failed:
       return std::nullopt;

@@ -63,6 +63,7 @@ using Metric = scenarios::Autoscaling::Metric;
 int progress(PodPhase phase) {
   switch (phase) {
     case PodPhase::Unsubmitted:
+    case PodPhase::Suspended:
     case PodPhase::Pending:
       return 0;
     case PodPhase::Pulling:

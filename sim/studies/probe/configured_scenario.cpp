@@ -209,6 +209,7 @@ void ask(Workload& workload, const std::string& resource, std::int64_t gpus) {
   }
   workload.pod.extended = {request};
   workload.pod.claim = {};
+  workload.queue = {};  // its quota is of the resources that the pods asked for
   for (const char* of_kai : {scenarios::kKaiFraction, scenarios::kKaiMemory}) {
     workload.pod.annotations.erase(of_kai);
   }

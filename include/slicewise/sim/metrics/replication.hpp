@@ -166,6 +166,9 @@ struct WorkloadRecord {
   double units_under_way = 0;  // what the containers had done of their units when the run ended
   std::vector<Duration> completion;  // by finished job, in order of finishing
   std::vector<Duration> wait;        // by pod that got to run
+  std::vector<Duration> quota_wait;  // by Job that Kueue admitted: submitted -> admitted first
+  std::int64_t quota_stops = 0;      // of Jobs, for others to have their quota
+  std::int64_t quota_waiting = 0;    // Jobs, at the end of the run
   std::vector<JobOutcome> outcomes;  // of recorded jobs, by their number
   RequestRecord requests;            // Service
   TokenRecord tokens;                // Service with a language model

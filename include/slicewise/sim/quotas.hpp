@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slicewise/scenarios/cluster_queue.hpp"
+
+// The quotas of Kueue, with names resolved: one resource in one flavor is a cell.
+namespace slicewise::sim {
+
+// Node pools, as a set: bit n is the nth.
+using PoolMask = std::uint64_t;
+inline constexpr PoolMask kAnyPool = ~PoolMask{0};
+
+struct QuotaCell {
+  std::string flavor;
+  std::string resource;
+};
+
+struct QuotaAmount {
+  std::size_t cell = 0;  // into World::quota_cells
+  std::int64_t count = 0;
+};
+using QuotaAmounts = std::vector<QuotaAmount>;  // of different cells
+
+// What a queue has of a cell.
+struct QuotaLimits {
+  std::int64_t nominal = 0;
+  std::optional<std::int64_t> borrowing;  // absent: no limit
+  std::optional<std::int64_t> lending;    // likewise
+};
+
+struct QueueModel {
+  scenarios::ClusterQueue spec;
+  std::vector<QuotaLimits> limits;  // by cell
+};
+
+// What a job asks for in one resource group of its queue, in each flavor that will do, in the
+// order in which they are tried.
+struct QuotaGroup {
+  struct Flavor {
+    PoolMask pools = 0;
+    QuotaAmounts amounts;
+  };
+  std::vector<Flavor> flavors;
+};
+
+struct QueuedJobs {
+  std::size_t queue = 0;  // into World::queues
+  std::vector<QuotaGroup> groups;
+  PoolMask pools = kAnyPool;    // of all flavors
+  bool is_in_one_place = true;  // wherever they are admitted, the pools are the same
+  std::string never;            // why no job is ever admitted; "" some are
+
+  // Whether a job may ever have pods there.
+  bool has_pool(std::size_t pool) const { return never.empty() && (pools >> pool & 1U) != 0; }
+};
+
+}  // namespace slicewise::sim

@@ -1,0 +1,270 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "../demo.hpp"
+
+// Quotas of Kueue: who is admitted when, who is stopped for whom, and what nodes it takes. Times by
+// hand: a job takes 100 s alone on a V100, a node has 4.
+namespace slicewise::sim {
+namespace {
+
+using scenarios::ClusterQueue;
+using scenarios::QuotaPreemption;
+using scenarios::Scenario;
+using scenarios::Workload;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Workload jobs(const char* name, const char* queue, int count, Duration at = {}) {
+  Workload w = demo::training(count);
+  w.name.value = name;
+  w.queue.value = queue;
+  w.submit_at = at;
+  w.pod.cpu_request = {};
+  w.pod.memory_request = {};
+  w.work = scenarios::Work{10, "epoch", 10};
+  w.measured->unit_time = seconds(10);
+  w.measured->gpu_busy = 1;
+  return w;
+}
+
+struct Limits {
+  const char* nominal;
+  const char* borrowing = nullptr;
+  const char* lending = nullptr;
+};
+
+scenarios::FlavorQuotas gpus_of(const char* flavor, const Limits& limits) {
+  scenarios::ResourceQuota quota{{"nvidia.com/gpu", {}}, {limits.nominal, {}}, {}, {}, {}};
+  if (limits.borrowing != nullptr) quota.borrowing_limit = {limits.borrowing, {}};
+  if (limits.lending != nullptr) quota.lending_limit = {limits.lending, {}};
+  return {{flavor, {}}, {quota}, {}};
+}
+
+ClusterQueue queue(const char* name, const Limits& limits, const char* cohort = "") {
+  ClusterQueue q;
+  q.name.value = name;
+  q.cohort = cohort;
+  q.groups.push_back({{{"nvidia.com/gpu", {}}}, {gpus_of("any", limits)}, {}});
+  return q;
+}
+
+Scenario queued(std::vector<ClusterQueue> queues, std::vector<Workload> workloads) {
+  Scenario s = demo::scenario(demo::pool(0), std::move(workloads));
+  s.flavors.push_back({{"any", {}}, {}, {}, {}});
+  s.cluster_queues = std::move(queues);
+  return s;
+}
+
+double seconds_of(const VariantResult& r) { return to_seconds(r.makespan.mean); }
+
+// Two at a time although four GPUs are there: 0, 0, 100, 100, 200 and 200 s for quota.
+TEST(Quotas, JobsHaveNoPodsUntilTheirQueueHasRoom) {
+  const VariantResult r = demo::result(queued({queue("a", {"2"})}, {jobs("j", "a", 6)}));
+  EXPECT_NEAR(seconds_of(r), 300, 1e-6);
+  EXPECT_EQ(r.pods.running_max, 2);
+  EXPECT_EQ(r.pods.pending_max, 0);
+  ASSERT_TRUE(r.workloads[0].quota);
+  EXPECT_EQ(r.workloads[0].quota->wait->mean, seconds(100));
+  EXPECT_EQ(r.workloads[0].wait->mean, seconds(100));
+  EXPECT_EQ(r.workloads[0].bound_by, "waiting for quota");
+  Scenario without = queued({}, {jobs("j", "", 6)});
+  const VariantResult all = demo::result(without);
+  EXPECT_NEAR(seconds_of(all), 200, 1e-6);
+  EXPECT_FALSE(all.workloads[0].quota);
+  EXPECT_EQ(all.workloads[0].bound_by, "waiting for a GPU");
+}
+
+// 2 and 2 GPUs: one queue has all four where the other has no jobs, as far as both limits allow.
+TEST(Quotas, QueuesOfACohortLendWhatTheyDoNotUse) {
+  const auto makespan = [](const Limits& mine, const Limits& others, const char* cohort = "c") {
+    return seconds_of(demo::result(
+        queued({queue("a", mine, cohort), queue("b", others, cohort)}, {jobs("j", "a", 4)})));
+  };
+  EXPECT_NEAR(makespan({"2"}, {"2"}), 100, 1e-6);
+  EXPECT_NEAR(makespan({"2"}, {"2"}, ""), 200, 1e-6);
+  EXPECT_NEAR(makespan({"2", "1"}, {"2"}), 200, 1e-6);
+  EXPECT_NEAR(makespan({"2"}, {"2", nullptr, "1"}), 200, 1e-6);
+  EXPECT_NEAR(makespan({"1", "0"}, {"2"}), 400, 1e-6);
+  // What it keeps for itself it has all the same.
+  EXPECT_NEAR(makespan({"2", nullptr, "0"}, {"2"}), 100, 1e-6);
+}
+
+// At 50 s two of four jobs give way. Their pods have 30 s to end, so that those of the others wait
+// for GPUs until 80 s and end at 180 s; the two go on at 100 s, when the first two are done.
+TEST(Quotas, AQueueReclaimsItsOwnFromThoseThatBorrow) {
+  const auto run = [](QuotaPreemption reclaim) {
+    ClusterQueue b = queue("b", {"2"}, "c");
+    b.reclaim = reclaim;
+    return demo::result(queued({queue("a", {"2"}, "c"), b},
+                               {jobs("borrows", "a", 4), jobs("owns", "b", 2, seconds(50))}));
+  };
+  const VariantResult any = run(QuotaPreemption::Any);
+  EXPECT_NEAR(seconds_of(any), 200, 1e-6);
+  EXPECT_EQ(any.workloads[0].quota->stopped, 2);
+  EXPECT_EQ(any.workloads[1].quota->wait->mean, Duration{});
+  EXPECT_EQ(any.workloads[1].wait->mean, seconds(30));
+  EXPECT_EQ(any.workloads[1].job_completion->mean, seconds(130));
+  EXPECT_NEAR(to_seconds(any.workloads[0].gpu_lost), 160, 1e-6);
+  for (const QuotaPreemption nobody : {QuotaPreemption::Never, QuotaPreemption::LowerPriority}) {
+    const VariantResult r = run(nobody);
+    EXPECT_NEAR(seconds_of(r), 200, 1e-6);
+    EXPECT_EQ(r.workloads[0].quota->stopped, 0);
+    EXPECT_EQ(r.workloads[1].quota->wait->mean, seconds(50));
+    EXPECT_EQ(r.workloads[1].job_completion->mean, seconds(150));
+  }
+}
+
+// The last that was admitted goes first: the one of 20 s, not those of 0 s.
+TEST(Quotas, OfEqualJobsTheLastThatWasAdmittedGivesWay) {
+  ClusterQueue b = queue("b", {"1"}, "c");
+  b.reclaim = QuotaPreemption::Any;
+  const VariantResult r = demo::result(
+      queued({queue("a", {"2"}, "c"), b}, {jobs("first", "a", 2), jobs("last", "a", 1, seconds(20)),
+                                           jobs("owns", "b", 1, seconds(50))}));
+  EXPECT_EQ(r.workloads[0].quota->stopped, 0);
+  EXPECT_EQ(r.workloads[1].quota->stopped, 1);
+}
+
+// A GPU is free for the one of high priority at once: the quota is what binds.
+TEST(Quotas, AQueueStopsItsOwnJobsOfLowerPriority) {
+  const auto run = [](QuotaPreemption within) {
+    ClusterQueue q = queue("a", {"2"});
+    q.within_queue = within;
+    Workload high = jobs("high", "a", 1, seconds(50));
+    high.priority = 10;
+    return demo::result(queued({q}, {jobs("low", "a", 2), high}));
+  };
+  const VariantResult stops = run(QuotaPreemption::LowerPriority);
+  EXPECT_EQ(stops.workloads[1].job_completion->mean, seconds(100));
+  EXPECT_EQ(stops.workloads[0].quota->stopped, 1);
+  EXPECT_NEAR(seconds_of(stops), 200, 1e-6);  // the other goes on at 100 s
+  const VariantResult waits = run(QuotaPreemption::Never);
+  EXPECT_EQ(waits.workloads[1].job_completion->mean, seconds(150));
+}
+
+// A job of two GPUs waits for the second from 10 s on. Others pass by it, or wait behind it.
+TEST(Quotas, AStrictQueueWaitsForItsFirstJob) {
+  const auto run = [](ClusterQueue::Strategy strategy) {
+    ClusterQueue q = queue("a", {"2"});
+    q.strategy = strategy;
+    Workload big = jobs("big", "a", 1, seconds(10));
+    big.pods_per_job = 2;
+    big.count = 2;
+    return demo::result(
+        queued({q}, {jobs("first", "a", 1), big, jobs("small", "a", 1, seconds(20))}));
+  };
+  const VariantResult passes = run(ClusterQueue::Strategy::BestEffortFifo);
+  EXPECT_EQ(passes.workloads[2].job_completion->mean, seconds(100));
+  EXPECT_EQ(passes.workloads[1].quota->wait->mean, seconds(110));
+  const VariantResult strict = run(ClusterQueue::Strategy::StrictFifo);
+  EXPECT_EQ(strict.workloads[1].quota->wait->mean, seconds(90));
+  EXPECT_EQ(strict.workloads[2].quota->wait->mean, seconds(180));
+}
+
+// Two of three quotas: a gang of two is admitted as a whole, so one runs after the other.
+TEST(Quotas, PodsOfAGangAreAdmittedTogether) {
+  Workload gangs = jobs("gang", "a", 4);
+  gangs.pods_per_job = 2;
+  const VariantResult r = demo::result(queued({queue("a", {"3"})}, {gangs}));
+  EXPECT_NEAR(seconds_of(r), 200, 1e-6);
+  EXPECT_EQ(r.pods.running_max, 2);
+}
+
+// All at once: those within their own quota go first, the borrower waits although it is older.
+TEST(Quotas, WhoBorrowsComesLast) {
+  Workload old = jobs("old", "c", 1, seconds(10));
+  const VariantResult r = demo::result(
+      queued({queue("c", {"0"}, "all"), queue("a", {"1"}, "all"), queue("b", {"0"}, "all")},
+             {jobs("holds", "a", 1), old, jobs("own", "a", 1, seconds(20))}));
+  EXPECT_EQ(r.workloads[2].quota->wait->mean, seconds(80));
+  EXPECT_EQ(r.workloads[1].quota->wait->mean, seconds(190));
+}
+
+// Two GPUs, of which its queue has one: it needs the other one of the third queue, and both are
+// used by one that has none of its own.
+TEST(Quotas, WhoBorrowsStopsOthersOnlyWhereItMay) {
+  const auto wait = [](QuotaPreemption borrow, std::optional<int> threshold) {
+    ClusterQueue b = queue("b", {"1"}, "all");
+    b.reclaim = QuotaPreemption::Any;
+    b.borrow_within_cohort = borrow;
+    b.most_priority_preempted = threshold;
+    Workload big = jobs("big", "b", 1, seconds(50));
+    big.priority = 10;
+    big.pod.extended.front().count = 2;
+    return demo::result(queued({queue("a", {"0"}, "all"), b, queue("c", {"1"}, "all")},
+                               {jobs("borrow", "a", 2), big}))
+        .workloads[1]
+        .quota->wait->mean;
+  };
+  EXPECT_EQ(wait(QuotaPreemption::Never, {}), seconds(50));
+  EXPECT_EQ(wait(QuotaPreemption::LowerPriority, {}), Duration{});
+  EXPECT_EQ(wait(QuotaPreemption::LowerPriority, 0), Duration{});
+  EXPECT_EQ(wait(QuotaPreemption::LowerPriority, -1), seconds(50));
+}
+
+// Flavors are pools: one job in the first, which has quota for one, the others in the second, and
+// none of them anywhere else, though the GPUs of the first pool are free.
+TEST(Quotas, FlavorsAreTriedInOrderAndKeepPodsOnTheirPools) {
+  ClusterQueue q = queue("a", {"1"});
+  q.groups[0].flavors = {gpus_of("first", {"1"}), gpus_of("second", {"8"})};
+  Scenario s = queued({q}, {jobs("j", "a", 6)});
+  s.flavors = {{{"first", {}}, {{"tier", "1"}}, {}, {}}, {{"second", {}}, {{"tier", "2"}}, {}, {}}};
+  s.node_pools[0].labels = {{"tier", "1"}};
+  s.node_pools.push_back(s.node_pools[0]);
+  s.node_pools[1].name.value = "other";
+  s.node_pools[1].labels = {{"tier", "2"}};
+  const VariantResult r = demo::result(s);
+  EXPECT_NEAR(seconds_of(r), 200, 1e-6);  // the sixth waits for a GPU of the second pool
+  std::vector<std::size_t> pods;
+  for (const GpuResult& gpu : r.gpus) pods.push_back(gpu.pods.size());
+  EXPECT_THAT(pods, ElementsAre(1, 0, 0, 0, 1, 1, 1, 1));
+  EXPECT_EQ(r.workloads[0].quota->wait->mean, Duration{});
+  // Kueue looks at the selectors of pods.
+  s.workloads[0].pod.node_selector = {{"tier", "1"}};
+  const VariantResult one = demo::result(s);
+  EXPECT_NEAR(seconds_of(one), 600, 1e-6);
+}
+
+// What it is good for: an autoscaler starts nodes for pods, and suspended Jobs have none.
+TEST(Quotas, SuspendedJobsStartNoNodes) {
+  const auto most_nodes = [](const char* nominal) {
+    Scenario s = queued({queue("a", {nominal})}, {jobs("j", "a", 4)});
+    s.node_pools[0].instance_type.value = "g4dn.xlarge";
+    s.node_pools[0].nodes = 0;
+    s.node_pools[0].most_nodes = 8;
+    s.workloads[0].measured->device.value = "T4";
+    s.provisioner.kind = scenarios::Provisioner::Kind::Karpenter;
+    s.duration = seconds(1'000);
+    return demo::result(s).node_pools[0].dynamics->max_nodes;
+  };
+  EXPECT_EQ(most_nodes("4"), 4);
+  EXPECT_EQ(most_nodes("1"), 1);
+}
+
+// It keeps no run going, and is said before.
+TEST(Quotas, WhatIsAboveAllQuotasIsNeverAdmitted) {
+  Workload big = jobs("big", "a", 1);
+  big.pod.extended.front().count = 3;
+  const Scenario s = queued({queue("a", {"2"})}, {big, jobs("j", "a", 1)});
+  const VariantResult r = demo::result(s);
+  EXPECT_NEAR(seconds_of(r), 100, 1e-6);
+  EXPECT_TRUE(demo::has(r.findings, Code::JobNeverFits));
+  EXPECT_EQ(r.workloads[0].left_behind.pending, 1);
+  EXPECT_EQ(r.workloads[0].quota->waiting, 1);
+  Workload cpu = jobs("cpu", "a", 1);
+  cpu.pod.cpu_request = {500};
+  const World world = demo::world(queued({queue("a", {"2"})}, {cpu}));
+  const auto told = std::ranges::find(world.findings, Code::JobNeverFits, &Diagnostic::code);
+  ASSERT_NE(told, world.findings.end());
+  EXPECT_THAT(told->message, HasSubstr("resource cpu unavailable in ClusterQueue a"));
+}
+
+}  // namespace
+}  // namespace slicewise::sim
