@@ -18,6 +18,7 @@
 #include "live_objects.hpp"
 #include "manifest_workload.hpp"
 #include "prometheus.hpp"
+#include "queues.hpp"
 #include "scenario_draft.hpp"
 
 // A scenario of what sets up a cluster, as `check` reads it.
@@ -55,6 +56,7 @@ class ClusterImport {
           workload->claim = *claim;
         }
         if (running.pods > 0) workload->pods = running.pods;
+        queues_.take(running.file, *workload);
         if (!joins_gang(*workload, running.file)) draft_.workloads.push_back(std::move(*workload));
       }
     }
@@ -63,6 +65,7 @@ class ClusterImport {
                      [&] { return told.where; });
     }
     draft_.claims = claims_.claims();
+    queues_.add_to(draft_);
     know_types();
     make_room_for_daemon_sets();
     pools_.add();
@@ -330,6 +333,7 @@ class ClusterImport {
   ImportReport report_;
   ClusterFiles cluster_;
   ClaimImport claims_{cluster_, report_};
+  QueueImport queues_{cluster_, report_};
   ScenarioDraft draft_;
   ClusterPools pools_{cluster_, options_, report_, draft_};
   std::optional<Imported> recorded_;                                    // by Prometheus

@@ -57,6 +57,7 @@ class Writer {
     for (const DraftPool& pool : draft_.pools) write_pool(pool);
     if (!draft_.claims.empty()) line("  resourceClaims:");
     for (const ResourceClaim& claim : draft_.claims) write_claim(claim);
+    write_queues();
     line("  workloads:");
     for (const DraftWorkload& workload : draft_.workloads) write_workload(workload);
     return {std::move(text_), missing()};
@@ -163,6 +164,17 @@ class Writer {
     if (claim.sharing) line("    sharing: " + sharing_text(*claim.sharing));
   }
 
+  void write_queues() {
+    if (!draft_.flavors.empty()) line("  resourceFlavors:");
+    for (const ResourceFlavor& flavor : draft_.flavors) {
+      line(fmt::format("  - {{{}}}", changed_fields(kResourceFlavor, &flavor)));
+    }
+    if (!draft_.cluster_queues.empty()) line("  clusterQueues:");
+    for (const ClusterQueue& queue : draft_.cluster_queues) {
+      line(fmt::format("  - {{{}}}", changed_fields(kClusterQueue, &queue)));
+    }
+  }
+
   static std::string sharing_text(const ClaimSharing& sharing) {
     constexpr std::array<std::string_view, 4> kIntervals = {"Default", "Short", "Medium", "Long"};
     if (sharing.strategy == ClaimSharing::Strategy::TimeSlicing) {
@@ -219,6 +231,7 @@ class Writer {
         fmt::format("    count: {}", is_gang ? 1 : std::clamp<std::int64_t>(w.pods, 0, kMostPods)));
     if (is_gang) line(fmt::format("    podsPerJob: {}", std::min(w.pods, kMostOfGang)));
     if (w.parallelism) line(fmt::format("    parallelism: {}", *w.parallelism));
+    if (!w.queue.empty()) line("    queue: " + scalar_text(w.queue));
     if (w.cron) write_schedule(*w.cron);
   }
 

@@ -75,6 +75,7 @@ struct DraftWorkload {
   std::int64_t memory_bytes = 0;
   std::string resource;  // of the GPU
   std::string claim;     // of ScenarioDraft::claims, in place of it
+  std::string queue{};   // of ScenarioDraft::cluster_queues; "" none
   std::int64_t gpus = 1;
   std::vector<std::pair<std::string, std::int64_t>> parts;  // of each, that HAMi is asked for
   bool asks_kai = false;                                    // for a part, by its annotations
@@ -119,6 +120,8 @@ struct ScenarioDraft {
   std::vector<DraftPool> pools;
   std::vector<DraftWorkload> workloads;
   std::vector<ResourceClaim> claims{};
+  std::vector<ResourceFlavor> flavors{};
+  std::vector<ClusterQueue> cluster_queues{};
   DraftSharing sharing{};           // of nodes that no file has
   bool has_all_nodes = false;       // of a cluster: none are made up for what pods select
   std::set<std::string> offered{};  // resources that these nodes say they have

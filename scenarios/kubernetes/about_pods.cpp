@@ -7,6 +7,9 @@
 
 #include "slicewise/nearest_name.hpp"
 
+#include "../blocks/blocks.hpp"
+#include "../fields/bind.hpp"
+#include "../text/findings.hpp"
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 
@@ -36,39 +39,23 @@ void read_priority(Context& context, const Node& object) {
   if (is_default) context.waiting_priorities.insert("");
 }
 
-// In the unit of pods' amounts.
-std::optional<std::int64_t> quota_of(std::string_view resource, const std::string& quantity) {
-  const auto thousandths = quantity_in_thousandths(quantity);
-  if (!thousandths || resource == "cpu") return thousandths;
-  return *thousandths / 1'000;
+// What its own API refuses is told by its schema.
+template <class Object>
+Object read_spec(const FieldList& fields, const Node& object) {
+  Object read;
+  Findings told_by_schema;
+  Reading reading{told_by_schema};
+  if (const Node* spec = node_below(&object, {"spec"}); is_map(spec)) {
+    read_block(fields, *spec, spec->where, read, reading);
+  }
+  read.name = located_below(&object, {"metadata", "name"});
+  return read;
 }
 
 void read_cluster_queue(Context& context, const Node& object) {
-  const Located<std::string> name = located_below(&object, {"metadata", "name"});
-  ClusterQueueFile queue{name.value, {}, {}, {}, name.where};
-  for (const std::string_view key : {"cohortName", "cohort"}) {
-    if (queue.cohort.empty()) queue.cohort = text_below(&object, {"spec", key});
-  }
-  const Node* groups = node_below(&object, {"spec", "resourceGroups"});
-  for (std::size_t g = 0; is_list(groups) && g < groups->items.size(); ++g) {
-    const Node* covered = node_below(groups->items[g].get(), {"coveredResources"});
-    for (std::size_t r = 0; is_list(covered) && r < covered->items.size(); ++r) {
-      queue.covered.push_back(covered->items[r]->text);
-    }
-    const Node* flavors = node_below(groups->items[g].get(), {"flavors"});
-    for (std::size_t f = 0; is_list(flavors) && f < flavors->items.size(); ++f) {
-      const Node* flavor = flavors->items[f].get();
-      const Node* resources = node_below(flavor, {"resources"});
-      for (std::size_t r = 0; is_list(resources) && r < resources->items.size(); ++r) {
-        const Node* one = resources->items[r].get();
-        const std::string resource = text_below(one, {"name"});
-        const auto nominal = quota_of(resource, text_below(one, {"nominalQuota"}));
-        if (!nominal) continue;
-        queue.quotas.push_back({text_below(flavor, {"name"}), resource, *nominal,
-                                quota_of(resource, text_below(one, {"borrowingLimit"}))});
-      }
-    }
-  }
+  ClusterQueue queue = read_spec<ClusterQueue>(kClusterQueue, object);
+  // v1beta1's name of the field.
+  if (queue.cohort.empty()) queue.cohort = text_below(&object, {"spec", "cohort"});
   context.files.cluster_queues.push_back(std::move(queue));
 }
 
@@ -79,10 +66,8 @@ struct Told {
 constexpr std::array kTold = {
     Told{"VerticalPodAutoscaler",
          "VerticalPodAutoscalers: requests of CPU and memory as they are written"},
-    Told{"ClusterQueue", "quotas of Kueue: a workload starts when it finds a GPU"},
-    Told{"LocalQueue", "quotas of Kueue: a workload starts when it finds a GPU"},
-    Told{"ResourceFlavor", "quotas of Kueue: a workload starts when it finds a GPU"},
-    Told{"Cohort", "quotas of Kueue: a workload starts when it finds a GPU"},
+    Told{"Cohort", "Cohorts of Kueue: quotas of their own, and cohorts of cohorts"},
+    Told{"AdmissionCheck", "AdmissionChecks of Kueue: a Job starts when it has its quota"},
     Told{"WorkloadPriorityClass", "WorkloadPriorityClasses of Kueue"}};
 
 bool has_labels(const PodFile& pod, const std::vector<KeyValue>& selector) {
@@ -133,6 +118,8 @@ bool read_about_pods(Context& context, const Node& object, std::string_view kind
     read_disruption_budget(context, object);
   } else if (kind == "ClusterQueue") {
     read_cluster_queue(context, object);
+  } else if (kind == "ResourceFlavor") {
+    context.files.flavors.push_back(read_spec<ResourceFlavor>(kResourceFlavor, object));
   } else if (kind == "LocalQueue") {
     context.files.local_queues.push_back({text_below(&object, {"metadata", "name"}),
                                           text_below(&object, {"metadata", "namespace"}),
@@ -168,3 +155,21 @@ void apply_to_pods(Context& context) {
 }
 
 }  // namespace slicewise::scenarios::manifests
+
+namespace slicewise::scenarios {
+
+const ClusterQueue* cluster_queue_of(const ClusterFiles& files, const PodFile& pod) {
+  for (const LocalQueueFile& local : files.local_queues) {
+    if (pod.queue.value.empty() || local.name != pod.queue.value ||
+        namespace_of(local.space) != namespace_of(pod.space)) {
+      continue;
+    }
+    const auto found =
+        std::ranges::find(files.cluster_queues, local.cluster_queue,
+                          [](const ClusterQueue& queue) { return queue.name.value; });
+    if (found != files.cluster_queues.end()) return &*found;
+  }
+  return nullptr;
+}
+
+}  // namespace slicewise::scenarios

@@ -13,30 +13,22 @@
 namespace slicewise::sim::lint {
 namespace {
 
-using scenarios::ClusterQueueFile;
+using scenarios::ClusterQueue;
 using scenarios::PodFile;
-using scenarios::QuotaFile;
+using scenarios::ResourceQuota;
 
 constexpr std::int64_t kMost = std::int64_t{1} << 60;  // against overflow
 
-const ClusterQueueFile* queue_of(const LintInput& input, const PodFile& pod) {
-  for (const auto& local : input.files.local_queues) {
-    if (local.name != pod.queue.value ||
-        scenarios::namespace_of(local.space) != scenarios::namespace_of(pod.space))
-      continue;
-    const auto found =
-        std::ranges::find(input.files.cluster_queues, local.cluster_queue, &ClusterQueueFile::name);
-    if (found != input.files.cluster_queues.end()) return &*found;
-  }
-  return nullptr;
+std::int64_t amount_of(const ResourceQuota& quota, const Located<std::string>& text) {
+  return std::min(scenarios::quota_amount(quota.resource.value, text.value).value_or(0), kMost);
 }
 
-// What the queue may have of a resource in one flavor; nullopt: as much as its cohort has, whose
-// queues may be in no file.
-std::optional<std::int64_t> most_of(const ClusterQueueFile& queue, const QuotaFile& quota) {
-  if (queue.cohort.empty()) return quota.nominal;
-  if (!quota.borrows) return std::nullopt;
-  return std::min(quota.nominal, kMost) + std::min(*quota.borrows, kMost);
+// What the queue may have of a resource in one flavor; as much as its cohort has, whose queues may
+// be in no file: kMost.
+std::int64_t most_of(const ClusterQueue& queue, const ResourceQuota& quota) {
+  const std::int64_t nominal = amount_of(quota, quota.nominal);
+  if (queue.cohort.empty()) return nominal;
+  return quota.borrowing_limit ? nominal + amount_of(quota, *quota.borrowing_limit) : kMost;
 }
 
 // Kueue takes the pods of a Deployment one by one, those of all others together, unless a Job says
@@ -83,33 +75,34 @@ std::string amount_text(std::string_view resource, std::int64_t amount) {
   return fmt::format("{}", amount);
 }
 
-void judge(const LintInput& input, const Ask& ask, const ClusterQueueFile& queue) {
-  for (const auto& [resource, wanted] : ask.wanted) {
+void judge(const LintInput& input, const Ask& ask, const ClusterQueue& queue) {
+  for (const auto& one : ask.wanted) {
+    const std::string& resource = one.first;
+    const std::int64_t wanted = one.second;
     std::int64_t most = 0;
     bool has_quota = false;
-    for (const QuotaFile& quota : queue.quotas) {
-      if (quota.resource != resource) continue;
+    for_each_quota(queue, [&](const std::string&, const ResourceQuota& quota) {
+      if (quota.resource.value != resource) return;
       has_quota = true;
-      const std::int64_t here = std::min(most_of(queue, quota).value_or(kMost), kMost);
+      const std::int64_t here = std::min(most_of(queue, quota), kMost);
       most = ask.in_one_flavor ? std::max(most, here) : std::min(most + here, kMost);
-    }
+    });
     if (has_quota) {
       if (wanted <= most) continue;
       input.tell(Code::JobNeverFits, ask.where,
                  fmt::format("{} is never admitted: it asks for {} of {} at once, and ClusterQueue "
                              "{} may have {}",
                              ask.who, amount_text(resource, wanted), resource.substr(0, 60),
-                             queue.name.substr(0, 60), amount_text(resource, most)),
+                             queue.name.value.substr(0, 60), amount_text(resource, most)),
                  "raise nominalQuota or borrowingLimit, or ask for less");
       continue;
     }
     // What nobody covers of other resources Kueue is often told to leave out.
-    const bool is_covered = std::ranges::find(queue.covered, resource) != queue.covered.end();
     const bool counts = is_of_hosts(resource) || scenarios::gpu_resource(resource);
-    if (is_covered || !counts || wanted == 0) continue;
+    if (!counts || wanted == 0) continue;
     input.tell(Code::JobNeverFits, ask.where,
                fmt::format("{} is never admitted: resource {} unavailable in ClusterQueue {}",
-                           ask.who, resource.substr(0, 60), queue.name.substr(0, 60)),
+                           ask.who, resource.substr(0, 60), queue.name.value.substr(0, 60)),
                "add it to coveredResources, with a quota, or to resources.excludeResourcePrefixes "
                "of Kueue's configuration");
   }
@@ -125,9 +118,8 @@ void lint_queues(const LintInput& input) {
   const auto& pods = input.files.pods;
   for (std::size_t first = 0, next = 0; first < pods.size(); first = next) {
     Ask all{title_of(pods[first], pods[first].object), {}, false, pods[first].queue.where};
-    const ClusterQueueFile* queue =
-        pods[first].queue.value.empty() ? nullptr : queue_of(input, pods[first]);
-    const bool has_quotas = queue != nullptr && !queue->quotas.empty();
+    const ClusterQueue* queue = cluster_queue_of(input.files, pods[first]);
+    const bool has_quotas = queue != nullptr && !queue->groups.empty();
     for (next = first; next < pods.size() && pods[next].object_where == pods[first].object_where;
          ++next) {
       if (!has_quotas) continue;

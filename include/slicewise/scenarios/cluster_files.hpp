@@ -352,21 +352,7 @@ struct MigConfigFile {
   std::shared_ptr<const Node> document;  // the list of parts
 };
 
-// A ClusterQueue of Kueue: what its jobs may have of a resource in one flavor; of CPU in
-// thousandths, as pods ask for it.
-struct QuotaFile {
-  std::string flavor;
-  std::string resource;
-  std::int64_t nominal = 0;
-  std::optional<std::int64_t> borrows;  // borrowingLimit; nullopt: what the cohort has
-};
-struct ClusterQueueFile {
-  std::string name;
-  std::string cohort;                // "" none: nothing to borrow
-  std::vector<std::string> covered;  // resources; what asks for another one is not admitted
-  std::vector<QuotaFile> quotas;
-  SourceLocation where;  // of the name
-};
+// Of Kueue: where Jobs of a namespace wait for the quota of a ClusterQueue.
 struct LocalQueueFile {
   std::string name;
   std::string space;
@@ -411,7 +397,8 @@ struct ClusterFiles {
   std::vector<NodeClassFile> node_classes;
   std::vector<NodeOverlayFile> overlays;
   std::vector<MigConfigFile> mig_configs;
-  std::vector<ClusterQueueFile> cluster_queues;
+  std::vector<ResourceFlavor> flavors;
+  std::vector<ClusterQueue> cluster_queues;
   std::vector<LocalQueueFile> local_queues;
   std::vector<DraSharingFile> dra;
   std::vector<ClaimFile> claims;
@@ -434,6 +421,10 @@ struct ClusterFiles {
 // Scenario files of slicewise are left to read_scenario_file, files of kind Replay to
 // read_replay_file. Never throws on any bytes.
 ClusterFiles read_cluster_files(std::span<const SourceText> sources, PluginVersion version);
+
+// In which Jobs of the object wait that makes the pods, by their LocalQueue; nullptr: in none that
+// is here.
+const ClusterQueue* cluster_queue_of(const ClusterFiles& files, const PodFile& pod);
 
 // What the pods of DaemonSets ask for on a node: the usual ones, as the files have them where they
 // do, and of others those that may run there.

@@ -1,0 +1,183 @@
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slicewise/scenarios/import.hpp"
+#include "slicewise/scenarios/load.hpp"
+
+#include "imported_scenario.hpp"
+
+// Queues of Kueue in scenario files, and of manifests.
+namespace slicewise::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view kGroup =
+    "resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: t4, resources: [{name: "
+    "nvidia.com/gpu, nominalQuota: 4}]}]}]";
+
+std::string with_queue(const std::string& queue, const std::string& job = "queue: research",
+                       const std::string& scheduler = "{}") {
+  return "apiVersion: slicewise.dev/v1alpha1\n"
+         "kind: Scenario\n"
+         "metadata: {name: test}\n"
+         "spec:\n"
+         "  scheduler: " +
+         scheduler +
+         "\n"
+         "  nodePools:\n"
+         "  - {name: gpu, instanceType: g4dn.xlarge}\n"
+         "  resourceFlavors: [{name: t4, nodeLabels: {tier: a}}]\n"
+         "  clusterQueues:\n"
+         "  - {name: research, " +
+         queue +
+         "}\n"
+         "  workloads:\n"
+         "  - {name: a, " +
+         job + ", work: {units: 1}, measured: {unitTime: 18s}}\n";
+}
+
+void expect_queue_problem(const std::string& yaml, Code code, const std::string& message,
+                          int line) {
+  const Diagnostics found = read_scenario_file({"f.yaml", yaml}).problems;
+  ASSERT_EQ(found.size(), 1U) << yaml;
+  EXPECT_EQ(info(found[0].code).name, info(code).name) << found[0].message;
+  EXPECT_THAT(found[0].message, HasSubstr(message));
+  EXPECT_EQ(found[0].where.line, line);
+}
+
+TEST(ClusterQueues, AreReadAsKueueHasThem) {
+  const auto loaded = load_scenario(
+      {"f.yaml",
+       with_queue("cohortName: labs, queueingStrategy: StrictFIFO, preemption: "
+                  "{reclaimWithinCohort: Any, withinClusterQueue: LowerPriority, "
+                  "borrowWithinCohort: {policy: LowerPriority, maxPriorityThreshold: 7}}, "
+                  "resourceGroups: [{coveredResources: [cpu, nvidia.com/gpu], flavors: [{name: t4, "
+                  "resources: [{name: cpu, nominalQuota: 500m}, {name: nvidia.com/gpu, "
+                  "nominalQuota: 4, borrowingLimit: 2, lendingLimit: 0}]}]}]")});
+  ASSERT_TRUE(loaded) << loaded.error().front().message;
+  const Scenario& scenario = loaded->variants.front();
+  EXPECT_EQ(scenario.flavors.front().node_labels.at("tier"), "a");
+  EXPECT_EQ(scenario.workloads.front().queue.value, "research");
+  const ClusterQueue& queue = scenario.cluster_queues.at(0);
+  EXPECT_EQ(queue.cohort, "labs");
+  EXPECT_EQ(queue.strategy, ClusterQueue::Strategy::StrictFifo);
+  EXPECT_EQ(queue.reclaim, QuotaPreemption::Any);
+  EXPECT_EQ(queue.within_queue, QuotaPreemption::LowerPriority);
+  EXPECT_EQ(queue.borrow_within_cohort, QuotaPreemption::LowerPriority);
+  EXPECT_EQ(queue.most_priority_preempted, 7);
+  const ResourceQuota& gpus = queue.groups.at(0).flavors.at(0).resources.at(1);
+  EXPECT_EQ(gpus.borrowing_limit->value, "2");
+  EXPECT_EQ(gpus.lending_limit->value, "0");
+  EXPECT_EQ(quota_amount("cpu", "500m"), 500);
+  EXPECT_EQ(quota_amount("memory", "2Gi"), std::int64_t{2} << 30);
+  EXPECT_EQ(quota_amount("nvidia.com/gpu", "4"), 4);
+  EXPECT_FALSE(quota_amount("nvidia.com/gpu", "four"));
+}
+
+TEST(ClusterQueues, MistakesAreSaidAtTheirPlace) {
+  const std::string group(kGroup);
+  expect_queue_problem(with_queue(group, "queue: reserch"), Code::QueueUnknown,
+                       "spec.clusterQueues has no \"reserch\"", 12);
+  std::string other = group;
+  other.replace(other.find("name: t4"), 8, "name: t5");
+  expect_queue_problem(with_queue(other), Code::QueueUnknown, "spec.resourceFlavors has no \"t5\"",
+                       10);
+  std::string odd = group;
+  odd.replace(odd.find("Quota: 4"), 8, "Quota: four");
+  expect_queue_problem(with_queue(odd), Code::FieldType, "\"four\" is not a Kubernetes quantity",
+                       10);
+  std::string uncovered = group;
+  uncovered.replace(uncovered.find("[nvidia.com/gpu]"), 16, "[cpu, nvidia.com/gpu]");
+  expect_queue_problem(with_queue(uncovered), Code::SettingConflict,
+                       "quotas of other resources than coveredResources", 10);
+  std::string alone = group;
+  alone.replace(alone.find("Quota: 4"), 8, "Quota: 4, borrowingLimit: 1");
+  expect_queue_problem(with_queue(alone), Code::SettingConflict, "without a cohortName", 10);
+  expect_queue_problem(
+      with_queue("preemption: {borrowWithinCohort: {policy: LowerPriority}}, " + group),
+      Code::SettingConflict, "reclaimWithinCohort=Never", 10);
+  expect_queue_problem(with_queue(group, "queue: research", "{queue: srtf}"),
+                       Code::StrategyNotModelled, "before another queue than kube-scheduler's", 5);
+  expect_queue_problem(with_queue(group, "kind: Deployment, queue: research"),
+                       Code::SettingConflict, "queue on a Deployment", 12);
+}
+
+constexpr std::string_view kObjects = R"(
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ResourceFlavor
+metadata: {name: a10g}
+spec: {nodeLabels: {gpu: a10g}}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata: {name: team.a}
+spec:
+  cohort: labs
+  preemption: {reclaimWithinCohort: Any}
+  resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: a10g, resources: [{name: nvidia.com/gpu, nominalQuota: 2, borrowingLimit: 1}]}]}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: lends}
+spec:
+  cohortName: labs
+  resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: gone, resources: [{name: nvidia.com/gpu, nominalQuota: 3}]}]}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: others}
+spec:
+  resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: a10g, resources: [{name: nvidia.com/gpu, nominalQuota: 3}]}]}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: q, namespace: research}
+spec: {clusterQueue: team.a}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train, namespace: research, labels: {kueue.x-k8s.io/queue-name: q}}
+spec: {suspend: true, parallelism: 2, completions: 2, template: {spec: {restartPolicy: Never, containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: serve, namespace: research, labels: {kueue.x-k8s.io/queue-name: q}}
+spec: {replicas: 1, template: {spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}}}
+)";
+
+TEST(ClusterQueues, OfManifestsComeWithTheirCohortAndFlavors) {
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1}};
+  const Written result = written(ImportKind::K8s, {std::string(kObjects)}, options);
+  const Scenario& scenario = result.scenario;
+  ASSERT_EQ(scenario.cluster_queues.size(), 2U);
+  const ClusterQueue& queue = scenario.cluster_queues[0];
+  EXPECT_EQ(queue.name.value, "team.a");
+  EXPECT_EQ(queue.cohort, "labs");
+  EXPECT_EQ(queue.reclaim, QuotaPreemption::Any);
+  const ResourceQuota& quota = queue.groups.at(0).flavors.at(0).resources.at(0);
+  EXPECT_EQ(quota.nominal.value, "2");
+  EXPECT_EQ(quota.borrowing_limit->value, "1");
+  EXPECT_EQ(scenario.cluster_queues[1].name.value, "lends");
+  ASSERT_EQ(scenario.flavors.size(), 2U);
+  EXPECT_EQ(scenario.flavors[0].node_labels.at("gpu"), "a10g");
+  EXPECT_TRUE(scenario.flavors[1].node_labels.empty());
+  EXPECT_EQ(result.said.count("ResourceFlavors that are not here: any node"), 1);
+  const auto train = result.find("train");
+  ASSERT_TRUE(train);
+  EXPECT_EQ(train->queue.value, "team.a");
+  EXPECT_EQ(train->pod.node_selector.at("gpu"), "a10g");
+  EXPECT_TRUE(result.find("serve")->queue.value.empty());
+  EXPECT_EQ(result.said.count("Deployments in a queue of Kueue: only Jobs wait for a quota here"),
+            1);
+  EXPECT_EQ(result.said.count("Jobs in a queue of Kueue: their pods wait for quota one by one, "
+                              "there until it has room for all (the annotation "
+                              "kueue.x-k8s.io/job-min-parallelism lets fewer begin)"),
+            1);
+}
+
+}  // namespace
+}  // namespace slicewise::scenarios
