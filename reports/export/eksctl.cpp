@@ -82,7 +82,7 @@ class EksctlWriter {
       group["propagateASGTags"] = true;
     }
     if (!labels.empty()) group["labels"] = labels;
-    json taints = taints_of(pool);
+    json taints = taints_of(pool.taints);
     if (!taints.empty()) group["taints"] = std::move(taints);
     if (pool.capacity_type == CapacityType::Spot) group["spot"] = true;
     if (pool.capacity_type == CapacityType::Reserved) {

@@ -150,7 +150,7 @@ class KarpenterWriter {
            json::array({only_in(scenarios::kInstanceTypeLabel, nodes.target.instance->name),
                         only_in(scenarios::kArchitectureLabel, nodes.target.instance->architecture),
                         in_any(scenarios::kCapacityTypeLabel, capacity_types(pool))})}}}};
-    json taints = taints_of(pool);
+    json taints = taints_of(pool.taints);
     if (!taints.empty()) tmpl["spec"]["taints"] = std::move(taints);
     const auto labels = node_labels(nodes);
     if (!labels.empty()) tmpl["metadata"]["labels"] = labels;

@@ -23,7 +23,10 @@ namespace slicewise::reports {
 namespace {
 
 using nlohmann::json;
+using scenarios::ClusterQueue;
+using scenarios::FlavorSearch;
 using scenarios::PodQueue;
+using scenarios::QuotaPreemption;
 using scenarios::Scenario;
 using scenarios::Workload;
 using scenarios::WorkloadKind;
@@ -94,12 +97,13 @@ std::string quota_text(std::string_view resource, std::int64_t amount) {
 }
 
 // Kueue looks at those labels of a Job's node selector only that some flavor has.
-json labels_of(const Flavor& flavor, const Scenario& scenario) {
+std::map<std::string, std::string> labels_of(const Flavor& flavor, const Scenario& scenario) {
   const bool by_karpenter = scenario.provisioner.kind == scenarios::Provisioner::Kind::Karpenter;
   const std::string by_group = label_of_nodes(*flavor.pool);
-  json labels = {{by_karpenter ? std::string(scenarios::kNodePoolLabel)
-                               : by_group.substr(0, by_group.find('=')),
-                  flavor.pool->name.value}};
+  std::map<std::string, std::string> labels = {{by_karpenter
+                                                    ? std::string(scenarios::kNodePoolLabel)
+                                                    : by_group.substr(0, by_group.find('=')),
+                                                flavor.pool->name.value}};
   for (const Workload& workload : scenario.workloads) {
     if (workload.kind != WorkloadKind::Job) continue;
     for (const auto& [name, value] : workload.pod.node_selector) {
@@ -110,34 +114,6 @@ json labels_of(const Flavor& flavor, const Scenario& scenario) {
   return labels;
 }
 
-json flavor_object(const Flavor& flavor, const Scenario& scenario) {
-  json spec = {{"nodeLabels", labels_of(flavor, scenario)}};
-  json taints = taints_of(*flavor.pool);
-  if (!taints.empty()) spec["nodeTaints"] = std::move(taints);
-  return {{"apiVersion", kApi},
-          {"kind", "ResourceFlavor"},
-          {"metadata", {{"name", flavor.pool->name.value}}},
-          {"spec", std::move(spec)}};
-}
-
-json resource_group(const std::vector<Flavor>& flavors) {
-  std::set<std::string, std::less<>> covered;
-  for (const Flavor& flavor : flavors) {
-    for (const auto& [name, amount] : flavor.quota) covered.insert(name);
-  }
-  json list = json::array();
-  for (const Flavor& flavor : flavors) {
-    json resources = json::array();
-    for (const std::string& name : covered) {
-      const auto known = flavor.quota.find(name);
-      const std::int64_t amount = known == flavor.quota.end() ? 0 : known->second;
-      resources.push_back({{"name", name}, {"nominalQuota", quota_text(name, amount)}});
-    }
-    list.push_back({{"name", flavor.pool->name.value}, {"resources", std::move(resources)}});
-  }
-  return {{"coveredResources", covered}, {"flavors", std::move(list)}};
-}
-
 bool takes_places(const Scenario& scenario) {
   return scenarios::preempts(scenario.pod_queue) ||
          std::ranges::any_of(scenario.workloads, [](const Workload& workload) {
@@ -146,28 +122,121 @@ bool takes_places(const Scenario& scenario) {
          });
 }
 
-json cluster_queue(const Scenario& scenario, const std::vector<Flavor>& flavors,
-                   const std::set<std::string>& namespaces) {
-  const bool is_strict = scenario.pod_queue == PodQueue::Fifo;
-  return {{"apiVersion", kApi},
-          {"kind", "ClusterQueue"},
-          {"metadata", {{"name", kQueue}}},
-          {"spec",
-           {{"namespaceSelector",
-             {{"matchExpressions", json::array({{{"key", "kubernetes.io/metadata.name"},
-                                                 {"operator", "In"},
-                                                 {"values", namespaces}}})}}},
-            {"queueingStrategy", is_strict ? "StrictFIFO" : "BestEffortFIFO"},
-            {"preemption",
-             {{"withinClusterQueue", takes_places(scenario) ? "LowerPriority" : "Never"}}},
-            {"resourceGroups", json::array({resource_group(flavors)})}}}};
+// The queue of a scenario that has none: what its pools have.
+ClusterQueue queue_of_pools(const Scenario& scenario, const std::vector<Flavor>& flavors) {
+  ClusterQueue queue;
+  queue.name.value = kQueue;
+  if (scenario.pod_queue == PodQueue::Fifo) queue.strategy = ClusterQueue::Strategy::StrictFifo;
+  if (takes_places(scenario)) queue.within_queue = QuotaPreemption::LowerPriority;
+  std::set<std::string> covered;
+  for (const Flavor& flavor : flavors) {
+    for (const auto& [name, amount] : flavor.quota) covered.insert(name);
+  }
+  scenarios::ResourceGroup& group = queue.groups.emplace_back();
+  for (const std::string& name : covered) group.covered.push_back({name, {}});
+  for (const Flavor& flavor : flavors) {
+    scenarios::FlavorQuotas& quotas = group.flavors.emplace_back();
+    quotas.flavor = flavor.pool->name;
+    for (const std::string& name : covered) {
+      const auto known = flavor.quota.find(name);
+      const std::int64_t amount = known == flavor.quota.end() ? 0 : known->second;
+      scenarios::ResourceQuota& quota = quotas.resources.emplace_back();
+      quota.resource.value = name;
+      quota.nominal.value = quota_text(name, amount);
+    }
+  }
+  return queue;
 }
 
-json local_queue(const std::string& space) {
+json flavor_object(const scenarios::ResourceFlavor& flavor) {
+  json spec = json::object();
+  if (!flavor.node_labels.empty()) spec["nodeLabels"] = flavor.node_labels;
+  json taints = taints_of(flavor.node_taints);
+  if (!taints.empty()) spec["nodeTaints"] = std::move(taints);
+  return {{"apiVersion", kApi},
+          {"kind", "ResourceFlavor"},
+          {"metadata", {{"name", flavor.name.value}}},
+          {"spec", std::move(spec)}};
+}
+
+json group_json(const scenarios::ResourceGroup& group) {
+  json covered = json::array();
+  for (const auto& name : group.covered) covered.push_back(name.value);
+  json flavors = json::array();
+  for (const scenarios::FlavorQuotas& flavor : group.flavors) {
+    json resources = json::array();
+    for (const scenarios::ResourceQuota& quota : flavor.resources) {
+      json one = {{"name", quota.resource.value}, {"nominalQuota", quota.nominal.value}};
+      if (quota.borrowing_limit) one["borrowingLimit"] = quota.borrowing_limit->value;
+      if (quota.lending_limit) one["lendingLimit"] = quota.lending_limit->value;
+      resources.push_back(std::move(one));
+    }
+    flavors.push_back({{"name", flavor.flavor.value}, {"resources", std::move(resources)}});
+  }
+  return {{"coveredResources", std::move(covered)}, {"flavors", std::move(flavors)}};
+}
+
+std::string_view word_of(QuotaPreemption policy) {
+  switch (policy) {
+    case QuotaPreemption::Never:
+      return "Never";
+    case QuotaPreemption::LowerPriority:
+      return "LowerPriority";
+    case QuotaPreemption::LowerOrNewerEqualPriority:
+      return "LowerOrNewerEqualPriority";
+    case QuotaPreemption::Any:
+      return "Any";
+  }
+  return "Never";
+}
+
+std::string_view word_of(FlavorSearch search) {
+  return search == FlavorSearch::MayStopSearch ? "MayStopSearch" : "TryNextFlavor";
+}
+
+json preemption_json(const ClusterQueue& queue) {
+  json out = {{"withinClusterQueue", word_of(queue.within_queue)}};
+  if (queue.reclaim != QuotaPreemption::Never) out["reclaimWithinCohort"] = word_of(queue.reclaim);
+  if (queue.borrow_within_cohort == QuotaPreemption::Never) return out;
+  out["borrowWithinCohort"]["policy"] = word_of(queue.borrow_within_cohort);
+  if (queue.most_priority_preempted) {
+    out["borrowWithinCohort"]["maxPriorityThreshold"] = *queue.most_priority_preempted;
+  }
+  return out;
+}
+
+json queue_object(const ClusterQueue& queue, const std::set<std::string>& namespaces) {
+  const bool is_strict = queue.strategy == ClusterQueue::Strategy::StrictFifo;
+  json selector = json::object();  // of all namespaces
+  if (!namespaces.empty()) {
+    selector["matchExpressions"] = json::array(
+        {{{"key", "kubernetes.io/metadata.name"}, {"operator", "In"}, {"values", namespaces}}});
+  }
+  json spec = {{"namespaceSelector", std::move(selector)},
+               {"queueingStrategy", is_strict ? "StrictFIFO" : "BestEffortFIFO"},
+               {"preemption", preemption_json(queue)},
+               {"resourceGroups", json::array()}};
+  if (!queue.cohort.empty()) spec["cohortName"] = queue.cohort;
+  const ClusterQueue usual;
+  if (queue.when_can_borrow != usual.when_can_borrow ||
+      queue.when_can_preempt != usual.when_can_preempt) {
+    spec["flavorFungibility"] = {{"whenCanBorrow", word_of(queue.when_can_borrow)},
+                                 {"whenCanPreempt", word_of(queue.when_can_preempt)}};
+  }
+  for (const scenarios::ResourceGroup& group : queue.groups) {
+    spec["resourceGroups"].push_back(group_json(group));
+  }
+  return {{"apiVersion", kApi},
+          {"kind", "ClusterQueue"},
+          {"metadata", {{"name", queue.name.value}}},
+          {"spec", std::move(spec)}};
+}
+
+json local_queue(const std::string& space, const std::string& queue) {
   return {{"apiVersion", kApi},
           {"kind", "LocalQueue"},
-          {"metadata", {{"name", kQueue}, {"namespace", space}}},
-          {"spec", {{"clusterQueue", kQueue}}}};
+          {"metadata", {{"name", queue}, {"namespace", space}}},
+          {"spec", {{"clusterQueue", queue}}}};
 }
 
 // Whether its patch has several pods of which each is a Job of its own.
@@ -178,7 +247,7 @@ bool is_several_jobs(const Workload& workload) {
 
 // The Jobs of a CronJob have the label of its template.
 json queue_patch(const Workload& workload, const PodOwner& owner) {
-  json label = {{"labels", {{"kueue.x-k8s.io/queue-name", kQueue}}}};
+  json label = {{"labels", {{"kueue.x-k8s.io/queue-name", workload.queue.value}}}};
   if (is_several_jobs(workload)) label["annotations"] = {{scenarios::kLeastParallelism, "1"}};
   json patch = {{"apiVersion", owner.api_version},
                 {"kind", owner.kind},
@@ -197,14 +266,14 @@ std::string component(const Scenario& scenario) {
                     commented("  components:\n  - kueue\n") +
                     "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches:\n";
   for (const Workload& workload : scenario.workloads) {
-    if (workload.kind != WorkloadKind::Job) continue;
+    if (workload.queue.value.empty()) continue;
     const PodOwner owner = owner_of(workload);
     if (owner.api_version.empty()) {
-      out += comment(
-          printable(fmt::format("By hand: {} {} in namespace {} makes the pods; give it the label "
-                                "kueue.x-k8s.io/queue-name: {}{}",
-                                owner.kind, owner.name, workload.namespace_name, kQueue,
-                                owner.kind == "CronJob" ? " in spec.jobTemplate.metadata" : "")));
+      out += comment(printable(
+          fmt::format("By hand: {} {} in namespace {} makes the pods; give it the label "
+                      "kueue.x-k8s.io/queue-name: {}{}",
+                      owner.kind, owner.name, workload.namespace_name, workload.queue.value,
+                      owner.kind == "CronJob" ? " in spec.jobTemplate.metadata" : "")));
       continue;
     }
     out += "- patch: |-\n" + indented(yaml_text(queue_patch(workload, owner)), 4);
@@ -212,15 +281,20 @@ std::string component(const Scenario& scenario) {
   return out;
 }
 
-std::string kueue_title(const Scenario& scenario) {
+std::string kueue_title(const Scenario& scenario, bool is_made_up) {
   std::string out = comment(fmt::format(
-      "Kueue's queue for the Jobs of scenario variant {} (kueue.yaml), written by slicewise",
+      "Kueue's queues for the Jobs of scenario variant {} (kueue.yaml), written by slicewise",
       yaml_scalar(scenario.name)));
   out += comment(
-      "Kueue 0.17 or newer. A flavor is a node pool; its quota is what the scenario has of it at "
-      "the most: nodes times what a node leaves to pods beside its DaemonSets and what its device "
-      "plugin advertises, less what Deployments, Services and Notebooks ask for, taken off the "
-      "pools in the order of the scenario, since Kueue does not see them.");
+      is_made_up
+          ? "Kueue 0.17 or newer. A flavor is a node pool; its quota is what the scenario has of "
+            "it "
+            "at the most: nodes times what a node leaves to pods beside its DaemonSets and what "
+            "its "
+            "device plugin advertises, less what Deployments, Services and Notebooks ask for, "
+            "taken "
+            "off the pools in the order of the scenario, since Kueue does not see them."
+          : "Kueue 0.17 or newer. Flavors and quotas are the scenario's, as they were simulated.");
   if (std::ranges::any_of(scenario.workloads, is_several_jobs)) {
     out += comment(fmt::format(
         "Jobs of one workload are the pods of one Job. {}: 1 lets Kueue start those that the "
@@ -233,7 +307,7 @@ std::string kueue_title(const Scenario& scenario) {
       "label; a Job without it is not queued:");
   out += commented(
       "  kubectl apply --server-side -f kueue.yaml\n"
-      "  kubectl get clusterqueue slicewise -o wide\n");
+      "  kubectl get clusterqueue -o wide\n");
   return out + comment("Roll back, once no Job waits:") +
          commented("  kubectl delete -f kueue.yaml\n");
 }
@@ -266,33 +340,54 @@ Diagnostics refusals(const Scenario& scenario) {
   return {};
 }
 
-}  // namespace
-
-Expected<ExportFiles> render_kueue(const Scenario& scenario, const models::Catalogue& catalogue,
-                                   const ExportOptions& /*options*/) {
-  if (Diagnostics found = refusals(scenario); !found.empty()) return tl::unexpected(found);
+// Gives a scenario without queues one for all of its Jobs, with what its pools have.
+Expected<Scenario> with_queues(Scenario scenario, const models::Catalogue& catalogue) {
   const Expected<sim::World> world = sim::build_world(scenario, catalogue);
   if (!world) return tl::unexpected(world.error());
+  if (!scenario.cluster_queues.empty()) return scenario;
   std::vector<Flavor> flavors;
   for (std::size_t p = 0; p < scenario.node_pools.size(); ++p) {
     const scenarios::NodePool& pool = scenario.node_pools[p];
     flavors.push_back({&pool, &world->pools[p], offered_by(pool, world->pools[p])});
   }
-  std::set<std::string> namespaces;
-  for (const Workload& workload : scenario.workloads) {
+  for (Workload& workload : scenario.workloads) {
     if (workload.kind == WorkloadKind::Job) {
-      namespaces.insert(workload.namespace_name);
+      workload.queue.value = kQueue;
     } else {
       leave_room(workload, flavors);
     }
   }
-  std::string text = kueue_title(scenario);
   for (const Flavor& flavor : flavors) {
-    text += "---\n" + yaml_text(flavor_object(flavor, scenario));
+    scenario.flavors.push_back(
+        {flavor.pool->name, labels_of(flavor, scenario), flavor.pool->taints, {}});
   }
-  text += "---\n" + yaml_text(cluster_queue(scenario, flavors, namespaces));
-  for (const std::string& space : namespaces) text += "---\n" + yaml_text(local_queue(space));
-  return ExportFiles{{"kueue.yaml", std::move(text)}, {"kustomization.yaml", component(scenario)}};
+  scenario.cluster_queues.push_back(queue_of_pools(scenario, flavors));
+  return scenario;
+}
+
+}  // namespace
+
+Expected<ExportFiles> render_kueue(const Scenario& base, const models::Catalogue& catalogue,
+                                   const ExportOptions& /*options*/) {
+  if (Diagnostics found = refusals(base); !found.empty()) return tl::unexpected(found);
+  const Expected<Scenario> scenario = with_queues(base, catalogue);
+  if (!scenario) return tl::unexpected(scenario.error());
+  std::string text = kueue_title(*scenario, base.cluster_queues.empty());
+  for (const scenarios::ResourceFlavor& flavor : scenario->flavors) {
+    text += "---\n" + yaml_text(flavor_object(flavor));
+  }
+  std::string local;
+  for (const ClusterQueue& queue : scenario->cluster_queues) {
+    std::set<std::string> namespaces;
+    for (const Workload& workload : scenario->workloads) {
+      if (workload.queue.value == queue.name.value) namespaces.insert(workload.namespace_name);
+    }
+    text += "---\n" + yaml_text(queue_object(queue, namespaces));
+    for (const std::string& space : namespaces) {
+      local += "---\n" + yaml_text(local_queue(space, queue.name.value));
+    }
+  }
+  return ExportFiles{{"kueue.yaml", text + local}, {"kustomization.yaml", component(*scenario)}};
 }
 
 }  // namespace slicewise::reports

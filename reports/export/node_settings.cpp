@@ -57,9 +57,9 @@ std::map<std::string, std::string> node_labels(const PoolNodes& nodes) {
   return out;
 }
 
-nlohmann::json taints_of(const scenarios::NodePool& pool) {
+nlohmann::json taints_of(std::span<const scenarios::Taint> taints) {
   nlohmann::json out = nlohmann::json::array();
-  for (const scenarios::Taint& taint : pool.taints) {
+  for (const scenarios::Taint& taint : taints) {
     nlohmann::json entry = {{"key", taint.key}, {"effect", taint.effect}};
     if (!taint.value.empty()) entry["value"] = taint.value;
     out.push_back(std::move(entry));

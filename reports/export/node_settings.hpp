@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +39,7 @@ std::string reserved_labels(const scenarios::NodePool& pool,
                             std::string_view who_sets_them = "Kubernetes or AWS");
 
 // [{key, value, effect}] of the scenario; empty for none.
-nlohmann::json taints_of(const scenarios::NodePool& pool);
+nlohmann::json taints_of(std::span<const scenarios::Taint> taints);
 
 inline constexpr int kImageVolumeGib = 200;  // Assumed: of the disk that images are pulled to
 

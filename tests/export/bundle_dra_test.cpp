@@ -113,6 +113,32 @@ TEST(Kueue, QueuesTheJobsThatACronJobMakes) {
               AllOf(HasSubstr("# By hand: PyTorchJob nightly-train"), Not(HasSubstr("- patch:"))));
 }
 
+// A scenario with queues of its own has those, and no others.
+TEST(Kueue, WritesTheQueuesThatWereSimulated) {
+  Scenario scenario = nightly();
+  scenario.workloads.front().queue.value = "research";
+  scenario.flavors.push_back({{"t4", {}}, {{"tier", "a"}}, {}, {}});
+  scenarios::ClusterQueue& queue = scenario.cluster_queues.emplace_back();
+  queue.name.value = "research";
+  queue.cohort = "labs";
+  queue.strategy = scenarios::ClusterQueue::Strategy::StrictFifo;
+  queue.reclaim = scenarios::QuotaPreemption::Any;
+  queue.when_can_borrow = scenarios::FlavorSearch::TryNextFlavor;
+  scenarios::ResourceQuota quota{{"nvidia.com/gpu", {}}, {"4", {}}, {}, {}, {}};
+  quota.borrowing_limit = {"2", {}};
+  quota.lending_limit = {"1", {}};
+  queue.groups.push_back({{{"nvidia.com/gpu", {}}}, {{{"t4", {}}, {quota}, {}}}, {}});
+  const std::string text = text_of(export_of("kueue", scenario));
+  EXPECT_THAT(
+      text,
+      AllOf(HasSubstr("nodeLabels:\n    tier: a\n"), HasSubstr("cohortName: labs\n"),
+            HasSubstr("queueingStrategy: StrictFIFO\n"), HasSubstr("reclaimWithinCohort: Any\n"),
+            HasSubstr("whenCanBorrow: TryNextFlavor\n"), HasSubstr("borrowingLimit: "),
+            HasSubstr("lendingLimit: "), HasSubstr("clusterQueue: research\n"),
+            HasSubstr("kueue.x-k8s.io/queue-name: research\n"),
+            Not(HasSubstr("name: slicewise\n"))));
+}
+
 TEST(Nos, KeepsTheScheduleOfACronJob) {
   Scenario scenario = nightly();
   scenario.node_pools.front().nos.emplace().slices = {{"8gb", {}}};
