@@ -63,33 +63,6 @@ const CelRule* rule_of(const std::string& text) {
   return place->second ? &*place->second : nullptr;
 }
 
-bool has_image(const Node& node) {  // NOLINT(misc-no-recursion): the reader bounds the depth
-  const Node* containers = node.find("containers");
-  if (is_list(containers)) {
-    return std::ranges::any_of(containers->items, [](const NodePtr& container) {
-      return is_map(container.get()) && container->entry("image") != nullptr;
-    });
-  }
-  return std::ranges::any_of(std::array<std::string_view, 3>{"spec", "template", "jobTemplate"},
-                             [&](std::string_view key) {
-                               const Node* below = node.find(key);
-                               return is_map(below) && has_image(*below);
-                             });
-}
-
-// A patch of Kustomize names what it changes, and not what every such object has; a Job has nothing
-// but its image that a patch of it would not have, and an exported one of a CronJob has its times.
-bool is_patch(const Node& object, std::string_view kind) {
-  const Node* spec = object.find("spec");
-  if (!is_map(spec) || spec->entries.empty()) return false;
-  const bool imageless = !has_image(object);
-  if (kind == "Job" || kind == "CronJob") return imageless;
-  const bool selects =
-      kind == "Deployment" || kind == "StatefulSet" || kind == "DaemonSet" || kind == "ReplicaSet";
-  const bool labelled = node_below(spec, {"template", "metadata", "labels"}) != nullptr;
-  return selects && spec->entry("selector") == nullptr && (imageless || !labelled);
-}
-
 class SchemaCheck {
  public:
   SchemaCheck(const Schemas& schemas, std::string kind, bool partial)
@@ -121,7 +94,7 @@ class SchemaCheck {
 
   // NOLINTBEGIN(misc-no-recursion): the reader bounds the depth of documents
   void look_at(const Node& node, const Json& given, const std::string& path) {
-    const Json& schema = resolved(given);
+    const Json& schema = form_of(node, resolved(given));
     if (node.kind == Node::Kind::Null) return;
     if (schema.value("x-kubernetes-int-or-string", false))
       return look_at_amount(node, schema, path);
@@ -131,6 +104,14 @@ class SchemaCheck {
     if (type == "array") look_at_list(node, schema, path);
     if (type == "string") look_at_text(node, schema, path);
     if (type == "integer" || type == "number") look_at_number(node, schema, path);
+  }
+
+  // Of what may be a mapping or something else, the one that it is.
+  static const Json& form_of(const Node& node, const Json& schema) {
+    const auto forms = schema.find("anyOf");
+    if (forms == schema.end()) return schema;
+    const auto fits = [&](const Json& form) { return is_map(&node) == (form["type"] == "object"); };
+    return *std::ranges::find_if(*forms, fits);
   }
 
   const Json& resolved(const Json& schema) const {
@@ -428,45 +409,52 @@ void report_new(Context& context, std::size_t known, const Node& object, Diagnos
   }
 }
 
-// A stage of an API that had its day, or is to come: whoever has such a cluster knows.
+// A stage of an API that had its day, or is to come.
 bool is_stage(const std::string& version) {
   return matches_pattern(version, "^([a-z0-9.-]+/)?v[0-9]+((alpha|beta)[0-9]+)?$");
+}
+
+bool is_trial(const std::string& version) {
+  return version.find("alpha") != version.npos || version.find("beta") != version.npos;
 }
 
 // A kind that some API has, but not of this apiVersion.
 void report_version(Context& context, const Node& object, const std::string& version,
                     const std::string& kind) {
   const bool has_group = version.find('/') != std::string::npos;
-  const std::string group = has_group ? version.substr(0, version.find('/') + 1) : "";
+  std::string group = has_group ? version.substr(0, version.find('/') + 1) : "";
+  if (group == "extensions/") group = "apps/";  // its name until Kubernetes 1.16
   std::vector<std::string> others;
-  bool same_group = false;
-  const Schemas* by_operator = nullptr;  // that has the group
+  const Schemas* owner = nullptr;  // of the group
   for (const Schemas& schemas : all_schemas()) {
     for (const auto& [name, schema] : schemas.objects.items()) {
       if (!name.ends_with("/" + kind)) continue;
       others.push_back(name.substr(0, name.size() - kind.size() - 1));
       const bool core = std::ranges::count(name, '/') == 1;
-      const bool same = has_group ? name.starts_with(group) : core;
-      same_group |= same;
-      if (same && schemas.is_operator) by_operator = &schemas;
+      if (has_group ? name.starts_with(group) : core) owner = &schemas;
     }
   }
-  const bool beta =
-      version.find("beta") != std::string::npos || version.find("alpha") != std::string::npos;
-  const bool known = is_stage(version) && (beta || !same_group);
-  if (others.empty() || known) return;
-  if (by_operator != nullptr && is_stage(version)) {
+  const bool staged = is_stage(version);
+  if (others.empty() || (staged && owner == nullptr)) return;
+  const std::string shown = version.substr(0, 60);
+  const SourceLocation where = place_below(object, {"apiVersion"});
+  if (staged && owner->is_operator) {
     return report(context,
-                  make_diagnostic(Code::KindNotChecked, place_below(object, {"apiVersion"}),
+                  make_diagnostic(Code::KindNotChecked, where,
                                   fmt::format("{} of apiVersion {} is not checked: {} has no such",
-                                              kind, version.substr(0, 60), by_operator->program),
+                                              kind, shown, owner->program),
                                   fmt::format("it has {}", others.back())));
   }
-  report(context, make_diagnostic(Code::ApiVersionUnknown, place_below(object, {"apiVersion"}),
-                                  version.empty() ? fmt::format("{} without apiVersion", kind)
-                                                  : fmt::format("there is no {} of apiVersion {}",
-                                                                kind, version.substr(0, 60)),
-                                  fmt::format("write {}", others.back())));
+  const auto now = std::find_if_not(others.rbegin(), others.rend(), is_trial);
+  Diagnostic problem = make_diagnostic(
+      Code::ApiVersionUnknown, where,
+      version.empty() ? fmt::format("{} without apiVersion", kind)
+      : staged        ? fmt::format("{} has no {} of apiVersion {}", owner->program, kind, shown)
+                      : fmt::format("there is no {} of apiVersion {}", kind, shown),
+      fmt::format("write {}", now == others.rend() ? others.back() : *now));
+  // Releases of other years have it: whoever has such a cluster knows.
+  if (staged && is_trial(version)) problem.severity = Severity::Warning;
+  report(context, std::move(problem));
 }
 
 }  // namespace

@@ -74,6 +74,10 @@ bool is_false(const Node* node);
 SourceLocation place_below(const Node& node, std::initializer_list<std::string_view> path);
 Located<std::string> located_below(const Node* node, std::initializer_list<std::string_view> path);
 
+// A patch of Kustomize names what it changes, and not what every such object has; a Job has nothing
+// but its image that a patch of it would not have, and an exported one of a CronJob has its times.
+bool is_patch(const Node& object, std::string_view kind);
+
 // Of a pod, or of the pods that a chart makes; none of what is no list.
 std::vector<Toleration> tolerations_in(const Node* list);
 

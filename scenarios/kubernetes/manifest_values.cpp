@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -30,6 +31,20 @@ std::size_t indentation_of_block(std::string_view text, int header) {
     text.remove_prefix(std::min(text.find('\n', blanks), text.size() - 1) + 1);
   }
   return 0;
+}
+
+bool has_image(const Node& node) {  // NOLINT(misc-no-recursion): the reader bounds the depth
+  const Node* containers = node.find("containers");
+  if (is_list(containers)) {
+    return std::ranges::any_of(containers->items, [](const NodePtr& container) {
+      return is_map(container.get()) && container->entry("image") != nullptr;
+    });
+  }
+  return std::ranges::any_of(std::array<std::string_view, 3>{"spec", "template", "jobTemplate"},
+                             [&](std::string_view key) {
+                               const Node* below = node.find(key);
+                               return is_map(below) && has_image(*below);
+                             });
 }
 
 }  // namespace
@@ -193,6 +208,17 @@ std::vector<std::string_view> names_of(const FieldList& fields) {
   std::vector<std::string_view> names;
   for (const Field& field : fields) names.push_back(field.name);
   return names;
+}
+
+bool is_patch(const Node& object, std::string_view kind) {
+  const Node* spec = object.find("spec");
+  if (!is_map(spec) || spec->entries.empty()) return false;
+  const bool imageless = !has_image(object);
+  if (kind == "Job" || kind == "CronJob") return imageless;
+  const bool selects =
+      kind == "Deployment" || kind == "StatefulSet" || kind == "DaemonSet" || kind == "ReplicaSet";
+  const bool labelled = node_below(spec, {"template", "metadata", "labels"}) != nullptr;
+  return selects && spec->entry("selector") == nullptr && (imageless || !labelled);
 }
 
 }  // namespace slicewise::scenarios::manifests

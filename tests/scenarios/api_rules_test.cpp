@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -128,18 +129,65 @@ spec:
   template: {spec: {restartPolicy: Never, containers: [{name: c, image: x}]}}
 )";
 
-Diagnostics refused_of(std::string text) {
+constexpr std::string_view kScaling = R"(apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: h}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: d}
+  minReplicas: 0
+  maxReplicas: 8
+  metrics:
+  - {type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 60}}}
+  - {type: External, external: {metric: {name: m}, target: {type: AverageValue, averageValue: 4}}}
+  - type: Object
+    object:
+      metric: {name: depth}
+      describedObject: {apiVersion: v1, kind: Service, name: s}
+      target: {type: Value, value: 500m}
+  - type: ContainerResource
+    containerResource: {name: memory, container: c, target: {type: AverageValue, averageValue: 1Gi}}
+  behavior: {scaleDown: {policies: [{type: Pods, value: 1, periodSeconds: 60}]}, scaleUp: {}}
+)";
+constexpr std::string_view kAsOne = R"(apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  resources: {limits: {cpu: 2, memory: 4Gi, hugepages-2Mi: 4Mi}, requests: {cpu: 1}}
+  containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]
+)";
+// As kubectl prints it.
+constexpr std::string_view kHeldJob = R"(apiVersion: batch/v1
+kind: Job
+metadata: {name: j, uid: 6a0a}
+spec:
+  selector: {matchLabels: {batch.kubernetes.io/controller-uid: 6a0a}}
+  template:
+    metadata: {labels: {batch.kubernetes.io/controller-uid: 6a0a}}
+    spec: {restartPolicy: Never, containers: [{name: c, image: x}]}
+)";
+constexpr std::string_view kTaintedGroup = R"(apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: c, region: us-east-1}
+nodeGroups:
+- name: g
+  instanceType: g5.xlarge
+  taints: {nvidia.com/gpu: "true:NoSchedule", dedicated: NoExecute}
+)";
+
+Diagnostics told_of(std::string text, Severity severity) {
   const SourceText source{"f.yaml", std::move(text)};
-  Diagnostics errors;
+  Diagnostics told;
   for (Diagnostic& d : read_cluster_files({&source, 1}, {}).problems) {
-    if (d.severity == Severity::Error) errors.push_back(std::move(d));
+    if (d.severity == severity) told.push_back(std::move(d));
   }
-  return errors;
+  return told;
 }
 
+Diagnostics refused_of(std::string text) { return told_of(std::move(text), Severity::Error); }
+
 TEST(ApiRules, WhatTheServerTakesHasNoErrors) {
-  for (const std::string_view text :
-       {kMountingPod, kSelecting, kClaiming, kNightly, kAgents, kIndexes}) {
+  for (const std::string_view text : {kMountingPod, kSelecting, kClaiming, kNightly, kAgents,
+                                      kIndexes, kScaling, kAsOne, kHeldJob, kTaintedGroup}) {
     const Diagnostics errors = refused_of(std::string(text));
     EXPECT_TRUE(errors.empty()) << errors.front().message << "\n" << text;
   }
@@ -192,7 +240,50 @@ INSTANTIATE_TEST_SUITE_P(
         RuleBroken{kMountingPod, "topologyKey: rack", "topologyKey: zone", 22, "two constraints"},
         RuleBroken{kMountingPod, "0400", "4000", 26, "above 511"},
         RuleBroken{kMountingPod, "secretName: key, ", "", 26, "secretName"},
-        RuleBroken{kMountingPod, "topologyKey: rack", "topologyKey: -rack", 23, "topologyKey"}));
+        RuleBroken{kMountingPod, "topologyKey: rack", "topologyKey: -rack", 23, "topologyKey"},
+        RuleBroken{kAsOne, "hugepages-2Mi: 4Mi}", "nvidia.com/gpu: 1}", 5, "a container asks"},
+        RuleBroken{kAsOne, "requests: {cpu: 1}", "claims: [{name: g}]", 5, "no claims"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Autoscalers, BrokenApiRule,
+    ::testing::Values(
+        RuleBroken{kScaling, "Utilization,", "Utilisation,", 9, "Utilisation"},
+        RuleBroken{kScaling, "averageUtilization: 60", "averageUtilization: 0", 9, "below 1"},
+        RuleBroken{kScaling, "averageValue: 4", "averageValue: 0", 10, "not above zero"},
+        RuleBroken{kScaling, "averageValue: 4", "averageValue: 4, value: 4", 10, "one of value"},
+        RuleBroken{kScaling, "target: {type: Value, value: 500m}", "target: {type: Value}", 13,
+                   "value or averageValue"},
+        RuleBroken{kScaling, "averageValue: 1Gi", "averageValue: 1Gi, averageUtilization: 5", 17,
+                   "one of averageUtilization"},
+        RuleBroken{kScaling, "container: c,", "container: '',", 17, "container"},
+        RuleBroken{kScaling, "[{type: Pods, value: 1, periodSeconds: 60}]", "[]", 18, "policies"},
+        RuleBroken{kScaling, "kind: Deployment", "kind: ''", 5, "kind"}));
+
+TEST(ApiRules, ScalingToZeroNeedsAMetricWithoutPods) {
+  const Diagnostics errors = refused_of(
+      "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: h}\nspec:\n"
+      "  {minReplicas: 0, maxReplicas: 2, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, "
+      "name: d}}\n");
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_NE(errors[0].message.find("minReplicas 0"), std::string::npos) << errors[0].message;
+}
+
+// Of a time, or of a cluster to come: each says what this one has.
+TEST(ApiRules, AVersionThatIsGoneIsAWarning) {
+  for (const auto& [version, kind, now] :
+       {std::tuple("autoscaling/v2beta2", "HorizontalPodAutoscaler", "autoscaling/v2"),
+        std::tuple("batch/v1beta1", "CronJob", "batch/v1"),
+        std::tuple("extensions/v1beta1", "Deployment", "apps/v1"),
+        std::tuple("policy/v1beta1", "PodDisruptionBudget", "policy/v1"),
+        std::tuple("resource.k8s.io/v1alpha2", "ResourceClaim", "resource.k8s.io/v1"),
+        std::tuple("karpenter.sh/v1beta1", "NodePool", "karpenter.sh/v1")}) {
+    const Diagnostics told = told_of(
+        std::string("apiVersion: ") + version + "\nkind: " + kind + "\n", Severity::Warning);
+    ASSERT_EQ(told.size(), 1U) << version;
+    EXPECT_EQ(told[0].code, Code::ApiVersionUnknown);
+    EXPECT_NE(told[0].help.find(std::string("write ") + now), std::string::npos) << told[0].help;
+  }
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Controllers, BrokenApiRule,
@@ -220,6 +311,9 @@ INSTANTIATE_TEST_SUITE_P(
         RuleBroken{kIndexes, "type: DisruptionTarget", "type: Disruption Target", 10, "type"},
         RuleBroken{kIndexes, "0,2-4", "0,4-2", 13, "as 0,2-4"},
         RuleBroken{kIndexes, "0,2-4", "0-6", 13, "not below completions"},
+        RuleBroken{kHeldJob, ", uid: 6a0a", "", 5, "made by the cluster"},
+        RuleBroken{kTaintedGroup, "nodeGroups", "managedNodeGroups", 7, "is a list"},
+        RuleBroken{kTaintedGroup, "\"true:NoSchedule\"", "true", 7, "is text"},
         RuleBroken{kIndexes, "succeededCount: 4", "succeededCount: 5", 13,
                    "no fewer than succeededCount"}));
 

@@ -18,6 +18,9 @@ import (
 	"k8s.io/kubernetes/pkg/apis/apps"
 	_ "k8s.io/kubernetes/pkg/apis/apps/install"
 	appsvalidation "k8s.io/kubernetes/pkg/apis/apps/validation"
+	"k8s.io/kubernetes/pkg/apis/autoscaling"
+	_ "k8s.io/kubernetes/pkg/apis/autoscaling/install"
+	autoscalingvalidation "k8s.io/kubernetes/pkg/apis/autoscaling/validation"
 	"k8s.io/kubernetes/pkg/apis/batch"
 	_ "k8s.io/kubernetes/pkg/apis/batch/install"
 	batchvalidation "k8s.io/kubernetes/pkg/apis/batch/validation"
@@ -58,7 +61,7 @@ func validate(object runtime.Object) field.ErrorList {
 			of.SetNamespace("default")
 		}
 	}
-	options := corevalidation.PodValidationOptions{}
+	options := corevalidation.PodValidationOptions{PodLevelResourcesEnabled: true}
 	switch of := object.(type) {
 	case *core.Pod:
 		return corevalidation.ValidatePodCreate(of, options)
@@ -76,6 +79,9 @@ func validate(object runtime.Object) field.ErrorList {
 			PodValidationOptions: options, RequirePrefixedLabels: true})
 	case *batch.CronJob:
 		return batchvalidation.ValidateCronJobCreate(of, options)
+	case *autoscaling.HorizontalPodAutoscaler:
+		return autoscalingvalidation.ValidateHorizontalPodAutoscaler(of, autoscalingvalidation.HorizontalPodAutoscalerSpecValidationOptions{
+			ObjectMetricsValidationOptions: autoscalingvalidation.CrossVersionObjectReferenceValidationOptions{AllowEmptyAPIGroup: true}})
 	case *policy.PodDisruptionBudget:
 		return policyvalidation.ValidatePodDisruptionBudget(of, policyvalidation.PodDisruptionBudgetValidationOptions{})
 	case *resource.ResourceClaim:
