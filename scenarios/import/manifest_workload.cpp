@@ -105,20 +105,14 @@ class WorkloadDraft {
   }
 
   void sum_up_containers() {
-    std::vector<ContainerAmounts> containers;
     for (const bool is_init : {false, true}) {
       for (const ContainerFile& container : pod_.containers) {
         if (container.is_init != is_init) continue;
-        ContainerAmounts& one =
-            containers.emplace_back(ContainerAmounts{{}, is_init, container.restarts_always});
-        for (const ResourceAmount& amount : container.amounts) {
-          one.amounts[amount.resource] = amount.amount;
-        }
         take_environment(container);
         workload_.is_greedy = workload_.is_greedy || (!is_init && maps_all_memory(container));
       }
     }
-    amounts_ = reserved_amounts(containers);
+    amounts_ = reserved_amounts(pod_);
   }
 
   void take_environment(const ContainerFile& container) {

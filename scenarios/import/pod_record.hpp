@@ -7,28 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/import.hpp"
 
 #include "import_report.hpp"
 
 namespace slicewise::scenarios {
-
-// Amounts by resource name, in thousandths.
-using Amounts = std::map<std::string, std::int64_t, std::less<>>;
-inline constexpr std::int64_t kMostAmount = 1'000'000'000'000'000'000;
-
-// Adds without overflow.
-void add_amounts(Amounts& sum, const Amounts& more);
-
-struct ContainerAmounts {
-  Amounts amounts;
-  bool is_init = false;
-  bool restarts_always = false;  // of an init container
-};
-
-// What the scheduler reserves: containers run together, init containers before them one by one, and
-// those that always restart stay.
-Amounts reserved_amounts(const std::vector<ContainerAmounts>& containers);
 
 // A pod as the API server or Prometheus knows it. Times in ns since 1970.
 struct PodRecord {

@@ -293,35 +293,6 @@ class TraceOfPods {
 
 }  // namespace
 
-void add_amounts(Amounts& sum, const Amounts& more) {
-  for (const auto& [name, amount] : more) {
-    std::int64_t& total = sum[name];
-    total = std::min(kMostAmount, total + std::min(amount, kMostAmount));
-  }
-}
-
-Amounts reserved_amounts(const std::vector<ContainerAmounts>& containers) {
-  const auto raise = [](Amounts& sum, const Amounts& other) {
-    for (const auto& [name, amount] : other) sum[name] = std::max(sum[name], amount);
-  };
-  Amounts running;
-  Amounts sidecars;
-  Amounts most;
-  for (const ContainerAmounts& container : containers) {
-    if (!container.is_init) {
-      add_amounts(running, container.amounts);
-      continue;
-    }
-    Amounts starting = sidecars;
-    add_amounts(starting, container.amounts);
-    if (container.restarts_always) sidecars = starting;
-    raise(most, starting);
-  }
-  add_amounts(running, sidecars);
-  raise(running, most);
-  return running;
-}
-
 std::set<std::string> greedy_pods(const std::vector<PodRecord>& pods) {
   std::set<std::string> ids;
   for (const PodRecord& pod : pods) {

@@ -104,6 +104,32 @@ void tell_of_target(Context& context, const std::tuple<std::string, std::string,
                               : "name one of the same namespace in scaleTargetRef"));
 }
 
+// The autoscaler fails where one of the containers has none.
+// Source: kubernetes pkg/controller/podautoscaler/replica_calculator.go.
+void judge_shares(Context& context, const PodFile& pod) {
+  for (const KeyValue& share : pod.scaling->shares) {
+    const bool of_all = share.key.empty();
+    if (of_all && pod.asks_as_one) continue;
+    for (const ContainerFile& container : pod.containers) {
+      const bool counts =
+          of_all ? !container.is_init || container.restarts_always : container.name == share.key;
+      const bool is_of_patch = container.image.empty();
+      const bool asks = std::ranges::find(container.amounts, share.value,
+                                          &ResourceAmount::resource) != container.amounts.end();
+      if (!counts || is_of_patch || asks) continue;
+      Diagnostic problem = make_diagnostic(
+          Code::MetricNotExported, container.where,
+          fmt::format("missing request for {} in container {}: the autoscaler sees no share of it",
+                      share.value.substr(0, 60), container.name.substr(0, 60)),
+          fmt::format("resources.requests.{}, or a LimitRange with a default",
+                      share.value.substr(0, 60)));
+      problem.severity = Severity::Warning;
+      report(context, std::move(problem));
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 bool read_about_pods(Context& context, const Node& object, std::string_view kind) {
@@ -138,6 +164,7 @@ void apply_to_pods(Context& context) {
     if (scaler != context.scalers.end()) {
       pod.scaling = scaler->second;
       used.insert(&scaler->second);
+      judge_shares(context, pod);
     }
     pod.is_served = is_served(context, pod);
     if (context.waiting_priorities.contains(pod.priority_class)) pod.never_preempts = true;

@@ -118,6 +118,7 @@ class ClusterReader {
     const std::size_t known = context_.files.problems.size();
     const bool is_read = read_object_of(object, kind);
     const bool has_schema = check_by_schema(context_, *object, known);
+    context_.files.held_to_schema += has_schema ? 1 : 0;
     if (is_read) return;
     leave_alone(*object, kind);
     // Beside what is wrong with it, that it is not checked would be wrong.
@@ -285,12 +286,10 @@ std::vector<DaemonSet> daemon_sets_of(const ClusterFiles& files, const RunsOnNod
     if (pod.kind != "DaemonSet") continue;
     constexpr std::int64_t kMostAsked = std::int64_t{1} << 40;  // against overflow
     DaemonSet daemon{pod.object, {}, {}};
-    for (const ContainerFile& container : pod.containers) {
-      for (const ResourceAmount& amount : container.amounts) {
-        const std::int64_t more = container.is_init ? 0 : std::min(amount.amount, kMostAsked);
-        if (amount.resource == "cpu") daemon.cpu_request.count += more;
-        if (amount.resource == "memory") daemon.memory_request.count += more;
-      }
+    for (const auto& [resource, amount] : reserved_amounts(pod)) {
+      const std::int64_t asked = std::min(amount, kMostAsked);
+      if (resource == "cpu") daemon.cpu_request.count = asked;
+      if (resource == "memory") daemon.memory_request.count = asked;
     }
     const auto end_of_usual = all.begin() + usual;
     // The operator's nvidia-dcgm-exporter, a release's nvdp-nvidia-device-plugin.

@@ -157,6 +157,19 @@ void judge_node_group(Context& context, const Node& item, const NodeGroupFile& g
   }
 }
 
+// Nodes are in these zones alone, where no subnets are named beside them: eksctl takes both.
+void add_zones(const Node& item, NodeGroupFile& group) {
+  NodeRequirement zones{std::string(kZoneLabel), "In", {}, item.where};
+  for (const std::string_view key : {"availabilityZones", "localZones"}) {
+    const Node* list = item.find(key);
+    if (!is_list(list)) continue;
+    zones.where = list->where;
+    for (const NodePtr& zone : list->items) zones.values.push_back(zone->text);
+  }
+  if (zones.values.empty() || item.find("subnets") != nullptr) return;
+  group.requirements.push_back(std::move(zones));
+}
+
 void read_node_group(Context& context, const Node& item, std::string_view cluster_version,
                      bool is_managed) {
   NodeGroupFile group =
@@ -177,6 +190,7 @@ void read_node_group(Context& context, const Node& item, std::string_view cluste
   group.may_have_efa = is_true(item.find("efaEnabled")) || item.find("launchTemplate") != nullptr;
   group.maker = is_managed ? NodeMaker::ManagedGroup : NodeMaker::Eksctl;
   add_name(group, kEksctlGroupLabel);
+  add_zones(item, group);
   add_labels_of_others(group);
   if (is_managed) {
     add_name(group, kManagedGroupLabel);

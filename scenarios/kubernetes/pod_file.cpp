@@ -143,6 +143,7 @@ class PodFileReader {
     if (first == pod_.containers.end()) return;
     for (const Asked& asked : asked_amounts(&resources)) {
       if (asked.resource != "cpu" && asked.resource != "memory") continue;
+      pod_.asks_as_one = true;
       const std::int64_t unit = asked.resource == "cpu" ? 1 : 1'000;
       const auto all = quantity_in_thousandths(text_below(asked.counting().value, {}));
       if (!all) continue;

@@ -122,6 +122,25 @@ ScalingFile hpa_scaling(const Node& spec) {
   return scaling;
 }
 
+// Without metrics it is CPU. Source: kubernetes pkg/apis/autoscaling/v2/defaults.go.
+std::vector<KeyValue> shares_of_requests(const Node& spec) {
+  const Node* metrics = spec.find("metrics");
+  if (!is_list(metrics) || metrics->items.empty()) {
+    return {{"", "cpu", spec.where, place_below(spec, {"targetCPUUtilizationPercentage"})}};
+  }
+  std::vector<KeyValue> shares;
+  for (const NodePtr& metric : metrics->items) {
+    for (const std::string_view source : {"resource", "containerResource"}) {
+      const Node* one = node_below(metric.get(), {source});
+      const Located<std::string> share = located_below(one, {"target", "averageUtilization"});
+      if (share.value.empty()) continue;
+      shares.push_back(
+          {text_below(one, {"container"}), text_below(one, {"name"}), one->where, share.where});
+    }
+  }
+  return shares;
+}
+
 ScalingFile keda_scaling(const Node& spec) {
   ScalingFile scaling;
   scaling.where = spec.where;
@@ -265,6 +284,47 @@ void judge_scaled_object(Context& context, const Node& object, const Node& spec)
   }
 }
 
+// The resource metrics API has no others. Source: kubernetes staging/src/k8s.io/metrics,
+// metrics-server.
+void judge_measured(Context& context, const Node& spec) {
+  const Node* metrics = spec.find("metrics");
+  for (std::size_t m = 0; is_list(metrics) && m < metrics->items.size(); ++m) {
+    for (const std::string_view source : {"resource", "containerResource"}) {
+      const Located<std::string> name = located_below(metrics->items[m].get(), {source, "name"});
+      if (name.value.empty() || name.value == "cpu" || name.value == "memory") continue;
+      Diagnostic problem = make_diagnostic(
+          Code::MetricNotExported, name.where,
+          fmt::format("nobody measures {} of pods: the autoscaler sees cpu and memory alone",
+                      name.value.substr(0, 60)),
+          "a metric of type Pods or External, as the GPU's of dcgm-exporter");
+      problem.severity = Severity::Warning;
+      report(context, std::move(problem));
+    }
+  }
+}
+
+// Two that change one number. Source: kedacore/keda apis/keda/v1alpha1/scaledobject_webhook.go,
+// kubernetes pkg/controller/podautoscaler/horizontal.go.
+void judge_second(Context& context, const ScalingFile& first, const ScalingFile& second) {
+  if (first.by.empty() || second.by.empty() || first.by == second.by) return;
+  const bool both_hpas = first.by.starts_with("Horizontal") && second.by.starts_with("Horizontal");
+  Diagnostic problem = make_diagnostic(
+      Code::SettingConflict, second.where,
+      fmt::format("{} scales it as well: {}", first.by.substr(0, 100),
+                  both_hpas ? "neither then does (AmbiguousSelector)"
+                            : "KEDA refuses the ScaledObject, or both change the number"),
+      "keep one of the two");
+  problem.severity = Severity::Warning;
+  report(context, std::move(problem));
+}
+
+// Whether its annotations let another scale the same pods.
+bool lets_others(const Node& object) {
+  const Node* annotations = node_below(&object, {"metadata", "annotations"});
+  return text_below(annotations, {"scaledobject.keda.sh/transfer-hpa-ownership"}) == "true" ||
+         text_below(annotations, {"validations.keda.sh/hpa-ownership"}) == "false";
+}
+
 }  // namespace
 
 bool read_scaler(Context& context, const Node& object, std::string_view kind) {
@@ -279,6 +339,10 @@ bool read_scaler(Context& context, const Node& object, std::string_view kind) {
   tell_left_out(context, *spec, is_hpa);
   ScalingFile scaling = is_hpa ? hpa_scaling(*spec) : keda_scaling(*spec);
   scaling.where = place_below(object, {"spec", "scaleTargetRef", "name"});
+  if (is_hpa) {
+    judge_measured(context, *spec);
+    scaling.shares = shares_of_requests(*spec);
+  }
   std::tuple of(std::string(namespace_of(text_below(&object, {"metadata", "namespace"}))),
                 std::move(target_kind), text_below(target, {"name"}));
   // The HPA that KEDA makes says less than the ScaledObject that it made it of.
@@ -286,6 +350,11 @@ bool read_scaler(Context& context, const Node& object, std::string_view kind) {
   if (is_made) {
     context.scalers.try_emplace(std::move(of), std::move(scaling));
   } else {
+    if (!lets_others(object)) {
+      scaling.by = fmt::format("{}/{}", kind, text_below(&object, {"metadata", "name"}));
+    }
+    const auto first = context.scalers.find(of);
+    if (first != context.scalers.end()) judge_second(context, first->second, scaling);
     context.scalers.insert_or_assign(std::move(of), std::move(scaling));
   }
   return true;

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -19,7 +18,6 @@ using scenarios::Taint;
 
 constexpr std::string_view kSharedSuffix = "-SHARED";
 constexpr std::int64_t kMillisOfCpu = 1000;
-constexpr std::int64_t kMostUnits = std::int64_t{1} << 40;  // against overflow
 
 class PodJudge {
  public:
@@ -28,11 +26,7 @@ class PodJudge {
   void judge() {
     for (const ContainerFile& container : pod_.containers) {
       for (const ResourceAmount& amount : container.amounts) {
-        if (!scenarios::is_plugin_resource(amount.resource)) continue;
-        if (gpu_ == nullptr) gpu_ = &amount;
-        if (container.is_init) continue;
-        std::int64_t& sum = wanted_[amount.resource];
-        sum = std::min(sum + std::min(amount.amount, kMostUnits), kMostUnits);
+        if (gpu_ == nullptr && scenarios::is_plugin_resource(amount.resource)) gpu_ = &amount;
       }
     }
     judge_names();
@@ -341,21 +335,20 @@ class PodJudge {
                     first->key.substr(0, 60), first->effect.substr(0, 20)));
   }
 
-  // The request of all containers that run together against the largest node.
-  void judge_size() const {
-    std::map<std::string, std::int64_t> sum = wanted_;
-    const ResourceAmount* cpu = nullptr;
-    const ResourceAmount* memory = nullptr;
+  // The container that asks for most of it.
+  const ResourceAmount& largest(std::string_view resource) const {
+    const ResourceAmount* most = nullptr;
     for (const ContainerFile& container : pod_.containers) {
-      if (container.is_init) continue;
       for (const ResourceAmount& amount : container.amounts) {
-        if (amount.resource != "cpu" && amount.resource != "memory") continue;
-        constexpr std::int64_t kMost = std::int64_t{1} << 60;
-        std::int64_t& total = sum[amount.resource];
-        total = std::min(total, kMost) + std::min(amount.amount, kMost);
-        (amount.resource == "cpu" ? cpu : memory) = &amount;
+        const bool is_more = most == nullptr || amount.amount > most->amount;
+        if (amount.resource == resource && is_more) most = &amount;
       }
     }
+    return *most;
+  }
+
+  // The request against the largest node.
+  void judge_size() const {
     std::int64_t most_cpu = 0;
     std::int64_t most_memory = 0;
     std::int64_t most_gpus = 0;
@@ -371,25 +364,26 @@ class PodJudge {
       }
       const OfferedResource* gpu = offer->find(gpu_->resource);
       if (!offer->is_known() || offer->may_have_mig) {
-        most_gpus = kMostUnits;
+        most_gpus = scenarios::kMostAmount;
       } else if (gpu != nullptr) {
         most_gpus = std::max(most_gpus, gpu->devices * gpu->replicas);
       }
     }
-    const auto too_large = [&](const ResourceAmount* at, std::string_view what, std::int64_t most) {
+    const scenarios::Amounts wanted = scenarios::reserved_amounts(pod_);
+    const auto judge = [&](const std::string& resource, std::int64_t most, std::string_view what,
+                           std::int64_t shown) {
+      const auto asked = wanted.find(resource);
+      if (asked == wanted.end() || asked->second <= most) return;
       input_.tell(
-          Code::PodTooLarge, at->where,
+          Code::PodTooLarge, largest(resource).where,
           fmt::format("Pending for ever: Insufficient {}: pods can have {} of the largest of these "
                       "nodes",
-                      what, most),
+                      what, shown),
           "ask for less, or use a larger instance type");
     };
-    if (cpu != nullptr && sum["cpu"] > most_cpu) too_large(cpu, "cpu", most_cpu / kMillisOfCpu);
-    if (memory != nullptr && sum["memory"] > most_memory) {
-      too_large(memory, "memory (GiB)", most_memory >> 30);
-    }
-    const std::int64_t gpus = sum[gpu_->resource];
-    if (most_gpus > 0 && gpus > most_gpus) too_large(gpu_, gpu_->resource, most_gpus);
+    judge("cpu", most_cpu, "cpu", most_cpu / kMillisOfCpu);
+    judge("memory", most_memory, "memory (GiB)", most_memory >> 30);
+    if (most_gpus > 0) judge(gpu_->resource, most_gpus, gpu_->resource, most_gpus);
   }
 
   bool requires_cpus() const {
@@ -468,8 +462,7 @@ class PodJudge {
 
   const LintInput& input_;
   const PodFile& pod_;
-  const ResourceAmount* gpu_ = nullptr;  // the first
-  std::map<std::string, std::int64_t> wanted_;
+  const ResourceAmount* gpu_ = nullptr;   // the first
   std::vector<const NodeOffer*> groups_;  // that the pod may go to
 };
 

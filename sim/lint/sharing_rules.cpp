@@ -252,13 +252,33 @@ void judge_mps(const LintInput& input, const NodeOffer& offer) {
   }
 }
 
+// What the plugin calls devices before it shares them. Source: NVIDIA/k8s-device-plugin
+// internal/rm/device_map.go, updateDeviceMapWithReplicas skips all others.
+bool is_of_plugin(const ReplicatedResource& shared) {
+  const bool is_renamed = shared.name.ends_with(".shared");
+  return shared.name == kGpuResource ||
+         (shared.name.starts_with(scenarios::kMigPrefix) && !is_renamed);
+}
+
+// Shared names that no nodes have, whatever their GPUs.
+void judge_names(const LintInput& input, const PluginConfigFile& config) {
+  if (config.sharing == FileSharing::Mps) return;  // which the plugin refuses with other names
+  for (const ReplicatedResource& shared : config.resources) {
+    if (is_of_plugin(shared)) continue;
+    input.tell(Code::SharedResourceAbsent, shared.where,
+               fmt::format("the plugin has no {} to share", shared.name.substr(0, 60)),
+               "name what there is before it is shared, nvidia.com/gpu: renameByDefault renames "
+               "the replicas");
+  }
+}
+
 // Shared names that the nodes do not have.
 void judge_names(const LintInput& input, const NodeOffer& offer) {
   const PluginConfigFile& config = *offer.config;
   if (offer.group == nullptr || offer.may_have_mig || offer.group->bottlerocket) return;
   for (const ReplicatedResource& shared : config.resources) {
     const std::string name = scenarios::advertised_name(shared.name, config.renames);
-    if (offer.offers(name)) continue;
+    if (offer.offers(name) || !is_of_plugin(shared)) continue;
     // A node says what it offers now, which is not yet, or no more, what the file makes of it.
     const std::string other = scenarios::advertised_name(shared.name, !config.renames);
     if (offer.group->allocatable && (offer.offers(shared.name) || offer.offers(other))) {
@@ -283,7 +303,9 @@ void judge_names(const LintInput& input, const NodeOffer& offer) {
 
 // What holds on every node with such a config.
 void remind(const LintInput& input, const PluginConfigFile& config) {
-  if (config.sharing == FileSharing::TimeSlicing) {
+  const bool shares =
+      config.resources.empty() || std::ranges::any_of(config.resources, is_of_plugin);
+  if (config.sharing == FileSharing::TimeSlicing && shares) {
     input.tell(Code::GpuMemUnlimited, config.sharing_where,
                "time-slicing sets no memory limit: all pods of a GPU must fit it together",
                "limit memory in each program, or use MPS or MIG");
@@ -313,6 +335,7 @@ void judge_chart_strategy(const LintInput& input, const PluginConfigFile& config
 void lint_sharing(const LintInput& input) {
   for (const PluginConfigFile& config : input.files.configs) {
     remind(input, config);
+    judge_names(input, config);
     judge_chart_strategy(input, config);
     const bool by_chart = std::ranges::any_of(input.files.charts, [](const auto& chart) {
       return chart.chart != scenarios::ChartValues::Chart::Dra;

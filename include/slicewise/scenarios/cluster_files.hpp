@@ -58,6 +58,23 @@ struct ContainerFile {
   SourceLocation where;
 };
 
+// Amounts by resource name.
+using Amounts = std::map<std::string, std::int64_t, std::less<>>;
+inline constexpr std::int64_t kMostAmount = 1'000'000'000'000'000'000;
+
+// Adds without overflow.
+void add_amounts(Amounts& sum, const Amounts& more);
+
+struct ContainerAmounts {
+  Amounts amounts;
+  bool is_init = false;
+  bool restarts_always = false;  // of an init container
+};
+
+// What the scheduler reserves: containers run together, init containers before them one by one, and
+// those that always restart stay.
+Amounts reserved_amounts(const std::vector<ContainerAmounts>& containers);
+
 // What pods are there for, where the kind of their object says it.
 enum class PodPurpose : std::uint8_t {
   Unsaid,  // of a Deployment: either
@@ -74,7 +91,10 @@ struct ScalingFile {
   std::string metric;  // "Queue"; "" one that is not simulated
   std::string target;  // "4", "12/s", "70%"; "" when the file does not say
   std::string seen;    // what the file calls the metric
-  std::string every;   // syncPeriod, cooldown, scaleDownWindow, scaleUpWindow; "" unsaid
+  // Resources (value) that are targets as shares of what is requested; key: the container, "" all.
+  std::vector<KeyValue> shares;
+  std::string by;     // "HorizontalPodAutoscaler/asr"; "" where another may scale them as well
+  std::string every;  // syncPeriod, cooldown, scaleDownWindow, scaleUpWindow; "" unsaid
   std::string cooldown;
   std::string down_window;
   std::string up_window;
@@ -112,6 +132,7 @@ struct PodFile {
   std::vector<KeyValue> annotations;         // of the pods
   std::vector<KeyValue> object_annotations;  // of the object that makes them
   std::vector<ContainerFile> containers;
+  bool asks_as_one = false;    // for CPU and memory, by what its spec says of the pod as a whole
   std::string not_quantified;  // a resource of which the files ask for no quantity; "" none
   std::vector<Toleration> tolerations;
   std::vector<KeyValue> node_selector;
@@ -138,6 +159,8 @@ struct PodFile {
   std::string held_by;     // "suspend: true": its pods run when somebody takes it away; "" nothing
   bool lacks_template = false;  // what it tolerates and selects is in a runtime that is not here
 };
+
+Amounts reserved_amounts(const PodFile& pod);
 
 // Of an object that names none, too.
 inline std::string_view namespace_of(std::string_view written) {
@@ -411,6 +434,7 @@ struct ClusterFiles {
   std::vector<std::size_t> replays;               // ... and which are of kind Replay
   std::string region;                             // of a ClusterConfig
   std::int64_t objects = 0;
+  std::int64_t held_to_schema = 0;                  // of these
   std::vector<Located<std::string>> left_alone;     // what an object is of which nothing was kept
   std::vector<Located<std::string>> not_simulated;  // what was understood and no scenario can say
   Diagnostics unreadable;                           // what is no YAML, JSON or TOML
