@@ -445,8 +445,9 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
 std::string pod_patch(const Scenario& scenario, const Workload& workload) {
   if (const PodOwner owner = owner_of(workload); owner.api_version.empty()) {
     return comment(printable(fmt::format(
-               "By hand: {0} {1} in namespace {2} makes the pods, and no patch merges containers "
-               "of a {0} by their names. In its manifest, change this of the template of its pods "
+               "By hand: {0} {1} in namespace {2} makes the pods, and no patch merges its "
+               "containers by their names. In its manifest, change this of the template of its "
+               "pods "
                "(null: take it out), and apply it, or create it anew:",
                owner.kind, owner.name, workload.namespace_name))) +
            commented(yaml_text(pods_of(scenario, workload))) + remarks_on(scenario, workload);

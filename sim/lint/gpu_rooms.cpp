@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <set>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -152,15 +154,31 @@ struct FileDevice {
   }
 };
 
+// Of what a cluster holds the objects, not what they have made: that would count their pods twice.
+std::vector<const PodFile*> pods_once(const scenarios::ClusterFiles& files) {
+  std::set<std::pair<std::string_view, std::string>> objects;
+  for (const PodFile& pod : files.pods) {
+    objects.emplace(scenarios::namespace_of(pod.space), pod.kind + "/" + pod.object);
+  }
+  std::vector<const PodFile*> pods;
+  for (const PodFile& pod : files.pods) {
+    const bool is_made =
+        !pod.owner.empty() && objects.contains({scenarios::namespace_of(pod.space), pod.owner});
+    if (!is_made && !pod.has_ended) pods.push_back(&pod);
+  }
+  return pods;
+}
+
 std::vector<FileDevice> file_devices(const LintInput& input) {
+  const std::vector<const PodFile*> pods = pods_once(input.files);
   std::vector<FileDevice> devices;
   for (const NodeOffer& offer : input.offers) {
     if (offer.group == nullptr) continue;
     for (const OfferedResource& resource : offer.resources) {
       FileDevice one{offer, resource, device_of(input, offer, resource.name), {}};
       if (one.device.gpu == nullptr) continue;
-      for (const PodFile& pod : input.files.pods) {
-        if (auto claim = claim_of(input, pod, offer, resource, one.device)) {
+      for (const PodFile* pod : pods) {
+        if (auto claim = claim_of(input, *pod, offer, resource, one.device)) {
           one.claims.push_back(std::move(*claim));
         }
       }
@@ -283,13 +301,17 @@ std::vector<std::string> cluster_room_lines(const scenarios::ClusterFiles& files
                                             const models::Catalogue& catalogue) {
   Diagnostics ignored;
   const lint::LintInput input{files, catalogue, {}, lint::node_offers(files, catalogue), ignored};
-  std::vector<std::string> lines;
+  std::vector<std::pair<std::string, std::vector<std::string>>> said;  // and of which pools
+  const auto say = [&](const GpuRoom& room, std::string sentence) {
+    auto known = std::ranges::find(said, sentence, [](const auto& one) { return one.first; });
+    if (known == said.end()) known = said.insert(known, {std::move(sentence), {}});
+    // Karpenter's file and eksctl's may describe one pool.
+    std::vector<std::string>& pools = known->second;
+    if (std::ranges::find(pools, room.pool) == pools.end()) pools.push_back(room.pool);
+  };
   for (const lint::FileDevice& device : lint::file_devices(input)) {
     const GpuRoom room = lint::room_of(device, device.claims).room;
-    const std::string line = fmt::format("{}: {}", room.pool, room_sentence(room));
-    // Karpenter's file and eksctl's may describe one pool.
-    const bool is_new = std::ranges::find(lines, line) == lines.end();
-    if (room.may_meet > 0 && is_new) lines.push_back(line);
+    if (room.may_meet > 0) say(room, room_sentence(room));
     std::vector<std::string> unknown;
     for (const lint::Claim& claim : device.claims) {
       // A pod that has a GPU to itself has room enough as far as anybody knows.
@@ -297,10 +319,17 @@ std::vector<std::string> cluster_room_lines(const scenarios::ClusterFiles& files
       if (claim.processes == 0 && is_asked) unknown.push_back(claim.pod->name.substr(0, 60));
     }
     if (unknown.empty()) continue;
-    lines.push_back(fmt::format(
-        "{}: what {} need{} of the GPU's memory is in no file: annotate the pods, {}: 4Gi",
-        room.pool, fmt::join(unknown, ", "), unknown.size() == 1 ? "s" : "",
-        scenarios::kMemoryAnnotation));
+    say(room,
+        fmt::format("what {} need{} of the GPU's memory is in no file: annotate the pods, {}: 4Gi",
+                    fmt::join(unknown, ", "), unknown.size() == 1 ? "s" : "",
+                    scenarios::kMemoryAnnotation));
+  }
+  std::vector<std::string> lines;
+  for (const auto& [sentence, pools] : said) {
+    const std::size_t others = pools.size() - 1;
+    lines.push_back(fmt::format("{}{}: {}", pools.front(),
+                                others == 0 ? "" : fmt::format(" and {} more like it", others),
+                                sentence));
   }
   return lines;
 }

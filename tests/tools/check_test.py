@@ -31,6 +31,29 @@ class Check(unittest.TestCase):
         self.assertIn("nothing there that is judged", nothing.stdout)
         self.assertEqual(run("check", "-f", CLUSTER, "--plugin-version", "new").returncode, 2)
 
+    def test_an_autoscaler_alone_is_judged(self):
+        result = run("check", "-f", "-", stdin="apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n"
+                     "metadata: {name: h}\nspec: {maxReplicas: 2, scaleTargetRef: {apiVersion: apps/v1, "
+                     "kind: Deployment, name: d}}\n")
+        self.assertEqual(result.stdout, "no errors, 0 warnings, 0 notes in 1 file\n")
+
+    def test_pods_of_a_dump_are_counted_once_and_nodes_that_are_alike_told_together(self):
+        node = ("apiVersion: v1\nkind: Node\nmetadata: {{name: {}, labels: {{node.kubernetes.io/instance-type: "
+                "g5.xlarge}}}}\nstatus: {{allocatable: {{nvidia.com/gpu: \"4\"}}}}\n---\n")
+        pods = ("{{containers: [{{name: c, image: x, resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]}}")
+        made = ("apiVersion: {}\nkind: {}\nmetadata: {{name: {}, labels: {{app: d, pod-template-hash: abc}}, "
+                "ownerReferences: [{{apiVersion: apps/v1, kind: {}, name: {}, uid: u}}]}}\nspec: {}\n---\n")
+        template = ("selector: {{matchLabels: {{app: d}}}}, template: {{metadata: {{labels: {{app: d}}}}, spec: "
+                    + pods + "}}")
+        text = (node.format("n1") + node.format("n2") + node.format("n3")
+                + "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 2, "
+                + template.format() + "}\n---\n"
+                + made.format("apps/v1", "ReplicaSet", "d-abc", "Deployment", "d",
+                              "{replicas: 2, " + template.format() + "}")
+                + made.format("v1", "Pod", "d-abc-0", "ReplicaSet", "d-abc", pods.format()))
+        result = run("check", "-f", "-", stdin=text)
+        self.assertIn("n1 and 2 more like it: what d needs of the GPU's memory is in no file", result.stdout)
+
     def test_a_scenario_with_another_api_version_is_one(self):
         text = ("kind: Scenario\nmetadata: {name: s}\nspec:\n  nodePools: [{name: g, instanceType: g5.xlarge}]\n"
                 "  workloads: [{name: w, kind: Job, profile: cifar-10-resnet-training-tf-keras/a100-40gb/b128}]\n")
