@@ -1,5 +1,6 @@
 #include "pod_objects.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -70,14 +71,30 @@ std::string query_of(const Workload& workload) {
       workload.namespace_name, owner_of(workload).name, whole_seconds(scaling.window));
 }
 
-json scaled_object(const Workload& workload) {
+json triggers_of(const Workload& workload) {
   const Autoscaling& scaling = *workload.autoscaling;
-  const json trigger = {{"type", "prometheus"},
+  json triggers = json::array();
+  for (const scenarios::ReplicaWindow& window : scaling.schedule) {
+    triggers.push_back({{"type", "cron"},
+                        {"metadata",
+                         {{"timezone", window.time_zone.empty() ? "Etc/UTC" : window.time_zone},
+                          {"start", window.start.text},
+                          {"end", window.end.text},
+                          {"desiredReplicas", std::to_string(window.replicas)}}}});
+  }
+  if (scaling.has_metric()) {
+    triggers.push_back({{"type", "prometheus"},
                         {"metricType", "AverageValue"},
                         {"metadata",
                          {{"serverAddress", kPrometheus},
                           {"query", query_of(workload)},
-                          {"threshold", fmt::format("{:g}", scaling.target)}}}};
+                          {"threshold", fmt::format("{:g}", scaling.target)}}}});
+  }
+  return triggers;
+}
+
+json scaled_object(const Workload& workload) {
+  const Autoscaling& scaling = *workload.autoscaling;
   const auto window = [](Duration time) {
     return json{{"stabilizationWindowSeconds", whole_seconds(time)}};
   };
@@ -95,7 +112,7 @@ json scaled_object(const Workload& workload) {
                   {{"behavior",
                     {{"scaleDown", window(scaling.scale_down_window)},
                      {"scaleUp", window(scaling.scale_up_window)}}}}}}},
-               {"triggers", json::array({trigger})}};
+               {"triggers", triggers_of(workload)}};
   if (scaling.min_replicas == 0) {  // with pods the HPA that KEDA makes asks
     spec["pollingInterval"] = whole_seconds(scaling.sync_period);
     spec["cooldownPeriod"] = whole_seconds(scaling.cooldown);
@@ -120,7 +137,7 @@ std::string remarks_on(const Autoscaling& scaling) {
     out += comment(fmt::format("The scenario has a tolerance of {:g} %, the cluster's is 10 %.",
                                100 * scaling.tolerance));
   }
-  if (scaling.min_replicas == 0) {
+  if (scaling.holds_requests()) {
     out += comment(
         "Without pods its query has no value, and KEDA makes none: to wake it, add a trigger on "
         "what "
@@ -202,12 +219,15 @@ Expected<ExportFiles> render_keda(const Scenario& scenario, const models::Catalo
       "How the Services of scenario variant {} are scaled (keda.yaml), written by slicewise. KEDA "
       "makes a HorizontalPodAutoscaler of each.",
       yaml_scalar(scenario.name)));
-  text += comment(
-      "Change serverAddress to your Prometheus. Queries name the metrics of vLLM for language "
-      "models, "
-      "of Triton for other servers, and of dcgm-exporter: change them where yours has others, each "
-      "to "
-      "the sum over the pods.");
+  const bool has_queries = std::ranges::any_of(scenario.workloads, [](const Workload& workload) {
+    return workload.autoscaling && workload.autoscaling->has_metric();
+  });
+  if (has_queries) {
+    text += comment(
+        "Change serverAddress to your Prometheus. Queries name the metrics of vLLM for language "
+        "models, of Triton for other servers, and of dcgm-exporter: change them where yours has "
+        "others, each to the sum over the pods.");
+  }
   text +=
       commented("  kubectl apply -f keda.yaml\n  kubectl delete -f keda.yaml   # to roll back\n");
   return ExportFiles{{"keda.yaml", text + objects}};

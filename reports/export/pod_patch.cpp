@@ -240,7 +240,7 @@ json annotations_of(const Workload& workload) {
 
 // The Job as the template of a CronJob.
 json scheduled(json job, const scenarios::Schedule& schedule) {
-  json spec = {{"schedule", schedule.text},
+  json spec = {{"schedule", schedule.cron.text},
                {"concurrencyPolicy",
                 scenarios::Schedule::kPolicies.at(static_cast<std::size_t>(schedule.concurrency))},
                {"suspend", schedule.suspend}};

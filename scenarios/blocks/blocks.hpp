@@ -27,6 +27,7 @@ extern const FieldList kNotebooks;
 extern const FieldList kTraffic;
 extern const FieldList kRecordedJobs;
 extern const FieldList kSchedule;
+extern const FieldList kReplicaWindow;
 extern const FieldList kPipeline;
 extern const FieldList kPodTemplate;
 extern const FieldList kManifest;
@@ -107,6 +108,10 @@ void check_node_ranges(const Scenario& scenario, Findings& findings);
 void check_pipelines(const Scenario& scenario, Findings& findings);
 // Makes the Jobs of each run of a CronJob within the duration.
 void expand_schedules(Scenario& scenario, const Node& spec, Findings& findings);
+// As a file says it: "{start: \"0 7 * * *\", end: ...}".
+std::string window_text(const ReplicaWindow& window);
+// Windows of autoscalers that open or close too often within the duration.
+void check_windows(const Scenario& scenario, Findings& findings);
 // Claims that pods name and nobody has, and what claims cannot be beside.
 void check_claims(const Scenario& scenario, const Node& spec, Findings& findings);
 // Queues and flavors that nobody has, and what queues of Kueue cannot be beside.

@@ -93,6 +93,7 @@ void finish_scenario(Scenario& scenario, const Node& spec, Reading& reading) {
   check_node_ranges(scenario, reading.findings);
   expand_traces(scenario, reading);
   expand_schedules(scenario, spec, reading.findings);
+  check_windows(scenario, reading.findings);
   check_claims(scenario, spec, reading.findings);
   check_queues(scenario, spec, reading.findings);
   refuse_several(scenario, spec);

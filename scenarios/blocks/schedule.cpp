@@ -1,15 +1,19 @@
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "../fields/node_values.hpp"
+#include "../text/flow_text.hpp"
 #include "blocks.hpp"
 
-// workloads[].schedule: when a CronJob makes its Jobs.
+// workloads[].schedule: when a CronJob makes its Jobs; workloads[].autoscaling.schedule: when KEDA
+// has how many pods.
 namespace slicewise::scenarios {
 namespace {
 
 using T = FieldType;
 
-constexpr std::size_t kMostRuns = 100'000;
+constexpr std::size_t kMostRuns = 100'000;  // of a CronJob, and starts or ends of a window
 
 constexpr Word word_for(Schedule::Concurrency policy) {
   return {Schedule::kPolicies.at(static_cast<std::size_t>(policy)), policy};
@@ -18,22 +22,25 @@ constexpr Word kPolicies[] = {word_for(Schedule::Concurrency::Allow),
                               word_for(Schedule::Concurrency::Forbid),
                               word_for(Schedule::Concurrency::Replace)};
 
-void read_cron(Schedule& schedule, const Field& /*field*/, const Entry& entry, Reading& reading) {
+// Of a Schedule or a ReplicaWindow.
+template <auto cron_member>
+void read_cron(OwnerOf<cron_member>& owner, const Field& /*field*/, const Entry& entry,
+               Reading& reading) {
   const auto cron = parse_cron(entry.value->text);
   if (cron) {
-    schedule.cron = *cron;
-    schedule.text = entry.value->text;
+    owner.*cron_member = *cron;
     return;
   }
   reading.findings.add(cron.error().code, entry.value->where, cron.error().message,
                        cron.error().help);
 }
 
-void read_zone(Schedule& schedule, const Field& /*field*/, const Entry& entry, Reading& reading) {
+template <class Owner>
+void read_zone(Owner& owner, const Field& /*field*/, const Entry& entry, Reading& reading) {
   const std::string& name = entry.value->text;
   const auto zone = time_zone(name);
   if (zone && !name.empty()) {
-    schedule.time_zone = name;
+    owner.time_zone = name;
   } else {
     reading.findings.add(Code::ValueRange, entry.value->where,
                          fmt::format("unknown time zone \"{}\"", name), unknown_zone_help(name));
@@ -50,7 +57,7 @@ void finish_schedule(Schedule& schedule, const Node& map, Reading& reading) {
 }
 
 constexpr Field kScheduleFields[] = {
-    read_by<Schedule, &read_cron>(
+    read_by<Schedule, &read_cron<&Schedule::cron>>(
         T::Text, "cron", "\"30 2 * * 1-5\"",
         "Minute, hour, day of the month, month and day of the week at which "
         "`count` Jobs are made. The run of a scenario is in the week of "
@@ -59,9 +66,10 @@ constexpr Field kScheduleFields[] = {
     field<&Schedule::utc_offset>("utcOffset", "\"+01:00\"",
                                  "Local time minus UTC, in place of timeZone.")
         .as(T::UtcOffset),
-    read_by<Schedule, &read_zone>(T::Text, "timeZone", "America/New_York",
-                                  "Whose time the schedule is in, by its name in IANA's database: "
-                                  "as far from UTC as in the week of the run, all the run long.")
+    read_by<Schedule, &read_zone<Schedule>>(
+        T::Text, "timeZone", "America/New_York",
+        "Whose time the schedule is in, by its name in IANA's database: "
+        "as far from UTC as in the week of the run, all the run long.")
         .otherwise("UTC"),
     field<&Schedule::concurrency>(
         "concurrencyPolicy", "Forbid",
@@ -76,9 +84,68 @@ constexpr Field kScheduleFields[] = {
         .otherwise("however late"),
 };
 
+// KEDA's parser has no @daily.
+void finish_window(ReplicaWindow& window, const Node& map, Reading& reading) {
+  for (const auto& [key, cron] :
+       {std::pair("start", &window.start), std::pair("end", &window.end)}) {
+    if (!cron->text.starts_with('@')) continue;
+    reading.findings.add(Code::ValueRange, value_place(map, key),
+                         fmt::format("KEDA does not know \"{}\"", cron->text),
+                         "its five parts: \"0 0 * * *\" is @daily");
+  }
+  if (!window.start.text.empty() && window.start.text == window.end.text) {
+    reading.findings.add(Code::SettingConflict, value_place(map, "end"),
+                         "the window ends when it starts: KEDA refuses it", "another start or end");
+  }
+}
+
+constexpr Field kReplicaWindowFields[] = {
+    read_by<ReplicaWindow, &read_cron<&ReplicaWindow::start>>(
+        T::Text, "start", "\"0 7 * * 1-5\"",
+        "Minute, hour, day of the month, month and day of the week from which it holds. The run of "
+        "a scenario is in the week of Monday 2026-01-05.")
+        .needed(),
+    read_by<ReplicaWindow, &read_cron<&ReplicaWindow::end>>(T::Text, "end", "\"0 20 * * 1-5\"",
+                                                            "... until which it holds.")
+        .needed(),
+    field<&ReplicaWindow::replicas>("desiredReplicas", "6", "Replicas that it asks for meanwhile.")
+        .needed()
+        .between(1, 1'000'000),
+    read_by<ReplicaWindow, &read_zone<ReplicaWindow>>(
+        T::Text, "timeZone", "Europe/Berlin",
+        "Whose time start and end are in (KEDA's timezone), as in a CronJob's schedule.")
+        .otherwise("UTC"),
+};
+
 }  // namespace
 
 constinit const FieldList kSchedule = block<Schedule, &finish_schedule>(kScheduleFields);
+constinit const FieldList kReplicaWindow =
+    block<ReplicaWindow, &finish_window>(kReplicaWindowFields);
+
+std::string window_text(const ReplicaWindow& window) {
+  const std::string zone =
+      window.time_zone.empty() ? "" : fmt::format(", timeZone: {}", scalar_text(window.time_zone));
+  return fmt::format("{{start: {}, end: {}, desiredReplicas: {}{}}}",
+                     scalar_text(window.start.text), scalar_text(window.end.text), window.replicas,
+                     zone);
+}
+
+void check_windows(const Scenario& scenario, Findings& findings) {
+  for (const Workload& workload : scenario.workloads) {
+    if (!workload.autoscaling) continue;
+    for (const ReplicaWindow& window : workload.autoscaling->schedule) {
+      const bool is_read = !window.start.text.empty() && !window.end.text.empty();
+      if (!is_read || !scenario.duration) continue;
+      if (replica_steps({&window, 1}, scenario.starts_at, *scenario.duration, kMostRuns)) continue;
+      findings.add(Code::ValueRange, window.where,
+                   fmt::format("a window of \"{}\" starts or ends more than {} times within the "
+                               "duration",
+                               workload.name.value, kMostRuns),
+                   "a shorter duration");
+    }
+  }
+}
 
 void expand_schedules(Scenario& scenario, const Node& spec, Findings& findings) {
   for (Workload& workload : scenario.workloads) {

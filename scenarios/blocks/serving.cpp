@@ -273,6 +273,23 @@ void check_looks(const Autoscaling& scaling, const Node& map, Findings& findings
 
 void finish_autoscaling(Autoscaling& scaling, const Node& map, Reading& reading) {
   if (!int_at(&map, "max")) scaling.max_replicas = scaling.min_replicas;
+  if (map.find("target") == nullptr) {
+    scaling.target = 0;
+    if (map.find("schedule") == nullptr) {
+      reading.findings.add(Code::FieldMissing, scaling.where, "autoscaling has no target",
+                           "target: 4, or a schedule");
+    } else if (map.find("metric") != nullptr) {
+      reading.findings.add(Code::SettingConflict, key_place(map, "metric"), "metric without target",
+                           "a target, or the schedule alone");
+    }
+  }
+  for (const ReplicaWindow& window : scaling.schedule) {
+    if (window.replicas <= scaling.max_replicas) continue;
+    reading.findings.add(
+        Code::SettingConflict, window.where,
+        fmt::format("desiredReplicas {} is above max {}", window.replicas, scaling.max_replicas),
+        "the autoscaler goes no further than max");
+  }
   check_looks(scaling, map, reading.findings);
 }
 
@@ -289,7 +306,7 @@ void check_replicas(const Node& workload, const Node& node, const Autoscaling& s
                  "replicas is outside of autoscaling's min .. max",
                  "with autoscaling it is the number at the start: remove it to start with min");
   }
-  if (scaling.min_replicas == 0 && scaling.metric == Autoscaling::Metric::GpuUtilization) {
+  if (scaling.holds_requests() && scaling.metric == Autoscaling::Metric::GpuUtilization) {
     findings.add(Code::SettingConflict, value_place(node, "metric"),
                  "min: 0 with metric GpuUtilization",
                  "without a pod no GPU is busy, and none would be started: scale on Queue, "
@@ -361,7 +378,8 @@ constexpr Field kServingFields[] = {
 constexpr Field kAutoscalingFields[] = {
     field<&Autoscaling::min_replicas>(
         "min", "1",
-        "Fewest replicas. 0 scales to zero, as KEDA does: requests are held until a pod is ready.")
+        "Fewest replicas. 0 scales to zero, as KEDA does: requests are held until a pod is ready, "
+        "or refused where there is no metric that sees them.")
         .up_to(1'000'000),
     field<&Autoscaling::max_replicas>("max", "8", "Most replicas.").needed().between(1, 1'000'000),
     field<&Autoscaling::metric>("metric", "Queue",
@@ -371,7 +389,13 @@ constexpr Field kAutoscalingFields[] = {
     read_by<Autoscaling, &read_target>(T::Target, "target", "4",
                                        "Target per pod: a number for Queue and Concurrency, a rate "
                                        "for RequestRate, a percentage for GpuUtilization.")
-        .needed(),
+        .otherwise("none: the schedule decides"),
+    field<&Autoscaling::schedule>(
+        "schedule", "[{start: \"0 7 * * 1-5\", end: \"0 20 * * 1-5\", desiredReplicas: 6}]",
+        "Times of day and week with a number of replicas each, as triggers of KEDA's cron scaler: "
+        "of all that are open, and of the metric, the largest wish counts.")
+        .positive()
+        .of(kReplicaWindow),
     field<&Autoscaling::sync_period>(
         "syncPeriod", "15s", "Time between two decisions (kube-controller-manager's default).")
         .positive(),
@@ -384,8 +408,10 @@ constexpr Field kAutoscalingFields[] = {
     field<&Autoscaling::tolerance>("tolerance", "10%",
                                    "Distance from the target that changes nothing.")
         .as(T::Percent),
-    field<&Autoscaling::cooldown>("cooldown", "5m",
-                                  "Time without requests before the last pod goes (min: 0)."),
+    field<&Autoscaling::cooldown>(
+        "cooldown", "5m",
+        "Time without requests or a window of the schedule before the last pod goes "
+        "(min: 0)."),
 };
 
 }  // namespace

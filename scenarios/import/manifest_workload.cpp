@@ -395,7 +395,14 @@ class WorkloadDraft {
     if (workload_.kind != DraftWorkload::Kind::Service) {
       return report_.skipped("autoscalers of what is no service", where);
     }
-    if (scaling.metric.empty()) {
+    if (scaling.metric.empty() && !scaling.windows.empty()) {
+      if (!scaling.seen.empty()) {
+        report_.skipped(fmt::format("what is not simulated beside a schedule ({}): the schedule "
+                                    "alone decides",
+                                    scaling.seen.substr(0, 60)),
+                        where);
+      }
+    } else if (scaling.metric.empty()) {
       return report_.skipped(
           fmt::format("autoscalers by what is not simulated ({}): as many pods as are written",
                       scaling.seen.substr(0, 60)),
@@ -407,6 +414,12 @@ class WorkloadDraft {
           "autoscalers that a scenario refuses: by GPU utilisation from no pod, "
           "or of fewer pods than their least",
           where);
+    }
+    for (const ReplicaWindow& window : scaling.windows) {
+      if (!time_zone(window.time_zone)->changes) continue;
+      note(fmt::format(
+          "ScaledObjects: {} is as far from UTC all the run as in January, its clocks change",
+          window.time_zone));
     }
     workload_.scaling = scaling;
     workload_.pods = std::clamp(workload_.pods, scaling.fewest, scaling.most);

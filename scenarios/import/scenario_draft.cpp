@@ -81,7 +81,8 @@ class Writer {
     lines_.push_back(line_);
   }
 
-  // People come by the clock: a working day shows them, half an hour of the night does not.
+  // People and schedules of pods go by the clock: a working day shows them, half an hour of the
+  // night does not.
   std::string duration() const {
     const auto has = [&](DraftWorkload::Kind kind) {
       return std::ranges::find(draft_.workloads, kind, &DraftWorkload::kind) !=
@@ -91,7 +92,10 @@ class Writer {
     if (const int days = days_of_crons(); days > 0) {
       return fmt::format("  startsAt: Mon 00:00\n  duration: {}d", days);
     }
-    if (has(Kind::Notebook)) return "  startsAt: Mon 00:00\n  duration: 1d";
+    const bool is_scheduled = std::ranges::any_of(draft_.workloads, [](const DraftWorkload& w) {
+      return w.scaling && !w.scaling->windows.empty();
+    });
+    if (has(Kind::Notebook) || is_scheduled) return "  startsAt: Mon 00:00\n  duration: 1d";
     return has(Kind::Service) || has(Kind::Deployment) ? "  duration: 30m" : "  until: AllJobsDone";
   }
 
@@ -204,7 +208,8 @@ class Writer {
     line(fmt::format("    kind: {}", kKindNames[static_cast<std::size_t>(w.kind)]));
     if (w.kind == DraftWorkload::Kind::Job) {
       write_jobs(w);
-    } else if (w.kind != DraftWorkload::Kind::Notebook) {
+    } else if (w.kind != DraftWorkload::Kind::Notebook &&
+               (!w.scaling || w.scaling->windows.empty())) {
       line(fmt::format("    replicas: {}", std::clamp<std::int64_t>(w.pods, 0, kMostPods)));
     }
     if (w.scaling) write_scaling(*w.scaling);
@@ -250,15 +255,25 @@ class Writer {
   }
 
   void write_scaling(const ScalingFile& scaling) {
-    std::string text = fmt::format("    autoscaling: {{min: {}, max: {}, metric: {}, target: {}",
-                                   scaling.fewest, scaling.most, scaling.metric, scaling.target);
+    std::string text =
+        fmt::format("    autoscaling: {{min: {}, max: {}", scaling.fewest, scaling.most);
+    if (!scaling.metric.empty()) {
+      text += fmt::format(", metric: {}, target: {}", scaling.metric, scaling.target);
+    }
     for (const auto& [key, value] : {std::pair("syncPeriod", &scaling.every),
                                      std::pair("scaleDownWindow", &scaling.down_window),
                                      std::pair("scaleUpWindow", &scaling.up_window),
                                      std::pair("cooldown", &scaling.cooldown)}) {
       if (!value->empty()) text += fmt::format(", {}: {}", key, *value);
     }
-    line(text + "}");
+    if (scaling.windows.empty()) return line(text + "}");
+    line(text + ",");
+    line("      schedule: [");
+    for (ReplicaWindow window : scaling.windows) {
+      window.replicas = static_cast<int>(std::min<std::int64_t>(window.replicas, scaling.most));
+      line(fmt::format("        {},", window_text(window)));
+    }
+    line("      ]}");
   }
 
   // All of it: a patch that asks for more than the manifest's limit is refused.

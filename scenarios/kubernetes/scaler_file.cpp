@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/scalars.hpp"
@@ -141,6 +142,21 @@ std::vector<KeyValue> shares_of_requests(const Node& spec) {
   return shares;
 }
 
+bool is_cron(const Node* trigger) { return text_below(trigger, {"type"}) == "cron"; }
+
+// What KEDA would refuse is told by judge_cron().
+std::optional<ReplicaWindow> window_of(const Node& trigger) {
+  const auto said = [&](std::string_view key) { return text_below(&trigger, {"metadata", key}); };
+  const auto start = parse_cron(said("start"));
+  const auto end = parse_cron(said("end"));
+  const auto replicas = whole_of(said("desiredReplicas"));
+  if (!start || !end || start->text == end->text || !replicas || *replicas < 1) return {};
+  const std::string zone = said("timezone");
+  if (!time_zone(zone)) return {};
+  return ReplicaWindow{*start, *end, zone, static_cast<int>(std::min(*replicas, kMostReplicas)),
+                       trigger.where};
+}
+
 ScalingFile keda_scaling(const Node& spec) {
   ScalingFile scaling;
   scaling.where = spec.where;
@@ -154,6 +170,10 @@ ScalingFile keda_scaling(const Node& spec) {
   const Node* triggers = spec.find("triggers");
   for (std::size_t i = 0; is_list(triggers) && i < triggers->items.size(); ++i) {
     const Node* one = triggers->items[i].get();
+    if (is_cron(one)) {
+      if (auto window = window_of(*one)) scaling.windows.push_back(std::move(*window));
+      continue;
+    }
     const std::string query = text_below(one, {"metadata", "query"});
     const bool is_total = text_below(one, {"metricType"}) == "Value";
     take_metric(scaling, query.empty() ? text_below(one, {"type"}) : query,
@@ -229,8 +249,10 @@ void tell_left_out(Context& context, const Node& spec, bool is_hpa) {
     context.files.not_simulated.push_back({what, at.where});
   };
   const Node* seen = spec.find(is_hpa ? "metrics" : "triggers");
-  if (is_list(seen) && seen->items.size() > 1) {
-    tell("autoscalers by several metrics: the first that is simulated decides", *seen->items[1]);
+  int metrics = 0;
+  for (std::size_t i = 0; is_list(seen) && i < seen->items.size(); ++i) {
+    if (is_cron(seen->items[i].get()) || ++metrics != 2) continue;
+    tell("autoscalers by several metrics: the first that is simulated decides", *seen->items[i]);
   }
   const Node* behaviour =
       is_hpa ? spec.find("behavior")
@@ -250,12 +272,40 @@ void tell_left_out(Context& context, const Node& spec, bool is_hpa) {
   }
 }
 
+// Source: kedacore/keda v2.18, pkg/scalers/cron_scaler.go.
+void judge_cron(Context& context, const Node& trigger) {
+  const Node* metadata = trigger.find("metadata");
+  if (!is_map(metadata)) return;
+  const auto refuse = [&](Code code, std::string_view key, const std::string& what) {
+    report(context,
+           make_diagnostic(code, place_below(*metadata, {key}), what, "KEDA refuses the trigger"));
+  };
+  for (const std::string_view key : {"timezone", "start", "end", "desiredReplicas"}) {
+    if (!text_below(metadata, {key}).empty()) continue;
+    refuse(Code::FieldMissing, key, fmt::format("the cron trigger has no {}", key));
+  }
+  for (const std::string_view key : {"start", "end"}) {
+    const std::string text = text_below(metadata, {key});
+    const auto cron = parse_cron(text);
+    if (!text.empty() && !cron) refuse(cron.error().code, key, cron.error().message);
+  }
+  const std::string zone = text_below(metadata, {"timezone"});
+  if (!time_zone(zone)) {
+    refuse(Code::ValueRange, "timezone", fmt::format("unknown time zone \"{}\"", zone));
+  }
+  const std::string start = text_below(metadata, {"start"});
+  if (!start.empty() && start == text_below(metadata, {"end"})) {
+    refuse(Code::SettingConflict, "end", "start and end of the cron trigger are the same");
+  }
+}
+
 void judge_scaled_object(Context& context, const Node& object, const Node& spec) {
   check_keys(context, &spec, kScaledObject, "KEDA");
   check_keys(context, spec.find("scaleTargetRef"), kScaleTarget, "KEDA");
   const Node* triggers = spec.find("triggers");
   for (std::size_t i = 0; is_list(triggers) && i < triggers->items.size(); ++i) {
     check_keys(context, triggers->items[i].get(), kTrigger, "KEDA");
+    if (is_cron(triggers->items[i].get())) judge_cron(context, *triggers->items[i]);
     const Node* metadata = node_below(triggers->items[i].get(), {"metadata"});
     for (std::size_t e = 0; is_map(metadata) && e < metadata->entries.size(); ++e) {
       const Node* value = metadata->entries[e].value.get();

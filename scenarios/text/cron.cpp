@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -104,7 +107,10 @@ bool is_day(const CronSchedule& schedule, std::chrono::sys_days day) {
 
 Parsed<CronSchedule> parse_cron(std::string_view text) {
   for (const auto& [macro, meaning] : kMacros) {
-    if (text == macro) return parse_cron(meaning);
+    if (text != macro) continue;
+    auto parsed = parse_cron(meaning);
+    parsed->text = text;
+    return parsed;
   }
   const std::vector<std::string_view> parts = split(text, " \t");
   if (parts.size() != std::size(kParts)) {
@@ -112,6 +118,7 @@ Parsed<CronSchedule> parse_cron(std::string_view text) {
                                                 text, parts.size()));
   }
   CronSchedule schedule;
+  schedule.text = text;
   for (std::size_t p = 0; p < parts.size(); ++p) {
     const Bounds& bounds = kParts[p];
     schedule.any[p] = false;
@@ -152,6 +159,67 @@ std::vector<Duration> cron_times(const CronSchedule& schedule, Duration from, Du
     }
   }
   return times;
+}
+
+namespace {
+
+// Of a window's start or end: within the run, and the one after it.
+struct CronEvents {
+  std::vector<Duration> at;  // UTC
+
+  // Far away where there is none.
+  Duration next_after(Duration now) const {
+    const auto next = std::ranges::upper_bound(at, now);
+    return next == at.end() ? Duration{std::numeric_limits<std::int64_t>::max()} : *next;
+  }
+};
+
+std::optional<CronEvents> events_of(const CronSchedule& cron, Duration utc_offset, Duration from,
+                                    Duration until, std::size_t most) {
+  constexpr Duration kLongest = hours(24) * (5 * 366);  // robfig/cron looks no further
+  const Duration end = until + utc_offset;
+  CronEvents events{cron_times(cron, from + utc_offset, end, most + 1)};
+  if (events.at.size() > most) return std::nullopt;
+  for (const Duration next : cron_times(cron, end, end + kLongest, 1)) events.at.push_back(next);
+  for (Duration& at : events.at) at = at - utc_offset;
+  return events;
+}
+
+}  // namespace
+
+std::optional<std::vector<ReplicaStep>> replica_steps(std::span<const ReplicaWindow> windows,
+                                                      Duration starts_at, Duration duration,
+                                                      std::size_t most) {
+  struct Trigger {
+    CronEvents starts;
+    CronEvents ends;
+    int replicas = 0;
+  };
+  const Duration until = starts_at + duration;
+  std::vector<Trigger> triggers;
+  std::set<Duration> changes = {starts_at};
+  for (const ReplicaWindow& window : windows) {
+    const Duration offset = time_zone(window.time_zone)->offset;
+    auto starts = events_of(window.start, offset, starts_at, until, most);
+    auto ends = events_of(window.end, offset, starts_at, until, most);
+    if (!starts || !ends) return std::nullopt;
+    changes.insert(starts->at.begin(), starts->at.end());
+    changes.insert(ends->at.begin(), ends->at.end());
+    triggers.push_back({std::move(*starts), std::move(*ends), window.replicas});
+  }
+  std::vector<ReplicaStep> steps;
+  for (const Duration now : changes) {
+    if (now >= until) break;
+    int replicas = 0;
+    for (const Trigger& trigger : triggers) {
+      // What comes next is not a start.
+      const bool is_open = trigger.ends.next_after(now) <= trigger.starts.next_after(now);
+      if (is_open) replicas = std::max(replicas, trigger.replicas);
+    }
+    const bool is_new = steps.empty() || steps.back().replicas != replicas;
+    if (is_new) steps.push_back({now - starts_at, replicas});
+  }
+  return steps;
 }
 
 }  // namespace slicewise::scenarios

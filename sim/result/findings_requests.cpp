@@ -131,7 +131,8 @@ void queue_finding(const Stream& stream, Diagnostics& found) {
 
 void scaling_finding(const scenarios::Workload& spec, const WorkloadResult& result,
                      Diagnostics& found) {
-  if (!spec.autoscaling || !result.scaling) return;
+  // A schedule that asks for all of them is no load that wants more.
+  if (!spec.autoscaling || !spec.autoscaling->has_metric() || !result.scaling) return;
   const int most = spec.autoscaling->max_replicas;
   if (most == spec.autoscaling->min_replicas || result.scaling->max_replicas < most) return;
   found.push_back(make_diagnostic(

@@ -56,14 +56,26 @@ int ReplicaController::request(TimePoint now) {
 }
 
 int ReplicaController::recommended(const ScalingSample& sample) const {
+  const int by_schedule = scaling_->schedule.empty() ? 0 : by_windows(sample.scheduled);
+  return scaling_->has_metric() ? std::max(by_schedule, by_metric(sample)) : by_schedule;
+}
+
+bool ReplicaController::within_tolerance(double ratio) const {
+  return 1 - scaling_->tolerance <= ratio && ratio <= 1 + scaling_->tolerance;
+}
+
+// Of several windows the largest counts, whichever of them are within the tolerance.
+int ReplicaController::by_windows(int scheduled) const {
+  const int asked = std::max(1, scheduled);
+  return within_tolerance(static_cast<double>(asked) / wanted_) ? wanted_ : asked;
+}
+
+int ReplicaController::by_metric(const ScalingSample& sample) const {
   const double needed = sample.total / scaling_->target;
   const int pods = sample.ready + sample.unready;
   if (pods == 0) return wanted_;
   // Nobody reports and nothing is held: there is no metric.
   if (sample.ready == 0 && needed <= 0) return wanted_;
-  const auto within_tolerance = [this](double ratio) {
-    return 1 - scaling_->tolerance <= ratio && ratio <= 1 + scaling_->tolerance;
-  };
   const bool asks_for_more = needed > sample.ready;
   const double ratio = needed / (asks_for_more ? pods : sample.ready);
   if (within_tolerance(ratio)) return wanted_;

@@ -96,7 +96,7 @@ Scenario nightly() {
   train.measured.emplace().unit_time = minutes(1);
   train.measured->device.value = "T4";
   train.manifest.name = "nightly-train";
-  train.schedule.emplace().text = "0 3 * * *";
+  train.schedule.emplace().cron.text = "0 3 * * *";
   return scenario;
 }
 

@@ -154,7 +154,7 @@ TEST(PodPatch, AScheduleIsACronJob) {
   scenarios::Workload& w = scenario.workloads.front();
   w.kind = scenarios::WorkloadKind::Job;
   w.count = 8;
-  w.schedule.emplace().text = "30 2 * * *";
+  w.schedule.emplace().cron.text = "30 2 * * *";
   w.schedule->jobs_per_run = 2;
   w.schedule->concurrency = scenarios::Schedule::Concurrency::Forbid;
   w.schedule->utc_offset = hours(1);

@@ -192,6 +192,15 @@ Scenario scaled_services() {
                                   scaled_service("rate", Metric::RequestRate, 0),
                                   scaled_service("busy", Metric::GpuUtilization, 1)};
   workloads[1].llm.emplace();
+  workloads[1].autoscaling->schedule.push_back({*scenarios::parse_cron("0 7 * * 1-5"),
+                                                *scenarios::parse_cron("0 20 * * 1-5"),
+                                                "Europe/Berlin",
+                                                6,
+                                                {}});
+  workloads.push_back(scaled_service("office", Metric::Queue, 0));
+  workloads.back().autoscaling->target = 0;
+  workloads.back().autoscaling->schedule.push_back(
+      {*scenarios::parse_cron("30 6 * * *"), *scenarios::parse_cron("0 22 * * *"), "", 4, {}});
   workloads[2].autoscaling->sync_period = seconds(30);
   Workload urgent = workload("urgent", WorkloadKind::Job, "nvidia.com/gpu");
   urgent.priority = 1000;

@@ -75,7 +75,7 @@ TEST(DescribeField, FieldsOfServing) {
             "number, {mean, distribution}, {p50, p95} or {p50, p99}");
   EXPECT_EQ(describe_field("workloads.lab.notebooks.memory.p95")->type,
             "quantity of bytes (8Gi, 3000Mi, 16G)");
-  EXPECT_EQ(describe_field("workloads.autoscaling")->children.size(), 10U);
+  EXPECT_EQ(describe_field("workloads.autoscaling")->children.size(), 11U);
   const auto similar = similar_fields("workloads.traffic.peekAt");
   ASSERT_FALSE(similar.empty());
   EXPECT_EQ(similar[0], "spec.workloads.traffic.peakAt");

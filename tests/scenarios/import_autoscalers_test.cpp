@@ -67,6 +67,77 @@ spec:
   EXPECT_EQ(awake.find("d")->autoscaling->sync_period, seconds(15));
 }
 
+std::string scaled_object(const std::string& triggers, const std::string& fewest = "0") {
+  return kScaledDeployment + R"(
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: d}
+spec:
+  scaleTargetRef: {name: d}
+  minReplicaCount: )" +
+         fewest + "\n  maxReplicaCount: 6\n  triggers:\n" + triggers;
+}
+
+const std::string kOffice =
+    R"(  - {type: cron, metadata: {timezone: Europe/Berlin, start: "0 7 * * 1-5", end: "0 20 * * 1-5", desiredReplicas: "8"}}
+)";
+const std::string kByQueue =
+    R"(  - {type: prometheus, metadata: {threshold: "5", query: vllm:num_requests_waiting}}
+)";
+const std::string kByCpu = R"(  - {type: cpu, metadata: {value: "60"}}
+)";
+
+// Triggers of type cron are the schedule. KEDA goes no further than the ScaledObject's most.
+TEST(ImportObjects, CronTriggersAreTheSchedule) {
+  const ObjectsRead alone = objects_read(scaled_object(kOffice));
+  EXPECT_TRUE(alone.problems.empty());
+  ASSERT_TRUE(alone.find("d") && alone.find("d")->autoscaling);
+  const Autoscaling& scaling = *alone.find("d")->autoscaling;
+  EXPECT_FALSE(scaling.has_metric());
+  EXPECT_EQ(alone.scenario.duration, hours(24));
+  EXPECT_FALSE(scaling.start_replicas) << "the replicas of the file are those of another hour";
+  ASSERT_EQ(scaling.schedule.size(), 1U);
+  EXPECT_EQ(scaling.schedule.front().start.text, "0 7 * * 1-5");
+  EXPECT_EQ(scaling.schedule.front().end.text, "0 20 * * 1-5");
+  EXPECT_EQ(scaling.schedule.front().time_zone, "Europe/Berlin");
+  EXPECT_EQ(scaling.schedule.front().replicas, 6);
+  EXPECT_EQ(alone.said.count("ScaledObjects: Europe/Berlin is as far from UTC all the run as in "
+                             "January, its clocks change"),
+            1);
+  const ObjectsRead both = objects_read(scaled_object(kOffice + kByQueue, "1"));
+  ASSERT_TRUE(both.find("d") && both.find("d")->autoscaling);
+  EXPECT_EQ(both.find("d")->autoscaling->metric, Autoscaling::Metric::Queue);
+  EXPECT_TRUE(both.find("d")->autoscaling->has_metric());
+  EXPECT_EQ(both.find("d")->autoscaling->schedule.size(), 1U);
+  EXPECT_EQ(both.said.count("not simulated: autoscalers by several metrics: the first that is "
+                            "simulated decides"),
+            0);
+  const ObjectsRead cpu = objects_read(scaled_object(kOffice + kByCpu, "1"));
+  ASSERT_TRUE(cpu.find("d") && cpu.find("d")->autoscaling);
+  EXPECT_FALSE(cpu.find("d")->autoscaling->has_metric());
+  EXPECT_EQ(cpu.said.count("what is not simulated beside a schedule (cpu): the schedule alone "
+                           "decides"),
+            1);
+}
+
+TEST(ImportObjects, CronTriggersThatKedaRefusesAreSaid) {
+  const auto problem = [](const std::string& metadata) {
+    const Diagnostics found =
+        objects_read(scaled_object("  - {type: cron, metadata: {" + metadata + "}}\n")).problems;
+    return found.size() == 1 ? found.front().message : std::to_string(found.size()) + " problems";
+  };
+  EXPECT_EQ(problem(R"(start: "0 7 * * *", end: "0 8 * * *", desiredReplicas: "2")"),
+            "the cron trigger has no timezone");
+  EXPECT_EQ(
+      problem(R"(timezone: Berlin, start: "0 7 * * *", end: "0 8 * * *", desiredReplicas: "2")"),
+      "unknown time zone \"Berlin\"");
+  EXPECT_EQ(
+      problem(R"(timezone: UTC, start: "0 25 * * *", end: "0 8 * * *", desiredReplicas: "2")"),
+      "\"25\" is no hour, which is from 0 to 23");
+  EXPECT_EQ(problem(R"(timezone: UTC, start: "0 7 * * *", end: "0 7 * * *", desiredReplicas: "2")"),
+            "start and end of the cron trigger are the same");
+}
+
 // "rps" is requests a second, "rps2" nobody knows what.
 TEST(ImportObjects, ARateIsKnownByTheWholeWord) {
   const auto scaled_by = [](const std::string& metric) {

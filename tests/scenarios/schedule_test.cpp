@@ -1,5 +1,7 @@
 // CronJobs: when they are due, and what a scenario makes of them.
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -132,6 +134,92 @@ TEST(Schedule, MistakesAreSaid) {
   expect_problem(nightly("cron: \"0 2 * * 3\""), Code::SettingConflict, "no run of the schedule");
   expect_problem(nightly("cron: \"0 2 * * *\"", "submitAt: 1h, "), Code::SettingConflict,
                  "submitAt beside schedule");
+}
+
+// Windows of KEDA's cron scaler.
+
+using Steps = std::vector<std::pair<std::int64_t, int>>;  // minutes, replicas
+
+struct Window {
+  const char* start;
+  const char* end;
+  int replicas;
+  const char* zone = "";
+};
+
+Steps steps_of(const std::vector<Window>& windows, Duration starts_at, Duration duration) {
+  std::vector<ReplicaWindow> read;
+  for (const Window& window : windows) {
+    read.push_back(
+        {*parse_cron(window.start), *parse_cron(window.end), window.zone, window.replicas, {}});
+  }
+  Steps steps;
+  const auto found = replica_steps(read, starts_at, duration, 1000);
+  if (!found) throw std::string("too many");
+  for (const ReplicaStep& step : *found) {
+    steps.emplace_back(step.at.ns / minutes(1).ns, step.replicas);
+  }
+  return steps;
+}
+
+TEST(ReplicaWindows, HoldFromEachStartToTheNextEnd) {
+  const Window office{"0 7 * * 1-5", "0 20 * * 1-5", 6, "Europe/Berlin"};
+  EXPECT_EQ(steps_of({office}, {}, hours(24)), (Steps{{0, 0}, {6 * 60, 6}, {19 * 60, 0}}));
+  EXPECT_EQ(steps_of({office}, hours(12), hours(12)), (Steps{{0, 6}, {7 * 60, 0}}));
+  // Friday's end is the last before Monday's start.
+  EXPECT_EQ(steps_of({office}, hours(5 * 24), hours(48)), (Steps{{0, 0}}));
+  // What comes next decides: an end.
+  EXPECT_EQ(steps_of({{"0 22 * * *", "0 6 * * *", 2}}, {}, hours(24)),
+            (Steps{{0, 2}, {6 * 60, 0}, {22 * 60, 2}}));
+}
+
+TEST(ReplicaWindows, TheLargestThatIsOpenCounts) {
+  EXPECT_EQ(
+      steps_of({{"0 6 * * *", "0 22 * * *", 2}, {"0 9 * * *", "0 17 * * *", 5}}, {}, hours(24)),
+      (Steps{{0, 0}, {6 * 60, 2}, {9 * 60, 5}, {17 * 60, 2}, {22 * 60, 0}}));
+  const std::vector<ReplicaWindow> often = {
+      {*parse_cron("* * * * *"), *parse_cron("@daily"), "", 1, {}}};
+  EXPECT_FALSE(replica_steps(often, {}, hours(24), 1000));
+}
+
+std::string with_scaling(const std::string& scaling) {
+  return with_workload("kind: Service, autoscaling: {" + scaling +
+                           "}, measured: {requestGpuTime: 20ms}, "
+                           "traffic: {mean: 1/s}",
+                       "  duration: 24h\n");
+}
+
+TEST(ReplicaWindows, AreReadWithAMetricOrWithout) {
+  const std::string window =
+      "schedule: [{start: \"0 7 * * *\", end: \"0 20 * * *\", desiredReplicas: 3, timeZone: "
+      "Asia/Tokyo}]";
+  const Workload alone = workload_of(with_scaling("max: 4, " + window));
+  ASSERT_TRUE(alone.autoscaling);
+  EXPECT_FALSE(alone.autoscaling->has_metric());
+  ASSERT_EQ(alone.autoscaling->schedule.size(), 1U);
+  EXPECT_EQ(alone.autoscaling->schedule.front().time_zone, "Asia/Tokyo");
+  EXPECT_EQ(alone.autoscaling->schedule.front().end.text, "0 20 * * *");
+  const Workload both = workload_of(with_scaling("min: 0, max: 4, target: 2, " + window));
+  EXPECT_TRUE(both.autoscaling->has_metric());
+  EXPECT_TRUE(both.autoscaling->holds_requests());
+}
+
+TEST(ReplicaWindows, MistakesAreSaid) {
+  const auto with = [](const std::string& window) {
+    return with_scaling("max: 4, schedule: [{" + window + "}]");
+  };
+  expect_problem(with_scaling("max: 4"), Code::FieldMissing, "autoscaling has no target");
+  expect_problem(with_scaling("max: 4, metric: Queue, schedule: [{start: \"0 7 * * *\", end: "
+                              "\"0 8 * * *\", desiredReplicas: 2}]"),
+                 Code::SettingConflict, "metric without target");
+  expect_problem(with("start: \"0 25 * * *\", end: \"0 8 * * *\", desiredReplicas: 2"),
+                 Code::ValueRange, "\"25\" is no hour");
+  expect_problem(with("start: \"0 7 * * *\", end: \"0 7 * * *\", desiredReplicas: 2"),
+                 Code::SettingConflict, "ends when it starts");
+  expect_problem(with("start: \"0 7 * * *\", end: \"@daily\", desiredReplicas: 2"),
+                 Code::ValueRange, "KEDA does not know \"@daily\"");
+  expect_problem(with("start: \"0 7 * * *\", end: \"0 8 * * *\", desiredReplicas: 5"),
+                 Code::SettingConflict, "desiredReplicas 5 is above max 4");
 }
 
 }  // namespace

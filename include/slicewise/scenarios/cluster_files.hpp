@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 
@@ -90,9 +91,10 @@ struct ScalingFile {
   std::int64_t most = 1;
   std::string metric;  // "Queue"; "" one that is not simulated
   std::string target;  // "4", "12/s", "70%"; "" when the file does not say
-  std::string seen;    // what the file calls the metric
+  std::string seen;    // what the file calls the metric; "" there is none
   // Resources (value) that are targets as shares of what is requested; key: the container, "" all.
   std::vector<KeyValue> shares;
+  std::vector<ReplicaWindow> windows;  // of KEDA's cron scaler
   std::string by;     // "HorizontalPodAutoscaler/asr"; "" where another may scale them as well
   std::string every;  // syncPeriod, cooldown, scaleDownWindow, scaleUpWindow; "" unsaid
   std::string cooldown;

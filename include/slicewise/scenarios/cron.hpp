@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +12,7 @@
 #include "slicewise/scenarios/quantity.hpp"
 #include "slicewise/units.hpp"
 
-// When a CronJob makes its Jobs.
+// When a CronJob makes its Jobs, and when KEDA has how many pods.
 namespace slicewise::scenarios {
 
 // Minutes of the hour, hours, days of the month, months and days of the week (0 is Sunday) at which
@@ -20,6 +21,7 @@ struct CronSchedule {
   enum Part : std::uint8_t { Minute, Hour, Day, Month, Weekday };
   std::array<std::uint64_t, 5> at{};
   std::array<bool, 5> any{};  // "*": of days of the month and of the week, both are then asked
+  std::string text;           // as it is written
 };
 
 // As the controller of CronJobs reads it: five parts of lists, ranges and steps, names of months
@@ -45,7 +47,6 @@ struct Schedule {
   static constexpr std::array<std::string_view, 3> kPolicies = {"Allow", "Forbid", "Replace"};
 
   CronSchedule cron;
-  std::string text;  // as it is written
   Duration utc_offset;
   std::string time_zone;  // that says it; "" none does
   Concurrency concurrency = Concurrency::Allow;
@@ -55,6 +56,28 @@ struct Schedule {
   std::vector<Duration> runs{};  // their times within the run of the scenario, from its start
   SourceLocation where;
 };
+
+// A trigger of KEDA's cron scaler: so many replicas from each start to the next end. Sources:
+// kedacore/keda pkg/scalers/cron_scaler.go; keda.sh docs, "Cron".
+struct ReplicaWindow {
+  CronSchedule start;
+  CronSchedule end;
+  std::string time_zone;  // "" is UTC
+  int replicas = 1;       // desiredReplicas
+  SourceLocation where;
+};
+
+// From `at` on, until the next.
+struct ReplicaStep {
+  Duration at;       // since the start of the run
+  int replicas = 0;  // the most that a window asks for; 0: none is open
+};
+
+// What windows ask for during a run. nullopt: one of them opens or ends more than `most` times.
+// REQUIRES: their time zones are known.
+std::optional<std::vector<ReplicaStep>> replica_steps(std::span<const ReplicaWindow> windows,
+                                                      Duration starts_at, Duration duration,
+                                                      std::size_t most);
 
 // A time zone while scenarios run, in the week of Monday 2026-01-05.
 struct TimeZone {

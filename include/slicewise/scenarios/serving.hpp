@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/cron.hpp"
 #include "slicewise/units.hpp"
 
 // What a Service or a Notebook is asked to do, how its pods answer, and what is demanded of it.
@@ -224,19 +225,25 @@ struct Llm {
 // HPA or KEDA.
 struct Autoscaling {
   enum class Metric : std::uint8_t { Queue, Concurrency, RequestRate, GpuUtilization };
-  int min_replicas = 1;  // 0: KEDA scales to zero; requests are held until a pod is ready
+  int min_replicas = 1;  // 0: KEDA scales to zero
   int max_replicas = 1;
-  std::optional<int> start_replicas;  // when the run begins; absent: min_replicas
+  std::optional<int> start_replicas;  // when the run begins; absent: as the schedule has it
   Metric metric = Metric::Concurrency;
-  double target =
-      1;  // per pod: waiting requests, requests in the pod, requests/s, 70 for 70 % busy
+  // Per pod: waiting requests, requests in the pod, requests/s, 70 for 70 % busy; 0: there is no
+  // metric, the schedule alone decides.
+  double target = 1;
+  std::vector<ReplicaWindow> schedule{};  // beside the metric: the larger wish counts
   Duration sync_period = seconds(15);
   Duration window = seconds(60);              // over which the metric is averaged
   Duration scale_down_window = seconds(300);  // stabilization: the largest wish of it counts
   Duration scale_up_window;
   double tolerance = 0.1;
-  Duration cooldown = seconds(300);  // without requests, before the last pod goes
+  Duration cooldown = seconds(300);  // without requests or a window, before the last pod goes
   SourceLocation where;
+
+  bool has_metric() const { return target > 0; }
+  // Whether requests that find no pod wait for one, and wake it (KEDA's HTTP add-on).
+  bool holds_requests() const { return min_replicas == 0 && has_metric(); }
 };
 
 // People who open a notebook, run a cell now and then, and leave it open.

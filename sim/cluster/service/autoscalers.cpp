@@ -1,6 +1,7 @@
 #include "autoscalers.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "../control/pod_life.hpp"
 #include "../control/terminations.hpp"
@@ -14,14 +15,23 @@ namespace {
 // granularity of the request rate.
 constexpr Duration kLongestSamplePeriod = seconds(1);
 
-int samples_in(Duration look) {
+int samples_per_look(const scenarios::Autoscaling& scaling) {
+  if (!scaling.has_metric()) return 1;
   const std::int64_t longest = kLongestSamplePeriod.ns;
-  return static_cast<int>(std::max<std::int64_t>(1, (look.ns + longest - 1) / longest));
+  const std::int64_t samples = (scaling.sync_period.ns + longest - 1) / longest;
+  return static_cast<int>(std::max<std::int64_t>(1, samples));
 }
 
 Duration sample_period(const scenarios::Autoscaling& scaling) {
-  return nanoseconds(
-      std::max<std::int64_t>(1, scaling.sync_period.ns / samples_in(scaling.sync_period)));
+  return nanoseconds(std::max<std::int64_t>(1, scaling.sync_period.ns / samples_per_look(scaling)));
+}
+
+// As far as the run goes: what is beyond is never asked for.
+std::vector<scenarios::ReplicaStep> schedule_of(const scenarios::Autoscaling& scaling,
+                                                const World& world) {
+  constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max() - 1;
+  return *scenarios::replica_steps(scaling.schedule, world.starts_at,
+                                   world.duration.value_or(Duration{}), kAny);
 }
 
 std::size_t samples_of_window(const scenarios::Autoscaling& scaling) {
@@ -36,10 +46,11 @@ Scaler::Scaler(const ClusterState& cluster, WorkloadId id, std::uint32_t of_serv
       service(of_service),
       model(&cluster.world->workloads[index(id)]),
       sample_period(sim::sample_period(settings())),
-      samples_per_look(samples_in(settings().sync_period)),
+      samples_per_look(sim::samples_per_look(settings())),
       next_sample(TimePoint{} + model->spec.submit_at + sample_period),
       metric(samples_of_window(settings())),
-      controller(settings(), settings().start_replicas.value_or(settings().min_replicas)),
+      schedule(schedule_of(settings(), *cluster.world)),
+      controller(settings(), settings().start_replicas.value_or(scheduled({}))),
       wish(controller.wanted()) {
   for (std::uint32_t p = 0; p < cluster.pods.size(); ++p) {
     if (cluster.pods[p].workload == id) pods.push_back(p);
@@ -52,6 +63,11 @@ Scaler::Scaler(const ClusterState& cluster, WorkloadId id, std::uint32_t of_serv
   if (settings().metric == scenarios::Autoscaling::Metric::GpuUtilization) {
     busy_before.resize(cluster.domains.size());
   }
+}
+
+int Scaler::scheduled(TimePoint now) {
+  while (next_step < schedule.size() && TimePoint{} + schedule[next_step].at <= now) ++next_step;
+  return next_step == 0 ? 0 : schedule[next_step - 1].replicas;
 }
 
 namespace {
@@ -174,9 +190,12 @@ double Autoscalers::sample_gpus(Scaler& scaler) {
 
 void Autoscalers::look(Scaler& scaler) {
   const auto ready = static_cast<int>(services_[scaler.service].ready.size());
+  const int scheduled = scaler.scheduled(run_.now);
+  // Requests are seen by a metric alone.
+  const bool active = scheduled > 0 || (scaler.settings().has_metric() && scaler.active);
   scaler.samples_taken = 0;
   scaler.controller.look(
-      run_.now, {scaler.metric.mean(), ready, std::max(0, scaler.wish - ready), scaler.active});
+      run_.now, {scaler.metric.mean(), ready, std::max(0, scaler.wish - ready), active, scheduled});
   scaler.active = false;
   scale(scaler);
 }

@@ -54,9 +54,8 @@ struct Scaler {
   Scaler(const ClusterState& cluster, WorkloadId workload, std::uint32_t service);
 
   const scenarios::Autoscaling& settings() const { return *model->spec.autoscaling; }
-  // Requests that find no ready pod wait at the front (KEDA's HTTP add-on) instead of being
-  // refused.
-  bool holds() const { return settings().min_replicas == 0; }
+  // What the schedule asks for now; 0: no window is open. Time never goes back.
+  int scheduled(TimePoint now);
 
   WorkloadId workload{};
   std::uint32_t service = 0;
@@ -71,8 +70,10 @@ struct Scaler {
   int samples_taken = 0;  // since the last look
   TimePoint next_sample;
   SlidingMean metric;
-  std::int64_t asked_before = 0;      // requests, at the last sample
-  bool active = false;                // since the last look
+  std::int64_t asked_before = 0;  // requests, at the last sample
+  bool active = false;            // since the last look
+  std::vector<scenarios::ReplicaStep> schedule;
+  std::size_t next_step = 0;
   std::vector<Duration> busy_before;  // GPU time at the last sample, by domain; GpuUtilization only
 
   ReplicaController controller;
@@ -98,7 +99,8 @@ class Autoscalers {
 
   // Whether requests that find no replica wait at the front.
   bool holds(std::size_t service) const {
-    return scaler_of_[service] != kNoScaler && scalers_[scaler_of_[service]].holds();
+    return scaler_of_[service] != kNoScaler &&
+           scalers_[scaler_of_[service]].settings().holds_requests();
   }
   void hold(std::size_t service, Request request);
 

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "slicewise/scenarios/cron.hpp"
+
 #include "../demo.hpp"
 
 // Replicas that come and go with the load. The expected times are worked out by hand.
@@ -260,6 +262,40 @@ TEST(Autoscaling, RepeatsItself) {
   EXPECT_EQ(one.workloads[0].scaling->mean_replicas, four.workloads[0].scaling->mean_replicas);
   EXPECT_EQ(one.workloads[0].latency->mean, four.workloads[0].latency->mean);
   EXPECT_EQ(one.workloads[0].requests->answered, four.workloads[0].requests->answered);
+}
+
+// From 00:05 to 00:10 three of four; they stay for the 300 s of the scale-down window after the
+// last look that wished for them, at 585 s.
+Workload in_a_window(int least) {
+  Workload w = scaled_service(least, 4, milliseconds(20), Autoscaling::Metric::Concurrency, 0);
+  w.autoscaling->schedule.push_back(
+      {*scenarios::parse_cron("5 0 * * *"), *scenarios::parse_cron("10 0 * * *"), "", 3, {}});
+  w.traffic->mean = {1};
+  return w;
+}
+
+TEST(Autoscaling, FollowsASchedule) {
+  const VariantResult r = demo::result(scenario_of(in_a_window(1), seconds(1200)));
+  const ScalingFigures& scaling = r.workloads[0].scaling.value();
+  EXPECT_NEAR(scaling.mean_replicas, (300 * 1 + 585 * 3 + 315 * 1) / 1200.0, 1e-9);
+  EXPECT_EQ(scaling.max_replicas, 3);
+  EXPECT_EQ(lost(*r.workloads[0].requests), 0);
+}
+
+// Nobody sees requests that find no pod. The first pod comes with the look that finds the window
+// open, the HPA adds the others at the next one, and all go after the cool-down.
+TEST(Autoscaling, AScheduleAloneHoldsNoRequests) {
+  const VariantResult r = demo::result(scenario_of(in_a_window(0), seconds(1200)));
+  EXPECT_NEAR(r.workloads[0].scaling->mean_replicas, (15 * 1 + 570 * 3) / 1200.0, 1e-9);
+  EXPECT_GT(r.workloads[0].requests->refused, 0.4 * r.workloads[0].requests->arrived);
+}
+
+TEST(Autoscaling, ARunWithinAWindowStartsWithItsReplicas) {
+  Scenario s = scenario_of(in_a_window(1), seconds(120));
+  s.starts_at = minutes(6);
+  const ScalingFigures scaling = demo::result(s).workloads[0].scaling.value();
+  EXPECT_NEAR(scaling.mean_replicas, 3, 1e-9);
+  EXPECT_EQ(scaling.scale_ups, 0);
 }
 
 }  // namespace

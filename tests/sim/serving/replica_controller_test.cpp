@@ -154,5 +154,47 @@ TEST(ReplicaController, KeepsOnePodWithoutScaleToZero) {
   EXPECT_EQ(follow(scaling, 3, {0, 0, 0}), (std::vector{1, 1, 1}));
 }
 
+// What a schedule asks for, look by look.
+std::vector<int> follow_schedule(const Autoscaling& scaling, int start,
+                                 const std::vector<int>& asked, double total = 0) {
+  ReplicaController controller(scaling, start);
+  std::vector<int> wanted;
+  TimePoint now;
+  for (const int replicas : asked) {
+    now = now + scaling.sync_period;
+    const ScalingSample sample{total, controller.wanted(), 0, replicas > 0, replicas};
+    wanted.push_back(controller.look(now, sample));
+  }
+  return wanted;
+}
+
+Autoscaling scheduled(int least, double target) {
+  Autoscaling scaling = scaling_of(least, 30, target);
+  scaling.schedule.resize(1);
+  scaling.scale_down_window = {};
+  return scaling;
+}
+
+// A trigger of KEDA's cron scaler says 1 while it is closed, and the tolerance holds for it as for
+// every metric.
+TEST(ReplicaController, AScheduleIsAMetricOfOnePerPod) {
+  EXPECT_EQ(follow_schedule(scheduled(1, 0), 1, {4, 4, 0}), (std::vector{4, 4, 1}));
+  EXPECT_EQ(follow_schedule(scheduled(3, 0), 3, {4, 0}), (std::vector{4, 3}));
+  EXPECT_EQ(follow_schedule(scheduled(1, 0), 20, {21, 23, 21}), (std::vector{20, 23, 23}));
+}
+
+TEST(ReplicaController, OfAMetricAndAScheduleTheLargerCounts) {
+  EXPECT_EQ(follow_schedule(scheduled(1, 1), 2, {4, 0}, 2), (std::vector{4, 2}));
+  EXPECT_EQ(follow_schedule(scheduled(1, 1), 2, {4, 0}, 6), (std::vector{6, 6}));
+}
+
+// 0 of them: an open window wakes the first pod, the HPA the others; all go when the cool-down is
+// over.
+TEST(ReplicaController, AWindowWakesAndKeeps) {
+  Autoscaling scaling = scheduled(0, 0);
+  scaling.cooldown = kLook * 2;
+  EXPECT_EQ(follow_schedule(scaling, 0, {0, 3, 3, 0, 0, 0}), (std::vector{0, 1, 3, 1, 0, 0}));
+}
+
 }  // namespace
 }  // namespace slicewise::sim

@@ -14,7 +14,8 @@ struct ScalingSample {
                         // what is held at the front because none is ready
   int ready = 0;        // pods that report
   int unready = 0;      // wanted, but not ready yet: they count as 0 when the rest asks for more
-  bool active = false;  // a request is in the system, or came since the last look
+  bool active = false;  // a window is open, a request is in the system, or came since the last look
+  int scheduled = 0;    // what the open windows of a schedule ask for; 0: none is open
 };
 
 // How many replicas the Horizontal Pod Autoscaler wants, and KEDA above it where `min_replicas` is
@@ -26,6 +27,9 @@ struct ScalingSample {
 //   - stabilization: up only to the smallest recommendation of scale_up_window, down only to the
 //     largest of scale_down_window; the count at the start is the first recommendation
 //   - up by 4 pods or by 100 % in 15 s, whichever is more; down without limit
+//   - of a metric and a schedule the larger recommendation; a schedule is a metric whose total is
+//     the replicas that it asks for, 1 while no window is open, at 1 per pod (KEDA's cron scaler),
+//     so that the tolerance holds for it, too
 // KEDA (documentation, "Scaling Deployments"): at zero, the first request wants one pod, at once
 // and without the autoscaler, whose policies do not count it; after `cooldown` without requests all
 // pods go, however many there are. Allocates in the constructor only.
@@ -53,6 +57,9 @@ class ReplicaController {
   };
 
   int recommended(const ScalingSample& sample) const;
+  bool within_tolerance(double ratio) const;
+  int by_windows(int scheduled) const;
+  int by_metric(const ScalingSample& sample) const;
   int stabilized(TimePoint now, int recommendation);
   int most_allowed(TimePoint now) const;
   void want(TimePoint now, int replicas);
