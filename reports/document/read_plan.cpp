@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/studies.hpp"
+#include "slicewise/scenarios/cron.hpp"
 #include "slicewise/sim/plan_record.hpp"
 
 #include "record_json.hpp"
@@ -95,6 +96,7 @@ class PoolCheck {
       if (pods >= 0 && pods <= kMostPods) continue;
       odd(Code::ValueRange, "/pods", fmt::format("pods is from 0 to {}", kMostPods));
     }
+    check_schedules();
     const bool cuts = choice_.strategy == sim::Strategy::Mig ||
                       choice_.strategy == sim::Strategy::MigTimeSlicing ||
                       choice_.strategy == sim::Strategy::MigMps;
@@ -110,6 +112,18 @@ class PoolCheck {
   }
 
  private:
+  void check_schedules() {
+    for (const sim::PodSchedule& schedule : choice_.schedules) {
+      const bool is_read = scenarios::parse_cron(schedule.start) &&
+                           scenarios::parse_cron(schedule.end) &&
+                           scenarios::time_zone(schedule.time_zone);
+      const bool is_in_range = schedule.otherwise >= 1 && schedule.replicas >= schedule.otherwise &&
+                               schedule.replicas <= kMostPods;
+      if (is_read && is_in_range) continue;
+      odd(Code::ValueRange, "/schedules",
+          fmt::format("\"{}\" has no window of pods that could be kept", schedule.workload));
+    }
+  }
   void odd(Code code, const std::string& key, std::string message) {
     document_.report(code, at_ + key, std::move(message));
   }
@@ -125,6 +139,9 @@ class PoolCheck {
 };
 
 void check_pools(const sim::Plan& plan, StoredDocument& document) {
+  for (std::size_t p = 0; plan.scheduled && p < plan.scheduled->pools.size(); ++p) {
+    PoolCheck(document, plan.scheduled->pools[p], fmt::format("/withSchedule/pools/{}", p)).check();
+  }
   for (std::size_t o = 0; o < plan.options.size(); ++o) {
     const std::string at = fmt::format("/options/{}/pools", o);
     const std::vector<PoolChoice>& pools = plan.options[o].pools;

@@ -61,6 +61,14 @@ std::vector<std::string> otherwise_sentences(const Plan& plan) {
         fmt::format("With another number of pods: {}, {} a month: --vary-pods plans so.",
                     pools_text(option.pools), money_text(option.figures.monthly)));
   }
+  if (plan.scheduled && !plan.options.empty()) {
+    const Usd saved = plan.options.front().figures.monthly - plan.scheduled->figures.monthly;
+    lines.push_back(fmt::format(
+        "Scaled down by the clock (KEDA's cron scaler), #1 is {}: {} a month, {} less; simulated, "
+        "it stands. plan.json#schedule names it for export.",
+        pools_text(plan.scheduled->pools), money_text(plan.scheduled->figures.monthly),
+        money_text(saved)));
+  }
   if (plan.unselected) {
     const PlanOption& option = plan.unselected->option;
     lines.push_back(fmt::format("Without the nodeSelectors of {}: {}, {} a month.",

@@ -106,13 +106,24 @@ NodePtr with_fields(const NodePtr& workload, std::string_view key, const FieldLi
   return node;
 }
 
-// How many pods a Service has and how they answer, and whom they refuse, where that was chosen.
+// How many pods a Service has and when, how they answer, and whom they refuse, where that was
+// chosen.
 NodePtr with_chosen(const NodePtr& written, const Workload& workload) {
   NodePtr node = written;
   const std::string replicas = fmt::format("{}", workload.count);
   const bool is_chosen = workload.kind == WorkloadKind::Service && !workload.autoscaling;
   if (is_chosen && text_at(node.get(), "replicas").value_or("1") != replicas) {
     node = with(node, "replicas", node_of(replicas));
+  }
+  if (workload.autoscaling && block(node.get(), "autoscaling") == nullptr) {
+    std::string windows;
+    for (const ReplicaWindow& window : workload.autoscaling->schedule) {
+      windows += (windows.empty() ? "" : ", ") + window_text(window);
+    }
+    node = patched(node, fmt::format("{{replicas: null, autoscaling: {{min: {}, max: {}, schedule: "
+                                     "[{}]}}}}",
+                                     workload.autoscaling->min_replicas,
+                                     workload.autoscaling->max_replicas, windows));
   }
   if (workload.llm) node = with_fields(node, "llm", kLlm, *workload.llm, {"tensorParallelSize"});
   node = with_fields(node, "serving", kServing, workload.serving, {"concurrency", "batching"});

@@ -34,6 +34,24 @@ spec:
     traffic: {shape: Poisson, mean: 40/s}
     slo: {latencyP99: 300ms}
 """
+DAY = """apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: day}
+spec:
+  duration: 24h
+  warmup: 5m
+  replications: 2
+  nodePools: [{name: gpus, instanceType: g4dn.xlarge, nodes: 4}]
+  workloads:
+  - name: api
+    kind: Service
+    replicas: 4
+    podTemplate: {resources: {limits: {nvidia.com/gpu: 1}}}
+    gpuMemory: {resident: 9Gi}
+    measured: {requestGpuTime: {mean: 500ms}, provenance: Assumed}
+    traffic: {shape: Diurnal, mean: 80/m, peak: 4/s, peakAt: "14:00", utcOffset: "+01:00"}
+    slo: {latencyP99: 10s}
+"""
 APART = SERVICE.replace("replicas: 6", "replicas: 3").replace("mean: 40/s", "mean: 20/s") + """\
   - name: train
     kind: Job
@@ -248,6 +266,35 @@ class Plans(unittest.TestCase):
                 refused = run(*verb)
                 self.assertEqual(refused.returncode, 2, refused.stderr)
                 self.assertIn(f'comes after the #, from 1 on: not "{part}"', refused.stderr)
+
+    def test_the_first_option_scaled_down_at_night_is_one_too(self):
+        scenario, plan = (os.path.join(self.folder, name) for name in ("day.yaml", "day.json"))
+        pathlib.Path(scenario).write_text(DAY, encoding="utf-8")
+        made = run("plan", "-f", scenario, "--instances", "g4dn.xlarge", "--no-headroom", "--no-risk",
+                   "-o", "json", "--out", plan)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        planned = json.loads(pathlib.Path(plan).read_text(encoding="utf-8"))
+        scheduled = planned["withSchedule"]
+        self.assertLess(scheduled["monthlyUsd"], planned["options"][0]["monthlyUsd"])
+        schedule = scheduled["pools"][0]["schedules"][0]
+        self.expect_same_run(plan + "#schedule", "-f", plan + "#schedule")
+        result = json.loads(run("run", plan + "#schedule", "-o", "json").stdout)
+        self.assertEqual(result["variants"][0]["cost"]["monthlyUsd"], scheduled["monthlyUsd"])
+        keda = run("export", plan + "#schedule", "--to", "keda").stdout
+        self.assertIn("type: cron", keda)
+        for line in (f'start: "{schedule["start"]}"', f'end: "{schedule["end"]}"',
+                     f'desiredReplicas: "{schedule["replicas"]}"', "timezone: Etc/GMT-1",
+                     f'minReplicaCount: {schedule["otherwise"]}'):
+            self.assertIn(line, keda)
+        schedule["start"] = "0 25 * * *"
+        pathlib.Path(plan).write_text(json.dumps(planned), encoding="utf-8")
+        refused = run("run", plan + "#schedule")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn('"api" has no window of pods that could be kept', refused.stderr)
+        # Without a night there is no such part.
+        refused = run("run", self.plan + "#schedule")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("the plan has no schedule that saves", refused.stderr)
 
     def test_a_bundle_says_which_option_it_is_and_what_the_plan_found(self):
         folder = os.path.join(self.folder, "of-two")

@@ -21,17 +21,23 @@ int step_number(const std::string& text) {
 }
 
 bool names_plan_part(const std::string& part) {
-  return option_number(part) > 0 || step_number(part) > 0;
+  return option_number(part) > 0 || step_number(part) > 0 || part == kSchedulePart;
 }
 
 std::string names_no_part(const std::string& part) {
   return fmt::format(
-      "the number of an option, or step and a number, comes after the #, from 1 on: not \"{}\"",
+      "schedule, or the number of an option, or step and a number, comes after the #, from 1 on: "
+      "not \"{}\"",
       part);
 }
 
 tl::expected<PlanPart, std::string> part_of_plan(const sim::Plan& plan, const std::string& part) {
   if (!names_plan_part(part)) return tl::unexpected(names_no_part(part));
+  if (part == kSchedulePart) {
+    if (!plan.scheduled) return tl::unexpected(std::string("the plan has no schedule that saves"));
+    return PlanPart{*plan.scheduled, "the first option scaled down by the clock", ", which stands",
+                    "/withSchedule"};
+  }
   const auto option = static_cast<std::size_t>(option_number(part));
   if (option > 0) {
     const std::size_t count = plan.options.size();

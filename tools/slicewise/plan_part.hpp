@@ -14,18 +14,22 @@ int option_number(const std::string& text);
 // The step that "step2" names, from 1 on; 0: none.
 int step_number(const std::string& text);
 
-// What "#2" or "#step1" names in a plan.
+// The first option, scaled down by the clock.
+inline constexpr std::string_view kSchedulePart = "schedule";
+
+// What "#2", "#step1" or "#schedule" names in a plan.
 struct PlanPart {
   sim::PlanOption option;
   std::string name;   // "option 2"
   std::string merit;  // ", which meets every objective"; of a step it is not known
   std::string at;     // in the document: "/options/1"
 };
-// Whether it names an option or a step; what it names, or why there is none such.
+// Whether it names an option, a step or the schedule; what it names, or why there is none such.
 bool names_plan_part(const std::string& part);
 std::string names_no_part(const std::string& part);  // says so
 tl::expected<PlanPart, std::string> part_of_plan(const sim::Plan& plan, const std::string& part);
 inline constexpr std::string_view kPlanParts =
-    "#2 is the second option, #step1 what stands after the first step of the plan's path";
+    "#2 is the second option, #step1 what stands after the first step of the plan's path, "
+    "#schedule the first option scaled down by the clock";
 
 }  // namespace slicewise::tools

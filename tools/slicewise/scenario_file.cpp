@@ -424,9 +424,10 @@ class PlanOpener {
     set.sha256 = scenarios::sha256_hex(set.sha256, {sim::probe_line(probe)});
     file->planned_with = std::exchange(file->settings, {});
     file->is_option = true;
-    file->origin = fmt::format("It is {} of {}{} for ${:.2f} a month.{}", named.name, source_.name,
-                               named.merit, to_dollars(figures.monthly),
-                               plan.keep_as_is ? " The plan says to keep what there is." : "");
+    file->origin = fmt::format(
+        "It is {} of {}{} for ${:.2f} a month.{}", named.name, source_.name, named.merit,
+        to_dollars(figures.monthly),
+        plan.keep_as_is && part != kSchedulePart ? " The plan says to keep what there is." : "");
     return std::move(*file);
   }
 

@@ -335,8 +335,9 @@ struct Plan {
   std::string headroom_binding;          // the objective that breaks first, or what else
   std::vector<Flip> flips;
   std::optional<TellingMeasurement> measure_next;  // absent: no flip is of a time in doubt
-  std::vector<PlanOption> other_pods;  // with one pod more or fewer, where that is cheaper, or
-                                       // with more where nothing else stands; cheapest first
+  std::vector<PlanOption> other_pods;   // with one pod more or fewer, where that is cheaper, or
+                                        // with more where nothing else stands; cheapest first
+  std::optional<PlanOption> scheduled;  // the best option with schedules, where that is cheaper
   std::optional<UnselectedNodes> unselected;  // where that is cheaper, or nothing stands
   std::optional<PlanOption> kept_apart;       // of the options the first with PoolChoice::apart
   std::optional<SmActiveRange> sm_active;     // absent: the answer does not hang on it

@@ -70,6 +70,18 @@ struct ServingChoice {
   friend bool operator==(const ServingChoice&, const ServingChoice&) = default;
 };
 
+// A Service that has fewer pods outside of its window, as KEDA's cron scaler sees to it.
+struct PodSchedule {
+  std::string workload;
+  int replicas = 1;       // within the window
+  int otherwise = 1;      // outside
+  std::string start;      // cron
+  std::string end;        // cron
+  std::string time_zone;  // "" is UTC
+
+  friend bool operator==(const PodSchedule&, const PodSchedule&) = default;
+};
+
 // Workloads of whose pods, all together, a node has one: by a required anti-affinity.
 using ApartClass = std::vector<std::string>;
 
@@ -91,6 +103,7 @@ struct PoolChoice {
   // Of each of the workloads; empty: as the scenario has it.
   std::vector<ServingChoice> serving = {};
   std::vector<ApartClass> apart = {};
+  std::vector<PodSchedule> schedules = {};  // of some of the workloads
 
   friend bool operator==(const PoolChoice&, const PoolChoice&) = default;
 };
@@ -111,12 +124,15 @@ std::string describe(const PoolChoice& choice);
 // The part of it on PoolChoice::serving, which begins with a comma.
 std::string serving_text(const PoolChoice& choice);
 
+// "4 pods of api from 06:30 to 22:00 Etc/GMT-1, else 1".
+std::string describe(const PodSchedule& schedule);
+
 // The workload with what is chosen.
 void serve_as(const ServingChoice& choice, scenarios::Workload& workload);
 
 // The scenario with these pools, every pod pinned to its pool and asking for one ticket of what it
 // offers: what `run` simulates and `export` writes. `force`: with what no plugin or instance type
-// offers.
+// offers. REQUIRES: crons and time zones of schedules can be read.
 scenarios::Scenario planned_scenario(const scenarios::Scenario& base,
                                      std::span<const PoolChoice> pools,
                                      const models::Catalogue& catalogue, bool force = false);

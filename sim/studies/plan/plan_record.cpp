@@ -109,6 +109,19 @@ const Record& record_of<ServingChoice>() {
 }
 
 template <>
+const Record& record_of<PodSchedule>() {
+  using S = PodSchedule;
+  static const Record declared{
+      "pods that come and go by the clock, as KEDA's cron scaler has them",
+      {field<&S::workload>("workload", "a Service of the pool"),
+       field<&S::replicas>("replicas", "pods within the window"),
+       field<&S::otherwise>("otherwise", "pods outside of it"),
+       field<&S::start>("start", "of the window, as cron"), field<&S::end>("end", "likewise"),
+       field<&S::time_zone>("timeZone", "by its name in IANA's database; absent: UTC").optional()}};
+  return declared;
+}
+
+template <>
 const Record& record_of<PoolChoice>() {
   using C = PoolChoice;
   static const Record declared{
@@ -137,7 +150,8 @@ const Record& record_of<PoolChoice>() {
        field<&C::apart>("apart",
                         "classes of workloads of whose pods, all of a class together, a node has "
                         "one: by a required podAntiAffinity, which exports write")
-           .optional()}};
+           .optional(),
+       field<&C::schedules>("schedules", "of some of the workloads").optional()}};
   return declared;
 }
 
@@ -402,6 +416,9 @@ const Record& record_of<Plan>() {
                              "with one pod of a Service more or fewer, where that is cheaper; with "
                              "more, where nothing else stands")
            .optional(),
+       field<&P::scheduled>("withSchedule",
+                            "the first option with schedules for its Services, on nodes that come "
+                            "and go with their pods, where that is cheaper"),
        field<&P::unselected>("withoutSelectors"),
        field<&P::kept_apart>("ifKeptApart",
                              "that of the options which is cheaper because pods that do not fit "

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 
@@ -356,6 +357,17 @@ void keep_apart(const PoolChoice& choice, Scenario& scenario) {
   }
 }
 
+void scale_by(const PodSchedule& schedule, Workload& workload) {
+  const auto start = scenarios::parse_cron(schedule.start);
+  const auto end = scenarios::parse_cron(schedule.end);
+  scenarios::Autoscaling& scaling = workload.autoscaling.emplace();
+  scaling.min_replicas = schedule.otherwise;
+  scaling.max_replicas = workload.count = schedule.replicas;
+  scaling.target = 0;
+  scaling.where = workload.where;
+  scaling.schedule = {{*start, *end, schedule.time_zone, schedule.replicas, workload.where}};
+}
+
 }  // namespace
 
 Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chosen,
@@ -406,6 +418,9 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
       keep_tolerated(base, before, workload.pod);
       if (!pools[p].pods.empty() && pools[p].pods[index] > 0) {
         workload.keep_pods(pools[p].pods[index]);
+      }
+      for (const PodSchedule& schedule : pools[p].schedules) {
+        if (schedule.workload == workload.name.value) scale_by(schedule, workload);
       }
       if (pools.size() > 1) {
         workload.pod.node_selector[scenarios::kPoolLabel] = labels[p];

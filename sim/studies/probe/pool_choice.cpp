@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/scenarios/cron.hpp"
 #include "slicewise/sim/figure_text.hpp"
 
 #include "../../world/parts.hpp"
@@ -258,11 +260,32 @@ std::string nodes_text(const PoolChoice& choice) {
   return text + ", " + sharing_text(choice);
 }
 
+// "06:30" of what is due once every day; else the cron as it is.
+std::string clock_text(const std::string& text) {
+  const auto cron = scenarios::parse_cron(text);
+  const Duration day = hours(24);
+  const auto times = cron ? scenarios::cron_times(*cron, {}, day * 7, 8) : std::vector<Duration>{};
+  for (std::size_t n = 0; n < times.size(); ++n) {
+    if (times.size() != 7 || times[n] - times[0] != day * static_cast<std::int64_t>(n)) return text;
+  }
+  if (times.empty()) return text;
+  const std::int64_t minute = times[0].ns / minutes(1).ns;
+  return fmt::format("{:02}:{:02}", minute / 60, minute % 60);
+}
+
 }  // namespace
+
+std::string describe(const PodSchedule& schedule) {
+  return fmt::format("{} pod{} of {} from {} to {} {}, else {}", schedule.replicas,
+                     schedule.replicas == 1 ? "" : "s", schedule.workload,
+                     clock_text(schedule.start), clock_text(schedule.end),
+                     schedule.time_zone.empty() ? "UTC" : schedule.time_zone, schedule.otherwise);
+}
 
 std::string describe(const PoolChoice& choice) {
   std::string text = nodes_text(choice);
   text += serving_text(choice);
+  for (const PodSchedule& schedule : choice.schedules) text += ", " + describe(schedule);
   if (!choice.apart.empty()) {
     std::vector<std::string> classes;
     for (const ApartClass& each : choice.apart) {

@@ -151,5 +151,77 @@ TEST(Plan, SaysHowManyPodsAnAutoscalerMustKeep) {
   EXPECT_EQ(planned.workloads.front().autoscaling->max_replicas, 9);
 }
 
+// Four pods, each of which answers 2/s, for up to `traffic` at 14:00 in Berlin.
+scenarios::ScenarioSet with_a_day(const std::string& traffic) {
+  auto set = with_a_service("replicas: 4", false);
+  auto read = scenarios::load_scenario({"d.yaml", R"(
+apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: day}
+spec:
+  duration: 24h
+  nodePools: [{name: gpus, instanceType: g4dn.xlarge}]
+  workloads:
+  - name: api
+    kind: Service
+    podTemplate: {resources: {limits: {nvidia.com/gpu: 1}}}
+    measured: {requestGpuTime: {mean: 500ms}, provenance: Assumed}
+    traffic: )" + traffic});
+  if (!read) throw read.error();
+  Workload& api = set.variants.front().workloads.front();
+  api.traffic = read->variants.front().workloads.front().traffic;
+  api.measured = read->variants.front().workloads.front().measured;
+  api.objectives = {limit(Figure::LatencyP99, seconds(10))};
+  return set;
+}
+
+const std::string kBusyAfternoon =
+    "{shape: Diurnal, mean: 80/m, peak: 4/s, peakAt: \"14:00\", utcOffset: \"+01:00\"}";
+
+Plan hinted_plan(const scenarios::ScenarioSet& set) {
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge"};
+  options.strategies = {"exclusive"};
+  options.max_nodes = 4;
+  options.flips = true;
+  Plan plan = make_plan(set, 0, demo::catalogue(), options).value();
+  EXPECT_FALSE(plan.options.empty());
+  return plan;
+}
+
+TEST(Plan, SaysWhatAScheduleSaves) {
+  const scenarios::ScenarioSet set = with_a_day(kBusyAfternoon);
+  const Plan plan = hinted_plan(set);
+  ASSERT_FALSE(plan.options.empty());
+  EXPECT_EQ(plan.options.front().pools.front().nodes, 4);
+  ASSERT_TRUE(plan.scheduled);
+  EXPECT_TRUE(plan.scheduled->figures.stands());
+  const PoolChoice& pool = plan.scheduled->pools.front();
+  EXPECT_TRUE(pool.elastic);
+  ASSERT_EQ(pool.schedules.size(), 1U) << describe(pool);
+  const PodSchedule& schedule = pool.schedules.front();
+  EXPECT_EQ(schedule.workload, "api");
+  EXPECT_EQ(schedule.replicas, 4);
+  EXPECT_LT(schedule.otherwise, 4);
+  EXPECT_EQ(schedule.time_zone, "Etc/GMT-1");
+  EXPECT_NE(describe(pool).find(describe(schedule)), std::string::npos);
+  // Half a day with half of the nodes at the least.
+  const double monthly = to_dollars(plan.options.front().figures.monthly);
+  EXPECT_LT(to_dollars(plan.scheduled->figures.monthly), 0.75 * monthly);
+  const Scenario planned = planned_scenario(set.variants.front(), {&pool, 1}, demo::catalogue());
+  const scenarios::Autoscaling& scaling = planned.workloads.front().autoscaling.value();
+  EXPECT_FALSE(scaling.has_metric());
+  EXPECT_EQ(scaling.min_replicas, schedule.otherwise);
+  EXPECT_EQ(scaling.max_replicas, 4);
+  EXPECT_EQ(scaling.schedule.front().end.text, schedule.end);
+}
+
+TEST(Plan, NoScheduleWithoutANight) {
+  EXPECT_FALSE(hinted_plan(with_a_day("{mean: 80/m}")).scheduled) << "at one rate";
+  scenarios::ScenarioSet half = with_a_day(kBusyAfternoon);
+  half.variants.front().duration = hours(12);
+  EXPECT_FALSE(hinted_plan(half).scheduled) << "the other half of the day is not simulated";
+}
+
 }  // namespace
 }  // namespace slicewise::sim
