@@ -63,11 +63,12 @@ std::vector<std::string> otherwise_sentences(const Plan& plan) {
   }
   if (plan.scheduled && !plan.options.empty()) {
     const Usd saved = plan.options.front().figures.monthly - plan.scheduled->figures.monthly;
-    lines.push_back(fmt::format(
-        "Scaled down by the clock (KEDA's cron scaler), #1 is {}: {} a month, {} less; simulated, "
-        "it stands. plan.json#schedule names it for export.",
-        pools_text(plan.scheduled->pools), money_text(plan.scheduled->figures.monthly),
-        money_text(saved)));
+    lines.push_back(
+        fmt::format("Scaled down by the clock (KEDA's cron scaler): {}, {} a month, {} less than "
+                    "#1; simulated, "
+                    "it stands. plan.json#schedule names it for export.",
+                    pools_text(plan.scheduled->pools), money_text(plan.scheduled->figures.monthly),
+                    money_text(saved)));
   }
   if (plan.unselected) {
     const PlanOption& option = plan.unselected->option;

@@ -35,7 +35,7 @@ tl::expected<PlanPart, std::string> part_of_plan(const sim::Plan& plan, const st
   if (!names_plan_part(part)) return tl::unexpected(names_no_part(part));
   if (part == kSchedulePart) {
     if (!plan.scheduled) return tl::unexpected(std::string("the plan has no schedule that saves"));
-    return PlanPart{*plan.scheduled, "the first option scaled down by the clock", ", which stands",
+    return PlanPart{*plan.scheduled, "an option scaled down by the clock", ", which stands",
                     "/withSchedule"};
   }
   const auto option = static_cast<std::size_t>(option_number(part));

@@ -14,7 +14,7 @@ int option_number(const std::string& text);
 // The step that "step2" names, from 1 on; 0: none.
 int step_number(const std::string& text);
 
-// The first option, scaled down by the clock.
+// The cheapest option that is scaled down by the clock.
 inline constexpr std::string_view kSchedulePart = "schedule";
 
 // What "#2", "#step1" or "#schedule" names in a plan.
@@ -30,6 +30,6 @@ std::string names_no_part(const std::string& part);  // says so
 tl::expected<PlanPart, std::string> part_of_plan(const sim::Plan& plan, const std::string& part);
 inline constexpr std::string_view kPlanParts =
     "#2 is the second option, #step1 what stands after the first step of the plan's path, "
-    "#schedule the first option scaled down by the clock";
+    "#schedule the cheapest scaled down by the clock";
 
 }  // namespace slicewise::tools

@@ -337,7 +337,7 @@ struct Plan {
   std::optional<TellingMeasurement> measure_next;  // absent: no flip is of a time in doubt
   std::vector<PlanOption> other_pods;   // with one pod more or fewer, where that is cheaper, or
                                         // with more where nothing else stands; cheapest first
-  std::optional<PlanOption> scheduled;  // the best option with schedules, where that is cheaper
+  std::optional<PlanOption> scheduled;  // of the options with schedules, where it is cheaper
   std::optional<UnselectedNodes> unselected;  // where that is cheaper, or nothing stands
   std::optional<PlanOption> kept_apart;       // of the options the first with PoolChoice::apart
   std::optional<SmActiveRange> sm_active;     // absent: the answer does not hang on it

@@ -464,8 +464,8 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   if (may_vary && options.flips && options.vary_pods == 0 && !probes.interrupted()) {
     plan.other_pods = hints_of_other_pods(search, best_of(plan), probes);
   }
-  if (may_vary && options.flips && !plan.options.empty() && !probes.interrupted()) {
-    plan.scheduled = with_schedule(search, plan.options.front(), probes);
+  if (may_vary && options.flips && !probes.interrupted()) {
+    plan.scheduled = with_schedule(search, plan.options, probes);
   }
   if (may_vary && options.flips && !probes.interrupted()) {
     plan.unselected = without_selectors(search, best_of(plan), options.run);

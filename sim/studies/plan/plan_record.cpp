@@ -417,8 +417,8 @@ const Record& record_of<Plan>() {
                              "more, where nothing else stands")
            .optional(),
        field<&P::scheduled>("withSchedule",
-                            "the first option with schedules for its Services, on nodes that come "
-                            "and go with their pods, where that is cheaper"),
+                            "an option with schedules for its Services, on nodes that come "
+                            "and go with their pods, where that is cheaper than the first"),
        field<&P::unselected>("withoutSelectors"),
        field<&P::kept_apart>("ifKeptApart",
                              "that of the options which is cheaper because pods that do not fit "

@@ -217,29 +217,43 @@ std::optional<PlanOption> scheduled(const Scenario& scenario, PlanOption option,
   return any ? std::optional(std::move(option)) : std::nullopt;
 }
 
-}  // namespace
-
-std::optional<PlanOption> with_schedule(const BlockSearch& search, const PlanOption& best,
-                                        ProbeBatch& probes) {
-  constexpr std::int64_t kDay = kEachHour.ns * kHoursOfDay;
-  const auto& duration = search.base.duration;
-  const bool has_days = duration && duration->ns > 0 && duration->ns % kDay == 0;
-  if (!has_days || search.space.survive != Outage::None ||
-      requests_of_a_simulation(search) > kLongSimulation) {
-    return std::nullopt;
-  }
+// As few pods as stand; nullopt: none do.
+std::optional<PlanOption> standing_with_schedule(const BlockSearch& search, const PlanOption& fixed,
+                                                 ProbeBatch& probes) {
   for (const double margin : kMargins) {
-    auto option = scheduled(search.base, best, margin);
+    auto option = scheduled(search.base, fixed, margin);
     if (!option || probes.interrupted()) return std::nullopt;
     const PlanProbe probe = probe_of(search, *option, search.input, search.factor);
     const PlanAnswer answer = probes.ask_one(probe);
     if (!stands(answer) || fails_again(search, probe, *answer.figures, probes)) continue;
     option->figures = *answer.figures;
     option->goal = goal_of(search.goal, option->figures);
-    const bool is_cheaper = option->goal && *option->goal < kWorthASchedule * *best.goal;
-    return is_cheaper ? option : std::nullopt;
+    return option;
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<PlanOption> with_schedule(const BlockSearch& search,
+                                        const std::vector<PlanOption>& options,
+                                        ProbeBatch& probes) {
+  constexpr std::int64_t kDay = kEachHour.ns * kHoursOfDay;
+  const auto& duration = search.base.duration;
+  const bool has_days = duration && duration->ns > 0 && duration->ns % kDay == 0;
+  if (!has_days || options.empty() || search.space.survive != Outage::None ||
+      requests_of_a_simulation(search) > kLongSimulation) {
+    return std::nullopt;
+  }
+  std::optional<PlanOption> best;
+  double most = kWorthASchedule * options.front().goal.value_or(0);
+  for (const PlanOption& fixed : options) {
+    auto option = standing_with_schedule(search, fixed, probes);
+    if (!option || !option->goal || *option->goal >= most) continue;
+    most = *option->goal;
+    best = std::move(option);
+  }
+  return best;
 }
 
 }  // namespace slicewise::sim
