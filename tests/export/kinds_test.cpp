@@ -132,7 +132,7 @@ TEST(Bundle, HasWhatPodsNeedBesideTheirPatches) {
       scenarios::DisruptionBudget{false, true, 25, {}, "own"};
   std::string text = text_of(export_of("bundle", scenario));
   EXPECT_THAT(text,
-              AllOf(HasSubstr("==> pods/keda.yaml <=="), HasSubstr("maxUnavailable: 25%"),
+              AllOf(HasSubstr("==> pods/keda.yaml <=="), HasSubstr("maxUnavailable: \"25%\""),
                     HasSubstr("name: own\n"), HasSubstr("==> pods/disruption-budgets.yaml <=="),
                     HasSubstr("==> pods/priority-classes.yaml <==")));
   text.erase(0, text.find("==> apply.sh <=="));
