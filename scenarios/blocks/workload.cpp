@@ -221,10 +221,9 @@ void check_budget(DisruptionBudget& /*budget*/, const Node& map, Reading& readin
 constexpr Field kDisruptionBudgetFields[] = {
     field<&DisruptionBudget::name>(
         "name", "asr-budget",
-        "Name of its object, which exports write: where the cluster has one for these pods, that. "
-        "Two of them on one pod refuse every eviction.")
-        .positive()
-        .otherwise("the workload's"),
+        "Name of its object, which exports write, where it is not the workload's: of the one that "
+        "the cluster has for these pods. Two of them on one pod refuse every eviction.")
+        .positive(),
     read_by<DisruptionBudget, &read_min_available>(
         T::Target, "minAvailable", "80%",
         "Pods that have to stay ready: a number, or a percentage of the pods, rounded up."),
