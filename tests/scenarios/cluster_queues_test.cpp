@@ -105,7 +105,7 @@ TEST(ClusterQueues, MistakesAreSaidAtTheirPlace) {
                        Code::SettingConflict, "queue on a Deployment", 12);
 }
 
-constexpr std::string_view kObjects = R"(
+constexpr std::string_view kQueueObjects = R"(
 apiVersion: kueue.x-k8s.io/v1beta1
 kind: ResourceFlavor
 metadata: {name: a10g}
@@ -151,7 +151,7 @@ spec: {replicas: 1, template: {spec: {containers: [{name: c, image: x, resources
 TEST(ClusterQueues, OfManifestsComeWithTheirCohortAndFlavors) {
   ImportOptions options;
   options.instances = {{"g5.xlarge", "a10g", 1}};
-  const Written result = written(ImportKind::K8s, {std::string(kObjects)}, options);
+  const Written result = written(ImportKind::K8s, {std::string(kQueueObjects)}, options);
   const Scenario& scenario = result.scenario;
   ASSERT_EQ(scenario.cluster_queues.size(), 2U);
   const ClusterQueue& queue = scenario.cluster_queues[0];
