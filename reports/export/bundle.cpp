@@ -85,7 +85,20 @@ std::string label_lines_of(const Bundle& bundle) {
   std::string out = comment(
       "Remembered for rollback.sh: the nodes that nobody else has labelled "
       "nvidia.com/gpu.present.");
+  std::map<std::string, std::set<std::string>> configs;
+  for (const PoolNodes& nodes : bundle.nodes) configs[selector_of(nodes)].insert(nodes.config);
   for (const PoolNodes& nodes : bundle.nodes) {
+    const auto of_selector = configs.find(selector_of(nodes));
+    if (of_selector == configs.end()) continue;  // its nodes have it
+    if (of_selector->second.size() > 1) {
+      out += fmt::format("echo {} >&2\n",
+                         shell_word(fmt::format("by hand: nodes with {} differ; label each {}={}",
+                                                selector_of(nodes), kConfigLabel,
+                                                fmt::join(of_selector->second, " or "))));
+      configs.erase(of_selector);
+      continue;
+    }
+    configs.erase(of_selector);
     out += fmt::format("kubectl get nodes -l {} -o name >>labelled-nodes.txt\n",
                        shell_word(selector_of(nodes) + ",!nvidia.com/gpu.present"));
     std::string labels = shell_word("nvidia.com/gpu.present=true");

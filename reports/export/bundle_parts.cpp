@@ -101,10 +101,12 @@ std::string undo_lines(const Scenario& scenario) {
 std::string type_checks(const std::vector<PoolTarget>& targets) {
   std::string calls;
   for (const PoolTarget& target : targets) {
+    // A NodePool may have several, and may be given another.
+    if (target.pool->labels.contains(std::string(scenarios::kNodePoolLabel))) continue;
     calls += fmt::format("check_type {} {}\n", shell_word(label_of_nodes(*target.pool)),
                          shell_word(target.instance->name));
   }
-  return filled(script_files::check_types_sh(), {{"calls", calls}});
+  return calls.empty() ? calls : filled(script_files::check_types_sh(), {{"calls", calls}});
 }
 
 std::string pod_lines(const Scenario& scenario) {

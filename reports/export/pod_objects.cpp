@@ -177,10 +177,14 @@ std::string priority_classes(const Scenario& scenario) {
   return out;
 }
 
+bool has_new_budget(const Workload& workload) {
+  return workload.disruption_budget && workload.disruption_budget->name.empty();
+}
+
 std::string disruption_budgets(const Scenario& scenario) {
   std::string out;
   for (const Workload& workload : scenario.workloads) {
-    if (!workload.disruption_budget) continue;
+    if (!has_new_budget(workload)) continue;
     const scenarios::DisruptionBudget& budget = *workload.disruption_budget;
     json spec = {{"selector", {{"matchLabels", {{std::string(kOwnLabel), workload.name.value}}}}}};
     json& value = spec[budget.keeps ? "minAvailable" : "maxUnavailable"];
@@ -190,8 +194,7 @@ std::string disruption_budgets(const Scenario& scenario) {
            yaml_text({{"apiVersion", "policy/v1"},
                       {"kind", "PodDisruptionBudget"},
                       {"metadata",
-                       {{"name", budget.name.empty() ? workload.name.value : budget.name},
-                        {"namespace", workload.namespace_name}}},
+                       {{"name", workload.name.value}, {"namespace", workload.namespace_name}}},
                       {"spec", std::move(spec)}});
   }
   return out;

@@ -18,6 +18,8 @@ std::string priority_classes(const scenarios::Scenario& scenario);
 // The label by which exports find the pods of a workload.
 inline constexpr std::string_view kOwnLabel = "slicewise.dev/workload";
 
+// Whether it has a PodDisruptionBudget that the cluster does not have already.
+bool has_new_budget(const scenarios::Workload& workload);
 // The PodDisruptionBudgets of the workloads that have one, as YAML documents; "" where none has.
 // They select pods by kOwnLabel.
 std::string disruption_budgets(const scenarios::Scenario& scenario);

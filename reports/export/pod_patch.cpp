@@ -114,7 +114,11 @@ json affinity_terms(const std::vector<scenarios::PodAffinityTerm>& terms) {
   return out;
 }
 
-json affinity_of(const PodTemplate& pod) {
+// A list of preferences replaces the manifest's, of which a scenario may have some only: no plan
+// changes them.
+json affinity_of(const Workload& workload) {
+  const PodTemplate& pod = workload.pod;
+  const bool has_them = !workload.manifest.containers.empty();
   constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
   constexpr const char* kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
   json out;
@@ -122,9 +126,9 @@ json affinity_of(const PodTemplate& pod) {
                        const std::vector<scenarios::PodAffinityTerm>& terms) {
     if (!terms.empty()) out[side][how] = affinity_terms(terms);
   };
-  add("podAffinity", kPreferred, pod.preferences.affinity);
+  if (!has_them) add("podAffinity", kPreferred, pod.preferences.affinity);
   add("podAntiAffinity", kRequired, pod.anti_affinity);
-  add("podAntiAffinity", kPreferred, pod.preferences.anti_affinity);
+  if (!has_them) add("podAntiAffinity", kPreferred, pod.preferences.anti_affinity);
   return out;
 }
 
@@ -287,7 +291,7 @@ json pod_spec_of(const Scenario& scenario, const Workload& workload) {
   if (json spreads = spreads_of(workload); !spreads.empty()) {
     pod_spec["topologySpreadConstraints"] = std::move(spreads);
   }
-  if (json affinity = affinity_of(workload.pod); !affinity.empty()) {
+  if (json affinity = affinity_of(workload); !affinity.empty()) {
     pod_spec["affinity"] = std::move(affinity);
   }
   if (const scenarios::ResourceClaim* claim = claim_of(scenario, workload)) {
@@ -313,7 +317,7 @@ json pods_of(const Scenario& scenario, const Workload& workload) {
     pods["metadata"]["annotations"] = std::move(annotations);
   }
   json labels = selected_labels_of(scenario, workload.pod);
-  if (is_spread(workload) || workload.disruption_budget) {
+  if (is_spread(workload) || has_new_budget(workload)) {
     labels[std::string(kOwnLabel)] = workload.name.value;
   }
   if (is_by_kai(scenario) && !was_by_kai(workload)) {

@@ -233,8 +233,9 @@ Diagnostics check_ec2(const scenarios::Scenario& scenario) {
 }
 
 std::string label_of_nodes(const NodePool& pool) {
-  if (pool.labels.contains(std::string(scenarios::kNodePoolLabel))) {
-    return fmt::format("{}={}", scenarios::kNodePoolLabel, pool.name.value);
+  const auto by_karpenter = pool.labels.find(std::string(scenarios::kNodePoolLabel));
+  if (by_karpenter != pool.labels.end()) {
+    return fmt::format("{}={}", scenarios::kNodePoolLabel, by_karpenter->second);
   }
   const bool ec2 = is_ec2_type(pool.instance_type.value);
   return fmt::format("{}={}", ec2 ? scenarios::kManagedGroupLabel : scenarios::kPoolLabel,

@@ -221,8 +221,8 @@ void check_budget(DisruptionBudget& /*budget*/, const Node& map, Reading& readin
 constexpr Field kDisruptionBudgetFields[] = {
     field<&DisruptionBudget::name>(
         "name", "asr-budget",
-        "Name of its object, which exports write, where it is not the workload's: of the one that "
-        "the cluster has for these pods. Two of them on one pod refuse every eviction.")
+        "Name of the object that the cluster has for these pods: exports leave it alone. Without a "
+        "name they write one (two of them on one pod refuse every eviction).")
         .positive(),
     read_by<DisruptionBudget, &read_min_available>(
         T::Target, "minAvailable", "80%",

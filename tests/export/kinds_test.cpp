@@ -128,17 +128,36 @@ TEST(Bundle, IsWrittenForVgpusOfEc2) {
 
 TEST(Bundle, HasWhatPodsNeedBesideTheirPatches) {
   Scenario scenario = sample_of("scaled-services");
-  scenario.workloads.front().disruption_budget =
-      scenarios::DisruptionBudget{false, true, 25, {}, "own"};
+  scenario.workloads.front().disruption_budget = scenarios::DisruptionBudget{false, true, 25, {}};
   std::string text = text_of(export_of("bundle", scenario));
-  EXPECT_THAT(text,
-              AllOf(HasSubstr("==> pods/keda.yaml <=="), HasSubstr("maxUnavailable: \"25%\""),
-                    HasSubstr("name: own\n"), HasSubstr("==> pods/disruption-budgets.yaml <=="),
-                    HasSubstr("==> pods/priority-classes.yaml <==")));
+  EXPECT_THAT(text, AllOf(HasSubstr("==> pods/keda.yaml <=="), HasSubstr("maxUnavailable: \"25%\""),
+                          HasSubstr("==> pods/disruption-budgets.yaml <=="),
+                          HasSubstr("==> pods/priority-classes.yaml <==")));
   text.erase(0, text.find("==> apply.sh <=="));
   EXPECT_LT(text.find("kubectl apply -f pods/priority-classes.yaml"),
             text.find("\npatch_objects none"));
   EXPECT_THAT(text, HasSubstr("kubectl delete --ignore-not-found -f pods/priority-classes.yaml"));
+}
+
+// rollback.sh deleted it, and the pods had none.
+TEST(Bundle, LeavesTheBudgetOfTheClusterAlone) {
+  Scenario scenario = sample_of("scaled-services");
+  scenario.workloads.front().disruption_budget =
+      scenarios::DisruptionBudget{false, true, 25, {}, "own"};
+  EXPECT_THAT(text_of(export_of("bundle", scenario)),
+              AllOf(Not(HasSubstr("disruption-budgets.yaml")), Not(HasSubstr("maxUnavailable"))));
+}
+
+// Their NodePool has one label for both: all of them were labelled with the config of the first.
+TEST(Bundle, LabelsNodesOfOneNodePoolOnlyWhereTheyAreAlike) {
+  Scenario scenario = with_pool(time_sliced("a", "g4dn.xlarge", 2, true));
+  scenario.node_pools.push_back(whole_gpus("b", "g4dn.2xlarge"));
+  for (NodePool& pool : scenario.node_pools) pool.labels["karpenter.sh/nodepool"] = "gpu";
+  const std::string text = text_of(export_of("bundle", scenario));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("by hand: nodes with karpenter.sh/nodepool=gpu differ"),
+                    Not(HasSubstr("\nkubectl label nodes -l karpenter.sh/nodepool=gpu nvidia")),
+                    Not(HasSubstr("check_type"))));
 }
 
 TEST(Keda, IsNothingForThoseWhomNobodyScales) {

@@ -1,6 +1,7 @@
 """Exports of the examples as their readers see them: what each names is there, and the numbers are the scenario's."""
 
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -121,6 +122,50 @@ class Scripts(Folder):
         self.assertRegex(result.stderr, "nodes with eks.amazonaws.com/nodegroup=.* are no p3.8xlarge")
         self.assertEqual(result.stdout, "")
         self.assertEqual(apply_bundle(self.bundle).returncode, 0)
+
+
+class Rollback(Folder):
+    """rollback.sh --karpenter, beside a server that has one of the NodePools already."""
+    KUBECTL = """#!/bin/bash
+case "$*" in
+*" -o name -f -") cat >/dev/null; printf '%s\\n' $THERE ;;
+*"-o yaml -f -") cat >/dev/null; echo 'kind: NodePool' ;;
+*"-o name -f karpenter-before.yaml") echo nodepool.karpenter.sh/own ;;
+*) echo kubectl "$@" >>"$CALLS" ;;
+esac
+"""
+
+    def script(self, name, *arguments, there=""):
+        done = subprocess.run(["bash", str(self.folder / "bundle" / name), *arguments], capture_output=True, text=True, check=False,
+                              env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "THERE": there,
+                                   "CALLS": str(self.folder / "calls"), "CLUSTER_NAME": "c"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        calls = self.folder / "calls"
+        said = calls.read_text(encoding="utf-8") if calls.exists() else ""
+        calls.unlink(missing_ok=True)
+        return said, done.stderr
+
+    def setUp(self):
+        super().setUp()
+        self.assertEqual(export(ROOT / EXAMPLE, "after", "bundle", self.folder / "bundle").returncode, 0)
+        for name, text in (("kubectl", self.KUBECTL), ("helm", "#!/bin/sh\n")):
+            (self.folder / name).write_text(text, encoding="utf-8")
+            (self.folder / name).chmod(0o755)
+
+    def test_what_was_there_comes_back_and_the_rest_goes_at_once(self):
+        """It deleted NodePools that were the user's, one after the other, the node class first."""
+        self.script("apply.sh", "--karpenter", there="nodepool.karpenter.sh/own")
+        said, _ = self.script("rollback.sh", "--karpenter",
+                              there="ec2nodeclass.karpenter.k8s.aws/gpu nodepool.karpenter.sh/own nodepool.karpenter.sh/new")
+        self.assertIn("kubectl apply -f karpenter-before.yaml\n", said)
+        self.assertIn("kubectl delete --ignore-not-found ec2nodeclass.karpenter.k8s.aws/gpu nodepool.karpenter.sh/new\n", said)
+
+    def test_what_apply_did_not_do_is_not_taken_back(self):
+        self.script("apply.sh", there="nodepool.karpenter.sh/own")
+        for _ in range(2):
+            said, told = self.script("rollback.sh", "--karpenter", there="nodepool.karpenter.sh/own")
+            self.assertNotIn("nodepool", said)
+            self.assertIn("skipped: apply.sh --karpenter", told)
 
 
 class Kueue(Folder):

@@ -182,8 +182,7 @@ struct DisruptionBudget {
   bool is_percent = false;
   std::int64_t value = 0;
   SourceLocation where;
-  std::string name{};  // of its object, for exports: two of one pod block each other; "" the
-                       // workload's
+  std::string name{};  // of the object that the cluster has; "" exports write one
 
   bool operator==(const DisruptionBudget& other) const {
     return keeps == other.keeps && is_percent == other.is_percent && value == other.value &&

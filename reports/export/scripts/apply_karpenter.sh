@@ -2,7 +2,11 @@ if [[ $karpenter == yes ]]; then
   objects() { @objects@; }
   # What there is of these before, for rollback.sh.
   if [[ ! -e karpenter-before.yaml ]]; then
-    objects | kubectl get --ignore-not-found -o yaml -f - | sed -E '/^ +(resourceVersion|uid):/d' >before.new
+    there=$(objects | kubectl get --ignore-not-found -o name -f -)
+    : >before.new
+    if [[ -n $there ]]; then
+      objects | kubectl get --ignore-not-found -o yaml -f - | sed -E '/^ +(resourceVersion|uid):/d' >before.new
+    fi
     mv before.new karpenter-before.yaml
   fi
   objects | kubectl apply -f -

@@ -1,13 +1,16 @@
 
-if [[ $karpenter == yes ]]; then
+if [[ $karpenter == yes && ! -e karpenter-before.yaml ]]; then
+  echo "skipped: apply.sh --karpenter has not been run here, or was taken back" >&2
+elif [[ $karpenter == yes ]]; then
   objects() { @objects@; }
+  names=$(objects | kubectl get --ignore-not-found -o name -f -)
   before=''
-  if grep -qs '^ *kind: \(NodePool\|EC2NodeClass\|NodeOverlay\)$' karpenter-before.yaml; then
+  if [[ -s karpenter-before.yaml ]]; then
     kubectl apply -f karpenter-before.yaml
     before=$(kubectl get -o name -f karpenter-before.yaml)
   fi
-  for name in $(objects | kubectl get --ignore-not-found -o name -f -); do
-    grep -qxF "$name" <<<"$before" || kubectl delete --ignore-not-found "$name"
-  done
-  rm -f karpenter-before.yaml
+  # All at once: a node class stays until no node is of it.
+  mapfile -t gone < <(grep -vxF -e '' -e "$before" <<<"$names")
+  if ((${#gone[@]} > 0)); then kubectl delete --ignore-not-found "${gone[@]}"; fi
+  rm karpenter-before.yaml
 fi
