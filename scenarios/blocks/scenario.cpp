@@ -50,10 +50,24 @@ void check_end(const Node& spec, const Scenario& scenario, Findings& findings) {
   }
 }
 
-// What clients ask for in this run is known once its length is.
-void set_mean_of_clients(Traffic& traffic, std::optional<Duration> run) {
-  const auto* clients = std::get_if<ClientTraffic>(&traffic.shape);
-  if (clients != nullptr) traffic.mean = mean_rate(*clients, run);
+// Without an end the last holds for ever.
+Rate mean_of_steps(const std::vector<RateStep>& steps, std::optional<Duration> run) {
+  if (!run || steps.empty()) return steps.empty() ? Rate{} : steps.back().rate;
+  double requests = 0;
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    const Duration end = s + 1 < steps.size() ? std::min(steps[s + 1].at, *run) : *run;
+    requests += steps[s].rate.per_second * std::max(0.0, to_seconds(end - steps[s].at));
+  }
+  return {requests / to_seconds(*run)};
+}
+
+// What is sent in this run is known once its length is.
+void set_mean_over(std::optional<Duration> run, Traffic& traffic) {
+  if (const auto* clients = std::get_if<ClientTraffic>(&traffic.shape)) {
+    traffic.mean = mean_rate(*clients, run);
+  } else if (const auto* steps = std::get_if<std::vector<RateStep>>(&traffic.shape)) {
+    traffic.mean = mean_of_steps(*steps, run);
+  }
 }
 
 void check_sensitivity(Sensitivity& sensitivity, const Node& map, Reading& reading) {
@@ -98,10 +112,10 @@ void finish_scenario(Scenario& scenario, const Node& spec, Reading& reading) {
   check_queues(scenario, spec, reading.findings);
   refuse_several(scenario, spec);
   for (Workload& workload : scenario.workloads) {
-    if (workload.traffic) set_mean_of_clients(*workload.traffic, scenario.duration);
+    if (workload.traffic) set_mean_over(scenario.duration, *workload.traffic);
   }
   for (Pipeline& pipeline : scenario.pipelines) {
-    set_mean_of_clients(pipeline.traffic, scenario.duration);
+    set_mean_over(scenario.duration, pipeline.traffic);
   }
   check_pipelines(scenario, reading.findings);
   finish_planning(scenario, spec, reading.findings);

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -62,6 +64,12 @@ Parsed<Duration> parse_week_time(std::string_view text) {
   if (day != kDays.end() && minute) return hours(24 * (day - kDays.begin())) + minutes(*minute);
   return not_a_time(text, "a weekday and time of day",
                     "write one of Mon, Tue, Wed, Thu, Fri, Sat, Sun and a time: Mon 08:00");
+}
+
+std::string week_time_text(Duration since_monday) {
+  const std::int64_t minute = since_monday.ns / minutes(1).ns;
+  return fmt::format("{} {:02}:{:02}", kDays[static_cast<std::size_t>(minute / (24 * 60))],
+                     minute / 60 % 24, minute % 60);
 }
 
 }  // namespace slicewise::scenarios

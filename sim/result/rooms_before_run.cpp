@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -49,8 +50,9 @@ std::vector<VariantRooms> rooms_before_run(const scenarios::ScenarioSet& set,
   std::set<std::string> living;
   std::vector<std::pair<Diagnostic, std::size_t>> said;  // ... and in how many worlds
   for (const scenarios::Scenario& scenario : set.variants) {
-    const auto world = build_world(scenario, catalogue);
+    auto world = build_world(scenario, catalogue);
     if (!world) continue;
+    std::ranges::move(peaks_not_in_run(scenario), std::back_inserter(world->findings));
     for (const Diagnostic& d : world->findings) {
       if (d.severity == Severity::Note) continue;
       const auto same = std::ranges::find_if(said, [&](const auto& other) {

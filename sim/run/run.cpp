@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <utility>
@@ -189,6 +190,7 @@ Expected<std::vector<World>> worlds_of(const scenarios::ScenarioSet& set,
   for (const scenarios::Scenario& scenario : set.variants) {
     auto world = build_world(scenario, catalogue, unknown);
     if (world) {
+      std::ranges::move(peaks_not_in_run(scenario), std::back_inserter(world->findings));
       worlds.push_back(std::move(*world));
       continue;
     }

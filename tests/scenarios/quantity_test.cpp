@@ -113,6 +113,9 @@ TEST(Quantity, TimesOfDayAndWeek) {
   }
   EXPECT_EQ(*parse_week_time("Mon 00:00"), Duration{});
   EXPECT_EQ(*parse_week_time("Sun 23:59"), hours(7 * 24) - minutes(1));
+  for (const char* time : {"Mon 00:00", "Tue 08:05", "Sun 23:59"}) {
+    EXPECT_EQ(week_time_text(*parse_week_time(time)), time);
+  }
   for (const char* wrong : {"Mon", "Mon 24:00", "mon 08:00", "08:00", "Mon  08:00", ""}) {
     EXPECT_FALSE(parse_week_time(wrong).has_value()) << wrong;
   }

@@ -60,6 +60,21 @@ TEST(Traffic, BurstsStepsAndClientsAreRead) {
   EXPECT_EQ(loop.think_time, seconds(5));
 }
 
+// Nothing for a minute, 5/s until the tenth and 20/s from then on.
+TEST(Traffic, StepsHaveAMeanOverTheRun) {
+  const auto mean = [](const std::string& run) {
+    const std::string steps = "{at: 1m, rate: 5/s}, {at: 10m, rate: 20/s}, {at: 30m, rate: 80/s}";
+    return workload_of(with_workload("kind: Service, measured: {requestGpuTime: 9ms}, traffic: "
+                                     "{shape: Steps, steps: [" +
+                                         steps + "]}",
+                                     run))
+        .traffic->mean.per_second;
+  };
+  EXPECT_DOUBLE_EQ(mean("  duration: 20m\n"), (9 * 5 + 10 * 20) / 20.0);
+  EXPECT_DOUBLE_EQ(mean("  duration: 5m\n"), 4);
+  EXPECT_DOUBLE_EQ(mean(""), 80);
+}
+
 TEST(Traffic, FieldsOfOtherShapesAreRefused) {
   expect_traffic_problem("mean: 1/s, peak: 4/s", Code::SettingConflict, "peak with shape Poisson");
   expect_traffic_problem("mean: 1/s, variation: 2", Code::SettingConflict,

@@ -32,6 +32,7 @@ Parsed<Rate> parse_rate(std::string_view text);            // 12/s, 0.5/m, 90/h
 Parsed<Duration> parse_clock_time(std::string_view text);  // 14:00 of any day
 Parsed<Duration> parse_utc_offset(std::string_view text);  // +05:30; -14:59 .. +14:59
 Parsed<Duration> parse_week_time(std::string_view text);   // Mon 08:00, since Monday 00:00
+std::string week_time_text(Duration since_monday);         // ... as the format has it; < 7 days
 
 // Any quantity of Kubernetes ("3500m", "14Gi", "2", "1e3") in thousandths, rounded up; at most
 // 10^18. nullopt when it is none or negative.

@@ -342,4 +342,9 @@ enum class UnknownInputs : std::uint8_t { Taken, Drawn };
 Expected<World> build_world(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
                             UnknownInputs unknown = UnknownInputs::Taken);
 
+// Services and pipelines whose traffic is at its peak outside of the run, where the clock tells
+// its rate, and when a run would have it. Not among the findings of build_world: studies build
+// many worlds of one run.
+Diagnostics peaks_not_in_run(const scenarios::Scenario& scenario);
+
 }  // namespace slicewise::sim

@@ -389,6 +389,7 @@ Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& se
   comparison.stamp = stamp_of(set, variant, catalogue);
   comparison.notes = changes_of(base);
   for (Diagnostic& late : late_starts(base)) comparison.notes.push_back(std::move(late));
+  std::ranges::move(peaks_not_in_run(base), std::back_inserter(comparison.notes));
   comparison.nodes = options.nodes;
   std::vector<Prepared> prepared;
   if (auto own = prepare_own(base, catalogue, comparison.notes)) {

@@ -1,6 +1,7 @@
 #include "slicewise/sim/max_load.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -381,6 +382,10 @@ Expected<MaxLoad> find_max_load(const scenarios::ScenarioSet& set, std::size_t v
   }
   if (!confirmed) return tl::unexpected(std::move(confirmed.error()));
   describe_loads(subject, found);
+  // With the rates at which it stood.
+  const double factor = found.passed ? found.probes[*found.passed].factor : 1;
+  std::ranges::move(peaks_not_in_run(scaled(subject.base, subject.targets, factor)),
+                    std::back_inserter(found.notes));
   return found;
 }
 

@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 
 #include <fmt/format.h>
+
+#include "slicewise/sim/world.hpp"
 
 #include "../probe/pool_homes.hpp"
 #include "plan_sections.hpp"
@@ -85,6 +88,7 @@ bool runs_once(const Scenario& scenario) {
 }
 
 void add_notes(const Scenario& base, const models::Catalogue& catalogue, Plan& plan) {
+  std::ranges::move(peaks_not_in_run(base), std::back_inserter(plan.notes));
   tell_retired_types(catalogue, plan);
   tell_what_autoscalers_keep(base, plan);
   tell_dropped_selectors(base, plan);

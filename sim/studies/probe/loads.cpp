@@ -118,6 +118,8 @@ std::vector<LoadTarget> all_load_targets(const Scenario& scenario) {
   for (std::size_t p = 0; p < scenario.pipelines.size(); ++p) {
     add(Kind::PipelineTraffic, p, "pipelines", "traffic", scenario.pipelines[p].name.value);
   }
+  // Nothing times two is nothing.
+  std::erase_if(targets, [&](const LoadTarget& t) { return load_of(scenario, t) <= 0; });
   return targets;
 }
 

@@ -85,9 +85,20 @@ TEST(LoadTargets, WithoutAnyLoadThereIsNothingToScale) {
   EXPECT_EQ(targets.error().front().code, Code::InputMissing);
 }
 
+TEST(LoadTargets, AreNothingThatIsNothing) {
+  Scenario scenario = voice();
+  scenario.workloads.front().traffic->mean = {};
+  EXPECT_THAT(paths_of(*load_targets(scenario, {})), ElementsAre("pipelines.talk.traffic"));
+  scenario.pipelines.clear();
+  scenario.workloads.resize(1);
+  const auto targets = load_targets(scenario, {});
+  ASSERT_FALSE(targets);
+  EXPECT_EQ(targets.error().front().code, Code::InputMissing);
+}
+
 TEST(LoadTargets, EveryRateOfATrafficGrows) {
   Traffic traffic;
-  traffic.mean = {10};
+  traffic.mean = {10};  // of every shape: readers of files see to it
   EXPECT_EQ(scaled_traffic(traffic, 2.5).mean.per_second, 25);
 
   traffic.shape = scenarios::Diurnal{{30}, hours(14), {}, 0.5};

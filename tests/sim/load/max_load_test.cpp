@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,6 +77,24 @@ void expect_around(const MaxLoad& answer, double load) {
   constexpr double kHair = 1.005;
   EXPECT_LE(*answer.loads.front().passed, load * kHair);
   EXPECT_GE(*answer.loads.front().failed * kHair, load);
+}
+
+// With the rates of the load that stood.
+TEST(MaxLoad, SaysThatTheRunHasNoPeak) {
+  Scenario scenario = alone(20, milliseconds(200));
+  scenario.duration = minutes(3);
+  scenario.replications = 2;
+  scenarios::Diurnal day;
+  day.peak = {40};
+  day.peak_at = hours(12);
+  scenario.workloads.front().traffic->shape = day;
+  const MaxLoad night = found(scenario, roughly());
+  ASSERT_EQ(night.notes.size(), 1U);
+  EXPECT_EQ(night.notes.front().code, Code::PeakNotInRun);
+  EXPECT_THAT(night.notes.front().message, HasSubstr(fmt::format("and {:.0f}/s at its busiest",
+                                                                 2 * *night.loads.front().passed)));
+  scenario.starts_at = hours(12);
+  EXPECT_THAT(found(scenario, roughly()).notes, ::testing::IsEmpty());
 }
 
 TEST(ThoroughMaxLoad, FindsTheRateThatMm1Allows) {

@@ -1,0 +1,81 @@
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slicewise/sim/run.hpp"
+#include "slicewise/sim/world.hpp"
+
+#include "../demo.hpp"
+
+// Traffic that is at its peak when nobody looks.
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Scenario;
+using ::testing::HasSubstr;
+using Law = scenarios::ServiceTime::Law;
+
+// 120 requests a second on the mean of a day, and 240 at two in the afternoon.
+Scenario by_day() {
+  scenarios::Workload api = demo::service(2, 120, milliseconds(6), Law::Exponential);
+  scenarios::Diurnal day;
+  day.peak = {240};
+  day.peak_at = hours(14);
+  api.traffic->shape = day;
+  Scenario scenario = demo::scenario(demo::pool(0), {api});
+  scenario.duration = minutes(20);
+  scenario.warmup = minutes(2);
+  return scenario;
+}
+
+TEST(PeakInRun, IsToldWhereANightIsSimulated) {
+  const Diagnostics found = peaks_not_in_run(by_day());
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().code, Code::PeakNotInRun);
+  EXPECT_EQ(found.front().workloads, std::vector<std::string>{"api"});
+  EXPECT_THAT(found.front().message, HasSubstr("in the run of 20m from Mon 00:00 on, and 240/s"));
+  EXPECT_THAT(found.front().message, HasSubstr("startsAt: Mon 13:45 has it, or duration: 14h"));
+}
+
+TEST(PeakInRun, IsThereWhenTheMessageSays) {
+  Scenario then = by_day();
+  then.starts_at = hours(13) + minutes(45);
+  EXPECT_TRUE(peaks_not_in_run(then).empty());
+  Scenario longer = by_day();
+  longer.duration = hours(14);
+  EXPECT_TRUE(peaks_not_in_run(longer).empty());
+  Scenario near = by_day();
+  near.starts_at = hours(12) + minutes(30);  // 93 % of it
+  EXPECT_TRUE(peaks_not_in_run(near).empty());
+}
+
+TEST(PeakInRun, MayBeOfTheDayBeforeOrOfSteps) {
+  Scenario scenario = by_day();
+  scenarios::Traffic& traffic = *scenario.workloads.front().traffic;
+  std::get<scenarios::Diurnal>(traffic.shape).peak_at = {};
+  scenario.starts_at = hours(12);
+  EXPECT_THAT(peaks_not_in_run(scenario).front().message, HasSubstr("startsAt: Mon 23:45 has it"));
+  traffic.shape = std::vector<scenarios::RateStep>{{{}, {20}}, {minutes(30), {60}}};
+  const Diagnostics found = peaks_not_in_run(scenario);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found.front().message, HasSubstr("at most 20/s"));
+  EXPECT_THAT(found.front().message, HasSubstr("60/s later"));
+  EXPECT_THAT(found.front().message, HasSubstr("(duration: 1h)"));
+  scenario.duration = minutes(40);
+  EXPECT_TRUE(peaks_not_in_run(scenario).empty());
+}
+
+TEST(PeakInRun, IsAFindingOfTheRun) {
+  scenarios::ScenarioSet set;
+  set.variants.push_back(by_day());
+  set.variants.front().duration = minutes(3);
+  const auto result = run_scenario(set, demo::catalogue(), {});
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(demo::has(result->variants.front().findings, Code::PeakNotInRun));
+}
+
+}  // namespace
+}  // namespace slicewise::sim
