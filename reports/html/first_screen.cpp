@@ -193,8 +193,8 @@ std::string first_screen(const HtmlReport& report, const std::vector<ShownOption
   }
   HtmlTable table = options_table(report, options, kRefusedOnFirstScreen);
   if (table.rows.size() < options.size()) {
-    table.caption = fmt::format("{} of {} options, best first (all are below)", table.rows.size(),
-                                options.size());
+    table.caption = fmt::format("{} of {} that are listed, best first (all are below)",
+                                table.rows.size(), options.size());
   }
   const bool described = !report.plan && report.result.variants.size() <= kDescribedVariants;
   out += "<div>\n" + table_markup(table) +

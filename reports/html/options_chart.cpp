@@ -1,3 +1,8 @@
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "../charts/choice_chart.hpp"
@@ -43,7 +48,8 @@ charts::Choice choice_of(const HtmlReport& report, const ShownOption& option) {
   return choice;
 }
 
-std::string finding_of(const std::vector<ShownOption>& options) {
+// Of a plan most were only reckoned with.
+std::string finding_of(const std::vector<ShownOption>& options, bool planned) {
   std::size_t stand = 0;
   std::size_t simulated = 0;
   const ShownOption* best = nullptr;
@@ -53,12 +59,13 @@ std::string finding_of(const std::vector<ShownOption>& options) {
     if (option.stands) ++stand;
     if (option.best) best = &option;
   }
+  const std::string_view which = planned ? "were simulated" : "can run";
   if (best == nullptr && simulated == 1) return "The one option does not do what it should.";
   if (best == nullptr) {
-    return fmt::format("None of the {} options that can run does what it should.", simulated);
+    return fmt::format("None of the {} options that {} does what it should.", simulated, which);
   }
-  return fmt::format("{} of {} options that can run do what they should; {} does it best.", stand,
-                     simulated, best->name);
+  return fmt::format("{} of {} options that {} do what they should; {} does it best.", stand,
+                     simulated, which, best->name);
 }
 
 }  // namespace
@@ -73,7 +80,7 @@ charts::ScatterChart options_chart(const HtmlReport& report,
     choices.back().point.link = "#" + (shown ? option_id(o) : "options");
   }
   return charts::choice_chart(
-      {"chart-options", finding_of(options),
+      {"chart-options", finding_of(options, report.plan.has_value()),
        "One point for each option. Right: dearer. Up: slower or closer to a limit. Hollow points "
        "do not do what they should. Shape: circle whole GPUs, triangle time-slicing, square MPS, "
        "diamond MIG, plus vGPU."},

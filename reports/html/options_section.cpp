@@ -66,6 +66,7 @@ HtmlCell verdict_cell(const ShownOption& option, bool short_reasons) {
   constexpr std::size_t kLongestReason = 38;
   const std::string reason =
       short_reasons ? charts::shortened(option.reason, kLongestReason) : option.reason;
+  if (option.ruled_out) return {"✗ ruled out: " + reason, 3.0, "bad"};
   if (!option.figures) return {"✗ cannot: " + reason, 3.0, "bad"};
   // Which one it is stands beside it.
   if (short_reasons && option.misses) return {"✗ missed", 2.0, "bad"};
@@ -127,9 +128,13 @@ Markup options_section(const HtmlReport& report, const std::vector<ShownOption>&
     std::size_t refused = 0;
     for (const ShownOption& option : options) refused += option.stands || option.today ? 0 : 1;
     HtmlTable all = options_table(report, options, kAllRefused);
-    all.caption = fmt::format("All {} options that were looked at", options.size());
-    out += folded(fmt::format("All options, with the {} that were refused and why", refused),
-                  table_markup(all));
+    const sim::PlanCounts& counts = report.plan->counts;
+    all.caption = fmt::format(
+        "Of {} configurations that were looked at {} cannot run, and {} are ruled out by closed "
+        "forms: they miss an objective, or cost more than what stands",
+        counts.configurations, counts.refused, counts.bounded);
+    out +=
+        folded(fmt::format("All options, and why {} others are none", refused), table_markup(all));
     return section("options", "Which one?", out);
   }
   // A few have theirs on the first screen.

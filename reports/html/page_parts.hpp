@@ -45,11 +45,12 @@ struct ShownOption {
   std::string label;  // shorter, beside a point
   charts::Shape shape = charts::Shape::Circle;
   int series = 0;                             // of its strategy
-  std::optional<sim::OptionFigures> figures;  // absent: it cannot run
+  std::optional<sim::OptionFigures> figures;  // absent: it did not run
   int nodes = 0;
   std::string reason;  // why it is refused or does not stand; "" for what does
   bool stands = false;
-  bool misses = false;  // the reason is an objective
+  bool misses = false;     // the reason is an objective
+  bool ruled_out = false;  // by a closed form: it may run
   bool best = false;
   bool today = false;
 

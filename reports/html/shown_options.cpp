@@ -115,6 +115,7 @@ ShownOption of_rejected(const sim::RejectedChoice& rejected) {
   ShownOption option = of_pools({rejected.choice});
   option.figures = rejected.figures;
   if (option.figures && option.figures->running_max == 0) option.figures.reset();
+  option.ruled_out = rejected.stage == sim::RejectedChoice::Stage::Bound && !option.figures;
   option.reason = rejected.reason.text();
   if (rejected.code)
     option.reason = fmt::format("{}: {}", info(*rejected.code).name, option.reason);

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
+#include <iterator>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -101,13 +105,41 @@ std::string unfinished_beside(const Plan& plan, const sim::OptionFigures& figure
   return any_more ? unfinished_text(figures.unfinished_jobs) : "";
 }
 
+// A long description in lines, broken at commas, so that it hides no verdict.
+std::vector<std::string> in_lines(const std::string& text, std::size_t widest) {
+  std::vector<std::string> lines{text};
+  while (lines.back().size() > widest) {
+    const std::size_t comma = lines.back().rfind(", ", widest - 1);
+    if (comma == std::string::npos) break;
+    std::string rest = "  " + lines.back().substr(comma + 2);
+    lines.back().resize(comma + 1);
+    lines.push_back(std::move(rest));
+  }
+  return lines;
+}
+
 // Pools of an option stand below each other, so that a long list of them hides no price.
+std::vector<std::string> configuration_lines(const PlanOption& option, Detail detail) {
+  constexpr std::size_t kWidest = 50;
+  const std::vector<std::string> pools = pool_texts(option.pools);
+  std::vector<std::string> all;
+  for (const std::string& pool : pools) {
+    const std::string text = (all.empty() ? "" : "+ ") + pool;
+    if (detail != Detail::Brief) {
+      all.push_back(text);
+      continue;
+    }
+    std::ranges::move(in_lines(text, kWidest), std::back_inserter(all));
+  }
+  return all;
+}
+
 Cells plan_cells(const Plan& plan, const TextStyle& style, Detail detail) {
   const bool requests = any_of(plan, &sim::OptionFigures::per_1k_in_slo);
   const bool jobs = any_of(plan, &sim::OptionFigures::per_job);
   const sim::Record& of_figures = sim::record_of<sim::OptionFigures>();
   Cells table{{{"CONFIGURATION", false, kNeverDropped},
-               {"#", true},
+               {"#", true, kNeverDropped},
                price_column("monthlyUsd", kNeverDropped)},
               {}};
   if (requests) table.columns.push_back(request_price_column(true, 1));
@@ -115,7 +147,7 @@ Cells plan_cells(const Plan& plan, const TextStyle& style, Detail detail) {
   table.columns.push_back({"TIGHTEST OBJECTIVE", false, 3});
   table.columns.push_back(column_of(of_figures, "worstRatio"));
   table.columns.push_back(column_of(of_figures, "gpuBusyRatio"));
-  table.columns.push_back({"VERDICT"});
+  table.columns.push_back({"VERDICT", false, kNeverDropped});
   const auto add = [&](const std::string& rank, const std::string& name, const PlanOption& option) {
     const sim::OptionFigures& figures = option.figures;
     std::vector<Cell> row{name, rank, money_text(figures.monthly)};
@@ -136,11 +168,11 @@ Cells plan_cells(const Plan& plan, const TextStyle& style, Detail detail) {
       add(std::to_string(o + 1), pools_text(pools), plan.options[o]);
       continue;
     }
-    const std::vector<std::string> lines = pool_texts(pools);
+    const std::vector<std::string> lines = configuration_lines(plan.options[o], detail);
     add(std::to_string(o + 1), lines.front(), plan.options[o]);
     for (std::size_t line = 1; line < lines.size(); ++line) {
       std::vector<Cell> row(table.columns.size());
-      row.front() = "+ " + lines[line];
+      row.front() = lines[line];
       table.rows.push_back(std::move(row));
     }
   }

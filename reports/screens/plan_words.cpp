@@ -296,6 +296,29 @@ std::vector<std::string> region_sentences(const Plan& plan) {
   return lines;
 }
 
+std::string finding_sentence(const Diagnostic& d) {
+  return fmt::format("{}: {}", info(d.code).name, d.message);
+}
+
+// What the answer does not hold for.
+void add_warnings(const Plan& plan, std::vector<std::string>& lines) {
+  for (const Diagnostic& d : plan.notes) {
+    if (d.severity == Severity::Warning) lines.push_back(finding_sentence(d) + ".");
+  }
+}
+
+std::string pods_note(const Plan& plan) {
+  if (plan.vary_pods) {
+    const std::string more = plan.options.empty() ? "; none of that is enough" : "";
+    return fmt::format("Services might have up to {} pods more or fewer (--vary-pods){}",
+                       *plan.vary_pods, more);
+  }
+  return plan.goal == scenarios::PlanGoal::MonthlyCost
+             ? "workloads keep their number of pods but where an option says another; "
+               "--vary-pods N lets Services have N more or fewer"
+             : "workloads keep their number of pods";
+}
+
 std::string spot_sentence(const sim::PlannedSpot& spot) {
   return fmt::format(
       "RISK {}: EC2 takes a node back {} times in 1,000 hours ({}): {} a month of all its nodes, "
@@ -336,8 +359,9 @@ std::vector<std::string> plan_notes(const Plan& plan) {
   const std::string ranking =
       counts.simulations == 0
           ? "nothing was simulated: rules and closed forms leave no configuration"
-          : fmt::format("{} simulation{} found the ranking{}", counts.simulations,
-                        counts.simulations == 1 ? "" : "s", saved);
+          : fmt::format("{} simulation{} found {}{}", counts.simulations,
+                        counts.simulations == 1 ? "" : "s",
+                        plan.options.empty() ? "nothing within the limits" : "the ranking", saved);
   lines.push_back(fmt::format("{}. {} cannot run, {} are ruled out by closed forms.{}", ranking,
                               counts.refused, counts.bounded,
                               counts.simulations > 0 ? " All with one seed." : ""));
@@ -360,23 +384,25 @@ std::vector<std::string> plan_notes(const Plan& plan) {
         "smActive of {} is not given; the answer is the same for any from {} up",
         sim::few_names(plan.sm_active->workloads), percent_text(plan.sm_active->holds_from)));
   }
-  lines.emplace_back(plan.goal == scenarios::PlanGoal::MonthlyCost
-                         ? "workloads keep their number of pods but where an option says another; "
-                           "--vary-pods N lets Services have N more or fewer"
-                         : "workloads keep their number of pods");
+  lines.push_back(pods_note(plan));
   for (const Diagnostic& d : plan.notes) {
-    lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
+    if (d.severity == Severity::Note) lines.push_back(finding_sentence(d));
   }
   return lines;
 }
 
 std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
-  if (plan.options.empty()) return nothing_stands(plan, style);
+  if (plan.options.empty()) {
+    std::vector<std::string> lines = nothing_stands(plan, style);
+    add_warnings(plan, lines);
+    return lines;
+  }
   std::vector<std::string> lines;
   if (plan.keep_as_is) lines.push_back(keep_sentence(plan));
   lines.push_back(fmt::format("{}: #1, {}.",
                               plan.keep_as_is ? "The best of what was planned" : "Recommended",
                               pools_text(plan.options.front().pools)));
+  add_warnings(plan, lines);
   const std::string& bounds = plan.options.front().figures.bound_by;
   for (std::string line :
        {bounds.empty() ? "" : fmt::format("Bound by: {}.", bounds), sm_active_sentence(plan),

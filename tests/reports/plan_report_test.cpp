@@ -46,6 +46,41 @@ TEST(PlanReport, SaysWhatSetsAnOptionUp) {
   EXPECT_EQ(plan_json(*again), plan_json(plan));
 }
 
+// What is long takes lines, not the verdict of all.
+TEST(PlanReport, KeepsRankAndVerdictBesideLongConfigurations) {
+  sim::Plan plan = sample_plan();
+  plan.options[0].pools.front().purchase = "spot-fallback";
+  const std::string text = plan_table(plan, {false, true, 80}, false);
+  EXPECT_THAT(text, HasSubstr("3 x g4dn.xlarge spot,"));
+  EXPECT_THAT(text, HasSubstr("\n  on-demand when there is none, MPS x4"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("CONFIGURATION +# .*VERDICT"));
+}
+
+// Beside the recommendation, and once.
+TEST(PlanReport, WarnsOfWhatTheAnswerDoesNotHoldFor) {
+  sim::Plan plan = sample_plan();
+  plan.notes = {make_diagnostic(Code::PeakNotInRun, {}, "nobody saw its peak")};
+  const std::string text = plan_table(plan, kTerminal, true);
+  const std::size_t at = text.find("PEAK_NOT_IN_RUN: nobody saw its peak.");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_LT(text.find("Recommended: #1"), at);
+  EXPECT_LT(at, text.find("NOTES"));
+  EXPECT_EQ(text.find("PEAK_NOT_IN_RUN", at + 1), std::string::npos);
+  plan.options.clear();
+  EXPECT_THAT(plan_table(plan, kTerminal, true), HasSubstr("nobody saw its peak."));
+}
+
+TEST(PlanReport, SaysThatPodsMightVary) {
+  sim::Plan plan = sample_plan();
+  EXPECT_THAT(plan_table(plan, kTerminal, true), HasSubstr("--vary-pods N"));
+  plan.vary_pods = 3;
+  const std::string text = plan_table(plan, kTerminal, true);
+  EXPECT_THAT(text, HasSubstr("Services might have up to 3 pods more or fewer"));
+  EXPECT_THAT(text, Not(HasSubstr("--vary-pods N")));
+  plan.options.clear();
+  EXPECT_THAT(plan_table(plan, kTerminal, true), HasSubstr("none of that is enough"));
+}
+
 TEST(PlanReport, SaysWhatItCostsInOtherRegions) {
   sim::Plan plan = sample_plan();
   const Usd here = plan.options.front().figures.monthly;

@@ -316,6 +316,7 @@ struct Plan {
   std::vector<std::string> instance_types;
   std::vector<std::string> purchases;
   std::string survives;             // "node", "zone"; "": nothing was asked for
+  std::optional<int> vary_pods;     // so many more or fewer might Services have
   std::vector<PlanOption> options;  // that stand, best first; at most as many as were asked for
   // Dollars; of what was tried no fleet costs less, with any numbers of pods that may be chosen.
   std::optional<double> least_monthly;

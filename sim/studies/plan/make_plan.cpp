@@ -227,11 +227,25 @@ std::optional<PlanOption> best_of(const Plan& plan) {
   return plan.options.empty() ? std::nullopt : std::optional(plan.options.front());
 }
 
+// Nothing stands with any number of pods: what is missed with the most of them in one pool.
+void add_misses_with_more(const BlockSearch& search, ProbeBatch& probes, int more, Plan& plan) {
+  const ServicePods pods = pods_with_more(search, more);
+  if (pods == search.pods || probes.interrupted()) return;
+  const Scenario base = with_pods(search.base, pods);
+  BlockResult found = search_block(search_with_pods(search, base, pods), workloads_with_pods(base),
+                                   1, std::nullopt, Depth::Explained, probes);
+  std::erase_if(found.rejected, [](const RejectedChoice& other) { return !other.figures; });
+  std::ranges::move(found.rejected, std::back_inserter(plan.rejected));
+}
+
 void vary_pods(const BlockSearch& search, ProbeBatch& probes, const PlanOptions& options,
                Plan& plan) {
   plan.least_monthly = least_with_other_pods(search, options.vary_pods);
   const std::int64_t before = probes.simulations();
   auto best = best_with_other_pods(search, best_of(plan), options.vary_pods, probes);
+  if (!best && plan.options.empty()) {
+    add_misses_with_more(search, probes, options.vary_pods, plan);
+  }
   plan.counts.simulations += probes.simulations() - before;
   if (!best) return;
   plan.options.insert(plan.options.begin(), std::move(*best));
@@ -368,9 +382,11 @@ void check_options(const Scenario& base, const PlanOptions& options, PlanGoal go
 void tell_late_starts(const BlockSearch& search, ProbeBatch& probes, Plan& plan) {
   Diagnostics late = late_starts(search.base);
   if (plan.options.empty() && !plan.interrupted) {
+    const std::int64_t before = probes.simulations();
     std::ranges::move(
         nearest_to_standing(search, workloads_with_pods(search.base), plan.rejected, probes),
         std::back_inserter(plan.nearest));
+    plan.counts.simulations += probes.simulations() - before;
     for (Diagnostic& note : late) plan.nearest.push_back(std::move(note.message));
   } else {
     plan.nearest.clear();
@@ -388,6 +404,7 @@ Plan begun_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     plan.instance_types.push_back(type->name);
   }
   plan.purchases = search.space.purchases;
+  if (options.vary_pods > 0) plan.vary_pods = options.vary_pods;
   if (options.survive != Outage::None) plan.survives = outage_name(options.survive);
   return plan;
 }

@@ -110,19 +110,29 @@ RestartLoss loss_of(const Fate& with, const Fate& without) {
   return {std::max(0.0, with.lost - without.lost), std::max(0.0, with.late - without.late)};
 }
 
-// The time that a pod takes to start, again and again.
-void add_one_by_one(const Scenario& base, const std::vector<PoolChoice>& pools,
+// The time that a pod takes to start, again and again: at first the others serve on the pools as
+// they were, at last on those that come, and what is lost is what the worse of both loses.
+void add_one_by_one(const Scenario& base, const PlanPath& path, std::size_t nth,
                     const models::Catalogue& catalogue, const RunOptions& run, PathStep& step) {
-  const auto away = with_one_away(base, pools, step);
-  if (!away || step.start == Duration{}) return;
+  if (step.start == Duration{}) return;
   Scenario scenario = from_a_restart(base, {}, step.start);
   scenario.duration = step.start;
-  const auto as_ever = simulated(scenario, pools, catalogue, run);
-  const auto without_one = simulated(scenario, away->pools, catalogue, run);
-  if (!as_ever || !without_one) return;
-  step.one_by_one = loss_of(sum_of(*without_one, away->rounds, away->all),
-                            sum_of(*as_ever, away->rounds, away->all));
-  step.one_by_one_takes = step.start * away->all;
+  RestartLoss most;
+  int rounds = 0;
+  for (const std::size_t steps : {nth, nth + 1}) {
+    const std::vector<PoolChoice> pools = pools_after(path, steps);
+    const auto away = with_one_away(base, pools, step);
+    if (!away) return;
+    const auto as_ever = simulated(scenario, pools, catalogue, run);
+    const auto without_one = simulated(scenario, away->pools, catalogue, run);
+    if (!as_ever || !without_one) return;
+    const RestartLoss loss = loss_of(sum_of(*without_one, away->rounds, away->all),
+                                     sum_of(*as_ever, away->rounds, away->all));
+    most = {std::max(most.lost, loss.lost), std::max(most.late, loss.late)};
+    rounds = away->all;
+  }
+  step.one_by_one = most;
+  step.one_by_one_takes = step.start * rounds;
 }
 
 bool serves_any(const Scenario& base, const std::vector<std::string>& names) {
@@ -149,7 +159,7 @@ void add_disruption(const Scenario& base, const models::Catalogue& catalogue, co
         simulated(from_a_restart(base, step.restarts, window), pools, catalogue, quiet);
     if (!as_ever || !at_once) continue;
     step.disruption = loss_of(sum_of(*at_once, {}, 1), sum_of(*as_ever, {}, 1));
-    add_one_by_one(base, pools, catalogue, quiet, step);
+    add_one_by_one(base, path, s, catalogue, quiet, step);
   }
 }
 

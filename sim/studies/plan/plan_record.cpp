@@ -42,6 +42,7 @@ const Record& plan_metadata() {
                            "node or zone: with one less of each pool every option still holds its "
                            "objectives")
            .optional(),
+       field<&P::vary_pods>("varyPods", "so many pods more or fewer might Services have"),
        stamp_field<P>("version"),
        stamp_field<P>("priceDate"),
        stamp_field<P>("priceFile"),

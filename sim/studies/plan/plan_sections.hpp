@@ -23,7 +23,7 @@ struct ReplicasCurve {
 };
 
 // More and more pods on each GPU of the option's first pool. Empty for several pools, for nodes
-// that are bought in two ways and for what does not share whole GPUs.
+// that are bought in two ways, for what does not share whole GPUs and for what survives an outage.
 ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best, ProbeBatch& probes);
 
 struct Flips {

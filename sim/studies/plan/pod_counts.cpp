@@ -201,10 +201,9 @@ class PodSearch {
   std::optional<PlanOption> first_that_stands(int most) const {
     for (int more = 1; more <= most && !probes_.interrupted(); ++more) {
       std::optional<PlanOption> best;
-      ServicePods all = search_.pods;
+      const ServicePods all = pods_with_more(search_, more);
       for (const Workload* service : services_) {
         const int to = numbers_of(*service, more).most;
-        if (to > service->pods_kept()) all[service->name.value] = to;
         if (!few_ || to < service->pods_kept() + more) continue;
         ServicePods one = search_.pods;
         one[service->name.value] = to;
@@ -281,6 +280,15 @@ BlockSearch search_with_pods(const BlockSearch& search, const Scenario& base, Se
   there.split = search.split;
   there.pods = std::move(pods);
   return there;
+}
+
+ServicePods pods_with_more(const BlockSearch& search, int more) {
+  ServicePods pods = search.pods;
+  for (const Workload* service : variable_services(search.base)) {
+    const int to = numbers_of(*service, more).most;
+    if (to > service->pods_kept()) pods[service->name.value] = to;
+  }
+  return pods;
 }
 
 std::optional<PlanOption> best_with_other_pods(const BlockSearch& search,

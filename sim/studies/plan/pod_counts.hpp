@@ -17,6 +17,9 @@ scenarios::Scenario with_pods(scenarios::Scenario base, const ServicePods& pods)
 BlockSearch search_with_pods(const BlockSearch& search, const scenarios::Scenario& base,
                              ServicePods pods);
 
+// The most that each Service may have with up to `more`, where that is another number than its own.
+ServicePods pods_with_more(const BlockSearch& search, int more);
+
 // The cheapest that is found where each Service may have up to `most` pods more or fewer: from the
 // scenario's numbers, or the first that stand; of few Services in every combination, and one
 // Service after the other while that saves.

@@ -29,7 +29,7 @@ Sharing sharing_at(const BlockSearch& search, PoolChoice choice, int replicas) {
   if (refusal) point.refused = refusal->reason.text();
   if (!world) return sharing;
   const NodeBound bound = node_bound(*world);
-  point.nodes = with_spares(search.space.survive, bound.least);
+  point.nodes = bound.least;
   if (point.nodes > search.space.max_nodes) {
     point.refused = fmt::format("{} ask for {} nodes", bound.why.text(), point.nodes);
     return sharing;
@@ -90,6 +90,8 @@ std::optional<std::size_t> knee_of(std::span<const std::optional<Usd>> prices) {
 ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best,
                              ProbeBatch& probes) {
   ReplicasCurve curve;
+  // Its points are judged with all of their nodes.
+  if (search.space.survive != Outage::None) return curve;
   const PoolChoice& choice = best.pools.front();
   const bool shares = choice.strategy == Strategy::TimeSlicing ||
                       choice.strategy == Strategy::Mps || choice.strategy == Strategy::Exclusive;

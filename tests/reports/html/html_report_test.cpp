@@ -1,6 +1,7 @@
 #include "slicewise/reports/html_report.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <regex>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "slicewise/reports/result_report.hpp"
 
 #include "../golden_file.hpp"
+#include "../plan_samples.hpp"
 #include "../result_samples.hpp"
 #include "reports/charts/charts.hpp"
 #include "reports/html/screen_markup.hpp"
@@ -171,6 +173,25 @@ TEST(HtmlReport, DrawsWhatInputsDoToTheFigures) {
   report.sensitivity.reset();
   report.no_sensitivity = "Not simulated";
   EXPECT_THAT(html_report(report), HasSubstr("Not simulated"));
+}
+
+// What is ruled out may run: it is dearer, for example.
+TEST(HtmlReport, CountsWhatAPlanLookedAt) {
+  HtmlReport report = aws_report();
+  report.plan = plan_samples::sample_plan();
+  report.plan->counts.configurations = 107;
+  report.plan->counts.refused = 32;
+  report.plan->counts.bounded = 67;
+  report.plan->rejected.push_back({sim::RejectedChoice::Stage::Bound,
+                                   report.plan->options.front().pools.front(),
+                                   std::nullopt,
+                                   {"it costs more"},
+                                   std::nullopt});
+  const std::string page = html_report(report);
+  EXPECT_THAT(page, HasSubstr("options that were simulated do what they should"));
+  EXPECT_THAT(page, HasSubstr("Of 107 configurations that were looked at 32 cannot run, and 67 "));
+  EXPECT_THAT(page, HasSubstr("ruled out: it costs more"));
+  EXPECT_THAT(page, Not(HasSubstr("cannot: it costs more")));
 }
 
 TEST(HtmlReport, SaysWhenARunWasCutShort) {

@@ -158,6 +158,25 @@ TEST(PlanPath, LosesOfEachServiceWhatItsOwnPodsDo) {
   EXPECT_EQ(fewer.one_by_one_takes, seconds(5) * 3);
 }
 
+// The first pod that moves leaves the other alone on the pool as it was, which is too slow for all.
+TEST(PlanPath, LosesOneByOneWhatThePresentPoolsDo) {
+  Scenario scenario = four_services();
+  scenario.workloads.resize(1);
+  Workload& busy = scenario.workloads.front();
+  busy.count = 2;
+  busy.traffic->mean.per_second = 110;
+  PlanOptions options = from({pool("g4dn.xlarge", Strategy::Exclusive, 1, 8, {"a"})});
+  options.instance_types = {"g5.xlarge"};
+  options.strategies = {"exclusive"};
+  options.split = false;
+  options.max_nodes = 2;
+  const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan && plan->path && plan->path->steps.size() == 1);
+  const PathStep& step = plan->path->steps.front();
+  ASSERT_TRUE(step.one_by_one);
+  EXPECT_GT(step.one_by_one->late, 100);
+}
+
 TEST(PlanPath, ChangesNoMorePoolsThanItMay) {
   PlanOptions options = from(kDear);
   options.max_changes = 1;

@@ -313,6 +313,7 @@ TEST(Plan, HoldsAfterALoss) {
     EXPECT_EQ(best.figures.running_max, 5);
     EXPECT_EQ(survivors(loss, nodes), 5);
     EXPECT_GT(best.figures.monthly, from_dollars(384 * (nodes - 1)));
+    EXPECT_EQ(plan->replicas.empty(), loss != Outage::None);  // judged without a loss
   }
   options.max_nodes = 7;  // of eight
   EXPECT_TRUE(make_plan(fleet(0, 5), 0, demo::catalogue(), options)->options.empty());

@@ -95,6 +95,34 @@ TEST(PlannedPods, AreFreeWithinWhatIsAllowed) {
   EXPECT_GT(more->counts.simulations, 0);
 }
 
+// Of what Services might have, and not only of the pods that the scenario has.
+TEST(PlannedPods, TheNearestIsOneWithMoreWhereNothingStands) {
+  PlanOptions options = one_pod_a_gpu();
+  options.vary_pods = 1;
+  ScenarioSet set = pods_at(1, 39.8);  // two are 99.5 % busy, of which no closed form knows
+  scenarios::Traffic& traffic = *set.variants.front().workloads.front().traffic;
+  traffic.gaps = scenarios::Traffic::Gaps::Gamma;
+  traffic.gap_variation = 1.5;
+  const auto plan = make_plan(set, 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->options.empty());
+  EXPECT_EQ(plan->vary_pods, 1);
+  EXPECT_TRUE(std::ranges::any_of(plan->rejected, [](const RejectedChoice& other) {
+    return other.figures && other.choice.pods == std::vector<int>{2};
+  }));
+}
+
+// The cheapest that stands is found by simulations, whatever it may cost.
+TEST(PlannedPods, WhatIsBeyondThePriceIsCounted) {
+  PlanOptions options = one_pod_a_gpu();
+  options.max_monthly_cost = from_dollars(100);
+  const auto plan = make_plan(pods_at(1, 4), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->options.empty());
+  ASSERT_EQ(plan->nearest.size(), 1U);
+  EXPECT_GT(plan->counts.simulations, 0);
+}
+
 // What a flip says is best then, a plan with that traffic finds: with more pods, or with fewer.
 TEST(PlannedPods, FlipsPlanAnewWithOtherNumbers) {
   PlanOptions options = one_pod_a_gpu();
