@@ -24,7 +24,11 @@ namespace slicewise::models {
 namespace {
 
 std::string reason_without_list_price(PurchaseOption option) {
-  if (option == PurchaseOption::Reserved) return "a reserved price depends on your contract";
+  if (option == PurchaseOption::Reserved) {
+    return "a reserved price depends on your contract; `plan --horizon 12` chooses commitments of "
+           "a "
+           "year, and pricing.plans takes the discount that you have";
+  }
   if (option == PurchaseOption::Spot) return "no spot market was recorded there";
   return "the catalogue has no such type or region";
 }

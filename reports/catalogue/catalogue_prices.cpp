@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -82,12 +83,22 @@ json price_item(const Catalogue& catalogue, const std::string& instance, const s
   return item;
 }
 
-json commitment_item(const Commitment& commitment) {
+// By the hour, what is paid at once among it: what is known, or the on-demand price less a
+// discount.
+std::optional<double> hourly_of(const Catalogue& catalogue, const Commitment& commitment) {
+  if (commitment.usd) return dollars_of(*commitment.usd);
+  const auto full =
+      catalogue.prices.find(commitment.instance, commitment.region, PurchaseOption::OnDemand);
+  if (!full || !commitment.discount_percent) return std::nullopt;
+  return dollars_of(full->usd) * (1 - *commitment.discount_percent / 100);
+}
+
+json commitment_item(const Catalogue& catalogue, const Commitment& commitment) {
   json item = {{"instanceType", commitment.instance}, {"region", commitment.region},
                {"purchase", commitment.kind},         {"derived", false},
                {"date", commitment.source.date},      {"valid", commitment.valid},
                {"source", commitment.source.text}};
-  if (commitment.usd) item["usdPerHour"] = dollars_of(*commitment.usd);
+  if (const auto usd = hourly_of(catalogue, commitment)) item["usdPerHour"] = *usd;
   if (commitment.discount_percent) item["savingsPercent"] = *commitment.discount_percent;
   if (!commitment.note.empty()) item["note"] = commitment.note;
   return item;
@@ -133,7 +144,8 @@ std::vector<json> items_of(const Catalogue& catalogue, const std::string& instan
   for (const Commitment& commitment : catalogue.commitments) {
     const bool here =
         region.empty() || commitment.region == region || commitment.region == "most regions";
-    if (commitment.instance == instance && here) items.push_back(commitment_item(commitment));
+    if (commitment.instance == instance && here)
+      items.push_back(commitment_item(catalogue, commitment));
   }
   return items;
 }

@@ -148,9 +148,9 @@ class DraPlanner {
     for (const ClaimedDevice* device : sharers) pods += device->workload->count;
     if (pods > most * first.replicas) {
       unfit(first.workload->where,
-            fmt::format("{} pods share {} devices of \"{}\", {} at a time: the others would wait "
+            fmt::format("{} pods share {} device{} of \"{}\", {} at a time: the others would wait "
                         "for a place, and a claim has no places",
-                        pods, most, pool.name.value, first.replicas),
+                        pods, most, most == 1 ? "" : "s", pool.name.value, first.replicas),
             "use --to helm-values, where the device plugin counts places");
       return {};
     }

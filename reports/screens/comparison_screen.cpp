@@ -258,12 +258,6 @@ bool is_mixed(const StrategyComparison& comparison) {
          work_of(comparison.options.front().result) == WorkKind::Mixed;
 }
 
-bool has_shared_instances(const StrategyComparison& comparison) {
-  return std::ranges::any_of(comparison.options, [](const ComparedOption& o) {
-    return o.configuration.strategy == sim::Strategy::MigTimeSlicing;
-  });
-}
-
 bool has_hami(const StrategyComparison& comparison) {
   return std::ranges::any_of(comparison.options, [](const ComparedOption& option) {
     return !option.yours && option.configuration.strategy == sim::Strategy::Hami;
@@ -301,7 +295,6 @@ std::vector<std::string> comparison_notes(const StrategyComparison& comparison, 
                       : std::string("nodes (--nodes): as few as hold all pods at once"));
   if (!comparison.replicas.empty()) lines.push_back(replicas_note(comparison));
   add_room_notes(comparison, lines);
-  if (has_shared_instances(comparison)) lines.emplace_back("TS: time-slicing of each instance");
   if (has_hami(comparison)) {
     lines.emplace_back("HAMi: each pod asks for an equal nvidia.com/gpumem, without gpucores");
   }

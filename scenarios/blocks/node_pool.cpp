@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -155,6 +156,8 @@ constexpr Field kSpotFields[] = {
 };
 constexpr FieldList kSpot = block<Spot>(kSpotFields);
 
+constexpr std::string_view kWriteNodes = "write `nodes: 3`";
+
 constexpr Field kNodePoolFields[] = {
     field<&NodePool::name>("name", "v100",
                            "Name of the pool; patches and sweeps address it by this name.")
@@ -170,6 +173,12 @@ constexpr Field kNodePoolFields[] = {
         .as(T::Range)
         .between(1, 10'000)
         .of(kNodes),
+    // What Terraform, eksctl and node groups of EKS call it.
+    plain(T::Refused, "count", "", kWriteNodes),
+    plain(T::Refused, "nodeCount", "", kWriteNodes),
+    plain(T::Refused, "size", "", kWriteNodes),
+    plain(T::Refused, "desiredSize", "", kWriteNodes),
+    plain(T::Refused, "desiredCapacity", "", kWriteNodes),
     field<&NodePool::weight>("weight", "50",
                              "Karpenter: of several pools that hold a Pending pod it starts nodes "
                              "of those with the highest weight; among equals it takes the node for "

@@ -34,9 +34,11 @@ std::optional<std::string> first_word_of(std::string_view key,
   return found == names.end() ? std::nullopt : std::optional(std::string(*found));
 }
 
-bool must_be_map(const Node& node, const std::string& path, Findings& findings) {
+bool must_be_map(const Node& node, const std::string& path, Findings& findings,
+                 const std::string& example = {}) {
   if (node.kind == Kind::Map) return true;
-  report_type(node, path.empty() ? "a scenario file" : path, "a mapping", findings);
+  report_type(node, path.empty() ? "a scenario file" : path, "a mapping", findings,
+              example.empty() ? "" : fmt::format("write it like `{}`", example));
   return false;
 }
 
@@ -197,7 +199,8 @@ class Checker {
 
   void check_block(const Field& field, const Node& node, const std::string& path,
                    const SourceLocation& where) {
-    if (must_be_map(node, path, findings_)) check_entries(field.children(), node, path, where);
+    if (!must_be_map(node, path, findings_, field.written_example())) return;
+    check_entries(field.children(), node, path, where);
   }
 
   void check_patch(const Node& node, const std::string& path, const SourceLocation& where) {

@@ -82,7 +82,7 @@ std::string_view apart_text(Apart why) {
                                          ("that ask for a part of each of several GPUs: they get "
                                           "whole ones"),
                                          "with a resource that is not the one they ask for here",
-                                         "that ask for more GPUs than a node has",
+                                         "that ask for more GPUs than nodes have for one",
                                          "that ask for more CPU than a node has",
                                          "that ask for more memory than a node has"};
   return kTexts[static_cast<std::size_t>(why)];

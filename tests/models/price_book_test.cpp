@@ -38,6 +38,7 @@ TEST(PriceBook, ReservedPricesComeFromTheUserOnly) {
     const auto price = catalogue().prices.find(type.name, "us-east-1", PurchaseOption::Reserved);
     ASSERT_FALSE(price.has_value()) << type.name;
     EXPECT_THAT(price.error().front().help, HasSubstr("contract"));
+    EXPECT_THAT(price.error().front().help, HasSubstr("plan --horizon 12"));
   }
 }
 

@@ -242,6 +242,20 @@ TEST(ListPrices, TheSavingIsThatOfThePricesShown) {
   EXPECT_FALSE(full.contains("savingsPercent"));
 }
 
+TEST(ListPrices, SayWhatACommitmentIsByTheHour) {
+  const auto text = list_prices(catalogue(), "g5.xlarge", "us-east-1", ListFormat::Json, {});
+  const auto document = nlohmann::json::parse(*text);
+  const double full = document["items"][0]["usdPerHour"].get<double>();
+  int commitments = 0;
+  for (const auto& item : document["items"]) {
+    if (!item["purchase"].get<std::string>().starts_with("Standard RI")) continue;
+    ++commitments;
+    EXPECT_NEAR(item["usdPerHour"].get<double>(),
+                full * (1 - item["savingsPercent"].get<double>() / 100), 1e-9);
+  }
+  EXPECT_GT(commitments, 0);
+}
+
 TEST(ListPrices, ShowsOnDemandSpotAndCommitments) {
   const auto text =
       list_prices(catalogue(), "p5.48xlarge", "us-east-1", ListFormat::Table, {false, true, 120});

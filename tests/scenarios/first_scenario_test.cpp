@@ -59,6 +59,28 @@ TEST(FirstScenario, TheKeyThatItBelongsUnderIsTaken) {
       << found[0].help;
 }
 
+TEST(FirstScenario, AMappingIsToldHowItIsWritten) {
+  for (const char* field : {"slo: 100ms", "gpuMemory: 4Gi", "startup: 50s"}) {
+    const Diagnostic found = problem_of(std::string(kRest) + ", " + field);
+    EXPECT_EQ(found.code, Code::FieldType) << field;
+    const std::string name = std::string(field).substr(0, std::string(field).find(':'));
+    EXPECT_EQ(found.help.find("write it like `" + name + ": {"), 0U) << found.help;
+  }
+}
+
+TEST(FirstScenario, ACountOfNodesByHabitIsToldHowItIsWritten) {
+  for (const std::string key : {"count", "nodeCount", "size", "desiredSize", "desiredCapacity"}) {
+    const Diagnostics found =
+        read_scenario_file({"f.yaml",
+                            "apiVersion: slicewise.dev/v1alpha1\nkind: Scenario\nmetadata: {name: "
+                            "a}\nspec:\n  nodePools: [{name: gpu, instanceType: g5.xlarge, " +
+                                key + ": 3}]\n  workloads: [{name: a, profile: p}]\n"})
+            .problems;
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].help, "write `nodes: 3`");
+  }
+}
+
 TEST(FirstScenario, ADeploymentThatServesIsAService) {
   for (const std::string kind : {"kind: Deployment, ", ""}) {
     const std::string rest =

@@ -274,14 +274,14 @@ class TraceJobs(unittest.TestCase):
              {"reason": "nodeCpu", "jobs": 1, "firstRow": 5, "firstLine": 6}])
         said = {f["code"]: f["message"] for f in reversed(variant["findings"])}
         self.assertEqual(said["JOB_NEVER_FITS"], "2 of 4 jobs of \"team\" stay Pending for good: they "
-                         "are those that ask for more GPUs than a node has; the first is line 4 of "
+                         "are those that ask for more GPUs than nodes have for one; the first is line 4 of "
                          "t.csv")
         text = " ".join(run("run", "-f", str(self.folder / "s.yaml")).stdout.split())
         self.assertIn("1 of 4 jobs of \"team\" stay Pending for good: they are those that ask for more "
                       "CPU than a node has; the first is line 6 of t.csv; take a larger", text)
         self.assertIn("t.csv; jobs go over several nodes where GPUs are not shared: give", text)
         self.assertIn("jobs of the trace of \"team\" that do not run as recorded: 1 without a GPU "
-                      "(first: line 2), 2 that ask for more GPUs than a node has (first: line 4)",
+                      "(first: line 2), 2 that ask for more GPUs than nodes have for one (first: line 4)",
                       text)
 
     def completion(self, queue, nodes, *replayed):
