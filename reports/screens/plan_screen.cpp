@@ -105,14 +105,17 @@ std::string unfinished_beside(const Plan& plan, const sim::OptionFigures& figure
   return any_more ? unfinished_text(figures.unfinished_jobs) : "";
 }
 
-// A long description in lines, broken at commas, so that it hides no verdict.
+// A long description in lines, broken before names and at commas, so that it hides no verdict.
 std::vector<std::string> in_lines(const std::string& text, std::size_t widest) {
   std::vector<std::string> lines{text};
   while (lines.back().size() > widest) {
-    const std::size_t comma = lines.back().rfind(", ", widest - 1);
-    if (comma == std::string::npos) break;
-    std::string rest = "  " + lines.back().substr(comma + 2);
-    lines.back().resize(comma + 1);
+    const std::string& line = lines.back();
+    const std::size_t names = line.find(" (", 2);
+    const std::size_t comma = line.rfind(", ", widest - 1);
+    if (names > widest && comma == std::string::npos) break;
+    const std::size_t end = names <= widest ? names : comma + 1;
+    std::string rest = "  " + line.substr(end + 1);
+    lines.back().resize(end);
     lines.push_back(std::move(rest));
   }
   return lines;
