@@ -25,9 +25,7 @@ namespace {
 
 std::string reason_without_list_price(PurchaseOption option) {
   if (option == PurchaseOption::Reserved) {
-    return "a reserved price depends on your contract; `plan --horizon 12` chooses commitments of "
-           "a "
-           "year, and pricing.plans takes the discount that you have";
+    return "a reserved price depends on your contract: pricing.plans takes your discount";
   }
   if (option == PurchaseOption::Spot) return "no spot market was recorded there";
   return "the catalogue has no such type or region";
@@ -70,7 +68,10 @@ Expected<Price> PriceBook::find(std::string_view instance, std::string_view regi
   if (!elsewhere.empty()) help += fmt::format("; known in {}", fmt::join(elsewhere, ", "));
   return tl::unexpected(Diagnostics{
       make_diagnostic(Code::PriceUnknown, {},
-                      fmt::format("no {} price for {} in {}", name_of(option), instance, region),
+                      fmt::format("no {} price for {} in {}{}", name_of(option), instance, region,
+                                  option == PurchaseOption::Reserved
+                                      ? " (`plan --horizon 12` chooses commitments of a year)"
+                                      : ""),
                       help + "; give it with --prices FILE")});
 }
 

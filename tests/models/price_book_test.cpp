@@ -38,7 +38,8 @@ TEST(PriceBook, ReservedPricesComeFromTheUserOnly) {
     const auto price = catalogue().prices.find(type.name, "us-east-1", PurchaseOption::Reserved);
     ASSERT_FALSE(price.has_value()) << type.name;
     EXPECT_THAT(price.error().front().help, HasSubstr("contract"));
-    EXPECT_THAT(price.error().front().help, HasSubstr("plan --horizon 12"));
+    EXPECT_THAT(price.error().front().help, HasSubstr("pricing.plans"));
+    EXPECT_THAT(price.error().front().message, HasSubstr("`plan --horizon 12` chooses"));
   }
 }
 
