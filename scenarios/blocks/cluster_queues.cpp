@@ -206,6 +206,7 @@ constexpr Field kQueueFields[] = {
 template <class Named>
 void check_known(const Located<std::string>& name, const std::vector<Named>& known,
                  std::string_view list, Findings& findings) {
+  if (name.value.empty()) return;  // its field is missing, which is told
   std::vector<std::string> names;
   for (const Named& one : known) names.push_back(one.name.value);
   if (std::ranges::find(names, name.value) != names.end()) return;

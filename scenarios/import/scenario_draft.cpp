@@ -276,13 +276,13 @@ class Writer {
     line("      ]}");
   }
 
-  // All of it: a patch that asks for more than the manifest's limit is refused.
+  // No more than it is: a patch that asks for more than the manifest's limit is refused.
   static std::string quantity_of(std::int64_t bytes) {
     constexpr std::int64_t kMebibyte = 1'048'576;
     constexpr std::int64_t kMegabyte = 1'000'000;
     if (bytes % kMebibyte == 0) return fmt::format("{}Mi", bytes / kMebibyte);
     if (bytes % kMegabyte == 0) return fmt::format("{}M", bytes / kMegabyte);
-    return fmt::format("{}", bytes);
+    return fmt::format("{}Ki", bytes / 1024);
   }
 
   void write_pod(const DraftWorkload& w) {

@@ -53,16 +53,15 @@ TEST(ImportedMig, NodesAreAsManyAsTheCatalogueSays) {
   take_catalogue(catalogue, options);
   const auto yaml_of = [&](const std::string& type, const std::string& layout,
                            const std::string& resource, int pods) {
-    const SourceText file{
-        "f.yaml",
-        "kind: NodePool\nmetadata: {name: p}\nspec: {template: {metadata: {labels: "
-        "{nvidia.com/mig.config: " +
-            layout +
-            "}}, spec: {requirements: [{key: node.kubernetes.io/instance-type, operator: In, "
-            "values: [" +
-            type + "]}]}}}\n---\nkind: Deployment\nmetadata: {name: w}\nspec: {replicas: " +
-            std::to_string(pods) + ", template: {spec: {containers: [{resources: {limits: {" +
-            resource + ": 1}}}]}}}\n"};
+    const SourceText file{"f.yaml",
+                          "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {name: "
+                          "c, region: us-east-1}\n"
+                          "managedNodeGroups: [{name: p, instanceType: " +
+                              type + ", labels: {nvidia.com/mig.config: " + layout +
+                              "}}]\n---\nkind: Deployment\nmetadata: {name: w}\nspec: {replicas: " +
+                              std::to_string(pods) +
+                              ", template: {spec: {containers: [{resources: {limits: {" + resource +
+                              ": 1}}}]}}}\n"};
     const auto result = scenarios::import_log(scenarios::ImportKind::K8s, {&file, 1}, options);
     return result ? scenarios::scenario_of(*result, scenarios::ImportKind::K8s, options).yaml
                   : result.error().front().message;
