@@ -33,6 +33,15 @@ std::string changed_fields(const FieldList& fields, const void* block) {
   return text;
 }
 
+// No more than it is: a patch that asks for more than the manifest's limit is refused.
+std::string memory_text(std::int64_t bytes) {
+  constexpr std::int64_t kMebibyte = 1'048'576;
+  constexpr std::int64_t kMegabyte = 1'000'000;
+  if (bytes % kMebibyte == 0) return fmt::format("{}Mi", bytes / kMebibyte);
+  if (bytes % kMegabyte == 0) return fmt::format("{}M", bytes / kMegabyte);
+  return fmt::format("{}Ki", bytes / 1024);
+}
+
 class Writer {
  public:
   explicit Writer(const ScenarioDraft& draft) : draft_(draft) {}
@@ -276,21 +285,12 @@ class Writer {
     line("      ]}");
   }
 
-  // No more than it is: a patch that asks for more than the manifest's limit is refused.
-  static std::string quantity_of(std::int64_t bytes) {
-    constexpr std::int64_t kMebibyte = 1'048'576;
-    constexpr std::int64_t kMegabyte = 1'000'000;
-    if (bytes % kMebibyte == 0) return fmt::format("{}Mi", bytes / kMebibyte);
-    if (bytes % kMegabyte == 0) return fmt::format("{}M", bytes / kMegabyte);
-    return fmt::format("{}Ki", bytes / 1024);
-  }
-
   void write_pod(const DraftWorkload& w) {
     std::string requests;
     if (w.cpu_milli > 0) requests = fmt::format("cpu: {}m", w.cpu_milli);
     if (w.memory_bytes > 0) {
       requests +=
-          fmt::format("{}memory: {}", requests.empty() ? "" : ", ", quantity_of(w.memory_bytes));
+          fmt::format("{}memory: {}", requests.empty() ? "" : ", ", memory_text(w.memory_bytes));
     }
     std::string limits;
     if (w.cpu_limit_milli > 0) limits = fmt::format("cpu: {}m", w.cpu_limit_milli);

@@ -321,6 +321,8 @@ IN_STUDIES = [
 
 # Defaults that are rules, or that no value stands for, and the tests that hold them.
 RULES = {
+    "workloads.autoscaling.target": "tests/scenarios/schedule_test.cpp: ReplicaWindows, AreReadWithAMetricOrWithout",
+    "workloads.autoscaling.schedule.timeZone": "tests/scenarios/schedule_test.cpp: ReplicaWindows, HoldFromEachStartToTheNextEnd",
     "workloads.manifest.kind": "tests/export/pod_patch_test.cpp: PodPatch, IsOfWhatTheWorkloadIsWhereNobodySays",
     "workloads.manifest.name": "tests/export/pod_patch_test.cpp: PodPatch, IsOfWhatTheWorkloadIsWhereNobodySays",
     "workloads.manifest.containers": "tests/export/pod_patch_test.cpp: PodPatch, IsOfWhatTheWorkloadIsWhereNobodySays",
