@@ -168,6 +168,9 @@ void ClusterPools::add_nodes() {
     choose_by(workload.nodes);
     for (const std::vector<NodeRequirement>& term : workload.either) choose_by(term);
   }
+  for (const ResourceFlavor& flavor : draft_.flavors) {
+    for (const auto& [key, value] : flavor.node_labels) selected[key].insert(value);
+  }
   is_live_ = std::ranges::any_of(cluster_.groups, [](const NodeGroupFile& group) {
     return group.kind == NodeGroupFile::Kind::Node;
   });

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <set>
 #include <tuple>
 
@@ -7,9 +6,6 @@
 
 #include "slicewise/nearest_name.hpp"
 
-#include "../blocks/blocks.hpp"
-#include "../fields/bind.hpp"
-#include "../text/findings.hpp"
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 
@@ -39,36 +35,21 @@ void read_priority(Context& context, const Node& object) {
   if (is_default) context.waiting_priorities.insert("");
 }
 
-// What its own API refuses is told by its schema.
-template <class Object>
-Object read_spec(const FieldList& fields, const Node& object) {
-  Object read;
-  Findings told_by_schema;
-  Reading reading{told_by_schema};
-  if (const Node* spec = node_below(&object, {"spec"}); is_map(spec)) {
-    read_block(fields, *spec, spec->where, read, reading);
+// A limit, and the least or most of one, is a request where no other is said.
+// Source: kubernetes pkg/apis/core/v1/defaults.go, SetDefaults_LimitRangeItem.
+void read_limit_range(Context& context, const Node& object) {
+  const std::string space(namespace_of(text_below(&object, {"metadata", "namespace"})));
+  const Node* limits = node_below(&object, {"spec", "limits"});
+  for (std::size_t i = 0; is_list(limits) && i < limits->items.size(); ++i) {
+    const Node* one = limits->items[i].get();
+    if (text_below(one, {"type"}) != "Container") continue;
+    for (const std::string_view key : {"defaultRequest", "default", "min", "max"}) {
+      for (const KeyValue& given : pairs_of(node_below(one, {key}))) {
+        context.given_requests.emplace(space, given.key);
+      }
+    }
   }
-  read.name = located_below(&object, {"metadata", "name"});
-  return read;
 }
-
-void read_cluster_queue(Context& context, const Node& object) {
-  ClusterQueue queue = read_spec<ClusterQueue>(kClusterQueue, object);
-  // v1beta1's name of the field.
-  if (queue.cohort.empty()) queue.cohort = text_below(&object, {"spec", "cohort"});
-  context.files.cluster_queues.push_back(std::move(queue));
-}
-
-struct Told {
-  std::string_view kind;
-  std::string_view what;
-};
-constexpr std::array kTold = {
-    Told{"VerticalPodAutoscaler",
-         "VerticalPodAutoscalers: requests of CPU and memory as they are written"},
-    Told{"Cohort", "Cohorts of Kueue: quotas of their own, and cohorts of cohorts"},
-    Told{"AdmissionCheck", "AdmissionChecks of Kueue: a Job starts when it has its quota"},
-    Told{"WorkloadPriorityClass", "WorkloadPriorityClasses of Kueue"}};
 
 bool has_labels(const PodFile& pod, const std::vector<KeyValue>& selector) {
   return std::ranges::all_of(selector, [&](const KeyValue& wanted) {
@@ -110,6 +91,9 @@ void judge_shares(Context& context, const PodFile& pod) {
   for (const KeyValue& share : pod.scaling->shares) {
     const bool of_all = share.key.empty();
     if (of_all && pod.asks_as_one) continue;
+    if (context.given_requests.contains({std::string(namespace_of(pod.space)), share.value})) {
+      continue;
+    }
     for (const ContainerFile& container : pod.containers) {
       const bool counts =
           of_all ? !container.is_init || container.restarts_always : container.name == share.key;
@@ -133,25 +117,22 @@ void judge_shares(Context& context, const PodFile& pod) {
 }  // namespace
 
 bool read_about_pods(Context& context, const Node& object, std::string_view kind) {
-  const auto* told = std::ranges::find(kTold, kind, &Told::kind);
-  if (told != kTold.end()) {
-    context.files.not_simulated.push_back({std::string(told->what), object.where});
+  if (kind == "VerticalPodAutoscaler") {
+    context.files.not_simulated.push_back(
+        {"VerticalPodAutoscalers: requests of CPU and memory as they are written", object.where});
+    return true;
+  }
+  if (kind == "LimitRange") {
+    read_limit_range(context, object);
+    return false;  // what it bounds, nobody holds the pods to
   }
   if (kind == "Service") return read_service(context, object);
   if (kind == "PriorityClass") {
     read_priority(context, object);
   } else if (kind == "PodDisruptionBudget") {
     read_disruption_budget(context, object);
-  } else if (kind == "ClusterQueue") {
-    read_cluster_queue(context, object);
-  } else if (kind == "ResourceFlavor") {
-    context.files.flavors.push_back(read_spec<ResourceFlavor>(kResourceFlavor, object));
-  } else if (kind == "LocalQueue") {
-    context.files.local_queues.push_back({text_below(&object, {"metadata", "name"}),
-                                          text_below(&object, {"metadata", "namespace"}),
-                                          text_below(&object, {"spec", "clusterQueue"})});
-  } else if (!read_scaler(context, object, kind)) {
-    return told != kTold.end();
+  } else {
+    return read_scaler(context, object, kind) || read_kueue(context, object, kind);
   }
   return true;
 }
@@ -182,21 +163,3 @@ void apply_to_pods(Context& context) {
 }
 
 }  // namespace slicewise::scenarios::manifests
-
-namespace slicewise::scenarios {
-
-const ClusterQueue* cluster_queue_of(const ClusterFiles& files, const PodFile& pod) {
-  for (const LocalQueueFile& local : files.local_queues) {
-    if (pod.queue.value.empty() || local.name != pod.queue.value ||
-        namespace_of(local.space) != namespace_of(pod.space)) {
-      continue;
-    }
-    const auto found =
-        std::ranges::find(files.cluster_queues, local.cluster_queue,
-                          [](const ClusterQueue& queue) { return queue.name.value; });
-    if (found != files.cluster_queues.end()) return &*found;
-  }
-  return nullptr;
-}
-
-}  // namespace slicewise::scenarios

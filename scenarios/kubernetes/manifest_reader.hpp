@@ -54,6 +54,8 @@ struct Context {
   std::multimap<std::tuple<std::string, std::string, std::string>, std::vector<KeyValue>> services =
       {};
   std::vector<DisruptionBudget> budgets = {};
+  // Namespaces and resources of which LimitRanges give containers a request that have none.
+  std::set<std::pair<std::string, std::string>> given_requests = {};
   // Kubeflow's TrainJobs, each after so many other pods, and the runtimes that have their pods.
   std::vector<std::tuple<NodePtr, const SourceText*, std::size_t>> train_jobs = {};
   std::vector<NodePtr> runtimes = {};
@@ -142,6 +144,8 @@ std::optional<ScalingFile> own_scaling(Context& context, const PodSet& set, cons
                                        const Node& pods);
 // HorizontalPodAutoscaler and ScaledObject; false for other kinds.
 bool read_scaler(Context& context, const Node& object, std::string_view kind);
+// ResourceFlavor, ClusterQueue, LocalQueue and what of Kueue no quota is; false for other kinds.
+bool read_kueue(Context& context, const Node& object, std::string_view kind);
 // These and others that say something of the pods of other objects; false for other kinds.
 bool read_about_pods(Context& context, const Node& object, std::string_view kind);
 void read_disruption_budget(Context& context, const Node& object);

@@ -38,7 +38,10 @@ class PodFileReader {
     pod_.annotations = pairs_of(node_below(meta, {"annotations"}));
     pod_.labels = pairs_of(node_below(meta, {"labels"}));
     pod_.space = text_below(owner_meta, {"namespace"});
-    pod_.queue = located_below(owner_meta, {"labels", "kueue.x-k8s.io/queue-name"});
+    // Kueue looks at the Jobs that a CronJob makes, not at the CronJob.
+    const Node* job =
+        pod_.kind == "CronJob" ? node_below(&object_, {"spec", "jobTemplate"}) : &object_;
+    pod_.queue = located_below(job, {"metadata", "labels", "kueue.x-k8s.io/queue-name"});
     read_state();
     if (!is_map(spec)) return;
     read_containers(node_below(spec, {"initContainers"}), true);

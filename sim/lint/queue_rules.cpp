@@ -118,17 +118,17 @@ void lint_queues(const LintInput& input) {
   const auto& pods = input.files.pods;
   for (std::size_t first = 0, next = 0; first < pods.size(); first = next) {
     Ask all{title_of(pods[first], pods[first].object), {}, false, pods[first].queue.where};
-    const ClusterQueue* queue = cluster_queue_of(input.files, pods[first]);
-    const bool has_quotas = queue != nullptr && !queue->groups.empty();
+    const scenarios::ClusterQueueFile* file = cluster_queue_of(input.files, pods[first]);
+    const bool has_quotas = file != nullptr && !file->queue.groups.empty();
     for (next = first; next < pods.size() && pods[next].object_where == pods[first].object_where;
          ++next) {
       if (!has_quotas) continue;
       Ask one{title_of(pods[next], pods[next].name), {}, true, all.where};
       add_wanted(pods[next], one.wanted);
-      judge(input, one, *queue);
+      judge(input, one, file->queue);
       add_wanted(pods[next], all.wanted);
     }
-    if (has_quotas) judge(input, all, *queue);
+    if (has_quotas) judge(input, all, file->queue);
   }
 }
 

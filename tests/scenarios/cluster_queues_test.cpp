@@ -179,5 +179,127 @@ TEST(ClusterQueues, OfManifestsComeWithTheirCohortAndFlavors) {
             1);
 }
 
+constexpr std::string_view kTaintedFlavor = R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: a10g}
+spec:
+  nodeTaints: [{key: team, value: a, effect: NoSchedule}]
+  tolerations: [{key: team, operator: Exists}]
+  topologyName: racks
+---
+)";
+constexpr std::string_view kGpuQuota =
+    "  resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: a10g, resources: "
+    "[{name: nvidia.com/gpu, nominalQuota: 2}]}]}]\n";
+constexpr std::string_view kGpuPod =
+    "template: {spec: {restartPolicy: Never, containers: [{name: c, image: x, resources: {limits: "
+    "{nvidia.com/gpu: 1}}}]}}";
+
+// A Job in a queue of the spec `queue` beside `flavors`.
+Written queued(const std::string& queue, const std::string& flavors,
+               const std::string& version = "v1beta2") {
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1}};
+  return written(ImportKind::K8s,
+                 {flavors + "apiVersion: kueue.x-k8s.io/" + version +
+                  "\nkind: ClusterQueue\nmetadata: {name: team}\nspec:\n" + queue +
+                  "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: "
+                  "q}\nspec: {clusterQueue: team}\n---\napiVersion: batch/v1\nkind: "
+                  "Job\nmetadata: {name: train, labels: {kueue.x-k8s.io/queue-name: q}}\nspec: {" +
+                  std::string(kGpuPod) + "}\n"},
+                 options);
+}
+
+TEST(ClusterQueues, OldWordsForTheSearchOfAFlavorAreRead) {
+  const Written old =
+      queued("  flavorFungibility: {whenCanBorrow: TryNextFlavor, whenCanPreempt: Preempt}\n" +
+                 std::string(kGpuQuota),
+             "", "v1beta1");
+  ASSERT_EQ(old.scenario.cluster_queues.size(), 1U);
+  EXPECT_EQ(old.scenario.cluster_queues[0].when_can_borrow, FlavorSearch::TryNextFlavor);
+  EXPECT_EQ(old.scenario.cluster_queues[0].when_can_preempt, FlavorSearch::MayStopSearch);
+}
+
+TEST(ClusterQueues, WhatNoScenarioHasOfThemIsSaid) {
+  const Written result = queued(
+      "  stopPolicy: Hold\n  fairSharing: {weight: 2}\n  admissionChecksStrategy: "
+      "{admissionChecks: "
+      "[{name: capacity}]}\n" +
+          std::string(kGpuQuota),
+      std::string(kTaintedFlavor));
+  EXPECT_EQ(result.scenario.cluster_queues.size(), 1U) << "it is a queue all the same";
+  for (const char* what : {"queues that are stopped (stopPolicy): they admit Jobs here",
+                           "fair sharing of Kueue: no weights",
+                           "AdmissionChecks of Kueue: a Job starts when it has its quota",
+                           "topologies of Kueue: its pods run on any nodes of the flavor"}) {
+    EXPECT_EQ(result.said.count(std::string("not simulated: ") + what), 1) << what;
+  }
+  const Written usual = queued("  stopPolicy: None\n" + std::string(kGpuQuota), "");
+  EXPECT_EQ(
+      usual.said.count("not simulated: queues that are stopped (stopPolicy): they admit Jobs here"),
+      0);
+}
+
+TEST(ClusterQueues, TheirJobsTolerateWhatTheFlavorDoes) {
+  const Written result = queued(std::string(kGpuQuota), std::string(kTaintedFlavor));
+  const auto train = result.find("train");
+  ASSERT_TRUE(train);
+  ASSERT_EQ(train->pod.tolerations.size(), 1U);
+  EXPECT_EQ(train->pod.tolerations.front().key, "team");
+}
+
+// The run would refuse them.
+TEST(ClusterQueues, WhatKueueRefusesIsNoQuota) {
+  for (const std::string& queue :
+       {"  cohortName: labs\n  preemption: {borrowWithinCohort: {policy: LowerPriority}}\n" +
+            std::string(kGpuQuota),
+        std::string("  resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: a, "
+                    "resources: [{name: nvidia.com/gpu, nominalQuota: 1}]}]}, {coveredResources: "
+                    "[nvidia.com/gpu], flavors: [{name: b, resources: [{name: nvidia.com/gpu, "
+                    "nominalQuota: 1}]}]}]\n")}) {
+    const Written result = queued(queue, "");
+    EXPECT_TRUE(result.scenario.cluster_queues.empty()) << queue;
+    EXPECT_EQ(result.said.count("ClusterQueues without quotas, or that Kueue refuses: their Jobs "
+                                "have no quota here"),
+              1);
+  }
+}
+
+TEST(ClusterQueues, NodesAreToldApartByTheLabelsOfFlavors) {
+  const auto node = [](const std::string& zone) {
+    return "apiVersion: v1\nkind: Node\nmetadata: {name: n-" + zone +
+           ", labels: {node.kubernetes.io/instance-type: g5.xlarge, topology.kubernetes.io/zone: " +
+           zone + "}}\n---\n";
+  };
+  const auto flavor = [](const std::string& zone) {
+    return "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: " + zone +
+           "}\nspec: {nodeLabels: {topology.kubernetes.io/zone: " + zone + "}}\n---\n";
+  };
+  const Written result = queued(
+      "  resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: a, resources: "
+      "[{name: nvidia.com/gpu, nominalQuota: 1}]}, {name: b, resources: [{name: nvidia.com/gpu, "
+      "nominalQuota: 1}]}]}]\n",
+      node("a") + node("b") + flavor("a") + flavor("b"));
+  ASSERT_EQ(result.scenario.node_pools.size(), 2U);
+  EXPECT_EQ(result.scenario.node_pools[0].labels.at("topology.kubernetes.io/zone"), "a");
+  EXPECT_EQ(result.scenario.node_pools[1].labels.at("topology.kubernetes.io/zone"), "b");
+}
+
+// Kueue sees the Jobs, whose labels the template has.
+TEST(ClusterQueues, ACronJobHasTheQueueOfItsTemplate) {
+  const auto queue_of = [](const std::string& of_cron_job, const std::string& of_job) {
+    const Written result = queued(
+        std::string(kGpuQuota),
+        "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: nightly, labels: {" + of_cron_job +
+            "}}\nspec: {schedule: \"0 3 * * *\", jobTemplate: {metadata: {labels: {" + of_job +
+            "}}, spec: {" + std::string(kGpuPod) + "}}}\n---\n");
+    const auto nightly = result.find("nightly");
+    return nightly ? nightly->queue.value : "not there";
+  };
+  EXPECT_EQ(queue_of("", "kueue.x-k8s.io/queue-name: q"), "team");
+  EXPECT_EQ(queue_of("kueue.x-k8s.io/queue-name: q", ""), "");
+}
+
 }  // namespace
 }  // namespace slicewise::scenarios

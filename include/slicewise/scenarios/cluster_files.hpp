@@ -377,6 +377,16 @@ struct MigConfigFile {
   std::shared_ptr<const Node> document;  // the list of parts
 };
 
+struct ResourceFlavorFile {
+  ResourceFlavor flavor;
+  std::vector<Toleration> tolerations;  // that Kueue gives to pods that are admitted to it
+};
+
+struct ClusterQueueFile {
+  ClusterQueue queue;
+  bool is_sound = false;  // what a scenario is held to, it holds
+};
+
 // Of Kueue: where Jobs of a namespace wait for the quota of a ClusterQueue.
 struct LocalQueueFile {
   std::string name;
@@ -422,8 +432,8 @@ struct ClusterFiles {
   std::vector<NodeClassFile> node_classes;
   std::vector<NodeOverlayFile> overlays;
   std::vector<MigConfigFile> mig_configs;
-  std::vector<ResourceFlavor> flavors;
-  std::vector<ClusterQueue> cluster_queues;
+  std::vector<ResourceFlavorFile> flavors;
+  std::vector<ClusterQueueFile> cluster_queues;
   std::vector<LocalQueueFile> local_queues;
   std::vector<DraSharingFile> dra;
   std::vector<ClaimFile> claims;
@@ -450,7 +460,7 @@ ClusterFiles read_cluster_files(std::span<const SourceText> sources, PluginVersi
 
 // In which Jobs of the object wait that makes the pods, by their LocalQueue; nullptr: in none that
 // is here.
-const ClusterQueue* cluster_queue_of(const ClusterFiles& files, const PodFile& pod);
+const ClusterQueueFile* cluster_queue_of(const ClusterFiles& files, const PodFile& pod);
 
 // What the pods of DaemonSets ask for on a node: the usual ones, as the files have them where they
 // do, and of others those that may run there.
