@@ -1,5 +1,3 @@
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "../fields/node_values.hpp"
@@ -23,10 +21,10 @@ constexpr Word kPolicies[] = {word_for(Schedule::Concurrency::Allow),
                               word_for(Schedule::Concurrency::Replace)};
 
 // Of a Schedule or a ReplicaWindow.
-template <auto cron_member>
+template <auto cron_member, auto parse>
 void read_cron(OwnerOf<cron_member>& owner, const Field& /*field*/, const Entry& entry,
                Reading& reading) {
-  const auto cron = parse_cron(entry.value->text);
+  const auto cron = parse(entry.value->text);
   if (cron) {
     owner.*cron_member = *cron;
     return;
@@ -57,7 +55,7 @@ void finish_schedule(Schedule& schedule, const Node& map, Reading& reading) {
 }
 
 constexpr Field kScheduleFields[] = {
-    read_by<Schedule, &read_cron<&Schedule::cron>>(
+    read_by<Schedule, &read_cron<&Schedule::cron, &parse_cron>>(
         T::Text, "cron", "\"30 2 * * 1-5\"",
         "Minute, hour, day of the month, month and day of the week at which "
         "`count` Jobs are made. The run of a scenario is in the week of "
@@ -84,15 +82,7 @@ constexpr Field kScheduleFields[] = {
         .otherwise("however late"),
 };
 
-// KEDA's parser has no @daily.
 void finish_window(ReplicaWindow& window, const Node& map, Reading& reading) {
-  for (const auto& [key, cron] :
-       {std::pair("start", &window.start), std::pair("end", &window.end)}) {
-    if (!cron->text.starts_with('@')) continue;
-    reading.findings.add(Code::ValueRange, value_place(map, key),
-                         fmt::format("KEDA does not know \"{}\"", cron->text),
-                         "its five parts: \"0 0 * * *\" is @daily");
-  }
   if (!window.start.text.empty() && window.start.text == window.end.text) {
     reading.findings.add(Code::SettingConflict, value_place(map, "end"),
                          "the window ends when it starts: KEDA refuses it", "another start or end");
@@ -100,13 +90,13 @@ void finish_window(ReplicaWindow& window, const Node& map, Reading& reading) {
 }
 
 constexpr Field kReplicaWindowFields[] = {
-    read_by<ReplicaWindow, &read_cron<&ReplicaWindow::start>>(
+    read_by<ReplicaWindow, &read_cron<&ReplicaWindow::start, &parse_keda_cron>>(
         T::Text, "start", "\"0 7 * * 1-5\"",
         "Minute, hour, day of the month, month and day of the week from which it holds. The run of "
         "a scenario is in the week of Monday 2026-01-05.")
         .needed(),
-    read_by<ReplicaWindow, &read_cron<&ReplicaWindow::end>>(T::Text, "end", "\"0 20 * * 1-5\"",
-                                                            "... until which it holds.")
+    read_by<ReplicaWindow, &read_cron<&ReplicaWindow::end, &parse_keda_cron>>(
+        T::Text, "end", "\"0 20 * * 1-5\"", "... until which it holds.")
         .needed(),
     field<&ReplicaWindow::replicas>("desiredReplicas", "6", "Replicas that it asks for meanwhile.")
         .needed()

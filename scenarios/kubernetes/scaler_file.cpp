@@ -147,8 +147,8 @@ bool is_cron(const Node* trigger) { return text_below(trigger, {"type"}) == "cro
 // What KEDA would refuse is told by judge_cron().
 std::optional<ReplicaWindow> window_of(const Node& trigger) {
   const auto said = [&](std::string_view key) { return text_below(&trigger, {"metadata", key}); };
-  const auto start = parse_cron(said("start"));
-  const auto end = parse_cron(said("end"));
+  const auto start = parse_keda_cron(said("start"));
+  const auto end = parse_keda_cron(said("end"));
   const auto replicas = whole_of(said("desiredReplicas"));
   if (!start || !end || start->text == end->text || !replicas || *replicas < 1) return {};
   const std::string zone = said("timezone");
@@ -251,7 +251,15 @@ void tell_left_out(Context& context, const Node& spec, bool is_hpa) {
   const Node* seen = spec.find(is_hpa ? "metrics" : "triggers");
   int metrics = 0;
   for (std::size_t i = 0; is_list(seen) && i < seen->items.size(); ++i) {
-    if (is_cron(seen->items[i].get()) || ++metrics != 2) continue;
+    if (is_cron(seen->items[i].get())) {
+      if (window_of(*seen->items[i])) continue;
+      tell(
+          "windows of cron triggers without replicas, with a time zone in start or end, or that "
+          "KEDA refuses",
+          *seen->items[i]);
+      continue;
+    }
+    if (++metrics != 2) continue;
     tell("autoscalers by several metrics: the first that is simulated decides", *seen->items[i]);
   }
   const Node* behaviour =
@@ -272,6 +280,12 @@ void tell_left_out(Context& context, const Node& spec, bool is_hpa) {
   }
 }
 
+// robfig/cron takes "TZ=Asia/Tokyo " before the parts.
+std::string_view without_zone(std::string_view cron) {
+  const bool has_zone = cron.starts_with("TZ=") || cron.starts_with("CRON_TZ=");
+  return has_zone ? cron.substr(std::min(cron.find(' '), cron.size())) : cron;
+}
+
 // Source: kedacore/keda v2.18, pkg/scalers/cron_scaler.go.
 void judge_cron(Context& context, const Node& trigger) {
   const Node* metadata = trigger.find("metadata");
@@ -286,8 +300,13 @@ void judge_cron(Context& context, const Node& trigger) {
   }
   for (const std::string_view key : {"start", "end"}) {
     const std::string text = text_below(metadata, {key});
-    const auto cron = parse_cron(text);
+    const auto cron = parse_keda_cron(without_zone(text));
     if (!text.empty() && !cron) refuse(cron.error().code, key, cron.error().message);
+  }
+  const std::string replicas = text_below(metadata, {"desiredReplicas"});
+  if (!replicas.empty() && !whole_of(replicas)) {
+    refuse(Code::FieldType, "desiredReplicas",
+           fmt::format("desiredReplicas is \"{}\", not a whole number", replicas));
   }
   const std::string zone = text_below(metadata, {"timezone"});
   if (!time_zone(zone)) {

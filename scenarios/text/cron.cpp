@@ -141,6 +141,13 @@ Parsed<CronSchedule> parse_cron(std::string_view text) {
   return schedule;
 }
 
+Parsed<CronSchedule> parse_keda_cron(std::string_view text) {
+  if (!text.starts_with('@')) return parse_cron(text);
+  return tl::unexpected(QuantityError{Code::ValueRange,
+                                      fmt::format("KEDA does not know \"{}\"", text),
+                                      "its five parts: \"0 0 * * *\" is @daily"});
+}
+
 std::vector<Duration> cron_times(const CronSchedule& schedule, Duration from, Duration until,
                                  std::size_t most) {
   constexpr std::chrono::sys_days kMonday{std::chrono::year(2026) / 1 / 5};

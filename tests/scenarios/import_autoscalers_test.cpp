@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -136,6 +137,48 @@ TEST(ImportObjects, CronTriggersThatKedaRefusesAreSaid) {
       "\"25\" is no hour, which is from 0 to 23");
   EXPECT_EQ(problem(R"(timezone: UTC, start: "0 7 * * *", end: "0 7 * * *", desiredReplicas: "2")"),
             "start and end of the cron trigger are the same");
+  EXPECT_EQ(problem(R"(timezone: UTC, start: "@daily", end: "0 8 * * *", desiredReplicas: "2")"),
+            "KEDA does not know \"@daily\"");
+  EXPECT_EQ(problem(R"(timezone: UTC, start: "0 7 * * *", end: "0 8 * * *", desiredReplicas: "x")"),
+            "desiredReplicas is \"x\", not a whole number");
+}
+
+// KEDA takes them; a scenario has no such windows.
+TEST(ImportObjects, WindowsThatAreLeftOutAreSaid) {
+  for (const std::string metadata :
+       {R"(timezone: UTC, start: "TZ=UTC 0 7 * * *", end: "0 8 * * *", desiredReplicas: "2")",
+        R"(timezone: UTC, start: "0 7 * * *", end: "0 8 * * *", desiredReplicas: "0")"}) {
+    const ObjectsRead read = objects_read(
+        scaled_object(kByQueue + "  - {type: cron, metadata: {" + metadata + "}}\n", "1"));
+    EXPECT_TRUE(read.problems.empty()) << metadata;
+    ASSERT_TRUE(read.find("d") && read.find("d")->autoscaling);
+    EXPECT_TRUE(read.find("d")->autoscaling->schedule.empty());
+    EXPECT_EQ(read.said.count("not simulated: windows of cron triggers without replicas, with a "
+                              "time zone in start or end, or that KEDA refuses"),
+              1)
+        << metadata;
+  }
+}
+
+// As kube-apiserver gives the pods their requests.
+TEST(ImportObjects, ALimitRangeGivesContainersTheirRequests) {
+  const auto problems = [](const std::string& space, const std::string& amounts) {
+    const Diagnostics found =
+        objects_read(kScaledDeployment +
+                     "apiVersion: v1\nkind: LimitRange\nmetadata: {name: l, namespace: " + space +
+                     "}\nspec: {limits: [{type: Container, " + amounts +
+                     "}]}\n---\napiVersion: autoscaling/v2\nkind: "
+                     "HorizontalPodAutoscaler\nmetadata: {name: d}\nspec: {scaleTargetRef: "
+                     "{apiVersion: apps/v1, kind: Deployment, name: d}, maxReplicas: 8, metrics: "
+                     "[{type: Resource, resource: {name: cpu, target: {type: Utilization, "
+                     "averageUtilization: 80}}}]}\n")
+            .problems;
+    return std::ranges::count(found, Code::MetricNotExported, &Diagnostic::code);
+  };
+  EXPECT_EQ(problems("default", "defaultRequest: {cpu: 500m}"), 0);
+  EXPECT_EQ(problems("default", "max: {cpu: 2}"), 0);
+  EXPECT_EQ(problems("default", "defaultRequest: {memory: 1Gi}"), 1);
+  EXPECT_EQ(problems("other", "defaultRequest: {cpu: 500m}"), 1);
 }
 
 // "rps" is requests a second, "rps2" nobody knows what.

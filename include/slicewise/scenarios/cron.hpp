@@ -29,6 +29,8 @@ struct CronSchedule {
 // the month and of the week are both given, one of them is enough. Errors: FIELD_TYPE, VALUE_RANGE.
 // Source: github.com/robfig/cron v3, parser.go (ParseStandard), spec.go.
 Parsed<CronSchedule> parse_cron(std::string_view text);
+// ... and as KEDA's cron scaler reads the start and the end of a window: without macros.
+Parsed<CronSchedule> parse_keda_cron(std::string_view text);
 
 // The times of the schedule from `from` on, before `until`, both local and counted from Monday
 // 2026-01-05 00:00, on which scenarios start. At most `most` of them.
