@@ -123,9 +123,8 @@ constexpr NotModelled kNotModelled[] = {
      "the metric is an exact average up to the moment of the decision; scraping adds up to a "
      "minute of delay, and lost scrapes hold scaling up"},
     {"scaling by the clock",
-     "replicas follow their metric and nodes their pods; KEDA's cron trigger and scheduled actions "
-     "of node groups, which begin before the load comes, are not simulated: what they would spare "
-     "is at most what the same Service costs with an autoscaler's min of its nights"},
+     "replicas follow their metric and their schedule (KEDA's cron trigger), and nodes their pods; "
+     "scheduled actions of node groups, which begin before the load comes, are not simulated"},
     {"daylight saving and holidays",
      "the clock of a daily curve or a schedule has one offset to UTC, that of January where a "
      "time "
