@@ -33,6 +33,9 @@ using scenarios::WorkloadKind;
 
 constexpr std::string_view kApi = "kueue.x-k8s.io/v1beta2";
 constexpr std::string_view kQueue = "slicewise";
+constexpr std::string_view kApply =
+    "  kubectl apply --server-side -f kueue.yaml\n"
+    "  kubectl get clusterqueue -o wide\n";
 constexpr std::string_view kCpu = "cpu";
 constexpr std::string_view kMemory = "memory";
 
@@ -205,15 +208,24 @@ json preemption_json(const ClusterQueue& queue) {
   return out;
 }
 
-json queue_object(const ClusterQueue& queue, const std::set<std::string>& namespaces) {
-  const bool is_strict = queue.strategy == ClusterQueue::Strategy::StrictFifo;
-  json selector = json::object();  // of all namespaces
-  if (!namespaces.empty()) {
-    selector["matchExpressions"] = json::array(
-        {{{"key", "kubernetes.io/metadata.name"}, {"operator", "In"}, {"values", namespaces}}});
+// Of the Jobs that wait in it.
+std::set<std::string> namespaces_of(const Scenario& scenario, const ClusterQueue& queue) {
+  std::set<std::string> namespaces;
+  for (const Workload& workload : scenario.workloads) {
+    if (workload.queue.value == queue.name.value) namespaces.insert(workload.namespace_name);
   }
-  json spec = {{"namespaceSelector", std::move(selector)},
-               {"queueingStrategy", is_strict ? "StrictFIFO" : "BestEffortFIFO"},
+  return namespaces;
+}
+
+json selector_of(const std::set<std::string>& namespaces) {
+  return {{"matchExpressions", json::array({{{"key", "kubernetes.io/metadata.name"},
+                                             {"operator", "In"},
+                                             {"values", namespaces}}})}};
+}
+
+json queue_spec(const ClusterQueue& queue) {
+  const bool is_strict = queue.strategy == ClusterQueue::Strategy::StrictFifo;
+  json spec = {{"queueingStrategy", is_strict ? "StrictFIFO" : "BestEffortFIFO"},
                {"preemption", preemption_json(queue)},
                {"resourceGroups", json::array()}};
   if (!queue.cohort.empty()) spec["cohortName"] = queue.cohort;
@@ -226,6 +238,10 @@ json queue_object(const ClusterQueue& queue, const std::set<std::string>& namesp
   for (const scenarios::ResourceGroup& group : queue.groups) {
     spec["resourceGroups"].push_back(group_json(group));
   }
+  return spec;
+}
+
+json queue_object(const ClusterQueue& queue, json spec) {
   return {{"apiVersion", kApi},
           {"kind", "ClusterQueue"},
           {"metadata", {{"name", queue.name.value}}},
@@ -261,10 +277,12 @@ json queue_patch(const Workload& workload, const PodOwner& owner) {
 }
 
 // A component whose patches put the Jobs into the queue.
-std::string component(const Scenario& scenario) {
-  std::string out = comment("Name it in your own kustomization, beside the Jobs that it queues:") +
-                    commented("  components:\n  - kueue\n") +
-                    "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches:\n";
+std::string component(const Scenario& scenario, bool is_made_up) {
+  std::string out =
+      is_made_up ? "" : comment("Only with new-queues.yaml: Jobs that have a LocalQueue keep it.");
+  out += comment("Name it in your own kustomization, beside the Jobs that it queues:") +
+         commented("  components:\n  - kueue\n") +
+         "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches:\n";
   for (const Workload& workload : scenario.workloads) {
     if (workload.queue.value.empty()) continue;
     const PodOwner owner = owner_of(workload);
@@ -288,13 +306,12 @@ std::string kueue_title(const Scenario& scenario, bool is_made_up) {
   out += comment(
       is_made_up
           ? "Kueue 0.17 or newer. A flavor is a node pool; its quota is what the scenario has of "
-            "it "
-            "at the most: nodes times what a node leaves to pods beside its DaemonSets and what "
-            "its "
-            "device plugin advertises, less what Deployments, Services and Notebooks ask for, "
-            "taken "
-            "off the pools in the order of the scenario, since Kueue does not see them."
-          : "Kueue 0.17 or newer. Flavors and quotas are the scenario's, as they were simulated.");
+            "it at the most: nodes times what a node leaves to pods beside its DaemonSets and what "
+            "its device plugin advertises, less what Deployments, Services and Notebooks ask for, "
+            "taken off the pools in the order of the scenario, since Kueue does not see them."
+          : "Kueue 0.17 or newer. Flavors and quotas are the scenario's, as they were simulated. "
+            "Queues that the cluster has keep their namespaceSelector and their LocalQueues, which "
+            "are not here, and their Jobs their label.");
   if (std::ranges::any_of(scenario.workloads, is_several_jobs)) {
     out += comment(fmt::format(
         "Jobs of one workload are the pods of one Job. {}: 1 lets Kueue start those that the "
@@ -302,14 +319,48 @@ std::string kueue_title(const Scenario& scenario, bool is_made_up) {
         "runs); without it all would wait until all fit.",
         scenarios::kLeastParallelism));
   }
-  out += comment(
-      "Roll out. The kustomization beside it is a component that gives the Jobs of yours their "
-      "label; a Job without it is not queued:");
-  out += commented(
-      "  kubectl apply --server-side -f kueue.yaml\n"
-      "  kubectl get clusterqueue -o wide\n");
-  return out + comment("Roll back, once no Job waits:") +
+  if (!is_made_up) {
+    return out + comment("Roll out, and keep what was there before:") +
+           commented("  kubectl get clusterqueues,resourceflavors -o yaml > before.yaml\n") +
+           commented(kApply) +
+           comment(
+               "Queues that the cluster does not have need new-queues.yaml as well. Roll back "
+               "by the quotas of before.yaml: do not delete kueue.yaml where the cluster had "
+               "these queues.");
+  }
+  return out +
+         comment(
+             "Roll out. The kustomization beside it is a component that gives the Jobs of "
+             "yours their label; a Job without it is not queued:") +
+         commented(kApply) + comment("Roll back, once no Job waits:") +
          commented("  kubectl delete -f kueue.yaml\n");
+}
+
+std::string local_queues(const Scenario& scenario) {
+  std::string out;
+  for (const ClusterQueue& queue : scenario.cluster_queues) {
+    for (const std::string& space : namespaces_of(scenario, queue)) {
+      out += "---\n" + yaml_text(local_queue(space, queue.name.value));
+    }
+  }
+  return out;
+}
+
+// What lets Jobs into queues that a cluster did not have. A manager of its own: one that applies a
+// part of an object takes back what else it had applied of it.
+std::string new_queues(const Scenario& scenario) {
+  std::string out =
+      comment(
+          "Only for queues of kueue.yaml that the cluster did not have: their namespaces. The "
+          "kustomization beside it is a component that gives the Jobs of yours their label:") +
+      commented("  kubectl apply --server-side --field-manager=new-queues -f new-queues.yaml\n");
+  for (const ClusterQueue& queue : scenario.cluster_queues) {
+    const std::set<std::string> namespaces = namespaces_of(scenario, queue);
+    if (namespaces.empty()) continue;  // it lends, and holds no Job
+    const json spec = {{"namespaceSelector", selector_of(namespaces)}};
+    out += "---\n" + yaml_text(queue_object(queue, spec));
+  }
+  return out + local_queues(scenario);
 }
 
 Diagnostics refusals(const Scenario& scenario) {
@@ -372,22 +423,24 @@ Expected<ExportFiles> render_kueue(const Scenario& base, const models::Catalogue
   if (Diagnostics found = refusals(base); !found.empty()) return tl::unexpected(found);
   const Expected<Scenario> scenario = with_queues(base, catalogue);
   if (!scenario) return tl::unexpected(scenario.error());
-  std::string text = kueue_title(*scenario, base.cluster_queues.empty());
+  const bool is_made_up = base.cluster_queues.empty();
+  std::string text = kueue_title(*scenario, is_made_up);
   for (const scenarios::ResourceFlavor& flavor : scenario->flavors) {
     text += "---\n" + yaml_text(flavor_object(flavor));
   }
-  std::string local;
   for (const ClusterQueue& queue : scenario->cluster_queues) {
-    std::set<std::string> namespaces;
-    for (const Workload& workload : scenario->workloads) {
-      if (workload.queue.value == queue.name.value) namespaces.insert(workload.namespace_name);
-    }
-    text += "---\n" + yaml_text(queue_object(queue, namespaces));
-    for (const std::string& space : namespaces) {
-      local += "---\n" + yaml_text(local_queue(space, queue.name.value));
-    }
+    json spec = queue_spec(queue);
+    if (is_made_up) spec["namespaceSelector"] = selector_of(namespaces_of(*scenario, queue));
+    text += "---\n" + yaml_text(queue_object(queue, std::move(spec)));
   }
-  return ExportFiles{{"kueue.yaml", text + local}, {"kustomization.yaml", component(*scenario)}};
+  ExportFiles files = {{"kustomization.yaml", component(*scenario, is_made_up)}};
+  if (is_made_up) {
+    text += local_queues(*scenario);
+  } else {
+    files.insert(files.begin(), {"new-queues.yaml", new_queues(*scenario)});
+  }
+  files.insert(files.begin(), {"kueue.yaml", std::move(text)});
+  return files;
 }
 
 }  // namespace slicewise::reports

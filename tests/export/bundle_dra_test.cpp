@@ -137,6 +137,18 @@ TEST(Kueue, WritesTheQueuesThatWereSimulated) {
             HasSubstr("lendingLimit: "), HasSubstr("clusterQueue: research\n"),
             HasSubstr("kueue.x-k8s.io/queue-name: research\n"),
             Not(HasSubstr("name: slicewise\n"))));
+  // The cluster may have them: who may use them is theirs, and what was there stays.
+  const auto files = export_of("kueue", scenario);
+  ASSERT_TRUE(files);
+  ASSERT_EQ(files->size(), 3U);
+  EXPECT_EQ(files->at(0).path, "kueue.yaml");
+  EXPECT_THAT(files->at(0).text,
+              AllOf(HasSubstr("do not delete"), Not(HasSubstr("kubectl delete")),
+                    Not(HasSubstr("namespaceSelector:")), Not(HasSubstr("kind: LocalQueue"))));
+  EXPECT_EQ(files->at(1).path, "new-queues.yaml");
+  EXPECT_THAT(files->at(1).text,
+              AllOf(HasSubstr("namespaceSelector:"), HasSubstr("kind: LocalQueue"),
+                    HasSubstr("--field-manager=new-queues"), Not(HasSubstr("resourceGroups"))));
 }
 
 TEST(Nos, KeepsTheScheduleOfACronJob) {
