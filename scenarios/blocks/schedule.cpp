@@ -107,6 +107,14 @@ constexpr Field kReplicaWindowFields[] = {
         .otherwise("UTC"),
 };
 
+bool goes_on_for_ever(const Scenario& scenario, const SourceLocation& where, Findings& findings) {
+  if (scenario.duration) return false;
+  findings.add(Code::SettingConflict, where,
+               "a schedule goes on for ever, and the run has no duration",
+               "add `duration: 24h` to spec");
+  return true;
+}
+
 }  // namespace
 
 constinit const FieldList kSchedule = block<Schedule, &finish_schedule>(kScheduleFields);
@@ -126,7 +134,7 @@ void check_windows(const Scenario& scenario, Findings& findings) {
     if (!workload.autoscaling) continue;
     for (const ReplicaWindow& window : workload.autoscaling->schedule) {
       const bool is_read = !window.start.text.empty() && !window.end.text.empty();
-      if (!is_read || !scenario.duration) continue;
+      if (!is_read || goes_on_for_ever(scenario, window.where, findings)) continue;
       if (replica_steps({&window, 1}, scenario.starts_at, *scenario.duration, kMostRuns)) continue;
       findings.add(Code::ValueRange, window.where,
                    fmt::format("a window of \"{}\" starts or ends more than {} times within the "
@@ -142,12 +150,7 @@ void expand_schedules(Scenario& scenario, const Node& spec, Findings& findings) 
     if (!workload.schedule) continue;
     Schedule& schedule = *workload.schedule;
     schedule.jobs_per_run = workload.count / workload.pods_per_job;
-    if (!scenario.duration) {
-      findings.add(Code::SettingConflict, schedule.where,
-                   "a schedule goes on for ever, and the run has no duration",
-                   "add `duration: 24h` to spec");
-      continue;
-    }
+    if (goes_on_for_ever(scenario, schedule.where, findings)) continue;
     if (schedule.cron.at[CronSchedule::Minute] == 0) continue;  // it could not be read
     const Duration local = scenario.starts_at + schedule.utc_offset;
     if (!schedule.suspend) {

@@ -220,6 +220,11 @@ TEST(ReplicaWindows, MistakesAreSaid) {
                  Code::ValueRange, "KEDA does not know \"@daily\"");
   expect_problem(with("start: \"0 7 * * *\", end: \"0 8 * * *\", desiredReplicas: 5"),
                  Code::SettingConflict, "desiredReplicas 5 is above max 4");
+  // Jobs end a run of which nobody knows before when it does.
+  std::string endless = with("start: \"0 7 * * *\", end: \"0 8 * * *\", desiredReplicas: 2");
+  endless.replace(endless.find("  duration: 24h\n"), 16, "");
+  expect_problem(endless, Code::SettingConflict,
+                 "a schedule goes on for ever, and the run has no duration");
 }
 
 }  // namespace

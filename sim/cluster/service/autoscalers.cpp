@@ -26,7 +26,8 @@ Duration sample_period(const scenarios::Autoscaling& scaling) {
   return nanoseconds(std::max<std::int64_t>(1, scaling.sync_period.ns / samples_per_look(scaling)));
 }
 
-// As far as the run goes: what is beyond is never asked for.
+// As far as the run goes: what is beyond is never asked for. A scenario with windows has a
+// duration.
 std::vector<scenarios::ReplicaStep> schedule_of(const scenarios::Autoscaling& scaling,
                                                 const World& world) {
   constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max() - 1;
