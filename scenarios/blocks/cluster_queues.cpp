@@ -223,8 +223,12 @@ constinit const FieldList kClusterQueue = block<ClusterQueue, &check_queue>(kQue
 
 std::optional<std::int64_t> quota_amount(std::string_view resource, std::string_view quantity) {
   const auto thousandths = quantity_in_thousandths(quantity);
-  if (!thousandths || resource == "cpu") return thousandths;
-  return *thousandths / 1'000;
+  if (!thousandths) return std::nullopt;
+  return std::min(resource == "cpu" ? *thousandths : *thousandths / 1'000, kMostQuota);
+}
+
+std::int64_t quota_of_pods(std::int64_t each, std::int64_t pods) {
+  return pods > 0 && each > kMostQuota / pods ? kMostQuota : each * pods;
 }
 
 void check_queues(const Scenario& scenario, const Node& spec, Findings& findings) {

@@ -17,18 +17,18 @@ using scenarios::ClusterQueue;
 using scenarios::PodFile;
 using scenarios::ResourceQuota;
 
-constexpr std::int64_t kMost = std::int64_t{1} << 60;  // against overflow
+using scenarios::kMostQuota;
 
 std::int64_t amount_of(const ResourceQuota& quota, const Located<std::string>& text) {
-  return std::min(scenarios::quota_amount(quota.resource.value, text.value).value_or(0), kMost);
+  return scenarios::quota_amount(quota.resource.value, text.value).value_or(0);
 }
 
 // What the queue may have of a resource in one flavor; as much as its cohort has, whose queues may
-// be in no file: kMost.
+// be in no file: kMostQuota.
 std::int64_t most_of(const ClusterQueue& queue, const ResourceQuota& quota) {
   const std::int64_t nominal = amount_of(quota, quota.nominal);
   if (queue.cohort.empty()) return nominal;
-  return quota.borrowing_limit ? nominal + amount_of(quota, *quota.borrowing_limit) : kMost;
+  return quota.borrowing_limit ? nominal + amount_of(quota, *quota.borrowing_limit) : kMostQuota;
 }
 
 // Kueue takes the pods of a Deployment one by one, those of all others together, unless a Job says
@@ -51,8 +51,8 @@ void add_wanted(const PodFile& pod, Amounts& sum) {
     if (container.is_init && !container.restarts_always) continue;
     for (const auto& amount : container.amounts) {
       std::int64_t& total = sum[amount.resource];
-      const std::int64_t each = std::min(amount.amount, kMost / 1'000'000);
-      total = std::min(total + each * pods_at_once(pod), kMost);
+      total += scenarios::quota_of_pods(amount.amount, pods_at_once(pod));
+      total = std::min(total, kMostQuota);
     }
   }
 }
@@ -84,8 +84,8 @@ void judge(const LintInput& input, const Ask& ask, const ClusterQueue& queue) {
     for_each_quota(queue, [&](const std::string&, const ResourceQuota& quota) {
       if (quota.resource.value != resource) return;
       has_quota = true;
-      const std::int64_t here = std::min(most_of(queue, quota), kMost);
-      most = ask.in_one_flavor ? std::max(most, here) : std::min(most + here, kMost);
+      const std::int64_t here = std::min(most_of(queue, quota), kMostQuota);
+      most = ask.in_one_flavor ? std::max(most, here) : std::min(most + here, kMostQuota);
     });
     if (has_quota) {
       if (wanted <= most) continue;

@@ -75,6 +75,10 @@ TEST(ClusterQueues, AreReadAsKueueHasThem) {
   EXPECT_EQ(quota_amount("memory", "2Gi"), std::int64_t{2} << 30);
   EXPECT_EQ(quota_amount("nvidia.com/gpu", "4"), 4);
   EXPECT_FALSE(quota_amount("nvidia.com/gpu", "four"));
+  EXPECT_EQ(quota_amount("cpu", "900P"), kMostQuota);
+  EXPECT_EQ(quota_of_pods(std::int64_t{1900} << 30, 2), std::int64_t{3800} << 30);
+  EXPECT_EQ(quota_of_pods(kMostQuota, 1'000'000), kMostQuota);
+  EXPECT_EQ(quota_of_pods(7, 0), 0);
 }
 
 TEST(ClusterQueues, MistakesAreSaidAtTheirPlace) {

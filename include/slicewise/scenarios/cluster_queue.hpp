@@ -78,8 +78,14 @@ void for_each_quota(const ClusterQueue& queue, Use&& use) {
   }
 }
 
-// In the unit in which pods ask for the resource: CPU in thousandths, others whole. nullopt: no
-// quantity.
+// Amounts of quotas, and of what is asked of them, are no more, so that sums of cohorts are exact.
+inline constexpr std::int64_t kMostQuota = std::int64_t{1} << 52;
+
+// In the unit in which pods ask for the resource: CPU in thousandths, others whole; kMostQuota at
+// the most. nullopt: no quantity.
 std::optional<std::int64_t> quota_amount(std::string_view resource, std::string_view quantity);
+
+// What so many pods ask of a quota that ask for so much each.
+std::int64_t quota_of_pods(std::int64_t each, std::int64_t pods);
 
 }  // namespace slicewise::scenarios
