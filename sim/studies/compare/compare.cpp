@@ -366,7 +366,7 @@ Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& se
                                                 std::size_t variant,
                                                 const models::Catalogue& catalogue,
                                                 const ComparisonOptions& options) {
-  const Scenario& base = set.variants[variant];
+  const Scenario base = without_queues(set.variants[variant]);
   Diagnostics found;
   check_pools(base, found);
   check_pods(base, "strategies are compared", found);
@@ -388,6 +388,7 @@ Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& se
   StrategyComparison comparison;
   comparison.stamp = stamp_of(set, variant, catalogue);
   comparison.notes = changes_of(base);
+  tell_of_queues(set.variants[variant], "strategies are compared", comparison.notes);
   for (Diagnostic& late : late_starts(base)) comparison.notes.push_back(std::move(late));
   std::ranges::move(peaks_not_in_run(base), std::back_inserter(comparison.notes));
   comparison.nodes = options.nodes;

@@ -11,6 +11,7 @@
 
 #include "../../result/merge.hpp"
 #include "../../result/unanswered.hpp"
+#include "../probe/pool_homes.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -62,7 +63,8 @@ void take_apart(const Pipeline& pipeline, Scenario& scenario, Diagnostics& notes
 }  // namespace
 
 Scenario taken_apart(const Scenario& scenario, Diagnostics& notes) {
-  Scenario base = scenario;
+  Scenario base = without_queues(scenario);
+  tell_of_queues(scenario, "neighbours are simulated", notes);
   for (const Pipeline& pipeline : scenario.pipelines) take_apart(pipeline, base, notes);
   base.pipelines.clear();
   std::erase_if(base.workloads, [](const Workload& workload) { return workload.count == 0; });

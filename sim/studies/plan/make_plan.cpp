@@ -413,7 +413,7 @@ Plan begun_plan(const scenarios::ScenarioSet& set, std::size_t variant,
 
 Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
                          const models::Catalogue& catalogue, const PlanOptions& options) {
-  const Scenario& base = set.variants[variant];
+  const Scenario base = without_queues(set.variants[variant]);
   Diagnostics found;
   check_pods(base, "plans are", found);
   const PlanGoal goal = goal_for(base, options);
@@ -489,7 +489,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   }
   tell_late_starts(search, probes, plan);
   plan.interrupted = plan.interrupted || probes.interrupted();
-  add_notes(base, catalogue, plan);
+  add_notes(set.variants[variant], catalogue, plan);
   const auto apart = std::ranges::find_if(plan.options, keeps_apart);
   if (apart != plan.options.end()) plan.kept_apart = *apart;
   plan.counts.replications = probes.replications() + (glances ? glances->replications() : 0);

@@ -92,6 +92,7 @@ void add_notes(const Scenario& base, const models::Catalogue& catalogue, Plan& p
   tell_retired_types(catalogue, plan);
   tell_what_autoscalers_keep(base, plan);
   tell_dropped_selectors(base, plan);
+  tell_of_queues(base, "plans are", plan.notes);
   tell_of_idle_months(base, plan);
 }
 

@@ -176,4 +176,21 @@ std::optional<Reason> why_homeless(const Scenario& base, const std::vector<std::
   return std::nullopt;
 }
 
+Scenario without_queues(Scenario scenario) {
+  for (Workload& workload : scenario.workloads) workload.queue = {};
+  return scenario;
+}
+
+void tell_of_queues(const Scenario& scenario, std::string_view what_is, Diagnostics& notes) {
+  for (const Workload& workload : scenario.workloads) {
+    if (workload.queue.value.empty() || workload.count == 0) continue;
+    notes.push_back(
+        make_diagnostic(Code::RequestNoEffect, workload.queue.where,
+                        fmt::format("{} without quotas: queue \"{}\" of \"{}\" is not kept",
+                                    what_is, workload.queue.value, workload.name.value)));
+    notes.back().severity = Severity::Note;
+    return;
+  }
+}
+
 }  // namespace slicewise::sim

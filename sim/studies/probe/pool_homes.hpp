@@ -44,4 +44,11 @@ void take_nodes_of(const scenarios::Scenario& base, const PoolChoice& choice,
 void keep_tolerated(const scenarios::Scenario& base, const scenarios::PodTemplate& before,
                     scenarios::PodTemplate& pod);
 
+// Quotas of Kueue are of today's pools: where others are looked at, or one pod of each workload, no
+// workload is in a queue, in today's pools neither.
+scenarios::Scenario without_queues(scenarios::Scenario scenario);
+// Says so, where one is: "plans are".
+void tell_of_queues(const scenarios::Scenario& scenario, std::string_view what_is,
+                    Diagnostics& notes);
+
 }  // namespace slicewise::sim

@@ -229,6 +229,26 @@ TEST(Neighbours, AreTheSameWithAnyNumberOfThreads) {
   EXPECT_EQ(slowdowns(1), slowdowns(3));
 }
 
+// Their quotas would keep them from ever meeting.
+TEST(Neighbours, AreSimulatedWithoutQuotas) {
+  const auto matrix = [](const char* queue) {
+    Scenario scenario = three_runs_on(one_gpu_pool(2), {trainer("a"), trainer("b")});
+    scenario.flavors.push_back({{"any", {}}, {}, {}, {}});
+    scenarios::ClusterQueue& one = scenario.cluster_queues.emplace_back();
+    one.name.value = "one";
+    const scenarios::ResourceQuota gpus{{"nvidia.com/gpu", {}}, {"1", {}}, {}, {}, {}};
+    one.groups.push_back({{{"nvidia.com/gpu", {}}}, {{{"any", {}}, {gpus}, {}}}, {}});
+    for (Workload& workload : scenario.workloads) workload.queue.value = queue;
+    return matrix_of(scenario);
+  };
+  const NeighbourMatrix queued = matrix("one");
+  EXPECT_EQ(queued.rows.front().beside.back().slowdown,
+            matrix("").rows.front().beside.back().slowdown);
+  ASSERT_FALSE(queued.notes.empty());
+  EXPECT_THAT(queued.notes.front().message,
+              HasSubstr("without quotas: queue \"one\" of \"a\" is not kept"));
+}
+
 TEST(Neighbours, WithoutPodsThereIsNoNeighbour) {
   Workload gone = trainer("b");
   gone.count = 0;

@@ -169,6 +169,27 @@ TEST(Plan, SaysWhatIsNearestWhereNothingStands) {
       << large->nearest.front();
 }
 
+// The present pools are held against others by the same rules.
+TEST(Plan, KnowsNoQuotasInThePresentPoolsEither) {
+  scenarios::NodePool pool = demo::pool(0);
+  pool.instance_type.value = "g5.xlarge";
+  Workload job = demo::training(1);
+  job.measured->device.value = "A10G";
+  job.queue = {"none", {7, 1}};
+  Scenario scenario = demo::scenario(pool, {job});
+  scenario.flavors.push_back({{"any", {}}, {}, {}, {}});
+  scenarios::ClusterQueue& none = scenario.cluster_queues.emplace_back();
+  none.name.value = "none";
+  const scenarios::ResourceQuota gpus{{"nvidia.com/gpu", {}}, {"0", {}}, {}, {}, {}};
+  none.groups.push_back({{{"nvidia.com/gpu", {}}}, {{{"any", {}}, {gpus}, {}}}, {}});
+  const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), small_space());
+  ASSERT_TRUE(plan && plan->today);
+  EXPECT_TRUE(plan->today->figures.stands());
+  EXPECT_TRUE(std::ranges::any_of(plan->notes, [](const Diagnostic& note) {
+    return note.message == "plans are without quotas: queue \"none\" of \"cifar10\" is not kept";
+  }));
+}
+
 // One node runs all of it, and a plan may not use its type.
 TEST(Plan, KeepsWhatStandsAndCostsLess) {
   Workload light = demo::service(1, 2, milliseconds(5), scenarios::ServiceTime::Law::Deterministic);
