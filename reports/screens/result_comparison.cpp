@@ -58,10 +58,12 @@ VariantCell worst_quantile(SummaryField field, Duration TimeSummary::*quantile) 
   };
 }
 
-// The pods of all workloads that never started count.
+// The pods of all workloads that never started count, and Jobs that were never admitted.
 std::string wait_and_never(const VariantResult& variant) {
   std::int64_t never = 0;
-  for (const WorkloadResult& w : variant.workloads) never += w.left_behind.pending;
+  for (const WorkloadResult& w : variant.workloads) {
+    never += w.left_behind.pending + w.left_behind.never_admitted;
+  }
   return wait_text(worst_quantile(&WorkloadResult::wait, &TimeSummary::mean)(variant), never);
 }
 

@@ -74,6 +74,15 @@ void judge_pods(const VariantResult& variant, bool allow_pending,
     reasons.push_back({Cause::PodsPending, w.name, fmt::format("{} Pending", pending),
                        pods_text(pending, w, "stayed Pending")});
   }
+  // They wait as pods without a node do, and whoever lets those be lets them.
+  for (const WorkloadResult& w : variant.workloads) {
+    const std::int64_t jobs = w.left_behind.never_admitted;
+    if (jobs == 0 || allow_pending) continue;
+    reasons.push_back({Cause::PodsPending, w.name, fmt::format("{} never admitted", jobs),
+                       fmt::format("{} of {} job{} of \"{}\" {} never admitted by {} queue", jobs,
+                                   w.left_behind.jobs, w.left_behind.jobs == 1 ? "" : "s", w.name,
+                                   jobs == 1 ? "is" : "are", jobs == 1 ? "its" : "their")});
+  }
 }
 
 // The figure, with as many digits as it takes to tell it from its limit.
@@ -246,7 +255,8 @@ std::vector<UnfinishedJobs> unfinished_jobs(const VariantResult& variant) {
     if (!w.has_jobs() || w.left_behind.jobs == 0) continue;
     const auto jobs = static_cast<double>(w.left_behind.jobs);
     const double job_of_pod = jobs / static_cast<double>(w.left_behind.pods);
-    const double never = static_cast<double>(w.left_behind.pending) * job_of_pod;
+    const double never = static_cast<double>(w.left_behind.pending) * job_of_pod +
+                         static_cast<double>(w.left_behind.never_admitted);
     const double left = jobs - w.completed - static_cast<double>(w.left_behind.failed) - never;
     if (left > kRounding) found.push_back({w.name, left, w.left_behind.jobs});
   }

@@ -119,6 +119,7 @@ void add(const LeftBehind& part, LeftBehind& sum) {
   sum.failed += part.failed;
   sum.crash_looping += part.crash_looping;
   sum.pending += part.pending;
+  sum.never_admitted += part.never_admitted;
 }
 
 WorkloadResult trace_result(const World& world, const TraceModel& trace,

@@ -227,6 +227,7 @@ LeftBehind left_behind(const WorkloadModel& model, std::size_t w,
     left.failed = std::max(left.failed, record.jobs_failed);
     left.crash_looping = std::max(left.crash_looping, record.crash_looping);
     left.pending = std::max(left.pending, record.pending_for_good + record.notebooks.gave_up);
+    left.never_admitted = std::max(left.never_admitted, record.never_admitted);
   }
   return left;
 }

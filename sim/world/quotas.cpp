@@ -20,8 +20,6 @@ using scenarios::ResourceGroup;
 using scenarios::ResourceQuota;
 using scenarios::Scenario;
 
-constexpr std::int64_t kMostQuota = std::int64_t{1} << 50;  // sums stay in range
-
 const ResourceFlavor* flavor_called(const Scenario& scenario, const std::string& name) {
   const auto found = std::ranges::find(scenario.flavors, name,
                                        [](const auto& flavor) { return flavor.name.value; });
@@ -60,8 +58,7 @@ std::size_t cell_of(World& world, const std::string& flavor, const std::string& 
 }
 
 std::int64_t amount(const ResourceQuota& quota, const Located<std::string>& text) {
-  return std::min(scenarios::quota_amount(quota.resource.value, text.value).value_or(0),
-                  kMostQuota);
+  return scenarios::quota_amount(quota.resource.value, text.value).value_or(0);
 }
 
 QuotaLimits limits_of(const ResourceQuota& quota) {
@@ -80,7 +77,7 @@ std::map<std::string, std::int64_t> asked_by(const scenarios::Workload& workload
     each[request.name.value] = request.count;
   }
   for (auto& [name, count] : each) {
-    count = std::min(count, kMostQuota / 1'000) * workload.pods_per_job;
+    count = scenarios::quota_of_pods(count, workload.pods_per_job);
   }
   return each;
 }
@@ -89,6 +86,10 @@ class Queued {
  public:
   Queued(const Scenario& scenario, World& world, const WorkloadModel& model)
       : scenario_(scenario), world_(world), model_(model), asked_(asked_by(model.spec)) {}
+
+  // The first flavor that they may be admitted to and on whose nodes no pod of theirs fits, while
+  // it does on others; "" none.
+  const std::string& fits_no_node_of() const { return fits_no_node_of_; }
 
   QueuedJobs jobs() {
     const auto found = std::ranges::find(world_.queues, model_.spec.queue.value,
@@ -113,6 +114,21 @@ class Queued {
     }
   }
 
+  // Pools with nodes that have what a pod asks for, under some layout.
+  PoolMask homes() const {
+    PoolMask pools = 0;
+    for (std::size_t p = 0; p < world_.pools.size(); ++p) {
+      const PoolModel& pool = world_.pools[p];
+      const PoolDemand& demand = model_.on_pool[p];
+      std::int64_t offered = demand.offer ? 0 : model_.tickets;
+      for (std::size_t l = 0; demand.offer && l < pool.layouts.size(); ++l) {
+        offered = std::max(offered, pool.tickets_per_node(*demand.offer, l));
+      }
+      if (demand.schedulable && model_.tickets <= offered) pools |= PoolMask{1} << p;
+    }
+    return pools;
+  }
+
   void add(const ResourceGroup& group) {
     QuotaGroup out;
     PoolMask all = 0;
@@ -135,6 +151,10 @@ class Queued {
       is_too_much = is_too_much || !fits;
       if (!fits) continue;
       all |= one.pools;
+      if (fits_no_node_of_.empty() && one.pools != 0 && (one.pools & homes()) == 0 &&
+          homes() != 0) {
+        fits_no_node_of_ = quotas.flavor.value;
+      }
       if (!out.flavors.empty() && one.pools != out.flavors.front().pools) {
         jobs_.is_in_one_place = false;
       }
@@ -153,6 +173,7 @@ class Queued {
   const WorkloadModel& model_;
   std::map<std::string, std::int64_t> asked_;
   QueuedJobs jobs_;
+  std::string fits_no_node_of_;
 };
 
 void tell_of_empty_flavors(const Scenario& scenario, const World& world, Diagnostics& found) {
@@ -167,6 +188,28 @@ void tell_of_empty_flavors(const Scenario& scenario, const World& world, Diagnos
     told.severity = Severity::Warning;
     found.push_back(std::move(told));
   }
+}
+
+void tell_of_never(const WorkloadModel& model, const World& world, Diagnostics& found) {
+  const ClusterQueue& queue = world.queues[model.queued->queue].spec;
+  const bool is_strict = queue.strategy == ClusterQueue::Strategy::StrictFifo;
+  found.push_back(make_diagnostic(
+      Code::JobNeverFits, model.spec.queue.where,
+      fmt::format("Kueue never admits a Job of \"{}\": {}{}", model.name, model.queued->never,
+                  is_strict
+                      ? "; it holds up its StrictFIFO queue: none behind it is admitted, either"
+                      : ""),
+      "raise nominalQuota or borrowingLimit, cover what its pods ask for, or ask for less"));
+}
+
+// Kueue looks at quotas, not at nodes.
+void tell_of_small_nodes(const WorkloadModel& model, const Queued& queued, Diagnostics& found) {
+  found.push_back(make_diagnostic(
+      Code::JobNeverFits, model.spec.queue.where,
+      fmt::format("Jobs of \"{}\" that are admitted to flavor \"{}\" stay Pending: no node of its "
+                  "pools holds one of their pods",
+                  model.name, queued.fits_no_node_of()),
+      "a nodeSelector with the labels of a flavor whose nodes hold them"));
 }
 
 }  // namespace
@@ -188,13 +231,11 @@ void model_quotas(const Scenario& scenario, World& world, Diagnostics& found) {
   for (WorkloadModel& model : world.workloads) {
     if (model.spec.queue.value.empty()) continue;
     any = true;
-    model.queued = Queued(scenario, world, model).jobs();
-    if (model.queued->never.empty()) continue;
+    Queued queued(scenario, world, model);
+    model.queued = queued.jobs();
     const FindingsAbout about(model.spec.given_name(), found);
-    found.push_back(make_diagnostic(
-        Code::JobNeverFits, model.spec.queue.where,
-        fmt::format("Kueue never admits a Job of \"{}\": {}", model.name, model.queued->never),
-        "raise nominalQuota or borrowingLimit, cover what its pods ask for, or ask for less"));
+    if (!queued.fits_no_node_of().empty()) tell_of_small_nodes(model, queued, found);
+    if (!model.queued->never.empty()) tell_of_never(model, world, found);
   }
   if (any) tell_of_empty_flavors(scenario, world, found);
 }

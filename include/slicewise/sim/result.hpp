@@ -178,8 +178,9 @@ struct LeftBehind {
   std::int64_t jobs = 0;       // of so many pods each as a Job of it has; 0: they are no Jobs
   std::int64_t oom_kills = 0;  // containers, whenever it was
   std::int64_t failed = 0;
-  std::int64_t crash_looping = 0;  // at the end of the run
-  std::int64_t pending = 0;        // ... with no turn to come; notebooks: sessions given up, too
+  std::int64_t crash_looping = 0;   // at the end of the run
+  std::int64_t pending = 0;         // ... with no turn to come; notebooks: sessions given up, too
+  std::int64_t never_admitted = 0;  // Jobs of a queue of Kueue, which have no pods
 };
 
 // Another workload, or pods of its own, that a workload had beside it.

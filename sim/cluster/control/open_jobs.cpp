@@ -19,13 +19,24 @@ void OpenJobs::count() {
     if (pod.phase == PodPhase::Succeeded || pod.phase == PodPhase::Failed) continue;
     const bool comes =
         pod.phase == PodPhase::Unsubmitted && run_.cluster.job(pod) < made_[index(pod.workload)];
-    if (comes || is_bound(pod.phase) || scheduler_.fits_empty_node(model)) ++left_;
+    if (comes || is_bound(pod.phase) || scheduler_.fits_empty_node(pod)) ++left_;
   }
 }
 
-void OpenJobs::one_submitted(const WorkloadModel& model) {
-  if (run_.world.duration || model.spec.kind != scenarios::WorkloadKind::Job) return;
-  if (!scheduler_.fits_empty_node(model)) --left_;
+void OpenJobs::one_submitted(const Pod& pod) {
+  if (run_.world.duration || run_.cluster.model(pod).spec.kind != scenarios::WorkloadKind::Job) {
+    return;
+  }
+  if (!scheduler_.fits_empty_node(pod)) --left_;
+}
+
+void OpenJobs::have_quota_on(std::uint32_t job, PoolMask pools) {
+  const Pod& pod = run_.cluster.pods[job];
+  if (pod.pools == pools) return;
+  const auto held = [&] { return !run_.world.duration && scheduler_.fits_empty_node(pod) ? 1 : 0; };
+  const int before = held();
+  for_each_of_job(run_.cluster, job, [&](std::uint32_t p) { run_.cluster.pods[p].pools = pools; });
+  left_ += (held() - before) * run_.cluster.model(pod).pods_per_job;
 }
 
 void OpenJobs::make_next(std::uint32_t last) {
@@ -37,7 +48,7 @@ void OpenJobs::make_next(std::uint32_t last) {
   const TimePoint at = std::max(run_.now, first_submission(model.spec, made));
   const std::uint32_t first = last - pod.nth + made * pods;
   for (std::uint32_t p = first; p < first + pods; ++p) {
-    if (!scheduler_.fits_empty_node(model)) ++left_;
+    if (!scheduler_.fits_empty_node(run_.cluster.pods[p])) ++left_;
     run_.timers.set(TimerKind::Pod, p, at);
   }
   ++made;

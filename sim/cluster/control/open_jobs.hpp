@@ -10,15 +10,18 @@ namespace slicewise::sim {
 
 // The Jobs that are still to be done: makes the next where `parallelism` holds them back, and knows
 // whether any keeps a run without a duration going: those that run, that some node can hold, under
-// its layout or one to come, and those that are not there yet. Pods that no node could ever hold
-// stay Pending and are reported.
+// its layout or one to come, and those that are not there yet. Pods that no node could ever hold,
+// of those that their quota is of, stay Pending, and Jobs that are never admitted suspended: both
+// are reported.
 class OpenJobs {
  public:
   OpenJobs(RunState& run, const Scheduler& scheduler);
 
   // At the start, and when nodes offer something else.
   void count();
-  void one_submitted(const WorkloadModel& model);
+  void one_submitted(const Pod& pod);
+  // The Job waits, for its quota or with it, and may have its pods on these pools from now on.
+  void have_quota_on(std::uint32_t job, PoolMask pools);
   void one_ended() { --left_; }
   // A Job has ended whose last pod this is: there is room for another of its workload.
   void make_next(std::uint32_t last);

@@ -84,7 +84,7 @@ PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& us
       faults_(run),
       gangs_(run.cluster),
       crons_(run),
-      quotas_(run, *this),
+      quotas_(run, *this, jobs),
       jobs_(jobs),
       work_(work),
       scalers_(scalers),
@@ -119,7 +119,7 @@ void PodLife::on_timer(std::uint32_t p) {
 
 void PodLife::submit(std::uint32_t p) {
   Pod& pod = run_.cluster.pods[p];
-  if (pod.phase == PodPhase::Unsubmitted) jobs_.one_submitted(run_.cluster.model(pod));
+  if (pod.phase == PodPhase::Unsubmitted) jobs_.one_submitted(pod);
   if (quotas_.holds_back(p)) {
     enter_phase(run_, p, PodPhase::Suspended);
     run_.wake_scheduler();  // others may have what it gave back
@@ -162,8 +162,10 @@ void PodLife::count_left_behind() {
     const bool loops = is_bound(pod.phase) && restarts_[p].crash_streak >= kLoop &&
                        run_.now - pod.container_started < kCrashBackoffReset;
     record.crash_looping += loops ? 1 : 0;
-    record.quota_waiting +=
-        pod.phase == PodPhase::Suspended && run_.cluster.first_of_job(p) == p ? 1 : 0;
+    const bool waits_for_quota =
+        pod.phase == PodPhase::Suspended && run_.cluster.first_of_job(p) == p;
+    record.quota_waiting += waits_for_quota ? 1 : 0;
+    record.never_admitted += waits_for_quota && pod.pools == 0 ? 1 : 0;
     record.pending_for_good += is_pending_for_good(run_, scheduler_, pod, to_come) ? 1 : 0;
   }
 }

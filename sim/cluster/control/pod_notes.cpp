@@ -89,10 +89,8 @@ bool RoomToCome::take(const Pod& pod) {
 // workload that then got a node: queues are normal.
 bool is_pending_for_good(RunState& run, const Scheduler& scheduler, const Pod& pod,
                          RoomToCome& to_come) {
-  const WorkloadModel& model = run.cluster.model(pod);
-  if (pod.phase == PodPhase::Suspended) return !model.queued->never.empty();
   if (pod.phase != PodPhase::Pending) return false;
-  if (!scheduler.fits_empty_node(run.cluster.model(pod))) return true;
+  if (!scheduler.fits_empty_node(pod)) return true;
   if (run.record.interrupted) return false;
   constexpr Duration kSchedulingTime = minutes(1);
   constexpr std::int64_t kShortRun = 10;  // a tenth of it

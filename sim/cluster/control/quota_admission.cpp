@@ -3,17 +3,20 @@
 #include <algorithm>
 #include <tuple>
 
+#include "open_jobs.hpp"
 #include "pod_life.hpp"
 
 namespace slicewise::sim {
 
-QuotaAdmission::QuotaAdmission(RunState& run, PodLife& pods)
+QuotaAdmission::QuotaAdmission(RunState& run, PodLife& pods, OpenJobs& jobs)
     : run_(run),
       pods_(pods),
+      jobs_(jobs),
       book_(run.world),
       waiting_(run.world.workloads.size()),
       turned_down_(run.world.workloads.size()),
-      stops_others_(run.world.queues.size()) {
+      stops_others_(run.world.queues.size()),
+      holds_up_(run.world.queues.size()) {
   any_ = std::ranges::any_of(run.world.workloads,
                              [](const WorkloadModel& model) { return model.queued.has_value(); });
   if (!any_) return;
@@ -32,18 +35,47 @@ bool QuotaAdmission::goes_before(std::uint32_t a, std::uint32_t b) const {
 void QuotaAdmission::add(std::uint32_t pod) {
   if (run_.cluster.first_of_job(pod) != pod) return;
   const std::size_t workload = index(run_.cluster.pods[pod].workload);
-  std::vector<std::uint32_t>& jobs = waiting_[workload];
+  std::deque<std::uint32_t>& jobs = waiting_[workload];
   const auto place = std::ranges::upper_bound(
       jobs, pod, [this](std::uint32_t a, std::uint32_t b) { return goes_before(a, b); });
   if (place != jobs.end()) turned_down_[workload] = 0;  // it may take the place of younger ones
   jobs.insert(place, pod);
+  const QueuedJobs& queued = *model_of(pod).queued;
+  const std::optional<std::uint32_t>& holds_up = holds_up_[queued.queue];
+  const bool comes_after = holds_up && goes_before(*holds_up, pod);
+  const bool waits_for_ever = !queued.never.empty() || comes_after;
+  jobs_.have_quota_on(pod, waits_for_ever ? 0 : kAnyPool);
+  if (!queued.never.empty() && !comes_after) tell_who_waits_for_ever(queued.queue);
   run_.timers.set(TimerKind::Quota, 0, run_.now);
 }
 
 void QuotaAdmission::remove(std::uint32_t pod) {
-  if (!any_ || run_.cluster.first_of_job(pod) != pod) return;
+  if (!model_of(pod).queued || run_.cluster.first_of_job(pod) != pod) return;
+  if (is_admitted_[pod]) return give_back(pod);
+  const std::size_t queue = model_of(pod).queued->queue;
   std::erase(waiting_[index(run_.cluster.pods[pod].workload)], pod);
-  if (is_admitted_[pod]) give_back(pod);
+  if (stops_others_[queue] == pod) stops_others_[queue].reset();
+  if (holds_up_[queue] == pod) tell_who_waits_for_ever(queue);
+}
+
+// Of a strict queue, all behind the first that is never admitted.
+void QuotaAdmission::tell_who_waits_for_ever(std::size_t queue) {
+  using Strategy = scenarios::ClusterQueue::Strategy;
+  if (run_.world.queues[queue].spec.strategy != Strategy::StrictFifo) return;
+  std::vector<std::uint32_t> jobs;
+  std::optional<std::uint32_t>& first = holds_up_[queue];
+  first.reset();
+  for (std::size_t w = 0; w < waiting_.size(); ++w) {
+    const auto& queued = run_.world.workloads[w].queued;
+    if (!queued || queued->queue != queue || waiting_[w].empty()) continue;
+    jobs.insert(jobs.end(), waiting_[w].begin(), waiting_[w].end());
+    if (queued->never.empty()) continue;
+    if (!first || goes_before(waiting_[w].front(), *first)) first = waiting_[w].front();
+  }
+  for (const std::uint32_t job : jobs) {
+    const bool waits_for_ever = first && !goes_before(job, *first);
+    jobs_.have_quota_on(job, waits_for_ever ? 0 : kAnyPool);
+  }
 }
 
 const AdmittedJob& QuotaAdmission::admitted(std::uint32_t job) const {
@@ -71,9 +103,8 @@ std::optional<std::uint32_t> QuotaAdmission::head_of(std::size_t queue) const {
   for (std::size_t w = 0; w < waiting_.size(); ++w) {
     const auto& queued = run_.world.workloads[w].queued;
     if (!queued || queued->queue != queue || waiting_[w].empty() || turned_down_[w] != 0) continue;
-    if (std::ranges::find(waiting_[w], stops_others_[queue]) != waiting_[w].end()) {
-      return stops_others_[queue];
-    }
+    const auto& stops = stops_others_[queue];
+    if (stops && index(run_.cluster.pods[*stops].workload) == w) return stops;
     if (!first || goes_before(waiting_[w].front(), *first)) first = waiting_[w].front();
   }
   return first;
@@ -181,7 +212,8 @@ void QuotaAdmission::reserve(const Entry& entry, QuotaBook& book) const {
 
 void QuotaAdmission::admit(const Entry& entry) {
   if (stops_others_[entry.queue] == entry.job) stops_others_[entry.queue].reset();
-  std::erase(waiting_[entry.workload], entry.job);
+  std::deque<std::uint32_t>& waiting = waiting_[entry.workload];
+  waiting.erase(std::ranges::find(waiting, entry.job));
   const Pod& pod = run_.cluster.pods[entry.job];
   book_.take(entry.queue, entry.decision.amounts);
   admitted_.push_back({entry.job, entry.queue, run_.cluster.model(pod).spec.priority, pod.submitted,
@@ -191,8 +223,8 @@ void QuotaAdmission::admit(const Entry& entry) {
     was_admitted_[entry.job] = true;
     run_.record_of(pod).quota_wait.push_back(run_.now - pod.submitted);
   }
+  jobs_.have_quota_on(entry.job, entry.decision.pools);
   for_each_of_job(run_.cluster, entry.job, [&](std::uint32_t p) {
-    run_.cluster.pods[p].pools = entry.decision.pools;
     if (run_.cluster.pods[p].phase == PodPhase::Suspended) pods_.submit(p);
   });
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 namespace slicewise::sim {
 
+class OpenJobs;
 class PodLife;
 
 // Kueue: Jobs that name a queue are suspended, and have no pods, until its quota has room for all
@@ -18,17 +20,17 @@ class PodLife;
 // the same book, and goes through them: those within their own quota first, then those that borrow;
 // of these by priority, then age. One that no longer fits after those before it, or whose victims
 // are taken, is looked at again in the next cycle; one that does not fit lets the next of its queue
-// by unless that is StrictFIFO, until something is given back in its cohort. A Job for which others
-// were stopped comes first in its queue until it is admitted. Victims give their quota back at
-// once and their nodes after their grace period; they wait in their queue anew, as old as they are.
-// Source: sigs.k8s.io/kueue pkg/scheduler/scheduler.go, schedule(), processEntry() and
-// makeClassicalIterator(); pkg/cache/queue/cluster_queue.go, baseCompareFunc and
-// RequeueIfNotPresent. Unlike there all of it takes no time, Jobs of one workload are turned down
-// together (SchedulingEquivalenceHashing), and victims are back in the queue once their pods have
-// gone.
+// by unless that is StrictFIFO, until something is given back in its cohort: behind one that is
+// never admitted a strict queue waits for ever. A Job for which others were stopped comes first in
+// its queue until it is admitted. Victims give their quota back at once and their nodes after their
+// grace period; they wait in their queue anew, as old as they are. Source: sigs.k8s.io/kueue
+// pkg/scheduler/scheduler.go, schedule(), processEntry() and makeClassicalIterator();
+// pkg/cache/queue/cluster_queue.go, baseCompareFunc and RequeueIfNotPresent. Unlike there all of it
+// takes no time, Jobs of one workload are turned down together (SchedulingEquivalenceHashing), and
+// victims are back in the queue once their pods have gone.
 class QuotaAdmission {
  public:
-  QuotaAdmission(RunState& run, PodLife& pods);
+  QuotaAdmission(RunState& run, PodLife& pods, OpenJobs& jobs);
 
   // Whether the pod's Job is suspended.
   bool holds_back(std::uint32_t pod) const {
@@ -41,8 +43,6 @@ class QuotaAdmission {
   void remove(std::uint32_t pod);
   // The cycles of this instant.
   void on_timer();
-  // Jobs of the workload that wait.
-  std::size_t waiting(std::size_t workload) const { return waiting_[workload].size(); }
 
  private:
   using Mode = QuotaChoice::Mode;
@@ -57,6 +57,7 @@ class QuotaAdmission {
     return run_.cluster.model(run_.cluster.pods[job]);
   }
   bool goes_before(std::uint32_t a, std::uint32_t b) const;
+  void tell_who_waits_for_ever(std::size_t queue);
   std::optional<std::uint32_t> head_of(std::size_t queue) const;
   std::vector<Entry> nominate();
   bool cycle();
@@ -70,11 +71,13 @@ class QuotaAdmission {
 
   RunState& run_;
   PodLife& pods_;
+  OpenJobs& jobs_;
   QuotaBook book_;
   bool any_ = false;
-  std::vector<std::vector<std::uint32_t>> waiting_;         // by workload: Jobs, the oldest first
+  std::vector<std::deque<std::uint32_t>> waiting_;          // by workload: Jobs, the oldest first
   std::vector<char> turned_down_;                           // by workload
   std::vector<std::optional<std::uint32_t>> stops_others_;  // by queue: who comes first
+  std::vector<std::optional<std::uint32_t>> holds_up_;      // by strict queue: whom it waits for
   std::vector<bool> is_admitted_;                           // by the first pod of a Job
   std::vector<bool> was_admitted_;                          // likewise
   std::vector<AdmittedJob> admitted_;

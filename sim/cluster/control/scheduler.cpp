@@ -417,7 +417,8 @@ bool Scheduler::cycle(TimePoint now) {
       queue_.turn_down(*candidate, now, others_may_fit(*cluster_.world, workload));
       record_reason();
       // Who fits nowhere for good holds up nobody.
-      if (easy_ && !easy_->is_made() && fits_empty_node(workload)) easy_->make(workload, now);
+      const bool is_next = easy_ && !easy_->is_made();
+      if (is_next && fits_empty_node(cluster_.pods[pod_index])) easy_->make(workload, now);
     }
   }
   return queue_.end_cycle(now);
@@ -442,9 +443,11 @@ std::int64_t Scheduler::on_empty(const Node& node, const WorkloadModel& workload
   return cluster_.anti_affinity.on_empty(w, empty.holds(workload));
 }
 
-bool Scheduler::fits_empty_node(const WorkloadModel& workload) const {
+bool Scheduler::fits_empty_node(const Pod& pod) const {
+  const WorkloadModel& workload = cluster_.model(pod);
   std::int64_t room = 0;
   return std::ranges::any_of(cluster_.nodes, [&](const Node& node) {
+    if (!cluster_.has_quota_on(pod, node.pool)) return false;
     room += on_empty(node, workload);
     return room >= workload.pods_per_job;
   });

@@ -52,9 +52,9 @@ class Scheduler {
   // Gives back all that the pod held.
   void release(std::uint32_t pod);
 
-  // Whether some node could hold a pod of this workload if it were empty, under its present layout
-  // or one to come; all nodes together, the pods of a gang.
-  bool fits_empty_node(const WorkloadModel& workload) const;
+  // Whether some node that the pod's quota is of could hold it if it were empty, under its present
+  // layout or one to come; all nodes together, the pods of a gang.
+  bool fits_empty_node(const Pod& pod) const;
   // Pods of the workload that such a node holds without others.
   std::int64_t on_empty(const Node& node, const WorkloadModel& workload) const;
 

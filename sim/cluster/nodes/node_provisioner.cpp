@@ -210,7 +210,7 @@ void NodeProvisioner::place_pending(bool as_expected, bool start) {
         ++wishes_[*p].wanted;
         left -= rooms_.take(place, w, left);
       }
-      if (start && left > 0) note_kept_off(w);
+      if (start && left > 0) note_kept_off(w, pools);
     }
   }
 }
@@ -225,12 +225,12 @@ std::int64_t NodeProvisioner::place_on_nodes(std::size_t w, PoolMask pools, std:
   return pods - left;
 }
 
-// Why no node starts for pods of the workload.
-void NodeProvisioner::note_kept_off(std::size_t w) {
+// Why no node of these pools starts for pods of the workload.
+void NodeProvisioner::note_kept_off(std::size_t w, PoolMask pools) {
   bool at_limit = false;
   bool unknown = false;
   for (std::size_t p = 0; p < wishes_.size(); ++p) {
-    if (!run_.world.pools[p].most_nodes) continue;
+    if ((pools >> p & 1U) == 0 || !run_.world.pools[p].most_nodes) continue;
     const bool expected = rooms_.on_empty(p, w, guess_of(p)) > 0;
     at_limit = at_limit || expected;
     unknown = unknown || (!expected && rooms_.on_empty(p, w, NodeRooms::Tickets::All) > 0);

@@ -46,7 +46,7 @@ class NodeProvisioner {
                                       bool as_expected) const;
   void place_pending(bool as_expected, bool start);
   std::int64_t place_on_nodes(std::size_t workload, PoolMask pools, std::int64_t pods);
-  void note_kept_off(std::size_t workload);
+  void note_kept_off(std::size_t workload, PoolMask pools);
   bool start_nodes();
   bool pods_are_new() const;
   bool is_removable(const Node& node) const;

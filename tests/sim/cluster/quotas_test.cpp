@@ -256,7 +256,10 @@ TEST(Quotas, WhatIsAboveAllQuotasIsNeverAdmitted) {
   const VariantResult r = demo::result(s);
   EXPECT_NEAR(seconds_of(r), 100, 1e-6);
   EXPECT_TRUE(demo::has(r.findings, Code::JobNeverFits));
-  EXPECT_EQ(r.workloads[0].left_behind.pending, 1);
+  // It has no pods that could be Pending.
+  EXPECT_EQ(r.workloads[0].left_behind.pending, 0);
+  EXPECT_FALSE(demo::has(r.findings, Code::PodPending));
+  EXPECT_EQ(r.workloads[0].left_behind.never_admitted, 1);
   EXPECT_EQ(r.workloads[0].quota->waiting, 1);
   Workload cpu = jobs("cpu", "a", 1);
   cpu.pod.cpu_request = {500};
@@ -264,6 +267,104 @@ TEST(Quotas, WhatIsAboveAllQuotasIsNeverAdmitted) {
   const auto told = std::ranges::find(world.findings, Code::JobNeverFits, &Diagnostic::code);
   ASSERT_NE(told, world.findings.end());
   EXPECT_THAT(told->message, HasSubstr("resource cpu unavailable in ClusterQueue a"));
+}
+
+// Kueue never passes its head over: none behind it keeps the run going, those before it do.
+TEST(Quotas, WhatIsNeverAdmittedHoldsUpItsStrictQueue) {
+  const auto run = [](int priority, Duration at) {
+    ClusterQueue strict = queue("a", {"2"});
+    strict.strategy = ClusterQueue::Strategy::StrictFifo;
+    Workload big = jobs("big", "a", 1, at);
+    big.pod.extended.front().count = 3;
+    Workload others = jobs("j", "a", 4);
+    others.priority = priority;
+    return demo::result(queued({strict}, {big, others}));
+  };
+  const VariantResult behind = run(0, {});
+  EXPECT_FALSE(behind.is_cut_off);
+  EXPECT_EQ(behind.workloads[0].left_behind.never_admitted, 1);
+  EXPECT_EQ(behind.workloads[1].left_behind.never_admitted, 4);
+  EXPECT_FALSE(behind.verdict.stands());
+  EXPECT_EQ(behind.verdict.reasons.back().text,
+            "4 of 4 jobs of \"j\" are never admitted by their queue");
+  const auto told = std::ranges::find(behind.findings, Code::JobNeverFits, &Diagnostic::code);
+  ASSERT_NE(told, behind.findings.end());
+  EXPECT_THAT(told->message, HasSubstr("it holds up its StrictFIFO queue"));
+  const VariantResult before = run(1, {});
+  EXPECT_NEAR(seconds_of(before), 200, 1e-6);
+  EXPECT_EQ(before.workloads[1].left_behind.never_admitted, 0);
+  // As old as they are they go before it.
+  const VariantResult later = run(0, seconds(50));
+  EXPECT_NEAR(seconds_of(later), 200, 1e-6);
+  Workload urgent = jobs("urgent", "a", 1, seconds(50));
+  urgent.pod.extended.front().count = 3;
+  urgent.priority = 1;
+  ClusterQueue strict = queue("a", {"2"});
+  strict.strategy = ClusterQueue::Strategy::StrictFifo;
+  const VariantResult half = demo::result(queued({strict}, {jobs("j", "a", 4), urgent}));
+  EXPECT_NEAR(seconds_of(half), 100, 1e-6);
+  EXPECT_EQ(half.workloads[0].left_behind.never_admitted, 2);
+}
+
+// Kueue looks at quotas: the first flavor has room, its nodes hold no pod. Another pool that could
+// is none of the Job's, at its limit or not.
+TEST(Quotas, AJobOfAFlavorWithSmallNodesStaysPending) {
+  Workload large = jobs("large", "a", 1);
+  large.pod.extended.front().count = 4;
+  Scenario s = queued({queue("a", {"8"})}, {large});
+  s.node_pools.push_back(s.node_pools.front());
+  s.node_pools[0].name.value = "small";
+  s.node_pools[0].instance_type.value = "p3.2xlarge";
+  s.node_pools[0].labels["size"] = "small";
+  s.node_pools[1].name.value = "large";
+  s.node_pools[1].labels["size"] = "large";
+  s.flavors = {{{"s", {}}, {{"size", "small"}}, {}, {}}, {{"l", {}}, {{"size", "large"}}, {}, {}}};
+  s.cluster_queues[0].groups[0].flavors = {gpus_of("s", {"8"}), gpus_of("l", {"8"})};
+  for (scenarios::NodePool& pool : s.node_pools) {
+    pool.nodes = 0;
+    pool.most_nodes = 4;
+  }
+  s.provisioner.kind = scenarios::Provisioner::Kind::Karpenter;
+  const VariantResult r = demo::result(s);
+  EXPECT_FALSE(r.is_cut_off);
+  EXPECT_EQ(r.workloads[0].left_behind.pending, 1);
+  EXPECT_FALSE(demo::has(r.findings, Code::NodeLimitReached));
+  const auto told = std::ranges::find(r.findings, Code::JobNeverFits, &Diagnostic::code);
+  ASSERT_NE(told, r.findings.end());
+  EXPECT_EQ(told->severity, Severity::Warning);
+  EXPECT_THAT(told->message, HasSubstr("admitted to flavor \"s\" stay Pending"));
+  s.workloads[0].pod.node_selector["size"] = "large";
+  const VariantResult selects = demo::result(s);
+  EXPECT_EQ(selects.workloads[0].completed, 1);
+  EXPECT_FALSE(demo::has(selects.findings, Code::JobNeverFits));
+}
+
+// Those of whom nothing was Pending are not named.
+TEST(Quotas, PendingPodsAreThoseOfOtherWorkloads) {
+  Workload big = jobs("big", "a", 5);
+  big.pod.extended.front().count = 3;
+  big.name.where.line = 1;
+  Workload other = jobs("other", "", 6);
+  other.name.where.line = 2;
+  const VariantResult r = demo::result(queued({queue("a", {"2"})}, {big, other}));
+  const auto told = std::ranges::find(r.findings, Code::PodPending, &Diagnostic::code);
+  ASSERT_NE(told, r.findings.end());
+  EXPECT_EQ(told->where.line, 2);
+}
+
+// 2 pods of 1,900 GiB are more than 3 TiB.
+TEST(Quotas, OfTerabytesAreExact) {
+  const auto never = [](const char* nominal) {
+    Workload large = jobs("large", "a", 1);
+    large.count = large.pods_per_job = 2;
+    large.pod.memory_request = gibibytes(1'900);
+    ClusterQueue q = queue("a", {"2"});
+    q.groups[0].covered.push_back({"memory", {}});
+    q.groups[0].flavors[0].resources.push_back({{"memory", {}}, {nominal, {}}, {}, {}, {}});
+    return !demo::world(queued({q}, {large})).workloads[0].queued->never.empty();
+  };
+  EXPECT_TRUE(never("3Ti"));
+  EXPECT_FALSE(never("3800Gi"));
 }
 
 }  // namespace

@@ -108,6 +108,14 @@ TEST(Judge, EachKindOfLostPodIsAReasonInItsOwnWords) {
   EXPECT_EQ(pending.workload, "chat");
   EXPECT_EQ(pending.brief, "2 Pending");
   EXPECT_EQ(pending.text, "2 of 6 pods of \"chat\" stayed Pending");
+  left.pending = 0;
+  left.jobs = 3;
+  left.never_admitted = 1;
+  EXPECT_EQ(judge(variant, false).reasons.front().text,
+            "1 of 3 jobs of \"chat\" is never admitted by its queue");
+  EXPECT_THAT(causes(variant, true), IsEmpty());
+  left.never_admitted = 0;
+  left.pending = 2;
   left.crash_looping = 3;
   left.failed = 1;
   left.oom_kills = 1;

@@ -169,6 +169,7 @@ struct WorkloadRecord {
   std::vector<Duration> quota_wait;  // by Job that Kueue admitted: submitted -> admitted first
   std::int64_t quota_stops = 0;      // of Jobs, for others to have their quota
   std::int64_t quota_waiting = 0;    // Jobs, at the end of the run
+  std::int64_t never_admitted = 0;   // of them those that no time helps
   std::vector<JobOutcome> outcomes;  // of recorded jobs, by their number
   RequestRecord requests;            // Service
   TokenRecord tokens;                // Service with a language model
