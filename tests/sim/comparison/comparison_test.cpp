@@ -259,6 +259,16 @@ TEST(Comparison, WhatLeavesJobsUnfinishedThatAnotherGetsDoneIsNotTheBest) {
   }
 }
 
+TEST(Comparison, KnowsNoQuotasAndSaysSo) {
+  scenarios::ScenarioSet set = jobs(1);
+  set.variants.front().workloads.front().queue.value = "research";
+  const StrategyComparison comparison = compared(set, on({"g4dn.xlarge"}));
+  EXPECT_TRUE(std::ranges::any_of(comparison.notes, [](const Diagnostic& note) {
+    return note.message ==
+           "strategies are compared without quotas: queue \"research\" of \"cifar10\" is not kept";
+  }));
+}
+
 TEST(Comparison, AnInterruptedComparisonSaysSo) {
   const std::atomic<bool> stop{true};
   ComparisonOptions options = on({"g5.xlarge"});

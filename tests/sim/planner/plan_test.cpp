@@ -175,7 +175,7 @@ TEST(Plan, KnowsNoQuotasInThePresentPoolsEither) {
   pool.instance_type.value = "g5.xlarge";
   Workload job = demo::training(1);
   job.measured->device.value = "A10G";
-  job.queue = {"none", {7, 1}};
+  job.queue.value = "none";
   Scenario scenario = demo::scenario(pool, {job});
   scenario.flavors.push_back({{"any", {}}, {}, {}, {}});
   scenarios::ClusterQueue& none = scenario.cluster_queues.emplace_back();
