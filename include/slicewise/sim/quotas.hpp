@@ -11,9 +11,14 @@
 // The quotas of Kueue, with names resolved: one resource in one flavor is a cell.
 namespace slicewise::sim {
 
-// Node pools, as a set: bit n is the nth.
+// Node pools, as a set: bit n is the nth. Where Jobs have queues there are no more than it has
+// bits; elsewhere there may be, and all sets are kAnyPool.
 using PoolMask = std::uint64_t;
 inline constexpr PoolMask kAnyPool = ~PoolMask{0};
+
+constexpr bool has_pool(PoolMask pools, std::size_t pool) {
+  return pools == kAnyPool || (pools >> pool & 1U) != 0;
+}
 
 struct QuotaCell {
   std::string flavor;
@@ -56,7 +61,7 @@ struct QueuedJobs {
   std::string never;            // why no job is ever admitted; "" some are
 
   // Whether a job may ever have pods there.
-  bool has_pool(std::size_t pool) const { return never.empty() && (pools >> pool & 1U) != 0; }
+  bool has_pool(std::size_t pool) const { return never.empty() && sim::has_pool(pools, pool); }
 };
 
 }  // namespace slicewise::sim

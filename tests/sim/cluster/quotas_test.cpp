@@ -1,3 +1,5 @@
+#include "slicewise/sim/quotas.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -365,6 +367,12 @@ TEST(Quotas, OfTerabytesAreExact) {
   };
   EXPECT_TRUE(never("3Ti"));
   EXPECT_FALSE(never("3800Gi"));
+
+// Without queues there may be more pools than a set has bits.
+TEST(Quotas, AnyPoolIsAlsoOneBeyondThoseOfASet) {
+  EXPECT_TRUE(has_pool(kAnyPool, 70));
+  EXPECT_TRUE(has_pool(PoolMask{1} << 63U, 63));
+  EXPECT_FALSE(has_pool(PoolMask{1}, 1));
 }
 
 }  // namespace
