@@ -354,8 +354,9 @@ constexpr Field kWorkloadFields[] = {
     field<&Workload::disruption_budget>(
         "disruptionBudget", "{maxUnavailable: 1}",
         "The PodDisruptionBudget of the pods: whoever drains a node (Karpenter, the Cluster "
-        "Autoscaler, a change of the MIG layout) waits for it and asks again every 5 s. EC2 and "
-        "faults do not ask; preemption spares such pods where it can.")
+        "Autoscaler, a notice of EC2, a change of the MIG layout) waits for it and asks again "
+        "every 5 s. EC2, once its notice is over, and faults do not ask; preemption spares such "
+        "pods where it can.")
         .of(kDisruptionBudget),
     field<&Workload::manifest>("manifest", "{kind: StatefulSet, containers: [main]}",
                                "What makes the pods in the cluster, for exports that patch it; "

@@ -115,11 +115,11 @@ struct NodeLife {
   TimePoint changed;                  // a pod came or went
   TimePoint examined = kNever;        // its pods had nowhere else to go; kNever: not examined
   TimePoint unneeded_since = kNever;  // Cluster Autoscaler
+  TimePoint taken_at = kNever;        // by EC2, at the end of its notice, if it is still there
   double slowness = 1;                // of its start, against the mean
   bool started = false;               // in the run
   bool of_least = false;              // one of the fewest that the pool may have
   bool on_demand = false;             // the fallback of a spot pool
-  bool taken_back = false;            // by EC2, at the end of its notice
   bool needless = false;              // the pods did not need it
 };
 
@@ -190,7 +190,7 @@ struct ClusterState {
     return model(pod).on_pool[index(nodes[index(pod.node)].pool)].in_kind[domain.kind];
   }
   // Whether the pod's quota is of nodes of the pool.
-  bool has_quota_on(const Pod& pod, PoolId id) const { return (pod.pools >> index(id) & 1U) != 0; }
+  bool has_quota_on(const Pod& pod, PoolId id) const { return has_pool(pod.pools, index(id)); }
   // Whether the node's GPUs are simulated burst by burst.
   bool is_exact(NodeId node) const { return pool(nodes[index(node)]).exact; }
   // Which of its workload's jobs the pod belongs to: the pods of a gang stand next to each other.

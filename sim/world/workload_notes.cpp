@@ -241,12 +241,31 @@ void check_images(const WorkloadModel& model, const World& world, Diagnostics& f
   }
 }
 
+// Who writes maxUnavailable: 0 wants that, but a change of a MIG layout that never comes is told.
+void note_budget(const WorkloadModel& model, const World& world, Diagnostics& found) {
+  const auto& budget = model.spec.disruption_budget;
+  if (!budget || model.spec.count == 0 || budget->kept_of(model.spec.count) < model.spec.count)
+    return;
+  const bool changes = std::ranges::any_of(world.pools, [&](const PoolModel& pool) {
+    return !pool.layout_changes.empty() && admits(pool, model.spec.pod);
+  });
+  if (!changes && !budget->keeps) return;
+  found.push_back(
+      make_diagnostic(Code::BudgetAllowsNone, budget->where,
+                      fmt::format("the budget lets none of the {} pod{} of \"{}\" go: {}",
+                                  model.spec.count, model.spec.count == 1 ? "" : "s", model.name,
+                                  changes ? "a change of the MIG layout waits for them"
+                                          : "a drain of their node waits for them"),
+                      "write maxUnavailable: 1, or let more pods run"));
+}
+
 }  // namespace
 
 void note_workload(WorkloadModel& model, const World& world, Diagnostics& found) {
   check_images(model, world, found);
   note_kernel(model, found);
   note_batches_of_batches(model, found);
+  note_budget(model, world, found);
   const Workload& spec = model.spec;
   if (spec.pod.cpu_limit && spec.measured->cpu && *spec.pod.cpu_limit < *spec.measured->cpu) {
     found.push_back(make_diagnostic(

@@ -9,12 +9,14 @@ namespace slicewise::sim {
 
 DisruptionBudgets::DisruptionBudgets(const RunState& run, const Terminations& endings,
                                      const Autoscalers& scalers)
-    : run_(run),
-      endings_(endings),
-      scalers_(scalers),
-      any_(std::ranges::any_of(run.world.workloads, [](const WorkloadModel& workload) {
-        return workload.spec.disruption_budget.has_value();
-      })) {}
+    : run_(run), endings_(endings), scalers_(scalers) {
+  std::uint32_t first = 0;
+  for (const WorkloadModel& workload : run.world.workloads) {
+    any_ = any_ || workload.spec.disruption_budget;
+    first_pod_.push_back(first);
+    first += static_cast<std::uint32_t>(workload.spec.count);
+  }
+}
 
 bool DisruptionBudgets::is_leaving(std::uint32_t pod) const {
   return endings_.is_ending(pod) || scalers_.is_leaving(pod);
@@ -27,14 +29,16 @@ bool DisruptionBudgets::is_ready(std::uint32_t pod) const {
 DisruptionBudgets::Count DisruptionBudgets::count(std::size_t workload) const {
   Count count;
   std::int64_t wanted = 0;
-  for (std::uint32_t p = 0; p < run_.cluster.pods.size(); ++p) {
-    const Pod& pod = run_.cluster.pods[p];
-    const bool is_over = pod.phase == PodPhase::Succeeded || pod.phase == PodPhase::Failed;
-    if (index(pod.workload) != workload || pod.phase == PodPhase::Unsubmitted || is_over) continue;
+  const scenarios::Workload& spec = run_.world.workloads[workload].spec;
+  const std::uint32_t first = first_pod_[workload];
+  for (std::uint32_t p = first; p < first + static_cast<std::uint32_t>(spec.count); ++p) {
+    const PodPhase phase = run_.cluster.pods[p].phase;
+    const bool is_over = phase == PodPhase::Succeeded || phase == PodPhase::Failed;
+    if (phase == PodPhase::Unsubmitted || is_over) continue;
     wanted += scalers_.is_leaving(p) ? 0 : 1;
     count.ready += is_ready(p) ? 1 : 0;
   }
-  count.kept = run_.world.workloads[workload].spec.disruption_budget->kept_of(wanted);
+  count.kept = spec.disruption_budget->kept_of(wanted);
   return count;
 }
 
@@ -51,6 +55,12 @@ bool DisruptionBudgets::lets_go(std::uint32_t p) const {
   const Count now = count(index(pod.workload));
   if (now.ready > now.kept) return true;
   return !is_ready(p) && now.kept > 0 && now.ready == now.kept;
+}
+
+bool DisruptionBudgets::never_lets_go(std::uint32_t p) const {
+  const scenarios::Workload& spec = run_.cluster.model(run_.cluster.pods[p]).spec;
+  return spec.kind == scenarios::WorkloadKind::Service && !spec.autoscaling &&
+         spec.disruption_budget && spec.disruption_budget->kept_of(spec.count) >= spec.count;
 }
 
 }  // namespace slicewise::sim

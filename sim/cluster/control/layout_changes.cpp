@@ -24,22 +24,38 @@ void LayoutChanges::on_timer(std::size_t pool) {
   drain(pool);
 }
 
-// As kubectl drain: who is kept by a budget is asked again.
+// As kubectl drain: who is kept by a budget is asked again. Who may never go is not, and the change
+// never comes.
 void LayoutChanges::drain(std::size_t pool) {
-  bool all = true;
+  bool asks_again = false;
+  bool ever = true;
   for (std::uint32_t p = 0; p < run_.cluster.pods.size(); ++p) {
     const Pod& pod = run_.cluster.pods[p];
     if (!is_bound(pod.phase) || index(run_.cluster.nodes[index(pod.node)].pool) != pool) continue;
     const bool goes = pods_.endings().budgets().lets_go(p);
     if (goes) pods_.evict(p, Eviction::Drained);
-    all = all && goes;
+    const bool never = !goes && pods_.endings().budgets().never_lets_go(p);
+    asks_again = asks_again || (!goes && !never);
+    ever = ever && !never;
   }
+  if (!ever) give_up(pool);
+  const bool all = ever && !asks_again;
+  if (!all && !asks_again) return;
   progress_[pool].stage = all ? Stage::Changes : Stage::Drains;
   const scenarios::MigChangeTimes& times = run_.world.pools[pool].change_times;
   run_.timers.set(
       TimerKind::Layout, pool,
       run_.now + (all ? times.drain + times.destroy + times.create + times.plugin_restart
                       : kEvictionRetry));
+}
+
+// No Job waits for the nodes, which stay cordoned.
+void LayoutChanges::give_up(std::size_t pool) {
+  for (Node& node : run_.cluster.nodes) {
+    if (index(node.pool) == pool) node.next_change = run_.world.pools[pool].layout_changes.size();
+  }
+  jobs_.count();
+  jobs_.end_run_without_any();
 }
 
 void LayoutChanges::offer(std::size_t pool_index) {

@@ -27,6 +27,7 @@ class LayoutChanges {
   };
 
   void drain(std::size_t pool);
+  void give_up(std::size_t pool);
   void offer(std::size_t pool);
 
   RunState& run_;

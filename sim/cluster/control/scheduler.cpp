@@ -62,6 +62,12 @@ struct NothingKept {
   int tickets = 0;
 };
 
+// Cordoned for a change of its layout that never comes: all others have been.
+bool waits_for_good(const PoolModel& pool, const Node& node) {
+  return !pool.layout_changes.empty() && !node.schedulable &&
+         node.next_change == pool.layout_changes.size();
+}
+
 }  // namespace
 
 DomainId choose_domain(const ClusterState& cluster, const Node& node, const WorkloadModel& workload,
@@ -427,6 +433,7 @@ bool Scheduler::cycle(TimePoint now) {
 std::int64_t Scheduler::on_empty(const Node& node, const WorkloadModel& workload) const {
   const PoolModel& pool = cluster_.pool(node);
   if (!admits(pool, workload.spec.pod)) return 0;
+  if (waits_for_good(pool, node)) return 0;
   if (workload.queued && !workload.queued->has_pool(index(node.pool))) return 0;
   PodRoom empty{pool.max_pods, pool.allocatable_cpu.count, pool.allocatable_memory.count, 0};
   if (workload.resource) {

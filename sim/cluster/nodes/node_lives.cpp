@@ -107,11 +107,16 @@ void NodeLives::on_timer(std::uint32_t n) {
     case NodeStage::Registered:
       return offer_gpus(n);
     case NodeStage::Draining:
-      return run_.cluster.is_empty(run_.cluster.nodes[n]) ? end(n) : ask_pods_to_go(n);
+      return is_over(run_.cluster.nodes[n]) ? end(n) : drain(n);
     case NodeStage::Absent:
     case NodeStage::Ready:
       return;
   }
+}
+
+// Of a node that drains: its pods are gone, or EC2 takes it.
+bool NodeLives::is_over(const Node& node) const {
+  return run_.cluster.is_empty(node) || run_.now >= node.life.taken_at;
 }
 
 void NodeLives::launch(std::uint32_t n) {
@@ -168,24 +173,20 @@ void NodeLives::arm_interruption(std::uint32_t n) {
   run_.timers.set(TimerKind::Interruption, n, run_.now + rounded_time(std::floor(wait_ns)));
 }
 
-// EC2 gives notice: pods are drained, and a node in place of this one is asked for at once.
-// Karpenter ends the node when it is drained, others leave that to EC2.
+// EC2 gives notice: pods are drained, and a node in place of this one is asked for at once. A drain
+// that waits for budgets does so no longer than that.
 void NodeLives::interrupt(std::uint32_t n) {
   Node& node = run_.cluster.nodes[n];
-  if (node.stage == NodeStage::Draining) return;
+  const bool drains = node.stage == NodeStage::Draining;
+  if (drains && run_.cluster.is_empty(node)) return;  // it ends
   const std::size_t pool = index(node.pool);
-  const Duration notice = run_.world.pools[pool].spot->notice;
   ++run_.record.pools[pool].interruptions;
   pools_[pool].interrupted = run_.now;
-  const bool karpenter = run_.world.provisioner.kind == scenarios::Provisioner::Kind::Karpenter;
-  node.life.taken_back = !karpenter;
-  if (run_.recorder != nullptr)
+  node.life.taken_at = run_.now + run_.world.pools[pool].spot->notice;
+  if (!drains && run_.recorder != nullptr)
     run_.recorder->nodes().drains(n, run_.now, RecordedNode::End::TakenBack);
-  const Duration pods_end =
-      run_.cluster.is_empty(node) ? Duration{} : std::min(kTerminationGracePeriod, notice);
-  cordon(n);
-  evict_pods(n, Eviction::Drained);
-  run_.timers.set(TimerKind::Node, n, run_.now + (karpenter ? pods_end : notice));
+  if (!drains) cordon(n);
+  drain(n);
   keep_least(pool);
 }
 
@@ -200,7 +201,7 @@ void NodeLives::remove(std::uint32_t n) {
   if (run_.recorder != nullptr)
     run_.recorder->nodes().drains(n, run_.now, RecordedNode::End::Removed);
   cordon(n);
-  ask_pods_to_go(n);
+  drain(n);
 }
 
 void NodeLives::cordon(std::uint32_t n) {
@@ -209,16 +210,18 @@ void NodeLives::cordon(std::uint32_t n) {
   node.schedulable = false;
   --pools_[index(node.pool)].nodes;
   pods_.nodes_changed();
-  run_.timers.clear(TimerKind::Interruption, n);
 }
 
-// EC2 does not ask whether pods may go. True: all do.
-bool NodeLives::evict_pods(std::uint32_t n, Eviction why) {
+// Who drains asks whether pods may go, EC2 does not. True: all do.
+bool NodeLives::evict_pods(std::uint32_t n) {
+  const TimePoint taken_at = run_.cluster.nodes[n].life.taken_at;
+  const bool taken = run_.now >= taken_at;
+  const Eviction why = taken_at == kNever ? Eviction::Unneeded : Eviction::Drained;
   bool all = true;
   for (std::uint32_t p = 0; p < run_.cluster.pods.size(); ++p) {
     const Pod& pod = run_.cluster.pods[p];
     if (!is_bound(pod.phase) || index(pod.node) != n) continue;
-    const bool goes = why == Eviction::Drained || pods_.endings().budgets().lets_go(p);
+    const bool goes = taken || pods_.endings().budgets().lets_go(p);
     if (goes) pods_.evict(p, why);
     all = all && goes;
   }
@@ -226,17 +229,23 @@ bool NodeLives::evict_pods(std::uint32_t n, Eviction why) {
 }
 
 // Those that no budget keeps; the others are asked again. The node ends when the last of them had
-// their time to end.
-void NodeLives::ask_pods_to_go(std::uint32_t n) {
+// their time to end. Only Karpenter ends one that EC2 is about to take, others leave that to EC2.
+void NodeLives::drain(std::uint32_t n) {
   const Node& node = run_.cluster.nodes[n];
+  const bool karpenter = run_.world.provisioner.kind == scenarios::Provisioner::Kind::Karpenter;
+  const TimePoint taken_at = node.life.taken_at;
   const Duration pods_end = run_.cluster.is_empty(node) ? Duration{} : kTerminationGracePeriod;
-  const bool all = evict_pods(n, Eviction::Unneeded);
-  run_.timers.set(TimerKind::Node, n, run_.now + (all ? pods_end : kEvictionRetry));
+  const bool all = evict_pods(n);
+  const bool is_left_to_ec2 = all && !karpenter && taken_at != kNever;
+  const TimePoint next = run_.now + (all ? pods_end : kEvictionRetry);
+  run_.timers.set(TimerKind::Node, n, is_left_to_ec2 ? taken_at : std::min(next, taken_at));
 }
 
 void NodeLives::end(std::uint32_t n) {
   Node& node = run_.cluster.nodes[n];
   const std::size_t pool = index(node.pool);
+  evict_pods(n);
+  run_.timers.clear(TimerKind::Interruption, n);
   bill(n);
   node.stage = NodeStage::Absent;
   std::ranges::fill(node.tickets_free, 0);
@@ -268,7 +277,7 @@ void NodeLives::bill(std::uint32_t n) {
   const bool idle_to_the_end =
       node.stage == NodeStage::Ready && life.first_pod == kNever && !life.of_least;
   const bool needless = life.started && (life.needless || idle_to_the_end);
-  const bool free = life.taken_back && billed < kFreeWhenTakenBack;
+  const bool free = run_.now >= life.taken_at && billed < kFreeWhenTakenBack;
   const UsdPerHour listed = life.on_demand ? pool.spot->fallback->usd : pool.price.usd;
   const UsdPerHour price = free ? UsdPerHour{} : listed;
   NodeRecord& record = run_.record.nodes[n];

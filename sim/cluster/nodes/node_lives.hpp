@@ -13,7 +13,6 @@
 
 namespace slicewise::sim {
 
-enum class Eviction : std::uint8_t;
 class PodLife;
 
 // The way of a node: launching -> booting -> registered -> ready -> draining, and its bill. Where
@@ -54,13 +53,14 @@ class NodeLives {
   void bill(std::uint32_t node);
 
  private:
+  bool is_over(const Node& node) const;
   void launch(std::uint32_t node);
   void enroll(std::uint32_t node);
   void offer_gpus(std::uint32_t node);
   void arm_interruption(std::uint32_t node);
   void cordon(std::uint32_t node);
-  bool evict_pods(std::uint32_t node, Eviction why);
-  void ask_pods_to_go(std::uint32_t node);
+  bool evict_pods(std::uint32_t node);
+  void drain(std::uint32_t node);
   void end(std::uint32_t node);
   void keep_least(std::size_t pool);
 

@@ -54,6 +54,7 @@ NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, Node
       nodes_(nodes),
       budgets_(budgets),
       wishes_(run.world.pools.size()),
+      stays_(run.world.workloads.size()),
       nodes_then_(run.world.pools.size()) {
   for (std::size_t w = 0; w < run.world.workloads.size(); ++w) packing_order_.push_back(w);
   std::ranges::stable_sort(packing_order_, [this](std::size_t a, std::size_t b) {
@@ -62,10 +63,6 @@ NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, Node
     if (left.cpu_request != right.cpu_request) return left.cpu_request > right.cpu_request;
     return left.memory_request > right.memory_request;
   });
-  any_kept_ =
-      budgets.any() || std::ranges::any_of(run.world.workloads, [&](const WorkloadModel& workload) {
-        return keeps_node(workload.spec.pod, run.world.provisioner.kind);
-      });
   grows_ = std::ranges::any_of(run.world.pools,
                                [](const PoolModel& pool) { return pool.most_nodes.has_value(); });
   if (!grows_) return;
@@ -176,7 +173,7 @@ std::optional<std::size_t> NodeProvisioner::pool_for(std::size_t w, PoolMask poo
   std::int64_t held_by_best = 0;
   for (std::size_t p = 0; p < wishes_.size(); ++p) {
     const PoolModel& pool = run_.world.pools[p];
-    if ((pools >> p & 1U) == 0) continue;
+    if (!has_pool(pools, p)) continue;
     if (!pool.most_nodes || !nodes_.free_place(p) || !is_within_limits(p, as_expected)) continue;
     const NodeRooms::Tickets guess = as_expected ? guess_of(p) : NodeRooms::Tickets::All;
     const std::int64_t held = std::min(pods, rooms_.on_empty(p, w, guess));
@@ -194,12 +191,32 @@ std::optional<std::size_t> NodeProvisioner::pool_for(std::size_t w, PoolMask poo
   return best;
 }
 
-// Finds room for all Pending pods, and counts in Wish::wanted the nodes that must start for
+// Pods that still are on nodes that drain need another place as those do that are Pending.
+// Sources: sigs.k8s.io/karpenter, pkg/controllers/provisioning, Provisioner.Schedule, and
+// pkg/controllers/disruption, SimulateScheduling; cluster-autoscaler,
+// core/podlistprocessor/currently_drained_nodes.go.
+void NodeProvisioner::list_pods_that_leave() {
+  pods_to_move_.clear();
+  for (const Node& node : run_.cluster.nodes) {
+    if (node.stage == NodeStage::Draining) add_pods_of(node);
+  }
+}
+
+std::vector<std::pair<PoolMask, std::int64_t>> NodeProvisioner::pods_to_place(std::size_t w) const {
+  auto all = scheduler_.pods_pending(w);
+  for (const PodsToMove& some : pods_to_move_) {
+    if (some.workload == w) all.emplace_back(some.pools, some.pods);
+  }
+  return all;
+}
+
+// Finds room for all these pods, and counts in Wish::wanted the nodes that must start for
 // them. Pods of one workload are alike: a node takes as many as fit at once.
 void NodeProvisioner::place_pending(bool as_expected, bool start) {
   for (Wish& wish : wishes_) wish.wanted = 0;
+  list_pods_that_leave();
   for (const std::size_t w : packing_order_) {
-    for (const auto& [pools, pods] : scheduler_.pods_pending(w)) {
+    for (const auto& [pools, pods] : pods_to_place(w)) {
       std::int64_t left = pods - place_on_nodes(w, pools, pods);
       while (left > 0) {
         const auto p = pool_for(w, pools, left, as_expected);
@@ -219,8 +236,7 @@ void NodeProvisioner::place_pending(bool as_expected, bool start) {
 std::int64_t NodeProvisioner::place_on_nodes(std::size_t w, PoolMask pools, std::int64_t pods) {
   std::int64_t left = pods;
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size() && left > 0; ++n) {
-    const bool may = (pools >> index(run_.cluster.nodes[n].pool) & 1U) != 0;
-    if (may) left -= rooms_.take(n, w, left);
+    if (has_pool(pools, index(run_.cluster.nodes[n].pool))) left -= rooms_.take(n, w, left);
   }
   return pods - left;
 }
@@ -275,34 +291,37 @@ bool NodeProvisioner::pods_are_new() const {
 bool NodeProvisioner::is_removable(const Node& node) const {
   const PoolModel& pool = run_.cluster.pool(node);
   return node.stage == NodeStage::Ready && pool.most_nodes &&
-         nodes_.pool(index(node.pool)).nodes > pool.nodes && !(any_kept_ && holds_back(node));
+         nodes_.pool(index(node.pool)).nodes > pool.nodes && !(any_stays_ && holds_back(node));
 }
 
-// Whether a pod there says that it must not be disturbed, or its budget lets nobody go now. Empty
-// nodes have none. Sources: karpenter pkg/utils/pdb, CanEvictPods; cluster-autoscaler
+// Whose pods say that they must not be disturbed, or have a budget that lets nobody go now; once
+// for all nodes, because budgets count pods. True: others than at the last look.
+// Sources: karpenter pkg/utils/pdb, CanEvictPods; cluster-autoscaler
 // simulator/drainability/rules/pdb.
+bool NodeProvisioner::ask_who_stays() {
+  bool changed = false;
+  any_stays_ = false;
+  for (std::size_t w = 0; w < stays_.size(); ++w) {
+    const bool stays = keeps_node(run_.world.workloads[w].spec.pod, run_.world.provisioner.kind) ||
+                       budgets_.allowed(w) == 0;
+    changed = (stays_[w] != 0) != stays || changed;
+    stays_[w] = stays ? 1 : 0;
+    any_stays_ = any_stays_ || stays;
+  }
+  return changed;
+}
+
+// Whether such a pod is there. Empty nodes have none.
 bool NodeProvisioner::holds_back(const Node& node) const {
   return std::ranges::any_of(node.domains(), [&](DomainId id) {
     return std::ranges::any_of(run_.cluster.domains[index(id)].owner, [&](std::uint32_t owner) {
-      if (owner == kNoOwner) return false;
-      const Pod& pod = run_.cluster.pods[owner];
-      return keeps_node(run_.cluster.model(pod).spec.pod, run_.world.provisioner.kind) ||
-             budgets_.allowed(index(pod.workload)) == 0;
+      return owner != kNoOwner && stays_[index(run_.cluster.pods[owner].workload)] != 0;
     });
   });
 }
 
-// Whether the other nodes have room for all pods of this one, besides those that are Pending. An
-// empty node that is about to go itself has none.
-bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
-  for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
-    const Node& node = run_.cluster.nodes[n];
-    const bool takes = n != candidate && node.stage == NodeStage::Ready &&
-                       !(run_.cluster.is_empty(node) && is_removable(node));
-    takes ? rooms_.open(n, NodeRooms::Tickets::Free) : rooms_.close(n);
-  }
-  pods_to_move_.clear();
-  for (const DomainId id : run_.cluster.nodes[candidate].domains()) {
+void NodeProvisioner::add_pods_of(const Node& node) {
+  for (const DomainId id : node.domains()) {
     for (const std::uint32_t owner : run_.cluster.domains[index(id)].owner) {
       if (owner == kNoOwner) continue;
       const Pod& pod = run_.cluster.pods[owner];
@@ -317,9 +336,23 @@ bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
       ++alike->pods;
     }
   }
-  for (const std::size_t w : packing_order_) {
-    for (const auto& [pools, pods] : scheduler_.pods_pending(w)) place_on_nodes(w, pools, pods);
+}
+
+// Whether the other nodes have room for all pods of this one, besides those that are Pending or
+// will be. An empty node that is about to go itself has none.
+bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
+  for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
+    const Node& node = run_.cluster.nodes[n];
+    const bool takes = n != candidate && node.stage == NodeStage::Ready &&
+                       !(run_.cluster.is_empty(node) && is_removable(node));
+    takes ? rooms_.open(n, NodeRooms::Tickets::Free) : rooms_.close(n);
   }
+  list_pods_that_leave();
+  for (const std::size_t w : packing_order_) {
+    for (const auto& [pools, pods] : pods_to_place(w)) place_on_nodes(w, pools, pods);
+  }
+  pods_to_move_.clear();
+  add_pods_of(run_.cluster.nodes[candidate]);
   return std::ranges::all_of(packing_order_, [&](std::size_t w) {
     return std::ranges::all_of(pods_to_move_, [&](const PodsToMove& some) {
       return some.workload != w || place_on_nodes(w, some.pools, some.pods) == some.pods;
@@ -342,8 +375,8 @@ void NodeProvisioner::consolidate() {
     const int nodes = nodes_.pool(p).nodes;
     nodes_changed = std::exchange(nodes_then_[p], nodes) != nodes || nodes_changed;
   }
-  // Else nothing has changed since the last look, unless a pod that a budget waits for is ready.
-  const bool is_as_before = run_.cluster.last_change < looked_ && !nodes_changed && !budgets_.any();
+  const bool others_stay = ask_who_stays();
+  const bool is_as_before = run_.cluster.last_change < looked_ && !nodes_changed && !others_stay;
   if (run_.now < next_due_ && is_as_before) return;
   looked_ = run_.now;
   next_due_ = kNever;
@@ -380,6 +413,7 @@ void NodeProvisioner::consolidate() {
 void NodeProvisioner::remove_unneeded() {
   const bool rests = last_scale_up_ && run_.now < *last_scale_up_ + kDelayAfterAdd;
   bool moved_pods = false;
+  ask_who_stays();
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
     Node& node = run_.cluster.nodes[n];
     if (!is_removable(node)) continue;
@@ -396,6 +430,7 @@ void NodeProvisioner::remove_unneeded() {
     if (rests || !due || (!empty && moved_pods)) continue;
     moved_pods = moved_pods || !empty;
     nodes_.remove(n);
+    if (!empty) ask_who_stays();
   }
 }
 

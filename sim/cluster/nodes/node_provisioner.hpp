@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "../control/scheduler.hpp"
@@ -44,12 +45,16 @@ class NodeProvisioner {
   bool is_within_limits(std::size_t pool, bool are_started) const;
   std::optional<std::size_t> pool_for(std::size_t workload, PoolMask pools, std::int64_t pods,
                                       bool as_expected) const;
+  void add_pods_of(const Node& node);
+  void list_pods_that_leave();
+  std::vector<std::pair<PoolMask, std::int64_t>> pods_to_place(std::size_t workload) const;
   void place_pending(bool as_expected, bool start);
   std::int64_t place_on_nodes(std::size_t workload, PoolMask pools, std::int64_t pods);
   void note_kept_off(std::size_t workload, PoolMask pools);
   bool start_nodes();
   bool pods_are_new() const;
   bool is_removable(const Node& node) const;
+  bool ask_who_stays();
   bool holds_back(const Node& node) const;
   bool fits_elsewhere(std::uint32_t node);
   void consolidate();
@@ -62,10 +67,11 @@ class NodeProvisioner {
   const DisruptionBudgets& budgets_;
   std::vector<Wish> wishes_;                // by pool; scratch of start_nodes
   std::vector<std::size_t> packing_order_;  // workloads, those that ask for most CPU first
-  std::vector<PodsToMove> pods_to_move_;    // scratch of fits_elsewhere
+  std::vector<PodsToMove> pods_to_move_;    // scratch: of nodes that drain, then of a candidate
   std::vector<std::uint32_t> candidates_;   // for consolidation, scratch
   bool grows_ = false;                      // it adds nodes to some pool
-  bool any_kept_ = false;                   // some pods keep their node
+  std::vector<char> stays_;                 // by workload: its pods keep their node now
+  bool any_stays_ = false;
   std::optional<TimePoint> batch_began_;    // Karpenter's batching window
   TimePoint asked_;                         // since when it is at the decision it now takes
   std::optional<TimePoint> last_scale_up_;  // Cluster Autoscaler

@@ -87,7 +87,128 @@ TEST(DisruptionBudgets, KarpenterKeepsNodesWhosePodsMayNotGo) {
   EXPECT_EQ(kept.node_pools[0].dynamics->removed, 2);  // once they are empty
 }
 
-// EC2 does not ask.
+// Nothing comes or goes when the pods have loaded their models, but now one of them may go.
+TEST(DisruptionBudgets, KarpenterLooksAgainOncePodsAreReady) {
+  Scenario s = half_empty(min_available(1));
+  s.workloads[1].startup = {{}, seconds(400), true};
+  EXPECT_EQ(demo::result(s).pods.evicted, 1);
+}
+
+// A drain that waits for ever: the Job that needs the new layout is Pending for good, and keeps no
+// run without end.
+TEST(DisruptionBudgets, AChangeOfLayoutThatNeverComesIsNotWaitedFor) {
+  Workload job = demo::training(1);
+  job.pod.extended[0].name.value = "nvidia.com/mig-3g.40gb";
+  Workload small = demo::training(1);
+  small.name.value = "small";
+  small.pod.extended[0].name.value = "nvidia.com/mig-1g.10gb";
+  const auto with_jobs = [&](const DisruptionBudget& budget) {
+    Scenario s = leaving(budget);
+    s.workloads.push_back(job);
+    s.workloads.push_back(small);
+    for (std::size_t w : {1, 2}) {
+      s.workloads[w].measured->device.value = "";
+      s.workloads[w].pod.cpu_request = {100};
+    }
+    s.duration.reset();
+    return s;
+  };
+  Scenario never = with_jobs(max_unavailable(0));
+  never.node_pools.pop_back();
+  EXPECT_TRUE(demo::has(demo::world(never).findings, Code::BudgetAllowsNone));
+  const VariantResult r = demo::result(never);
+  EXPECT_FALSE(r.is_cut_off);
+  EXPECT_EQ(r.workloads[1].left_behind.pending, 1);
+  const Scenario in_turn = with_jobs(max_unavailable(1));
+  EXPECT_FALSE(demo::has(demo::world(in_turn).findings, Code::BudgetAllowsNone));
+  EXPECT_EQ(demo::result(in_turn).workloads[1].left_behind.pending, 0);
+}
+
+// Two pods on a node, that load their models for 300 s. From 500 s on there are two free places on
+// another node.
+Scenario with_two_places_elsewhere() {
+  Scenario s = half_empty(min_available(1));
+  Workload first = s.workloads[0];
+  first.count = 2;
+  first.pod.cpu_request = {1500};
+  first.pod.node_selector["role"] = "fixed";
+  first.measured->unit_time = seconds(500);
+  Workload early = s.workloads[1];
+  early.pod.cpu_request = {1500};
+  early.startup = {{}, seconds(300), true};
+  s.workloads = {first, early};
+  s.node_pools[0].device_plugin->time_slicing->resources[0].replicas = 4;
+  s.node_pools.push_back(s.node_pools[0]);
+  s.node_pools[1].name.value = "fixed";
+  s.node_pools[1].labels["role"] = "fixed";
+  s.node_pools[1].nodes = 1;
+  s.node_pools[1].most_nodes.reset();
+  s.duration = seconds(1'200);
+  return s;
+}
+
+// The first node is being drained, pod by pod, so there is no room for the pod of a second one.
+TEST(DisruptionBudgets, PodsThatWaitForABudgetHaveTheirPlaceElsewhere) {
+  Scenario s = with_two_places_elsewhere();
+  Workload late = s.workloads[1];
+  late.name.value = "late";
+  late.count = 1;
+  late.submit_at = seconds(400);
+  late.disruption_budget.reset();
+  s.workloads.push_back(late);
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.pods.evicted, 2);
+  EXPECT_EQ(r.node_pools[0].dynamics->launches, 2);
+}
+
+// The only node that starts: Karpenter begins to drain it, and EC2 takes it meanwhile.
+TEST(DisruptionBudgets, ANodeThatWaitsForABudgetCanBeTaken) {
+  Scenario s = with_two_places_elsewhere();
+  s.node_pools[0].capacity_type = scenarios::CapacityType::Spot;
+  s.node_pools[0].spot.emplace().interruptions = Rate{6.0 / 3600};
+  bool is_taken = false;
+  for (s.seed = 1; s.seed <= 40 && !is_taken; ++s.seed) {
+    const VariantResult r = demo::result(s);
+    const NodeDynamics& dynamics = *r.node_pools[0].dynamics;
+    is_taken = dynamics.launches == 1 && dynamics.removed == 1 && dynamics.interruptions == 1;
+  }
+  EXPECT_TRUE(is_taken);
+}
+
+// Two replicas on a spot node, each of which loads its model for 20 s.
+Scenario on_spot(std::optional<DisruptionBudget> budget, Duration load) {
+  Workload api = demo::service(4, 1, milliseconds(1), Law::Deterministic);
+  api.traffic->gaps = scenarios::Traffic::Gaps::Constant;
+  api.pod.cpu_request = {500};
+  api.pod.memory_request = gibibytes(1);
+  api.measured->device.value = "T4";
+  api.startup = {{}, load, false};
+  api.disruption_budget = budget;
+  scenarios::NodePool pool = demo::pool(2);
+  pool.instance_type.value = "g4dn.xlarge";
+  pool.nodes = 2;
+  pool.most_nodes = 4;
+  pool.capacity_type = scenarios::CapacityType::Spot;
+  pool.spot.emplace().interruptions = Rate{1.0 / 3600};
+  Scenario s = demo::scenario(pool, {api});
+  s.duration = hours(20);
+  s.provisioner.kind = Provisioner::Kind::Karpenter;
+  s.provisioner.node_overlay = true;
+  return s;
+}
+
+// Who drains the node in the two minutes of EC2's notice asks.
+TEST(DisruptionBudgets, ASpotNodeIsDrainedPodByPod) {
+  const auto refused = [](const std::optional<DisruptionBudget>& budget) {
+    const VariantResult r = demo::result(on_spot(budget, seconds(20)));
+    EXPECT_GT(r.node_pools[0].dynamics->interruptions, 10);
+    return r.workloads[0].requests->refused;
+  };
+  EXPECT_GT(refused(std::nullopt), 10);
+  EXPECT_EQ(refused(max_unavailable(1)), 0);
+}
+
+// Once its notice is over, EC2 does not ask.
 TEST(DisruptionBudgets, AnInterruptionDoesNotWait) {
   Scenario s = half_empty(min_available(2));
   s.node_pools[0].nodes = 2;
