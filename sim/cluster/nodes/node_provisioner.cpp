@@ -246,7 +246,7 @@ void NodeProvisioner::note_kept_off(std::size_t w, PoolMask pools) {
   bool at_limit = false;
   bool unknown = false;
   for (std::size_t p = 0; p < wishes_.size(); ++p) {
-    if ((pools >> p & 1U) == 0 || !run_.world.pools[p].most_nodes) continue;
+    if (!has_pool(pools, p) || !run_.world.pools[p].most_nodes) continue;
     const bool expected = rooms_.on_empty(p, w, guess_of(p)) > 0;
     at_limit = at_limit || expected;
     unknown = unknown || (!expected && rooms_.on_empty(p, w, NodeRooms::Tickets::All) > 0);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "../control/disruption_budgets.hpp"
 #include "../control/scheduler.hpp"
 #include "../run_state.hpp"
 #include "node_lives.hpp"

@@ -367,6 +367,7 @@ TEST(Quotas, OfTerabytesAreExact) {
   };
   EXPECT_TRUE(never("3Ti"));
   EXPECT_FALSE(never("3800Gi"));
+}
 
 // Without queues there may be more pools than a set has bits.
 TEST(Quotas, AnyPoolIsAlsoOneBeyondThoseOfASet) {
