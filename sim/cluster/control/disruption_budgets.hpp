@@ -17,11 +17,11 @@ class Terminations;
 // Source: Kubernetes 1.36, staging/src/k8s.io/kubectl/pkg/drain/drain.go, evictPods.
 inline constexpr Duration kEvictionRetry = seconds(5);
 
-// PodDisruptionBudgets: which pods the Eviction API lets go. Who drains a node asks; EC2, whose notice
-// is over, faults, autoscalers and preemption do not. Kubernetes' usual unhealthyPodEvictionPolicy,
-// IfHealthyBudget.
-// Source: Kubernetes 1.36, pkg/controller/disruption/disruption.go, getExpectedPodCount and
-// updatePdbStatus; pkg/registry/core/pod/storage/eviction.go, Create and canIgnorePDB.
+// PodDisruptionBudgets: which pods the Eviction API lets go. Who drains a node asks; EC2, whose
+// notice is over, faults, autoscalers and preemption do not. Kubernetes' usual
+// unhealthyPodEvictionPolicy, IfHealthyBudget. Source: Kubernetes 1.36,
+// pkg/controller/disruption/disruption.go, getExpectedPodCount and updatePdbStatus;
+// pkg/registry/core/pod/storage/eviction.go, Create and canIgnorePDB.
 class DisruptionBudgets {
  public:
   DisruptionBudgets(const RunState& run, const Terminations& endings, const Autoscalers& scalers);
