@@ -242,7 +242,7 @@ void check_queues(const Scenario& scenario, const Node& spec, Findings& findings
   bool any = false;
   for (const Workload& workload : scenario.workloads) {
     if (workload.queue.value.empty()) continue;
-    any = true;
+    any = any || workload.count > 0;
     check_known(workload.queue, scenario.cluster_queues, "clusterQueues", findings);
     if (workload.pod.claim.value.empty()) continue;
     findings.add(Code::StrategyNotModelled, workload.queue.where,
