@@ -1,18 +1,16 @@
 #include <string>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/load.hpp"
 
 #include "imported_scenario.hpp"
+#include "one_workload.hpp"
 
 // Queues of Kueue in scenario files, and of manifests.
 namespace slicewise::scenarios {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr std::string_view kGroup =
     "resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: t4, resources: [{name: "
@@ -37,15 +35,6 @@ std::string with_queue(const std::string& queue, const std::string& job = "queue
          "  workloads:\n"
          "  - {name: a, " +
          job + ", work: {units: 1}, measured: {unitTime: 18s}}\n";
-}
-
-void expect_queue_problem(const std::string& yaml, Code code, const std::string& message,
-                          int line) {
-  const Diagnostics found = read_scenario_file({"f.yaml", yaml}).problems;
-  ASSERT_EQ(found.size(), 1U) << yaml;
-  EXPECT_EQ(info(found[0].code).name, info(code).name) << found[0].message;
-  EXPECT_THAT(found[0].message, HasSubstr(message));
-  EXPECT_EQ(found[0].where.line, line);
 }
 
 TEST(ClusterQueues, AreReadAsKueueHasThem) {
@@ -83,30 +72,29 @@ TEST(ClusterQueues, AreReadAsKueueHasThem) {
 
 TEST(ClusterQueues, MistakesAreSaidAtTheirPlace) {
   const std::string group(kGroup);
-  expect_queue_problem(with_queue(group, "queue: reserch"), Code::QueueUnknown,
-                       "spec.clusterQueues has no \"reserch\"", 12);
+  expect_problem_at(12, with_queue(group, "queue: reserch"), Code::QueueUnknown,
+                    "spec.clusterQueues has no \"reserch\"");
   std::string other = group;
   other.replace(other.find("name: t4"), 8, "name: t5");
-  expect_queue_problem(with_queue(other), Code::QueueUnknown, "spec.resourceFlavors has no \"t5\"",
-                       10);
+  expect_problem_at(10, with_queue(other), Code::QueueUnknown,
+                    "spec.resourceFlavors has no \"t5\"");
   std::string odd = group;
   odd.replace(odd.find("Quota: 4"), 8, "Quota: four");
-  expect_queue_problem(with_queue(odd), Code::FieldType, "\"four\" is not a Kubernetes quantity",
-                       10);
+  expect_problem_at(10, with_queue(odd), Code::FieldType, "\"four\" is not a Kubernetes quantity");
   std::string uncovered = group;
   uncovered.replace(uncovered.find("[nvidia.com/gpu]"), 16, "[cpu, nvidia.com/gpu]");
-  expect_queue_problem(with_queue(uncovered), Code::SettingConflict,
-                       "quotas of other resources than coveredResources", 10);
+  expect_problem_at(10, with_queue(uncovered), Code::SettingConflict,
+                    "quotas of other resources than coveredResources");
   std::string alone = group;
   alone.replace(alone.find("Quota: 4"), 8, "Quota: 4, borrowingLimit: 1");
-  expect_queue_problem(with_queue(alone), Code::SettingConflict, "without a cohortName", 10);
-  expect_queue_problem(
-      with_queue("preemption: {borrowWithinCohort: {policy: LowerPriority}}, " + group),
-      Code::SettingConflict, "reclaimWithinCohort=Never", 10);
-  expect_queue_problem(with_queue(group, "queue: research", "{queue: srtf}"),
-                       Code::StrategyNotModelled, "before another queue than kube-scheduler's", 5);
-  expect_queue_problem(with_queue(group, "kind: Deployment, queue: research"),
-                       Code::SettingConflict, "queue on a Deployment", 12);
+  expect_problem_at(10, with_queue(alone), Code::SettingConflict, "without a cohortName");
+  expect_problem_at(
+      10, with_queue("preemption: {borrowWithinCohort: {policy: LowerPriority}}, " + group),
+      Code::SettingConflict, "reclaimWithinCohort=Never");
+  expect_problem_at(5, with_queue(group, "queue: research", "{queue: srtf}"),
+                    Code::StrategyNotModelled, "before another queue than kube-scheduler's");
+  expect_problem_at(12, with_queue(group, "kind: Deployment, queue: research"),
+                    Code::SettingConflict, "queue on a Deployment");
 }
 
 constexpr std::string_view kQueueObjects = R"(

@@ -45,4 +45,14 @@ inline void expect_problem(const std::string& text, Code code, const std::string
   EXPECT_NE(found[0].message.find(message), std::string::npos) << found[0].message;
 }
 
+// ... at this line.
+inline void expect_problem_at(int line, const std::string& text, Code code,
+                              const std::string& message) {
+  const Diagnostics found = read_scenario_file({"f.yaml", text}).problems;
+  expect_problem(text, code, message);
+  if (!found.empty()) {
+    EXPECT_EQ(found[0].where.line, line) << text;
+  }
+}
+
 }  // namespace slicewise::scenarios

@@ -7,6 +7,7 @@
 #include "slicewise/scenarios/load.hpp"
 
 #include "imported_scenario.hpp"
+#include "one_workload.hpp"
 
 // Claims of DRA in scenario files, and of manifests.
 namespace slicewise::scenarios {
@@ -33,15 +34,6 @@ std::string with_claim(const std::string& claim, const std::string& pool = "dra:
          pod + "}, work: {units: 1}, measured: {unitTime: 18s}}\n";
 }
 
-void expect_claim_problem(const std::string& yaml, Code code, const std::string& message,
-                          int line) {
-  const Diagnostics found = read_scenario_file({"f.yaml", yaml}).problems;
-  ASSERT_EQ(found.size(), 1U) << yaml;
-  EXPECT_EQ(info(found[0].code).name, info(code).name) << found[0].message;
-  EXPECT_THAT(found[0].message, HasSubstr(message));
-  EXPECT_EQ(found[0].where.line, line);
-}
-
 TEST(ResourceClaims, AreReadAsTheDriverHasThem) {
   const auto loaded = load_scenario(
       {"f.yaml",
@@ -62,24 +54,24 @@ TEST(ResourceClaims, AreReadAsTheDriverHasThem) {
 }
 
 TEST(ResourceClaims, MistakesAreSaidAtTheirPlace) {
-  expect_claim_problem(with_claim("name: asr-gpus"), Code::DraClaimUnknown,
-                       "spec.resourceClaims has no \"asr-gpu\"", 10);
-  expect_claim_problem(
+  expect_problem_at(10, with_claim("name: asr-gpus"), Code::DraClaimUnknown,
+                    "spec.resourceClaims has no \"asr-gpu\"");
+  expect_problem_at(
+      8,
       with_claim("name: asr-gpu, selectors: [\"device.attributes['gpu.nvidia.com'].uuid == 'a'\"]"),
-      Code::DraSelector, "nobody knows here which devices have what attributes \"uuid\" selects",
-      8);
-  expect_claim_problem(with_claim("name: asr-gpu, count: 2"), Code::StrategyNotModelled,
-                       "share a claim of several devices", 8);
-  expect_claim_problem(with_claim("name: asr-gpu, sharing: {strategy: TimeSlicing, mpsConfig: {}}"),
-                       Code::SettingConflict, "mpsConfig under the strategy TimeSlicing", 8);
-  expect_claim_problem(with_claim("name: asr-gpu", "dra: true, devicePlugin: {version: v1}"),
-                       Code::SettingConflict, "dra and devicePlugin on one node pool", 6);
-  expect_claim_problem(with_claim("name: asr-gpu", "dra: true, capacityType: spot"),
-                       Code::StrategyNotModelled, "nodes that come and go", 6);
-  expect_claim_problem(
-      with_claim("name: asr-gpu", "dra: true",
-                 "resourceClaim: asr-gpu, resources: {limits: {nvidia.com/gpu: 1}}"),
-      Code::SettingConflict, "a claim beside nvidia.com/gpu", 10);
+      Code::DraSelector, "nobody knows here which devices have what attributes \"uuid\" selects");
+  expect_problem_at(8, with_claim("name: asr-gpu, count: 2"), Code::StrategyNotModelled,
+                    "share a claim of several devices");
+  expect_problem_at(8, with_claim("name: asr-gpu, sharing: {strategy: TimeSlicing, mpsConfig: {}}"),
+                    Code::SettingConflict, "mpsConfig under the strategy TimeSlicing");
+  expect_problem_at(6, with_claim("name: asr-gpu", "dra: true, devicePlugin: {version: v1}"),
+                    Code::SettingConflict, "dra and devicePlugin on one node pool");
+  expect_problem_at(6, with_claim("name: asr-gpu", "dra: true, capacityType: spot"),
+                    Code::StrategyNotModelled, "nodes that come and go");
+  expect_problem_at(10,
+                    with_claim("name: asr-gpu", "dra: true",
+                               "resourceClaim: asr-gpu, resources: {limits: {nvidia.com/gpu: 1}}"),
+                    Code::SettingConflict, "a claim beside nvidia.com/gpu");
 }
 
 constexpr std::string_view kObjects = R"(
@@ -151,8 +143,8 @@ TEST(PodTemplate, DevicesOfOtherPluginsBesideAGpuAreRefused) {
   const auto asking = [](const std::string& limits) {
     return with_claim("name: unused", "dra: false", "resources: {limits: {" + limits + "}}");
   };
-  expect_claim_problem(asking("nvidia.com/gpu: 1, vpc.amazonaws.com/efa: 1"),
-                       Code::StrategyNotModelled, "vpc.amazonaws.com/efa is no GPU", 10);
+  expect_problem_at(10, asking("nvidia.com/gpu: 1, vpc.amazonaws.com/efa: 1"),
+                    Code::StrategyNotModelled, "vpc.amazonaws.com/efa is no GPU");
   EXPECT_TRUE(read_scenario_file({"f.yaml", asking("nvidia.com/gpu: 1, nvidia.com/gpumem: 3000")})
                   .problems.empty());
 }
@@ -164,9 +156,9 @@ TEST(Provisioner, LimitsAreOfPoolsThatAreThere) {
     return text.replace(text.find("  nodePools:"), 0,
                         "  provisioner: {kind: Karpenter, limits: [" + limits + "]}\n");
   };
-  expect_claim_problem(with_limits("{pools: [gpus], gpus: 4}"), Code::EnumUnknown,
-                       "no node pool is called \"gpus\"", 5);
-  expect_claim_problem(with_limits("{gpus: 4}"), Code::FieldMissing, "pools", 5);
+  expect_problem_at(5, with_limits("{pools: [gpus], gpus: 4}"), Code::EnumUnknown,
+                    "no node pool is called \"gpus\"");
+  expect_problem_at(5, with_limits("{gpus: 4}"), Code::FieldMissing, "pools");
   const auto read = read_scenario_file({"f.yaml", with_limits("{pools: [gpu], memory: 1Ti}")});
   EXPECT_TRUE(read.problems.empty());
 }
