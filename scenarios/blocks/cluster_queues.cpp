@@ -208,6 +208,7 @@ void check_known(const Located<std::string>& name, const std::vector<Named>& kno
                  std::string_view list, Findings& findings) {
   if (name.value.empty()) return;  // its field is missing, which is told
   std::vector<std::string> names;
+  names.reserve(known.size());
   for (const Named& one : known) names.push_back(one.name.value);
   if (std::ranges::find(names, name.value) != names.end()) return;
   const auto near = nearest_name(name.value, names);

@@ -31,6 +31,19 @@ namespace {
 
 constexpr std::string_view kOrSpread = ", {mean, distribution}, {p50, p95} or {p50, p99}";
 
+std::string clock_text(T type) {
+  switch (type) {
+    case T::ClockTime:
+      return "time of day (\"14:00\")";
+    case T::ClockTimes:
+      return "list of times of day (\"14:00\")";
+    case T::UtcOffset:
+      return "distance from UTC (\"+01:00\")";
+    default:
+      return "weekday and time of day (Mon 08:00)";
+  }
+}
+
 }  // namespace
 
 std::string type_text(const Field& field) {
@@ -78,13 +91,10 @@ std::string type_text(const Field& field) {
     case T::FineDuration:
       return "duration, also below 1 ns (0.3673us)";
     case T::ClockTime:
-      return "time of day (\"14:00\")";
     case T::ClockTimes:
-      return "list of times of day (\"14:00\")";
     case T::UtcOffset:
-      return "distance from UTC (\"+01:00\")";
     case T::WeekTime:
-      return "weekday and time of day (Mon 08:00)";
+      return clock_text(field.type);
     case T::Target:
       return "number, rate (12/s) or percentage (70%)";
     case T::Percent:

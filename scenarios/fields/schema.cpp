@@ -180,6 +180,11 @@ Json clock_schema(FieldType type) {
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
+Json amount_schema(FieldType type) {
+  if (type == FieldType::Bytes) return bytes_schema();
+  return type == FieldType::Cpu ? cpu_schema() : quantity_schema();
+}
+
 Json value_schema(const Field& field, bool partial) {
   switch (field.type) {
     case FieldType::Block:
@@ -220,11 +225,9 @@ Json value_schema(const Field& field, bool partial) {
     case FieldType::MemorySlices:
       return one_or_more(text_matching(kMemorySlicePattern));
     case FieldType::Bytes:
-      return bytes_schema();
     case FieldType::Cpu:
-      return cpu_schema();
     case FieldType::Quantity:
-      return quantity_schema();
+      return amount_schema(field.type);
     case FieldType::Duration:
       return duration_schema(field.least > 0);
     case FieldType::Durations:

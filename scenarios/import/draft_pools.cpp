@@ -178,7 +178,8 @@ double share_of_node(const DraftPool& pool, const DraftWorkload& workload,
                      const ImportOptions& options) {
   const InstanceGpus type = instance_called(pool.instance_type, options.instances);
   const auto one_of = [](std::int64_t all, std::int64_t asked) {
-    return all > 0 && asked > 0 && asked <= all ? 1.0 / static_cast<double>(all / asked) : 0.0;
+    const std::int64_t pods = all > 0 && asked > 0 ? all / asked : 0;
+    return pods > 0 ? 1.0 / static_cast<double>(pods) : 0.0;
   };
   return std::max(one_of(type.cpu.count, workload.cpu_milli),
                   one_of(type.memory.count, workload.memory_bytes));

@@ -183,7 +183,7 @@ struct CronEvents {
 
 std::optional<CronEvents> events_of(const CronSchedule& cron, Duration utc_offset, Duration from,
                                     Duration until, std::size_t most) {
-  constexpr Duration kLongest = hours(24) * (5 * 366);  // robfig/cron looks no further
+  constexpr Duration kLongest = hours(std::int64_t{24} * 5 * 366);  // robfig/cron looks no further
   const Duration end = until + utc_offset;
   CronEvents events{cron_times(cron, from + utc_offset, end, most + 1)};
   if (events.at.size() > most) return std::nullopt;

@@ -302,9 +302,9 @@ std::vector<std::string> cluster_room_lines(const scenarios::ClusterFiles& files
   Diagnostics ignored;
   const lint::LintInput input{files, catalogue, {}, lint::node_offers(files, catalogue), ignored};
   std::vector<std::pair<std::string, std::vector<std::string>>> said;  // and of which pools
-  const auto say = [&](const GpuRoom& room, std::string sentence) {
+  const auto say = [&](const GpuRoom& room, const std::string& sentence) {
     auto known = std::ranges::find(said, sentence, [](const auto& one) { return one.first; });
-    if (known == said.end()) known = said.insert(known, {std::move(sentence), {}});
+    if (known == said.end()) known = said.insert(known, {sentence, {}});
     // Karpenter's file and eksctl's may describe one pool.
     std::vector<std::string>& pools = known->second;
     if (std::ranges::find(pools, room.pool) == pools.end()) pools.push_back(room.pool);

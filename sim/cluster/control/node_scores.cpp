@@ -132,7 +132,8 @@ void NodeScores::add_likes(std::size_t w) {
     for (const auto* terms : {&wants.affinity, &wants.anti_affinity}) {
       const int sign = terms == &wants.affinity ? 1 : -1;
       for (const scenarios::PodAffinityTerm& term : *terms) {
-        if (selects(one, term, other)) weights[term.topology_key] += sign * term.weight;
+        if (selects(one, term, other))
+          weights[term.topology_key] += std::int64_t{sign} * term.weight;
       }
     }
   };

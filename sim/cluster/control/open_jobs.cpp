@@ -36,7 +36,7 @@ void OpenJobs::have_quota_on(std::uint32_t job, PoolMask pools) {
   const auto held = [&] { return !run_.world.duration && scheduler_.fits_empty_node(pod) ? 1 : 0; };
   const int before = held();
   for_each_of_job(run_.cluster, job, [&](std::uint32_t p) { run_.cluster.pods[p].pools = pools; });
-  left_ += (held() - before) * run_.cluster.model(pod).pods_per_job;
+  left_ += std::int64_t{held() - before} * run_.cluster.model(pod).pods_per_job;
 }
 
 void OpenJobs::make_next(std::uint32_t last) {

@@ -409,6 +409,18 @@ Plan begun_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   return plan;
 }
 
+// What other numbers of pods, a schedule, or no selectors would save.
+void add_hints(const BlockSearch& search, const PlanOptions& options, ProbeBatch& probes,
+               Plan& plan) {
+  if (options.vary_pods == 0 && !probes.interrupted()) {
+    plan.other_pods = hints_of_other_pods(search, best_of(plan), probes);
+  }
+  if (!probes.interrupted()) plan.scheduled = with_schedule(search, plan.options, probes);
+  if (!probes.interrupted()) {
+    plan.unselected = without_selectors(search, best_of(plan), options.run);
+  }
+}
+
 }  // namespace
 
 Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
@@ -478,15 +490,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   if (options.risk && !plan.options.empty() && !probes.interrupted()) {
     add_risk(base, catalogue, options, plan);
   }
-  if (may_vary && options.flips && options.vary_pods == 0 && !probes.interrupted()) {
-    plan.other_pods = hints_of_other_pods(search, best_of(plan), probes);
-  }
-  if (may_vary && options.flips && !probes.interrupted()) {
-    plan.scheduled = with_schedule(search, plan.options, probes);
-  }
-  if (may_vary && options.flips && !probes.interrupted()) {
-    plan.unselected = without_selectors(search, best_of(plan), options.run);
-  }
+  if (may_vary && options.flips) add_hints(search, options, probes, plan);
   tell_late_starts(search, probes, plan);
   plan.interrupted = plan.interrupted || probes.interrupted();
   add_notes(set.variants[variant], catalogue, plan);

@@ -106,7 +106,7 @@ TEST(DisruptionBudgets, AChangeOfLayoutThatNeverComesIsNotWaitedFor) {
     Scenario s = leaving(budget);
     s.workloads.push_back(job);
     s.workloads.push_back(small);
-    for (std::size_t w : {1, 2}) {
+    for (const std::size_t w : {1U, 2U}) {
       s.workloads[w].measured->device.value = "";
       s.workloads[w].pod.cpu_request = {100};
     }
