@@ -67,9 +67,9 @@ Parsed<Duration> parse_week_time(std::string_view text) {
 }
 
 std::string week_time_text(Duration since_monday) {
+  constexpr std::int64_t kOfADay = hours(24).ns / minutes(1).ns;
   const std::int64_t minute = since_monday.ns / minutes(1).ns;
-  return fmt::format("{} {:02}:{:02}",
-                     kDays[static_cast<std::size_t>(minute / std::int64_t{24 * 60})],
+  return fmt::format("{} {:02}:{:02}", kDays[static_cast<std::size_t>(minute / kOfADay)],
                      minute / 60 % 24, minute % 60);
 }
 
