@@ -197,31 +197,53 @@ Markup timeline_figure(const sim::Recording& recording) {
   return "<div>\n" + figure(draw(drawn.chart), finding, {table}) + "</div>\n";
 }
 
-// A way to see how full a GPU is in a column of time; nullopt: not known.
+// A way to see how full a GPU is in a column of time, of which its node is `there` for a part;
+// nullopt: not known, or not there.
 struct GpuView {
   const char* id;
   const char* name;
   const char* meaning;
-  std::optional<double> (*share)(const sim::RecordedGpu& gpu, const TimeColumn& column);
+  std::optional<double> (*share)(const sim::RecordedGpu& gpu, const TimeColumn& column,
+                                 Duration there);
 };
 
-double share_of_time(const std::vector<Duration>& values, const TimeColumn& column) {
+// How long nodes of the GPU's place were paid for within the column.
+Duration time_there(const sim::Recording& recording, const sim::RecordedGpu& gpu,
+                    const TimeColumn& column) {
+  const TimePoint end = TimePoint{} + from_seconds(column.at_seconds);
+  const TimePoint start = end - column.length;
+  Duration there;
+  for (const sim::RecordedNode& node : recording.nodes) {
+    if (node.name != gpu.node || !node.launched) continue;
+    const TimePoint from = std::max(start, *node.launched);
+    const TimePoint until = std::min(end, node.until);
+    if (from < until) there = there + (until - from);
+  }
+  return there;
+}
+
+std::optional<double> share_of_time(const std::vector<Duration>& values, const TimeColumn& column,
+                                    Duration there) {
+  if (there.ns <= 0) return std::nullopt;
   std::int64_t sum = 0;
   for (std::size_t b = column.first; b < column.last; ++b) sum += values[b].ns;
-  return column.length.ns > 0 ? static_cast<double>(sum) / static_cast<double>(column.length.ns)
-                              : 0;
+  return static_cast<double>(sum) / static_cast<double>(there.ns);
 }
 
-std::optional<double> busy_share(const sim::RecordedGpu& gpu, const TimeColumn& column) {
-  return share_of_time(gpu.busy, column);
+std::optional<double> busy_share(const sim::RecordedGpu& gpu, const TimeColumn& column,
+                                 Duration there) {
+  return share_of_time(gpu.busy, column, there);
 }
 
-std::optional<double> sm_share(const sim::RecordedGpu& gpu, const TimeColumn& column) {
+std::optional<double> sm_share(const sim::RecordedGpu& gpu, const TimeColumn& column,
+                               Duration there) {
   if (gpu.sm_active.empty()) return std::nullopt;
-  return share_of_time(gpu.sm_active, column);
+  return share_of_time(gpu.sm_active, column, there);
 }
 
-std::optional<double> memory_share(const sim::RecordedGpu& gpu, const TimeColumn& column) {
+std::optional<double> memory_share(const sim::RecordedGpu& gpu, const TimeColumn& column,
+                                   Duration there) {
+  if (there.ns <= 0) return std::nullopt;
   if (gpu.memory_total.count <= 0) return std::nullopt;
   std::int64_t most = 0;
   for (std::size_t b = column.first; b < column.last; ++b) {
@@ -240,7 +262,7 @@ Markup view_figure(const sim::Recording& recording, const GpuView& view) {
   charts::HeatMatrix chart;
   double sum = 0;
   double highest = 0;
-  std::size_t known = 0;
+  double known = 0;  // seconds of GPUs
   std::size_t gpus_known = 0;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const bool named = c % std::max<std::size_t>(1, columns.size() / 8) == 0;
@@ -255,18 +277,19 @@ Markup view_figure(const sim::Recording& recording, const GpuView& view) {
   for (std::size_t g = 0; g < std::min(kMostLanes, recording.gpus.size()); ++g) {
     const sim::RecordedGpu& gpu = recording.gpus[g];
     chart.rows.push_back(gpu_label(gpu));
-    const std::size_t known_before = known;
+    const double known_before = known;
     std::vector<charts::HeatCell> cells;
     std::vector<HtmlCell> row{{gpu_label(gpu), std::nullopt, ""}};
     for (const TimeColumn& column : columns) {
-      const auto share = view.share(gpu, column);
+      const Duration there = time_there(recording, gpu, column);
+      const auto share = view.share(gpu, column, there);
       const std::string text = share ? fmt::format("{:.0f}%", 100 * *share) : "–";
       cells.push_back({share, text, ""});
       row.push_back({text, share, ""});
       if (!share) continue;
-      sum += *share;
+      sum += *share * to_seconds(there);
       highest = std::max(highest, *share);
-      ++known;
+      known += to_seconds(there);
     }
     gpus_known += known > known_before ? 1 : 0;
     chart.cells.push_back(std::move(cells));
@@ -278,7 +301,7 @@ Markup view_figure(const sim::Recording& recording, const GpuView& view) {
           ? fmt::format("{}: not known, no workload says.", view.name)
           : fmt::format("{} ({}){}: {} on average, {} at most{}.", view.name, view.meaning,
                         drawn_words(recording, ", ", ""),
-                        percent_text(sum / static_cast<double>(known)), percent_text(highest),
+                        percent_text(sum / known), percent_text(highest),
                         unknown == 0 ? "" : fmt::format("; not known of {} GPUs", unknown));
   chart.text = {fmt::format("chart-{}", view.id), finding,
                 "One row for each GPU or MIG instance, one column for each part of the run."};

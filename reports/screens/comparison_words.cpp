@@ -123,8 +123,7 @@ std::string refused_title(const PoolChoice& configuration) {
 std::string nodes_text(const PoolChoice& choice) {
   const std::string unshared =
       choice.unshared > 0 ? fmt::format(" + {} unshared", choice.unshared) : "";
-  return fmt::format("{}{}{} x {}", choice.elastic ? "0 to " : "", choice.nodes, unshared,
-                     choice.instance_type);
+  return fmt::format("{}{} x {}", sim::node_count(choice), unshared, choice.instance_type);
 }
 
 WorkKind work_of(const sim::VariantResult& result) {

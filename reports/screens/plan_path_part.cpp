@@ -71,9 +71,16 @@ std::string disruption_sentence(const sim::PathStep& step, std::size_t number) {
 }
 
 std::string end_sentence(const sim::PlanPath& path) {
+  const std::string kept =
+      path.kept == 0 ? ""
+                     : fmt::format(
+                           " {} stay as they are, whatever they cost: they are bought in two ways, "
+                           "or their nodes come and go.",
+                           counted(path.kept, "pool"));
   if (path.steps.empty()) {
-    return path.ended_by_limit ? "Nothing within --max-changes saves: keep it as it is."
-                               : "Nothing that was tried saves: keep it as it is.";
+    return (path.ended_by_limit ? "Nothing within --max-changes saves: keep it as it is."
+                                : "Nothing that was tried saves: keep it as it is.") +
+           kept;
   }
   Usd saved;
   int changes = 0;
@@ -93,7 +100,7 @@ std::string end_sentence(const sim::PlanPath& path) {
   }
   if (path.ended_by_limit) text += " More changes than --max-changes allows may save more.";
   if (path.end && !path.end->figures.stands()) text += " Even then an objective is missed.";
-  return text;
+  return text + kept;
 }
 
 }  // namespace

@@ -53,8 +53,9 @@ std::size_t cell_of(World& world, const std::string& flavor, const std::string& 
   const auto found = std::ranges::find_if(world.quota_cells, [&](const QuotaCell& cell) {
     return cell.flavor == flavor && cell.resource == resource;
   });
-  if (found == world.quota_cells.end()) world.quota_cells.push_back({flavor, resource});
-  return static_cast<std::size_t>(found - world.quota_cells.begin());
+  const auto index = static_cast<std::size_t>(found - world.quota_cells.begin());
+  if (index == world.quota_cells.size()) world.quota_cells.push_back({flavor, resource});
+  return index;
 }
 
 std::int64_t amount(const ResourceQuota& quota, const Located<std::string>& text) {
@@ -84,19 +85,19 @@ std::map<std::string, std::int64_t> asked_by(const scenarios::Workload& workload
 
 class Queued {
  public:
-  Queued(const Scenario& scenario, World& world, const WorkloadModel& model)
-      : scenario_(scenario), world_(world), model_(model), asked_(asked_by(model.spec)) {}
+  Queued(const Scenario& scenario, World& world, const WorkloadModel& model, std::size_t queue)
+      : scenario_(scenario), world_(world), model_(model), asked_(asked_by(model.spec)) {
+    jobs_.queue = queue;
+  }
 
   // The first flavor that they may be admitted to and on whose nodes no pod of theirs fits, while
   // it does on others; "" none.
   const std::string& fits_no_node_of() const { return fits_no_node_of_; }
 
   QueuedJobs jobs() {
-    const auto found = std::ranges::find(world_.queues, model_.spec.queue.value,
-                                         [](const auto& queue) { return queue.spec.name.value; });
-    jobs_.queue = static_cast<std::size_t>(found - world_.queues.begin());
-    refuse_uncovered(found->spec);
-    for (const ResourceGroup& group : found->spec.groups) add(group);
+    const ClusterQueue& queue = world_.queues[jobs_.queue].spec;
+    refuse_uncovered(queue);
+    for (const ResourceGroup& group : queue.groups) add(group);
     return std::move(jobs_);
   }
 
@@ -227,11 +228,14 @@ void model_quotas(const Scenario& scenario, World& world, Diagnostics& found) {
     });
     world.queues.push_back(std::move(model));
   }
+  const auto queue_name = [](const QueueModel& queue) { return queue.spec.name.value; };
   bool any = false;
   for (WorkloadModel& model : world.workloads) {
-    if (model.spec.queue.value.empty()) continue;
+    const auto queue = std::ranges::find(world.queues, model.spec.queue.value, queue_name);
+    if (queue == world.queues.end()) continue;  // none is named, or QUEUE_UNKNOWN
     any = true;
-    Queued queued(scenario, world, model);
+    Queued queued(scenario, world, model,
+                  static_cast<std::size_t>(queue - world.queues.begin()));
     model.queued = queued.jobs();
     const FindingsAbout about(model.spec.given_name(), found);
     if (!queued.fits_no_node_of().empty()) tell_of_small_nodes(model, queued, found);

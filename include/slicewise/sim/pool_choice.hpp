@@ -98,7 +98,8 @@ struct PoolChoice {
   int nodes = 1;                          // 0: not known
   int on_demand = 0;                      // of them, bought so whatever `purchase` says
   int unshared = 0;            // more nodes of the type, not shared, for pods with several GPUs
-  bool elastic = false;        // Karpenter, or who the scenario says, starts 0 to `nodes` of them
+  bool elastic = false;  // Karpenter, or who the scenario says, starts `least_nodes` to `nodes`
+  int least_nodes = 0;   // of an elastic pool: there from the start
   std::vector<int> pods = {};  // of each of the workloads; 0, or empty: as the scenario has it
   // Of each of the workloads; empty: as the scenario has it.
   std::vector<ServingChoice> serving = {};

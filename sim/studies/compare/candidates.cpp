@@ -209,6 +209,7 @@ PoolChoice own_choice(const scenarios::NodePool& pool, const World& own) {
   for (const WorkloadModel& workload : own.workloads) choice.workloads.push_back(workload.name);
   choice.elastic = pool.most_nodes.has_value();
   choice.nodes = pool.most_nodes.value_or(pool.nodes);
+  if (choice.elastic) choice.least_nodes = pool.nodes;
   return choice;
 }
 

@@ -31,7 +31,8 @@ using WorkloadNames = std::vector<std::string>;
 
 struct Present {
   PoolChoice choice;
-  std::optional<double> monthly;  // nullopt: bought in two ways, or elastic: it stays as it is
+  // nullopt: bought in two ways or elastic, and not the only one: it stays as it is
+  std::optional<double> monthly;
 };
 
 // Some of the present pools give way to pools for `blocks`, or to `known` ones.
@@ -65,12 +66,14 @@ class PathSearch {
     if (now) {
       path_.now = *now;
       stands_ = now->figures.stands();
+      price_the_rest(now->figures);
     } else {
       path_.now.figures.monthly = from_dollars(cost_of(pools_));
       path_.now.figures.verdict.reasons = {
           {Verdict::Cause::NothingRan, "", "cannot run", "the present pools cannot run the pods"}};
     }
     path_.now.pools = choices(pools_);
+    path_.kept = static_cast<int>(std::ranges::count_if(pools_, has_no_price));
     if (const auto exchanges = cheapest()) path_.is_cheapest = follow(*exchanges) && stands_;
     if (!stands_) mend();
     while (!path_.is_cheapest && path_.steps.size() < kMostPathSteps && !probes_.interrupted() &&
@@ -101,6 +104,15 @@ class PathSearch {
   void add(PoolChoice choice) {
     const auto monthly = monthly_of(search_, choice);
     pools_.push_back({std::move(choice), monthly});
+  }
+
+  static bool has_no_price(const Present& pool) { return !pool.monthly; }
+
+  // A pool without a price in closed form costs what all cost, less the others.
+  void price_the_rest(const OptionFigures& all) {
+    if (std::ranges::count_if(pools_, has_no_price) != 1) return;
+    const auto rest = std::ranges::find_if(pools_, has_no_price);
+    rest->monthly = to_dollars(all.monthly) - cost_of(pools_);
   }
 
   static std::vector<PoolChoice> choices(const std::vector<Present>& pools) {

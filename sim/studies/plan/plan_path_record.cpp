@@ -46,7 +46,11 @@ const Record& record_of<PlanPath>() {
        field<&P::is_cheapest>("cheapest",
                               "no other changes, of as many pools, would save more: "
                               "all were looked at")
-           .optional()}};
+           .optional(),
+       field<&P::kept>("poolsKept",
+                       "that were not weighed: two or more that are bought in two ways, or whose "
+                       "nodes come and go")
+           .positive()}};
   return declared;
 }
 

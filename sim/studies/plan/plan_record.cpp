@@ -144,7 +144,9 @@ const Record& record_of<PoolChoice>() {
        field<&C::unshared>("unsharedNodes",
                            "more of the type, not shared, for pods with several GPUs")
            .positive(),
-       field<&C::elastic>("autoscaled", "the provisioner starts 0 to so many nodes").optional(),
+       field<&C::elastic>("autoscaled", "the provisioner starts up to so many nodes").optional(),
+       field<&C::least_nodes>("leastNodes", "of an autoscaled pool: there from the start")
+           .positive(),
        field<&C::pods>("pods", "of each of the workloads; 0, or absent: as the scenario has it")
            .optional(),
        field<&C::serving>("serving", "of each of the workloads").optional(),

@@ -160,7 +160,7 @@ NodePool pool_of(Scenario& scenario, const Scenario& base, const PoolChoice& cho
   pool.nodes = std::max(1, choice.nodes);
   pool.most_nodes.reset();
   if (choice.elastic) {
-    pool.most_nodes = std::exchange(pool.nodes, 0);
+    pool.most_nodes = std::exchange(pool.nodes, choice.least_nodes);
     auto& kind = scenario.provisioner.kind;
     using Kind = scenarios::Provisioner::Kind;
     if (kind == Kind::ManagedNodeGroup) kind = Kind::Karpenter;

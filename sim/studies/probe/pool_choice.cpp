@@ -243,13 +243,18 @@ std::string sharing_text(const PoolChoice& choice, const std::string& layout) {
   return text + times;
 }
 
+std::string node_count(const PoolChoice& choice) {
+  return choice.elastic ? fmt::format("{} to {}", choice.least_nodes, choice.nodes)
+                        : fmt::format("{}", choice.nodes);
+}
+
 namespace {
 
 // How nodes are had, and how their GPUs are shared.
 std::string nodes_text(const PoolChoice& choice) {
-  std::string text = choice.nodes > 0 ? fmt::format("{}{} x {}", choice.elastic ? "0 to " : "",
-                                                    choice.nodes, choice.instance_type)
-                                      : choice.instance_type;
+  std::string text = choice.nodes > 0
+                         ? fmt::format("{} x {}", node_count(choice), choice.instance_type)
+                         : choice.instance_type;
   if (choice.purchase == kSpotFallback) {
     text += " spot, on-demand when there is none";
   } else if (!choice.purchase.empty() && choice.purchase != "on-demand") {
