@@ -65,7 +65,7 @@ constexpr double kMostLogRatio = 8;
 
 struct Fit {
   double cost = std::numeric_limits<double>::infinity();
-  double norm_p = 2;
+  double norm_p = kDefaultNorm;
   double beta = 0;
   std::vector<double> log_fixed;  // of each size, or one for all; -infinity: no such part
   std::vector<double> log_work;   // of each size

@@ -122,7 +122,7 @@ WorkloadProfile on_whole_gpu(WorkloadProfile profile, const Catalogue& catalogue
   ClientLaw law;
   law.capacity_share = profile.capacity_share.value_or(1);
   law.bandwidth_share = profile.bandwidth_share.value_or(kDefaultBandwidthShare);
-  law.norm_p = profile.norm_p.value_or(kTrainingNorm);
+  law.norm_p = profile.norm_p.value_or(kDefaultNorm);
   // Seen from the instance, the whole GPU has more than all SMs.
   const double more = static_cast<double>(geometry->sm_total) / geometry->sm_usable;
   const DomainClient whole = client_in(law, {more, 1}, 1);

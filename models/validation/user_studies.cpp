@@ -229,8 +229,8 @@ Diagnostics add_studies(const std::vector<Measurement>& measurements, const std:
         "one process and the fewest under MPS, on the whole GPU and the smallest slice; all "
         "others check";
     law.parameters = fmt::format("T0 and W per batch fitted; p {} and beta {} are defaults",
-                                 kInferenceNorm, kDefaultBandwidthShare);
-    law.norms = {kInferenceNorm};
+                                 kDefaultNorm, kDefaultBandwidthShare);
+    law.norms = {kDefaultNorm};
     law.bandwidth_share = kDefaultBandwidthShare;
     add_study(source_of(measurements, gpu, false, file), std::move(law), set);
     Study turns;

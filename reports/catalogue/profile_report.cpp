@@ -61,16 +61,12 @@ std::optional<std::string> seconds_of(const std::optional<Duration>& value) {
   return fmt::format("{:.4g}", to_seconds(*value));
 }
 
-double default_norm(const WorkloadProfile& profile) {
-  return profile.kind == "inference" ? models::kInferenceNorm : models::kTrainingNorm;
-}
-
 // What the simulation computes with: the figures above, defaults included.
 models::ClientLaw law_of_profile(const WorkloadProfile& profile) {
   models::ClientLaw law;
   law.capacity_share = profile.capacity_share.value_or(1);
   law.bandwidth_share = profile.bandwidth_share.value_or(models::kDefaultBandwidthShare);
-  law.norm_p = profile.norm_p.value_or(default_norm(profile));
+  law.norm_p = profile.norm_p.value_or(models::kDefaultNorm);
   law.sensitivity = profile.sensitivity;
   law.pressure = profile.pressure;
   law.copies_by_law = profile.capacity_share.has_value();
@@ -94,7 +90,7 @@ std::vector<std::vector<std::string>> profile_figures(const WorkloadProfile& pro
   if (profile.norm_p) {
     figures.add("overlap of both, p", text_of(profile.norm_p), "", "normP", "");
   } else {
-    figures.add_assumed("overlap of both, p", fmt::format("{:.4g}", default_norm(profile)),
+    figures.add_assumed("overlap of both, p", fmt::format("{:.4g}", models::kDefaultNorm),
                         "default of its kind");
   }
   if (profile.capacity_share) {

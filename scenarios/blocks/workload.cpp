@@ -102,8 +102,8 @@ constexpr Field kMeasuredFields[] = {
                              "Exponent p of the execution law T = (T0^p + (W/f)^p)^(1/p): 1 when "
                              "fixed and scalable work take turns, more the better they overlap.")
         .between(1, 1'000)
-        .otherwise("the profile's, else 3 for requests, 2 for batch work, 1 where its host phase "
-                   "is Serial"),
+        .otherwise("the profile's, else 3 (published work lies between 1 and 6), 1 where its host "
+                   "phase is Serial"),
     field<&Measured::sensitivity>("sensitivity", "0.6",
                                   "How much it suffers under MPS: neighbours of pressure c slow it "
                                   "down by 1 + sensitivity * (sum of c).")

@@ -112,7 +112,7 @@ Fit fit_law(const Company& company, Freedom freedom, const Calibration* held) {
     points.push_back(point);
   }
   Calibration some;
-  some.norm_p = held != nullptr ? held->norm_p : models::kInferenceNorm;
+  some.norm_p = held != nullptr ? held->norm_p : models::kDefaultNorm;
   some.bandwidth_share = held != nullptr ? held->bandwidth_share : models::kDefaultBandwidthShare;
   models::CalibrationOptions options;
   options.keep_time_alone = true;

@@ -81,7 +81,7 @@ models::DomainClient client_of(const MeasuredProcess& process) {
   counted.sm_active = process.sm_active;
   law.capacity_share = scenarios::capacity_share(counted, false);
   law.bandwidth_share = models::kDefaultBandwidthShare;
-  law.norm_p = models::kInferenceNorm;
+  law.norm_p = models::kDefaultNorm;
   law.kernel_time = process.kernel_time;
   return models::client_in(law, {}, 1);
 }

@@ -33,7 +33,7 @@ struct SharedStation {
   SharedStation(MeasuredSharing sharing, int pods, double unknown)
       : stretch(static_cast<std::size_t>(pods) + 1, 1) {
     models::ClientLaw law;
-    law.norm_p = models::kInferenceNorm;  // has hardly a part in it
+    law.norm_p = models::kDefaultNorm;  // has hardly a part in it
     law.capacity_share = unknown;
     for (int k = 2; k <= pods; ++k) {
       stretch[static_cast<std::size_t>(k)] =

@@ -6,6 +6,12 @@
 #include "parts.hpp"
 
 namespace slicewise::sim {
+
+double usual_norm(const scenarios::Workload& spec) {
+  const bool serial = spec.work && spec.work->host_phase == scenarios::Work::HostPhase::Serial;
+  return serial ? models::kSerialNorm : models::kDefaultNorm;
+}
+
 namespace {
 
 using scenarios::Workload;
@@ -17,12 +23,6 @@ std::optional<Duration> gpu_burst(const Workload& spec) {
   if (spec.kind == WorkloadKind::Service) return spec.measured->request_gpu_time->mean;
   if (spec.kind == WorkloadKind::Notebook) return spec.notebooks->gpu_time.mean;
   return std::nullopt;
-}
-
-double usual_norm(const Workload& spec) {
-  if (spec.kind == WorkloadKind::Service) return models::kInferenceNorm;
-  const bool serial = spec.work && spec.work->host_phase == scenarios::Work::HostPhase::Serial;
-  return serial ? models::kSerialNorm : models::kTrainingNorm;
 }
 
 Duration stretched(Duration d, double factor) {

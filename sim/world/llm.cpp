@@ -100,7 +100,6 @@ void fill_measured(const models::LlmModel* model, Workload& spec, Diagnostics& f
     m.device = {model->gpu_model, spec.llm->model.where};
   }
   if (!m.bandwidth_share) m.bandwidth_share = kDecodingBandwidthShare;
-  if (!m.norm_p) m.norm_p = models::kTrainingNorm;
   const Duration one_step = spec.llm->weights_time.value_or(Duration{}) + *spec.llm->overhead;
   m.request_gpu_time =
       scenarios::ServiceTime{scenarios::ServiceTime::Law::Deterministic, one_step, 0};

@@ -165,6 +165,9 @@ bool has_roofline(const models::GpuModel& from, const models::GpuModel& to);
 PoolDemand demand_on(const scenarios::Workload& spec, const models::GpuModel* from,
                      const PoolModel& pool);
 
+// p of the execution law where neither the scenario nor a profile says it.
+double usual_norm(const scenarios::Workload& spec);
+
 // How many times as long kernels run on a whole GPU where the work itself takes `gpu_scale` times
 // as long: the fixed part of the time stays.
 struct CarriedOver {

@@ -278,7 +278,8 @@ void count_law(const WorkloadModel& model, const World& world, Counter& counter)
   add(m.bandwidth_share.has_value(),
       m.bandwidth_share ? "bandwidthShare" : "bandwidthShare (taken as 50 %)");
   if (matters && m.kernel_time) add(true, "kernelTime");
-  add(m.norm_p.has_value(), m.norm_p ? "normP" : "normP (2 for batch work, 3 for requests)");
+  counter.add(m.norm_p ? m.provenance : Provenance::Assumed, model,
+              m.norm_p ? "normP" : fmt::format("normP (taken as {})", usual_norm(model.spec)));
 }
 
 void count_batch(const WorkloadModel& model, Counter& counter) {

@@ -52,7 +52,7 @@ struct Calibration {
     // Bound by launches: as fast on a small part as on the whole GPU. Any W up to this fits alike.
     bool launch_bound = false;
   };
-  double norm_p = 2;
+  double norm_p = kDefaultNorm;
   double bandwidth_share = 0;  // beta, the same for all sizes
   std::vector<Size> sizes;     // by MeasuredTime::size
   double mean_error = 0;       // over the fitted points, |predicted / measured - 1|

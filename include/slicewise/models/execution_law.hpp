@@ -117,13 +117,20 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 // How fast clients run that share the SMs and the memory bandwidth of a domain at the same time: a
 // MIG instance, an MPS server, or both.
 
+// p when nobody fitted it, of requests, batch work and steps of language models alike: of all p the
+// least mean error over five sources of published rows, of which each has its own best from 1 to
+// 6 and above (models/MODELS.md). A host phase that takes turns with the GPU is p = 1 by
+// definition.
+inline constexpr double kDefaultNorm = 3;
+inline constexpr double kSerialNorm = 1;
+
 // What one workload needs, relative to its own time T1 alone on the whole GPU. Law E1:
 //   T(f, n) = || T0, n W ((1 - beta)/f_c + beta/f_m) ||_p,   ||a, b||_p = (a^p + b^p)^(1/p)
 // with u = W/T1, hence T0 = T1 (1 - u^p)^(1/p).
 struct ClientLaw {
-  double capacity_share = 1;   // u in [0, 1]
-  double bandwidth_share = 0;  // beta in [0, 1]
-  double norm_p = 2;           // p >= 1; kHardNorm and above is the maximum norm
+  double capacity_share = 1;     // u in [0, 1]
+  double bandwidth_share = 0;    // beta in [0, 1]
+  double norm_p = kDefaultNorm;  // p >= 1; kHardNorm and above is the maximum norm
   // Measured against neighbours under MPS: slowdown_i = 1 + alpha_i sum c_j.
   std::optional<double> sensitivity;  // alpha >= 0
   std::optional<double> pressure;     // c >= 0
@@ -133,12 +140,6 @@ struct ClientLaw {
 
 // From here on p-norms are taken as the maximum.
 inline constexpr double kHardNorm = 64;
-
-// p when nobody fitted it. Source: fits over ParvaGPU, MISO and MIGPerf measurements; synchronous
-// single-threaded clients are nearer to 1, launch-bound inference to the maximum norm.
-inline constexpr double kSerialNorm = 1;
-inline constexpr double kTrainingNorm = 2;
-inline constexpr double kInferenceNorm = 3;
 
 // (a^p + b^p)^(1/p). REQUIRES: a, b >= 0; p >= 1.
 double norm(double a, double b, double p);
@@ -183,7 +184,7 @@ struct DomainClient {
   double gpu_part = 1;   // of T(f), what grows when the domain is shared: g in [0, 1]
   double compute = 1;    // of the domain's SM time: what it takes while alone
   double bandwidth = 0;  // of the domain's memory bandwidth
-  double norm_p = 2;
+  double norm_p = kDefaultNorm;
   double active_threads = 1;  // (0, 1]; below 1 the client is limited
   double duty = 1;            // share of T(f) in which kernels run
   std::optional<double> sensitivity;

@@ -122,7 +122,7 @@ TEST(ReplaySharing, TwoJobsUnderMpsRunAtTheSpeedsOfTheLaw) {
        // Between SM activity and the time that kernels run: sqrt(0.6), but no more than that time.
        {std::pair{0.75, 1.0}, {scenarios::kBusyOfGpuUtil * 0.6, 0.6}}) {
     const models::ClientLaw law{
-        share, models::kDefaultBandwidthShare, models::kTrainingNorm, {}, {}};
+        share, models::kDefaultBandwidthShare, models::kDefaultNorm, {}, {}};
     clients.push_back(models::client_in(law, {}, mps.active_threads));
     const double host = 1 - scenarios::kBusyOfGpuUtil * gpu_util;
     clients.back().duty = 1 - host / clients.back().stretch;
@@ -153,8 +153,7 @@ TEST(ReplaySharing, AMigInstanceStretchesJobsAndKeepsThemApart) {
   const ReplayResult result = replayed_shared(trace, settings);
   for (const std::size_t job : {0U, 1U}) {
     const double busy = scenarios::kBusyOfGpuUtil * (job == 0 ? 1.0 : 0.2);
-    const models::ClientLaw law{
-        busy, models::kDefaultBandwidthShare, models::kTrainingNorm, {}, {}};
+    const models::ClientLaw law{busy, models::kDefaultBandwidthShare, models::kDefaultNorm, {}, {}};
     EXPECT_NEAR(end_s(result, job), 1'000 * models::client_in(law, kind.share, 1).stretch, 1e-6);
   }
   EXPECT_GT(end_s(result, 0), 4'000);
@@ -333,7 +332,7 @@ TEST(ReplaySharing, TimesAreCarriedOverFromTheGpuOfTheLog) {
   const double scale = models::roofline_scale(
       *catalogue.find_gpu("T4"), *catalogue.find_gpu("A10G"), models::kDefaultBandwidthShare);
   models::ClientLaw law{
-      scenarios::kBusyOfGpuUtil, models::kDefaultBandwidthShare, models::kTrainingNorm, {}, {}};
+      scenarios::kBusyOfGpuUtil, models::kDefaultBandwidthShare, models::kDefaultNorm, {}, {}};
   EXPECT_NEAR(end_s(result, 0), 1'000 * models::client_in(law, {1 / scale, 1 / scale}, 1).stretch,
               1e-5);
   EXPECT_LT(end_s(result, 0), 800);
