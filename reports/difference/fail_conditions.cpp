@@ -78,7 +78,10 @@ const KnownCondition* find_condition(std::string_view subject) {
 }
 
 bool is_about(const KnownCondition& known, const StoredFigure& figure) {
-  return known.is_about == nullptr ? figure.condition == known.subject : known.is_about(figure);
+  if (known.is_about != nullptr) return known.is_about(figure);
+  // What a replay costs is its bill.
+  return figure.condition == known.subject ||
+         (known.subject == "cost" && figure.condition == "cost.total" && figure.is_main);
 }
 
 std::string condition_list() {

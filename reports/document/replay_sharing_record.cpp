@@ -97,6 +97,10 @@ const Record& record_of<JobFigures>() {
       "of how many jobs the trace says what they bring to sharing",
       {field<&J::jobs>("jobs", "rows that ask for GPUs"),
        field<&J::with_use>("gpuUse", "how busy they kept their GPUs, or their SMs at least"),
+       field<&J::with_util>("gpuUtilisation",
+                            "of those: in how much of the time kernels ran (GPU_UTIL), 75 % of "
+                            "which is taken for time that they need the GPU (Assumed)")
+           .positive(),
        field<&J::by_profile>("profile", "of those: by a profile of the catalogue").positive(),
        field<&J::with_fraction>(
            "fractionAsked",

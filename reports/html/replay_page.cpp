@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/studies.hpp"
+#include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/sim/describe.hpp"
 
 #include "../charts/charts.hpp"
@@ -328,6 +329,13 @@ Markup evidence_section(const json& document) {
     say("gpuUse",
         "how busy they kept their GPUs; the others are taken for busy all the time, or "
         "for what they asked for (Assumed)");
+    if (known.contains("gpuUtilisation")) {
+      say("gpuUtilisation",
+          fmt::format("in how much of the time kernels ran: {:.0f} % of it is taken for time that "
+                      "they need the GPU, which is what is called busy here (Assumed, fitted on "
+                      "pairs of RTX 3090)",
+                      100 * scenarios::kBusyOfGpuUtil));
+    }
     if (known.contains("profile"))
       say("profile", "so by a rule that gave them a profile (Assumed)");
     say("smActivity", "how many SMs they used; the others use all of them (Assumed)");
@@ -405,12 +413,13 @@ Expected<ReplayPage> replay_page(const SourceText& source, const EngineInside* e
   if (!stored) return tl::unexpected(stored.error());
   const json& document = stored->root();
   const std::vector<Way> ways = ways_of(document);
+  const std::string price_date = document["metadata"].value("priceDate", "");
   html::PageText page{
       .title = title_of(document),
       .header = html::header_markup(
           title_of(document),
-          fmt::format("slicewise {}, prices of {}", document["metadata"].value("version", ""),
-                      document["metadata"].value("priceDate", ""))),
+          fmt::format("slicewise {}{}", document["metadata"].value("version", ""),
+                      price_date.empty() ? "" : ", prices of " + price_date)),
       .first = first_screen(document, ways),
       .parts = {{"trial", "What if",
                  engine == nullptr ? html::Markup() : replayed::trial_section(ways)},

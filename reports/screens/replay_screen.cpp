@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/reports/studies.hpp"
+#include "slicewise/scenarios/job_trace.hpp"
 
 #include "../document/documents.hpp"
 #include "../document/record_json.hpp"
@@ -258,6 +259,12 @@ void add_provenance_notes(const sim::JobFigures& known, std::vector<std::string>
         fmt::format("{}{} do not say how busy they kept their GPUs: all the time, the "
                     "worst case (Assumed)",
                     whole_text(full), of));
+  }
+  if (known.with_util > 0) {
+    notes.push_back(fmt::format(
+        "{}{} say how much of the time kernels ran: {:.0f} % of it is taken for time that they "
+        "need the GPU, which is what GPU BUSY counts (Assumed, fitted on pairs of RTX 3090)",
+        whole_text(known.with_util), of, 100 * scenarios::kBusyOfGpuUtil));
   }
   if (known.by_profile > 0) {
     notes.push_back(fmt::format("{}{} have the use of a profile of the catalogue (Assumed)",

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/models/catalogue.hpp"
+
 #include "../text/flow_text.hpp"
 #include "../text/scalars.hpp"
 #include "../traces/trace_files.hpp"
@@ -60,10 +62,15 @@ std::int64_t minutes_of(const Demand& demand) {
   return std::max<std::int64_t>(1, std::llround(std::ceil(std::min(all_s, wanted_s) / 60)));
 }
 
-// Servers that keep up: 70 us of a token of the prompt and 3 ms of one of the answer, as many
-// sequences share a step, at 60 % load; without tokens 50 ms of a request. Assumed, like the model.
+constexpr std::string_view kModel = "llama-3-8b-fp16/a10g";
+
+// Servers that keep up at 60 % load, where eight sequences share the reading of the weights;
+// without tokens 50 ms of a request. Assumed, like the model.
 std::int64_t servers_for(const Demand& demand, bool llm) {
-  const double each_s = llm ? demand.input * 70e-6 + demand.output * 3e-3 : 0.05;
+  constexpr double kTogether = 8;
+  const models::LlmStep step = models::load_catalogue().find_llm_model(kModel)->step;
+  const double each_s =
+      llm ? demand.input * step.token_s + demand.output * step.weights_s / kTogether : 0.05;
   const double needed = std::min(demand.per_second * each_s / 0.6, 1e6);
   return std::clamp<std::int64_t>(std::llround(std::ceil(needed)), 1, kMostNodes);
 }
@@ -76,10 +83,10 @@ std::string tokens_field(const TokenLengths& lengths) {
 }
 
 std::string llm_fields(const ClientRates* rates) {
-  std::string text =
+  std::string text = fmt::format(
       "    llm:\n"
-      "      model: llama-3-8b-fp16/a10g  # Assumed. TODO: yours; slicewise get profiles --kind "
-      "llm\n";
+      "      model: {}  # Assumed. TODO: yours; slicewise get profiles --kind llm\n",
+      kModel);
   if (rates == nullptr) return text;  // the trace has tokens
   text += fmt::format(
       "      tokens:  # log-normal laws through the quantiles of the source\n"

@@ -47,6 +47,8 @@ void Histogram::add(Duration value) {
   ++buckets_[bucket_of(ns)];
   ++count_;
   sum_ += ns;
+  least_ = std::min(least_, ns);
+  most_ = std::max(most_, ns);
 }
 
 void Histogram::merge(const Histogram& other) {
@@ -57,6 +59,8 @@ void Histogram::merge(const Histogram& other) {
   }
   count_ += other.count_;
   sum_ += other.sum_;
+  least_ = std::min(least_, other.least_);
+  most_ = std::max(most_, other.most_);
 }
 
 void Histogram::pack() {
@@ -97,18 +101,26 @@ Histogram::Place Histogram::place_of(double q) const {
     octave = end;
   }
   while (seen + buckets_[bucket] < rank) seen += buckets_[bucket++];
-  return {bucket, rank - seen};
+  std::optional<std::int64_t> exact;
+  if (rank == 1) exact = least_;
+  if (rank == count_) exact = most_;
+  return {bucket, rank - seen, exact};
 }
 
-Duration Histogram::quantile(double q) const { return {middle_of(first_ + place_of(q).bucket)}; }
+Duration Histogram::quantile(double q) const {
+  const Place place = place_of(q);
+  return {place.exact.value_or(std::clamp(middle_of(first_ + place.bucket), least_, most_))};
+}
 
 double Histogram::within_bucket(double q) const {
   const Place place = place_of(q);
+  if (place.exact) return static_cast<double>(*place.exact);
   const std::size_t bucket = first_ + place.bucket;
   const double width = static_cast<double>((std::int64_t{1} << log2_width(bucket)) - 1);
   const double part =
       (static_cast<double>(place.rank) - 0.5) / static_cast<double>(buckets_[place.bucket]);
-  return static_cast<double>(lowest_of(bucket)) + part * width;
+  return std::clamp(static_cast<double>(lowest_of(bucket)) + part * width,
+                    static_cast<double>(least_), static_cast<double>(most_));
 }
 
 std::int64_t Histogram::count_above(Duration value) const {

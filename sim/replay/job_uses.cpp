@@ -229,6 +229,7 @@ JobUses::JobUses(const scenarios::JobTrace& trace, const GpuSharing& sharing)
     ++known_.jobs;
     const bool by_profile = !says_use && recorded.use_profile();
     known_.with_use += says_use || by_profile ? 1 : 0;
+    known_.with_util += recorded.use_permille >= 0 ? 1 : 0;
     known_.by_profile += by_profile ? 1 : 0;
     known_.with_fraction += is_fraction && !by_profile ? 1 : 0;
     known_.with_sm += recorded.sm_permille >= 0 ? 1 : 0;

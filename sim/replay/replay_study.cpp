@@ -31,8 +31,12 @@ void find_jobs_that_never_fit(ReplayStudy& study, const scenarios::JobTrace& tra
   }
   if (!models.empty()) asked += fmt::format(" of model {} (--any-gpu takes any)", models);
   if (study.on_nodes && !cluster.only_gpus) {
-    if (!trace.cpu_milli.empty()) asked += fmt::format(", {}m CPU", trace.cpu_milli[row]);
-    if (!trace.memory.empty()) asked += fmt::format(", {}Mi memory", trace.memory[row].count >> 20);
+    if (!trace.cpu_milli.empty() && trace.cpu_milli[row] >= 0) {
+      asked += fmt::format(", {}m CPU", trace.cpu_milli[row]);
+    }
+    if (!trace.memory.empty() && trace.memory[row].count >= 0) {
+      asked += fmt::format(", {}Mi memory", trace.memory[row].count >> 20);
+    }
   }
   study.findings.push_back(make_diagnostic(
       Code::JobNeverFits, {},

@@ -221,6 +221,10 @@ void count_workload(const WorkloadModel& model, Counter& counter) {
     const bool busy_given = m.gpu_busy || m.gpu_util;
     counter.add(busy_given ? m.provenance : Provenance::Assumed, model,
                 busy_given ? (m.gpu_busy ? "gpuBusy" : "gpuUtil") : "gpuBusy (taken as 100 %)");
+    if (m.gpu_util && !m.gpu_busy) {
+      counter.add(Provenance::Assumed, model,
+                  fmt::format("busy time ({:.0f} % of gpuUtil)", 100 * scenarios::kBusyOfGpuUtil));
+    }
     add(m.cpu.has_value(), "cpu");
   }
   add(m.sm_active.has_value(), "smActive");

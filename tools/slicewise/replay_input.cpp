@@ -221,6 +221,7 @@ Diagnostics jobs_above_memory(const scenarios::JobTrace& trace, const sim::Repla
   if (trace.gpu_memory.empty()) return {};
   std::set<std::string_view> models;
   for (const sim::NodeShape& node : cluster.nodes) models.insert(node.gpu_model);
+  if (models.empty()) return {};  // GPUs of no kind
   Bytes most;
   for (const std::string_view name : models) {
     const models::GpuModel* gpu = models::gpu_called(catalogue, name);
@@ -238,9 +239,10 @@ Diagnostics jobs_above_memory(const scenarios::JobTrace& trace, const sim::Repla
   return {make_diagnostic(
       Code::JobNeverFits, {},
       fmt::format(
-          "{} jobs need more GPU memory than any GPU here has ({:.4g} GiB), and were run all "
-          "the same; the first is {}",
-          jobs, static_cast<double>(most.count) / (1LL << 30U), trace.row_place(first).text()),
+          "{} {} more GPU memory than any GPU here has ({:.4g} GiB), and ran all the same; the "
+          "first is {}",
+          jobs, jobs == 1 ? "job needs" : "jobs need",
+          static_cast<double>(most.count) / (1LL << 30U), trace.row_place(first).text()),
       "--sharing exclusive reckons with GPU memory: it leaves them out")};
 }
 

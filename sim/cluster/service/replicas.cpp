@@ -39,6 +39,9 @@ void Replicas::begin(std::uint32_t p) {
     exchange = all_reduces_of(run_.world.pools[index(pool)], there, run_.cluster.gpus_of(pod));
   }
   servers_[p].llm = std::make_unique<LlmServer>(there, exchange, model);
+  // Known from the start, since it may be too small for every request.
+  std::int64_t& size = run_.record.workloads[index(pod.workload)].tokens.cache_size;
+  if (size == 0) size = servers_[p].llm->batching.pool().size();
 }
 
 std::vector<Request> Replicas::take_all(std::uint32_t p) {

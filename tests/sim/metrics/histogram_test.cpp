@@ -50,6 +50,26 @@ TEST(Histogram, QuantilesOfTwoFarPoints) {
   expect_quantiles_of([](RandomStream& random) { return random.below(100) < 3 ? 9e15 : 300; });
 }
 
+// Of a few jobs p95 is the greatest of all, beside which its bucket's middle would contradict.
+TEST(Histogram, TheLeastAndTheGreatestAreExact) {
+  Histogram histogram;
+  for (const std::int64_t value : {3'570'000'000'001, 3'600'000'000'007, 3'731'209'000'003}) {
+    histogram.add({value});
+  }
+  EXPECT_EQ(histogram.quantile(0.01).ns, 3'570'000'000'001);
+  EXPECT_EQ(histogram.quantile(0.95).ns, 3'731'209'000'003);
+  EXPECT_EQ(histogram.within_bucket(0.99), 3'731'209'000'003.);
+  Histogram more;
+  more.add({5'000'000'000'009});
+  more.merge(histogram);
+  more.pack();
+  EXPECT_EQ(more.quantile(1).ns, 5'000'000'000'009);
+  EXPECT_EQ(more.quantile(0.2).ns, 3'570'000'000'001);
+  Histogram same;
+  for (int i = 0; i < 3; ++i) same.add({3'731'209'000'003});
+  EXPECT_EQ(same.quantile(0.5).ns, 3'731'209'000'003);
+}
+
 TEST(Histogram, ExactBelow256NanosecondsAndOverTheWholeRange) {
   for (std::int64_t value = 0; value < 256; ++value) {
     Histogram histogram;

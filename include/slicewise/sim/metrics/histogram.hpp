@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include "slicewise/units.hpp"
@@ -9,8 +11,9 @@
 namespace slicewise::sim {
 
 // Latencies from 1 ns to 292 years in log-linear buckets: 128 per octave, so a quantile is off by
-// less than 0.4 % of its value (half a bucket), and exact below 256 ns. Adding is a few
-// instructions and a store; merging adds counts, so the order of merging does not matter.
+// less than 0.4 % of its value (half a bucket), and exact below 256 ns and of the least and the
+// greatest value: no quantile is outside of them. Adding is a few instructions and a store;
+// merging adds counts, so the order of merging does not matter.
 // Allocates once, 57 KiB, when the first value comes.
 class Histogram {
  public:
@@ -18,7 +21,8 @@ class Histogram {
   void merge(const Histogram& other);
   std::int64_t count() const { return count_; }
   Duration mean() const;  // exact, to the nearest ns. REQUIRES: count() > 0
-  // The smallest bucket middle v with at least ceil(q * count()) values <= v's bucket.
+  // The smallest bucket middle v with at least ceil(q * count()) values <= v's bucket; the least
+  // value where that is one, the greatest where it is all.
   // REQUIRES: 0 < q <= 1, count() > 0.
   Duration quantile(double q) const;
   // Where in its bucket that is, in ns, if the values of a bucket are spread evenly: what changes a
@@ -34,13 +38,15 @@ class Histogram {
   // All that it knows, for another process.
   template <class Archive>
   void visit(Archive& archive) {
-    archive(buckets_, first_, count_, sum_);
+    archive(buckets_, first_, count_, sum_, least_, most_);
   }
 
  private:
   struct Place {
     std::size_t bucket;  // in buckets_
     std::int64_t rank;   // in it, from 1 on
+    // Of one value that is known exactly.
+    std::optional<std::int64_t> exact;
   };
   Place place_of(double q) const;
   void widen();
@@ -49,6 +55,8 @@ class Histogram {
   std::size_t first_ = 0;
   std::int64_t count_ = 0;
   Int128 sum_ = 0;
+  std::int64_t least_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t most_ = 0;
 };
 
 }  // namespace slicewise::sim

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace slicewise::sim {
@@ -20,6 +21,7 @@ class RatioHistogram {
     ++buckets_[bucket];
     ++count_;
     sum_ += ratio;
+    least_ = std::min(least_, std::max(ratio, 1.0));
     most_ = std::max(most_, ratio);
   }
 
@@ -27,19 +29,20 @@ class RatioHistogram {
   // REQUIRES of all: count() > 0.
   double mean() const { return sum_ / static_cast<double>(count_); }
   double most() const { return most_; }
-  // The middle of the bucket below which the share q of all lies; the largest ratio at most.
+  // The middle of the bucket below which the share q of all lies, within the least and the largest
+  // ratio.
   double quantile(double q) const {
     const auto wanted = static_cast<std::int64_t>(std::ceil(q * static_cast<double>(count_)));
     std::int64_t seen = 0;
     std::size_t bucket = 0;
     while (bucket + 1 < buckets_.size() && (seen += buckets_[bucket]) < wanted) ++bucket;
-    return std::min(most_, (bottom_of(bucket) + bottom_of(bucket + 1)) / 2);
+    return std::min(most_, std::max(least_, (bottom_of(bucket) + bottom_of(bucket + 1)) / 2));
   }
 
   // All that it knows, for another process.
   template <class Archive>
   void visit(Archive& archive) {
-    archive(buckets_, count_, sum_, most_);
+    archive(buckets_, count_, sum_, least_, most_);
   }
 
  private:
@@ -57,6 +60,7 @@ class RatioHistogram {
   std::vector<std::uint32_t> buckets_;
   std::int64_t count_ = 0;
   double sum_ = 0;
+  double least_ = std::numeric_limits<double>::infinity();
   double most_ = 0;
 };
 

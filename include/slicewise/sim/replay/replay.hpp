@@ -133,6 +133,7 @@ std::string_view why_turned_away(TurnedAway reason);
 struct JobFigures {
   std::int64_t jobs = 0;
   std::int64_t with_use = 0;       // of the GPU, or of its SMs at least
+  std::int64_t with_util = 0;      // of with_use: GPU_UTIL, kBusyOfGpuUtil of which is busy time
   std::int64_t with_fraction = 0;  // nothing of their use, but they asked for a part of a GPU
   std::int64_t with_sm = 0;        // SM activity
   std::int64_t with_memory = 0;    // GPU memory peak
