@@ -110,11 +110,16 @@ std::vector<std::string> codes_with(std::string_view word) {
 Diagnostics unknown_topic(std::string_view topic) {
   std::vector<std::string> near = codes_with(topic);
   std::ranges::move(scenarios::similar_fields(topic), std::back_inserter(near));
-  if (const auto name = nearest_name(topic, names_of_topics())) near.insert(near.begin(), *name);
+  const auto nearest = nearest_name(topic, names_of_topics());
+  if (nearest && std::ranges::find(near, *nearest) == near.end()) {
+    near.insert(near.begin(), *nearest);
+  }
   std::string help;
   for (const std::string& name : near) help += (help.empty() ? "did you mean " : ", ") + name;
   help += help.empty() ? "" : "? ";
-  help += "Topics are codes, fields of the scenario (spec.nodePools), and: ";
+  help +=
+      "A file is explained by its path. Topics are codes, fields of the scenario (spec.nodePools), "
+      "and: ";
   for (const Topic& known : topics()) {
     help += fmt::format("{}{}", &known == topics().data() ? "" : ", ", known.name);
   }

@@ -425,7 +425,7 @@ void finish_scaled_workload(const Node& node, Workload& workload, Findings& find
   Autoscaling& scaling = *workload.autoscaling;
   scaling.start_replicas = int_at(&node, "replicas");
   check_replicas(node, *block(&node, "autoscaling"), scaling, findings);
-  workload.count = scaling.max_replicas;
+  workload.count = scaling.most_wanted();
 }
 
 }  // namespace slicewise::scenarios

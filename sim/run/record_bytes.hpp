@@ -74,8 +74,8 @@ SLICEWISE_MEMBERS(Replication, length, last_job_end, domains, nodes, pools, star
                   pending_at_end, succeeded, failed, oom_kills, restarts, faults, fault_victims,
                   evicted, cut_off, interrupted, events, shared_domain)
 SLICEWISE_MEMBERS(JobTimes, start, end)
-SLICEWISE_MEMBERS(JobFigures, jobs, with_use, with_fraction, with_sm, with_memory, with_gpu,
-                  by_profile)
+SLICEWISE_MEMBERS(JobFigures, jobs, with_use, with_util, with_fraction, with_sm, with_memory,
+                  with_gpu, by_profile)
 SLICEWISE_MEMBERS(SharingFigures::Refusal, reason, jobs, first)
 SLICEWISE_MEMBERS(InflationPoint, arrived_percent, allocated_percent)
 SLICEWISE_MEMBERS(ReplayClass, name, finished, wait, completion)

@@ -31,6 +31,21 @@ class Check(unittest.TestCase):
         self.assertIn("nothing there that is judged", nothing.stdout)
         self.assertEqual(run("check", "-f", CLUSTER, "--plugin-version", "new").returncode, 2)
 
+    def test_a_queue_that_nobody_knows_is_told(self):
+        text = ("apiVersion: slicewise.dev/v1alpha1\nkind: Scenario\nmetadata: {name: q}\nspec:\n"
+                "  nodePools: [{name: gpu, instanceType: g5.xlarge}]\n"
+                "  resourceFlavors: [{name: all}]\n"
+                "  clusterQueues:\n  - name: research\n    resourceGroups:\n"
+                "    - coveredResources: [nvidia.com/gpu]\n      flavors:\n"
+                "      - {name: all, resources: [{name: nvidia.com/gpu, nominalQuota: 1}]}\n"
+                "  workloads:\n  - {name: w, kind: Job, queue: reserch, "
+                "profile: cifar-10-resnet-training-tf-keras/a100-40gb/b128}\n")
+        for verb in ("check", "run"):
+            result = run(verb, "-f", "-", stdin=text)
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertIn("QUEUE_UNKNOWN", result.stdout + result.stderr)
+            self.assertIn('did you mean "research"?', result.stdout + result.stderr)
+
     def test_an_autoscaler_alone_is_judged(self):
         result = run("check", "-f", "-", stdin="apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n"
                      "metadata: {name: h}\nspec: {maxReplicas: 2, scaleTargetRef: {apiVersion: apps/v1, "

@@ -256,6 +256,7 @@ class Replay(VerbCase):
         without = json.loads(self.expect(0, "", *arguments, "-o", "json",
                                          stdin=trace).stdout)["schedulers"][0]["company"]
         self.assertEqual(without["provenance"]["gpuUse"], 1)
+        self.assertEqual(without["provenance"]["gpuUtilisation"], 1)
         self.assertLess(company["slowdown"]["mean"], without["slowdown"]["mean"])
         with tempfile.TemporaryDirectory() as folder:
             rules = pathlib.Path(folder, "rules.txt")
@@ -301,6 +302,21 @@ class Replay(VerbCase):
     def test_jobs_that_never_fit_are_named(self):
         text = self.expect(PODS_LOST, "", "-f", TRACE, "--gpus", "8").stdout
         self.assertIn("JOB_NEVER_FITS: 4 of 160 jobs", text)
+
+    def test_of_gpus_of_no_kind_no_memory_is_known(self):
+        trace = ("arrival_s,duration_s,gpus,gpu_memory_bytes,cpu_milli\n0,100,1,3221225472,\n"
+                 "0,100,9,3221225472,\n")
+        for cluster in (("--gpus", "4"), ("--nodes", "1x4")):
+            result = self.expect(PODS_LOST, "", "-f", "-", *cluster, stdin=trace)
+            self.assertNotIn("GPU memory", result.stdout)
+            self.assertNotIn("-1m", result.stdout)
+
+    def test_one_job_that_waits_has_one_wait(self):
+        trace = "arrival_s,duration_s,gpus\n0,3600,1\n30,100,1\n"
+        scheduler, = json.loads(self.expect(0, "", "-f", "-", "--gpus", "1", "-o", "json",
+                                            stdin=trace).stdout)["schedulers"]
+        self.assertEqual(scheduler["waitSeconds"]["p99"], 3570)
+        self.assertEqual(scheduler["makespanSeconds"], 3700)
 
     def test_what_is_left_waiting_for_good_is_judged(self):
         lost = "4 of 160 jobs stayed Pending: they ask for more than the empty cluster has"

@@ -364,7 +364,8 @@ struct Workload {
     }
     autoscaling->min_replicas = pods;
     autoscaling->start_replicas.reset();
-    count = autoscaling->max_replicas = std::max(autoscaling->max_replicas, pods);
+    autoscaling->max_replicas = std::max(autoscaling->max_replicas, pods);
+    count = autoscaling->most_wanted();
   }
   // Whether it has more pods at some times than at others, over and over.
   bool comes_and_goes() const {

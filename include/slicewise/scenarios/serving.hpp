@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -242,6 +243,12 @@ struct Autoscaling {
   SourceLocation where;
 
   bool has_metric() const { return target > 0; }
+  // Replicas at once: without a metric nobody asks for more than the windows do.
+  int most_wanted() const {
+    int most = has_metric() ? max_replicas : std::max(min_replicas, start_replicas.value_or(0));
+    for (const ReplicaWindow& open : schedule) most = std::max(most, open.replicas);
+    return most;
+  }
   // Whether requests that find no pod wait for one, and wake it (KEDA's HTTP add-on).
   bool holds_requests() const { return min_replicas == 0 && has_metric(); }
 };

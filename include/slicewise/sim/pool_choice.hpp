@@ -121,6 +121,8 @@ inline std::string sharing_text(const PoolChoice& choice) {
 // pods each" where all have the same other one. "4 GPUs for a pod of chat", "batches of 8 in ocr"
 // where that was chosen.
 std::string describe(const PoolChoice& choice);
+// "3", "4 to 8" where nodes come and go.
+std::string node_count(const PoolChoice& choice);
 
 // The part of it on PoolChoice::serving, which begins with a comma.
 std::string serving_text(const PoolChoice& choice);

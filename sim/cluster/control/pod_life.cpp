@@ -166,7 +166,9 @@ void PodLife::count_left_behind() {
         pod.phase == PodPhase::Suspended && run_.cluster.first_of_job(p) == p;
     record.quota_waiting += waits_for_quota ? 1 : 0;
     record.never_admitted += waits_for_quota && pod.pools == 0 ? 1 : 0;
-    record.pending_for_good += is_pending_for_good(run_, scheduler_, pod, to_come) ? 1 : 0;
+    const bool waits =
+        restarts_[p].left_pending || is_pending_for_good(run_, scheduler_, pod, to_come);
+    record.pending_for_good += waits ? 1 : 0;
   }
 }
 
@@ -391,7 +393,10 @@ void PodLife::remove(std::uint32_t p) {
   if (phase == PodPhase::Unsubmitted) return;
   quotas_.remove(p);
   if (!is_bound(phase)) {
-    if (phase == PodPhase::Pending) scheduler_.withdraw(p);
+    if (phase == PodPhase::Pending) {
+      restarts_[p].left_pending |= waited_out_its_window(run_, scheduler_, run_.cluster.pods[p]);
+      scheduler_.withdraw(p);
+    }
     return enter_phase(run_, p, PodPhase::Unsubmitted);
   }
   const Worth worth = worth_of_killed(run_.cluster.model(run_.cluster.pods[p]));

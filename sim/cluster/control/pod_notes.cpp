@@ -101,4 +101,10 @@ bool is_pending_for_good(RunState& run, const Scheduler& scheduler, const Pod& p
   return !to_come.take(pod);
 }
 
+bool waited_out_its_window(RunState& run, const Scheduler& scheduler, const Pod& pod) {
+  const auto& scaling = run.cluster.model(pod).spec.autoscaling;
+  RoomToCome to_come(run, scheduler);
+  return scaling && !scaling->schedule.empty() && is_pending_for_good(run, scheduler, pod, to_come);
+}
+
 }  // namespace slicewise::sim

@@ -290,6 +290,17 @@ TEST(Autoscaling, AScheduleAloneHoldsNoRequests) {
   EXPECT_GT(r.workloads[0].requests->refused, 0.4 * r.workloads[0].requests->arrived);
 }
 
+// Whether the run ends within the window or after it.
+TEST(Autoscaling, WhatAWindowWantsAndNoNodeHoldsIsLost) {
+  Workload w = in_a_window(1);
+  w.autoscaling->schedule.front().replicas = 6;
+  w.autoscaling->max_replicas = w.count = 6;
+  for (const Duration length : {seconds(540), seconds(1200)}) {
+    const VariantResult r = demo::result(scenario_of(w, length));
+    EXPECT_EQ(r.workloads[0].left_behind.pending, 2) << length.ns;
+  }
+}
+
 TEST(Autoscaling, ARunWithinAWindowStartsWithItsReplicas) {
   Scenario s = scenario_of(in_a_window(1), seconds(120));
   s.starts_at = minutes(6);

@@ -63,6 +63,33 @@ PlanOptions from(std::vector<PoolChoice> pools) {
 const std::vector<PoolChoice> kDear = {pool("g5.xlarge", Strategy::Exclusive, 1, 2, {"a", "b"}),
                                        pool("g5.xlarge", Strategy::Exclusive, 1, 2, {"c", "d"})};
 
+// Four nodes at the least, of which two are enough: what the pool costs is simulated.
+TEST(PlanPath, WeighsAPoolWhoseNodesComeAndGo) {
+  PoolChoice now = pool("g4dn.xlarge", Strategy::Exclusive, 1, 8, {"a", "b", "c", "d"});
+  now.elastic = true;
+  now.least_nodes = 4;
+  const auto plan = make_plan(set_with(four_services()), 0, demo::catalogue(), from({now}));
+  ASSERT_TRUE(plan && plan->path);
+  const PlanPath& path = *plan->path;
+  EXPECT_TRUE(path.now.figures.stands());
+  EXPECT_NEAR(to_dollars(path.now.figures.monthly), 4 * 0.526 * 730, 1);
+  EXPECT_EQ(path.kept, 0);
+  ASSERT_FALSE(path.steps.empty());
+  EXPECT_EQ(path.steps.back().monthly, plan->options.front().figures.monthly);
+}
+
+TEST(PlanPath, KeepsSeveralPoolsWhoseNodesComeAndGo) {
+  std::vector<PoolChoice> now = kDear;
+  for (PoolChoice& each : now) {
+    each.elastic = true;
+    each.least_nodes = each.nodes;
+  }
+  const auto plan = make_plan(set_with(four_services()), 0, demo::catalogue(), from(now));
+  ASSERT_TRUE(plan && plan->path);
+  EXPECT_EQ(plan->path->kept, 2);
+  EXPECT_TRUE(plan->path->steps.empty());
+}
+
 TEST(PlanPath, EndsNoDearerThanTheBestOptionAndEachStepSaves) {
   const auto plan = make_plan(set_with(four_services()), 0, demo::catalogue(), from(kDear));
   ASSERT_TRUE(plan);
