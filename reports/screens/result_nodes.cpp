@@ -25,7 +25,9 @@ std::string_view word_for(std::string_view name) {
 }
 
 std::int64_t devices_of(const sim::NodePoolResult& pool) {
-  if (pool.instances.empty()) return std::int64_t{pool.nodes} * pool.gpus_per_node;
+  if (pool.instances.empty()) {
+    return std::int64_t{pool.nodes} * (pool.gpus_per_node - pool.unhealthy_gpus);
+  }
   std::int64_t instances = 0;
   for (const auto& [profile, count] : pool.instances) instances += count;
   return instances;
@@ -53,7 +55,12 @@ bool has_fraction(const sim::NodePoolResult& pool) {
 
 // "1 x A10G", "1/8 of an L4"
 std::string gpus_text(const sim::NodePoolResult& pool) {
-  if (!has_fraction(pool)) return fmt::format("{} x {}", pool.gpus_per_node, pool.gpu_model);
+  if (!has_fraction(pool)) {
+    const int healthy = pool.gpus_per_node - pool.unhealthy_gpus;
+    return fmt::format("{}{} x {}",
+                       pool.unhealthy_gpus > 0 ? fmt::format("{} healthy of ", healthy) : "",
+                       pool.gpus_per_node, pool.gpu_model);
+  }
   const bool vowel = std::string_view("AEFHILMNORSX").find(pool.gpu_model.front()) !=
                      std::string_view::npos;  // read letter by letter: an L4, a T4
   return fmt::format("1/{} of {} {}", pool.vgpus_per_gpu, vowel ? "an" : "a", pool.gpu_model);

@@ -69,6 +69,14 @@ void check_layout_changes(const NodePool& pool, Findings& findings) {
                "spot interruptions");
 }
 
+void check_healthy_gpus(const NodePool& pool, Findings& findings) {
+  if (!pool.allocatable.gpus || !pool.most_nodes) return;
+  findings.add(Code::SettingConflict, pool.allocatable.where,
+               "allocatable.gpus on a pool whose nodes come and go",
+               "new nodes have all of their GPUs: write one number of nodes, or a pool for those "
+               "with unhealthy GPUs");
+}
+
 void finish_node_pool(NodePool& pool, const Node& map, Reading& reading) {
   pool.name.where = value_place(map, "name");  // also where it is missing
   pool.nodes_where = value_place(map, "nodes");
@@ -81,6 +89,7 @@ void finish_node_pool(NodePool& pool, const Node& map, Reading& reading) {
   check_mixed_mps(map, pool, reading.findings);
   check_mig(map, pool, reading.findings);
   check_layout_changes(pool, reading.findings);
+  check_healthy_gpus(pool, reading.findings);
 }
 
 constexpr Field kTaintFields[] = {
@@ -126,6 +135,12 @@ constexpr Field kAllocatableFields[] = {
         .otherwise("the instance type's"),
     field<&Allocatable::pods>("pods", "58", "Pods that a node holds.")
         .between(1, 10'000)
+        .otherwise("the instance type's"),
+    field<&Allocatable::gpus>("gpus", "3",
+                              "GPUs of a node that the device plugin offers, shared or cut as all "
+                              "are: the others are unhealthy. Of nodes that stay; new ones, of "
+                              "`plan` and `compare` too, have all.")
+        .between(1, 16)
         .otherwise("the instance type's"),
 };
 constexpr FieldList kAllocatable = block<Allocatable>(kAllocatableFields);
@@ -239,10 +254,10 @@ constexpr Field kNodePoolFields[] = {
         .otherwise("aws-node (50m), kube-proxy (100m), nvidia-device-plugin and dcgm-exporter "
                    "(without requests)"),
     field<&NodePool::allocatable>(
-        "allocatable", "{cpu: 3920m, memory: 14Gi, pods: 58}",
+        "allocatable", "{cpu: 3920m, memory: 14Gi, pods: 58, gpus: 3}",
         "What each node has for pods, those of its DaemonSets among them, as `kubectl describe "
-        "node` "
-        "says, where the kubelet keeps more back than EKS does by default.")
+        "node` says, where the kubelet keeps more back than EKS does by default, or GPUs are "
+        "unhealthy.")
         .of(kAllocatable),
     field<&NodePool::gpu>("gpu", "{timeSlice: 2ms}",
                           "Figures of the GPU that replace those of the catalogue.")

@@ -212,10 +212,9 @@ void ClusterPools::take_live_sharing(const NodeGroupFile& node, DraftSharing fil
         "offer it");
   }
   if (live.gpus) {
-    note(
-        fmt::format("nodes that offer {} of their {} GPUs (allocatable): simulated with all, there "
-                    "is room for fewer pods",
-                    *live.gpus, gpus_of(pool.instance_type, options_)));
+    pool.allocatable.gpus = static_cast<int>(*live.gpus);
+    note(fmt::format("nodes that offer {} of their {} GPUs: the others are unhealthy", *live.gpus,
+                     gpus_of(pool.instance_type, options_)));
   }
 }
 

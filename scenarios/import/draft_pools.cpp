@@ -150,7 +150,8 @@ std::int64_t units_per_gpu(const DraftPool& pool, const DraftWorkload& workload,
 
 std::int64_t units_per_node(const DraftPool& pool, const DraftWorkload& workload,
                             const ImportOptions& options) {
-  return units_per_gpu(pool, workload, options) * gpus_of(pool.instance_type, options);
+  return units_per_gpu(pool, workload, options) *
+         pool.allocatable.gpus.value_or(gpus_of(pool.instance_type, options));
 }
 
 // Whether the files say of their nodes that none offers what the pods ask for. Who drives claims is

@@ -113,8 +113,10 @@ std::optional<std::int64_t> gpus_by(const NodeGroupFile& node, const DraftSharin
     if (!is_gpu(amount)) continue;
     const std::int64_t each = units_per_gpu(sharing, type, amount.resource, options);
     if (each < 1) return std::nullopt;
-    if (sharing.mig) continue;  // layouts may differ from GPU to GPU
-    if (amount.amount % each != 0 || amount.amount / each > gpus) return std::nullopt;
+    const bool is_uneven = amount.amount % each != 0 || amount.amount / each > gpus;
+    // Layouts may differ from GPU to GPU.
+    if (sharing.mig && (!sharing.mig->configs.empty() || is_uneven)) continue;
+    if (is_uneven) return std::nullopt;
     offering = std::min(offering, amount.amount / each);
   }
   return offering;

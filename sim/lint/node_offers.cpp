@@ -305,10 +305,7 @@ std::vector<NodeOffer> node_offers(const ClusterFiles& files, const models::Cata
   for (NodeOffer& offer : offers) {
     if (offer.group == nullptr) continue;
     const auto runs_there = [&](const scenarios::PodFile& pod) {
-      const bool has_gpus = std::ranges::any_of(pod.containers, [](const auto& container) {
-        return std::ranges::any_of(container.amounts, is_gpu_amount);
-      });
-      return !has_gpus && pod.claims.empty() && may_run_on(pod, offer);
+      return !scenarios::asks_for_gpu(pod) && may_run_on(pod, offer);
     };
     for (const scenarios::DaemonSet& daemon : scenarios::daemon_sets_of(files, runs_there)) {
       offer.daemon_cpu_milli += daemon.cpu_request.count;

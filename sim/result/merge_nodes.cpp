@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -184,7 +185,7 @@ void describe_partitions(const PoolModel& pool, NodePoolResult& result) {
     compute += kind.share.compute;
     if (!kind.partition.empty()) result.instances[kind.partition] += most_nodes(pool);
   }
-  result.sms_unused_ratio = std::max(0.0, 1 - compute / pool.gpus_per_node);
+  result.sms_unused_ratio = std::max(0.0, 1 - compute / (pool.gpus_per_node - pool.unhealthy_gpus));
 }
 
 }  // namespace
@@ -200,6 +201,7 @@ NodePoolResult pool_result(const PoolModel& pool) {
   result.strategy = strategy_name(pool.strategy);
   result.nodes = most_nodes(pool);
   result.gpus_per_node = pool.gpus_per_node;
+  result.unhealthy_gpus = pool.unhealthy_gpus;
   if (pool.spot) {
     result.spot = SpotRisk{pool.spot->interruptions.per_second * to_seconds(hours(1'000)),
                            pool.spot->source, pool.spot->fallback.has_value()};
@@ -211,7 +213,7 @@ NodePoolResult pool_result(const PoolModel& pool) {
   if (pool.books) {
     const bool is_hami = pool.books->keeper == GpuBooks::Keeper::Hami;
     result.advertised[std::string(scenarios::kGpuResource)] =
-        std::int64_t{result.nodes} * pool.gpus_per_node * (is_hami ? pool.books->pods : 1);
+        result.nodes * std::ssize(pool.layouts.front().domains) * (is_hami ? pool.books->pods : 1);
   }
   const bool by_name = !pool.dra && !pool.books;
   for (std::size_t offer = 0; offer < pool.offers.size() && by_name; ++offer) {

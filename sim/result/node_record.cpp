@@ -248,6 +248,9 @@ const Record& record_of<NodePoolResult>() {
                         "number of nodes; the most that it may have, where nodes come and go")
            .setting(3),
        field<&P::gpus_per_node>("gpusPerNode", "physical GPUs of a node").setting(4),
+       field<&P::unhealthy_gpus>("unhealthyGpus",
+                                 "of these, those that the device plugin does not offer")
+           .positive(),
        field<&P::price, &UsdPerHour::per_hour>("usdPerHour",
                                                "price of one node, US dollars per hour")
            .setting(7),

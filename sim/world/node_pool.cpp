@@ -289,7 +289,7 @@ bool leave_to_pods(const NodePool& pool, const models::InstanceType& type, PoolM
   model.allocatable_memory = memory;
   model.max_pods = std::max(0, places - static_cast<int>(pool.daemon_sets.size()));
   // Nodes of a cluster are as they are: their pods stay Pending.
-  const bool is_told = pool.allocatable.cpu || pool.allocatable.memory || pool.allocatable.pods;
+  const bool is_told = pool.allocatable.is_told();
   const auto refuse = [&](std::string what, std::string help) {
     found.push_back(make_diagnostic(Code::SettingConflict, pool.daemon_sets_where, std::move(what),
                                     std::move(help)));
@@ -326,6 +326,24 @@ void set_expectations(const scenarios::Provisioner& provisioner, const models::I
     const std::int64_t known = pool.offers[offer].name == kGpuResource ? whole_gpus : 0;
     pool.offers[offer].expected_per_node = told ? pool.tickets_per_node(offer, 0) : known;
   }
+}
+
+// Leaves the GPUs that the device plugin offers: it counts no unhealthy ones. False: there are not
+// so many.
+bool keep_healthy(const NodePool& pool, PoolModel& model, Diagnostics& found) {
+  if (!pool.allocatable.gpus) return true;
+  const int healthy = *pool.allocatable.gpus;
+  for (NodeLayout& layout : model.layouts) {
+    std::erase_if(layout.domains, [&](const auto& domain) { return domain.gpu >= healthy; });
+  }
+  model.unhealthy_gpus = model.gpus_per_node - healthy;
+  if (model.unhealthy_gpus >= 0) return true;
+  found.push_back(make_diagnostic(
+      Code::ValueRange, pool.allocatable.where,
+      fmt::format("allocatable.gpus is {}, {} has {}", healthy, model.instance_type,
+                  model.gpus_per_node),
+      "gpus is how many of a node's GPUs the device plugin offers, before they are shared"));
+  return false;
 }
 
 }  // namespace
@@ -433,6 +451,7 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const N
       has_errors({found.begin() + static_cast<std::ptrdiff_t>(known), found.end()});
   if (cut_failed) return std::nullopt;
   model_sharing(scenario, pool, *type, cuts, model, found);
+  if (!keep_healthy(pool, model, found)) return std::nullopt;
   for (std::size_t change = 0; pool.mig && change < pool.mig->changes.size(); ++change) {
     model.layout_changes.push_back({TimePoint{} + pool.mig->changes[change].at, change + 1});
   }

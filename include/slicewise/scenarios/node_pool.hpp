@@ -164,6 +164,10 @@ struct Allocatable {
   std::optional<Millicores> cpu;
   std::optional<Bytes> memory;
   std::optional<int> pods;
+  std::optional<int> gpus{};  // the first so many of its GPUs; the others are unhealthy
+  SourceLocation where{};
+
+  bool is_told() const { return cpu || memory || pods || gpus; }
 };
 
 struct NodePool {

@@ -174,7 +174,7 @@ struct GangFigures {
 
 // Pods of a workload that do not do what they should, each figure of the replication that has most.
 struct LeftBehind {
-  std::int64_t pods = 0;       // of the workload
+  std::int64_t pods = 0;       // of the workload; of an autoscaled one the most that there were
   std::int64_t jobs = 0;       // of so many pods each as a Job of it has; 0: they are no Jobs
   std::int64_t oom_kills = 0;  // containers, whenever it was
   std::int64_t failed = 0;
@@ -343,6 +343,7 @@ struct NodePoolResult {
   std::string strategy;         // "exclusive", "timeSlicing", "mps", "mig", "mig+mps", "vgpu", ...
   int nodes = 0;
   int gpus_per_node = 0;
+  int unhealthy_gpus = 0;  // of these, which nobody gets
   UsdPerHour price;
   std::string price_source;
   std::optional<Duration> turn;  // time-slicing: q and c in force

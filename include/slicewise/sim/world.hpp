@@ -125,6 +125,7 @@ struct PoolModel {
   std::optional<int> most_nodes;  // the provisioner adds and removes nodes; absent: it does not
   int weight = 0;                 // those with the most go first
   int gpus_per_node = 1;
+  int unhealthy_gpus = 0;  // of these, that the device plugin does not offer
   int vcpus = 0;
   const models::GpuModel* gpu = nullptr;               // of the catalogue given to build_world
   const models::Interconnect* interconnect = nullptr;  // likewise

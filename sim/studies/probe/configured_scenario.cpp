@@ -155,6 +155,7 @@ NodePool pool_of(Scenario& scenario, const Scenario& base, const PoolChoice& cho
   const models::InstanceType* own = catalogue.find_instance(pool.instance_type.value);
   if (own == nullptr || own->gpu_model != model) pool.gpu = {};  // figures of another GPU
   if (pool.instance_type.value != choice.instance_type) pool.allocatable = {};
+  pool.allocatable.gpus.reset();  // those of new nodes are healthy
   if (base.node_pools.size() > 1) take_nodes_of(base, choice, pool);
   pool.instance_type.value = choice.instance_type;
   pool.nodes = std::max(1, choice.nodes);
