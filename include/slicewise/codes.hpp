@@ -146,6 +146,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(AutoscalerBurst, "AUTOSCALER_BURST", Note, "one node for each pending pod at first")          \
   X(ScalerTargetUnknown, "SCALER_TARGET_UNKNOWN", Warning, "an autoscaler of what is not there")  \
   X(BudgetAllowsNone, "BUDGET_ALLOWS_NONE", Warning, "pods that no drain ever gets rid of")       \
+  X(CpuPodsOnGpuNodes, "CPU_PODS_ON_GPU_NODES", Note, "CPU pods that keep nodes with GPUs")       \
   X(GpuCountZero, "GPU_COUNT_ZERO", Warning, "EC2 reports no GPU for this type")                  \
   X(ReplicasOneGpu, "REPLICAS_ONE_GPU", Warning, "replicas of a model on one GPU")                \
   X(HostIpcNotNeeded, "HOST_IPC_NOT_NEEDED", Note, "hostIPC is not needed for MPS")               \
@@ -160,6 +161,8 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(DraOverrideMissing, "DRA_OVERRIDE_MISSING", Error, "the DRA chart refuses to install")        \
   X(DraSelector, "DRA_SELECTOR", Error, "a selector of DRA devices that is not understood")       \
   X(DraClaimUnknown, "DRA_CLAIM_UNKNOWN", Error, "a claim that is not there")                     \
+  X(DraNoDevice, "DRA_NO_DEVICE", Error, "a claim that no device meets")                          \
+  X(DraClaimUnused, "DRA_CLAIM_UNUSED", Warning, "a claim that no container uses")                \
   X(DraTemplateNotShared, "DRA_TEMPLATE_NOT_SHARED", Warning, "one claim per pod: no sharing")    \
   X(DraWithDevicePlugin, "DRA_WITH_DEVICE_PLUGIN", Error, "both hand out the same GPUs")          \
   X(DraGatesExclude, "DRA_GATES_EXCLUDE", Error, "feature gates that exclude each other")         \

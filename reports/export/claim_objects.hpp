@@ -10,7 +10,7 @@
 namespace slicewise::reports {
 
 // The name of NVIDIA's DRA driver, and of the class of its whole GPUs.
-inline constexpr std::string_view kDraDriver = "gpu.nvidia.com";
+using scenarios::kDraDriver;
 
 // Whether pods of the scenario claim devices of the DRA driver.
 bool claims_devices(const scenarios::Scenario& scenario);

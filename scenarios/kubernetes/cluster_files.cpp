@@ -145,6 +145,10 @@ class ClusterReader {
       return true;
     }
     if (kind == "ConfigMap") return read_config_map(context_, *object);
+    if (kind == "ResourceSlice") {
+      read_slice(context_, *object);
+      return true;
+    }
     if (kind != "ResourceClaim" && kind != "ResourceClaimTemplate" && kind != "DeviceClass") {
       return false;
     }

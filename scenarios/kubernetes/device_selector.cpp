@@ -23,8 +23,6 @@ namespace {
 
 using Kind = CelExpression::Kind;
 
-constexpr std::string_view kDraDriver = "gpu.nvidia.com";
-
 // Of kinds of devices, not of one device or of one driver version.
 constexpr std::array<std::string_view, 5> kKnownAttributes = {"type", "productName", "architecture",
                                                               "cudaComputeCapability", "profile"};

@@ -1,9 +1,14 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+
+#include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/quantity.hpp"
 
 #include "../blocks/blocks.hpp"
 #include "../fields/bind.hpp"
@@ -165,6 +170,12 @@ void note_metrics(Context& context, const Node& text) {
   }
 }
 
+void add_names(const Node* list, std::vector<Located<std::string>>& names) {
+  for (std::size_t i = 0; is_list(list) && i < list->items.size(); ++i) {
+    names.push_back(located_below(list->items[i].get(), {"name"}));
+  }
+}
+
 }  // namespace
 
 void read_dra(Context& context, const Node& object, std::string_view kind) {
@@ -188,11 +199,67 @@ void read_dra(Context& context, const Node& object, std::string_view kind) {
   for (std::size_t i = 0; is_list(configs) && i < configs->items.size(); ++i) {
     const Node* opaque = node_below(configs->items[i].get(), {"opaque"});
     const Node* parameters = node_below(opaque, {"parameters"});
-    if (text_below(opaque, {"driver"}) != "gpu.nvidia.com" || !is_map(parameters)) continue;
+    if (text_below(opaque, {"driver"}) != kDraDriver || !is_map(parameters)) continue;
     read_parameters(context, *parameters, name, kind);
     if (auto sharing = sharing_of(parameters->find("sharing"))) file.claim.sharing = *sharing;
   }
   context.files.claims.push_back(std::move(file));
+}
+
+// The API server refuses a container's claim that the pod does not have.
+void judge_claims_of(Context& context, const Node& pod_spec) {
+  if (!is_list(pod_spec.find("containers"))) return;  // of an operator, which makes them
+  std::vector<Located<std::string>> used;
+  for (const std::string_view key : {"initContainers", "containers"}) {
+    const Node* containers = pod_spec.find(key);
+    for (std::size_t i = 0; is_list(containers) && i < containers->items.size(); ++i) {
+      add_names(node_below(containers->items[i].get(), {"resources", "claims"}), used);
+    }
+  }
+  std::vector<Located<std::string>> there;
+  add_names(pod_spec.find("resourceClaims"), there);
+  std::vector<std::string> names;
+  for (const Located<std::string>& claim : there) {
+    const std::string name = names.emplace_back(claim.value).substr(0, 60);
+    if (std::ranges::find(used, claim.value, &Located<std::string>::value) != used.end()) continue;
+    report(context,
+           make_diagnostic(
+               Code::DraClaimUnused, claim.where,
+               fmt::format("no container uses the claim \"{}\": the pod has its device, "
+                           "and no container sees it",
+                           name),
+               fmt::format("resources: {{claims: [{{name: {}}}]}} in the container", name)));
+  }
+  for (const Located<std::string>& claim : used) {
+    if (std::ranges::find(names, claim.value) != names.end()) continue;
+    const auto near = nearest_name(claim.value, names);
+    report(context, make_diagnostic(
+                        Code::DraClaimUnknown, claim.where,
+                        fmt::format("the pod has no claim \"{}\" in resourceClaims: the API server "
+                                    "refuses it",
+                                    claim.value.substr(0, 60)),
+                        near ? fmt::format("did you mean {}?", *near)
+                             : "name it under spec.resourceClaims"));
+  }
+}
+
+void read_slice(Context& context, const Node& object) {
+  const Node* spec = object.find("spec");
+  if (text_below(spec, {"driver"}) != kDraDriver) return;
+  const Node* devices = node_below(spec, {"devices"});
+  for (std::size_t i = 0; is_list(devices) && i < devices->items.size(); ++i) {
+    const Node* device = devices->items[i].get();
+    // Up to v1beta1 what a device has is below `basic`.
+    if (const Node* basic = node_below(device, {"basic"}); is_map(basic)) device = basic;
+    const Node* has = node_below(device, {"attributes"});
+    if (text_below(has, {"type", "string"}) == "vfio") continue;
+    const auto memory = parse_bytes(text_below(device, {"capacity", "memory", "value"}));
+    context.files.devices.push_back(
+        {text_below(spec, {"nodeName"}),
+         {text_below(has, {"productName", "string"}), text_below(has, {"architecture", "string"}),
+          text_below(has, {"cudaComputeCapability", "version"}),
+          text_below(has, {"profile", "string"}), memory.value_or(Bytes{})}});
+  }
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): the reader bounds the depth

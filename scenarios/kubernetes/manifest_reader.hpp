@@ -167,6 +167,9 @@ void read_bottlerocket(Context& context, const Node* settings, NodeGroupFile& gr
 bool check_by_schema(Context& context, const Node& object, std::size_t known);
 // ResourceClaim, ResourceClaimTemplate, DeviceClass.
 void read_dra(Context& context, const Node& object, std::string_view kind);
+void read_slice(Context& context, const Node& object);
+// Whether the containers of a pod use the claims that it has.
+void judge_claims_of(Context& context, const Node& pod_spec);
 // Names of metrics in any text of a document.
 void read_metrics(Context& context, const Node& document);
 

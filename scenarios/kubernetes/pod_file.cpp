@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/scalars.hpp"
@@ -56,6 +57,7 @@ class PodFileReader {
     if (const Node* overhead = spec->find("overhead"); is_map(overhead)) add_overhead(*overhead);
     read_placement(*spec);
     read_claims(node_below(spec, {"resourceClaims"}));
+    judge_claims_of(context_, *spec);
     if (pod_.containers.empty()) leave_alone();
     judge();
     take_system_parts();
@@ -427,6 +429,19 @@ void read_pod(Context& context, const Node& object, const PodSet& set, const Nod
 }  // namespace slicewise::scenarios::manifests
 
 namespace slicewise::scenarios {
+
+bool asks_for_gpu(const PodFile& pod) {
+  for (const char* key : {kKaiFraction, kKaiMemory}) {
+    if (annotation_of(pod, key) != nullptr) return true;
+  }
+  const auto is_gpu = [](const ResourceAmount& one) {
+    return one.amount > 0 && gpu_resource(one.resource).has_value();
+  };
+  return !pod.claims.empty() ||
+         std::ranges::any_of(pod.containers, [&](const ContainerFile& container) {
+           return std::ranges::any_of(container.amounts, is_gpu);
+         });
+}
 
 std::string controller_of(std::string kind, std::string name, std::string_view template_hash) {
   if (kind.empty() || name.empty()) return {};

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/quantity.hpp"
@@ -107,20 +108,11 @@ void judge_zone(Context& context, const Node& from, const PodSet& set) {
                                   unknown_zone_help(zone.value)));
 }
 
-bool has_gpus(const PodFile& pod) {
-  return !pod.claims.empty() ||
-         std::ranges::any_of(pod.containers, [](const ContainerFile& container) {
-           return std::ranges::any_of(container.amounts, [](const ResourceAmount& amount) {
-             return gpu_resource(amount.resource).has_value();
-           });
-         });
-}
-
 // What a Job is told beside its pods and no scenario can say, and in what order a JobSet's start.
 // ttlSecondsAfterFinished changes nothing: pods that have ended hold nothing.
 void tell_of_jobs(Context& context, const Node& object, const Node& from, const PodSet& set,
                   const PodFile& pod) {
-  if (!has_gpus(pod)) return;
+  if (!asks_for_gpu(pod)) return;
   const KeyPath job = set.pods.substr(0, std::min(set.pods.rfind('.'), set.pods.size()));
   const auto tell = [&](const Node* node, std::string_view key, std::string_view what) {
     const Node* given = node_below(node, {key});
@@ -131,6 +123,11 @@ void tell_of_jobs(Context& context, const Node& object, const Node& from, const 
     tell(node_at(&from, job), key, key);
   }
   tell(&from, "dependsOn", "dependsOn of JobSets: all of their Jobs are there from the start");
+  const Node* order = node_below(&object, {"spec", "startupPolicy"});
+  if (text_below(order, {"startupPolicyOrder"}) == "InOrder") {
+    tell(order, "startupPolicyOrder",
+         "startupPolicy InOrder of JobSets: all of their Jobs are there from the start");
+  }
   constexpr std::string_view kAlone = "alpha.jobset.sigs.k8s.io/exclusive-topology";
   for (const Node* meta : {object.find("metadata"), node_below(&from, {"template", "metadata"})}) {
     tell(node_below(meta, {"annotations"}), kAlone,
@@ -138,11 +135,33 @@ void tell_of_jobs(Context& context, const Node& object, const Node& from, const 
   }
 }
 
+// A JobSet's Jobs depend on those that stand before them. Source: kubernetes-sigs/jobset
+// pkg/webhooks/jobset_webhook.go.
+void judge_order(Context& context, const std::vector<Origin>& origins) {
+  std::vector<std::string> before;
+  for (const Origin& origin : origins) {
+    const std::string name = text_below(origin.node, {"name"});
+    const Node* others = origin.node->find("dependsOn");
+    for (std::size_t i = 0; is_list(others) && i < others->items.size(); ++i) {
+      const Located<std::string> other = located_below(others->items[i].get(), {"name"});
+      if (std::ranges::find(before, other.value) != before.end()) continue;
+      const auto near = nearest_name(other.value, before);
+      report(context,
+             make_diagnostic(Code::SettingConflict, other.where,
+                             fmt::format("replicatedJob: {} cannot depend on replicatedJob: {}",
+                                         name.substr(0, 60), other.value.substr(0, 60)),
+                             near ? fmt::format("did you mean {}?", *near)
+                                  : "dependsOn names one that stands before it"));
+    }
+    before.push_back(name);
+  }
+}
+
 // "num-gpus" of a pod of Ray, and fractions of actors: what Ray reckons with.
 void judge_ray(Context& context, const Node& from, const PodFile& pod) {
   const Located<std::string> told = located_below(&from, {"rayStartParams", "num-gpus"});
   const auto gpus = whole_of(told.value);
-  if (!gpus || *gpus < 1 || has_gpus(pod)) return;
+  if (!gpus || *gpus < 1 || asks_for_gpu(pod)) return;
   report(context,
          make_diagnostic(
              Code::GpuNotRequested, told.where,
@@ -194,6 +213,7 @@ void read_set(Context& context, const Node& object, const PodSet& set) {
   const std::vector<Origin> origins = origins_of(object, set);
   const bool has_steps = std::ranges::any_of(
       origins, [](const Origin& one) { return one.node->find("dependsOn") != nullptr; });
+  if (has_steps) judge_order(context, origins);
   for (const Origin& origin : origins) {
     const Node* pods = node_at(origin.node, set.pods);
     if (pods == nullptr) continue;

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/nearest_name.hpp"
-
 #include "lint_rules.hpp"
 
 // NVIDIA's components against each other: plugins, ConfigMaps, DRA, metrics.
@@ -123,46 +121,6 @@ void judge_dra(const LintInput& input) {
   }
 }
 
-// Claims that pods name and no file has, and classes that claims name.
-void judge_claims(const LintInput& input) {
-  const auto& files = input.files.claims;
-  const auto judge = [&](const auto& is_meant, const std::string& kind, const std::string& name,
-                         const SourceLocation& where) {
-    std::vector<std::string> names;
-    for (const scenarios::ClaimFile& file : files) {
-      if (is_meant(file)) names.push_back(file.claim.name.value);
-    }
-    if (std::ranges::find(names, name) != names.end()) return;
-    const auto near = nearest_name(name, names);
-    input.tell(
-        Code::DraClaimUnknown, where,
-        fmt::format("no {} here is called \"{}\": the pods stay Pending", kind, name.substr(0, 60)),
-        near ? fmt::format("did you mean {}?", *near)
-             : "create it, a claim in the namespace of its pods");
-  };
-  const bool any_claim = std::ranges::any_of(
-      files, [](const scenarios::ClaimFile& file) { return file.kind != "DeviceClass"; });
-  for (const scenarios::PodFile& pod : input.files.pods) {
-    for (const scenarios::KeyValue& named : pod.claims) {
-      if (!any_claim) break;
-      const std::string kind =
-          named.key == "resourceClaimName" ? "ResourceClaim" : "ResourceClaimTemplate";
-      const auto is_meant = [&](const scenarios::ClaimFile& file) {
-        return file.kind == kind &&
-               scenarios::namespace_of(file.space) == scenarios::namespace_of(pod.space);
-      };
-      judge(is_meant, kind, named.value, named.where);
-    }
-  }
-  const auto is_class = [](const scenarios::ClaimFile& file) { return file.kind == "DeviceClass"; };
-  if (std::ranges::none_of(files, is_class)) return;
-  for (const scenarios::ClaimFile& file : files) {
-    const std::string& name = file.device_class.value;
-    if (name.empty() || name.ends_with(".nvidia.com")) continue;
-    judge(is_class, "DeviceClass", name, file.device_class.where);
-  }
-}
-
 bool any_offer(const LintInput& input, bool (*holds_for)(const NodeOffer&)) {
   return std::ranges::any_of(input.offers, holds_for);
 }
@@ -239,7 +197,6 @@ void lint_gpu_software(const LintInput& input) {
   judge_plugins(input);
   for (const ChartValues& chart : input.files.charts) judge_external(input, chart);
   judge_dra(input);
-  judge_claims(input);
   judge_metrics(input);
   judge_counting_labels(input);
 }

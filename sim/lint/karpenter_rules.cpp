@@ -142,6 +142,31 @@ void judge_limits(const LintInput& input, const NodeOffer& offer) {
   }
 }
 
+// Pods that whoever removes nodes waits for, and that need none of theirs. Those of DaemonSets go
+// with their node. Sources: karpenter.sh/docs/concepts/disruption, "Consolidation";
+// kubernetes/autoscaler cluster-autoscaler/FAQ.md, "How does scale-down work?".
+void judge_cpu_pods(const LintInput& input, const NodeOffer& offer) {
+  const NodeGroupFile& group = *offer.group;
+  const bool is_pool = group.kind == NodeGroupFile::Kind::NodePool;
+  if (group.is_kept || group.nodes || !(is_pool || group.scales)) return;
+  std::set<std::string> names;
+  for (const scenarios::PodFile& pod : input.files.pods) {
+    if (scenarios::asks_for_gpu(pod) || pod.kind == "DaemonSet" || pod.has_ended) continue;
+    if (!pod.containers.empty() && may_run_on(pod, offer)) names.insert(pod.name.substr(0, 60));
+  }
+  if (names.empty()) return;
+  const bool is_empty_only = group.consolidation == "WhenEmpty";
+  input.tell(Code::CpuPodsOnGpuNodes, group.where,
+             fmt::format("pods without a GPU may get these nodes ({}{}): {} keeps a node {}",
+                         *names.begin(),
+                         names.size() == 1 ? "" : fmt::format(" and {} more", names.size() - 1),
+                         is_pool ? "Karpenter" : "the cluster-autoscaler",
+                         is_empty_only ? "as long as one of them runs there (WhenEmpty)"
+                                       : "where one of them runs that fits nowhere else"),
+             "a taint nvidia.com/gpu, NoSchedule: EKS adds the toleration to pods that ask for a "
+             "GPU");
+}
+
 bool is_wanted(const LintInput& input, std::string_view resource) {
   return std::ranges::any_of(input.files.pods, [&](const auto& pod) {
     return std::ranges::any_of(pod.containers, [&](const auto& container) {
@@ -156,6 +181,7 @@ bool is_wanted(const LintInput& input, std::string_view resource) {
 void lint_karpenter(const LintInput& input) {
   for (const NodeOverlayFile& overlay : input.files.overlays) judge_overlay(input, overlay);
   for (const NodeOffer& offer : input.offers) {
+    if (offer.group != nullptr) judge_cpu_pods(input, offer);
     if (offer.group == nullptr || offer.group->kind != NodeGroupFile::Kind::NodePool) continue;
     judge_limits(input, offer);
     if (!offer.is_known()) continue;

@@ -25,6 +25,7 @@ Diagnostics lint_cluster(const scenarios::ClusterFiles& files, const models::Cat
   lint::lint_karpenter(input);
   lint::lint_launches(input);
   lint::lint_gpu_software(input);
+  lint::lint_claims(input);
   std::ranges::stable_sort(found, [](const Diagnostic& a, const Diagnostic& b) {
     const auto place = [](const Diagnostic& d) {
       return std::tie(d.where.file, d.where.line, d.where.column);

@@ -50,6 +50,7 @@ void lint_gpu_rooms(const LintInput& input);
 void lint_karpenter(const LintInput& input);
 void lint_launches(const LintInput& input);
 void lint_gpu_software(const LintInput& input);
+void lint_claims(const LintInput& input);
 
 // Whether a required anti-affinity of one of them keeps their pods to different nodes.
 bool are_apart(const scenarios::PodFile& a, const scenarios::PodFile& b);

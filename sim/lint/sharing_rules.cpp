@@ -330,6 +330,30 @@ void judge_chart_strategy(const LintInput& input, const PluginConfigFile& config
              "leave it to the configs: strategy: \"\" (of the plugin's chart: no migStrategy)");
 }
 
+// EKS Auto Mode brings a device plugin that reads nobody's settings.
+// Source: https://docs.aws.amazon.com/eks/latest/userguide/auto-accelerated.html
+void judge_auto_mode(const LintInput& input, const scenarios::NodeGroupFile& group) {
+  if (group.maker != scenarios::NodeMaker::AutoMode) return;
+  const std::string name = group.name.substr(0, 60);
+  const KeyValue* layout = scenarios::label_of(group, kMigLabel);
+  if (layout != nullptr && layout->value != "all-disabled") {
+    input.tell_as(
+        Severity::Warning, Code::MigUnsupported, layout->where,
+        fmt::format("nodes of {} are of EKS Auto Mode, which cuts no GPU: mig-manager and "
+                    "nvidia-mig-parted do not reach them",
+                    name),
+        "nodes of Karpenter or of a node group for MIG");
+  }
+  const PluginConfigFile* config =
+      scenarios::chosen_config(input.files, scenarios::label_of(group, kConfigLabel)).config;
+  if (config == nullptr || config->sharing == FileSharing::None) return;
+  input.tell_as(Severity::Warning, Code::SharedResourceAbsent, config->sharing_where,
+                fmt::format("not on nodes of {}, which are of EKS Auto Mode: nobody configures its "
+                            "device plugin, which shares no GPU",
+                            name),
+                "nodes of Karpenter or of a node group for pods that share GPUs");
+}
+
 }  // namespace
 
 void lint_sharing(const LintInput& input) {
@@ -347,6 +371,7 @@ void lint_sharing(const LintInput& input) {
                   "the chart does so; without it set flags.mpsRoot or MPS_ROOT");
   }
   for (const NodeOffer& offer : input.offers) {
+    if (offer.group != nullptr) judge_auto_mode(input, *offer.group);
     if (offer.config == nullptr || offer.config->sharing == FileSharing::None) continue;
     if (offer.group != nullptr && offer.group->bottlerocket) remind(input, *offer.config);
     if (offer.config->sharing == FileSharing::Mps) judge_mps(input, offer);

@@ -164,6 +164,9 @@ struct PodFile {
 
 Amounts reserved_amounts(const PodFile& pod);
 
+// By a resource, a claim or an annotation of KAI.
+bool asks_for_gpu(const PodFile& pod);
+
 // Of an object that names none, too.
 inline std::string_view namespace_of(std::string_view written) {
   return written.empty() ? std::string_view("default") : written;
@@ -403,6 +406,12 @@ struct ClaimFile {
   Located<std::string> refused;       // what of it no scenario can say; "" nothing
 };
 
+// A device of a ResourceSlice of NVIDIA's driver.
+struct PublishedDevice {
+  std::string node;
+  DraDevice device;
+};
+
 struct DraSharingFile {
   std::string claim;  // name of the object
   bool is_template = false;
@@ -437,6 +446,7 @@ struct ClusterFiles {
   std::vector<LocalQueueFile> local_queues;
   std::vector<DraSharingFile> dra;
   std::vector<ClaimFile> claims;
+  std::vector<PublishedDevice> devices;
   std::vector<MetricUse> metrics;
   std::vector<std::string> counters;  // metrics that an exporter's own list switches on
   std::vector<DcgmFile> exporters;

@@ -40,6 +40,8 @@ struct ResourceClaim {
 // The DeviceClasses that come with the driver, by what they select; "" for other names.
 std::string_view selector_of_class(std::string_view device_class);
 
+inline constexpr std::string_view kDraDriver = "gpu.nvidia.com";  // NVIDIA's
+
 // What the driver publishes of a device, as far as selectors can be told about it here.
 struct DraDevice {
   std::string product;             // as NVML names it, "NVIDIA A10G"
