@@ -60,6 +60,8 @@ class ClusterImport {
         if (!joins_gang(*workload, running.file)) draft_.workloads.push_back(std::move(*workload));
       }
     }
+    // They are on their nodes before the pods of others.
+    std::stable_partition(draft_.workloads.begin(), draft_.workloads.end(), is_agent);
     for (const auto& told : cluster_.not_simulated) {
       report_.remark(ImportRemark::Kind::Note, "not simulated: " + told.value,
                      [&] { return told.where; });
@@ -100,7 +102,9 @@ class ClusterImport {
     remark_on_larger_nodes(draft_, options_, report_);
     choose_language_models(draft_, options_, report_);
     keep_on_pools(draft_, options_, report_);
+    put_agents_on_nodes();
     give_daemon_sets();
+    tell_of_cpu_pods();
     keep_labels_that_are_selected();
     std::vector<RecordedWorkload> recorded;
     for (auto& [number, workload] : of_workloads_) {
@@ -132,6 +136,58 @@ class ClusterImport {
       report_.guessed(fmt::format("{}s whose runtime is not here: taken to tolerate all taints",
                                   workload.object_kind),
                       [] { return SourceLocation{}; });
+    }
+  }
+
+  // A DaemonSet that asks for GPUs.
+  static bool is_agent(const DraftWorkload& workload) {
+    return workload.object_kind == "DaemonSet";
+  }
+
+  // One pod of each node that it may be on.
+  void put_agents_on_nodes() {
+    for (DraftWorkload& agent : draft_.workloads) {
+      if (!is_agent(agent)) continue;
+      std::int64_t nodes = 0;
+      bool is_fixed = true;
+      for (const DraftPool& pool : draft_.pools) {
+        const bool is_there = untolerated(pool.taints, agent.tolerations) == nullptr &&
+                              may_run_on(agent, pool, options_) && offers(pool, agent, options_);
+        if (!is_there) continue;
+        nodes += pool.nodes;
+        is_fixed = is_fixed && !pool.most_nodes;
+      }
+      if (!is_fixed || nodes < 1) {
+        report_.guessed("DaemonSets that ask for GPUs of nodes that come and go: one pod",
+                        [] { return SourceLocation{}; });
+        continue;
+      }
+      agent.pods = nodes;
+      if (agent.labels.empty()) agent.labels.emplace_back("daemonset", agent.name);
+      agent.anti_affinity.push_back(
+          {{agent.labels.begin(), agent.labels.end()}, {}, std::string(kHostname), {}});
+      report_.remark(ImportRemark::Kind::Note,
+                     "DaemonSets that ask for GPUs: a pod on each node that offers them",
+                     [] { return SourceLocation{}; });
+    }
+  }
+
+  // Whoever removes nodes keeps those where such pods run.
+  void tell_of_cpu_pods() {
+    for (const PodFile& pod : cluster_.pods) {
+      const bool runs = !pod.has_ended && !pod.containers.empty();
+      if (!runs || asks_for_gpu(pod) || pod.kind == "DaemonSet") continue;
+      DraftWorkload required;
+      take_required_nodes(pod, required);
+      const bool may_keep = std::ranges::any_of(draft_.pools, [&](const DraftPool& pool) {
+        return pool.most_nodes && untolerated(pool.taints, pod.tolerations) == nullptr &&
+               may_run_on(required, pool, options_);
+      });
+      if (!may_keep) continue;
+      report_.remark(ImportRemark::Kind::Note,
+                     "pods without a GPU that may get nodes with one: simulated nodes go as if no "
+                     "such pod kept them",
+                     [&] { return pod.object_where; });
     }
   }
 

@@ -273,9 +273,6 @@ class WorkloadDraft {
       workload_.backoff_limit = pod_.backoff_limit;
       if (pod_.restart_policy == "Never") workload_.restart_policy = pod_.restart_policy;
     }
-    if (pod_.kind == "DaemonSet") {
-      report_.guessed("DaemonSets: one pod", [&] { return pod_.object_where; });
-    }
     const bool is_gang = pod_.works_together || is_annotated("Gang");
     if (is_gang && workload_.kind == Kind::Job) {
       note(

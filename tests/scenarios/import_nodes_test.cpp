@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "slicewise/scenarios/cluster_files.hpp"
@@ -84,7 +85,45 @@ TEST(ImportK8s, WhatANodeOffersIsWhatItHas) {
         "g5.12xlarge", labels == kStale ? ", nvidia.com/gpu: 12" : ", nvidia.com/gpu: 3", labels);
     EXPECT_EQ(three.said.count("nodes that offer 3 of their 4 GPUs"), 1) << labels;
     EXPECT_EQ(three.scenario.node_pools.at(0).device_plugin.has_value(), labels == kStale);
+    EXPECT_EQ(three.scenario.node_pools.at(0).allocatable.gpus, 3);
   }
+  EXPECT_FALSE(
+      with("g5.12xlarge", ", nvidia.com/gpu: 4").scenario.node_pools.at(0).allocatable.gpus);
+}
+
+// It was one pod, beside which two nodes had a free GPU each.
+TEST(ImportK8s, ADaemonSetThatAsksForAGpuHasOneOfEachNode) {
+  std::string files = "---" + std::string(kThreePods) +
+                      "---\nkind: DaemonSet\nmetadata: {name: agent}\nspec: {template: {metadata: "
+                      "{labels: {app: agent}}, spec: {containers: [{name: c, image: x, resources: "
+                      "{limits: {nvidia.com/gpu: 1}}}]}}}\n";
+  for (const char* name : {"a", "b", "c"}) {
+    files += fmt::format(
+        "---\nkind: Node\nmetadata: {{name: {}, labels: {{node.kubernetes.io/instance-type: "
+        "g5.xlarge}}}}\nstatus: {{allocatable: {{cpu: 3920m, nvidia.com/gpu: 1}}}}\n",
+        name);
+  }
+  const Written result = k8s({files});
+  ASSERT_TRUE(result.find("agent"));
+  EXPECT_EQ(result.scenario.workloads.front().name.value, "agent") << "it is there before others";
+  EXPECT_EQ(result.find("agent")->count, 3);
+  ASSERT_EQ(result.find("agent")->pod.anti_affinity.size(), 1U);
+  EXPECT_EQ(result.said.count("DaemonSets that ask for GPUs: a pod on each node"), 1);
+}
+
+TEST(ImportK8s, PodsThatKeepNodesWithGpusAreNamed) {
+  const auto said = [](const std::string& taints) {
+    return k8s({"---" + std::string(kThreePods) +
+                "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: gpu}\nspec: "
+                "{template: {spec: {" +
+                taints +
+                "requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: "
+                "[g5.xlarge]}]}}}\n---\nkind: Pod\nmetadata: {name: web}\nspec: {containers: "
+                "[{name: c, image: x}]}\n"})
+        .said.count("pods without a GPU that may get nodes");
+  };
+  EXPECT_EQ(said(""), 1);
+  EXPECT_EQ(said("taints: [{key: nvidia.com/gpu, effect: NoSchedule}], "), 0);
 }
 
 // They ran there: the plugin does not, or the GPU is broken.

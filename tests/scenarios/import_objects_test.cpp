@@ -58,6 +58,18 @@ spec:
   EXPECT_EQ(jobs.said.count("not simulated: dependsOn of JobSets"), 1);
 }
 
+TEST(ImportObjects, JobsOfAJobSetThatStartInOrderAreNamed) {
+  const auto said = [](const std::string& order) {
+    return objects_read(
+               "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: llm}\n"
+               "spec: {startupPolicy: {startupPolicyOrder: " +
+               order + "}, replicatedJobs: [{name: a, template: {spec: {" + kGpuPods + "}}}]}\n")
+        .said.count("not simulated: startupPolicy InOrder");
+  };
+  EXPECT_EQ(said("InOrder"), 1);
+  EXPECT_EQ(said("AnyOrder"), 0);
+}
+
 TEST(ImportObjects, JobsOfKubeflowHaveTheirReplicasByRole) {
   const auto job = [](const std::string& kind, const std::string& specs) {
     return objects_read("apiVersion: kubeflow.org/v1\nkind: " + kind +
