@@ -93,6 +93,19 @@ json triggers_of(const Workload& workload) {
   return triggers;
 }
 
+// Who scales it in the cluster: a ScaledObject that this one replaces, or an HPA, which KEDA takes
+// over by its name. Source: keda.sh/docs/2.18/reference/scaledobject-spec.
+struct ScaledNow {
+  std::string_view by_keda;
+  std::string_view by_hpa;
+};
+ScaledNow scaled_now(const Workload& workload) {
+  const std::string_view by = workload.manifest.scaled_by;
+  const std::string_view name = by.substr(std::min(by.size(), by.find('/') + 1));
+  if (by.starts_with("ScaledObject/")) return {name, {}};
+  return {{}, by.starts_with("HorizontalPodAutoscaler/") ? name : std::string_view()};
+}
+
 json scaled_object(const Workload& workload) {
   const Autoscaling& scaling = *workload.autoscaling;
   const auto window = [](Duration time) {
@@ -117,16 +130,31 @@ json scaled_object(const Workload& workload) {
     spec["pollingInterval"] = whole_seconds(scaling.sync_period);
     spec["cooldownPeriod"] = whole_seconds(scaling.cooldown);
   }
+  const ScaledNow now = scaled_now(workload);
+  json meta = {{"name", now.by_keda.empty() ? workload.name.value : std::string(now.by_keda)},
+               {"namespace", workload.namespace_name}};
+  if (!now.by_hpa.empty()) {
+    meta["annotations"] = {{"scaledobject.keda.sh/transfer-hpa-ownership", "true"}};
+    spec["advanced"]["horizontalPodAutoscalerConfig"]["name"] = now.by_hpa;
+  }
   return {{"apiVersion", "keda.sh/v1alpha1"},
           {"kind", "ScaledObject"},
-          {"metadata", {{"name", workload.name.value}, {"namespace", workload.namespace_name}}},
+          {"metadata", std::move(meta)},
           {"spec", std::move(spec)}};
 }
 
 // What no field of the ScaledObject says.
-std::string remarks_on(const Autoscaling& scaling) {
+std::string remarks_on(const Workload& workload) {
   constexpr double kDefaultTolerance = 0.1;
+  const Autoscaling& scaling = *workload.autoscaling;
   std::string out;
+  if (!workload.manifest.scaled_by.empty()) {
+    out += comment(fmt::format(
+        "It takes the place of {}: two that scale one workload undo each other's numbers. Keep "
+        "that one's YAML to roll back, since deleting this object deletes it{}.",
+        workload.manifest.scaled_by,
+        scaled_now(workload).by_hpa.empty() ? "" : ", too (KEDA owns it then)"));
+  }
   if (scaling.sync_period != Autoscaling{}.sync_period) {
     out += comment(fmt::format(
         "The scenario's autoscaler looks every {} s; that of a cluster does so every 15 s, by a "
@@ -200,19 +228,33 @@ std::string disruption_budgets(const Scenario& scenario) {
   return out;
 }
 
-std::string scaled_objects(const Scenario& scenario) {
+bool has_new_scaler(const Workload& workload) {
+  return workload.autoscaling && workload.manifest.scaled_by.empty();
+}
+
+namespace {
+
+template <class Chosen>
+std::string scaled_objects_of(const Scenario& scenario, Chosen chosen) {
   std::string out;
   for (const Workload& workload : scenario.workloads) {
-    if (!workload.autoscaling) continue;
+    if (!chosen(workload)) continue;
     if (!out.empty()) out += "---\n";
-    out += remarks_on(*workload.autoscaling) + yaml_text(scaled_object(workload));
+    out += remarks_on(workload) + yaml_text(scaled_object(workload));
   }
   return out;
 }
 
+}  // namespace
+
+std::string scaled_objects(const Scenario& scenario) {
+  return scaled_objects_of(scenario, has_new_scaler);
+}
+
 Expected<ExportFiles> render_keda(const Scenario& scenario, const models::Catalogue& /*catalogue*/,
                                   const ExportOptions& /*options*/) {
-  std::string objects = scaled_objects(scenario);
+  const std::string objects = scaled_objects_of(
+      scenario, [](const Workload& workload) { return workload.autoscaling.has_value(); });
   if (objects.empty()) {
     return tl::unexpected(Diagnostics{make_diagnostic(
         Code::ExportUnfit, {}, "no workload is autoscaled",

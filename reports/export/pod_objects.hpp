@@ -24,7 +24,9 @@ bool has_new_budget(const scenarios::Workload& workload);
 // They select pods by kOwnLabel.
 std::string disruption_budgets(const scenarios::Scenario& scenario);
 
-// A ScaledObject of KEDA for each autoscaled Service, as YAML documents; "" where there is none.
+// Whether it is autoscaled, and by nothing that the cluster has already.
+bool has_new_scaler(const scenarios::Workload& workload);
+// A ScaledObject of KEDA for each such Service, as YAML documents; "" where there is none.
 // KEDA 2.18, its Prometheus scaler; the metrics are those of vLLM, Triton and dcgm-exporter.
 std::string scaled_objects(const scenarios::Scenario& scenario);
 

@@ -419,9 +419,11 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
   }
   if (workload.autoscaling) {
     out += comment(
-        fmt::format("{} to {} pods, as the autoscaler has it (slicewise export --to keda): no "
-                    "number is patched.",
-                    workload.autoscaling->min_replicas, workload.autoscaling->max_replicas));
+        fmt::format("{} to {} pods, as {} has it (slicewise export --to keda{}): no number is "
+                    "patched.",
+                    workload.autoscaling->min_replicas, workload.autoscaling->max_replicas,
+                    has_new_scaler(workload) ? "the autoscaler" : workload.manifest.scaled_by,
+                    has_new_scaler(workload) ? "" : " takes its place"));
   }
   const int of_run = workload.pods_of_run();
   if (workload.pods_per_job > 1) {

@@ -32,6 +32,10 @@ constexpr Field kManifestFields[] = {
                                       "KAI's, with its scheduler and queue."),
     field<&Manifest::old_claim>("oldClaim", "true",
                                 "Its pods name a claim of DRA and need none any more, likewise."),
+    field<&Manifest::scaled_by>(
+        "scaledBy", "HorizontalPodAutoscaler/asr",
+        "What scales it in the cluster: `export --to keda` takes its place.")
+        .positive(),
 };
 
 // They stand in scripts and patches: nothing but what Kubernetes takes.
@@ -42,6 +46,12 @@ void check_manifest(Manifest& manifest, const Node& map, Reading& reading) {
   };
   if (!manifest.kind.empty() && !is_kind(manifest.kind)) refuse("kind", manifest.kind, "kind");
   if (!manifest.name.empty() && !is_subdomain(manifest.name)) refuse("name", manifest.name, "name");
+  const std::string_view by = manifest.scaled_by;
+  const std::size_t slash = by.find('/');
+  if (!by.empty() &&
+      (slash == by.npos || !is_kind(by.substr(0, slash)) || !is_subdomain(by.substr(slash + 1)))) {
+    refuse("scaledBy", by, "kind and name");
+  }
   for (const std::string& key : manifest.old_selectors) {
     if (!is_label_key(key)) refuse("oldSelectors", key, "label");
   }

@@ -156,7 +156,7 @@ class Writer {
       line("    daemonSets: " + shown_member(*kNodePool.find("daemonSets"), pool.daemon_sets));
     }
     const Allocatable& own = pool.allocatable;
-    if (own.cpu || own.memory || own.pods) {
+    if (own.is_told()) {
       line("    allocatable: " + shown_member(*kNodePool.find("allocatable"), own));
     }
     const std::vector<std::string> sharing = pool.sharing.entries();
@@ -344,6 +344,7 @@ class Writer {
       for (const std::string& name : w.containers) containers.push_back(in_quotes(name));
     }
     if (!containers.empty()) add("containers", fmt::format("[{}]", fmt::join(containers, ", ")));
+    if (w.scaling && !w.scaling->by.empty()) add("scaledBy", in_quotes(w.scaling->by));
     if (!text.empty()) line(fmt::format("    manifest: {{{}}}", text));
   }
 

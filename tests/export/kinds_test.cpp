@@ -160,6 +160,26 @@ TEST(Bundle, LabelsNodesOfOneNodePoolOnlyWhereTheyAreAlike) {
                     Not(HasSubstr("check_type"))));
 }
 
+// Two that scale one workload undo each other's numbers.
+TEST(Keda, TakesThePlaceOfWhatScalesIt) {
+  Scenario scenario = sample_of("scaled-services");
+  const auto keda = [&](const char* by) {
+    scenario.workloads.front().manifest.scaled_by = by;
+    return text_of(export_of("keda", scenario));
+  };
+  const std::string hpa = keda("HorizontalPodAutoscaler/old");
+  EXPECT_THAT(hpa, AllOf(HasSubstr("scaledobject.keda.sh/transfer-hpa-ownership: \"true\""),
+                         HasSubstr("      name: old\n"),
+                         HasSubstr("It takes the place of HorizontalPodAutoscaler/old")));
+  EXPECT_THAT(keda("ScaledObject/old"), AllOf(HasSubstr("  name: old\n  namespace:"),
+                                              Not(HasSubstr("transfer-hpa-ownership"))));
+  // A bundle, whose rollback would delete it, leaves it alone.
+  EXPECT_THAT(text_of(export_of("bundle", scenario)),
+              AllOf(HasSubstr("as ScaledObject/old has it"), Not(HasSubstr("name: old\n")),
+                    HasSubstr("==> pods/keda.yaml <==")));
+  EXPECT_THAT(keda(""), Not(HasSubstr("takes the place")));
+}
+
 TEST(Keda, IsNothingForThoseWhomNobodyScales) {
   EXPECT_THAT(refusals(export_of("keda", sample_of("demo-after"))),
               ElementsAre(HasSubstr("no workload is autoscaled")));

@@ -205,7 +205,8 @@ struct Manifest {
   std::vector<std::string> old_resources;  // likewise of its requests and limits
   std::vector<std::string> old_annotations;  // likewise of its pods
   bool old_claim = false;                    // its pods name a claim of DRA, and need none any more
-  std::string spread;  // label of nodes over whose values the pods are spread; "" none
+  std::string scaled_by;  // "HorizontalPodAutoscaler/asr", which scales it now; "" nobody does
+  std::string spread;     // label of nodes over whose values the pods are spread; "" none
 };
 
 struct GpuMemory {
