@@ -156,7 +156,8 @@ void apply_to_pods(Context& context) {
   for (const auto& [of, scaling] : context.scalers) {
     if (used.count(&scaling) > 0) continue;
     context.files.left_alone.push_back(
-        {fmt::format("autoscalers of a {} that is not here", std::get<1>(of).substr(0, 60)),
+        {fmt::format("autoscalers of objects of kind {} that are not here",
+                     std::get<1>(of).substr(0, 60)),
          scaling.where});
     tell_of_target(context, of, scaling);
   }

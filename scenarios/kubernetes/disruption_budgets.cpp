@@ -109,9 +109,10 @@ void tell_of_none(Context& context, const DisruptionBudget& budget, const Select
   };
   if (is_unknown(budget, selected)) {
     return warn(
-        fmt::format("of the pods of a {} the budget can tell no share: it never lets one of "
-                    "\"{}\" go",
-                    selected.of_job->kind, selected.of_job->object.substr(0, 60)),
+        fmt::format(
+            "the budget can tell no share of pods that no Deployment has: it never lets one "
+            "of {} \"{}\" go",
+            selected.of_job->kind, selected.of_job->object.substr(0, 60)),
         "write minAvailable as a number of pods");
   }
   warn(fmt::format("{} is {} of {} pod{} of \"{}\": none of them may ever be evicted",

@@ -234,7 +234,8 @@ std::optional<ScalingFile> own_scaling(Context& context, const PodSet& set, cons
   }
   if (scaling != nullptr) {
     context.files.not_simulated.push_back(
-        {fmt::format("how a {} scales: replicas as they are written", set.kind), scaling->where});
+        {fmt::format("how objects of kind {} scale: replicas as they are written", set.kind),
+         scaling->where});
   }
   const Node* hpa = node_below(&pods, {"scale", "hpa"});
   if (!is_map(hpa) || !is_true(node_below(&pods, {"scale", "enabled"}))) return std::nullopt;

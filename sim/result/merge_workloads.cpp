@@ -220,6 +220,12 @@ LeftBehind left_behind(const WorkloadModel& model, std::size_t w,
                        std::span<const Replication> replications) {
   LeftBehind left;
   left.pods = model.spec.count;
+  if (model.spec.autoscaling) {  // which had as many as its autoscaler ever made
+    left.pods = 0;
+    for (const Replication& r : replications) {
+      left.pods = std::max<std::int64_t>(left.pods, r.workloads[w].scaling.most);
+    }
+  }
   if (model.spec.kind == WorkloadKind::Job) left.jobs = model.jobs();
   for (const Replication& r : replications) {
     const WorkloadRecord& record = r.workloads[w];

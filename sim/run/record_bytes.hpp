@@ -72,7 +72,7 @@ SLICEWISE_MEMBERS(WorkloadRecord, jobs_done, jobs_failed, runs_missed, runs_repl
 SLICEWISE_MEMBERS(Replication, length, last_job_end, domains, nodes, pools, start_up, workloads,
                   pipelines, pending_reasons, pods_submitted, running_max, pending_max,
                   pending_at_end, succeeded, failed, oom_kills, restarts, faults, fault_victims,
-                  evicted, cut_off, interrupted, events, shared_domain)
+                  evicted, layouts_given_up, cut_off, interrupted, events, shared_domain)
 SLICEWISE_MEMBERS(JobTimes, start, end)
 SLICEWISE_MEMBERS(JobFigures, jobs, with_use, with_util, with_fraction, with_sm, with_memory,
                   with_gpu, by_profile)

@@ -94,6 +94,9 @@ class Queued {
   // it does on others; "" none.
   const std::string& fits_no_node_of() const { return fits_no_node_of_; }
 
+  // Whether they may be admitted to flavors of two groups that no nodes have both of.
+  bool are_apart() const { return are_apart_; }
+
   QueuedJobs jobs() {
     const ClusterQueue& queue = world_.queues[jobs_.queue].spec;
     refuse_uncovered(queue);
@@ -165,6 +168,7 @@ class Queued {
       jobs_.never = is_too_much ? "it asks for more at once than its queue may ever have"
                                 : "no flavor of its queue has its node selector and tolerations";
     }
+    are_apart_ = are_apart_ || (jobs_.pools != 0 && all != 0 && (jobs_.pools & all) == 0);
     jobs_.pools &= all;
     jobs_.groups.push_back(std::move(out));
   }
@@ -175,6 +179,7 @@ class Queued {
   std::map<std::string, std::int64_t> asked_;
   QueuedJobs jobs_;
   std::string fits_no_node_of_;
+  bool are_apart_ = false;
 };
 
 void tell_of_empty_flavors(const Scenario& scenario, const World& world, Diagnostics& found) {
@@ -213,6 +218,15 @@ void tell_of_small_nodes(const WorkloadModel& model, const Queued& queued, Diagn
       "a nodeSelector with the labels of a flavor whose nodes hold them"));
 }
 
+void tell_of_groups_apart(const WorkloadModel& model, Diagnostics& found) {
+  found.push_back(make_diagnostic(
+      Code::JobNeverFits, model.spec.queue.where,
+      fmt::format("Jobs of \"{}\" that are admitted stay Pending: no node pool is of a flavor of "
+                  "each resource group of their queue",
+                  model.name),
+      "cover what the pods ask for in one group, or give a node pool the labels of both flavors"));
+}
+
 }  // namespace
 
 void model_quotas(const Scenario& scenario, World& world, Diagnostics& found) {
@@ -238,6 +252,7 @@ void model_quotas(const Scenario& scenario, World& world, Diagnostics& found) {
                   static_cast<std::size_t>(queue - world.queues.begin()));
     model.queued = queued.jobs();
     const FindingsAbout about(model.spec.given_name(), found);
+    if (queued.are_apart()) tell_of_groups_apart(model, found);
     if (!queued.fits_no_node_of().empty()) tell_of_small_nodes(model, queued, found);
     if (!model.queued->never.empty()) tell_of_never(model, world, found);
   }

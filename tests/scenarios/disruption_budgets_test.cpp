@@ -57,7 +57,8 @@ TEST(DisruptionBudgets, SomeLetNoPodGo) {
   const std::string none_of_2 =
       "minAvailable is 2 of 2 pods of \"a\": none of them may ever be evicted";
   const std::string no_share =
-      "of the pods of a Job the budget can tell no share: it never lets one of \"a\" go";
+      "the budget can tell no share of pods that no Deployment has: it never lets one of Job \"a\" "
+      "go";
   const std::vector<Case> cases = {
       {"Deployment", "2", "minAvailable: 1", false, ""},
       {"Deployment", "2", "minAvailable: 2", true, none_of_2},

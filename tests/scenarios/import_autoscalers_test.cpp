@@ -225,7 +225,7 @@ metadata: {name: p}
 )");
   EXPECT_EQ(workload_lines(by_cpu), WorkloadLines{"d Service 3"});
   EXPECT_EQ(by_cpu.said.count("autoscalers by what is not simulated (cpu)"), 1);
-  EXPECT_EQ(by_cpu.said.count("autoscalers of a Deployment that is not here"), 1);
+  EXPECT_EQ(by_cpu.said.count("autoscalers of objects of kind Deployment that are not here"), 1);
   EXPECT_EQ(by_cpu.said.count("not simulated: VerticalPodAutoscalers"), 1);
   EXPECT_EQ(by_cpu.said.count("PodDisruptionBudgets of pods that are not here"), 1);
 }

@@ -425,7 +425,7 @@ TEST(ImportPlaces, WhatAScenarioCannotSayIsNamed) {
   EXPECT_TRUE(result.said.says("DoNotSchedule"));
   EXPECT_TRUE(result.said.says("by several metrics"));
   EXPECT_TRUE(result.said.says("how fast autoscalers"));
-  EXPECT_TRUE(result.said.says("how a Service scales"));
+  EXPECT_TRUE(result.said.says("how objects of kind Service scale"));
 }
 
 // kubectl's library of YAML merges `<<`, and reads YAML 1.1.

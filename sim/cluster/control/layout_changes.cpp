@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace slicewise::sim {
+namespace {
+
+// After which somebody will have looked at a drain that a budget holds. Assumed.
+constexpr Duration kLongestDrain = hours(24);
+
+}  // namespace
 
 LayoutChanges::LayoutChanges(RunState& run, SteadyBatch& batch, OpenJobs& jobs, PodLife& pods)
     : run_(run), batch_(batch), jobs_(jobs), pods_(pods), progress_(run.world.pools.size()) {
@@ -20,6 +26,7 @@ void LayoutChanges::on_timer(std::size_t pool) {
     for (Node& node : run_.cluster.nodes) {
       if (index(node.pool) == pool) node.schedulable = false;
     }
+    progress_[pool].drains_since = run_.now;
   }
   drain(pool);
 }
@@ -38,9 +45,11 @@ void LayoutChanges::drain(std::size_t pool) {
     asks_again = asks_again || (!goes && !never);
     ever = ever && !never;
   }
-  if (!ever) give_up(pool);
+  const bool too_long = asks_again && run_.now - progress_[pool].drains_since >= kLongestDrain;
+  if (too_long) ++run_.record.layouts_given_up;
+  if (!ever || too_long) give_up(pool);
   const bool all = ever && !asks_again;
-  if (!all && !asks_again) return;
+  if (!all && (!asks_again || too_long)) return;
   progress_[pool].stage = all ? Stage::Changes : Stage::Drains;
   const scenarios::MigChangeTimes& times = run_.world.pools[pool].change_times;
   run_.timers.set(

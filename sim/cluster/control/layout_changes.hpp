@@ -24,6 +24,7 @@ class LayoutChanges {
   struct Progress {
     std::size_t next = 0;  // into PoolModel::layout_changes
     Stage stage = Stage::Rests;
+    TimePoint drains_since;
   };
 
   void drain(std::size_t pool);

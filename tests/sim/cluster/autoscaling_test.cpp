@@ -56,6 +56,15 @@ TEST(Autoscaling, StartsWithTheReplicasOfTheWorkload) {
   EXPECT_NEAR(scaling.mean_replicas, (300 * 4 + 300 * 1) / 600.0, 0.1);
 }
 
+// Six of at most eight were wanted, and four have a GPU.
+TEST(Autoscaling, LeavesNoPodsBehindThatNeverWere) {
+  Workload w = scaled_service(1, 8, milliseconds(20), Autoscaling::Metric::RequestRate, 10);
+  w.traffic->mean = {58};
+  const LeftBehind left = demo::result(scenario_of(w, seconds(600))).workloads[0].left_behind;
+  EXPECT_EQ(left.pods, 6);
+  EXPECT_EQ(left.pending, 2);
+}
+
 // The one that was there before the run began was not waited for.
 TEST(Autoscaling, StartUpsAreOfThosePodsThatWereWaitedFor) {
   Workload w = scaled_service(1, 2, milliseconds(20), Autoscaling::Metric::RequestRate, 10);

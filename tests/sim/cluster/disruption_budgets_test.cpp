@@ -124,6 +124,22 @@ TEST(DisruptionBudgets, AChangeOfLayoutThatNeverComesIsNotWaitedFor) {
   EXPECT_EQ(demo::result(in_turn).workloads[1].left_behind.pending, 0);
 }
 
+// Its budget lets one of an autoscaled Service's pods go, if the autoscaler ever has two: it does
+// not. Nobody is asked for longer than a day.
+TEST(DisruptionBudgets, AChangeOfLayoutThatABudgetHoldsIsGivenUp) {
+  Scenario s = leaving(min_available(1));
+  s.node_pools.pop_back();
+  s.workloads[0].autoscaling.emplace().min_replicas = 1;
+  s.workloads[0].autoscaling->max_replicas = 2;
+  s.workloads[0].autoscaling->target = 1'000;
+  s.duration = hours(23);
+  EXPECT_FALSE(demo::has(demo::result(s).findings, Code::BudgetAllowsNone));
+  s.duration = hours(25);
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.pods.evicted, 0);
+  EXPECT_TRUE(demo::has(r.findings, Code::BudgetAllowsNone));
+}
+
 // Two pods on a node, that load their models for 300 s. From 500 s on there are two free places on
 // another node.
 Scenario with_two_places_elsewhere() {

@@ -66,6 +66,34 @@ Scenario queued(std::vector<ClusterQueue> queues, std::vector<Workload> workload
 
 double seconds_of(const VariantResult& r) { return to_seconds(r.makespan.mean); }
 
+// GPUs of one flavor and CPUs of another: Kueue admits, and no node has the labels of both.
+TEST(Quotas, GroupsWhoseFlavorsShareNoNodesAreTold) {
+  const auto findings = [](const char* label_of_cpus) {
+    ClusterQueue q = queue("a", {"4"});
+    q.groups[0].flavors[0].flavor.value = "gpus";
+    scenarios::FlavorQuotas cpus{{"cpus", {}}, {{{"cpu", {}}, {"8", {}}, {}, {}, {}}}, {}};
+    q.groups.push_back({{{"cpu", {}}}, {cpus}, {}});
+    Workload w = jobs("j", "a", 1);
+    w.pod.cpu_request = {500};
+    w.may_stay_pending = true;
+    Scenario s = queued({q}, {w});
+    s.flavors = {{{"gpus", {}}, {{"with", "gpus"}}, {}, {}},
+                 {{"cpus", {}}, {{"with", label_of_cpus}}, {}, {}}};
+    s.node_pools[0].labels["with"] = "gpus";
+    s.node_pools.push_back(s.node_pools[0]);
+    s.node_pools[1].name.value = "other";
+    s.node_pools[1].labels["with"] = "cpus";
+    return demo::world(s).findings;
+  };
+  const auto is_told = [](const Diagnostics& found) {
+    return std::ranges::any_of(found, [](const Diagnostic& d) {
+      return d.message.find("of each resource group") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(is_told(findings("cpus")));
+  EXPECT_FALSE(is_told(findings("gpus")));
+}
+
 // Two at a time although four GPUs are there: 0, 0, 100, 100, 200 and 200 s for quota.
 TEST(Quotas, JobsHaveNoPodsUntilTheirQueueHasRoom) {
   const VariantResult r = demo::result(queued({queue("a", {"2"})}, {jobs("j", "a", 6)}));

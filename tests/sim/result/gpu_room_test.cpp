@@ -308,5 +308,27 @@ TEST(RoomsBeforeRun, SayWhatARunWouldWarnOf) {
   EXPECT_EQ(severities({unasked}, Code::GpuOom), (S{Severity::Warning, Severity::Error}));
 }
 
+// 27 pools of one kind were 27 paragraphs.
+TEST(GpuRoom, PoolsThatAreAlikeAreWarnedOfOnce) {
+  scenarios::Workload large = demo::training(20);
+  large.gpu_memory.resident = gibibytes(6);
+  large.pod.cpu_request = {};
+  large.pod.memory_request = {};
+  scenarios::ScenarioSet set;
+  set.variants.push_back(demo::scenario(demo::pool(10), {large}));
+  scenarios::Scenario& scenario = set.variants.front();
+  for (const char* name : {"b", "c", "d", "e"}) {
+    scenario.node_pools.push_back(scenario.node_pools.front());
+    scenario.node_pools.back().name.value = name;
+  }
+  Diagnostics found;
+  static_cast<void>(rooms_before_run(set, demo::catalogue(), found));
+  std::vector<std::string> said;
+  for (const Diagnostic& d : found) {
+    if (d.code == Code::GpuOom) said.push_back(d.message.substr(0, d.message.find(':')));
+  }
+  EXPECT_EQ(said, std::vector<std::string>{"pools \"v100\", \"b\", \"c\" and 2 more"});
+}
+
 }  // namespace
 }  // namespace slicewise::sim

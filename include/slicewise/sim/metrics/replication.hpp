@@ -210,12 +210,13 @@ struct Replication {
   std::int64_t failed = 0;
   std::int64_t oom_kills = 0;
   std::int64_t restarts = 0;
-  std::int64_t faults = 0;         // fatal GPU faults
-  std::int64_t fault_victims = 0;  // containers that died of a neighbour's fault
-  std::int64_t evicted = 0;        // pods drained for a change of the MIG layout
-  bool cut_off = false;            // stopped after a simulated year with Jobs still waiting
-  bool interrupted = false;        // stopped by the user before its end
-  std::int64_t events = 0;         // that the loop handled
+  std::int64_t faults = 0;            // fatal GPU faults
+  std::int64_t fault_victims = 0;     // containers that died of a neighbour's fault
+  std::int64_t evicted = 0;           // pods drained for a change of the MIG layout
+  std::int64_t layouts_given_up = 0;  // of pools: a budget kept pods of theirs too long
+  bool cut_off = false;               // stopped after a simulated year with Jobs still waiting
+  bool interrupted = false;           // stopped by the user before its end
+  std::int64_t events = 0;            // that the loop handled
   // 1 for two workloads that had containers on one domain at once; row after row.
   std::vector<std::uint8_t> shared_domain;
 };
