@@ -233,6 +233,7 @@ IN_RUNS = [
     (BASE, "nodePools.chat.allocatable.memory", "14786Mi", "4Gi",
      "workloads.chat.podTemplate.resources={requests: {memory: 5Gi}, limits: {nvidia.com/gpu: 1}}"),
     (BASE, "nodePools.chat.allocatable.pods", "58", "4"),
+    (BASE, "nodePools.chat.allocatable.gpus", "4", "1", "nodePools.chat.instanceType=g5.12xlarge"),
     (BASE, "resourceClaims.shared.sharing.mpsConfig.defaultActiveThreadPercentage", "100", "20"),
     (BASE, "resourceClaims.shared.sharing.mpsConfig.defaultPinnedDeviceMemoryLimit", "64Ti", "1Gi"),
     (BASE, "nodePools.lab.nodes.min", "0", "1"),
