@@ -10,6 +10,7 @@
 #include "embedded/script_files.hpp"
 #include "guide.hpp"
 #include "kustomize.hpp"
+#include "pod_objects.hpp"
 #include "pod_owner.hpp"
 
 namespace slicewise::reports {
