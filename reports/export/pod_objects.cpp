@@ -101,9 +101,9 @@ struct ScaledNow {
 };
 ScaledNow scaled_now(const Workload& workload) {
   const std::string_view by = workload.manifest.scaled_by;
-  const std::string_view name = by.substr(std::min(by.size(), by.find('/') + 1));
-  if (by.starts_with("ScaledObject/")) return {name, {}};
-  return {{}, by.starts_with("HorizontalPodAutoscaler/") ? name : std::string_view()};
+  const std::string_view kind = by.substr(0, by.find('/'));
+  const std::string_view name = by.substr(std::min(by.size(), kind.size() + 1));
+  return {kind == "ScaledObject" ? name : "", kind == "HorizontalPodAutoscaler" ? name : ""};
 }
 
 json scaled_object(const Workload& workload) {

@@ -143,8 +143,8 @@ void judge_limits(const LintInput& input, const NodeOffer& offer) {
 }
 
 // Pods that whoever removes nodes waits for, and that need none of theirs. Those of DaemonSets go
-// with their node. Sources: karpenter.sh/docs/concepts/disruption, "Consolidation";
-// kubernetes/autoscaler cluster-autoscaler/FAQ.md, "How does scale-down work?".
+// with their node. Sources: karpenter.sh/docs/concepts/disruption; kubernetes/autoscaler,
+// cluster-autoscaler/FAQ.md.
 void judge_cpu_pods(const LintInput& input, const NodeOffer& offer) {
   const NodeGroupFile& group = *offer.group;
   const bool is_pool = group.kind == NodeGroupFile::Kind::NodePool;
