@@ -89,22 +89,6 @@ void memory_finding(const World& world, const VariantResult& result, Diagnostics
             "gives each process memory / replicas"));
 }
 
-// A budget lets pods go at some time, and did not.
-void layout_finding(const World& world, std::span<const Replication> replications,
-                    Diagnostics& found) {
-  const bool any = std::ranges::any_of(replications,
-                                       [](const Replication& r) { return r.layouts_given_up > 0; });
-  const auto changing = std::ranges::find_if(
-      world.pools, [](const PoolModel& pool) { return !pool.layout_changes.empty(); });
-  if (!any || changing == world.pools.end()) return;
-  found.push_back(make_diagnostic(
-      Code::BudgetAllowsNone, changing->where,
-      fmt::format("the MIG layout of \"{}\" does not change: a PodDisruptionBudget kept pods there "
-                  "for 24 hours, after which nobody asks them to go any more",
-                  changing->name),
-      "a budget that lets one pod go, or a second pool whose nodes take its pods"));
-}
-
 void fault_finding(const World& world, const VariantResult& result, Diagnostics& found) {
   if (result.pods.fault_victims == 0) return;
   const auto with_faults = std::ranges::find_if(
@@ -481,7 +465,6 @@ Diagnostics run_findings(const World& world, std::span<const Replication> replic
   Diagnostics found = world.findings;
   memory_finding(world, result, found);
   fault_finding(world, result, found);
-  layout_finding(world, replications, found);
   pending_finding(world, replications, result, found);
   node_findings(world, replications, result, found);
   host_cpu_finding(world, replications, found);

@@ -128,10 +128,27 @@ void never_launched_findings(const World& world, std::span<const Replication> re
   }
 }
 
+// A budget lets pods go at some time, and did not.
+void layout_finding(const World& world, std::span<const Replication> replications,
+                    Diagnostics& found) {
+  const bool any = std::ranges::any_of(replications,
+                                       [](const Replication& r) { return r.layouts_given_up > 0; });
+  const auto changing = std::ranges::find_if(
+      world.pools, [](const PoolModel& pool) { return !pool.layout_changes.empty(); });
+  if (!any || changing == world.pools.end()) return;
+  found.push_back(make_diagnostic(
+      Code::BudgetAllowsNone, changing->where,
+      fmt::format("the MIG layout of \"{}\" does not change: a PodDisruptionBudget kept pods there "
+                  "for 24 hours, after which nobody asks them to go any more",
+                  changing->name),
+      "a budget that lets one pod go, or a second pool whose nodes take its pods"));
+}
+
 }  // namespace
 
 void node_findings(const World& world, std::span<const Replication> replications,
                    const VariantResult& result, Diagnostics& found) {
+  layout_finding(world, replications, found);
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
     const auto& dynamics = result.node_pools[p].dynamics;
     if (!dynamics) continue;

@@ -151,7 +151,7 @@ void verdict_findings(const World& world, std::span<const Replication> replicati
 void request_findings(const World& world, std::span<const Replication> replications,
                       const VariantResult& result, Diagnostics& found);
 
-// ... and about nodes that come and go (findings_nodes.cpp).
+// ... and about nodes that come and go, or never change (findings_nodes.cpp).
 void node_findings(const World& world, std::span<const Replication> replications,
                    const VariantResult& result, Diagnostics& found);
 

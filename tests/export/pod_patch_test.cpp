@@ -84,6 +84,7 @@ TEST(PodPatch, TakesOutWhatTheManifestStillSays) {
                        .old_resources = {"nvidia.com/gpu.old"},
                        .old_annotations = {},
                        .old_claim = false,
+                       .scaled_by = {},
                        .spread = {}};
   workload.pod.node_selector = {{"rack", "3"}};
   workload.pod.cpu_request = {2000};

@@ -406,12 +406,6 @@ struct ClaimFile {
   Located<std::string> refused;       // what of it no scenario can say; "" nothing
 };
 
-// A device of a ResourceSlice of NVIDIA's driver.
-struct PublishedDevice {
-  std::string node;
-  DraDevice device;
-};
-
 struct DraSharingFile {
   std::string claim;  // name of the object
   bool is_template = false;

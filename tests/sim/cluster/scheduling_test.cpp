@@ -135,27 +135,6 @@ TEST(Scheduler, EveryResourceCountsAndTheMessageNamesTheOneThatIsShort) {
   EXPECT_THAT(r.pods.pending_reasons, ElementsAre("0/1 nodes are available: 1 Insufficient cpu."));
 }
 
-// 3 of a p3.8xlarge's 4 GPUs are healthy: whoever asks for all of them waits, as in the cluster.
-TEST(Scheduler, UnhealthyGpusAreOfferedToNobody) {
-  scenarios::Scenario s = demo::scenario(demo::pool(10), {demo::training(40)});
-  s.node_pools[0].allocatable.gpus = 3;
-  const VariantResult shared = demo::result(s);
-  EXPECT_EQ(shared.pods.running_max, 30);
-  EXPECT_EQ(shared.node_pools[0].advertised.at("nvidia.com/gpu"), 30);
-  EXPECT_EQ(shared.node_pools[0].gpus_per_node, 4) << "they are paid for";
-  EXPECT_EQ(shared.node_pools[0].unhealthy_gpus, 1);
-  EXPECT_EQ(shared.gpus.size(), 3U);
-  s = demo::scenario(demo::pool(0), {demo::training(1)});
-  s.workloads[0].pod.extended[0].count = 4;
-  s.workloads[0].may_stay_pending = true;
-  EXPECT_EQ(demo::result(s).pods.running_max, 1);
-  s.node_pools[0].allocatable.gpus = 3;
-  EXPECT_THAT(demo::result(s).pods.pending_reasons,
-              ElementsAre("0/1 nodes are available: 1 Insufficient nvidia.com/gpu."));
-  s.node_pools[0].allocatable.gpus = 5;
-  EXPECT_EQ(demo::refusal(s), "allocatable.gpus is 5, p3.8xlarge has 4");
-}
-
 // Without a duration a run goes on until the last one is there.
 TEST(Scheduler, PodsThatFitNowhereAreAllSubmitted) {
   scenarios::Workload w = demo::training(10);
