@@ -66,8 +66,8 @@ void CatalogReading::add(Code code, const std::string& path, std::string message
                          std::string help) {
   const auto key = file->keys.find(path);
   const bool of_key = code == Code::FieldUnknown && key != file->keys.end();
-  problems.push_back(make_diagnostic(code, of_key ? key->second : file->place_of(path),
-                                     std::move(message), std::move(help)));
+  add_diagnostic(problems, code, of_key ? key->second : file->place_of(path), std::move(message),
+                 std::move(help));
 }
 
 CatalogFields::CatalogFields(const nlohmann::json& object, std::string where,

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/models/hardware.hpp"
 #include "slicewise/nearest_name.hpp"
@@ -23,8 +24,7 @@ namespace {
 
 template <class T, class Predicate>
 const T* find_in(const std::vector<T>& list, Predicate matches) {
-  const auto found = std::ranges::find_if(list, matches);
-  return found == list.end() ? nullptr : &*found;
+  return find_if_or_null(list, matches);
 }
 
 // Its figures hold on one GPU model: without that model's own they carry over to no other.

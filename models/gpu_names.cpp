@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/nearest_name.hpp"
 
 namespace slicewise::models {
@@ -22,7 +23,7 @@ Words words_of(std::string_view name) {
   Words words;
   std::string word;
   const auto end_word = [&] {
-    if (std::ranges::find(kNoWords, word) == kNoWords.end()) words.push_back(word);
+    if (!contains(kNoWords, word)) words.push_back(word);
     word.clear();
   };
   for (const char c : name) {
@@ -55,9 +56,8 @@ std::size_t words_in(const GpuModel& gpu, const Words& asked) {
     const Words words = words_of(name);
     known.insert(known.end(), words.begin(), words.end());
   }
-  return static_cast<std::size_t>(std::ranges::count_if(asked, [&](const std::string& word) {
-    return std::ranges::find(known, word) != known.end();
-  }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(asked, [&](const std::string& word) { return contains(known, word); }));
 }
 
 // The variants of one model, "A100", with the most words of the name.
@@ -80,8 +80,7 @@ std::vector<std::string> variants_of(const std::vector<GpuModel>& gpus, const Wo
 
 const GpuModel* Catalogue::find_gpu(std::string_view name) const {
   const auto find = [&](const auto& is_it) -> const GpuModel* {
-    const auto found = std::ranges::find_if(gpus, is_it);
-    return found == gpus.end() ? nullptr : &*found;
+    return find_if_or_null(gpus, is_it);
   };
   const auto* as_written = find([&](const GpuModel& gpu) {
     return same_name(gpu.name, name) || std::ranges::any_of(gpu.aliases, [&](const auto& alias) {

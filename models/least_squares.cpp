@@ -7,6 +7,8 @@
 #define EIGEN_DONT_VECTORIZE
 #include <Eigen/Dense>
 
+#include "slicewise/lookup.hpp"
+
 namespace slicewise::models {
 namespace {
 
@@ -154,7 +156,7 @@ std::vector<double> non_negative_least_squares(const Design& design,
     const VectorXd gain = columns.transpose().lazyProduct(target - columns.lazyProduct(x));
     Index most = -1;
     for (Index i = 0; i < n; ++i) {
-      if (std::ranges::find(free, i) != free.end() || gain(i) <= least_gain) continue;
+      if (contains(free, i) || gain(i) <= least_gain) continue;
       if (most < 0 || gain(i) > gain(most)) most = i;
     }
     if (most < 0) break;

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/portable_math.hpp"
 
 #include "catalog_fields.hpp"
@@ -189,8 +190,7 @@ LlmModel model_of(const LlmShape& shape, const std::string& name, const GpuModel
 bool derive_step(const LlmShape& shape, const GpuModel& gpu, std::span<const LlmModel> references,
                  std::span<const GpuModel> gpus, LlmModel& model) {
   const auto gpu_of = [&](const LlmModel& one) {
-    const auto found = std::ranges::find(gpus, one.gpu_model, &GpuModel::name);
-    return found == gpus.end() ? nullptr : &*found;
+    return find_or_null(gpus, one.gpu_model, &GpuModel::name);
   };
   const auto parameters = static_cast<double>(shape.layer_parameters());
   // Another GPU is further off than any size.

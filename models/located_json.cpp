@@ -90,9 +90,8 @@ class Converter {
     constexpr int kMostValues = 1'000'000;
     if (depth > kDeepest || ++values_ > kMostValues) {
       if (problems_.empty()) {
-        problems_.push_back(
-            make_diagnostic(Code::YamlSyntax, where(node),
-                            depth > kDeepest ? "nested too deeply" : "more than 1,000,000 values"));
+        add_diagnostic(problems_, Code::YamlSyntax, where(node),
+                       depth > kDeepest ? "nested too deeply" : "more than 1,000,000 values");
       }
       return;
     }
@@ -114,15 +113,14 @@ class Converter {
     out = nlohmann::json::object();
     for (const auto& member : node) {
       if (!member.first.IsScalar()) {
-        problems_.push_back(
-            make_diagnostic(Code::FieldType, where(member.first), "a key must be a name"));
+        add_diagnostic(problems_, Code::FieldType, where(member.first), "a key must be a name");
         continue;
       }
       const std::string& key = member.first.Scalar();
       const std::string inner = fmt::format("{}.{}", path, key);
       if (out.contains(key)) {
-        problems_.push_back(make_diagnostic(Code::FieldDuplicate, where(member.first),
-                                            fmt::format("`{}` is given twice", key)));
+        add_diagnostic(problems_, Code::FieldDuplicate, where(member.first),
+                       fmt::format("`{}` is given twice", key));
         continue;
       }
       out_.keys.emplace(inner, where(member.first));

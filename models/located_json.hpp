@@ -2,9 +2,7 @@
 
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include <nlohmann/json.hpp>
 #include <yaml-cpp/yaml.h>

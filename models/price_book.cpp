@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <yaml-cpp/yaml.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/nearest_name.hpp"
 
@@ -176,8 +177,7 @@ class PriceFileReader {
   SourceLocation where(const YAML::Node& node) const { return location_of(file_, node); }
 
   void report(Code code, SourceLocation place, std::string message, std::string help = {}) {
-    problems_.push_back(
-        make_diagnostic(code, std::move(place), std::move(message), std::move(help)));
+    add_diagnostic(problems_, code, std::move(place), std::move(message), std::move(help));
   }
 
   // The members of an object; unknown and repeated keys are reported. nullopt: not an object.
@@ -190,7 +190,7 @@ class PriceFileReader {
     Fields fields;
     for (const auto& member : node) {
       const std::string& key = member.first.Scalar();
-      if (std::ranges::find(known, key) == known.end()) {
+      if (!contains(known, key)) {
         const auto nearest = nearest_name(key, known);
         report(Code::FieldUnknown, where(member.first), fmt::format("unknown field `{}`", key),
                nearest ? fmt::format("did you mean `{}`?", *nearest)

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/lookup.hpp"
+
 #include "catalog_fields.hpp"
 
 namespace slicewise::models {
@@ -11,7 +13,7 @@ std::vector<FigureUncertainty> read_uncertainty(CatalogFields& object,
                                                 std::span<const std::string_view> figures) {
   std::vector<FigureUncertainty> out;
   const auto is_listed = [&](const std::string& figure) {
-    return std::ranges::find(out, figure, &FigureUncertainty::figure) != out.end();
+    return contains(out, figure, &FigureUncertainty::figure);
   };
   for (CatalogFields& fields : object.objects("uncertainty")) {
     FigureUncertainty one;
@@ -28,7 +30,7 @@ std::vector<FigureUncertainty> read_uncertainty(CatalogFields& object,
     }
     if (fields.has("correlations")) one.correlations = fields.named_numbers("correlations", -1, 1);
     fields.done();
-    if (std::ranges::find(figures, one.figure) == figures.end()) {
+    if (!contains(figures, one.figure)) {
       fields.fail("figure", "is no figure that measurements leave uncertain", Code::EnumUnknown,
                   fmt::format("one of {}", fmt::join(figures, ", ")));
     } else if (is_listed(one.figure)) {

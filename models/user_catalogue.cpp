@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <yaml-cpp/yaml.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/nearest_name.hpp"
 
@@ -118,8 +119,7 @@ void lay_over(Catalogue& catalogue, const UserCatalogue::Items<Commitment>& offe
       offered.places[i].fail("discountPercent", "is missing", Code::FieldMissing,
                              "plans take a term at a part of the on-demand price");
     }
-    if (std::ranges::find(catalogue.prices.regions(), one.region) ==
-        catalogue.prices.regions().end()) {
+    if (!contains(catalogue.prices.regions(), one.region)) {
       offered.places[i].fail("regions",
                              fmt::format("names no region of the prices: {}", one.region),
                              Code::RegionUnknown, "`slicewise get prices` lists them");

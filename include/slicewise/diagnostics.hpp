@@ -51,6 +51,21 @@ inline Diagnostic make_diagnostic(Code code, SourceLocation where, std::string m
       std::move(help)};
 }
 
+// ... among those that were found.
+inline Diagnostic& add_diagnostic(Diagnostics& found, Code code, SourceLocation where,
+                                  std::string message, std::string help = {},
+                                  std::string label = {}) {
+  return found.emplace_back(make_diagnostic(code, std::move(where), std::move(message),
+                                            std::move(help), std::move(label)));
+}
+
+// ... as a note, whatever the code usually is.
+inline void add_note(Diagnostics& found, Code code, SourceLocation where, std::string message,
+                     std::string help = {}) {
+  add_diagnostic(found, code, std::move(where), std::move(message), std::move(help)).severity =
+      Severity::Note;
+}
+
 // What is found while it lives is about the workload.
 class FindingsAbout {
  public:

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/lookup.hpp"
+
 #include "user_table.hpp"
 
 namespace slicewise::models {
@@ -73,8 +75,7 @@ bool has_kernels(const NsysTable& table) {
 
 template <class Holds>
 const NsysTable* first_that(const std::vector<NsysTable>& tables, const Holds& holds) {
-  const auto found = std::ranges::find_if(tables, holds);
-  return found == tables.end() ? nullptr : &*found;
+  return find_if_or_null(tables, holds);
 }
 
 Expected<Duration> mean_kernel(const NsysTable& kernels) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/models/measurements.hpp"
 
 // A user's measurements as studies: what they are held against, and from which of them.
@@ -108,10 +109,9 @@ bool shares_a_whole_gpu(const Measurement& m, const std::string& gpu) {
 
 // The row of `m.beside` beside `m.workload`; nullptr where there is none.
 const Measurement* other_side(const std::vector<Measurement>& measurements, const Measurement& m) {
-  const auto found = std::ranges::find_if(measurements, [&](const Measurement& other) {
+  return find_if_or_null(measurements, [&](const Measurement& other) {
     return shares_a_whole_gpu(other, m.gpu) && are_a_pair(m, other);
   });
-  return found == measurements.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -202,10 +202,8 @@ Diagnostics notes_of_left_out(const std::vector<Measurement>& measurements) {
   for (const Measurement& m : measurements) {
     const std::string why = why_left_out(measurements, m);
     if (why.empty()) continue;
-    notes.push_back(make_diagnostic(
-        Code::InputMissing, m.where,
-        fmt::format("nothing is held against {} {}", m.workload, setting_of(m)), why));
-    notes.back().severity = Severity::Note;
+    add_note(notes, Code::InputMissing, m.where,
+             fmt::format("nothing is held against {} {}", m.workload, setting_of(m)), why);
   }
   return notes;
 }
@@ -216,7 +214,7 @@ Diagnostics add_studies(const std::vector<Measurement>& measurements, const std:
                         ValidationSet& set) {
   std::vector<std::string> gpus;
   for (const Measurement& m : measurements) {
-    if (std::ranges::find(gpus, m.gpu) == gpus.end()) gpus.push_back(m.gpu);
+    if (!contains(gpus, m.gpu)) gpus.push_back(m.gpu);
   }
   for (const std::string& gpu : gpus) {
     const std::string suffix = gpus.size() == 1 ? "" : "-" + gpu;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/nearest_name.hpp"
 
 #include "../located_json.hpp"
@@ -32,8 +33,8 @@ UserTable::UserTable(const SourceText& file, std::span<const std::string_view> n
     return;
   }
   if (table_.rows.empty()) {
-    problems_.push_back(make_diagnostic(Code::FieldMissing, {name_, 1, 1, 1},
-                                        fmt::format("{} has no rows", name_)));
+    add_diagnostic(problems_, Code::FieldMissing, {name_, 1, 1, 1},
+                   fmt::format("{} has no rows", name_));
   }
   std::erase_if(table_.rows, [&](const CsvRow& row) {
     if (row.size() == table_.header.size()) return false;
@@ -89,8 +90,8 @@ Diagnostics UserTable::take_problems() {
 }
 
 void UserTable::report(Code code, const CsvField& field, std::string message, std::string help) {
-  problems_.push_back(make_diagnostic(code, {name_, field.line, field.column, field.length},
-                                      std::move(message), std::move(help)));
+  add_diagnostic(problems_, code, {name_, field.line, field.column, field.length},
+                 std::move(message), std::move(help));
 }
 
 namespace {
@@ -123,7 +124,7 @@ std::optional<std::string> meant(std::string_view unknown,
                                  const std::vector<std::string_view>& known) {
   const auto* found = std::ranges::find_if(
       kOtherNames, [&](const OtherName& name) { return same_name(name.other, unknown); });
-  if (found != kOtherNames.end() && std::ranges::find(known, found->column) != known.end()) {
+  if (found != kOtherNames.end() && contains(known, found->column)) {
     return std::string(found->column);
   }
   return nearest_name(unknown, known);
@@ -151,7 +152,7 @@ void UserTable::read_header(std::span<const std::string_view> needed,
   known.insert(known.end(), optional.begin(), optional.end());
   for (std::size_t column = 0; column < table_.header.size(); ++column) {
     const CsvField& field = table_.header[column];
-    if (std::ranges::find(known, field.text) == known.end()) {
+    if (!contains(known, field.text)) {
       const auto nearest = meant(field.text, known);
       report(Code::FieldUnknown, field, fmt::format("unknown column `{}`", field.text),
              nearest ? fmt::format("did you mean `{}`?", *nearest)
@@ -162,9 +163,9 @@ void UserTable::read_header(std::span<const std::string_view> needed,
   }
   for (const std::string_view column : needed) {
     if (columns_.contains(column)) continue;
-    problems_.push_back(make_diagnostic(Code::FieldMissing, {name_, 1, 1, 1},
-                                        fmt::format("there is no column `{}`", column),
-                                        fmt::format("needed are {}", fmt::join(needed, ", "))));
+    add_diagnostic(problems_, Code::FieldMissing, {name_, 1, 1, 1},
+                   fmt::format("there is no column `{}`", column),
+                   fmt::format("needed are {}", fmt::join(needed, ", ")));
   }
 }
 

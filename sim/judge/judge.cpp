@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/replay/replay.hpp"
 #include "slicewise/sim/result.hpp"
@@ -22,8 +23,7 @@ constexpr std::array<std::string_view, kCauses> kCauseNames = {
     "overloaded", "objectiveMissed", "objectiveUndecided", "policyDenies"};
 
 bool has_objective(const WorkloadResult& workload, std::string_view name) {
-  return std::ranges::find(workload.objectives, name, &ObjectiveResult::name) !=
-         workload.objectives.end();
+  return contains(workload.objectives, name, &ObjectiveResult::name);
 }
 
 // "16 of 20 pods of "cifar10" failed".
@@ -190,9 +190,7 @@ double share_of_limit(const scenarios::FigureValue& value, const scenarios::Figu
   return used > 0 ? kHopelessShare : 0;
 }
 
-bool Verdict::has(Cause cause) const {
-  return std::ranges::find(reasons, cause, &Verdict::Reason::cause) != reasons.end();
-}
+bool Verdict::has(Cause cause) const { return contains(reasons, cause, &Verdict::Reason::cause); }
 
 bool Verdict::loses_pods() const {
   return std::ranges::any_of(
@@ -266,7 +264,7 @@ std::vector<UnfinishedJobs> unfinished_jobs(const VariantResult& variant) {
 bool gets_more_jobs_done(const std::vector<UnfinishedJobs>& a,
                          const std::vector<UnfinishedJobs>& b) {
   return a.size() < b.size() && std::ranges::all_of(a, [&](const UnfinishedJobs& left) {
-           return std::ranges::find(b, left.workload, &UnfinishedJobs::workload) != b.end();
+           return contains(b, left.workload, &UnfinishedJobs::workload);
          });
 }
 

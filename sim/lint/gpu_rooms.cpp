@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 #include "slicewise/sim/gpu_room.hpp"
@@ -307,7 +308,7 @@ std::vector<std::string> cluster_room_lines(const scenarios::ClusterFiles& files
     if (known == said.end()) known = said.insert(known, {sentence, {}});
     // Karpenter's file and eksctl's may describe one pool.
     std::vector<std::string>& pools = known->second;
-    if (std::ranges::find(pools, room.pool) == pools.end()) pools.push_back(room.pool);
+    if (!contains(pools, room.pool)) pools.push_back(room.pool);
   };
   for (const lint::FileDevice& device : lint::file_devices(input)) {
     const GpuRoom room = lint::room_of(device, device.claims).room;

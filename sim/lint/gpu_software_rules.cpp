@@ -57,7 +57,7 @@ void judge_external(const LintInput& input, const ChartValues& chart) {
       std::ranges::find(input.files.config_maps, name, &scenarios::ConfigMapFile::name);
   if (map == input.files.config_maps.end()) {
     const bool only_mig = std::ranges::all_of(input.files.config_maps, [](const auto& other) {
-      return std::ranges::find(other.keys, "config.yaml") != other.keys.end();
+      return contains(other.keys, "config.yaml");
     });
     if (only_mig) return;
     return input.tell(
@@ -80,14 +80,14 @@ void judge_external(const LintInput& input, const ChartValues& chart) {
                "put it where the operator is installed: gpu-operator");
   }
   const std::string& chosen = chart.default_key.value;
-  const bool has_key = std::ranges::find(map->keys, chosen) != map->keys.end();
+  const bool has_key = contains(map->keys, chosen);
   if (!chosen.empty() && !has_key) {
     input.tell(
         Code::PluginConfigUnknown, chart.default_key.where,
         fmt::format("the ConfigMap {} has no key {}", name.substr(0, 60), chosen.substr(0, 60)),
         "the init container crashes: specified config does not exist");
   }
-  const bool has_default = std::ranges::find(map->keys, "default") != map->keys.end();
+  const bool has_default = contains(map->keys, "default");
   if (chosen.empty() && map->keys.size() > 1 && !has_default && !chart.has_fallback &&
       chart.chart == ChartValues::Chart::DevicePlugin) {
     input.tell(Code::PluginConfigAmbiguous, chart.config_map.where,
@@ -149,8 +149,7 @@ void judge_metrics(const LintInput& input) {
   }
   for (const scenarios::MetricUse& use : input.files.metrics) {
     const bool is_utilisation = use.metric == "DCGM_FI_DEV_GPU_UTIL";
-    const bool listed =
-        std::ranges::find(input.files.counters, use.metric) != input.files.counters.end();
+    const bool listed = contains(input.files.counters, use.metric);
     if (!is_utilisation && !listed) {
       // A list of counters in no file at hand may switch it on.
       input.tell_as(
@@ -178,7 +177,7 @@ void judge_counting_labels(const LintInput& input) {
   constexpr std::array<std::string_view, 3> kCounts = {
       "nvidia.com/gpu.count", "nvidia.com/gpu.replicas", "nvidia.com/gpu.memory"};
   const auto judge = [&](std::string_view key, const SourceLocation& where) {
-    if (std::ranges::find(kCounts, key) == kCounts.end()) return;
+    if (!contains(kCounts, key)) return;
     input.tell(Code::ReplicasReadAsGpus, where,
                fmt::format("{} describes the physical GPUs, not what a pod gets", key),
                "units of a node = gpu.count x gpu.replicas; gpu.memory is the whole GPU's");

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
@@ -170,8 +171,7 @@ void judge_cpu_pods(const LintInput& input, const NodeOffer& offer) {
 bool is_wanted(const LintInput& input, std::string_view resource) {
   return std::ranges::any_of(input.files.pods, [&](const auto& pod) {
     return std::ranges::any_of(pod.containers, [&](const auto& container) {
-      return std::ranges::find(container.amounts, resource, &ResourceAmount::resource) !=
-             container.amounts.end();
+      return contains(container.amounts, resource, &ResourceAmount::resource);
     });
   });
 }

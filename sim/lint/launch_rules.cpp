@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/lookup.hpp"
+
 #include "lint_rules.hpp"
 
 // NodePools of which Karpenter starts no node, whatever pods ask for. Instance types that the
@@ -38,9 +40,8 @@ void judge_gpu_name(const LintInput& input, const NodeRequirement& requirement) 
 void judge_capacity_type(const LintInput& input, const NodeRequirement& requirement) {
   constexpr std::array<std::string_view, 3> kTypes = {"on-demand", "spot", "reserved"};
   if (requirement.key != scenarios::kCapacityTypeLabel || requirement.op != "In") return;
-  const bool any = std::ranges::any_of(requirement.values, [&](const std::string& value) {
-    return std::ranges::find(kTypes, value) != kTypes.end();
-  });
+  const bool any = std::ranges::any_of(
+      requirement.values, [&](const std::string& value) { return contains(kTypes, value); });
   if (any || requirement.values.empty()) return;
   input.tell(
       Code::NodesNeverLaunched, requirement.where,
@@ -132,8 +133,7 @@ void judge_class(const LintInput& input, const NodeGroupFile& pool) {
   const auto& classes = input.files.node_classes;
   if (classes.empty() || pool.maker == scenarios::NodeMaker::AutoMode || pool.node_class.empty())
     return;
-  if (std::ranges::find(classes, pool.node_class, &scenarios::NodeClassFile::name) !=
-      classes.end()) {
+  if (contains(classes, pool.node_class, &scenarios::NodeClassFile::name)) {
     return;
   }
   input.tell(

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/models/mig.hpp"
 #include "slicewise/models/price_book.hpp"
@@ -143,7 +144,7 @@ class OfferBuilder {
     if (!partitions || offer.group->bottlerocket_partitions) return;
     std::vector<std::string_view> seen;
     for (const models::InstanceType* type : offer.types) {
-      if (std::ranges::find(seen, type->gpu_model) != seen.end()) continue;
+      if (contains(seen, type->gpu_model)) continue;
       seen.push_back(type->gpu_model);
       const models::MigGeometry* geometry = catalogue_.find_mig(type->gpu_model);
       if (geometry != nullptr) add_layout(*geometry, offer);
@@ -288,16 +289,14 @@ bool NodeOffer::has_mps() const { return config != nullptr && config->sharing ==
 bool NodeOffer::offers(std::string_view resource) const { return find(resource) != nullptr; }
 
 const OfferedResource* NodeOffer::find(std::string_view resource) const {
-  const auto found = std::ranges::find(resources, resource, &OfferedResource::name);
-  return found == resources.end() ? nullptr : &*found;
+  return find_or_null(resources, resource, &OfferedResource::name);
 }
 
 const models::MigGeometry* geometry_of_filter(const models::Catalogue& catalogue,
                                               std::string_view filter) {
-  const auto found = std::ranges::find_if(catalogue.mig, [&](const auto& geometry) {
+  return find_if_or_null(catalogue.mig, [&](const auto& geometry) {
     return !filter.empty() && same_name(geometry.device_filter, filter);
   });
-  return found == catalogue.mig.end() ? nullptr : &*found;
 }
 
 std::vector<NodeOffer> node_offers(const ClusterFiles& files, const models::Catalogue& catalogue) {
@@ -388,7 +387,7 @@ NodeOffer unknown_offer(const NodeGroupFile& group) {
 bool may_be_among_others(const scenarios::PodFile& pod, const ClusterFiles& files,
                          const models::Catalogue& catalogue, std::span<const NodeOffer> offers) {
   return std::ranges::any_of(files.groups, [&](const NodeGroupFile& group) {
-    const bool is_offered = std::ranges::find(offers, &group, &NodeOffer::group) != offers.end();
+    const bool is_offered = contains(offers, &group, &NodeOffer::group);
     return !is_offered && !has_no_gpus(group, catalogue) && may_select(pod, unknown_offer(group));
   });
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/sim/world.hpp"
 
@@ -21,21 +22,18 @@ constexpr std::string_view kPresent = "nvidia.com/gpu.present";
 constexpr std::string_view kMpsCapable = "nvidia.com/mps.capable";
 
 const ChartValues* chart_of(const LintInput& input, ChartValues::Chart kind) {
-  const auto found = std::ranges::find(input.files.charts, kind, &ChartValues::chart);
-  return found == input.files.charts.end() ? nullptr : &*found;
+  return find_or_null(input.files.charts, kind, &ChartValues::chart);
 }
 
 bool is_mig_layout(const LintInput& input, std::string_view name) {
-  if (std::ranges::find(input.files.mig_configs, name, &scenarios::MigConfigFile::name) !=
-      input.files.mig_configs.end()) {
+  if (contains(input.files.mig_configs, name, &scenarios::MigConfigFile::name)) {
     return true;
   }
   return name.starts_with("all-");
 }
 
 bool is_plugin_key(const LintInput& input, std::string_view name) {
-  return std::ranges::find(input.files.configs, name, &scenarios::PluginConfigFile::key) !=
-         input.files.configs.end();
+  return contains(input.files.configs, name, &scenarios::PluginConfigFile::key);
 }
 
 void judge_config_label(const LintInput& input, const KeyValue& label) {
@@ -74,7 +72,7 @@ void judge_label_names(const LintInput& input, const NodeGroupFile& group) {
                              label.value.substr(0, 60), kMigLabel),
                  fmt::format("the label for it is {}", kConfigLabel));
     }
-    if (std::ranges::find(kOfGfd, label.key) != kOfGfd.end()) continue;
+    if (contains(kOfGfd, label.key)) continue;
     for (const std::string_view read : kRead) {
       if (label.key == read || label.key.size() > kLongestMisspelling) continue;
       if (edit_distance(label.key, read) > 2) continue;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
+
 #include "../world/admission.hpp"
 #include "lint_rules.hpp"
 
@@ -153,8 +155,7 @@ class PodJudge {
     resource = scenarios::device_name(resource);
     return std::ranges::any_of(input_.catalogue.mig, [&](const models::MigGeometry& geometry) {
       return (gpu_model == nullptr || geometry.gpu_model == *gpu_model) &&
-             std::ranges::find(geometry.profiles, resource, &models::MigProfile::resource_mixed) !=
-                 geometry.profiles.end();
+             contains(geometry.profiles, resource, &models::MigProfile::resource_mixed);
     });
   }
 
@@ -170,7 +171,7 @@ class PodJudge {
     std::vector<std::string> names;
     for (const NodeOffer* offer : groups_) {
       for (const OfferedResource& resource : offer->resources) {
-        if (std::ranges::find(names, resource.name) == names.end()) names.push_back(resource.name);
+        if (!contains(names, resource.name)) names.push_back(resource.name);
       }
     }
     std::string list;
@@ -238,8 +239,7 @@ class PodJudge {
                             resource.starts_with("nvidia.com/mig") ||
                             resource.starts_with("nvidia.com/vgpu");
     if (!names_gpus || scenarios::gpu_resource(resource) ||
-        resource.starts_with(scenarios::kMigPrefix) ||
-        std::ranges::find(kOfHami, resource) != kOfHami.end()) {
+        resource.starts_with(scenarios::kMigPrefix) || contains(kOfHami, resource)) {
       return false;
     }
     return !is_offered(resource);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/models/mig.hpp"
 
 #include "lint_rules.hpp"
@@ -27,8 +28,7 @@ std::vector<MigCount> counts_of(const MigPartFile& part) {
 
 bool knows_all(const MigGeometry& geometry, const MigPartFile& part) {
   return std::ranges::all_of(part.counts, [&](const auto& count) {
-    return std::ranges::find(geometry.profiles, count.resource, &models::MigProfile::name) !=
-           geometry.profiles.end();
+    return contains(geometry.profiles, count.resource, &models::MigProfile::name);
   });
 }
 
@@ -181,8 +181,7 @@ void judge_bottlerocket(const LintInput& input, const NodeOffer& offer) {
       continue;
     }
     const bool is_count = profile->value.find_first_not_of("0123456789") == std::string::npos;
-    const bool known = std::ranges::find(geometry->profiles, profile->value,
-                                         &models::MigProfile::name) != geometry->profiles.end();
+    const bool known = contains(geometry->profiles, profile->value, &models::MigProfile::name);
     if (is_count || known) continue;
     input.tell(Code::MigConfigUnknown, profile->where,
                fmt::format("{} has no profile {}", type->gpu_model, profile->value.substr(0, 40)),

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <iterator>
 #include <numeric>
 #include <utility>
 

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cassert>
 
+#include "slicewise/lookup.hpp"
+
 namespace slicewise::sim {
 
 NodeTable::NodeTable(std::span<const NodeShape> nodes) {
@@ -55,8 +57,7 @@ NodeDemand NodeTable::demand(const JobShape& shape) {
     row = model_lists_.end() - 1;
     for (const std::string& model : models_) {
       const bool any = shape.gpu_models.empty() || model.empty();
-      allowed_.push_back(
-          any || std::ranges::find(shape.gpu_models, model) != shape.gpu_models.end() ? 1 : 0);
+      allowed_.push_back(any || contains(shape.gpu_models, model) ? 1 : 0);
     }
   }
   NodeDemand demand;

@@ -96,11 +96,11 @@ Expected<GpuSharing> share_gpus(const SharingWay& way, std::span<const std::stri
     }
     const int tickets = tickets_per_gpu(*pool);
     if (!sharing.pools.empty() && tickets != sharing.tickets) {
-      found.push_back(make_diagnostic(
-          Code::StrategyNotModelled, {},
+      add_diagnostic(
+          found, Code::StrategyNotModelled, {},
           fmt::format("{} makes {} instances of a GPU of {}, and {} of one of {}", way.text,
                       tickets, type, sharing.tickets, sharing.pools.front().instance_type),
-          "replay them one after the other"));
+          "replay them one after the other");
     }
     sharing.tickets = tickets;
     sharing.pools.push_back(std::move(*pool));

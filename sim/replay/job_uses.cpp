@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/models/gpu_names.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/sim/gpu_room.hpp"
@@ -302,9 +303,8 @@ void keep_to(const std::vector<std::string>& models, JobShape& shape) {
     shape.gpu_models = models;
     return;
   }
-  std::erase_if(shape.gpu_models, [&](const std::string& model) {
-    return std::ranges::find(models, model) == models.end();
-  });
+  std::erase_if(shape.gpu_models,
+                [&](const std::string& model) { return !contains(models, model); });
   if (shape.gpu_models.empty()) shape.gpu_models.emplace_back();
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/sim/replay/replay.hpp"
 #include "slicewise/sim/run_size.hpp"
 
@@ -38,12 +39,12 @@ void find_jobs_that_never_fit(ReplayStudy& study, const scenarios::JobTrace& tra
       asked += fmt::format(", {}Mi memory", trace.memory[row].count >> 20);
     }
   }
-  study.findings.push_back(make_diagnostic(
-      Code::JobNeverFits, {},
+  add_diagnostic(
+      study.findings, Code::JobNeverFits, {},
       fmt::format("{} of {} jobs ask for more than the empty cluster has and were dropped; the "
                   "first is {}: {}",
                   result.never_fit, result.jobs, trace.row_place(row).text(), asked),
-      "add nodes that hold them"));
+      "add nodes that hold them");
 }
 
 void find_parts_of_several(ReplayStudy& study, const scenarios::JobTrace& trace) {
@@ -56,13 +57,13 @@ void find_parts_of_several(ReplayStudy& study, const scenarios::JobTrace& trace)
     first = row;
   }
   if (jobs == 0) return;
-  study.findings.push_back(make_diagnostic(
-      Code::ExtendedResourceInteger, {},
+  add_diagnostic(
+      study.findings, Code::ExtendedResourceInteger, {},
       fmt::format("{} of {} jobs ask for a part of each of several GPUs and get whole ones; the "
                   "first is {}: {:g} of each of {}",
                   jobs, trace.size(), trace.row_place(first).text(),
                   trace.milli_of_each(first) / 1000.0, trace.gpus[first]),
-      "a pool of GPUs (--gpus) hands out such parts"));
+      "a pool of GPUs (--gpus) hands out such parts");
   study.findings.back().severity = Severity::Warning;
 }
 
@@ -71,8 +72,7 @@ void add_notes_of_sharing(ReplayStudy& study) {
   for (const ReplayOutcome& outcome : study.outcomes) {
     if (!outcome.scheduling.sharing) continue;
     for (const Diagnostic& note : outcome.scheduling.sharing->notes) {
-      const bool known = std::ranges::find(study.findings, note.message, &Diagnostic::message) !=
-                         study.findings.end();
+      const bool known = contains(study.findings, note.message, &Diagnostic::message);
       if (!known) study.findings.push_back(note);
     }
   }

@@ -4,6 +4,8 @@
 #include <map>
 #include <optional>
 
+#include "slicewise/lookup.hpp"
+
 namespace slicewise::sim {
 namespace {
 
@@ -92,7 +94,7 @@ std::vector<BillGroup> groups_of(const VariantResult& variant, std::string_view 
       variant.workloads, [](const WorkloadResult& w) { return w.kind == "Pipeline" || !w.bill; });
   for (const Payer& payer : payers) {
     std::string name = group_of(payer, by);
-    if (std::ranges::find(groups, name, &BillGroup::name) != groups.end()) continue;
+    if (contains(groups, name, &BillGroup::name)) continue;
     BillGroup group{std::move(name), 0, {}};
     group.bill = bill_of(payers, by, group.name, staged);
     const std::int64_t whole = variant.cost.ledger.nodes().nano;

@@ -1,6 +1,6 @@
 #include "slicewise/sim/describe.hpp"
 
-#include <algorithm>
+#include "slicewise/lookup.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -139,8 +139,7 @@ Field Field::setting(int rank) && {
 }
 
 const Field* Record::find(std::string_view key) const {
-  const auto found = std::ranges::find(fields, key, &Field::key);
-  return found == fields.end() ? nullptr : &*found;
+  return find_or_null(fields, key, &Field::key);
 }
 
 Field Record::like(std::string_view key) const {

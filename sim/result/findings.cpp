@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/sim/cluster/cluster.hpp"
 #include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/policies.hpp"
@@ -54,13 +55,12 @@ int most_on_a_gpu(const World& world) {
 }
 
 void memory_finding(const World& world, const VariantResult& result, Diagnostics& found) {
-  const bool known = std::ranges::any_of(
-      world.findings, [](const Diagnostic& d) { return d.code == Code::GpuOom; });
+  const bool known = contains(world.findings, Code::GpuOom, &Diagnostic::code);
   if (result.pods.oom_kills == 0 || known) return;
   if (const WorkloadModel* server = greedy_server(world, result)) {
     const int pods = most_on_a_gpu(world);
-    found.push_back(make_diagnostic(
-        Code::GpuOom, server->spec.llm->where,
+    add_diagnostic(
+        found, Code::GpuOom, server->spec.llm->where,
         fmt::format("CUDA out of memory killed containers {:.0f} times: at start {} of the whole "
                     "GPU (memoryUtilization), and the one that comes later finds less",
                     result.pods.oom_kills, shares_text(world)),
@@ -68,7 +68,7 @@ void memory_finding(const World& world, const VariantResult& result, Diagnostics
             "memoryUtilization of at most {:.3g} % for each of {} on a GPU (vllm serve "
             "--gpu-memory-utilization), a kvCache that is enough, or MPS or MIG, where it is "
             "a share of what each has",
-            95.0 / pods, pods)));
+            95.0 / pods, pods));
     for (const WorkloadModel& model : world.workloads) {
       if (shares_whole_gpu(model)) found.back().workloads.push_back(model.name);
     }
@@ -78,27 +78,27 @@ void memory_finding(const World& world, const VariantResult& result, Diagnostics
   for (const WorkloadModel& model : world.workloads) {
     if (culprit == nullptr || model.greedy) culprit = &model;
   }
-  found.push_back(make_diagnostic(
-      Code::GpuOom, culprit->spec.gpu_memory.where,
+  add_diagnostic(
+      found, Code::GpuOom, culprit->spec.gpu_memory.where,
       fmt::format("CUDA out of memory killed containers {:.0f} times; {:.0f} of {:.0f} pods failed "
                   "for good",
                   result.pods.oom_kills, result.pods.failed, result.pods.submitted),
       culprit->greedy
           ? "stop the process from mapping the whole GPU (GPU_MEM_GREEDY)"
           : "fewer replicas, or less gpuMemory per pod: time-slicing limits nothing, MPS "
-            "gives each process memory / replicas"));
+            "gives each process memory / replicas");
 }
 
 void fault_finding(const World& world, const VariantResult& result, Diagnostics& found) {
   if (result.pods.fault_victims == 0) return;
   const auto with_faults = std::ranges::find_if(
       world.workloads, [](const WorkloadModel& model) { return model.spec.faults.has_value(); });
-  found.push_back(make_diagnostic(
-      Code::FaultShared, with_faults->spec.name.where,
+  add_diagnostic(
+      found, Code::FaultShared, with_faults->spec.name.where,
       fmt::format("{} fatal GPU faults took {} containers of neighbours with them: the clients of "
                   "an MPS server share its fate",
                   short_text(result.pods.faults), short_text(result.pods.fault_victims)),
-      "time-slicing and MIG confine a fault to its process"));
+      "time-slicing and MIG confine a fault to its process");
 }
 
 // "a pod of "train" asks for 99 vCPUs, an empty p3.8xlarge has 31.75": of the largest request.
@@ -230,9 +230,8 @@ bool never_fit(const World& world, std::span<const Replication> replications) {
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     if (!waits(w)) continue;
     any = true;
-    const bool known = std::ranges::any_of(world.traces, [&](const TraceModel& trace) {
-      return std::ranges::find(trace.never_fit, w) != trace.never_fit.end();
-    });
+    const bool known = std::ranges::any_of(
+        world.traces, [&](const TraceModel& trace) { return contains(trace.never_fit, w); });
     if (!known) return false;
   }
   return any;
@@ -287,12 +286,12 @@ void pending_finding(const World& world, std::span<const Replication> replicatio
   if (result.pods.pending_max == 0) return;
   const bool for_ever =
       std::ranges::any_of(replications, [](const Replication& r) { return r.pending_at_end > 0; });
-  found.push_back(make_diagnostic(
-      Code::PodPending, pending_workload(world, replications).spec.name.where,
+  add_diagnostic(
+      found, Code::PodPending, pending_workload(world, replications).spec.name.where,
       fmt::format("up to {} pod{} Pending{}: {}", result.pods.pending_max,
                   result.pods.pending_max == 1 ? "" : "s", for_ever ? ", some until the end" : "",
                   pending_text(world, replications)),
-      for_ever && !never_fit(world, replications) ? pending_help(world, replications) : ""));
+      for_ever && !never_fit(world, replications) ? pending_help(world, replications) : "");
 }
 
 // Time that containers spent waiting for their restart, when it is worth saying.
@@ -311,14 +310,14 @@ void back_off_finding(const World& world, std::span<const Replication> replicati
     const scenarios::Workload& spec = world.workloads[w].spec;
     const FindingsAbout about(spec.given_name(), found);
     const bool completes = spec.kind == scenarios::WorkloadKind::Deployment;
-    found.push_back(make_diagnostic(
-        Code::CrashLoopBackOff, spec.name.where,
+    add_diagnostic(
+        found, Code::CrashLoopBackOff, spec.name.where,
         fmt::format(
             "containers of \"{}\" spent {:.0f} % of their time in CrashLoopBackOff, holding "
             "their GPU",
             spec.name.value, 100 * share),
         completes ? "a Deployment backs off after clean exits, too: run work that ends as a Job"
-                  : ""));
+                  : "");
   }
 }
 
@@ -337,12 +336,12 @@ void host_cpu_finding(const World& world, std::span<const Replication> replicati
     if (spec.kind == scenarios::WorkloadKind::Service) continue;
     if (lost <= kWorthSaying * running) continue;
     const FindingsAbout about(spec.given_name(), found);
-    found.push_back(make_diagnostic(
-        Code::HostCpuOversubscribed, spec.pod.cpu_where,
+    add_diagnostic(
+        found, Code::HostCpuOversubscribed, spec.pod.cpu_where,
         fmt::format("\"{}\" lost {:.1f} % of its time because its pods want more host CPU than the "
                     "node has",
                     spec.name.value, 100 * lost / running),
-        "request what a pod uses (measured.cpu), so that the scheduler spreads the pods"));
+        "request what a pod uses (measured.cpu), so that the scheduler spreads the pods");
   }
 }
 
@@ -390,14 +389,14 @@ void gang_finding(const World& world, const VariantResult& result, Diagnostics& 
   for (const SlowGangs& gangs : slow_gangs(world, result)) {
     const scenarios::Workload& spec = *gangs.first;
     const FindingsAbout about(gangs.name, found);
-    found.push_back(make_diagnostic(
-        Code::GangAcrossSlowLinks, spec.pod.extended.front().count_where,
+    add_diagnostic(
+        found, Code::GangAcrossSlowLinks, spec.pod.extended.front().count_where,
         fmt::format("{} of {} pods of \"{}\" got {} GPUs without an NVLink between some of them",
                     short_text(gangs.unlinked), short_text(gangs.pods), gangs.name,
                     numbers_text(gangs.gpus)),
         spec.llm || (spec.work && spec.work->all_reduce)
             ? "their all-reduce goes over fewer links, or over PCIe"
-            : "give work.allReduce to see what that costs: here it only decides the placement"));
+            : "give work.allReduce to see what that costs: here it only decides the placement");
   }
 }
 
@@ -422,14 +421,14 @@ void fewer_gpus_finding(const World& world, const VariantResult& result, Diagnos
     }
     if (fewer == 0) continue;
     const FindingsAbout about(model.spec.given_name(), found);
-    found.push_back(make_diagnostic(
-        Code::RequestNoEffect, model.spec.pod.extended.front().count_where,
+    add_diagnostic(
+        found, Code::RequestNoEffect, model.spec.pod.extended.front().count_where,
         fmt::format(
             "{} of {} pods of \"{}\" got their {} replicas from fewer than {} GPUs: those had "
             "the fewest taken",
             short_text(fewer), short_text(pods), model.name, model.tickets, most),
         "simulated is a process on each GPU that is there; a program that counts on more of them "
-        "fails. Pods that need several want nodes that do not share them"));
+        "fails. Pods that need several want nodes that do not share them");
   }
 }
 

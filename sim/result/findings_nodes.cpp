@@ -23,25 +23,25 @@ std::string_view help_to_know(Provisioner::Kind kind) {
 void interruption_finding(const World& world, std::size_t p, const NodeDynamics& dynamics,
                           Diagnostics& found) {
   if (dynamics.interruptions <= 0) return;
-  found.push_back(make_diagnostic(
-      Code::SpotInterrupted, world.pools[p].where,
+  add_diagnostic(
+      found, Code::SpotInterrupted, world.pools[p].where,
       fmt::format("EC2 took {} nodes of \"{}\" back in a run, at {} interruptions per node and "
                   "1,000 hours",
                   short_text(dynamics.interruptions), world.pools[p].name,
-                  short_text(world.pools[p].spot->interruptions.per_second * 3600 * 1000))));
+                  short_text(world.pools[p].spot->interruptions.per_second * 3600 * 1000)));
 }
 
 void surplus_finding(const World& world, std::size_t p, const NodeDynamics& dynamics,
                      Diagnostics& found) {
   if (dynamics.surplus <= 0) return;
   const Provisioner& provisioner = world.provisioner;
-  found.push_back(make_diagnostic(
-      Code::KarpenterOverprovisions, world.pools[p].where,
+  add_diagnostic(
+      found, Code::KarpenterOverprovisions, world.pools[p].where,
       fmt::format("{} started {} nodes of \"{}\" in a run, {} of them without need; these ran for "
                   "{} node-hours",
                   dynamics.provisioner, short_text(dynamics.launches), world.pools[p].name,
                   short_text(dynamics.surplus), short_text(dynamics.thrash_node_hours)),
-      std::string(help_to_know(provisioner.kind))));
+      std::string(help_to_know(provisioner.kind)));
 }
 
 // Jobs that ran on nodes which the provisioner took away.
@@ -60,8 +60,8 @@ void disrupted_finding(const World& world, std::span<const Replication> replicat
   }
   if (jobs == 0) return;
   const bool karpenter = world.provisioner.kind == Provisioner::Kind::Karpenter;
-  found.push_back(make_diagnostic(
-      Code::JobsDisrupted, world.workloads[most].spec.name.where,
+  add_diagnostic(
+      found, Code::JobsDisrupted, world.workloads[most].spec.name.where,
       fmt::format("{} removed the node of a running job {} in a run: it started over, and {} "
                   "GPU-hours of what was done are lost",
                   scenarios::provisioner_name(world.provisioner.kind),
@@ -73,7 +73,7 @@ void disrupted_finding(const World& world, std::span<const Replication> replicat
                         "(consolidateAfter)",
                         scenarios::kDoNotDisrupt)
           : fmt::format("keep their nodes: podTemplate.annotations: {{{}: \"false\"}}",
-                        scenarios::kSafeToEvict)));
+                        scenarios::kSafeToEvict));
 }
 
 // The label for which its pods wait, and which nodes get only once they have joined; "": none.
@@ -101,29 +101,29 @@ void never_launched_findings(const World& world, std::span<const Replication> re
     const bool unknown = any(w, &WorkloadRecord::no_node_for_it);
     const std::string label = unknown ? late_label_of(world, model) : "";
     if (!label.empty()) {
-      found.push_back(make_diagnostic(
-          Code::NodesNeverLaunched, model.spec.name.where,
+      add_diagnostic(
+          found, Code::NodesNeverLaunched, model.spec.name.where,
           fmt::format("no node is started for pods of \"{}\": they select {}, which nodes get once "
                       "they have joined, and {} does not know it before",
                       model.name, label, scenarios::provisioner_name(world.provisioner.kind)),
           "select node.kubernetes.io/instance-type or, with Karpenter, "
-          "karpenter.k8s.aws/instance-gpu-name; or give the pool the label (labels)"));
+          "karpenter.k8s.aws/instance-gpu-name; or give the pool the label (labels)");
     } else if (unknown) {
-      found.push_back(make_diagnostic(
-          Code::NodesNeverLaunched, model.spec.name.where,
+      add_diagnostic(
+          found, Code::NodesNeverLaunched, model.spec.name.where,
           fmt::format("no node is started for pods of \"{}\": {} knows no instance type that has "
                       "{}",
                       model.name, scenarios::provisioner_name(world.provisioner.kind),
                       model.resource ? world.resources[index(*model.resource)] : "room for them"),
-          std::string(help_to_know(world.provisioner.kind))));
+          std::string(help_to_know(world.provisioner.kind)));
     }
     if (any(w, &WorkloadRecord::met_node_limit)) {
-      found.push_back(make_diagnostic(
-          Code::NodeLimitReached, model.spec.name.where,
+      add_diagnostic(
+          found, Code::NodeLimitReached, model.spec.name.where,
           fmt::format("pods of \"{}\" waited although a node would have helped: the pool has all "
                       "the nodes that it may have",
                       model.name),
-          "raise nodes.max of the pool, or put more pods on a GPU"));
+          "raise nodes.max of the pool, or put more pods on a GPU");
     }
   }
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 
@@ -51,22 +52,22 @@ std::string room_of_cache(const WorkloadResult& result) {
 void refused_finding(const Stream& stream, Diagnostics& found) {
   const RequestCounts& counts = *stream.result->requests;
   if (counts.too_long > 0) {
-    found.push_back(make_diagnostic(
-        Code::RequestsRefused, stream.where,
+    add_diagnostic(
+        found, Code::RequestsRefused, stream.where,
         fmt::format("{:.0f} requests of \"{}\" have more tokens than the key-value cache of a pod "
                     "could ever hold{}",
                     counts.too_long, stream.result->name, room_of_cache(*stream.result)),
         "more GPU memory for it (llm.kvCache, memoryUtilization, a larger GPU or slice), or "
-        "shorter prompts"));
+        "shorter prompts");
   }
   const double refused = counts.refused - counts.too_long;
   if (refused <= 0) return;
-  found.push_back(make_diagnostic(
-      Code::RequestsRefused, stream.where,
+  add_diagnostic(
+      found, Code::RequestsRefused, stream.where,
       fmt::format("{:.0f} requests of \"{}\" found no ready replica or lost theirs", refused,
                   stream.result->name),
       "they miss every latency objective; those of the start-up are left out by a warmup longer "
-      "than it"));
+      "than it");
 }
 
 // Share of the requests whose fate is known, in percent.
@@ -78,38 +79,37 @@ void dropped_finding(const Stream& stream, Diagnostics& found) {
   const RequestCounts& counts = *stream.result->requests;
   const double lost = counts.dropped + counts.timed_out;
   if (lost == 0) return;
-  found.push_back(make_diagnostic(
-      Code::RequestsDropped, stream.traffic,
+  add_diagnostic(
+      found, Code::RequestsDropped, stream.traffic,
       fmt::format(
           "{:.3g} % of the requests of \"{}\" were given up: {:.0f} met a full queue, {:.0f} "
           "timed out",
           percent_of(lost, counts), stream.result->name, counts.dropped, counts.timed_out),
-      "add replicas or GPUs, or allow larger batches; they miss every latency objective"));
+      "add replicas or GPUs, or allow larger batches; they miss every latency objective");
 }
 
 // An objective on a tail that so few requests do not have.
 void tail_finding(const Stream& stream, Diagnostics& found) {
   const std::int64_t count = stream.result->latency ? stream.result->latency->count : 0;
-  const bool judged = std::ranges::any_of(
-      stream.result->objectives, [](const ObjectiveResult& o) { return o.name == "latencyP999"; });
+  const bool judged = contains(stream.result->objectives, "latencyP999", &ObjectiveResult::name);
   if (!judged || count >= kPlentyForP999) return;
-  found.push_back(make_diagnostic(
-      Code::SampleTooSmall, stream.where,
+  add_diagnostic(
+      found, Code::SampleTooSmall, stream.where,
       fmt::format("\"{}\" is judged by the p99.9 of {} requests: one of the ten slowest",
                   stream.result->name, count),
       fmt::format("simulate {} requests or more: a longer duration, or more replications",
-                  kPlentyForP999)));
+                  kPlentyForP999));
 }
 
 void untested_finding(const Stream& stream, Diagnostics& found) {
   const bool judged = std::ranges::any_of(stream.result->objectives, &ObjectiveResult::is_unasked);
   if (!judged || stream.result->requests->arrived > 0) return;
-  found.push_back(make_diagnostic(
-      Code::SampleTooSmall, stream.where,
+  add_diagnostic(
+      found, Code::SampleTooSmall, stream.where,
       fmt::format("no request of \"{}\" came in {} run{}: its objectives were not put to the test",
                   stream.result->name, stream.records.size(),
                   stream.records.size() == 1 ? "" : "s"),
-      "a longer duration, or more replications"));
+      "a longer duration, or more replications");
 }
 
 void queue_finding(const Stream& stream, Diagnostics& found) {
@@ -121,12 +121,12 @@ void queue_finding(const Stream& stream, Diagnostics& found) {
   }
   const auto runs = static_cast<std::int64_t>(stream.records.size());
   if (!queue_only_grows(open, arrived, runs)) return;
-  found.push_back(make_diagnostic(
-      Code::QueueUnstable, stream.traffic,
+  add_diagnostic(
+      found, Code::QueueUnstable, stream.traffic,
       fmt::format("\"{}\" ended with {} of {} requests unanswered: they arrive faster than the "
                   "GPUs serve them, and the latencies only tell how long the run was",
                   stream.result->name, open / runs, arrived / runs),
-      "add replicas on more GPUs, or lower traffic.mean; with time-slicing the switches count"));
+      "add replicas on more GPUs, or lower traffic.mean; with time-slicing the switches count");
 }
 
 void scaling_finding(const scenarios::Workload& spec, const WorkloadResult& result,
@@ -135,21 +135,21 @@ void scaling_finding(const scenarios::Workload& spec, const WorkloadResult& resu
   if (!spec.autoscaling || !spec.autoscaling->has_metric() || !result.scaling) return;
   const int most = spec.autoscaling->max_replicas;
   if (most == spec.autoscaling->min_replicas || result.scaling->max_replicas < most) return;
-  found.push_back(make_diagnostic(
-      Code::AutoscalerAtMax, spec.autoscaling->where,
+  add_diagnostic(
+      found, Code::AutoscalerAtMax, spec.autoscaling->where,
       fmt::format("\"{}\" was scaled to its largest number of replicas, {}", result.name, most),
-      "allow more replicas, and give the nodes GPUs for them; or share each GPU among more"));
+      "allow more replicas, and give the nodes GPUs for them; or share each GPU among more");
 }
 
 void cache_finding(const scenarios::Workload& spec, const WorkloadResult& result,
                    Diagnostics& found) {
   if (!spec.llm || !result.tokens || result.tokens->preemptions == 0) return;
-  found.push_back(make_diagnostic(
-      Code::KvCachePreempted, spec.llm->where,
+  add_diagnostic(
+      found, Code::KvCachePreempted, spec.llm->where,
       fmt::format("\"{}\" threw out {} running sequences for lack of KV cache and computed them "
                   "again",
                   result.name, short_text(result.tokens->preemptions)),
-      "give the cache more memory, or run fewer sequences at once"));
+      "give the cache more memory, or run fewer sequences at once");
 }
 
 void schedule_finding(const scenarios::Workload& spec, const WorkloadResult& result,
@@ -157,13 +157,12 @@ void schedule_finding(const scenarios::Workload& spec, const WorkloadResult& res
   if (!result.schedule || result.schedule->missed + result.schedule->replaced == 0) return;
   const ScheduleFigures& figures = *result.schedule;
   const bool replaces = spec.schedule->concurrency == scenarios::Schedule::Concurrency::Replace;
-  found.push_back(
-      make_diagnostic(Code::CronRunsMissed, spec.schedule->where,
-                      fmt::format("of {} runs of \"{}\" {:.3g} {}", figures.runs, result.name,
-                                  replaces ? figures.replaced : figures.missed,
-                                  replaces ? "were deleted for the next before they were done"
-                                           : "were not made: the one before was not done"),
-                      "more GPUs for it, or a longer time between runs"));
+  add_diagnostic(found, Code::CronRunsMissed, spec.schedule->where,
+                 fmt::format("of {} runs of \"{}\" {:.3g} {}", figures.runs, result.name,
+                             replaces ? figures.replaced : figures.missed,
+                             replaces ? "were deleted for the next before they were done"
+                                      : "were not made: the one before was not done"),
+                 "more GPUs for it, or a longer time between runs");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/sim/cluster/cluster.hpp"
 #include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/isolation.hpp"
@@ -34,7 +35,7 @@ PodCounts count_pods(const World& world, std::span<const Replication> replicatio
     pods.pending_max = std::max(pods.pending_max, r.pending_max);
     for (const PendingReason& reason : r.pending_reasons) {
       std::string message = pending_message(world, reason);
-      if (std::ranges::find(pods.pending_reasons, message) == pods.pending_reasons.end()) {
+      if (!contains(pods.pending_reasons, message)) {
         pods.pending_reasons.push_back(std::move(message));
       }
     }
@@ -55,7 +56,7 @@ VariantResult merge(const World& world, std::span<const Replication> replication
   std::vector<std::string_view> strategies;
   for (const PoolModel& pool : world.pools) {
     const std::string_view strategy = strategy_name(pool.strategy);
-    if (std::ranges::find(strategies, strategy) == strategies.end()) {
+    if (!contains(strategies, strategy)) {
       strategies.push_back(strategy);
     }
     result.node_pools.push_back(pool_result(pool));

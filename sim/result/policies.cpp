@@ -1,7 +1,6 @@
 #include "slicewise/sim/policies.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/policy.hpp"
 #include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/result.hpp"
@@ -234,8 +234,7 @@ PolicyResult judged_policy(const scenarios::Policy& policy, const VariantResult&
     const PolicyNode& node = policy.nodes[n];
     if (node.op != PolicyOp::Figure) continue;
     seen[n] = see_figure(node.text, result, headroom);
-    if (std::ranges::find(judged.figures, node.text, &PolicyResult::Figure::name) ==
-        judged.figures.end()) {
+    if (!contains(judged.figures, node.text, &PolicyResult::Figure::name)) {
       judged.figures.push_back({node.text, seen[n].text});
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/scenarios/policy.hpp"
 #include "slicewise/sim/isolation.hpp"
@@ -50,7 +51,7 @@ template <std::string NodePoolResult::*Word>
 std::vector<std::string> words_of_pools(const VariantResult& v) {
   std::vector<std::string> words;
   for (const NodePoolResult& pool : v.node_pools) {
-    if (std::ranges::find(words, pool.*Word) == words.end()) words.push_back(pool.*Word);
+    if (!contains(words, pool.*Word)) words.push_back(pool.*Word);
   }
   return words;
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/sim/gpu_room.hpp"
 
 // What a GPU holds, in words.
@@ -132,8 +133,7 @@ struct Line {
 
 bool is_on(const std::string& workload, const GpuRoom& room) {
   return !workload.empty() && (room.next_workload == workload ||
-                               std::ranges::find(room.tenants, workload,
-                                                 &GpuRoom::Tenant::workload) != room.tenants.end());
+                               contains(room.tenants, workload, &GpuRoom::Tenant::workload));
 }
 
 std::string names_of(const std::vector<std::string>& variants) {

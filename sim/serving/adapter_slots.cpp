@@ -4,6 +4,8 @@
 #include <cassert>
 #include <utility>
 
+#include "slicewise/lookup.hpp"
+
 namespace slicewise::sim {
 
 AdapterChoice::AdapterChoice(const scenarios::LoraAdapters& adapters) : share_(adapters.share) {
@@ -40,7 +42,7 @@ void AdapterSlots::enter(std::uint32_t adapter) {
   assert(takes(adapter));
   if (adapter == 0 || users_[adapter]++ > 0) return;
   ++in_use_;
-  if (std::ranges::find(there_, adapter) != there_.end()) return;
+  if (contains(there_, adapter)) return;
   ++loads_;
   if (there_.size() == places()) {
     there_.erase(

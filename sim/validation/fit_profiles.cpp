@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/models/calibration.hpp"
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/portable_math.hpp"
@@ -266,8 +267,7 @@ class CompanyFitter {
             activity.gpu_util ? "between SM_ACTIVE and GPU_UTIL" : "at least: SM_ACTIVE",
             p.capacity_share);
     }
-    const bool fitted =
-        std::ranges::find(out.undetermined, "bandwidthShare") == out.undetermined.end();
+    const bool fitted = !contains(out.undetermined, "bandwidthShare");
     if (!fitted && activity.dram_active && p.capacity_share.value_or(0) > 0) {
       const double most = *activity.dram_active / *p.capacity_share;
       if (most < models::kDefaultBandwidthShare) {
@@ -374,13 +374,11 @@ void note_other_units(const Company& company, Diagnostics& notes) {
       if (m.batch != alone.batch || m.clients < 2 || m.slice != "full") continue;
       const double slower = in_ms(m.time) / in_ms(alone.time);
       if (slower < kMost * m.clients && slower > 1 / kMost) continue;
-      notes.push_back(make_diagnostic(
-          Code::ValueRange, alone.where,
-          fmt::format(
-              "{} alone takes {:.4g} ms, and {} {:.4g} ms: no sharing makes such a difference",
-              alone.workload, in_ms(alone.time), models::setting_of(m), in_ms(m.time)),
-          "latency_ms is in milliseconds: is one of the two in seconds?"));
-      notes.back().severity = Severity::Note;
+      add_note(notes, Code::ValueRange, alone.where,
+               fmt::format(
+                   "{} alone takes {:.4g} ms, and {} {:.4g} ms: no sharing makes such a difference",
+                   alone.workload, in_ms(alone.time), models::setting_of(m), in_ms(m.time)),
+               "latency_ms is in milliseconds: is one of the two in seconds?");
       return;
     }
   }
@@ -446,11 +444,11 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
     company.batches.erase(std::unique(company.batches.begin(), company.batches.end()),
                           company.batches.end());
     for (const models::Measurement& m : company.turns) {
-      if (std::ranges::find(company.batches, m.batch) != company.batches.end()) continue;
-      problems.push_back(make_diagnostic(
-          Code::InputMissing, m.where,
+      if (contains(company.batches, m.batch)) continue;
+      add_diagnostic(
+          problems, Code::InputMissing, m.where,
           fmt::format("{} with batch {} was measured in turns only", m.workload, m.batch),
-          "measure it alone as well: turns are held against that"));
+          "measure it alone as well: turns are held against that");
     }
   }
   if (!problems.empty()) return tl::unexpected(std::move(problems));

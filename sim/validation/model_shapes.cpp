@@ -38,9 +38,8 @@ Diagnostics add_models(std::span<const models::LlmShape> shapes,
   for (const models::LlmShape& shape : shapes) {
     const std::string name = context.workload.empty() ? shape.name : context.workload;
     if (name.empty()) {
-      problems.push_back(make_diagnostic(Code::FieldMissing, shape.where,
-                                         "the file does not say which model it is",
-                                         "say it with --workload"));
+      add_diagnostic(problems, Code::FieldMissing, shape.where,
+                     "the file does not say which model it is", "say it with --workload");
     }
     const models::GpuModel* gpu = models::gpu_of(context, catalogue, shape.where.file, problems);
     if (gpu == nullptr || name.empty()) continue;
@@ -52,11 +51,11 @@ Diagnostics add_models(std::span<const models::LlmShape> shapes,
     if (step != fitted.steps.end()) {
       take_step(*step, model);
     } else if (!models::derive_step(shape, *gpu, catalogue.llm_models, catalogue.gpus, model)) {
-      problems.push_back(make_diagnostic(
-          Code::InputMissing, shape.where,
+      add_diagnostic(
+          problems, Code::InputMissing, shape.where,
           fmt::format("no model was measured on {}, nor has it an FP16 rate to reckon from",
                       gpu->name),
-          "measure it: slicewise explain measurements"));
+          "measure it: slicewise explain measurements");
       continue;
     }
     fitted.models.push_back(std::move(model));

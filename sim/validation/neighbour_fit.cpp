@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/models/calibration.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 
@@ -103,12 +104,11 @@ class Neighbours {
                fit.profile.batch == beside.batch;
       });
       if (known || !told.insert(seen_[i].neighbour).second) continue;
-      fitted_.notes.push_back(make_diagnostic(
-          Code::InputMissing, pairs_[i]->where,
+      add_note(
+          fitted_.notes, Code::InputMissing, pairs_[i]->where,
           fmt::format("{} was a neighbour on {}, but was not measured itself: no profile of it",
                       name_of(beside), gpu_),
-          "measure it alone as well, then what it does to others is kept"));
-      fitted_.notes.back().severity = Severity::Note;
+          "measure it alone as well, then what it does to others is kept");
     }
   }
 
@@ -154,7 +154,7 @@ class Neighbours {
     const models::PairCalibration others = models::calibrate_pairs(rest, workloads_.size());
     if (!others.sensitivity[client] || !others.pressure[neighbour]) return std::nullopt;
     const auto unknown = models::pair_ignorance(rest, others, kLeastNoise).undetermined;
-    const bool is_known = std::ranges::find(unknown, std::pair(client, neighbour)) == unknown.end();
+    const bool is_known = !contains(unknown, std::pair(client, neighbour));
     return is_known ? std::optional(slowdown_in(others, client, neighbour)) : std::nullopt;
   }
 
@@ -186,29 +186,28 @@ class Neighbours {
 }  // namespace
 
 FittedProfile* alone_of(FittedProfiles& fitted, const Measurement& m) {
-  const auto found = std::ranges::find_if(fitted.profiles, [&](const FittedProfile& fit) {
+  return find_if_or_null(fitted.profiles, [&](const FittedProfile& fit) {
     return fit.profile.title == m.workload && fit.profile.gpu_model == m.gpu &&
            fit.profile.batch == m.batch;
   });
-  return found == fitted.profiles.end() ? nullptr : &*found;
 }
 
 Diagnostics unclear_pairs(FittedProfiles& fitted, const std::vector<Measurement>& pairs) {
   Diagnostics problems;
   for (const Measurement& m : pairs) {
     if (const auto batches = batches_beside(m, pairs, fitted); batches.size() > 1) {
-      problems.push_back(make_diagnostic(
-          Code::FieldMissing, m.where,
+      add_diagnostic(
+          problems, Code::FieldMissing, m.where,
           fmt::format("{} was measured with batches {}, and the row does not say with which of "
                       "them it was beside {}",
                       m.beside, fmt::join(batches, ", "), m.workload),
-          "add the column `beside_batch`"));
+          "add the column `beside_batch`");
     }
     if (alone_of(fitted, m) != nullptr) continue;
-    problems.push_back(make_diagnostic(
-        Code::InputMissing, m.where,
+    add_diagnostic(
+        problems, Code::InputMissing, m.where,
         fmt::format("{} with batch {} was measured beside {} only", m.workload, m.batch, m.beside),
-        "measure it alone as well: neighbours are held against that"));
+        "measure it alone as well: neighbours are held against that");
   }
   return problems;
 }

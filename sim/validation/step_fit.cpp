@@ -332,12 +332,10 @@ std::vector<FittedStep> fit_steps(std::span<const Measurement> measurements,
           shape == shapes.end() ? std::nullopt : beliefs_of_shape(*shape, gpu, catalogue)));
       continue;
     }
-    notes.push_back(make_diagnostic(
-        Code::InputMissing, runs.front()->where,
-        fmt::format("one benchmark of {} on {} does not tell what a step is made of", name.first,
-                    name.second),
-        "run it with other --max-concurrency too, 1, 8 and 64 say, and give all the files"));
-    notes.back().severity = Severity::Note;
+    add_note(notes, Code::InputMissing, runs.front()->where,
+             fmt::format("one benchmark of {} on {} does not tell what a step is made of",
+                         name.first, name.second),
+             "run it with other --max-concurrency too, 1, 8 and 64 say, and give all the files");
   }
   return steps;
 }

@@ -64,12 +64,10 @@ class TurnPairs {
     const auto other =
         std::ranges::find_if(pairs, [&](const Measurement& o) { return models::are_a_pair(m, o); });
     if (other == pairs.end()) {
-      fitted_.notes.push_back(make_diagnostic(
-          Code::InputMissing, m.where,
-          fmt::format("{} took turns with {}, of which there is no row: nothing follows",
-                      m.workload, m.beside),
-          "give a row for each of the two"));
-      fitted_.notes.back().severity = Severity::Note;
+      add_note(fitted_.notes, Code::InputMissing, m.where,
+               fmt::format("{} took turns with {}, of which there is no row: nothing follows",
+                           m.workload, m.beside),
+               "give a row for each of the two");
       return;
     }
     FittedProfile& mine = *alone_of(fitted_, m);

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/models/mig.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 #include "slicewise/sim/validation.hpp"
@@ -22,7 +23,7 @@ using models::MeasuredRow;
 
 template <class Values, class Value>
 bool allows(const Values& values, const Value& value) {
-  return values.empty() || std::ranges::find(values, value) != values.end();
+  return values.empty() || contains(values, value);
 }
 
 double thread_percent(const MeasuredRow& row) { return std::round(row.active_threads * 100); }
@@ -213,9 +214,7 @@ std::vector<WorkloadError> errors_by_workload(const std::vector<PredictedPoint>&
 const models::GpuModel* find_gpu(const models::Catalogue& catalogue,
                                  const models::ValidationSet& set, const std::string& name) {
   if (const models::GpuModel* gpu = catalogue.find_gpu(name)) return gpu;
-  const auto found =
-      std::ranges::find_if(set.gpus, [&](const models::GpuModel& gpu) { return gpu.name == name; });
-  return found == set.gpus.end() ? nullptr : &*found;
+  return find_if_or_null(set.gpus, [&](const models::GpuModel& gpu) { return gpu.name == name; });
 }
 
 // A card of the same chip: the PCIe board of A100-80GB is cut like the SXM board.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/models/calibration.hpp"
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/models/gpu_names.hpp"
@@ -116,11 +117,10 @@ class WindowReader {
     const std::string& name = context_.gpu.empty() ? level.gpu : context_.gpu;
     const models::GpuModel* gpu = name.empty() ? nullptr : models::gpu_called(catalogue_, name);
     if (gpu == nullptr) {
-      problems_.push_back(make_diagnostic(
-          name.empty() ? Code::FieldMissing : Code::GpuUnknown, level.where,
-          name.empty() ? "DCGM does not say on which GPU: its series have no modelName"
-                       : fmt::format("GPU model {} is not in the catalogue", name),
-          name.empty() ? "say it with --gpu" : models::gpus_meant(catalogue_, name)));
+      add_diagnostic(problems_, name.empty() ? Code::FieldMissing : Code::GpuUnknown, level.where,
+                     name.empty() ? "DCGM does not say on which GPU: its series have no modelName"
+                                  : fmt::format("GPU model {} is not in the catalogue", name),
+                     name.empty() ? "say it with --gpu" : models::gpus_meant(catalogue_, name));
     }
     return gpu;
   }
@@ -135,9 +135,8 @@ class WindowReader {
       point.setting.share = models::mig_share(*geometry, profile);
       return true;
     }
-    problems_.push_back(
-        make_diagnostic(Code::MigConfigUnknown, level.where,
-                        fmt::format("{} has no MIG profile {}", point.setting.gpu, level.slice)));
+    add_diagnostic(problems_, Code::MigConfigUnknown, level.where,
+                   fmt::format("{} has no MIG profile {}", point.setting.gpu, level.slice));
     return false;
   }
 
@@ -152,20 +151,19 @@ class WindowReader {
       point.setting.sharing = *context_.sharing;
       return true;
     }
-    problems_.push_back(make_diagnostic(
-        Code::FieldMissing, level.where,
+    add_diagnostic(
+        problems_, Code::FieldMissing, level.where,
         fmt::format("how {} pods of {} shared a GPU is not recorded", level.pods, level.workload),
         "say --sharing mps or --sharing time-slicing; kube_node_labels has it as "
-        "label_nvidia_com_gpu_sharing_strategy where kube-state-metrics may show it"));
+        "label_nvidia_com_gpu_sharing_strategy where kube-state-metrics may show it");
     return false;
   }
 
   const SharingLevel* alone(const SharingLevel& like) const {
-    const auto found = std::ranges::find_if(levels_, [&](const SharingLevel& level) {
+    return find_if_or_null(levels_, [&](const SharingLevel& level) {
       return level.pods == 1 && level.busy > 0 && level.workload == like.workload &&
              level.gpu == like.gpu && level.slice == like.slice;
     });
-    return found == levels_.end() ? nullptr : &*found;
   }
 
   void add(const SharingLevel& level) {
@@ -196,10 +194,10 @@ class WindowReader {
     if (setting.sharing != MeasuredSharing::Alone) {
       const SharingLevel* single = alone(level);
       if (single == nullptr) {
-        problems_.push_back(make_diagnostic(
-            Code::InputMissing, level.where,
+        add_diagnostic(
+            problems_, Code::InputMissing, level.where,
             fmt::format("no pod of {} had a GPU to itself in this window", level.workload),
-            "record it alone as well: what shares a GPU is held against that"));
+            "record it alone as well: what shares a GPU is held against that");
         return;
       }
       step_s = together(level, *single, point);

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/sim/world.hpp"
 
 namespace slicewise::sim {
@@ -51,9 +52,8 @@ bool has_labels(const scenarios::PodTemplate& pod,
 bool selects(const scenarios::Workload& a, const scenarios::PodAffinityTerm& term,
              const scenarios::Workload& b) {
   const auto& spaces = term.namespaces;
-  const bool in_reach = spaces.empty()
-                            ? a.namespace_name == b.namespace_name
-                            : std::ranges::find(spaces, b.namespace_name) != spaces.end();
+  const bool in_reach =
+      spaces.empty() ? a.namespace_name == b.namespace_name : contains(spaces, b.namespace_name);
   return in_reach && has_labels(b.pod, term.match_labels);
 }
 
@@ -102,8 +102,7 @@ namespace {
 template <class Condition>
 bool all_that_offer(const PoolModel& pool, std::size_t offer, const Condition& condition) {
   return std::ranges::all_of(pool.kinds, [&](const DomainKind& kind) {
-    const bool offered =
-        std::ranges::find(kind.tickets, offer, &Tickets::offer) != kind.tickets.end();
+    const bool offered = contains(kind.tickets, offer, &Tickets::offer);
     return !offered || (kind.partition.empty() && condition(kind.sharing));
   });
 }

@@ -42,11 +42,10 @@ void check_instance_or_family(const Located<std::string>& wanted,
     families.emplace_back(family_of(type.name));
   }
   const auto near = nearest_name(wanted.value, families);
-  found.push_back(make_diagnostic(
-      Code::InstanceUnknown, wanted.where,
-      fmt::format("the catalogue has no instance type of a family \"{}\"", wanted.value),
-      near ? fmt::format("did you mean {}? `slicewise get instances` lists all", *near)
-           : "`slicewise get instances` lists all"));
+  add_diagnostic(found, Code::InstanceUnknown, wanted.where,
+                 fmt::format("the catalogue has no instance type of a family \"{}\"", wanted.value),
+                 near ? fmt::format("did you mean {}? `slicewise get instances` lists all", *near)
+                      : "`slicewise get instances` lists all");
 }
 
 // The instance types and families of planning, and the instance types of pricing.plans.
@@ -156,21 +155,21 @@ void check_end(const scenarios::Scenario& scenario, Diagnostics& found) {
   const bool has_job = std::ranges::any_of(
       scenario.workloads, [](const auto& w) { return w.kind == scenarios::WorkloadKind::Job; });
   if (has_job) return;
-  found.push_back(make_diagnostic(Code::RunNeverEnds, scenario.where,
-                                  "there is no Job to wait for: a Deployment restarts what "
-                                  "completes, a Service serves for ever, people come back to "
-                                  "their Notebooks",
-                                  "set spec.duration, for example `duration: 1h`"));
+  add_diagnostic(found, Code::RunNeverEnds, scenario.where,
+                 "there is no Job to wait for: a Deployment restarts what "
+                 "completes, a Service serves for ever, people come back to "
+                 "their Notebooks",
+                 "set spec.duration, for example `duration: 1h`");
 }
 
 void check_isolation(const World& world, Diagnostics& found) {
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
     auto gap = isolation_gap(world, pool);
     if (!gap) continue;
-    found.push_back(make_diagnostic(
-        Code::IsolationTooWeak, world.isolation->where, std::move(*gap),
+    add_diagnostic(
+        found, Code::IsolationTooWeak, world.isolation->where, std::move(*gap),
         "cut the GPUs with MIG, give each its own node pool (taints, or nodeSelector and labels), "
-        "or leave the GPU unshared"));
+        "or leave the GPU unshared");
   }
 }
 

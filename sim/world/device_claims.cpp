@@ -84,11 +84,10 @@ class ClaimedPool {
     }
     if (kinds.empty()) return;
     if (!claim.is_template && pods > kMostPodsOfClaim) {
-      found_.push_back(
-          make_diagnostic(Code::ValueRange, claim.name.where,
-                          fmt::format("{} pods name the claim \"{}\": {} may use one at a time",
-                                      pods, claim.name.value, kMostPodsOfClaim),
-                          "give them several claims"));
+      add_diagnostic(found_, Code::ValueRange, claim.name.where,
+                     fmt::format("{} pods name the claim \"{}\": {} may use one at a time", pods,
+                                 claim.name.value, kMostPodsOfClaim),
+                     "give them several claims");
       return;
     }
     ResourceOffer named{claim.name.value, {}, !claim.is_template, false};
@@ -127,13 +126,13 @@ class ClaimedPool {
   }
 
   void refuse_mixture(const ResourceClaim& claim) {
-    found_.push_back(make_diagnostic(
-        Code::StrategyNotModelled, claim.name.where,
+    add_diagnostic(
+        found_, Code::StrategyNotModelled, claim.name.where,
         fmt::format("claims share the devices of node pool \"{}\" in different ways, \"{}\" in "
                     "another than those before it",
                     pool_.name.value, claim.name.value),
         "of one pool all claims share in one way here: give the others a pool of their own, and "
-        "selectors for its product"));
+        "selectors for its product");
   }
 
   models::Sharing sharing_of(const ResourceClaim& claim, int pods, const DomainKind& kind) {
@@ -148,12 +147,12 @@ class ClaimedPool {
         mps.active_threads = whole_sms(*sharing.active_threads / 100.0, *model_.gpu, kind.share);
       }
       if (pods > mps.client_limit) {
-        found_.push_back(make_diagnostic(
-            Code::MpsTooManyClients, claim.name.where,
+        add_diagnostic(
+            found_, Code::MpsTooManyClients, claim.name.where,
             fmt::format(
                 "{} pods of the claim \"{}\" are {} clients on one GPU or instance; MPS takes {}",
                 pods, claim.name.value, pods, mps.client_limit),
-            "give them several claims"));
+            "give them several claims");
       }
       return mps;
     }

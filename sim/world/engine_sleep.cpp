@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
+
 #include "parts.hpp"
 
 // Engines of language models that sleep (vLLM's sleep mode): level 1 copies the weights into pinned
@@ -41,8 +43,7 @@ const SleepDemand* sleep_on(const WorkloadModel& model, const PoolModel& pool, s
   if (!demand.offer || !demand.schedulable || !admits(pool, model.spec.pod)) return nullptr;
   for (std::size_t k = 0; k < demand.llm.size(); ++k) {
     const auto& tickets = pool.kinds[k].tickets;
-    const bool is_here =
-        std::ranges::find(tickets, *demand.offer, &Tickets::offer) != tickets.end();
+    const bool is_here = contains(tickets, *demand.offer, &Tickets::offer);
     if (is_here && demand.llm[k].sleep) return &*demand.llm[k].sleep;
   }
   return nullptr;
@@ -78,10 +79,10 @@ void note_host_memory(const WorkloadModel& model, const PoolModel& pool, Bytes o
     text += fmt::format("; all that may sleep on a node of pool \"{}\" hold {:.1f} of {:.1f} GiB",
                         pool.name, gib(on_node), gib(pool.allocatable_memory));
   }
-  found.push_back(make_diagnostic(
-      Code::SleepHostMemory, model.spec.llm->where, std::move(text),
+  add_diagnostic(
+      found, Code::SleepHostMemory, model.spec.llm->where, std::move(text),
       fmt::format("ask for {:.0f} GiB and what the server itself takes, level: 2, or larger nodes",
-                  gib(sleep.host_memory) + 0.5)));
+                  gib(sleep.host_memory) + 0.5));
 }
 
 }  // namespace
@@ -104,8 +105,8 @@ void note_sleep(World& world) {
       const SleepDemand* sleep = sleep_on(model, pool, p);
       if (sleep == nullptr) continue;
       const FindingsAbout about(model.name, world.findings);
-      world.findings.push_back(make_diagnostic(
-          Code::LlmSleeps, model.spec.llm->where,
+      add_diagnostic(
+          world.findings, Code::LlmSleeps, model.spec.llm->where,
           fmt::format(
               "\"{}\" sleeps at level {} on pool \"{}\": {:.1f} GiB of GPU memory beside its CUDA "
               "context{} stay taken; it falls asleep in {:.2f} s and wakes up in {:.2f} s",
@@ -114,7 +115,7 @@ void note_sleep(World& world) {
                   ? ""
                   : fmt::format(" and {:.1f} GiB of host memory", gib(sleep->host_memory)),
               to_seconds(sleep->sleep_time), to_seconds(sleep->wake_time)),
-          "give what you measure: memory, sleepTime and wakeTime of llm.sleep"));
+          "give what you measure: memory, sleepTime and wakeTime of llm.sleep");
       note_host_memory(model, pool, on_node, *sleep, world.findings);
     }
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
 
@@ -31,10 +32,9 @@ struct AskedPart {
 
 const ExtendedRequest* asked(const Workload& workload, std::string_view name) {
   const auto& all = workload.pod.extended;
-  const auto found = std::ranges::find(all, name, [](const ExtendedRequest& request) {
+  return find_or_null(all, name, [](const ExtendedRequest& request) {
     return std::string_view(request.name.value);
   });
-  return found == all.end() ? nullptr : &*found;
 }
 
 // Nobody's GPU has more, and products stay in range.
@@ -89,8 +89,8 @@ std::optional<AskedPart> of_kai(const Workload& workload, Diagnostics& found) {
     return part;
   }
   const auto refuse = [&](const scenarios::QuantityError& why) {
-    found.push_back(make_diagnostic(
-        why.code, where, fmt::format("\"{}\": {}", workload.name.value, why.message), why.help));
+    add_diagnostic(found, why.code, where,
+                   fmt::format("\"{}\": {}", workload.name.value, why.message), why.help);
   };
   if (gpu != nullptr) refuse(scenarios::kai_refuses_gpus());
   if (fraction != annotations.end() && memory != annotations.end()) {
@@ -116,20 +116,18 @@ void check_beside(const Workload& workload, bool by_hami, Diagnostics& found) {
     const std::string& name = request.name.value;
     const bool is_of_hami = name == kHamiMemory || name == kHamiPercentage || name == kHamiCores;
     if (name == kGpuResource || (by_hami && is_of_hami)) continue;
-    found.push_back(
-        make_diagnostic(Code::StrategyNotModelled, request.name.where,
-                        fmt::format("\"{}\" asks for {} beside parts of GPUs by {}: not simulated",
-                                    workload.name.value, name, by_hami ? "HAMi" : "KAI"),
-                        "remove it"));
+    add_diagnostic(found, Code::StrategyNotModelled, request.name.where,
+                   fmt::format("\"{}\" asks for {} beside parts of GPUs by {}: not simulated",
+                               workload.name.value, name, by_hami ? "HAMi" : "KAI"),
+                   "remove it");
   }
   if (!by_hami) return;
   for (const auto& [name, value] : workload.pod.annotations) {
     if (!name.starts_with("hami.io/") && !name.starts_with("nvidia.com/")) continue;
-    found.push_back(
-        make_diagnostic(Code::StrategyNotModelled, workload.pod.where,
-                        fmt::format("\"{}\": the annotation {} is HAMi's and not simulated",
-                                    workload.name.value, name),
-                        "remove it; nodePools.hami has what holds for all pods"));
+    add_diagnostic(found, Code::StrategyNotModelled, workload.pod.where,
+                   fmt::format("\"{}\": the annotation {} is HAMi's and not simulated",
+                               workload.name.value, name),
+                   "remove it; nodePools.hami has what holds for all pods");
   }
 }
 
@@ -191,13 +189,13 @@ void check_hami(const Scenario& scenario, const NodePool& pool, Diagnostics& fou
     const bool is_renamed = other.mig || plugin_entry(other, kGpuResource) || other.virtual_gpu ||
                             other.nos || other.dra;
     if (other.hami || is_renamed) continue;
-    found.push_back(make_diagnostic(
-        Code::SettingConflict, other.name.where,
+    add_diagnostic(
+        found, Code::SettingConflict, other.name.where,
         fmt::format(
             "no pod comes to node pool \"{}\": HAMi's webhook gives every pod that asks for "
             "{} to HAMi's scheduler, which knows only nodes with HAMi's plugin",
             other.name.value, kGpuResource),
-        "add `hami: {}` to it, or remove the pool"));
+        "add `hami: {}` to it, or remove the pool");
   }
   if (pool.hami->memory_scaling <= 1) return;
   Diagnostic paging = make_diagnostic(
@@ -232,11 +230,10 @@ std::optional<ExtendedRequest> part_request(const Scenario& scenario, const Work
   check_beside(workload, is_of(scenario, GpuBooks::Keeper::Hami), found);
   const bool is_whole = part->mebibytes == 0 && part->share == 1 && part->cores == 100;
   if (part->request.count > 1 && !is_whole) {
-    found.push_back(make_diagnostic(
-        Code::StrategyNotModelled, part->request.count_where,
-        fmt::format("\"{}\" asks for parts of {} GPUs: not simulated by this version",
-                    workload.name.value, part->request.count),
-        "ask for 1, or for whole GPUs"));
+    add_diagnostic(found, Code::StrategyNotModelled, part->request.count_where,
+                   fmt::format("\"{}\" asks for parts of {} GPUs: not simulated by this version",
+                               workload.name.value, part->request.count),
+                   "ask for 1, or for whole GPUs");
   }
   return part->request;
 }

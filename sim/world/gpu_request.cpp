@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 
 #include "admission.hpp"
@@ -30,7 +31,7 @@ std::vector<std::string> configured_names(const scenarios::NodePool& pool) {
 std::string mismatch_help(const std::string& wanted, const std::vector<std::string>& names) {
   std::string help = names.empty() ? "the node pools offer no GPU"
                                    : fmt::format("the node pools offer {}", fmt::join(names, ", "));
-  if (std::ranges::find(names, scenarios::advertised_name(wanted, true)) != names.end()) {
+  if (contains(names, scenarios::advertised_name(wanted, true))) {
     help += "; renameByDefault: true replaces the name, so pods must ask for the .shared one";
   } else if (scenarios::device_name(wanted) != wanted) {
     help += "; the .shared name exists only with renameByDefault: true";
@@ -39,8 +40,7 @@ std::string mismatch_help(const std::string& wanted, const std::vector<std::stri
 }
 
 const ResourceOffer* find_offer(const PoolModel& pool, const std::string& name) {
-  const auto offer = std::ranges::find(pool.offers, name, &ResourceOffer::name);
-  return offer == pool.offers.end() ? nullptr : &*offer;
+  return find_or_null(pool.offers, name, &ResourceOffer::name);
 }
 
 // A MIG profile that some pool's GPU could have, under a layout that it does not.
@@ -49,8 +49,7 @@ bool is_other_mig_slice(const std::string& name, const std::vector<PoolModel>& p
   return std::ranges::any_of(pools, [&](const PoolModel& pool) {
     const models::MigGeometry* geometry = catalogue.find_mig(pool.gpu->name);
     return is_mig(pool.strategy) && geometry != nullptr &&
-           std::ranges::find(geometry->profiles, name, &models::MigProfile::resource_mixed) !=
-               geometry->profiles.end();
+           contains(geometry->profiles, name, &models::MigProfile::resource_mixed);
   });
 }
 
@@ -62,28 +61,28 @@ void check_request_size(const Workload& spec, const scenarios::ExtendedRequest& 
   const int gpus = gpus_of_pod(pool, position, spec, request.count);
   if (gpus > 1 && !offer.shared) return;
   if (!offer.shared && pool.strategy == Strategy::Vgpu) {
-    found.push_back(make_diagnostic(
-        Code::StrategyNotModelled, request.count_where,
+    add_diagnostic(
+        found, Code::StrategyNotModelled, request.count_where,
         fmt::format("{} vGPUs in one pod are not simulated by this version", request.count),
-        fmt::format("ask for {}: 1", request.name.value)));
+        fmt::format("ask for {}: 1", request.name.value));
     return;
   }
   if (!offer.shared) {
-    found.push_back(make_diagnostic(
-        Code::RequestNoEffect, request.count_where,
+    add_diagnostic(
+        found, Code::RequestNoEffect, request.count_where,
         fmt::format("a CUDA process uses one MIG device: {} of {} leaves the others idle",
                     request.count, request.name.value),
-        "ask for 1, or for a larger profile"));
+        "ask for 1, or for a larger profile");
     return;
   }
   if (offer.refuses_more_than_one) {
-    found.push_back(make_diagnostic(
-        Code::RequestTooLarge, request.count_where,
+    add_diagnostic(
+        found, Code::RequestTooLarge, request.count_where,
         fmt::format("the kubelet would refuse workload \"{}\": UnexpectedAdmissionError: request "
                     "for \"{}\": invalid request: maximum request size for shared resources is 1; "
                     "found {}",
                     spec.name.value, request.name.value, request.count),
-        "ask for 1: two replicas do not give twice the compute"));
+        "ask for 1: two replicas do not give twice the compute");
     return;
   }
   // Each replica is of the GPU that has the fewest of them taken: see choose_domain().
@@ -112,11 +111,10 @@ void check_request_size(const Workload& spec, const scenarios::ExtendedRequest& 
     found.push_back(std::move(spread));
     return;
   }
-  found.push_back(
-      make_diagnostic(Code::RequestNoEffect, request.count_where,
-                      fmt::format("{} replicas of {} take {} tickets and give no more GPU than one",
-                                  request.count, request.name.value, request.count),
-                      "ask for 1 and set failRequestsGreaterThanOne: true"));
+  add_diagnostic(found, Code::RequestNoEffect, request.count_where,
+                 fmt::format("{} replicas of {} take {} tickets and give no more GPU than one",
+                             request.count, request.name.value, request.count),
+                 "ask for 1 and set failRequestsGreaterThanOne: true");
 }
 
 void note_no_offer(const Workload& spec, const scenarios::ExtendedRequest& request,
@@ -124,7 +122,7 @@ void note_no_offer(const Workload& spec, const scenarios::ExtendedRequest& reque
                    const models::Catalogue& catalogue, Diagnostics& found) {
   const std::string& name = request.name.value;
   if (!offered.any_pool) return;  // that is said already
-  if (std::ranges::find(offered.names, name) != offered.names.end()) return;
+  if (contains(offered.names, name)) return;
   if (offered.any_mig_name && name.starts_with(kMigPrefix)) return;
   const bool by_part =
       std::ranges::any_of(pools, [](const PoolModel& pool) { return pool.books.has_value(); });
@@ -145,7 +143,7 @@ Offered offered_names(const scenarios::Scenario& scenario, const World& world) {
   Offered offered;
   offered.any_pool = !scenario.node_pools.empty();
   const auto add = [&](const std::string& name) {
-    if (std::ranges::find(offered.names, name) == offered.names.end()) {
+    if (!contains(offered.names, name)) {
       offered.names.push_back(name);
     }
   };
@@ -171,18 +169,17 @@ const scenarios::ExtendedRequest* gpu_request(const Workload& spec,
     const std::string& name = request.name.value;
     if (name == scenarios::kHamiMemory || name == scenarios::kHamiPercentage ||
         name == scenarios::kHamiCores) {
-      found.push_back(make_diagnostic(
-          Code::ResourceNameMismatch, request.name.where,
+      add_diagnostic(
+          found, Code::ResourceNameMismatch, request.name.where,
           fmt::format("{} is HAMi's, and no node pool has HAMi: the pods of \"{}\" stay Pending",
                       name, spec.name.value),
-          "add `hami: {}` to the node pool, or remove it"));
+          "add `hami: {}` to the node pool, or remove it");
       continue;
     }
     if (chosen != nullptr) {
-      found.push_back(
-          make_diagnostic(Code::StrategyNotModelled, request.name.where,
-                          "a pod that asks for two GPU resources is not simulated by this version",
-                          "one GPU resource per container: CUDA sees only one of them"));
+      add_diagnostic(found, Code::StrategyNotModelled, request.name.where,
+                     "a pod that asks for two GPU resources is not simulated by this version",
+                     "one GPU resource per container: CUDA sees only one of them");
       continue;
     }
     const auto pool = std::ranges::find_if(pools, [&](const PoolModel& p) {

@@ -40,10 +40,10 @@ const models::LlmModel* find_model(const models::Catalogue& catalogue, const Llm
     return nullptr;
   }
   if (model->unusable.empty()) return model;
-  found.push_back(make_diagnostic(
-      Code::InputMissing, llm.model.where,
+  add_diagnostic(
+      found, Code::InputMissing, llm.model.where,
       fmt::format("\"{}\" cannot be run: {}", model->name, model->unusable),
-      "`slicewise get profiles --kind llm` lists the models and the GPUs they were measured on"));
+      "`slicewise get profiles --kind llm` lists the models and the GPUs they were measured on");
   return nullptr;
 }
 
@@ -55,11 +55,11 @@ std::optional<models::LlmModel> as_quantised(const models::LlmModel& model, cons
   if (!llm.quantization.empty()) {
     const bool is_half = model.precision == "FP16" || model.precision == "BF16";
     if (!is_half || !model.layer_parameters) {
-      found.push_back(make_diagnostic(
-          Code::InputMissing, llm.model.where,
+      add_diagnostic(
+          found, Code::InputMissing, llm.model.where,
           fmt::format("what \"{}\" is in {} is not known: {}", model.name, llm.quantization,
                       is_half ? "it has no layerParameters" : "it is not FP16 or BF16"),
-          "leave quantization out, or give the figures in place of the model"));
+          "leave quantization out, or give the figures in place of the model");
       return std::nullopt;
     }
     as_served = models::quantised(model, llm.quantization);
@@ -92,10 +92,9 @@ void fill_measured(const models::LlmModel* model, Workload& spec, Diagnostics& f
       m.provenance = estimate ? scenarios::Provenance::Assumed : scenarios::Provenance::Catalog;
     }
     if (!m.device.value.empty() && m.device.value != model->gpu_model) {
-      found.push_back(make_diagnostic(
-          Code::SettingConflict, m.device.where,
-          fmt::format("\"{}\" was measured on {}", model->name, model->gpu_model),
-          "leave measured.device out, or give all figures of `llm` instead of a model"));
+      add_diagnostic(found, Code::SettingConflict, m.device.where,
+                     fmt::format("\"{}\" was measured on {}", model->name, model->gpu_model),
+                     "leave measured.device out, or give all figures of `llm` instead of a model");
     }
     m.device = {model->gpu_model, spec.llm->model.where};
   }
@@ -109,10 +108,9 @@ void require_step(const Workload& spec, Diagnostics& found) {
   const Llm& llm = *spec.llm;
   const auto require = [&](bool given, std::string_view figure) {
     if (given) return;
-    found.push_back(make_diagnostic(
-        Code::InputMissing, llm.where,
-        fmt::format("the language model of \"{}\" needs {}", spec.name.value, figure),
-        "name a `model` of `slicewise get profiles --kind llm`, or give the figure"));
+    add_diagnostic(found, Code::InputMissing, llm.where,
+                   fmt::format("the language model of \"{}\" needs {}", spec.name.value, figure),
+                   "name a `model` of `slicewise get profiles --kind llm`, or give the figure");
   };
   require(llm.weights_time.has_value(), "the time that reading its weights takes");
   require(llm.token_seconds.has_value(), "the time that computing one token takes");
@@ -126,10 +124,10 @@ void require_tokens(const Workload& spec, Diagnostics& found) {
   if ((llm.input && llm.output) || !spec.traffic) return;
   const auto* trace = std::get_if<scenarios::RequestTrace>(&spec.traffic->shape);
   if (trace != nullptr && trace->has_tokens) return;
-  found.push_back(make_diagnostic(
-      Code::InputMissing, llm.where,
+  add_diagnostic(
+      found, Code::InputMissing, llm.where,
       fmt::format("nobody says how many tokens the requests of \"{}\" have", spec.name.value),
-      "give input and output of `llm`, or a trace with columns for them"));
+      "give input and output of `llm`, or a trace with columns for them");
 }
 
 std::int64_t most_of(const scenarios::RandomAmount& amount) {
@@ -272,8 +270,8 @@ void note_small_pool(const WorkloadModel& model, const PoolModel& pool, const Do
         "weights and CUDA context of \"{}\" need {}, and {}: the server does not start there",
         model.name, gib_text(demand.least), has);
   }
-  found.push_back(make_diagnostic(Code::GpuOom, llm.where, std::move(what),
-                                  more_room(llm, kind, memory, demand)));
+  add_diagnostic(found, Code::GpuOom, llm.where, std::move(what),
+                 more_room(llm, kind, memory, demand));
 }
 
 // "2, 4 or 8": numbers of GPUs that can share the model.
@@ -376,11 +374,10 @@ void check_fp8(const World& world, const WorkloadModel& model, Diagnostics& foun
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
     const models::GpuModel& gpu = *world.pools[p].gpu;
     if (!model.on_pool[p].schedulable || takes_fp8(gpu)) continue;
-    found.push_back(
-        make_diagnostic(Code::StrategyNotModelled, model.spec.llm->where,
-                        fmt::format("\"{}\" is quantised to FP8, which vLLM does not run on {}",
-                                    model.name, gpu.name),
-                        "quantization: INT4, or GPUs from Ampere on"));
+    add_diagnostic(found, Code::StrategyNotModelled, model.spec.llm->where,
+                   fmt::format("\"{}\" is quantised to FP8, which vLLM does not run on {}",
+                               model.name, gpu.name),
+                   "quantization: INT4, or GPUs from Ampere on");
   }
 }
 

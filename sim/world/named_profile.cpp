@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <string_view>
 
 #include "slicewise/nearest_name.hpp"

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <string>
 #include <variant>
 #include <vector>
@@ -73,14 +72,14 @@ void note_missed_peak(const Scenario& scenario, const std::string& name, const T
   const Duration whole_hour{((peak.from - TimePoint{}).ns / hours(1).ns + 1) * hours(1).ns};
   const std::string longer = fmt::format("duration: {}", as_written(whole_hour));
   const std::string start = by_day ? start_at_peak(scenario, peak) : "";
-  found.push_back(make_diagnostic(
-      Code::PeakNotInRun, traffic.where,
+  add_diagnostic(
+      found, Code::PeakNotInRun, traffic.where,
       fmt::format("\"{}\" gets at most {}/s in the run of {} from {} on, and {}/s {}: the run says "
                   "nothing of its peak ({})",
                   name, short_text(seen.per_second), as_written(*scenario.duration),
                   scenarios::week_time_text(scenario.starts_at), short_text(peak.per_second),
                   by_day ? "at its busiest" : "later",
-                  by_day ? fmt::format("startsAt: {} has it, or {}", start, longer) : longer)));
+                  by_day ? fmt::format("startsAt: {} has it, or {}", start, longer) : longer));
   found.back().workloads.push_back(name);
 }
 

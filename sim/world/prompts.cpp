@@ -72,8 +72,8 @@ void model_prompts(World& world, Diagnostics& found) {
     const scenarios::Llm& llm = *model.spec.llm;
     std::vector<Blocks> traced = traced_blocks(world, w);
     const auto conflict = [&](std::string_view what, std::string help) {
-      found.push_back(make_diagnostic(Code::SettingConflict, llm.where,
-                                      fmt::format("\"{}\" {}", model.name, what), std::move(help)));
+      add_diagnostic(found, Code::SettingConflict, llm.where,
+                     fmt::format("\"{}\" {}", model.name, what), std::move(help));
     };
     if (traced.size() > 1) {
       conflict("gets prompts of several traces that know their blocks",

@@ -186,15 +186,16 @@ void note_unknown_kernels(const WorkloadModel& model, UnknownInputs inputs, Worl
                      "what requests of \"{}\" wait for kernels of others under MPS is a "
                      "mean, and the tail of their latency is too short",
                      requests);
-  world.findings.push_back(make_diagnostic(
-      Code::KernelTimeUnknown, m.where.line > 0 ? m.where : unknown->spec.name.where,
+  add_diagnostic(
+      world.findings, Code::KernelTimeUnknown,
+      m.where.line > 0 ? m.where : unknown->spec.name.where,
       fmt::format("nobody says how long kernels of \"{}\" last: {}", unknown->spec.given_name(),
                   follows),
       fmt::format("measured.kernelTime, as `nsys stats` or gpu_probe has it, of all that share the "
                   "GPU{}",
                   is_drawn
                       ? " narrows the ranges"
-                      : "; `run --inputs sampled` draws it from what kernels of such work last")));
+                      : "; `run --inputs sampled` draws it from what kernels of such work last"));
   if (unknown != &model) world.findings.back().workloads = {unknown->spec.given_name()};
 }
 
@@ -344,14 +345,14 @@ void count_carried_over(const WorkloadModel& model, World& world, Counter& count
     const bool is_llm = model.spec.llm.has_value();
     const bool is_bound = !is_llm && carried_over(model.spec, demand.gpu_scale).is_bound;
     counter.add(Provenance::Assumed, model, fmt::format("GPU time on {}", pool.gpu->name));
-    world.findings.push_back(make_diagnostic(
-        Code::ProfileScaled, m.device.where,
+    add_diagnostic(
+        world.findings, Code::ProfileScaled, m.device.where,
         fmt::format(
             "GPU time of \"{}\" carried over from {} to {} by the roofline rule: {}", model.name,
             m.device.value, pool.gpu->name,
             is_llm ? step_text(model, pool, number) : factor_text(model.spec, demand.gpu_scale)),
         is_bound ? "give measured.smActive (DCGM_FI_PROF_SM_ACTIVE), or measure on the target GPU"
-                 : "measure on the target GPU to replace this estimate"));
+                 : "measure on the target GPU to replace this estimate");
   }
 }
 
@@ -369,8 +370,8 @@ void note_shared(const WorkloadModel& model, World& world, Counter& counter) {
         all_reduces_of(pool, there, pool.gpu_sets.choose(all, demand.gpus));
     constexpr double kMs = 1e3;
     constexpr double kUs = 1e6;
-    world.findings.push_back(make_diagnostic(
-        Code::LlmShared, model.spec.llm->where,
+    add_diagnostic(
+        world.findings, Code::LlmShared, model.spec.llm->where,
         fmt::format(
             "{} GPUs of pool \"{}\" share each layer of \"{}\": reading the weights takes "
             "{:.3g} ms, a token {:.3g} us; all-reduces add {:.3g} ms to a step and {:.3g} us "
@@ -378,7 +379,7 @@ void note_shared(const WorkloadModel& model, World& world, Counter& counter) {
             demand.gpus, pool.name, model.name, kMs * there.weights_s, kUs * there.token_s,
             kMs * exchange.overhead_s, kUs * exchange.exchange_s),
         fmt::format("vllm serve --tensor-parallel-size {}; measure it to replace the estimate",
-                    demand.gpus)));
+                    demand.gpus));
   }
 }
 

@@ -167,12 +167,11 @@ DomainKind nos_slices(const Device& device, PoolModel& model, Diagnostics& found
     }
   }
   if (sum > device.gpu.memory_total) {
-    found.push_back(
-        make_diagnostic(Code::ValueRange, device.pool.nos->where,
-                        fmt::format("the slices add up to {} GiB, the {} has {:.1f}",
-                                    sum.count >> 30, device.gpu.name,
-                                    static_cast<double>(device.gpu.memory_total.count) / (1 << 30)),
-                        "nos cuts slices out of the GPU's memory: take fewer or smaller ones"));
+    add_diagnostic(found, Code::ValueRange, device.pool.nos->where,
+                   fmt::format("the slices add up to {} GiB, the {} has {:.1f}", sum.count >> 30,
+                               device.gpu.name,
+                               static_cast<double>(device.gpu.memory_total.count) / (1 << 30)),
+                   "nos cuts slices out of the GPU's memory: take fewer or smaller ones");
   }
   return kind;
 }
@@ -248,11 +247,11 @@ void check_entries(const Device& device, const PoolModel& model, Diagnostics& fo
       if (matches) continue;
       std::vector<std::string> names;
       for (const ResourceOffer& offer : model.offers) names.push_back(offer.name);
-      found.push_back(make_diagnostic(
-          Code::ResourceNameMismatch, resource.name.where,
+      add_diagnostic(
+          found, Code::ResourceNameMismatch, resource.name.where,
           fmt::format("\"{}\" matches no device of node pool \"{}\": the plugin would ignore it",
                       resource.name.value, device.pool.name.value),
-          fmt::format("the devices are called {}", fmt::join(names, ", "))));
+          fmt::format("the devices are called {}", fmt::join(names, ", ")));
     }
   }
 }
@@ -265,14 +264,14 @@ void check_mps_clients(const Device& device, const models::Mps& mps, const Sourc
   const int of_plugin = before_7_5(device.gpu) ? kOldPluginClients : kPluginClients;
   const int limit = stock && !force ? std::min(of_plugin, mps.client_limit) : mps.client_limit;
   if (mps.replicas <= limit) return;
-  found.push_back(make_diagnostic(
-      Code::MpsTooManyClients, where,
+  add_diagnostic(
+      found, Code::MpsTooManyClients, where,
       fmt::format("invalid MPS configuration: invalid device maximum allowed replicas exceeded: {} "
                   "> {}",
                   mps.replicas, limit),
       limit == kOldPluginClients
           ? "the stock plugin allows 16 below compute capability 7.5, V100 included"
-          : fmt::format("at most {} clients per GPU or MIG instance here", limit)));
+          : fmt::format("at most {} clients per GPU or MIG instance here", limit));
 }
 
 void check_mps_on_mig(const Device& device, const PoolModel& model, const SourceLocation& where,
@@ -298,10 +297,10 @@ void note_uneven_split(const Device& device, const models::Mps& mps, const Sourc
   const auto settings = device.pool.mps.value_or(scenarios::MpsSettings{});
   if (100 % mps.replicas == 0 || settings.uncapped || settings.active_threads) return;
   const int percent = 100 / mps.replicas;
-  found.push_back(make_diagnostic(
-      Code::MpsUnevenSplit, where,
+  add_diagnostic(
+      found, Code::MpsUnevenSplit, where,
       fmt::format("100 / {} is rounded down: each client may use {} % of the threads, {} % in all",
-                  mps.replicas, percent, percent * mps.replicas)));
+                  mps.replicas, percent, percent * mps.replicas));
 }
 
 void check_mps(const Device& device, const PoolModel& model, Diagnostics& found) {
@@ -331,11 +330,10 @@ void check_fraction(const Device& device, Diagnostics& found) {
   const SourceLocation& where = pool.hami            ? pool.hami->where
                                 : pool.device_plugin ? pool.device_plugin->where
                                                      : pool.where;
-  found.push_back(
-      make_diagnostic(Code::StrategyNotModelled, where,
-                      fmt::format("{} is {} of a GPU already: sharing it further is not simulated",
-                                  type.name, type.gpu_fraction),
-                      "leave `sharing` out, or take a whole L4 (g6.xlarge)"));
+  add_diagnostic(found, Code::StrategyNotModelled, where,
+                 fmt::format("{} is {} of a GPU already: sharing it further is not simulated",
+                             type.name, type.gpu_fraction),
+                 "leave `sharing` out, or take a whole L4 (g6.xlarge)");
 }
 
 }  // namespace
@@ -388,10 +386,10 @@ void model_sharing(const scenarios::Scenario& scenario, const NodePool& pool,
   check_entries(device, model, found);
   check_fraction(device, found);
   if (pool.vgpu && type.gpu_fraction == 1) {
-    found.push_back(make_diagnostic(
-        Code::VgpuNotOnEks, pool.vgpu->where,
+    add_diagnostic(
+        found, Code::VgpuNotOnEks, pool.vgpu->where,
         fmt::format("EC2 offers vGPU as g6f and gr6f only: {} is simulated as if it had it",
-                    type.name)));
+                    type.name));
   }
   check_mps(device, model, found);
 }

@@ -1,9 +1,9 @@
-#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <optional>
 #include <string_view>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 
 namespace slicewise::sim {
@@ -20,9 +20,7 @@ std::optional<Strategy> strategy_of(std::string_view key) {
   return static_cast<Strategy>(found - std::begin(scenarios::kSharingStrategies));
 }
 
-bool is_planned(Strategy strategy) {
-  return std::ranges::find(kStrategies, strategy) != kStrategies.end();
-}
+bool is_planned(Strategy strategy) { return contains(kStrategies, strategy); }
 
 bool is_mig(Strategy strategy) {
   return strategy == Strategy::Mig || strategy == Strategy::MigTimeSlicing ||

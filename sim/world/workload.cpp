@@ -93,13 +93,13 @@ void apply_profile(const models::Catalogue& catalogue, const World& world, Workl
 
 void require_figures(const Workload& spec, Diagnostics& found) {
   const auto missing = [&](std::string_view field, std::string_view meaning) {
-    found.push_back(make_diagnostic(
-        Code::InputMissing, spec.measured ? spec.measured->where : spec.name.where,
+    add_diagnostic(
+        found, Code::InputMissing, spec.measured ? spec.measured->where : spec.name.where,
         fmt::format("workload \"{}\" needs measured.{}: {}", spec.name.value, field, meaning),
         spec.profile.value.empty()
             ? "measure one pod alone on one GPU, or name a `profile` of `slicewise get profiles`"
             : fmt::format("the profile \"{}\" does not have it: measure one pod alone on one GPU",
-                          spec.profile.value)));
+                          spec.profile.value));
   };
   if (spec.llm) return;
   if (spec.kind == WorkloadKind::Notebook) return;  // its cells say what they take
@@ -144,10 +144,9 @@ const models::GpuModel* measured_gpu(const Workload& spec, const models::Catalog
   const auto& device = spec.measured->device;
   const models::GpuModel* gpu = catalogue.find_gpu(device.value);
   if (gpu == nullptr) {
-    found.push_back(
-        make_diagnostic(Code::GpuUnknown, device.where,
-                        fmt::format("GPU model \"{}\" is not in the catalogue", device.value),
-                        models::gpus_meant(catalogue, device.value)));
+    add_diagnostic(found, Code::GpuUnknown, device.where,
+                   fmt::format("GPU model \"{}\" is not in the catalogue", device.value),
+                   models::gpus_meant(catalogue, device.value));
   }
   return gpu;
 }
@@ -170,25 +169,25 @@ void check_carry_over(const Workload& spec, const models::GpuModel* from, const 
   for (const PoolModel& pool : world.pools) {
     if (pool.gpu == from || !admits(pool, spec.pod)) continue;
     if (spec.llm && !models::can_carry_over(*from, *pool.gpu)) {
-      found.push_back(make_diagnostic(
-          Code::InputMissing, spec.measured->device.where,
+      add_diagnostic(
+          found, Code::InputMissing, spec.measured->device.where,
           fmt::format(
               "the steps of \"{}\" cannot be carried over from {} to {}: the tensor rate of "
               "one of them is not published",
               spec.name.value, from->name, pool.gpu->name),
           fmt::format("{}give the figures of `llm` as measured on {}",
-                      models_for(*pool.gpu, catalogue), pool.gpu->name)));
+                      models_for(*pool.gpu, catalogue), pool.gpu->name));
       continue;
     }
     if (has_roofline(*from, *pool.gpu)) continue;
-    found.push_back(make_diagnostic(
-        Code::InputMissing, spec.measured->device.where,
+    add_diagnostic(
+        found, Code::InputMissing, spec.measured->device.where,
         fmt::format(
             "the figures of \"{}\" cannot be carried over from {} to {}: the FP32 rate of {} "
             "is not published",
             spec.name.value, from->name, pool.gpu->name,
             from->fp32_tflops ? pool.gpu->name : from->name),
-        fmt::format("measure on {}, or use another instance type", pool.gpu->name)));
+        fmt::format("measure on {}, or use another instance type", pool.gpu->name));
   }
 }
 
@@ -312,12 +311,12 @@ void note_long_kernels(const Workload& stated, const Workload& filled, Diagnosti
   if (!stated.measured || !stated.measured->kernel_time || scenarios::kernel_work(stated)) return;
   const auto work = scenarios::kernel_work(filled);
   if (!work || *stated.measured->kernel_time <= *work) return;
-  found.push_back(make_diagnostic(
-      Code::SettingConflict, stated.measured->where,
+  add_diagnostic(
+      found, Code::SettingConflict, stated.measured->where,
       fmt::format("kernelTime of \"{}\" is above the {:.4g} ms for which kernels run at a time by "
                   "its profile: that is taken",
                   stated.name.value, 1e3 * to_seconds(*work)),
-      "it is the mean length of one kernel: Avg of `nsys stats`, cuda_gpu_kern_sum"));
+      "it is the mean length of one kernel: Avg of `nsys stats`, cuda_gpu_kern_sum");
   found.back().severity = Severity::Warning;
 }
 
@@ -325,12 +324,11 @@ void note_long_kernels(const Workload& stated, const Workload& filled, Diagnosti
 void check_gang(const WorkloadModel& model, Diagnostics& found) {
   if (most_gpus(model) == 1 || model.spec.kind != WorkloadKind::Notebook) return;
   const scenarios::PodTemplate& pod = model.spec.pod;
-  found.push_back(make_diagnostic(
-      Code::StrategyNotModelled,
+  add_diagnostic(
+      found, Code::StrategyNotModelled,
       model.by_claim ? pod.claim.where : pod.extended.front().count_where,
       fmt::format("a Notebook on {} whole GPUs is not simulated by this version", model.tickets),
-      model.by_claim ? "claim one"
-                     : fmt::format("ask for {}: 1", pod.extended.front().name.value)));
+      model.by_claim ? "claim one" : fmt::format("ask for {}: 1", pod.extended.front().name.value));
 }
 
 }  // namespace

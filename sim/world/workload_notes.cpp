@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/sim/gpu_room.hpp"
@@ -25,8 +26,7 @@ std::string domain_name(const PoolModel& pool, const DomainKind& kind) {
 // The tickets of the kind that the workload would hold; nullptr when it holds none there.
 const Tickets* tickets_in(const PoolDemand& demand, const DomainKind& kind) {
   if (!demand.offer) return nullptr;
-  const auto tickets = std::ranges::find(kind.tickets, *demand.offer, &Tickets::offer);
-  return tickets == kind.tickets.end() ? nullptr : &*tickets;
+  return find_or_null(kind.tickets, *demand.offer, &Tickets::offer);
 }
 
 // Whether a process does not fit the empty domain: it dies at every start, shared or not. Of
@@ -40,8 +40,8 @@ bool note_too_large(const WorkloadModel& model, const PoolModel& pool, const Dom
   const Bytes needed = limited ? one : Bytes{one.count * model.spec.processes_per_pod};
   const Bytes available = limited ? *limit : usable_by_processes(kind);
   if (needed <= available) return false;
-  found.push_back(make_diagnostic(
-      Code::GpuOom,
+  add_diagnostic(
+      found, Code::GpuOom,
       model.spec.gpu_memory.where.line > 0 ? model.spec.gpu_memory.where : model.spec.name.where,
       fmt::format(
           "a {} of \"{}\" needs {} MiB of GPU memory with its CUDA context; {} {} {} MiB: no "
@@ -52,7 +52,7 @@ bool note_too_large(const WorkloadModel& model, const PoolModel& pool, const Dom
           ? fmt::format("raise {}: HAMi counts the context, too", scenarios::kHamiMemory)
       : limited
           ? "fewer replicas: the limit is the GPU's memory divided by them"
-          : fmt::format("`slicewise get instances --fits {}Mi` lists what holds it", mib(needed))));
+          : fmt::format("`slicewise get instances --fits {}Mi` lists what holds it", mib(needed)));
   return true;
 }
 
@@ -63,27 +63,27 @@ void note_beyond_part(const WorkloadModel& model, const PoolModel& pool, const T
   const Bytes pod{(memory + pool.context_memory).count * model.spec.processes_per_pod};
   const std::int64_t asked = pool.offers[tickets.offer].part->memory_mib;
   if (pod <= mebibytes(asked) || pool.offers[tickets.offer].part->alone) return;
-  found.push_back(make_diagnostic(
-      Code::GpuMemUnlimited,
+  add_diagnostic(
+      found, Code::GpuMemUnlimited,
       model.spec.gpu_memory.where.line > 0 ? model.spec.gpu_memory.where : model.spec.name.where,
       fmt::format(
           "a pod of \"{}\" takes {} MiB of GPU memory with its CUDA context and asks KAI "
           "for {}: nothing holds it to that, and a pod beside it that keeps to its part may "
           "run out of memory",
           model.name, mib(pod), asked),
-      "ask for what it takes; KAI enforces no limit, HAMi, MPS and MIG do"));
+      "ask for what it takes; KAI enforces no limit, HAMi, MPS and MIG do");
 }
 
 void note_greedy(const WorkloadModel& model, const PoolModel& pool, const Tickets& tickets,
                  Diagnostics& found) {
   if (!model.greedy || tickets.count < 2 || tickets.memory_limit) return;
-  found.push_back(make_diagnostic(
-      Code::GpuMemGreedy, model.spec.gpu_memory.where,
+  add_diagnostic(
+      found, Code::GpuMemGreedy, model.spec.gpu_memory.where,
       fmt::format("\"{}\" maps all free GPU memory when it starts: of the {} pods that a GPU of "
                   "pool \"{}\" may hold, only the first to start can live",
                   model.name, tickets.count, pool.name),
       "TensorFlow: set TF_FORCE_GPU_ALLOW_GROWTH=true in podTemplate.env; JAX: "
-      "XLA_PYTHON_CLIENT_PREALLOCATE=false and allocator: OnDemand"));
+      "XLA_PYTHON_CLIENT_PREALLOCATE=false and allocator: OnDemand");
 }
 
 void note_processes(const WorkloadModel& model, const DomainKind& kind, const Tickets& tickets,
@@ -92,20 +92,20 @@ void note_processes(const WorkloadModel& model, const DomainKind& kind, const Ti
   const auto* mps = std::get_if<models::Mps>(&kind.sharing);
   if (processes == 1 || mps == nullptr) return;
   if (tickets.memory_limit) {
-    found.push_back(make_diagnostic(
-        Code::MpsPerProcessLimits, model.spec.name.where,
+    add_diagnostic(
+        found, Code::MpsPerProcessLimits, model.spec.name.where,
         fmt::format("MPS limits each CUDA process, not the pod: a pod of \"{}\" has {} processes, "
                     "so it may take {} times the memory and the threads of one replica",
-                    model.name, processes, processes)));
+                    model.name, processes, processes));
   }
   const int pods = std::min(tickets.count, model.spec.count);
   if (pods * processes > mps->client_limit) {
-    found.push_back(make_diagnostic(
-        Code::MpsTooManyClients, model.spec.name.where,
+    add_diagnostic(
+        found, Code::MpsTooManyClients, model.spec.name.where,
         fmt::format("{} pods of \"{}\" with {} CUDA processes each are {} clients on one GPU; MPS "
                     "takes {}",
                     pods, model.name, processes, pods * processes, mps->client_limit),
-        "fewer replicas, or one process per pod"));
+        "fewer replicas, or one process per pod");
   }
 }
 
@@ -119,42 +119,41 @@ struct Places {
 Places note_unscheduled(const WorkloadModel& model, const World& world, Diagnostics& found) {
   Places places;
   const Workload& spec = model.spec;
-  found.push_back(make_diagnostic(
-      Code::GpuNotRequested, spec.name.where,
+  add_diagnostic(
+      found, Code::GpuNotRequested, spec.name.where,
       fmt::format("\"{}\" uses a GPU but asks for none: the scheduler does not count it, and every "
                   "pod on a node opens GPU {}",
                   model.name, model.visible_gpu),
       scenarios::asks_kai(spec.pod.annotations)
           ? "gpu-fraction and gpu-memory are read by KAI scheduler: add `kai: true` to the pool"
           : "add podTemplate.resources.limits with the resource that the pool offers, and share "
-            "GPUs with the device plugin"));
+            "GPUs with the device plugin");
   for (const PoolModel& pool : world.pools) {
     if (!admits(pool, spec.pod)) continue;
     if (model.visible_gpu >= pool.gpus_per_node) {
-      found.push_back(
-          make_diagnostic(Code::ValueRange, spec.pod.where,
-                          fmt::format("\"{}\" opens GPU {}; {} has {}", model.name,
-                                      model.visible_gpu, pool.instance_type, pool.gpus_per_node),
-                          "CUDA_VISIBLE_DEVICES counts from 0"));
+      add_diagnostic(found, Code::ValueRange, spec.pod.where,
+                     fmt::format("\"{}\" opens GPU {}; {} has {}", model.name, model.visible_gpu,
+                                 pool.instance_type, pool.gpus_per_node),
+                     "CUDA_VISIBLE_DEVICES counts from 0");
     }
     const bool mps = std::ranges::any_of(pool.kinds, [](const DomainKind& kind) {
       return std::holds_alternative<models::Mps>(kind.sharing);
     });
     if (mps) {
-      found.push_back(make_diagnostic(
-          Code::GpuExclusiveProcess, spec.name.where,
+      add_diagnostic(
+          found, Code::GpuExclusiveProcess, spec.name.where,
           fmt::format("MPS sets the GPUs of pool \"{}\" to EXCLUSIVE_PROCESS: a process of \"{}\" "
                       "that does not come through the device plugin gets \"CUDA error: all "
                       "CUDA-capable devices are busy or unavailable\"",
                       pool.name, model.name),
-          "let the pods ask for the pool's resource, or keep them off its nodes"));
+          "let the pods ask for the pool's resource, or keep them off its nodes");
     } else if (is_mig(pool.strategy) || pool.strategy == Strategy::Vgpu) {
-      found.push_back(make_diagnostic(
-          Code::StrategyNotModelled, spec.name.where,
+      add_diagnostic(
+          found, Code::StrategyNotModelled, spec.name.where,
           fmt::format("pods without a GPU request on the MIG or vGPU nodes of pool \"{}\" are not "
                       "simulated",
                       pool.name),
-          "let the pods ask for the pool's resource, or keep them off its nodes"));
+          "let the pods ask for the pool's resource, or keep them off its nodes");
     } else {
       const PoolDemand& demand =
           model.on_pool[static_cast<std::size_t>(&pool - world.pools.data())];
@@ -168,10 +167,10 @@ Places note_unscheduled(const WorkloadModel& model, const World& world, Diagnost
 
 void note_kernel(const WorkloadModel& model, Diagnostics& found) {
   if (!model.spec.measured || !model.spec.measured->longest_kernel) return;
-  found.push_back(make_diagnostic(
-      Code::KernelPreempted, model.spec.measured->where,
+  add_diagnostic(
+      found, Code::KernelPreempted, model.spec.measured->where,
       fmt::format("longestKernel of \"{}\" delays nobody: these GPUs preempt inside a kernel",
-                  model.name)));
+                  model.name));
 }
 
 // Requests that need more host work than the limits of all pods together let through.
@@ -184,13 +183,13 @@ void note_request_cpu(const WorkloadModel& model, Diagnostics& found) {
   const double needed =
       1'000 * spec.traffic->mean.per_second * to_seconds(work) / static_cast<double>(spec.count);
   if (needed <= static_cast<double>(spec.pod.cpu_limit->count)) return;
-  found.push_back(make_diagnostic(
-      Code::CpuLimitThrottles, spec.pod.cpu_where,
+  add_diagnostic(
+      found, Code::CpuLimitThrottles, spec.pod.cpu_where,
       fmt::format(
           "requests to \"{}\" need {:.0f}m of CPU in each pod, which is limited to {}m: they "
           "queue for it",
           model.name, needed, spec.pod.cpu_limit->count),
-      "raise or drop the CPU limit, or run more replicas"));
+      "raise or drop the CPU limit, or run more replicas");
 }
 
 // A profile of a batch is one of steps, each of which serves one request: served in batches, too,
@@ -200,14 +199,14 @@ void note_batches_of_batches(const WorkloadModel& model, Diagnostics& found) {
   if (spec.profile.value.empty() || spec.llm || !spec.measured) return;
   const int items = spec.batch.value_or(spec.measured->batch.value_or(1));
   if (items < 2 || spec.serving.max_batch < 2) return;
-  found.push_back(make_diagnostic(
-      Code::InputAssumed, spec.profile.where,
+  add_diagnostic(
+      found, Code::InputAssumed, spec.profile.where,
       fmt::format(
           "a request of \"{}\" is a step of its profile, a batch of {}: with maxBatch {} up "
           "to {} items go into one step",
           model.name, items, spec.serving.max_batch, items * spec.serving.max_batch),
       "name the profile of batch 1 where requests come one by one, or leave out serving.batching "
-      "where each is a batch"));
+      "where each is a batch");
   found.back().severity = Severity::Warning;
 }
 
@@ -224,10 +223,10 @@ void check_images(const WorkloadModel& model, const World& world, Diagnostics& f
   if (!is_said) built_for.push_back(scenarios::kArchitectures.front());
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
     const PoolModel& pool = world.pools[p];
-    const bool runs = std::ranges::find(built_for, pool.architecture) != built_for.end();
+    const bool runs = contains(built_for, pool.architecture);
     if (runs || !model.on_pool[p].schedulable) continue;
-    found.push_back(make_diagnostic(
-        Code::ImageArchitecture, pod.where,
+    add_diagnostic(
+        found, Code::ImageArchitecture, pod.where,
         fmt::format("the image of \"{}\" is {} for {}{}, and the CPUs of {} are {}: exec format "
                     "error",
                     model.name, is_said ? "built" : "taken to be built",
@@ -237,7 +236,7 @@ void check_images(const WorkloadModel& model, const World& world, Diagnostics& f
         fmt::format(
             "imageArchitectures: [amd64, arm64] where the image has both; else nodeSelector "
             "{}: {}, or other nodes than \"{}\"",
-            scenarios::kArchitectureLabel, built_for.front(), pool.name)));
+            scenarios::kArchitectureLabel, built_for.front(), pool.name));
   }
 }
 
@@ -250,13 +249,12 @@ void note_budget(const WorkloadModel& model, const World& world, Diagnostics& fo
     return !pool.layout_changes.empty() && admits(pool, model.spec.pod);
   });
   if (!changes && !budget->keeps) return;
-  found.push_back(
-      make_diagnostic(Code::BudgetAllowsNone, budget->where,
-                      fmt::format("the budget lets none of the {} pod{} of \"{}\" go: {}",
-                                  model.spec.count, model.spec.count == 1 ? "" : "s", model.name,
-                                  changes ? "a change of the MIG layout waits for them"
-                                          : "a drain of their node waits for them"),
-                      "write maxUnavailable: 1, or let more pods run"));
+  add_diagnostic(found, Code::BudgetAllowsNone, budget->where,
+                 fmt::format("the budget lets none of the {} pod{} of \"{}\" go: {}",
+                             model.spec.count, model.spec.count == 1 ? "" : "s", model.name,
+                             changes ? "a change of the MIG layout waits for them"
+                                     : "a drain of their node waits for them"),
+                 "write maxUnavailable: 1, or let more pods run");
 }
 
 }  // namespace
@@ -268,11 +266,11 @@ void note_workload(WorkloadModel& model, const World& world, Diagnostics& found)
   note_budget(model, world, found);
   const Workload& spec = model.spec;
   if (spec.pod.cpu_limit && spec.measured->cpu && *spec.pod.cpu_limit < *spec.measured->cpu) {
-    found.push_back(make_diagnostic(
-        Code::CpuLimitThrottles, spec.pod.cpu_where,
+    add_diagnostic(
+        found, Code::CpuLimitThrottles, spec.pod.cpu_where,
         fmt::format("\"{}\" uses {}m of CPU but is limited to {}m: the GPU will wait for it",
                     model.name, spec.measured->cpu->count, spec.pod.cpu_limit->count),
-        "raise or drop the CPU limit"));
+        "raise or drop the CPU limit");
   }
   note_request_cpu(model, found);
   Places places;

@@ -4,7 +4,6 @@
 #include <optional>
 #include <span>
 #include <variant>
-#include <vector>
 
 #include "slicewise/models/hardware.hpp"
 #include "slicewise/units.hpp"

@@ -1,6 +1,6 @@
 #include "device_claims.hpp"
 
-#include <algorithm>
+#include "slicewise/lookup.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -8,8 +8,7 @@ namespace {
 using Claim = ResourceOffer::Claim;
 
 const Tickets* tickets_of(const DomainKind& kind, std::size_t offer) {
-  const auto found = std::ranges::find(kind.tickets, offer, &Tickets::offer);
-  return found == kind.tickets.end() ? nullptr : &*found;
+  return find_or_null(kind.tickets, offer, &Tickets::offer);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "slicewise/lookup.hpp"
+
 namespace slicewise::sim {
 
 DomainTallies::DomainTallies(const ClusterState& cluster)
@@ -24,7 +26,7 @@ std::size_t DomainTallies::add(std::string_view label, const std::vector<char>& 
   std::vector<std::string> values;
   for (const PoolModel& pool : cluster_.world->pools) {
     const std::string* value = value_of(pool);
-    const bool first = value != nullptr && std::ranges::find(values, *value) == values.end();
+    const bool first = value != nullptr && !contains(values, *value);
     if (first) values.push_back(*value);
   }
   for (const PoolModel& pool : cluster_.world->pools) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "slicewise/lookup.hpp"
+
 #include "open_jobs.hpp"
 #include "pod_life.hpp"
 
@@ -159,9 +161,7 @@ bool QuotaAdmission::process(const Entry& entry, QuotaBook& book,
     reserve(entry, book);
     return turn_down(entry);
   }
-  const auto is_gone = [&](std::uint32_t job) {
-    return std::ranges::find(gone, job) != gone.end();
-  };
+  const auto is_gone = [&](std::uint32_t job) { return contains(gone, job); };
   if (std::ranges::any_of(decision.victims, is_gone)) return false;
   QuotaBook then = book;
   const auto without = [&](std::uint32_t job) {

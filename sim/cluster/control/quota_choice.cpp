@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "slicewise/lookup.hpp"
+
 namespace slicewise::sim {
 namespace {
 
@@ -134,9 +136,8 @@ std::vector<QuotaChoice::Candidate> QuotaChoice::candidates(const Asking& who,
   const scenarios::ClusterQueue& queue = world_.queues[who.queue].spec;
   std::vector<Candidate> all;
   for (const AdmittedJob& job : admitted_) {
-    const bool is_of_use = std::ranges::any_of(job.held, [&](const QuotaAmount& held) {
-      return std::ranges::find(lacking, held.cell) != lacking.end();
-    });
+    const bool is_of_use = std::ranges::any_of(
+        job.held, [&](const QuotaAmount& held) { return contains(lacking, held.cell); });
     const bool is_own = job.queue == who.queue;
     if (!is_of_use) continue;
     if (!is_own && (!book_.has_cohort(who.queue) || !book_.is_same_cohort(who.queue, job.queue) ||

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
+
+#include "slicewise/lookup.hpp"
 
 #include "../run_state.hpp"
 #include "disruption_budgets.hpp"
@@ -39,9 +40,7 @@ class Terminations {
 
   // All pods of the job end, those that do not already.
   void begin(std::uint32_t pod);
-  bool is_ending(std::uint32_t pod) const {
-    return std::ranges::find(endings_, pod, &Ending::pod) != endings_.end();
-  }
+  bool is_ending(std::uint32_t pod) const { return contains(endings_, pod, &Ending::pod); }
   // Whether somebody below the priority ends on the node.
   bool makes_room(std::uint32_t node, int below) const;
   // A replica has answered all that was inside.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "slicewise/lookup.hpp"
+
 #include "../control/pod_life.hpp"
 #include "replicas.hpp"
 
@@ -38,7 +40,7 @@ bool EngineTurns::lets_in(std::uint32_t p) const {
 void EngineTurns::ask(std::uint32_t p) {
   Turn& turn = turn_of(p);
   if (turn.next == p) return;
-  if (std::ranges::find(turn.asking, p) == turn.asking.end()) turn.asking.push_back(p);
+  if (!contains(turn.asking, p)) turn.asking.push_back(p);
   look_at(p);
 }
 

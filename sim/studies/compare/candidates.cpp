@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 
 #include "../probe/mig_layouts.hpp"
@@ -103,7 +104,7 @@ void add_fitted_mig(const Place& place, const World& exclusive,
   std::vector<std::vector<models::MigCount>> shown;
   for (FittedLayout& layout : fitted.layouts) {
     if (shown.size() == kShown) return;
-    if (std::ranges::find(shown, layout.mig) != shown.end()) continue;
+    if (contains(shown, layout.mig)) continue;
     shown.push_back(layout.mig);
     candidates.push_back(candidate(place, Strategy::Mig, 1));
     candidates.back().choice.mig = std::move(layout.mig);

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "slicewise/portable_math.hpp"

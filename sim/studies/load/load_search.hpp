@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <vector>
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/scenarios/scenario.hpp"

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/sim/world.hpp"
 
 #include "../../result/merge.hpp"
@@ -42,12 +43,11 @@ void leave_out_throughput(std::vector<Objective>& objectives, const std::string&
   const auto first =
       std::ranges::find(objectives, scenarios::Figure::Throughput, &Objective::figure);
   if (first == objectives.end()) return;
-  notes.push_back(make_diagnostic(
-      Code::SettingConflict, first->where,
+  add_note(
+      notes, Code::SettingConflict, first->where,
       fmt::format("the throughput objective of \"{}\" is left out: it says how much load there "
                   "must be, not how much there may be",
-                  name)));
-  notes.back().severity = Severity::Note;
+                  name));
   std::erase_if(objectives,
                 [](const Objective& o) { return o.figure == scenarios::Figure::Throughput; });
 }
@@ -184,7 +184,7 @@ class Search {
   void add_new_denials(const Verdict& verdict, LoadProbe& probe) const {
     if (probe.factor <= 1 || probe.verdict != LoadVerdict::Passes) return;
     for (const Verdict::Reason& reason : verdict.reasons) {
-      const bool is_new = std::ranges::find(as_is_.reasons, reason) == as_is_.reasons.end();
+      const bool is_new = !contains(as_is_.reasons, reason);
       if (reason.cause != Verdict::Cause::PolicyDenies || !is_new) continue;
       probe.left_behind.push_back(reason);
       probe.verdict = LoadVerdict::Fails;

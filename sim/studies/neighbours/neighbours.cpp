@@ -58,12 +58,12 @@ void note_overload(const Scenario& base, const std::vector<Companions>& companie
     const std::string where = alone            ? "even alone"
                               : beside.empty() ? "beside all others"
                                                : fmt::format("beside {}", fmt::join(beside, ", "));
-    notes.push_back(make_diagnostic(
-        Code::QueueUnstable, base.workloads[w].name.where,
+    add_diagnostic(
+        notes, Code::QueueUnstable, base.workloads[w].name.where,
         fmt::format("requests of \"{}\" arrive faster than they are served {}: the latencies and "
                     "factors there only tell how long the run was",
                     base.workloads[w].name.value, where),
-        "add replicas on more GPUs, or lower traffic.mean; max-load tells how much each bears"));
+        "add replicas on more GPUs, or lower traffic.mean; max-load tells how much each bears");
   }
 }
 
@@ -78,12 +78,12 @@ void note_faults(const Scenario& base, const std::vector<Companions>& companies,
     const auto victims = first.faults && second.faults
                              ? fmt::format("each other's")
                              : fmt::format("\"{}\"'s", (first.faults ? second : first).name.value);
-    notes.push_back(make_diagnostic(
-        Code::FaultShared, faulty.name.where,
+    add_diagnostic(
+        notes, Code::FaultShared, faulty.name.where,
         fmt::format("fatal GPU faults of \"{}\" end {} containers, {:.3g} in a run: what is lost "
                     "by that is in no factor of latency",
                     faulty.name.value, victims, company.fault_victims),
-        "time-slicing and MIG confine a fault to its process"));
+        "time-slicing and MIG confine a fault to its process");
   }
 }
 

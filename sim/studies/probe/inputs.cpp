@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/load.hpp"
 
@@ -153,8 +154,7 @@ bool is_named_by(const std::string& word, const VariedInput& input) {
 
 Diagnostic unknown_input(const std::string& word, const std::vector<InputPlace>& known,
                          const Scenario& scenario) {
-  const bool is_kind =
-      std::ranges::find(scenarios::kInputKinds, word) != std::end(scenarios::kInputKinds);
+  const bool is_kind = contains(scenarios::kInputKinds, word);
   if (is_kind) {
     return make_diagnostic(Code::PathUnknown, {},
                            fmt::format("\"{}\" has no {} to vary", scenario.name, word));
@@ -164,7 +164,7 @@ Diagnostic unknown_input(const std::string& word, const std::vector<InputPlace>&
   for (const InputPlace& place : known) {
     words.push_back(place.input.path);
     const std::string kind(scenarios::word_of(place.input.kind));
-    if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
+    if (!contains(kinds, kind)) kinds.push_back(kind);
   }
   words.insert(words.end(), kinds.begin(), kinds.end());
   const auto near = nearest_name(word, words);

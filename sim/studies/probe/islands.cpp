@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/sim/cluster/cluster.hpp"
 
 #include "../../result/merge.hpp"
@@ -80,7 +81,7 @@ std::optional<Replication> until_it_misses(const World& world, std::size_t repli
 
 World without_requests(World world, std::span<const std::size_t> but = {}) {
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
-    if (std::ranges::find(but, w) == but.end()) world.workloads[w].spec.traffic.reset();
+    if (!contains(but, w)) world.workloads[w].spec.traffic.reset();
   }
   return world;
 }
@@ -292,7 +293,7 @@ void IslandRun::add_next(std::span<const Wanted> wanted, std::vector<Missing>& t
       if (r < static_cast<std::size_t>(each.replications)) continue;
       lay_out(static_cast<int>(r) + 1);
       const Missing there{r, island_of(r, each.workload)};
-      const bool known = std::ranges::find(tasks, there) != tasks.end();
+      const bool known = contains(tasks, there);
       if (!known && !is_done(there.replication, there.island)) tasks.push_back(there);
     }
   }
@@ -302,7 +303,7 @@ bool IslandRun::run(std::span<const Wanted> wanted, std::size_t needed) {
   std::vector<Missing> tasks = missing_of(wanted.first(needed));
   const std::size_t asked = tasks.size();
   for (const Missing& each : missing_of(wanted.subspan(needed))) {
-    if (std::ranges::find(tasks, each) == tasks.end()) tasks.push_back(each);
+    if (!contains(tasks, each)) tasks.push_back(each);
   }
   add_next(wanted, tasks);
   std::atomic<bool> in_vain = false;

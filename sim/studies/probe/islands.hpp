@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -14,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/sim/metrics/replication.hpp"
 #include "slicewise/sim/run.hpp"
 #include "slicewise/sim/world.hpp"
@@ -31,9 +31,7 @@ struct Island {
   std::vector<std::size_t> workloads;  // ascending; likewise
   std::vector<std::size_t> nodes;
 
-  bool has(std::size_t workload) const {
-    return std::ranges::find(workloads, workload) != workloads.end();
-  }
+  bool has(std::size_t workload) const { return contains(workloads, workload); }
 };
 
 // What one replication did on an island, in its order. Latencies are packed.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/nearest_name.hpp"
 
@@ -141,7 +142,7 @@ Expected<std::vector<LoadTarget>> load_targets(const Scenario& scenario,
     const auto target = std::ranges::find(known, path, &LoadTarget::path);
     if (target == known.end()) {
       found.push_back(unknown_path(path, known));
-    } else if (std::ranges::find(chosen, path, &LoadTarget::path) == chosen.end()) {
+    } else if (!contains(chosen, path, &LoadTarget::path)) {
       chosen.push_back(*target);
     }
   }

@@ -4,11 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "slicewise/lookup.hpp"
+
 namespace slicewise::sim {
 namespace {
 
 void add(const std::string& name, std::vector<std::string>& names) {
-  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  if (!contains(names, name)) names.push_back(name);
 }
 
 }  // namespace

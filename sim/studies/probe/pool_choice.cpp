@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/sim/figure_text.hpp"
 
@@ -36,7 +37,7 @@ Names as_names(const std::vector<std::string>& flags) {
 }
 
 void add_type(const models::InstanceType* type, std::vector<const models::InstanceType*>& types) {
-  if (type != nullptr && std::ranges::find(types, type) == types.end()) types.push_back(type);
+  if (type != nullptr && !contains(types, type)) types.push_back(type);
 }
 
 std::vector<const models::InstanceType*> types_named(const Names& names,
@@ -58,11 +59,11 @@ std::vector<const models::InstanceType*> types_named(const Names& names,
     const auto retired =
         std::ranges::find(catalogue.instances, name.value, &models::InstanceType::family);
     if (retired != catalogue.instances.end()) {
-      found.push_back(make_diagnostic(
-          Code::InstanceUnknown, name.where,
+      add_diagnostic(
+          found, Code::InstanceUnknown, name.where,
           fmt::format("all types of {} were retired by AWS ({} on {}): no node of them starts",
                       name.value, retired->name, retired->retired_on),
-          fmt::format("name a type, {}, to reckon with it all the same", retired->name)));
+          fmt::format("name a type, {}, to reckon with it all the same", retired->name));
       continue;
     }
     found.push_back(unknown_name(
@@ -97,7 +98,7 @@ std::vector<std::string> purchases_named(const Names& names, const scenarios::Sc
   for (const auto& plan : scenario.price_plans) known.emplace_back(plan.name);
   std::vector<std::string> purchases;
   for (const auto& name : names) {
-    if (std::ranges::find(known, std::string_view(name.value)) == known.end()) {
+    if (!contains(known, std::string_view(name.value))) {
       found.push_back(unknown_word(name, "purchase option", known));
     } else {
       purchases.push_back(name.value);
@@ -162,35 +163,34 @@ void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diag
       return one.name.value == claim.value && one.count > 1;
     });
     if (claims_several && workload.count > 0) {
-      found.push_back(make_diagnostic(
-          Code::StrategyNotModelled, claim.where,
-          fmt::format("the pods of \"{}\" claim several devices: {} for pods with one",
-                      workload.name.value, what),
-          "claim one"));
+      add_diagnostic(found, Code::StrategyNotModelled, claim.where,
+                     fmt::format("the pods of \"{}\" claim several devices: {} for pods with one",
+                                 workload.name.value, what),
+                     "claim one");
     }
     if (workload.count == 0) continue;
     if (std::ranges::count_if(workload.pod.extended, std::not_fn(is_part)) > 1) {
-      found.push_back(make_diagnostic(
-          Code::StrategyNotModelled, workload.pod.extended.back().count_where,
+      add_diagnostic(
+          found, Code::StrategyNotModelled, workload.pod.extended.back().count_where,
           fmt::format("the pods of \"{}\" ask for several GPU resources: {} for pods with one",
                       workload.name.value, what),
-          "ask for one"));
+          "ask for one");
     } else if (asks_for_several_parts(scenario, workload)) {
       const scenarios::ExtendedRequest& request = workload.pod.extended.front();
-      found.push_back(make_diagnostic(
-          Code::StrategyNotModelled, request.count_where,
+      add_diagnostic(
+          found, Code::StrategyNotModelled, request.count_where,
           fmt::format("the pods of \"{}\" ask for {} of {}, which are parts of GPUs: of how many "
                       "differs with how they are shared; {} for pods with one part, or with whole "
                       "GPUs",
                       workload.name.value, request.count, request.name.value, what),
           "ask for 1, or give them a node pool that shares no GPU; run simulates them as they "
-          "are"));
+          "are");
     }
   }
   if (pods > 0) return;
-  found.push_back(make_diagnostic(Code::ValueRange, scenario.where,
-                                  fmt::format("\"{}\" has no pods to run", scenario.name),
-                                  "set the count of a workload, and schedule.suspend: false"));
+  add_diagnostic(found, Code::ValueRange, scenario.where,
+                 fmt::format("\"{}\" has no pods to run", scenario.name),
+                 "set the count of a workload, and schedule.suspend: false");
 }
 
 Diagnostics late_starts(const scenarios::Scenario& scenario) {
@@ -200,13 +200,11 @@ Diagnostics late_starts(const scenarios::Scenario& scenario) {
     const Duration start = workload.startup.image_pull + workload.startup.model_load;
     const bool serves = workload.kind == scenarios::WorkloadKind::Service && workload.count > 0;
     if (!serves || workload.autoscaling || start <= scenario.warmup) continue;
-    notes.push_back(make_diagnostic(
-        Code::RequestsRefused, workload.name.where,
-        fmt::format("the pods of \"{}\" take {} to start (image, model), the warm-up is {}: "
-                    "requests between the two count as lost; --set warmup={}s leaves them out",
-                    workload.name.value, figure_text(start), figure_text(scenario.warmup),
-                    (start + kUntilReady).ns / seconds(1).ns)));
-    notes.back().severity = Severity::Note;
+    add_note(notes, Code::RequestsRefused, workload.name.where,
+             fmt::format("the pods of \"{}\" take {} to start (image, model), the warm-up is {}: "
+                         "requests between the two count as lost; --set warmup={}s leaves them out",
+                         workload.name.value, figure_text(start), figure_text(scenario.warmup),
+                         (start + kUntilReady).ns / seconds(1).ns));
   }
   return notes;
 }

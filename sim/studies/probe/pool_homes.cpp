@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/scenarios/resource_claim.hpp"
 
@@ -56,7 +57,7 @@ void take_nodes_of(const Scenario& base, const PoolChoice& choice, NodePool& poo
     for (const auto& [key, value] : workload.pod.node_selector) {
       if (!names_the_node(key)) pool.labels.erase(key);
     }
-    if (std::ranges::find(choice.workloads, workload.name.value) != choice.workloads.end()) {
+    if (contains(choice.workloads, workload.name.value)) {
       workloads.push_back(&workload);
     }
   }
@@ -156,7 +157,7 @@ std::optional<Reason> why_unclaimed(const Scenario& base, const World& world,
 
 std::optional<Reason> why_homeless(const Scenario& base, const std::vector<std::string>& names) {
   for (const Workload& workload : base.workloads) {
-    if (std::ranges::find(names, workload.name.value) == names.end()) continue;
+    if (!contains(names, workload.name.value)) continue;
     const auto takes = [&](const NodePool& pool) { return is_home(base, pool, workload); };
     if (std::ranges::any_of(base.node_pools, takes)) continue;
     for (const auto& wanted : workload.pod.node_selector) {
@@ -184,11 +185,9 @@ Scenario without_queues(Scenario scenario) {
 void tell_of_queues(const Scenario& scenario, std::string_view what_is, Diagnostics& notes) {
   for (const Workload& workload : scenario.workloads) {
     if (workload.queue.value.empty() || workload.count == 0) continue;
-    notes.push_back(
-        make_diagnostic(Code::RequestNoEffect, workload.queue.where,
-                        fmt::format("{} without quotas: queue \"{}\" of \"{}\" is not kept",
-                                    what_is, workload.queue.value, workload.name.value)));
-    notes.back().severity = Severity::Note;
+    add_note(notes, Code::RequestNoEffect, workload.queue.where,
+             fmt::format("{} without quotas: queue \"{}\" of \"{}\" is not kept", what_is,
+                         workload.queue.value, workload.name.value));
     return;
   }
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/load.hpp"
 
 #include "../../world/parts.hpp"
@@ -64,8 +65,7 @@ void scale(Workload& workload, std::string_view name, double factor,
   const auto* const flip = std::ranges::find(kFlipInputs, name, &FlipInput::name);
   if (flip != std::end(kFlipInputs)) {
     scale_fields(workload, flip->paths(), factor, catalogue);
-  } else if (std::ranges::find(workload_fields(), name, &WorkloadField::path) !=
-             workload_fields().end()) {
+  } else if (contains(workload_fields(), name, &WorkloadField::path)) {
     scale_fields(workload, std::span(&name, 1), factor, catalogue);
   }
 }
@@ -99,7 +99,7 @@ std::vector<std::string> flip_inputs(const Scenario& scenario, const models::Cat
     for (const FlipInput& flip : kFlipInputs) {
       if (!stated_value(field_at(flip.fields[0]), resolved)) continue;
       std::string path = fmt::format("workloads.{}.{}", workload.given_name(), flip.name);
-      if (std::ranges::find(inputs, path) == inputs.end()) inputs.push_back(std::move(path));
+      if (!contains(inputs, path)) inputs.push_back(std::move(path));
     }
   }
   return inputs;

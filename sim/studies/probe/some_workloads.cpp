@@ -1,13 +1,13 @@
 #include "some_workloads.hpp"
 
-#include <algorithm>
+#include "slicewise/lookup.hpp"
 
 namespace slicewise::sim {
 
 scenarios::Scenario SomeWorkloads::with(std::span<const std::string> names) const {
   scenarios::Scenario some = none_;
   for (const scenarios::Workload& workload : all_.workloads) {
-    if (std::ranges::find(names, workload.name.value) != names.end()) {
+    if (contains(names, workload.name.value)) {
       some.workloads.push_back(workload);
     }
   }
