@@ -62,10 +62,7 @@ Amounts offered_by(const scenarios::NodePool& pool, const sim::PoolModel& model)
   Amounts out = {{std::string(kCpu), nodes * model.allocatable_cpu.count},
                  {std::string(kMemory), nodes * model.allocatable_memory.count}};
   for (std::size_t offer = 0; offer < model.offers.size(); ++offer) {
-    std::int64_t& most = out[model.offers[offer].name];
-    for (std::size_t layout = 0; layout < model.layouts.size(); ++layout) {
-      most = std::max(most, nodes * model.tickets_per_node(offer, layout));
-    }
+    out[model.offers[offer].name] = nodes * model.most_tickets_per_node(offer);
   }
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/sim/gpu_room.hpp"
 
 #include "../world/admission.hpp"
@@ -114,10 +115,7 @@ std::size_t most_tickets(const World& world, const WorkloadModel& workload) {
   std::int64_t most = 1;
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
     if (!workload.on_pool[pool].offer) continue;
-    for (std::size_t layout = 0; layout < world.pools[pool].layouts.size(); ++layout) {
-      most =
-          std::max(most, world.pools[pool].tickets_per_node(*workload.on_pool[pool].offer, layout));
-    }
+    most = std::max(most, world.pools[pool].most_tickets_per_node(*workload.on_pool[pool].offer));
   }
   return static_cast<std::size_t>(std::clamp<std::int64_t>(workload.tickets, 1, most));
 }
@@ -147,8 +145,7 @@ const Tickets* ClusterState::tickets(const Domain& domain, const WorkloadModel& 
   const auto offer = workload.on_pool[index(nodes[index(domain.node)].pool)].offer;
   if (!offer) return nullptr;
   const auto& held = kind(domain).tickets;
-  const auto found = std::ranges::find(held, *offer, &Tickets::offer);
-  return found == held.end() ? nullptr : &*found;
+  return find_or_null(held, *offer, &Tickets::offer);
 }
 
 double ClusterState::time_limit(const Pod& pod) const {

@@ -1,9 +1,10 @@
 #include "slicewise/models/mig.hpp"
 
-#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
+
+#include "slicewise/lookup.hpp"
 
 #include "parts.hpp"
 
@@ -47,7 +48,7 @@ std::optional<std::vector<MigPartedEntry>> entries_of(const Cutter& cutter,
 }
 
 std::optional<CutGpu> cut_gpu(const Cutter& cutter, const MigPartedEntry& entry) {
-  CutGpu gpu;
+  CutGpu gpu{{}, entry.where};
   if (!entry.mig_enabled) {
     gpu.instances.push_back({});
     return gpu;
@@ -62,13 +63,6 @@ std::optional<CutGpu> cut_gpu(const Cutter& cutter, const MigPartedEntry& entry)
     return std::nullopt;
   }
   for (const models::MigInstance& instance : *placed) {
-    if (!instance.profile->memory) {
-      cutter.found.push_back(make_diagnostic(
-          Code::StrategyNotModelled, entry.where,
-          fmt::format("the memory of {} on {} is not published: it is not simulated",
-                      instance.profile->name, cutter.geometry.gpu_model)));
-      return std::nullopt;
-    }
     const double slices = cutter.geometry.compute_slices;
     gpu.instances.push_back({instance.profile,
                              models::mig_share(cutter.geometry, *instance.profile),
@@ -88,16 +82,20 @@ std::vector<int> devices_of(const Cutter& cutter, const MigPartedEntry& entry) {
 
 bool check_device(const Cutter& cutter, const MigPartedEntry& entry, int device, bool taken) {
   if (device >= 0 && device < cutter.type.gpu_count && !taken) return true;
-  cutter.found.push_back(
-      make_diagnostic(Code::MigLayoutImpossible, entry.where,
-                      taken ? fmt::format("the config cuts GPU {} twice", device)
-                            : fmt::format("the config names GPU {}; {} has {}", device,
-                                          cutter.type.name, cutter.type.gpu_count),
-                      "devices counts from 0; `devices: all` takes every GPU"));
+  add_diagnostic(cutter.found, Code::MigLayoutImpossible, entry.where,
+                 taken ? fmt::format("the config cuts GPU {} twice", device)
+                       : fmt::format("the config names GPU {}; {} has {}", device, cutter.type.name,
+                                     cutter.type.gpu_count),
+                 "devices counts from 0; `devices: all` takes every GPU");
   return false;
 }
 
-std::optional<CutNode> cut_node(const Cutter& cutter, const Located<std::string>& config) {
+}  // namespace
+
+std::optional<CutNode> cut_node(const scenarios::NodePool& pool, const models::InstanceType& type,
+                                const MigGeometry& geometry, const Located<std::string>& config,
+                                Diagnostics& found) {
+  const Cutter cutter{pool, type, geometry, found};
   const auto entries = entries_of(cutter, config);
   if (!entries) return std::nullopt;
   const auto gpus = static_cast<std::size_t>(cutter.type.gpu_count);
@@ -113,9 +111,11 @@ std::optional<CutNode> cut_node(const Cutter& cutter, const Located<std::string>
     }
   }
   CutNode node{config.value, config.where, {}};
-  for (const auto& gpu : cut) node.gpus.push_back(gpu.value_or(CutGpu{{{}}}));
+  for (const auto& gpu : cut) node.gpus.push_back(gpu.value_or(CutGpu{{{}}, config.where}));
   return node;
 }
+
+namespace {
 
 // The distinct profiles of the node, "" for a GPU that is not cut.
 std::vector<std::string> profiles_of(const CutNode& node) {
@@ -123,30 +123,41 @@ std::vector<std::string> profiles_of(const CutNode& node) {
   for (const CutGpu& gpu : node.gpus) {
     for (const CutGpu::Instance& instance : gpu.instances) {
       const std::string name = instance.profile == nullptr ? "" : instance.profile->name;
-      if (std::ranges::find(profiles, name) == profiles.end()) profiles.push_back(name);
+      if (!contains(profiles, name)) profiles.push_back(name);
     }
   }
   return profiles;
 }
 
+bool is_published(const Cutter& cutter, const CutNode& node) {
+  for (const CutGpu& gpu : node.gpus) {
+    for (const CutGpu::Instance& instance : gpu.instances) {
+      if (instance.profile == nullptr || instance.profile->memory) continue;
+      add_diagnostic(cutter.found, Code::StrategyNotModelled, gpu.where,
+                     fmt::format("the memory of {} on {} is not published: it is not simulated",
+                                 instance.profile->name, cutter.geometry.gpu_model));
+      return false;
+    }
+  }
+  return true;
+}
+
 void check_single(const Cutter& cutter, const CutNode& node) {
   for (std::size_t gpu = 0; gpu < node.gpus.size() && !profiles_of(node).empty(); ++gpu) {
     if (!node.gpus[gpu].instances.empty()) continue;
-    cutter.found.push_back(
-        make_diagnostic(Code::MigNotUniform, node.where,
-                        fmt::format("device {} has no MIG devices configured", gpu),
-                        "mig.strategy: single takes the same profile on all GPUs; use mixed"));
+    add_diagnostic(cutter.found, Code::MigNotUniform, node.where,
+                   fmt::format("device {} has no MIG devices configured", gpu),
+                   "mig.strategy: single takes the same profile on all GPUs; use mixed");
     return;
   }
   std::vector<std::string> profiles = profiles_of(node);
   if (profiles.size() < 2) return;
-  const bool uncut = std::ranges::find(profiles, "") != profiles.end();
-  cutter.found.push_back(make_diagnostic(
-      Code::MigNotUniform, node.where,
-      uncut ? "all devices on the node must be configured with the same migEnabled value"
-            : fmt::format("more than one MIG device type present on node: {}",
-                          fmt::join(profiles, ", ")),
-      "mig.strategy: single takes one profile for all GPUs; use mixed"));
+  const bool uncut = contains(profiles, "");
+  add_diagnostic(cutter.found, Code::MigNotUniform, node.where,
+                 uncut ? "all devices on the node must be configured with the same migEnabled value"
+                       : fmt::format("more than one MIG device type present on node: {}",
+                                     fmt::join(profiles, ", ")),
+                 "mig.strategy: single takes one profile for all GPUs; use mixed");
 }
 
 // Strategy none: CUDA opens the first instance of the GPU that the container got.
@@ -157,11 +168,11 @@ void keep_first_instances(const Cutter& cutter, CutNode& node) {
     if (gpu.instances.size() > 1) gpu.instances.resize(1);
   }
   if (!hidden) return;
-  cutter.found.push_back(make_diagnostic(
-      Code::MigNotAdvertised, node.where,
+  add_diagnostic(
+      cutter.found, Code::MigNotAdvertised, node.where,
       "mig.strategy none advertises GPUs, not instances: every pod runs in the first instance of "
       "its GPU and the others stay idle",
-      "use mig.strategy: single or mixed"));
+      "use mig.strategy: single or mixed");
 }
 
 void note_unused_slices(const Cutter& cutter, const CutNode& node) {
@@ -172,10 +183,9 @@ void note_unused_slices(const Cutter& cutter, const CutNode& node) {
                                              : instance.profile->compute_slices;
     }
     if (compute == cutter.geometry.compute_slices) continue;
-    cutter.found.push_back(
-        make_diagnostic(Code::MigSlicesUnused, node.where,
-                        fmt::format("\"{}\" uses {} of the {} compute slices of a GPU", node.config,
-                                    compute, cutter.geometry.compute_slices)));
+    add_diagnostic(cutter.found, Code::MigSlicesUnused, node.where,
+                   fmt::format("\"{}\" uses {} of the {} compute slices of a GPU", node.config,
+                               compute, cutter.geometry.compute_slices));
     return;
   }
 }
@@ -184,12 +194,12 @@ void check_layout(const Cutter& cutter, CutNode& node) {
   if (cutter.pool.mig->strategy == MigStrategy::Single) check_single(cutter, node);
   if (cutter.pool.mig->strategy == MigStrategy::None) keep_first_instances(cutter, node);
   if (profiles_of(node).empty()) {
-    cutter.found.push_back(make_diagnostic(
-        Code::MigLayoutImpossible, node.where,
+    add_diagnostic(
+        cutter.found, Code::MigLayoutImpossible, node.where,
         fmt::format("\"{}\" switches MIG on and makes no instance: device 0 has no MIG devices "
                     "configured, and the node offers no GPU",
                     node.config),
-        "name a layout such as all-balanced, or switch MIG off with all-disabled"));
+        "name a layout such as all-balanced, or switch MIG off with all-disabled");
     return;
   }
   note_unused_slices(cutter, node);
@@ -203,19 +213,18 @@ std::vector<CutNode> cut_nodes(const scenarios::NodePool& pool, const models::In
   if (!pool.mig) return {};
   const MigGeometry* geometry = catalogue.find_mig(gpu.name);
   if (gpu.supports_mig && geometry == nullptr) {
-    found.push_back(make_diagnostic(
-        Code::MigUnsupported, pool.mig->config.where,
+    add_diagnostic(
+        found, Code::MigUnsupported, pool.mig->config.where,
         fmt::format("{} ({}) has MIG, but the catalogue does not know its profiles", gpu.name,
                     type.name),
-        "add them with --catalogue (`slicewise schema catalogue`), or use sharing.timeSlicing"));
+        "add them with --catalogue (`slicewise schema catalogue`), or use sharing.timeSlicing");
     return {};
   }
   if (geometry == nullptr) {
-    found.push_back(
-        make_diagnostic(Code::MigUnsupported, pool.mig->config.where,
-                        fmt::format("{} ({}) has no MIG", gpu.name, type.name),
-                        "A100, H100, H200, B200, B300 and RTX PRO 6000 have it: p4d, p4de, p5, "
-                        "p5e, p5en, p6-b200, p6-b300, g7e; use sharing.timeSlicing here"));
+    add_diagnostic(found, Code::MigUnsupported, pool.mig->config.where,
+                   fmt::format("{} ({}) has no MIG", gpu.name, type.name),
+                   "A100, H100, H200, B200, B300 and RTX PRO 6000 have it: p4d, p4de, p5, "
+                   "p5e, p5en, p6-b200, p6-b300, g7e; use sharing.timeSlicing here");
     return {};
   }
   const Cutter cutter{pool, type, *geometry, found};
@@ -223,8 +232,8 @@ std::vector<CutNode> cut_nodes(const scenarios::NodePool& pool, const models::In
   for (const scenarios::MigChange& change : pool.mig->changes) configs.push_back(change.config);
   std::vector<CutNode> nodes;
   for (const Located<std::string>& config : configs) {
-    auto node = cut_node(cutter, config);
-    if (!node) continue;
+    auto node = cut_node(pool, type, *geometry, config, found);
+    if (!node || !is_published(cutter, *node)) continue;
     check_layout(cutter, *node);
     nodes.push_back(std::move(*node));
   }

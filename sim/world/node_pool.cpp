@@ -177,10 +177,9 @@ const models::InstanceType* find_instance(const NodePool& pool, const models::Ca
     return nullptr;
   }
   if (!type->retired_on.empty()) {
-    found.push_back(
-        make_diagnostic(Code::InstanceRetired, wanted.where,
-                        fmt::format("{} was retired by AWS on {}: for replays and comparisons only",
-                                    type->name, type->retired_on)));
+    add_diagnostic(found, Code::InstanceRetired, wanted.where,
+                   fmt::format("{} was retired by AWS on {}: for replays and comparisons only",
+                               type->name, type->retired_on));
   }
   return type;
 }
@@ -209,10 +208,9 @@ std::optional<models::Price> find_price(const scenarios::Scenario& scenario, con
                                      purchase_option(pool.capacity_type));
   if (price) {
     if (price->source.derived) {
-      found.push_back(
-          make_diagnostic(Code::PriceDerived, pool.instance_type.where,
-                          fmt::format("the price of {} in {} is {}", pool.instance_type.value,
-                                      scenario.region, price->source.text)));
+      add_diagnostic(found, Code::PriceDerived, pool.instance_type.where,
+                     fmt::format("the price of {} in {} is {}", pool.instance_type.value,
+                                 scenario.region, price->source.text));
     }
     return agreed_price(plan_of(scenario, pool), std::move(*price));
   }
@@ -291,8 +289,8 @@ bool leave_to_pods(const NodePool& pool, const models::InstanceType& type, PoolM
   // Nodes of a cluster are as they are: their pods stay Pending.
   const bool is_told = pool.allocatable.is_told();
   const auto refuse = [&](std::string what, std::string help) {
-    found.push_back(make_diagnostic(Code::SettingConflict, pool.daemon_sets_where, std::move(what),
-                                    std::move(help)));
+    add_diagnostic(found, Code::SettingConflict, pool.daemon_sets_where, std::move(what),
+                   std::move(help));
     if (is_told) found.back().severity = Severity::Warning;
     return is_told;
   };
@@ -402,6 +400,14 @@ std::int64_t PoolModel::tickets_per_node(std::size_t offer, std::size_t layout) 
   return count;
 }
 
+std::int64_t PoolModel::most_tickets_per_node(std::size_t offer) const {
+  std::int64_t most = 0;
+  for (std::size_t layout = 0; layout < layouts.size(); ++layout) {
+    most = std::max(most, tickets_per_node(offer, layout));
+  }
+  return most;
+}
+
 std::vector<std::vector<Tickets>> PoolModel::companies(std::size_t kind) const {
   const std::vector<Tickets>& all = kinds[kind].tickets;
   if (!dra) return {all};
@@ -418,10 +424,9 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const N
   const std::optional<models::Price> price = find_price(scenario, pool, catalogue, found);
   const models::GpuModel* gpu = catalogue.find_gpu(type->gpu_model);
   if (gpu == nullptr) {
-    found.push_back(
-        make_diagnostic(Code::GpuUnknown, pool.instance_type.where,
-                        fmt::format("the catalogue has no figures for {}, the GPU of {}",
-                                    type->gpu_model, type->name)));
+    add_diagnostic(found, Code::GpuUnknown, pool.instance_type.where,
+                   fmt::format("the catalogue has no figures for {}, the GPU of {}",
+                               type->gpu_model, type->name));
     return std::nullopt;
   }
 

@@ -12,6 +12,7 @@
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/mig_cut.hpp"
 #include "slicewise/sim/world.hpp"
 
 // The steps of build_world. Each appends what it finds wrong to `found` and goes on.
@@ -62,20 +63,7 @@ struct PluginEntry {
 // nullopt when the plugin leaves devices called `device` unshared.
 std::optional<PluginEntry> plugin_entry(const scenarios::NodePool& pool, std::string_view device);
 
-// How the GPUs of a node are cut under each MIG layout that the pool ever has; empty without MIG.
-struct CutGpu {
-  struct Instance {
-    const models::MigProfile* profile = nullptr;  // nullptr: the GPU has MIG switched off
-    models::DomainShare share;
-    double time_share = 1;  // of the GPU's compute slices
-  };
-  std::vector<Instance> instances;
-};
-struct CutNode {
-  std::string config;
-  SourceLocation where;
-  std::vector<CutGpu> gpus;
-};
+// The node under each MIG layout that the pool ever has; empty without MIG.
 std::vector<CutNode> cut_nodes(const scenarios::NodePool& pool, const models::InstanceType& type,
                                const models::GpuModel& gpu, const models::Catalogue& catalogue,
                                Diagnostics& found);

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
+
 #include "../cluster/control/quota_book.hpp"
 #include "parts.hpp"
 
@@ -21,9 +23,7 @@ using scenarios::ResourceQuota;
 using scenarios::Scenario;
 
 const ResourceFlavor* flavor_called(const Scenario& scenario, const std::string& name) {
-  const auto found = std::ranges::find(scenario.flavors, name,
-                                       [](const auto& flavor) { return flavor.name.value; });
-  return found == scenario.flavors.end() ? nullptr : &*found;
+  return find_or_null(scenario.flavors, name, [](const auto& flavor) { return flavor.name.value; });
 }
 
 PoolMask pools_of(const ResourceFlavor& flavor, const World& world) {
@@ -124,10 +124,8 @@ class Queued {
     for (std::size_t p = 0; p < world_.pools.size(); ++p) {
       const PoolModel& pool = world_.pools[p];
       const PoolDemand& demand = model_.on_pool[p];
-      std::int64_t offered = demand.offer ? 0 : model_.tickets;
-      for (std::size_t l = 0; demand.offer && l < pool.layouts.size(); ++l) {
-        offered = std::max(offered, pool.tickets_per_node(*demand.offer, l));
-      }
+      const std::int64_t offered =
+          demand.offer ? pool.most_tickets_per_node(*demand.offer) : model_.tickets;
       if (demand.schedulable && model_.tickets <= offered) pools |= PoolMask{1} << p;
     }
     return pools;
@@ -199,23 +197,23 @@ void tell_of_empty_flavors(const Scenario& scenario, const World& world, Diagnos
 void tell_of_never(const WorkloadModel& model, const World& world, Diagnostics& found) {
   const ClusterQueue& queue = world.queues[model.queued->queue].spec;
   const bool is_strict = queue.strategy == ClusterQueue::Strategy::StrictFifo;
-  found.push_back(make_diagnostic(
-      Code::JobNeverFits, model.spec.queue.where,
+  add_diagnostic(
+      found, Code::JobNeverFits, model.spec.queue.where,
       fmt::format("Kueue never admits a Job of \"{}\": {}{}", model.name, model.queued->never,
                   is_strict
                       ? "; it holds up its StrictFIFO queue: none behind it is admitted, either"
                       : ""),
-      "raise nominalQuota or borrowingLimit, cover what its pods ask for, or ask for less"));
+      "raise nominalQuota or borrowingLimit, cover what its pods ask for, or ask for less");
 }
 
 // Kueue looks at quotas, not at nodes.
 void tell_of_small_nodes(const WorkloadModel& model, const Queued& queued, Diagnostics& found) {
-  found.push_back(make_diagnostic(
-      Code::JobNeverFits, model.spec.queue.where,
+  add_diagnostic(
+      found, Code::JobNeverFits, model.spec.queue.where,
       fmt::format("Jobs of \"{}\" that are admitted to flavor \"{}\" stay Pending: no node of its "
                   "pools holds one of their pods",
                   model.name, queued.fits_no_node_of()),
-      "a nodeSelector with the labels of a flavor whose nodes hold them"));
+      "a nodeSelector with the labels of a flavor whose nodes hold them");
 }
 
 void tell_of_groups_apart(const WorkloadModel& model, Diagnostics& found) {

@@ -19,12 +19,8 @@ const scenarios::RecordedJobs& source_of(const World& world, const TraceModel& t
 // layout or one to come.
 std::optional<scenarios::Apart> lacks(const PoolModel& pool, const WorkloadModel& workload,
                                       std::size_t offer) {
-  std::int64_t most = pool.tickets_per_node(offer, 0);
-  for (const LayoutChange& change : pool.layout_changes) {
-    most = std::max(most, pool.tickets_per_node(offer, change.layout));
-  }
   const scenarios::PodTemplate& pod = workload.spec.pod;
-  if (workload.tickets > most) return scenarios::Apart::NodeGpus;
+  if (workload.tickets > pool.most_tickets_per_node(offer)) return scenarios::Apart::NodeGpus;
   if (pod.cpu_request > pool.allocatable_cpu) return scenarios::Apart::NodeCpu;
   if (pod.memory_request > pool.allocatable_memory) return scenarios::Apart::NodeMemory;
   return std::nullopt;
@@ -99,13 +95,13 @@ void model_traces(World& world, Diagnostics& found) {
     for (const std::size_t w : trace.workloads) all += world.workloads[w].jobs();
     for (const ApartJobs& jobs : jobs_for_no_node(world, trace)) {
       trace.apart.push_back(jobs);
-      found.push_back(make_diagnostic(
-          Code::JobNeverFits, source.file.where,
+      add_diagnostic(
+          found, Code::JobNeverFits, source.file.where,
           fmt::format("{} of {} jobs of \"{}\" stay Pending for good: they are those {}; the first "
                       "is {} of {}",
                       jobs.jobs, all, trace.name, apart_text(jobs.why), jobs.first.text(),
                       source.file.value),
-          what_helps(world, trace, jobs.why)));
+          what_helps(world, trace, jobs.why));
     }
   }
 }

@@ -105,11 +105,7 @@ double places_of(const World& world, const WorkloadModel& workload) {
     const PoolModel& pool = world.pools[p];
     const auto& offer = workload.on_pool[p].offer;
     if (!offer || !admits(pool, workload.spec.pod)) continue;
-    std::int64_t most = 0;
-    for (std::size_t layout = 0; layout < pool.layouts.size(); ++layout) {
-      most = std::max(most, pool.tickets_per_node(*offer, layout));
-    }
-    places += most * pool.node_slots();
+    places += pool.most_tickets_per_node(*offer) * pool.node_slots();
   }
   return static_cast<double>(places);
 }

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -166,6 +165,8 @@ struct PoolModel {
   std::vector<std::vector<Tickets>> companies(std::size_t kind) const;
   // Tickets of an offer on one node under a layout.
   std::int64_t tickets_per_node(std::size_t offer, std::size_t layout) const;
+  // ... under the layout with the most of those that it ever has.
+  std::int64_t most_tickets_per_node(std::size_t offer) const;
 };
 
 using scenarios::untolerated;
