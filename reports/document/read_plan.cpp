@@ -162,12 +162,6 @@ bool is_purchase(const std::string& word, const scenarios::Scenario& scenario) {
              scenario.price_plans.end();
 }
 
-bool has_workload(const scenarios::Scenario& scenario, const std::string& name) {
-  return std::ranges::any_of(scenario.workloads, [&](const scenarios::Workload& workload) {
-    return workload.name.value == name;
-  });
-}
-
 }  // namespace
 
 bool looks_like_plan(const SourceText& source) { return looks_like(source, "slicewise.dev/plan."); }
@@ -215,7 +209,7 @@ Diagnostics check_plan_names(const SourceText& source, std::span<const PoolChoic
       names.insert(names.end(), apart.begin(), apart.end());
     }
     for (const std::string& name : names) {
-      if (!has_workload(scenario, name)) {
+      if (scenario.find_workload(name) == nullptr) {
         odd(Code::PlanStale, fmt::format("the scenario has no workload \"{}\"", name));
       }
     }

@@ -120,9 +120,8 @@ class PipelineRules {
   }
 
   const Llm* model_of(const Located<std::string>& name) const {
-    const auto found = std::ranges::find(scenario_.workloads, name.value,
-                                         [](const Workload& w) { return w.name.value; });
-    return found != scenario_.workloads.end() && found->llm ? &*found->llm : nullptr;
+    const Workload* const found = scenario_.find_workload(name.value);
+    return found != nullptr && found->llm ? &*found->llm : nullptr;
   }
 
   // Who decodes gets keys and values from the one who had the prompt, of the same model.

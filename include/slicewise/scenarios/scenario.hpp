@@ -9,11 +9,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
+#include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/cluster_queue.hpp"
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
@@ -467,6 +466,10 @@ struct Scenario {
   std::vector<PricePlan> price_plans;
   std::optional<Sensitivity> sensitivity;
   SourceLocation where;
+
+  const Workload* find_workload(std::string_view called) const {
+    return find_if_or_null(workloads, [&](const Workload& w) { return w.name.value == called; });
+  }
 };
 
 // A scenario file after loading: metadata plus at least one scenario, in the order of the file.

@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
@@ -355,9 +354,9 @@ struct Plan {
 
 // One simulation that a plan asks for. Plain data: it may be done in another process.
 struct PlanProbe {
-  std::vector<PoolChoice> pools;
+  std::vector<PoolChoice> pools = {};
   int replications = 1;
-  std::string input;  // of a flip: what is scaled; "": nothing
+  std::string input = {};  // of a flip: what is scaled; "": nothing
   double factor = 1;
   // Only whether it stands: ends at the first thing that says no, and takes more replications while
   // a limit lies within its interval.

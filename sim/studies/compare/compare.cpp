@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/sim/comparison.hpp"
 #include "slicewise/sim/judge.hpp"
@@ -38,11 +39,11 @@ void check_pools(const Scenario& scenario, Diagnostics& found) {
   for (const auto& pool : scenario.node_pools) names.push_back(pool.name.value);
   const SourceLocation where =
       names.size() > 1 ? scenario.node_pools[1].name.where : scenario.where;
-  found.push_back(make_diagnostic(
-      Code::StrategyNotModelled, where,
+  add_diagnostic(
+      found, Code::StrategyNotModelled, where,
       fmt::format("strategies are compared for one node pool; \"{}\" has {}{}{}", scenario.name,
                   names.size(), names.empty() ? "" : ": ", fmt::join(names, ", ")),
-      "keep the pool that shares its GPUs and the workloads that run there"));
+      "keep the pool that shares its GPUs and the workloads that run there");
 }
 
 // Says what the configurations leave out of the scenario.
@@ -52,20 +53,17 @@ Diagnostics changes_of(const Scenario& base) {
     if (workload.count == 0) continue;
     for (const auto& [label, value] : workload.pod.node_selector) {
       if (!names_the_node(label)) continue;
-      notes.push_back(make_diagnostic(
-          Code::SettingConflict, workload.pod.where,
+      add_note(
+          notes, Code::SettingConflict, workload.pod.where,
           fmt::format("the nodeSelector {}={} of \"{}\" is left out: it names one kind of node",
-                      label, value, workload.name.value)));
-      notes.back().severity = Severity::Note;
+                      label, value, workload.name.value));
     }
     const bool by_kai = scenarios::asks_kai(workload.pod.annotations);
     if (by_kai || !workload.pod.extended.empty() || !workload.pod.claim.value.empty()) continue;
-    notes.push_back(
-        make_diagnostic(Code::GpuNotRequested, workload.pod.where,
-                        fmt::format("the pods of \"{}\" ask for one GPU here; in the scenario they "
-                                    "use it without asking",
-                                    workload.name.value)));
-    notes.back().severity = Severity::Note;
+    add_note(notes, Code::GpuNotRequested, workload.pod.where,
+             fmt::format("the pods of \"{}\" ask for one GPU here; in the scenario they "
+                         "use it without asking",
+                         workload.name.value));
   }
   return notes;
 }
@@ -101,7 +99,7 @@ CompareSpace space_of(const Scenario& base, const ComparisonOptions& options,
 }
 
 bool is_asked(const CompareSpace& space, Strategy strategy) {
-  return std::ranges::find(space.strategies, strategy) != space.strategies.end();
+  return contains(space.strategies, strategy);
 }
 
 void refuse_all(const models::InstanceType& type, const CompareSpace& space, const Refusal& refusal,
@@ -129,7 +127,7 @@ std::vector<Candidate> candidates_in(const CompareSpace& space, const Scenario& 
          candidates_on(type, exclusive, replicas.back(), catalogue, force)) {
       if (!is_asked(space, found.choice.strategy)) continue;
       // Exclusive use and MIG are the same whatever the replicas.
-      if (std::ranges::find(all, found.choice, &Candidate::choice) == all.end()) {
+      if (!contains(all, found.choice, &Candidate::choice)) {
         all.push_back(found);
       }
     }
@@ -192,9 +190,7 @@ struct Part {
 tl::expected<Part, Refusal> part_of(const Scenario& base, PoolChoice part, bool forced,
                                     const models::Catalogue& catalogue,
                                     const ComparisonOptions& options) {
-  PlanProbe probe;
-  probe.pools = {std::move(part)};
-  const Expected<World> world = probe_world(base, probe, catalogue, forced);
+  const Expected<World> world = probe_world(base, {.pools = {std::move(part)}}, catalogue, forced);
   if (auto refusal = refusal_of(world)) return tl::unexpected(std::move(*refusal));
   if (auto reason = too_large_for_a_node(*world)) {
     return tl::unexpected(Refusal{Code::PodPending, std::move(*reason)});
@@ -258,14 +254,11 @@ tl::expected<Prepared, RefusedOption> prepare(const Scenario& base, Candidate ca
 // The scenario as it stands, or a note why it cannot run.
 std::optional<Prepared> prepare_own(const Scenario& base, const models::Catalogue& catalogue,
                                     Diagnostics& notes) {
-  PlanProbe probe;
-  probe.replications = base.replications;
-  Expected<World> world = probe_world(base, probe, catalogue);
+  Expected<World> world = probe_world(base, {.replications = base.replications}, catalogue);
   if (const auto refusal = refusal_of(world)) {
-    notes.push_back(make_diagnostic(
-        refusal->code.value_or(Code::SettingConflict), base.node_pools.front().name.where,
-        "the scenario as it stands is left out: " + refusal->reason.text()));
-    notes.back().severity = Severity::Note;
+    add_note(notes, refusal->code.value_or(Code::SettingConflict),
+             base.node_pools.front().name.where,
+             "the scenario as it stands is left out: " + refusal->reason.text());
     return std::nullopt;
   }
   PoolChoice choice = own_choice(base.node_pools.front(), *world);
@@ -299,8 +292,7 @@ ComparedOption judged(Prepared&& prepared, VariantResult&& result) {
     option.per_work_hour =
         Usd{std::llround(static_cast<double>(option.price.per_hour.nano) / rate)};
   }
-  option.retired = std::ranges::find(prepared.world.findings, Code::InstanceRetired,
-                                     &Diagnostic::code) != prepared.world.findings.end();
+  option.retired = contains(prepared.world.findings, Code::InstanceRetired, &Diagnostic::code);
   if (option.yours) {
     // The others have no workload without pods either.
     std::erase_if(option.result.workloads, [](const WorkloadResult& workload) {
@@ -376,10 +368,9 @@ Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& se
   std::vector<Expected<World>> exclusive;
   const std::vector<std::string> sharing = workloads_that(false, base);
   for (const models::InstanceType* type : space.types) {
-    PlanProbe probe;
-    probe.pools = {unshared(*type, sharing.empty() ? workloads_with_pods(base) : sharing)};
-    probe.pools.front().purchase.clear();
-    exclusive.push_back(probe_world(base, probe, catalogue));
+    PoolChoice alone = unshared(*type, sharing.empty() ? workloads_with_pods(base) : sharing);
+    alone.purchase.clear();
+    exclusive.push_back(probe_world(base, {.pools = {std::move(alone)}}, catalogue));
   }
   if (Diagnostics errors = errors_everywhere(exclusive); !errors.empty()) {
     return tl::unexpected(std::move(errors));

@@ -58,9 +58,7 @@ AfterOutage own_pools_after_outage(const BlockSearch& search, const RunOptions& 
     if (has_gpus && !pool.most_nodes) pool.nodes = survivors(search.space.survive, pool.nodes);
   }
   ProbeBatch probes(probe_threads(left, search.catalogue, run));
-  PlanProbe own;
-  own.replications = search.base.replications;
-  PlanAnswer answer = probes.ask_one(own);
+  PlanAnswer answer = probes.ask_one({.replications = search.base.replications});
   if (probes.interrupted()) return {.interrupted = true};
   if (stands(answer)) return {};
   return {.fails = figures_after(figures, std::move(answer.figures))};

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "slicewise/lookup.hpp"
+
 namespace slicewise::sim {
 
 std::optional<Members> Blame::next() const {
@@ -81,11 +83,10 @@ bool BlamedGroups::look_at(const std::vector<PoolPricing::Offer>& pools,
 void BlamedGroups::record(Blame& blame) {
   const Members looked_at = *blame.next();
   const KnownPools::Solved& solved = *known_.find(looked_at);
-  const bool cost_more = !solved.option || solved.option->goal > blame.offered() + kSamePrice;
+  const bool cost_more = !solved.option || *solved.option->goal > blame.offered() + kSamePrice;
   const auto misses = [&](std::size_t g) {
-    return std::ranges::any_of(model_.names(g), [&](const std::string& name) {
-      return std::ranges::find(solved.missed, name) != solved.missed.end();
-    });
+    return std::ranges::any_of(
+        model_.names(g), [&](const std::string& name) { return contains(solved.missed, name); });
   };
   const auto missed = std::ranges::find_if(looked_at, misses);
   blame.record(cost_more, missed == looked_at.end() ? std::nullopt : std::optional(*missed));

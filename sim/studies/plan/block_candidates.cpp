@@ -98,13 +98,12 @@ void add_candidate(const BlockSearch& search, PoolChoice choice,
 }  // namespace
 
 Expected<World> world_on_one_node(const BlockSearch& search, const PoolChoice& choice) {
-  PlanProbe probe;
-  probe.pools = {choice};
-  probe.pools.front().nodes = 1;
-  probe.pools.front().on_demand = 0;
-  probe.input = search.input;
-  probe.factor = search.factor;
-  return probe_world(search.base, probe, search.catalogue);
+  PoolChoice one = choice;
+  one.nodes = 1;
+  one.on_demand = 0;
+  return probe_world(search.base,
+                     {.pools = {std::move(one)}, .input = search.input, .factor = search.factor},
+                     search.catalogue);
 }
 
 namespace {

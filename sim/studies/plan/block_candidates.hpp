@@ -51,7 +51,7 @@ struct BlockCandidate {
   bool looked_ahead = false;  // whether it may stand with all the nodes that it may have
   bool done = false;
   bool too_dear = false;  // more nodes than were tried cost more than others that stand
-  std::optional<BlockOption> best;
+  std::optional<PlanOption> best;
   // What is minimised must be less, if it is to be an option.
   double below = std::numeric_limits<double>::infinity();
   std::optional<PlanAnswer> last;  // of the largest number of nodes that failed

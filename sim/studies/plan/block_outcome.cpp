@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "slicewise/lookup.hpp"
+
 #include "../probe/probe.hpp"
 #include "option_order.hpp"
 
@@ -13,10 +15,12 @@ namespace {
 using Stage = RejectedChoice::Stage;
 
 // Of options, best first, one for the same nodes.
-std::vector<BlockOption> one_of_each(std::vector<BlockOption> options) {
-  std::vector<BlockOption> kept;
-  for (BlockOption& option : options) {
-    const auto is_like_it = [&](const auto& o) { return same_nodes(o.choice, option.choice); };
+std::vector<PlanOption> one_of_each(std::vector<PlanOption> options) {
+  std::vector<PlanOption> kept;
+  for (PlanOption& option : options) {
+    const auto is_like_it = [&](const PlanOption& other) {
+      return same_nodes(other.pools.front(), option.pools.front());
+    };
     if (std::ranges::none_of(kept, is_like_it)) kept.push_back(std::move(option));
   }
   return kept;
@@ -37,15 +41,13 @@ double steady_monthly(const BlockSearch& search, const PoolChoice& choice) {
 bool may_come_and_go(const BlockSearch& search, const std::vector<std::string>& names) {
   return search.space.survive == Outage::None &&
          std::ranges::any_of(search.base.workloads, [&](const auto& workload) {
-           return workload.comes_and_goes() &&
-                  std::ranges::find(names, workload.name.value) != names.end();
+           return workload.comes_and_goes() && contains(names, workload.name.value);
          });
 }
 
 bool is_always_there(const scenarios::Scenario& base, const std::string& name) {
-  return std::ranges::any_of(base.workloads, [&](const scenarios::Workload& workload) {
-    return workload.name.value == name && workload.is_always_there();
-  });
+  const scenarios::Workload* const workload = base.find_workload(name);
+  return workload != nullptr && workload->is_always_there();
 }
 
 bool need_nodes_always(const BlockSearch& search, const std::vector<std::string>& names) {
@@ -72,7 +74,7 @@ std::vector<BlockCandidate> mixed_candidates(const std::vector<BlockCandidate>& 
       return other.choice.purchase == "on-demand" && other.best && as_spot == spot.choice;
     });
     if (steady == candidates.end()) continue;
-    const int nodes = steady->best->choice.nodes;
+    const int nodes = steady->best->pools.front().nodes;
     if (nodes < 2) continue;
     BlockCandidate candidate(NodeSearch(1, nodes - 1));
     candidate.choice = spot.choice;
@@ -101,7 +103,7 @@ std::vector<BlockCandidate> elastic_candidates(const BlockSearch& search,
     candidate.choice = fixed.choice;
     candidate.choice.elastic = true;
     candidate.most = fixed.most;
-    if (fixed.best) candidate.below = fixed.best->goal * (1 - not_there_yet);
+    if (fixed.best) candidate.below = *fixed.best->goal * (1 - not_there_yet);
     candidate.steady = steady_monthly(search, candidate.choice);
     elastic.push_back(std::move(candidate));
   }
@@ -115,12 +117,10 @@ void complete_rejected(const BlockSearch& search, std::vector<BlockCandidate>& c
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     const BlockCandidate& candidate = candidates[c];
     if (candidate.best || !candidate.last || !candidate.last->partial) continue;
-    PlanProbe probe;
-    probe.pools = {candidate.with(candidate.nodes.failed())};
-    probe.replications = candidate.last->figures->replications;
-    probe.input = search.input;
-    probe.factor = search.factor;
-    probes.push_back(std::move(probe));
+    probes.push_back({.pools = {candidate.with(candidate.nodes.failed())},
+                      .replications = candidate.last->figures->replications,
+                      .input = search.input,
+                      .factor = search.factor});
     of.push_back(c);
   }
   std::vector<PlanAnswer> answers = asked.ask(probes);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "../probe/probe.hpp"
@@ -144,11 +145,11 @@ class BlockRun {
       }
     }
     if (likeliest == nullptr || search_.glances->interrupted()) return;
-    const BlockOption& option = *likeliest->best;
-    say_pools(search_, "stands in the busiest minutes", {&option.choice, 1},
-              option.figures.monthly);
+    const PlanOption& option = *likeliest->best;
+    say_pools(search_, "stands in the busiest minutes", option.pools, option.figures.monthly);
     const auto c = static_cast<std::size_t>(likeliest - glance.candidates_.data());
-    const PlanProbe probe = probe_with(candidates_[c], option.choice.nodes, search_.replications);
+    const PlanProbe probe =
+        probe_with(candidates_[c], option.pools.front().nodes, search_.replications);
     record(candidates_[c], probe, probes_.ask_one(probe));
   }
 
@@ -156,7 +157,7 @@ class BlockRun {
   double threshold() const {
     std::vector<double> goals;
     for (const BlockCandidate& candidate : candidates_) {
-      if (candidate.best) goals.push_back(candidate.best->goal);
+      if (candidate.best) goals.push_back(*candidate.best->goal);
     }
     std::ranges::sort(goals);
     double worst = std::numeric_limits<double>::infinity();
@@ -170,7 +171,7 @@ class BlockRun {
   bool serves_otherwise(const BlockCandidate& candidate, int nodes) const {
     if (candidate.choice.serving.empty() || search_.goal != PlanGoal::MonthlyCost) return false;
     return std::ranges::any_of(candidates_, [&](const BlockCandidate& other) {
-      return other.best && other.best->choice.nodes <= nodes && other.mixed_nodes == 0 &&
+      return other.best && other.best->pools.front().nodes <= nodes && other.mixed_nodes == 0 &&
              same_nodes(other.choice, candidate.choice);
     });
   }
@@ -178,7 +179,7 @@ class BlockRun {
   std::optional<int> next_nodes(const BlockCandidate& candidate) const {
     if (candidate.done) return std::nullopt;
     if (!candidate.climbing) return candidate.nodes.next();
-    const int nodes = candidate.best->choice.nodes + 1;
+    const int nodes = candidate.best->pools.front().nodes + 1;
     return nodes <= candidate.most ? std::optional(nodes) : std::nullopt;
   }
 
@@ -233,12 +234,8 @@ class BlockRun {
   }
 
   PlanProbe probe_with(const BlockCandidate& candidate, int nodes, int replications) const {
-    PlanProbe probe;
-    probe.pools = {candidate.with(nodes)};
+    PlanProbe probe = search_.about({candidate.with(nodes)});
     probe.replications = replications;
-    probe.input = search_.input;
-    probe.factor = search_.factor;
-    probe.until_clear = true;
     return probe;
   }
 
@@ -314,8 +311,8 @@ class BlockRun {
     const bool whole = figures.replications >= search_.replications || !search_.input.empty() ||
                        depth_ == Depth::Glance;
     const auto& refuted = search_.refuted;
-    bool stands = !answer.partial && whole && figures.stands() &&
-                  std::ranges::find(refuted, probe.pools.front()) == refuted.end();
+    bool stands =
+        !answer.partial && whole && figures.stands() && !contains(refuted, probe.pools.front());
     if (stands && is_too_dear(candidate, candidate.tried(probe.pools.front()), figures)) {
       give_up(candidate, to_dollars(figures.monthly));
       return;
@@ -326,12 +323,12 @@ class BlockRun {
     }
     const bool is_doubted = depth_ != Depth::Glance;
     stands = stands && (!is_doubted || stands_again(search_, probe, figures, probes_));
-    BlockOption option{probe.pools.front(), figures, 0};
+    PlanOption option{probe.pools, figures, std::nullopt, false};
     if (stands) stands = add_spares(probe, option);
     const auto goal = goal_of(search_.goal, option.figures);
     const int nodes = candidate.tried(probe.pools.front());
     if (candidate.climbing) {
-      if (!stands || !goal || *goal >= candidate.best->goal) candidate.done = true;
+      if (!stands || !goal || *goal >= *candidate.best->goal) candidate.done = true;
     } else {
       candidate.nodes.record(nodes, stands && goal.has_value());
       if (!stands || !goal) {
@@ -344,11 +341,11 @@ class BlockRun {
       candidate.stopped = {"nodes that stay cost no more"};
       return;
     }
-    option.goal = *goal;
+    option.goal = goal;
     candidate.best = std::move(option);
     if (depth_ == Depth::Explained && (!leader_ || is_better(*candidate.best, *leader_))) {
       leader_ = candidate.best;
-      say_pools(search_, "best so far", {&leader_->choice, 1}, leader_->figures.monthly);
+      say_pools(search_, "best so far", leader_->pools, leader_->figures.monthly);
     }
     const bool found = candidate.nodes.found().has_value();
     const bool by_use =
@@ -357,11 +354,12 @@ class BlockRun {
   }
 
   // With the nodes that may be lost; whether it stands as long as they are there, too.
-  bool add_spares(const PlanProbe& probe, BlockOption& option) {
+  bool add_spares(const PlanProbe& probe, PlanOption& option) {
     if (search_.space.survive == Outage::None) return true;
     PlanProbe whole = probe;
-    option.choice.nodes = with_spares(search_.space.survive, option.choice.nodes);
-    whole.pools = {option.choice};
+    int& nodes = option.pools.front().nodes;
+    nodes = with_spares(search_.space.survive, nodes);
+    whole.pools = option.pools;
     PlanAnswer answer = probes_.ask_one(whole);
     if (answer.partial || !answer.figures || !answer.figures->stands()) return false;
     option.figures = std::move(*answer.figures);
@@ -370,7 +368,7 @@ class BlockRun {
 
   void note_missed(const OptionFigures& figures) {
     for (std::string& workload : missed_by(figures)) {
-      if (std::ranges::find(missed_, workload) == missed_.end()) {
+      if (!contains(missed_, workload)) {
         missed_.push_back(std::move(workload));
       }
     }
@@ -383,7 +381,7 @@ class BlockRun {
   ProbeBatch& probes_;
   std::vector<BlockCandidate> candidates_;
   std::vector<std::size_t> round_;  // of the candidates, that are asked about
-  std::optional<BlockOption> leader_;
+  std::optional<PlanOption> leader_;
   bool said_first_ = false;  // before there was a leader
   std::vector<std::string> missed_;
   std::size_t configurations_ = 0;  // more than it was given

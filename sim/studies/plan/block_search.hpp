@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../probe/simulations.hpp"
@@ -14,14 +15,8 @@
 // The best ways to run a block of workloads on one node pool of their own.
 namespace slicewise::sim {
 
-struct BlockOption {
-  PoolChoice choice;
-  OptionFigures figures;
-  double goal = 0;
-};
-
 struct BlockResult {
-  std::vector<BlockOption> options;  // that stand, best first
+  std::vector<PlanOption> options;  // of one pool, that stand, best first; their goals are defined
   std::vector<RejectedChoice> rejected;
   std::vector<std::string> missed;  // workloads that kept a simulated configuration from standing
   std::int64_t configurations = 0;
@@ -51,6 +46,23 @@ struct BlockSearch {
   // Where simulations are long: the scenario's busiest minutes, and who answers what stands there.
   const scenarios::Scenario* busiest = nullptr;
   ProbeBatch* glances = nullptr;
+
+  // The question whether the pools stand.
+  PlanProbe about(std::vector<PoolChoice> pools) const {
+    return {.pools = std::move(pools),
+            .replications = replications,
+            .input = input,
+            .factor = factor,
+            .until_clear = true};
+  }
+  // The same where an input is `of_it` times what it is; nobody is told what is found there.
+  BlockSearch with_input(std::string_view other, double of_it) const {
+    BlockSearch there = *this;
+    there.input = other;
+    there.factor = of_it;
+    there.so_far = nullptr;
+    return there;
+  }
 };
 
 // The same search of another scenario, or among other pools.

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "slicewise/lookup.hpp"
+
 #include "known_pools.hpp"
 #include "pools_anew.hpp"
 
@@ -194,7 +196,7 @@ class BlockPrices {
   std::optional<NewPool> found(const Members& block) const {
     const KnownPools::Solved* solved = known_.find(block);
     if (solved == nullptr || !solved->option) return std::nullopt;
-    NewPool pool{solved->option->choice, solved->option->goal};
+    NewPool pool{solved->option->pools.front(), *solved->option->goal};
     if (!best_) return pool;
     for (const PoolChoice& other : best_->pools) {
       if (other.workloads != pool.choice.workloads) continue;
@@ -206,8 +208,7 @@ class BlockPrices {
 
   bool is_of_best(const Members& block) const {
     const auto names = known_.names_of(block);
-    return best_ &&
-           std::ranges::find(best_->pools, names, &PoolChoice::workloads) != best_->pools.end();
+    return best_ && contains(best_->pools, names, &PoolChoice::workloads);
   }
 
   void look_for(std::vector<KnownPools::Question> questions) {

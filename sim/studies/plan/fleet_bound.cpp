@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "slicewise/lookup.hpp"
+
 #include "block_outcome.hpp"
 #include "fleet_model.hpp"
 
@@ -217,7 +219,7 @@ std::vector<int> FleetModel::further_nodes() const {
   for (const auto& names : groups_) {
     int pods = 0;
     for (const auto& workload : search_.base.workloads) {
-      if (std::ranges::find(names, workload.name.value) == names.end()) continue;
+      if (!contains(names, workload.name.value)) continue;
       const bool stays = workload.kind == scenarios::WorkloadKind::Service && !workload.autoscaling;
       pods = std::min(kAny, pods + (stays ? workload.count : kAny));
     }

@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "slicewise/lookup.hpp"
+
 #include "../../result/merge.hpp"
 #include "../probe/mig_layouts.hpp"
 #include "../probe/pool_homes.hpp"
@@ -43,7 +45,7 @@ std::optional<double> mig_gpus(const models::MigGeometry& geometry, const World&
 }
 
 bool may_be(const PlanSpace& space, Strategy strategy) {
-  return std::ranges::find(space.strategies, strategy) != space.strategies.end();
+  return contains(space.strategies, strategy);
 }
 
 }  // namespace
@@ -52,7 +54,7 @@ std::map<std::string, std::string> labels_of(const Scenario& base,
                                              const std::vector<std::string>& names) {
   std::map<std::string, std::string> labels;
   for (const Workload& workload : base.workloads) {
-    if (std::ranges::find(names, workload.name.value) == names.end()) continue;
+    if (!contains(names, workload.name.value)) continue;
     for (const auto& label : workload.pod.node_selector) {
       if (!names_the_node(label.first)) labels.insert(label);
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "slicewise/lookup.hpp"
+
 #include "block_outcome.hpp"
 
 namespace slicewise::sim {
@@ -32,8 +34,8 @@ bool FoundDivisions::consider(const std::vector<Members>& division) {
     if (cap <= 0) return false;
     const auto& option = known_.best_of(block, cap).option;
     if (!option) return false;
-    cost += option->goal;
-    found.pools.push_back(option->choice);
+    cost += *option->goal;
+    found.pools.push_back(option->pools.front());
   }
   if (cost >= cost_) return false;
   best_ = division;
@@ -41,13 +43,13 @@ bool FoundDivisions::consider(const std::vector<Members>& division) {
   return true;
 }
 
-void FoundDivisions::begin_with(std::vector<BlockOption> own) {
+void FoundDivisions::begin_with(std::vector<PlanOption> own) {
   double cost = 0;
   Found found;
-  for (BlockOption& option : own) {
-    cost += option.goal;
+  for (PlanOption& option : own) {
+    cost += *option.goal;
     found.division.push_back({found.division.size()});
-    found.pools.push_back(std::move(option.choice));
+    found.pools.push_back(std::move(option.pools.front()));
   }
   if (cost < cost_) add(std::move(found), cost);
 }
@@ -57,13 +59,13 @@ void FoundDivisions::add(Found found, double cost) {
   cost_ = cost;
   const std::vector<PoolChoice>& pools = found_.emplace_back(std::move(found)).pools;
   const bool is_fleet = model_.size() > kExactGroups;
-  const bool is_asked = is_fleet && model_.size() <= kMostAsked &&
-                        (stood_.pools.empty() || cost < kSavesEnough * stood_.goal);
+  const bool is_asked =
+      is_fleet && model_.size() <= kMostAsked && (!stood_ || cost < kSavesEnough * *stood_->goal);
   if (is_asked) {
     // With other random numbers each of them stood alone.
-    SplitResult result = result_of(pools, Numbers::AsGiven);
-    if (result.pools.empty()) return;
-    stood_ = std::move(result);
+    auto option = standing(pools, Numbers::AsGiven);
+    if (!option) return;
+    stood_ = std::move(option);
   }
   say_pools(search_, is_fleet && !is_asked ? "stands, to be confirmed" : "best so far",
             merged(pools), from_dollars(cost));
@@ -107,12 +109,7 @@ std::vector<PoolChoice> FoundDivisions::merged(const std::vector<PoolChoice>& po
 std::optional<PlanAnswer> FoundDivisions::stand_together(const std::vector<PoolChoice>& pools,
                                                          Numbers numbers,
                                                          std::vector<std::string>* missed) {
-  PlanProbe probe;
-  probe.pools = pools;
-  probe.replications = search_.replications;
-  probe.input = search_.input;
-  probe.factor = search_.factor;
-  probe.until_clear = true;
+  const PlanProbe probe = search_.about(pools);
   PlanAnswer answer = probes_.ask_one(probe);
   if (!answer.figures) return std::nullopt;
   std::optional<OptionFigures> against;
@@ -137,9 +134,8 @@ bool FoundDivisions::refutes_best() {
     const KnownPools::Solved* solved = known_.find(block);
     const bool to_blame =
         solved != nullptr && solved->option &&
-        std::ranges::any_of(solved->option->choice.workloads, [&](const auto& name) {
-          return std::ranges::find(missed, name) != missed.end();
-        });
+        std::ranges::any_of(solved->option->pools.front().workloads,
+                            [&](const auto& name) { return contains(missed, name); });
     if (!to_blame) continue;
     known_.refute(block);
     any = true;
@@ -151,21 +147,16 @@ bool FoundDivisions::refutes_best() {
   return true;
 }
 
-SplitResult FoundDivisions::result_of(std::vector<PoolChoice> pools, Numbers numbers) {
+std::optional<PlanOption> FoundDivisions::standing(std::vector<PoolChoice> pools, Numbers numbers) {
   auto answer = stand_together(pools, numbers);
   const auto goal = answer ? goal_of(search_.goal, *answer->figures) : std::nullopt;
-  SplitResult result;
-  if (!goal) return result;
-  result.pools = std::move(pools);
-  result.figures = std::move(*answer->figures);
-  result.goal = *goal;
-  return result;
+  if (!goal) return std::nullopt;
+  return PlanOption{std::move(pools), std::move(*answer->figures), goal, false};
 }
 
-SplitResult FoundDivisions::confirmed() {
+std::optional<PlanOption> FoundDivisions::confirmed() {
   for (auto found = found_.rbegin(); found != found_.rend(); ++found) {
-    SplitResult result = result_of(merged(found->pools), Numbers::OthersToo);
-    if (!result.pools.empty()) return result;
+    if (auto option = standing(merged(found->pools), Numbers::OthersToo)) return option;
   }
   return std::move(stood_);
 }

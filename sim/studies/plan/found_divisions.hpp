@@ -30,14 +30,14 @@ class FoundDivisions {
   bool consider(const std::vector<Members>& division);
   // A pool for each group, which nobody else knows of: an answer that is soon known, beyond whose
   // price nothing is looked at.
-  void begin_with(std::vector<BlockOption> own);
+  void begin_with(std::vector<PlanOption> own);
 
   // Pools of the best one that miss something together are no options any more; whether there are
   // any. The search for divisions begins anew then.
   bool refutes_best();
-  // The best that stands together, once interrupted of those that were asked about; without pools
-  // where none does.
-  SplitResult confirmed();
+  // The best that stands together, once interrupted of those that were asked about; nullopt: none
+  // does.
+  std::optional<PlanOption> confirmed();
 
  private:
   struct Found {
@@ -52,7 +52,7 @@ class FoundDivisions {
   enum class Numbers : std::uint8_t { AsGiven, OthersToo };
   std::optional<PlanAnswer> stand_together(const std::vector<PoolChoice>& pools, Numbers numbers,
                                            std::vector<std::string>* missed = nullptr);
-  SplitResult result_of(std::vector<PoolChoice> pools, Numbers numbers);
+  std::optional<PlanOption> standing(std::vector<PoolChoice> pools, Numbers numbers);
 
   const BlockSearch& search_;
   const FleetModel& model_;
@@ -62,7 +62,7 @@ class FoundDivisions {
   double cost_;
   std::vector<Members> best_;  // what costs so much; empty: nothing does that is looked at further
   std::vector<Found> found_;   // each cheaper than the one before
-  SplitResult stood_;          // the last that was asked about on the way
+  std::optional<PlanOption> stood_;  // the last that was asked about on the way
 };
 
 }  // namespace slicewise::sim

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "slicewise/lookup.hpp"
+
 #include "known_pools.hpp"
 #include "option_order.hpp"
 #include "plan_sections.hpp"
@@ -42,8 +44,7 @@ void add_further_from_limits(const BlockSearch& search, ProbeBatch& probes, std:
     auto found = cheapest_plan(there, cap, probes);
     if (!found || probes.interrupted()) break;
     last = std::move(*found);
-    const bool is_known = std::ranges::any_of(
-        plan.options, [&](const PlanOption& other) { return other.pools == last.pools; });
+    const bool is_known = contains(plan.options, last.pools, &PlanOption::pools);
     if (!is_known) plan.options.push_back(last);
   }
   put_best_first(plan.options);

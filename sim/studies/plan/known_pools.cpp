@@ -5,6 +5,8 @@
 #include <deque>
 #include <utility>
 
+#include "slicewise/lookup.hpp"
+
 #include "block_outcome.hpp"
 #include "pool_split.hpp"
 
@@ -13,9 +15,8 @@ namespace slicewise::sim {
 std::vector<std::string> KnownPools::names_of(const Members& block) const {
   std::vector<std::string> names;
   for (const auto& workload : search_.base.workloads) {
-    const bool inside = std::ranges::any_of(block, [&](std::size_t g) {
-      return std::ranges::find(model_.names(g), workload.name.value) != model_.names(g).end();
-    });
+    const bool inside = std::ranges::any_of(
+        block, [&](std::size_t g) { return contains(model_.names(g), workload.name.value); });
     if (inside) names.push_back(workload.name.value);
   }
   return names;
@@ -90,7 +91,7 @@ std::optional<double> KnownPools::cost_at_a_glance(const std::vector<Members>& d
   for (const Members& block : division) {
     const Solved* solved = find(block);
     if (solved == nullptr || !solved->option) return std::nullopt;
-    cost += solved->option->goal;
+    cost += *solved->option->goal;
   }
   return cost < most ? std::optional(cost) : std::nullopt;
 }
@@ -138,7 +139,7 @@ void KnownPools::note(const Question& question, Depth depth, BlockResult result)
   exhaustive_ += result.exhaustive;
   Solved& solved = solved_[question.block];
   // What stands at first sight only is the cheapest that may.
-  solved.cap = solved.option ? std::max(question.cap, solved.option->goal) : question.cap;
+  solved.cap = solved.option ? std::max(question.cap, *solved.option->goal) : question.cap;
   solved.missed = std::move(result.missed);
   solved.option.reset();
   solved.is_sure = depth != Depth::Glance || result.options.empty();
@@ -153,8 +154,8 @@ KnownColumns KnownPools::columns(double most) const {
       columns.searched.push_back({block, solved.cap});
       continue;
     }
-    columns.stand.push_back({block, solved.option->goal});
-    if (block.size() == 1) columns.alone[block.front()] = solved.option->goal;
+    columns.stand.push_back({block, *solved.option->goal});
+    if (block.size() == 1) columns.alone[block.front()] = *solved.option->goal;
   }
   columns.worth = worth_of_groups(columns.alone, columns.stand);
   return columns;
@@ -162,7 +163,7 @@ KnownColumns KnownPools::columns(double most) const {
 
 void KnownPools::refute(const Members& block) {
   const auto solved = solved_.find(block);
-  search_.refuted.push_back(std::move(solved->second.option->choice));
+  search_.refuted.push_back(std::move(solved->second.option->pools.front()));
   solved_.erase(solved);
 }
 
@@ -183,7 +184,7 @@ std::vector<std::string> KnownPools::missed_alone() const {
 double KnownPools::price(const Members& block, double thought) const {
   const Solved* solved = find(block);
   if (solved == nullptr) return thought;
-  if (solved->option) return solved->option->goal;
+  if (solved->option) return *solved->option->goal;
   return std::max(thought, solved->cap + kSamePrice);
 }
 

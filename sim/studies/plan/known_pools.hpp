@@ -27,7 +27,7 @@ struct KnownColumns {
 class KnownPools {
  public:
   struct Solved {
-    std::optional<BlockOption> option;
+    std::optional<PlanOption> option;
     std::vector<std::string> missed;
     double cap = 0;       // that was searched up to
     bool is_sure = true;  // that the option stands with other random numbers, too

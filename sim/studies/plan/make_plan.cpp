@@ -1,21 +1,15 @@
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "slicewise/portable_math.hpp"
-#include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/plan.hpp"
 
 #include "../../result/merge.hpp"
-#include "../../world/parts.hpp"
 #include "../probe/pool_homes.hpp"
 #include "../probe/probe.hpp"
-#include "../probe/scaled_input.hpp"
 #include "../probe/simulations.hpp"
 #include "after_outage.hpp"
 #include "block_search.hpp"
@@ -50,13 +44,12 @@ std::vector<Expected<World>> worlds_alone(const Scenario& base, const PlanSpace&
                                           const models::Catalogue& catalogue) {
   std::vector<Expected<World>> worlds;
   worlds.reserve(space.types.size());
-  PlanProbe probe;
   const std::vector<std::string> workloads = workloads_with_pods(base);
   for (const models::InstanceType* type : space.types) {
     for (std::vector<ServingChoice>& serving : serving_ways(base, workloads, *type, space)) {
-      probe.pools = {unshared(*type, workloads)};
-      probe.pools.front().serving = std::move(serving);
-      worlds.push_back(probe_world(base, probe, catalogue));
+      PoolChoice alone = unshared(*type, workloads);
+      alone.serving = std::move(serving);
+      worlds.push_back(probe_world(base, {.pools = {std::move(alone)}}, catalogue));
     }
   }
   return worlds;
@@ -83,19 +76,18 @@ void add_split(const BlockSearch& search, ProbeBatch& probes, Plan& plan) {
     plan.nearest.push_back(fmt::format(
         "\"{}\" misses an objective in every pool of its own that was tried", workload));
   }
-  if (split.pools.empty()) return;
-  PlanOption option{std::move(split.pools), std::move(split.figures), split.goal, false};
-  get_more_done(search, option, probes);
-  plan.options.insert(plan.options.begin(), std::move(option));
+  if (!split.option) return;
+  get_more_done(search, *split.option, probes);
+  plan.options.insert(plan.options.begin(), std::move(*split.option));
 }
 
 // As many nodes of the type on which the same happens: where each GPU has one pod only, it does not
 // matter how many it could have.
-bool is_same(const PlanOption& option, const std::vector<PoolChoice>& pools,
-             const OptionFigures& figures) {
-  if (option.pools.size() != 1 || pools.size() != 1) return false;
+bool is_same(const PlanOption& option, const PlanOption& other) {
+  if (option.pools.size() != 1 || other.pools.size() != 1) return false;
   const PoolChoice& a = option.pools.front();
-  const PoolChoice& b = pools.front();
+  const PoolChoice& b = other.pools.front();
+  const OptionFigures& figures = other.figures;
   return a.instance_type == b.instance_type && a.purchase == b.purchase && a.nodes == b.nodes &&
          a.mig == b.mig && a.serving == b.serving && option.figures.total == figures.total &&
          option.figures.worst_ratio == figures.worst_ratio &&
@@ -109,12 +101,11 @@ void add_one_pool(const BlockSearch& search, ProbeBatch& probes, std::size_t top
   const Depth depth = plan.options.empty() ? Depth::Explained : Depth::Ranked;
   BlockResult found =
       search_block(search, workloads_with_pods(search.base), top, cap, depth, probes);
-  for (BlockOption& option : found.options) {
-    std::vector<PoolChoice> pools{std::move(option.choice)};
+  for (PlanOption& option : found.options) {
     const bool known = std::ranges::any_of(plan.options, [&](const PlanOption& other) {
-      return other.pools == pools || is_same(other, pools, option.figures);
+      return other.pools == option.pools || is_same(other, option);
     });
-    if (!known) plan.options.push_back({pools, std::move(option.figures), option.goal, false});
+    if (!known) plan.options.push_back(std::move(option));
   }
   plan.rejected = std::move(found.rejected);
   plan.counts.configurations += found.configurations;
@@ -134,88 +125,6 @@ void rank(const BlockSearch& search, ProbeBatch& probes, std::size_t top, Plan& 
   put_unfinished_last(search.goal, plan.options);
   if (plan.options.size() > top) plan.options.resize(top);
   plan.counts.simulations = probes.simulations();
-}
-
-void add_headroom(Headroom&& headroom, Plan& plan) {
-  plan.interrupted = plan.interrupted || headroom.interrupted;
-  plan.headroom = headroom.passed;
-  plan.headroom_fails = headroom.failed;
-  plan.headroom_binding = std::move(headroom.binding);
-}
-
-// What a policy says of headroom can be judged only once it is known: the best option that all
-// policies let pass is the answer.
-void settle_headroom(const scenarios::ScenarioSet& set, const Scenario& base,
-                     const models::Catalogue& catalogue, const PlanOptions& options, Plan& plan) {
-  const bool decides = asks_for_headroom(base.policies);
-  while (!plan.options.empty() && (decides || options.headroom)) {
-    PlanOption& best = plan.options.front();
-    PlanOption left = best;
-    left.pools = left_after(options.survive, std::move(left.pools));
-    Headroom headroom = headroom_of(set, base, catalogue, options.run, left);
-    if (decides) judge_with_headroom(base, catalogue, options.run, headroom, best);
-    if (best.figures.denied_by.empty()) {
-      add_headroom(std::move(headroom), plan);
-      return;
-    }
-    Reason why{denial_of(best.figures)};
-    if (headroom.passed) {
-      why = joined(std::move(why),
-                   reason(": it bears {} times the load", fmt::format("{:.3g}", *headroom.passed)));
-    }
-    plan.rejected.push_back({RejectedChoice::Stage::Simulation, best.pools.front(), std::nullopt,
-                             std::move(why), std::move(best.figures)});
-    plan.options.erase(plan.options.begin());
-  }
-}
-
-// The fewest that so many in a month exceed in 5 of 100 months, of a Poisson law.
-int most_in_a_month(double mean) {
-  constexpr double kConfidence = 0.95;
-  constexpr double kLikeNormal = 500;
-  if (mean > kLikeNormal) {
-    return static_cast<int>(std::lround(std::min(mean + 1.645 * std::sqrt(mean), 1e9)));
-  }
-  double chance = portable_exp(-mean);
-  double sum = chance;
-  int count = 0;
-  while (sum < kConfidence && chance > 0) {
-    ++count;
-    chance *= mean / count;
-    sum += chance;
-  }
-  return count;
-}
-
-// Of the nodes that come and go, how many are there: their part of the bill by what all would cost.
-double share_of_time(const World& world, Usd monthly) {
-  double fixed = 0;
-  double most = 0;
-  for (const PoolModel& pool : world.pools) {
-    const double each = to_dollars(cost_of(pool.price.usd, kMonth));
-    (pool.most_nodes ? most : fixed) += each * pool.most_nodes.value_or(pool.nodes);
-  }
-  return most > 0 ? std::clamp((to_dollars(monthly) - fixed) / most, 0.0, 1.0) : 0;
-}
-
-// What is known of the best option's world.
-void add_provenance(const Scenario& base, const models::Catalogue& catalogue, Plan& plan) {
-  PlanProbe probe;
-  probe.pools = plan.options.front().pools;
-  const auto world = probe_world(base, probe, catalogue);
-  if (!world) return;
-  plan.provenance = world->provenance;
-  plan.rooms = gpu_rooms(*world);
-  plan.measure_next = telling_measurement(*world, plan.flips);
-  for (const PoolModel& pool : world->pools) {
-    if (!pool.spot) continue;
-    const double nodes =
-        pool.most_nodes
-            ? *pool.most_nodes * share_of_time(*world, plan.options.front().figures.monthly)
-            : pool.nodes;
-    const double a_month = pool.spot->interruptions.per_second * to_seconds(kMonth) * nodes;
-    plan.spot.push_back({pool.name, *pool_result(pool).spot, a_month, most_in_a_month(a_month)});
-  }
 }
 
 // Who waits knows what for, and that it may be left out.
@@ -252,13 +161,6 @@ void vary_pods(const BlockSearch& search, ProbeBatch& probes, const PlanOptions&
   if (plan.options.size() > options.top) plan.options.resize(options.top);
 }
 
-BlockSearch in_space(const BlockSearch& search, const PlanSpace& space) {
-  BlockSearch there{search.base, search.catalogue,    space,
-                    search.goal, search.replications, search.so_far};
-  there.split = search.split;
-  return there;
-}
-
 bool keeps_apart(const PlanOption& option) {
   return std::ranges::any_of(option.pools,
                              [](const PoolChoice& pool) { return !pool.apart.empty(); });
@@ -293,89 +195,13 @@ void explain_best(const BlockSearch& search, ProbeBatch& probes, const PlanOptio
   Flips flips = find_flips(chosen, plan.options, probes);
   plan.flips = std::move(flips.found);
   if (flips.left_out > 0) {
-    plan.notes.push_back(make_diagnostic(
-        Code::RunTooLarge, base.where,
+    add_note(
+        plan.notes, Code::RunTooLarge, base.where,
         fmt::format("a simulation answers {:.3g} million requests: {} more changes of inputs were "
                     "not planned anew; with a shorter duration or fewer --replications they are",
-                    requests_of_a_simulation(chosen) / 1e6, flips.left_out)));
-    plan.notes.back().severity = Severity::Note;
+                    requests_of_a_simulation(chosen) / 1e6, flips.left_out));
   }
   plan.sm_active = find_sm_active_range(chosen, plan.options, probes);
-}
-
-// A path starts where each workload has one pool, and is judged by the bill.
-void check_path(const Scenario& base, const std::vector<PoolChoice>& from, PlanGoal goal,
-                Diagnostics& found) {
-  if (goal != PlanGoal::MonthlyCost) {
-    found.push_back(make_diagnostic(
-        Code::SettingConflict, base.goal_where.line > 0 ? base.goal_where : base.where,
-        fmt::format("the way from the present pools is by monthlyCost only, the goal is {}",
-                    scenarios::goal_name(goal)),
-        "--objective monthlyCost, or leave --from and --max-changes out"));
-  }
-  const auto pools_with = [&](const std::string& name) {
-    return std::ranges::count_if(from, [&](const PoolChoice& pool) {
-      return std::ranges::find(pool.workloads, name) != pool.workloads.end();
-    });
-  };
-  for (const auto& workload : base.workloads) {
-    const auto pools = pools_with(workload.name.value);
-    if (workload.count == 0 ? pools == 0 : pools == 1) continue;
-    found.push_back(
-        make_diagnostic(Code::SettingConflict, workload.name.where,
-                        fmt::format("\"{}\" {} of the present pools", workload.name.value,
-                                    workload.count == 0 ? "has no pods, but is in one"
-                                    : pools == 0        ? "is in none"
-                                                        : "is in several"),
-                        "--from takes what runs the same workloads"));
-  }
-  for (const PoolChoice& pool : from) {
-    for (const std::string& name : pool.workloads) {
-      const bool known = std::ranges::any_of(
-          base.workloads, [&](const auto& workload) { return workload.name.value == name; });
-      if (known) continue;
-      found.push_back(make_diagnostic(
-          Code::SettingConflict, base.where,
-          fmt::format("the present pools run \"{}\", which the scenario does not have", name),
-          "--from takes what runs the same workloads"));
-    }
-  }
-}
-
-// What is bought for months is judged by the bill, and grows with what is sent.
-void check_horizon(const Scenario& base, const PlanOptions& options, PlanGoal goal,
-                   Diagnostics& found) {
-  const auto refuse = [&](std::string why, std::string instead) {
-    found.push_back(
-        make_diagnostic(Code::SettingConflict, base.where, std::move(why), std::move(instead)));
-  };
-  if (goal != PlanGoal::MonthlyCost) {
-    found.push_back(make_diagnostic(
-        Code::SettingConflict, base.goal_where.line > 0 ? base.goal_where : base.where,
-        fmt::format("months are planned by monthlyCost only, the goal is {}",
-                    scenarios::goal_name(goal)),
-        "--objective monthlyCost, or leave --horizon out"));
-  }
-  if (options.survive != Outage::None) {
-    refuse("months are not planned for what survives an outage",
-           "leave --horizon or --survive out");
-  }
-  if (options.growth > 0 && !has_traffic(base)) {
-    refuse("no workload has traffic that could grow", "leave --growth out");
-  }
-}
-
-void check_options(const Scenario& base, const PlanOptions& options, PlanGoal goal,
-                   Diagnostics& found) {
-  if (options.vary_pods > 0 && goal != PlanGoal::MonthlyCost) {
-    found.push_back(make_diagnostic(
-        Code::SettingConflict, base.goal_where.line > 0 ? base.goal_where : base.where,
-        fmt::format("the number of pods varies by monthlyCost only, the goal is {}",
-                    scenarios::goal_name(goal)),
-        "--goal monthlyCost, or leave --vary-pods out"));
-  }
-  if (!options.from.empty()) check_path(base, options.from, goal, found);
-  if (options.horizon > 0) check_horizon(base, options, goal, found);
 }
 
 // Where nothing stands they may be why.
@@ -443,7 +269,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   PlanSpace further = *space;
   further.keeps_apart =
       goal == PlanGoal::MonthlyCost && separable_groups(base).size() <= kExactGroups;
-  BlockSearch search = in_space(tight, further);
+  BlockSearch search = search_within(tight, base, further);
   search.vary_pods = options.vary_pods;
   ProbeBatch probes(options.probes ? options.probes : probe_threads(base, catalogue, options.run),
                     options.journal, KnownFailures(base));

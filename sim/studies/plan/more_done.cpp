@@ -31,16 +31,15 @@ void get_more_done(const BlockSearch& search, PlanOption& option, ProbeBatch& pr
     const auto monthly = monthly_of(search, pool);
     if (!monthly || !may_get_more(search, pool)) continue;
     BlockResult found = search_block(search, pool.workloads, 1, monthly, Depth::Ranked, probes);
-    if (found.options.empty() || found.options.front().choice == pool) continue;
+    if (found.options.empty() || found.options.front().pools.front() == pool) continue;
     PlanOption other = option;
-    other.pools[p] = std::move(found.options.front().choice);
-    const PlanProbe probe = probe_of(search, other, search.input, search.factor);
+    other.pools[p] = std::move(found.options.front().pools.front());
+    const PlanProbe probe = search.about(other.pools);
     PlanAnswer answer = probes.ask_one(probe);
     if (!stands(answer) || !stands_again(search, probe, *answer.figures, probes)) continue;
     other.goal = goal_of(search.goal, *answer.figures);
     other.figures = std::move(*answer.figures);
-    const Ranked both[] = {ranked_by(option), ranked_by(other)};
-    if (places_by_rank(both).front() == 1) option = std::move(other);
+    if (is_better(other, option)) option = std::move(other);
   }
 }
 

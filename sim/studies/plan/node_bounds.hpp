@@ -2,8 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
-#include <string>
 
 #include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/world.hpp"

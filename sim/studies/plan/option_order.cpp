@@ -3,10 +3,17 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <tuple>
+#include <utility>
+
+#include "slicewise/lookup.hpp"
+#include "slicewise/sim/judge.hpp"
 
 namespace slicewise::sim {
 namespace {
+
+using Options = std::span<const PlanOption* const>;
 
 // What differs by less is as much: a run of minutes counts few units of work.
 constexpr double kAsMuchDone = 0.1;
@@ -21,17 +28,15 @@ double share_of(const WorkRate& is, const WorkRate& might) {
 }
 
 const WorkRate* rate_of(const OptionFigures& figures, const std::string& workload) {
-  const auto found = std::ranges::find(figures.work, workload, &WorkRate::workload);
-  return found == figures.work.end() ? nullptr : &*found;
+  return find_or_null(figures.work, workload, &WorkRate::workload);
 }
 
 // Each workload where it comes furthest.
-std::vector<WorkRate> most_done(std::span<const Ranked> options,
-                                std::span<const std::size_t> places) {
-  std::vector<WorkRate> most = options[places.front()].figures->work;
+std::vector<WorkRate> most_done(Options options, std::span<const std::size_t> places) {
+  std::vector<WorkRate> most = options[places.front()]->figures.work;
   for (WorkRate& best : most) {
     for (const std::size_t place : places) {
-      const WorkRate* rate = rate_of(*options[place].figures, best.workload);
+      const WorkRate* rate = rate_of(options[place]->figures, best.workload);
       if (rate == nullptr) continue;
       best.per_hour = std::max(best.per_hour, rate->per_hour);
       if (!rate->completion) continue;
@@ -60,12 +65,12 @@ bool gets_as_much_done(const OptionFigures& a, const OptionFigures& b) {
 }
 
 // Of options that cost the same.
-void sort_equals(std::span<const Ranked> options, std::span<std::size_t> places) {
+void sort_equals(Options options, std::span<std::size_t> places) {
   const std::vector<WorkRate> most = most_done(options, places);
   std::vector<std::pair<double, std::size_t>> left;
   left.reserve(places.size());
   for (const std::size_t place : places) {
-    left.emplace_back(share_of(*options[place].figures, most), place);
+    left.emplace_back(share_of(options[place]->figures, most), place);
   }
   for (std::size_t& place : places) {
     const double furthest = std::ranges::max_element(left)->first;
@@ -73,8 +78,8 @@ void sort_equals(std::span<const Ranked> options, std::span<std::size_t> places)
     for (auto it = left.begin(); it != left.end(); ++it) {
       if (it->first < (1 - kAsMuchDone) * furthest) continue;
       const auto by_distance = [&](const auto& each) {
-        const Ranked& option = options[each.second];
-        return std::pair(option.figures->worst_ratio, option.pools);
+        const PlanOption& option = *options[each.second];
+        return std::pair(option.figures.worst_ratio, option.pools.size());
       };
       if (next == left.end() || by_distance(*it) < by_distance(*next)) next = it;
     }
@@ -83,15 +88,15 @@ void sort_equals(std::span<const Ranked> options, std::span<std::size_t> places)
   }
 }
 
-}  // namespace
-
-std::vector<std::size_t> places_by_rank(std::span<const Ranked> options) {
+// Of the options, best first.
+std::vector<std::size_t> places_by_rank(Options options) {
   std::vector<std::size_t> places(options.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
   const auto key = [&](std::size_t place) {
-    const OptionFigures& figures = *options[place].figures;
-    return std::tuple(options[place].goal, figures.monthly, figures.worst_ratio >= kCloseToLimits,
-                      figures.unfinished_jobs.size());
+    const OptionFigures& figures = options[place]->figures;
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    return std::tuple(options[place]->goal.value_or(kNone), figures.monthly,
+                      figures.worst_ratio >= kCloseToLimits, figures.unfinished_jobs.size());
   };
   std::ranges::stable_sort(places, {}, key);
   for (std::size_t from = 0; from < places.size();) {
@@ -103,15 +108,34 @@ std::vector<std::size_t> places_by_rank(std::span<const Ranked> options) {
   return places;
 }
 
-Ranked ranked_by(const PlanOption& option) {
-  return {option.goal.value_or(std::numeric_limits<double>::infinity()), &option.figures,
-          option.pools.size()};
+}  // namespace
+
+void put_best_first(std::vector<PlanOption>& options) {
+  std::vector<const PlanOption*> ranked;
+  ranked.reserve(options.size());
+  for (const PlanOption& option : options) ranked.push_back(&option);
+  std::vector<PlanOption> sorted;
+  sorted.reserve(options.size());
+  for (const std::size_t place : places_by_rank(ranked)) {
+    sorted.push_back(std::move(options[place]));
+  }
+  options = std::move(sorted);
 }
 
-Ranked ranked_by(const BlockOption& option) { return {option.goal, &option.figures}; }
+void put_unfinished_last(scenarios::PlanGoal goal, std::vector<PlanOption>& options) {
+  if (goal != scenarios::PlanGoal::CostPerJob) return;
+  std::vector<std::vector<UnfinishedJobs>> left;
+  left.reserve(options.size());
+  for (const PlanOption& option : options) left.push_back(option.figures.unfinished_jobs);
+  std::stable_partition(options.begin(), options.end(), [&](const PlanOption& option) {
+    return std::ranges::none_of(left, [&](const auto& other) {
+      return gets_more_jobs_done(other, option.figures.unfinished_jobs);
+    });
+  });
+}
 
-bool is_better(const BlockOption& a, const BlockOption& b) {
-  const Ranked both[] = {ranked_by(b), ranked_by(a)};
+bool is_better(const PlanOption& a, const PlanOption& b) {
+  const PlanOption* const both[] = {&b, &a};
   return places_by_rank(both).front() == 1;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "slicewise/lookup.hpp"
+
 #include "../../result/merge.hpp"
 #include "../../world/parts.hpp"
 
@@ -67,7 +69,7 @@ std::vector<std::string> regions_named(const std::vector<std::string>& names,
                                        Diagnostics& found) {
   std::vector<std::string> regions;
   const auto add = [&](const std::string& region) {
-    const bool known = std::ranges::find(regions, region) != regions.end();
+    const bool known = contains(regions, region);
     if (region != base.region && !known) regions.push_back(region);
   };
   for (const std::string& name : names) {

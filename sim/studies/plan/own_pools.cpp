@@ -88,11 +88,10 @@ Expected<std::vector<PoolChoice>> pools_as_they_stand(const Scenario& scenario,
       lives[homes.front()].push_back(w);
       continue;
     }
-    found.push_back(make_diagnostic(
-        Code::SettingConflict, workload.spec.name.where,
-        fmt::format("the pods of \"{}\" run on {} of the present pools", workload.name,
-                    homes.empty() ? "none" : "several"),
-        "a path starts where each workload has one pool: pin it with a nodeSelector"));
+    add_diagnostic(found, Code::SettingConflict, workload.spec.name.where,
+                   fmt::format("the pods of \"{}\" run on {} of the present pools", workload.name,
+                               homes.empty() ? "none" : "several"),
+                   "a path starts where each workload has one pool: pin it with a nodeSelector");
   }
   std::vector<PoolChoice> pools;
   for (std::size_t p = 0; p < world->pools.size(); ++p) {
@@ -126,8 +125,7 @@ Expected<std::vector<PoolChoice>> pools_as_they_stand(const Scenario& scenario,
 }
 
 void add_today(const BlockSearch& search, const RunOptions& run, ProbeBatch& probes, Plan& plan) {
-  PlanProbe probe;
-  probe.replications = search.base.replications;
+  const PlanProbe probe{.replications = search.base.replications};
   PlanAnswer answer = probes.ask_one(probe);
   if (!answer.figures) return;
   if (search.space.survive != Outage::None && answer.figures->stands()) {
@@ -141,9 +139,8 @@ void add_today(const BlockSearch& search, const RunOptions& run, ProbeBatch& pro
   // Nobody knows what they bear.
   const bool is_unknown = asks_for_headroom(search.base.policies);
   if (is_unknown || !goal || plan.options.empty() || !plan.today->figures.stands()) return;
-  const Ranked both[] = {ranked_by(*plan.today), ranked_by(plan.options.front())};
-  plan.keep_as_is =
-      places_by_rank(both).front() == 0 && stands_again(search, probe, plan.today->figures, probes);
+  plan.keep_as_is = !is_better(plan.options.front(), *plan.today) &&
+                    stands_again(search, probe, plan.today->figures, probes);
   // What no plan offers may be cheaper than all of them: GPUs of a node that are cut differently.
   if (plan.keep_as_is && plan.least_monthly && *goal < *plan.least_monthly) {
     plan.least_monthly.reset();

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "slicewise/lookup.hpp"
+
 #include "../probe/probe.hpp"
 #include "plan_path.hpp"
 
@@ -14,28 +16,19 @@ namespace {
 
 using scenarios::Scenario;
 
-// What happens to a Service's requests in a run, mean of its replications.
-struct Fate {
-  double lost = 0;
-  double late = 0;
-};
-
-using Fates = std::map<std::string, Fate>;
+// What happens to the requests of each Service in a run, mean of its replications.
+using Fates = std::map<std::string, RestartLoss>;
 
 Fates fates_of(const VariantResult& result) {
   Fates fates;
   for (const WorkloadResult& workload : result.workloads) {
     if (workload.kind != "Service" || !workload.requests) continue;
     const RequestCounts& requests = *workload.requests;
-    Fate& fate = fates[workload.name];
+    RestartLoss& fate = fates[workload.name];
     fate.lost += requests.refused + requests.dropped + requests.timed_out;
     fate.late += requests.answered - requests.in_objectives;
   }
   return fates;
-}
-
-bool is_one_of(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
 }
 
 // The scenario from the moment on in which the pods of `restarts` begin to start; all others serve.
@@ -45,7 +38,7 @@ Scenario from_a_restart(const Scenario& base, const std::vector<std::string>& re
   scenario.warmup = {};
   scenario.duration = std::max(base.duration.value_or(at_least), at_least);
   for (scenarios::Workload& workload : scenario.workloads) {
-    workload.startup.cold = is_one_of(restarts, workload.name.value);
+    workload.startup.cold = contains(restarts, workload.name.value);
   }
   return scenario;
 }
@@ -64,11 +57,9 @@ std::optional<OneAway> with_one_away(const Scenario& base, std::vector<PoolChoic
   for (PoolChoice& pool : pools) {
     pool.pods.resize(pool.workloads.size());
     for (std::size_t w = 0; w < pool.workloads.size(); ++w) {
-      const auto workload = std::ranges::find(base.workloads, pool.workloads[w],
-                                              [](const auto& each) { return each.name.value; });
-      const bool serves =
-          workload != base.workloads.end() && workload->kind == scenarios::WorkloadKind::Service;
-      if (!serves || !is_one_of(step.restarts, pool.workloads[w])) continue;
+      const scenarios::Workload* const workload = base.find_workload(pool.workloads[w]);
+      const bool serves = workload != nullptr && workload->kind == scenarios::WorkloadKind::Service;
+      if (!serves || !contains(step.restarts, pool.workloads[w])) continue;
       int& pods = pool.pods[w];
       if (pods == 0) pods = workload->count;
       if (pods < 2 || workload->autoscaling) return std::nullopt;
@@ -84,10 +75,8 @@ std::optional<OneAway> with_one_away(const Scenario& base, std::vector<PoolChoic
 
 std::optional<Fates> simulated(const Scenario& scenario, const std::vector<PoolChoice>& pools,
                                const models::Catalogue& catalogue, const RunOptions& run) {
-  PlanProbe probe;
-  probe.pools = pools;
-  probe.replications = scenario.replications;
-  const auto world = probe_world(scenario, probe, catalogue);
+  const auto world =
+      probe_world(scenario, {.pools = pools, .replications = scenario.replications}, catalogue);
   if (!world) return std::nullopt;
   const auto result = simulate(*world, run);
   if (!result) return std::nullopt;
@@ -95,8 +84,8 @@ std::optional<Fates> simulated(const Scenario& scenario, const std::vector<PoolC
 }
 
 // Of all Services: of these so many times, of the others `else_times`.
-Fate sum_of(const Fates& fates, const std::map<std::string, int>& times, int else_times) {
-  Fate sum;
+RestartLoss sum_of(const Fates& fates, const std::map<std::string, int>& times, int else_times) {
+  RestartLoss sum;
   for (const auto& [name, fate] : fates) {
     const auto own = times.find(name);
     const int often = own == times.end() ? else_times : own->second;
@@ -106,7 +95,7 @@ Fate sum_of(const Fates& fates, const std::map<std::string, int>& times, int els
   return sum;
 }
 
-RestartLoss loss_of(const Fate& with, const Fate& without) {
+RestartLoss loss_of(const RestartLoss& with, const RestartLoss& without) {
   return {std::max(0.0, with.lost - without.lost), std::max(0.0, with.late - without.late)};
 }
 
@@ -138,7 +127,7 @@ void add_one_by_one(const Scenario& base, const PlanPath& path, std::size_t nth,
 bool serves_any(const Scenario& base, const std::vector<std::string>& names) {
   return std::ranges::any_of(base.workloads, [&](const scenarios::Workload& workload) {
     return workload.kind == scenarios::WorkloadKind::Service &&
-           is_one_of(names, workload.name.value);
+           contains(names, workload.name.value);
   });
 }
 

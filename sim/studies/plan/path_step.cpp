@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "slicewise/lookup.hpp"
+
 #include "../probe/probe.hpp"
 #include "plan_path.hpp"
 
@@ -13,12 +15,6 @@ namespace slicewise::sim {
 namespace {
 
 using scenarios::Workload;
-
-const Workload* workload_named(const scenarios::Scenario& base, const std::string& name) {
-  const auto found = std::ranges::find(
-      base.workloads, name, [](const Workload& workload) { return workload.name.value; });
-  return found == base.workloads.end() ? nullptr : &*found;
-}
 
 std::optional<std::size_t> place_in(const PoolChoice& pool, const std::string& workload) {
   const auto found = std::ranges::find(pool.workloads, workload);
@@ -86,7 +82,7 @@ std::vector<PoolChoice> pools_after(const PlanPath& path, std::size_t steps) {
 int pods_restarted(const scenarios::Scenario& base, const std::vector<PoolChoice>& from,
                    const std::vector<PoolChoice>& to, const std::string& name) {
   const auto has = [&](const PoolChoice& pool) { return place_in(pool, name).has_value(); };
-  const Workload* const workload = workload_named(base, name);
+  const Workload* const workload = base.find_workload(name);
   const auto home = std::ranges::find_if(from, has);
   const auto pool = std::ranges::find_if(to, has);
   if (workload == nullptr || home == from.end() || pool == to.end()) return 0;
@@ -104,7 +100,7 @@ int pods_restarted(const scenarios::Scenario& base, const std::vector<PoolChoice
   // It has a label of its class, or none.
   const auto apart_class = [&](const PoolChoice& choice) -> std::optional<std::size_t> {
     for (std::size_t c = 0; c < choice.apart.size(); ++c) {
-      if (std::ranges::find(choice.apart[c], name) != choice.apart[c].end()) return c;
+      if (contains(choice.apart[c], name)) return c;
     }
     return std::nullopt;
   };
@@ -136,7 +132,7 @@ PathStep step_between(const scenarios::Scenario& base, std::vector<PoolChoice> f
     for (const std::string& name : pool.workloads) {
       const int restarted = pods_restarted(base, from, to, name);
       if (restarted == 0) continue;
-      const scenarios::Startup& startup = workload_named(base, name)->startup;
+      const scenarios::Startup& startup = base.find_workload(name)->startup;
       step.pods_restarted += restarted;
       step.restarts.push_back(name);
       step.start = std::max(step.start, startup.image_pull + startup.model_load);

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
+
 #include "../probe/probe.hpp"
 #include "../probe/scaled_input.hpp"
 #include "plan_sections.hpp"
@@ -40,7 +42,7 @@ std::vector<std::string> inputs_of(const BlockSearch& search, const PlanOption& 
   std::ranges::stable_sort(objectives, std::greater<>(), &PlannedObjective::ratio);
   std::vector<std::string> tight;
   for (const PlannedObjective& objective : objectives) {
-    if (tight.size() < kMostTight && std::ranges::find(tight, objective.workload) == tight.end()) {
+    if (tight.size() < kMostTight && !contains(tight, objective.workload)) {
       tight.push_back(objective.workload);
     }
   }
@@ -146,8 +148,7 @@ std::optional<Flip> price_flip(const BlockSearch& search, const std::vector<Plan
   const PlanOption& best = options.front();
   const std::string& type = best.pools.front().instance_type;
   for (std::size_t o = 1; o < options.size(); ++o) {
-    const bool other = std::ranges::none_of(
-        options[o].pools, [&](const PoolChoice& p) { return p.instance_type == type; });
+    const bool other = !contains(options[o].pools, type, &PoolChoice::instance_type);
     if (!other || best.pools.size() > 1 || !best.goal || *best.goal <= 0) continue;
     const double factor = *options[o].goal / *best.goal;
     if (factor > kMostFactor) return std::nullopt;

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "slicewise/sim/policies.hpp"
 
 #include "../probe/probe.hpp"
+#include "after_outage.hpp"
 #include "plan_sections.hpp"
 
 namespace slicewise::sim {
@@ -47,8 +49,15 @@ std::string what_breaks(const Verdict::Reason& reason) {
                                            : "the running of every pod";
 }
 
-}  // namespace
+// How much more load a plan's option bears.
+struct Headroom {
+  std::optional<double> passed;  // times the load that is borne
+  std::optional<double> failed;  // ... at which an objective breaks
+  std::string binding;           // which
+  bool interrupted = false;
+};
 
+// All empty when nothing can be scaled, or nothing has an objective.
 Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenario& base,
                      const models::Catalogue& catalogue, const RunOptions& run,
                      const PlanOption& option) {
@@ -80,18 +89,11 @@ Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenari
   return headroom;
 }
 
-bool asks_for_headroom(const std::vector<scenarios::Policy>& policies) {
-  return std::ranges::any_of(policies, [](const scenarios::Policy& policy) {
-    return std::ranges::any_of(policy.nodes, is_headroom);
-  });
-}
-
+// The policies once the headroom is known: those of `option.figures` are judged anew.
 void judge_with_headroom(const scenarios::Scenario& base, const models::Catalogue& catalogue,
                          const RunOptions& run, const Headroom& headroom, PlanOption& option) {
-  PlanProbe probe;
-  probe.pools = option.pools;
-  probe.replications = base.replications;
-  auto world = probe_world(base, probe, catalogue);
+  auto world =
+      probe_world(base, {.pools = option.pools, .replications = base.replications}, catalogue);
   if (!world) return;
   RunOptions quiet = run;
   quiet.progress = nullptr;
@@ -100,6 +102,45 @@ void judge_with_headroom(const scenarios::Scenario& base, const models::Catalogu
   result->policies = judge_policies(world->policies, *result, headroom.passed);
   result->verdict = judge(*result, world->allow_pending);
   option.figures = figures_of(*result);
+}
+
+void add_headroom(Headroom&& headroom, Plan& plan) {
+  plan.interrupted = plan.interrupted || headroom.interrupted;
+  plan.headroom = headroom.passed;
+  plan.headroom_fails = headroom.failed;
+  plan.headroom_binding = std::move(headroom.binding);
+}
+
+}  // namespace
+
+bool asks_for_headroom(const std::vector<scenarios::Policy>& policies) {
+  return std::ranges::any_of(policies, [](const scenarios::Policy& policy) {
+    return std::ranges::any_of(policy.nodes, is_headroom);
+  });
+}
+
+void settle_headroom(const scenarios::ScenarioSet& set, const scenarios::Scenario& base,
+                     const models::Catalogue& catalogue, const PlanOptions& options, Plan& plan) {
+  const bool decides = asks_for_headroom(base.policies);
+  while (!plan.options.empty() && (decides || options.headroom)) {
+    PlanOption& best = plan.options.front();
+    PlanOption left = best;
+    left.pools = left_after(options.survive, std::move(left.pools));
+    Headroom headroom = headroom_of(set, base, catalogue, options.run, left);
+    if (decides) judge_with_headroom(base, catalogue, options.run, headroom, best);
+    if (best.figures.denied_by.empty()) {
+      add_headroom(std::move(headroom), plan);
+      return;
+    }
+    Reason why{denial_of(best.figures)};
+    if (headroom.passed) {
+      why = joined(std::move(why),
+                   reason(": it bears {} times the load", fmt::format("{:.3g}", *headroom.passed)));
+    }
+    plan.rejected.push_back({RejectedChoice::Stage::Simulation, best.pools.front(), std::nullopt,
+                             std::move(why), std::move(best.figures)});
+    plan.options.erase(plan.options.begin());
+  }
 }
 
 }  // namespace slicewise::sim

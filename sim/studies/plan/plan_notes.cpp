@@ -21,11 +21,10 @@ using scenarios::Scenario;
 // Nodes of Jobs that run once stand idle for the rest of a month.
 void tell_of_idle_months(const Scenario& base, Plan& plan) {
   if (plan.goal != PlanGoal::MonthlyCost || !runs_once(base)) return;
-  plan.notes.push_back(make_diagnostic(
-      Code::RequestNoEffect, base.goal_where.line > 0 ? base.goal_where : base.where,
-      "all Jobs run once: a month's price is of nodes that are kept when they are done "
-      "(--objective costPerJob compares what the work costs)"));
-  plan.notes.back().severity = Severity::Note;
+  add_note(plan.notes, Code::RequestNoEffect,
+           base.goal_where.line > 0 ? base.goal_where : base.where,
+           "all Jobs run once: a month's price is of nodes that are kept when they are done "
+           "(--objective costPerJob compares what the work costs)");
 }
 
 // A plan chooses the nodes: who asked for certain ones is told, once.
@@ -33,12 +32,10 @@ void tell_dropped_selectors(const Scenario& base, Plan& plan) {
   for (const scenarios::Workload& workload : base.workloads) {
     for (const auto& [key, value] : workload.pod.node_selector) {
       if (workload.count == 0 || names_a_group(key) || !names_the_node(key)) continue;
-      plan.notes.push_back(make_diagnostic(
-          Code::RequestNoEffect, workload.name.where,
-          fmt::format("a plan chooses the nodes: nodeSelector {}: {} of \"{}\" is not kept "
-                      "(--instances says among which)",
-                      key, value, workload.name.value)));
-      plan.notes.back().severity = Severity::Note;
+      add_note(plan.notes, Code::RequestNoEffect, workload.name.where,
+               fmt::format("a plan chooses the nodes: nodeSelector {}: {} of \"{}\" is not kept "
+                           "(--instances says among which)",
+                           key, value, workload.name.value));
       return;
     }
   }
@@ -55,11 +52,9 @@ void tell_what_autoscalers_keep(const Scenario& base, Plan& plan) {
     const bool any =
         std::ranges::any_of(plan.options, changes) || std::ranges::any_of(plan.other_pods, changes);
     if (!workload.autoscaling || !any) continue;
-    plan.notes.push_back(make_diagnostic(
-        Code::RequestNoEffect, workload.autoscaling->where,
-        fmt::format("pods of \"{}\" are those that its autoscaler keeps at the least (min)",
-                    name)));
-    plan.notes.back().severity = Severity::Note;
+    add_note(
+        plan.notes, Code::RequestNoEffect, workload.autoscaling->where,
+        fmt::format("pods of \"{}\" are those that its autoscaler keeps at the least (min)", name));
   }
 }
 
@@ -70,10 +65,9 @@ void tell_retired_types(const models::Catalogue& catalogue, Plan& plan) {
     for (const PoolChoice& pool : option.pools) {
       const models::InstanceType* type = catalogue.find_instance(pool.instance_type);
       if (type == nullptr || type->retired_on.empty() || !told.insert(type->name).second) continue;
-      plan.notes.push_back(
-          make_diagnostic(Code::InstanceRetired, {},
-                          fmt::format("{} was retired by AWS on {}: no node of it starts",
-                                      type->name, type->retired_on)));
+      add_diagnostic(plan.notes, Code::InstanceRetired, {},
+                     fmt::format("{} was retired by AWS on {}: no node of it starts", type->name,
+                                 type->retired_on));
     }
   }
 }

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "slicewise/lookup.hpp"
+
 #include "../probe/probe.hpp"
 #include "../probe/scaled_input.hpp"
 #include "commitments.hpp"
@@ -134,7 +136,7 @@ class Growth {
   ServicePods in_proportion(ServicePods pods, double factor, const WorkloadNames& names) const {
     for (const scenarios::Workload& workload : search_.base.workloads) {
       if (workload.kind != scenarios::WorkloadKind::Service || workload.autoscaling) continue;
-      const bool is_named = std::ranges::find(names, workload.name.value) != names.end();
+      const bool is_named = contains(names, workload.name.value);
       if (workload.count == 0 || !is_named) continue;
       const int wanted = static_cast<int>(std::ceil(workload.count * factor));
       int& own = pods.try_emplace(workload.name.value, workload.count).first->second;
@@ -155,10 +157,7 @@ class Growth {
   }
 
   BlockSearch search_in(std::size_t month, const Scenario& base, const ServicePods& pods) const {
-    BlockSearch there = search_with_pods(search_, base, pods);
-    there.input = kTraffic;
-    there.factor = factors_[month];
-    return there;
+    return search_with_pods(search_, base, pods).with_input(kTraffic, factors_[month]);
   }
 
   const BlockSearch& search_;

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "slicewise/lookup.hpp"
+
 #include "../probe/probe.hpp"
 #include "after_outage.hpp"
 #include "cheapest_exchanges.hpp"
@@ -93,7 +95,7 @@ class PathSearch {
       for (const PoolChoice& pool : now) {
         WorkloadNames here;
         for (const std::string& name : group) {
-          if (std::ranges::find(pool.workloads, name) != pool.workloads.end()) here.push_back(name);
+          if (contains(pool.workloads, name)) here.push_back(name);
         }
         if (!here.empty()) atoms.push_back(std::move(here));
       }
@@ -123,10 +125,7 @@ class PathSearch {
   }
 
   std::optional<PlanOption> together(const std::vector<Present>& pools) {
-    PlanProbe probe;
-    probe.pools = choices(pools);
-    probe.replications = search_.replications;
-    probe.until_clear = true;
+    PlanProbe probe = search_.about(choices(pools));
     PlanAnswer answer = probes_.ask_one(probe);
     if (!answer.figures) return std::nullopt;
     auto against = answer.figures->stands() && !answer.partial
@@ -147,9 +146,7 @@ class PathSearch {
     WorkloadNames all;
     for (const auto& workload : search_.base.workloads) {
       const std::string& name = workload.name.value;
-      const auto has = [&](const WorkloadNames& names) {
-        return std::ranges::find(names, name) != names.end();
-      };
+      const auto has = [&](const WorkloadNames& names) { return contains(names, name); };
       if (has(a) || has(b)) all.push_back(name);
     }
     return all;
@@ -157,7 +154,7 @@ class PathSearch {
 
   static WorkloadNames without(const WorkloadNames& all, const WorkloadNames& some) {
     WorkloadNames rest = all;
-    std::erase_if(rest, [&](const auto& n) { return std::ranges::find(some, n) != some.end(); });
+    std::erase_if(rest, [&](const auto& n) { return contains(some, n); });
     return rest;
   }
 
@@ -268,7 +265,7 @@ class PathSearch {
                                             bool any_pods = false) {
     std::vector<Present> pools;
     for (std::size_t p = 0; p < pools_.size(); ++p) {
-      if (std::ranges::find(change.touched, p) == change.touched.end()) pools.push_back(pools_[p]);
+      if (!contains(change.touched, p)) pools.push_back(pools_[p]);
     }
     pools.insert(pools.end(), change.known.begin(), change.known.end());
     for (const WorkloadNames& block : change.blocks) {
@@ -293,7 +290,7 @@ class PathSearch {
     if (search_.vary_pods == 0) return pool;
     Scenario alone = search_.base;
     for (scenarios::Workload& workload : alone.workloads) {
-      if (std::ranges::find(block, workload.name.value) == block.end()) workload.count = 0;
+      if (!contains(block, workload.name.value)) workload.count = 0;
     }
     BlockSearch there = search_within(search_, alone, search_.space);
     there.split = false;
@@ -305,14 +302,15 @@ class PathSearch {
   }
 
   // Of what costs the same, the pool that is recommended.
-  PoolChoice like_best(const BlockOption& option) const {
-    if (!best_) return option.choice;
+  PoolChoice like_best(const PlanOption& option) const {
+    const PoolChoice& found = option.pools.front();
+    if (!best_) return found;
     for (const PoolChoice& pool : best_->pools) {
       const auto monthly = monthly_of(search_, pool);
-      const bool same = monthly && std::abs(*monthly - option.goal) < kSamePrice;
-      if (same && pool.workloads == option.choice.workloads) return pool;
+      const bool same = monthly && std::abs(*monthly - *option.goal) < kSamePrice;
+      if (same && pool.workloads == found.workloads) return pool;
     }
-    return option.choice;
+    return found;
   }
 
   static double cost_of(const std::vector<Present>& pools) {

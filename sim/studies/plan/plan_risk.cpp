@@ -53,11 +53,8 @@ std::vector<World> worlds_of(const scenarios::Scenario& base, const models::Cata
                              std::span<const PlanOption> options) {
   std::vector<World> worlds;
   for (const PlanOption& option : options) {
-    PlanProbe probe;
-    probe.pools = option.pools;
-    probe.replications = kRuns;
-    probe.fresh = true;
-    Expected<World> world = probe_world(base, probe, catalogue);
+    Expected<World> world =
+        probe_world(base, {.pools = option.pools, .replications = kRuns, .fresh = true}, catalogue);
     if (!world) return {};
     worlds.push_back(std::move(*world));
   }
@@ -157,8 +154,7 @@ void add_risk(const scenarios::Scenario& base, const models::Catalogue& catalogu
   const auto both = std::span(plan.options).first(std::min(kBoth, plan.options.size()));
   std::vector<World> worlds = worlds_of(base, catalogue, both);
   const auto note = [&](Code code, std::string text) {
-    plan.notes.push_back(make_diagnostic(code, base.where, std::move(text)));
-    plan.notes.back().severity = Severity::Note;
+    add_note(plan.notes, code, base.where, std::move(text));
   };
   const double requests =
       std::accumulate(worlds.begin(), worlds.end(), 0.0,

@@ -46,30 +46,18 @@ std::optional<SmActiveRange> find_sm_active_range(const BlockSearch& search,
 std::optional<TellingMeasurement> telling_measurement(const World& world,
                                                       const std::vector<Flip>& flips);
 
-// How much more load a plan's option bears.
-struct Headroom {
-  std::optional<double> passed;  // times the load that is borne
-  std::optional<double> failed;  // ... at which an objective breaks
-  std::string binding;           // which
-  bool interrupted = false;
-};
+// How much more load the best option bears. What a policy says of headroom can be judged only once
+// it is known: the best option that all policies let pass is the answer.
+void settle_headroom(const scenarios::ScenarioSet& set, const scenarios::Scenario& base,
+                     const models::Catalogue& catalogue, const PlanOptions& options, Plan& plan);
 
-// All empty when nothing can be scaled, or nothing has an objective.
-Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenario& base,
-                     const models::Catalogue& catalogue, const RunOptions& run,
-                     const PlanOption& option);
+bool asks_for_headroom(const std::vector<scenarios::Policy>& policies);
 
 // The best option over runs with random numbers that no search has seen, beside the second, with
 // inputs that each run draws where that is asked for; a note where that takes more requests than it
 // is worth, or nothing can be drawn. REQUIRES: plan.options is not empty.
 void add_risk(const scenarios::Scenario& base, const models::Catalogue& catalogue,
               const PlanOptions& options, Plan& plan);
-
-bool asks_for_headroom(const std::vector<scenarios::Policy>& policies);
-
-// The policies once the headroom is known: those of `option.figures` are judged anew.
-void judge_with_headroom(const scenarios::Scenario& base, const models::Catalogue& catalogue,
-                         const RunOptions& run, const Headroom& headroom, PlanOption& option);
 
 // One sentence or none: an instance type that holds the pods where none that was tried does; else
 // the cheapest that stands whatever it costs; else the limit of nodes or cost that was in the way
@@ -78,6 +66,14 @@ std::vector<std::string> nearest_to_standing(const BlockSearch& search,
                                              const std::vector<std::string>& workloads,
                                              const std::vector<RejectedChoice>& rejected,
                                              ProbeBatch& probes);
+
+// plan_checks.cpp: what the options ask for and the scenario does not bear.
+void check_options(const scenarios::Scenario& base, const PlanOptions& options,
+                   scenarios::PlanGoal goal, Diagnostics& found);
+
+// best_world.cpp: what is known of the best option's world.
+void add_provenance(const scenarios::Scenario& base, const models::Catalogue& catalogue,
+                    Plan& plan);
 
 // own_pools.cpp: the scenario's own pools beside the options, and whether to keep them.
 void add_today(const BlockSearch& search, const RunOptions& run, ProbeBatch& probes, Plan& plan);

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "slicewise/lookup.hpp"
+
 #include "../probe/probe.hpp"
 #include "pool_choices.hpp"
 
@@ -72,14 +74,14 @@ std::vector<std::string> purchases_of(const scenarios::Scenario& scenario,
   std::vector<std::string> purchases = purchases_named(
       asked(options.purchases, scenario.planning.purchase_options), scenario, found);
   // Of what costs the same the first is the answer: what on-demand nodes stand in for.
-  if (std::ranges::find(purchases, "spot") != purchases.end()) {
+  if (contains(purchases, "spot")) {
     std::erase(purchases, kSpotFallback);
     purchases.insert(std::ranges::find(purchases, "spot"), std::string(kSpotFallback));
   }
   if (!purchases.empty()) return purchases;
   purchases.emplace_back("on-demand");
   for (const auto& plan : scenario.price_plans) {
-    if (std::ranges::find(purchases, plan.name) == purchases.end()) purchases.push_back(plan.name);
+    if (!contains(purchases, plan.name)) purchases.push_back(plan.name);
   }
   return purchases;
 }

@@ -274,10 +274,8 @@ Scenario with_pods(Scenario base, const ServicePods& pods) {
 }
 
 BlockSearch search_with_pods(const BlockSearch& search, const Scenario& base, ServicePods pods) {
-  BlockSearch there{base, search.catalogue, search.space, search.goal, search.replications};
-  there.input = search.input;
-  there.factor = search.factor;
-  there.split = search.split;
+  BlockSearch there = search_within(search, base, search.space);
+  there.so_far = nullptr;
   there.pods = std::move(pods);
   return there;
 }
@@ -308,10 +306,7 @@ std::optional<PlanOption> cheaper_with_other_pods(const BlockSearch& search,
                                                   const std::optional<PlanOption>& best,
                                                   ProbeBatch& probes) {
   if (search.varied == nullptr) return std::nullopt;
-  BlockSearch free = *search.varied;
-  free.input = search.input;
-  free.factor = search.factor;
-  free.so_far = nullptr;
+  const BlockSearch free = search.varied->with_input(search.input, search.factor);
   return best_with_other_pods(free, best, free.vary_pods, probes);
 }
 

@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
+
 #include "../probe/mig_layouts.hpp"
 #include "../probe/pool_homes.hpp"
 #include "../probe/probe.hpp"
@@ -120,9 +122,8 @@ Apart kept_apart(const World& world, std::span<const WorkloadModel* const> large
     pods[c] += large[w]->spec.pods_at_once();
   }
   apart.least_nodes = std::ranges::max(pods);
-  apart.small = gpu_memory_needs(world, [&](const WorkloadModel& workload) {
-    return std::ranges::find(large, &workload) == large.end();
-  });
+  apart.small = gpu_memory_needs(
+      world, [&](const WorkloadModel& workload) { return !contains(large, &workload); });
   return apart;
 }
 
@@ -295,9 +296,8 @@ void add_shared_mig(const TypeView& view, Strategy strategy, PoolChoices& found)
 
 // A workload that is not shared; nullptr: none.
 const WorkloadModel* with_several_gpus(const World& world) {
-  const auto found = std::ranges::find_if(
-      world.workloads, [](const WorkloadModel& w) { return has_several_gpus(w.spec); });
-  return found == world.workloads.end() ? nullptr : &*found;
+  return find_if_or_null(world.workloads,
+                         [](const WorkloadModel& w) { return has_several_gpus(w.spec); });
 }
 
 void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
@@ -353,9 +353,7 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
 
 void add_choices(const Scenario& base, PoolChoice alone, const models::InstanceType& type,
                  const PlanSpace& space, const models::Catalogue& catalogue, PoolChoices& found) {
-  PlanProbe probe;
-  probe.pools = {alone};
-  const Expected<World> world = probe_world(base, probe, catalogue);
+  const Expected<World> world = probe_world(base, {.pools = {alone}}, catalogue);
   alone.nodes = 0;
   if (auto refusal = refusal_of(world)) {
     return refuse(std::move(alone), refusal->code, std::move(refusal->reason), found);
@@ -386,10 +384,9 @@ void keep_to_claims(const Scenario& base, const models::Catalogue& catalogue, Po
   if (base.claims.empty()) return;
   std::vector<PoolChoice> all = std::exchange(found.choices, {});
   for (PoolChoice& choice : all) {
-    PlanProbe probe;
-    probe.pools = {choice};
-    probe.pools.front().nodes = 1;
-    const Expected<World> world = probe_world(base, probe, catalogue);
+    PoolChoice one = choice;
+    one.nodes = 1;
+    const Expected<World> world = probe_world(base, {.pools = {std::move(one)}}, catalogue);
     auto why = world ? why_unclaimed(base, *world, catalogue) : std::nullopt;
     if (why) {
       refuse(std::move(choice), Code::ResourceNameMismatch, std::move(*why), found);

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "slicewise/lookup.hpp"
+
 #include "../../result/merge.hpp"
 #include "../probe/probe.hpp"
 #include "fleet_division.hpp"
@@ -57,10 +59,11 @@ class Splitter {
       moved_.clear();
       search();
     }
-    SplitResult result = found_.confirmed();
+    SplitResult result;
+    result.option = found_.confirmed();
     result.configurations = known_.configurations();
     result.exhaustive = known_.exhaustive();
-    if (result.pools.empty()) result.missed = known_.missed_alone();
+    if (!result.option) result.missed = known_.missed_alone();
     result.least_monthly = model_.as_bound(least_worth_);
     if (result.least_monthly && model_.size() <= kExactGroups && !probes_.interrupted()) {
       result.least_monthly = std::max(*result.least_monthly, all_tried_below(result));
@@ -90,7 +93,7 @@ class Splitter {
 
   // Of few groups every division that costs less was tried, or closed forms rule it out.
   double all_tried_below(const SplitResult& result) const {
-    if (!result.pools.empty()) return result.goal;
+    if (result.option) return *result.option->goal;
     return std::isfinite(cap_) ? cap_ : 0;
   }
 
@@ -103,9 +106,9 @@ class Splitter {
     BlockSearch alone = search_within(search_, search_.base, space);
     KnownPools unshared(alone, model_, probes_);
     unshared.look_for_lone(found_.cost());
-    std::vector<BlockOption> own;
+    std::vector<PlanOption> own;
     for (std::size_t g = 0; g < model_.size(); ++g) {
-      const std::optional<BlockOption>& option = unshared.find({g})->option;
+      const std::optional<PlanOption>& option = unshared.find({g})->option;
       if (!option) return;
       own.push_back(*option);
     }
@@ -242,21 +245,21 @@ class Splitter {
     return a;
   }
 
-  double costs_of(const Members& block) const { return known_.find(block)->option->goal; }
+  double costs_of(const Members& block) const { return *known_.find(block)->option->goal; }
 
   // What was simulated of the block against what the model thinks of it.
   void learn_from(const Members& block) {
     const KnownPools::Solved* solved = known_.find(block);
     const auto thought = model_.price(model_.room(block));
     if (solved == nullptr || !thought) return;
-    const std::optional<BlockOption>& option = solved->option;
+    const std::optional<PlanOption>& option = solved->option;
     const std::vector<std::string>& missed = solved->missed;
-    const double is = option ? option->goal : solved->cap;  // or more
+    const double is = option ? *option->goal : solved->cap;  // or more
     if (option ? std::abs(is - *thought) < kSamePrice : is < *thought) return;
     for (const std::size_t g : block) {
       const bool to_blame =
           missed.empty() || std::ranges::any_of(model_.names(g), [&](const std::string& name) {
-            return std::ranges::find(missed, name) != missed.end();
+            return contains(missed, name);
           });
       if (option && is < *thought) {
         model_.correct(g, kBearsMore);
@@ -292,15 +295,11 @@ std::optional<PlanOption> cheapest_plan(const BlockSearch& search, std::optional
   if (!search.split || separable_groups(search.base).size() <= kExactGroups) {
     BlockResult one =
         search_block(search, workloads_with_pods(search.base), 1, cap, Depth::First, probes);
-    if (!one.options.empty()) {
-      BlockOption& option = one.options.front();
-      best = PlanOption{{std::move(option.choice)}, std::move(option.figures), option.goal, false};
-    }
+    if (!one.options.empty()) best = std::move(one.options.front());
   }
   if (!search.split || probes.interrupted()) return best;
-  SplitResult split = split_pools(search, best ? best->goal : cap, probes);
-  if (split.pools.empty()) return best;
-  return PlanOption{std::move(split.pools), std::move(split.figures), split.goal, false};
+  std::optional<PlanOption> split = split_pools(search, best ? best->goal : cap, probes).option;
+  return split ? split : best;
 }
 
 }  // namespace slicewise::sim

@@ -10,9 +10,7 @@
 namespace slicewise::sim {
 
 struct SplitResult {
-  std::vector<PoolChoice> pools;  // empty: nothing is known that costs less than the cap
-  OptionFigures figures;          // of all pools together
-  double goal = 0;
+  std::optional<PlanOption> option;     // nullopt: nothing is known that costs less than the cap
   std::optional<double> least_monthly;  // no fleet costs less
   std::vector<std::string> missed;      // workloads that miss something in every pool of their own
   std::int64_t configurations = 0;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
+
 #include "../../result/merge.hpp"
 #include "../probe/probe.hpp"
 #include "pod_counts.hpp"
@@ -14,13 +16,7 @@ namespace slicewise::sim {
 
 PlanProbe probe_of(const BlockSearch& search, const PlanOption& option, const std::string& input,
                    double factor) {
-  PlanProbe probe;
-  probe.pools = option.pools;
-  probe.replications = search.replications;
-  probe.input = input;
-  probe.factor = factor;
-  probe.until_clear = true;
-  return probe;
+  return search.with_input(input, factor).about(option.pools);
 }
 
 bool stands(const PlanAnswer& answer) {
@@ -52,9 +48,7 @@ constexpr int kMostAnew = 8;
 std::vector<std::string> concerned_by(const std::string& input, const scenarios::Scenario& base) {
   std::vector<std::string> names = workloads_with_pods(base);
   std::erase_if(names, [&](const std::string& name) {
-    const auto workload = std::ranges::find(
-        base.workloads, name, [](const auto& w) -> const auto& { return w.name.value; });
-    return !concerns(input, {workload->given_name()});
+    return !concerns(input, {base.find_workload(name)->given_name()});
   });
   return names;
 }
@@ -67,7 +61,7 @@ std::vector<std::string> all_missed(PlanProbe probe, const OptionFigures& first,
   const PlanAnswer whole = probes.ask_one(probe);
   if (!whole.figures) return names;
   for (std::string& name : missed_by(*whole.figures)) {
-    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    if (!contains(names, name)) names.push_back(std::move(name));
   }
   return names;
 }
@@ -88,16 +82,15 @@ std::vector<std::string> missed_with(const BlockSearch& search, const PlanOption
 }
 
 bool has_one_of(const PoolChoice& pool, const std::vector<std::string>& workloads) {
-  return std::ranges::any_of(workloads, [&](const std::string& name) {
-    return std::ranges::find(pool.workloads, name) != pool.workloads.end();
-  });
+  return std::ranges::any_of(
+      workloads, [&](const std::string& name) { return contains(pool.workloads, name); });
 }
 
 std::optional<PlanOption> pools_anew(const BlockSearch& search, const PlanOption& best,
                                      const std::vector<std::string>& workloads, const PoolCap& cap,
                                      ProbeBatch& probes) {
   BlockSearch there = search;
-  PlanProbe probe = probe_of(there, best, there.input, there.factor);
+  PlanProbe probe = there.about(best.pools);
   std::vector<std::string> concerned = workloads;
   for (int round = 0; round < kMostAnew && !concerned.empty(); ++round) {
     for (PoolChoice& pool : probe.pools) {
@@ -108,7 +101,7 @@ std::optional<PlanOption> pools_anew(const BlockSearch& search, const PlanOption
       if (round > 0) there.refuted.push_back(pool);
       BlockResult found = search_block(there, pool.workloads, 1, most, Depth::First, probes);
       if (found.options.empty()) return std::nullopt;
-      pool = std::move(found.options.front().choice);
+      pool = std::move(found.options.front().pools.front());
     }
     const PlanAnswer answer = probes.ask_one(probe);
     if (!answer.figures) return std::nullopt;
@@ -130,9 +123,8 @@ std::optional<PlanOption> anew_with_its_pods(const BlockSearch& search, const Pl
   std::optional<PlanOption> then =
       pools_anew(search, best, concerned_by(search.input, search.base), {.only = cap}, probes);
   if (!search.split || separable_groups(search.base).size() > kExactGroups) return then;
-  SplitResult split = split_pools(search, then ? then->goal : cap, probes);
-  if (split.pools.empty()) return then;
-  return PlanOption{std::move(split.pools), std::move(split.figures), split.goal, false};
+  std::optional<PlanOption> split = split_pools(search, then ? then->goal : cap, probes).option;
+  return split ? split : then;
 }
 
 }  // namespace
@@ -140,18 +132,11 @@ std::optional<PlanOption> anew_with_its_pods(const BlockSearch& search, const Pl
 std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOption& best,
                                        const std::string& input, double factor,
                                        std::optional<double> cap, ProbeBatch& probes) {
-  BlockSearch there = search;
-  there.input = input;
-  there.factor = factor;
-  there.so_far = nullptr;
+  const BlockSearch there = search.with_input(input, factor);
   std::optional<PlanOption> then = anew_with_its_pods(there, best, cap, probes);
   if (search.varied == nullptr) return then;
   if (!then && !cap) {  // as few pods as the scenario has may not be what fails
-    BlockSearch first = *search.varied;
-    first.input = input;
-    first.factor = factor;
-    first.so_far = nullptr;
-    then = anew_with_its_pods(first, best, cap, probes);
+    then = anew_with_its_pods(search.varied->with_input(input, factor), best, cap, probes);
   }
   std::optional<PlanOption> known = then;
   if (!known && cap) known = PlanOption{best.pools, best.figures, cap, false};

@@ -1,5 +1,5 @@
-#include <algorithm>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/models/gpu_names.hpp"
 
 #include "plan_sections.hpp"
@@ -30,7 +30,7 @@ std::optional<PricedGpu> recorded_gpu(const std::string& name, const scenarios::
   const std::vector<const models::GpuModel*> meant = models::gpus_called(catalogue, name);
   std::optional<PricedGpu> cheapest;
   for (const models::InstanceType& type : catalogue.instances) {
-    const bool has_it = std::ranges::find(meant, catalogue.find_gpu(type.gpu_model)) != meant.end();
+    const bool has_it = contains(meant, catalogue.find_gpu(type.gpu_model));
     if (!has_it || type.gpu_fraction < 1 || !type.retired_on.empty()) continue;
     const auto here = priced(type, base, catalogue);
     if (here && (!cheapest || here->per_hour < cheapest->per_hour)) cheapest = here;
@@ -56,7 +56,7 @@ std::optional<RecordedBill> recorded_bill(const scenarios::Scenario& base,
     bill.gpu_hours += hours;
     dollars += hours * gpu->per_hour;
     bill.assumed |= !known;
-    if (std::ranges::find(bill.instance_types, gpu->instance_type) == bill.instance_types.end()) {
+    if (!contains(bill.instance_types, gpu->instance_type)) {
       bill.instance_types.push_back(gpu->instance_type);
     }
   }

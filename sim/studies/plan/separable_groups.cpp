@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "slicewise/lookup.hpp"
+
 #include "../probe/probe.hpp"
 #include "pool_split.hpp"
 
@@ -38,7 +40,7 @@ std::vector<std::vector<std::string>> separable_groups(const scenarios::Scenario
     std::vector<Group> apart;
     for (Group& group : groups) {
       const bool part = std::ranges::any_of(pipeline.stages, [&](const auto& stage) {
-        return std::ranges::find(group, stage.workload.value) != group.end();
+        return contains(group, stage.workload.value);
       });
       if (part) {
         together.insert(together.end(), group.begin(), group.end());

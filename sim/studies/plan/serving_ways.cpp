@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
+
 #include "pool_choices.hpp"
 
 namespace slicewise::sim {
@@ -59,7 +61,7 @@ std::vector<ServingChoice> batches_of(const Workload& service, const PlanSpace& 
           const bool waits = delay || now.max_delay.ns > 0;
           choice.max_delay = waits ? std::optional(Duration{}) : std::nullopt;
         }
-        if (std::ranges::find(choices, choice) == choices.end()) choices.push_back(choice);
+        if (!contains(choices, choice)) choices.push_back(choice);
       }
     }
   }
@@ -126,13 +128,13 @@ void check_serving(const scenarios::Scenario& base, const PlanSpace& space, Diag
   for (const Workload& workload : base.workloads) {
     const bool serves = workload.kind == scenarios::WorkloadKind::Service && !workload.llm;
     if (workload.count == 0 || !serves || !batches_of(workload, space).empty()) continue;
-    found.push_back(make_diagnostic(
-        Code::SettingConflict, workload.name.where,
+    add_diagnostic(
+        found, Code::SettingConflict, workload.name.where,
         fmt::format(
             "no batch that \"{}\" may have is within the requests that its pods may work on "
             "at a time",
             workload.name.value),
-        "--concurrency of the largest --max-batch or more, or --max-batch of 1 among them"));
+        "--concurrency of the largest --max-batch or more, or --max-batch of 1 among them");
   }
 }
 
@@ -143,10 +145,8 @@ std::vector<std::vector<ServingChoice>> serving_ways(const scenarios::Scenario& 
   std::vector<Ways> of;
   double ways = 1;
   for (const std::string& name : workloads) {
-    const auto workload = std::ranges::find(base.workloads, name,
-                                            [](const Workload& each) { return each.name.value; });
-    of.push_back(workload == base.workloads.end() ? Ways{false, {{}}}
-                                                  : ways_of(*workload, type, space));
+    const Workload* const workload = base.find_workload(name);
+    of.push_back(workload == nullptr ? Ways{false, {{}}} : ways_of(*workload, type, space));
     ways *= static_cast<double>(of.back().choices.size());
   }
   auto all = ways <= static_cast<double>(kMostWays) ? every_one(of) : alike(of);

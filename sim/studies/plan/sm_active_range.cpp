@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "slicewise/lookup.hpp"
+
 #include "../probe/probe.hpp"
 #include "../probe/scaled_input.hpp"
 #include "plan_sections.hpp"
@@ -25,7 +27,7 @@ std::vector<std::string> workloads_in_doubt(const BlockSearch& search) {
       const bool carried = std::ranges::any_of(
           workload.on_pool, [](const PoolDemand& demand) { return demand.gpu_scale != 1; });
       if (!carried || !lacks_sm_active(workload.spec)) continue;
-      if (std::ranges::find(names, workload.name) == names.end()) names.push_back(workload.name);
+      if (!contains(names, workload.name)) names.push_back(workload.name);
     }
   }
   return names;
@@ -39,10 +41,7 @@ class RangeSearch {
   // The best of all where it is `at`, if that is not the best option.
   std::optional<PlanOption> rival(double at) {
     const std::optional<PlanOption> own = standing(best_.pools, at);
-    BlockSearch there = search_;
-    there.input = kSmActive;
-    there.factor = at;
-    there.so_far = nullptr;
+    const BlockSearch there = search_.with_input(kSmActive, at);
     std::optional<double> cap;
     if (own && search_.goal == scenarios::PlanGoal::MonthlyCost) {
       constexpr double kLess = 1 - 1e-9;  // what costs as much beats nothing
@@ -54,18 +53,12 @@ class RangeSearch {
       if (found && own && *own->goal <= *found->goal) return std::nullopt;
       return found;
     }
-    const BlockResult one =
+    BlockResult one =
         search_block(there, workloads_with_pods(search_.base), 1, cap, Depth::Ranked, probes_);
-    if (!one.options.empty()) {
-      const BlockOption& option = one.options.front();
-      found = PlanOption{{option.choice}, option.figures, option.goal, false};
-    }
+    if (!one.options.empty()) found = std::move(one.options.front());
     if (search_.split) {
-      SplitResult several = split_pools(there, found ? found->goal : cap, probes_);
-      if (!several.pools.empty()) {
-        found =
-            PlanOption{std::move(several.pools), std::move(several.figures), several.goal, false};
-      }
+      auto several = split_pools(there, found ? found->goal : cap, probes_).option;
+      if (several) found = std::move(several);
     }
     if (found && own && *own->goal <= *found->goal) found.reset();
     auto other = cheaper_with_other_pods(there, found ? found : own, probes_);
@@ -80,12 +73,7 @@ class RangeSearch {
   }
 
   std::optional<PlanOption> standing(const std::vector<PoolChoice>& pools, double at) {
-    PlanProbe probe;
-    probe.pools = pools;
-    probe.replications = search_.replications;
-    probe.input = kSmActive;
-    probe.factor = at;
-    probe.until_clear = true;
+    const PlanProbe probe = search_.with_input(kSmActive, at).about(pools);
     PlanAnswer answer = probes_.ask_one(probe);
     if (!answer.figures || answer.partial || !answer.figures->stands()) return std::nullopt;
     const auto goal = goal_of(search_.goal, *answer.figures);

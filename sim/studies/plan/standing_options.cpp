@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "../../result/merge.hpp"
@@ -35,10 +36,9 @@ bool meets_by_chance(const BlockSearch& search, const PoolChoice& choice) {
 // Whether a replication has so many requests beyond each quantile that limits the Service's
 // latency that it tells the quantile.
 bool is_told_by_one(const BlockSearch& search, const std::string& name) {
-  const auto workload = std::ranges::find(
-      search.base.workloads, name, [](const auto& w) -> const auto& { return w.name.value; });
-  if (workload == search.base.workloads.end()) return false;  // a pipeline
-  if (!search.input.empty()) return false;                    // of other traffic
+  const scenarios::Workload* const workload = search.base.find_workload(name);
+  if (workload == nullptr) return false;    // a pipeline
+  if (!search.input.empty()) return false;  // of other traffic
   if (!workload->traffic || !search.base.duration || workload->autoscaling) return false;
   const double requests =
       workload->traffic->mean.per_second * to_seconds(*search.base.duration - search.base.warmup);
@@ -116,7 +116,7 @@ Reason miss_of(const OptionFigures& figures) {
 std::vector<std::string> missed_by(const OptionFigures& figures) {
   std::vector<std::string> missed;
   for (const PlannedObjective& objective : figures.objectives) {
-    const bool known = std::ranges::find(missed, objective.workload) != missed.end();
+    const bool known = contains(missed, objective.workload);
     if (standing_of(objective) == ObjectiveStanding::Holds || known) continue;
     missed.push_back(objective.workload);
   }

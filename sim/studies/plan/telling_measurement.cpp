@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/portable_math.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 
@@ -19,11 +20,10 @@ constexpr double kUnknownFactor = 2;
 
 // The workload of "workloads.asr.requestGpuTime", whose time the input is; nullptr for others.
 const WorkloadModel* timed_by(std::string_view input, const World& world) {
-  const auto found = std::ranges::find_if(world.workloads, [&](const WorkloadModel& model) {
+  return find_if_or_null(world.workloads, [&](const WorkloadModel& model) {
     const std::string path = "workloads." + model.spec.given_name() + ".";
     return input == path + "requestGpuTime" || input == path + "unitTime";
   });
-  return found == world.workloads.end() ? nullptr : &*found;
 }
 
 // Whoever else is in the pool, where a GPU has one pod of the workload; "": its own copies.

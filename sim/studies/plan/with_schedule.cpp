@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -177,9 +176,8 @@ bool may_leave(const PoolChoice& pool) {
 
 std::optional<PodSchedule> schedule_for(const Scenario& scenario, const PoolChoice& pool,
                                         std::size_t place, double margin) {
-  const auto service = std::ranges::find(scenario.workloads, pool.workloads[place],
-                                         [](const Workload& w) { return w.name.value; });
-  if (service == scenario.workloads.end() || service->autoscaling ||
+  const Workload* const service = scenario.find_workload(pool.workloads[place]);
+  if (service == nullptr || service->autoscaling ||
       service->kind != scenarios::WorkloadKind::Service) {
     return std::nullopt;
   }
@@ -223,7 +221,7 @@ std::optional<PlanOption> standing_with_schedule(const BlockSearch& search, cons
   for (const double margin : kMargins) {
     auto option = scheduled(search.base, fixed, margin);
     if (!option || probes.interrupted()) return std::nullopt;
-    const PlanProbe probe = probe_of(search, *option, search.input, search.factor);
+    const PlanProbe probe = search.about(option->pools);
     const PlanAnswer answer = probes.ask_one(probe);
     if (!stands(answer) || fails_again(search, probe, *answer.figures, probes)) continue;
     option->figures = *answer.figures;

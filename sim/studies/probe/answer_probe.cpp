@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -316,17 +315,11 @@ IslandKeys keys_of(const PlanProbe& probe, const World& world) {
     choice.mig_profiles.clear();
     choice.pods.clear();  // who sits there is of the key
     choice.nodes = 1;
-    PlanProbe there;
-    there.pools = {choice};
-    there.fresh = probe.fresh;
-    keys.pools.push_back(probe_line(there));
+    keys.pools.push_back(probe_line({.pools = {choice}, .fresh = probe.fresh}));
   }
   keys.about = [&probe, &world](const Island& island) -> std::string {
     if (!is_concerned(probe, world, island)) return "";
-    PlanProbe scaled;
-    scaled.input = probe.input;
-    scaled.factor = probe.factor;
-    return probe_line(scaled);
+    return probe_line({.input = probe.input, .factor = probe.factor});
   };
   return keys;
 }

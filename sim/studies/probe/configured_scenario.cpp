@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/sim/pool_choice.hpp"
@@ -310,9 +311,8 @@ std::vector<PoolChoice> with_unshared(const Scenario& base, std::span<const Pool
     shared.unshared = 0;
     if (whole.unshared > 0) {
       const auto needs_whole = [&](const std::string& name) {
-        const auto workload =
-            std::ranges::find(base.workloads, name, [](const Workload& w) { return w.name.value; });
-        return workload != base.workloads.end() && has_several_gpus(*workload);
+        const Workload* const workload = base.find_workload(name);
+        return workload != nullptr && has_several_gpus(*workload);
       };
       keep_workloads(shared, std::not_fn(needs_whole));
       keep_workloads(whole, needs_whole);
@@ -335,7 +335,7 @@ void keep_apart(const ApartClass& names, const std::string& label, Scenario& sce
   std::vector<Workload*> apart;
   std::set<std::string> spaces;
   for (Workload& workload : scenario.workloads) {
-    if (std::ranges::find(names, workload.name.value) == names.end()) continue;
+    if (!contains(names, workload.name.value)) continue;
     apart.push_back(&workload);
     spaces.insert(workload.namespace_name);
   }
@@ -346,7 +346,7 @@ void keep_apart(const ApartClass& names, const std::string& label, Scenario& sce
   for (Workload* workload : apart) {
     workload->pod.labels[std::string(kApartLabel)] = label;
     auto& terms = workload->pod.anti_affinity;
-    if (std::ranges::find(terms, term) == terms.end()) terms.push_back(term);
+    if (!contains(terms, term)) terms.push_back(term);
   }
 }
 
@@ -395,8 +395,7 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
   }
   std::erase_if(scenario.workloads, [&](const Workload& workload) {
     return workload.count == 0 || std::ranges::none_of(pools, [&](const PoolChoice& choice) {
-             return std::ranges::find(choice.workloads, workload.name.value) !=
-                    choice.workloads.end();
+             return contains(choice.workloads, workload.name.value);
            });
   });
   for (const PoolChoice& choice : pools) keep_apart(choice, scenario);
@@ -432,9 +431,7 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
   }
   std::erase_if(scenario.pipelines, [&](const scenarios::Pipeline& pipeline) {
     return std::ranges::any_of(pipeline.stages, [&](const scenarios::Pipeline::Stage& stage) {
-      return std::ranges::none_of(scenario.workloads, [&](const Workload& workload) {
-        return workload.name.value == stage.workload.value;
-      });
+      return scenario.find_workload(stage.workload.value) == nullptr;
     });
   });
   return scenario;

@@ -4,16 +4,15 @@
 #include <utility>
 #include <variant>
 
+#include "slicewise/lookup.hpp"
+
 #include "scaled_input.hpp"
 
 namespace slicewise::sim {
 namespace {
 
 std::string key_of(const std::vector<PoolChoice>& pools, const std::string& input) {
-  PlanProbe probe;
-  probe.pools = pools;
-  probe.input = input;
-  return probe_line(probe);
+  return probe_line({.pools = pools, .input = input});
 }
 
 bool is_batched(const scenarios::Workload& workload) {
@@ -61,8 +60,7 @@ bool KnownFailures::is_worse(const PlanProbe& probe) const {
 
 bool KnownFailures::is_as_slow(const PlanProbe& probe) const {
   return memory_is_room_ && probe.input.ends_with(kGpuMemory) &&
-         std::ranges::none_of(
-             probe.pools, [](const PoolChoice& pool) { return pool.strategy == Strategy::Hami; });
+         !contains(probe.pools, Strategy::Hami, &PoolChoice::strategy);
 }
 
 std::optional<PlanAnswer> KnownFailures::find(const PlanProbe& probe) const {

@@ -84,7 +84,7 @@ TEST(SearchBlocks, FindWhatEachOfThemFinds) {
         EXPECT_EQ(results[b].configurations, one.configurations);
         if (one.options.empty()) continue;
         EXPECT_EQ(results[b].options.front().goal, one.options.front().goal) << b;
-        EXPECT_EQ(results[b].options.front().choice.workloads, blocks[b]);
+        EXPECT_EQ(results[b].options.front().pools.front().workloads, blocks[b]);
       }
     }
   }

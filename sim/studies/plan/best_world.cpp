@@ -1,0 +1,64 @@
+#include <algorithm>
+#include <cmath>
+
+#include "slicewise/portable_math.hpp"
+#include "slicewise/sim/gpu_room.hpp"
+
+#include "../../result/merge.hpp"
+#include "../../world/parts.hpp"
+#include "../probe/probe.hpp"
+#include "plan_sections.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+// The fewest that so many in a month exceed in 5 of 100 months, of a Poisson law.
+int most_in_a_month(double mean) {
+  constexpr double kConfidence = 0.95;
+  constexpr double kLikeNormal = 500;
+  if (mean > kLikeNormal) {
+    return static_cast<int>(std::lround(std::min(mean + 1.645 * std::sqrt(mean), 1e9)));
+  }
+  double chance = portable_exp(-mean);
+  double sum = chance;
+  int count = 0;
+  while (sum < kConfidence && chance > 0) {
+    ++count;
+    chance *= mean / count;
+    sum += chance;
+  }
+  return count;
+}
+
+// Of the nodes that come and go, how many are there: their part of the bill by what all would cost.
+double share_of_time(const World& world, Usd monthly) {
+  double fixed = 0;
+  double most = 0;
+  for (const PoolModel& pool : world.pools) {
+    const double each = to_dollars(cost_of(pool.price.usd, kMonth));
+    (pool.most_nodes ? most : fixed) += each * pool.most_nodes.value_or(pool.nodes);
+  }
+  return most > 0 ? std::clamp((to_dollars(monthly) - fixed) / most, 0.0, 1.0) : 0;
+}
+
+}  // namespace
+
+void add_provenance(const scenarios::Scenario& base, const models::Catalogue& catalogue,
+                    Plan& plan) {
+  const auto world = probe_world(base, {.pools = plan.options.front().pools}, catalogue);
+  if (!world) return;
+  plan.provenance = world->provenance;
+  plan.rooms = gpu_rooms(*world);
+  plan.measure_next = telling_measurement(*world, plan.flips);
+  for (const PoolModel& pool : world->pools) {
+    if (!pool.spot) continue;
+    const double nodes =
+        pool.most_nodes
+            ? *pool.most_nodes * share_of_time(*world, plan.options.front().figures.monthly)
+            : pool.nodes;
+    const double a_month = pool.spot->interruptions.per_second * to_seconds(kMonth) * nodes;
+    plan.spot.push_back({pool.name, *pool_result(pool).spot, a_month, most_in_a_month(a_month)});
+  }
+}
+
+}  // namespace slicewise::sim
