@@ -22,11 +22,6 @@ Bytes usable_memory(const InstanceType& type, const GpuModel& gpu) {
 
 namespace {
 
-template <class T, class Predicate>
-const T* find_in(const std::vector<T>& list, Predicate matches) {
-  return find_if_or_null(list, matches);
-}
-
 // Its figures hold on one GPU model: without that model's own they carry over to no other.
 std::string no_figures(const std::string& gpu_model) { return "no figures for " + gpu_model; }
 
@@ -62,26 +57,26 @@ void mark_unusable(Catalogue& catalogue) {
 }
 
 const InstanceType* Catalogue::find_instance(std::string_view name) const {
-  return find_in(instances, [name](const InstanceType& type) { return type.name == name; });
+  return find_or_null(instances, name, &InstanceType::name);
 }
 
 const Interconnect* Catalogue::find_interconnect(std::string_view name) const {
-  return find_in(interconnects, [name](const Interconnect& link) { return link.name == name; });
+  return find_or_null(interconnects, name, &Interconnect::name);
 }
 
 const MigGeometry* Catalogue::find_mig(std::string_view gpu_model) const {
   const GpuModel* gpu = find_gpu(gpu_model);
   const std::string_view name = gpu == nullptr ? gpu_model : std::string_view(gpu->name);
-  return find_in(
+  return find_if_or_null(
       mig, [name](const MigGeometry& geometry) { return same_name(geometry.gpu_model, name); });
 }
 
 const WorkloadProfile* Catalogue::find_profile(std::string_view name) const {
-  return find_in(profiles, [name](const WorkloadProfile& profile) { return profile.name == name; });
+  return find_or_null(profiles, name, &WorkloadProfile::name);
 }
 
 const LlmModel* Catalogue::find_llm_model(std::string_view name) const {
-  return find_in(llm_models, [name](const LlmModel& model) { return model.name == name; });
+  return find_or_null(llm_models, name, &LlmModel::name);
 }
 
 namespace {

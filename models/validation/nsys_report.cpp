@@ -73,11 +73,6 @@ bool has_kernels(const NsysTable& table) {
          table.header.find(fmt::format(",{},", kCountColumn)) != std::string_view::npos;
 }
 
-template <class Holds>
-const NsysTable* first_that(const std::vector<NsysTable>& tables, const Holds& holds) {
-  return find_if_or_null(tables, holds);
-}
-
 Expected<Duration> mean_kernel(const NsysTable& kernels) {
   constexpr double kMost = 1e17;
   UserTable table(kernels.text, kKernelColumns, kOtherKernelColumns);
@@ -156,7 +151,7 @@ Expected<std::vector<Measurement>> read_nsys_report(const SourceText& file,
                                                     const Catalogue& catalogue,
                                                     const MeasuredContext& context) {
   const std::vector<NsysTable> tables = tables_of(file);
-  const NsysTable* ranges = first_that(tables, has_ranges);
+  const NsysTable* ranges = find_if_or_null(tables, has_ranges);
   if (ranges == nullptr) {
     const std::string& before = tables.front().text.text;
     const auto line = static_cast<int>(before.find_first_not_of('\n')) + 1;
@@ -168,7 +163,7 @@ Expected<std::vector<Measurement>> read_nsys_report(const SourceText& file,
   }
   auto alone = RangeReader(ranges->text, context).read(catalogue);
   if (!alone) return tl::unexpected(alone.error());
-  if (const NsysTable* kernels = first_that(tables, has_kernels)) {
+  if (const NsysTable* kernels = find_if_or_null(tables, has_kernels)) {
     const auto mean = mean_kernel(*kernels);
     if (!mean) return tl::unexpected(mean.error());
     alone->kernel_time = *mean;
@@ -179,12 +174,13 @@ Expected<std::vector<Measurement>> read_nsys_report(const SourceText& file,
 bool is_kernel_summary(const SourceText& file) {
   if (!is_nsys_report(file)) return false;
   const std::vector<NsysTable> tables = tables_of(file);
-  return first_that(tables, has_kernels) != nullptr && first_that(tables, has_ranges) == nullptr;
+  return find_if_or_null(tables, has_kernels) != nullptr &&
+         find_if_or_null(tables, has_ranges) == nullptr;
 }
 
 Expected<Duration> read_kernel_summary(const SourceText& file) {
   const std::vector<NsysTable> tables = tables_of(file);
-  return mean_kernel(*first_that(tables, has_kernels));
+  return mean_kernel(*find_if_or_null(tables, has_kernels));
 }
 
 }  // namespace slicewise::models

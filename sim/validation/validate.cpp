@@ -214,7 +214,7 @@ std::vector<WorkloadError> errors_by_workload(const std::vector<PredictedPoint>&
 const models::GpuModel* find_gpu(const models::Catalogue& catalogue,
                                  const models::ValidationSet& set, const std::string& name) {
   if (const models::GpuModel* gpu = catalogue.find_gpu(name)) return gpu;
-  return find_if_or_null(set.gpus, [&](const models::GpuModel& gpu) { return gpu.name == name; });
+  return find_or_null(set.gpus, name, &models::GpuModel::name);
 }
 
 // A card of the same chip: the PCIe board of A100-80GB is cut like the SXM board.
