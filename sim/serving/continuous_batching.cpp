@@ -35,7 +35,7 @@ bool ContinuousBatching::fits(const LlmRequest& request) const {
 
 void ContinuousBatching::push(const LlmRequest& request) {
   assert(fits(request) && request.input_tokens > 0 && request.output_tokens > 0);
-  waiting_.push_back(request);
+  waiting_.push(request);
   if (slots_) slots_->wait(request.adapter);
 }
 

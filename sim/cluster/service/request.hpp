@@ -1,12 +1,12 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "slicewise/scenarios/serving.hpp"
 #include "slicewise/sim/metrics/replication.hpp"
+#include "slicewise/sim/serving/ring_queue.hpp"
 #include "slicewise/units.hpp"
 
 namespace slicewise::sim {
@@ -41,31 +41,7 @@ inline void count_loss(RequestRecord& record, Loss cause) {
                                : record.refused);
 }
 
-// Requests in order of arrival. Grows to the longest queue seen, then allocates no more.
-class RequestQueue {
- public:
-  bool empty() const { return count_ == 0; }
-  std::size_t size() const { return count_; }
-  const Request& front() const { return ring_[head_]; }
-  void push(const Request& request) {
-    if (count_ == ring_.size()) grow();
-    ring_[(head_ + count_) & (ring_.size() - 1)] = request;
-    ++count_;
-  }
-  Request pop() {
-    const std::size_t first = head_;
-    head_ = (head_ + 1) & (ring_.size() - 1);
-    --count_;
-    return ring_[first];
-  }
-
- private:
-  void grow();
-
-  std::vector<Request> ring_;  // size is 0 or a power of two
-  std::size_t head_ = 0;
-  std::size_t count_ = 0;
-};
+using RequestQueue = RingQueue<Request>;  // in order of arrival
 
 // Requests that are on their way back to a Service: retries, and the next ones of closed-loop
 // clients. The earliest first; of several, the one that was put in first.

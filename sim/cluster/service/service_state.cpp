@@ -41,13 +41,6 @@ void PipelineFlows::lost(std::uint32_t flow, Loss cause) {
 
 using scenarios::Routing;
 
-void RequestQueue::grow() {
-  std::vector<Request> larger(std::max<std::size_t>(16, ring_.size() * 2));
-  for (std::size_t i = 0; i < count_; ++i) larger[i] = ring_[(head_ + i) & (ring_.size() - 1)];
-  ring_ = std::move(larger);
-  head_ = 0;
-}
-
 bool ReturningRequests::later(const Entry& a, const Entry& b) {
   return a.at != b.at ? a.at > b.at : a.order > b.order;
 }

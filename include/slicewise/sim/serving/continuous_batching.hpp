@@ -13,51 +13,11 @@
 #include "slicewise/sim/serving/adapter_slots.hpp"
 #include "slicewise/sim/serving/key_value_pool.hpp"
 #include "slicewise/sim/serving/prefix_cache.hpp"
+#include "slicewise/sim/serving/ring_queue.hpp"
 #include "slicewise/sim/serving/step_clock.hpp"
 #include "slicewise/units.hpp"
 
 namespace slicewise::sim {
-
-// First in, first out. Grows to the longest queue seen, then allocates no more.
-template <class T>
-class RingQueue {
- public:
-  bool empty() const { return count_ == 0; }
-  std::size_t size() const { return count_; }
-  const T& front() const { return ring_[head_]; }
-  const T& operator[](std::size_t place) const { return ring_[slot(place)]; }
-
-  void push_back(const T& item) {
-    grow();
-    ring_[slot(count_++)] = item;
-  }
-  // REQUIRES: not empty.
-  void pop_front() {
-    head_ = slot(1);
-    --count_;
-  }
-  // Cost: O(place). REQUIRES: place < size().
-  void erase(std::size_t place) {
-    for (; place > 0; --place) ring_[slot(place)] = ring_[slot(place - 1)];
-    pop_front();
-  }
-
- private:
-  static constexpr std::size_t kFirstSize = 16;
-
-  std::size_t slot(std::size_t place) const { return (head_ + place) & (ring_.size() - 1); }
-  void grow() {
-    if (count_ < ring_.size()) return;
-    std::vector<T> larger(ring_.size() * 2);
-    for (std::size_t place = 0; place < count_; ++place) larger[place] = ring_[slot(place)];
-    ring_ = std::move(larger);
-    head_ = 0;
-  }
-
-  std::vector<T> ring_ = std::vector<T>(kFirstSize);  // size is a power of two
-  std::size_t head_ = 0;
-  std::size_t count_ = 0;
-};
 
 // A prompt and the length of its answer.
 struct LlmRequest {
@@ -157,7 +117,7 @@ class ContinuousBatching {
   }
   void drop_oldest_waiting() {
     if (slots_) slots_->stop_waiting(waiting_.front().adapter);
-    waiting_.pop_front();
+    waiting_.pop();
   }
 
   const Piece& piece() const { return piece_; }
@@ -178,7 +138,7 @@ class ContinuousBatching {
   void abandon(Lost&& lost) {
     for (const Sequence& sequence : running_) lost(sequence.request);
     for (const Sequence& sequence : preempted_) lost(sequence.request);
-    for (; !waiting_.empty(); waiting_.pop_front()) lost(waiting_.front());
+    while (!waiting_.empty()) lost(waiting_.pop());
     running_.clear();
     preempted_.clear();
     piece_ = {};
