@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
+
 #include "lint_rules.hpp"
 
 // NVIDIA's components against each other: plugins, ConfigMaps, DRA, metrics.
