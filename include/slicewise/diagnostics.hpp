@@ -110,4 +110,11 @@ struct SourceText {
 template <class T>
 using Expected = tl::expected<T, Diagnostics>;
 
+// In place of a value: the one problem for which there is none.
+inline tl::unexpected<Diagnostics> failure(Code code, SourceLocation where, std::string message,
+                                           std::string help = {}) {
+  return tl::unexpected(
+      Diagnostics{make_diagnostic(code, std::move(where), std::move(message), std::move(help))});
+}
+
 }  // namespace slicewise

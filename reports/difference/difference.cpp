@@ -211,10 +211,10 @@ Expected<DocumentDifference> compare_documents(const SourceText& older, const So
   }
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   if (before->kind != after->kind) {
-    return tl::unexpected(Diagnostics{make_diagnostic(
+    return failure(
         Code::ApiVersionUnknown, {newer.name, 1, 1, 1},
         fmt::format("this is a {}, and \"{}\" a {}", after->kind, older.name, before->kind),
-        "diff takes two documents of one kind")});
+        "diff takes two documents of one kind");
   }
   DocumentDifference difference;
   difference.kind = after->kind;

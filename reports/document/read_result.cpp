@@ -23,8 +23,7 @@ using Split = scenarios::CostSplit;
 
 tl::unexpected<Diagnostics> result_problem(const std::string& file, Code code, std::string message,
                                            std::string help) {
-  return tl::unexpected(
-      Diagnostics{make_diagnostic(code, {file, 1, 1, 1}, std::move(message), std::move(help))});
+  return failure(code, {file, 1, 1, 1}, std::move(message), std::move(help));
 }
 
 // Where the scenario lies is no figure: findings name the file as it was called then.

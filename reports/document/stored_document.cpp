@@ -156,9 +156,8 @@ std::size_t offset_of_value(std::string_view text, std::size_t wanted) {
 
 tl::unexpected<Diagnostics> no_document(const SourceText& source, std::size_t offset,
                                         std::string message) {
-  return tl::unexpected(Diagnostics{
-      make_diagnostic(Code::YamlSyntax, place_at(source, offset), std::move(message),
-                      "what `slicewise run -o json` and its like have written is read here")});
+  return failure(Code::YamlSyntax, place_at(source, offset), std::move(message),
+                 "what `slicewise run -o json` and its like have written is read here");
 }
 
 }  // namespace

@@ -180,11 +180,10 @@ Expected<std::string> explain_step(const SourceText& source, std::size_t step,
   if (!plan) return tl::unexpected(plan.error());
   const std::size_t count = plan->path ? plan->path->steps.size() : 0;
   if (step == 0 || step > count) {
-    return tl::unexpected(Diagnostics{
-        make_diagnostic(Code::ValueRange, {source.name, 1, 1, 1},
-                        fmt::format("the plan's path has {} step{}, no step {}", count,
-                                    count == 1 ? "" : "s", step),
-                        "1 is the first; slicewise plan --from and --max-changes ask for a path")});
+    return failure(Code::ValueRange, {source.name, 1, 1, 1},
+                   fmt::format("the plan's path has {} step{}, no step {}", count,
+                               count == 1 ? "" : "s", step),
+                   "1 is the first; slicewise plan --from and --max-changes ask for a path");
   }
   std::string out = fmt::format("Step {} of {}\n", step, count);
   for (const std::string& sentence : step_sentences(*plan->path, step)) {
@@ -199,9 +198,9 @@ Expected<std::string> explain_plan(const SourceText& source, std::optional<std::
   if (!plan) return tl::unexpected(plan.error());
   const std::size_t count = plan->options.size();
   if (option && (*option == 0 || *option > count)) {
-    return tl::unexpected(Diagnostics{make_diagnostic(
-        Code::ValueRange, {source.name, 1, 1, 1},
-        fmt::format("the plan has {} options, no option {}", count, *option), "1 is the best")});
+    return failure(Code::ValueRange, {source.name, 1, 1, 1},
+                   fmt::format("the plan has {} options, no option {}", count, *option),
+                   "1 is the best");
   }
   const PlanExplainer explainer(*plan, style);
   return printable(option ? explainer.option(*option - 1) : explainer.whole(), "\n");

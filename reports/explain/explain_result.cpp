@@ -248,11 +248,10 @@ Expected<std::string> explain_result(const SourceText& source, const std::string
   if (text) return printable(*text, "\n");
   const std::vector<std::string> known = explainer.names();
   const auto nearest = nearest_name(name, known);
-  return tl::unexpected(Diagnostics{
-      make_diagnostic(Code::PathUnknown, {source.name, 1, 1, 1},
-                      fmt::format("the result has no variant, workload or pod \"{}\"", name),
-                      (nearest ? fmt::format("did you mean {}? ", *nearest) : std::string()) +
-                          fmt::format("It has {}", fmt::join(known, ", ")))});
+  return failure(Code::PathUnknown, {source.name, 1, 1, 1},
+                 fmt::format("the result has no variant, workload or pod \"{}\"", name),
+                 (nearest ? fmt::format("did you mean {}? ", *nearest) : std::string()) +
+                     fmt::format("It has {}", fmt::join(known, ", ")));
 }
 
 }  // namespace slicewise::reports

@@ -205,8 +205,8 @@ Expected<ExportFiles> render_scenario(const scenarios::Scenario& /*scenario*/,
                                       const models::Catalogue& /*catalogue*/,
                                       const ExportOptions& options) {
   if (options.scenario_text.empty()) {
-    return tl::unexpected(Diagnostics{make_diagnostic(
-        Code::ExportUnfit, {}, "there is no scenario file of which this would be a part")});
+    return failure(Code::ExportUnfit, {},
+                   "there is no scenario file of which this would be a part");
   }
   return one_file("scenario.yaml", options.scenario_text);
 }

@@ -217,9 +217,9 @@ Expected<ExportFiles> render_mig_parted(const scenarios::Scenario& scenario,
   const auto file = mig_parted_file(*targets, catalogue);
   if (!file) return tl::unexpected(file.error());
   if (!*file) {
-    return tl::unexpected(Diagnostics{make_diagnostic(
+    return failure(
         Code::ExportUnfit, scenario.where, "no node pool of this variant has a MIG layout",
-        "export a variant with nodePools.mig, or another kind: slicewise explain export")});
+        "export a variant with nodePools.mig, or another kind: slicewise explain export");
   }
   return ExportFiles{
       {"mig-config.yaml", mig_parted_title(scenario, *targets, **file) + "\n" + (*file)->yaml}};

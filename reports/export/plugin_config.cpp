@@ -437,8 +437,7 @@ Expected<PluginPlan> plan_plugin(const scenarios::Scenario& scenario,
   const std::optional<int> minor = chart_minor(chart_version);
   if (!minor) return tl::unexpected(Diagnostics{unknown_chart(chart_version)});
   if (scenario.node_pools.empty()) {
-    return tl::unexpected(Diagnostics{
-        make_diagnostic(Code::FieldMissing, scenario.where, "no node pool to write a config for")});
+    return failure(Code::FieldMissing, scenario.where, "no node pool to write a config for");
   }
   Planner planner(catalogue, *minor);
   for (const NodePool& pool : scenario.node_pools) planner.add(pool);

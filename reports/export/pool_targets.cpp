@@ -102,16 +102,15 @@ Expected<std::vector<MigDevices>> mig_devices(const NodePool& pool,
 Expected<PoolTarget> pool_target(const NodePool& pool, const models::Catalogue& catalogue) {
   const models::InstanceType* instance = catalogue.find_instance(pool.instance_type.value);
   if (!instance) {
-    return tl::unexpected(Diagnostics{make_diagnostic(
+    return failure(
         Code::InstanceUnknown, pool.instance_type.where,
         fmt::format("instance type \"{}\" is not in the catalogue", pool.instance_type.value),
-        "slicewise get instances lists them")});
+        "slicewise get instances lists them");
   }
   const models::GpuModel* gpu = catalogue.find_gpu(instance->gpu_model);
   if (!gpu) {
-    return tl::unexpected(Diagnostics{make_diagnostic(
-        Code::GpuUnknown, pool.instance_type.where,
-        fmt::format("GPU model \"{}\" is not in the catalogue", instance->gpu_model))});
+    return failure(Code::GpuUnknown, pool.instance_type.where,
+                   fmt::format("GPU model \"{}\" is not in the catalogue", instance->gpu_model));
   }
   Expected<std::vector<MigDevices>> devices = devices_of(pool, *instance, catalogue);
   if (!devices) return tl::unexpected(std::move(devices.error()));

@@ -254,7 +254,7 @@ Expected<SharingWay> read_sharing_way(const std::string& text, const SourceLocat
   const std::string word = text.substr(0, colon);
   const std::string value = colon == text.size() ? "" : text.substr(colon + 1);
   const auto refuse = [&](Code code, const std::string& message, const std::string& help) {
-    return tl::unexpected(Diagnostics{make_diagnostic(code, where, message, help)});
+    return failure(code, where, message, help);
   };
   constexpr std::array<std::pair<std::string_view, Kind>, 4> kWays = {
       {{"exclusive", Kind::Exclusive},

@@ -71,8 +71,7 @@ constexpr std::array kReadyMaps = {
 };
 
 tl::unexpected<Diagnostics> wrong_columns(std::string message, std::string help) {
-  return tl::unexpected(Diagnostics{
-      make_diagnostic(Code::TraceColumnMissing, {}, std::move(message), std::move(help))});
+  return failure(Code::TraceColumnMissing, {}, std::move(message), std::move(help));
 }
 
 }  // namespace

@@ -21,8 +21,7 @@ constexpr std::string_view kZstdMagic = "\x28\xB5\x2F\xFD";
 constexpr std::size_t kChunk = 1U << 18U;
 
 tl::unexpected<Diagnostics> cannot_unpack(const std::string& name, std::string what) {
-  return tl::unexpected(Diagnostics{
-      make_diagnostic(Code::FileUnreadable, {.file = name, .line = 0}, std::move(what))});
+  return failure(Code::FileUnreadable, {.file = name, .line = 0}, std::move(what));
 }
 
 tl::unexpected<Diagnostics> too_large_unpacked(const std::string& name, std::size_t most) {

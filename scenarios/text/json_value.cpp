@@ -266,8 +266,7 @@ class Validator {
 
 tl::unexpected<Diagnostics> not_json(const SourceText& source, std::size_t offset,
                                      const std::string& problem) {
-  return tl::unexpected(Diagnostics{
-      make_diagnostic(Code::TraceFormat, JsonPlaces(source).at(offset), "not JSON: " + problem)});
+  return failure(Code::TraceFormat, JsonPlaces(source).at(offset), "not JSON: " + problem);
 }
 
 }  // namespace

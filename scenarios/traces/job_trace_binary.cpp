@@ -104,10 +104,9 @@ class JobTraceMapper {
       trace_.backing = std::move(backing_);
       return std::move(trace_);
     }
-    return tl::unexpected(
-        Diagnostics{make_diagnostic(Code::TraceFormat, {.file = name_, .line = 0},
-                                    "the binary trace \"" + name_ + "\" is damaged: " + problem_,
-                                    "write it anew with slicewise import -o binary")});
+    return failure(Code::TraceFormat, {.file = name_, .line = 0},
+                   "the binary trace \"" + name_ + "\" is damaged: " + problem_,
+                   "write it anew with slicewise import -o binary");
   }
 
  private:

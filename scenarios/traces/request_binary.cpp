@@ -33,9 +33,8 @@ T at(std::string_view bytes, std::size_t offset) {
 }
 
 tl::unexpected<Diagnostics> damaged(const SourceText& source, std::string message) {
-  return tl::unexpected(Diagnostics{
-      make_diagnostic(Code::TraceFormat, {.file = source.name, .line = 0}, std::move(message),
-                      "write the trace anew with `slicewise import`")});
+  return failure(Code::TraceFormat, {.file = source.name, .line = 0}, std::move(message),
+                 "write the trace anew with `slicewise import`");
 }
 
 }  // namespace

@@ -141,17 +141,14 @@ std::optional<std::int64_t> parse_trace_time(std::string_view text) {
 namespace {
 
 Expected<SourceText> read_trace_file(const std::string& path, const FileReader& read_file) {
-  const auto failure = [&](Code code, std::string message) {
-    return tl::unexpected(
-        Diagnostics{make_diagnostic(code, {.file = path, .line = 0}, std::move(message))});
-  };
+  const SourceLocation where{.file = path, .line = 0};
   if (!read_file) {
-    return failure(Code::FileUnreadable,
+    return failure(Code::FileUnreadable, where,
                    fmt::format("cannot read \"{}\": no other file is read here", path));
   }
   Expected<SourceText> file = read_file(path);
   if (file && file->text.size() > kLargestTrace) {
-    return failure(Code::ValueRange,
+    return failure(Code::ValueRange, where,
                    fmt::format("\"{}\" is larger than {} MiB", path, kLargestTrace >> 20U));
   }
   return file;

@@ -62,8 +62,8 @@ tl::unexpected<Diagnostics> unreadable(const std::string& path) {
   const std::string reason =
       errno == EFBIG ? "more than 1 GiB comes; save it as a file" : std::strerror(errno);
   const std::string name = path == "-" ? "standard input" : "\"" + path + "\"";
-  return tl::unexpected(Diagnostics{make_diagnostic(Code::FileUnreadable, {.file = path, .line = 0},
-                                                    "cannot read " + name + ": " + reason)});
+  return failure(Code::FileUnreadable, {.file = path, .line = 0},
+                 "cannot read " + name + ": " + reason);
 }
 
 ExitCode not_written(const std::string& name) {
@@ -227,8 +227,8 @@ ExitCode write_text(const std::string& path, std::string_view text) {
 namespace {
 
 tl::unexpected<Diagnostics> unreadable(const std::string& path, const std::string& reason) {
-  return tl::unexpected(Diagnostics{make_diagnostic(Code::FileUnreadable, {.file = path, .line = 0},
-                                                    "cannot read \"" + path + "\": " + reason)});
+  return failure(Code::FileUnreadable, {.file = path, .line = 0},
+                 "cannot read \"" + path + "\": " + reason);
 }
 
 }  // namespace

@@ -18,8 +18,7 @@ namespace {
 
 tl::unexpected<Diagnostics> journal_refused(const std::string& path, Code code, std::size_t line,
                                             std::string message, std::string help) {
-  return tl::unexpected(Diagnostics{make_diagnostic(code, {path, static_cast<int>(line), 1, 1},
-                                                    std::move(message), std::move(help))});
+  return failure(code, {path, static_cast<int>(line), 1, 1}, std::move(message), std::move(help));
 }
 
 std::optional<std::string> whole_file(int file) {

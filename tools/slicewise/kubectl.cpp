@@ -45,9 +45,8 @@ constexpr std::array<std::string_view, 21> kResources = {
 constexpr std::string_view kDaemonSets = "daemonsets.apps";
 
 tl::unexpected<Diagnostics> failed(const std::string& command, const std::string& why) {
-  return tl::unexpected(
-      Diagnostics{make_diagnostic(Code::FileUnreadable, {}, fmt::format("{}: {}", command, why),
-                                  "advise -f FILE reads what kubectl get -o json printed")});
+  return failure(Code::FileUnreadable, {}, fmt::format("{}: {}", command, why),
+                 "advise -f FILE reads what kubectl get -o json printed");
 }
 
 class Reader {

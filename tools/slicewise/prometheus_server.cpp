@@ -25,8 +25,7 @@ namespace {
 
 tl::unexpected<Diagnostics> unreachable(const std::string& server, const std::string& why,
                                         std::string help = {}) {
-  return tl::unexpected(Diagnostics{make_diagnostic(
-      Code::FileUnreadable, {}, fmt::format("{}: {}", server, why), std::move(help))});
+  return failure(Code::FileUnreadable, {}, fmt::format("{}: {}", server, why), std::move(help));
 }
 
 // Failures of Prometheus itself come as JSON, which the importer reads; others from something in

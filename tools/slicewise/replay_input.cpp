@@ -322,8 +322,8 @@ Expected<ReplayInput> read_trace(const std::string& path, SourceText text, bool 
                                  std::vector<SourceText>& sources) {
   const std::string sha256 = scenarios::sha256_hex(text.text);
   if (text.text.size() > kLargestJobTrace) {
-    return tl::unexpected(Diagnostics{make_diagnostic(
-        Code::FileUnreadable, {.file = path, .line = 0}, "the trace is larger than 4 GiB")});
+    return failure(Code::FileUnreadable, {.file = path, .line = 0},
+                   "the trace is larger than 4 GiB");
   }
   Expected<SourceText> plain = scenarios::decompressed(std::move(text));
   if (!plain) return tl::unexpected(std::move(plain.error()));

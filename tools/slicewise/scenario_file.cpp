@@ -94,9 +94,8 @@ Expected<std::vector<CatalogueFile>> files_of(const std::string& path,
   std::vector<CatalogueFile> out;
   for (std::string& file : files_in(path)) out.push_back({std::move(file), where});
   if (!out.empty()) return out;
-  return tl::unexpected(
-      Diagnostics{make_diagnostic(Code::FileUnreadable, {.file = path, .line = 0},
-                                  "the folder has no .yaml, .yml or .json file")});
+  return failure(Code::FileUnreadable, {.file = path, .line = 0},
+                 "the folder has no .yaml, .yml or .json file");
 }
 
 // What the variants of a scenario name, each once, by paths from the folder of the scenario.

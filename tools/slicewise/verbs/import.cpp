@@ -75,9 +75,9 @@ Expected<std::vector<SourceText>> read_files(const std::vector<std::string>& nam
   for (const std::string& name : names) {
     Expected<SourceText> file = read_source(name, scenarios::kLargestUnpacked);
     if (file && file->text.size() > scenarios::kLargestUnpacked) {
-      file = tl::unexpected(Diagnostics{make_diagnostic(
+      file = failure(
           Code::FileUnreadable, {.file = name, .line = 0},
-          fmt::format("\"{}\" holds more than {} bytes", name, scenarios::kLargestUnpacked))});
+          fmt::format("\"{}\" holds more than {} bytes", name, scenarios::kLargestUnpacked));
     }
     Expected<std::vector<SourceText>> unpacked =
         file ? scenarios::unpacked(std::move(*file))
