@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/printable.hpp"
 
 namespace slicewise::reports {
@@ -79,11 +80,7 @@ constexpr std::array<std::string_view, 10> kReserved = {"y",   "n",    "yes",   
                                                         "off", "true", "false", "null", "~"};
 
 bool reserved(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return std::ranges::find(kReserved, lower) != kReserved.end();
+  return std::ranges::find(kReserved, lower_case(text)) != kReserved.end();
 }
 
 // Starts with a letter, a slash or a dollar sign and holds no character that means something to

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "slicewise/nearest_name.hpp"
+
 #include "guide.hpp"
 
 namespace slicewise::reports {
@@ -81,11 +83,7 @@ nlohmann::json autoscaler_tags(const PoolNodes& nodes, const std::string& cluste
 }
 
 std::string accelerator_of(const PoolTarget& target) {
-  std::string name = "nvidia-" + target.gpu->name.substr(0, target.gpu->name.find('-'));
-  std::ranges::transform(name, name.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return name;
+  return "nvidia-" + lower_case(target.gpu->name.substr(0, target.gpu->name.find('-')));
 }
 
 Diagnostics unknown_counts(const std::vector<PoolNodes>& nodes) {

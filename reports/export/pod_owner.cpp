@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "slicewise/nearest_name.hpp"
+
 namespace slicewise::reports {
 namespace {
 
@@ -50,13 +52,7 @@ PodOwner owner_of(const scenarios::Workload& workload) {
   return owner;
 }
 
-std::string resource_word(const PodOwner& owner) {
-  std::string word = owner.kind;
-  for (char& c : word) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return word;
-}
+std::string resource_word(const PodOwner& owner) { return lower_case(owner.kind); }
 
 bool is_patched_in_place(const scenarios::Workload& workload) {
   const bool is_kept_up =

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/scalars.hpp"
@@ -165,11 +166,6 @@ Result in_order(std::string_view name, const CelValue& self, const CelValue& oth
   if (name == "isGreaterThan") return CelValue{*order > 0};
   if (name == "isLessThan") return CelValue{*order < 0};
   return CelValue{std::int64_t{*order}};
-}
-
-std::string lower_ascii(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
 }
 
 Result call_of_text(std::string_view name, const std::string& self, const std::string& other) {
@@ -340,7 +336,7 @@ class Evaluation {
       return other ? in_order(e.text, *self, *other) : Result();
     }
     const auto* text = std::get_if<std::string>(&self->is);
-    if (text != nullptr && e.text == "lowerAscii") return CelValue{lower_ascii(*text)};
+    if (text != nullptr && e.text == "lowerAscii") return CelValue{lower_case(*text)};
     const auto* given = other ? std::get_if<std::string>(&other->is) : nullptr;
     if (text == nullptr || given == nullptr) return std::nullopt;
     return call_of_text(e.text, *text, *given);

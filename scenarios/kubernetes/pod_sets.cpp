@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/nearest_name.hpp"
+
 namespace slicewise::scenarios::manifests {
 namespace {
 
@@ -229,10 +231,7 @@ PodPurpose purpose_of_kind(std::string_view kind) {
 std::set<std::string> resources_with_pods() {
   // As apimachinery derives a resource from its kind (meta.UnsafeGuessKindToResource).
   const auto plural = [](std::string_view kind) {
-    std::string name(kind);
-    std::ranges::transform(name, name.begin(), [](char c) {
-      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
+    std::string name = lower_case(kind);
     if (name.ends_with('s')) return name + "es";
     if (!name.ends_with('y')) return name + "s";
     name.pop_back();

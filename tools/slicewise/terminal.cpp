@@ -15,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/printable.hpp"
 
 #include "host.hpp"
@@ -54,11 +55,8 @@ int text_width(int file_descriptor) {
 // The first of the three that is set decides, as setlocale() does.
 bool locale_is_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    std::string value(environment(name));
+    const std::string value = lower_case(environment(name));
     if (!value.empty()) {
-      std::ranges::transform(value, value.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-      });
       return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
     }
   }
