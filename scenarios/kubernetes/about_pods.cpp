@@ -40,8 +40,7 @@ void read_priority(Context& context, const Node& object) {
 void read_limit_range(Context& context, const Node& object) {
   const std::string space(namespace_of(text_below(&object, {"metadata", "namespace"})));
   const Node* limits = node_below(&object, {"spec", "limits"});
-  for (std::size_t i = 0; is_list(limits) && i < limits->items.size(); ++i) {
-    const Node* one = limits->items[i].get();
+  for (const Node* one : items_of(limits)) {
     if (text_below(one, {"type"}) != "Container") continue;
     for (const std::string_view key : {"defaultRequest", "default", "min", "max"}) {
       for (const KeyValue& given : pairs_of(node_below(one, {key}))) {
@@ -77,12 +76,11 @@ void tell_of_target(Context& context, const std::tuple<std::string, std::string,
   }
   if (names.empty()) return;
   const auto near = nearest_name(name, names);
-  report(context,
-         make_diagnostic(Code::ScalerTargetUnknown, scaling.where,
-                         fmt::format("no {} here is called \"{}\": the autoscaler changes nothing",
-                                     kind.substr(0, 60), name.substr(0, 60)),
-                         near ? fmt::format("did you mean {}?", *near)
-                              : "name one of the same namespace in scaleTargetRef"));
+  report(context, Code::ScalerTargetUnknown, scaling.where,
+         fmt::format("no {} here is called \"{}\": the autoscaler changes nothing",
+                     kind.substr(0, 60), name.substr(0, 60)),
+         near ? fmt::format("did you mean {}?", *near)
+              : "name one of the same namespace in scaleTargetRef");
 }
 
 // The autoscaler fails where one of the containers has none.
@@ -101,14 +99,11 @@ void judge_shares(Context& context, const PodFile& pod) {
       const bool asks = std::ranges::find(container.amounts, share.value,
                                           &ResourceAmount::resource) != container.amounts.end();
       if (!counts || is_of_patch || asks) continue;
-      Diagnostic problem = make_diagnostic(
-          Code::MetricNotExported, container.where,
-          fmt::format("missing request for {} in container {}: the autoscaler sees no share of it",
-                      share.value.substr(0, 60), container.name.substr(0, 60)),
-          fmt::format("resources.requests.{}, or a LimitRange with a default",
-                      share.value.substr(0, 60)));
-      problem.severity = Severity::Warning;
-      report(context, std::move(problem));
+      warn(context, Code::MetricNotExported, container.where,
+           fmt::format("missing request for {} in container {}: the autoscaler sees no share of it",
+                       share.value.substr(0, 60), container.name.substr(0, 60)),
+           fmt::format("resources.requests.{}, or a LimitRange with a default",
+                       share.value.substr(0, 60)));
       break;
     }
   }

@@ -439,11 +439,10 @@ void report_version(Context& context, const Node& object, const std::string& ver
   const std::string shown = version.substr(0, 60);
   const SourceLocation where = place_below(object, {"apiVersion"});
   if (staged && owner->is_operator) {
-    return report(context,
-                  make_diagnostic(Code::KindNotChecked, where,
-                                  fmt::format("{} of apiVersion {} is not checked: {} has no such",
-                                              kind, shown, owner->program),
-                                  fmt::format("it has {}", others.back())));
+    return report(context, Code::KindNotChecked, where,
+                  fmt::format("{} of apiVersion {} is not checked: {} has no such", kind, shown,
+                              owner->program),
+                  fmt::format("it has {}", others.back()));
   }
   const auto now = std::find_if_not(others.rbegin(), others.rend(), is_trial);
   Diagnostic problem = make_diagnostic(

@@ -254,7 +254,7 @@ class BottlerocketReader {
 
  private:
   void tell(Code code, const SourceLocation& where, std::string message, std::string help) {
-    report(context_, make_diagnostic(code, where, std::move(message), std::move(help)));
+    report(context_, code, where, std::move(message), std::move(help));
   }
 
   // A misspelt table takes its settings nowhere.

@@ -239,7 +239,7 @@ class ChartReader {
   }
 
   void tell(Code code, const SourceLocation& where, std::string message, std::string help = {}) {
-    report(context_, make_diagnostic(code, where, std::move(message), std::move(help)));
+    report(context_, code, where, std::move(message), std::move(help));
   }
 
   void read_plugin() {
@@ -256,12 +256,9 @@ class ChartReader {
     const Located<std::string> space = located_below(&document_, {"namespaceOverride"});
     if (space.value == "default" && !is_true(document_.find("allowDefaultNamespace"))) {
       // The chart's test of namespaceOverride lets it pass; helm -n default it refuses.
-      report(context_, Diagnostic{Code::ChartNamespace,
-                                  Severity::Warning,
-                                  space.where,
-                                  "the plugin would run in the namespace default",
-                                  {},
-                                  "choose another one, or set allowDefaultNamespace: true"});
+      warn(context_, Code::ChartNamespace, space.where,
+           "the plugin would run in the namespace default",
+           "choose another one, or set allowDefaultNamespace: true");
     }
     chart_.config_map = located_below(config, {"name"});
     chart_.default_key = located_below(config, {"default"});

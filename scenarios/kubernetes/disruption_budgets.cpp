@@ -104,8 +104,7 @@ void leave_budget(Context& context, const SourceLocation& where) {
 void tell_of_none(Context& context, const DisruptionBudget& budget, const Selected& selected) {
   const std::string who = selected.sets.front()->object.substr(0, 60);
   const auto warn = [&](std::string what, std::string help) {
-    report(context, make_diagnostic(Code::BudgetAllowsNone, budget.value.where, std::move(what),
-                                    std::move(help)));
+    report(context, Code::BudgetAllowsNone, budget.value.where, std::move(what), std::move(help));
   };
   if (is_unknown(budget, selected)) {
     return warn(
@@ -168,11 +167,11 @@ void apply_disruption_budgets(Context& context) {
       pod->budget = has_two ? std::nullopt : of_one;
       held.push_back(pod);
       if (!has_two) continue;
-      report(context, make_diagnostic(Code::BudgetAllowsNone, budget.value.where,
-                                      fmt::format("another PodDisruptionBudget selects the pods of "
-                                                  "\"{}\", too: the API then evicts none of them",
-                                                  pod->object.substr(0, 60)),
-                                      "let one of them select these pods"));
+      report(context, Code::BudgetAllowsNone, budget.value.where,
+             fmt::format("another PodDisruptionBudget selects the pods of "
+                         "\"{}\", too: the API then evicts none of them",
+                         pod->object.substr(0, 60)),
+             "let one of them select these pods");
     }
   }
 }

@@ -24,13 +24,11 @@ namespace {
 constexpr std::array<std::string_view, 3> kParameters = {"apiVersion", "kind", "sharing"};
 void refuse_unknown(Context& context, const Node* mapping,
                     std::span<const std::string_view> known) {
-  if (!is_map(mapping)) return;
-  for (const Entry& entry : mapping->entries) {
+  for (const Entry& entry : entries_of(mapping)) {
     if (std::ranges::find(known, std::string_view(entry.key)) != known.end()) continue;
-    report(context, make_diagnostic(Code::DraParameterUnknown, entry.key_where,
-                                    fmt::format("strict decoding error: unknown field \"{}\"",
-                                                entry.key.substr(0, 60)),
-                                    "the driver refuses the claim when the pod is already placed"));
+    report(context, Code::DraParameterUnknown, entry.key_where,
+           fmt::format("strict decoding error: unknown field \"{}\"", entry.key.substr(0, 60)),
+           "the driver refuses the claim when the pod is already placed");
   }
 }
 
@@ -50,9 +48,8 @@ std::optional<ClaimSharing> sharing_of(const Node* sharing) {
 
 // Of a claim or class, and what is wrong with them by themselves.
 void read_selectors(Context& context, const Node* list, ClaimFile& file) {
-  for (std::size_t i = 0; is_list(list) && i < list->items.size(); ++i) {
-    const Located<std::string> expression =
-        located_below(list->items[i].get(), {"cel", "expression"});
+  for (const Node* item : items_of(list)) {
+    const Located<std::string> expression = located_below(item, {"cel", "expression"});
     if (expression.value.empty()) continue;
     file.claim.selectors.push_back(expression);
     const auto problem = selector_problem(expression.value);
@@ -196,8 +193,8 @@ void read_dra(Context& context, const Node& object, std::string_view kind) {
     read_request(context, devices, file);
   }
   const Node* configs = node_below(devices, {"config"});
-  for (std::size_t i = 0; is_list(configs) && i < configs->items.size(); ++i) {
-    const Node* opaque = node_below(configs->items[i].get(), {"opaque"});
+  for (const Node* config : items_of(configs)) {
+    const Node* opaque = node_below(config, {"opaque"});
     const Node* parameters = node_below(opaque, {"parameters"});
     if (text_below(opaque, {"driver"}) != kDraDriver || !is_map(parameters)) continue;
     read_parameters(context, *parameters, name, kind);

@@ -76,8 +76,7 @@ Node as_in_scenario(const Node& object, const FieldList& fields) {
   const Entry* name = metadata == nullptr ? nullptr : metadata->entry("name");
   if (name != nullptr) spec.entries.push_back(*name);
   const Node* written = object.find("spec");
-  for (std::size_t e = 0; is_map(written) && e < written->entries.size(); ++e) {
-    Entry entry = written->entries[e];
+  for (Entry entry : entries_of(written)) {
     if (entry.key == "cohort") entry.key = "cohortName";  // of v1beta1
     const Field* field = fields.find(entry.key);
     if (field == nullptr || !field->is_taken() || entry.key == "name") continue;

@@ -70,6 +70,9 @@ std::string text_below(const Node* node, std::initializer_list<std::string_view>
 
 bool is_map(const Node* node);
 bool is_list(const Node* node);
+// Those of a list, those of a mapping; none of anything else.
+std::vector<const Node*> items_of(const Node* list);
+std::span<const Entry> entries_of(const Node* mapping);
 bool is_true(const Node* node);
 bool is_false(const Node* node);
 // The place of the value at `path`, else of `node`.
@@ -84,6 +87,11 @@ bool is_patch(const Node& object, std::string_view kind);
 std::vector<Toleration> tolerations_in(const Node* list);
 
 void report(Context& context, Diagnostic problem);
+void report(Context& context, Code code, const SourceLocation& where, std::string message,
+            std::string help = {});
+// The same where others than the program at hand may see to it.
+void warn(Context& context, Code code, const SourceLocation& where, std::string message,
+          std::string help = {});
 // What the reader of a format found: the file, or a file inside of it, is not of that format.
 void report_unreadable(Context& context, const Diagnostics& problems);
 

@@ -65,6 +65,18 @@ std::string text_below(const Node* node, std::initializer_list<std::string_view>
 bool is_map(const Node* node) { return node != nullptr && node->kind == Node::Kind::Map; }
 bool is_list(const Node* node) { return node != nullptr && node->kind == Node::Kind::List; }
 
+std::vector<const Node*> items_of(const Node* list) {
+  std::vector<const Node*> items;
+  if (is_list(list)) {
+    for (const NodePtr& item : list->items) items.push_back(item.get());
+  }
+  return items;
+}
+
+std::span<const Entry> entries_of(const Node* mapping) {
+  return is_map(mapping) ? std::span<const Entry>(mapping->entries) : std::span<const Entry>();
+}
+
 bool is_true(const Node* node) {
   if (node == nullptr) return false;
   if (node->kind != Node::Kind::Boolean) return old_truth(*node).value_or(false);
@@ -84,10 +96,9 @@ SourceLocation place_below(const Node& node, std::initializer_list<std::string_v
 
 std::vector<Toleration> tolerations_in(const Node* list) {
   std::vector<Toleration> tolerations;
-  if (!is_list(list)) return tolerations;
-  for (const NodePtr& item : list->items) {
-    tolerations.push_back({text_below(item.get(), {"key"}), text_below(item.get(), {"operator"}),
-                           text_below(item.get(), {"value"}), text_below(item.get(), {"effect"})});
+  for (const Node* item : items_of(list)) {
+    tolerations.push_back({text_below(item, {"key"}), text_below(item, {"operator"}),
+                           text_below(item, {"value"}), text_below(item, {"effect"})});
   }
   return tolerations;
 }
@@ -102,6 +113,17 @@ void report(Context& context, Diagnostic problem) {
   context.files.problems.push_back(std::move(problem));
 }
 
+void report(Context& context, Code code, const SourceLocation& where, std::string message,
+            std::string help) {
+  report(context, make_diagnostic(code, where, std::move(message), std::move(help)));
+}
+
+void warn(Context& context, Code code, const SourceLocation& where, std::string message,
+          std::string help) {
+  report(context, code, where, std::move(message), std::move(help));
+  context.files.problems.back().severity = Severity::Warning;
+}
+
 void report_unreadable(Context& context, const Diagnostics& problems) {
   for (Diagnostics* list : {&context.files.unreadable, &context.files.problems}) {
     list->insert(list->end(), problems.begin(), problems.end());
@@ -110,27 +132,21 @@ void report_unreadable(Context& context, const Diagnostics& problems) {
 
 void check_keys(Context& context, const Node* mapping, std::span<const std::string_view> known,
                 std::string_view who, bool similar_only) {
-  if (!is_map(mapping)) return;
-  for (const Entry& entry : mapping->entries) {
+  for (const Entry& entry : entries_of(mapping)) {
     if (std::ranges::find(known, std::string_view(entry.key)) != known.end()) continue;
     const auto near = nearest_name(entry.key, known);
     if (similar_only && !near) continue;
     if (near && same_name(*near, entry.key)) {
       // Go's JSON reader ignores case, but not everywhere.
-      report(context, Diagnostic{Code::FieldUnknown,
-                                 Severity::Warning,
-                                 entry.key_where,
-                                 fmt::format("the key is called {}", *near),
-                                 {},
-                                 "another spelling is understood in some places only"});
+      warn(context, Code::FieldUnknown, entry.key_where, fmt::format("the key is called {}", *near),
+           "another spelling is understood in some places only");
       continue;
     }
-    report(context,
-           make_diagnostic(Code::FieldUnknown, entry.key_where,
-                           fmt::format("\"{}\" is ignored: {} has no such key here",
-                                       entry.key.substr(0, kLongestName), who),
-                           near ? fmt::format("did you mean {}?", *near)
-                                : std::string("remove it, or move it to where it belongs")));
+    report(context, Code::FieldUnknown, entry.key_where,
+           fmt::format("\"{}\" is ignored: {} has no such key here",
+                       entry.key.substr(0, kLongestName), who),
+           near ? fmt::format("did you mean {}?", *near)
+                : std::string("remove it, or move it to where it belongs"));
   }
 }
 
@@ -166,8 +182,7 @@ NodePtr embedded_document(Context& context, const Node& text) {
 
 std::vector<KeyValue> pairs_of(const Node* mapping) {
   std::vector<KeyValue> pairs;
-  if (!is_map(mapping)) return pairs;
-  for (const Entry& entry : mapping->entries) {
+  for (const Entry& entry : entries_of(mapping)) {
     if (entry.value == nullptr || !entry.value->is_scalar()) continue;
     pairs.push_back({entry.key, entry.value->text, entry.key_where, entry.value->where});
   }
@@ -176,10 +191,9 @@ std::vector<KeyValue> pairs_of(const Node* mapping) {
 
 std::vector<Taint> taints_of(const Node* list) {
   std::vector<Taint> taints;
-  if (!is_list(list)) return taints;
-  for (const NodePtr& item : list->items) {
-    taints.push_back({text_below(item.get(), {"key"}), text_below(item.get(), {"value"}),
-                      text_below(item.get(), {"effect"})});
+  for (const Node* item : items_of(list)) {
+    taints.push_back(
+        {text_below(item, {"key"}), text_below(item, {"value"}), text_below(item, {"effect"})});
   }
   return taints;
 }
@@ -188,8 +202,7 @@ std::vector<NodeRequirement> requirements_of(const Node* list) { return requirem
 
 std::vector<ResourceAmount> whole_amounts_of(const Node* mapping) {
   std::vector<ResourceAmount> amounts;
-  if (!is_map(mapping)) return amounts;
-  for (const Entry& entry : mapping->entries) {
+  for (const Entry& entry : entries_of(mapping)) {
     const auto amount =
         entry.value == nullptr ? std::nullopt : quantity_in_thousandths(entry.value->text);
     if (!amount || *amount % 1'000 != 0) continue;

@@ -16,8 +16,8 @@ constexpr std::size_t kMostShown = 40;
 
 void refuse(Context& context, const SourceLocation& where, std::string message,
             const std::string& help = {}) {
-  report(context, make_diagnostic(Code::MigFileInvalid, where, std::move(message),
-                                  help.empty() ? "mig-parted refuses the whole file" : help));
+  report(context, Code::MigFileInvalid, where, std::move(message),
+         help.empty() ? "mig-parted refuses the whole file" : help);
 }
 
 void read_counts(Context& context, const Node& counts, MigPartFile& part) {
@@ -30,19 +30,17 @@ void read_counts(Context& context, const Node& counts, MigPartFile& part) {
       continue;
     }
     if (entry.key.find("c.") < entry.key.find("g.")) {  // 1c.3g.20gb
-      report(context,
-             make_diagnostic(
-                 Code::MigComputeInstance, entry.key_where,
-                 fmt::format("MIG profile '{}' does not match any resource patterns", shown),
-                 "the device plugin knows GPU instances only: 1g, 2g, 3g, 4g, 7g"));
+      report(context, Code::MigComputeInstance, entry.key_where,
+             fmt::format("MIG profile '{}' does not match any resource patterns", shown),
+             "the device plugin knows GPU instances only: 1g, 2g, 3g, 4g, 7g");
       continue;
     }
     if (entry.key == "7g.79gb" || entry.key == "4g.39gb" || entry.key == "3g.39gb") {
-      report(context, make_diagnostic(Code::MigNameDrift, entry.key_where,
-                                      fmt::format("{} is a name of driver 510; later drivers "
-                                                  "round the memory up",
-                                                  shown),
-                                      "7g.80gb and 3g.40gb on boards of 80 GB"));
+      report(context, Code::MigNameDrift, entry.key_where,
+             fmt::format("{} is a name of driver 510; later drivers "
+                         "round the memory up",
+                         shown),
+             "7g.80gb and 3g.40gb on boards of 80 GB");
     }
     const auto count = entry.value == nullptr || entry.value->kind != Node::Kind::Integer
                            ? std::nullopt
@@ -54,9 +52,9 @@ void read_counts(Context& context, const Node& counts, MigPartFile& part) {
     }
     constexpr std::int64_t kMostInstances = 64;
     if (*count > kMostInstances) {
-      report(context, make_diagnostic(Code::MigLayoutImpossible, entry.value->where,
-                                      fmt::format("no GPU has room for {} x {}", *count, shown),
-                                      "a GPU holds at most 7 instances"));
+      report(context, Code::MigLayoutImpossible, entry.value->where,
+             fmt::format("no GPU has room for {} x {}", *count, shown),
+             "a GPU holds at most 7 instances");
       total += 1;
       continue;
     }
@@ -148,10 +146,10 @@ void judge_unlisted(Context& context, const MigConfigFile& config) {
   // EC2 has types with 1, 2, 4, 8 and 16 GPUs.
   const bool is_whole_node = listed.back() == count - 1 && (count & (count - 1)) == 0;
   if (is_whole_node && count > 1) return;
-  report(context, make_diagnostic(Code::MigDevicesUnlisted, config.where,
-                                  fmt::format("{} says nothing about some GPUs of a node",
-                                              config.name.substr(0, kMostShown)),
-                                  "add the rest with mig-enabled: false"));
+  report(
+      context, Code::MigDevicesUnlisted, config.where,
+      fmt::format("{} says nothing about some GPUs of a node", config.name.substr(0, kMostShown)),
+      "add the rest with mig-enabled: false");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "../text/scalars.hpp"
@@ -27,13 +28,7 @@ bool says_no_plugin(const Context& context) {
   return text.find('#', line == text.npos ? 0 : line) < flag;
 }
 
-std::string family_of(const Node& group) {
-  std::string family = text_below(&group, {"amiFamily"});
-  std::ranges::transform(family, family.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  });
-  return family;
-}
+std::string family_of(const Node& group) { return lower_case(text_below(&group, {"amiFamily"})); }
 
 NodeGroupFile named_group(NodeGroupFile::Kind kind, const Located<std::string>& name,
                           const Node& object) {
@@ -57,8 +52,7 @@ NodeMaker maker_by_labels(const NodeGroupFile& node) {
 }
 
 void read_budgets(const Node* budgets, NodeGroupFile& group) {
-  for (std::size_t b = 0; is_list(budgets) && b < budgets->items.size(); ++b) {
-    const Node* budget = budgets->items[b].get();
+  for (const Node* budget : items_of(budgets)) {
     const std::string nodes = text_below(budget, {"nodes"});
     const bool is_whole =
         node_below(budget, {"schedule"}) == nullptr && node_below(budget, {"reasons"}) == nullptr;
@@ -131,8 +125,8 @@ std::vector<Taint> eksctl_taints(const Node* taints) {
 // What eksctl refuses. Source: eksctl-io/eksctl pkg/apis/eksctl.io/v1alpha5/validation.go.
 void judge_node_group(Context& context, const Node& item, const NodeGroupFile& group) {
   const auto refuse = [&](const Node* at, const std::string& what) {
-    report(context, make_diagnostic(Code::ValueRange, at == nullptr ? item.where : at->where, what,
-                                    "eksctl refuses the file"));
+    report(context, Code::ValueRange, at == nullptr ? item.where : at->where, what,
+           "eksctl refuses the file");
   };
   const auto is_above = [](const auto& a, const auto& b) { return a && b && *a > *b; };
   if (is_above(group.nodes, group.most)) {
@@ -180,8 +174,7 @@ void read_node_group(Context& context, const Node& item, std::string_view cluste
   if (!type.value.empty() && type.value != "mixed") group.types.push_back(type);
   for (const Node* types : {item.find("instanceTypes"),
                             node_below(&item, {"instancesDistribution", "instanceTypes"})}) {
-    if (!is_list(types)) continue;
-    for (const NodePtr& one : types->items) group.types.push_back({one->text, one->where});
+    for (const Node* one : items_of(types)) group.types.push_back({one->text, one->where});
   }
   group.nodes = whole_of(text_below(&item, {"desiredCapacity"}));
   group.fewest = whole_of(text_below(&item, {"minSize"}));
@@ -224,15 +217,13 @@ void read_cluster_config(Context& context, const Node& object) {
   std::set<std::string> names;
   for (const std::string_view list : {"managedNodeGroups", "nodeGroups"}) {
     const Node* groups = object.find(list);
-    if (!is_list(groups)) continue;
-    for (const NodePtr& item : groups->items) {
+    for (const Node* item : items_of(groups)) {
       read_node_group(context, *item, version, list == "managedNodeGroups");
       const NodeGroupFile& group = context.files.groups.back();
       if (group.name.empty() || names.insert(group.name).second) continue;
-      report(context,
-             make_diagnostic(Code::NameInvalid, group.where,
-                             fmt::format("two node groups are called {}", group.name.substr(0, 60)),
-                             "eksctl refuses the file: names must be unique"));
+      report(context, Code::NameInvalid, group.where,
+             fmt::format("two node groups are called {}", group.name.substr(0, 60)),
+             "eksctl refuses the file: names must be unique");
     }
   }
 }

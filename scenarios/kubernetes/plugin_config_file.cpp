@@ -69,7 +69,7 @@ class ConfigReader {
 
  private:
   void tell(Code code, const SourceLocation& where, std::string message, std::string help = {}) {
-    report(context_, make_diagnostic(code, where, std::move(message), std::move(help)));
+    report(context_, code, where, std::move(message), std::move(help));
   }
 
   // Keys that the plugin does not know, and values of another type than it takes.
@@ -211,13 +211,10 @@ class ConfigReader {
   void judge_refusal(const Entry& mode, const Node* refuses) {
     const bool is_mps = config_.sharing == FileSharing::Mps;
     if (is_mps && context_.version < PluginVersion{0, 20} && is_false(refuses)) {
-      report(context_, Diagnostic{Code::PluginTooOld,
-                                  Severity::Warning,
-                                  refuses->where,
-                                  "this version of the plugin refuses requests above one under "
-                                  "MPS, whatever is written here",
-                                  {},
-                                  "it needs 0.20.0"});
+      warn(context_, Code::PluginTooOld, refuses->where,
+           "this version of the plugin refuses requests above one under "
+           "MPS, whatever is written here",
+           "it needs 0.20.0");
     } else if (is_false(refuses) || (!is_mps && refuses == nullptr)) {
       tell(Code::FailRequestsUnset, refuses == nullptr ? mode.key_where : refuses->where,
            "a pod may hold several replicas and gets no more GPU for them",

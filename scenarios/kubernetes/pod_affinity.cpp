@@ -63,10 +63,9 @@ PodAntiAffinity anti_affinity_of(const Node& spec) {
   PodAntiAffinity found;
   const Node* required = node_below(
       &spec, {"affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"});
-  if (!is_list(required)) return found;
-  for (const NodePtr& item : required->items) {
-    const auto terms = is_map(item.get()) ? terms_of(*item) : std::nullopt;
-    if (!terms || text_below(item.get(), {"topologyKey"}) != kHostname) {
+  for (const Node* item : items_of(required)) {
+    const auto terms = is_map(item) ? terms_of(*item) : std::nullopt;
+    if (!terms || text_below(item, {"topologyKey"}) != kHostname) {
       found.other = item->where;
       continue;
     }
@@ -80,13 +79,12 @@ namespace {
 void read_preferred(const Node* list, std::vector<PodAffinityTerm>& into,
                     std::vector<SourceLocation>& others) {
   constexpr std::int64_t kMostWeight = 100;
-  for (std::size_t i = 0; is_list(list) && i < list->items.size(); ++i) {
-    const Node& item = *list->items[i];
-    const Node* term = node_below(&item, {"podAffinityTerm"});
-    const auto weight = whole_of(text_below(&item, {"weight"}));
+  for (const Node* item : items_of(list)) {
+    const Node* term = node_below(item, {"podAffinityTerm"});
+    const auto weight = whole_of(text_below(item, {"weight"}));
     auto terms = is_map(term) ? terms_of(*term) : std::nullopt;
     if (!terms || !weight || *weight < 1 || *weight > kMostWeight) {
-      others.push_back(item.where);
+      others.push_back(item->where);
       continue;
     }
     for (PodAffinityTerm& one : *terms) one.weight = static_cast<int>(*weight);
@@ -121,13 +119,12 @@ ReadPreferences preferences_of(const Node& spec) {
   read_preferred(node_below(&spec, {"affinity", "podAntiAffinity", kPreferred}),
                  found.read.anti_affinity, found.others);
   const Node* spreads = spec.find("topologySpreadConstraints");
-  for (std::size_t i = 0; is_list(spreads) && i < spreads->items.size(); ++i) {
-    const Node& item = *spreads->items[i];
-    if (text_below(&item, {"whenUnsatisfiable"}) != "ScheduleAnyway") continue;
-    if (auto spread = soft_spread_of(item)) {
+  for (const Node* item : items_of(spreads)) {
+    if (text_below(item, {"whenUnsatisfiable"}) != "ScheduleAnyway") continue;
+    if (auto spread = soft_spread_of(*item)) {
       found.read.spread.push_back(*std::move(spread));
     } else {
-      found.others.push_back(item.where);
+      found.others.push_back(item->where);
     }
   }
   return found;

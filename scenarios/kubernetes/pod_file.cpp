@@ -66,7 +66,7 @@ class PodFileReader {
 
  private:
   void tell(Code code, const SourceLocation& where, std::string message, std::string help = {}) {
-    report(context_, make_diagnostic(code, where, std::move(message), std::move(help)));
+    report(context_, code, where, std::move(message), std::move(help));
   }
 
   void leave_alone() {
@@ -80,8 +80,7 @@ class PodFileReader {
     const std::string phase = text_below(&object_, {"status", "phase"});
     pod_.has_ended = pod_.kind == "Pod" && (phase == "Succeeded" || phase == "Failed");
     const Node* conditions = node_below(&object_, {"status", "conditions"});
-    for (std::size_t i = 0; is_list(conditions) && i < conditions->items.size(); ++i) {
-      const Node* one = conditions->items[i].get();
+    for (const Node* one : items_of(conditions)) {
       const std::string type = text_below(one, {"type"});
       const bool ends = pod_.kind == "Job" && (type == "Complete" || type == "Failed");
       pod_.has_ended = pod_.has_ended || (ends && text_below(one, {"status"}) == "True");
@@ -93,8 +92,7 @@ class PodFileReader {
   }
 
   void read_containers(const Node* list, bool is_init) {
-    if (!is_list(list)) return;
-    for (const NodePtr& item : list->items) read_container(*item, is_init, "resources");
+    for (const Node* item : items_of(list)) read_container(*item, is_init, "resources");
   }
 
   void read_container(const Node& item, bool is_init, std::string_view resources) {
@@ -230,9 +228,9 @@ class PodFileReader {
     const std::string user = text_below(&spec, {"securityContext", "runAsUser"});
     if (!user.empty()) pod_.user = user;
     const Node* gates = spec.find("schedulingGates");
-    for (std::size_t i = 0; is_list(gates) && i < gates->items.size(); ++i) {
+    for (const Node* item : items_of(gates)) {
       // Kueue opens its own.
-      const std::string gate = text_below(gates->items[i].get(), {"name"});
+      const std::string gate = text_below(item, {"name"});
       const bool is_queues = gate.starts_with("kueue.x-k8s.io/") && !pod_.queue.value.empty();
       if (!is_queues) pod_.held_by = "schedulingGates";
     }
@@ -273,8 +271,7 @@ class PodFileReader {
           {"preferred podAffinity and topologySpreadConstraints by more than labels", other});
     }
     const Node* spreads = spec.find("topologySpreadConstraints");
-    for (std::size_t i = 0; is_list(spreads) && i < spreads->items.size(); ++i) {
-      const Node* one = spreads->items[i].get();
+    for (const Node* one : items_of(spreads)) {
       if (text_below(one, {"whenUnsatisfiable"}) == "ScheduleAnyway") continue;
       context_.files.not_simulated.push_back(
           {"topologySpreadConstraints with DoNotSchedule", one->where});
@@ -282,10 +279,9 @@ class PodFileReader {
   }
 
   void read_claims(const Node* claims) {
-    if (!is_list(claims)) return;
-    for (const NodePtr& claim : claims->items) {
+    for (const Node* claim : items_of(claims)) {
       for (const std::string_view key : {"resourceClaimName", "resourceClaimTemplateName"}) {
-        const Located<std::string> name = located_below(claim.get(), {key});
+        const Located<std::string> name = located_below(claim, {key});
         if (name.value.empty()) continue;
         pod_.claims.push_back({std::string(key), name.value, name.where, name.where});
       }
@@ -369,13 +365,10 @@ class PodFileReader {
         continue;
       }
       // CUDA chooses among the GPUs that the container has: it adds none.
-      Diagnostic choice = make_diagnostic(
-          Code::VisibleDevicesSet, variable.where,
-          "CUDA_VISIBLE_DEVICES chooses among the GPUs of the container by number or UUID, and "
-          "hides those that it does not name",
-          "remove the variable: the container sees its own GPUs, counted from 0");
-      choice.severity = Severity::Warning;
-      report(context_, std::move(choice));
+      warn(context_, Code::VisibleDevicesSet, variable.where,
+           "CUDA_VISIBLE_DEVICES chooses among the GPUs of the container by number or UUID, and "
+           "hides those that it does not name",
+           "remove the variable: the container sees its own GPUs, counted from 0");
     }
   }
 

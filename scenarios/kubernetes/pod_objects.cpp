@@ -102,10 +102,9 @@ void judge_zone(Context& context, const Node& from, const PodSet& set) {
   const Node* cron = set.cron.empty() ? nullptr : node_at(&from, set.cron);
   const Located<std::string> zone = located_below(cron, {"timeZone"});
   if (time_zone(zone.value)) return;
-  report(context, make_diagnostic(Code::ValueRange, zone.where,
-                                  fmt::format("Invalid value: \"{0}\": unknown time zone {0}",
-                                              zone.value.substr(0, 60)),
-                                  unknown_zone_help(zone.value)));
+  report(context, Code::ValueRange, zone.where,
+         fmt::format("Invalid value: \"{0}\": unknown time zone {0}", zone.value.substr(0, 60)),
+         unknown_zone_help(zone.value));
 }
 
 // What a Job is told beside its pods and no scenario can say, and in what order a JobSet's start.
@@ -162,11 +161,9 @@ void judge_ray(Context& context, const Node& from, const PodFile& pod) {
   const Located<std::string> told = located_below(&from, {"rayStartParams", "num-gpus"});
   const auto gpus = whole_of(told.value);
   if (!gpus || *gpus < 1 || asks_for_gpu(pod)) return;
-  report(context,
-         make_diagnostic(
-             Code::GpuNotRequested, told.where,
-             fmt::format("num-gpus: {} is bookkeeping of Ray: the pod asks for no GPU", *gpus),
-             "ask for nvidia.com/gpu in the container: Ray then counts it by itself"));
+  report(context, Code::GpuNotRequested, told.where,
+         fmt::format("num-gpus: {} is bookkeeping of Ray: the pod asks for no GPU", *gpus),
+         "ask for nvidia.com/gpu in the container: Ray then counts it by itself");
 }
 
 // num_gpus: 0.25 in the configuration of Ray Serve.
@@ -182,11 +179,10 @@ void judge_ray_fractions(Context& context, const Node& node) {
       judge_ray_fractions(context, *entry.value);
       continue;
     }
-    report(context,
-           make_diagnostic(Code::GpuMemUnlimited, entry.value->where,
-                           fmt::format("num_gpus: {} is bookkeeping of Ray, which limits nothing: "
-                                       "all actors of a GPU must fit its memory together",
-                                       entry.value->text.substr(0, 20))));
+    report(context, Code::GpuMemUnlimited, entry.value->where,
+           fmt::format("num_gpus: {} is bookkeeping of Ray, which limits nothing: "
+                       "all actors of a GPU must fit its memory together",
+                       entry.value->text.substr(0, 20)));
     context.files.not_simulated.push_back(
         {"fractions of num_gpus: bookkeeping of Ray, which limits nothing", entry.value->where});
   }

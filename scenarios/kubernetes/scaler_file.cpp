@@ -104,8 +104,7 @@ ScalingFile hpa_scaling(const Node& spec) {
   scaling.fewest = whole_at(&spec, "minReplicas", 1);
   scaling.most = whole_at(&spec, "maxReplicas", scaling.fewest);
   const Node* metrics = spec.find("metrics");
-  for (std::size_t i = 0; is_list(metrics) && i < metrics->items.size(); ++i) {
-    const Node* one = metrics->items[i].get();
+  for (const Node* one : items_of(metrics)) {
     for (const std::string_view source : {"pods", "object", "external"}) {
       const Node* metric = node_below(one, {source});
       if (metric == nullptr) continue;
@@ -168,8 +167,7 @@ ScalingFile keda_scaling(const Node& spec) {
   if (scaling.every == "0s") scaling.every.clear();
   scaling.cooldown = seconds_at(&spec, {"cooldownPeriod"});
   const Node* triggers = spec.find("triggers");
-  for (std::size_t i = 0; is_list(triggers) && i < triggers->items.size(); ++i) {
-    const Node* one = triggers->items[i].get();
+  for (const Node* one : items_of(triggers)) {
     if (is_cron(one)) {
       if (auto window = window_of(*one)) scaling.windows.push_back(std::move(*window));
       continue;
@@ -223,8 +221,7 @@ std::optional<ScalingFile> own_scaling(Context& context, const PodSet& set, cons
   if (set.kind == "InferenceService") return kserve_scaling(context, set, from);
   const Node* scaling = from.find("scaling");
   const Node* annotations = node_below(&pods, {"metadata", "annotations"});
-  for (std::size_t i = 0; is_map(annotations) && i < annotations->entries.size(); ++i) {
-    const Entry& entry = annotations->entries[i];
+  for (const Entry& entry : entries_of(annotations)) {
     const bool is_scale = entry.key.starts_with("autoscaling.knative.dev/") &&
                           entry.key.ends_with("scale") && entry.value != nullptr;
     if (is_scale) scaling = entry.value.get();
@@ -251,17 +248,17 @@ void tell_left_out(Context& context, const Node& spec, bool is_hpa) {
   };
   const Node* seen = spec.find(is_hpa ? "metrics" : "triggers");
   int metrics = 0;
-  for (std::size_t i = 0; is_list(seen) && i < seen->items.size(); ++i) {
-    if (is_cron(seen->items[i].get())) {
-      if (window_of(*seen->items[i])) continue;
+  for (const Node* one : items_of(seen)) {
+    if (is_cron(one)) {
+      if (window_of(*one)) continue;
       tell(
           "windows of cron triggers without replicas, with a time zone in start or end, or that "
           "KEDA refuses",
-          *seen->items[i]);
+          *one);
       continue;
     }
     if (++metrics != 2) continue;
-    tell("autoscalers by several metrics: the first that is simulated decides", *seen->items[i]);
+    tell("autoscalers by several metrics: the first that is simulated decides", *one);
   }
   const Node* behaviour =
       is_hpa ? spec.find("behavior")
@@ -292,8 +289,7 @@ void judge_cron(Context& context, const Node& trigger) {
   const Node* metadata = trigger.find("metadata");
   if (!is_map(metadata)) return;
   const auto refuse = [&](Code code, std::string_view key, const std::string& what) {
-    report(context,
-           make_diagnostic(code, place_below(*metadata, {key}), what, "KEDA refuses the trigger"));
+    report(context, code, place_below(*metadata, {key}), what, "KEDA refuses the trigger");
   };
   for (const std::string_view key : {"timezone", "start", "end", "desiredReplicas"}) {
     if (!text_below(metadata, {key}).empty()) continue;
@@ -323,34 +319,31 @@ void judge_scaled_object(Context& context, const Node& object, const Node& spec)
   check_keys(context, &spec, kScaledObject, "KEDA");
   check_keys(context, spec.find("scaleTargetRef"), kScaleTarget, "KEDA");
   const Node* triggers = spec.find("triggers");
-  for (std::size_t i = 0; is_list(triggers) && i < triggers->items.size(); ++i) {
-    check_keys(context, triggers->items[i].get(), kTrigger, "KEDA");
-    if (is_cron(triggers->items[i].get())) judge_cron(context, *triggers->items[i]);
-    const Node* metadata = node_below(triggers->items[i].get(), {"metadata"});
-    for (std::size_t e = 0; is_map(metadata) && e < metadata->entries.size(); ++e) {
-      const Node* value = metadata->entries[e].value.get();
+  for (const Node* trigger : items_of(triggers)) {
+    check_keys(context, trigger, kTrigger, "KEDA");
+    if (is_cron(trigger)) judge_cron(context, *trigger);
+    const Node* metadata = node_below(trigger, {"metadata"});
+    for (const Entry& entry : entries_of(metadata)) {
+      const Node* value = entry.value.get();
       if (value == nullptr || value->kind == Node::Kind::Text) continue;
-      report(context, make_diagnostic(Code::FieldType, value->where,
-                                      fmt::format("metadata.{} has to be text, and is {}",
-                                                  metadata->entries[e].key.substr(0, 60),
-                                                  kind_name(value->kind)),
-                                      "put it in quotes: KEDA's API refuses all else"));
+      report(context, Code::FieldType, value->where,
+             fmt::format("metadata.{} has to be text, and is {}", entry.key.substr(0, 60),
+                         kind_name(value->kind)),
+             "put it in quotes: KEDA's API refuses all else");
     }
   }
   const auto fewest = whole_of(text_below(&spec, {"minReplicaCount"}));
   const auto most = whole_of(text_below(&spec, {"maxReplicaCount"}));
   if (fewest && *fewest > most.value_or(kKedaMost)) {
-    report(context,
-           make_diagnostic(Code::ValueRange, place_below(spec, {"minReplicaCount"}),
-                           fmt::format("MinReplicaCount={} must be less than MaxReplicaCount={}",
-                                       *fewest, most.value_or(kKedaMost)),
-                           "KEDA refuses the ScaledObject"));
+    report(context, Code::ValueRange, place_below(spec, {"minReplicaCount"}),
+           fmt::format("MinReplicaCount={} must be less than MaxReplicaCount={}", *fewest,
+                       most.value_or(kKedaMost)),
+           "KEDA refuses the ScaledObject");
   }
   for (const std::string_view key : {"scaleTargetRef", "triggers"}) {
     if (spec.find(key) != nullptr) continue;
-    report(context, make_diagnostic(Code::FieldMissing, object.where,
-                                    fmt::format("the ScaledObject has no {}", key),
-                                    "KEDA's API refuses it"));
+    report(context, Code::FieldMissing, object.where,
+           fmt::format("the ScaledObject has no {}", key), "KEDA's API refuses it");
   }
 }
 
@@ -358,17 +351,14 @@ void judge_scaled_object(Context& context, const Node& object, const Node& spec)
 // metrics-server.
 void judge_measured(Context& context, const Node& spec) {
   const Node* metrics = spec.find("metrics");
-  for (std::size_t m = 0; is_list(metrics) && m < metrics->items.size(); ++m) {
+  for (const Node* metric : items_of(metrics)) {
     for (const std::string_view source : {"resource", "containerResource"}) {
-      const Located<std::string> name = located_below(metrics->items[m].get(), {source, "name"});
+      const Located<std::string> name = located_below(metric, {source, "name"});
       if (name.value.empty() || name.value == "cpu" || name.value == "memory") continue;
-      Diagnostic problem = make_diagnostic(
-          Code::MetricNotExported, name.where,
-          fmt::format("nobody measures {} of pods: the autoscaler sees cpu and memory alone",
-                      name.value.substr(0, 60)),
-          "a metric of type Pods or External, as the GPU's of dcgm-exporter");
-      problem.severity = Severity::Warning;
-      report(context, std::move(problem));
+      warn(context, Code::MetricNotExported, name.where,
+           fmt::format("nobody measures {} of pods: the autoscaler sees cpu and memory alone",
+                       name.value.substr(0, 60)),
+           "a metric of type Pods or External, as the GPU's of dcgm-exporter");
     }
   }
 }
@@ -378,14 +368,11 @@ void judge_measured(Context& context, const Node& spec) {
 void judge_second(Context& context, const ScalingFile& first, const ScalingFile& second) {
   if (first.by.empty() || second.by.empty() || first.by == second.by) return;
   const bool both_hpas = first.by.starts_with("Horizontal") && second.by.starts_with("Horizontal");
-  Diagnostic problem = make_diagnostic(
-      Code::SettingConflict, second.where,
-      fmt::format("{} scales it as well: {}", first.by.substr(0, 100),
-                  both_hpas ? "neither then does (AmbiguousSelector)"
-                            : "KEDA refuses the ScaledObject, or both change the number"),
-      "keep one of the two");
-  problem.severity = Severity::Warning;
-  report(context, std::move(problem));
+  warn(context, Code::SettingConflict, second.where,
+       fmt::format("{} scales it as well: {}", first.by.substr(0, 100),
+                   both_hpas ? "neither then does (AmbiguousSelector)"
+                             : "KEDA refuses the ScaledObject, or both change the number"),
+       "keep one of the two");
 }
 
 // Whether its annotations let another scale the same pods.

@@ -39,8 +39,8 @@ const Node* runtime_of(const Context& context, const Node& job) {
 // Of its replicated jobs the one that trains.
 const Node* template_of(const Node& runtime) {
   const Node* jobs = node_below(&runtime, {"spec", "template", "spec", "replicatedJobs"});
-  for (std::size_t i = 0; is_list(jobs) && i < jobs->items.size(); ++i) {
-    const Node* one = node_below(jobs->items[i].get(), {"template"});
+  for (const Node* job : items_of(jobs)) {
+    const Node* one = node_below(job, {"template"});
     if (text_below(one, {"metadata", "labels", kStep}) == "trainer") {
       return node_below(one, {"spec", "template"});
     }
