@@ -62,50 +62,31 @@ json gpu_item(const GpuModel& gpu, const std::vector<std::string>& families) {
 }
 
 std::vector<std::string> gpu_model_cells(const GpuModel& gpu,
-                                         const std::vector<std::string>& families, bool wide) {
+                                         const std::vector<std::string>& families) {
   const auto marked = [&](const std::string& cell, const char* figure) {
     return cell + (unverified(gpu, figure) ? "?" : "");
   };
-  std::vector<std::string> cells = {
-      gpu.name,
-      fmt::format("{}", fmt::join(gpu.aliases, ", ")),
-      gpu.architecture,
-      marked(std::to_string(gpu.sm_count), "sm_count"),
-      memory_cell(gpu.memory_total),
-      number_cell(gpu.memory_bandwidth_bytes_per_second / 1e9, 0),
-      number_cell(gpu.fp32_tflops, 1),
-      number_cell(gpu.fp16_tensor_tflops, 0),
-      gpu.supports_mig ? "yes" : "no",
-      number_cell(to_seconds(models::usual_switch_cost(gpu)) * 1e6, 0),
-      fmt::format("{}", fmt::join(families, ", "))};
-  if (!wide) return cells;
   const models::ContextMemory context = models::context_memory(gpu);
-  const std::vector<std::string> more = {
-      gpu.compute_capability,
-      memory_cell(gpu.memory_usable),
-      gpu.l2_cache ? marked(memory_cell(gpu.l2_cache), "l2_cache") : "-",
-      memory_cell(context.bytes) + (context.measured ? "" : "*"),
-      number_cell(to_seconds(gpu.time_slice) * 1e6, 0),
-      gpu.nvlink_links == 0 ? "none" : number_cell(gpu.nvlink_gbytes_per_second, 0) + " GB/s",
-      std::to_string(gpu.tdp_watts),
-      std::to_string(gpu.mps_max_clients),
-      gpu.kubernetes_product.empty() ? "-" : gpu.kubernetes_product};
-  cells.insert(cells.end(), more.begin(), more.end());
-  return cells;
-}
-
-std::vector<Column> gpu_model_columns(bool wide) {
-  std::vector<Column> columns = {
-      {"NAME", false, 0},  {"ALIASES", false, 4},  {"ARCHITECTURE", false, 5}, {"SMS", true, 1},
-      {"MEMORY", true, 0}, {"GB/S", true, 1},      {"FP32", true, 2},          {"FP16", true, 3},
-      {"MIG", false, 0},   {"SWITCH-US", true, 2}, {"INSTANCES", false, 0}};
-  if (!wide) return columns;
-  const std::vector<Column> more = {
-      {"CC", false, 0},     {"USABLE", true, 0},      {"L2", true, 0},
-      {"CONTEXT", true, 0}, {"TURN-US", true, 0},     {"NVLINK", true, 0},
-      {"WATTS", true, 0},   {"MPS-CLIENTS", true, 0}, {"PRODUCT-LABEL", false, 0}};
-  columns.insert(columns.end(), more.begin(), more.end());
-  return columns;
+  return {gpu.name,
+          fmt::format("{}", fmt::join(gpu.aliases, ", ")),
+          gpu.architecture,
+          marked(std::to_string(gpu.sm_count), "sm_count"),
+          memory_cell(gpu.memory_total),
+          number_cell(gpu.memory_bandwidth_bytes_per_second / 1e9, 0),
+          number_cell(gpu.fp32_tflops, 1),
+          number_cell(gpu.fp16_tensor_tflops, 0),
+          gpu.supports_mig ? "yes" : "no",
+          number_cell(to_seconds(models::usual_switch_cost(gpu)) * 1e6, 0),
+          fmt::format("{}", fmt::join(families, ", ")),
+          gpu.compute_capability,
+          memory_cell(gpu.memory_usable),
+          gpu.l2_cache ? marked(memory_cell(gpu.l2_cache), "l2_cache") : "-",
+          memory_cell(context.bytes) + (context.measured ? "" : "*"),
+          number_cell(to_seconds(gpu.time_slice) * 1e6, 0),
+          gpu.nvlink_links == 0 ? "none" : number_cell(gpu.nvlink_gbytes_per_second, 0) + " GB/s",
+          std::to_string(gpu.tdp_watts),
+          std::to_string(gpu.mps_max_clients),
+          gpu.kubernetes_product.empty() ? "-" : gpu.kubernetes_product};
 }
 
 std::vector<std::string> gpu_footnotes(bool wide) {
@@ -127,42 +108,35 @@ Expected<std::string> list_gpus(const models::Catalogue& catalogue, const std::s
                                 ListFormat format, const TextStyle& style) {
   const GpuModel* wanted = name_filter.empty() ? nullptr : catalogue.find_gpu(name_filter);
   if (!name_filter.empty() && wanted == nullptr) {
-    return tl::unexpected(unknown_gpu(catalogue, name_filter));
+    return tl::unexpected(Diagnostics{unknown_gpu(catalogue, name_filter)});
   }
   const bool wide = format == ListFormat::Wide;
   Listing listing;
   listing.kind = "GpuList";
   listing.name_key = "name";
-  listing.csv_fields = {"name",
-                        "aliases",
-                        "architecture",
-                        "computeCapability",
-                        "smCount",
-                        "memoryTotalBytes",
-                        "memoryUsableBytes",
-                        "memoryBandwidthBytesPerSecond",
-                        "l2CacheBytes",
-                        "fp32FlopsPerSecond",
-                        "fp16TensorFlopsPerSecond",
-                        "supportsMig",
-                        "mpsMaxClients",
-                        "timeSliceSeconds",
-                        "switchCostSeconds",
-                        "contextStateBytes",
-                        "contextMemoryBytes",
-                        "nvlinkLinks",
-                        "nvlinkBytesPerSecond",
-                        "tdpWatts",
-                        "kubernetesProduct",
-                        "instanceFamilies",
-                        "unverified"};
-  listing.columns = gpu_model_columns(wide);
+  listing.csv_header =
+      "name,aliases,architecture,computeCapability,smCount,memoryTotalBytes,"
+      "memoryUsableBytes,memoryBandwidthBytesPerSecond,l2CacheBytes,fp32FlopsPerSecond,"
+      "fp16TensorFlopsPerSecond,supportsMig,mpsMaxClients,timeSliceSeconds,"
+      "switchCostSeconds,contextStateBytes,contextMemoryBytes,nvlinkLinks,"
+      "nvlinkBytesPerSecond,tdpWatts,kubernetesProduct,instanceFamilies,unverified";
+  listing.columns = {{"NAME", false, 0},         {"ALIASES", false, 4},
+                     {"ARCHITECTURE", false, 5}, {"SMS", true, 1},
+                     {"MEMORY", true, 0},        {"GB/S", true, 1},
+                     {"FP32", true, 2},          {"FP16", true, 3},
+                     {"MIG", false, 0},          {"SWITCH-US", true, 2},
+                     {"INSTANCES", false, 0},    {"CC", false, 0},
+                     {"USABLE", true, 0},        {"L2", true, 0},
+                     {"CONTEXT", true, 0},       {"TURN-US", true, 0},
+                     {"NVLINK", true, 0},        {"WATTS", true, 0},
+                     {"MPS-CLIENTS", true, 0},   {"PRODUCT-LABEL", false, 0}};
+  listing.wide_columns = 9;
   listing.footnotes = gpu_footnotes(wide);
   for (const GpuModel& gpu : catalogue.gpus) {
     if (wanted != nullptr && &gpu != wanted) continue;
     const std::vector<std::string> families = families_with(catalogue, gpu);
     listing.items.push_back(gpu_item(gpu, families));
-    listing.rows.push_back(gpu_model_cells(gpu, families, wide));
+    listing.rows.push_back(gpu_model_cells(gpu, families));
   }
   return render(listing, format, style);
 }

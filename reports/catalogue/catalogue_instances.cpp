@@ -57,13 +57,11 @@ Diagnostics check_instances(const Catalogue& catalogue, const InstanceFilter& fi
         nearest ? fmt::format("did you mean {}?", *nearest) : "families: " + families));
   }
   if (!filter.gpu.empty() && catalogue.find_gpu(filter.gpu) == nullptr) {
-    const Diagnostics unknown = unknown_gpu(catalogue, filter.gpu);
-    problems.insert(problems.end(), unknown.begin(), unknown.end());
+    problems.push_back(unknown_gpu(catalogue, filter.gpu));
   }
   const auto& regions = catalogue.prices.regions();
   if (std::ranges::find(regions, filter.region) == regions.end()) {
-    const Diagnostics unknown = unknown_region(catalogue, filter.region);
-    problems.insert(problems.end(), unknown.begin(), unknown.end());
+    problems.push_back(unknown_region(catalogue, filter.region));
   }
   if (!filter.sort.empty() && std::ranges::find(kSortKeys, filter.sort) == kSortKeys.end()) {
     problems.push_back(make_diagnostic(Code::EnumUnknown, {},
@@ -202,41 +200,23 @@ std::string note_cell(const InstanceType& type, bool wide) {
 std::vector<std::string> instance_cells(const InstanceRow& row, bool wide) {
   const InstanceType& type = *row.type;
   const std::string mark = row.price && row.price->source.derived ? "~" : "";
-  std::vector<std::string> cells = {
-      type.name,
-      gpus_cell(type),
-      type.gpu_model,
-      memory_cell(type.gpu_memory),
-      std::to_string(type.vcpus),
-      memory_cell(type.memory),
-      row.price ? mark + price_cell(row.price->usd) : "-",
-      row.price ? mark + fmt::format("{:.4f}", price_per_gpu(row)) : "-",
-      note_cell(type, wide)};
-  if (!wide) return cells;
-  const std::vector<std::string> more = {
-      number_cell(static_cast<double>(type.allocatable_cpu.count) / 1'000, 3),
-      memory_cell(type.allocatable_memory) + (type.allocatable_memory_measured ? "" : "*"),
-      std::to_string(type.max_pods),
-      number_cell(type.network_gbps, 1) + " Gbps",
-      type.local_nvme_gb == 0 ? "none" : std::to_string(type.local_nvme_gb) + " GB",
-      type.interconnect,
-      row.price ? row.price->source.date : "-",
-      row.price ? row.price->source.text : "-"};
-  cells.insert(cells.end(), more.begin(), more.end());
-  return cells;
-}
-
-std::vector<Column> instance_columns(bool wide) {
-  std::vector<Column> columns = {{"NAME", false, 0},      {"GPUS", true, 0},    {"MODEL", false, 0},
-                                 {"GPU-MEMORY", true, 2}, {"VCPU", true, 4},    {"MEMORY", true, 4},
-                                 {"$/H", true, 0},        {"$/GPU-H", true, 3}, {"NOTE", false, 1}};
-  if (!wide) return columns;
-  const std::vector<Column> more = {{"CPU-FOR-PODS", true, 0}, {"MEMORY-FOR-PODS", true, 0},
-                                    {"MAX-PODS", true, 0},     {"NETWORK", true, 0},
-                                    {"NVME", true, 0},         {"INTERCONNECT", false, 0},
-                                    {"PRICE-DATE", false, 0},  {"PRICE-SOURCE", false, 0}};
-  columns.insert(columns.end(), more.begin(), more.end());
-  return columns;
+  return {type.name,
+          gpus_cell(type),
+          type.gpu_model,
+          memory_cell(type.gpu_memory),
+          std::to_string(type.vcpus),
+          memory_cell(type.memory),
+          row.price ? mark + price_cell(row.price->usd) : "-",
+          row.price ? mark + fmt::format("{:.4f}", price_per_gpu(row)) : "-",
+          note_cell(type, wide),
+          number_cell(static_cast<double>(type.allocatable_cpu.count) / 1'000, 3),
+          memory_cell(type.allocatable_memory) + (type.allocatable_memory_measured ? "" : "*"),
+          std::to_string(type.max_pods),
+          number_cell(type.network_gbps, 1) + " Gbps",
+          type.local_nvme_gb == 0 ? "none" : std::to_string(type.local_nvme_gb) + " GB",
+          type.interconnect,
+          row.price ? row.price->source.date : "-",
+          row.price ? row.price->source.text : "-"};
 }
 
 // What the marks of the table mean, and which prices are missing for which reason.
@@ -305,30 +285,29 @@ Expected<std::string> list_instances(const Catalogue& catalogue, const InstanceF
   Listing listing;
   listing.kind = "InstanceList";
   listing.name_key = "name";
-  listing.csv_fields = {"name",
-                        "family",
-                        "gpuCount",
-                        "gpuFraction",
-                        "gpuModel",
-                        "gpuMemoryBytes",
-                        "architecture",
-                        "vcpus",
-                        "memoryBytes",
-                        "allocatableCpus",
-                        "allocatableMemoryBytes",
-                        "maxPods",
-                        "networkBitsPerSecond",
-                        "localNvmeBytes",
-                        "interconnect",
-                        "retiredOn",
-                        "note",
-                        "region",
-                        "usdPerHour",
-                        "usdPerGpuHour",
-                        "priceDerived",
-                        "priceDate",
-                        "priceSource"};
-  listing.columns = instance_columns(wide);
+  listing.csv_header =
+      "name,family,gpuCount,gpuFraction,gpuModel,gpuMemoryBytes,architecture,vcpus,"
+      "memoryBytes,allocatableCpus,allocatableMemoryBytes,maxPods,networkBitsPerSecond,"
+      "localNvmeBytes,interconnect,retiredOn,note,region,usdPerHour,usdPerGpuHour,"
+      "priceDerived,priceDate,priceSource";
+  listing.columns = {{"NAME", false, 0},
+                     {"GPUS", true, 0},
+                     {"MODEL", false, 0},
+                     {"GPU-MEMORY", true, 2},
+                     {"VCPU", true, 4},
+                     {"MEMORY", true, 4},
+                     {"$/H", true, 0},
+                     {"$/GPU-H", true, 3},
+                     {"NOTE", false, 1},
+                     {"CPU-FOR-PODS", true, 0},
+                     {"MEMORY-FOR-PODS", true, 0},
+                     {"MAX-PODS", true, 0},
+                     {"NETWORK", true, 0},
+                     {"NVME", true, 0},
+                     {"INTERCONNECT", false, 0},
+                     {"PRICE-DATE", false, 0},
+                     {"PRICE-SOURCE", false, 0}};
+  listing.wide_columns = 8;
   if (rows.empty()) listing.nothing = nothing_matches(catalogue, filter);
   for (const InstanceRow& row : rows) {
     listing.items.push_back(instance_item(row, filter.region));

@@ -1,5 +1,7 @@
 #include "catalogue_listing.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -35,12 +37,13 @@ std::string csv_cell(const json& value) {
 }
 
 std::string csv(const Listing& listing) {
-  std::string out = fmt::format("{}\r\n", fmt::join(listing.csv_fields, ","));
+  std::string out = fmt::format("{}\r\n", listing.csv_header);
   for (const json& item : listing.items) {
-    bool first = true;
-    for (const std::string& field : listing.csv_fields) {
-      if (!first) out += ',';
-      first = false;
+    std::string_view left = listing.csv_header;
+    while (!left.empty()) {
+      const std::string field(left.substr(0, left.find(',')));
+      if (left.size() < listing.csv_header.size()) out += ',';
+      left.remove_prefix(std::min(field.size() + 1, left.size()));
       if (item.contains(field)) out += csv_cell(item.at(field));
     }
     out += "\r\n";
@@ -55,6 +58,13 @@ std::string names(const Listing& listing) {
     if (!out.ends_with("\n" + line) && out != line) out += line;
   }
   return out;
+}
+
+Listing without_wide_columns(Listing listing) {
+  const std::size_t shown = listing.columns.size() - listing.wide_columns;
+  listing.columns.resize(shown);
+  for (std::vector<std::string>& row : listing.rows) row.resize(shown);
+  return listing;
 }
 
 std::string listing_table(const Listing& listing, int width) {
@@ -77,7 +87,7 @@ std::string listing_table(const Listing& listing, int width) {
 std::string render(const Listing& listing, ListFormat format, const TextStyle& style) {
   switch (format) {
     case ListFormat::Table:
-      return listing_table(listing, style.width);
+      return listing_table(without_wide_columns(listing), style.width);
     case ListFormat::Wide:
       return listing_table(listing, 0);
     case ListFormat::Json:
@@ -118,28 +128,28 @@ double dollars_of(UsdPerHour price) { return static_cast<double>(price.per_hour.
 
 std::string price_cell(UsdPerHour price) { return fmt::format("{:.4f}", dollars_of(price)); }
 
-Diagnostics unknown_gpu(const models::Catalogue& catalogue, std::string_view name) {
-  return {make_diagnostic(Code::GpuUnknown, {},
-                          fmt::format("GPU model {} is not in the catalogue", name),
-                          models::gpus_meant(catalogue, name))};
+Diagnostic unknown_gpu(const models::Catalogue& catalogue, std::string_view name) {
+  return make_diagnostic(Code::GpuUnknown, {},
+                         fmt::format("GPU model {} is not in the catalogue", name),
+                         models::gpus_meant(catalogue, name));
 }
 
-Diagnostics unknown_profile(const std::vector<std::string>& known, std::string_view name) {
+Diagnostic unknown_profile(const std::vector<std::string>& known, std::string_view name) {
   const auto nearest = nearest_name(name, known);
-  return {make_diagnostic(Code::ProfileUnknown, {},
-                          fmt::format("no workload profile is called {}", name),
-                          nearest ? fmt::format("did you mean {}?", *nearest)
-                                  : std::string("`slicewise get profiles -o name` lists them"))};
+  return make_diagnostic(Code::ProfileUnknown, {},
+                         fmt::format("no workload profile is called {}", name),
+                         nearest ? fmt::format("did you mean {}?", *nearest)
+                                 : std::string("`slicewise get profiles -o name` lists them"));
 }
 
-Diagnostics unknown_region(const models::Catalogue& catalogue, std::string_view region) {
+Diagnostic unknown_region(const models::Catalogue& catalogue, std::string_view region) {
   const std::vector<std::string>& known = catalogue.prices.regions();
   const auto nearest = nearest_name(region, known);
   std::string help =
       fmt::format("known regions: {}; others with --prices FILE", fmt::join(known, ", "));
   if (nearest) help = fmt::format("did you mean {}? {}", *nearest, help);
-  return {make_diagnostic(Code::RegionUnknown, {},
-                          fmt::format("region {} has no prices in the catalogue", region), help)};
+  return make_diagnostic(Code::RegionUnknown, {},
+                         fmt::format("region {} has no prices in the catalogue", region), help);
 }
 
 }  // namespace slicewise::reports

@@ -19,11 +19,12 @@ namespace slicewise::reports {
 
 // One listing, ready for every format: `items` holds the data in full, `rows` what a person reads.
 struct Listing {
-  std::string kind;                     // "InstanceList"
-  std::string name_key;                 // the field of an item that -o name prints
-  std::vector<std::string> csv_fields;  // fields of an item, in column order
+  std::string kind;             // "InstanceList"
+  std::string name_key;         // the field of an item that -o name prints
+  std::string_view csv_header;  // "name,kind": fields of an item
   std::vector<nlohmann::json> items;
   std::vector<Column> columns;
+  std::size_t wide_columns = 0;  // how many of them, at the end, only a wide table has
   std::vector<std::vector<std::string>> rows;
   std::string nothing;                 // printed instead of an empty table
   std::vector<std::string> footnotes;  // paragraphs under the table
@@ -41,10 +42,10 @@ std::string number_cell(const std::optional<double>& value, int most_decimals);
 double dollars_of(UsdPerHour price);  // nearest double, for JSON
 
 // GPU_UNKNOWN for a name that is neither a model nor an alias, with the nearest that is.
-Diagnostics unknown_gpu(const models::Catalogue& catalogue, std::string_view name);
+Diagnostic unknown_gpu(const models::Catalogue& catalogue, std::string_view name);
 // PROFILE_UNKNOWN, likewise.
-Diagnostics unknown_profile(const std::vector<std::string>& known, std::string_view name);
-Diagnostics unknown_region(const models::Catalogue& catalogue, std::string_view region);
+Diagnostic unknown_profile(const std::vector<std::string>& known, std::string_view name);
+Diagnostic unknown_region(const models::Catalogue& catalogue, std::string_view region);
 
 // Language models among the workload profiles: their figures are a step law, not a step time.
 

@@ -19,17 +19,16 @@ Expected<const MigGeometry*> geometry_of(const Catalogue& catalogue, const std::
   const std::string gpu = type == nullptr ? name : type->gpu_model;
   if (const MigGeometry* geometry = catalogue.find_mig(gpu)) return geometry;
   const models::GpuModel* model = catalogue.find_gpu(gpu);
-  if (model == nullptr) return tl::unexpected(unknown_gpu(catalogue, gpu));
+  if (model == nullptr) return tl::unexpected(Diagnostics{unknown_gpu(catalogue, gpu)});
   const char* what = model->supports_mig ? "MIG profiles that are known" : "MIG";
   std::vector<std::string> with_mig;
   for (const MigGeometry& geometry : catalogue.mig) {
     if (catalogue.find_gpu(geometry.gpu_model) != nullptr) with_mig.push_back(geometry.gpu_model);
   }
-  return tl::unexpected(Diagnostics{
-      make_diagnostic(Code::MigUnsupported, {},
-                      type == nullptr ? fmt::format("{} has no {}", gpu, what)
-                                      : fmt::format("{} has {}, which has no {}", name, gpu, what),
-                      fmt::format("GPUs with MIG on EC2: {}", fmt::join(with_mig, ", ")))});
+  return failure(Code::MigUnsupported, {},
+                 type == nullptr ? fmt::format("{} has no {}", gpu, what)
+                                 : fmt::format("{} has {}, which has no {}", name, gpu, what),
+                 fmt::format("GPUs with MIG on EC2: {}", fmt::join(with_mig, ", ")));
 }
 
 std::vector<int> starts_of(const MigProfile& profile) {
@@ -65,39 +64,21 @@ std::string count_cell(const std::optional<int>& count) {
   return count ? std::to_string(*count) : "-";
 }
 
-std::vector<std::string> mig_cells(const MigGeometry& geometry, const MigProfile& profile,
-                                   bool wide) {
-  std::vector<std::string> cells = {
-      geometry.gpu_model,
-      profile.name,
-      profile.resource_mixed,
-      fmt::format("{}/{}", profile.compute_slices, geometry.compute_slices),
-      fmt::format("{}/{}", profile.memory_slices, geometry.memory_slices),
-      count_cell(profile.sm_count),
-      memory_cell(profile.memory),
-      std::to_string(profile.max_count),
-      fmt::format("{}", fmt::join(starts_of(profile), ","))};
-  if (!wide) return cells;
-  const std::vector<std::string> more = {
-      count_cell(profile.gi_profile_id), count_cell(profile.copy_engines),
-      count_cell(profile.nvdec), profile.confidence, profile.note};
-  cells.insert(cells.end(), more.begin(), more.end());
-  return cells;
-}
-
-std::vector<Column> mig_columns(bool wide) {
-  std::vector<Column> columns = {
-      {"GPU", false, 0},    {"PROFILE", false, 0},   {"RESOURCE", false, 3},
-      {"COMPUTE", true, 1}, {"MEM-SLICES", true, 2}, {"SMS", true, 1},
-      {"MEMORY", true, 0},  {"MAX", true, 0},        {"STARTS-AT", false, 2}};
-  if (!wide) return columns;
-  const std::vector<Column> more = {{"GI-ID", true, 0},
-                                    {"COPY-ENGINES", true, 0},
-                                    {"NVDEC", true, 0},
-                                    {"CONFIDENCE", false, 0},
-                                    {"NOTE", false, 0}};
-  columns.insert(columns.end(), more.begin(), more.end());
-  return columns;
+std::vector<std::string> mig_cells(const MigGeometry& geometry, const MigProfile& profile) {
+  return {geometry.gpu_model,
+          profile.name,
+          profile.resource_mixed,
+          fmt::format("{}/{}", profile.compute_slices, geometry.compute_slices),
+          fmt::format("{}/{}", profile.memory_slices, geometry.memory_slices),
+          count_cell(profile.sm_count),
+          memory_cell(profile.memory),
+          std::to_string(profile.max_count),
+          fmt::format("{}", fmt::join(starts_of(profile), ",")),
+          count_cell(profile.gi_profile_id),
+          count_cell(profile.copy_engines),
+          count_cell(profile.nvdec),
+          profile.confidence,
+          profile.note};
 }
 
 }  // namespace
@@ -110,15 +91,18 @@ Expected<std::string> list_mig_profiles(const Catalogue& catalogue, const std::s
     if (!found) return tl::unexpected(found.error());
     wanted = *found;
   }
-  const bool wide = format == ListFormat::Wide;
   Listing listing;
   listing.kind = "MigProfileList";
   listing.name_key = "name";
-  listing.csv_fields = {"gpuModel",        "name",         "resource", "giProfileId",
-                        "computeSlices",   "memorySlices", "smCount",  "memoryBytes",
-                        "maxCount",        "copyEngines",  "nvdec",    "mediaExtensions",
-                        "placementStarts", "confidence",   "note"};
-  listing.columns = mig_columns(wide);
+  listing.csv_header =
+      "gpuModel,name,resource,giProfileId,computeSlices,memorySlices,smCount,memoryBytes,"
+      "maxCount,copyEngines,nvdec,mediaExtensions,placementStarts,confidence,note";
+  listing.columns = {{"GPU", false, 0},        {"PROFILE", false, 0},     {"RESOURCE", false, 3},
+                     {"COMPUTE", true, 1},     {"MEM-SLICES", true, 2},   {"SMS", true, 1},
+                     {"MEMORY", true, 0},      {"MAX", true, 0},          {"STARTS-AT", false, 2},
+                     {"GI-ID", true, 0},       {"COPY-ENGINES", true, 0}, {"NVDEC", true, 0},
+                     {"CONFIDENCE", false, 0}, {"NOTE", false, 0}};
+  listing.wide_columns = 5;
   listing.footnotes = {
       "Instances must sit at one of their STARTS-AT memory slices without overlap, at most MAX of "
       "a profile. 3g takes 4 of the 8 memory slices, so 3g + 3g leaves a compute slice unused."};
@@ -126,7 +110,7 @@ Expected<std::string> list_mig_profiles(const Catalogue& catalogue, const std::s
     if (wanted != nullptr && &geometry != wanted) continue;
     for (const MigProfile& profile : geometry.profiles) {
       listing.items.push_back(mig_item(geometry, profile));
-      listing.rows.push_back(mig_cells(geometry, profile, wide));
+      listing.rows.push_back(mig_cells(geometry, profile));
     }
   }
   const bool gaps = std::ranges::any_of(listing.items,

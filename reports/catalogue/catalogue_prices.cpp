@@ -36,8 +36,7 @@ Diagnostics check_prices(const Catalogue& catalogue, const std::string& instance
   }
   const auto& regions = catalogue.prices.regions();
   if (!region.empty() && std::ranges::find(regions, region) == regions.end()) {
-    const Diagnostics unknown = unknown_region(catalogue, region);
-    problems.insert(problems.end(), unknown.begin(), unknown.end());
+    problems.push_back(unknown_region(catalogue, region));
   }
   return problems;
 }
@@ -191,32 +190,19 @@ Expected<std::string> list_prices(const Catalogue& catalogue, const std::string&
   Listing listing;
   listing.kind = "PriceList";
   listing.name_key = "instanceType";
-  listing.csv_fields = {"instanceType",
-                        "region",
-                        "purchase",
-                        "usdPerHour",
-                        "savingsPercent",
-                        "interruptionsPerMonth",
-                        "derived",
-                        "date",
-                        "valid",
-                        "source",
-                        "note",
-                        "priceMissing",
-                        "advisorSavingsPercent"};
+  listing.csv_header =
+      "instanceType,region,purchase,usdPerHour,savingsPercent,interruptionsPerMonth,"
+      "derived,date,valid,source,note,priceMissing,advisorSavingsPercent";
   listing.columns = {{"NAME", false, 0}, {"REGION", false, 0}, {"PURCHASE", false, 0},
                      {"$/H", true, 0},   {"SAVING", true, 1},  {"INTERRUPTED", true, 2},
                      {"DATE", false, 3}, {"SOURCE", false, 4}};
+  listing.wide_columns = 1;
   for (const models::InstanceType& type : catalogue.instances) {
     if (!instance.empty() && type.name != instance) continue;
     for (json& item : items_of(catalogue, type.name, region)) {
       listing.rows.push_back(price_cells(item));
       listing.items.push_back(std::move(item));
     }
-  }
-  if (format != ListFormat::Wide) {
-    listing.columns.pop_back();
-    for (auto& row : listing.rows) row.pop_back();
   }
   listing.footnotes = price_footnotes(listing.items, instance);
   return render(listing, format, style);

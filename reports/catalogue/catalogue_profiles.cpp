@@ -1,9 +1,10 @@
-#include <algorithm>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "slicewise/nearest_name.hpp"
 
 #include "catalogue_listing.hpp"
 
@@ -13,13 +14,6 @@ namespace {
 using models::Catalogue;
 using models::WorkloadProfile;
 using nlohmann::json;
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return text;
-}
 
 json profile_item(const WorkloadProfile& profile) {
   json item = {{"name", profile.name},       {"title", profile.title},
@@ -77,37 +71,22 @@ std::string name_cell(const WorkloadProfile& profile, bool wide, const TextStyle
 
 std::vector<std::string> profile_cells(const WorkloadProfile& profile, bool wide,
                                        const TextStyle& style) {
-  std::vector<std::string> cells = {name_cell(profile, wide, style),
-                                    profile.kind,
-                                    profile.gpu_model.empty() ? "any" : profile.gpu_model,
-                                    profile.batch ? std::to_string(*profile.batch) : "-",
-                                    time_cell(profile.solo_step),
-                                    number_cell(profile.capacity_share, 2),
-                                    profile.memory ? memory_cell(profile.memory) : "-",
-                                    basis_cell(profile)};
-  if (!wide) return cells;
-  const std::vector<std::string> more = {time_cell(profile.fixed_part),
-                                         time_cell(profile.gpu_work),
-                                         number_cell(profile.norm_p, 1),
-                                         number_cell(profile.bandwidth_share, 2),
-                                         number_cell(profile.duty, 2),
-                                         number_cell(profile.throughput_per_second, 1),
-                                         profile.precision.empty() ? "-" : profile.precision,
-                                         profile.source};
-  cells.insert(cells.end(), more.begin(), more.end());
-  return cells;
-}
-
-std::vector<Column> profile_columns(bool wide) {
-  std::vector<Column> columns = {{"NAME", false, 0},  {"KIND", false, 4},   {"GPU", false, 1},
-                                 {"BATCH", true, 1},  {"STEP-MS", true, 0}, {"U", true, 2},
-                                 {"MEMORY", true, 1}, {"BASIS", false, 3}};
-  if (!wide) return columns;
-  const std::vector<Column> more = {
-      {"FIXED-MS", true, 0}, {"WORK-MS", true, 0}, {"P", true, 0},          {"BETA", true, 0},
-      {"DUTY", true, 0},     {"ITEMS/S", true, 0}, {"PRECISION", false, 0}, {"SOURCE", false, 0}};
-  columns.insert(columns.end(), more.begin(), more.end());
-  return columns;
+  return {name_cell(profile, wide, style),
+          profile.kind,
+          profile.gpu_model.empty() ? "any" : profile.gpu_model,
+          profile.batch ? std::to_string(*profile.batch) : "-",
+          time_cell(profile.solo_step),
+          number_cell(profile.capacity_share, 2),
+          profile.memory ? memory_cell(profile.memory) : "-",
+          basis_cell(profile),
+          time_cell(profile.fixed_part),
+          time_cell(profile.gpu_work),
+          number_cell(profile.norm_p, 1),
+          number_cell(profile.bandwidth_share, 2),
+          number_cell(profile.duty, 2),
+          number_cell(profile.throughput_per_second, 1),
+          profile.precision.empty() ? "-" : profile.precision,
+          profile.source};
 }
 
 struct ProfileEntry {
@@ -133,7 +112,7 @@ Diagnostics check_profiles(const Catalogue& catalogue, const std::vector<Profile
   bool published = false;  // on a GPU that EC2 does not offer
   for (const ProfileEntry& entry : entries) {
     kinds.insert(entry.profile.kind);
-    published = published || lower(entry.profile.gpu_model) == lower(gpu);
+    published = published || lower_case(entry.profile.gpu_model) == lower_case(gpu);
   }
   if (!kind.empty() && !kinds.contains(kind)) {
     problems.push_back(make_diagnostic(Code::EnumUnknown, {},
@@ -141,13 +120,12 @@ Diagnostics check_profiles(const Catalogue& catalogue, const std::vector<Profile
                                        fmt::format("one of {}", fmt::join(kinds, ", "))));
   }
   if (!gpu.empty() && !published && catalogue.find_gpu(gpu) == nullptr) {
-    const Diagnostics unknown = unknown_gpu(catalogue, gpu);
-    problems.insert(problems.end(), unknown.begin(), unknown.end());
+    problems.push_back(unknown_gpu(catalogue, gpu));
   }
   return problems;
 }
 
-Diagnostics unknown_filter(const std::vector<ProfileEntry>& entries, const std::string& name) {
+Diagnostic unknown_filter(const std::vector<ProfileEntry>& entries, const std::string& name) {
   std::vector<std::string> names;
   for (const ProfileEntry& entry : entries) {
     names.push_back(entry.profile.name.substr(0, entry.profile.name.find('/')));
@@ -181,51 +159,35 @@ Expected<std::string> list_profiles(const Catalogue& catalogue, const std::strin
   if (!problems.empty()) return tl::unexpected(problems);
 
   const models::GpuModel* model = catalogue.find_gpu(gpu);
-  const std::string wanted_gpu = lower(model == nullptr ? gpu : model->name);
+  const std::string wanted_gpu = lower_case(model == nullptr ? gpu : model->name);
   const bool wide = format == ListFormat::Wide;
   Listing listing;
   listing.kind = "WorkloadProfileList";
   listing.name_key = "name";
-  listing.csv_fields = {"name",
-                        "title",
-                        "kind",
-                        "gpuModel",
-                        "batch",
-                        "precision",
-                        "itemsPerStep",
-                        "throughputPerSecond",
-                        "soloStepSeconds",
-                        "fixedSeconds",
-                        "gpuWorkSeconds",
-                        "normP",
-                        "capacityShare",
-                        "bandwidthShare",
-                        "duty",
-                        "memoryBytes",
-                        "notRunnable",
-                        "burstSeconds",
-                        "idleSeconds",
-                        "source",
-                        "note",
-                        "weightsSeconds",
-                        "tokenSeconds",
-                        "kvReadSeconds",
-                        "overheadSeconds",
-                        "kvBytesPerToken"};
-  listing.columns = profile_columns(wide);
+  listing.csv_header =
+      "name,title,kind,gpuModel,batch,precision,itemsPerStep,throughputPerSecond,"
+      "soloStepSeconds,fixedSeconds,gpuWorkSeconds,normP,capacityShare,bandwidthShare,duty,"
+      "memoryBytes,notRunnable,burstSeconds,idleSeconds,source,note,weightsSeconds,"
+      "tokenSeconds,kvReadSeconds,overheadSeconds,kvBytesPerToken";
+  listing.columns = {
+      {"NAME", false, 0},    {"KIND", false, 4},   {"GPU", false, 1},       {"BATCH", true, 1},
+      {"STEP-MS", true, 0},  {"U", true, 2},       {"MEMORY", true, 1},     {"BASIS", false, 3},
+      {"FIXED-MS", true, 0}, {"WORK-MS", true, 0}, {"P", true, 0},          {"BETA", true, 0},
+      {"DUTY", true, 0},     {"ITEMS/S", true, 0}, {"PRECISION", false, 0}, {"SOURCE", false, 0}};
+  listing.wide_columns = 8;
   std::set<std::string> measured_on;
   bool name_seen = name_filter.empty();
   for (const auto& [profile, item] : entries) {
-    const std::string text = lower(profile.name + " " + profile.title);
-    if (text.find(lower(name_filter)) == std::string::npos) continue;
+    const std::string text = lower_case(profile.name + " " + profile.title);
+    if (text.find(lower_case(name_filter)) == std::string::npos) continue;
     name_seen = true;
     if (!kind.empty() && profile.kind != kind) continue;
     measured_on.insert(profile.gpu_model);
-    if (!gpu.empty() && lower(profile.gpu_model) != wanted_gpu) continue;
+    if (!gpu.empty() && lower_case(profile.gpu_model) != wanted_gpu) continue;
     listing.items.push_back(item);
     listing.rows.push_back(profile_cells(profile, wide, style));
   }
-  if (!name_seen) return tl::unexpected(unknown_filter(entries, name_filter));
+  if (!name_seen) return tl::unexpected(Diagnostics{unknown_filter(entries, name_filter)});
   listing.nothing = "No workload profile matches" +
                     (measured_on.empty() ? std::string(": --kind and the name exclude each other.")
                                          : fmt::format("; of these there are some for {}.",

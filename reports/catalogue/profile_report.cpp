@@ -275,7 +275,7 @@ std::string profile_heading(const WorkloadProfile& profile, const TextStyle& sty
   return out;
 }
 
-Diagnostics neither_profile_nor_model(const Catalogue& catalogue, std::string_view name) {
+Diagnostic neither_profile_nor_model(const Catalogue& catalogue, std::string_view name) {
   std::vector<std::string> names;
   for (const WorkloadProfile& profile : catalogue.profiles) names.push_back(profile.name);
   for (const models::LlmModel& model : catalogue.llm_models) names.push_back(model.name);
@@ -289,7 +289,8 @@ Expected<std::string> explain_profile(const Catalogue& catalogue, std::string_vi
   const models::LlmModel* llm = catalogue.find_llm_model(name);
   if (llm != nullptr) return explain_llm(*llm, catalogue, style);
   const WorkloadProfile* profile = catalogue.find_profile(name);
-  if (profile == nullptr) return tl::unexpected(neither_profile_nor_model(catalogue, name));
+  if (profile == nullptr)
+    return tl::unexpected(Diagnostics{neither_profile_nor_model(catalogue, name)});
   return profile_heading(*profile, style) + "\n" +
          text_table({{"FIGURE", false, 0},
                      {"VALUE", true, 0},
