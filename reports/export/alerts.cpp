@@ -14,6 +14,7 @@
 
 #include "../document/document_text.hpp"
 #include "guide.hpp"
+#include "kubernetes_object.hpp"
 
 // Alerts where a cluster leaves what was simulated. Metrics as their exporters have them:
 // kube-state-metrics docs/metrics/workload/pod-metrics.md; dcgm-exporter etc/default-counters.csv;
@@ -251,11 +252,10 @@ Expected<ExportFiles> render_prometheus_rule(const Scenario& scenario,
   add_thrash(scenario, *recording, alerts);
   json rules = json::array();
   for (const Alert& alert : alerts) rules.push_back(rule_of(alert));
-  const json object = {
-      {"apiVersion", "monitoring.coreos.com/v1"},
-      {"kind", "PrometheusRule"},
-      {"metadata", {{"name", "slicewise"}, {"labels", {{"release", "kube-prometheus-stack"}}}}},
-      {"spec", {{"groups", json::array({{{"name", "slicewise"}, {"rules", std::move(rules)}}})}}}};
+  const json object = kubernetes_object(
+      "monitoring.coreos.com/v1", "PrometheusRule",
+      {{"name", "slicewise"}, {"labels", {{"release", "kube-prometheus-stack"}}}},
+      {{"groups", json::array({{{"name", "slicewise"}, {"rules", std::move(rules)}}})}});
   return ExportFiles{
       {"prometheus-rule.yaml", alerts_title(scenario, *recording) + yaml_text(object)}};
 }

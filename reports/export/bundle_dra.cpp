@@ -29,10 +29,6 @@ namespace {
 using scenarios::Scenario;
 using scenarios::Workload;
 
-Diagnostics unfit(const SourceLocation& where, std::string what, std::string help) {
-  return {make_diagnostic(Code::ExportUnfit, where, std::move(what), std::move(help))};
-}
-
 // Its pods name the claim in place of what they ask the device plugin for.
 void claim(Workload& workload, const std::string& name, bool is_template, Scenario& scenario) {
   for (const scenarios::ExtendedRequest& request : workload.pod.extended) {
@@ -97,15 +93,14 @@ Expected<Scenario> claiming(const Scenario& scenario, const std::vector<PoolTarg
       claim(out.workloads[w], names.front(), false, out);
       continue;
     }
-    const Diagnostics split = unfit(
-        workload.name.where,
+    found.push_back(make_diagnostic(
+        Code::ExportUnfit, workload.name.where,
         fmt::format("pods of \"{}\" share {} devices, by a claim each: one pod template names one",
                     workload.name.value, names.size()),
         fmt::format(
             "sharedDevicesAllocationPolicy: packed, if one device holds them; else {} "
             "workloads, or dra.yaml (slicewise export --to dra) and an object for each claim",
-            names.size()));
-    found.insert(found.end(), split.begin(), split.end());
+            names.size())));
   }
   if (!found.empty()) return tl::unexpected(std::move(found));
   return out;
@@ -237,11 +232,10 @@ Expected<ExportFiles> render_dra_bundle(const Scenario& scenario,
                                         const models::Catalogue& catalogue,
                                         const ExportOptions& options) {
   if (options.image == NodeImage::Bottlerocket) {
-    return tl::unexpected(
-        unfit(scenario.where,
-              "the NVIDIA variants of Bottlerocket bring the device plugin, beside "
-              "which NVIDIA's DRA driver must not run",
-              "--image al2023"));
+    return failure(Code::ExportUnfit, scenario.where,
+                   "the NVIDIA variants of Bottlerocket bring the device plugin, beside which "
+                   "NVIDIA's DRA driver must not run",
+                   "--image al2023");
   }
   if (Diagnostics found = check_ec2(scenario); !found.empty()) return tl::unexpected(found);
   if (Diagnostics found = other_pods(scenario); !found.empty()) return tl::unexpected(found);

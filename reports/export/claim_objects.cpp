@@ -9,6 +9,7 @@
 
 #include "../document/document_text.hpp"
 #include "guide.hpp"
+#include "kubernetes_object.hpp"
 
 // Against the types of NVIDIA's DRA driver (sigs.k8s.io/dra-driver-nvidia-gpu v0.4.1
 // api/nvidia.com/resource/v1beta1), which decodes strictly.
@@ -74,10 +75,9 @@ json claim_object(const ResourceClaim& claim, const std::string& space) {
            {{"driver", kDraDriver}, {"parameters", parameters_of(*claim.sharing, is_mig)}}}}});
   }
   if (claim.is_template) spec = {{"spec", std::move(spec)}};
-  return {{"apiVersion", "resource.k8s.io/v1"},
-          {"kind", claim.is_template ? "ResourceClaimTemplate" : "ResourceClaim"},
-          {"metadata", {{"name", claim.name.value}, {"namespace", space}}},
-          {"spec", std::move(spec)}};
+  return kubernetes_object("resource.k8s.io/v1",
+                           claim.is_template ? "ResourceClaimTemplate" : "ResourceClaim",
+                           {{"name", claim.name.value}, {"namespace", space}}, std::move(spec));
 }
 
 std::vector<const Workload*> who_names(const scenarios::Scenario& scenario,

@@ -12,6 +12,7 @@
 #include "claim_objects.hpp"
 #include "dra_claims.hpp"
 #include "guide.hpp"
+#include "kubernetes_object.hpp"
 #include "tolerations.hpp"
 
 // Against the types of NVIDIA's DRA driver (sigs.k8s.io/dra-driver-nvidia-gpu v0.4.1
@@ -73,14 +74,12 @@ json selector_of(const ClaimedDevice& device) {
 }
 
 json device_class(const ClaimedDevice& device) {
-  return {{"apiVersion", kResourceApi},
-          {"kind", "DeviceClass"},
-          {"metadata", {{"name", device_class_of(device)}}},
-          {"spec",
-           {{"selectors", json::array({selector_of(device)})},
-            {"config",
-             json::array({{{"opaque",
-                            {{"driver", kDraDriver}, {"parameters", parameters_of(device)}}}}})}}}};
+  return kubernetes_object(
+      kResourceApi, "DeviceClass", {{"name", device_class_of(device)}},
+      {{"selectors", json::array({selector_of(device)})},
+       {"config",
+        json::array(
+            {{{"opaque", {{"driver", kDraDriver}, {"parameters", parameters_of(device)}}}}})}});
 }
 
 json claim_spec(const ClaimedDevice& device) {
@@ -93,13 +92,11 @@ json claim_spec(const ClaimedDevice& device) {
 
 json claim_object(const ClaimedDevice& device, std::string name) {
   const bool own = device.sharing == nullptr;
-  json metadata = {{"name", std::move(name)}, {"namespace", device.workload->namespace_name}};
   json spec = claim_spec(device);
   if (own) spec = {{"spec", std::move(spec)}};
-  return {{"apiVersion", kResourceApi},
-          {"kind", own ? "ResourceClaimTemplate" : "ResourceClaim"},
-          {"metadata", std::move(metadata)},
-          {"spec", std::move(spec)}};
+  return kubernetes_object(
+      kResourceApi, own ? "ResourceClaimTemplate" : "ResourceClaim",
+      {{"name", std::move(name)}, {"namespace", device.workload->namespace_name}}, std::move(spec));
 }
 
 std::string pod_lines(const ClaimedDevice& device, std::string_view key, const std::string& name) {

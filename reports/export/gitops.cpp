@@ -13,6 +13,7 @@
 #include "bundle_dra.hpp"
 #include "guide.hpp"
 #include "installer.hpp"
+#include "kubernetes_object.hpp"
 
 // A bundle as a folder of a Git repository that Argo CD or Flux keeps in place, with no script to
 // run. Field by field against the CRDs of Argo CD 3.6 (manifests/crds), of Flux's source-controller
@@ -45,10 +46,10 @@ bool stays_out(const ExportFile& file) {
 Expected<Rollout> rollout_of(const scenarios::Scenario& scenario,
                              const models::Catalogue& catalogue, const ExportOptions& options) {
   if (needs_dra(scenario)) {
-    return tl::unexpected(Diagnostics{make_diagnostic(
+    return failure(
         Code::ExportUnfit, scenario.where,
         "a bundle for NVIDIA's DRA driver has charts that are not written for a controller",
-        "slicewise export --to bundle")});
+        "slicewise export --to bundle");
   }
   Expected<ExportFiles> bundle = render_bundle(scenario, catalogue, options);
   if (!bundle) return tl::unexpected(bundle.error());
@@ -68,12 +69,11 @@ Expected<Rollout> rollout_of(const scenarios::Scenario& scenario,
     out.files.push_back(std::move(file));
   }
   if (out.plugin.values.empty() && !out.starts_nodes) {
-    return tl::unexpected(Diagnostics{
-        make_diagnostic(Code::ExportUnfit, scenario.where,
-                        "there is nothing in the cluster to keep in place: the image of these node "
-                        "groups brings the device plugin and its settings",
-                        "use --to eksctl or terraform, which make the node groups, and --to "
-                        "kustomize for the pods")});
+    return failure(Code::ExportUnfit, scenario.where,
+                   "there is nothing in the cluster to keep in place: the image of these node "
+                   "groups brings the device plugin and its settings",
+                   "use --to eksctl or terraform, which make the node groups, and --to "
+                   "kustomize for the pods");
   }
   return out;
 }
@@ -131,14 +131,13 @@ json application(std::string_view name, std::string_view space, json sources, bo
                  {"syncOptions", json::array({"CreateNamespace=true"})}}}};
   const char* key = sources.is_array() ? "sources" : "source";
   spec[key] = std::move(sources);
-  return {{"apiVersion", "argoproj.io/v1alpha1"},
-          {"kind", "Application"},
-          {"metadata",
-           {{"name", fmt::format("{}-{}", kFolder, name)},
-            {"namespace", "argocd"},
-            // What it made goes with it.
-            {"finalizers", json::array({"resources-finalizer.argocd.argoproj.io"})}}},
-          {"spec", std::move(spec)}};
+  return kubernetes_object(
+      "argoproj.io/v1alpha1", "Application",
+      {{"name", fmt::format("{}-{}", kFolder, name)},
+       {"namespace", "argocd"},
+       // What it made goes with it.
+       {"finalizers", json::array({"resources-finalizer.argocd.argoproj.io"})}},
+      std::move(spec));
 }
 
 json plugin_application(const Rollout& rollout) {
@@ -177,10 +176,8 @@ Diagnostics refused_url(const std::string& url) {
 }
 
 json flux_object(std::string_view api, std::string_view kind, std::string_view name, json spec) {
-  return {{"apiVersion", api},
-          {"kind", kind},
-          {"metadata", {{"name", name}, {"namespace", kFluxNamespace}}},
-          {"spec", std::move(spec)}};
+  return kubernetes_object(api, kind, {{"name", name}, {"namespace", kFluxNamespace}},
+                           std::move(spec));
 }
 
 json flux_kustomization(std::string_view folder, bool prunes) {

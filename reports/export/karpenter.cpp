@@ -11,6 +11,7 @@
 
 #include "../document/document_text.hpp"
 #include "guide.hpp"
+#include "kubernetes_object.hpp"
 #include "node_settings.hpp"
 
 // Field by field against the CRDs of Karpenter 1.14.1 (sigs.k8s.io/karpenter pkg/apis/crds,
@@ -132,10 +133,8 @@ class KarpenterWriter {
             : "The image for instance types with NVIDIA GPUs has driver and container toolkit, no "
               "device plugin. Pin a version in place of @latest before production.");
     remarks += comment("Assumed: role, discovery tags and a disk of 200 GiB for images.");
-    add_document(remarks, {{"apiVersion", "karpenter.k8s.aws/v1"},
-                           {"kind", "EC2NodeClass"},
-                           {"metadata", {{"name", name}}},
-                           {"spec", std::move(spec)}});
+    add_document(remarks, kubernetes_object("karpenter.k8s.aws/v1", "EC2NodeClass",
+                                            {{"name", name}}, std::move(spec)));
   }
 
   void add_pool(const PoolNodes& nodes) {
@@ -163,10 +162,8 @@ class KarpenterWriter {
                  {"limits", {{"nodes", std::to_string(pool.most_nodes.value_or(pool.nodes))}}},
                  {"disruption", disruption_of(provisioner_)}};
     if (pool.weight > 0) spec["weight"] = pool.weight;
-    add_document(pool_remarks(pool), {{"apiVersion", "karpenter.sh/v1"},
-                                      {"kind", "NodePool"},
-                                      {"metadata", std::move(metadata)},
-                                      {"spec", std::move(spec)}});
+    add_document(pool_remarks(pool), kubernetes_object("karpenter.sh/v1", "NodePool",
+                                                       std::move(metadata), std::move(spec)));
   }
 
   std::string pool_remarks(const NodePool& pool) const {
@@ -223,15 +220,12 @@ class KarpenterWriter {
     if (target.instance->gpu_fraction < 1) {
       remarks += comment("The GPU is a fraction of a card (vGPU), which the EC2 API counts as 0.");
     }
-    add_document(remarks,
-                 {{"apiVersion", "karpenter.sh/v1alpha1"},
-                  {"kind", "NodeOverlay"},
-                  {"metadata", {{"name", target.pool->name.value}}},
-                  {"spec",
-                   {{"requirements",
-                     json::array({only_in(scenarios::kNodePoolLabel, target.pool->name.value),
-                                  only_in(scenarios::kInstanceTypeLabel, target.instance->name)})},
-                    {"capacity", std::move(capacity)}}}});
+    json spec = {{"requirements",
+                  json::array({only_in(scenarios::kNodePoolLabel, target.pool->name.value),
+                               only_in(scenarios::kInstanceTypeLabel, target.instance->name)})},
+                 {"capacity", std::move(capacity)}};
+    add_document(remarks, kubernetes_object("karpenter.sh/v1alpha1", "NodeOverlay",
+                                            {{"name", target.pool->name.value}}, std::move(spec)));
   }
 
   // nodeOverlay: false was simulated, so it is what is put in place.

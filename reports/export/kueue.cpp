@@ -14,6 +14,7 @@
 
 #include "../document/document_text.hpp"
 #include "guide.hpp"
+#include "kubernetes_object.hpp"
 #include "node_settings.hpp"
 #include "pod_owner.hpp"
 
@@ -153,10 +154,7 @@ json flavor_object(const scenarios::ResourceFlavor& flavor) {
   if (!flavor.node_labels.empty()) spec["nodeLabels"] = flavor.node_labels;
   json taints = taints_of(flavor.node_taints);
   if (!taints.empty()) spec["nodeTaints"] = std::move(taints);
-  return {{"apiVersion", kApi},
-          {"kind", "ResourceFlavor"},
-          {"metadata", {{"name", flavor.name.value}}},
-          {"spec", std::move(spec)}};
+  return kubernetes_object(kApi, "ResourceFlavor", {{"name", flavor.name.value}}, std::move(spec));
 }
 
 json group_json(const scenarios::ResourceGroup& group) {
@@ -239,17 +237,12 @@ json queue_spec(const ClusterQueue& queue) {
 }
 
 json queue_object(const ClusterQueue& queue, json spec) {
-  return {{"apiVersion", kApi},
-          {"kind", "ClusterQueue"},
-          {"metadata", {{"name", queue.name.value}}},
-          {"spec", std::move(spec)}};
+  return kubernetes_object(kApi, "ClusterQueue", {{"name", queue.name.value}}, std::move(spec));
 }
 
 json local_queue(const std::string& space, const std::string& queue) {
-  return {{"apiVersion", kApi},
-          {"kind", "LocalQueue"},
-          {"metadata", {{"name", queue}, {"namespace", space}}},
-          {"spec", {{"clusterQueue", queue}}}};
+  return kubernetes_object(kApi, "LocalQueue", {{"name", queue}, {"namespace", space}},
+                           {{"clusterQueue", queue}});
 }
 
 // Whether its patch has several pods of which each is a Job of its own.
@@ -259,17 +252,13 @@ bool is_several_jobs(const Workload& workload) {
 }
 
 // The Jobs of a CronJob have the label of its template.
-json queue_patch(const Workload& workload, const PodOwner& owner) {
+json queue_patch(const Workload& workload) {
   json label = {{"labels", {{"kueue.x-k8s.io/queue-name", workload.queue.value}}}};
   if (is_several_jobs(workload)) label["annotations"] = {{scenarios::kLeastParallelism, "1"}};
-  json patch = {{"apiVersion", owner.api_version},
-                {"kind", owner.kind},
-                {"metadata", {{"name", owner.name}, {"namespace", workload.namespace_name}}}};
-  if (workload.schedule) {
-    patch["spec"]["jobTemplate"]["metadata"] = label;
-  } else {
-    patch["metadata"].update(label);
-  }
+  if (workload.schedule) return patch_of_owner(workload, {{"jobTemplate", {{"metadata", label}}}});
+  json patch = patch_of_owner(workload, nullptr);
+  patch.erase("spec");
+  patch["metadata"].update(label);
   return patch;
 }
 
@@ -291,7 +280,7 @@ std::string component(const Scenario& scenario, bool is_made_up) {
                       owner.kind == "CronJob" ? " in spec.jobTemplate.metadata" : "")));
       continue;
     }
-    out += "- patch: |-\n" + indented(yaml_text(queue_patch(workload, owner)), 4);
+    out += "- patch: |-\n" + indented(yaml_text(queue_patch(workload)), 4);
   }
   return out;
 }

@@ -7,6 +7,7 @@
 
 #include "../document/document_text.hpp"
 #include "guide.hpp"
+#include "kubernetes_object.hpp"
 #include "plugin_config.hpp"
 #include "pod_owner.hpp"
 #include "pool_targets.hpp"
@@ -88,14 +89,10 @@ std::string nos_title(const scenarios::Scenario& scenario) {
 }
 
 nlohmann::json mps_pod(const Workload& workload) {
-  const PodOwner owner = owner_of(workload);
   nlohmann::json spec;
   nlohmann::json& job = workload.schedule ? spec["jobTemplate"]["spec"] : spec;
   job["template"]["spec"] = {{"hostIPC", true}, {"securityContext", {{"runAsUser", 1000}}}};
-  return {{"apiVersion", owner.api_version},
-          {"kind", owner.kind},
-          {"metadata", {{"name", owner.name}, {"namespace", workload.namespace_name}}},
-          {"spec", std::move(spec)}};
+  return patch_of_owner(workload, std::move(spec));
 }
 
 // Of what no patch merges, as a comment.

@@ -12,6 +12,7 @@
 
 #include "../document/document_text.hpp"
 #include "guide.hpp"
+#include "kubernetes_object.hpp"
 #include "pod_owner.hpp"
 
 namespace slicewise::reports {
@@ -137,10 +138,7 @@ json scaled_object(const Workload& workload) {
     meta["annotations"] = {{"scaledobject.keda.sh/transfer-hpa-ownership", "true"}};
     spec["advanced"]["horizontalPodAutoscalerConfig"]["name"] = now.by_hpa;
   }
-  return {{"apiVersion", "keda.sh/v1alpha1"},
-          {"kind", "ScaledObject"},
-          {"metadata", std::move(meta)},
-          {"spec", std::move(spec)}};
+  return kubernetes_object("keda.sh/v1alpha1", "ScaledObject", std::move(meta), std::move(spec));
 }
 
 // What no field of the ScaledObject says.
@@ -219,11 +217,10 @@ std::string disruption_budgets(const Scenario& scenario) {
     value = budget.value;
     if (budget.is_percent) value = fmt::format("{}%", budget.value);
     out += (out.empty() ? "" : "---\n") +
-           yaml_text({{"apiVersion", "policy/v1"},
-                      {"kind", "PodDisruptionBudget"},
-                      {"metadata",
-                       {{"name", workload.name.value}, {"namespace", workload.namespace_name}}},
-                      {"spec", std::move(spec)}});
+           yaml_text(kubernetes_object(
+               "policy/v1", "PodDisruptionBudget",
+               {{"name", workload.name.value}, {"namespace", workload.namespace_name}},
+               std::move(spec)));
   }
   return out;
 }
@@ -256,9 +253,8 @@ Expected<ExportFiles> render_keda(const Scenario& scenario, const models::Catalo
   const std::string objects = scaled_objects_of(
       scenario, [](const Workload& workload) { return workload.autoscaling.has_value(); });
   if (objects.empty()) {
-    return tl::unexpected(Diagnostics{make_diagnostic(
-        Code::ExportUnfit, {}, "no workload is autoscaled",
-        "give a Service `autoscaling: {min: 1, max: 8, metric: Queue, target: 4}`")});
+    return failure(Code::ExportUnfit, {}, "no workload is autoscaled",
+                   "give a Service `autoscaling: {min: 1, max: 8, metric: Queue, target: 4}`");
   }
   std::string text = comment(fmt::format(
       "How the Services of scenario variant {} are scaled (keda.yaml), written by slicewise. KEDA "

@@ -14,6 +14,7 @@
 #include "../document/document_text.hpp"
 #include "claim_objects.hpp"
 #include "guide.hpp"
+#include "kubernetes_object.hpp"
 #include "pod_objects.hpp"
 #include "pod_owner.hpp"
 #include "pool_targets.hpp"
@@ -331,16 +332,12 @@ json pods_of(const Scenario& scenario, const Workload& workload) {
 }
 
 json patch_of(const Scenario& scenario, const Workload& workload) {
-  const PodOwner owner = owner_of(workload);
-  json patch = {{"apiVersion", owner.api_version},
-                {"kind", owner.kind},
-                {"metadata", {{"name", owner.name}, {"namespace", workload.namespace_name}}}};
+  json patch = patch_of_owner(workload, {{"template", pods_of(scenario, workload)}});
   if (workload.kind == WorkloadKind::Deployment) {
     patch["metadata"]["annotations"]["slicewise.dev/kind"] = "Deployment";  // not a Service
   }
   if (workload.pods_per_job > 1) patch["metadata"]["annotations"]["slicewise.dev/kind"] = "Gang";
-  patch["spec"]["template"] = pods_of(scenario, workload);
-  if (is_scaled(workload) && !workload.autoscaling && owner.kind != "DaemonSet") {
+  if (is_scaled(workload) && !workload.autoscaling && patch["kind"] != "DaemonSet") {
     patch["spec"]["replicas"] = workload.count;
   }
   if (workload.kind != WorkloadKind::Job) return patch;

@@ -10,6 +10,7 @@
 
 #include "../document/document_text.hpp"
 #include "guide.hpp"
+#include "kubernetes_object.hpp"
 #include "pool_targets.hpp"
 #include "tolerations.hpp"
 
@@ -31,11 +32,9 @@ nlohmann::json probe_job(const PoolTarget& target) {
       {"tolerations", toleration_list(tolerating(
                           {{std::string(scenarios::kGpuTaint), "Exists", "", ""}}, *target.pool))},
       {"containers", nlohmann::json::array({container})}};
-  return {{"apiVersion", "batch/v1"},
-          {"kind", "Job"},
-          {"metadata", {{"name", "gpu-probe-" + target.pool->name.value}}},
-          {"spec",
-           {{"backoffLimit", 0}, {"activeDeadlineSeconds", 900}, {"template", {{"spec", pod}}}}}};
+  return kubernetes_object(
+      "batch/v1", "Job", {{"name", "gpu-probe-" + target.pool->name.value}},
+      {{"backoffLimit", 0}, {"activeDeadlineSeconds", 900}, {"template", {{"spec", pod}}}});
 }
 
 }  // namespace
