@@ -166,6 +166,9 @@ constexpr Field kSelectorFields[] = {
 };
 constexpr FieldList kSelector = block<PodAffinityTerm>(kSelectorFields);
 
+constexpr Field kNamespacesOfTerm = field<&PodAffinityTerm::namespaces>(
+    "namespaces", "[team-a, team-b]", "Namespaces of these pods; the pod's own when absent.");
+
 constexpr Field kAffinityTermFields[] = {
     field<&PodAffinityTerm::topology_key>("topologyKey", "kubernetes.io/hostname",
                                           "Where the two do not meet: on a node.")
@@ -174,8 +177,7 @@ constexpr Field kAffinityTermFields[] = {
     inner("labelSelector", "{matchLabels: {gpu-memory: large}}", "Which pods.")
         .needed()
         .of(kSelector),
-    field<&PodAffinityTerm::namespaces>("namespaces", "[team-a, team-b]",
-                                        "Namespaces of these pods; the pod's own when absent."),
+    kNamespacesOfTerm,
 };
 constexpr FieldList kAffinityTerm = block<PodAffinityTerm>(kAffinityTermFields);
 
@@ -187,8 +189,7 @@ constexpr Field kPreferredPodsFields[] = {
         .positive()
         .needed(),
     inner("labelSelector", "{matchLabels: {app: cache}}", "Which pods.").needed().of(kSelector),
-    field<&PodAffinityTerm::namespaces>("namespaces", "[team-a, team-b]",
-                                        "Namespaces of these pods; the pod's own when absent."),
+    kNamespacesOfTerm,
 };
 constexpr FieldList kPreferredPods = block<PodAffinityTerm>(kPreferredPodsFields);
 
