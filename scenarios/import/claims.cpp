@@ -4,13 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "../text/kubernetes_names.hpp"
 #include "scenario_draft.hpp"
 
 namespace slicewise::scenarios {
 
 std::optional<std::string> ClaimImport::name_of(const PodFile& pod) {
   const auto skip = [&](const std::string& what, const SourceLocation& where) {
-    report_.skipped(fmt::format("{} ({})", what, pod.kind), [&] { return where; });
+    report_.skipped(fmt::format("{} ({})", what, pod.kind), where);
     return std::nullopt;
   };
   const KeyValue& named = pod.claims.front();
@@ -53,11 +54,11 @@ bool ClaimImport::take_class(const Located<std::string>& name, ResourceClaim& cl
     }
     report_.skipped(fmt::format("resource claims of a DeviceClass that is not here: {}",
                                 name.value.substr(0, 60)),
-                    [&] { return name.where; });
+                    name.where);
     return false;
   }
   if (!found->refused.value.empty()) {
-    report_.skipped("DeviceClasses: " + found->refused.value, [&] { return found->refused.where; });
+    report_.skipped("DeviceClasses: " + found->refused.value, found->refused.where);
     return false;
   }
   const auto& selectors = found->claim.selectors;

@@ -6,7 +6,6 @@
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 
-#include "../text/scalars.hpp"
 #include "prometheus.hpp"
 
 namespace slicewise::scenarios {
@@ -157,12 +156,9 @@ bool ClusterMetrics::add_node(const Labels& labels, std::string_view metric, dou
   Node& node = nodes_[std::string(labels["node"])];
   if (metric == "kube_node_labels") {
     node.instance_type = labels["label_node_kubernetes_io_instance_type"];
-    constexpr std::int64_t kMostReplicas = 10'000;
     node.sharing = labels["label_nvidia_com_gpu_sharing_strategy"];
-    const auto replicas = whole_of(labels["label_nvidia_com_gpu_replicas"]);
-    if (replicas && *replicas >= 1 && *replicas <= kMostReplicas) {
-      node.replicas = static_cast<int>(*replicas);
-    }
+    const auto replicas = replicas_of_gpu(labels["label_nvidia_com_gpu_replicas"]);
+    if (replicas) node.replicas = replicas;
   } else if (metric == "kube_node_status_allocatable") {
     if (gpu_resource(resource_of_label(labels["resource"]))) node.gpus += value;
   } else {
@@ -173,7 +169,6 @@ bool ClusterMetrics::add_node(const Labels& labels, std::string_view metric, dou
 
 PodRecord ClusterMetrics::finished(const Pod& pod, std::int64_t end, ImportReport& report) const {
   PodRecord record = pod.record;
-  const auto place = [&] { return record.where; };
   add_all(record.amounts, pod.requests);
   // Extended resources have limits equal to requests; either metric may be missing.
   Amounts limits;
@@ -207,21 +202,20 @@ PodRecord ClusterMetrics::finished(const Pod& pod, std::int64_t end, ImportRepor
     report.guessed(
         "pods that were deleted: their end is the last time they were seen, late by up to "
         "a scrape and 5 minutes",
-        place);
+        record.where);
   } else if (!record.ended) {
     record.state = record.scheduled || record.started ? JobState::Running : JobState::Pending;
   }
   if (!record.arrival && (record.scheduled || record.started)) {
     record.arrival = record.scheduled ? record.scheduled : record.started;
-    report.guessed("pods without kube_pod_created: they arrive when they start", place);
+    report.guessed("pods without kube_pod_created: they arrive when they start", record.where);
   }
   if (pod.restarted) {
-    report.remark(ImportRemark::Kind::Note, "pods whose containers were restarted", place);
+    report.noted("pods whose containers were restarted", record.where);
   }
   if (!pod.priority_class.empty() && pod.priority_class != "<none>") {
-    report.remark(ImportRemark::Kind::Note,
-                  "pods with a priority class: Prometheus does not know its value, priority 0",
-                  place);
+    report.noted("pods with a priority class: Prometheus does not know its value, priority 0",
+                 record.where);
   }
   const auto node = nodes_.find(record.node);
   if (node != nodes_.end()) {

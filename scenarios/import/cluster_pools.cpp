@@ -13,6 +13,7 @@
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/flow_text.hpp"
+#include "../text/kubernetes_names.hpp"
 #include "../text/scalars.hpp"
 #include "live_objects.hpp"
 #include "node_pool_choice.hpp"
@@ -147,13 +148,11 @@ void ClusterPools::add() {
   for (const NodeGroupFile& group : cluster_.groups) {
     if (group.kind == NodeGroupFile::Kind::Node || is_other_way(cluster_, group)) continue;
     if (names.try_emplace(group.name, group.kind).first->second == group.kind) continue;
-    report_.remark(ImportRemark::Kind::Note, "NodePools and node groups of one name: all are taken",
-                   [&] { return group.object_where; });
+    report_.noted("NodePools and node groups of one name: all are taken", group.object_where);
   }
   for (const NodeOverlayFile& overlay : cluster_.overlays) {
-    report_.remark(ImportRemark::Kind::Note,
-                   "NodeOverlay: what Karpenter believes of a node, not needed here",
-                   [&] { return overlay.object_where; });
+    report_.noted("NodeOverlay: what Karpenter believes of a node, not needed here",
+                  overlay.object_where);
   }
   give_to_driver();
 }
@@ -190,10 +189,7 @@ void ClusterPools::add_nodes() {
 // What nodes offer, they have, whatever somebody wrote about them.
 void ClusterPools::take_live_sharing(const NodeGroupFile& node, DraftSharing files,
                                      DraftPool& pool) {
-  const auto where = [&] { return node.object_where; };
-  const auto note = [&](const std::string& what) {
-    report_.remark(ImportRemark::Kind::Note, what, where);
-  };
+  const auto note = [&](const std::string& what) { report_.noted(what, node.object_where); };
   LiveSharing live = sharing_of(node, std::move(files), pool.instance_type, options_);
   pool.sharing = std::move(live.sharing);
   pool.offers_nothing = offers_no_gpu(node);
@@ -204,7 +200,7 @@ void ClusterPools::take_live_sharing(const NodeGroupFile& node, DraftSharing fil
     report_.guessed(
         "sharing of nodes, by how many GPUs they offer: time-slicing, or MIG by "
         "its names",
-        where);
+        node.object_where);
   }
   if (live.is_other) {
     note(
@@ -222,10 +218,10 @@ DraftSharing ClusterPools::plugin_of(const NodeGroupFile& group, std::string_vie
                                      std::string_view strategy_label) const {
   DraftSharing sharing = plugin_sharing(label_of(group, kConfigLabel), mig_label, strategy_label);
   if (group.maker != NodeMaker::AutoMode || sharing.is_none()) return sharing;
-  report_.remark(ImportRemark::Kind::Note,
-                 "nodes of EKS Auto Mode, whose device plugin nobody configures: whole GPUs, "
-                 "whatever is set for it",
-                 [&] { return group.object_where; });
+  report_.noted(
+      "nodes of EKS Auto Mode, whose device plugin nobody configures: whole GPUs, "
+      "whatever is set for it",
+      group.object_where);
   return {};
 }
 
@@ -240,23 +236,21 @@ void ClusterPools::give_to_driver() {
     pool.nodes = 1;
     pool.most_nodes.reset();
     pool.nodes_are_assumed = true;
-    report_.guessed("nodes that come and go, with claims on their GPUs: a fixed number of them",
-                    [] { return SourceLocation{}; });
+    report_.guessed("nodes that come and go, with claims on their GPUs: a fixed number of them");
   }
 }
 
 void ClusterPools::add_group(const NodeGroupFile& group) {
-  const auto where = [&] { return group.object_where; };
   if (group.kind == NodeGroupFile::Kind::Node) return;
   if (is_other_way(cluster_, group)) {
-    return report_.remark(ImportRemark::Kind::Note,
-                          "NodePools beside a node group of their name, type and size: two ways to "
-                          "the same nodes, as an exported bundle has them; taken once",
-                          where);
+    return report_.noted(
+        "NodePools beside a node group of their name, type and size: two ways to "
+        "the same nodes, as an exported bundle has them; taken once",
+        group.object_where);
   }
   if (group.kind == NodeGroupFile::Kind::NodePool && started_.contains(group.name)) {
-    return report_.remark(ImportRemark::Kind::Note,
-                          "NodePools that have nodes: taken as these, as many as there are", where);
+    return report_.noted("NodePools that have nodes: taken as these, as many as there are",
+                         group.object_where);
   }
   if (group.kind == NodeGroupFile::Kind::NodePool && is_live_ && !group.fewest) {
     NodeGroupFile empty = group;  // what it may start, of which there is none now
@@ -267,7 +261,6 @@ void ClusterPools::add_group(const NodeGroupFile& group) {
 }
 
 void ClusterPools::add_pools_of(const NodeGroupFile& group) {
-  const auto where = [&] { return group.object_where; };
   DraftPool pool;
   pool.maker = group.maker;
   for (const KeyValue& label : group.labels) pool.labels.emplace_back(label.key, label.value);
@@ -280,10 +273,10 @@ void ClusterPools::add_pools_of(const NodeGroupFile& group) {
     return has_labels(type, group.requirements);
   });
   if (is_node_pool && !has_part && !may_have_gpus(group, options_.instances)) {
-    return report_.skipped("node pools without GPUs", where);
+    return report_.skipped("node pools without GPUs", group.object_where);
   }
   if (is_node_pool && group.nodes && *group.nodes < 1) {
-    return report_.skipped("static node pools of no node (replicas: 0)", where);
+    return report_.skipped("static node pools of no node (replicas: 0)", group.object_where);
   }
   pool.name = dns_name(group.name, is_node_pool ? "pool" : "group");
   if (is_node_pool) {
@@ -291,7 +284,7 @@ void ClusterPools::add_pools_of(const NodeGroupFile& group) {
   } else {
     if (!group.types.empty()) pool.instance_type = group.types.front().value;
     if (!is_gpu_type(pool.instance_type)) {
-      return report_.skipped("node groups without GPUs", where);
+      return report_.skipped("node groups without GPUs", group.object_where);
     }
     take_node_group(group, pool);
   }
@@ -306,7 +299,6 @@ void ClusterPools::add_pools_of(const NodeGroupFile& group) {
 }
 
 void ClusterPools::add_choices(const NodeGroupFile& group, DraftPool pool) {
-  const auto where = [&] { return group.object_where; };
   std::vector<std::string> types = types_to_start(draft_, group, pool, options_);
   std::vector<CapacityChoice> purchases = capacities_of(group, pods_choose_purchase());
   if (group.nodes) {  // as many as are written, which are started in one way
@@ -314,14 +306,12 @@ void ClusterPools::add_choices(const NodeGroupFile& group, DraftPool pool) {
     purchases.resize(1);
   }
   if (types.size() > 1) {
-    report_.remark(ImportRemark::Kind::Note, "NodePools of several instance types: a pool for each",
-                   where);
+    report_.noted("NodePools of several instance types: a pool for each", group.object_where);
     pool.type_is_assumed = group.types.empty();
   }
   if (purchases.size() > 1) {
-    report_.remark(
-        ImportRemark::Kind::Note,
-        "NodePools of several capacity types, of which pods select some: a pool for each", where);
+    report_.noted("NodePools of several capacity types, of which pods select some: a pool for each",
+                  group.object_where);
   }
   NodeLimit limit = limit_of(group);
   const bool is_limited = limit.nodes || limit.gpus || limit.cpu || limit.memory;
@@ -398,15 +388,13 @@ void ClusterPools::grow_by_karpenter(const NodeGroupFile& group, std::int64_t mo
   pool.weight = group.weight.value_or(0);
   if (!karpenter_) karpenter_ = karpenter_of(group, !cluster_.overlays.empty());
   if (group.has_budgets) {
-    report_.remark(
-        ImportRemark::Kind::Note,
+    report_.noted(
         "disruption budgets of NodePools: only a budget of 0 nodes at all times is simulated",
-        [&] { return group.object_where; });
+        group.object_where);
   }
 }
 
 void ClusterPools::take_node_pool(const NodeGroupFile& group, DraftPool& pool) {
-  const auto where = [&] { return group.object_where; };
   const std::int64_t most = group.most.value_or(0);
   // A limit of nodes alone is how exported pools say how many there are.
   const bool is_all = group.limits.size() == 1 && !group.fewest;
@@ -416,8 +404,7 @@ void ClusterPools::take_node_pool(const NodeGroupFile& group, DraftPool& pool) {
     grow_by_karpenter(group, most, pool);
   } else if (most > 0) {
     grow(pool, *group.most, {});
-    report_.remark(ImportRemark::Kind::Note, "limits.nodes of node pools: taken as their nodes",
-                   where);
+    report_.noted("limits.nodes of node pools: taken as their nodes", group.object_where);
   }
   pool.instance_type = type_asked_for(group.requirements, {}, options_.instances);
   if (pool.instance_type.empty()) {  // of nodes with parts of GPUs alone none will be started
@@ -432,9 +419,9 @@ void ClusterPools::take_node_pool(const NodeGroupFile& group, DraftPool& pool) {
     report_.guessed(names_some ? "node pools whose requirements no type of the catalogue meets: "
                                  "g5.xlarge"
                                : "node pools that name no instance type: g5.xlarge",
-                    where);
+                    group.object_where);
   } else if (pool.type_is_assumed) {
-    report_.guessed("instance types of node pools, from their requirements", where);
+    report_.guessed("instance types of node pools, from their requirements", group.object_where);
   }
   const auto by_limits = most_by_limits(group, pool.instance_type);
   if (pool.nodes_are_assumed) {

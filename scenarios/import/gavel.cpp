@@ -120,9 +120,8 @@ class GavelReader {
     const double rate = found == rates_.end() ? 0 : found->second;
     constexpr double kLongestRun = 4e9;
     if (!(rate > 0) || static_cast<double>(*steps) / rate > kLongestRun) {
-      report_.remark(ImportRemark::Kind::Note,
-                     "jobs of which the throughput is not known: kept, their run is not known",
-                     [this] { return lines_.place(); });
+      report_.noted("jobs of which the throughput is not known: kept, their run is not known",
+                    [this] { return lines_.place(); });
       return true;
     }
     row.run = from_seconds(static_cast<double>(*steps) / rate);

@@ -148,6 +148,12 @@ constexpr std::array kMetrics = {
 
 bool is_exporter(const PodName& pod) { return pod.name.find("dcgm-exporter") != std::string::npos; }
 
+std::optional<std::int32_t> permille_of(const Mean& fraction) {
+  const auto mean = fraction.value();
+  if (!mean) return std::nullopt;
+  return static_cast<std::int32_t>(std::llround(1'000.0 * std::min(*mean, 1.0)));
+}
+
 std::int64_t smallest_gap(const std::vector<std::int64_t>& times) {
   std::int64_t gap = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 1; i < times.size(); ++i) {
@@ -203,13 +209,12 @@ void GpuMetrics::sort_by_device(ImportReport& report) {
   const bool keeps_own_labels = std::ranges::any_of(
       series_, [](const Series& series) { return !series.exported.name.empty(); });
   for (Series& series : series_) {
-    const auto place = [&] { return series.where; };
     const PodName& pod = keeps_own_labels ? series.exported : series.plain;
     if (pod.name.empty() || (!keeps_own_labels && is_exporter(pod))) {
-      report.remark(ImportRemark::Kind::Note,
-                    "series of devices without a pod: idle, or kept beside "
-                    "those of its pods",
-                    place);
+      report.noted(
+          "series of devices without a pod: idle, or kept beside "
+          "those of its pods",
+          series.where);
       continue;
     }
     Device& device = devices_[series.device];
@@ -229,12 +234,6 @@ void GpuMetrics::index(const std::vector<PodRecord>& pods) {
   for (std::vector<std::size_t>& of_name : records_) {
     std::ranges::stable_sort(of_name, {}, [&](std::size_t i) { return *pods[i].arrival; });
   }
-}
-
-std::optional<std::int32_t> GpuMetrics::Share::permille() const {
-  if (samples == 0) return std::nullopt;
-  const double mean = sum / static_cast<double>(samples);
-  return static_cast<std::int32_t>(std::llround(1'000.0 * std::min(mean, 1.0)));
 }
 
 std::optional<std::size_t> GpuMetrics::record_at(std::uint32_t pod, std::int64_t at,
@@ -301,11 +300,8 @@ void GpuMetrics::credit_device(const std::string& name, const Device& device,
                                const std::vector<PodRecord>& pods, std::vector<Credit>& credits,
                                ImportReport& report) const {
   const Metric metric = device.busy_metric();
-  const auto nowhere = [] { return SourceLocation{}; };
   if (device.by_engine() && device.use.has(metric)) {
-    report.remark(ImportRemark::Kind::Note,
-                  "devices whose use is DCGM_FI_PROF_GR_ENGINE_ACTIVE: MIG, or no GPU_UTIL",
-                  nowhere);
+    report.noted("devices whose use is DCGM_FI_PROF_GR_ENGINE_ACTIVE: MIG, or no GPU_UTIL");
   }
   for (const Metric kind : {metric, Metric::SmActive, Metric::Memory}) {
     const DeviceUse::Uses uses = device.use.uses(kind);
@@ -322,15 +318,13 @@ void GpuMetrics::credit_device(const std::string& name, const Device& device,
       }
     }
     if (uses.split > 0) {
-      report.remark(
-          ImportRemark::Kind::Repaired,
+      report.repaired(
           "values of a whole device, repeated for each pod on it: split evenly between them",
-          nowhere, uses.split);
+          SourceLocation{}, uses.split);
     }
     if (uses.of_processes > 0) {
-      report.remark(ImportRemark::Kind::Note,
-                    "values of pods on one device that differ: taken as those of their processes",
-                    nowhere, uses.of_processes);
+      report.noted("values of pods on one device that differ: taken as those of their processes",
+                   SourceLocation{}, uses.of_processes);
     }
   }
 }
@@ -359,19 +353,14 @@ void GpuMetrics::credit(std::vector<PodRecord>& pods, const ImportOptions& optio
   for (std::size_t i = 0; i < pods.size(); ++i) {
     PodRecord& pod = pods[i];
     const Credit& credit = credits[i];
-    const auto place = [&] { return pod.where; };
-    const bool has_gpu = std::ranges::any_of(pod.amounts, [](const auto& entry) {
-      return entry.second > 0 && gpu_resource(entry.first);
-    });
-    pod.sm_permille = credit.sm_active.permille();
-    pod.gpu_permille = credit.use.permille();
+    pod.sm_permille = permille_of(credit.sm_active);
+    pod.gpu_permille = permille_of(credit.use);
     if (credit.device != nullptr && !credit.on_several) pod.ran_on = *credit.device;
-    if (!pod.gpu_permille && has_gpu && pod.arrival) {
-      report.remark(
-          ImportRemark::Kind::Note,
+    if (!pod.gpu_permille && pod.arrival && asks_for_gpu(pod)) {
+      report.noted(
           "pods with a GPU without DCGM values: the exporter names one pod of a shared GPU "
           "unless it runs with --kubernetes-virtual-gpus",
-          place);
+          pod.where);
     }
     if (credit.most_memory > 0) {
       constexpr double kMost = 1e15;
@@ -382,7 +371,7 @@ void GpuMetrics::credit(std::vector<PodRecord>& pods, const ImportOptions& optio
       report.guessed(
           "pods on shared GPUs: replicas taken as the most pods seen on one GPU at a time "
           "(--replicas sets them)",
-          place);
+          pod.where);
     }
   }
 }

@@ -55,19 +55,13 @@ Expected<Imported> import_log(ImportKind kind, std::span<const SourceText> files
   }
   if (!unreadable.empty()) return tl::unexpected(std::move(unreadable));
   if (texts.empty()) {
-    return tl::unexpected(Diagnostics{make_diagnostic(
-        Code::TraceFormat, {}, "there is no file to import", "name files with -f")});
+    return failure(Code::TraceFormat, {}, "there is no file to import", "name files with -f");
   }
   Expected<Imported> imported = entry(kind).importer(texts, options);
   const auto* jobs = imported ? std::get_if<JobTrace>(&imported->content) : nullptr;
   if (jobs == nullptr || jobs->size() > 0) return imported;
-  std::string why;
-  for (const ImportRemark& remark : imported->log.remarks) {
-    if (remark.kind == ImportRemark::Kind::Skipped) {
-      why += fmt::format("{}{} {}", why.empty() ? "skipped: " : ", ", remark.count, remark.what);
-    }
-  }
-  return not_the_format({texts.front().name, 1, 1, 1}, "there is no job in it", why);
+  return not_the_format({texts.front().name, 1, 1, 1}, "there is no job in it",
+                        what_was_skipped(imported->log));
 }
 
 std::string trace_csv(const Imported& imported) {

@@ -60,14 +60,22 @@ ImportLog ImportReport::take_log(std::int64_t imported) {
   log_.imported = imported;
   if (bad_rows_ > 0) {
     SourceLocation first = log_.bad.front().where;
-    skipped(
-        "rows that cannot be read", [&] { return std::move(first); }, bad_rows_);
+    skipped("rows that cannot be read", first, bad_rows_);
     for (ImportRemark& reason : reasons_) {
       reason.what = "of them: " + reason.what;
       log_.remarks.push_back(std::move(reason));
     }
   }
   return std::exchange(log_, {});
+}
+
+std::string what_was_skipped(const ImportLog& log) {
+  std::string what;
+  for (const ImportRemark& remark : log.remarks) {
+    if (remark.kind != ImportRemark::Kind::Skipped) continue;
+    what += fmt::format("{}{} {}", what.empty() ? "skipped: " : ", ", remark.count, remark.what);
+  }
+  return what;
 }
 
 }  // namespace slicewise::scenarios

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,34 +18,41 @@ class ImportReport {
 
   void read(std::int64_t rows = 1) { log_.read += rows; }
 
-  // One more row, sample or object that was left out, made up or put right for the reason `what`.
-  // `place()` says where; it is asked for the first one only.
-  template <class Place>
-  void remark(ImportRemark::Kind kind, std::string_view what, Place place, std::int64_t count = 1) {
+  // One more row, sample or object that was left out, made up or put right for the reason `what`,
+  // or that is as it should be and worth a word. `place` says where, or is a function that does so,
+  // which is asked for the first one only; of the source as a whole there is none.
+  template <class Place = SourceLocation>
+  void remark(ImportRemark::Kind kind, std::string_view what, const Place& place = {},
+              std::int64_t count = 1) {
     ImportRemark* known = find(kind, what);
     if (known == nullptr) {
-      log_.remarks.push_back({kind, 0, std::string(what), place()});
+      if constexpr (std::is_same_v<Place, SourceLocation>) {
+        log_.remarks.push_back({kind, 0, std::string(what), place});
+      } else {
+        log_.remarks.push_back({kind, 0, std::string(what), place()});
+      }
       known = &log_.remarks.back();
     }
     known->count += count;
   }
-  template <class Place>
-  void skipped(std::string_view what, Place place, std::int64_t count = 1) {
+  template <class Place = SourceLocation>
+  void skipped(std::string_view what, const Place& place = {}, std::int64_t count = 1) {
     remark(ImportRemark::Kind::Skipped, what, place, count);
   }
-  template <class Place>
-  void guessed(std::string_view what, Place place, std::int64_t count = 1) {
+  template <class Place = SourceLocation>
+  void guessed(std::string_view what, const Place& place = {}, std::int64_t count = 1) {
     remark(ImportRemark::Kind::Guessed, what, place, count);
   }
-  template <class Place>
-  void repaired(std::string_view what, Place place, std::int64_t count = 1) {
+  template <class Place = SourceLocation>
+  void repaired(std::string_view what, const Place& place = {}, std::int64_t count = 1) {
     remark(ImportRemark::Kind::Repaired, what, place, count);
   }
-  // About the source as a whole: without a count.
-  void note(std::string_view what, SourceLocation where) {
-    remark(
-        ImportRemark::Kind::Note, what, [&] { return std::move(where); }, 0);
+  template <class Place = SourceLocation>
+  void noted(std::string_view what, const Place& place = {}, std::int64_t count = 1) {
+    remark(ImportRemark::Kind::Note, what, place, count);
   }
+  // About the source as a whole: without a count.
+  void note(std::string_view what, const SourceLocation& where = {}) { noted(what, where, 0); }
 
   // A row that cannot be read: TRACE_ROW. An error, unless bad rows are to be skipped; then they
   // are counted by `reason`, which is `message` without the value that stood there.
@@ -71,11 +79,13 @@ class ImportReport {
   SourceLocation first_hidden_;
 };
 
+// "skipped: 3 pods without a GPU, 1 ..."; "" nothing was.
+std::string what_was_skipped(const ImportLog& log);
+
 // A file that is not of the kind that was named: TRACE_FORMAT.
 inline tl::unexpected<Diagnostics> not_the_format(SourceLocation where, std::string message,
                                                   std::string help = {}) {
-  return tl::unexpected(Diagnostics{
-      make_diagnostic(Code::TraceFormat, std::move(where), std::move(message), std::move(help))});
+  return failure(Code::TraceFormat, std::move(where), std::move(message), std::move(help));
 }
 
 }  // namespace slicewise::scenarios

@@ -88,8 +88,7 @@ void JobRows::cut_to_window(const ImportOptions& options, std::int64_t first) {
     left_out += inside ? 0 : 1;
   }
   if (left_out == 0) return;
-  report_.skipped(
-      "rows outside the window of --from and --length", [] { return SourceLocation{}; }, left_out);
+  report_.skipped("rows outside the window of --from and --length", SourceLocation{}, left_out);
   visit_columns(trace_, [&](const ColumnRules& /*rules*/, auto& column) {
     if (column.empty()) return;
     std::size_t next = 0;

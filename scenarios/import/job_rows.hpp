@@ -60,8 +60,7 @@ class JobRows {
                        place);
     }
     if (append(row)) {
-      report_.remark(ImportRemark::Kind::Note,
-                     "rows whose id was there before (attempts of one job?): kept as jobs", place);
+      report_.noted("rows whose id was there before (attempts of one job?): kept as jobs", place);
     }
   }
 

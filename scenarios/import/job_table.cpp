@@ -103,55 +103,29 @@ bool JobTableRows::read_gpus(JobRow& row) {
     report_.guessed("rows that ask for one and a part of a GPU: equal parts of several",
                     [this] { return table_.place(*at(JobField::Gpus)); });
   }
-  if (!has(JobField::GpuMilli)) return true;
-  const auto each = whole_of(text(JobField::GpuMilli));
-  if (!each || *each < 0 || *each > 1'000) {
-    return table_.bad(at(JobField::GpuMilli), "is no whole number from 0 to 1000");
-  }
-  row.gpu_milli = static_cast<std::int32_t>(*each);
-  return true;
+  return take(JobField::GpuMilli, whole_of(text(JobField::GpuMilli)), {0, 1'000},
+              "is no whole number from 0 to 1000", row.gpu_milli);
 }
 
 bool JobTableRows::read_host(JobRow& row) {
-  if (has(JobField::Cpu)) {
-    const std::string& unit = map_[JobField::Cpu].unit;
-    const int digits = unit == "milli" ? 0 : unit == "percent" ? 1 : 3;
-    const auto milli = scaled_of(text(JobField::Cpu), digits);
-    if (!milli || *milli < 0 || *milli > kMostInt32) {
-      return table_.bad(at(JobField::Cpu), "is no amount of CPU");
-    }
-    row.cpu_milli = static_cast<std::int32_t>(*milli);
-  }
-  if (!read_memory(JobField::Memory, row.memory) || !read_pods(row.memory)) return false;
-  if (!read_memory(JobField::GpuMemory, row.gpu_memory)) return false;
-  if (!read_share(JobField::GpuUse, row.gpu_permille)) return false;
-  if (!read_share(JobField::SmActive, row.sm_permille)) return false;
-  if (has(JobField::Priority)) {
-    const auto priority = scaled_of(text(JobField::Priority), 0);
-    if (!priority || *priority > kMostInt32 || *priority < -kMostInt32) {
-      return table_.bad(at(JobField::Priority), "is no priority");
-    }
-    row.priority = static_cast<std::int32_t>(*priority);
-  }
-  if (has(JobField::BackoffLimit)) {
-    const auto limit = whole_of(text(JobField::BackoffLimit));
-    if (!limit || *limit < 0 || *limit > kMostInt32) {
-      return table_.bad(at(JobField::BackoffLimit), "is no number of times to come back");
-    }
-    row.backoff_limit = static_cast<std::int32_t>(*limit);
-  }
-  return true;
+  const std::string& unit = map_[JobField::Cpu].unit;
+  const int digits = unit == "milli" ? 0 : unit == "percent" ? 1 : 3;
+  return take(JobField::Cpu, scaled_of(text(JobField::Cpu), digits), {0, kMostInt32},
+              "is no amount of CPU", row.cpu_milli) &&
+         read_memory(JobField::Memory, row.memory) && read_pods(row.memory) &&
+         read_memory(JobField::GpuMemory, row.gpu_memory) &&
+         read_share(JobField::GpuUse, "is no GPU use from 0 to 100 %", row.gpu_permille) &&
+         read_share(JobField::SmActive, "is no SM activity from 0 to 100 %", row.sm_permille) &&
+         take(JobField::Priority, scaled_of(text(JobField::Priority), 0), {-kMostInt32, kMostInt32},
+              "is no priority", row.priority) &&
+         take(JobField::BackoffLimit, whole_of(text(JobField::BackoffLimit)), {0, kMostInt32},
+              "is no number of times to come back", row.backoff_limit);
 }
 
-bool JobTableRows::read_share(JobField field, std::int32_t& permille) {
-  if (!has(field)) return true;
+bool JobTableRows::read_share(JobField field, const char* otherwise, std::int32_t& permille) {
   const auto share = scaled_of(text(field), map_[field].unit == "share" ? 3 : 1);
-  if (!share || *share < 0 || *share > 1'000) {
-    return table_.bad(at(field), field == JobField::GpuUse ? "is no GPU use from 0 to 100 %"
-                                                           : "is no SM activity from 0 to 100 %");
-  }
-  permille = static_cast<std::int32_t>(*share);
-  if (field == JobField::GpuUse) most_use_ = std::max(most_use_, permille);
+  if (!take(field, share, {0, 1'000}, otherwise, permille)) return false;
+  if (field == JobField::GpuUse && has(field)) most_use_ = std::max(most_use_, permille);
   return true;
 }
 
@@ -181,12 +155,13 @@ bool JobTableRows::read_memory(JobField field, Bytes& memory) {
 
 // Of each of which the memory is.
 bool JobTableRows::read_pods(Bytes& memory) {
-  if (!has(JobField::Pods) || memory.count < 0) return true;
-  const auto pods = scaled_of(text(JobField::Pods), 0);
-  if (!pods || *pods < 0 || *pods > kMostGpusOfJob) {
-    return table_.bad(at(JobField::Pods), "is no number of pods from 0 to 1000000");
+  if (memory.count < 0) return true;
+  std::int64_t pods = 1;
+  if (!take(JobField::Pods, scaled_of(text(JobField::Pods), 0), {0, kMostGpusOfJob},
+            "is no number of pods from 0 to 1000000", pods)) {
+    return false;
   }
-  const Int128 all = static_cast<Int128>(memory.count) * std::max<std::int64_t>(1, *pods);
+  const Int128 all = static_cast<Int128>(memory.count) * std::max<std::int64_t>(1, pods);
   if (all > kMostMemory) return table_.bad(at(JobField::Memory), "is no amount of memory");
   memory.count = static_cast<std::int64_t>(all);
   return true;
@@ -234,13 +209,12 @@ bool JobTableRows::read_times(JobRow& row) {
   if (!read_run(row, start) || !read_deadline(row)) return false;
   read_names(row);
   if (row.run == kUnknownDuration) {
-    report_.remark(ImportRemark::Kind::Note,
-                   "jobs that never started or had not ended: kept, their run is not known",
-                   [this] { return table_.place(); });
+    report_.noted("jobs that never started or had not ended: kept, their run is not known",
+                  [this] { return table_.place(); });
   }
   if (row.time_limit.ns >= 0 && row.run > row.time_limit) {
-    report_.remark(ImportRemark::Kind::Note, "jobs that ran longer than their time limit: kept",
-                   [this] { return table_.place(*at(JobField::Limit)); });
+    report_.noted("jobs that ran longer than their time limit: kept",
+                  [this] { return table_.place(*at(JobField::Limit)); });
   }
   check_iterations(row);
   return true;
@@ -326,9 +300,8 @@ void JobTableRows::check_iterations(const JobRow& row) {
   const Int128 product = static_cast<Int128>(*count) * *each;
   const Int128 off = product - row.run.ns;
   if (off <= kSecond && off >= -kSecond) return;
-  report_.remark(ImportRemark::Kind::Note,
-                 "rows whose duration is not iterations x iteration_time: duration was believed",
-                 [this] { return table_.place(); });
+  report_.noted("rows whose duration is not iterations x iteration_time: duration was believed",
+                [this] { return table_.place(); });
 }
 
 void JobTableRows::read_names(JobRow& row) {
@@ -356,14 +329,8 @@ void JobTableRows::read_names(JobRow& row) {
 }
 
 bool JobTableRows::read_instances(std::int64_t& instances) {
-  constexpr std::int64_t kMost = 100'000;
-  if (!has(JobField::Instances)) return true;
-  const auto count = scaled_of(text(JobField::Instances), 0);
-  if (!count || *count < 1 || *count > kMost) {
-    return table_.bad(at(JobField::Instances), "is no number of instances from 1 to 100000");
-  }
-  instances = *count;
-  return true;
+  return take(JobField::Instances, scaled_of(text(JobField::Instances), 0), {1, 100'000},
+              "is no number of instances from 1 to 100000", instances);
 }
 
 void JobTableRows::add(JobRow& row, std::int64_t instances) {
@@ -373,8 +340,7 @@ void JobTableRows::add(JobRow& row, std::int64_t instances) {
   const std::string id(row.id);
   const std::string gang = row.gang.empty() ? id : std::string(row.gang);
   row.gang = gang;
-  report_.remark(ImportRemark::Kind::Note,
-                 "rows of several instances: a job each, that start together", here);
+  report_.noted("rows of several instances: a job each, that start together", here);
   for (std::int64_t i = 0; i < instances; ++i) {
     const std::string instance = id.empty() ? id : fmt::format("{}/{}", id, i);
     row.id = instance;

@@ -39,9 +39,24 @@ class JobTableRows {
   bool has(JobField field) const { return at(field) && !is_missing_value(field); }
   bool is_missing_value(JobField field) const;
 
+  struct Range {
+    std::int64_t least;
+    std::int64_t most;
+  };
+  // The number that was read of the field, which may be missing.
+  template <class Number>
+  bool take(JobField field, std::optional<std::int64_t> read, Range range, const char* otherwise,
+            Number& value) {
+    if (!has(field)) return true;
+    if (!read || *read < range.least || *read > range.most) {
+      return table_.bad(at(field), otherwise);
+    }
+    value = static_cast<Number>(*read);
+    return true;
+  }
   bool read_gpus(JobRow& row);
   bool read_host(JobRow& row);
-  bool read_share(JobField field, std::int32_t& permille);
+  bool read_share(JobField field, const char* otherwise, std::int32_t& permille);
   bool read_memory(JobField field, Bytes& memory);
   bool read_pods(Bytes& memory);
   bool read_times(JobRow& row);

@@ -11,6 +11,7 @@
 #include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/scenarios/recorded_window.hpp"
 
+#include "../text/kubernetes_names.hpp"
 #include "claims.hpp"
 #include "cluster_pools.hpp"
 #include "import_report.hpp"
@@ -45,7 +46,7 @@ class ClusterImport {
     if (!cluster_.unreadable.empty()) return tl::unexpected(std::move(cluster_.unreadable));
     report_.read(cluster_.objects);
     for (const auto& object : cluster_.left_alone) {
-      report_.skipped(object.value, [&] { return object.where; });
+      report_.skipped(object.value, object.where);
     }
     for (const LivePods& running : pods_that_run(cluster_, report_)) {
       if (running.file.containers.empty()) continue;
@@ -63,8 +64,7 @@ class ClusterImport {
     // They are on their nodes before the pods of others.
     std::stable_partition(draft_.workloads.begin(), draft_.workloads.end(), is_agent);
     for (const auto& told : cluster_.not_simulated) {
-      report_.remark(ImportRemark::Kind::Note, "not simulated: " + told.value,
-                     [&] { return told.where; });
+      report_.noted("not simulated: " + told.value, told.where);
     }
     draft_.claims = claims_.claims();
     queues_.add_to(draft_);
@@ -85,8 +85,7 @@ class ClusterImport {
     for (const NodeClassFile& node_class : cluster_.node_classes) {
       if (node_class.is_used) continue;
       report_.skipped(
-          fmt::format("EC2NodeClass {}: no NodePool here uses it", node_class.name.substr(0, 60)),
-          [] { return SourceLocation{}; });
+          fmt::format("EC2NodeClass {}: no NodePool here uses it", node_class.name.substr(0, 60)));
     }
     draft_.sharing = pools_.plugin_sharing(nullptr, "");
     // Of a cluster its nodes are known: what they have not, stays Pending.
@@ -134,8 +133,7 @@ class ClusterImport {
       if (!has_taints || !workload.lacks_template) continue;
       workload.tolerations.push_back({"", "Exists", "", ""});
       report_.guessed(fmt::format("{}s whose runtime is not here: taken to tolerate all taints",
-                                  workload.object_kind),
-                      [] { return SourceLocation{}; });
+                                  workload.object_kind));
     }
   }
 
@@ -252,7 +250,7 @@ class ClusterImport {
       report_.remark(is_there ? ImportRemark::Kind::Note : ImportRemark::Kind::Skipped,
                      is_there ? "DaemonSets: a pod on each node that they tolerate and select"
                               : "DaemonSets that tolerate or select no node pool here",
-                     [&] { return pod.object_where; });
+                     pod.object_where);
     }
   }
 
@@ -275,10 +273,10 @@ class ClusterImport {
     if (std::ranges::any_of(options_.instances, is_sold)) {
       for (InstanceGpus& type : options_.instances) type.price = price_of(type);
     } else if (!options_.instances.empty()) {
-      report_.guessed(fmt::format("instance types, by prices of another region: none is known in "
-                                  "{}",
-                                  draft_.region.substr(0, 40)),
-                      [] { return SourceLocation{}; });
+      report_.guessed(
+          fmt::format("instance types, by prices of another region: none is known in "
+                      "{}",
+                      draft_.region.substr(0, 40)));
     }
   }
 
@@ -293,10 +291,10 @@ class ClusterImport {
     }
     if (std::tie(others.resource, others.gpus, others.claim, others.node_selector) !=
         std::tie(workload.resource, workload.gpus, workload.claim, workload.node_selector)) {
-      report_.remark(ImportRemark::Kind::Note,
-                     "pods that work together and ask for different GPUs: each kind waits for its "
-                     "own, not for the others",
-                     [&] { return file.object_where; });
+      report_.noted(
+          "pods that work together and ask for different GPUs: each kind waits for its "
+          "own, not for the others",
+          file.object_where);
       return false;
     }
     others.name = dns_name(workload.gang, "workload");
@@ -309,7 +307,6 @@ class ClusterImport {
   // What Prometheus recorded of the workloads that are here.
   void take_recorded() {
     if (!recorded_) return;
-    const auto nowhere = [] { return SourceLocation{}; };
     const auto number_of = [&](const std::string& name, const std::string& space) {
       const auto same = std::ranges::find_if(draft_.workloads, [&](const DraftWorkload& workload) {
         return workload.name == name && (workload.space.empty() || workload.space == space);
@@ -319,7 +316,7 @@ class ClusterImport {
     for (const DraftWorkload& seen : workloads_seen(*recorded_)) {
       const std::size_t number = number_of(seen.name, seen.space);
       if (number == draft_.workloads.size()) {
-        report_.skipped("workloads that Prometheus recorded and that are not here", nowhere);
+        report_.skipped("workloads that Prometheus recorded and that are not here");
       } else {
         take_figures(seen, draft_.workloads[number]);
       }
@@ -328,8 +325,8 @@ class ClusterImport {
       const std::size_t number = number_of(workload.name, workload.space);
       if (number < draft_.workloads.size()) of_workloads_.emplace_back(number, std::move(workload));
     }
-    report_.remark(ImportRemark::Kind::Note, "workloads with figures of Prometheus", nowhere,
-                   static_cast<std::int64_t>(of_workloads_.size()));
+    report_.noted("workloads with figures of Prometheus", SourceLocation{},
+                  static_cast<std::int64_t>(of_workloads_.size()));
   }
 
   // What somebody wrote down holds.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "import_report.hpp"
@@ -14,10 +15,7 @@ namespace {
 // "meta-llama-3-8b-instruct" of "meta-llama/Meta-Llama-3.1-8B-Instruct": those of Llama 3, 3.1 and
 // 3.3 have the same layers. Source: config.json of each.
 std::string plain_name(const std::string& served) {
-  std::string name = served.substr(served.find_last_of('/') + 1);
-  std::ranges::transform(name, name.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  });
+  std::string name = lower_case(served.substr(served.find_last_of('/') + 1));
   for (const std::string_view newer : {"llama-3.1-8b", "llama-3.1-70b", "llama-3.3-70b"}) {
     const std::size_t at = name.find(newer);
     constexpr std::size_t kMinor = std::string_view("llama-3").size();
@@ -90,25 +88,21 @@ void choose_language_models(ScenarioDraft& draft, const ImportOptions& options,
     if (!workload.llm->model.empty()) {
       if (server.arguments.serves_adapters) {
         report.guessed(
-            "LoRA adapters: all requests are the base model's; llm.adapters says what they cost",
-            [] { return SourceLocation{}; });
+            "LoRA adapters: all requests are the base model's; llm.adapters says what they cost");
       }
       if (server.arguments.can_sleep) {
         report.guessed(
             "sleep mode: taken to be level 1 and by turns with others of its GPU; who calls /sleep "
-            "and /wake_up decides",
-            [] { return SourceLocation{}; });
+            "and /wake_up decides");
       }
       if (server.program == kVllm) continue;
-      report.guessed(fmt::format("{}: simulated with vLLM's way of batching", server.program),
-                     [] { return SourceLocation{}; });
+      report.guessed(fmt::format("{}: simulated with vLLM's way of batching", server.program));
       continue;
     }
-    report.remark(ImportRemark::Kind::Note,
-                  fmt::format("language models that the catalogue has not, {}: `slicewise "
-                              "calibrate config.json` makes one of it",
-                              served.substr(0, 80)),
-                  [] { return SourceLocation{}; });
+    report.noted(
+        fmt::format("language models that the catalogue has not, {}: `slicewise "
+                    "calibrate config.json` makes one of it",
+                    served.substr(0, 80)));
     workload.llm.reset();
     reserve_memory(workload, node);
   }

@@ -250,7 +250,7 @@ void number_blocks(PromptReading& prompts, LoggedRequest& request, ImportReport&
     report.repaired(fmt::format("prompts whose hash_ids are not one for each {} tokens: taken "
                                 "without",
                                 kBlockTokens),
-                    [&] { return where; });
+                    where);
     return;
   }
   for (std::size_t block = 0; block < whole; ++block) {
@@ -296,7 +296,7 @@ Expected<Imported> import_mooncake(std::span<const SourceText> files,
         fmt::format("requests stamped together, in steps of {} ms{}: spread evenly over the step",
                     batching.step.ns / milliseconds(1).ns,
                     batching.jitter.ns > 0 ? ", give or take a few" : ""),
-        [&] { return SourceLocation(start); }, moved);
+        start, moved);
   }
   if (prompts.blocks == 0) {
     return requests_imported(std::move(requests), std::nullopt, files.front(), options, report);

@@ -100,8 +100,8 @@ class OpenbReader {
     if (cpu_) row.cpu_milli = static_cast<std::int32_t>(cpu);
     if (memory_) row.memory = mebibytes(memory);
     if (memory_ && memory == 0) {
-      report_.remark(ImportRemark::Kind::Note, "pods that ask for no memory: kept as they are",
-                     [this] { return table_.place(*memory_); });
+      report_.noted("pods that ask for no memory: kept as they are",
+                    [this] { return table_.place(*memory_); });
     }
     return true;
   }
@@ -118,26 +118,24 @@ class OpenbReader {
     if (!created) return table_.bad(created_, "is no time");
     row.at_ns = *created;
     if (!scheduled) {
-      report_.remark(ImportRemark::Kind::Note,
-                     "pods that never started (no scheduled_time): kept, their run is not known",
-                     [this] { return table_.place(); });
+      report_.noted("pods that never started (no scheduled_time): kept, their run is not known",
+                    [this] { return table_.place(); });
       return true;
     }
     if (*scheduled < *created) return table_.bad(scheduled_, "is before its creation_time");
     row.observed_wait = Duration{*scheduled - *created};
     if (!deleted) {
-      report_.remark(ImportRemark::Kind::Note,
-                     "pods that still ran (no deletion_time): kept, their run is not known",
-                     [this] { return table_.place(); });
+      report_.noted("pods that still ran (no deletion_time): kept, their run is not known",
+                    [this] { return table_.place(); });
       return true;
     }
     if (*deleted < *scheduled) return table_.bad(deleted_, "is before its scheduled_time");
     row.run = Duration{*deleted - *scheduled};
     if (phase_ && table_.value(*phase_) == "Running") {
-      report_.remark(ImportRemark::Kind::Note,
-                     "pods last seen Running that have a deletion_time: their run is how long "
-                     "they lived, not how much work they did",
-                     [this] { return table_.place(*phase_); });
+      report_.noted(
+          "pods last seen Running that have a deletion_time: their run is how long "
+          "they lived, not how much work they did",
+          [this] { return table_.place(*phase_); });
     }
     return true;
   }

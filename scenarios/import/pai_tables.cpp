@@ -33,10 +33,9 @@ std::string_view first_line(const SourceText& file) {
 void open(TableRows& table, bool has_header, std::string_view header) {
   if (has_header) {
     table.read_header();
-    return;
+  } else {
+    table.use_header(header);
   }
-  const auto names = parts_of(header, ',');
-  table.use_header({names.begin(), names.end()});
 }
 
 std::string key_of(std::string_view job, std::string_view task) {
@@ -143,8 +142,7 @@ void PaiTables::complete(JobRow& row, const SourceLocation& where) {
     // 100 is one GPU, however many a worker has.
     const std::int64_t permille = use.percent_milli / use.samples / 100 / row.gpus;
     if (permille > 1'000) {
-      report_.repaired("tasks that used more GPU than there is: taken as all of their GPUs",
-                       [&] { return where; });
+      report_.repaired("tasks that used more GPU than there is: taken as all of their GPUs", where);
     }
     row.gpu_permille = static_cast<std::int32_t>(std::min<std::int64_t>(permille, 1'000));
   }

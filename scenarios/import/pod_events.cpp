@@ -36,7 +36,7 @@ void PodEvents::add(JsonValue event, const SourceLocation& place, ImportReport& 
   if (!about.is_object()) about = event["regarding"];
   const std::string uid = about["uid"].scalar();
   if (about["kind"].raw_scalar() != "Pod" || uid.empty()) {
-    report.skipped("events that are not about a pod", [&] { return place; });
+    report.skipped("events that are not about a pod", place);
     return;
   }
   Facts& facts = by_uid_.try_emplace(uid).first->second;
@@ -59,23 +59,21 @@ void PodEvents::complete(PodRecord& pod, const std::string& uid, ImportReport& r
   if (found == by_uid_.end()) return;
   Facts& facts = found->second;
   facts.is_listed = true;
-  const auto place = [&] { return facts.where; };
   if (!pod.scheduled && facts.scheduled) {
     pod.scheduled = facts.scheduled;
-    report.repaired("pods whose scheduling is known from events alone", place);
+    report.repaired("pods whose scheduling is known from events alone", facts.where);
   }
   const bool over = pod.state == JobState::Completed || pod.state == JobState::Failed ||
                     pod.state == JobState::Cancelled || pod.state == JobState::TimedOut;
   if (over && !pod.ended && facts.killed) {
     pod.ended = facts.killed;
-    report.repaired("pods whose end is known from events alone", place);
+    report.repaired("pods whose end is known from events alone", facts.where);
   }
   if (facts.failed_scheduling) {
-    report.remark(ImportRemark::Kind::Note, "pods that fitted nowhere at first (FailedScheduling)",
-                  place);
+    report.noted("pods that fitted nowhere at first (FailedScheduling)", facts.where);
   }
   if (facts.preempted) {
-    report.remark(ImportRemark::Kind::Note, "pods that were preempted", place);
+    report.noted("pods that were preempted", facts.where);
   }
 }
 
@@ -83,7 +81,7 @@ void PodEvents::report_unknown_pods(ImportReport& report) const {
   for (const auto& entry : by_uid_) {
     if (entry.second.is_listed) continue;
     report.skipped("pods known from events alone: what they asked for is not known",
-                   [&] { return entry.second.where; });
+                   entry.second.where);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slicewise/scenarios/cluster_files.hpp"
@@ -48,6 +49,11 @@ struct PodRecord {
   SourceLocation where;
   std::int64_t order = 0;  // in the source
 };
+
+bool asks_for_gpu(const PodRecord& pod);
+
+// Of a label of nodes, "4"; nullopt also of GPUs that are cut by MIG, which have 0.
+std::optional<int> replicas_of_gpu(std::string_view label);
 
 // Makes a trace of the pods that ask for GPUs. Counts in `report` those that do not, and what had
 // to be assumed.

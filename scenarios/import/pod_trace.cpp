@@ -6,6 +6,7 @@
 
 #include "slicewise/scenarios/gpu_resource.hpp"
 
+#include "../text/scalars.hpp"
 #include "../traces/job_trace.hpp"
 #include "../traces/trace_files.hpp"
 #include "pod_record.hpp"
@@ -75,7 +76,7 @@ class TraceOfPods {
     const std::int64_t since = *pod.arrival - first;
     const std::int64_t from = options_.from.value_or(Duration{}).ns;
     const bool is_in = since >= from && (!options_.length || since - from < options_.length->ns);
-    if (!is_in) report_.skipped("pods that arrived outside the window", [&] { return pod.where; });
+    if (!is_in) report_.skipped("pods that arrived outside the window", pod.where);
     return is_in;
   }
 
@@ -127,38 +128,32 @@ class TraceOfPods {
   }
 
   Duration run_of(const PodRecord& pod, PodRecord::Time start) {
-    const auto place = [&] { return pod.where; };
     if (!start) {
-      report_.remark(ImportRemark::Kind::Note, "pods that were never scheduled: no run time",
-                     place);
+      report_.noted("pods that were never scheduled: no run time", pod.where);
       return kUnknownDuration;
     }
     if (!pod.ended) {
       if (pod.state == JobState::Running) {
-        report_.remark(ImportRemark::Kind::Note,
-                       "pods that were still running: their run time is not known", place);
+        report_.noted("pods that were still running: their run time is not known", pod.where);
       } else {
-        report_.remark(ImportRemark::Kind::Note, "pods that ended at a time that is not known",
-                       place);
+        report_.noted("pods that ended at a time that is not known", pod.where);
       }
       return kUnknownDuration;
     }
     if (*pod.ended >= *start) return {*pod.ended - *start};
-    report_.repaired("pods that ended before they were scheduled: run time 0", place);
+    report_.repaired("pods that ended before they were scheduled: run time 0", pod.where);
     return {0};
   }
 
   Duration wait_of(const PodRecord& pod, PodRecord::Time start) {
     if (!start) return kUnknownDuration;
     if (*start >= *pod.arrival) return {*start - *pod.arrival};
-    report_.repaired("pods that were scheduled before they were created: wait 0",
-                     [&] { return pod.where; });
+    report_.repaired("pods that were scheduled before they were created: wait 0", pod.where);
     return {0};
   }
 
   // nullopt when there is no GPU in it, which is counted.
   std::optional<Ask> ask_of(const PodRecord& pod) {
-    const auto place = [&] { return pod.where; };
     if (pod.fraction) {
       shared_ = shared_ || *pod.fraction < kWholeGpu;
       return Ask{pod.fraction_gpus, *pod.fraction, memory_of(pod), {}};
@@ -170,16 +165,16 @@ class TraceOfPods {
       if (!ask) {
         ask = ask_for(pod, name, *gpu, amount);
       } else {
-        report_.skipped("a second kind of GPU in a pod that asks for several", place);
+        report_.skipped("a second kind of GPU in a pod that asks for several", pod.where);
       }
     }
     if (ask) return ask;
     for (const auto& [name, amount] : pod.amounts) {
       if (!is_other_accelerator(name) || amount == 0) continue;
-      report_.skipped(fmt::format("pods with accelerators that are not read: {}", name), place);
+      report_.skipped(fmt::format("pods with accelerators that are not read: {}", name), pod.where);
       return std::nullopt;
     }
-    report_.skipped("pods without a GPU", place);
+    report_.skipped("pods without a GPU", pod.where);
     return std::nullopt;
   }
 
@@ -234,23 +229,22 @@ class TraceOfPods {
           fmt::format("pods that ask for nvidia.com/gpu, taken as replicas: 1/{} of a GPU "
                       "each (--replicas)",
                       *options_.replicas),
-          [&] { return pod.where; });
+          pod.where);
     }
   }
 
   int replicas_of(const PodRecord& pod, const std::string& name) {
     if (pod.node_replicas) return *pod.node_replicas;
-    const auto place = [&] { return pod.where; };
     if (options_.replicas) {
       report_.guessed(fmt::format("pods that ask for {}, taken as 1/{} each (--replicas)", name,
                                   *options_.replicas),
-                      place);
+                      pod.where);
       return *options_.replicas;
     }
     report_.guessed(fmt::format("pods that ask for {}, a replica, taken as all of it: give the "
                                 "plugin's replicas with --replicas",
                                 name),
-                    place);
+                    pod.where);
     return 1;
   }
 
@@ -259,7 +253,7 @@ class TraceOfPods {
     report_.guessed(
         fmt::format("pods that ask for MIG slices, taken as {} of the GPU's compute each",
                     gpu.slices_of == 4 ? "quarters" : "sevenths"),
-        [&] { return pod.where; });
+        pod.where);
     if (gpu.kind == GpuResource::Kind::MigReplica)
       ask.milli = part_of(ask.milli, replicas_of(pod, ask.resource));
   }
@@ -272,7 +266,7 @@ class TraceOfPods {
           fmt::format("pods that ask for k8s.amazonaws.com/vgpu, taken as 1/{} of a GPU "
                       "each: the plugin's default",
                       kVirtualGpus),
-          [&] { return pod.where; });
+          pod.where);
     }
     if (ask.gpus <= each) {
       ask.milli = part_of(kWholeGpu, each) * ask.gpus;
@@ -292,6 +286,18 @@ class TraceOfPods {
 };
 
 }  // namespace
+
+bool asks_for_gpu(const PodRecord& pod) {
+  return std::ranges::any_of(
+      pod.amounts, [](const auto& entry) { return entry.second > 0 && gpu_resource(entry.first); });
+}
+
+std::optional<int> replicas_of_gpu(std::string_view label) {
+  constexpr std::int64_t kMost = 10'000;
+  const auto replicas = whole_of(label);
+  if (!replicas || *replicas < 1 || *replicas > kMost) return std::nullopt;
+  return static_cast<int>(*replicas);
+}
 
 std::set<std::string> greedy_pods(const std::vector<PodRecord>& pods) {
   std::set<std::string> ids;

@@ -159,7 +159,7 @@ class PodReader {
     JsonCursor claims(spec_["resourceClaims"]);
     if (claims.next()) {
       report_.skipped("resource claims of pods (DRA): the GPUs behind them are not in the list",
-                      [&] { return pod_.where; });
+                      pod_.where);
     }
     return std::nullopt;
   }
@@ -203,7 +203,7 @@ class PodReader {
     pod_.fraction = 1'000;
     report_.guessed(
         "pods that ask for GPU memory alone (annotation gpu-memory), taken as a whole GPU",
-        [&] { return pod_.where; });
+        pod_.where);
   }
 
   void read_status() {
@@ -225,9 +225,8 @@ class PodReader {
       }
     }
     if (restarted) {
-      report_.remark(ImportRemark::Kind::Note,
-                     "pods whose containers were restarted: they are listed with their last state",
-                     [&] { return pod_.where; });
+      report_.noted("pods whose containers were restarted: they are listed with their last state",
+                    pod_.where);
     }
     if (running_) pod_.ended.reset();
     pod_.state = state_of(status_["phase"].raw_scalar());
@@ -351,7 +350,7 @@ class PodsImporter {
     } else {
       report_.skipped(kind.empty() ? "objects without a kind"
                                    : fmt::format("objects of kind {}", kind.substr(0, 60)),
-                      [&] { return where; });
+                      where);
     }
   }
 
@@ -367,8 +366,7 @@ class PodsImporter {
     if (uid.empty()) uid = fmt::format("{}/{}@{}", pod->space, pod->name, *pod->arrival);
     pod->order = listed_;
     if (pods_.contains(uid)) {
-      report_.repaired("pods that are listed more than once: the last one counts",
-                       [&] { return where; });
+      report_.repaired("pods that are listed more than once: the last one counts", where);
     }
     pods_[uid] = std::move(*pod);
   }
@@ -377,12 +375,8 @@ class PodsImporter {
     const JsonValue labels = item["metadata"]["labels"];
     NodeFacts& facts = nodes_[item["metadata"]["name"].scalar()];
     facts.instance_type = labels[kInstanceTypeLabel].scalar();
-    const auto replicas = whole_of(labels[kReplicasLabel].scalar());
-    constexpr std::int64_t kMostReplicas = 10'000;
-    // 0 on GPUs that are cut by MIG.
-    if (replicas && *replicas >= 1 && *replicas <= kMostReplicas) {
-      facts.replicas = static_cast<int>(*replicas);
-    }
+    const auto replicas = replicas_of_gpu(labels[kReplicasLabel].scalar());
+    if (replicas) facts.replicas = replicas;
   }
 
   void add_job(JsonValue item) {

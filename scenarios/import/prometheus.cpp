@@ -47,8 +47,8 @@ class AnswerReader {
       JsonCursor texts(answer[list]);
       while (texts.next()) {
         const JsonValue text = texts.value();
-        report_.remark(ImportRemark::Kind::Note, "Prometheus says: " + text.scalar().substr(0, 400),
-                       [&] { return places_.of(text); });
+        report_.noted("Prometheus says: " + text.scalar().substr(0, 400),
+                      [&] { return places_.of(text); });
       }
     }
     const JsonValue data = answer["data"].is_object() ? answer["data"] : answer;
@@ -78,7 +78,7 @@ class AnswerReader {
       report_.skipped(
           "series without a name: query the metrics themselves, not what is computed "
           "from them",
-          [&] { return where; });
+          where);
       return;
     }
     samples_.clear();
@@ -164,7 +164,7 @@ Expected<RecordedSeries> read_series(std::span<const SourceText> files, const st
       return;
     }
     report.skipped(fmt::format("series of {}, which is not used", labels.metric().substr(0, 60)),
-                   [&] { return where; });
+                   where);
   };
   for (const SourceText& file : files) {
     for (Diagnostic& problem : read_answers(file, visit, report)) {
@@ -192,8 +192,7 @@ Expected<Imported> import_prometheus(std::span<const SourceText> files,
   if (!series->gpus.empty()) series->gpus.credit(pods, options, report);
   std::erase_if(pods, [&](const PodRecord& pod) {
     if (pod.arrival) return false;
-    report.skipped("pods without a time of creation or start: query kube_pod_created",
-                   [&] { return pod.where; });
+    report.skipped("pods without a time of creation or start: query kube_pod_created", pod.where);
     return true;
   });
   std::vector<RecordedWorkload> recorded = recorded_workloads(pods, series->latency);
@@ -259,8 +258,7 @@ std::string percent_encoded(std::string_view text) {
 }
 
 tl::unexpected<Diagnostics> wrong_window(Code code, std::string message, std::string help) {
-  return tl::unexpected(
-      Diagnostics{make_diagnostic(code, {}, std::move(message), std::move(help))});
+  return failure(code, {}, std::move(message), std::move(help));
 }
 
 }  // namespace

@@ -26,6 +26,24 @@ struct Sample {
   double value = 0;
 };
 
+// The mean of what is known.
+struct Mean {
+  double sum = 0;
+  std::int64_t count = 0;
+
+  void add(double value) {
+    sum += value;
+    ++count;
+  }
+  void add(const Mean& other) {
+    sum += other.sum;
+    count += other.count;
+  }
+  std::optional<double> value() const {
+    return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
+  }
+};
+
 // The labels of a series.
 class Labels {
  public:
@@ -286,21 +304,10 @@ class GpuMetrics {
       return by_engine() ? DeviceUse::Metric::EngineActive : DeviceUse::Metric::Utilisation;
     }
   };
-  // The mean of a fraction over its samples.
-  struct Share {
-    double sum = 0;
-    std::int64_t samples = 0;
-
-    void add(double value) {
-      sum += value;
-      ++samples;
-    }
-    std::optional<std::int32_t> permille() const;
-  };
   // What one pod used, over all its devices.
   struct Credit {
-    Share use;
-    Share sm_active;
+    Mean use;  // a fraction, as is the next
+    Mean sm_active;
     double most_memory = 0;
     int most_pods = 0;  // on one of its devices at a time
     const std::string* device = nullptr;

@@ -52,7 +52,7 @@ void QueueImport::take_flavors(const ClusterQueue& queue, DraftWorkload& workloa
 }
 
 void QueueImport::note(std::string_view what, const SourceLocation& where) {
-  report_.remark(ImportRemark::Kind::Note, std::string(what), [&] { return where; });
+  report_.noted(std::string(what), where);
 }
 
 void QueueImport::take(const PodFile& pod, DraftWorkload& workload) {
@@ -91,8 +91,7 @@ void QueueImport::add_flavors(const ClusterQueue& queue, ScenarioDraft& draft) {
     const auto file = std::ranges::find_if(
         files_.flavors, [&](const ResourceFlavorFile& one) { return is_flavor(one, name); });
     if (file != files_.flavors.end()) return draft.flavors.push_back(file->flavor);
-    report_.guessed("ResourceFlavors that are not here: any node",
-                    [&] { return quota.resource.where; });
+    report_.guessed("ResourceFlavors that are not here: any node", quota.resource.where);
     draft.flavors.emplace_back().name.value = name;
   });
 }

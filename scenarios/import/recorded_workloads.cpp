@@ -9,6 +9,7 @@
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/recorded_window.hpp"
 
+#include "../text/kubernetes_names.hpp"
 #include "prometheus.hpp"
 #include "scenario_draft.hpp"
 
@@ -26,31 +27,12 @@ std::optional<double> bound_of(std::string_view le) {
   return bound;
 }
 
-// A mean of the values that are known.
-struct Mean {
-  double sum = 0;
-  std::int64_t count = 0;
-
-  void add(double value) {
-    sum += value;
-    ++count;
-  }
-  std::optional<double> value() const {
-    return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
-  }
-};
-
 struct Pods {
   RecordedWorkload workload;
   Mean use;
   Mean wait_ns;
   LatencyHistogram::Buckets latency;
 };
-
-bool asks_for_gpu(const PodRecord& pod) {
-  return std::ranges::any_of(
-      pod.amounts, [](const auto& entry) { return entry.second > 0 && gpu_resource(entry.first); });
-}
 
 }  // namespace
 

@@ -61,17 +61,15 @@ const RequestCounters::Series* RequestCounters::largest(const Scrapes& scrapes,
     const Series& series = scraped.second;
     const double count = increase_of(series.samples).count;
     if (!(count < kMostRequests)) {
-      report.skipped("counters of requests that count more than there can be",
-                     [&] { return series.where; });
+      report.skipped("counters of requests that count more than there can be", series.where);
     } else if (best == nullptr || count >= most) {
       best = &series;
       most = count;
     }
   }
   if (scrapes.size() > 1) {
-    report.remark(ImportRemark::Kind::Note,
-                  "counters of requests that were scraped several times: the largest counts",
-                  [&] { return scrapes.begin()->second.where; });
+    report.noted("counters of requests that were scraped several times: the largest counts",
+                 [&] { return scrapes.begin()->second.where; });
   }
   return best;
 }

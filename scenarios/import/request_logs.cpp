@@ -98,12 +98,8 @@ void put_requests_in_order(std::vector<LoggedRequest>& requests, const SourceTex
   }
   if (late == 0) return;
   std::ranges::stable_sort(requests, {}, &LoggedRequest::at);
-  report.repaired(
-      "requests that are earlier than the one before them: put in order of time",
-      [&] {
-        return SourceLocation{file.name, 1, 1, 1};
-      },
-      late);
+  report.repaired("requests that are earlier than the one before them: put in order of time",
+                  SourceLocation{file.name, 1, 1, 1}, late);
 }
 
 void cut_to_window(std::vector<LoggedRequest>& requests, const SourceText& file,
@@ -116,12 +112,8 @@ void cut_to_window(std::vector<LoggedRequest>& requests, const SourceText& file,
     return since < from || (options.length && since - from >= *options.length);
   });
   if (outside == 0) return;
-  report.skipped(
-      "requests outside the window that was asked for",
-      [&] {
-        return SourceLocation{file.name, 1, 1, 1};
-      },
-      static_cast<std::int64_t>(outside));
+  report.skipped("requests outside the window that was asked for",
+                 SourceLocation{file.name, 1, 1, 1}, static_cast<std::int64_t>(outside));
 }
 
 // "2023-11-16 18:17:03.9799600" has none, "...+00:00" and "...Z" have one.

@@ -49,10 +49,7 @@ std::optional<SlurmTres> parse_tres(std::string_view text) {
   SlurmTres tres;
   std::int64_t typed = 0;
   std::optional<std::int64_t> untyped;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const std::string_view entry = text.substr(0, comma);
-    text.remove_prefix(std::min(comma + 1, text.size()));
+  for (const std::string_view entry : parts_of(text, ',')) {
     const std::size_t equals = entry.find('=');
     if (equals == std::string_view::npos) return std::nullopt;
     std::string_view key = entry.substr(0, equals);
@@ -112,16 +109,6 @@ constexpr std::string_view kUsualColumns =
     "JobIDRaw,User,Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,NNodes,"
     "AllocTRES,ReqTRES,State,ExitCode,Priority";
 
-std::vector<std::string> split_names(std::string_view text) {
-  std::vector<std::string> names;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    names.emplace_back(text.substr(0, comma));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return names;
-}
-
 constexpr CsvForm kForm{.separator = '|', .quotes = false};
 
 // Where sacct's columns stand in a file.
@@ -165,10 +152,9 @@ class SacctReader {
       table_.read_header();
       return std::nullopt;
     }
-    table_.use_header(split_names(options_.columns.empty() ? kUsualColumns : options_.columns));
-    report_.note("no header: the columns are taken as " +
-                     std::string(options_.columns.empty() ? kUsualColumns : options_.columns),
-                 first.place());
+    const std::string columns(options_.columns.empty() ? kUsualColumns : options_.columns);
+    table_.use_header(columns);
+    report_.note("no header: the columns are taken as " + columns, first.place());
     return std::nullopt;
   }
 
@@ -217,9 +203,8 @@ class SacctReader {
     const std::size_t plus = id.find('+');
     if (plus != std::string_view::npos) row.gang = id.substr(0, plus);  // heterogeneous job
     if (id.find('[') != std::string_view::npos) {
-      report_.remark(ImportRemark::Kind::Note,
-                     "arrays of which tasks still wait (such as 12_[3-9]): one job each",
-                     [this] { return table_.place(*columns_.id); });
+      report_.noted("arrays of which tasks still wait (such as 12_[3-9]): one job each",
+                    [this] { return table_.place(*columns_.id); });
     }
     row.user = table_.value(columns_.user);
     row.group = table_.value(columns_.partition);
@@ -264,7 +249,7 @@ class SacctReader {
 
   // A job is added once its steps have been seen.
   void flush() {
-    if (place_) rows_.add(waiting_, [this] { return *place_; });
+    if (place_) rows_.add(waiting_, *place_);
     place_.reset();
     waiting_ = JobRow{};
   }
@@ -282,9 +267,8 @@ class SacctReader {
       row.resource = kept("mig-" + tres->mig_profile);
       const auto slice = gpu_resource("nvidia.com/" + std::string(row.resource));
       if (slice) row.gpu_milli = 1'000 * slice->slices / slice->slices_of;
-      report_.remark(ImportRemark::Kind::Note,
-                     "jobs on MIG slices: gpus counts slices, each a part of the GPU's compute",
-                     [&] { return table_.place(*column); });
+      report_.noted("jobs on MIG slices: gpus counts slices, each a part of the GPU's compute",
+                    [&] { return table_.place(*column); });
     }
     if (tres->shards > 0 && tres->gpus == 0) read_shards(row, tres->shards, *column);
     return true;
@@ -319,22 +303,21 @@ class SacctReader {
     row.at_ns = *submit;
     if (eligible && *eligible > *submit && (!start || *eligible <= *start)) {
       row.at_ns = *eligible;
-      report_.remark(ImportRemark::Kind::Note,
-                     "jobs that became eligible after they were submitted (dependencies, holds): "
-                     "they arrive when eligible",
-                     [this] { return table_.place(*columns_.eligible); });
+      report_.noted(
+          "jobs that became eligible after they were submitted (dependencies, holds): "
+          "they arrive when eligible",
+          [this] { return table_.place(*columns_.eligible); });
     }
     if (!start) {
-      report_.remark(ImportRemark::Kind::Note,
-                     "jobs that never started: kept, their run is not known",
-                     [this] { return table_.place(); });
+      report_.noted("jobs that never started: kept, their run is not known",
+                    [this] { return table_.place(); });
       return true;
     }
     if (*start < row.at_ns) return table_.bad(columns_.start, "is before its Submit");
     row.observed_wait = Duration{*start - row.at_ns};
     if (row.state == JobState::Running || !end) {
-      report_.remark(ImportRemark::Kind::Note, "jobs that still ran: kept, their run is not known",
-                     [this] { return table_.place(); });
+      report_.noted("jobs that still ran: kept, their run is not known",
+                    [this] { return table_.place(); });
       return true;
     }
     if (*end < *start) return table_.bad(columns_.end, "is before its Start");
@@ -343,10 +326,10 @@ class SacctReader {
     const auto elapsed = span_of(table_.value(*columns_.elapsed), TimeUnit::Auto);
     if (!elapsed) return table_.bad(columns_.elapsed, "is no number of seconds");
     if (*elapsed < row.run) {
-      report_.remark(ImportRemark::Kind::Note,
-                     "jobs that were suspended in between (Elapsed below End - Start): they run "
-                     "for Elapsed",
-                     [this] { return table_.place(*columns_.elapsed); });
+      report_.noted(
+          "jobs that were suspended in between (Elapsed below End - Start): they run "
+          "for Elapsed",
+          [this] { return table_.place(*columns_.elapsed); });
       row.run = *elapsed;
     }
     return true;

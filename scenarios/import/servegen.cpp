@@ -189,9 +189,7 @@ class ServeGenReader {
       const FilePlace place = place_of(file.name);
       if (!is_lengths && !is_rates) {
         report_.skipped("files that are neither rates (*-trace.csv) nor lengths (*-dataset.json)",
-                        [&] {
-                          return SourceLocation{file.name, 0};
-                        });
+                        SourceLocation{file.name, 0});
         continue;
       }
       if (is_rates && file.name.ends_with(kRates)) pools_.insert(place.pool);
@@ -280,9 +278,8 @@ class ServeGenReader {
       report_.guessed("windows with a rate but without a family or variation: taken for Poisson",
                       [&] { return lines.place(); });
     } else if (window.law == ClientWindow::Law::Weibull) {
-      report_.remark(ImportRemark::Kind::Note,
-                     "Weibull windows get the measured CV; the fitted shape and scale are not used",
-                     [&] { return lines.place(); });
+      report_.noted("Weibull windows get the measured CV; the fitted shape and scale are not used",
+                    [&] { return lines.place(); });
     }
     return true;
   }
@@ -347,10 +344,7 @@ class ServeGenReader {
           fmt::format("clients without a file of lengths: as all others; lengths are known of "
                       "{:.1f} % of the requests",
                       total > 0 ? 100 * known_requests_ / total : 0),
-          [&] {
-            return SourceLocation{files_.front().name, 0};
-          },
-          without);
+          SourceLocation{files_.front().name, 0}, without);
     }
   }
 
@@ -362,12 +356,8 @@ class ServeGenReader {
              (options_.length && window.at - from >= *options_.length);
     });
     if (outside == 0) return;
-    report_.skipped(
-        "windows outside the time that was asked for",
-        [&] {
-          return SourceLocation{files_.front().name, 0};
-        },
-        static_cast<std::int64_t>(outside));
+    report_.skipped("windows outside the time that was asked for",
+                    SourceLocation{files_.front().name, 0}, static_cast<std::int64_t>(outside));
   }
 
   std::span<const SourceText> files_;

@@ -10,6 +10,7 @@
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/recorded_window.hpp"
 
+#include "../text/kubernetes_names.hpp"
 #include "prometheus.hpp"
 #include "scenario_draft.hpp"
 
@@ -40,31 +41,16 @@ std::int64_t longest_step(const std::vector<DeviceUse::Moment>& moments) {
   return 2 * shortest;
 }
 
-// The mean of a share over the times at which it was recorded.
-struct MeanShare {
-  double sum = 0;
-  std::int64_t samples = 0;
-
-  void add(const std::vector<DeviceUse::Moment>& moments, std::int64_t at) {
-    const auto found = std::ranges::lower_bound(moments, at, {}, &DeviceUse::Moment::at);
-    if (found == moments.end() || found->at != at) return;
-    sum += std::min(1.0, found->value);
-    ++samples;
-  }
-  void add(const MeanShare& other) {
-    sum += other.sum;
-    samples += other.samples;
-  }
-  std::optional<double> value() const {
-    if (samples == 0) return std::nullopt;
-    return sum / static_cast<double>(samples);
-  }
-};
+// The share that was recorded at that time.
+void add_share(const std::vector<DeviceUse::Moment>& moments, std::int64_t at, Mean& mean) {
+  const auto found = std::ranges::lower_bound(moments, at, {}, &DeviceUse::Moment::at);
+  if (found != moments.end() && found->at == at) mean.add(std::min(1.0, found->value));
+}
 
 // A stretch of time in which the same pods were on a device.
 struct Stay {
-  MeanShare sms;
-  MeanShare memory;
+  Mean sms;
+  Mean memory;
   std::vector<double> requests;  // of each pod
   double seconds = 0;
   double busy_seconds = 0;
@@ -107,8 +93,8 @@ class LevelReader {
     SharingLevel sum;
     std::int64_t until = 0;
     std::vector<double> busy;
-    MeanShare sms;
-    MeanShare memory;
+    Mean sms;
+    Mean memory;
   };
 
   // A pod that has a GPU of its node for as long as it is there.
@@ -120,10 +106,7 @@ class LevelReader {
 
   void add_holder(const PodRecord& pod) {
     const PodName name{pod.space, pod.name, {}};
-    const bool asks = std::ranges::any_of(pod.amounts, [](const auto& entry) {
-      return entry.second > 0 && gpu_resource(entry.first);
-    });
-    if (pod.node.empty() || !(asks || named_.contains(name))) return;
+    if (pod.node.empty() || !(asks_for_gpu(pod) || named_.contains(name))) return;
     const std::int64_t since = pod.started     ? *pod.started
                                : pod.scheduled ? *pod.scheduled
                                : pod.arrival   ? *pod.arrival
@@ -220,8 +203,8 @@ class LevelReader {
     stay.seconds += seconds;
     stay.busy_seconds += busy * seconds;
     stay.busy.push_back(busy);
-    stay.sms.add(device.sms, to.at);
-    stay.memory.add(device.memory, to.at);
+    add_share(device.sms, to.at, stay.sms);
+    add_share(device.memory, to.at, stay.memory);
   }
 
   void end_stay(const DeviceTimeline& device, const std::vector<std::uint32_t>& pods,
@@ -233,9 +216,8 @@ class LevelReader {
     const double mean = sum / static_cast<double>(pods.size());
     // The replicas of one Service differ by chance, those that get none do not share.
     if (mean <= 0 || *std::ranges::min_element(stay.requests) < mean / 2) {
-      report_.skipped(
-          "times at which a pod of a GPU had less than half of its requests",
-          [&] { return first.where; }, static_cast<std::int64_t>(stay.busy.size()));
+      report_.skipped("times at which a pod of a GPU had less than half of its requests",
+                      first.where, static_cast<std::int64_t>(stay.busy.size()));
       return;
     }
     const std::string sharing = pods.size() == 1 ? "" : first.node_sharing;
@@ -294,11 +276,7 @@ Expected<RecordedLevels> read_sharing_levels(std::span<const SourceText> files,
   out.levels = LevelReader(*series, workload, report).read();
   out.log = report.take_log(static_cast<std::int64_t>(out.levels.size()));
   if (!out.levels.empty()) return out;
-  std::string why;
-  for (const ImportRemark& remark : out.log.remarks) {
-    if (remark.kind != ImportRemark::Kind::Skipped) continue;
-    why += fmt::format("{}{} {}", why.empty() ? "skipped: " : ", ", remark.count, remark.what);
-  }
+  const std::string why = what_was_skipped(out.log);
   return not_the_format(
       {files.front().name, 1, 1, 1},
       "there is no time at which it is known how busy a GPU was and what its pods answered",

@@ -55,10 +55,7 @@ using PartitionGpus = std::map<std::int64_t, std::int64_t>;
 std::optional<PartitionGpus> parse_partitions(std::string_view text) {
   constexpr std::int64_t kMostGpus = 1'024;
   PartitionGpus gpus;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const std::string_view entry = text.substr(0, comma);
-    text.remove_prefix(std::min(comma + 1, text.size()));
+  for (const std::string_view entry : parts_of(text, ',')) {
     const std::size_t equals = std::min(entry.find('='), entry.size());
     const auto partition = whole_of(entry.substr(0, equals));
     const auto count = whole_of(entry.substr(std::min(equals + 1, entry.size())));
@@ -194,18 +191,16 @@ class SwfReader {
     if (status == 1) row.state = JobState::Completed;
     if (status == 5) row.state = JobState::Cancelled;
     if (status >= 2 && status <= 4) {
-      report_.remark(ImportRemark::Kind::Note,
-                     "rows of status 2, 3 or 4: parts of a checkpointed job, kept as jobs",
-                     [this] { return lines_.place(swf::Status); });
+      report_.noted("rows of status 2, 3 or 4: parts of a checkpointed job, kept as jobs",
+                    [this] { return lines_.place(swf::Status); });
     }
     if (status == 5 && row.run.ns <= 0) {
       row.run = kUnknownDuration;
-      report_.remark(ImportRemark::Kind::Note,
-                     "jobs cancelled before they started: kept, their run is not known",
-                     [this] { return lines_.place(swf::Status); });
+      report_.noted("jobs cancelled before they started: kept, their run is not known",
+                    [this] { return lines_.place(swf::Status); });
     } else if (row.run == kUnknownDuration) {
-      report_.remark(ImportRemark::Kind::Note, "jobs without a run time: kept, it is not known",
-                     [this] { return lines_.place(swf::Run); });
+      report_.noted("jobs without a run time: kept, it is not known",
+                    [this] { return lines_.place(swf::Run); });
     }
   }
 

@@ -97,8 +97,7 @@ class TableImport {
           std::string_view::npos) {
         report_.note(fmt::format("no header: the columns are taken as {}", wanted->header),
                      {file.name, 1, 1, 1});
-        const auto names = parts_of(wanted->header, ',');
-        table.use_header({names.begin(), names.end()});
+        table.use_header(wanted->header);
         return {};
       }
     }

@@ -178,6 +178,10 @@ bool TableRows::read_header() {
   return true;
 }
 
+void TableRows::use_header(std::string_view names) {
+  for (const std::string_view name : parts_of(names, ',')) names_.emplace_back(name);
+}
+
 std::optional<std::size_t> TableRows::column(std::string_view names) {
   used_.resize(names_.size());
   while (!names.empty()) {

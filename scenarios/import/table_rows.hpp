@@ -49,8 +49,8 @@ class TableRows {
 
   // False when there is no line at all.
   bool read_header();
-  // For files without one. Their first line is a row.
-  void use_header(std::vector<std::string> names) { names_ = std::move(names); }
+  // "a,b,c", for files without one. Their first line is a row.
+  void use_header(std::string_view names);
 
   // The first of "NAME|OTHER NAME" that the header has, case aside.
   std::optional<std::size_t> column(std::string_view names);
