@@ -13,6 +13,7 @@
 #include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "../text/flow_text.hpp"
+#include "../text/kubernetes_names.hpp"
 #include "importers.hpp"
 #include "scenario_draft.hpp"
 

@@ -80,7 +80,7 @@ class WorkloadDraft {
 
  private:
   std::nullopt_t without(std::string_view reason) {
-    report_.skipped(fmt::format("{} ({})", reason, pod_.kind), [&] { return pod_.object_where; });
+    report_.skipped(fmt::format("{} ({})", reason, pod_.kind), pod_.object_where);
     return std::nullopt;
   }
 
@@ -159,11 +159,10 @@ class WorkloadDraft {
     if (workload_.resource.empty()) workload_.resource = kGpuResource;
     for (const KeyValue& given : pod_.annotations) {
       if (!given.key.starts_with("hami.io/") && !given.key.starts_with("nvidia.com/")) continue;
-      report_.remark(ImportRemark::Kind::Note,
-                     fmt::format("annotations by which pods choose among HAMi's GPUs, or how they "
-                                 "have them: not simulated, left out: {}",
-                                 given.key.substr(0, 60)),
-                     [&] { return given.where; });
+      report_.noted(fmt::format("annotations by which pods choose among HAMi's GPUs, or how they "
+                                "have them: not simulated, left out: {}",
+                                given.key.substr(0, 60)),
+                    given.where);
     }
     const auto& [name, mebi] = workload_.parts.front();
     if (name != kHamiMemory) return;
@@ -172,7 +171,7 @@ class WorkloadDraft {
     report_.guessed(
         "GPU memory of a process: what nvidia.com/gpumem leaves it beside 512 MiB for "
         "its CUDA context",
-        [&] { return pod_.object_where; });
+        pod_.object_where);
   }
 
   void take_parts_of_kai() {
@@ -204,8 +203,7 @@ class WorkloadDraft {
     const KeyValue* given = annotation_of(pod_, key);
     if (given == nullptr) return {};
     if (parse(given->value)) return given->value;
-    report_.skipped(fmt::format("annotations {} that are no such figure", key),
-                    [&] { return given->where; });
+    report_.skipped(fmt::format("annotations {} that are no such figure", key), given->where);
     return {};
   }
 
@@ -234,9 +232,8 @@ class WorkloadDraft {
                                                      : !says_time && !has_profile;
     const bool is_notebook = workload_.kind == DraftWorkload::Kind::Notebook;
     if (is_used && !is_notebook) return;
-    report_.remark(ImportRemark::Kind::Note,
-                   fmt::format("annotations {}: not used, others say it already", kUtilAnnotation),
-                   [&] { return annotation_of(pod_, kUtilAnnotation)->where; });
+    report_.noted(fmt::format("annotations {}: not used, others say it already", kUtilAnnotation),
+                  [&] { return annotation_of(pod_, kUtilAnnotation)->where; });
   }
 
   std::string reason_for_no_gpu() const {
@@ -317,7 +314,7 @@ class WorkloadDraft {
     if (!pod_.scaling) return true;
     workload_.pods = 1;
     report_.guessed("pods that an autoscaler starts from none, by what is not simulated: one",
-                    [&] { return pod_.object_where; });
+                    pod_.object_where);
     return false;
   }
 
@@ -356,7 +353,7 @@ class WorkloadDraft {
       case PodPurpose::Works:
         report_.guessed(
             fmt::format("{}s: what runs there is in no file, taken as work without end", pod_.kind),
-            [&] { return pod_.object_where; });
+            pod_.object_where);
         return Kind::Deployment;
       case PodPurpose::Unsaid:
         break;
@@ -381,36 +378,35 @@ class WorkloadDraft {
     report_.guessed(fmt::format("{}s that train, by their command ({}) and for want of a Service, "
                                 "probe or traffic: work without end, no requests",
                                 pod_.kind, program),
-                    [&] { return pod_.object_where; });
+                    pod_.object_where);
     return true;
   }
 
   void take_scaling() {
     if (!pod_.scaling) return;
     const ScalingFile& scaling = *pod_.scaling;
-    const auto where = [&] { return scaling.where; };
     if (workload_.kind != DraftWorkload::Kind::Service) {
-      return report_.skipped("autoscalers of what is no service", where);
+      return report_.skipped("autoscalers of what is no service", scaling.where);
     }
     if (scaling.metric.empty() && !scaling.windows.empty()) {
       if (!scaling.seen.empty()) {
         report_.skipped(fmt::format("what is not simulated beside a schedule ({}): the schedule "
                                     "alone decides",
                                     scaling.seen.substr(0, 60)),
-                        where);
+                        scaling.where);
       }
     } else if (scaling.metric.empty()) {
       return report_.skipped(
           fmt::format("autoscalers by what is not simulated ({}): as many pods as are written",
                       scaling.seen.substr(0, 60)),
-          where);
+          scaling.where);
     }
     const bool is_blind = scaling.metric == "GpuUtilization" && scaling.fewest == 0;
     if (is_blind || scaling.most < std::max<std::int64_t>(1, scaling.fewest)) {
       return report_.skipped(
           "autoscalers that a scenario refuses: by GPU utilisation from no pod, "
           "or of fewer pods than their least",
-          where);
+          scaling.where);
     }
     for (const ReplicaWindow& window : scaling.windows) {
       if (!time_zone(window.time_zone)->changes) continue;
@@ -422,9 +418,7 @@ class WorkloadDraft {
     workload_.pods = std::clamp(workload_.pods, scaling.fewest, scaling.most);
   }
 
-  void note(const std::string& what) {
-    report_.remark(ImportRemark::Kind::Note, what, [&] { return pod_.object_where; });
-  }
+  void note(const std::string& what) { report_.noted(what, pod_.object_where); }
 
   void place() {
     workload_.priority = pod_.priority;
@@ -443,15 +437,14 @@ class WorkloadDraft {
     const bool is_empty = std::ranges::all_of(pod_.affinity, &std::vector<NodeRequirement>::empty);
     if (is_empty && !pod_.affinity.empty()) {
       report_.guessed("pods whose node affinity is empty, which no node meets: taken without it",
-                      [&] { return pod_.object_where; });
+                      pod_.object_where);
     }
     for (const KeyValue& label : pod_.labels) workload_.labels.emplace_back(label.key, label.value);
     workload_.anti_affinity = pod_.anti_affinity;
     workload_.preferences = pod_.preferences;
     if (pod_.other_anti_affinity) {
-      report_.remark(ImportRemark::Kind::Note,
-                     "required podAntiAffinity by zones, or by more than labels: not simulated",
-                     [&] { return *pod_.other_anti_affinity; });
+      report_.noted("required podAntiAffinity by zones, or by more than labels: not simulated",
+                    *pod_.other_anti_affinity);
     }
     for (const KeyValue& annotation : pod_.annotations) {
       if (annotation.key == kDoNotDisrupt || annotation.key == kSafeToEvict) {
@@ -475,41 +468,7 @@ class WorkloadDraft {
   DraftWorkload workload_;
 };
 
-// Pods that select CPUs have images for them.
-std::vector<Architecture> architectures_of_nodes(const DraftWorkload& workload) {
-  bool is_told = false;
-  const auto allow = [&](const std::vector<NodeRequirement>& all, std::string_view architecture) {
-    return std::ranges::all_of(all, [&](const NodeRequirement& one) {
-      if (one.key != kArchitectureLabel) return true;
-      is_told = true;
-      return allows(one, architecture);
-    });
-  };
-  std::vector<Architecture> found;
-  for (std::size_t n = 0; n < kArchitectures.size(); ++n) {
-    const auto allows_it = [&](const auto& term) { return allow(term, kArchitectures.at(n)); };
-    const bool is_among =
-        workload.either.empty() || std::ranges::any_of(workload.either, allows_it);
-    if (allows_it(workload.nodes) && is_among) found.push_back(static_cast<Architecture>(n));
-  }
-  return is_told ? found : std::vector<Architecture>{};
-}
-
 }  // namespace
-
-void take_required_nodes(const PodFile& pod, DraftWorkload& workload) {
-  for (const KeyValue& label : pod.node_selector) {
-    workload.nodes.push_back({label.key, "In", {label.value}, label.where});
-  }
-  std::vector<std::vector<NodeRequirement>> terms = pod.affinity;
-  std::erase_if(terms, [](const auto& term) { return term.empty(); });  // they match no node
-  if (terms.size() == 1) {
-    workload.nodes.insert(workload.nodes.end(), terms.front().begin(), terms.front().end());
-  } else {
-    workload.either = std::move(terms);
-  }
-  workload.architectures = architectures_of_nodes(workload);
-}
 
 std::optional<DraftWorkload> workload_of(const PodFile& pod, ImportReport& report) {
   return WorkloadDraft(pod, report).draft();

@@ -14,7 +14,4 @@ namespace slicewise::scenarios {
 // it.
 std::optional<DraftWorkload> workload_of(const PodFile& pod, ImportReport& report);
 
-// What the pods require of the labels of nodes.
-void take_required_nodes(const PodFile& pod, DraftWorkload& workload);
-
 }  // namespace slicewise::scenarios

@@ -81,18 +81,14 @@ class PodPlaces {
     for (const DraftPool& pool : draft_.pools) {
       const bool has_others = std::ranges::any_of(draft_.pools, &DraftPool::is_in_files);
       if (!has_others || pool.is_in_files) continue;
-      report_.guessed(fmt::format("node pools that no file has, for pods that those of the files "
-                                  "do not take: {}",
-                                  pool.name),
-                      nowhere());
+      report_.guessed(
+          fmt::format("node pools that no file has, for pods that those of the files "
+                      "do not take: {}",
+                      pool.name));
     }
   }
 
  private:
-  static SourceLocation (*nowhere())() {
-    return [] { return SourceLocation{}; };
-  }
-
   void keep_on_pools_of(DraftWorkload& workload) {
     std::vector<DraftPool*> offering;
     std::vector<DraftPool*> meant;
@@ -135,13 +131,11 @@ class PodPlaces {
     }
     if (!any) return;
     workload.architectures = {Architecture::Arm64};
-    report_.guessed("images built for arm64, as all nodes here that their pods may have are",
-                    nowhere());
+    report_.guessed("images built for arm64, as all nodes here that their pods may have are");
   }
 
   void remark_on_pending(const std::string& why, const std::string& what) {
-    report_.remark(ImportRemark::Kind::Note, fmt::format("{}: {}", why, what.substr(0, 60)),
-                   nowhere());
+    report_.noted(fmt::format("{}: {}", why, what.substr(0, 60)));
   }
 
   // Of a cluster whose nodes are known: on none of them, be it by a label that none has.
@@ -201,11 +195,10 @@ class PodPlaces {
     workload.node_selector.emplace_back(known->second, "true");
     if (!is_new || meant.empty()) return;
     for (DraftPool* pool : meant) pool->labels.emplace_back(known->second, "true");
-    report_.remark(ImportRemark::Kind::Note,
-                   fmt::format("what pods require of nodes, and several node pools here meet: by a "
-                               "label of theirs, {}",
-                               known->second),
-                   nowhere());
+    report_.noted(
+        fmt::format("what pods require of nodes, and several node pools here meet: by a "
+                    "label of theirs, {}",
+                    known->second));
   }
 
   // Such as zones and hosts, which nodes of a scenario do not have.
@@ -218,12 +211,10 @@ class PodPlaces {
                std::ranges::any_of(pool.made_with, has_it);
       });
       if (is_known || !is_set_by_others(one.key) || one.key == "kubernetes.io/os") continue;
-      report_.remark(
-          ImportRemark::Kind::Note,
-          fmt::format("what pods require of labels that nodes of a scenario do not have, "
-                      "left out: {}",
-                      one.key.substr(0, 60)),
-          [&] { return one.where; });
+      report_.noted(fmt::format("what pods require of labels that nodes of a scenario do not have, "
+                                "left out: {}",
+                                one.key.substr(0, 60)),
+                    one.where);
     }
   }
 
@@ -245,15 +236,14 @@ class PodPlaces {
       report_.guessed(fmt::format("node {} that no node pool here {}, left out: {}",
                                   is_selector ? "selectors" : "affinity",
                                   is_selector ? "has" : "meets", one.key.substr(0, 60)),
-                      [&] { return one.where; });
+                      one.where);
     }
     if (!are_unmet || is_told) return;
     workload.node_selector.clear();
     report_.guessed(
         fmt::format("what pods require of nodes, and no node pool here meets together, left out: "
                     "{}",
-                    workload.name),
-        nowhere());
+                    workload.name));
   }
 
   ScenarioDraft& draft_;
@@ -262,7 +252,41 @@ class PodPlaces {
   std::map<std::vector<DraftPool*>, std::string> labels_;  // of pools that pods are meant for
 };
 
+// Pods that select CPUs have images for them.
+std::vector<Architecture> architectures_of_nodes(const DraftWorkload& workload) {
+  bool is_told = false;
+  const auto allow = [&](const std::vector<NodeRequirement>& all, std::string_view architecture) {
+    return std::ranges::all_of(all, [&](const NodeRequirement& one) {
+      if (one.key != kArchitectureLabel) return true;
+      is_told = true;
+      return allows(one, architecture);
+    });
+  };
+  std::vector<Architecture> found;
+  for (std::size_t n = 0; n < kArchitectures.size(); ++n) {
+    const auto allows_it = [&](const auto& term) { return allow(term, kArchitectures.at(n)); };
+    const bool is_among =
+        workload.either.empty() || std::ranges::any_of(workload.either, allows_it);
+    if (allows_it(workload.nodes) && is_among) found.push_back(static_cast<Architecture>(n));
+  }
+  return is_told ? found : std::vector<Architecture>{};
+}
+
 }  // namespace
+
+void take_required_nodes(const PodFile& pod, DraftWorkload& workload) {
+  for (const KeyValue& label : pod.node_selector) {
+    workload.nodes.push_back({label.key, "In", {label.value}, label.where});
+  }
+  std::vector<std::vector<NodeRequirement>> terms = pod.affinity;
+  std::erase_if(terms, [](const auto& term) { return term.empty(); });  // they match no node
+  if (terms.size() == 1) {
+    workload.nodes.insert(workload.nodes.end(), terms.front().begin(), terms.front().end());
+  } else {
+    workload.either = std::move(terms);
+  }
+  workload.architectures = architectures_of_nodes(workload);
+}
 
 bool may_run_on(const DraftWorkload& workload, const DraftPool& pool,
                 const ImportOptions& options) {

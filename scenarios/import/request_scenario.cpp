@@ -6,6 +6,7 @@
 #include "slicewise/models/catalogue.hpp"
 
 #include "../text/flow_text.hpp"
+#include "../text/kubernetes_names.hpp"
 #include "../text/scalars.hpp"
 #include "../traces/trace_files.hpp"
 #include "importers.hpp"

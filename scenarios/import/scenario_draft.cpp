@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
-#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,6 +14,7 @@
 #include "../fields/bind.hpp"
 #include "../text/flow_text.hpp"
 #include "../text/kubernetes_names.hpp"
+#include "draft_lines.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -69,27 +68,10 @@ class Writer {
     write_queues();
     line("  workloads:");
     for (const DraftWorkload& workload : draft_.workloads) write_workload(workload);
-    return {std::move(text_), missing()};
+    return lines_.take();
   }
 
  private:
-  void line(const std::string& text) {
-    text_ += text;
-    text_ += '\n';
-    line_ += 1 + static_cast<int>(std::ranges::count(text, '\n'));
-  }
-
-  // A line that somebody has to look at.
-  void todo(const std::string& text, const std::string& comment, const std::string& what,
-            const std::string& whose) {
-    line(fmt::format("{}  # TODO: {}", text, comment));
-    auto found =
-        std::ranges::find(missing_, what, &std::pair<std::string, std::vector<std::string>>::first);
-    if (found == missing_.end()) found = missing_.insert(found, {what, {}});
-    found->second.push_back(whose);
-    lines_.push_back(line_);
-  }
-
   // People and schedules of pods go by the clock: a working day shows them, half an hour of the
   // night does not.
   std::string duration() const {
@@ -139,10 +121,11 @@ class Writer {
   void write_pool(const DraftPool& pool) {
     line(fmt::format("  - name: {}", scalar_text(pool.name)));
     const std::string type = fmt::format("    instanceType: {}", in_quotes(pool.instance_type));
-    pool.type_is_assumed ? todo(type, "Assumed", "instanceType", pool.name) : line(type);
+    pool.type_is_assumed ? lines_.todo(type, "Assumed", "instanceType", pool.name) : line(type);
     const std::string nodes = nodes_text(pool);
-    pool.nodes_are_assumed ? todo(nodes, "Assumed: enough GPUs for the pods", "nodes", pool.name)
-                           : line(nodes);
+    pool.nodes_are_assumed
+        ? lines_.todo(nodes, "Assumed: enough GPUs for the pods", "nodes", pool.name)
+        : line(nodes);
     if (pool.weight > 0) {
       line(fmt::format("    weight: {}", std::min<std::int64_t>(pool.weight, 100)));
     }
@@ -162,7 +145,7 @@ class Writer {
     const std::vector<std::string> sharing = pool.sharing.entries();
     for (const std::string& entry : sharing) {
       const bool is_todo = pool.sharing_is_assumed && &entry == &sharing.back();
-      is_todo ? todo("    " + entry, "Assumed", "sharing", pool.name) : line("    " + entry);
+      is_todo ? lines_.todo("    " + entry, "Assumed", "sharing", pool.name) : line("    " + entry);
     }
   }
 
@@ -234,8 +217,7 @@ class Writer {
     write_pod(w);
     write_budget(w);
     write_manifest(w);
-    write_memory(w);
-    write_figures(w);
+    write_figures(w, lines_);
   }
 
   void write_jobs(const DraftWorkload& w) {
@@ -348,175 +330,14 @@ class Writer {
     if (!text.empty()) line(fmt::format("    manifest: {{{}}}", text));
   }
 
-  void write_memory(const DraftWorkload& w) {
-    constexpr std::int64_t kMebibyte = 1'048'576;
-    // What `check` warns of in the manifest, the scenario runs into.
-    const std::string_view allocator = w.is_greedy ? "allocator: Greedy, " : "";
-    const std::string_view risk =
-        w.is_greedy ? "; TensorFlow maps all free memory (GPU_MEM_GREEDY) without "
-                      "TF_FORCE_GPU_ALLOW_GROWTH"
-                    : "";
-    if (w.llm || (!w.gpu_memory && !w.profile.empty() && !w.is_greedy)) return;
-    if (!w.gpu_memory) {
-      todo(fmt::format("    gpuMemory: {{{}resident: 2Gi}}", allocator),
-           fmt::format("Assumed{}", risk), "gpuMemory", w.name);
-      return;
-    }
-    const std::string memory = fmt::format("    gpuMemory: {{{}resident: {}Mi}}", allocator,
-                                           (w.gpu_memory->count + kMebibyte - 1) / kMebibyte);
-    if (w.is_greedy) return todo(memory, std::string(risk.substr(2)), "gpuMemory", w.name);
-    if (!w.memory_from.empty()) return line(memory + "  # " + w.memory_from);
-    w.memory_is_measured ? line(memory + "  # the most that was seen") : line(memory);
-  }
-
-  // GPU time and rate of requests: what is not known follows from how busy the GPU was where that
-  // is known, and is a guess otherwise.
-  void write_requests(const DraftWorkload& w) {
-    constexpr double kMeanOfP50 = 1.0455;  // of a lognormal law with p99 = 2 p50
-    const std::string use = w.gpu_permille ? fmt::format("the GPU was in use {}.{} % of the time",
-                                                         *w.gpu_permille / 10, *w.gpu_permille % 10)
-                                           : "";
-    // GPU seconds a second, by all pods.
-    const double load = w.gpu_permille ? *w.gpu_permille * 1e-3 *
-                                             static_cast<double>(std::max<std::int64_t>(1, w.pods))
-                                       : 0;
-    double seconds = 0.03;
-    if (const auto given = parse_duration(w.gpu_time)) {
-      seconds = to_seconds(*given);
-    } else if (const auto rate = parse_rate(w.traffic); rate && load > 0 && rate->per_second > 0) {
-      seconds = load / rate->per_second / kMeanOfP50;
-    }
-    // Of the time in which the GPU is in use: what fills the SMs cannot be more.
-    std::string fill;
-    if (w.gpu_permille && w.sm_permille && *w.sm_permille <= *w.gpu_permille) {
-      fill = fmt::format("smActive: {:.1f}%, ", 100.0 * *w.sm_permille / *w.gpu_permille);
-    }
-    const auto micros = std::max<std::int64_t>(1, std::llround(seconds * 1e6));
-    const auto text = [](std::int64_t us) {
-      return us % 1'000 == 0 ? fmt::format("{}ms", us / 1'000) : fmt::format("{}us", us);
-    };
-    const std::string time =
-        fmt::format("    measured: {{requestGpuTime: {{p50: {}, p99: {}}}, {}provenance: Assumed}}",
-                    text(micros), text(2 * micros), fill);
-    if (w.llm) {
-      write_llm(*w.llm, w.name);
-    } else if (!w.gpu_time.empty()) {
-      todo(time, "p50 as annotated; p99 Assumed", "p99 of requestGpuTime", w.name);
-    } else if (w.profile.empty()) {
-      todo(time, use.empty() ? "GPU time of a request" : "Assumed; " + use, "measured", w.name);
-    }
-    if (!w.traffic.empty()) {
-      line(fmt::format("    traffic: {{shape: Poisson, mean: {}}}  # {}", w.traffic,
-                       w.traffic_from));
-      return;
-    }
-    // The profile's time is the catalogue's to know.
-    const bool follows = load > 0 && !w.llm && (w.profile.empty() || !w.gpu_time.empty());
-    const double rate = follows ? load / (seconds * kMeanOfP50) : 1;
-    todo(fmt::format("    traffic: {{shape: Poisson, mean: {:.4g}/s, provenance: Assumed}}", rate),
-         follows ? "so many that " + use : "rate of requests", "traffic", w.name);
-  }
-
-  void write_llm(const DraftLlm& llm, const std::string& name) {
-    const VllmArguments& served = llm.server.arguments;
-    line("    llm:");
-    line(fmt::format("      model: {}  # {}", in_quotes(llm.model), served.model));
-    if (served.memory_hundredths != VllmArguments().memory_hundredths) {
-      line(fmt::format("      memoryUtilization: {}%", served.memory_hundredths));
-    }
-    for (const auto& [key, value] : {std::pair("maxSequences", served.max_sequences),
-                                     std::pair("maxBatchedTokens", served.max_batched_tokens),
-                                     std::pair("blockSize", served.block_size)}) {
-      if (value) line(fmt::format("      {}: {}", key, *value));
-    }
-    if (served.tensor_parallel_size.value_or(1) > 1) {
-      line(fmt::format("      tensorParallelSize: {}", *served.tensor_parallel_size));
-    }
-    if (!served.quantization.empty()) {
-      line(fmt::format("      quantization: {}", served.quantization));
-    }
-    if (served.has_fp8_cache) line("      kvCacheDtype: FP8");
-    if (!served.prefix_caching) line("      prefixCaching: false");
-    if (served.can_sleep) line("      sleep: {level: 1}");
-    todo("      tokens: {input: {p50: 1020, p99: 4142}, output: {p50: 129, p99: 601}}",
-         "Assumed: those of a published trace of conversations (Azure 2023)", "tokens", name);
-  }
-
-  void write_figures(const DraftWorkload& w) {
-    if (!w.profile.empty()) line(fmt::format("    profile: {}", in_quotes(w.profile)));
-    if (w.kind == DraftWorkload::Kind::Service) return write_requests(w);
-    std::string use =
-        w.gpu_permille ? fmt::format("gpuUtil: {}.{}%", *w.gpu_permille / 10, *w.gpu_permille % 10)
-                       : "gpuBusy: 50%";
-    // What fills the SMs cannot be more than what keeps the GPU in use.
-    if (w.gpu_permille && w.sm_permille && *w.sm_permille <= *w.gpu_permille) {
-      use += fmt::format(", smActive: {}.{}%", *w.sm_permille / 10, *w.sm_permille % 10);
-    }
-    if (w.kind == DraftWorkload::Kind::Notebook) {
-      todo(
-          "    notebooks: {users: 1, sessionsPerDay: 1.5, length: {p50: 2h, p95: 7h}, peaksAt: "
-          "[\"09:30\", \"14:00\"], interval: {p50: 45s, p95: 12m}, gpuTime: {p50: 2s, p95: 40s}}",
-          "Assumed: sessions and cells", "notebooks", w.name);
-      line("    measured: {provenance: Assumed}");
-      return;
-    }
-    constexpr std::int64_t kUnits = 100;
-    line(fmt::format("    work: {{units: {}}}", kUnits));
-    if (!w.profile.empty()) return;
-    if (w.run_time) {
-      const std::int64_t unit = std::max<std::int64_t>(1'000'000, w.run_time->ns / kUnits);
-      todo(fmt::format("    measured: {{unitTime: {}us, {}, provenance: Assumed}}", unit / 1'000,
-                       use),
-           w.gpu_permille ? "the run time as it was, perhaps beside others"
-                          : "the run time as it was; gpuBusy Assumed",
-           "measured", w.name);
-    } else {
-      todo(fmt::format("    measured: {{unitTime: 6s, {}, provenance: Assumed}}", use),
-           "time of one of the 100 units", "measured", w.name);
-    }
-  }
-
-  std::string missing() const {
-    if (missing_.empty()) return {};
-    std::string text = "Missing: ";
-    for (const auto& [what, names] : missing_) {
-      text += fmt::format("{}{} ({})", text.size() == 9 ? "" : ", ", what, first_of(names, 5));
-    }
-    return fmt::format("{}. Filled with Assumed values; see TODO lines {}.", text,
-                       first_of(lines_, 20));
-  }
-
-  template <class Item>
-  static std::string first_of(const std::vector<Item>& items, std::size_t most) {
-    const std::span<const Item> shown(items.data(), std::min(items.size(), most));
-    return fmt::format("{}{}", fmt::join(shown, ", "), items.size() > most ? ", ..." : "");
-  }
+  void line(const std::string& text) { lines_.add(text); }
 
   const ScenarioDraft& draft_;
-  std::string text_;
-  int line_ = 0;
-  std::vector<std::pair<std::string, std::vector<std::string>>> missing_;
-  std::vector<int> lines_;
+  DraftLines lines_;
 };
 
 }  // namespace
 
 ScenarioText written(const ScenarioDraft& draft) { return Writer(draft).write(); }
-
-std::string dns_name(const std::string& text, const std::string& other) {
-  constexpr std::size_t kLongest = 63;
-  std::string name;
-  for (const char c : text) {
-    const bool upper = c >= 'A' && c <= 'Z';
-    if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || upper) {
-      name += upper ? static_cast<char>(c + 32) : c;
-    } else if (!name.empty() && name.back() != '-') {
-      name += '-';
-    }
-  }
-  name = name.substr(0, kLongest);
-  while (!name.empty() && name.back() == '-') name.pop_back();
-  return name.empty() ? other : name;
-}
 
 }  // namespace slicewise::scenarios

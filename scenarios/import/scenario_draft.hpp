@@ -132,12 +132,12 @@ ScenarioText written(const ScenarioDraft& draft);
 // The workloads that the pods of a trace were, with the figures that it has of them.
 std::vector<DraftWorkload> workloads_seen(const Imported& imported);
 
-// Lower-case letters, digits and dashes, at most 63: `other` when nothing of `text` is left.
-std::string dns_name(const std::string& text, const std::string& other);
-
 // The pool of the draft that the workload's pods may run on first; nullptr none.
 const DraftPool* pool_of(const ScenarioDraft& draft, const DraftWorkload& workload,
                          const ImportOptions& options);
+
+// What the pods require of the labels of nodes.
+void take_required_nodes(const PodFile& pod, DraftWorkload& workload);
 
 // Gives workloads the node selectors that keep their pods on the pools that meet what they require
 // of nodes; remarks on what no pool meets.

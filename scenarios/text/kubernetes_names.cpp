@@ -56,4 +56,20 @@ bool is_kind(std::string_view text) {
          std::ranges::all_of(text, is_letter_or_digit);
 }
 
+std::string dns_name(const std::string& text, const std::string& other) {
+  constexpr std::size_t kLongest = 63;
+  std::string name;
+  for (const char c : text) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || upper) {
+      name += upper ? static_cast<char>(c + 32) : c;
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
+    }
+  }
+  name = name.substr(0, kLongest);
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  return name.empty() ? other : name;
+}
+
 }  // namespace slicewise::scenarios

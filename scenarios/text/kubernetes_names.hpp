@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 // Names that Kubernetes accepts. Source: apimachinery pkg/util/validation (IsDNS1123Label,
@@ -18,5 +19,8 @@ bool is_label_key(std::string_view text);
 bool is_of_another_plugin(std::string_view resource);
 // "StatefulSet"
 bool is_kind(std::string_view text);
+
+// A DNS-1123 label made of a text: `other` when nothing of it is left.
+std::string dns_name(const std::string& text, const std::string& other);
 
 }  // namespace slicewise::scenarios
