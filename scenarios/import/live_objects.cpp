@@ -10,6 +10,7 @@
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
 
+#include "../text/kubernetes_names.hpp"
 #include "../text/scalars.hpp"
 #include "node_pool_choice.hpp"
 
@@ -141,27 +142,19 @@ DraftPool pool_of(const NodeGroupFile& node) {
 }  // namespace
 
 std::vector<LivePods> pods_that_run(const ClusterFiles& cluster, ImportReport& report) {
-  std::set<std::string> objects;
-  const auto id = [](const PodFile& pod, const std::string& name) {
-    return fmt::format("{}/{}", pod.space, name);
-  };
-  for (const PodFile& pod : cluster.pods) {
-    objects.insert(id(pod, fmt::format("{}/{}", pod.kind, pod.object)));
-  }
+  const std::set<const PodFile*> made = made_by_others(cluster);
   std::vector<LivePods> running;
-  std::map<std::string, std::size_t> of_controllers;
+  std::map<std::pair<std::string_view, std::string>, std::size_t> of_controllers;
   for (const PodFile& pod : cluster.pods) {
-    const auto place = [&] { return pod.object_where; };
     if (pod.has_ended) {
-      report.skipped(fmt::format("objects of kind {} that have ended", pod.kind), place);
-    } else if (!pod.owner.empty() && objects.contains(id(pod, pod.owner))) {
-      report.remark(
-          ImportRemark::Kind::Note,
-          fmt::format("objects of kind {} that others here make: counted there", pod.kind), place);
+      report.skipped(fmt::format("objects of kind {} that have ended", pod.kind), pod.object_where);
+    } else if (made.contains(&pod)) {
+      report.noted(fmt::format("objects of kind {} that others here make: counted there", pod.kind),
+                   pod.object_where);
     } else if (pod.owner.empty() || pod.kind != "Pod") {
       running.push_back({pod, 0});
     } else if (const auto [known, is_new] =
-                   of_controllers.try_emplace(id(pod, pod.owner), running.size());
+                   of_controllers.try_emplace({namespace_of(pod.space), pod.owner}, running.size());
                !is_new) {
       ++running[known->second].pods;
     } else {
@@ -187,14 +180,13 @@ std::vector<LiveNodes> nodes_that_are_there(const ClusterFiles& cluster,
   std::map<std::tuple<std::string, std::string, bool, std::string, std::string>, std::size_t> known;
   for (const NodeGroupFile& node : cluster.groups) {
     if (node.kind != NodeGroupFile::Kind::Node) continue;
-    const auto place = [&] { return node.object_where; };
     if (node.types.empty() || !is_gpu_type(node.types.front().value)) {
-      report.skipped("nodes without GPUs", place);
+      report.skipped("nodes without GPUs", node.object_where);
       continue;
     }
     if (!takes_pods(node)) {
       report.skipped("nodes that take no pods now: cordoned, not ready, or on their way out",
-                     place);
+                     node.object_where);
       continue;
     }
     std::string told_apart;

@@ -50,9 +50,8 @@ bool read_config_map(Context& context, const Node& object) {
     if (is_mig_file(*inner)) {
       has_configs = true;
       if (entry.key != "config.yaml") {
-        report(context, make_diagnostic(Code::MigManagerConfig, entry.key_where,
-                                        "mig-manager reads the key config.yaml only",
-                                        "rename the key to config.yaml"));
+        report(context, Code::MigManagerConfig, entry.key_where,
+               "mig-manager reads the key config.yaml only", "rename the key to config.yaml");
       }
       read_mig_file(context, *inner);
     } else if (is_plugin_config(*inner)) {
@@ -202,7 +201,7 @@ class ClusterReader {
 
   void unknown(const Node& object, const std::string& what,
                const std::string& help = "slicewise explain check") {
-    report(context_, make_diagnostic(Code::KindNotChecked, object.where, what, help));
+    report(context_, Code::KindNotChecked, object.where, what, help);
   }
 
   Context context_;
@@ -228,6 +227,20 @@ ClusterFiles read_cluster_files(std::span<const SourceText> sources, PluginVersi
   ClusterFiles files;
   manifests::ClusterReader(files, version).read(sources);
   return files;
+}
+
+std::set<const PodFile*> made_by_others(const ClusterFiles& files) {
+  std::set<std::pair<std::string_view, std::string>> objects;
+  for (const PodFile& pod : files.pods) {
+    objects.emplace(namespace_of(pod.space), pod.kind + "/" + pod.object);
+  }
+  std::set<const PodFile*> made;
+  for (const PodFile& pod : files.pods) {
+    if (!pod.owner.empty() && objects.contains({namespace_of(pod.space), pod.owner})) {
+      made.insert(&pod);
+    }
+  }
+  return made;
 }
 
 const KeyValue* label_of(const NodeGroupFile& group, std::string_view key) {

@@ -155,31 +155,17 @@ struct FileDevice {
   }
 };
 
-// Of what a cluster holds the objects, not what they have made: that would count their pods twice.
-std::vector<const PodFile*> pods_once(const scenarios::ClusterFiles& files) {
-  std::set<std::pair<std::string_view, std::string>> objects;
-  for (const PodFile& pod : files.pods) {
-    objects.emplace(scenarios::namespace_of(pod.space), pod.kind + "/" + pod.object);
-  }
-  std::vector<const PodFile*> pods;
-  for (const PodFile& pod : files.pods) {
-    const bool is_made =
-        !pod.owner.empty() && objects.contains({scenarios::namespace_of(pod.space), pod.owner});
-    if (!is_made && !pod.has_ended) pods.push_back(&pod);
-  }
-  return pods;
-}
-
 std::vector<FileDevice> file_devices(const LintInput& input) {
-  const std::vector<const PodFile*> pods = pods_once(input.files);
+  const std::set<const PodFile*> made = made_by_others(input.files);
   std::vector<FileDevice> devices;
   for (const NodeOffer& offer : input.offers) {
     if (offer.group == nullptr) continue;
     for (const OfferedResource& resource : offer.resources) {
       FileDevice one{offer, resource, device_of(input, offer, resource.name), {}};
       if (one.device.gpu == nullptr) continue;
-      for (const PodFile* pod : pods) {
-        if (auto claim = claim_of(input, *pod, offer, resource, one.device)) {
+      for (const PodFile& pod : input.files.pods) {
+        if (made.contains(&pod) || pod.has_ended) continue;
+        if (auto claim = claim_of(input, pod, offer, resource, one.device)) {
           one.claims.push_back(std::move(*claim));
         }
       }

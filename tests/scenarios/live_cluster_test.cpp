@@ -130,6 +130,23 @@ TEST(LiveCluster, PodsOfAnUnknownControllerAreAsManyAsThereAre) {
   EXPECT_EQ(cluster.workload("ray").count, 3);
 }
 
+// A manifest that names no namespace is of "default", as what the cluster made of it says.
+TEST(LiveCluster, PodsOfAManifestWithoutANamespaceCountOnceAsWell) {
+  const std::string spec =
+      R"({"containers": [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "1"}}}]})";
+  const Read cluster = read(
+      {R"({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "asr"}, "spec": {"replicas": 2,
+          "template": {"spec": )" +
+           spec + "}}}",
+       R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "asr-5d9c6b7f4-x", "namespace": "default",
+          "labels": {"pod-template-hash": "5d9c6b7f4"}, "ownerReferences": [{"kind": "ReplicaSet",
+          "name": "asr-5d9c6b7f4", "controller": true}]}, "spec": )" +
+           spec + "}"});
+  ASSERT_EQ(cluster.scenario.workloads.size(), 1U);
+  EXPECT_EQ(cluster.workload("asr").count, 2);
+  EXPECT_EQ(cluster.said("that others here make: counted there"), 1);
+}
+
 // A serverless model: KServe makes a Knative Service, of which Knative makes Revisions and their
 // Deployments.
 TEST(LiveCluster, WhatOperatorsMadeCountsWithTheObjectThatPeopleWrote) {

@@ -462,6 +462,9 @@ struct ClusterFiles {
 // read_replay_file. Never throws on any bytes.
 ClusterFiles read_cluster_files(std::span<const SourceText> sources, PluginVersion version);
 
+// Those that another object of the files makes: a dump has both, and counts them twice.
+std::set<const PodFile*> made_by_others(const ClusterFiles& files);
+
 // In which Jobs of the object wait that makes the pods, by their LocalQueue; nullptr: in none that
 // is here.
 const ClusterQueueFile* cluster_queue_of(const ClusterFiles& files, const PodFile& pod);
