@@ -38,7 +38,7 @@ constexpr double kMostMs = 1e8;
 constexpr double kPerMillisecond = 1e-3;
 constexpr double kLongest = 1e6;      // of a prompt or an answer, in tokens
 constexpr double kMostTokens = 1e15;  // of all
-// More say no more of the mean, and are simulated at each step of a fit.
+// More say no more of the mean.
 constexpr int kMostRequests = 5'000;
 
 bool has_all(CatalogFields& fields, std::initializer_list<const char*> names) {

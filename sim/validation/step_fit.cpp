@@ -15,8 +15,8 @@
 #include "slicewise/models/llm_step.hpp"
 #include "slicewise/portable_math.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
-#include "slicewise/sim/serving/continuous_batching.hpp"
 
+#include "benchmark_steps.hpp"
 #include "law_fit.hpp"
 
 namespace slicewise::sim::profile_fit {
@@ -25,52 +25,13 @@ namespace {
 using models::LlmStep;
 using models::ServedRequests;
 
-// Seconds, means over the requests.
-struct Seen {
-  double first_token = 0;
-  double per_token = 0;  // after the first
-};
-
-// The requests of a benchmark under `law`: as many as are let in at once, a new one whenever one is
-// answered, by the scheduler that scenarios run.
-Seen serve(const LlmStep& law, const ServedRequests& asked) {
-  constexpr std::int64_t kRoomForAll = std::int64_t{1} << 40;
-  const BatchingLimits usual;
-  const int at_once = std::min(asked.at_once, static_cast<int>(asked.inputs.size()));
-  ContinuousBatching server(law, {.max_sequences = at_once,
-                                  .max_batched_tokens = std::max(usual.max_batched_tokens, at_once),
-                                  .cache_tokens = kRoomForAll});
-  TimePoint now;
-  std::size_t sent = 0;
-  const auto send = [&](std::size_t count) {
-    for (; count > 0 && sent < asked.inputs.size(); --count, ++sent) {
-      server.push({.arrived = now,
-                   .input_tokens = asked.inputs[sent],
-                   .output_tokens = asked.outputs[sent]});
-    }
-  };
-  Seen seen;
-  std::size_t long_answers = 0;
-  send(static_cast<std::size_t>(at_once));
-  while (!server.idle()) {
-    now = now + server.begin(now);
-    const auto answered = server.end(now);
-    for (const LlmAnswer& answer : answered) {
-      seen.first_token += to_seconds(answer.first_token - answer.request.arrived);
-      const int later = answer.request.output_tokens - 1;
-      if (later == 0) continue;
-      seen.per_token += to_seconds(now - answer.first_token) / later;
-      ++long_answers;
-    }
-    send(answered.size());
-  }
-  seen.first_token /= static_cast<double>(sent);
-  if (long_answers > 0) seen.per_token /= static_cast<double>(long_answers);
-  return seen;
-}
-
 // How long a prompt waits for others hangs on when they come, and so on the lengths of all.
 bool knows_waits(const ServedRequests& asked) { return asked.listed || asked.at_once == 1; }
+
+struct BenchmarkRun {
+  const Measurement* measured;
+  BenchmarkSteps steps;
+};
 
 constexpr std::size_t kParts = models::kStepTimes.size();
 // In scenarios, by kStepTimes.
@@ -135,8 +96,7 @@ LlmStep step_at(std::span<const double> logs) {
 // from what was believed.
 class StepSearch {
  public:
-  StepSearch(std::vector<const Measurement*> runs, std::array<Belief, kParts> believed,
-             bool size_known)
+  StepSearch(std::vector<BenchmarkRun> runs, std::array<Belief, kParts> believed, bool size_known)
       : runs_(std::move(runs)), believed_(believed) {
     std::vector<double> start;
     std::vector<models::Bound> bounds;
@@ -187,11 +147,12 @@ class StepSearch {
   void weigh(std::span<const double> at, std::span<double> out) const {
     const LlmStep law = step_at(at);
     for (std::size_t r = 0; r < runs_.size(); ++r) {
-      const Seen seen = serve(law, *runs_[r]->served);
-      const ServedRequests& asked = *runs_[r]->served;
+      const Measurement& measured = *runs_[r].measured;
+      const ServedRequests& asked = *measured.served;
+      const Seen seen = runs_[r].steps.under(law);
       out[2 * r] = portable_log(seen.first_token / to_seconds(asked.first_token)) /
                    first_token_noise(asked) / noise_;
-      out[2 * r + 1] = portable_log(seen.per_token / to_seconds(runs_[r]->time)) / kNoise / noise_;
+      out[2 * r + 1] = portable_log(seen.per_token / to_seconds(measured.time)) / kNoise / noise_;
     }
     for (std::size_t part = 0; part < kParts; ++part) {
       out[observations() + part] = (at[part] - believed_[part].mean) / believed_[part].deviation;
@@ -227,7 +188,7 @@ class StepSearch {
     covariance_ = models::inverse_of(information);
   }
 
-  std::vector<const Measurement*> runs_;
+  std::vector<BenchmarkRun> runs_;
   std::array<Belief, kParts> believed_;
   models::LeastSquares found_;
   std::vector<double> covariance_;
@@ -235,16 +196,16 @@ class StepSearch {
   double noise_ = 1;  // times that of a benchmark that is run twice
 };
 
-ServedPoint point_of(const Measurement& run, const LlmStep& law) {
-  const ServedRequests& asked = *run.served;
+ServedPoint point_of(const BenchmarkRun& run, const LlmStep& law) {
+  const ServedRequests& asked = *run.measured->served;
   const auto mean = [](const std::vector<std::int32_t>& tokens) {
     return std::accumulate(tokens.begin(), tokens.end(), 0.0) / static_cast<double>(tokens.size());
   };
-  const Seen seen = serve(law, asked);
+  const Seen seen = run.steps.under(law);
   constexpr double kMs = 1e3;
   return {asked.at_once,       mean(asked.inputs),
           mean(asked.outputs), {in_ms(asked.first_token), kMs * seen.first_token},
-          knows_waits(asked),  {in_ms(run.time), kMs * seen.per_token}};
+          knows_waits(asked),  {in_ms(run.measured->time), kMs * seen.per_token}};
 }
 
 double percent_off(const ServedPoint& point) {
@@ -256,14 +217,14 @@ double percent_off(const ServedPoint& point) {
 }
 
 // Each run in turn, by a fit of the others.
-std::optional<double> left_out_error(const std::vector<const Measurement*>& runs,
+std::optional<double> left_out_error(const std::vector<BenchmarkRun>& runs,
                                      const std::array<Belief, kParts>& believed, bool size_known) {
   if (runs.size() < 3) return std::nullopt;
   double sum = 0;
   for (std::size_t out = 0; out < runs.size(); ++out) {
-    std::vector<const Measurement*> rest = runs;
+    std::vector<BenchmarkRun> rest = runs;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(out));
-    sum += percent_off(point_of(*runs[out], StepSearch(rest, believed, size_known).step()));
+    sum += percent_off(point_of(runs[out], StepSearch(rest, believed, size_known).step()));
   }
   return sum / static_cast<double>(runs.size());
 }
@@ -271,12 +232,14 @@ std::optional<double> left_out_error(const std::vector<const Measurement*>& runs
 // Of weights and tokens nothing is usual.
 bool is_believed(std::size_t part) { return part >= 2; }
 
-FittedStep fit_step(const std::vector<const Measurement*>& runs, const models::GpuModel& gpu,
+FittedStep fit_step(const std::vector<const Measurement*>& measured, const models::GpuModel& gpu,
                     const std::optional<std::array<Belief, kParts>>& of_shape) {
-  const std::array<Belief, kParts> believed = of_shape ? *of_shape : beliefs(runs, gpu);
+  const std::array<Belief, kParts> believed = of_shape ? *of_shape : beliefs(measured, gpu);
+  std::vector<BenchmarkRun> runs;
+  for (const Measurement* run : measured) runs.push_back({run, BenchmarkSteps(*run->served)});
   const StepSearch search(runs, believed, of_shape.has_value());
   FittedStep out;
-  out.workload = runs.front()->workload;
+  out.workload = measured.front()->workload;
   out.gpu = gpu.name;
   out.step = search.step();
   out.size_known = of_shape.has_value();
@@ -298,8 +261,8 @@ FittedStep fit_step(const std::vector<const Measurement*>& runs, const models::G
     }
     if (!known) out.undetermined.emplace_back(kNamesOfParts[part]);
   }
-  for (const Measurement* run : runs) {
-    out.points.push_back(point_of(*run, out.step));
+  for (const BenchmarkRun& run : runs) {
+    out.points.push_back(point_of(run, out.step));
     out.mean_error_percent += percent_off(out.points.back()) / static_cast<double>(runs.size());
   }
   out.left_out_error_percent = left_out_error(runs, believed, out.size_known);
