@@ -193,11 +193,26 @@ Cells served_cells(const sim::FittedStep& fit) {
 }
 
 // As a scenario has it.
-std::string step_text(const models::LlmStep& step) {
+std::string step_text(const sim::FittedStep& fit) {
+  const models::LlmStep& step = fit.step;
   return fmt::format(
       "llm: {{step: {{weightsTime: {:.4g}ms, tokenTime: {:.4g}us, cacheReadTime: {:.4g}us, "
-      "overhead: {:.4g}ms}}}}",
-      step.weights_s * 1e3, step.token_s * 1e6, step.kv_read_s * 1e6, step.overhead_s * 1e3);
+      "overhead: {:.4g}ms}}, maxBatchedTokens: {}}}",
+      step.weights_s * 1e3, step.token_s * 1e6, step.kv_read_s * 1e6, step.overhead_s * 1e3,
+      fit.most_tokens);
+}
+
+std::string budget_sentence(const sim::FittedStep& fit) {
+  const std::string tried = fmt::format("{}", fmt::join(sim::kUsualMostTokens, ", "));
+  return fit.tokens_told
+             ? fmt::format(
+                   "Of {} tokens in a step (vLLM's max_num_batched_tokens) the runs fit {}.", tried,
+                   fit.most_tokens)
+             : fmt::format(
+                   "The most tokens in a step (vLLM's max_num_batched_tokens) are taken as "
+                   "{}: of {} others fit the runs as well. More and longer prompts at once "
+                   "would tell.",
+                   fit.most_tokens, tried);
 }
 
 ScreenPart step_part(const sim::FittedStep& fit) {
@@ -223,7 +238,8 @@ ScreenPart step_part(const sim::FittedStep& fit) {
          "as "
          "well."});
   }
-  figures.sentences.push_back({"A scenario has it as " + step_text(fit.step) +
+  figures.sentences.push_back({budget_sentence(fit)});
+  figures.sentences.push_back({"A scenario has it as " + step_text(fit) +
                                " beside the model's weights and kvBytesPerToken."});
   part.parts = {{.table = served_cells(fit)}, std::move(figures)};
   return part;

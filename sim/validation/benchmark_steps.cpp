@@ -21,16 +21,14 @@ struct PieceOfSteps {
   double per_token = 0;    // the same of later tokens, each request by its share of a token
 };
 
-std::vector<PieceOfSteps> steps_of_benchmark(const models::ServedRequests& asked) {
+std::vector<PieceOfSteps> steps_of_benchmark(const models::ServedRequests& asked, int most_tokens) {
   constexpr std::int64_t kRoomForAll = std::int64_t{1} << 40;
   // The clock counts: a nanosecond for each step, and one for each token that it reads.
   const models::LlmStep counting{.weights_s = 1e-9, .kv_read_s = 1e-9};
-  const BatchingLimits usual;
   const int at_once = std::min(asked.at_once, static_cast<int>(asked.inputs.size()));
-  ContinuousBatching server(counting,
-                            {.max_sequences = at_once,
-                             .max_batched_tokens = std::max(usual.max_batched_tokens, at_once),
-                             .cache_tokens = kRoomForAll});
+  ContinuousBatching server(counting, {.max_sequences = at_once,
+                                       .max_batched_tokens = std::max(most_tokens, at_once),
+                                       .cache_tokens = kRoomForAll});
   TimePoint now;
   std::size_t sent = 0;
   const auto send = [&](std::size_t count) {
@@ -74,13 +72,13 @@ std::vector<PieceOfSteps> steps_of_benchmark(const models::ServedRequests& asked
 
 }  // namespace
 
-BenchmarkSteps::BenchmarkSteps(const models::ServedRequests& asked) {
+BenchmarkSteps::BenchmarkSteps(const models::ServedRequests& asked, int most_tokens) {
   const auto requests = static_cast<double>(asked.inputs.size());
   const auto with_later = static_cast<double>(
       std::ranges::count_if(asked.outputs, [](std::int32_t tokens) { return tokens > 1; }));
   std::map<double, Waits> by_tokens;
   Waits waiting;  // requests, during a piece
-  for (const PieceOfSteps& piece : steps_of_benchmark(asked)) {
+  for (const PieceOfSteps& piece : steps_of_benchmark(asked, most_tokens)) {
     waiting.first_token += piece.first_token;
     waiting.per_token += piece.per_token;
     const Waits means{waiting.first_token / requests,

@@ -18,7 +18,8 @@ struct Seen {
 // are hangs on lengths alone: the scheduler runs once, and any law then says how long they take.
 class BenchmarkSteps {
  public:
-  explicit BenchmarkSteps(const models::ServedRequests& asked);
+  // `most_tokens`: of a step, max_num_batched_tokens.
+  BenchmarkSteps(const models::ServedRequests& asked, int most_tokens);
 
   Seen under(const models::LlmStep& law) const;
 

@@ -108,6 +108,7 @@ class StepSearch {
       weigh(at, out);
     };
     found_ = models::levenberg_marquardt(residuals, observations() + kParts, start, bounds);
+    cost_ = found_.cost;
     // What the size says counts more than runs that no law of this form follows.
     if (size_known) {
       noise_ = std::sqrt(noise_squared());
@@ -119,6 +120,14 @@ class StepSearch {
   }
 
   LlmStep step() const { return step_at(found_.at); }
+  const std::vector<BenchmarkRun>& runs() const { return runs_; }
+  // Squares of how far off runs and what was believed are, in the noise of a benchmark.
+  double cost() const { return cost_; }
+  // Of the runs, that much more is no chance: three deviations.
+  double told_apart() const {
+    constexpr double kThree = 9;
+    return kThree * std::max(1.0, cost_ / spare());
+  }
   double half_width_95(std::size_t part) const {
     return quantile_ * std::sqrt(covariance_[part * kParts + part]);
   }
@@ -193,6 +202,7 @@ class StepSearch {
   models::LeastSquares found_;
   std::vector<double> covariance_;
   double quantile_ = kNormal95;
+  double cost_ = 0;
   double noise_ = 1;  // times that of a benchmark that is run twice
 };
 
@@ -232,14 +242,41 @@ std::optional<double> left_out_error(const std::vector<BenchmarkRun>& runs,
 // Of weights and tokens nothing is usual.
 bool is_believed(std::size_t part) { return part >= 2; }
 
+// The least of the usual budgets of a step under which the runs are about as likely as under any.
+struct BudgetSearch {
+  int most_tokens = 0;
+  bool told = true;
+  StepSearch search;
+};
+BudgetSearch search_budget(const std::vector<const Measurement*>& measured,
+                           const std::array<Belief, kParts>& believed, bool size_known) {
+  std::vector<BudgetSearch> all;
+  for (const int most_tokens : kUsualMostTokens) {
+    std::vector<BenchmarkRun> runs;
+    for (const Measurement* run : measured) {
+      runs.push_back({run, BenchmarkSteps(*run->served, most_tokens)});
+    }
+    all.push_back({most_tokens, true, StepSearch(std::move(runs), believed, size_known)});
+  }
+  const auto cost = [](const BudgetSearch& one) { return one.search.cost(); };
+  const StepSearch& best = std::ranges::min_element(all, {}, cost)->search;
+  const double most = best.cost() + best.told_apart();
+  const auto as_likely = [&](const BudgetSearch& one) { return cost(one) <= most; };
+  BudgetSearch out = *std::ranges::find_if(all, as_likely);
+  out.told = std::ranges::count_if(all, as_likely) == 1;
+  return out;
+}
+
 FittedStep fit_step(const std::vector<const Measurement*>& measured, const models::GpuModel& gpu,
                     const std::optional<std::array<Belief, kParts>>& of_shape) {
   const std::array<Belief, kParts> believed = of_shape ? *of_shape : beliefs(measured, gpu);
-  std::vector<BenchmarkRun> runs;
-  for (const Measurement* run : measured) runs.push_back({run, BenchmarkSteps(*run->served)});
-  const StepSearch search(runs, believed, of_shape.has_value());
+  const BudgetSearch budget = search_budget(measured, believed, of_shape.has_value());
+  const StepSearch& search = budget.search;
+  const std::vector<BenchmarkRun>& runs = search.runs();
   FittedStep out;
   out.workload = measured.front()->workload;
+  out.most_tokens = budget.most_tokens;
+  out.tokens_told = budget.told;
   out.gpu = gpu.name;
   out.step = search.step();
   out.size_known = of_shape.has_value();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -68,12 +69,18 @@ struct ServedPoint {
   Time per_token;                  // each after the first
 };
 
+// What vLLM takes for max_num_batched_tokens: for most GPUs, for its server on H100, H200 and B200,
+// and for its batches there.
+inline constexpr std::array<int, 3> kUsualMostTokens = {2048, 8192, 16384};
+
 // The step of continuous batching (llm_step.hpp) of one language model on one GPU.
 struct FittedStep {
   std::string workload;
   std::string gpu;
   models::LlmStep step;
-  bool size_known = false;                             // of the model, by its config.json
+  int most_tokens = 0;      // of a step: one of kUsualMostTokens
+  bool tokens_told = true;  // false: the benchmarks would be as likely with others of them
+  bool size_known = false;  // of the model, by its config.json
   std::vector<models::FigureUncertainty> uncertainty;  // of all its times, as catalogues name them
   std::vector<FittedFigure> figures;                   // of the step, ms
   std::vector<std::string> undetermined;  // figures that the benchmarks hardly say anything about
