@@ -20,6 +20,7 @@
 #include "law_fit.hpp"
 #include "neighbour_fit.hpp"
 #include "next_measurement.hpp"
+#include "other_units.hpp"
 #include "step_fit.hpp"
 #include "turn_fit.hpp"
 
@@ -363,27 +364,6 @@ class CompanyFitter {
   std::optional<BatchLine> line_;
 };
 
-// Of times that no sharing explains one is in another unit.
-void note_other_units(const Company& company, Diagnostics& notes) {
-  constexpr double kMost = 20;  // times as long, and as many processes
-  std::vector<Measurement> shared = company.turns;
-  shared.insert(shared.end(), company.law.begin(), company.law.end());
-  for (const Measurement& alone : company.law) {
-    if (!is_time_alone(alone)) continue;
-    for (const Measurement& m : shared) {
-      if (m.batch != alone.batch || m.clients < 2 || m.slice != "full") continue;
-      const double slower = in_ms(m.time) / in_ms(alone.time);
-      if (slower < kMost * m.clients && slower > 1 / kMost) continue;
-      add_note(notes, Code::ValueRange, alone.where,
-               fmt::format(
-                   "{} alone takes {:.4g} ms, and {} {:.4g} ms: no sharing makes such a difference",
-                   alone.workload, in_ms(alone.time), models::setting_of(m), in_ms(m.time)),
-               "latency_ms is in milliseconds: is one of the two in seconds?");
-      return;
-    }
-  }
-}
-
 // Where and when what was fitted was measured: the newest of its rows.
 void add_origin(FittedProfile& out) {
   const auto newest = std::ranges::max_element(
@@ -438,6 +418,7 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
   }
   Diagnostics problems;
   for (auto& [name, company] : companies) {
+    profile_fit::refuse_other_units(company, problems);
     for (const models::Measurement& m : company.law) company.batches.push_back(m.batch);
     std::ranges::sort(company.batches);
     // std::ranges::unique is beyond clang 14 with libstdc++ 12.

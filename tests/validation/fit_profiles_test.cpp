@@ -231,6 +231,18 @@ TEST(FitProfiles, SecondsAmongMillisecondsAreNoticed) {
   EXPECT_TRUE(fitted_rows("w,A10G,,alone,1,1,12\nw,A10G,,time-slicing,8,1,100\n").notes.empty());
 }
 
+// Their mean, 0.395 ms, was "measured" by nobody.
+TEST(FitProfiles, RowsOfOneSettingInOtherUnitsAreRefused) {
+  const auto read = models::read_measurements(
+      {"m.csv", "workload,gpu,latency_ms\nbert,A10G,0.0125\nbert,A10G,12.5\n"}, shipped());
+  ASSERT_TRUE(read.has_value());
+  const auto fitted = fit_profiles(*read, shipped());
+  ASSERT_FALSE(fitted.has_value());
+  EXPECT_EQ(fitted.error().front().where.line, 3);
+  EXPECT_THAT(fitted.error().front().message, HasSubstr("12.5 ms, and 0.0125 ms in another row"));
+  EXPECT_THAT(fitted.error().front().help, HasSubstr("in seconds?"));
+}
+
 // Far off in one setting, near on the mean.
 TEST(FitProfiles, TheWorstSettingIsNamedWhereTheLawIsFarOff) {
   const std::string table = reports::calibration_table(fitted_rows("w,A10G,,alone,1,1,12\n"

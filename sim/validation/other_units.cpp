@@ -1,0 +1,53 @@
+#include "other_units.hpp"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace slicewise::sim::profile_fit {
+namespace {
+
+constexpr double kOtherUnit = 20;  // times as long is no time of the same unit
+
+}  // namespace
+
+void refuse_other_units(const Company& company, Diagnostics& problems) {
+  std::map<std::pair<int, decltype(place_of(company.law.front()))>, const Measurement*> settings;
+  for (const auto* rows : {&company.law, &company.turns}) {
+    for (const Measurement& m : *rows) {
+      const Measurement& first = *settings.try_emplace({m.batch, place_of(m)}, &m).first->second;
+      const double longer = in_ms(m.time) / in_ms(first.time);
+      if (longer < kOtherUnit && longer > 1 / kOtherUnit) continue;
+      problems.push_back(make_diagnostic(
+          Code::ValueRange, m.where,
+          fmt::format("{}, {}: {:.4g} ms, and {:.4g} ms in another row of the same setting",
+                      m.workload, models::setting_of(m), in_ms(m.time), in_ms(first.time)),
+          "latency_ms is in milliseconds: is one of the two in seconds?"));
+    }
+  }
+}
+
+void note_other_units(const Company& company, Diagnostics& notes) {
+  std::vector<Measurement> shared = company.turns;
+  shared.insert(shared.end(), company.law.begin(), company.law.end());
+  for (const Measurement& alone : company.law) {
+    if (!is_time_alone(alone)) continue;
+    for (const Measurement& m : shared) {
+      if (m.batch != alone.batch || m.clients < 2 || m.slice != "full") continue;
+      const double slower = in_ms(m.time) / in_ms(alone.time);
+      if (slower < kOtherUnit * m.clients && slower > 1 / kOtherUnit) continue;
+      notes.push_back(make_diagnostic(
+          Code::ValueRange, alone.where,
+          fmt::format(
+              "{} alone takes {:.4g} ms, and {} {:.4g} ms: no sharing makes such a difference",
+              alone.workload, in_ms(alone.time), models::setting_of(m), in_ms(m.time)),
+          "latency_ms is in milliseconds: is one of the two in seconds?"));
+      notes.back().severity = Severity::Note;
+      return;
+    }
+  }
+}
+
+}  // namespace slicewise::sim::profile_fit
