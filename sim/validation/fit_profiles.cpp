@@ -377,6 +377,13 @@ void add_origin(FittedProfile& out) {
   }
 }
 
+// Requests at once are no batch, and the time of a token is no step of a profile.
+bool has_step(const std::vector<FittedStep>& steps, const Measurement& m) {
+  return std::ranges::any_of(steps, [&](const FittedStep& step) {
+    return step.workload == m.workload && step.gpu == m.gpu;
+  });
+}
+
 // Rows beside others as well.
 void summarize(FittedProfile& out) {
   double left_out_sum = 0;
@@ -406,9 +413,11 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
   }
   std::map<std::pair<std::string, std::string>, profile_fit::Company> companies;
   FittedProfiles out;
+  out.steps = profile_fit::fit_steps(measurements, shapes, catalogue, out.notes);
   std::vector<models::Measurement> pairs;
   for (const models::Measurement& m : measurements) {
     out.date = std::max(out.date, m.date);
+    if (m.served && profile_fit::has_step(out.steps, m)) continue;
     if (!m.beside.empty()) {
       pairs.push_back(m);
       continue;
@@ -454,7 +463,6 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
     profile_fit::add_origin(profile);
     profile_fit::summarize(profile);
   }
-  out.steps = profile_fit::fit_steps(measurements, shapes, catalogue, out.notes);
   return out;
 }
 

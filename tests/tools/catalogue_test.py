@@ -237,6 +237,20 @@ class Calibrate(unittest.TestCase):
             self.assertAlmostEqual(own["perTokenSeconds"]["mean"], known["perTokenSeconds"]["mean"],
                                    delta=0.05 * known["perTokenSeconds"]["mean"])
 
+    def test_a_step_without_a_config_names_nothing_and_says_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files, out = [], pathlib.Path(folder, "out.yaml")
+            for at_once, first, later in ((1, 55, 27), (8, 160, 28)):
+                files.append(str(pathlib.Path(folder, f"{at_once}.json")))
+                pathlib.Path(files[-1]).write_text(json.dumps(
+                    {"model_id": "llama", "request_rate": "inf", "max_concurrency": at_once, "completed": 64,
+                     "total_input_tokens": 16384, "total_output_tokens": 8192, "mean_ttft_ms": first,
+                     "mean_tpot_ms": later}), encoding="utf-8")
+            result = run("calibrate", *files, "--gpu", "A10G", "--out", str(out))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("names nothing", result.stderr)
+            self.assertEqual(yaml.safe_load(out.read_text(encoding="utf-8"))["profiles"], [])
+
     def test_packed_files_are_read(self):
         with tempfile.TemporaryDirectory() as folder:
             packed = pathlib.Path(folder) / "m.csv.gz"

@@ -282,6 +282,16 @@ TEST(FitStep, IntervalsWidenWithTheNoise) {
   EXPECT_GT(width_with(1.2), 2 * width_with(1));
 }
 
+// Requests at once were taken for the batch of a profile, of which a page was shown and written.
+TEST(FitStep, RunsThatGiveAStepGiveNoProfiles) {
+  const FittedProfiles fitted =
+      fitted_from({file_of(alike(1, 512, 64)), file_of(alike(32, 512, 64))});
+  EXPECT_EQ(fitted.steps.size(), 1U);
+  EXPECT_THAT(fitted.profiles, IsEmpty());
+  EXPECT_EQ(fitted.date, "2026-10-14");
+  EXPECT_THAT(reports::calibration_table(fitted, {}), testing::Not(HasSubstr("soloMs")));
+}
+
 TEST(FitStep, OneRunTellsNoPartsApart) {
   const FittedProfiles fitted = fitted_from({file_of(alike(8, 512, 64))});
   EXPECT_THAT(fitted.steps, IsEmpty());

@@ -55,6 +55,10 @@ ExitCode execute(const CalibrateCommand& command, const CommonFlags& flags) {
   if (!problems.empty()) return fail(problems, texts, flags);
   print_diagnostics(fitted->notes, texts, flags);
   if (!command.out.empty()) {
+    if (!flags.quiet && fitted->profiles.empty() && fitted->models.empty()) {
+      print_error("note: " + command.out +
+                  " names nothing: a step becomes a model with its config.json beside it");
+    }
     const ExitCode code = write_text(command.out, reports::profile_document(*fitted));
     if (code != ExitCode::Success) return code;
   }
