@@ -284,6 +284,12 @@ class MeasurementReader {
     if (out.sharing != MeasuredSharing::Alone && out.clients == 1) {
       return of_whole_gpu(row, out, "neighbours are");
     }
+    if (out.clients > 1) {
+      table_.report(Code::SettingConflict, *table_.field(row, "clients"),
+                    "`clients` counts equal processes, and this one has another beside it",
+                    "leave it empty, or write 1: the row is of one process beside one other");
+      return false;
+    }
     table_.report(Code::SettingConflict, *beside, "`beside` is for one process that shares the GPU",
                   "write mps or time-slicing in the column `sharing`, and one row for each of the "
                   "two");

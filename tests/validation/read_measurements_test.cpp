@@ -56,6 +56,20 @@ TEST(ReadMeasurements, KernelsAreOfAProcessAloneAndGoIntoItsProfile) {
   EXPECT_THAT(shared.error().front().message, HasSubstr("of a process alone"));
 }
 
+// "this one included" reads as if two on the GPU were two clients.
+TEST(ReadMeasurements, TwoClientsOfANeighbourAreToldToBeOne) {
+  const auto read = models::read_measurements(
+      {"m.csv",
+       "workload,gpu,sharing,clients,beside,latency_ms\n"
+       "a,T4,,1,,10\nb,T4,,1,,20\na,T4,time-slicing,2,b,20\nb,T4,time-slicing,,a,40\n"},
+      shipped());
+  ASSERT_FALSE(read.has_value());
+  ASSERT_EQ(read.error().size(), 1U);
+  EXPECT_EQ(read.error().front().where.column, 19);
+  EXPECT_THAT(read.error().front().message, HasSubstr("`clients` counts equal processes"));
+  EXPECT_THAT(read.error().front().help, HasSubstr("write 1"));
+}
+
 TEST(ReadMeasurements, PerfAnalyzersLowestConcurrencyIsTheWorkloadAlone) {
   const SourceText report{
       "perf.csv",
