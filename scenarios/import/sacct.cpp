@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "slicewise/csv_lines.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/units.hpp"
 
@@ -109,6 +112,8 @@ constexpr std::string_view kUsualColumns =
     "JobIDRaw,User,Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,NNodes,"
     "AllocTRES,ReqTRES,State,ExitCode,Priority";
 
+std::string how_to_write() { return "sacct -a -X -P --noconvert -o " + std::string(kUsualColumns); }
+
 constexpr CsvForm kForm{.separator = '|', .quotes = false};
 
 // Where sacct's columns stand in a file.
@@ -129,7 +134,7 @@ class SacctReader {
     if (!columns_.id || !columns_.submit || (!columns_.allocated && !columns_.asked)) {
       return make_diagnostic(Code::TraceColumnMissing, {file_.name, 1, 1, 1},
                              "sacct's JobIDRaw, Submit and AllocTRES or ReqTRES are needed",
-                             "sacct -a -X -P --noconvert -o " + std::string(kUsualColumns));
+                             how_to_write());
     }
     while (table_.next()) read_row();
     flush();
@@ -146,16 +151,41 @@ class SacctReader {
     if (!first.next()) {
       return make_diagnostic(Code::TraceFormat, {file_.name, 1, 1, 1}, "the file is empty");
     }
-    bool has_header = false;
-    for (std::size_t i = 0; i < first.size(); ++i) has_header |= first.value(i) == "Submit";
-    if (has_header) {
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      const std::string_view name = first.value(i);
+      if (name != "Submit" && name != "JobID" && name != "JobIDRaw") continue;
       table_.read_header();
       return std::nullopt;
     }
+    if (auto problem = refused(first)) return problem;
     const std::string columns(options_.columns.empty() ? kUsualColumns : options_.columns);
     table_.use_header(columns);
     report_.note("no header: the columns are taken as " + columns, first.place());
     return std::nullopt;
+  }
+
+  // What no row can be, by the first of a file without a header.
+  std::optional<Diagnostic> refused(const CsvLines& first) const {
+    const auto format = [&](std::string message, std::string help) {
+      return make_diagnostic(Code::TraceFormat, first.place(), std::move(message), std::move(help));
+    };
+    if (first.text().starts_with('{')) {
+      return format("JSON of sacct is not read", "write it with -P: " + how_to_write());
+    }
+    if (first.size() < 2) {
+      return format("no values between bars: sacct's columns of fixed width may be cut off",
+                    "write it with -P: " + how_to_write());
+    }
+    const std::size_t values = first.size() - (first.value(first.size() - 1).empty() ? 1 : 0);
+    const std::size_t usual = split_names(kUsualColumns).size();
+    if (!options_.columns.empty() || first.size() == usual || values == usual) {
+      return std::nullopt;
+    }
+    return format(fmt::format("the file has no header, and {} values in a row are not the usual "
+                              "{} columns",
+                              values, usual),
+                  "say its columns with --columns JobIDRaw,User,..., or write it with a header: " +
+                      how_to_write());
   }
 
   void find_columns() {

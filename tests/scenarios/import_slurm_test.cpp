@@ -84,6 +84,28 @@ TEST(Sacct, StepsRequeuesUnknownTimesAndWordsBehindTheState) {
   EXPECT_THAT(fine.remarks, HasSubstr("1 arrays of which tasks still wait"));
 }
 
+// Every row was counted as damaged, and --skip-bad, which leaves none, advised.
+TEST(Sacct, WhatIsNoTableOfBarsOrHasOtherColumnsIsSaidAtOnce) {
+  const auto refused = [](const std::string& text) {
+    ImportOptions options;
+    options.skip_bad = true;
+    const ImportedCsv got = imported_csv(ImportKind::Sacct, {text}, options);
+    EXPECT_EQ(got.errors.size(), 1U) << text;
+    return got.errors.empty() ? "" : got.first_error() + "; " + got.errors[0].help;
+  };
+  const std::string row = "1|ana|2024-06-10T08:13:20|2024-06-10T08:13:31|gres/gpu=1";
+  EXPECT_THAT(refused(row + "\n"), HasSubstr("f:1:1: the file has no header, and 5 values in a row "
+                                             "are not the usual 17 columns; say its columns with "
+                                             "--columns"));
+  EXPECT_THAT(refused(row + "|\n"), HasSubstr("5 values"));
+  EXPECT_THAT(refused("JobID      JobName      State\n---------- ---------- ----------\n"),
+              HasSubstr("no values between bars"));
+  EXPECT_THAT(refused("{\"jobs\": []}\n"),
+              HasSubstr("JSON of sacct is not read; write it with -P"));
+  // Names without Submit are a header all the same.
+  EXPECT_THAT(refused("JobID|State\n1|COMPLETED\n"), HasSubstr("Submit and AllocTRES"));
+}
+
 TEST(Sacct, WithoutAHeaderMigShardsAndAZone) {
   ImportOptions options;
   options.columns = "JobIDRaw,Submit,Start,End,AllocTRES";
