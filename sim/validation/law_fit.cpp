@@ -87,6 +87,14 @@ Scatter misfit_of(const Company& company, const Fit& fit, const Parameters& para
   return out;
 }
 
+// Where nothing was repeated: what a law that follows its rows leaves of them may be their noise as
+// well as its misfit, and the time alone as far off. One that is further off than laws are misses
+// them.
+double noise_without(const Scatter& repeats, const Scatter& misfit) {
+  const bool follows = misfit.variance() < kUsualMisfit * kUsualMisfit;
+  return repeats.spare == 0 && follows ? misfit.variance() : 0;
+}
+
 Scatter with_usual(Scatter misfit) {
   misfit.squares += kUsualMisfitRows * kUsualMisfit * kUsualMisfit;
   misfit.spare += kUsualMisfitRows;
@@ -216,8 +224,9 @@ Ignorance::Ignorance(const Company& company, const Fit& fit, Noise noise) : para
   const bool as_seen = noise == Noise::AsSeen;
   const Scatter repeats = scatter_of_repeats(company);
   const Scatter misfit = misfit_of(company, fit, parameters_);
-  const double of_repeats =
-      std::max(as_seen ? repeats.variance() : repeats.widened(), kLeastNoise * kLeastNoise);
+  const double of_repeats = std::max(
+      as_seen ? repeats.variance() : std::max(repeats.widened(), noise_without(repeats, misfit)),
+      kLeastNoise * kLeastNoise);
   const double of_law =
       std::max(as_seen ? misfit.variance() : with_usual(misfit).widened(), of_repeats);
   models::Design information{n, std::vector<double>(n * n)};

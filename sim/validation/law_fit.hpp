@@ -96,8 +96,8 @@ class Parameters {
 };
 
 // What is not known after the measurements: the covariance of the parameters of the linearised fit.
-// A time alone is off by what its repeats are; what the law says of other settings by its misfit
-// there, too, which says nothing of the time alone.
+// A time alone is off by what repeats are, or, without such, by what a law that follows the other
+// settings leaves of them; what the law says of those by its misfit there, too.
 class Ignorance {
  public:
   // Whether rows are off by no more than these are, which says what they determine, or the law by
