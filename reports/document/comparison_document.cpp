@@ -138,7 +138,7 @@ const Record& comparison_metadata() {
                         "of every option, when asked for; else as few as hold all pods at once"),
        stamp_field<C>("priceDate"), stamp_field<C>("priceFile"), stamp_field<C>("priceFileSha256"),
        stamp_field<C>("catalogueFiles"), stamp_field<C>("catalogueSha256"),
-       stamp_field<C>("allowPending"),
+       stamp_field<C>("allowPending"), stamp_field<C>("startsAt"),
        field<&C::interrupted>("interrupted",
                               "some replications were not run; options without any are absent")
            .optional()}};

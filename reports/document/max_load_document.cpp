@@ -64,6 +64,7 @@ const Record& max_load_metadata() {
        stamp_field<M>("version"), stamp_field<M>("priceDate"), stamp_field<M>("priceFile"),
        stamp_field<M>("priceFileSha256"), stamp_field<M>("catalogueFiles"),
        stamp_field<M>("catalogueSha256"), stamp_field<M>("allowPending"),
+       stamp_field<M>("startsAt"),
        field<&M::interrupted>("interrupted", "the search was not finished").optional()}};
   return declared;
 }

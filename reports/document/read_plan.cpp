@@ -97,6 +97,7 @@ class PoolCheck {
       odd(Code::ValueRange, "/pods", fmt::format("pods is from 0 to {}", kMostPods));
     }
     check_schedules();
+    check_scalings();
     const bool cuts = choice_.strategy == sim::Strategy::Mig ||
                       choice_.strategy == sim::Strategy::MigTimeSlicing ||
                       choice_.strategy == sim::Strategy::MigMps;
@@ -124,6 +125,16 @@ class PoolCheck {
           fmt::format("\"{}\" has no window of pods that could be kept", schedule.workload));
     }
   }
+  void check_scalings() {
+    for (const sim::PodScaling& scaling : choice_.scalings) {
+      if (scaling.least >= 1 && scaling.most >= scaling.least && scaling.most <= kMostPods &&
+          scaling.per_second > 0) {
+        continue;
+      }
+      odd(Code::ValueRange, "/scalings",
+          fmt::format("\"{}\" has no numbers of pods that could be kept", scaling.workload));
+    }
+  }
   void odd(Code code, const std::string& key, std::string message) {
     document_.report(code, at_ + key, std::move(message));
   }
@@ -139,8 +150,11 @@ class PoolCheck {
 };
 
 void check_pools(const sim::Plan& plan, StoredDocument& document) {
-  for (std::size_t p = 0; plan.scheduled && p < plan.scheduled->pools.size(); ++p) {
-    PoolCheck(document, plan.scheduled->pools[p], fmt::format("/withSchedule/pools/{}", p)).check();
+  for (const auto& [at, option] : {std::pair("/withSchedule", &plan.scheduled),
+                                   std::pair("/withAutoscaling", &plan.by_load)}) {
+    for (std::size_t p = 0; *option && p < (*option)->pools.size(); ++p) {
+      PoolCheck(document, (*option)->pools[p], fmt::format("{}/pools/{}", at, p)).check();
+    }
   }
   for (std::size_t o = 0; o < plan.options.size(); ++o) {
     const std::string at = fmt::format("/options/{}/pools", o);

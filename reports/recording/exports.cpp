@@ -52,7 +52,7 @@ Expected<ExportFiles> render_openmetrics(const scenarios::Scenario& scenario,
   OpenMetricsOptions metrics;
   metrics.scenario = options.scenario;
   metrics.start_unix =
-      options.start_unix.value_or(kMetricsEpoch + scenario.starts_at.ns / 1'000'000'000);
+      options.start_unix.value_or(kMetricsEpoch + scenario.start().ns / 1'000'000'000);
   metrics.dcgm_compat = options.dcgm_compat;
   return ExportFiles{{"metrics.txt", openmetrics_text(*recording, metrics)}};
 }

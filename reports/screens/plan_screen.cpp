@@ -183,6 +183,47 @@ Cells plan_cells(const Plan& plan, const TextStyle& style, Detail detail) {
   return table;
 }
 
+// Pods that nobody scales, beside a schedule and autoscalers, over whole days.
+ScreenPart scaled_down_part(const Plan& plan, const TextStyle& style) {
+  ScreenPart part{.heading = "SCALED DOWN AT NIGHT"};
+  part.table.columns = {{"PODS SCALED BY"},
+                        price_column("monthlyUsd"),
+                        {"SAVES", true},
+                        {"TIGHTEST OBJECTIVE", false, 3},
+                        column_of(sim::record_of<sim::OptionFigures>(), "worstRatio"),
+                        {"VERDICT", false, kNeverDropped}};
+  const Usd fixed = plan.over_days->figures.monthly;
+  const auto add = [&](const char* by, const std::optional<PlanOption>& option) {
+    if (!option) return;
+    const sim::OptionFigures& figures = option->figures;
+    const Usd less = fixed - figures.monthly;
+    part.table.rows.push_back({by, money_text(figures.monthly),
+                               less.nano == 0  ? std::string(signs(style).none)
+                               : less.nano < 0 ? fmt::format("-{}", money_text(Usd{-less.nano}))
+                                               : money_text(less),
+                               tightest_text(figures, style), limit_share(figures, style),
+                               verdict_text(figures, style)});
+  };
+  add("nobody: #1", plan.over_days);
+  add("the clock", plan.scheduled);
+  add("the load", plan.by_load);
+  std::vector<std::string> lines{
+      "No schedule (KEDA's cron scaler) that was tried stands and saves."};
+  if (plan.scheduled) {
+    lines = {
+        fmt::format("The clock (KEDA's cron scaler): {}. plan.json#schedule names it for "
+                    "export.",
+                    pools_text(plan.scheduled->pools))};
+  }
+  if (plan.by_load) {
+    lines.push_back(
+        fmt::format("The load (an HPA, by KEDA): {}. plan.json#load names it for export.",
+                    pools_text(plan.by_load->pools)));
+  }
+  part.sentences = sentences_of(lines);
+  return part;
+}
+
 Screen plan_screen(const Plan& plan, const TextStyle& style, Detail detail) {
   Screen screen{plan.stamp.scenario,
                 plan.interrupted ? "INTERRUPTED: the search was not finished" : "",
@@ -193,6 +234,9 @@ Screen plan_screen(const Plan& plan, const TextStyle& style, Detail detail) {
   screen.parts.push_back({.sentences = sentences_of(lines)});
   screen.parts.push_back({.table = plan_cells(plan, style, detail)});
   if (plan.path) screen.parts.push_back(plan_path_part(*plan.path, style));
+  if (plan.over_days && (plan.scheduled || plan.by_load)) {
+    screen.parts.push_back(scaled_down_part(plan, style));
+  }
   if (plan.over_time) screen.parts.push_back(plan_over_time_part(*plan.over_time, detail));
   if (detail != Detail::Comment) screen.parts.push_back({.drawing = plan_chart(plan, style)});
   screen.parts.push_back({.sentences = sentences_of(plan_answer(plan, style)), .is_answer = true});

@@ -61,15 +61,6 @@ std::vector<std::string> otherwise_sentences(const Plan& plan) {
         fmt::format("With another number of pods: {}, {} a month: --vary-pods plans so.",
                     pools_text(option.pools), money_text(option.figures.monthly)));
   }
-  if (plan.scheduled && !plan.options.empty()) {
-    const Usd saved = plan.options.front().figures.monthly - plan.scheduled->figures.monthly;
-    lines.push_back(
-        fmt::format("Scaled down by the clock (KEDA's cron scaler): {}, {} a month, {} less than "
-                    "#1; simulated, "
-                    "it stands. plan.json#schedule names it for export.",
-                    pools_text(plan.scheduled->pools), money_text(plan.scheduled->figures.monthly),
-                    money_text(saved)));
-  }
   if (plan.unselected) {
     const PlanOption& option = plan.unselected->option;
     lines.push_back(fmt::format("Without the nodeSelectors of {}: {}, {} a month.",
@@ -300,10 +291,14 @@ std::string finding_sentence(const Diagnostic& d) {
   return fmt::format("{}: {}", info(d.code).name, d.message);
 }
 
-// What the answer does not hold for.
+// What the answer holds for, and what it does not.
+bool is_of_answer(const Diagnostic& d) {
+  return d.severity == Severity::Warning || d.code == Code::StartsAtPeak;
+}
+
 void add_warnings(const Plan& plan, std::vector<std::string>& lines) {
   for (const Diagnostic& d : plan.notes) {
-    if (d.severity == Severity::Warning) lines.push_back(finding_sentence(d) + ".");
+    if (is_of_answer(d)) lines.push_back(finding_sentence(d) + ".");
   }
 }
 
@@ -386,7 +381,7 @@ std::vector<std::string> plan_notes(const Plan& plan) {
   }
   lines.push_back(pods_note(plan));
   for (const Diagnostic& d : plan.notes) {
-    if (d.severity == Severity::Note) lines.push_back(finding_sentence(d));
+    if (!is_of_answer(d)) lines.push_back(finding_sentence(d));
   }
   return lines;
 }

@@ -175,8 +175,11 @@ constexpr Field kSpecFields[] = {
                                "Simulated time. Absent: until every Job is done.")
         .positive(),
     field<&Scenario::starts_at>("startsAt", "Mon 08:00",
-                                "Day of the week and time of day at which the run starts, UTC.")
-        .as(T::WeekTime),
+                                "Day of the week and time of day at which the run starts, UTC. "
+                                "Absent: plan, compare and max-load start where Diurnal traffic is "
+                                "at its busiest, if that is not in the run from Mon 00:00 on.")
+        .as(T::WeekTime)
+        .otherwise("Mon 00:00"),
     plain(T::Word, "until", "AllJobsDone", "End of the run, in place of duration.")
         .one_of(kUntil)
         .otherwise("AllJobsDone, unless duration is set"),

@@ -135,7 +135,7 @@ void check_windows(const Scenario& scenario, Findings& findings) {
     for (const ReplicaWindow& window : workload.autoscaling->schedule) {
       const bool is_read = !window.start.text.empty() && !window.end.text.empty();
       if (!is_read || goes_on_for_ever(scenario, window.where, findings)) continue;
-      if (replica_steps({&window, 1}, scenario.starts_at, *scenario.duration, kMostRuns)) continue;
+      if (replica_steps({&window, 1}, scenario.start(), *scenario.duration, kMostRuns)) continue;
       findings.add(Code::ValueRange, window.where,
                    fmt::format("a window of \"{}\" starts or ends more than {} times within the "
                                "duration",
@@ -152,7 +152,7 @@ void expand_schedules(Scenario& scenario, const Node& spec, Findings& findings) 
     schedule.jobs_per_run = workload.count / workload.pods_per_job;
     if (goes_on_for_ever(scenario, schedule.where, findings)) continue;
     if (schedule.cron.at[CronSchedule::Minute] == 0) continue;  // it could not be read
-    const Duration local = scenario.starts_at + schedule.utc_offset;
+    const Duration local = scenario.start() + schedule.utc_offset;
     if (!schedule.suspend) {
       schedule.runs = cron_times(schedule.cron, local, local + *scenario.duration, kMostRuns + 1);
       for (Duration& at : schedule.runs) at = at - local;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/scenarios/load.hpp"
+#include "slicewise/scenarios/quantity.hpp"
 
 #include "../blocks/blocks.hpp"
 #include "../fields/node_values.hpp"
@@ -116,14 +117,15 @@ NodePtr with_chosen(const NodePtr& written, const Workload& workload) {
     node = with(node, "replicas", node_of(replicas));
   }
   if (workload.autoscaling && block(node.get(), "autoscaling") == nullptr) {
-    std::string windows;
-    for (const ReplicaWindow& window : workload.autoscaling->schedule) {
-      windows += (windows.empty() ? "" : ", ") + window_text(window);
+    const Autoscaling& scaling = *workload.autoscaling;
+    std::string by;
+    for (const ReplicaWindow& window : scaling.schedule) {
+      by += (by.empty() ? "" : ", ") + window_text(window);
     }
-    node = patched(node, fmt::format("{{replicas: null, autoscaling: {{min: {}, max: {}, schedule: "
-                                     "[{}]}}}}",
-                                     workload.autoscaling->min_replicas,
-                                     workload.autoscaling->max_replicas, windows));
+    by = scaling.has_metric() ? fmt::format("metric: RequestRate, target: {}/s", scaling.target)
+                              : fmt::format("schedule: [{}]", by);
+    node = patched(node, fmt::format("{{replicas: null, autoscaling: {{min: {}, max: {}, {}}}}}",
+                                     scaling.min_replicas, scaling.max_replicas, by));
   }
   if (workload.llm) node = with_fields(node, "llm", kLlm, *workload.llm, {"tensorParallelSize"});
   node = with_fields(node, "serving", kServing, workload.serving, {"concurrency", "batching"});
@@ -217,6 +219,17 @@ NodePtr configured_spec(NodePtr spec, const Scenario& configured) {
         patched(spec, fmt::format("{{provisioner: {{kind: {}{}{}}}}}", provisioner_name(adds.kind),
                                   adds.node_overlay ? ", nodeOverlay: true" : "",
                                   adds.resource_tags ? ", resourceTags: true" : ""));
+  }
+  const auto written = parse_duration(text_at(spec.get(), "duration").value_or(""));
+  if (configured.duration && (!written || *written != *configured.duration)) {
+    const std::int64_t length_s = configured.duration->ns / seconds(1).ns;
+    const bool whole_hours = length_s % 3600 == 0;
+    const auto length =
+        fmt::format("{}{}", whole_hours ? length_s / 3600 : length_s, whole_hours ? "h" : "s");
+    spec = with(spec, "duration", node_of(length));
+  }
+  if (configured.starts_at) {
+    spec = with(spec, "startsAt", node_of(week_time_text(*configured.starts_at)));
   }
   spec = with(spec, "seed", node_of(fmt::format("{}", configured.seed)));
   return with(spec, "replications", node_of(fmt::format("{}", configured.replications)));

@@ -5,9 +5,9 @@
 #include <cassert>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
+#include <cstdint>
+#include <limits>
 #include <numeric>
-#include <utility>
 
 namespace slicewise::sim {
 namespace {
@@ -43,7 +43,7 @@ std::int64_t middle_of(std::size_t bucket) {
 
 void Histogram::add(Duration value) {
   const std::int64_t ns = std::max<std::int64_t>(value.ns, 0);
-  if (buckets_.size() != kBuckets) widen();
+  if (buckets_.empty()) widen();
   ++buckets_[bucket_of(ns)];
   ++count_;
   sum_ += ns;
@@ -52,11 +52,10 @@ void Histogram::add(Duration value) {
 }
 
 void Histogram::merge(const Histogram& other) {
-  if (other.buckets_.empty()) return;
-  if (buckets_.size() != kBuckets) widen();
-  for (std::size_t n = 0; n < other.buckets_.size(); ++n) {
-    buckets_[other.first_ + n] += other.buckets_[n];
-  }
+  if (other.count_ == 0) return;
+  if (buckets_.empty()) widen();
+  for (std::size_t n = 0; n < other.buckets_.size(); ++n) buckets_[n] += other.buckets_[n];
+  for (std::size_t n = 0; n < other.held_.size(); ++n) buckets_[other.held_[n]] += other.counts_[n];
   count_ += other.count_;
   sum_ += other.sum_;
   least_ = std::min(least_, other.least_);
@@ -64,20 +63,27 @@ void Histogram::merge(const Histogram& other) {
 }
 
 void Histogram::pack() {
-  const auto holds = [](std::int64_t count) { return count != 0; };
-  const auto begin = std::ranges::find_if(buckets_, holds);
-  const auto end = std::find_if(buckets_.rbegin(), std::make_reverse_iterator(begin), holds).base();
-  std::vector<std::int64_t> held(begin, end);
-  first_ += static_cast<std::size_t>(begin - buckets_.begin());
-  buckets_ = std::move(held);
+  constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  static_assert(kBuckets <= std::numeric_limits<std::uint16_t>::max());
+  const auto used = static_cast<std::size_t>(
+      std::ranges::count_if(buckets_, [](std::int64_t count) { return count != 0; }));
+  if (used == 0) return;
+  held_.reserve(used);
+  counts_.reserve(used);
+  for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
+    for (std::int64_t left = buckets_[bucket]; left > 0; left -= kMost) {
+      held_.push_back(static_cast<std::uint16_t>(bucket));
+      counts_.push_back(static_cast<std::uint32_t>(std::min(left, kMost)));
+    }
+  }
+  buckets_ = {};
 }
 
 void Histogram::widen() {
-  std::vector<std::int64_t> all(kBuckets);
-  std::ranges::copy(buckets_,
-                    all.begin() + static_cast<std::ptrdiff_t>(buckets_.empty() ? 0 : first_));
-  buckets_ = std::move(all);
-  first_ = 0;
+  buckets_.assign(kBuckets, 0);
+  for (std::size_t n = 0; n < held_.size(); ++n) buckets_[held_[n]] += counts_[n];
+  held_ = {};
+  counts_ = {};
 }
 
 Duration Histogram::mean() const {
@@ -85,10 +91,19 @@ Duration Histogram::mean() const {
   return {static_cast<std::int64_t>((sum_ + count_ / 2) / count_)};
 }
 
-Histogram::Place Histogram::place_of(double q) const {
+std::int64_t Histogram::rank_of(double q) const {
   assert(q > 0 && q <= 1 && count_ > 0);
   const auto wanted = static_cast<std::int64_t>(std::ceil(q * static_cast<double>(count_)));
-  const std::int64_t rank = std::clamp<std::int64_t>(wanted, 1, count_);
+  return std::clamp<std::int64_t>(wanted, 1, count_);
+}
+
+std::optional<std::int64_t> Histogram::known(std::int64_t rank) const {
+  if (rank == count_) return most_;
+  return rank == 1 ? std::optional(least_) : std::nullopt;
+}
+
+Histogram::Place Histogram::place_of(std::int64_t rank) const {
+  if (is_packed()) return packed_place(rank);
   std::int64_t seen = 0;
   std::size_t bucket = 0;
   // Most of the way in whole octaves: they are added up several buckets at once.
@@ -101,33 +116,42 @@ Histogram::Place Histogram::place_of(double q) const {
     octave = end;
   }
   while (seen + buckets_[bucket] < rank) seen += buckets_[bucket++];
-  std::optional<std::int64_t> exact;
-  if (rank == 1) exact = least_;
-  if (rank == count_) exact = most_;
-  return {bucket, rank - seen, exact};
+  return {bucket, rank - seen, buckets_[bucket]};
+}
+
+Histogram::Place Histogram::packed_place(std::int64_t rank) const {
+  std::int64_t seen = 0;
+  for (std::size_t n = 0;;) {
+    const std::uint16_t bucket = held_[n];
+    std::int64_t inside = 0;
+    for (; n < held_.size() && held_[n] == bucket; ++n) inside += counts_[n];
+    if (seen + inside >= rank) return {bucket, rank - seen, inside};
+    seen += inside;
+  }
 }
 
 Duration Histogram::quantile(double q) const {
-  const Place place = place_of(q);
-  return {place.exact.value_or(std::clamp(middle_of(first_ + place.bucket), least_, most_))};
+  const std::int64_t rank = rank_of(q);
+  if (const auto value = known(rank)) return {*value};
+  return {std::clamp(middle_of(place_of(rank).bucket), least_, most_)};
 }
 
 double Histogram::within_bucket(double q) const {
-  const Place place = place_of(q);
-  if (place.exact) return static_cast<double>(*place.exact);
-  const std::size_t bucket = first_ + place.bucket;
-  const double width = static_cast<double>((std::int64_t{1} << log2_width(bucket)) - 1);
-  const double part =
-      (static_cast<double>(place.rank) - 0.5) / static_cast<double>(buckets_[place.bucket]);
-  return std::clamp(static_cast<double>(lowest_of(bucket)) + part * width,
+  const std::int64_t rank = rank_of(q);
+  if (const auto value = known(rank)) return static_cast<double>(*value);
+  const Place place = place_of(rank);
+  const double width = static_cast<double>((std::int64_t{1} << log2_width(place.bucket)) - 1);
+  const double part = (static_cast<double>(place.rank) - 0.5) / static_cast<double>(place.count);
+  return std::clamp(static_cast<double>(lowest_of(place.bucket)) + part * width,
                     static_cast<double>(least_), static_cast<double>(most_));
 }
 
 std::int64_t Histogram::count_above(Duration value) const {
   const std::size_t bucket = bucket_of(std::max<std::int64_t>(value.ns, 0)) + 1;
-  const std::size_t from = std::clamp(bucket, first_, first_ + buckets_.size()) - first_;
-  return std::accumulate(buckets_.begin() + static_cast<std::ptrdiff_t>(from), buckets_.end(),
-                         std::int64_t{0});
+  std::int64_t above = 0;
+  for (std::size_t b = bucket; b < buckets_.size(); ++b) above += buckets_[b];
+  for (std::size_t n = 0; n < held_.size(); ++n) above += held_[n] >= bucket ? counts_[n] : 0;
+  return above;
 }
 
 Duration Histogram::rounding(Duration value) {

@@ -123,6 +123,10 @@ const Record& record_of<Stamp>() {
        field<&S::catalogue_sha256>("catalogueSha256", "SHA-256 of each of them, in hexadecimal")
            .optional(),
        field<&S::allow_pending>("allowPending", "--allow-pending: pods left Pending do not count")
+           .optional(),
+       field<&S::starts_at>("startsAt",
+                            "when the runs of a study begin, at the peak of the traffic, UTC; "
+                            "absent: as the scenario says")
            .optional()}};
   return declared;
 }

@@ -250,4 +250,13 @@ Stamp stamp_of(const scenarios::ScenarioSet& set, std::size_t variant,
   return stamp;
 }
 
+Stamp stamp_of(const scenarios::ScenarioSet& set, std::size_t variant,
+               const scenarios::Scenario& judged, const models::Catalogue& catalogue) {
+  Stamp stamp = stamp_of(set, variant, catalogue);
+  if (judged.starts_at != set.variants[variant].starts_at) {
+    stamp.starts_at = scenarios::week_time_text(judged.start());
+  }
+  return stamp;
+}
+
 }  // namespace slicewise::sim

@@ -216,6 +216,34 @@ void RateCurve::step() {
   }
 }
 
+TimePoint busiest_time(const std::vector<const scenarios::Traffic*>& sources, Duration starts_at,
+                       TimePoint end) {
+  std::vector<RateCurve> curves;
+  curves.reserve(sources.size());
+  for (const scenarios::Traffic* traffic : sources) {
+    curves.emplace_back(*traffic, starts_at, 0, 0, 0);
+  }
+  TimePoint busiest;
+  double most = 0;
+  for (TimePoint from; from < end;) {
+    double load = 0;
+    TimePoint until = end;
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+      load += curves[s].per_second() / sources[s]->mean.per_second;
+      until = std::min(until, curves[s].until());
+    }
+    if (load > most) {
+      most = load;
+      busiest = from + Duration{(until - from).ns / 2};
+    }
+    for (RateCurve& curve : curves) {
+      if (curve.until() == until && until < end) curve.step();
+    }
+    from = until;
+  }
+  return busiest;
+}
+
 namespace {
 
 using scenarios::ClientTraffic;

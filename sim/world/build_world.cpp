@@ -259,7 +259,7 @@ Expected<World> build_world(const scenarios::Scenario& scenario, const models::C
   world.seed = scenario.seed;
   world.replications = scenario.replications;
   world.allow_pending = scenario.allow_pending;
-  world.starts_at = scenario.starts_at;
+  world.starts_at = scenario.start();
   world.fidelity = scenario.fidelity;
   world.score_policy = scenario.score_policy;
   world.placement = node_policy_named(scenario.placement);

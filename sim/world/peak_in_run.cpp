@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <iterator>
+#include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -48,54 +52,122 @@ std::string as_written(Duration time) {
   return second % 60 == 0 ? fmt::format("{}m", second / 60) : fmt::format("{}s", second);
 }
 
-// The middle of what is measured at the peak, by whole pieces of five minutes.
-std::string start_at_peak(const Scenario& scenario, const Piece& peak) {
-  const Duration middle = (peak.from - TimePoint{}) + Duration{(peak.until - peak.from).ns / 2};
+// The start by which that is in the middle of what is measured, by whole pieces of five minutes.
+Duration start_around(const Scenario& scenario, TimePoint middle) {
   const Duration before{(scenario.warmup + *scenario.duration).ns / 2};
-  const std::int64_t start = (scenario.starts_at + middle - before).ns % kWeek.ns;
+  const std::int64_t start = (scenario.start() + (middle - TimePoint{}) - before).ns % kWeek.ns;
   const std::int64_t of_week = start < 0 ? start + kWeek.ns : start;
-  return scenarios::week_time_text(Duration{of_week - of_week % minutes(5).ns});
+  return Duration{of_week - of_week % minutes(5).ns};
 }
 
+// Traffic of which the run sees less than the peak.
+struct MissedPeak {
+  std::string name;
+  const Traffic* traffic = nullptr;
+  bool by_day = false;  // of steps otherwise
+  double seen = 0;      // requests/s, at most
+  Piece peak;
+};
+
 // Of traffic whose rate the clock tells.
-void note_missed_peak(const Scenario& scenario, const std::string& name, const Traffic& traffic,
-                      Diagnostics& found) {
+std::optional<MissedPeak> missed_peak(const Scenario& scenario, const std::string& name,
+                                      const Traffic& traffic) {
   const bool by_day = std::holds_alternative<scenarios::Diurnal>(traffic.shape);
-  if (!by_day && !std::holds_alternative<std::vector<scenarios::RateStep>>(traffic.shape)) return;
+  const bool by_steps = std::holds_alternative<std::vector<scenarios::RateStep>>(traffic.shape);
+  if (!by_day && !by_steps) return std::nullopt;
   const TimePoint end = TimePoint{} + *scenario.duration;
-  const Piece seen =
-      highest_between(traffic, scenario.starts_at, TimePoint{} + scenario.warmup, end);
+  const Piece seen = highest_between(traffic, scenario.start(), TimePoint{} + scenario.warmup, end);
   const TimePoint far = by_day ? TimePoint{} + kWeek : kNever;
-  const Piece peak = highest_between(traffic, scenario.starts_at, end, far);
+  const Piece peak = highest_between(traffic, scenario.start(), end, far);
   constexpr double kNearEnough = 0.8;
-  if (seen.per_second >= kNearEnough * peak.per_second) return;
-  const Duration whole_hour{((peak.from - TimePoint{}).ns / hours(1).ns + 1) * hours(1).ns};
-  const std::string longer = fmt::format("duration: {}", as_written(whole_hour));
-  const std::string start = by_day ? start_at_peak(scenario, peak) : "";
-  add_diagnostic(
-      found, Code::PeakNotInRun, traffic.where,
-      fmt::format("\"{}\" gets at most {}/s in the run of {} from {} on, and {}/s {}: the run says "
-                  "nothing of its peak ({})",
-                  name, short_text(seen.per_second), as_written(*scenario.duration),
-                  scenarios::week_time_text(scenario.starts_at), short_text(peak.per_second),
-                  by_day ? "at its busiest" : "later",
-                  by_day ? fmt::format("startsAt: {} has it, or {}", start, longer) : longer));
-  found.back().workloads.push_back(name);
+  if (seen.per_second >= kNearEnough * peak.per_second) return std::nullopt;
+  return MissedPeak{name, &traffic, by_day, seen.per_second, peak};
+}
+
+std::vector<MissedPeak> missed_peaks(const Scenario& scenario) {
+  std::vector<MissedPeak> missed;
+  if (!scenario.duration) return missed;
+  const auto look_at = [&](const std::string& name, const Traffic& traffic) {
+    if (auto peak = missed_peak(scenario, name, traffic)) missed.push_back(std::move(*peak));
+  };
+  for (const scenarios::Workload& workload : scenario.workloads) {
+    if (workload.count == 0 || !workload.traffic) continue;
+    look_at(workload.name.value, *workload.traffic);
+  }
+  for (const scenarios::Pipeline& pipeline : scenario.pipelines) {
+    look_at(pipeline.name.value, pipeline.traffic);
+  }
+  return missed;
+}
+
+std::vector<const Traffic*> traffic_by_day(const Scenario& scenario) {
+  std::vector<const Traffic*> sources;
+  const auto take = [&](const Traffic& traffic) {
+    const bool by_day = std::holds_alternative<scenarios::Diurnal>(traffic.shape);
+    if (by_day && traffic.mean.per_second > 0) sources.push_back(&traffic);
+  };
+  for (const scenarios::Workload& workload : scenario.workloads) {
+    if (workload.count > 0 && workload.traffic) take(*workload.traffic);
+  }
+  for (const scenarios::Pipeline& pipeline : scenario.pipelines) take(pipeline.traffic);
+  return sources;
+}
+
+// "at most 12/s in the run of 20m from Mon 00:00 on, and 240/s".
+std::string seen_and_missed(const Scenario& scenario, const MissedPeak& missed) {
+  return fmt::format("at most {}/s in the run of {} from {} on, and {}/s", short_text(missed.seen),
+                     as_written(*scenario.duration), scenarios::week_time_text(scenario.start()),
+                     short_text(missed.peak.per_second));
 }
 
 }  // namespace
 
 Diagnostics peaks_not_in_run(const Scenario& scenario) {
   Diagnostics found;
-  if (!scenario.duration) return found;
-  for (const scenarios::Workload& workload : scenario.workloads) {
-    if (workload.count == 0 || !workload.traffic) continue;
-    note_missed_peak(scenario, workload.name.value, *workload.traffic, found);
-  }
-  for (const scenarios::Pipeline& pipeline : scenario.pipelines) {
-    note_missed_peak(scenario, pipeline.name.value, pipeline.traffic, found);
+  for (const MissedPeak& missed : missed_peaks(scenario)) {
+    const Piece& peak = missed.peak;
+    const Duration whole_hour{((peak.from - TimePoint{}).ns / hours(1).ns + 1) * hours(1).ns};
+    const std::string longer = fmt::format("duration: {}", as_written(whole_hour));
+    const Duration start =
+        start_around(scenario, peak.from + Duration{(peak.until - peak.from).ns / 2});
+    found.push_back(make_diagnostic(
+        Code::PeakNotInRun, missed.traffic->where,
+        fmt::format("\"{}\" gets {} {}: the run says nothing of its peak ({})", missed.name,
+                    seen_and_missed(scenario, missed), missed.by_day ? "at its busiest" : "later",
+                    missed.by_day ? fmt::format("startsAt: {} has it, or {}",
+                                                scenarios::week_time_text(start), longer)
+                                  : longer)));
+    found.back().workloads.push_back(missed.name);
   }
   return found;
+}
+
+Scenario at_its_peak(Scenario scenario) {
+  const auto& workloads = scenario.workloads;
+  const bool has_cron_jobs = std::ranges::any_of(
+      workloads, [](const scenarios::Workload& workload) { return workload.schedule.has_value(); });
+  const std::vector<MissedPeak> missed = missed_peaks(scenario);
+  if (scenario.starts_at || has_cron_jobs || std::ranges::none_of(missed, &MissedPeak::by_day)) {
+    return scenario;
+  }
+  scenario.starts_at = start_around(
+      scenario, busiest_time(traffic_by_day(scenario), scenario.start(), TimePoint{} + kWeek));
+  return scenario;
+}
+
+void tell_of_peak(const Scenario& written, const Scenario& judged, Diagnostics& found) {
+  if (judged.starts_at != written.starts_at) {
+    const std::vector<MissedPeak> missed = missed_peaks(written);
+    const auto by_day = std::ranges::find_if(missed, &MissedPeak::by_day);
+    found.push_back(make_diagnostic(
+        Code::StartsAtPeak, by_day->traffic->where,
+        fmt::format("the scenario names no startsAt: judged from {} on, at the peak of its traffic "
+                    "(\"{}\" gets {} at its busiest)",
+                    scenarios::week_time_text(judged.start()), by_day->name,
+                    seen_and_missed(written, *by_day))));
+    found.back().workloads.push_back(by_day->name);
+  }
+  std::ranges::move(peaks_not_in_run(judged), std::back_inserter(found));
 }
 
 }  // namespace slicewise::sim

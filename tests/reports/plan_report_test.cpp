@@ -70,6 +70,30 @@ TEST(PlanReport, WarnsOfWhatTheAnswerDoesNotHoldFor) {
   EXPECT_THAT(plan_table(plan, kTerminal, true), HasSubstr("nobody saw its peak."));
 }
 
+TEST(PlanReport, SaysWhenItWasJudgedAndWhatTheNightSaves) {
+  sim::Plan plan = sample_plan();
+  plan.stamp.starts_at = "Mon 13:45";
+  plan.notes = {make_diagnostic(Code::StartsAtPeak, {}, "judged from Mon 13:45 on")};
+  plan.over_days = plan.options.front();
+  plan.by_load = plan.options.front();
+  sim::PoolChoice& pool = plan.by_load->pools.front();
+  pool.elastic = true;
+  pool.scalings = {{"asr", 1, 4, 1.25}};
+  plan.by_load->figures.monthly = from_dollars(100);
+  const std::string text = plan_table(plan, {false, true, 240}, false);
+  EXPECT_LT(text.find("STARTS_AT_PEAK: judged from Mon 13:45 on."), text.find("NOTES"));
+  EXPECT_THAT(text, HasSubstr("SCALED DOWN AT NIGHT"));
+  EXPECT_THAT(text, HasSubstr("1 to 4 pods of asr at 1.25 requests/s each"));
+  EXPECT_THAT(text, HasSubstr("No schedule (KEDA's cron scaler) that was tried stands and saves."));
+  EXPECT_THAT(text, HasSubstr("plan.json#load"));
+  const auto again = read_plan({"plan.json", plan_json(plan)});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->by_load->pools, plan.by_load->pools);
+  EXPECT_EQ(plan_json(*again), plan_json(plan));
+  pool.scalings.front().least = 5;
+  EXPECT_FALSE(read_plan({"plan.json", plan_json(plan)}));
+}
+
 TEST(PlanReport, SaysThatPodsMightVary) {
   sim::Plan plan = sample_plan();
   EXPECT_THAT(plan_table(plan, kTerminal, true), HasSubstr("--vary-pods N"));

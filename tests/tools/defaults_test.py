@@ -215,6 +215,8 @@ IN_RUNS = [
     (BASE, "workloads.api.traffic.shape", "Poisson", "Constant"),
     (BASE, "workloads.api.traffic.variation", "1", "3",
      'workloads.api.traffic={shape: Diurnal, mean: 10/s, peak: 20/s, peakAt: "00:05"}'),
+    (BASE, "startsAt", "Mon 00:00", "Mon 12:00",
+     'workloads.api.traffic={shape: Diurnal, mean: 10/s, peak: 20/s, peakAt: "00:05"}'),
     (BASE, "nodePools.turns.devicePlugin.sharing.timeSlicing.failRequestsGreaterThanOne", "false",
      Refused("true", "REQUEST_TOO_LARGE"),
      "workloads.train.podTemplate.resources={limits: {nvidia.com/gpu: 2}}"),

@@ -296,6 +296,33 @@ class Plans(unittest.TestCase):
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn("the plan has no schedule that saves", refused.stderr)
 
+    def test_an_option_of_a_run_of_minutes_stands_where_it_was_judged(self):
+        scenario, plan = (os.path.join(self.folder, name) for name in ("minutes.yaml", "minutes.json"))
+        pathlib.Path(scenario).write_text(DAY.replace("24h", "20m"), encoding="utf-8")
+        made = run("plan", "-f", scenario, "--instances", "g4dn.xlarge", "--no-headroom", "--no-risk",
+                   "-o", "json", "--out", plan)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        planned = json.loads(pathlib.Path(plan).read_text(encoding="utf-8"))
+        self.assertEqual(planned["metadata"]["startsAt"], "Mon 12:45")
+        self.assertIn("STARTS_AT_PEAK", [note["code"] for note in planned["notes"]])
+        seen = json.loads(run("run", plan + "#1", "-o", "json").stdout)["variants"][0]
+        best = planned["options"][0]
+        self.assertEqual(seen["workloads"][0]["objectives"][0]["value"], best["objectives"][0]["value"])
+        self.assertEqual(seen["cost"]["monthlyUsd"], best["monthlyUsd"])
+        self.expect_same_run(plan + "#1", "-f", plan + "#1")
+        self.assertIn("startsAt: Mon 12:45", run("export", plan + "#1", "--to", "scenario").stdout)
+        # The night is looked at over a whole day.
+        for part, key in (("#schedule", "withSchedule"), ("#load", "withAutoscaling")):
+            self.expect_same_run(plan + part, "-f", plan + part)
+            night = json.loads(run("run", plan + part, "-o", "json").stdout)["variants"][0]
+            self.assertEqual(night["cost"]["monthlyUsd"], planned[key]["monthlyUsd"], part)
+        # A startsAt that is named is kept.
+        named = run("plan", "-f", scenario, "--set", "startsAt=Mon 00:00", "--instances", "g4dn.xlarge",
+                    "--no-headroom", "--no-risk", "--no-flips", "-o", "json")
+        named = json.loads(named.stdout)
+        self.assertNotIn("startsAt", named["metadata"])
+        self.assertIn("PEAK_NOT_IN_RUN", [note["code"] for note in named["notes"]])
+
     def test_a_bundle_says_which_option_it_is_and_what_the_plan_found(self):
         folder = os.path.join(self.folder, "of-two")
         result = run("export", self.plan + "#2", "--to", "bundle", "--out", folder)

@@ -166,7 +166,9 @@ ExitCode answer_probes(const boost::mpi::communicator& world, const PlanCommand&
         return ExitCode::InvalidInput;
       }
       opened.emplace(std::move(*read));
-      answerer = sim::probe_answerer(opened->set().variants[opened->variant], opened->catalogue);
+      scenarios::Scenario& judged = opened->file.loaded.set.variants[opened->variant];
+      judged = sim::as_judged(std::move(judged));
+      answerer = sim::probe_answerer(judged, opened->catalogue);
       continue;
     }
     if (!opened) throw std::runtime_error("rank 0 asks before it says about what");

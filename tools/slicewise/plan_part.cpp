@@ -21,12 +21,14 @@ int step_number(const std::string& text) {
 }
 
 bool names_plan_part(const std::string& part) {
-  return option_number(part) > 0 || step_number(part) > 0 || part == kSchedulePart;
+  return option_number(part) > 0 || step_number(part) > 0 || part == kSchedulePart ||
+         part == kLoadPart;
 }
 
 std::string names_no_part(const std::string& part) {
   return fmt::format(
-      "schedule, or the number of an option, or step and a number, comes after the #, from 1 on: "
+      "schedule or load, or the number of an option, or step and a number, comes after the #, from "
+      "1 on: "
       "not \"{}\"",
       part);
 }
@@ -36,7 +38,13 @@ tl::expected<PlanPart, std::string> part_of_plan(const sim::Plan& plan, const st
   if (part == kSchedulePart) {
     if (!plan.scheduled) return tl::unexpected(std::string("the plan has no schedule that saves"));
     return PlanPart{*plan.scheduled, "an option scaled down by the clock", ", which stands",
-                    "/withSchedule"};
+                    "/withSchedule", true};
+  }
+  if (part == kLoadPart) {
+    if (!plan.by_load) return tl::unexpected(std::string("the plan has no option scaled by load"));
+    return PlanPart{*plan.by_load, "an option scaled down by the load",
+                    plan.by_load->figures.stands() ? ", which stands" : ", which does not stand",
+                    "/withAutoscaling", true};
   }
   const auto option = static_cast<std::size_t>(option_number(part));
   if (option > 0) {

@@ -16,6 +16,7 @@
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/scenarios/decompress.hpp"
 #include "slicewise/scenarios/load.hpp"
+#include "slicewise/scenarios/quantity.hpp"
 #include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/run.hpp"
 #include "slicewise/sim/stamp.hpp"
@@ -404,10 +405,16 @@ class PlanOpener {
         return stale(file->price_file);
       }
     }
+    const auto starts_at = scenarios::parse_week_time(plan.stamp.starts_at);
+    if (starts_at) variant->starts_at = *starts_at;
     scenarios::Scenario planned = sim::planned_scenario(*variant, named.option.pools, *catalogue);
     planned.seed = plan.stamp.seed;
     // What decided that it stands.
     planned.replications = std::max(plan.stamp.replications, figures.replications);
+    if (named.over_whole_days) {
+      planned = sim::over_whole_days(std::move(planned));
+      planned.replications = figures.replications;
+    }
     planned.allow_pending = plan.stamp.allow_pending;
     if (!plan.survives.empty()) {
       const std::string_view label =
@@ -426,7 +433,7 @@ class PlanOpener {
     file->origin = fmt::format(
         "It is {} of {}{} for ${:.2f} a month.{}", named.name, source_.name, named.merit,
         to_dollars(figures.monthly),
-        plan.keep_as_is && part != kSchedulePart ? " The plan says to keep what there is." : "");
+        plan.keep_as_is && !named.over_whole_days ? " The plan says to keep what there is." : "");
     return std::move(*file);
   }
 

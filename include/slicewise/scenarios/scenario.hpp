@@ -457,7 +457,7 @@ struct Scenario {
   std::vector<ClusterQueue> cluster_queues;
   std::vector<Workload> workloads;
   std::vector<Pipeline> pipelines;
-  Duration starts_at;  // of the run, since Monday 00:00 UTC
+  std::optional<Duration> starts_at;  // of the run, since Monday 00:00 UTC
   Planning planning;
   PlanGoal goal = PlanGoal::MonthlyCost;
   SourceLocation goal_where;
@@ -470,6 +470,7 @@ struct Scenario {
   const Workload* find_workload(std::string_view called) const {
     return find_if_or_null(workloads, [&](const Workload& w) { return w.name.value == called; });
   }
+  Duration start() const { return starts_at.value_or(Duration{}); }
 };
 
 // A scenario file after loading: metadata plus at least one scenario, in the order of the file.

@@ -336,9 +336,13 @@ struct Plan {
   std::string headroom_binding;          // the objective that breaks first, or what else
   std::vector<Flip> flips;
   std::optional<TellingMeasurement> measure_next;  // absent: no flip is of a time in doubt
-  std::vector<PlanOption> other_pods;   // with one pod more or fewer, where that is cheaper, or
-                                        // with more where nothing else stands; cheapest first
-  std::optional<PlanOption> scheduled;  // of the options with schedules, where it is cheaper
+  std::vector<PlanOption> other_pods;  // with one pod more or fewer, where that is cheaper, or
+                                       // with more where nothing else stands; cheapest first
+  // Over whole days, where load falls every day: the first option as it is, the cheapest of the
+  // options with schedules, where that is cheaper, and the first with autoscalers.
+  std::optional<PlanOption> over_days;
+  std::optional<PlanOption> scheduled;
+  std::optional<PlanOption> by_load;
   std::optional<UnselectedNodes> unselected;  // where that is cheaper, or nothing stands
   std::optional<PlanOption> kept_apart;       // of the options the first with PoolChoice::apart
   std::optional<SmActiveRange> sm_active;     // absent: the answer does not hang on it
@@ -461,9 +465,17 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
 Expected<std::vector<PoolChoice>> pools_as_they_stand(const scenarios::Scenario& scenario,
                                                       const models::Catalogue& catalogue);
 
+// The scenario as plans and comparisons judge it: in no queue of Kueue, whose quotas are of today's
+// pools, and at the peak of its traffic (at_its_peak).
+scenarios::Scenario as_judged(scenarios::Scenario scenario);
+
+// The scenario as it goes on to the end of a day, where the clock tells all that comes; else as it
+// is.
+scenarios::Scenario over_whole_days(scenarios::Scenario scenario);
+
 // Answers probes by simulation: what several have in common is simulated once. May be called from
 // any thread; calls at the same time share so many threads, one of which is the caller's. REQUIRES:
-// the set and the variant of the plan; `base` and `catalogue` outlive it.
+// `base` is the plan's variant as_judged(); it and `catalogue` outlive it.
 using ProbeAnswerer = std::function<PlanAnswer(const PlanProbe& probe, int threads)>;
 ProbeAnswerer probe_answerer(const scenarios::Scenario& base, const models::Catalogue& catalogue,
                              const std::atomic<bool>* interrupted = nullptr);

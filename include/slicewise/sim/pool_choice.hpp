@@ -82,6 +82,17 @@ struct PodSchedule {
   friend bool operator==(const PodSchedule&, const PodSchedule&) = default;
 };
 
+// A Service that has as many pods as keep the requests of each near a target, as an HPA or KEDA
+// sees to it.
+struct PodScaling {
+  std::string workload;
+  int least = 1;
+  int most = 1;
+  double per_second = 1;  // requests of a pod
+
+  friend bool operator==(const PodScaling&, const PodScaling&) = default;
+};
+
 // Workloads of whose pods, all together, a node has one: by a required anti-affinity.
 using ApartClass = std::vector<std::string>;
 
@@ -105,6 +116,7 @@ struct PoolChoice {
   std::vector<ServingChoice> serving = {};
   std::vector<ApartClass> apart = {};
   std::vector<PodSchedule> schedules = {};  // of some of the workloads
+  std::vector<PodScaling> scalings = {};    // likewise
 
   friend bool operator==(const PoolChoice&, const PoolChoice&) = default;
 };
@@ -129,6 +141,8 @@ std::string serving_text(const PoolChoice& choice);
 
 // "4 pods of api from 06:30 to 22:00 Etc/GMT-1, else 1".
 std::string describe(const PodSchedule& schedule);
+// "1 to 4 pods of api at 1.2 requests/s each".
+std::string describe(const PodScaling& scaling);
 
 // The workload with what is chosen.
 void serve_as(const ServingChoice& choice, scenarios::Workload& workload);

@@ -28,8 +28,13 @@ struct Stamp {
   std::vector<std::string> catalogue_files;   // laid over the catalogue, in order
   std::vector<std::string> catalogue_sha256;  // of their bytes, in hexadecimal
   bool allow_pending = false;                 // pods that stay Pending did not count, see judge()
-  std::string version{kVersion};              // of the slicewise that made them
+  std::string starts_at;  // of a study that was begun at the peak (at_its_peak): "Mon 13:45"
+  std::string version{kVersion};  // of the slicewise that made them
 };
+
+// Of variant `variant` of the set, which is judged as `judged`.
+Stamp stamp_of(const scenarios::ScenarioSet& set, std::size_t variant,
+               const scenarios::Scenario& judged, const models::Catalogue& catalogue);
 
 // Of variant `variant` of the set; of files only who read them knows. REQUIRES: there is one.
 Stamp stamp_of(const scenarios::ScenarioSet& set, std::size_t variant,

@@ -349,4 +349,13 @@ Expected<World> build_world(const scenarios::Scenario& scenario, const models::C
 // many worlds of one run.
 Diagnostics peaks_not_in_run(const scenarios::Scenario& scenario);
 
+// For who judges a configuration and not a time: where no startsAt is named and the peak of a day's
+// traffic is outside of the run, the scenario that starts so that its traffic together is at its
+// busiest in the middle of what is measured. Of CronJobs the times of the run are known: those
+// scenarios stay as they are.
+scenarios::Scenario at_its_peak(scenarios::Scenario scenario);
+// Says so, and which peaks are not in that run either.
+void tell_of_peak(const scenarios::Scenario& written, const scenarios::Scenario& judged,
+                  Diagnostics& found);
+
 }  // namespace slicewise::sim

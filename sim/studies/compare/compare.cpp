@@ -358,7 +358,7 @@ Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& se
                                                 std::size_t variant,
                                                 const models::Catalogue& catalogue,
                                                 const ComparisonOptions& options) {
-  const Scenario base = without_queues(set.variants[variant]);
+  const Scenario base = as_judged(set.variants[variant]);
   Diagnostics found;
   check_pools(base, found);
   check_pods(base, "strategies are compared", found);
@@ -377,11 +377,11 @@ Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& se
   }
 
   StrategyComparison comparison;
-  comparison.stamp = stamp_of(set, variant, catalogue);
+  comparison.stamp = stamp_of(set, variant, base, catalogue);
   comparison.notes = changes_of(base);
   tell_of_queues(set.variants[variant], "strategies are compared", comparison.notes);
   for (Diagnostic& late : late_starts(base)) comparison.notes.push_back(std::move(late));
-  std::ranges::move(peaks_not_in_run(base), std::back_inserter(comparison.notes));
+  tell_of_peak(set.variants[variant], base, comparison.notes);
   comparison.nodes = options.nodes;
   std::vector<Prepared> prepared;
   if (auto own = prepare_own(base, catalogue, comparison.notes)) {

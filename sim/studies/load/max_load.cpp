@@ -356,7 +356,7 @@ std::optional<double> MaxLoad::width() const {
 Expected<MaxLoad> find_max_load(const scenarios::ScenarioSet& set, std::size_t variant,
                                 const models::Catalogue& catalogue, const MaxLoadOptions& options) {
   Subject subject;
-  subject.base = set.variants[variant];
+  subject.base = at_its_peak(set.variants[variant]);
   auto targets = load_targets(subject.base, options.scale);
   if (!targets) return tl::unexpected(std::move(targets.error()));
   subject.targets = std::move(*targets);
@@ -365,7 +365,7 @@ Expected<MaxLoad> find_max_load(const scenarios::ScenarioSet& set, std::size_t v
       std::max(subject.replications,
                options.most_replications.value_or(kMoreReplications * subject.replications));
   MaxLoad found;
-  found.stamp = stamp_of(set, variant, catalogue);
+  found.stamp = stamp_of(set, variant, subject.base, catalogue);
   found.stamp.replications = subject.replications;
   found.most_replications = subject.most_replications;
   found.precision = options.precision;
@@ -384,8 +384,8 @@ Expected<MaxLoad> find_max_load(const scenarios::ScenarioSet& set, std::size_t v
   describe_loads(subject, found);
   // With the rates at which it stood.
   const double factor = found.passed ? found.probes[*found.passed].factor : 1;
-  std::ranges::move(peaks_not_in_run(scaled(subject.base, subject.targets, factor)),
-                    std::back_inserter(found.notes));
+  tell_of_peak(scaled(set.variants[variant], subject.targets, factor),
+               scaled(subject.base, subject.targets, factor), found.notes);
   return found;
 }
 

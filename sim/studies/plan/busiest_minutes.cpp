@@ -34,36 +34,6 @@ std::optional<std::vector<const Traffic*>> steady_sources(const Scenario& scenar
   return by_the_hour ? std::optional(std::move(sources)) : std::nullopt;
 }
 
-// When the sources together are at the most of their means, in the middle of the time for which
-// they are.
-TimePoint busiest_time(const Scenario& scenario, const std::vector<const Traffic*>& sources) {
-  std::vector<RateCurve> curves;
-  curves.reserve(sources.size());
-  for (const Traffic* traffic : sources) {
-    curves.emplace_back(*traffic, scenario.starts_at, scenario.seed, 0, 0);
-  }
-  const TimePoint end = TimePoint{} + *scenario.duration;
-  TimePoint busiest;
-  double most = 0;
-  for (TimePoint from; from < end;) {
-    double load = 0;
-    TimePoint until = end;
-    for (std::size_t s = 0; s < sources.size(); ++s) {
-      load += curves[s].per_second() / sources[s]->mean.per_second;
-      until = std::min(until, curves[s].until());
-    }
-    if (load > most) {
-      most = load;
-      busiest = from + Duration{(until - from).ns / 2};
-    }
-    for (RateCurve& curve : curves) {
-      if (curve.until() == until && until < end) curve.step();
-    }
-    from = until;
-  }
-  return busiest;
-}
-
 }  // namespace
 
 std::optional<Scenario> busiest_minutes(const Scenario& scenario) {
@@ -74,10 +44,12 @@ std::optional<Scenario> busiest_minutes(const Scenario& scenario) {
     return std::nullopt;
   }
   const Duration before = scenario.warmup + Duration{kMinutes.ns / 2};
-  const Duration start = std::clamp(busiest_time(scenario, *sources) - TimePoint{} - before,
-                                    Duration{}, *scenario.duration - length);
+  const TimePoint busiest_at =
+      busiest_time(*sources, scenario.start(), TimePoint{} + *scenario.duration);
+  const Duration start =
+      std::clamp(busiest_at - TimePoint{} - before, Duration{}, *scenario.duration - length);
   Scenario busiest = scenario;
-  busiest.starts_at = Duration{(scenario.starts_at + start).ns % kWeek.ns};
+  busiest.starts_at = Duration{(scenario.start() + start).ns % kWeek.ns};
   busiest.duration = length;
   busiest.replications = 1;
   return busiest;

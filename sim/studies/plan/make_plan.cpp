@@ -23,8 +23,8 @@
 #include "plan_sections.hpp"
 #include "pod_counts.hpp"
 #include "pool_split.hpp"
+#include "scaled_down.hpp"
 #include "unselected_nodes.hpp"
-#include "with_schedule.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -224,7 +224,7 @@ Plan begun_plan(const scenarios::ScenarioSet& set, std::size_t variant,
                 const models::Catalogue& catalogue, const PlanOptions& options,
                 const BlockSearch& search) {
   Plan plan;
-  plan.stamp = stamp_of(set, variant, catalogue);
+  plan.stamp = stamp_of(set, variant, search.base, catalogue);
   plan.goal = search.goal;
   for (const models::InstanceType* type : search.space.types) {
     plan.instance_types.push_back(type->name);
@@ -235,13 +235,22 @@ Plan begun_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   return plan;
 }
 
+void add_scaled_down(const BlockSearch& search, const PlanOptions& options, ProbeBatch& probes,
+                     Plan& plan) {
+  auto found = scaled_down(search, plan.options, options.run, probes, plan.notes);
+  if (!found || probes.interrupted()) return;
+  plan.over_days = std::move(found->fixed);
+  plan.scheduled = std::move(found->by_clock);
+  plan.by_load = std::move(found->by_load);
+}
+
 // What other numbers of pods, a schedule, or no selectors would save.
 void add_hints(const BlockSearch& search, const PlanOptions& options, ProbeBatch& probes,
                Plan& plan) {
   if (options.vary_pods == 0 && !probes.interrupted()) {
     plan.other_pods = hints_of_other_pods(search, best_of(plan), probes);
   }
-  if (!probes.interrupted()) plan.scheduled = with_schedule(search, plan.options, probes);
+  if (!probes.interrupted()) add_scaled_down(search, options, probes, plan);
   if (!probes.interrupted()) {
     plan.unselected = without_selectors(search, best_of(plan), options.run);
   }
@@ -251,7 +260,7 @@ void add_hints(const BlockSearch& search, const PlanOptions& options, ProbeBatch
 
 Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
                          const models::Catalogue& catalogue, const PlanOptions& options) {
-  const Scenario base = without_queues(set.variants[variant]);
+  const Scenario base = as_judged(set.variants[variant]);
   Diagnostics found;
   check_pods(base, "plans are", found);
   const PlanGoal goal = goal_for(base, options);
@@ -319,7 +328,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   if (may_vary && options.flips) add_hints(search, options, probes, plan);
   tell_late_starts(search, probes, plan);
   plan.interrupted = plan.interrupted || probes.interrupted();
-  add_notes(set.variants[variant], catalogue, plan);
+  add_notes(set.variants[variant], base, catalogue, plan);
   const auto apart = std::ranges::find_if(plan.options, keeps_apart);
   if (apart != plan.options.end()) plan.kept_apart = *apart;
   plan.counts.replications = probes.replications() + (glances ? glances->replications() : 0);

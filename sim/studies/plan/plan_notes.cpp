@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <string>
 
@@ -81,12 +80,13 @@ bool runs_once(const Scenario& scenario) {
   });
 }
 
-void add_notes(const Scenario& base, const models::Catalogue& catalogue, Plan& plan) {
-  std::ranges::move(peaks_not_in_run(base), std::back_inserter(plan.notes));
+void add_notes(const Scenario& written, const Scenario& base, const models::Catalogue& catalogue,
+               Plan& plan) {
+  tell_of_peak(written, base, plan.notes);
   tell_retired_types(catalogue, plan);
   tell_what_autoscalers_keep(base, plan);
   tell_dropped_selectors(base, plan);
-  tell_of_queues(base, "plans are", plan.notes);
+  tell_of_queues(written, "plans are", plan.notes);
   tell_of_idle_months(base, plan);
 }
 

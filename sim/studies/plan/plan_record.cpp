@@ -50,6 +50,7 @@ const Record& plan_metadata() {
        stamp_field<P>("catalogueFiles"),
        stamp_field<P>("catalogueSha256"),
        stamp_field<P>("allowPending"),
+       stamp_field<P>("startsAt"),
        field<&P::interrupted>("interrupted", "the search was not finished").optional()}};
   return declared;
 }
@@ -123,6 +124,17 @@ const Record& record_of<PodSchedule>() {
 }
 
 template <>
+const Record& record_of<PodScaling>() {
+  using S = PodScaling;
+  static const Record declared{
+      "pods that come and go with the load, as an HPA or KEDA has them",
+      {field<&S::workload>("workload", "a Service of the pool"),
+       field<&S::least>("min", "pods at the least"), field<&S::most>("max", "pods at the most"),
+       field<&S::per_second>("requestsPerSecond", "of a pod, that it keeps to")}};
+  return declared;
+}
+
+template <>
 const Record& record_of<PoolChoice>() {
   using C = PoolChoice;
   static const Record declared{
@@ -154,7 +166,8 @@ const Record& record_of<PoolChoice>() {
                         "classes of workloads of whose pods, all of a class together, a node has "
                         "one: by a required podAntiAffinity, which exports write")
            .optional(),
-       field<&C::schedules>("schedules", "of some of the workloads").optional()}};
+       field<&C::schedules>("schedules", "of some of the workloads").optional(),
+       field<&C::scalings>("scalings", "of some of the workloads").optional()}};
   return declared;
 }
 
@@ -419,6 +432,12 @@ const Record& record_of<Plan>() {
                              "with one pod of a Service more or fewer, where that is cheaper; with "
                              "more, where nothing else stands")
            .optional(),
+       field<&P::over_days>("overWholeDays",
+                            "the first option as it is over whole days, beside what is scaled down "
+                            "at night; absent: no load falls every day"),
+       field<&P::by_load>("withAutoscaling",
+                          "the first with autoscalers for its Services, on nodes that come and go "
+                          "with their pods, over whole days; it may not stand"),
        field<&P::scheduled>("withSchedule",
                             "an option with schedules for its Services, on nodes that come "
                             "and go with their pods, where that is cheaper than the first"),

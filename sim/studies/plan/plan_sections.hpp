@@ -80,7 +80,9 @@ void add_today(const BlockSearch& search, const RunOptions& run, ProbeBatch& pro
 
 // plan_notes.cpp: only Jobs, and not those of a log, which come every month.
 bool runs_once(const scenarios::Scenario& scenario);
-void add_notes(const scenarios::Scenario& base, const models::Catalogue& catalogue, Plan& plan);
+// `base`: the scenario as it is judged.
+void add_notes(const scenarios::Scenario& written, const scenarios::Scenario& base,
+               const models::Catalogue& catalogue, Plan& plan);
 
 // recorded_bill.cpp: nullopt without recorded jobs, or without a price of such GPUs.
 std::optional<RecordedBill> recorded_bill(const scenarios::Scenario& base,

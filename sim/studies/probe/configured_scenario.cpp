@@ -369,6 +369,15 @@ void scale_by(const PodSchedule& schedule, Workload& workload) {
   scaling.schedule = {{*start, *end, schedule.time_zone, schedule.replicas, workload.where}};
 }
 
+void scale_by(const PodScaling& by_load, Workload& workload) {
+  scenarios::Autoscaling& scaling = workload.autoscaling.emplace();
+  scaling.min_replicas = by_load.least;
+  scaling.max_replicas = workload.count = by_load.most;
+  scaling.metric = scenarios::Autoscaling::Metric::RequestRate;
+  scaling.target = by_load.per_second;
+  scaling.where = workload.where;
+}
+
 }  // namespace
 
 Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chosen,
@@ -421,6 +430,9 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
       }
       for (const PodSchedule& schedule : pools[p].schedules) {
         if (schedule.workload == workload.name.value) scale_by(schedule, workload);
+      }
+      for (const PodScaling& scaling : pools[p].scalings) {
+        if (scaling.workload == workload.name.value) scale_by(scaling, workload);
       }
       if (pools.size() > 1) {
         workload.pod.node_selector[scenarios::kPoolLabel] = labels[p];

@@ -285,10 +285,16 @@ std::string describe(const PodSchedule& schedule) {
                      schedule.time_zone.empty() ? "UTC" : schedule.time_zone, schedule.otherwise);
 }
 
+std::string describe(const PodScaling& scaling) {
+  return fmt::format("{} to {} pods of {} at {:.3g} requests/s each", scaling.least, scaling.most,
+                     scaling.workload, scaling.per_second);
+}
+
 std::string describe(const PoolChoice& choice) {
   std::string text = nodes_text(choice);
   text += serving_text(choice);
   for (const PodSchedule& schedule : choice.schedules) text += ", " + describe(schedule);
+  for (const PodScaling& scaling : choice.scalings) text += ", " + describe(scaling);
   if (!choice.apart.empty()) {
     std::vector<std::string> classes;
     for (const ApartClass& each : choice.apart) {

@@ -182,6 +182,8 @@ Scenario without_queues(Scenario scenario) {
   return scenario;
 }
 
+Scenario as_judged(Scenario scenario) { return at_its_peak(without_queues(std::move(scenario))); }
+
 void tell_of_queues(const Scenario& scenario, std::string_view what_is, Diagnostics& notes) {
   for (const Workload& workload : scenario.workloads) {
     if (workload.queue.value.empty() || workload.count == 0) continue;

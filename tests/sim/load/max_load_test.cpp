@@ -80,7 +80,7 @@ void expect_around(const MaxLoad& answer, double load) {
 }
 
 // With the rates of the load that stood.
-TEST(MaxLoad, SaysThatTheRunHasNoPeak) {
+TEST(MaxLoad, IsOfThePeakUnlessARunIsNamedThatHasNone) {
   Scenario scenario = alone(20, milliseconds(200));
   scenario.duration = minutes(3);
   scenario.replications = 2;
@@ -88,11 +88,18 @@ TEST(MaxLoad, SaysThatTheRunHasNoPeak) {
   day.peak = {40};
   day.peak_at = hours(12);
   scenario.workloads.front().traffic->shape = day;
+  const MaxLoad at_peak = found(scenario, roughly());
+  ASSERT_EQ(at_peak.notes.size(), 1U);
+  EXPECT_EQ(at_peak.notes.front().code, Code::StartsAtPeak);
+  EXPECT_EQ(at_peak.stamp.starts_at, "Mon 11:55");
+  scenario.starts_at = Duration{};
   const MaxLoad night = found(scenario, roughly());
   ASSERT_EQ(night.notes.size(), 1U);
   EXPECT_EQ(night.notes.front().code, Code::PeakNotInRun);
   EXPECT_THAT(night.notes.front().message, HasSubstr(fmt::format("and {:.0f}/s at its busiest",
                                                                  2 * *night.loads.front().passed)));
+  EXPECT_EQ(night.stamp.starts_at, "");
+  EXPECT_GT(*night.loads.front().passed, 1.5 * *at_peak.loads.front().passed);
   scenario.starts_at = hours(12);
   EXPECT_THAT(found(scenario, roughly()).notes, ::testing::IsEmpty());
 }

@@ -1,4 +1,5 @@
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -216,11 +217,44 @@ TEST(Plan, SaysWhatAScheduleSaves) {
   EXPECT_EQ(scaling.schedule.front().end.text, schedule.end);
 }
 
+TEST(Plan, SaysWhatAnAutoscalerSaves) {
+  const scenarios::ScenarioSet set = with_a_day(kBusyAfternoon);
+  const Plan plan = hinted_plan(set);
+  ASSERT_TRUE(plan.over_days && plan.by_load);
+  EXPECT_EQ(plan.over_days->figures.monthly, plan.options.front().figures.monthly);
+  const PoolChoice& pool = plan.by_load->pools.front();
+  EXPECT_TRUE(pool.elastic);
+  ASSERT_EQ(pool.scalings.size(), 1U) << describe(pool);
+  const PodScaling& scaling = pool.scalings.front();
+  EXPECT_EQ(std::pair(scaling.least, scaling.most), std::pair(1, 4));
+  EXPECT_NEAR(scaling.per_second, 1, 0.01) << "4/s on 4 pods";
+  EXPECT_LT(plan.by_load->figures.monthly, plan.over_days->figures.monthly);
+  const Scenario planned = planned_scenario(set.variants.front(), {&pool, 1}, demo::catalogue());
+  const scenarios::Autoscaling& written = planned.workloads.front().autoscaling.value();
+  EXPECT_EQ(written.metric, scenarios::Autoscaling::Metric::RequestRate);
+  EXPECT_EQ(written.target, scaling.per_second);
+  EXPECT_EQ(std::pair(written.min_replicas, written.max_replicas), std::pair(1, 4));
+}
+
+// The run has a few minutes of the day, a month has its nights.
+TEST(Plan, SaysWhatTheNightSavesOfAShortRun) {
+  scenarios::ScenarioSet set = with_a_day(kBusyAfternoon);
+  set.variants.front().duration = minutes(20);
+  const Plan plan = hinted_plan(set);
+  EXPECT_EQ(plan.stamp.starts_at, "Mon 12:45");
+  EXPECT_EQ(plan.options.front().pools.front().nodes, 4) << "at night one is enough";
+  ASSERT_TRUE(plan.over_days && plan.scheduled && plan.by_load);
+  EXPECT_LT(to_dollars(plan.scheduled->figures.monthly),
+            0.75 * to_dollars(plan.options.front().figures.monthly));
+}
+
 TEST(Plan, NoScheduleWithoutANight) {
-  EXPECT_FALSE(hinted_plan(with_a_day("{mean: 80/m}")).scheduled) << "at one rate";
-  scenarios::ScenarioSet half = with_a_day(kBusyAfternoon);
+  const Plan plan = hinted_plan(with_a_day("{mean: 80/m}"));
+  EXPECT_FALSE(plan.scheduled || plan.by_load || plan.over_days) << "at one rate";
+  scenarios::ScenarioSet half =
+      with_a_day("{shape: Steps, steps: [{at: 0s, rate: 4/s}, {at: 6h, rate: 20/m}]}");
   half.variants.front().duration = hours(12);
-  EXPECT_FALSE(hinted_plan(half).scheduled) << "the other half of the day is not simulated";
+  EXPECT_FALSE(hinted_plan(half).over_days) << "nobody knows the other half of the day";
 }
 
 }  // namespace

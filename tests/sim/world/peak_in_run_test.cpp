@@ -68,6 +68,58 @@ TEST(PeakInRun, MayBeOfTheDayBeforeOrOfSteps) {
   EXPECT_TRUE(peaks_not_in_run(scenario).empty());
 }
 
+TEST(AtItsPeak, ARunBeginsAroundItWhereNobodySaysWhen) {
+  const Scenario judged = at_its_peak(by_day());
+  EXPECT_EQ(judged.start(), hours(13) + minutes(45));
+  EXPECT_TRUE(peaks_not_in_run(judged).empty());
+  Diagnostics found;
+  tell_of_peak(by_day(), judged, found);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().code, Code::StartsAtPeak);
+  EXPECT_THAT(found.front().message, HasSubstr("judged from Mon 13:45 on"));
+  EXPECT_EQ(at_its_peak(judged).starts_at, judged.starts_at);
+}
+
+TEST(AtItsPeak, AStartThatIsNamedIsKept) {
+  Scenario named = by_day();
+  named.starts_at = Duration{};
+  EXPECT_EQ(at_its_peak(named).start(), Duration{});
+  Diagnostics found;
+  tell_of_peak(named, at_its_peak(named), found);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().code, Code::PeakNotInRun);
+  Scenario whole = by_day();
+  whole.duration = hours(24);
+  EXPECT_FALSE(at_its_peak(whole).starts_at) << "the peak is in the run";
+  Scenario nightly = by_day();
+  nightly.workloads.push_back(demo::training(1));
+  nightly.workloads.back().schedule.emplace();
+  EXPECT_FALSE(at_its_peak(nightly).starts_at) << "of CronJobs the run's times are known";
+}
+
+// The one that is four times its mean counts more than the other that is twice.
+TEST(AtItsPeak, OfSeveralSourcesItIsThatOfAllTogether) {
+  Scenario two = by_day();
+  two.workloads.push_back(two.workloads.front());
+  scenarios::Workload& other = two.workloads.back();
+  other.name.value = "other";
+  auto& day = std::get<scenarios::Diurnal>(other.traffic->shape);
+  day.peak = {480};
+  day.peak_at = hours(2);
+  const Scenario judged = at_its_peak(two);
+  EXPECT_EQ(judged.start(), hours(1) + minutes(45));
+  const Diagnostics missed = peaks_not_in_run(judged);
+  ASSERT_EQ(missed.size(), 1U);
+  EXPECT_EQ(missed.front().workloads, std::vector<std::string>{"api"});
+}
+
+// Saturdays are the busiest.
+TEST(AtItsPeak, MayBeAtTheWeekend) {
+  Scenario scenario = by_day();
+  std::get<scenarios::Diurnal>(scenario.workloads.front().traffic->shape).weekend = 2;
+  EXPECT_EQ(at_its_peak(scenario).start(), hours(24 * 5 + 13) + minutes(45));
+}
+
 TEST(PeakInRun, IsAFindingOfTheRun) {
   scenarios::ScenarioSet set;
   set.variants.push_back(by_day());

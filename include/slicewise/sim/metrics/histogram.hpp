@@ -32,27 +32,35 @@ class Histogram {
   std::int64_t count_above(Duration value) const;
   // A quantile of `value` is off by no more: half the width of its bucket.
   static Duration rounding(Duration value);
-  // Gives back the room of empty buckets at both ends; what is added later takes it again.
+  // Gives back the room of empty buckets: what is left takes 6 bytes for each that a value is in.
+  // What is added later takes the room again.
   void pack();
 
   // All that it knows, for another process.
   template <class Archive>
   void visit(Archive& archive) {
-    archive(buckets_, first_, count_, sum_, least_, most_);
+    archive(buckets_, held_, counts_, count_, sum_, least_, most_);
   }
 
  private:
   struct Place {
-    std::size_t bucket;  // in buckets_
+    std::size_t bucket;
     std::int64_t rank;   // in it, from 1 on
-    // Of one value that is known exactly.
-    std::optional<std::int64_t> exact;
+    std::int64_t count;  // of its values
   };
-  Place place_of(double q) const;
+  std::int64_t rank_of(double q) const;
+  // The value itself, where it is the least or the greatest.
+  std::optional<std::int64_t> known(std::int64_t rank) const;
+  Place place_of(std::int64_t rank) const;
+  Place packed_place(std::int64_t rank) const;
+  bool is_packed() const { return !held_.empty(); }
   void widen();
 
-  std::vector<std::int64_t> buckets_;  // none, or all, or those from `first_` on that a value is in
-  std::size_t first_ = 0;
+  std::vector<std::int64_t> buckets_;  // all, or none
+  // Of what is packed, ascending: the buckets that a value is in, and how many are. One with more
+  // than fit its place has several.
+  std::vector<std::uint16_t> held_;
+  std::vector<std::uint32_t> counts_;
   std::int64_t count_ = 0;
   Int128 sum_ = 0;
   std::int64_t least_ = std::numeric_limits<std::int64_t>::max();

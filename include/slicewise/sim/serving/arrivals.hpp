@@ -103,6 +103,11 @@ class RateCurve {
   std::variant<std::monostate, Steps, Day, Modulation> shape_;
 };
 
+// Before `end`, when the sources together are at the most of their means, in the middle of the time
+// for which they are. REQUIRES: the clock tells their rates, which are no Bursts.
+TimePoint busiest_time(const std::vector<const scenarios::Traffic*>& sources, Duration starts_at,
+                       TimePoint end);
+
 // The requests of many clients together, each a process of its own: within a window its gaps have
 // the window's law, mean 1/rate and variation; at the start of each the process is as if it had
 // always been running so, and windows are independent of each other. Expected requests of a window
