@@ -114,8 +114,10 @@ TEST(Histogram, IsTheSameWhenItIsPacked) {
     merged.merge(packed);
     for (const double q : {0.01, 0.3, 0.5, 0.9, 1.0}) {
       EXPECT_EQ(packed.quantile(q), wide.quantile(q)) << ns;
+      EXPECT_EQ(packed.within_bucket(q), wide.within_bucket(q)) << ns;
       EXPECT_EQ(merged.quantile(q), wide.quantile(q)) << ns;
     }
+    EXPECT_EQ(packed.count_above({ns}), wide.count_above({ns}));
     packed.merge({});
     EXPECT_EQ(packed.count(), wide.count());
     EXPECT_EQ(packed.mean(), wide.mean());
