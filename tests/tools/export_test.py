@@ -310,7 +310,7 @@ class Plans(unittest.TestCase):
         self.assertEqual(seen["workloads"][0]["objectives"][0]["value"], best["objectives"][0]["value"])
         self.assertEqual(seen["cost"]["monthlyUsd"], best["monthlyUsd"])
         self.expect_same_run(plan + "#1", "-f", plan + "#1")
-        self.assertIn("startsAt: Mon 12:45", run("export", plan + "#1", "--to", "scenario").stdout)
+        self.assertIn('startsAt: "Mon 12:45"', run("export", plan + "#1", "--to", "scenario").stdout)
         # The night is looked at over a whole day.
         for part, key in (("#schedule", "withSchedule"), ("#load", "withAutoscaling")):
             self.expect_same_run(plan + part, "-f", plan + part)
