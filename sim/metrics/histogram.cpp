@@ -76,14 +76,14 @@ void Histogram::pack() {
       counts_.push_back(static_cast<std::uint32_t>(std::min(left, kMost)));
     }
   }
-  buckets_ = {};
+  buckets_ = std::vector<std::int64_t>();  // {} would keep the room
 }
 
 void Histogram::widen() {
   buckets_.assign(kBuckets, 0);
   for (std::size_t n = 0; n < held_.size(); ++n) buckets_[held_[n]] += counts_[n];
-  held_ = {};
-  counts_ = {};
+  held_ = std::vector<std::uint16_t>();
+  counts_ = std::vector<std::uint32_t>();
 }
 
 Duration Histogram::mean() const {
