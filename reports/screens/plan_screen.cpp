@@ -204,7 +204,7 @@ ScreenPart scaled_down_part(const Plan& plan, const TextStyle& style) {
                                tightest_text(figures, style), limit_share(figures, style),
                                verdict_text(figures, style)});
   };
-  add("nobody: #1", plan.over_days);
+  add("#1, as it is", plan.over_days);
   add("the clock", plan.scheduled);
   add("the load", plan.by_load);
   std::vector<std::string> lines{
