@@ -297,12 +297,11 @@ Markup view_figure(const sim::Recording& recording, const GpuView& view) {
   }
   const std::size_t unknown = chart.rows.size() - gpus_known;
   const std::string finding =
-      known == 0
-          ? fmt::format("{}: not known, no workload says.", view.name)
-          : fmt::format("{} ({}){}: {} on average, {} at most{}.", view.name, view.meaning,
-                        drawn_words(recording, ", ", ""),
-                        percent_text(sum / known), percent_text(highest),
-                        unknown == 0 ? "" : fmt::format("; not known of {} GPUs", unknown));
+      known == 0 ? fmt::format("{}: not known, no workload says.", view.name)
+                 : fmt::format("{} ({}){}: {} on average, {} at most{}.", view.name, view.meaning,
+                               drawn_words(recording, ", ", ""), percent_text(sum / known),
+                               percent_text(highest),
+                               unknown == 0 ? "" : fmt::format("; not known of {} GPUs", unknown));
   chart.text = {fmt::format("chart-{}", view.id), finding,
                 "One row for each GPU or MIG instance, one column for each part of the run."};
   chart.width = 960;

@@ -246,8 +246,7 @@ void model_quotas(const Scenario& scenario, World& world, Diagnostics& found) {
     const auto queue = std::ranges::find(world.queues, model.spec.queue.value, queue_name);
     if (queue == world.queues.end()) continue;  // none is named, or QUEUE_UNKNOWN
     any = true;
-    Queued queued(scenario, world, model,
-                  static_cast<std::size_t>(queue - world.queues.begin()));
+    Queued queued(scenario, world, model, static_cast<std::size_t>(queue - world.queues.begin()));
     model.queued = queued.jobs();
     const FindingsAbout about(model.spec.given_name(), found);
     if (queued.are_apart()) tell_of_groups_apart(model, found);

@@ -1,6 +1,8 @@
 """slicewise import: traces out of the logs of other systems."""
 
 import gzip
+import json
+import math
 import pathlib
 import tempfile
 import unittest
@@ -18,6 +20,15 @@ class Import(VerbCase):
         self.assertIn("arrival_s,run_s,gpus,gpu_milli", result.stdout)
         self.assertIn("note: 1 pods that never started", result.stderr)
         self.assertEqual(run("import", "openb", "-f", LOGS + "openb.csv", "-q").stderr, "")
+
+    def test_a_scenario_of_requests_has_servers_that_keep_up(self):
+        rows = [f"2023-11-16 18:{i // 60:02}:{i % 60:02}.0000000,2000,100" for i in range(600)]
+        log = "TIMESTAMP,ContextTokens,GeneratedTokens\n" + "\n".join(rows) + "\n"
+        scenario = run("import", "azure", "-q", "-f", "-", "-o", "scenario", stdin=log).stdout
+        model = next(m for m in json.loads(run("get", "profiles", "--kind", "llm", "-o", "json").stdout)
+                     ["items"] if m["name"] in scenario)
+        each = (2000 * model["tokenMs"] + 100 * model["weightsMs"] / 8) / 1e3
+        self.assertIn(f"    nodes: {math.ceil(each / 0.6)}  # Assumed", scenario)
 
     def test_both_forms_hold_the_same(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -108,7 +108,7 @@ struct PoolChoice {
   std::vector<std::string> mig_profiles;  // of the pods of each of them; empty: all the same
   int nodes = 1;                          // 0: not known
   int on_demand = 0;                      // of them, bought so whatever `purchase` says
-  int unshared = 0;            // more nodes of the type, not shared, for pods with several GPUs
+  int unshared = 0;      // more nodes of the type, not shared, for pods with several GPUs
   bool elastic = false;  // Karpenter, or who the scenario says, starts `least_nodes` to `nodes`
   int least_nodes = 0;   // of an elastic pool: there from the start
   std::vector<int> pods = {};  // of each of the workloads; 0, or empty: as the scenario has it

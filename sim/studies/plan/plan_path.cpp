@@ -37,6 +37,8 @@ struct Present {
   std::optional<double> monthly;
 };
 
+bool has_no_price(const Present& pool) { return !pool.monthly; }
+
 // Some of the present pools give way to pools for `blocks`, or to `known` ones.
 struct PoolChange {
   std::vector<std::size_t> touched;
@@ -107,8 +109,6 @@ class PathSearch {
     const auto monthly = monthly_of(search_, choice);
     pools_.push_back({std::move(choice), monthly});
   }
-
-  static bool has_no_price(const Present& pool) { return !pool.monthly; }
 
   // A pool without a price in closed form costs what all cost, less the others.
   void price_the_rest(const OptionFigures& all) {
