@@ -27,7 +27,7 @@ class Import(VerbCase):
         scenario = run("import", "azure", "-q", "-f", "-", "-o", "scenario", stdin=log).stdout
         model = next(m for m in json.loads(run("get", "profiles", "--kind", "llm", "-o", "json").stdout)
                      ["items"] if m["name"] in scenario)
-        each = (2000 * model["tokenMs"] + 100 * model["weightsMs"] / 8) / 1e3
+        each = 2000 * model["tokenSeconds"] + 100 * model["weightsSeconds"] / 8
         self.assertIn(f"    nodes: {math.ceil(each / 0.6)}  # Assumed", scenario)
 
     def test_both_forms_hold_the_same(self):
