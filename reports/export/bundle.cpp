@@ -13,6 +13,7 @@
 #include "../document/document_text.hpp"
 #include "bundle_dra.hpp"
 #include "bundle_parts.hpp"
+#include "chart_releases.hpp"
 #include "embedded/guide_files.hpp"
 #include "embedded/script_files.hpp"
 #include "guide.hpp"
@@ -72,6 +73,8 @@ std::string helm_lines(const Installer& plugin) {
       plugin.repository, plugin.url, plugin.release, plugin.chart, shell_word(plugin.version),
       plugin.namespace_name, plugin.values);
 }
+
+bool is_operator(const Installer& plugin) { return plugin.chart == kOperatorChart; }
 
 // After the labels: without them the DaemonSet has no pod to wait for.
 std::string wait_line(const Bundle& bundle) {
@@ -141,26 +144,32 @@ std::string release_rollback(const Bundle& bundle) {
     labels += fmt::format("kubectl label nodes -l {} {}-\n", shell_word(selector_of(nodes)),
                           kConfigLabel);
   }
-  return filled(script_files::rollback_release_sh(), {{"labels", labels},
-                                                      {"name", bundle.plugin.release},
-                                                      {"namespace", bundle.plugin.namespace_name}});
+  const std::string release =
+      is_operator(bundle.plugin)
+          ? std::string(operator_rollback())
+          : filled(script_files::rollback_chart_sh(),
+                   {{"name", bundle.plugin.release}, {"namespace", bundle.plugin.namespace_name}});
+  return filled(script_files::rollback_release_sh(), {{"labels", labels}, {"release", release}});
 }
 
 std::string apply_script(const Bundle& bundle) {
   std::string release;
   if (!bundle.plugin.values.empty()) {
-    release = "\n" + helm_lines(bundle.plugin) + label_lines_of(bundle) + wait_line(bundle);
+    release = "\n" + (is_operator(bundle.plugin) ? operator_release() : helm_lines(bundle.plugin)) +
+              label_lines_of(bundle) + wait_line(bundle);
   }
   std::string karpenter = karpenter_lines(bundle, script_files::apply_karpenter_sh());
   if (bundle.has_mig) {
     karpenter += "echo 'MIG layouts: drain and label each node as mig-config.yaml says' >&2\n";
   }
+  std::string checks = type_checks(targets_of(bundle.nodes)) + config_checks(bundle);
+  if (is_operator(bundle.plugin)) checks += operator_check(bundle.plugin.is_there);
   return filled(script_files::apply_sh(),
                 {{"title", script_title(*bundle.scenario, *bundle.options, "Puts in place")},
                  {"arguments", argument_lines(bundle)},
                  {"makers", makes_groups(*bundle.scenario) ? " (eksctl.yaml)" : ""},
                  {"check", script_files::check_files_sh()},
-                 {"types", type_checks(targets_of(bundle.nodes)) + config_checks(bundle)},
+                 {"types", checks},
                  {"release", release},
                  {"karpenter", karpenter},
                  {"patches", patch_lines(*bundle.scenario)},

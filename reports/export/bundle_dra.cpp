@@ -18,6 +18,7 @@
 #include "embedded/guide_files.hpp"
 #include "embedded/script_files.hpp"
 #include "guide.hpp"
+#include "installer.hpp"
 #include "kustomize.hpp"
 #include "mig_parted.hpp"
 #include "plugin_config.hpp"
@@ -131,13 +132,7 @@ std::string operator_values(const Scenario& scenario, const std::vector<PoolTarg
 
 std::string release_lines(const std::vector<PoolTarget>& targets, bool cuts) {
   std::string out;
-  if (cuts) {
-    out += fmt::format(
-        "helm repo add nvidia https://helm.ngc.nvidia.com/nvidia\nhelm repo update nvidia\n"
-        "helm upgrade -i {0} nvidia/{0} --version {1} -n {0} --create-namespace "
-        "-f gpu-operator-values.yaml\n",
-        kOperatorChart, shell_word(kOperatorVersion));
-  }
+  if (cuts) out += operator_release();
   out += fmt::format(
       "helm upgrade -i {0} oci://registry.k8s.io/dra-driver-nvidia/charts/{0} --version {1} -n {0} "
       "--create-namespace -f dra-driver-values.yaml\n",
@@ -258,7 +253,7 @@ Expected<ExportFiles> render_dra_bundle(const Scenario& scenario,
                    filled(script_files::apply_dra_sh(),
                           {{"title", script_title(scenario, options, "Puts in place")},
                            {"check", script_files::check_files_sh()},
-                           {"types", type_checks(*targets)},
+                           {"types", type_checks(*targets) + (cuts ? operator_check(false) : "")},
                            {"release", release_lines(*targets, cuts)},
                            {"patches", patch_lines(*claimed)},
                            {"objects", object_lines(*claimed, "apply")},
@@ -269,8 +264,8 @@ Expected<ExportFiles> render_dra_bundle(const Scenario& scenario,
                           {{"title", script_title(scenario, options, "Takes back")},
                            {"deployments", undo_lines(*claimed)},
                            {"objects", object_lines(*claimed, "delete --ignore-not-found")},
-                           {"releases", cuts ? fmt::format("{} {}", kDraDriverChart, kOperatorChart)
-                                             : std::string(kDraDriverChart)}}),
+                           {"releases", kDraDriverChart},
+                           {"operator", cuts ? operator_rollback() : ""}}),
                    true});
   files.push_back({"VERIFY.md", verify_guide(*claimed, *targets, options)});
   files.push_back({"SHA256SUMS", checksums(files)});

@@ -68,6 +68,13 @@ Expected<Rollout> rollout_of(const scenarios::Scenario& scenario,
     }
     out.files.push_back(std::move(file));
   }
+  if (out.plugin.is_there && !out.starts_nodes) {
+    return tl::unexpected(Diagnostics{make_diagnostic(
+        Code::ExportUnfit, scenario.where,
+        "there is nothing to keep in place: the release of the GPU Operator is there, and node "
+        "groups are made elsewhere",
+        "slicewise export --to bundle --gpu-operator has the values to merge into that release")});
+  }
   if (out.plugin.values.empty() && !out.starts_nodes) {
     return failure(Code::ExportUnfit, scenario.where,
                    "there is nothing in the cluster to keep in place: the image of these node "
@@ -109,6 +116,11 @@ std::string gitops_title(std::string_view controller, std::string_view file,
     out += comment(
         "MIG layouts of nodes that run: drain and label each as mig-config.yaml says; new nodes "
         "come with the label.");
+  }
+  if (rollout.plugin.is_there) {
+    out += comment(
+        fmt::format("The GPU Operator is there: merge {}/{} into the values of its release.",
+                    kPluginFolder, rollout.plugin.values));
   }
   out += comment(fmt::format(
       "The pods: pods/ is a component for the kustomization of your own workloads, in whichever "
@@ -232,7 +244,7 @@ Expected<ExportFiles> render_argocd(const scenarios::Scenario& scenario,
   Expected<Rollout> rollout = rollout_of(scenario, catalogue, options);
   if (!rollout) return tl::unexpected(rollout.error());
   std::string text = gitops_title("Argo CD", "argocd.yaml", scenario, *rollout);
-  if (!rollout->plugin.values.empty()) text += "---\n" + yaml_text(plugin_application(*rollout));
+  if (keeps_release(rollout->plugin)) text += "---\n" + yaml_text(plugin_application(*rollout));
   if (rollout->starts_nodes) {
     text +=
         "---\n" +
@@ -259,7 +271,7 @@ Expected<ExportFiles> render_flux(const scenarios::Scenario& scenario,
               "source.toolkit.fluxcd.io/v1", "GitRepository", kFolder,
               {{"interval", "5m"}, {"url", rollout->repository}, {"ref", {{"branch", "main"}}}}));
   ExportFiles files = {{"flux.yaml", {}}};
-  if (!rollout->plugin.values.empty()) {
+  if (keeps_release(rollout->plugin)) {
     text += "---\n" + yaml_text(flux_kustomization(kPluginFolder, true));
     add_release(rollout->plugin, files);
   }

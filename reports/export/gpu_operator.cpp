@@ -36,7 +36,9 @@ std::string operator_title(const scenarios::Scenario& scenario, const PluginPlan
   out += comment(
       "The operator installs the device plugin, GPU Feature Discovery and mig-manager: not beside "
       "the chart nvidia-device-plugin or the DaemonSet of eksctl (--install-nvidia-plugin=false). "
-      "Not for Bottlerocket NVIDIA variants and EKS Auto Mode, which bring their own plugin.");
+      "Not for Bottlerocket NVIDIA variants and EKS Auto Mode, which bring their own plugin. Not "
+      "for an operator that is there: its driver and toolkit would go (--to bundle --gpu-operator "
+      "leaves them).");
   out += "#\n" + comment("Roll out:");
   out +=
       commented(fmt::format("  helm repo add nvidia https://helm.ngc.nvidia.com/nvidia\n"
@@ -49,6 +51,24 @@ std::string operator_title(const scenarios::Scenario& scenario, const PluginPlan
          commented(
              "  helm rollback gpu-operator -n gpu-operator\n"
              "  helm uninstall gpu-operator -n gpu-operator\n");
+}
+
+// Of an operator that is there: what is not named stays.
+std::string overlay_title(const scenarios::Scenario& scenario, const PluginPlan& plan) {
+  std::string out =
+      comment("Values of Helm chart gpu-operator (gpu-operator-values.yaml), written by slicewise");
+  out += comment(fmt::format("Scenario variant {}.", yaml_scalar(scenario.name)));
+  out += comment(
+      "For an operator that is there. What is not named here stays as it is: driver, toolkit, "
+      "DCGM, tolerations, the version of the chart. Where Argo CD, Flux or Terraform keeps the "
+      "release, merge this into its values. By hand, with the NAMESPACE, RELEASE and VERSION that "
+      "helm list says:");
+  out += commented(
+      "  helm list -A\n"
+      "  helm upgrade RELEASE nvidia/gpu-operator --version VERSION -n NAMESPACE \\\n"
+      "    --reset-then-reuse-values -f gpu-operator-values.yaml\n");
+  out += label_comment(plan);
+  return out + comment("Roll back:") + commented("  helm rollback RELEASE -n NAMESPACE\n");
 }
 
 std::string plugin_values(const PluginPlan& plan) {
@@ -79,6 +99,13 @@ std::string strategy_value(const PluginPlan& plan) {
          "  strategy: \"\"\n";
 }
 
+// A list replaces the one that is there.
+std::string lists_to_merge(const std::string& values) {
+  if (values.empty()) return {};
+  return "\n" + comment("Lists, which would replace those that are there. Add to them by hand:") +
+         commented(values);
+}
+
 std::string exporter_values(const std::vector<PoolTarget>& targets) {
   std::string out = "dcgmExporter:\n  env:\n";
   out += comment(
@@ -105,19 +132,26 @@ std::string exporter_values(const std::vector<PoolTarget>& targets) {
 
 Expected<ExportFiles> render_gpu_operator(const scenarios::Scenario& scenario,
                                           const models::Catalogue& catalogue,
-                                          const ExportOptions& /*options*/) {
+                                          const ExportOptions& options) {
   const Expected<PluginPlan> plan = plan_plugin(scenario, catalogue, kOperatorsPlugin);
   if (!plan) return tl::unexpected(plan.error());
   const std::vector<PoolTarget> targets = targets_of(*plan);
   const auto mig = mig_parted_file(targets, catalogue);
   if (!mig) return tl::unexpected(mig.error());
-  std::string text = operator_title(scenario, *plan);
+  const bool is_there = options.by_operator;
+  std::string text = is_there ? overlay_title(scenario, *plan) : operator_title(scenario, *plan);
   if (*mig) text += "#\n" + mig_runbook_comment(targets, (*mig)->needs_reset);
-  text += "\n" + comment("Both are in the EKS AL2023 NVIDIA image.") +
-          "driver:\n  enabled: false\ntoolkit:\n  enabled: false\n";
-  text += plugin_values(*plan) + strategy_value(*plan) + mig_manager_values(*mig);
-  text += exporter_values(targets) +
-          toleration_values(scenario, scenarios::ChartValues::Chart::GpuOperator);
+  text += "\n";
+  if (!is_there) {
+    text += comment("Both are in the EKS AL2023 NVIDIA image.") +
+            "driver:\n  enabled: false\ntoolkit:\n  enabled: false\n";
+  }
+  text += plugin_values(*plan);
+  if (!is_there || *mig) text += strategy_value(*plan) + mig_manager_values(*mig);
+  const std::string exporter = exporter_values(targets);
+  text += is_there
+              ? lists_to_merge(exporter)
+              : exporter + toleration_values(scenario, scenarios::ChartValues::Chart::GpuOperator);
   return ExportFiles{{"gpu-operator-values.yaml",
                       text + "\n" + expected_node_comment(*plan) + "#\n" + running_pods_comment()}};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "slicewise/reports/export.hpp"
 
@@ -16,6 +17,7 @@ struct Installer {
   std::string release;
   std::string namespace_name;
   std::string daemonset;  // to wait for, "" for the operator's, which makes its own later
+  bool is_there = false;  // an operator that somebody else has installed, and keeps in place
 };
 
 // Whether some pool is cut. MIG layouts need mig-manager, which comes with the GPU Operator and its
@@ -24,6 +26,15 @@ bool has_mig(const scenarios::Scenario& scenario);
 
 // Whether the operator runs the plugin: beside the plugin's own chart a node would have two.
 bool needs_operator(const scenarios::Scenario& scenario, const ExportOptions& options);
+
+// Whether the files have a release of it, which is somebody else's where it is there.
+bool keeps_release(const Installer& plugin);
+
+// Lines of apply.sh and rollback.sh where the operator is installed or changed: what is found
+// before anything is done, the release, and how to take it back.
+std::string operator_check(bool is_there);
+std::string operator_release();
+std::string_view operator_rollback();
 
 Installer installer_of(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
                        const ExportOptions& options);

@@ -277,11 +277,15 @@ std::string head(const scenarios::Scenario& scenario, const ExportOptions& optio
         "Karpenter is there already. Its NodeOverlays are alpha: they need its feature gate "
         "(settings.featureGates.nodeOverlay=true).");
   }
+  if (plugin.is_there) {
+    out += comment(fmt::format(
+        "The GPU Operator is there: merge {} into the values of its release.", plugin.values));
+  }
   out += comment("Roll back: terraform destroy, which takes these nodes away.");
   out += "terraform {\n  required_version = \">= 1.5\"\n\n  required_providers {";
   std::string providers;
   if (!by_karpenter) providers += provider("aws", "hashicorp/aws", ">= 5.79");
-  if (!plugin.values.empty()) providers += provider("helm", "hashicorp/helm", ">= 2.9");
+  if (keeps_release(plugin)) providers += provider("helm", "hashicorp/helm", ">= 2.9");
   if (by_karpenter) providers += provider("kubectl", "alekc/kubectl", ">= 2.1");
   out += providers + "\n  }\n}\n";
   out += variable("cluster_name", "string", "Name of the EKS cluster", options.cluster);
@@ -316,7 +320,7 @@ Expected<ExportFiles> render_terraform(const scenarios::Scenario& scenario,
         needs_operator(scenario, options) ? render_gpu_operator : render_helm_values;
     Expected<ExportFiles> values = render(scenario, catalogue, options);
     if (!values) return tl::unexpected(values.error());
-    text += release(plugin);
+    if (keeps_release(plugin)) text += release(plugin);
     std::ranges::move(*values, std::back_inserter(files));
   }
   files.insert(files.begin(), {"gpu_nodes.tf", std::move(text)});

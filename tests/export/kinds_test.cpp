@@ -87,7 +87,22 @@ TEST(Bundle, LeavesThePluginToTheOperatorThatRunsIt) {
   options.by_operator = true;
   const std::string text = text_of(export_of("bundle", sample_of("demo-after"), options));
   EXPECT_THAT(text, AllOf(HasSubstr("==> gpu-operator-values.yaml <=="),
-                          HasSubstr("helm upgrade -i gpu-operator"), Not(HasSubstr("nvdp"))));
+                          HasSubstr("--reset-then-reuse-values"), Not(HasSubstr("nvdp"))));
+}
+
+// Where nodes have driver and container toolkit by the operator, they went, and all GPU pods with
+// them.
+TEST(Bundle, LeavesDriverAndToolkitOfAnOperatorThatIsThere) {
+  ExportOptions options;
+  options.by_operator = true;
+  const Scenario scenario = sample_of("demo-after");
+  std::string values = text_of(export_of("bundle", scenario, options));
+  values.erase(values.find("==> karpenter.yaml <=="));
+  EXPECT_THAT(values, AllOf(HasSubstr("\ndevicePlugin:\n"), Not(HasSubstr("enabled: false")),
+                            Not(HasSubstr("\ndriver:")), Not(HasSubstr("\nmigManager:")),
+                            Not(HasSubstr("\ndcgmExporter:")), Not(HasSubstr("\ndaemonsets:"))));
+  EXPECT_THAT(text_of(export_of("terraform", scenario, options)), Not(HasSubstr("helm_release")));
+  EXPECT_FALSE(refusals(export_of("argocd", scenario, options)).empty());
 }
 
 TEST(Bundle, ExpectsLabelsWhereItInstallsWhoSetsThem) {

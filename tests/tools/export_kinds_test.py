@@ -169,6 +169,62 @@ esac
             self.assertIn("skipped: apply.sh --karpenter", told)
 
 
+class Operator(Folder):
+    """apply.sh and rollback.sh --gpu-operator, beside a ClusterPolicy with a driver of its own."""
+    TOOLS = {"kubectl": """#!/bin/bash
+case "$*" in
+*"get crd clusterpolicies"*) echo crd ;;
+*"get clusterpolicies.nvidia.com -o name") echo clusterpolicy.nvidia.com/cluster-policy ;;
+*release-name}) echo -n "$RELEASE" ;;
+*release-namespace}) echo -n gpu ;;
+*.driver.enabled}|*.toolkit.enabled}) echo -n true ;;
+*jsonpath=*|*notin*|*instance-type*) ;;
+*) echo kubectl "$@" >>"$CALLS" ;;
+esac
+""", "helm": """#!/bin/bash
+case "$*" in
+list*) echo '[{"name":"nvidia","namespace":"gpu","revision":"3","status":"deployed","chart":"gpu-operator-v24.9.2"}]' ;;
+"upgrade --help") echo --reset-then-reuse-values ;;
+*) echo helm "$@" >>"$CALLS" ;;
+esac
+"""}
+
+    def setUp(self):
+        super().setUp()
+        made = run("export", "-f", str(ROOT / EXAMPLE), "--variant", "after", "--to", "bundle", "--gpu-operator",
+                   "--out", str(self.folder / "bundle"))
+        self.assertEqual(made.returncode, 0, made.stderr)
+        for name, text in self.TOOLS.items():
+            (self.folder / name).write_text(text, encoding="utf-8")
+            (self.folder / name).chmod(0o755)
+
+    def script(self, name, release):
+        calls = self.folder / "calls"
+        calls.unlink(missing_ok=True)
+        done = subprocess.run(["bash", str(self.folder / "bundle" / name)], capture_output=True, text=True, check=False,
+                              env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "RELEASE": release,
+                                   "CALLS": str(calls)})
+        return done, calls.read_text(encoding="utf-8") if calls.exists() else ""
+
+    def test_the_release_keeps_its_version_its_values_and_its_driver(self):
+        """It got the newest chart without driver and toolkit, which are not in the image of all nodes."""
+        done, said = self.script("apply.sh", "nvidia")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("helm upgrade -i nvidia nvidia/gpu-operator -n gpu --version v24.9.2 --reset-then-reuse-values "
+                      "--set driver.enabled=true --set toolkit.enabled=true -f gpu-operator-values.yaml\n", said)
+        done, said = self.script("rollback.sh", "nvidia")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("helm rollback nvidia 3 -n gpu\n", said)
+        _, said = self.script("rollback.sh", "nvidia")
+        self.assertNotIn("helm", said)
+
+    def test_a_policy_that_helm_does_not_keep_stops_it_before_anything(self):
+        done, said = self.script("apply.sh", "")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("merge gpu-operator-values.yaml into the values of what installs it", done.stderr)
+        self.assertEqual(said, "")
+
+
 class Kueue(Folder):
     def test_quotas_are_what_was_simulated(self):
         """4 V100 with 10 places each, and the CPU of a p3.8xlarge beside its DaemonSets."""

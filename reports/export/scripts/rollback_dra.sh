@@ -24,3 +24,4 @@ for release in "${releases[@]}"; do
     helm uninstall "$release" -n "$release"
   fi
 done
+@operator@
