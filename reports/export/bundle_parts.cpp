@@ -12,6 +12,7 @@
 #include "kustomize.hpp"
 #include "pod_objects.hpp"
 #include "pod_owner.hpp"
+#include "quota_remarks.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -87,6 +88,10 @@ std::string pod_steps(const Scenario& scenario) {
                                  owner.name, workload.namespace_name, patch_file(workload)))));
     }
   }
+  for (const Workload& workload : scenario.workloads) {
+    const std::string remark = quota_remark(scenario, workload);
+    if (!remark.empty()) by_hand += fmt::format("echo {} >&2\n", shell_word(remark));
+  }
   return out + by_hand;
 }
 
@@ -127,6 +132,10 @@ std::string pod_lines(const Scenario& scenario) {
       out += fmt::format("    kubectl -n {} get pods              # {} of {}\n", space,
                          workload.pods_at_once(), workload.name.value);
     }
+  }
+  for (const Workload& workload : scenario.workloads) {
+    const std::string remark = quota_remark(scenario, workload);
+    if (!remark.empty()) out += "\n" + remark + "\n";
   }
   return out;
 }

@@ -1,4 +1,5 @@
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include "bundle_dra.hpp"
 #include "guide.hpp"
 #include "plugin_config.hpp"
+#include "quota_remarks.hpp"
 #include "tolerations.hpp"
 
 namespace slicewise::reports {
@@ -198,7 +200,11 @@ Expected<ExportFiles> render_pod_patch(const scenarios::Scenario& scenario,
                                        const ExportOptions& /*options*/) {
   const Expected<scenarios::Scenario> claimed = as_claimed(scenario, catalogue);
   if (!claimed) return tl::unexpected(claimed.error());
-  return one_file("pod-patches.yaml", pod_patches(*claimed));
+  ExportFile file{"pod-patches.yaml", pod_patches(*claimed)};
+  for (const scenarios::Workload& workload : claimed->workloads) {
+    if (file.left_out.empty()) file.left_out = never_admitted(*claimed, workload);
+  }
+  return ExportFiles{std::move(file)};
 }
 
 Expected<ExportFiles> render_scenario(const scenarios::Scenario& /*scenario*/,

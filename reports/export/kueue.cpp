@@ -17,6 +17,7 @@
 #include "kubernetes_object.hpp"
 #include "node_settings.hpp"
 #include "pod_owner.hpp"
+#include "quota_remarks.hpp"
 
 // A Kueue ClusterQueue whose quotas are what was simulated. Field by field against the CRDs of
 // Kueue 0.17 (sigs.k8s.io/kueue config/components/crd/bases).
@@ -357,6 +358,11 @@ Diagnostics refusals(const Scenario& scenario) {
   const bool has_jobs = std::ranges::any_of(
       scenario.workloads, [](const Workload& w) { return w.kind == WorkloadKind::Job; });
   if (!has_jobs) return unfit("no Job that a queue could hold", "Kueue is for batch workloads");
+  if (is_without_its_quotas(scenario)) {
+    return unfit(
+        "it was simulated without the quotas of its clusterQueues: none of its Jobs is in one",
+        "export --to kueue of the scenario that was planned, whose queues the cluster has");
+  }
   for (const scenarios::NodePool& pool : scenario.node_pools) {
     if (!pool.hami && !pool.kai) continue;
     return unfit(fmt::format("node pool \"{}\" gives away parts of GPUs, by books of {}",

@@ -9,6 +9,7 @@
 #include "guide.hpp"
 #include "pod_objects.hpp"
 #include "pod_owner.hpp"
+#include "quota_remarks.hpp"
 
 namespace slicewise::reports {
 
@@ -56,7 +57,8 @@ void add_pods(const Scenario& scenario, const std::string& folder, ExportFiles& 
   files.push_back({folder + "kustomization.yaml", kustomization(scenario, objects)});
   for (ExportFile& file : objects) files.push_back({folder + file.path, std::move(file.text)});
   for (const Workload& workload : scenario.workloads) {
-    files.push_back({folder + patch_file(workload), pod_patch(scenario, workload)});
+    files.push_back({folder + patch_file(workload), pod_patch(scenario, workload), false,
+                     never_admitted(scenario, workload)});
   }
 }
 

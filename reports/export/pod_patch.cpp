@@ -18,6 +18,7 @@
 #include "pod_objects.hpp"
 #include "pod_owner.hpp"
 #include "pool_targets.hpp"
+#include "quota_remarks.hpp"
 #include "server_remarks.hpp"
 #include "tolerations.hpp"
 
@@ -437,6 +438,9 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
   if (workload.schedule && workload.schedule->time_zone.empty() &&
       !scenarios::zone_of_offset(workload.schedule->utc_offset)) {
     out += comment("The schedule is of a zone that is no whole hours from UTC: name its timeZone.");
+  }
+  if (const std::string quota = quota_remark(scenario, workload); !quota.empty()) {
+    out += comment(quota);
   }
   out += server_remarks(workload);
   if (may_need_allow_growth(scenario, workload)) out += allow_growth_remark();

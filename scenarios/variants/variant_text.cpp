@@ -143,6 +143,7 @@ NodePtr configured_workload(const NodePtr& written, const Workload& workload) {
   }
   const std::string gone = without_annotations(*node, workload);
   if (!gone.empty()) node = patched(node, gone);
+  if (workload.queue.value.empty()) node = patched(node, "{queue: null}");
   std::string asked;
   for (const ExtendedRequest& request : workload.pod.extended) {
     asked += fmt::format("{}{}: {}", asked.empty() ? "" : ", ", scalar_text(request.name.value),

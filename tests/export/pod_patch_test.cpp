@@ -114,6 +114,33 @@ TEST(PodPatch, LeavesPodsOfKaiInTheirQueue) {
   EXPECT_THAT(pod_patches(scenario), Not(HasSubstr("kai.scheduler/queue")));
 }
 
+scenarios::ClusterQueue queue_of(const std::string& resource) {
+  scenarios::ClusterQueue queue;
+  queue.name.value = "research";
+  scenarios::ResourceGroup& group = queue.groups.emplace_back();
+  group.covered.push_back({resource, {}});
+  group.flavors.push_back({{"any", {}}, {{{resource, {}}, {"4", {}}, {}, {}, {}}}, {}});
+  return queue;
+}
+
+// An option of a plan knows no quotas; the cluster that has them does.
+TEST(PodPatch, SaysWhatKueueNeverAdmits) {
+  Scenario scenario = demo_after();
+  scenarios::Workload& job = scenario.workloads.front();
+  job.kind = scenarios::WorkloadKind::Job;
+  EXPECT_THAT(pod_patch(scenario, job), Not(HasSubstr("Kueue")));
+  scenario.cluster_queues = {queue_of("cpu")};
+  EXPECT_THAT(pod_patch(scenario, job), HasSubstr("# Warning: no ClusterQueue covers nvidia.com/"));
+  const auto files = render_pod_patch(scenario, sample_catalogue(), {});
+  EXPECT_THAT(files->front().left_out, HasSubstr("Kueue never admits"));
+  EXPECT_FALSE(render_kueue(scenario, sample_catalogue(), {}));
+  scenario.cluster_queues = {queue_of(job.pod.extended.front().name.value)};
+  EXPECT_THAT(pod_patch(scenario, job), HasSubstr("# Planned without quotas"));
+  EXPECT_TRUE(render_pod_patch(scenario, sample_catalogue(), {})->front().left_out.empty());
+  job.queue.value = "research";
+  EXPECT_THAT(pod_patch(scenario, job), HasSubstr("# Simulated in Kueue's ClusterQueue research"));
+}
+
 TEST(PodPatch, IsOfWhatTheWorkloadIsWhereNobodySays) {
   using Kind = scenarios::WorkloadKind;
   Scenario scenario = demo_after();

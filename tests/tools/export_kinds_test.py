@@ -225,6 +225,63 @@ esac
         self.assertEqual(said, "")
 
 
+QUEUED = """
+apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: queued}
+spec:
+  until: AllJobsDone
+  nodePools: [{name: gpu, instanceType: g4dn.12xlarge, nodes: 1}]
+  resourceFlavors: [{name: t4}]
+  clusterQueues:
+  - name: research
+    resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: t4, resources: [{name: nvidia.com/gpu, nominalQuota: 2}]}]}]
+  workloads:
+  - {name: train, kind: Job, count: 4, queue: research, podTemplate: {resources: {limits: {nvidia.com/gpu: 1}}},
+     gpuMemory: {allocator: OnDemand, resident: 5000Mi}, work: {units: 10}, measured: {device: T4, unitTime: 60s, gpuBusy: 40%}}
+"""
+
+
+class OptionsOfQueuedJobs(Folder):
+    """A plan is without quotas; what it writes goes to a cluster that has them."""
+    def setUp(self):
+        super().setUp()
+        (self.folder / "q.yaml").write_text(QUEUED, encoding="utf-8")
+        made = run("plan", "q.yaml", "--instances", "g4dn.12xlarge", "--strategies", "mps", "--replicas", "2", "--no-flips",
+                   "--no-risk", "--no-headroom", "-q", "-o", "json", "--out", "plan.json", cwd=self.folder)
+        self.assertEqual(made.returncode, 0, made.stderr)
+
+    def export(self, kind, *more):
+        return run("export", "plan.json#1", "--to", kind, *more, cwd=self.folder)
+
+    def test_pods_ask_for_what_their_queue_covers(self):
+        """They asked for nvidia.com/gpu.shared, and Kueue never admitted one."""
+        patch = self.export("pod-patch")
+        self.assertEqual(patch.returncode, 0, patch.stderr)
+        self.assertIn("nvidia.com/gpu: 1\n", patch.stdout)
+        self.assertNotIn("gpu.shared", patch.stdout)
+        self.assertIn("Planned without quotas", patch.stdout)
+        self.assertIn("renameByDefault: false", self.export("helm-values").stdout)
+
+    def test_queues_that_were_not_simulated_are_not_exported_as_such(self):
+        refused = self.export("kueue", "--out", str(self.folder / "k"))
+        self.assertEqual(refused.returncode, UNFIT)
+        self.assertIn("simulated without the quotas of its clusterQueues", refused.stderr)
+
+    def test_the_scenario_of_an_option_is_what_was_planned(self):
+        text = self.export("scenario").stdout
+        self.assertNotIn("queue: research", text)
+        ran = run("run", "-f", "-", "-o", "json", stdin=text, cwd=self.folder)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+
+    def test_bundles_say_that_jobs_need_their_label(self):
+        """Without it all start at once, which was not simulated."""
+        made = run("export", "q.yaml", "--to", "bundle", "--out", "b", cwd=self.folder)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        for name in ("apply.sh", "VERIFY.md", "pods/default-train.yaml"):
+            self.assertIn("queue-name", (self.folder / "b" / name).read_text(encoding="utf-8"), name)
+
+
 class Kueue(Folder):
     def test_quotas_are_what_was_simulated(self):
         """4 V100 with 10 places each, and the CPU of a p3.8xlarge beside its DaemonSets."""

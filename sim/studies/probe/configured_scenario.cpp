@@ -39,13 +39,29 @@ std::string dotted(const std::string& profile) {
   return scenarios::mig_resource(profile).substr(kMigPrefix.size());
 }
 
+// Whether Jobs of the pool may be in queues that cover whole GPUs: Kueue never admits what asks for
+// another name than its queue covers. Plans are without queues, so any of the scenario counts.
+bool keeps_name(const Scenario& base, const PoolChoice& choice) {
+  const bool holds_jobs = std::ranges::any_of(base.workloads, [&](const Workload& workload) {
+    return workload.kind == scenarios::WorkloadKind::Job &&
+           std::ranges::find(choice.workloads, workload.name.value) != choice.workloads.end();
+  });
+  bool covers = false;
+  for (const scenarios::ClusterQueue& queue : base.cluster_queues) {
+    scenarios::for_each_quota(queue, [&](const std::string&, const scenarios::ResourceQuota& one) {
+      covers = covers || one.resource.value == kGpuResource;
+    });
+  }
+  return holds_jobs && covers;
+}
+
 // What the pods of the pool's `index`-th workload ask for.
-std::string resource_of(const PoolChoice& choice, std::size_t index) {
+std::string resource_of(const Scenario& base, const PoolChoice& choice, std::size_t index) {
   std::string name(kGpuResource);
   if (!choice.mig.empty() && !is_uniform(choice)) {
     name = scenarios::mig_resource(choice.mig_profiles[index]);
   }
-  return scenarios::advertised_name(name, is_shared(choice.strategy));
+  return scenarios::advertised_name(name, is_shared(choice.strategy) && !keeps_name(base, choice));
 }
 
 // The shipped config where it is the same layout, else one of the scenario's own.
@@ -86,7 +102,8 @@ struct SharingSettings {
   std::optional<scenarios::VgpuSettings> vgpu;
 };
 
-void share_by(NodePool& pool, const PoolChoice& choice, const SharingSettings& own, bool force) {
+void share_by(NodePool& pool, const PoolChoice& choice, const SharingSettings& own, bool renames,
+              bool force) {
   if (choice.strategy == Strategy::Vgpu && force) {
     pool.vgpu = own.vgpu.value_or(scenarios::VgpuSettings{});
     pool.vgpu->policy = scenarios::VgpuSettings::Policy::FixedShare;
@@ -102,7 +119,7 @@ void share_by(NodePool& pool, const PoolChoice& choice, const SharingSettings& o
   const SourceLocation where = pool.instance_type.where;
   scenarios::PluginSharing sharing;
   // A pod that asks for a whole GPU then stays Pending instead of sharing one unawares.
-  sharing.rename_by_default = true;
+  sharing.rename_by_default = renames;
   sharing.fail_requests_greater_than_one = true;
   sharing.resources.push_back({{std::string(kGpuResource), where}, choice.replicas, where});
   sharing.where = where;
@@ -185,7 +202,7 @@ NodePool pool_of(Scenario& scenario, const Scenario& base, const PoolChoice& cho
   pool.kai = false;
   pool.dra = false;
   cut_into(pool, choice, catalogue);
-  share_by(pool, choice, settings, force);
+  share_by(pool, choice, settings, !keeps_name(base, choice), force);
   buy(scenario, pool, choice);
   return pool;
 }
@@ -422,7 +439,7 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
         gpus = pools[p].serving[index].gpus.value_or(gpus);
       }
       const scenarios::PodTemplate before = workload.pod;
-      ask(workload, resource_of(pools[p], index), gpus);
+      ask(workload, resource_of(base, pools[p], index), gpus);
       ask_part(workload, pools[p], catalogue);
       keep_tolerated(base, before, workload.pod);
       if (!pools[p].pods.empty() && pools[p].pods[index] > 0) {

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -332,6 +334,7 @@ class Adviser {
       ExportCommand bundle = bundle_command(command_, file, folder);
       bundle.by_operator = has_operator_;
       note_failure(workshop_.run(bundle));
+      note_warnings();
       command("export", fmt::format("{}{} --to bundle{} --out {}", file, words,
                                     has_operator_ ? " --gpu-operator" : "", folder));
     };
@@ -353,6 +356,15 @@ class Adviser {
   // Of a step that the advice can do without.
   void note_failure(ExitCode code) {
     if (!is_answer(code)) advice_.notes.push_back(workshop_.said());
+  }
+
+  // Of files that were written.
+  void note_warnings() {
+    constexpr std::string_view kWarning = "warning: ";
+    std::istringstream lines(workshop_.said());
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with(kWarning)) advice_.notes.push_back(line.substr(kWarning.size()));
+    }
   }
 
   // The directory has what there is until here, and says so: nothing that may be half of itself.
