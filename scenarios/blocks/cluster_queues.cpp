@@ -32,19 +32,23 @@ constexpr Word kBorrowWords[] = {{"Never", QuotaPreemption::Never},
 constexpr Word kSearchWords[] = {{"MayStopSearch", FlavorSearch::MayStopSearch},
                                  {"TryNextFlavor", FlavorSearch::TryNextFlavor}};
 
-// As its webhook has it: each flavor has a quota of each covered resource, and of no other.
+// As its webhook has it: each flavor has a quota of each covered resource, place by place
+// (validateFlavorQuotas).
 void check_group(ResourceGroup& group, const Node& map, Reading& reading) {
-  std::set<std::string> covered;
-  for (const Located<std::string>& name : group.covered) covered.insert(name.value);
+  if (group.covered.empty()) return;
   for (const FlavorQuotas& flavor : group.flavors) {
-    std::set<std::string> given;
-    for (const ResourceQuota& quota : flavor.resources) given.insert(quota.resource.value);
-    if (given == covered || covered.empty()) continue;
+    const bool is_same = std::ranges::equal(
+        group.covered, flavor.resources, {}, [](const auto& name) { return name.value; },
+        [](const ResourceQuota& quota) { return quota.resource.value; });
+    if (is_same) continue;
+    const bool is_permuted = std::ranges::is_permutation(
+        group.covered, flavor.resources, {}, [](const auto& name) { return name.value; },
+        [](const ResourceQuota& quota) { return quota.resource.value; });
     reading.findings.add(
         Code::SettingConflict, key_place(map, "coveredResources"),
-        fmt::format("flavor \"{}\" has quotas of other resources than coveredResources",
-                    flavor.flavor.value),
-        "Kueue wants one of each, in each flavor of the group");
+        fmt::format("flavor \"{}\" has quotas {} coveredResources", flavor.flavor.value,
+                    is_permuted ? "in another order than" : "of other resources than"),
+        "Kueue wants one of each, in each flavor of the group, in the order of coveredResources");
   }
 }
 

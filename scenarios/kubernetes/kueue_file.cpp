@@ -98,9 +98,12 @@ void read_cluster_queue(Context& context, const Node& object) {
   queues.items.push_back(spec);
   check_field(*spec_field().children().find("clusterQueues"), queues, "clusterQueues", spec->where,
               Completeness::Whole, findings);
-  file.is_sound =
-      std::ranges::all_of(findings.take_sorted(spec->where.file),
-                          [](const Diagnostic& one) { return one.code == Code::FieldUnknown; });
+  file.is_sound = true;
+  for (Diagnostic& found : findings.take_sorted(spec->where.file)) {
+    file.is_sound = file.is_sound && found.code == Code::FieldUnknown;
+    // What Kueue's webhook refuses, in its own words.
+    if (found.code == Code::SettingConflict) report(context, std::move(found));
+  }
   context.files.cluster_queues.push_back(std::move(file));
 }
 

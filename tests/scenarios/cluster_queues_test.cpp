@@ -85,6 +85,11 @@ TEST(ClusterQueues, MistakesAreSaidAtTheirPlace) {
   uncovered.replace(uncovered.find("[nvidia.com/gpu]"), 16, "[cpu, nvidia.com/gpu]");
   expect_problem_at(10, with_queue(uncovered), Code::SettingConflict,
                     "quotas of other resources than coveredResources");
+  const std::string permuted =
+      "resourceGroups: [{coveredResources: [cpu, nvidia.com/gpu], flavors: [{name: t4, resources: "
+      "[{name: nvidia.com/gpu, nominalQuota: 4}, {name: cpu, nominalQuota: 8}]}]}]";
+  expect_problem_at(10, with_queue(permuted), Code::SettingConflict,
+                    "quotas in another order than coveredResources");
   std::string alone = group;
   alone.replace(alone.find("Quota: 4"), 8, "Quota: 4, borrowingLimit: 1");
   expect_problem_at(10, with_queue(alone), Code::SettingConflict, "without a cohortName");

@@ -46,6 +46,16 @@ class Check(unittest.TestCase):
             self.assertIn("QUEUE_UNKNOWN", result.stdout + result.stderr)
             self.assertIn('did you mean "research"?', result.stdout + result.stderr)
 
+    def test_quotas_are_in_the_order_of_what_their_group_covers(self):
+        """Kueue's webhook refuses another one."""
+        queue = ("apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {name: q}\nspec:\n  resourceGroups:\n"
+                 "  - coveredResources: [%s]\n    flavors: [{name: f, resources: [{name: cpu, nominalQuota: 8}, "
+                 "{name: nvidia.com/gpu, nominalQuota: 4}]}]\n")
+        result = run("check", "-f", "-", stdin=queue % "nvidia.com/gpu, cpu")
+        self.assertEqual(result.returncode, 3, result.stdout)
+        self.assertIn("in another order than coveredResources", result.stdout)
+        self.assertEqual(run("check", "-f", "-", stdin=queue % "cpu, nvidia.com/gpu").returncode, 0)
+
     def test_an_autoscaler_alone_is_judged(self):
         result = run("check", "-f", "-", stdin="apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n"
                      "metadata: {name: h}\nspec: {maxReplicas: 2, scaleTargetRef: {apiVersion: apps/v1, "
