@@ -112,13 +112,16 @@ std::string turn_sentence(const VariantResult& variant) {
 }
 
 std::string wait_sentence(const WorkloadResult& workload) {
-  if (!workload.wait || workload.wait->mean == Duration{}) return "";
-  std::string out =
-      fmt::format("its pods waited {} for a GPU and to start, one in twenty {} or more",
-                  duration_text(workload.wait->mean), duration_text(workload.wait->p95));
+  std::string out;
+  if (workload.wait && workload.wait->mean > Duration{}) {
+    out = fmt::format("its pods waited {} for a GPU and to start, one in twenty {} or more",
+                      duration_text(workload.wait->mean), duration_text(workload.wait->p95));
+  }
   if (workload.quota && workload.quota->wait && workload.quota->wait->mean > Duration{}) {
-    out += fmt::format("; until their queue had quota for them it was {}",
-                       duration_text(workload.quota->wait->mean));
+    out +=
+        fmt::format("{}until their queue had quota for them{} it was {}", out.empty() ? "" : "; ",
+                    workload.quota->stopped > 0 ? " (again, where they were stopped)" : "",
+                    duration_text(workload.quota->wait->mean));
   }
   return out;
 }

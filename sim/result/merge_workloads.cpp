@@ -145,6 +145,7 @@ std::string_view bound_by(const World& world, const WorkloadResult& result,
   if (result.requests) {
     return service_bound_by(world, world.workloads[workloads.front()], result, replications, cpu);
   }
+  waiting = std::max(waiting, for_quota);  // of Jobs that were stopped, after they had run
   const double largest = std::max({gpu, cpu, waiting});
   if (largest <= kWorthNaming * running) return {};
   if (largest == waiting) {

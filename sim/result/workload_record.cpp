@@ -240,8 +240,8 @@ const Record& record_of<QuotaFigures>() {
       "Jobs that wait for a quota of Kueue: while they do they have no pods",
       {field<&Q::wait>(
            "waitSeconds",
-           "from submission to admission, a part of the workload's waitSeconds; absent: "
-           "none was admitted")
+           "from submission to admission, a part of the workload's waitSeconds, and of those that "
+           "were stopped until they were admitted again; absent: none was admitted")
            .column("FOR QUOTA", 1, "mean"),
        field<&Q::stopped>("stopped",
                           "times that an admitted Job was stopped for others to have its quota, "

@@ -122,6 +122,7 @@ void PodLife::submit(std::uint32_t p) {
   if (pod.phase == PodPhase::Unsubmitted) jobs_.one_submitted(pod);
   if (quotas_.holds_back(p)) {
     enter_phase(run_, p, PodPhase::Suspended);
+    pod.queued = run_.now;
     run_.wake_scheduler();  // others may have what it gave back
     return quotas_.add(p);
   }

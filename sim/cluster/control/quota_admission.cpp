@@ -23,7 +23,7 @@ QuotaAdmission::QuotaAdmission(RunState& run, PodLife& pods, OpenJobs& jobs)
                              [](const WorkloadModel& model) { return model.queued.has_value(); });
   if (!any_) return;
   is_admitted_.resize(run.cluster.pods.size());
-  was_admitted_.resize(run.cluster.pods.size());
+  wait_of_.resize(run.cluster.pods.size(), kNeverAdmitted);
 }
 
 bool QuotaAdmission::goes_before(std::uint32_t a, std::uint32_t b) const {
@@ -219,9 +219,12 @@ void QuotaAdmission::admit(const Entry& entry) {
   admitted_.push_back({entry.job, entry.queue, run_.cluster.model(pod).spec.priority, pod.submitted,
                        run_.now, entry.decision.amounts});
   is_admitted_[entry.job] = true;
-  if (!was_admitted_[entry.job]) {
-    was_admitted_[entry.job] = true;
-    run_.record_of(pod).quota_wait.push_back(run_.now - pod.submitted);
+  std::vector<Duration>& waits = run_.record_of(pod).quota_wait;
+  if (std::size_t& place = wait_of_[entry.job]; place == kNeverAdmitted) {
+    place = waits.size();
+    waits.push_back(run_.now - pod.submitted);
+  } else {
+    waits[place] += run_.now - pod.queued;
   }
   jobs_.have_quota_on(entry.job, entry.decision.pools);
   for_each_of_job(run_.cluster, entry.job, [&](std::uint32_t p) {

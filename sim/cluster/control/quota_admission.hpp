@@ -46,6 +46,7 @@ class QuotaAdmission {
 
  private:
   using Mode = QuotaChoice::Mode;
+  static constexpr std::size_t kNeverAdmitted = static_cast<std::size_t>(-1);
   struct Entry {
     std::uint32_t job = 0;
     std::size_t workload = 0;
@@ -79,7 +80,7 @@ class QuotaAdmission {
   std::vector<std::optional<std::uint32_t>> stops_others_;  // by queue: who comes first
   std::vector<std::optional<std::uint32_t>> holds_up_;      // by strict queue: whom it waits for
   std::vector<bool> is_admitted_;                           // by the first pod of a Job
-  std::vector<bool> was_admitted_;                          // likewise
+  std::vector<std::size_t> wait_of_;  // likewise: its place in the record's quota_wait
   std::vector<AdmittedJob> admitted_;
 };
 

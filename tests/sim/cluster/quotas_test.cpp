@@ -138,6 +138,9 @@ TEST(Quotas, AQueueReclaimsItsOwnFromThoseThatBorrow) {
   const VariantResult any = run(QuotaPreemption::Any);
   EXPECT_NEAR(seconds_of(any), 200, 1e-6);
   EXPECT_EQ(any.workloads[0].quota->stopped, 2);
+  // Two of four are back when their pods have gone, at 80 s, and wait for the others' end.
+  EXPECT_EQ(any.workloads[0].quota->wait->mean, seconds(10));
+  EXPECT_EQ(any.workloads[0].bound_by, "waiting for quota");
   EXPECT_EQ(any.workloads[1].quota->wait->mean, Duration{});
   EXPECT_EQ(any.workloads[1].wait->mean, seconds(30));
   EXPECT_EQ(any.workloads[1].job_completion->mean, seconds(130));
