@@ -42,6 +42,11 @@ std::string place_of(const SourceLocation& where) {
   return fmt::format(" (first at {}:{})", where.file, where.line);
 }
 
+// Of one thing, which is no plural.
+std::string only_place_of(const SourceLocation& where) {
+  return where.line == 0 ? "" : fmt::format(", at {}:{}", where.file, where.line);
+}
+
 }  // namespace
 
 std::vector<std::string> import_notes(const scenarios::Imported& imported) {
@@ -56,7 +61,9 @@ std::vector<std::string> import_notes(const scenarios::ImportLog& log, std::stri
       notes.push_back(remark.what);
     } else if (remark.kind == ImportRemark::Kind::Note) {
       notes.push_back(
-          fmt::format("{} {}{}", grouped(remark.count), remark.what, place_of(remark.first)));
+          remark.count == 1
+              ? fmt::format("{} (one{})", remark.what, only_place_of(remark.first))
+              : fmt::format("{} {}{}", grouped(remark.count), remark.what, place_of(remark.first)));
     } else {
       notes.push_back(fmt::format("{} {}: {}{}", verb_of(remark.kind), grouped(remark.count),
                                   remark.what, place_of(remark.first)));

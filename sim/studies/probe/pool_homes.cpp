@@ -185,13 +185,19 @@ Scenario without_queues(Scenario scenario) {
 Scenario as_judged(Scenario scenario) { return at_its_peak(without_queues(std::move(scenario))); }
 
 void tell_of_queues(const Scenario& scenario, std::string_view what_is, Diagnostics& notes) {
+  std::string queues;
+  const Located<std::string>* first = nullptr;
+  int count = 0;
   for (const Workload& workload : scenario.workloads) {
     if (workload.queue.value.empty() || workload.count == 0) continue;
-    add_note(notes, Code::RequestNoEffect, workload.queue.where,
-             fmt::format("{} without quotas: queue \"{}\" of \"{}\" is not kept", what_is,
-                         workload.queue.value, workload.name.value));
-    return;
+    if (++count == 1) first = &workload.queue;
+    queues += fmt::format("{}queue \"{}\" of \"{}\"", count > 1 ? ", " : "", workload.queue.value,
+                          workload.name.value);
   }
+  if (first == nullptr) return;
+  add_note(notes, Code::RequestNoEffect, first->where,
+           fmt::format("{} without quotas: {} {} not kept", what_is, queues,
+                       count > 1 ? "are" : "is"));
 }
 
 }  // namespace slicewise::sim

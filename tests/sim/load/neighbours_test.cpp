@@ -246,7 +246,8 @@ TEST(Neighbours, AreSimulatedWithoutQuotas) {
             matrix("").rows.front().beside.back().slowdown);
   ASSERT_FALSE(queued.notes.empty());
   EXPECT_THAT(queued.notes.front().message,
-              HasSubstr("without quotas: queue \"one\" of \"a\" is not kept"));
+              HasSubstr("without quotas: queue \"one\" of \"a\", queue \"one\" of \"b\" are "
+                        "not kept"));
 }
 
 TEST(Neighbours, WithoutPodsThereIsNoNeighbour) {
