@@ -242,7 +242,9 @@ const Record& record_of<QuotaFigures>() {
            "waitSeconds",
            "from submission to admission, a part of the workload's waitSeconds, and of those that "
            "were stopped until they were admitted again; absent: none was admitted")
-           .column("FOR QUOTA", 1, "mean"),
+           .column("FOR QUOTA", 1, "mean")
+           .csv(kPlacementColumn + 3, "quotaWaitMeanSeconds", "mean")
+           .csv(kPlacementColumn + 4, "quotaWaitP95Seconds", "p95"),
        field<&Q::stopped>("stopped",
                           "times that an admitted Job was stopped for others to have its quota, "
                           "mean per replication"),
