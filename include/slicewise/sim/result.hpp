@@ -150,7 +150,7 @@ struct ScheduleFigures {
 
 // Jobs that wait for a quota of Kueue.
 struct QuotaFigures {
-  std::optional<TimeSummary> wait = {};  // submitted -> admitted, of those that were
+  std::optional<TimeSummary> wait = {};  // suspended in all, of those that were admitted
   double stopped = 0;                    // for others to have their quota, mean per replication
   double waiting = 0;                    // at the end of the run, mean per replication
 };

@@ -166,7 +166,7 @@ struct WorkloadRecord {
   double units_under_way = 0;  // what the containers had done of their units when the run ended
   std::vector<Duration> completion;  // by finished job, in order of finishing
   std::vector<Duration> wait;        // by pod that got to run
-  std::vector<Duration> quota_wait;  // by Job that Kueue admitted: submitted -> admitted first
+  std::vector<Duration> quota_wait;  // by Job that Kueue admitted: all that it was suspended
   std::int64_t quota_stops = 0;      // of Jobs, for others to have their quota
   std::int64_t quota_waiting = 0;    // Jobs, at the end of the run
   std::int64_t never_admitted = 0;   // of them those that no time helps
