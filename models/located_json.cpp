@@ -70,18 +70,24 @@ class Converter {
 
  private:
   // yaml-cpp counts lines and bytes; columns of characters are counted within the line.
-  SourceLocation where(const YAML::Node& node) const {
+  SourceLocation where(const YAML::Node& node) {
     const YAML::Mark mark = node.Mark();
     if (mark.line < 0 || static_cast<std::size_t>(mark.line) >= line_starts_.size()) {
       return {file_.name, 1, 1, 1};
     }
     const std::size_t start = line_starts_[static_cast<std::size_t>(mark.line)];
-    const std::string_view before =
-        std::string_view(file_.text)
-            .substr(start, static_cast<std::size_t>(std::max(0, mark.column)));
-    const auto characters = std::ranges::count_if(
-        before, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
-    return sized({file_.name, mark.line + 1, static_cast<int>(characters) + 1, 1}, node);
+    const std::size_t end =
+        std::min(file_.text.size(), start + static_cast<std::size_t>(std::max(0, mark.column)));
+    // On from the value before: a line may be the whole document.
+    if (start != counted_from_ || end < counted_to_) {
+      counted_from_ = counted_to_ = start;
+      characters_ = 0;
+    }
+    characters_ += std::ranges::count_if(
+        std::string_view(file_.text).substr(counted_to_, end - counted_to_),
+        [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+    counted_to_ = end;
+    return sized({file_.name, mark.line + 1, static_cast<int>(characters_) + 1, 1}, node);
   }
 
   // NOLINTNEXTLINE(misc-no-recursion): no deeper than kDeepest
@@ -130,6 +136,9 @@ class Converter {
 
   const SourceText& file_;
   std::vector<std::size_t> line_starts_;
+  std::size_t counted_from_ = 0;   // start of a line
+  std::size_t counted_to_ = 0;     // a byte of it
+  std::ptrdiff_t characters_ = 0;  // between both
   LocatedJson out_;
   Diagnostics problems_;
   int values_ = 0;
