@@ -210,8 +210,8 @@ std::string budget_sentence(const sim::FittedStep& fit) {
                    fit.most_tokens)
              : fmt::format(
                    "The most tokens in a step (vLLM's max_num_batched_tokens) are taken as "
-                   "{}: of {} others fit the runs as well. More and longer prompts at once "
-                   "would tell.",
+                   "{}: the runs do not tell which of {} they are. More and longer prompts at once "
+                   "would, with --save-detailed.",
                    fit.most_tokens, tried);
 }
 

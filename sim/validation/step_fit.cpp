@@ -242,7 +242,8 @@ std::optional<double> left_out_error(const std::vector<BenchmarkRun>& runs,
 // Of weights and tokens nothing is usual.
 bool is_believed(std::size_t part) { return part >= 2; }
 
-// The least of the usual budgets of a step under which the runs are about as likely as under any.
+// The least of the usual budgets of a step under which the runs are about as likely as under any:
+// those of which it is known how long prompts wait for each other.
 struct BudgetSearch {
   int most_tokens = 0;
   bool told = true;
@@ -250,13 +251,16 @@ struct BudgetSearch {
 };
 BudgetSearch search_budget(const std::vector<const Measurement*>& measured,
                            const std::array<Belief, kParts>& believed, bool size_known) {
+  const bool listed = std::ranges::all_of(
+      measured, [](const Measurement* run) { return knows_waits(*run->served); });
   std::vector<BudgetSearch> all;
   for (const int most_tokens : kUsualMostTokens) {
     std::vector<BenchmarkRun> runs;
     for (const Measurement* run : measured) {
       runs.push_back({run, BenchmarkSteps(*run->served, most_tokens)});
     }
-    all.push_back({most_tokens, true, StepSearch(std::move(runs), believed, size_known)});
+    all.push_back({most_tokens, listed, StepSearch(std::move(runs), believed, size_known)});
+    if (!listed) return all.front();
   }
   const auto cost = [](const BudgetSearch& one) { return one.search.cost(); };
   const StepSearch& best = std::ranges::min_element(all, {}, cost)->search;

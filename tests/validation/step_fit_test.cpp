@@ -233,6 +233,7 @@ TEST(FitStep, WaitsForOthersCountLittleWhereLengthsAreNotListed) {
     files.push_back(text);
   }
   const FittedStep step = fitted_from(files).steps.at(0);
+  EXPECT_FALSE(step.tokens_told);
   EXPECT_LT(step.mean_error_percent, 5);
   EXPECT_NEAR(step.step.token_s, kStep.token_s, 0.2 * kStep.token_s);
   EXPECT_NEAR(step.step.weights_s, kStep.weights_s, 0.1 * kStep.weights_s);
