@@ -42,7 +42,7 @@ void expect_at(const std::optional<Scenario>& busiest, Duration day) {
   ASSERT_TRUE(busiest);
   EXPECT_EQ(*busiest->duration, minutes(13));
   EXPECT_EQ(busiest->replications, 1);
-  const Duration middle = busiest->starts_at + minutes(8);
+  const Duration middle = busiest->start() + minutes(8);
   EXPECT_LE(std::abs((middle - day - hours(12)).ns), minutes(5).ns);
 }
 
@@ -62,14 +62,14 @@ TEST(BusiestMinutes, AreAroundThePeak) {
 TEST(BusiestMinutes, LieWithinTheRun) {
   const auto busiest = busiest_minutes(long_scenario(by_day(10), hours(8)));
   ASSERT_TRUE(busiest);
-  EXPECT_EQ(busiest->starts_at + *busiest->duration, hours(8));
+  EXPECT_EQ(busiest->start() + *busiest->duration, hours(8));
 }
 
 TEST(BusiestMinutes, OfASteadyRateAreAnyOfThem) {
   const auto busiest =
       busiest_minutes(long_scenario(demo::service(1, 10, milliseconds(10), Law::Exponential)));
   ASSERT_TRUE(busiest);
-  EXPECT_LE(busiest->starts_at + *busiest->duration, kDay);
+  EXPECT_LE(busiest->start() + *busiest->duration, kDay);
 }
 
 // The warm-up before them is for the autoscaler, too.
