@@ -116,6 +116,20 @@ json affinity_terms(const std::vector<scenarios::PodAffinityTerm>& terms) {
   return out;
 }
 
+json preferred_nodes(const std::vector<scenarios::PreferredNodes>& all) {
+  json out = json::array();
+  for (const scenarios::PreferredNodes& nodes : all) {
+    json expressions = json::array();
+    for (const scenarios::NodeRequirement& one : nodes.requirements) {
+      expressions.push_back({{"key", one.key}, {"operator", one.op}});
+      if (!one.values.empty()) expressions.back()["values"] = one.values;
+    }
+    out.push_back(
+        {{"weight", nodes.weight}, {"preference", {{"matchExpressions", std::move(expressions)}}}});
+  }
+  return out;
+}
+
 // A list of preferences replaces the manifest's, of which a scenario may have some only: no plan
 // changes them.
 json affinity_of(const Workload& workload) {
@@ -128,6 +142,9 @@ json affinity_of(const Workload& workload) {
                        const std::vector<scenarios::PodAffinityTerm>& terms) {
     if (!terms.empty()) out[side][how] = affinity_terms(terms);
   };
+  if (!has_them && !pod.preferences.nodes.empty()) {
+    out["nodeAffinity"][kPreferred] = preferred_nodes(pod.preferences.nodes);
+  }
   if (!has_them) add("podAffinity", kPreferred, pod.preferences.affinity);
   add("podAntiAffinity", kRequired, pod.anti_affinity);
   if (!has_them) add("podAntiAffinity", kPreferred, pod.preferences.anti_affinity);

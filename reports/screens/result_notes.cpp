@@ -157,8 +157,9 @@ constexpr NotModelled kNotModelled[] = {
      "no part in the choice of nodes: check says whether the nodes of files have them"},
     {"company that pods require",
      "required podAffinity, required podAntiAffinity by zones and topologySpreadConstraints with "
-     "DoNotSchedule hold no pod back here; Karpenter takes what pods would rather have for a "
-     "requirement at first, and may start more nodes for them"},
+     "DoNotSchedule hold no pod back here; Karpenter takes whose company pods would rather have "
+     "for "
+     "a requirement at first, and may start more nodes for them"},
     {"pods with two kinds of GPU resource", "such scenarios are refused, with the reason"},
     {"parts of DRA",
      "claims of several requests or of a share of a device, prioritised lists, MIG devices made "

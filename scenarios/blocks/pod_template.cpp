@@ -208,6 +208,60 @@ constexpr FieldList kPreferredTerm = block<PodAffinityTerm>(kPreferredTermFields
 
 constexpr std::string_view kPreferredRules = "preferredDuringSchedulingIgnoredDuringExecution";
 
+constexpr Word kNodeOperators[] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"};
+
+void check_node_requirement(NodeRequirement& requirement, const Node& map, Reading& reading) {
+  const std::string_view mistake = mistake_in(requirement);
+  if (mistake.empty()) return;
+  reading.findings.add(Code::SettingConflict, value_place(map, "operator"), std::string(mistake),
+                       "Kubernetes refuses the pod");
+}
+
+constexpr Field kNodeRequirementFields[] = {
+    field<&NodeRequirement::key>("key", "karpenter.sh/capacity-type", "A label of nodes.")
+        .positive()
+        .needed(),
+    field<&NodeRequirement::op>("operator", "In", "How the label compares with the values.")
+        .one_of(kNodeOperators)
+        .needed(),
+    field<&NodeRequirement::values>("values", "[spot]",
+                                    "Of In and NotIn some, of Gt and Lt one integer, else none."),
+};
+constexpr FieldList kNodeRequirement =
+    block<NodeRequirement, &check_node_requirement>(kNodeRequirementFields);
+
+constexpr Field kPreferenceFields[] = {
+    field<&PreferredNodes::requirements>(
+        "matchExpressions", "[{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]",
+        "Labels of these nodes, which have to meet all of it.")
+        .needed()
+        .of(kNodeRequirement),
+};
+constexpr FieldList kPreference = block<PreferredNodes>(kPreferenceFields);
+
+constexpr Field kPreferredNodesFields[] = {
+    field<&PreferredNodes::weight>("weight", "80", "What a node adds that has these labels.")
+        .between(1, 100)
+        .needed(),
+    inner("preference",
+          "{matchExpressions: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]}",
+          "Which nodes.")
+        .needed()
+        .of(kPreference),
+};
+constexpr FieldList kPreferredNodes = block<PreferredNodes>(kPreferredNodesFields);
+
+constexpr Field kNodeAffinityFields[] = {
+    field<&PodTemplate::preferences, &PodPreferences::nodes>(
+        kPreferredRules,
+        "[{weight: 80, preference: {matchExpressions: [{key: karpenter.sh/capacity-type, operator: "
+        "In, values: [spot]}]}}]",
+        "Nodes on which the pods would rather be. Karpenter takes the heaviest for required, and "
+        "the next where no node has it.")
+        .of(kPreferredNodes),
+};
+constexpr FieldList kNodeAffinity = block<PodTemplate>(kNodeAffinityFields);
+
 constexpr Field kPodAffinityFields[] = {
     field<&PodTemplate::preferences, &PodPreferences::affinity>(
         kPreferredRules,
@@ -234,6 +288,12 @@ constexpr Field kPodAntiAffinityFields[] = {
 constexpr FieldList kPodAntiAffinity = block<PodTemplate>(kPodAntiAffinityFields);
 
 constexpr Field kAffinityFields[] = {
+    inner(
+        "nodeAffinity",
+        "{preferredDuringSchedulingIgnoredDuringExecution: [{weight: 80, preference: "
+        "{matchExpressions: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]}}]}",
+        "Which nodes the pods like; what they require of nodes is nodeSelector.")
+        .of(kNodeAffinity),
     inner("podAffinity",
           "{preferredDuringSchedulingIgnoredDuringExecution: [{weight: 100, podAffinityTerm: "
           "{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: cache}}}}]}",

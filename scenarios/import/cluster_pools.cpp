@@ -166,6 +166,7 @@ void ClusterPools::add_nodes() {
     for (const auto& [key, value] : workload.node_selector) selected[key].insert(value);
     choose_by(workload.nodes);
     for (const std::vector<NodeRequirement>& term : workload.either) choose_by(term);
+    for (const PreferredNodes& nodes : workload.preferences.nodes) choose_by(nodes.requirements);
   }
   for (const ResourceFlavor& flavor : draft_.flavors) {
     for (const auto& [key, value] : flavor.node_labels) selected[key].insert(value);
@@ -338,14 +339,14 @@ void ClusterPools::add_choices(const NodeGroupFile& group, DraftPool pool) {
   if (pool.limit) karpenter_->limits.push_back(std::move(limit));
 }
 
-// Whether pods ask for nodes that are bought in one way.
+// Whether pods ask for nodes that are bought in one way, or prefer them.
 bool ClusterPools::pods_choose_purchase() const {
-  const auto is_it = [](const NodeRequirement& one) { return one.key == kCapacityTypeLabel; };
+  const auto names_it = [](const std::vector<NodeRequirement>& all) {
+    return std::ranges::find(all, kCapacityTypeLabel, &NodeRequirement::key) != all.end();
+  };
   return std::ranges::any_of(draft_.workloads, [&](const DraftWorkload& workload) {
-    return std::ranges::any_of(workload.nodes, is_it) ||
-           std::ranges::any_of(workload.either, [&](const std::vector<NodeRequirement>& term) {
-             return std::ranges::any_of(term, is_it);
-           });
+    return names_it(workload.nodes) || std::ranges::any_of(workload.either, names_it) ||
+           std::ranges::any_of(workload.preferences.nodes, names_it, &PreferredNodes::requirements);
   });
 }
 

@@ -254,16 +254,24 @@ std::vector<std::string> types_to_start(const ScenarioDraft& draft, const NodeGr
     NodeNeed need = need_of(workload);
     need.gpus = (need.gpus + units - 1) / units;
     const bool is_new = seen.emplace(need.gpus, need.cpu_milli, need.memory_bytes).second;
-    if (!is_new && workload.nodes.empty()) continue;
-    std::vector<NodeRequirement> required = group.requirements;
-    required.insert(required.end(), workload.nodes.begin(), workload.nodes.end());
-    const std::string type = type_asked_for(required, need, options.instances);
-    const InstanceGpus known = instance_called(type, options.instances);
-    const bool is_startable =
-        !type.empty() && has_labels(known, required) && has_count(known, group.requirements) &&
-        std::ranges::all_of(workload.nodes,
-                            [&](const NodeRequirement& one) { return fulfils(labels, one); });
-    if (is_startable && std::ranges::find(types, type) == types.end()) types.push_back(type);
+    std::vector<std::vector<NodeRequirement>> wishes = {workload.nodes};
+    for (const PreferredNodes& nodes : workload.preferences.nodes) {
+      wishes.push_back(workload.nodes);
+      wishes.back().insert(wishes.back().end(), nodes.requirements.begin(),
+                           nodes.requirements.end());
+    }
+    for (const std::vector<NodeRequirement>& wish : wishes) {
+      if (!is_new && wish.empty()) continue;
+      std::vector<NodeRequirement> required = group.requirements;
+      required.insert(required.end(), wish.begin(), wish.end());
+      const std::string type = type_asked_for(required, need, options.instances);
+      const InstanceGpus known = instance_called(type, options.instances);
+      const bool is_startable =
+          !type.empty() && has_labels(known, required) && has_count(known, group.requirements) &&
+          std::ranges::all_of(wish,
+                              [&](const NodeRequirement& one) { return fulfils(labels, one); });
+      if (is_startable && std::ranges::find(types, type) == types.end()) types.push_back(type);
+    }
   }
   return types;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,15 +45,15 @@ NodeLabels labels_of_nodes(const DraftPool& pool, const ImportOptions& options,
   return labels;
 }
 
-// Whether nodes of the pool have the label in a scenario.
-bool carries(const DraftPool& pool, const NodeLabels& labels, const std::string& key,
-             const std::string& value) {
+// The value of a label that nodes of the pool have in a scenario; nullopt: none.
+std::optional<std::string> carried(const DraftPool& pool, const NodeLabels& labels,
+                                   const std::string& key) {
   const auto known_as = label_by(pool.maker, key);
   const auto label = labels.find(known_as.value_or(key));
-  if (label != labels.end()) return label->second == value;
+  if (label != labels.end()) return label->second;
   const bool is_of_name =
       key == kNodePoolLabel || key == kManagedGroupLabel || key == kEksctlGroupLabel;
-  return is_of_name && known_as && value == pool.name;
+  return is_of_name && known_as ? std::optional(pool.name) : std::nullopt;
 }
 
 // Those that every cluster has are as the pool's own.
@@ -75,6 +76,7 @@ class PodPlaces {
       }
       const bool chooses = !workload.nodes.empty() || !workload.either.empty();
       if (chooses || are_idle) keep_on_pools_of(workload);
+      keep_preferences_of(workload);
       if (workload.architectures.empty()) take_images_of_nodes(workload);
     }
     write_labels_of_others();
@@ -153,8 +155,52 @@ class PodPlaces {
     if (std::ranges::none_of(workload.node_selector, has_none)) select({}, workload);
   }
 
+  std::optional<std::string> carried_by(const DraftPool& pool, const std::string& key) const {
+    return carried(pool, labels_of_nodes(pool, options_, key), key);
+  }
+
   bool is_carried(const DraftPool& pool, const std::pair<std::string, std::string>& label) const {
-    return carries(pool, labels_of_nodes(pool, options_, label.first), label.first, label.second);
+    return carried_by(pool, label.first) == label.second;
+  }
+
+  bool may_meet(const DraftPool& pool, const NodeRequirement& one) const {
+    return may_fulfil(labels_of_nodes(pool, options_, one.key), pool.made_with, one, pool.maker);
+  }
+
+  void keep_preferences_of(DraftWorkload& workload) {
+    std::vector<PreferredNodes>& all = workload.preferences.nodes;
+    for (PreferredNodes& nodes : all) keep_preference(workload, nodes);
+    std::erase_if(all, [](const PreferredNodes& nodes) { return nodes.requirements.empty(); });
+  }
+
+  // As it is written where the labels of simulated nodes say who meets it.
+  void keep_preference(const DraftWorkload& workload, PreferredNodes& nodes) {
+    std::vector<DraftPool*> meant;
+    std::size_t suitable = 0;
+    bool as_written = true;
+    for (DraftPool& pool : draft_.pools) {
+      if (!offers(pool, workload, options_) || !may_run_on(workload, pool, options_)) continue;
+      ++suitable;
+      const auto may = [&](const NodeRequirement& one) { return may_meet(pool, one); };
+      const auto does = [&](const NodeRequirement& one) {
+        return allows(one, carried_by(pool, one.key));
+      };
+      const bool is_meant = std::ranges::all_of(nodes.requirements, may);
+      if (is_meant) meant.push_back(&pool);
+      as_written = as_written && std::ranges::all_of(nodes.requirements, does) == is_meant;
+    }
+    if (as_written) return;
+    if (meant.size() < suitable) {
+      const auto [key, value] = mark_of(meant);
+      nodes.requirements = {{key, "In", {value}, nodes.where}};
+      return;
+    }
+    report_.remark(ImportRemark::Kind::Note,
+                   fmt::format("what pods prefer of labels that nodes of a scenario do not have, "
+                               "left out: {}",
+                               nodes.requirements.front().key.substr(0, 60)),
+                   [&] { return nodes.where; });
+    nodes.requirements.clear();
   }
 
   // Who makes the nodes in the scenario: nobody in particular where they neither come nor go.
@@ -163,42 +209,59 @@ class PodPlaces {
     return comes_and_goes ? maker_of(draft_.provisioner->kind) : NodeMaker::Unknown;
   }
 
-  // Labels that pods select, that their nodes have by whoever makes them and that those of the
-  // scenario would not have.
+  // Labels that pods select or prefer, that their nodes have by whoever makes them and that those
+  // of the scenario would not have.
   void write_labels_of_others() {
     for (const DraftWorkload& workload : draft_.workloads) {
       for (const auto& label : workload.node_selector) {
-        for (DraftPool& pool : draft_.pools) {
-          const bool is_made = label_by(simulated_maker(pool), label.first) == label.first &&
-                               label.first != kEksctlGroupLabel;
-          const bool is_own = std::ranges::find(pool.labels, label) != pool.labels.end();
-          if (!is_made && !is_own && is_carried(pool, label)) pool.labels.push_back(label);
+        write_label_of_others(label.first,
+                              [&](const auto& value) { return value == label.second; });
+      }
+      for (const PreferredNodes& nodes : workload.preferences.nodes) {
+        for (const NodeRequirement& one : nodes.requirements) {
+          write_label_of_others(one.key, [](const auto& value) { return value.has_value(); });
         }
       }
     }
   }
 
-  // By the name of the pool; of several by a label that they have for it.
+  template <class Wanted>
+  void write_label_of_others(const std::string& key, Wanted is_wanted) {
+    for (DraftPool& pool : draft_.pools) {
+      const bool is_made = label_by(simulated_maker(pool), key) == key && key != kEksctlGroupLabel;
+      const std::optional<std::string> value = carried_by(pool, key);
+      if (is_made || !is_wanted(value)) continue;
+      const std::pair label(key, *value);
+      const bool is_own = std::ranges::find(pool.labels, label) != pool.labels.end();
+      if (!is_own) pool.labels.push_back(label);
+    }
+  }
+
   void select(const std::vector<DraftPool*>& meant, DraftWorkload& workload) {
-    workload.node_selector.clear();
+    workload.node_selector = {mark_of(meant)};
+  }
+
+  // A label that these pools have, and no others: of one its name, of several one that they are
+  // given.
+  std::pair<std::string, std::string> mark_of(const std::vector<DraftPool*>& meant) {
     if (meant.size() == 1) {
       DraftPool& pool = *meant.front();
       const bool has_it = label_by(pool.maker, kNodePoolLabel).has_value();
       const std::pair label(has_it ? std::string(kNodePoolLabel) : kPoolLabel, pool.name);
       const bool is_own = std::ranges::find(pool.labels, label) != pool.labels.end();
       if (!has_it && !is_own) pool.labels.push_back(label);
-      workload.node_selector.push_back(label);
-      return;
+      return label;
     }
     const auto [known, is_new] =
         labels_.try_emplace(meant, fmt::format("slicewise.dev/nodes-{}", labels_.size() + 1));
-    workload.node_selector.emplace_back(known->second, "true");
-    if (!is_new || meant.empty()) return;
-    for (DraftPool* pool : meant) pool->labels.emplace_back(known->second, "true");
+    const std::pair label(known->second, std::string("true"));
+    if (!is_new || meant.empty()) return label;
+    for (DraftPool* pool : meant) pool->labels.push_back(label);
     report_.noted(
-        fmt::format("what pods require of nodes, and several node pools here meet: by a "
+        fmt::format("what pods require or prefer of nodes, and several node pools here meet: by a "
                     "label of theirs, {}",
-                    known->second));
+                    label.first));
+    return label;
   }
 
   // Such as zones and hosts, which nodes of a scenario do not have.
@@ -219,9 +282,8 @@ class PodPlaces {
   }
 
   bool is_met(const NodeRequirement& one) const {
-    return std::ranges::any_of(draft_.pools, [&](const DraftPool& pool) {
-      return may_fulfil(labels_of_nodes(pool, options_, one.key), pool.made_with, one, pool.maker);
-    });
+    return std::ranges::any_of(draft_.pools,
+                               [&](const DraftPool& pool) { return may_meet(pool, one); });
   }
 
   void remark_on_unmet(DraftWorkload& workload, bool are_unmet) {

@@ -79,6 +79,17 @@ NodeLabels labels_of_type(std::string_view name) {
   return labels;
 }
 
+// Source: Kubernetes pkg/apis/core/validation, ValidateNodeSelectorRequirement.
+std::string_view mistake_in(const NodeRequirement& requirement) {
+  const std::string& op = requirement.op;
+  const std::size_t values = requirement.values.size();
+  if (op == "In" || op == "NotIn") return values == 0 ? "In and NotIn want values" : "";
+  if (op == "Gt" || op == "Lt") {
+    return values == 1 && whole_of(requirement.values.front()) ? "" : "Gt and Lt want one integer";
+  }
+  return values == 0 ? "" : "Exists and DoesNotExist want no values";
+}
+
 // Source: kubernetes-sigs/karpenter @22664681, pkg/scheduling/requirement.go: what has no label is
 // NotIn anything, and bounds are of whole numbers.
 bool allows(const NodeRequirement& requirement, std::optional<std::string_view> label) {

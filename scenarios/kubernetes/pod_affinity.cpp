@@ -10,6 +10,7 @@
 
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
+#include "pod_spec.hpp"
 
 namespace slicewise::scenarios::manifests {
 namespace {
@@ -76,19 +77,42 @@ PodAntiAffinity anti_affinity_of(const Node& spec) {
 
 namespace {
 
+std::optional<int> weight_of(const Node& preferred) {
+  constexpr std::int64_t kMostWeight = 100;
+  const auto weight = whole_of(text_below(&preferred, {"weight"}));
+  if (!weight || *weight < 1 || *weight > kMostWeight) return std::nullopt;
+  return static_cast<int>(*weight);
+}
+
 void read_preferred(const Node* list, std::vector<PodAffinityTerm>& into,
                     std::vector<SourceLocation>& others) {
-  constexpr std::int64_t kMostWeight = 100;
   for (const Node* item : items_of(list)) {
     const Node* term = node_below(item, {"podAffinityTerm"});
-    const auto weight = whole_of(text_below(item, {"weight"}));
+    const auto weight = weight_of(*item);
     auto terms = is_map(term) ? terms_of(*term) : std::nullopt;
-    if (!terms || !weight || *weight < 1 || *weight > kMostWeight) {
+    if (!terms || !weight) {
       others.push_back(item->where);
       continue;
     }
-    for (PodAffinityTerm& one : *terms) one.weight = static_cast<int>(*weight);
+    for (PodAffinityTerm& one : *terms) one.weight = *weight;
     into.insert(into.end(), terms->begin(), terms->end());
+  }
+}
+
+// What Kubernetes refuses is left out, and what selects no node.
+void read_preferred_nodes(const Node* list, std::vector<PreferredNodes>& into) {
+  for (std::size_t i = 0; is_list(list) && i < list->items.size(); ++i) {
+    const Node& item = *list->items[i];
+    const auto weight = weight_of(item);
+    PreferredNodes nodes;
+    nodes.requirements = node_term_of(item.find("preference"));
+    nodes.where = item.where;
+    const bool is_sound = std::ranges::all_of(nodes.requirements, [](const NodeRequirement& one) {
+      return !one.key.empty() && mistake_in(one).empty();
+    });
+    if (!weight || nodes.requirements.empty() || !is_sound) continue;
+    nodes.weight = *weight;
+    into.push_back(std::move(nodes));
   }
 }
 
@@ -118,6 +142,8 @@ ReadPreferences preferences_of(const Node& spec) {
                  found.others);
   read_preferred(node_below(&spec, {"affinity", "podAntiAffinity", kPreferred}),
                  found.read.anti_affinity, found.others);
+  read_preferred_nodes(node_below(&spec, {"affinity", "nodeAffinity", kPreferred}),
+                       found.read.nodes);
   const Node* spreads = spec.find("topologySpreadConstraints");
   for (const Node* item : items_of(spreads)) {
     if (text_below(item, {"whenUnsatisfiable"}) != "ScheduleAnyway") continue;

@@ -106,6 +106,17 @@ std::vector<NodeRequirement> requirements_in(Value list) {
 }
 
 template <class Value>
+std::vector<NodeRequirement> node_term_of(Value term) {
+  std::vector<NodeRequirement> all = requirements_in(at(term, "matchExpressions"));
+  // The one field is metadata.name, which nodes of EKS have as a label, too.
+  for (NodeRequirement& field : requirements_in(at(term, "matchFields"))) {
+    field.key = kHostname;
+    all.push_back(std::move(field));
+  }
+  return all;
+}
+
+template <class Value>
 WantedNodes wanted_nodes(Value spec) {
   WantedNodes wanted;
   each_entry(at(spec, "nodeSelector"),
@@ -115,15 +126,8 @@ WantedNodes wanted_nodes(Value spec) {
              });
   const Value affinity = at(at(spec, "affinity"), "nodeAffinity");
   const Value required = at(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
-  each_item(at(required, "nodeSelectorTerms"), [&](Value term) {
-    std::vector<NodeRequirement> all = requirements_in(at(term, "matchExpressions"));
-    // The one field is metadata.name, which nodes of EKS have as a label, too.
-    for (NodeRequirement& field : requirements_in(at(term, "matchFields"))) {
-      field.key = "kubernetes.io/hostname";
-      all.push_back(std::move(field));
-    }
-    wanted.affinity.push_back(std::move(all));
-  });
+  each_item(at(required, "nodeSelectorTerms"),
+            [&](Value term) { wanted.affinity.push_back(node_term_of(term)); });
   return wanted;
 }
 

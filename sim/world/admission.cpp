@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -61,6 +62,15 @@ bool selects(const scenarios::Workload& a, const scenarios::TopologySpread& spre
              const scenarios::Workload& b) {
   return !spread.match_labels.empty() && a.namespace_name == b.namespace_name &&
          has_labels(b.pod, spread.match_labels);
+}
+
+bool meets(const std::map<std::string, std::string>& labels,
+           const scenarios::PreferredNodes& nodes) {
+  return std::ranges::all_of(nodes.requirements, [&](const scenarios::NodeRequirement& one) {
+    const auto label = labels.find(one.key);
+    return label == labels.end() ? scenarios::allows(one, std::nullopt)
+                                 : scenarios::allows(one, label->second);
+  });
 }
 
 bool refuses(const scenarios::Workload& a, const scenarios::Workload& b) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +28,10 @@ bool selects(const scenarios::Workload& a, const scenarios::PodAffinityTerm& ter
              const scenarios::Workload& b);
 bool selects(const scenarios::Workload& a, const scenarios::TopologySpread& spread,
              const scenarios::Workload& b);
+
+// Whether nodes with these labels are among them.
+bool meets(const std::map<std::string, std::string>& labels,
+           const scenarios::PreferredNodes& nodes);
 
 // Whether a required anti-affinity of the pods of `a` keeps them off nodes that have one of `b`.
 bool refuses(const scenarios::Workload& a, const scenarios::Workload& b);

@@ -187,6 +187,8 @@ TEST(RoundTrip, WhoIsKeptApart) {
   workload.pod.preferences.affinity = {term};
   term.namespaces.clear();
   workload.pod.preferences.anti_affinity = {term};
+  workload.pod.preferences.nodes = {
+      {7, {{std::string(scenarios::kInstanceTypeLabel), "Exists", {}, {}}}, {}}};
   workload.pod.preferences.spread.emplace_back();
   scenarios::TopologySpread& spread = workload.pod.preferences.spread.front();
   spread.topology_key = scenarios::kHostname;

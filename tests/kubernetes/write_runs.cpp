@@ -218,6 +218,7 @@ std::string out_of_scope(const sim::World& world) {
       const auto names_spaces = [](const auto& term) { return !term.namespaces.empty(); };
       if (std::ranges::any_of(*terms, names_spaces)) return "affinity to other namespaces";
     }
+    if (!wants.nodes.empty()) return "preferred nodes";
     pods += workload.spec.count;
   }
   for (const sim::PoolModel& pool : world.pools) {

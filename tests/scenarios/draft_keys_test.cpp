@@ -70,6 +70,7 @@ TEST(DraftKeys, OfWorkloadsAreThoseOfTheFields) {
     workload.preferences.anti_affinity = {{{{"team", "audio"}}, {}, std::string(kHostname), {}, 1}};
     workload.preferences.spread = {
         {2, std::string(kHostname), "ScheduleAnyway", {{"team", "vision"}}, {}}};
+    workload.preferences.nodes = {{80, {{"team", "In", {"vision", "audio"}, {}}}, {}}};
     workload.budget = DisruptionBudget{true, false, 1, {}, "vision-budget"};
     workload.environment = {{"TF_FORCE_GPU_ALLOW_GROWTH", "true"}};
     DraftPool labelled = pool;

@@ -1,5 +1,7 @@
+#include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -94,6 +96,50 @@ TEST(ImportPlaces, SeveralPoolsHaveALabelForThePodsThatAreMeantForThem) {
   EXPECT_EQ(result.scenario.node_pools[1].labels, label);
   EXPECT_EQ(result.scenario.node_pools[2].labels, label);
   EXPECT_TRUE(result.said.says("several node pools here meet"));
+}
+
+// As written where labels of simulated nodes say it; else by the name of the pool. What no node
+// has, or all may have, tells nobody apart.
+TEST(ImportPlaces, NodesThatPodsPreferAreKept) {
+  const std::string two =
+      node_pool("old", of_types("g4dn.xlarge")) + node_pool("new", of_types("g5.xlarge"));
+  using Kept = std::pair<std::vector<PreferredNodes>, std::int64_t>;
+  const auto preferred = [&](const std::string& expression) {
+    const Written result =
+        imported({two + pods("w",
+                             "affinity: {nodeAffinity: "
+                             "{preferredDuringSchedulingIgnoredDuringExecution: [{weight: 80, "
+                             "preference: {matchExpressions: [" +
+                                 expression + "]}}]}}")});
+    EXPECT_EQ(result.find("w")->pod.node_selector, Labels{});
+    return Kept(result.find("w")->pod.preferences.nodes,
+                result.said.count("what pods prefer of labels"));
+  };
+  const auto kept = [](const std::string& key, const std::string& value) {
+    return Kept({{80, {{key, "In", {value}, {}}}, {}}}, 0);
+  };
+  EXPECT_EQ(preferred("{key: karpenter.k8s.aws/instance-family, operator: In, values: [g5]}"),
+            kept("karpenter.k8s.aws/instance-family", "g5"));
+  EXPECT_EQ(preferred("{key: nvidia.com/gpu.product, operator: In, values: [NVIDIA-A10G]}"),
+            kept("karpenter.sh/nodepool", "new"));
+  EXPECT_EQ(preferred("{key: topology.kubernetes.io/zone, operator: In, values: [us-east-1a]}"),
+            Kept({}, 1));
+  EXPECT_EQ(preferred("{key: team, operator: In, values: [nobody]}"), kept("team", "nobody"));
+  EXPECT_EQ(preferred("{key: team, operator: In}"), Kept({}, 0)) << "Kubernetes refuses";
+}
+
+TEST(ImportPlaces, PodsPreferOneOfTheCapacityTypesOfANodePool) {
+  const Written result = imported(
+      {node_pool(
+           "gpus",
+           of_types("g5.xlarge") +
+               ", {key: karpenter.sh/capacity-type, operator: In, values: [spot, on-demand]}") +
+       pods("w",
+            "affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: "
+            "1, preference: {matchExpressions: [{key: karpenter.sh/capacity-type, operator: In, "
+            "values: [on-demand]}]}}]}}")});
+  EXPECT_EQ(result.scenario.node_pools.size(), 2U);
+  EXPECT_EQ(result.find("w")->pod.preferences.nodes.size(), 1U);
 }
 
 TEST(ImportPlaces, WhatNoPoolMeetsIsSaidToBeLeftOut) {

@@ -53,7 +53,14 @@ struct NodeRequirement {
   std::string op;
   std::vector<std::string> values;
   SourceLocation where;
+
+  bool operator==(const NodeRequirement& other) const {
+    return key == other.key && op == other.op && values == other.values;
+  }
 };
+
+// Why Kubernetes refuses the values of one whose operator it knows; "" it takes them.
+std::string_view mistake_in(const NodeRequirement& requirement);
 
 // What is known of the labels of a node, or of all nodes of a type; nullopt: they have none of that
 // key.

@@ -142,14 +142,26 @@ struct TopologySpread {
   }
 };
 
+// Nodes with labels that meet all of it.
+struct PreferredNodes {
+  int weight = 0;  // 1 to 100
+  std::vector<NodeRequirement> requirements;
+  SourceLocation where;
+
+  bool operator==(const PreferredNodes& other) const {
+    return weight == other.weight && requirements == other.requirements;
+  }
+};
+
 // What pods would rather have. No node is refused for it.
 struct PodPreferences {
   std::vector<PodAffinityTerm> affinity;
   std::vector<PodAffinityTerm> anti_affinity;
   std::vector<TopologySpread> spread;  // empty: as kube-scheduler does by itself
+  std::vector<PreferredNodes> nodes{};
 
   bool operator==(const PodPreferences&) const = default;
-  bool empty() const { return affinity.empty() && anti_affinity.empty() && spread.empty(); }
+  bool empty() const { return *this == PodPreferences{}; }
 };
 
 struct PodTemplate {

@@ -23,6 +23,7 @@ constexpr Bytes kUnrequestedMemory{200LL * 1024 * 1024};
 
 constexpr int kSpreadWeight = 2;
 constexpr int kAffinityWeight = 2;
+constexpr int kNodeAffinityWeight = 2;
 constexpr int kTaintWeight = 3;
 
 // PodTopologySpread's system defaults, both ScheduleAnyway.
@@ -64,6 +65,14 @@ std::int64_t disliked(const PoolModel& pool, const scenarios::PodTemplate& pod) 
   });
 }
 
+std::int64_t liked(const PoolModel& pool, const scenarios::PodTemplate& pod) {
+  std::int64_t weight = 0;
+  for (const scenarios::PreferredNodes& nodes : pod.preferences.nodes) {
+    if (meets(pool.labels, nodes)) weight += nodes.weight;
+  }
+  return weight;
+}
+
 }  // namespace
 
 Millicores scored_cpu(Millicores request) { return request.count > 0 ? request : kUnrequestedCpu; }
@@ -83,13 +92,19 @@ NodeScores::NodeScores(const ClusterState& cluster)
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     add_spread(w);
     if (any_likes) add_likes(w);
-    const scenarios::PodTemplate& pod = world.workloads[w].spec.pod;
-    for (const PoolModel& pool : world.pools) taints_.push_back(disliked(pool, pod));
-    const auto own = taints_.end() - static_cast<std::ptrdiff_t>(world.pools.size());
-    avoids_.push_back(std::any_of(own, taints_.end(), [](std::int64_t n) { return n > 0; }) ? 1
-                                                                                            : 0);
+    add_pools(w);
   }
   raw_.reserve(cluster.nodes.size());
+}
+
+void NodeScores::add_pools(std::size_t w) {
+  const scenarios::PodTemplate& pod = cluster_.world->workloads[w].spec.pod;
+  bool any = false;
+  for (const PoolModel& pool : cluster_.world->pools) {
+    appeals_.push_back({disliked(pool, pod), liked(pool, pod)});
+    any = any || appeals_.back().taints > 0 || appeals_.back().weight > 0;
+  }
+  told_apart_.push_back(any);
 }
 
 void NodeScores::add_spread(std::size_t w) {
@@ -175,7 +190,7 @@ void NodeScores::compare(std::vector<Candidate>& nodes, std::size_t workload) {
   if (nodes.empty()) return;
   if (!spread_[workload].rules.empty()) spread(nodes, spread_[workload]);
   if (!likes_[workload].empty()) like(nodes, likes_[workload]);
-  if (avoids_[workload] != 0) avoid_taints(nodes, workload);
+  if (told_apart_[workload]) choose_pools(nodes, workload);
 }
 
 bool NodeScores::is_ignored(const Candidate& one, const Spreading& by) const {
@@ -239,15 +254,27 @@ void NodeScores::like(std::vector<Candidate>& nodes, const std::vector<std::size
   }
 }
 
-void NodeScores::avoid_taints(std::vector<Candidate>& nodes, std::size_t workload) const {
-  const auto taints = [&](const Candidate& one) {
-    return taints_[workload * cluster_.world->pools.size() + pool_of(one)];
+// By taints, fewer are better, and by node affinity. Where all nodes are alike in one, it adds
+// nothing that tells them apart.
+void NodeScores::choose_pools(std::vector<Candidate>& nodes, std::size_t workload) const {
+  const PoolAppeal* const appeals = &appeals_[workload * cluster_.world->pools.size()];
+  const auto appeal_of = [&](const Candidate& one) -> const PoolAppeal& {
+    return appeals[index(cluster_.nodes[one.node].pool)];
   };
-  std::int64_t most = 0;
-  for (const Candidate& one : nodes) most = std::max(most, taints(one));
-  if (most == 0) return;  // alike
-  for (Candidate& one : nodes)
-    one.score += kTaintWeight * (kMostScore - kMostScore * taints(one) / most);
+  PoolAppeal most;
+  for (const Candidate& one : nodes) {
+    most.taints = std::max(most.taints, appeal_of(one).taints);
+    most.weight = std::max(most.weight, appeal_of(one).weight);
+  }
+  for (Candidate& one : nodes) {
+    const PoolAppeal& appeal = appeal_of(one);
+    if (most.taints > 0) {
+      one.score += kTaintWeight * (kMostScore - kMostScore * appeal.taints / most.taints);
+    }
+    if (most.weight > 0) {
+      one.score += kNodeAffinityWeight * (kMostScore * appeal.weight / most.weight);
+    }
+  }
 }
 
 }  // namespace slicewise::sim

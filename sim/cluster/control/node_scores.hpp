@@ -15,12 +15,12 @@ Bytes scored_memory(Bytes request);
 
 // How well a node suits a pod, as the default profile of kube-scheduler adds it up:
 // NodeResourcesFit (weight 1, LeastAllocated or MostAllocated) and NodeResourcesBalancedAllocation
-// (1), which look at one node by itself; PodTopologySpread (2), InterPodAffinity (2) and
-// TaintToleration (3), which are normalised over the nodes that a pod fits on. The others give all
-// nodes the same here: no node affinity is preferred, and images are not looked at.
-// Source: Kubernetes 1.36, pkg/scheduler/framework/plugins: podtopologyspread/scoring.go and
-// interpodaffinity/scoring.go, PreScore, Score and NormalizeScore of each;
-// apis/config/v1/default_plugins.go.
+// (1), which look at one node by itself; PodTopologySpread (2), InterPodAffinity (2), NodeAffinity
+// (2) and TaintToleration (3), which are normalised over the nodes that a pod fits on. The others
+// give all nodes the same here: images are not looked at.
+// Source: Kubernetes 1.36, pkg/scheduler/framework/plugins: podtopologyspread/scoring.go,
+// interpodaffinity/scoring.go and nodeaffinity/node_affinity.go, PreScore, Score and NormalizeScore
+// of each; apis/config/v1/default_plugins.go.
 class NodeScores {
  public:
   struct Candidate {
@@ -34,7 +34,7 @@ class NodeScores {
   std::int64_t of(const Node& node, std::size_t workload) const;
   // Whether it also hangs on the other nodes.
   bool compares(std::size_t workload) const {
-    return !spread_[workload].rules.empty() || !likes_[workload].empty() || avoids_[workload] != 0;
+    return !spread_[workload].rules.empty() || !likes_[workload].empty() || told_apart_[workload];
   }
   // Adds that, for the nodes that a pod fits on. Not for recorded jobs and where all nodes are
   // alike in it: O(nodes).
@@ -55,8 +55,15 @@ class NodeScores {
     bool is_own = false;
   };
 
+  // Of the nodes of a pool to pods.
+  struct PoolAppeal {
+    std::int64_t taints = 0;  // PreferNoSchedule, not tolerated
+    std::int64_t weight = 0;  // of the preferences that they meet
+  };
+
   void add_spread(std::size_t workload);
   void add_likes(std::size_t workload);
+  void add_pools(std::size_t workload);
   std::int64_t fit(const Node& node, const WorkloadModel& workload) const;
   // Whether the rules say nothing of the node.
   bool is_ignored(const Candidate& one, const Spreading& by) const;
@@ -64,18 +71,17 @@ class NodeScores {
                          std::size_t tally);
   void spread(std::vector<Candidate>& nodes, const Spreading& by);
   void like(std::vector<Candidate>& nodes, const std::vector<std::size_t>& tallies);
-  void avoid_taints(std::vector<Candidate>& nodes, std::size_t workload) const;
-  std::size_t pool_of(const Candidate& one) const { return index(cluster_.nodes[one.node].pool); }
+  void choose_pools(std::vector<Candidate>& nodes, std::size_t workload) const;
 
   const ClusterState& cluster_;
   DomainTallies tallies_;
   std::vector<Spreading> spread_;                // by workload
   std::vector<std::vector<std::size_t>> likes_;  // tallies, by workload
-  std::vector<std::int64_t> taints_;  // PreferNoSchedule, not tolerated, likewise by pool
-  std::vector<char> avoids_;          // by workload: some are
-  std::vector<std::int64_t> raw_;     // scratch, by candidate
-  std::vector<double> sums_;          // likewise
-  std::vector<char> seen_;            // likewise, by domain
+  std::vector<PoolAppeal> appeals_;              // by workload, then by pool
+  std::vector<bool> told_apart_;                 // by workload: pools by their appeal
+  std::vector<std::int64_t> raw_;                // scratch, by candidate
+  std::vector<double> sums_;                     // likewise
+  std::vector<char> seen_;                       // likewise, by domain
 };
 
 }  // namespace slicewise::sim

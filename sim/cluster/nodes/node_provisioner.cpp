@@ -1,7 +1,12 @@
 #include "node_provisioner.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
 #include <tuple>
+
+#include "../../world/admission.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -44,6 +49,30 @@ double tickets_in_use(const PoolModel& pool, const Node& node) {
   return most;
 }
 
+// Karpenter takes the heaviest preference for a requirement, and the next where nothing meets it,
+// at last none; the Cluster Autoscaler asks the filters of kube-scheduler, which know of none. Of
+// labels that nodes get once they have joined neither knows.
+// Source: sigs.k8s.io/karpenter, pkg/scheduling, NewPodRequirements, and
+// pkg/controllers/provisioning/scheduling, Preferences.removePreferredNodeAffinityTerm.
+std::vector<std::vector<char>> preferred_pools(const World& world,
+                                               const scenarios::PodTemplate& pod) {
+  std::vector<std::vector<char>> sets;
+  std::vector<scenarios::PreferredNodes> heaviest_first = pod.preferences.nodes;
+  if (world.provisioner.kind != Provisioner::Kind::Karpenter) heaviest_first.clear();
+  std::ranges::stable_sort(heaviest_first, std::ranges::greater{},
+                           &scenarios::PreferredNodes::weight);
+  for (const scenarios::PreferredNodes& nodes : heaviest_first) {
+    std::vector<char>& set = sets.emplace_back();
+    for (const PoolModel& pool : world.pools) {
+      std::map<std::string, std::string> labels = pool.labels;
+      for (const std::string& label : pool.late_labels) labels.erase(label);
+      set.push_back(meets(labels, nodes) ? 1 : 0);
+    }
+  }
+  sets.emplace_back(world.pools.size(), char{1});
+  return sets;
+}
+
 }  // namespace
 
 NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, NodeLives& nodes,
@@ -63,6 +92,9 @@ NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, Node
     if (left.cpu_request != right.cpu_request) return left.cpu_request > right.cpu_request;
     return left.memory_request > right.memory_request;
   });
+  for (const WorkloadModel& workload : run.world.workloads) {
+    preferred_.push_back(preferred_pools(run.world, workload.spec.pod));
+  }
   grows_ = std::ranges::any_of(run.world.pools,
                                [](const PoolModel& pool) { return pool.most_nodes.has_value(); });
   if (!grows_) return;
@@ -166,14 +198,14 @@ bool NodeProvisioner::is_within_limits(std::size_t pool, bool are_started) const
 // Source: sigs.k8s.io/karpenter, pkg/utils/nodepool, OrderByWeight, pkg/controllers/provisioning/
 // scheduling, Scheduler.addToNewNodeClaim and NodeClaim.Add, and pkg/cloudprovider,
 // InstanceTypes.OrderByPrice.
-std::optional<std::size_t> NodeProvisioner::pool_for(std::size_t w, PoolMask pools,
+std::optional<std::size_t> NodeProvisioner::pool_for(std::size_t w, const Choice& choice,
                                                      std::int64_t pods, bool as_expected) const {
   const bool karpenter = run_.world.provisioner.kind == Provisioner::Kind::Karpenter;
   std::optional<std::size_t> best;
   std::int64_t held_by_best = 0;
   for (std::size_t p = 0; p < wishes_.size(); ++p) {
     const PoolModel& pool = run_.world.pools[p];
-    if (!has_pool(pools, p)) continue;
+    if (!choice.has(p)) continue;
     if (!pool.most_nodes || !nodes_.free_place(p) || !is_within_limits(p, as_expected)) continue;
     const NodeRooms::Tickets guess = as_expected ? guess_of(p) : NodeRooms::Tickets::All;
     const std::int64_t held = std::min(pods, rooms_.on_empty(p, w, guess));
@@ -217,28 +249,51 @@ void NodeProvisioner::place_pending(bool as_expected, bool start) {
   list_pods_that_leave();
   for (const std::size_t w : packing_order_) {
     for (const auto& [pools, pods] : pods_to_place(w)) {
-      std::int64_t left = pods - place_on_nodes(w, pools, pods);
-      while (left > 0) {
-        const auto p = pool_for(w, pools, left, as_expected);
-        if (!p) break;
-        const std::uint32_t place = *nodes_.free_place(*p);
-        if (start) nodes_.start(place, asked_);
-        rooms_.open(place, as_expected ? guess_of(*p) : NodeRooms::Tickets::All);
-        ++wishes_[*p].wanted;
-        left -= rooms_.take(place, w, left);
+      std::int64_t left = pods;
+      for (const PoolSet& preferred : preferred_[w]) {
+        left = place(w, {pools, preferred}, left, as_expected, start);
       }
       if (start && left > 0) note_kept_off(w, pools);
     }
   }
 }
 
+// How many of the pods are left.
+std::int64_t NodeProvisioner::place(std::size_t w, const Choice& choice, std::int64_t pods,
+                                    bool as_expected, bool start) {
+  std::int64_t left = pods - place_on_nodes(w, choice, pods);
+  while (left > 0) {
+    const auto p = pool_for(w, choice, left, as_expected);
+    if (!p) break;
+    const std::uint32_t node = *nodes_.free_place(*p);
+    if (start) nodes_.start(node, asked_);
+    rooms_.open(node, as_expected ? guess_of(*p) : NodeRooms::Tickets::All);
+    ++wishes_[*p].wanted;
+    left -= rooms_.take(node, w, left);
+  }
+  return left;
+}
+
 // How many of the pods go onto nodes that have room.
-std::int64_t NodeProvisioner::place_on_nodes(std::size_t w, PoolMask pools, std::int64_t pods) {
+std::int64_t NodeProvisioner::place_on_nodes(std::size_t w, const Choice& choice,
+                                             std::int64_t pods) {
   std::int64_t left = pods;
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size() && left > 0; ++n) {
-    if (has_pool(pools, index(run_.cluster.nodes[n].pool))) left -= rooms_.take(n, w, left);
+    if (choice.has(index(run_.cluster.nodes[n].pool))) left -= rooms_.take(n, w, left);
   }
   return pods - left;
+}
+
+// Whether all of them go onto nodes that have room. Karpenter starts one that they prefer before it
+// puts them onto one that they do not.
+bool NodeProvisioner::fit_on_nodes(std::size_t w, PoolMask pools, std::int64_t pods) {
+  for (const PoolSet& preferred : preferred_[w]) {
+    const Choice choice{pools, preferred};
+    pods -= place_on_nodes(w, choice, pods);
+    if (pods == 0) return true;
+    if (preferred_[w].size() > 1 && pool_for(w, choice, pods, true)) return false;
+  }
+  return false;
 }
 
 // Why no node of these pools starts for pods of the workload.
@@ -349,13 +404,15 @@ bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
   }
   list_pods_that_leave();
   for (const std::size_t w : packing_order_) {
-    for (const auto& [pools, pods] : pods_to_place(w)) place_on_nodes(w, pools, pods);
+    for (const auto& [pools, pods] : pods_to_place(w)) {
+      place_on_nodes(w, {pools, preferred_[w].back()}, pods);
+    }
   }
   pods_to_move_.clear();
   add_pods_of(run_.cluster.nodes[candidate]);
   return std::ranges::all_of(packing_order_, [&](std::size_t w) {
     return std::ranges::all_of(pods_to_move_, [&](const PodsToMove& some) {
-      return some.workload != w || place_on_nodes(w, some.pools, some.pods) == some.pods;
+      return some.workload != w || fit_on_nodes(w, some.pools, some.pods);
     });
   });
 }

@@ -34,6 +34,16 @@ class NodeProvisioner {
     std::int64_t wanted = 0;  // as the provisioner counts
   };
 
+  // Pools, by their number.
+  using PoolSet = std::vector<char>;
+
+  // Pools that a node for some pods may be of.
+  struct Choice {
+    PoolMask quota = kAnyPool;
+    const PoolSet& preferred;
+    bool has(std::size_t pool) const { return preferred[pool] != 0 && has_pool(quota, pool); }
+  };
+
   struct PodsToMove {
     std::size_t workload = 0;
     PoolMask pools = kAnyPool;  // that their quota is of
@@ -44,13 +54,16 @@ class NodeProvisioner {
   NodeRooms::Tickets guess_of(std::size_t pool) const;
   void open_rooms(bool as_expected);
   bool is_within_limits(std::size_t pool, bool are_started) const;
-  std::optional<std::size_t> pool_for(std::size_t workload, PoolMask pools, std::int64_t pods,
+  std::optional<std::size_t> pool_for(std::size_t workload, const Choice& choice, std::int64_t pods,
                                       bool as_expected) const;
   void add_pods_of(const Node& node);
   void list_pods_that_leave();
   std::vector<std::pair<PoolMask, std::int64_t>> pods_to_place(std::size_t workload) const;
   void place_pending(bool as_expected, bool start);
-  std::int64_t place_on_nodes(std::size_t workload, PoolMask pools, std::int64_t pods);
+  std::int64_t place(std::size_t workload, const Choice& choice, std::int64_t pods,
+                     bool as_expected, bool start);
+  std::int64_t place_on_nodes(std::size_t workload, const Choice& choice, std::int64_t pods);
+  bool fit_on_nodes(std::size_t workload, PoolMask pools, std::int64_t pods);
   void note_kept_off(std::size_t workload, PoolMask pools);
   bool start_nodes();
   bool pods_are_new() const;
@@ -70,8 +83,10 @@ class NodeProvisioner {
   std::vector<std::size_t> packing_order_;  // workloads, those that ask for most CPU first
   std::vector<PodsToMove> pods_to_move_;    // scratch: of nodes that drain, then of a candidate
   std::vector<std::uint32_t> candidates_;   // for consolidation, scratch
-  bool grows_ = false;                      // it adds nodes to some pool
-  std::vector<char> stays_;                 // by workload: its pods keep their node now
+  // By workload: where it looks for room, one set after the other, at last among all.
+  std::vector<std::vector<PoolSet>> preferred_;
+  bool grows_ = false;       // it adds nodes to some pool
+  std::vector<char> stays_;  // by workload: its pods keep their node now
   bool any_stays_ = false;
   std::optional<TimePoint> batch_began_;    // Karpenter's batching window
   TimePoint asked_;                         // since when it is at the decision it now takes

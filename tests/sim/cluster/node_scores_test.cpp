@@ -240,6 +240,29 @@ TEST(NodeScores, InterPodAffinityIsKubeSchedulers) {
       ElementsAre(100, 33, 0));
 }
 
+// ... and of nodeaffinity/node_affinity_test.go, TestNodeAffinityPriority.
+TEST(NodeScores, NodeAffinityIsKubeSchedulers) {
+  const auto in = [](const char* key, const char* value) {
+    return scenarios::NodeRequirement{key, "In", {value}, {}};
+  };
+  const Labels bar = {{"foo", "bar"}};
+  const Labels value = {{"key", "value"}};
+  const Labels az1 = {{"az", "az1"}};
+  const Labels all = {{"foo", "bar"}, {"key", "value"}, {"az", "az1"}};
+  scenarios::PodPreferences one;
+  one.nodes = {{2, {in("foo", "bar")}, {}}};
+  scenarios::PodPreferences three = one;
+  three.nodes.push_back({4, {in("key", "value")}, {}});
+  three.nodes.push_back({5, {in("foo", "bar"), in("key", "value"), in("az", "az1")}, {}});
+  // "no node matches preferred scheduling requirements in Affinity of pod ..."
+  EXPECT_THAT(scores({az1, value, {}}, {{}, {}, one}, {}), ElementsAre(0, 0, 0));
+  // "only node1 matches ...", "all nodes matches ... but with different priorities"
+  EXPECT_THAT(scores({bar, value, az1}, {{}, {}, one}, {}), ElementsAre(100, 0, 0));
+  EXPECT_THAT(scores({bar, all, value}, {{}, {}, three}, {}), ElementsAre(18, 100, 36));
+  one.nodes.front().requirements = {{"az", "DoesNotExist", {}, {}}, {"foo", "NotIn", {"bar"}, {}}};
+  EXPECT_THAT(scores({bar, value, az1}, {{}, {}, one}, {}), ElementsAre(0, 100, 0));
+}
+
 // Against MostAllocated, which fills a node: 100 points of 2 outweigh what CPU and memory are
 // worth.
 TEST(NodeScores, PodsThatWouldRatherBeApartAreWhereThereIsRoom) {

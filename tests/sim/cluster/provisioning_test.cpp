@@ -120,10 +120,14 @@ TEST(Karpenter, DoesNotKnowTheLabelsThatNodesGetOnceTheyHaveJoined) {
 }
 
 // Sizes of one GPU, of one GPU and more CPU, and of four, the dearest first in the file.
-std::vector<double> launches_of_sizes(int jobs, Provisioner::Kind kind,
-                                      const std::vector<int>& weights = {0, 0, 0},
-                                      int most_nodes = 8) {
+std::vector<double> launches_of_sizes(
+    int jobs, Provisioner::Kind kind, const std::vector<int>& weights = {0, 0, 0},
+    int most_nodes = 8, const std::vector<std::pair<int, const char*>>& preferred = {}) {
   Scenario s = elastic(jobs, 0, most_nodes);
+  for (const auto& [weight, type] : preferred) {
+    s.workloads.front().pod.preferences.nodes.push_back(
+        {weight, {{std::string(scenarios::kInstanceTypeLabel), "In", {type}, {}}}, {}});
+  }
   s.provisioner.kind = kind;
   for (const char* type : {"g4dn.2xlarge", "g4dn.12xlarge"}) {
     scenarios::NodePool larger = s.node_pools.back();
@@ -158,6 +162,51 @@ TEST(Karpenter, TakesPoolsOfMoreWeightFirst) {
   EXPECT_EQ(launches_of_sizes(2, kKarpenter, {0, 10, 5}, 1), (Launches{0, 1, 1}));
   const Launches first = launches_of_sizes(1, Provisioner::Kind::ClusterAutoscaler, {0, 10, 0});
   EXPECT_EQ(first[1], 0);
+}
+
+// The heaviest preference is required at first, whatever it costs and weighs, then the next, then
+// none.
+TEST(Karpenter, RequiresWhatPodsPreferAsLongAsItMay) {
+  using Launches = std::vector<double>;
+  constexpr auto kKarpenter = Provisioner::Kind::Karpenter;
+  const auto launches = [](int jobs, int most, const auto& preferred) {
+    return launches_of_sizes(jobs, kKarpenter, {0, 0, 1}, most, preferred);
+  };
+  using Preferred = std::vector<std::pair<int, const char*>>;
+  EXPECT_EQ(launches(1, 8, Preferred{}), (Launches{0, 0, 1}));
+  EXPECT_EQ(launches(1, 8, (Preferred{{1, "g4dn.2xlarge"}})), (Launches{0, 1, 0}));
+  EXPECT_EQ(launches(2, 1, (Preferred{{1, "g4dn.2xlarge"}})), (Launches{0, 1, 1}));
+  EXPECT_EQ(launches(1, 8, (Preferred{{1, "g4dn.2xlarge"}, {9, "g4dn.12xlarge"}})),
+            (Launches{1, 0, 0}));
+  EXPECT_EQ(launches(1, 8, (Preferred{{1, "g4dn.2xlarge"}, {9, "p5.48xlarge"}})),
+            (Launches{0, 1, 0}));
+  // The Cluster Autoscaler takes the first of the file.
+  EXPECT_EQ(launches_of_sizes(1, Provisioner::Kind::ClusterAutoscaler, {0, 0, 0}, 8,
+                              {{1, "g4dn.2xlarge"}})[1],
+            0);
+}
+
+// A short pod is on the only node that stays when a long one comes. Once it is done, the long one
+// would fit there.
+TEST(Karpenter, StartsWhatPodsPreferBeforeItMovesThemElsewhere) {
+  Scenario s = elastic(1, 0, 2);
+  scenarios::NodePool stays = s.node_pools.front();
+  stays.name.value = "stays";
+  stays.most_nodes.reset();
+  stays.nodes = 1;
+  s.node_pools.front().instance_type.value = "g4dn.2xlarge";
+  s.node_pools.push_back(stays);
+  const std::string type(scenarios::kInstanceTypeLabel);
+  s.workloads.push_back(s.workloads.front());
+  s.workloads[0].pod.node_selector[type] = "g4dn.xlarge";
+  s.workloads[1].name.value = "long";
+  s.workloads[1].submit_at = seconds(10);
+  s.workloads[1].measured->unit_time = seconds(600);
+  EXPECT_EQ(demo::result(s).pods.evicted, 1);
+  s.workloads[1].pod.preferences.nodes = {{1, {{type, "In", {"g4dn.2xlarge"}, {}}}, {}}};
+  EXPECT_EQ(demo::result(s).pods.evicted, 0);
+  s.node_pools.front().most_nodes = 1;  // no other may start
+  EXPECT_EQ(demo::result(s).pods.evicted, 1);
 }
 
 // A renamed resource is in no instance type: no node, no cost, pods Pending to the end.
