@@ -153,11 +153,9 @@ class KarpenterWriter {
     if (!taints.empty()) tmpl["spec"]["taints"] = std::move(taints);
     const auto labels = node_labels(nodes);
     if (!labels.empty()) tmpl["metadata"]["labels"] = labels;
-    json metadata = {{"name", pool.name.value}};
-    if (pool.most_nodes) {
-      // Karpenter has no minimum; `import k8s` reads it.
-      metadata["annotations"]["slicewise.dev/nodes-min"] = std::to_string(pool.nodes);
-    }
+    // Karpenter has no minimum; `import k8s` reads it.
+    json metadata = {{"name", pool.name.value},
+                     {"annotations", {{"slicewise.dev/nodes-min", std::to_string(pool.nodes)}}}};
     json spec = {{"template", std::move(tmpl)},
                  {"limits", {{"nodes", std::to_string(pool.most_nodes.value_or(pool.nodes))}}},
                  {"disruption", disruption_of(provisioner_)}};

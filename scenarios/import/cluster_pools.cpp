@@ -122,6 +122,9 @@ NodeLimit limit_of(const NodeGroupFile& group) {
   return limit;
 }
 
+// So exported NodePools say that their pool's nodes neither come nor go.
+bool is_fixed(const NodeGroupFile& group) { return group.fewest && group.fewest == group.most; }
+
 }  // namespace
 
 std::string region_of(const ClusterFiles& cluster) {
@@ -253,7 +256,8 @@ void ClusterPools::add_group(const NodeGroupFile& group) {
     return report_.noted("NodePools that have nodes: taken as these, as many as there are",
                          group.object_where);
   }
-  if (group.kind == NodeGroupFile::Kind::NodePool && is_live_ && !group.fewest) {
+  if (group.kind == NodeGroupFile::Kind::NodePool && is_live_ &&
+      (!group.fewest || is_fixed(group))) {
     NodeGroupFile empty = group;  // what it may start, of which there is none now
     empty.fewest = 0;
     return add_pools_of(empty);
@@ -397,15 +401,12 @@ void ClusterPools::grow_by_karpenter(const NodeGroupFile& group, std::int64_t mo
 
 void ClusterPools::take_node_pool(const NodeGroupFile& group, DraftPool& pool) {
   const std::int64_t most = group.most.value_or(0);
-  // A limit of nodes alone is how exported pools say how many there are.
-  const bool is_all = group.limits.size() == 1 && !group.fewest;
   if (group.nodes) {
     grow(pool, most > 0 ? std::min(most, *group.nodes) : *group.nodes, {});
-  } else if (most > 0 && !is_all) {
-    grow_by_karpenter(group, most, pool);
+  } else if (most > 0 && is_fixed(group)) {
+    grow(pool, most, {});
   } else if (most > 0) {
-    grow(pool, *group.most, {});
-    report_.noted("limits.nodes of node pools: taken as their nodes", group.object_where);
+    grow_by_karpenter(group, most, pool);
   }
   pool.instance_type = type_asked_for(group.requirements, {}, options_.instances);
   if (pool.instance_type.empty()) {  // of nodes with parts of GPUs alone none will be started

@@ -87,7 +87,8 @@ void read_node_pool(Context& context, const Node& object) {
       text_below(made, {"spec", "nodeClassRef", "group"}) == "eks.amazonaws.com";
   group.maker = is_auto_mode ? NodeMaker::AutoMode : NodeMaker::Karpenter;
   group.most = whole_of(text_below(&object, {"spec", "limits", "nodes"}));
-  // A NodePool has no minimum; exported ones carry that of their scenario.
+  // A NodePool has no minimum; exported ones carry that of their scenario, which is the most, too,
+  // where its nodes stay.
   group.fewest =
       whole_of(text_below(&object, {"metadata", "annotations", "slicewise.dev/nodes-min"}));
   group.nodes = whole_of(text_below(&object, {"spec", "replicas"}));

@@ -156,6 +156,10 @@ spec:
   EXPECT_EQ(moved.provisioner.kind, Provisioner::Kind::Karpenter);
   EXPECT_EQ(moved.provisioner.consolidation, Provisioner::Consolidation::WhenEmpty);
   EXPECT_EQ(moved.provisioner.consolidate_after, minutes(5));
+  // A limit of nodes is none that always run; what exported NodePools say is in RoundTrip.
+  const std::string at_most = "limits: {nodes: 20}";
+  EXPECT_EQ(pools_of("[g5.xlarge]", at_most).node_pools[0].nodes, 0);
+  EXPECT_EQ(pools_of("[g5.xlarge]", at_most).node_pools[0].most_nodes, 20);
   // Without a limit and without disruption, which has defaults, it does so, too.
   EXPECT_EQ(pools_of("[g5.xlarge]", "weight: 1").node_pools[0].most_nodes, 100);
   EXPECT_EQ(pools_of("[g5.xlarge]", "weight: 1").provisioner.consolidate_after, Duration{});
