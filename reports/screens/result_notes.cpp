@@ -160,6 +160,9 @@ constexpr NotModelled kNotModelled[] = {
      "DoNotSchedule hold no pod back here; Karpenter takes whose company pods would rather have "
      "for "
      "a requirement at first, and may start more nodes for them"},
+    {"ports, disks and quotas of namespaces",
+     "hostPort and hostNetwork, requests of ephemeral-storage, nodeName, other schedulers and "
+     "ResourceQuotas keep no pod back here"},
     {"pods with two kinds of GPU resource", "such scenarios are refused, with the reason"},
     {"parts of DRA",
      "claims of several requests or of a share of a device, prioritised lists, MIG devices made "

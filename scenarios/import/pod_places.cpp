@@ -195,11 +195,10 @@ class PodPlaces {
       nodes.requirements = {{key, "In", {value}, nodes.where}};
       return;
     }
-    report_.remark(ImportRemark::Kind::Note,
-                   fmt::format("what pods prefer of labels that nodes of a scenario do not have, "
-                               "left out: {}",
-                               nodes.requirements.front().key.substr(0, 60)),
-                   [&] { return nodes.where; });
+    report_.noted(fmt::format("what pods prefer of labels that nodes of a scenario do not have, "
+                              "left out: {}",
+                              nodes.requirements.front().key.substr(0, 60)),
+                  nodes.where);
     nodes.requirements.clear();
   }
 

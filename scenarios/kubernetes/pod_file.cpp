@@ -244,6 +244,37 @@ class PodFileReader {
                                              -2'147'483'648, 1'000'000'000);
   }
 
+  // What keeps pods off nodes in a cluster, or gives them to somebody else, and not here.
+  void tell_of_other_filters(const Node& spec) {
+    const auto tell_at = [&](const char* what, const Node* at) {
+      if (at != nullptr) context_.files.not_simulated.push_back({what, at->where});
+    };
+    constexpr const char* kPorts =
+        "hostPort and hostNetwork: no two such pods of one port fit on a node";
+    if (is_true(spec.find("hostNetwork"))) tell_at(kPorts, spec.find("hostNetwork"));
+    const Node* containers = spec.find("containers");
+    for (std::size_t c = 0; is_list(containers) && c < containers->items.size(); ++c) {
+      const Node* container = containers->items[c].get();
+      const Node* ports = node_below(container, {"ports"});
+      for (std::size_t p = 0; is_list(ports) && p < ports->items.size(); ++p) {
+        tell_at(kPorts, node_below(ports->items[p].get(), {"hostPort"}));
+      }
+      for (const std::string_view part : {"requests", "limits"}) {
+        const Node* disk = node_below(container, {"resources", part, "ephemeral-storage"});
+        tell_at("requests of ephemeral-storage: nodes have room for all", disk);
+        if (disk != nullptr) break;
+      }
+    }
+    // The scheduler writes it into pods.
+    if (pod_.kind != "Pod")
+      tell_at("nodeName: its pods go where there is room", spec.find("nodeName"));
+    constexpr std::array<std::string_view, 5> kKnown = {"", "default-scheduler", "kai-scheduler",
+                                                        "runai-scheduler", "hami-scheduler"};
+    if (std::ranges::find(kKnown, pod_.scheduler) == kKnown.end()) {
+      tell_at("schedulerName: kube-scheduler places all pods", spec.find("schedulerName"));
+    }
+  }
+
   // What decides where pods with GPUs run, and no scenario can say.
   void tell_not_simulated(const Node& spec) {
     const bool has_gpu = std::ranges::any_of(pod_.containers, [](const ContainerFile& container) {
@@ -265,6 +296,7 @@ class PodFileReader {
       context_.files.not_simulated.push_back(
           {"terminationGracePeriodSeconds other than 30", grace.where});
     }
+    tell_of_other_filters(spec);
     const ReadPreferences preferred = preferences_of(spec);
     for (const SourceLocation& other : preferred.others) {
       context_.files.not_simulated.push_back(

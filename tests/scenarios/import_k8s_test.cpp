@@ -58,6 +58,18 @@ TEST(ImportK8s, PodsThatAreHeldBackDoNotRun) {
   EXPECT_EQ(made.said.count("objects whose pods do not run yet, by suspend: true"), 1);
   EXPECT_EQ(made.said.count("objects whose pods do not run yet, by schedulingGates"), 1);
   EXPECT_EQ(made.said.count("not simulated: activeDeadlineSeconds"), 2);
+  EXPECT_EQ(made.said.count("not simulated: schedulerName"), 0);
+  const Written others = k8s({R"(
+kind: Deployment
+metadata: {name: d}
+spec: {template: {spec: {hostNetwork: true, schedulerName: mine, nodeName: a, containers: [
+  {name: c, ports: [{containerPort: 80, hostPort: 80}, {containerPort: 81}], resources: {
+    requests: {ephemeral-storage: 5Gi}, limits: {ephemeral-storage: 5Gi, nvidia.com/gpu: 1}}}]}}}
+)"});
+  EXPECT_EQ(others.said.count("not simulated: hostPort and hostNetwork"), 2);
+  EXPECT_EQ(others.said.count("not simulated: schedulerName"), 1);
+  EXPECT_EQ(others.said.count("not simulated: nodeName"), 1);
+  EXPECT_EQ(others.said.count("not simulated: requests of ephemeral-storage"), 1);
   EXPECT_EQ(made.said.count("not simulated: ttlSecondsAfterFinished"), 0);  // it changes nothing
   EXPECT_EQ(made.said.count("not simulated: terminationGracePeriodSeconds other than 30"), 1);
   EXPECT_EQ(made.find("boxed")->pod.cpu_request, Millicores{250});
