@@ -77,9 +77,10 @@ void QueueImport::take(const PodFile& pod, DraftWorkload& workload) {
       annotation_of(pod, kLeastParallelism) == nullptr) {
     note(
         fmt::format("{}s in a queue of Kueue: their pods wait for quota one by one, there until it "
-                    "has room for all (the annotation {} lets fewer begin)",
-                    pod.kind, kLeastParallelism),
+                    "has room for all (the annotation {} lets fewer begin): {}",
+                    pod.kind, kLeastParallelism, pod.object.substr(0, 60)),
         pod.queue.where);
+    workload.comment += "; its pods wait for quota one by one, in Kueue together";
   }
   workload.queue = file->queue.name.value;
   take_flavors(file->queue, workload);

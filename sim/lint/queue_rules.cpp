@@ -1,9 +1,13 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "lint_rules.hpp"
@@ -28,6 +32,22 @@ std::int64_t most_of(const ClusterQueue& queue, const ResourceQuota& quota) {
   const std::int64_t nominal = amount_of(quota, quota.nominal);
   if (queue.cohort.empty()) return nominal;
   return quota.borrowing_limit ? nominal + amount_of(quota, *quota.borrowing_limit) : kMostQuota;
+}
+
+// What its cohort has of it in this flavor; kMostQuota: no file has its other queues.
+std::int64_t most_of_cohort(const LintInput& input, const ClusterQueue& queue,
+                            const std::string& flavor, const std::string& resource) {
+  std::int64_t sum = 0;
+  int queues = 0;
+  for (const scenarios::ClusterQueueFile& file : input.files.cluster_queues) {
+    if (file.queue.cohort != queue.cohort) continue;
+    ++queues;
+    for_each_quota(file.queue, [&](const std::string& name, const ResourceQuota& quota) {
+      if (name != flavor || quota.resource.value != resource) return;
+      sum = std::min(sum + amount_of(quota, quota.nominal), kMostQuota);
+    });
+  }
+  return queues > 1 ? sum : kMostQuota;
 }
 
 // Kueue takes the pods of a Deployment one by one, those of all others together, unless a Job says
@@ -79,14 +99,29 @@ void judge(const LintInput& input, const Ask& ask, const ClusterQueue& queue) {
     const std::string& resource = one.first;
     const std::int64_t wanted = one.second;
     std::int64_t most = 0;
+    std::int64_t known = 0;
     bool has_quota = false;
-    for_each_quota(queue, [&](const std::string&, const ResourceQuota& quota) {
+    const auto add = [&](std::int64_t& sum, std::int64_t here) {
+      sum = ask.in_one_flavor ? std::max(sum, here) : std::min(sum + here, kMostQuota);
+    };
+    for_each_quota(queue, [&](const std::string& flavor, const ResourceQuota& quota) {
       if (quota.resource.value != resource) return;
       has_quota = true;
       const std::int64_t here = std::min(most_of(queue, quota), kMostQuota);
-      most = ask.in_one_flavor ? std::max(most, here) : std::min(most + here, kMostQuota);
+      add(most, here);
+      add(known, queue.cohort.empty()
+                     ? here
+                     : std::min(here, most_of_cohort(input, queue, flavor, resource)));
     });
     if (has_quota) {
+      if (wanted <= most && wanted > known) {
+        input.tell_as(Severity::Note, Code::JobNeverFits, ask.where,
+                      fmt::format("{} asks for {} of {} at once, and the queues of cohort {} here "
+                                  "have {}: never admitted, unless others lend it more",
+                                  ask.who, amount_text(resource, wanted), resource.substr(0, 60),
+                                  queue.cohort.substr(0, 60), amount_text(resource, known)),
+                      "raise a nominalQuota of the cohort, or ask for less");
+      }
       if (wanted <= most) continue;
       input.tell(Code::JobNeverFits, ask.where,
                  fmt::format("{} is never admitted: it asks for {} of {} at once, and ClusterQueue "
@@ -111,12 +146,31 @@ std::string title_of(const PodFile& pod, const std::string& name) {
   return fmt::format("{} {}", pod.kind, name.substr(0, 60));
 }
 
+// In a namespace whose other LocalQueues are here.
+void judge_name(const LintInput& input, const PodFile& pod) {
+  if (pod.queue.value.empty()) return;
+  std::vector<std::string> names;
+  for (const scenarios::LocalQueueFile& local : input.files.local_queues) {
+    if (scenarios::namespace_of(local.space) == scenarios::namespace_of(pod.space)) {
+      names.push_back(local.name);
+    }
+  }
+  if (names.empty() || std::ranges::find(names, pod.queue.value) != names.end()) return;
+  const auto near = nearest_name(pod.queue.value, names);
+  input.tell_as(Severity::Warning, Code::QueueUnknown, pod.queue.where,
+                fmt::format("none of the LocalQueues of its namespace here is called {}: Kueue "
+                            "leaves it suspended",
+                            pod.queue.value.substr(0, 60)),
+                near ? fmt::format("did you mean {}?", *near) : "");
+}
+
 }  // namespace
 
 void lint_queues(const LintInput& input) {
   const auto& pods = input.files.pods;
   for (std::size_t first = 0, next = 0; first < pods.size(); first = next) {
     Ask all{title_of(pods[first], pods[first].object), {}, false, pods[first].queue.where};
+    judge_name(input, pods[first]);
     const scenarios::ClusterQueueFile* file = cluster_queue_of(input.files, pods[first]);
     const bool has_quotas = file != nullptr && !file->queue.groups.empty();
     for (next = first; next < pods.size() && pods[next].object_where == pods[first].object_where;
