@@ -315,13 +315,31 @@ void judge_cron(Context& context, const Node& trigger) {
   }
 }
 
+// The HPA that KEDA makes stops there.
+void judge_wish(Context& context, const Node& trigger, std::int64_t most) {
+  const Located<std::string> wish = located_below(&trigger, {"metadata", "desiredReplicas"});
+  const auto replicas = whole_of(wish.value);
+  if (!replicas || *replicas <= most) return;
+  Diagnostic problem = make_diagnostic(
+      Code::ValueRange, wish.where,
+      fmt::format("desiredReplicas {} is above maxReplicaCount {}: no more are made", *replicas,
+                  most),
+      "raise maxReplicaCount, or lower desiredReplicas");
+  problem.severity = Severity::Warning;
+  report(context, std::move(problem));
+}
+
 void judge_scaled_object(Context& context, const Node& object, const Node& spec) {
   check_keys(context, &spec, kScaledObject, "KEDA");
   check_keys(context, spec.find("scaleTargetRef"), kScaleTarget, "KEDA");
+  const auto most = whole_of(text_below(&spec, {"maxReplicaCount"}));
   const Node* triggers = spec.find("triggers");
   for (const Node* trigger : items_of(triggers)) {
     check_keys(context, trigger, kTrigger, "KEDA");
-    if (is_cron(trigger)) judge_cron(context, *trigger);
+    if (is_cron(trigger)) {
+      judge_cron(context, *trigger);
+      judge_wish(context, *trigger, most.value_or(kKedaMost));
+    }
     const Node* metadata = node_below(trigger, {"metadata"});
     for (const Entry& entry : entries_of(metadata)) {
       const Node* value = entry.value.get();
@@ -333,7 +351,6 @@ void judge_scaled_object(Context& context, const Node& object, const Node& spec)
     }
   }
   const auto fewest = whole_of(text_below(&spec, {"minReplicaCount"}));
-  const auto most = whole_of(text_below(&spec, {"maxReplicaCount"}));
   if (fewest && *fewest > most.value_or(kKedaMost)) {
     report(context, Code::ValueRange, place_below(spec, {"minReplicaCount"}),
            fmt::format("MinReplicaCount={} must be less than MaxReplicaCount={}", *fewest,

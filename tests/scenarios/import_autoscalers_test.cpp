@@ -91,7 +91,9 @@ const std::string kByCpu = R"(  - {type: cpu, metadata: {value: "60"}}
 // Triggers of type cron are the schedule. KEDA goes no further than the ScaledObject's most.
 TEST(ImportObjects, CronTriggersAreTheSchedule) {
   const ObjectsRead alone = objects_read(scaled_object(kOffice));
-  EXPECT_TRUE(alone.problems.empty());
+  ASSERT_EQ(alone.problems.size(), 1U);
+  EXPECT_EQ(alone.problems.front().message,
+            "desiredReplicas 8 is above maxReplicaCount 6: no more are made");
   ASSERT_TRUE(alone.find("d") && alone.find("d")->autoscaling);
   const Autoscaling& scaling = *alone.find("d")->autoscaling;
   EXPECT_FALSE(scaling.has_metric());
