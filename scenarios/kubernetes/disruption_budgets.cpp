@@ -39,11 +39,16 @@ struct Selected {
   const PodFile* of_job = nullptr;  // the first that does not say it: Jobs have no scale
 };
 
-Selected selected_by(const DisruptionBudget& budget, std::vector<PodFile>& pods) {
+// Of autoscalers: as many as there ever are, or as few as a schedule keeps outside of its windows.
+enum class Scale : std::uint8_t { Most, Fewest };
+
+Selected selected_by(const DisruptionBudget& budget, std::vector<PodFile>& pods, Scale scale) {
   Selected found;
   for (PodFile& pod : pods) {
     if (!selects(budget, pod)) continue;
-    const std::int64_t copies = std::max(pod.copies, pod.scaling ? pod.scaling->most : 0);
+    const std::int64_t most = std::max(pod.copies, pod.scaling ? pod.scaling->most : 0);
+    const bool is_least = scale == Scale::Fewest && pod.scaling && !pod.scaling->windows.empty();
+    const std::int64_t copies = is_least ? pod.scaling->fewest : most;
     found.sets.push_back(&pod);
     found.pods = std::min(found.pods + copies, kMostPods);
     if (pod.kind != "Pod") found.replicas = std::min(found.replicas + copies, kMostPods);
@@ -101,7 +106,8 @@ void leave_budget(Context& context, const SourceLocation& where) {
   context.files.left_alone.push_back({"PodDisruptionBudgets of pods that are not here", where});
 }
 
-void tell_of_none(Context& context, const DisruptionBudget& budget, const Selected& selected) {
+void tell_of_none(Context& context, const DisruptionBudget& budget, const Selected& selected,
+                  bool is_fewest) {
   const std::string who = selected.sets.front()->object.substr(0, 60);
   const auto warn = [&](std::string what, std::string help) {
     report(context, Code::BudgetAllowsNone, budget.value.where, std::move(what), std::move(help));
@@ -114,10 +120,10 @@ void tell_of_none(Context& context, const DisruptionBudget& budget, const Select
             selected.of_job->kind, selected.of_job->object.substr(0, 60)),
         "write minAvailable as a number of pods");
   }
-  warn(fmt::format("{} is {} of {} pod{} of \"{}\": none of them may ever be evicted",
+  warn(fmt::format("{} is {} of {} pod{} of \"{}\": none of them may ever be evicted{}",
                    budget.keeps ? "minAvailable" : "maxUnavailable",
                    budget.value.value.substr(0, 20), selected.pods, selected.pods == 1 ? "" : "s",
-                   who),
+                   who, is_fewest ? " while its schedule keeps no more" : ""),
        selected.of_job != nullptr ? "write a smaller minAvailable, or let more pods run"
                                   : "write maxUnavailable: 1, or let more pods run");
 }
@@ -148,11 +154,18 @@ void read_disruption_budget(Context& context, const Node& object) {
 void apply_disruption_budgets(Context& context) {
   std::vector<const PodFile*> held;  // by one budget or another
   for (const DisruptionBudget& budget : context.budgets) {
-    const Selected selected = selected_by(budget, context.files.pods);
+    const Selected selected = selected_by(budget, context.files.pods, Scale::Most);
     if (selected.sets.empty()) leave_budget(context, budget.value.where);
     if (selected.pods == 0) continue;
     const bool allows_none = evictable(budget, selected) == 0;
-    if (allows_none && !says_none(budget)) tell_of_none(context, budget, selected);
+    if (!says_none(budget)) {
+      const Selected fewest = selected_by(budget, context.files.pods, Scale::Fewest);
+      if (allows_none) {
+        tell_of_none(context, budget, selected, false);
+      } else if (fewest.pods > 0 && evictable(budget, fewest) == 0) {
+        tell_of_none(context, budget, fewest, true);
+      }
+    }
     const auto of_one = simulated(budget, selected);
     if (!of_one && !allows_none) {
       context.files.not_simulated.push_back(

@@ -122,6 +122,25 @@ TEST(DisruptionBudgets, AnAutoscalerMayMakeOneTooMany) {
   EXPECT_EQ(let_go(labelled("Deployment", "1") + scaler + budget("minAvailable: 1")).told, "");
 }
 
+TEST(DisruptionBudgets, AScheduleMayLeaveOneTooFew) {
+  const auto told = [](const std::string& more, const std::string& terms) {
+    return let_go(
+               labelled("Deployment", "1") +
+               "---\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: "
+               "s}\nspec: {scaleTargetRef: {name: a}, minReplicaCount: 1, triggers: [{type: cron, "
+               "metadata: {timezone: UTC, start: 0 8 * * *, end: 0 20 * * *, desiredReplicas: "
+               "\"6\"}}" +
+               more + "]}\n" + budget(terms))
+        .told;
+  };
+  const std::string none =
+      "minAvailable is 3 of 1 pod of \"a\": none of them may ever be evicted while its schedule "
+      "keeps no more";
+  EXPECT_EQ(told("", "minAvailable: 3"), none);
+  EXPECT_EQ(told(", {type: cpu, metadata: {value: \"50\"}}", "minAvailable: 3"), none);
+  EXPECT_EQ(told("", "maxUnavailable: 1"), "");
+}
+
 // Of one workload they are simulated; of several together nobody says in a scenario.
 TEST(DisruptionBudgets, AreReadAsTheWorkloadsOwn) {
   const std::string pods = labelled("Deployment", "3");
