@@ -152,6 +152,18 @@ void judge_node_group(Context& context, const Node& item, const NodeGroupFile& g
   }
 }
 
+// Source: docs.aws.amazon.com/eks, kubernetes-versions-extended, "Kubernetes 1.33".
+void judge_amazon_linux_2(Context& context, const Node& item, std::int64_t minor) {
+  constexpr std::int64_t kNoneFrom = 33;
+  const bool has_own = item.find("ami") != nullptr || item.find("launchTemplate") != nullptr;
+  if (minor < kNoneFrom || has_own) return;
+  report(context, make_diagnostic(Code::ValueRange, item.find("amiFamily")->where,
+                                  fmt::format("AWS has no image of Amazon Linux 2 for Kubernetes "
+                                              "1.{}: no node of the group starts",
+                                              minor),
+                                  "amiFamily: AmazonLinux2023, or Bottlerocket"));
+}
+
 // Nodes are in these zones alone, where no subnets are named beside them: eksctl takes both.
 void add_zones(const Node& item, NodeGroupFile& group) {
   NodeRequirement zones{std::string(kZoneLabel), "In", {}, item.where};
@@ -201,6 +213,7 @@ void read_node_group(Context& context, const Node& item, std::string_view cluste
   const std::size_t dot = cluster_version.find('.');
   const auto minor =
       dot == cluster_version.npos ? std::nullopt : whole_of(cluster_version.substr(dot + 1));
+  if (family == "amazonlinux2" && minor) judge_amazon_linux_2(context, item, *minor);
   constexpr std::int64_t kLabelsFrom = 35;
   group.labels_gpus = family != "bottlerocket" && minor && *minor >= kLabelsFrom;
   if (family == "bottlerocket") {
