@@ -211,6 +211,16 @@ class PodFileReader {
          "leave the request out: it follows the limit");
   }
 
+  // The constraint that spreads the pods over nodes rather than zones.
+  static const Node* spread_by_node(const Node& spec) {
+    const Node* spreads = spec.find("topologySpreadConstraints");
+    for (std::size_t i = 0; is_list(spreads) && i < spreads->items.size(); ++i) {
+      const Node* one = spreads->items[i].get();
+      if (text_below(one, {"topologyKey"}) == kHostname) return one;
+    }
+    return nullptr;
+  }
+
   void read_placement(const Node& spec) {
     pod_.tolerations = tolerations_in(spec.find("tolerations"));
     WantedNodes wanted = wanted_nodes(&spec);
@@ -220,8 +230,8 @@ class PodFileReader {
     pod_.anti_affinity = std::move(refused.by_node);
     pod_.other_anti_affinity = refused.other;
     pod_.preferences = preferences_of(spec).read;
-    for (const Node* spread : {spec.find("topologySpreadConstraints"),
-                               node_below(&spec, {"affinity", "podAntiAffinity"})}) {
+    for (const Node* spread :
+         {spread_by_node(spec), node_below(&spec, {"affinity", "podAntiAffinity"})}) {
       if (spread != nullptr && !pod_.spread) pod_.spread = spread->where;
     }
     if (is_true(spec.find("hostIPC"))) pod_.host_ipc = spec.find("hostIPC")->where;

@@ -452,7 +452,7 @@ class PodJudge {
   void judge_spread() const {
     const bool shared = std::ranges::any_of(groups_, [&](const NodeOffer* offer) {
       const OfferedResource* gpu = offer->find(gpu_->resource);
-      return gpu != nullptr && gpu->replicas > 1;
+      return gpu != nullptr && gpu->replicas > 1 && gpu->devices != 1;
     });
     if (!shared || pod_.copies < 2 || !pod_.spread || are_apart(pod_, pod_)) return;
     input_.tell(Code::ReplicasOneGpu, *pod_.spread,

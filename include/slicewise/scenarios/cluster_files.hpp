@@ -144,7 +144,7 @@ struct PodFile {
   std::vector<PodAffinityTerm> anti_affinity;         // required, by node
   std::optional<SourceLocation> other_anti_affinity;  // a required one that is not among these
   PodPreferences preferences{};
-  std::optional<SourceLocation> spread;  // topologySpreadConstraints or podAntiAffinity
+  std::optional<SourceLocation> spread;  // a topologySpreadConstraint by node, or podAntiAffinity
   std::optional<SourceLocation> host_ipc;
   std::optional<std::string> user;
   std::vector<KeyValue> claims;  // resourceClaimName and resourceClaimTemplateName
