@@ -99,13 +99,21 @@ void tell_unknown(const LintInput& input, const SourceLocation& where, std::stri
 
 // Types that are named one by one, and families that are not known or of which nothing is left.
 void judge_type_names(const LintInput& input, const NodeGroupFile& group) {
+  const auto is_retired = [&](const Located<std::string>& name) {
+    const models::InstanceType* type = input.catalogue.find_instance(name.value);
+    return type != nullptr && !type->retired_on.empty();
+  };
+  // A group that may have others starts these.
+  const bool never_starts =
+      group.kind != NodeGroupFile::Kind::Node && std::ranges::all_of(group.types, is_retired);
   for (const auto& name : group.types) {
     const models::InstanceType* type = input.catalogue.find_instance(name.value);
-    if (type != nullptr && !type->retired_on.empty()) {
-      input.tell(Code::InstanceRetired, name.where,
-                 fmt::format("{} was retired by AWS on {}: no node of it starts", type->name,
-                             type->retired_on),
-                 "slicewise get instances lists what there is");
+    if (is_retired(name)) {
+      input.tell_as(never_starts ? Severity::Warning : Severity::Note, Code::InstanceRetired,
+                    name.where,
+                    fmt::format("{} was retired by AWS on {}: no node of it starts", type->name,
+                                type->retired_on),
+                    "slicewise get instances lists what there is");
     }
     if (type != nullptr || !scenarios::is_gpu_type(name.value)) continue;
     tell_unknown(input, name.where, "instance type", name.value, &models::InstanceType::name);
