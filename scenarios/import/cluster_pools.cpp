@@ -291,6 +291,12 @@ void ClusterPools::add_pools_of(const NodeGroupFile& group) {
     if (!is_gpu_type(pool.instance_type)) {
       return report_.skipped("node groups without GPUs", group.object_where);
     }
+    pool.type_is_assumed = group.types.size() > 1;
+    if (pool.type_is_assumed) {
+      report_.guessed(
+          fmt::format("node groups of several instance types: their first, {}", pool.instance_type),
+          where);
+    }
     take_node_group(group, pool);
   }
   pool.sharing = bottlerocket_sharing(group);

@@ -48,6 +48,21 @@ managedNodeGroups:
   EXPECT_EQ(group.said.count("node groups without GPUs"), 1);
 }
 
+TEST(ImportK8s, ANodeGroupOfSeveralTypesHasTheFirst) {
+  const auto said = [](const std::string& types) {
+    const Written result =
+        k8s({"apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: "
+             "{name: c, region: us-west-2}\nmanagedNodeGroups: [{name: g, "
+             "desiredCapacity: 1, instanceTypes: " +
+                 types + "}]\n",
+             std::string(kDeployment)});
+    EXPECT_EQ(result.scenario.node_pools.at(0).instance_type.value, "g5.xlarge");
+    return result.said.count("node groups of several instance types: their first, g5.xlarge");
+  };
+  EXPECT_EQ(said("[g5.xlarge, g4dn.xlarge]"), 1);
+  EXPECT_EQ(said("[g5.xlarge]"), 0);
+}
+
 // As exported bundles have them, for whichever way is applied.
 TEST(ImportK8s, TwoWaysToTheSameNodesAreOnePool) {
   const auto pools_with =
