@@ -295,7 +295,7 @@ void ClusterPools::add_pools_of(const NodeGroupFile& group) {
     if (pool.type_is_assumed) {
       report_.guessed(
           fmt::format("node groups of several instance types: their first, {}", pool.instance_type),
-          where);
+          group.object_where);
     }
     take_node_group(group, pool);
   }

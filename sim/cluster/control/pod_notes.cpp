@@ -103,8 +103,9 @@ bool is_pending_for_good(RunState& run, const Scheduler& scheduler, const Pod& p
 
 bool waited_out_its_window(RunState& run, const Scheduler& scheduler, const Pod& pod) {
   const auto& scaling = run.cluster.model(pod).spec.autoscaling;
+  if (!scaling || scaling->schedule.empty() || scaling->has_metric()) return false;
   RoomToCome to_come(run, scheduler);
-  return scaling && !scaling->schedule.empty() && is_pending_for_good(run, scheduler, pod, to_come);
+  return is_pending_for_good(run, scheduler, pod, to_come);
 }
 
 }  // namespace slicewise::sim

@@ -195,9 +195,9 @@ void tell_of_queues(const Scenario& scenario, std::string_view what_is, Diagnost
                           workload.name.value);
   }
   if (first == nullptr) return;
-  add_note(notes, Code::RequestNoEffect, first->where,
-           fmt::format("{} without quotas: {} {} not kept", what_is, queues,
-                       count > 1 ? "are" : "is"));
+  add_note(
+      notes, Code::RequestNoEffect, first->where,
+      fmt::format("{} without quotas: {} {} not kept", what_is, queues, count > 1 ? "are" : "is"));
 }
 
 }  // namespace slicewise::sim
