@@ -37,6 +37,8 @@ constexpr Word kSearchWords[] = {{"MayStopSearch", FlavorSearch::MayStopSearch},
 void check_group(ResourceGroup& group, const Node& map, Reading& reading) {
   if (group.covered.empty()) return;
   for (const FlavorQuotas& flavor : group.flavors) {
+    const auto lacks_name = [](const ResourceQuota& quota) { return quota.resource.value.empty(); };
+    if (std::ranges::any_of(flavor.resources, lacks_name)) continue;  // FIELD_MISSING
     const bool is_same = std::ranges::equal(
         group.covered, flavor.resources, {}, [](const auto& name) { return name.value; },
         [](const ResourceQuota& quota) { return quota.resource.value; });

@@ -134,7 +134,8 @@ TEST(Traffic, ClockTimesAreText) {
 
 TEST(StartsAt, IsAWeekdayAndATime) {
   const std::string job = "work: {units: 1}, measured: {unitTime: 1s}";
-  EXPECT_EQ(scenario_of(with_workload(job)).starts_at, Duration{});
+  EXPECT_FALSE(scenario_of(with_workload(job)).starts_at);
+  EXPECT_EQ(scenario_of(with_workload(job)).start(), Duration{});
   EXPECT_EQ(scenario_of(with_workload(job, "  startsAt: Wed 08:15\n")).starts_at,
             hours(2 * 24 + 8) + minutes(15));
   expect_problem(with_workload(job, "  startsAt: 08:15\n"), Code::FieldType, "weekday");

@@ -105,7 +105,7 @@ TEST(BuildWorld, ARunWithoutAnEndIsRefused) {
 }
 
 // The roofline rule scales the GPU work only, (1 - beta) F/F' + beta B/B', and says so: of 18 s,
-// u = 21 % (the SMs' activity) are work, || T0, W ||_2 = T.
+// u = 21 % (the SMs' activity) are work, || T0, W ||_3 = T.
 TEST(BuildWorld, CarriesGpuTimeOverToAnotherModelAndMarksItAssumed) {
   scenarios::Scenario s = plain();
   s.node_pools[0].instance_type.value = "g5.12xlarge";
@@ -117,7 +117,7 @@ TEST(BuildWorld, CarriesGpuTimeOverToAnotherModelAndMarksItAssumed) {
   EXPECT_DOUBLE_EQ(on_a10g.gpu_scale, expected);
   EXPECT_EQ(demand.host, seconds(18) - from_seconds(0.38 * 18));
   const double work = 0.21 * expected;
-  const double unit = 18 * std::sqrt(1 - 0.21 * 0.21 + work * work);
+  const double unit = 18 * std::cbrt(1 - 0.21 * 0.21 * 0.21 + work * work * work);
   EXPECT_NEAR(to_seconds(demand.gpu + demand.host), unit, 1e-8);
   EXPECT_NE(find(world.findings, Code::ProfileScaled), nullptr);
   EXPECT_THAT(world.provenance.assumed_inputs,
