@@ -116,26 +116,36 @@ std::string label_lines_of(const Bundle& bundle) {
   return out;
 }
 
-// Nodes of these pools get another label.
-std::string config_checks(const Bundle& bundle) {
-  if (bundle.plugin.values.empty()) return {};
-  std::set<std::string> configs;
+// The rest of a label selector.
+std::string other_nodes(const Bundle& bundle) {
   std::map<std::string, std::set<std::string>> pools;  // by label
   for (const PoolNodes& nodes : bundle.nodes) {
-    configs.insert(nodes.config);
     const std::string label = selector_of(nodes);
     const std::size_t sign = label.find('=');
     pools[label.substr(0, sign)].insert(label.substr(sign + 1));
   }
-  std::string but;
+  std::string out;
   for (const auto& [key, names] : pools) {
-    but += fmt::format(",{} notin ({})", key, fmt::join(names, ","));
+    out += fmt::format(",{} notin ({})", key, fmt::join(names, ","));
   }
-  return filled(script_files::check_configs_sh(),
-                {{"label", kConfigLabel},
-                 {"configs", fmt::format("{}", fmt::join(configs, ","))},
-                 {"pools", but},
-                 {"values", bundle.plugin.values}});
+  return out;
+}
+
+// Nodes of these pools get another label.
+std::string config_checks(const Bundle& bundle) {
+  if (bundle.plugin.values.empty()) return {};
+  std::set<std::string> configs;
+  for (const PoolNodes& nodes : bundle.nodes) configs.insert(nodes.config);
+  std::string checks = filled(script_files::check_configs_sh(),
+                              {{"label", kConfigLabel},
+                               {"configs", fmt::format("{}", fmt::join(configs, ","))},
+                               {"pools", other_nodes(bundle)},
+                               {"values", bundle.plugin.values}});
+  if (!is_operator(bundle.plugin)) return checks;
+  return checks + (bundle.plugin.is_there
+                       ? changed_operator_check(other_nodes(bundle), bundle.has_mig)
+                       : new_operator_check("export again with --gpu-operator, whose values leave "
+                                            "what other nodes have"));
 }
 
 std::string release_rollback(const Bundle& bundle) {
@@ -162,14 +172,12 @@ std::string apply_script(const Bundle& bundle) {
   if (bundle.has_mig) {
     karpenter += "echo 'MIG layouts: drain and label each node as mig-config.yaml says' >&2\n";
   }
-  std::string checks = type_checks(targets_of(bundle.nodes)) + config_checks(bundle);
-  if (is_operator(bundle.plugin)) checks += operator_check(bundle.plugin.is_there);
   return filled(script_files::apply_sh(),
                 {{"title", script_title(*bundle.scenario, *bundle.options, "Puts in place")},
                  {"arguments", argument_lines(bundle)},
                  {"makers", makes_groups(*bundle.scenario) ? " (eksctl.yaml)" : ""},
                  {"check", script_files::check_files_sh()},
-                 {"types", checks},
+                 {"types", type_checks(targets_of(bundle.nodes)) + config_checks(bundle)},
                  {"release", release},
                  {"karpenter", karpenter},
                  {"patches", patch_lines(*bundle.scenario)},
@@ -178,10 +186,12 @@ std::string apply_script(const Bundle& bundle) {
 }
 
 std::string rollback_script(const Bundle& bundle) {
+  std::string arguments = argument_lines(bundle);
+  if (is_operator(bundle.plugin)) arguments += operator_rollback_check();
   return filled(
       script_files::rollback_sh(),
       {{"title", script_title(*bundle.scenario, *bundle.options, "Takes back")},
-       {"arguments", argument_lines(bundle)},
+       {"arguments", arguments},
        {"deployments", undo_lines(*bundle.scenario)},
        {"objects", object_lines(*bundle.scenario, "delete --ignore-not-found")},
        {"karpenter", karpenter_lines(bundle, script_files::undo_karpenter_sh())},

@@ -130,6 +130,11 @@ std::string operator_values(const Scenario& scenario, const std::vector<PoolTarg
          toleration_values(scenario, scenarios::ChartValues::Chart::GpuOperator);
 }
 
+// Its device plugin would go from all nodes.
+constexpr std::string_view kBesideOperator =
+    "merge migManager and mig of gpu-operator-values.yaml into its values, label the nodes of the "
+    "pools nvidia.com/gpu.deploy.device-plugin=false, and do by hand what follows in apply.sh";
+
 std::string release_lines(const std::vector<PoolTarget>& targets, bool cuts) {
   std::string out;
   if (cuts) out += operator_release();
@@ -249,19 +254,21 @@ Expected<ExportFiles> render_dra_bundle(const Scenario& scenario,
   if (cuts)
     files.push_back({"gpu-operator-values.yaml", operator_values(scenario, *targets, **mig)});
   add_pods(*claimed, "pods/", files);
-  files.push_back({"apply.sh",
-                   filled(script_files::apply_dra_sh(),
-                          {{"title", script_title(scenario, options, "Puts in place")},
-                           {"check", script_files::check_files_sh()},
-                           {"types", type_checks(*targets) + (cuts ? operator_check(false) : "")},
-                           {"release", release_lines(*targets, cuts)},
-                           {"patches", patch_lines(*claimed)},
-                           {"objects", object_lines(*claimed, "apply")},
-                           {"pods", pod_steps(*claimed)}}),
-                   true});
+  files.push_back(
+      {"apply.sh",
+       filled(script_files::apply_dra_sh(),
+              {{"title", script_title(scenario, options, "Puts in place")},
+               {"check", script_files::check_files_sh()},
+               {"types", type_checks(*targets) + (cuts ? new_operator_check(kBesideOperator) : "")},
+               {"release", release_lines(*targets, cuts)},
+               {"patches", patch_lines(*claimed)},
+               {"objects", object_lines(*claimed, "apply")},
+               {"pods", pod_steps(*claimed)}}),
+       true});
   files.push_back({"rollback.sh",
                    filled(script_files::rollback_dra_sh(),
                           {{"title", script_title(scenario, options, "Takes back")},
+                           {"check", cuts ? operator_rollback_check() : ""},
                            {"deployments", undo_lines(*claimed)},
                            {"objects", object_lines(*claimed, "delete --ignore-not-found")},
                            {"releases", kDraDriverChart},

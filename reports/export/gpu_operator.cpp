@@ -75,8 +75,11 @@ std::string plugin_values(const PluginPlan& plan) {
   std::string out =
       "devicePlugin:\n  config:\n    create: true\n    name: slicewise-plugin-configs\n";
   out += comment(
-      "Without a default, and on nodes without the label, the operator falls back to an empty "
-      "config: nothing is shared, and nothing says so.",
+      plan.default_key.empty()
+          ? "No default: nodes of other pools without the label get an empty config, and share "
+            "nothing, as without configs. So do nodes of these pools without it."
+          : "Without a default, and on nodes without the label, the operator falls back to an "
+            "empty config: nothing is shared, and nothing says so.",
       4);
   out += fmt::format("    default: {}\n    data:\n", yaml_scalar(plan.default_key));
   for (const NamedConfig& config : plan.configs) {
@@ -133,12 +136,13 @@ std::string exporter_values(const std::vector<PoolTarget>& targets) {
 Expected<ExportFiles> render_gpu_operator(const scenarios::Scenario& scenario,
                                           const models::Catalogue& catalogue,
                                           const ExportOptions& options) {
-  const Expected<PluginPlan> plan = plan_plugin(scenario, catalogue, kOperatorsPlugin);
+  Expected<PluginPlan> plan = plan_plugin(scenario, catalogue, kOperatorsPlugin);
   if (!plan) return tl::unexpected(plan.error());
   const std::vector<PoolTarget> targets = targets_of(*plan);
   const auto mig = mig_parted_file(targets, catalogue);
   if (!mig) return tl::unexpected(mig.error());
   const bool is_there = options.by_operator;
+  if (is_there) plan->default_key.clear();
   std::string text = is_there ? overlay_title(scenario, *plan) : operator_title(scenario, *plan);
   if (*mig) text += "#\n" + mig_runbook_comment(targets, (*mig)->needs_reset);
   text += "\n";

@@ -14,22 +14,32 @@ namespace {
 
 constexpr std::string_view kNvidiaCharts = "https://helm.ngc.nvidia.com/nvidia";
 
-}  // namespace
-
-bool keeps_release(const Installer& plugin) { return !plugin.values.empty() && !plugin.is_there; }
-
-std::string operator_check(bool is_there) {
-  std::string out = filled(
+std::string find_operator() {
+  return filled(
       script_files::check_operator_sh(),
       {{"name", kOperatorChart}, {"namespace", kOperatorChart}, {"version", kOperatorVersion}});
-  if (is_there) out += script_files::require_operator_sh();
+}
+
+}  // namespace
+
+std::string changed_operator_check(std::string_view other_nodes, bool cuts) {
+  std::string out = find_operator() + std::string(script_files::require_operator_sh());
+  if (cuts) out += filled(script_files::check_cut_nodes_sh(), {{"pools", other_nodes}});
   return out;
 }
+
+std::string new_operator_check(std::string_view help) {
+  return find_operator() + filled(script_files::refuse_operator_sh(), {{"help", help}});
+}
+
+bool keeps_release(const Installer& plugin) { return !plugin.values.empty() && !plugin.is_there; }
 
 std::string operator_release() {
   return filled(script_files::upgrade_operator_sh(),
                 {{"repository", "nvidia"}, {"url", kNvidiaCharts}, {"chart", kOperatorChart}});
 }
+
+std::string_view operator_rollback_check() { return script_files::check_rollback_sh(); }
 
 std::string_view operator_rollback() { return script_files::rollback_operator_sh(); }
 

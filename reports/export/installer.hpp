@@ -30,10 +30,13 @@ bool needs_operator(const scenarios::Scenario& scenario, const ExportOptions& op
 // Whether the files have a release of it, which is somebody else's where it is there.
 bool keeps_release(const Installer& plugin);
 
-// Lines of apply.sh and rollback.sh where the operator is installed or changed: what is found
-// before anything is done, the release, and how to take it back.
-std::string operator_check(bool is_there);
+// Lines of apply.sh and rollback.sh where the operator is changed or a new one installed: what is
+// found before anything is done, the release, and how to take it back. Most of its values are for
+// all nodes, also for the `other_nodes` (of a label selector) of other pools.
+std::string changed_operator_check(std::string_view other_nodes, bool cuts);
+std::string new_operator_check(std::string_view help);
 std::string operator_release();
+std::string_view operator_rollback_check();
 std::string_view operator_rollback();
 
 Installer installer_of(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,

@@ -14,6 +14,7 @@ from program import EXAMPLE, ROOT, apply_bundle, main, run, skip_without
 
 UNFIT = 3
 NEW_KINDS = ("argocd", "flux", "terraform", "kueue", "prometheus-rule")
+MIG = "scenarios/examples/mig-multi-tenant.yaml"
 SHARED = "scenarios/examples/shared-inference.yaml"
 
 
@@ -169,21 +170,42 @@ esac
             self.assertIn("skipped: apply.sh --karpenter", told)
 
 
+# MPS in slices, which the device plugin has not: DRA beside mig-manager.
+MPS_IN_MIG = """
+apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: slices}
+spec:
+  until: AllJobsDone
+  nodePools:
+  - name: a100
+    instanceType: p4d.24xlarge
+    mig: {strategy: mixed, config: all-1g.5gb}
+    devicePlugin: {version: v1, sharing: {mps: {resources: [{name: nvidia.com/mig-1g.5gb, replicas: 2}]}}}
+  workloads:
+  - {name: train, kind: Job, count: 1, podTemplate: {resources: {limits: {nvidia.com/mig-1g.5gb: 1}}},
+     gpuMemory: {allocator: OnDemand, resident: 1000Mi}, work: {units: 10}, measured: {device: A100-SXM4-40GB, unitTime: 60s, gpuBusy: 40%}}
+"""
+
+
 class Operator(Folder):
     """apply.sh and rollback.sh --gpu-operator, beside a ClusterPolicy with a driver of its own."""
     TOOLS = {"kubectl": """#!/bin/bash
 case "$*" in
-*"get crd clusterpolicies"*) echo crd ;;
+*"get crd clusterpolicies"*) [[ -z $RELEASE ]] || echo crd ;;
 *"get clusterpolicies.nvidia.com -o name") echo clusterpolicy.nvidia.com/cluster-policy ;;
-*release-name}) echo -n "$RELEASE" ;;
+*release-name}) echo -n "${RELEASE#none}" ;;
 *release-namespace}) echo -n gpu ;;
 *.driver.enabled}|*.toolkit.enabled}) echo -n true ;;
+*devicePlugin.config.name}) echo -n "$CONFIGS" ;;
+*mig.config*-o" name") echo -n "$CUT" ;;
 *jsonpath=*|*notin*|*instance-type*) ;;
 *) echo kubectl "$@" >>"$CALLS" ;;
 esac
 """, "helm": """#!/bin/bash
 case "$*" in
 list*) echo '[{"name":"nvidia","namespace":"gpu","revision":"3","status":"deployed","chart":"gpu-operator-v24.9.2"}]' ;;
+history*) echo '[{"revision":1}]' ;;
 "upgrade --help") echo --reset-then-reuse-values ;;
 *) echo helm "$@" >>"$CALLS" ;;
 esac
@@ -191,19 +213,23 @@ esac
 
     def setUp(self):
         super().setUp()
-        made = run("export", "-f", str(ROOT / EXAMPLE), "--variant", "after", "--to", "bundle", "--gpu-operator",
-                   "--out", str(self.folder / "bundle"))
-        self.assertEqual(made.returncode, 0, made.stderr)
+        self.bundle_of(str(ROOT / EXAMPLE), "--variant", "after", "--gpu-operator")
         for name, text in self.TOOLS.items():
             (self.folder / name).write_text(text, encoding="utf-8")
             (self.folder / name).chmod(0o755)
 
-    def script(self, name, release):
+    def bundle_of(self, scenario, *more):
+        shutil.rmtree(self.folder / "bundle", ignore_errors=True)
+        made = run("export", "-f", scenario, "--to", "bundle", *more, "--out", str(self.folder / "bundle"))
+        self.assertEqual(made.returncode, 0, made.stderr)
+
+    def script(self, name, release, configs="", cut=""):
+        """`release` is Helm's of the operator that is there: "none" Helm's is not, "" there is no operator."""
         calls = self.folder / "calls"
         calls.unlink(missing_ok=True)
         done = subprocess.run(["bash", str(self.folder / "bundle" / name)], capture_output=True, text=True, check=False,
                               env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "RELEASE": release,
-                                   "CALLS": str(calls)})
+                                   "CONFIGS": configs, "CUT": cut, "CALLS": str(calls)})
         return done, calls.read_text(encoding="utf-8") if calls.exists() else ""
 
     def test_the_release_keeps_its_version_its_values_and_its_driver(self):
@@ -215,11 +241,50 @@ esac
         done, said = self.script("rollback.sh", "nvidia")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("helm rollback nvidia 3 -n gpu\n", said)
-        _, said = self.script("rollback.sh", "nvidia")
-        self.assertNotIn("helm", said)
+        done, said = self.script("rollback.sh", "nvidia")
+        self.assertEqual((done.returncode, said), (1, ""))
+        self.assertIn("operator-before.txt is not here", done.stderr)
+
+    def stops(self, said, release="nvidia", **there):
+        done, calls = self.script("apply.sh", release, **there)
+        self.assertEqual((done.returncode, calls), (1, ""), done.stderr)
+        self.assertIn(said, done.stderr)
+
+    def test_configs_of_somebody_elses_stop_it_before_anything(self):
+        """Nodes of other pools got slicewise's."""
+        self.stops("from ConfigMap time-slicing-config-all", configs="time-slicing-config-all")
+        self.assertEqual(self.script("apply.sh", "nvidia", configs="slicewise-plugin-configs")[0].returncode, 0)
+
+    def test_nodes_of_other_pools_without_the_label_share_nothing(self):
+        values = yaml.safe_load((self.folder / "bundle/gpu-operator-values.yaml").read_text(encoding="utf-8"))
+        self.assertEqual(values["devicePlugin"]["config"]["default"], "")
+
+    def test_nodes_of_others_that_are_cut_stop_layouts(self):
+        self.bundle_of(str(ROOT / MIG), "--variant", "mixed", "--gpu-operator")
+        self.stops("cut by MIG", cut="node/other")
+
+    def test_values_of_a_new_operator_are_for_none_that_is_there(self):
+        """Lists and, of DRA, the device plugin of all nodes were replaced."""
+        (self.folder / "slices.yaml").write_text(MPS_IN_MIG, encoding="utf-8")
+        for scenario, said in (((str(ROOT / MIG), "--variant", "mixed"), "export again with --gpu-operator"),
+                               ((str(self.folder / "slices.yaml"),), "deploy.device-plugin=false")):
+            with self.subTest(scenario=scenario):
+                self.bundle_of(*scenario)
+                self.stops(said)
+                done, calls = self.script("apply.sh", "")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("helm upgrade -i gpu-operator nvidia/gpu-operator -n gpu-operator --version v26", calls)
+                # Once more: the operator is its own.
+                self.assertEqual(self.script("apply.sh", "nvidia")[0].returncode, 0)
+                done, calls = self.script("rollback.sh", "nvidia")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("helm uninstall gpu-operator -n gpu-operator\n", calls)
+
+    def test_an_overlay_needs_an_operator(self):
+        self.stops("export without --gpu-operator", release="")
 
     def test_a_policy_that_helm_does_not_keep_stops_it_before_anything(self):
-        done, said = self.script("apply.sh", "")
+        done, said = self.script("apply.sh", "none")
         self.assertEqual(done.returncode, 1)
         self.assertIn("merge gpu-operator-values.yaml into the values of what installs it", done.stderr)
         self.assertEqual(said, "")

@@ -1,5 +1,5 @@
-# An operator that is there keeps its release, its version, its other values, and what its ClusterPolicy
-# says of driver, toolkit and DCGM: without a driver no pod has a GPU.
+# An operator that is there keeps its release, its version, and what its ClusterPolicy says of driver,
+# toolkit and DCGM: without a driver no pod has a GPU.
 operator=@name@ operators=@namespace@ revision=0 keep=(--version @version@ --create-namespace)
 policy=$(kubectl get crd clusterpolicies.nvidia.com --ignore-not-found -o name)
 [[ -z $policy ]] || policy=$(kubectl get clusterpolicies.nvidia.com -o name)

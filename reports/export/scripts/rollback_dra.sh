@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 (($# == 0)) || { echo "usage: $0" >&2; exit 2; }
-@deployments@
+@check@@deployments@
 @objects@kubectl delete --ignore-not-found -f dra.yaml
 if [[ -s labelled-nodes.txt ]]; then
   while read -r node; do
