@@ -383,6 +383,7 @@ void judge_measured(Context& context, const Node& spec) {
 // Two that change one number. Source: kedacore/keda apis/keda/v1alpha1/scaledobject_webhook.go,
 // kubernetes pkg/controller/podautoscaler/horizontal.go.
 void judge_second(Context& context, const ScalingFile& first, const ScalingFile& second) {
+  if (first.lets_others || second.lets_others) return;
   if (first.by.empty() || second.by.empty() || first.by == second.by) return;
   const bool both_hpas = first.by.starts_with("Horizontal") && second.by.starts_with("Horizontal");
   warn(context, Code::SettingConflict, second.where,
@@ -424,9 +425,8 @@ bool read_scaler(Context& context, const Node& object, std::string_view kind) {
   if (is_made) {
     context.scalers.try_emplace(std::move(of), std::move(scaling));
   } else {
-    if (!lets_others(object)) {
-      scaling.by = fmt::format("{}/{}", kind, text_below(&object, {"metadata", "name"}));
-    }
+    scaling.by = fmt::format("{}/{}", kind, text_below(&object, {"metadata", "name"}));
+    scaling.lets_others = lets_others(object);
     const auto first = context.scalers.find(of);
     if (first != context.scalers.end()) judge_second(context, first->second, scaling);
     context.scalers.insert_or_assign(std::move(of), std::move(scaling));

@@ -68,6 +68,24 @@ spec:
   EXPECT_EQ(awake.find("d")->autoscaling->sync_period, seconds(15));
 }
 
+// A bundle wrote a second one beside it, which KEDA refuses.
+TEST(ImportObjects, AScaledObjectThatLetsOthersIsWhatScales) {
+  for (const char* annotation : {"scaledobject.keda.sh/transfer-hpa-ownership: \"true\"",
+                                 "validations.keda.sh/hpa-ownership: \"false\""}) {
+    const ObjectsRead read = objects_read(kScaledDeployment + R"(
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: d-scaler, annotations: {)" +
+                                          annotation + R"(}}
+spec:
+  scaleTargetRef: {name: d}
+  triggers: [{type: prometheus, metadata: {threshold: "5", query: vllm:num_requests_waiting}}]
+)");
+    ASSERT_TRUE(read.find("d")) << annotation;
+    EXPECT_EQ(read.find("d")->manifest.scaled_by, "ScaledObject/d-scaler") << annotation;
+  }
+}
+
 std::string scaled_object(const std::string& triggers, const std::string& fewest = "0") {
   return kScaledDeployment + R"(
 apiVersion: keda.sh/v1alpha1

@@ -95,7 +95,8 @@ struct ScalingFile {
   // Resources (value) that are targets as shares of what is requested; key: the container, "" all.
   std::vector<KeyValue> shares;
   std::vector<ReplicaWindow> windows;  // of KEDA's cron scaler
-  std::string by;     // "HorizontalPodAutoscaler/asr"; "" where another may scale them as well
+  std::string by;                      // "HorizontalPodAutoscaler/asr"; "" one that KEDA has made
+  bool lets_others = false;            // scale the same pods, as its annotations say
   std::string every;  // syncPeriod, cooldown, scaleDownWindow, scaleUpWindow; "" unsaid
   std::string cooldown;
   std::string down_window;
