@@ -153,20 +153,20 @@ class ClusterImport {
                               may_run_on(agent, pool, options_) && offers(pool, agent, options_);
         if (!is_there) continue;
         nodes += pool.nodes;
-        is_fixed = is_fixed && !pool.most_nodes;
+        // Nodes that are assumed are as many as the pods need, of these one.
+        is_fixed = is_fixed && !pool.most_nodes && !pool.nodes_are_assumed;
       }
       if (!is_fixed || nodes < 1) {
-        report_.guessed("DaemonSets that ask for GPUs of nodes that come and go: one pod",
-                        [] { return SourceLocation{}; });
+        report_.guessed(nodes < 1 ? "DaemonSets that ask for GPUs that no node offers: one pod"
+                                  : "DaemonSets that ask for GPUs of nodes that come and go or are "
+                                    "assumed: one pod");
         continue;
       }
       agent.pods = nodes;
       if (agent.labels.empty()) agent.labels.emplace_back("daemonset", agent.name);
       agent.anti_affinity.push_back(
           {{agent.labels.begin(), agent.labels.end()}, {}, std::string(kHostname), {}});
-      report_.remark(ImportRemark::Kind::Note,
-                     "DaemonSets that ask for GPUs: a pod on each node that offers them",
-                     [] { return SourceLocation{}; });
+      report_.noted("DaemonSets that ask for GPUs: a pod on each node that offers them");
     }
   }
 

@@ -111,6 +111,17 @@ TEST(ImportK8s, ADaemonSetThatAsksForAGpuHasOneOfEachNode) {
   EXPECT_EQ(result.said.count("DaemonSets that ask for GPUs: a pod on each node"), 1);
 }
 
+// The nodes that were made up for the pods of others went to the DaemonSet.
+TEST(ImportK8s, ADaemonSetHasOneOfTheNodesThatAreAssumed) {
+  const Written result =
+      k8s({std::string(kJob) +
+           "---\nkind: DaemonSet\nmetadata: {name: agent}\nspec: {template: {spec: {containers: "
+           "[{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n"});
+  ASSERT_TRUE(result.find("agent"));
+  EXPECT_EQ(result.find("agent")->count, 1);
+  EXPECT_EQ(result.said.count("DaemonSets that ask for GPUs of nodes that come and go or are"), 1);
+}
+
 TEST(ImportK8s, PodsThatKeepNodesWithGpusAreNamed) {
   const auto said = [](const std::string& taints) {
     return k8s({"---" + std::string(kThreePods) +
