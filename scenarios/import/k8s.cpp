@@ -172,9 +172,10 @@ class ClusterImport {
 
   // Whoever removes nodes keeps those where such pods run.
   void tell_of_cpu_pods() {
+    const std::set<const PodFile*> made = made_by_others(cluster_);
     for (const PodFile& pod : cluster_.pods) {
       const bool runs = !pod.has_ended && !pod.containers.empty();
-      if (!runs || asks_for_gpu(pod) || pod.kind == "DaemonSet") continue;
+      if (!runs || asks_for_gpu(pod) || goes_with_node(pod) || made.contains(&pod)) continue;
       DraftWorkload required;
       take_required_nodes(pod, required);
       const bool may_keep = std::ranges::any_of(draft_.pools, [&](const DraftPool& pool) {
@@ -182,10 +183,10 @@ class ClusterImport {
                may_run_on(required, pool, options_);
       });
       if (!may_keep) continue;
-      report_.remark(ImportRemark::Kind::Note,
-                     "pods without a GPU that may get nodes with one: simulated nodes go as if no "
-                     "such pod kept them",
-                     [&] { return pod.object_where; });
+      report_.noted(
+          "pods without a GPU that may get nodes with one: simulated nodes go as if no such pod "
+          "kept them",
+          [&] { return pod.object_where; });
     }
   }
 

@@ -243,6 +243,11 @@ std::set<const PodFile*> made_by_others(const ClusterFiles& files) {
   return made;
 }
 
+bool goes_with_node(const PodFile& pod) {
+  return pod.kind == "DaemonSet" || pod.owner.starts_with("DaemonSet/") ||
+         pod.owner.starts_with("Node/");
+}
+
 const KeyValue* label_of(const NodeGroupFile& group, std::string_view key) {
   const auto found = std::ranges::find(group.labels, key, &KeyValue::key);
   return found == group.labels.end() ? nullptr : &*found;

@@ -143,16 +143,17 @@ void judge_limits(const LintInput& input, const NodeOffer& offer) {
   }
 }
 
-// Pods that whoever removes nodes waits for, and that need none of theirs. Those of DaemonSets go
-// with their node. Sources: karpenter.sh/docs/concepts/disruption; kubernetes/autoscaler,
-// cluster-autoscaler/FAQ.md.
+// Pods that whoever removes nodes waits for, and that need none of theirs. Sources:
+// karpenter.sh/docs/concepts/disruption; kubernetes/autoscaler, cluster-autoscaler/FAQ.md.
 void judge_cpu_pods(const LintInput& input, const NodeOffer& offer) {
   const NodeGroupFile& group = *offer.group;
   const bool is_pool = group.kind == NodeGroupFile::Kind::NodePool;
   if (group.is_kept || group.nodes || !(is_pool || group.scales)) return;
   std::set<std::string> names;
+  const std::set<const scenarios::PodFile*> made = scenarios::made_by_others(input.files);
   for (const scenarios::PodFile& pod : input.files.pods) {
-    if (scenarios::asks_for_gpu(pod) || pod.kind == "DaemonSet" || pod.has_ended) continue;
+    if (scenarios::asks_for_gpu(pod) || scenarios::goes_with_node(pod) || pod.has_ended) continue;
+    if (made.contains(&pod)) continue;
     if (!pod.containers.empty() && may_run_on(pod, offer)) names.insert(pod.name.substr(0, 60));
   }
   if (names.empty()) return;

@@ -123,18 +123,23 @@ TEST(ImportK8s, ADaemonSetHasOneOfTheNodesThatAreAssumed) {
 }
 
 TEST(ImportK8s, PodsThatKeepNodesWithGpusAreNamed) {
-  const auto said = [](const std::string& taints) {
+  const auto said = [](const std::string& taints, const std::string& owner = "") {
     return k8s({"---" + std::string(kThreePods) +
                 "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: gpu}\nspec: "
                 "{template: {spec: {" +
                 taints +
                 "requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: "
-                "[g5.xlarge]}]}}}\n---\nkind: Pod\nmetadata: {name: web}\nspec: {containers: "
-                "[{name: c, image: x}]}\n"})
+                "[g5.xlarge]}]}}}\n---\nkind: Pod\nmetadata: {name: web" +
+                owner + "}\nspec: {containers: [{name: c, image: x}]}\n"})
         .said.count("pods without a GPU that may get nodes");
   };
   EXPECT_EQ(said(""), 1);
   EXPECT_EQ(said("taints: [{key: nvidia.com/gpu, effect: NoSchedule}], "), 0);
+  // A dump has the pods of DaemonSets, and static ones, beside what made them.
+  const std::string node = ", ownerReferences: [{controller: true, kind: ";
+  EXPECT_EQ(said("", node + "ReplicaSet, name: web}]"), 1);
+  EXPECT_EQ(said("", node + "DaemonSet, name: aws-node}]"), 0);
+  EXPECT_EQ(said("", node + "Node, name: ip-10-0-0-1}]"), 0);
 }
 
 // They ran there: the plugin does not, or the GPU is broken.

@@ -466,6 +466,9 @@ ClusterFiles read_cluster_files(std::span<const SourceText> sources, PluginVersi
 // Those that another object of the files makes: a dump has both, and counts them twice.
 std::set<const PodFile*> made_by_others(const ClusterFiles& files);
 
+// Pods of DaemonSets and static ones keep no node.
+bool goes_with_node(const PodFile& pod);
+
 // In which Jobs of the object wait that makes the pods, by their LocalQueue; nullptr: in none that
 // is here.
 const ClusterQueueFile* cluster_queue_of(const ClusterFiles& files, const PodFile& pod);
