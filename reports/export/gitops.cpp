@@ -69,11 +69,11 @@ Expected<Rollout> rollout_of(const scenarios::Scenario& scenario,
     out.files.push_back(std::move(file));
   }
   if (out.plugin.is_there && !out.starts_nodes) {
-    return tl::unexpected(Diagnostics{make_diagnostic(
+    return failure(
         Code::ExportUnfit, scenario.where,
         "there is nothing to keep in place: the release of the GPU Operator is there, and node "
         "groups are made elsewhere",
-        "slicewise export --to bundle --gpu-operator has the values to merge into that release")});
+        "slicewise export --to bundle --gpu-operator has the values to merge into that release");
   }
   if (out.plugin.values.empty() && !out.starts_nodes) {
     return failure(Code::ExportUnfit, scenario.where,

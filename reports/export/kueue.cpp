@@ -361,7 +361,7 @@ Diagnostics refusals(const Scenario& scenario) {
   if (is_without_its_quotas(scenario)) {
     return unfit(
         "it was simulated without the quotas of its clusterQueues: none of its Jobs is in one",
-        "export --to kueue of the scenario that was planned, whose queues the cluster has");
+        "name the `queue` of its Jobs; of an option, export the scenario that was planned");
   }
   for (const scenarios::NodePool& pool : scenario.node_pools) {
     if (!pool.hami && !pool.kai) continue;

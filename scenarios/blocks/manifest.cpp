@@ -48,9 +48,10 @@ void check_manifest(Manifest& manifest, const Node& map, Reading& reading) {
   if (!manifest.name.empty() && !is_subdomain(manifest.name)) refuse("name", manifest.name, "name");
   const std::string_view by = manifest.scaled_by;
   const std::size_t slash = by.find('/');
-  if (!by.empty() &&
-      (slash == by.npos || !is_kind(by.substr(0, slash)) || !is_subdomain(by.substr(slash + 1)))) {
-    refuse("scaledBy", by, "kind and name");
+  const std::string_view scaler = by.substr(0, slash);
+  const bool is_known = scaler == "HorizontalPodAutoscaler" || scaler == "ScaledObject";
+  if (!by.empty() && (slash == by.npos || !is_known || !is_subdomain(by.substr(slash + 1)))) {
+    refuse("scaledBy", by, "HorizontalPodAutoscaler/NAME or ScaledObject/NAME");
   }
   for (const std::string& key : manifest.old_selectors) {
     if (!is_label_key(key)) refuse("oldSelectors", key, "label");
