@@ -168,9 +168,7 @@ void note_metrics(Context& context, const Node& text) {
 }
 
 void add_names(const Node* list, std::vector<Located<std::string>>& names) {
-  for (std::size_t i = 0; is_list(list) && i < list->items.size(); ++i) {
-    names.push_back(located_below(list->items[i].get(), {"name"}));
-  }
+  for (const Node* item : items_of(list)) names.push_back(located_below(item, {"name"}));
 }
 
 }  // namespace
@@ -208,9 +206,8 @@ void judge_claims_of(Context& context, const Node& pod_spec) {
   if (!is_list(pod_spec.find("containers"))) return;  // of an operator, which makes them
   std::vector<Located<std::string>> used;
   for (const std::string_view key : {"initContainers", "containers"}) {
-    const Node* containers = pod_spec.find(key);
-    for (std::size_t i = 0; is_list(containers) && i < containers->items.size(); ++i) {
-      add_names(node_below(containers->items[i].get(), {"resources", "claims"}), used);
+    for (const Node* container : items_of(pod_spec.find(key))) {
+      add_names(node_below(container, {"resources", "claims"}), used);
     }
   }
   std::vector<Located<std::string>> there;
@@ -243,9 +240,7 @@ void judge_claims_of(Context& context, const Node& pod_spec) {
 void read_slice(Context& context, const Node& object) {
   const Node* spec = object.find("spec");
   if (text_below(spec, {"driver"}) != kDraDriver) return;
-  const Node* devices = node_below(spec, {"devices"});
-  for (std::size_t i = 0; is_list(devices) && i < devices->items.size(); ++i) {
-    const Node* device = devices->items[i].get();
+  for (const Node* device : items_of(node_below(spec, {"devices"}))) {
     // Up to v1beta1 what a device has is below `basic`.
     if (const Node* basic = node_below(device, {"basic"}); is_map(basic)) device = basic;
     const Node* has = node_below(device, {"attributes"});

@@ -140,9 +140,8 @@ void judge_order(Context& context, const std::vector<Origin>& origins) {
   std::vector<std::string> before;
   for (const Origin& origin : origins) {
     const std::string name = text_below(origin.node, {"name"});
-    const Node* others = origin.node->find("dependsOn");
-    for (std::size_t i = 0; is_list(others) && i < others->items.size(); ++i) {
-      const Located<std::string> other = located_below(others->items[i].get(), {"name"});
+    for (const Node* item : items_of(origin.node->find("dependsOn"))) {
+      const Located<std::string> other = located_below(item, {"name"});
       if (std::ranges::find(before, other.value) != before.end()) continue;
       const auto near = nearest_name(other.value, before);
       report(context,

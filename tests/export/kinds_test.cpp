@@ -102,7 +102,8 @@ TEST(Bundle, LeavesDriverAndToolkitOfAnOperatorThatIsThere) {
                             Not(HasSubstr("\ndriver:")), Not(HasSubstr("\nmigManager:")),
                             Not(HasSubstr("\ndcgmExporter:")), Not(HasSubstr("\ndaemonsets:"))));
   EXPECT_THAT(text_of(export_of("terraform", scenario, options)), Not(HasSubstr("helm_release")));
-  EXPECT_FALSE(refusals(export_of("argocd", scenario, options)).empty());
+  EXPECT_THAT(refusals(export_of("argocd", scenario, options)),
+              ElementsAre(HasSubstr("there is nothing to keep in place: the release of the GPU")));
 }
 
 TEST(Bundle, ExpectsLabelsWhereItInstallsWhoSetsThem) {
