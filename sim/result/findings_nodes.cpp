@@ -129,18 +129,16 @@ void never_launched_findings(const World& world, std::span<const Replication> re
 }
 
 // A budget lets pods go at some time, and did not.
-void layout_finding(const World& world, std::span<const Replication> replications,
+void layout_finding(const World& world, std::size_t p, std::span<const Replication> replications,
                     Diagnostics& found) {
-  const bool any = std::ranges::any_of(replications,
-                                       [](const Replication& r) { return r.layouts_given_up > 0; });
-  const auto changing = std::ranges::find_if(
-      world.pools, [](const PoolModel& pool) { return !pool.layout_changes.empty(); });
-  if (!any || changing == world.pools.end()) return;
+  const bool any = std::ranges::any_of(
+      replications, [&](const Replication& r) { return r.pools[p].layouts_given_up > 0; });
+  if (!any) return;
   found.push_back(make_diagnostic(
-      Code::BudgetAllowsNone, changing->where,
+      Code::BudgetAllowsNone, world.pools[p].where,
       fmt::format("the MIG layout of \"{}\" does not change: a PodDisruptionBudget kept pods there "
                   "for 24 hours, after which nobody asks them to go any more",
-                  changing->name),
+                  world.pools[p].name),
       "a budget that lets one pod go, or a second pool whose nodes take its pods"));
 }
 
@@ -148,8 +146,8 @@ void layout_finding(const World& world, std::span<const Replication> replication
 
 void node_findings(const World& world, std::span<const Replication> replications,
                    const VariantResult& result, Diagnostics& found) {
-  layout_finding(world, replications, found);
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    layout_finding(world, p, replications, found);
     const auto& dynamics = result.node_pools[p].dynamics;
     if (!dynamics) continue;
     interruption_finding(world, p, *dynamics, found);

@@ -48,7 +48,8 @@ SLICEWISE_MEMBERS(DomainTime, useful, late, failed, switching, cold_start, sm_ac
 SLICEWISE_MEMBERS(CostLedger, total, useful, idle, switching, failed, cold_start, missed_slo,
                   thrash, control_plane)
 SLICEWISE_MEMBERS(NodeRecord, cpu_time, up, cost, observed, switching)
-SLICEWISE_MEMBERS(PoolRecord, most, launches, surplus, removed, interruptions, on_demand, thrash)
+SLICEWISE_MEMBERS(PoolRecord, most, launches, surplus, removed, interruptions, on_demand,
+                  layouts_given_up, thrash)
 SLICEWISE_MEMBERS(JobOutcome, wait, completion)
 SLICEWISE_MEMBERS(DomainRecord, time, memory_peak, fullest)
 SLICEWISE_MEMBERS(StartUpRecord, pods, decision, launch, ready, gpu_allocatable, scheduling,
@@ -72,7 +73,7 @@ SLICEWISE_MEMBERS(WorkloadRecord, jobs_done, jobs_failed, runs_missed, runs_repl
 SLICEWISE_MEMBERS(Replication, length, last_job_end, domains, nodes, pools, start_up, workloads,
                   pipelines, pending_reasons, pods_submitted, running_max, pending_max,
                   pending_at_end, succeeded, failed, oom_kills, restarts, faults, fault_victims,
-                  evicted, layouts_given_up, cut_off, interrupted, events, shared_domain)
+                  evicted, cut_off, interrupted, events, shared_domain)
 SLICEWISE_MEMBERS(JobTimes, start, end)
 SLICEWISE_MEMBERS(JobFigures, jobs, with_use, with_util, with_fraction, with_sm, with_memory,
                   with_gpu, by_profile)

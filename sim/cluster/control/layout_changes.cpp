@@ -46,7 +46,7 @@ void LayoutChanges::drain(std::size_t pool) {
     ever = ever && !never;
   }
   const bool too_long = asks_again && run_.now - progress_[pool].drains_since >= kLongestDrain;
-  if (too_long) ++run_.record.layouts_given_up;
+  if (ever && too_long) ++run_.record.pools[pool].layouts_given_up;
   if (!ever || too_long) give_up(pool);
   const bool all = ever && !asks_again;
   if (!all && (!asks_again || too_long)) return;

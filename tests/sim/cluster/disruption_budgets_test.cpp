@@ -1,3 +1,6 @@
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "sharing_scenarios.hpp"
@@ -138,6 +141,27 @@ TEST(DisruptionBudgets, AChangeOfLayoutThatABudgetHoldsIsGivenUp) {
   const VariantResult r = demo::result(s);
   EXPECT_EQ(r.pods.evicted, 0);
   EXPECT_TRUE(demo::has(r.findings, Code::BudgetAllowsNone));
+}
+
+// No pod is on the first of the two pools, whose layout changes at once.
+TEST(DisruptionBudgets, APoolWhoseLayoutDoesNotChangeIsNamed) {
+  Scenario s = leaving(min_available(1));
+  s.node_pools[1] = s.node_pools[0];
+  s.node_pools[0].name.value = "empty";
+  s.node_pools[0].taints.push_back({"empty", "true", "NoSchedule"});
+  s.node_pools[1].name.value = "held";
+  s.workloads[0].count = 1;
+  s.workloads[0].autoscaling.emplace().min_replicas = 1;
+  s.workloads[0].autoscaling->max_replicas = 2;
+  s.workloads[0].autoscaling->target = 1'000;
+  s.duration = hours(25);
+  const VariantResult r = demo::result(s);
+  std::vector<std::string> told;
+  for (const Diagnostic& finding : r.findings) {
+    if (finding.code == Code::BudgetAllowsNone) told.push_back(finding.message);
+  }
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_NE(told.front().find("\"held\""), std::string::npos) << told.front();
 }
 
 // Two pods on a node, that load their models for 300 s. From 500 s on there are two free places on

@@ -51,13 +51,14 @@ struct NodeRecord {
 
 // Of a pool whose nodes come and go.
 struct PoolRecord {
-  int most = 0;                    // nodes at once
-  std::int64_t launches = 0;       // after the start of the run
-  std::int64_t surplus = 0;        // of those, more than the pods needed
-  std::int64_t removed = 0;        // as empty or underused
-  std::int64_t interruptions = 0;  // by EC2
-  std::int64_t on_demand = 0;      // started as on-demand after an interruption
-  Duration thrash;                 // node time of nodes started without need
+  int most = 0;                       // nodes at once
+  std::int64_t launches = 0;          // after the start of the run
+  std::int64_t surplus = 0;           // of those, more than the pods needed
+  std::int64_t removed = 0;           // as empty or underused
+  std::int64_t interruptions = 0;     // by EC2
+  std::int64_t on_demand = 0;         // started as on-demand after an interruption
+  std::int64_t layouts_given_up = 0;  // changes: a budget kept pods there too long
+  Duration thrash;                    // node time of nodes started without need
 };
 
 // Pods that waited for a node: the stages of their way, added up.
@@ -210,13 +211,12 @@ struct Replication {
   std::int64_t failed = 0;
   std::int64_t oom_kills = 0;
   std::int64_t restarts = 0;
-  std::int64_t faults = 0;            // fatal GPU faults
-  std::int64_t fault_victims = 0;     // containers that died of a neighbour's fault
-  std::int64_t evicted = 0;           // pods drained for a change of the MIG layout
-  std::int64_t layouts_given_up = 0;  // of pools: a budget kept pods of theirs too long
-  bool cut_off = false;               // stopped after a simulated year with Jobs still waiting
-  bool interrupted = false;           // stopped by the user before its end
-  std::int64_t events = 0;            // that the loop handled
+  std::int64_t faults = 0;         // fatal GPU faults
+  std::int64_t fault_victims = 0;  // containers that died of a neighbour's fault
+  std::int64_t evicted = 0;        // pods drained for a change of the MIG layout
+  bool cut_off = false;            // stopped after a simulated year with Jobs still waiting
+  bool interrupted = false;        // stopped by the user before its end
+  std::int64_t events = 0;         // that the loop handled
   // 1 for two workloads that had containers on one domain at once; row after row.
   std::vector<std::uint8_t> shared_domain;
 };
