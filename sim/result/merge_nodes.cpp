@@ -185,7 +185,7 @@ void describe_partitions(const PoolModel& pool, NodePoolResult& result) {
     compute += kind.share.compute;
     if (!kind.partition.empty()) result.instances[kind.partition] += most_nodes(pool);
   }
-  result.sms_unused_ratio = std::max(0.0, 1 - compute / (pool.gpus_per_node - pool.unhealthy_gpus));
+  result.sms_unused_ratio = std::max(0.0, 1 - compute / pool.healthy_gpus());
 }
 
 }  // namespace

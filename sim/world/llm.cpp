@@ -287,7 +287,7 @@ std::string possible_gpus(const models::LlmLayers& shape) {
 
 // Whether as many GPUs of a node reach each other, whichever a pod gets.
 bool has_links(const PoolModel& pool, int gpus) {
-  const GpuMask all = (GpuMask{1} << pool.gpus_per_node) - 1;
+  const GpuMask all = (GpuMask{1} << pool.healthy_gpus()) - 1;
   for (GpuMask set = 1; set <= all; ++set) {
     const bool is_of_pod = std::popcount(set) == gpus;
     if (is_of_pod && pool.gpu_sets.all_reduce_bytes_per_second(set) <= 0) return false;

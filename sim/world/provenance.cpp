@@ -365,7 +365,7 @@ void note_shared(const WorkloadModel& model, World& world, Counter& counter) {
     const PoolDemand& demand = model.on_pool[number];
     if (demand.llm.empty() || !demand.llm.front().shared) continue;
     const LlmDemand& there = demand.llm.front();
-    const GpuMask all = (GpuMask{1} << pool.gpus_per_node) - 1;
+    const GpuMask all = (GpuMask{1} << pool.healthy_gpus()) - 1;
     const models::LlmStep exchange =
         all_reduces_of(pool, there, pool.gpu_sets.choose(all, demand.gpus));
     constexpr double kMs = 1e3;

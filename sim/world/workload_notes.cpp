@@ -130,10 +130,13 @@ Places note_unscheduled(const WorkloadModel& model, const World& world, Diagnost
             "GPUs with the device plugin");
   for (const PoolModel& pool : world.pools) {
     if (!admits(pool, spec.pod)) continue;
-    if (model.visible_gpu >= pool.gpus_per_node) {
+    if (model.visible_gpu >= pool.healthy_gpus()) {
       add_diagnostic(found, Code::ValueRange, spec.pod.where,
-                     fmt::format("\"{}\" opens GPU {}; {} has {}", model.name, model.visible_gpu,
-                                 pool.instance_type, pool.gpus_per_node),
+                     fmt::format("\"{}\" opens GPU {}; {} has {}{}", model.name, model.visible_gpu,
+                                 pool.instance_type, pool.gpus_per_node,
+                                 pool.unhealthy_gpus == 0 ? ""
+                                                          : fmt::format(", of which {} are healthy",
+                                                                        pool.healthy_gpus())),
                      "CUDA_VISIBLE_DEVICES counts from 0");
     }
     const bool mps = std::ranges::any_of(pool.kinds, [](const DomainKind& kind) {

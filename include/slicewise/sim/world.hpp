@@ -124,7 +124,7 @@ struct PoolModel {
   std::optional<int> most_nodes;  // the provisioner adds and removes nodes; absent: it does not
   int weight = 0;                 // those with the most go first
   int gpus_per_node = 1;
-  int unhealthy_gpus = 0;  // of these, that the device plugin does not offer
+  int unhealthy_gpus = 0;  // of these the last, that the device plugin does not offer
   int vcpus = 0;
   const models::GpuModel* gpu = nullptr;               // of the catalogue given to build_world
   const models::Interconnect* interconnect = nullptr;  // likewise
@@ -160,6 +160,7 @@ struct PoolModel {
   // Whether whole GPUs are shared by turns, or not at all.
   bool takes_turns() const;
   // Whether nodes come and go.
+  int healthy_gpus() const { return gpus_per_node - unhealthy_gpus; }
   bool changes_nodes() const { return most_nodes.has_value() || spot.has_value(); }
   // The tickets of a kind of domain that may be out together: all, or those of one claim.
   std::vector<std::vector<Tickets>> companies(std::size_t kind) const;

@@ -33,7 +33,7 @@ std::optional<std::vector<models::MigCount>> equal_cuts(const PoolModel& pool) {
   if (of_gpu.empty()) return counts;
   const auto& first = of_gpu.begin()->second;
   const bool equal =
-      of_gpu.size() == static_cast<std::size_t>(pool.gpus_per_node) &&
+      of_gpu.size() == static_cast<std::size_t>(pool.healthy_gpus()) &&
       std::ranges::all_of(of_gpu, [&](const auto& gpu) { return gpu.second == first; });
   if (!equal) return std::nullopt;
   for (const auto& [profile, count] : first) counts.push_back({profile, count});

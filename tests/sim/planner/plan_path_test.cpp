@@ -384,6 +384,17 @@ TEST(PoolsAsTheyStand, AreThoseThatTheScenarioWasMadeOf) {
   }
 }
 
+// Of eight GPUs one is unhealthy: the others are cut alike.
+TEST(PoolsAsTheyStand, HaveGpusThatAreNotOffered) {
+  PoolChoice mig = pool("p4d.24xlarge", Strategy::Mig, 1, 1, {"a", "b", "c", "d"});
+  mig.mig = {{"1g.5gb", 7}};
+  Scenario scenario = planned_scenario(four_services(), {{mig}}, demo::catalogue());
+  scenario.node_pools.front().allocatable.gpus = 7;
+  const auto found = pools_as_they_stand(scenario, demo::catalogue());
+  ASSERT_TRUE(found) << found.error().front().message;
+  EXPECT_EQ(found->front().mig, mig.mig);
+}
+
 TEST(PoolsAsTheyStand, HaveOnePoolForEachWorkload) {
   Scenario scenario = four_services();
   scenario.node_pools.push_back(scenario.node_pools.front());

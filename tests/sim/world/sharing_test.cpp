@@ -281,6 +281,9 @@ TEST(ManualSharing, IsToldAndRefusedBesideMps) {
   EXPECT_TRUE(demo::has(demo::world(s).findings, Code::GpuNotRequested));
   s.workloads[0].pod.env["CUDA_VISIBLE_DEVICES"] = "3";
   EXPECT_EQ(demo::world(s).workloads[0].visible_gpu, 3);
+  scenarios::Scenario unhealthy = s;
+  unhealthy.node_pools[0].allocatable.gpus = 3;
+  EXPECT_NE(finding_with(refusals_of(unhealthy), Code::ValueRange), nullptr);
   s.workloads[0].pod.env["CUDA_VISIBLE_DEVICES"] = "4";
   EXPECT_NE(finding_with(refusals_of(s), Code::ValueRange), nullptr);
   scenarios::Scenario beside = mps("g5.xlarge", 4);
