@@ -145,7 +145,8 @@ Diagnostics peaks_not_in_run(const Scenario& scenario) {
 Scenario at_its_peak(Scenario scenario) {
   const auto& workloads = scenario.workloads;
   const bool has_cron_jobs = std::ranges::any_of(
-      workloads, [](const scenarios::Workload& workload) { return workload.schedule.has_value(); });
+      workloads,
+      [](const scenarios::Workload& workload) { return workload.count > 0 && workload.schedule; });
   const std::vector<MissedPeak> missed = missed_peaks(scenario);
   if (scenario.starts_at || has_cron_jobs || std::ranges::none_of(missed, &MissedPeak::by_day)) {
     return scenario;

@@ -63,6 +63,7 @@ Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenari
                      const PlanOption& option) {
   scenarios::ScenarioSet one = set;
   one.variants = {planned_scenario(base, option.pools, catalogue)};
+  one.variants.front().starts_at = base.start();  // the peak of less would be another
   MaxLoadOptions options;
   constexpr double kHeadroomPrecision = 0.05;
   options.precision = kHeadroomPrecision;

@@ -95,6 +95,8 @@ TEST(AtItsPeak, AStartThatIsNamedIsKept) {
   nightly.workloads.push_back(demo::training(1));
   nightly.workloads.back().schedule.emplace();
   EXPECT_FALSE(at_its_peak(nightly).starts_at) << "of CronJobs the run's times are known";
+  nightly.workloads.back().count = 0;
+  EXPECT_TRUE(at_its_peak(nightly).starts_at) << "it has no pods";
 }
 
 // The one that is four times its mean counts more than the other that is twice.
