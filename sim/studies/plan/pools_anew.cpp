@@ -23,6 +23,19 @@ bool stands(const PlanAnswer& answer) {
   return answer.figures && !answer.partial && answer.figures->stands();
 }
 
+PlanAnswer whole_answer(PlanProbe probe, ProbeBatch& probes) {
+  PlanAnswer answer = probes.ask_one(probe);
+  if (!answer.partial) return answer;
+  probe.until_clear = false;
+  return probes.ask_one(probe);
+}
+
+OptionFigures at_cost_of(const OptionFigures& whole, OptionFigures figures) {
+  figures.monthly = whole.monthly;
+  figures.total = whole.total;
+  return figures;
+}
+
 bool concerns(const std::string& input, const std::vector<std::string>& given_names) {
   return !input.starts_with("workloads.") ||
          std::ranges::any_of(given_names, [&](const std::string& name) {

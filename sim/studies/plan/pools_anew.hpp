@@ -15,6 +15,13 @@ PlanProbe probe_of(const BlockSearch& search, const PlanOption& option, const st
                    double factor);
 bool stands(const PlanAnswer& answer);
 
+// The answer with what the pools cost, which nobody reckons where it is soon clear that they do not
+// stand.
+PlanAnswer whole_answer(PlanProbe probe, ProbeBatch& probes);
+
+// The figures, of a part of the run maybe, at what `whole` costs.
+OptionFigures at_cost_of(const OptionFigures& whole, OptionFigures figures);
+
 // Whether it is the input of one of the workloads, as the file calls them, or of all.
 bool concerns(const std::string& input, const std::vector<std::string>& given_names);
 

@@ -254,12 +254,14 @@ std::optional<PlanOption> scaled(const Scenario& scenario, PlanOption option, do
 
 bool simulate(const BlockSearch& search, PlanOption& option, ProbeBatch& probes) {
   const PlanProbe probe = probe_of(search, option, search.input, search.factor);
-  const PlanAnswer answer = probes.ask_one(probe);
+  const PlanAnswer answer = whole_answer(probe, probes);
   if (!answer.figures) return false;
-  const auto otherwise = stands(answer) ? fails_again(search, probe, *answer.figures, probes)
-                                        : std::optional<OptionFigures>();
-  option.figures = otherwise.value_or(*answer.figures);
+  option.figures = *answer.figures;
   option.goal = goal_of(search.goal, option.figures);
+  if (!stands(answer)) return true;
+  if (auto otherwise = fails_again(search, probe, *answer.figures, probes)) {
+    option.figures = at_cost_of(*answer.figures, std::move(*otherwise));
+  }
   return true;
 }
 

@@ -236,6 +236,20 @@ TEST(Plan, SaysWhatAnAutoscalerSaves) {
   EXPECT_EQ(std::pair(written.min_replicas, written.max_replicas), std::pair(1, 4));
 }
 
+// Pods that an autoscaler asks for come five hours later: what that misses costs something all the
+// same.
+TEST(Plan, PricesAnAutoscalerThatIsTooLate) {
+  scenarios::ScenarioSet set = with_a_day(kBusyAfternoon);
+  set.variants.front().warmup = hours(5) + minutes(10);
+  Workload& api = set.variants.front().workloads.front();
+  api.startup.model_load = hours(5);
+  api.objectives = {limit(Figure::LatencyP99, seconds(2))};
+  const Plan plan = hinted_plan(set);
+  ASSERT_TRUE(plan.over_days && plan.by_load);
+  EXPECT_FALSE(plan.by_load->figures.stands());
+  EXPECT_GT(to_dollars(plan.by_load->figures.monthly), kMonthOfG4dn);
+}
+
 // The run has a few minutes of the day, a month has its nights.
 TEST(Plan, SaysWhatTheNightSavesOfAShortRun) {
   scenarios::ScenarioSet set = with_a_day(kBusyAfternoon);
