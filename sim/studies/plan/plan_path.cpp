@@ -124,14 +124,17 @@ class PathSearch {
     return all;
   }
 
-  std::optional<PlanOption> together(const std::vector<Present>& pools) {
+  // `judged`: what they cost is asked only of those that stand.
+  std::optional<PlanOption> together(const std::vector<Present>& pools, bool judged = false) {
     PlanProbe probe = search_.about(choices(pools));
-    PlanAnswer answer = probes_.ask_one(probe);
+    const PlanAnswer answer = judged ? probes_.ask_one(probe) : whole_answer(probe, probes_);
     if (!answer.figures) return std::nullopt;
-    auto against = answer.figures->stands() && !answer.partial
-                       ? fails_again(search_, probe, *answer.figures, probes_)
-                       : std::nullopt;
-    OptionFigures figures = against ? std::move(*against) : std::move(*answer.figures);
+    OptionFigures figures = *answer.figures;
+    if (stands(answer)) {
+      if (auto against = fails_again(search_, probe, figures, probes_)) {
+        figures = at_cost_of(*answer.figures, std::move(*against));
+      }
+    }
     if (figures.stands()) {
       if (auto left = fails_after_outage(search_, probe, figures, probes_)) {
         figures = std::move(*left);
@@ -280,7 +283,7 @@ class PathSearch {
       most -= *pool->monthly;
       pools.push_back(std::move(*pool));
     }
-    const auto all = together(pools);
+    const auto all = together(pools, true);
     const bool fine = all && (all->figures.stands() || !stands_);
     return fine ? std::optional(std::move(pools)) : std::nullopt;
   }

@@ -297,6 +297,24 @@ TEST(PlanPath, MendsWhatMissesAnObjectiveWhateverThatCosts) {
   EXPECT_TRUE(path.end->figures.stands());
 }
 
+// What misses an objective costs what it does, by whomever its nodes are added and removed.
+TEST(PlanPath, PricesPoolsThatMissAnObjective) {
+  PoolChoice now = pool("g4dn.xlarge", Strategy::TimeSlicing, 4, 2, {"a", "b", "c", "d"});
+  for (const bool elastic : {false, true}) {
+    now.elastic = elastic;
+    now.nodes = elastic ? 2 : 1;
+    now.least_nodes = elastic ? 1 : 0;
+    const auto plan = make_plan(set_with(four_services(40)), 0, demo::catalogue(), from({now}));
+    ASSERT_TRUE(plan && plan->path);
+    const PlanPath& path = *plan->path;
+    EXPECT_FALSE(path.now.figures.stands());
+    EXPECT_NEAR(to_dollars(path.now.figures.monthly), 0.526 * 730, 1);
+    ASSERT_FALSE(path.steps.empty());
+    EXPECT_NEAR(to_dollars(path.now.figures.monthly - path.steps.front().monthly),
+                to_dollars(path.steps.front().saves), 1);
+  }
+}
+
 // One node of the first pool stands, but nothing is left without it.
 TEST(PlanPath, EndsWhereALostNodeIsBorne) {
   PlanOptions options = from({pool("g4dn.xlarge", Strategy::Mps, 2, 1, {"a", "b"}),
