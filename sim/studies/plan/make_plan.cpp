@@ -238,7 +238,8 @@ Plan begun_plan(const scenarios::ScenarioSet& set, std::size_t variant,
 void add_scaled_down(const BlockSearch& search, const PlanOptions& options, ProbeBatch& probes,
                      Plan& plan) {
   auto found = scaled_down(search, plan.options, options.run, probes, plan.notes);
-  if (!found || probes.interrupted()) return;
+  plan.interrupted = plan.interrupted || (found && found->interrupted);
+  if (!found || found->interrupted || probes.interrupted()) return;
   plan.over_days = std::move(found->fixed);
   plan.scheduled = std::move(found->by_clock);
   plan.by_load = std::move(found->by_load);

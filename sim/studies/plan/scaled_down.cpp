@@ -26,6 +26,7 @@ using scenarios::Workload;
 
 constexpr int kHoursOfDay = 24;
 constexpr Duration kEachHour = hours(1);
+constexpr std::int64_t kNsOfDay = kEachHour.ns * kHoursOfDay;
 // A shorter night is not worth a schedule.
 constexpr int kShortestNight = 2;
 // Nodes start, images are pulled and models loaded before they are needed.
@@ -308,10 +309,11 @@ std::optional<PlanOption> by_own_autoscalers(const BlockSearch& search, PlanOpti
   return any && simulate(search, option, probes) ? std::optional(std::move(option)) : std::nullopt;
 }
 
-ScaledDown scaled_over_days(const BlockSearch& search, const std::vector<PlanOption>& options,
-                            ProbeBatch& probes) {
+std::optional<ScaledDown> scaled_over_days(const BlockSearch& search,
+                                           const std::vector<PlanOption>& options,
+                                           ProbeBatch& probes) {
   ScaledDown found{options.front(), std::nullopt, std::nullopt};
-  if (!simulate(search, found.fixed, probes)) return found;
+  if (!simulate(search, found.fixed, probes)) return std::nullopt;
   found.by_clock = cheapest_by_clock(search, found.fixed, options, probes);
   found.by_load = simulated(search, options.front(), scale_by_load, probes);
   if (!found.by_load) found.by_load = by_own_autoscalers(search, options.front(), probes);
@@ -330,7 +332,6 @@ bool has_falling_load(const Scenario& scenario, const PlanOption& option) {
 }  // namespace
 
 Scenario over_whole_days(Scenario scenario) {
-  constexpr std::int64_t kDay = kEachHour.ns * kHoursOfDay;
   const auto by_the_clock = [](const Traffic& traffic) {
     return std::holds_alternative<std::monostate>(traffic.shape) ||
            std::holds_alternative<scenarios::Diurnal>(traffic.shape);
@@ -344,16 +345,16 @@ Scenario over_whole_days(Scenario scenario) {
                           }) &&
       std::ranges::all_of(scenario.pipelines,
                           [&](const auto& pipeline) { return by_the_clock(pipeline.traffic); });
-  if (goes_on) scenario.duration = Duration{(scenario.duration->ns + kDay - 1) / kDay * kDay};
+  if (goes_on)
+    scenario.duration = Duration{(scenario.duration->ns + kNsOfDay - 1) / kNsOfDay * kNsOfDay};
   return scenario;
 }
 
 std::optional<ScaledDown> scaled_down(const BlockSearch& search,
                                       const std::vector<PlanOption>& options, const RunOptions& run,
                                       ProbeBatch& probes, Diagnostics& notes) {
-  constexpr std::int64_t kDay = kEachHour.ns * kHoursOfDay;
   Scenario days = over_whole_days(search.base);
-  const bool has_days = days.duration && days.duration->ns > 0 && days.duration->ns % kDay == 0;
+  const bool has_days = days.duration && days.duration->ns > 0 && days.duration->ns % kNsOfDay == 0;
   if (!has_days || options.empty() || search.space.survive != Outage::None) return std::nullopt;
   if (!has_falling_load(days, options.front()) && !scales_by_itself(days)) return std::nullopt;
   BlockSearch of_days = search_within(search, days, search.space);
@@ -362,9 +363,9 @@ std::optional<ScaledDown> scaled_down(const BlockSearch& search,
   if (requests > kLongSimulation) {
     notes.push_back(make_diagnostic(
         Code::RunTooLarge, days.where,
-        fmt::format("what scaling down at night would save was not simulated: a day has {:.3g} "
-                    "million requests",
-                    requests / 1e6)));
+        fmt::format("what scaling down at night would save was not simulated: a run of {} h has "
+                    "{:.3g} million requests",
+                    days.duration->ns / kEachHour.ns, requests / 1e6)));
     notes.back().severity = Severity::Note;
     return std::nullopt;
   }
@@ -375,8 +376,9 @@ std::optional<ScaledDown> scaled_down(const BlockSearch& search,
   RunOptions quiet = run;
   quiet.progress = nullptr;
   ProbeBatch day_probes(probe_threads(days, search.catalogue, quiet));
-  ScaledDown found = scaled_over_days(of_days, options, day_probes);
-  return day_probes.interrupted() ? std::nullopt : std::optional(std::move(found));
+  std::optional<ScaledDown> found = scaled_over_days(of_days, options, day_probes);
+  if (!day_probes.interrupted()) return found;
+  return ScaledDown{options.front(), std::nullopt, std::nullopt, true};
 }
 
 }  // namespace slicewise::sim

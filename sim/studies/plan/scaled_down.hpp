@@ -22,10 +22,11 @@ struct ScaledDown {
   // busiest hour; where that is too late, fewer; or with the scenario's own autoscalers. It may not
   // stand.
   std::optional<PlanOption> by_load;
+  bool interrupted = false;  // before all of it was known
 };
 
-// nullopt: no load falls every day, nobody knows that of whole days, or they take too many
-// requests, which a note says.
+// nullopt: no load falls every day, nobody knows that of whole days, the first option cannot run
+// them, or they take too many requests, which a note says.
 std::optional<ScaledDown> scaled_down(const BlockSearch& search,
                                       const std::vector<PlanOption>& options, const RunOptions& run,
                                       ProbeBatch& probes, Diagnostics& notes);
