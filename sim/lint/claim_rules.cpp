@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/nearest_name.hpp"
 
 #include "../world/parts.hpp"
@@ -29,7 +30,7 @@ void judge_claims(const LintInput& input) {
     for (const ClaimFile& file : files) {
       if (is_meant(file)) names.push_back(file.claim.name.value);
     }
-    if (std::ranges::find(names, name) != names.end()) return;
+    if (contains(names, name)) return;
     const auto near = nearest_name(name, names);
     input.tell(
         Code::DraClaimUnknown, where,

@@ -265,7 +265,8 @@ BudgetSearch search_budget(const std::vector<const Measurement*>& measured,
   const auto cost = [](const BudgetSearch& one) { return one.search.cost(); };
   const StepSearch& best = std::ranges::min_element(all, {}, cost)->search;
   const double most = best.cost() + best.told_apart();
-  const auto as_likely = [&](const BudgetSearch& one) { return cost(one) <= most; };
+  // Not <=: of costs that are no numbers the first is as good as any.
+  const auto as_likely = [&](const BudgetSearch& one) { return !(cost(one) > most); };
   BudgetSearch out = *std::ranges::find_if(all, as_likely);
   out.told = std::ranges::count_if(all, as_likely) == 1;
   return out;

@@ -157,9 +157,9 @@ Scenario at_its_peak(Scenario scenario) {
 }
 
 void tell_of_peak(const Scenario& written, const Scenario& judged, Diagnostics& found) {
-  if (judged.starts_at != written.starts_at) {
-    const std::vector<MissedPeak> missed = missed_peaks(written);
-    const auto by_day = std::ranges::find_if(missed, &MissedPeak::by_day);
+  const std::vector<MissedPeak> missed = missed_peaks(written);
+  const auto by_day = std::ranges::find_if(missed, &MissedPeak::by_day);
+  if (judged.starts_at != written.starts_at && by_day != missed.end()) {
     found.push_back(make_diagnostic(
         Code::StartsAtPeak, by_day->traffic->where,
         fmt::format("the scenario names no startsAt: judged from {} on, at the peak of its traffic "

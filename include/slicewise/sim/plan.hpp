@@ -249,8 +249,9 @@ struct PlanPath {
   std::optional<int> max_changes;  // of pools; absent: as many as save
   bool ended_by_limit = false;     // more changes would save more
   bool is_cheapest = false;        // no others, of as many pools, would save more
-  int kept =
-      0;  // pools that stay: two or more that are bought in two ways, or whose nodes come and go
+  // Pools that stay, bought in two ways or of nodes that come and go: two or more, or those of
+  // pools that cannot run.
+  int kept = 0;
 };
 
 // The present pools after so many of its steps.

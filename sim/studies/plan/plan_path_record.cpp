@@ -47,9 +47,10 @@ const Record& record_of<PlanPath>() {
                               "no other changes, of as many pools, would save more: "
                               "all were looked at")
            .optional(),
-       field<&P::kept>("poolsKept",
-                       "that were not weighed: two or more that are bought in two ways, or whose "
-                       "nodes come and go")
+       field<&P::kept>(
+           "poolsKept",
+           "that were not weighed: bought in two ways, or of nodes that come and go, and "
+           "two or more, or of pools that cannot run")
            .positive()}};
   return declared;
 }

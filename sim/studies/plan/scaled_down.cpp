@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/sim/serving/arrivals.hpp"
 
@@ -194,15 +195,14 @@ struct FallingLoad {
 
 std::optional<FallingLoad> falling_load(const Scenario& scenario, const PoolChoice& pool,
                                         std::size_t place) {
-  const auto service = std::ranges::find(scenario.workloads, pool.workloads[place],
-                                         [](const Workload& w) { return w.name.value; });
-  if (service == scenario.workloads.end() || service->autoscaling ||
+  const Workload* service = scenario.find_workload(pool.workloads[place]);
+  if (service == nullptr || service->autoscaling ||
       service->kind != scenarios::WorkloadKind::Service) {
     return std::nullopt;
   }
   const bool is_changed = !pool.pods.empty() && pool.pods[place] > 0;
   const std::vector<const Traffic*> sources = sources_of(scenario, *service);
-  FallingLoad load{&*service, is_changed ? pool.pods[place] : service->count, offset_of(sources)};
+  FallingLoad load{service, is_changed ? pool.pods[place] : service->count, offset_of(sources)};
   DayOfService day(scenario, load.utc_offset);
   for (const Traffic* traffic : sources) {
     if (!day.add(*traffic)) return std::nullopt;
@@ -300,8 +300,7 @@ std::optional<PlanOption> by_own_autoscalers(const BlockSearch& search, PlanOpti
   bool any = false;
   for (PoolChoice& pool : option.pools) {
     const bool scales = std::ranges::any_of(search.base.workloads, [&](const Workload& workload) {
-      return workload.autoscaling &&
-             std::ranges::find(pool.workloads, workload.name.value) != pool.workloads.end();
+      return workload.autoscaling && contains(pool.workloads, workload.name.value);
     });
     if (!scales || !may_leave(pool)) continue;
     pool.elastic = any = true;

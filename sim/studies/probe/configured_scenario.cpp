@@ -44,7 +44,7 @@ std::string dotted(const std::string& profile) {
 bool keeps_name(const Scenario& base, const PoolChoice& choice) {
   const bool holds_jobs = std::ranges::any_of(base.workloads, [&](const Workload& workload) {
     return workload.kind == scenarios::WorkloadKind::Job &&
-           std::ranges::find(choice.workloads, workload.name.value) != choice.workloads.end();
+           contains(choice.workloads, workload.name.value);
   });
   bool covers = false;
   for (const scenarios::ClusterQueue& queue : base.cluster_queues) {
