@@ -119,7 +119,8 @@ TEST(Manifest, NamesAreThoseThatKubernetesAccepts) {
   expect_problem(with("kind: \"Job'\""), Code::NameInvalid, "is not a kind");
   expect_problem(with("containers: [\"a b\"]"), Code::NameInvalid, "a b");
   expect_problem(with("oldSelectors: [\"a b\"]"), Code::NameInvalid, "is not a label");
-  expect_problem(with("scaledBy: VerticalPodAutoscaler/a"), Code::NameInvalid, "or ScaledObject/NAME");
+  expect_problem(with("scaledBy: VerticalPodAutoscaler/a"), Code::NameInvalid,
+                 "or ScaledObject/NAME");
 }
 
 TEST(Schedule, MistakesAreSaid) {

@@ -36,9 +36,9 @@ class RoomToCome {
 // The run is over: whether the pod waits for a node that will not come.
 bool is_pending_for_good(RunState& run, const Scheduler& scheduler, const Pod& pod,
                          RoomToCome& to_come);
-// Of a pod that its autoscaler takes away: a window of the schedule wanted it, and no node had room.
-// Whether a run ends inside of the window or after it is the same then. What a metric wants is
-// judged by objectives.
+// Of a pod that its autoscaler takes away: a window of the schedule wanted it, and no node had
+// room. Whether a run ends inside of the window or after it is the same then. What a metric wants
+// is judged by objectives.
 bool waited_out_its_window(RunState& run, const Scheduler& scheduler, const Pod& pod);
 
 }  // namespace slicewise::sim

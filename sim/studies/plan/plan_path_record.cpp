@@ -47,10 +47,9 @@ const Record& record_of<PlanPath>() {
                               "no other changes, of as many pools, would save more: "
                               "all were looked at")
            .optional(),
-       field<&P::kept>(
-           "poolsKept",
-           "that were not weighed: bought in two ways, or of nodes that come and go, and "
-           "two or more, or of pools that cannot run")
+       field<&P::kept>("poolsKept",
+                       "that were not weighed, since nobody knows what each costs: bought in two "
+                       "ways, or of nodes that come and go")
            .positive()}};
   return declared;
 }
