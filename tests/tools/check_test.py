@@ -44,7 +44,7 @@ class Check(unittest.TestCase):
             result = run(verb, "-f", "-", stdin=text)
             self.assertEqual(result.returncode, 3, result.stderr)
             self.assertIn("QUEUE_UNKNOWN", result.stdout + result.stderr)
-            self.assertIn('did you mean "research"?', result.stdout + result.stderr)
+            self.assertIn('did you mean research?', result.stdout + result.stderr)
 
     def test_quotas_are_in_the_order_of_what_their_group_covers(self):
         """Kueue's webhook refuses another one."""

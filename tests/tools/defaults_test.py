@@ -208,7 +208,7 @@ IN_RUNS = [
     (BASE, "workloads.train.measured.batch", "1", "4", "workloads.train.batch=4"),
     (BASE, "workloads.api.measured.extraPerItem", "40ms", "5ms", "workloads.api.measured.smActive=100%"),
     (BASE, "workloads.api.measured.normP", "3", "2"),
-    (BASE, "workloads.capped.measured.normP", "2", "1"),
+    (BASE, "workloads.capped.measured.normP", "3", "1"),
     (BASE, "workloads.api.serving.queueLimit", "1000000000", "1"),
     (BASE, "workloads.api.serving.timeout", "100h", "50ms"),
     (BASE, "workloads.api.serving.concurrency", "1000000", "4"),

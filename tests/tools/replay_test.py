@@ -304,7 +304,7 @@ class Replay(VerbCase):
         self.assertIn("JOB_NEVER_FITS: 4 of 160 jobs", text)
 
     def test_of_gpus_of_no_kind_no_memory_is_known(self):
-        trace = ("arrival_s,duration_s,gpus,gpu_memory_bytes,cpu_milli\n0,100,1,3221225472,\n"
+        trace = ("arrival_s,run_s,gpus,gpu_memory_bytes,cpu_milli\n0,100,1,3221225472,\n"
                  "0,100,9,3221225472,\n")
         for cluster in (("--gpus", "4"), ("--nodes", "1x4")):
             result = self.expect(PODS_LOST, "", "-f", "-", *cluster, stdin=trace)
@@ -312,7 +312,7 @@ class Replay(VerbCase):
             self.assertNotIn("-1m", result.stdout)
 
     def test_one_job_that_waits_has_one_wait(self):
-        trace = "arrival_s,duration_s,gpus\n0,3600,1\n30,100,1\n"
+        trace = "arrival_s,run_s,gpus\n0,3600,1\n30,100,1\n"
         scheduler, = json.loads(self.expect(0, "", "-f", "-", "--gpus", "1", "-o", "json",
                                             stdin=trace).stdout)["schedulers"]
         self.assertEqual(scheduler["waitSeconds"]["p99"], 3570)
