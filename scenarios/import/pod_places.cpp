@@ -246,14 +246,14 @@ class PodPlaces {
     if (meant.size() == 1) {
       DraftPool& pool = *meant.front();
       const bool has_it = label_by(pool.maker, kNodePoolLabel).has_value();
-      const std::pair label(has_it ? std::string(kNodePoolLabel) : kPoolLabel, pool.name);
+      std::pair label(has_it ? std::string(kNodePoolLabel) : kPoolLabel, pool.name);
       const bool is_own = std::ranges::find(pool.labels, label) != pool.labels.end();
       if (!has_it && !is_own) pool.labels.push_back(label);
       return label;
     }
     const auto [known, is_new] =
         labels_.try_emplace(meant, fmt::format("slicewise.dev/nodes-{}", labels_.size() + 1));
-    const std::pair label(known->second, std::string("true"));
+    std::pair label(known->second, std::string("true"));
     if (!is_new || meant.empty()) return label;
     for (DraftPool* pool : meant) pool->labels.push_back(label);
     report_.noted(

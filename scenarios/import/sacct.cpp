@@ -177,7 +177,7 @@ class SacctReader {
                     "write it with -P: " + how_to_write());
     }
     const std::size_t values = first.size() - (first.value(first.size() - 1).empty() ? 1 : 0);
-    constexpr auto usual = static_cast<std::size_t>(std::ranges::count(kUsualColumns, ',') + 1);
+    const auto usual = static_cast<std::size_t>(std::ranges::count(kUsualColumns, ',') + 1);
     if (!options_.columns.empty() || first.size() == usual || values == usual) {
       return std::nullopt;
     }
