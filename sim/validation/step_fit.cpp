@@ -249,6 +249,7 @@ struct BudgetSearch {
   bool told = true;
   StepSearch search;
 };
+
 BudgetSearch search_budget(const std::vector<const Measurement*>& measured,
                            const std::array<Belief, kParts>& believed, bool size_known) {
   const bool listed = std::ranges::all_of(
@@ -256,6 +257,7 @@ BudgetSearch search_budget(const std::vector<const Measurement*>& measured,
   std::vector<BudgetSearch> all;
   for (const int most_tokens : kUsualMostTokens) {
     std::vector<BenchmarkRun> runs;
+    runs.reserve(measured.size());
     for (const Measurement* run : measured) {
       runs.push_back({run, BenchmarkSteps(*run->served, most_tokens)});
     }
