@@ -1,7 +1,7 @@
 // Puts the engine into one file of JavaScript, and that into one page:
-//   node assemble.mjs BUILD    of BUILD/engine.wasm.gz and BUILD/tools/web/engine.js: BUILD/slicewise-engine.js and
-//                              BUILD/slicewise.html
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+//   node assemble.mjs BUILD    of BUILD/engine.wasm, the same as .zst, BUILD/tools/web/engine.js and unpack.wasm:
+//                              BUILD/slicewise-engine.js and BUILD/slicewise.html
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -36,12 +36,17 @@ function inLetters(bytes) {
   return text.toString('latin1');
 }
 
-const packed = readFileSync(join(build, 'engine.wasm.gz'));
+const packed = (...path) => {
+  const bytes = readFileSync(join(build, ...path));
+  return `{ size: ${bytes.length}, letters: '${inLetters(bytes)}' }`;
+};
 const program = read(build, 'tools/web/engine.js') + '\n' + read(here, 'worker.js');
 const [, version] = read(tree, 'CMakeLists.txt').match(/project\(slicewise VERSION (\S+)/);
 const engine = `// slicewise ${version}\n` + read(here, 'client.js') +
   `Slicewise.program = ${literal(program)};\nSlicewise.letters = '${letters}';\n` +
-  `Slicewise.size = ${packed.length};\nSlicewise.packed = '${inLetters(packed)}';\n`;
+  `Slicewise.size = ${statSync(join(build, 'engine.wasm')).size};\n` +
+  `Slicewise.unpack = ${packed('tools/web/unpack.wasm')};\n` +
+  `Slicewise.packed = ${packed('engine.wasm.zst')};\n`;
 writeFileSync(join(build, 'slicewise-engine.js'), engine);
 
 // Examples that stand alone.

@@ -1,4 +1,5 @@
-// The engine for a page: packed, letters, size and program (the worker's source) are put behind this by assemble.
+// The engine for a page. Put behind this by assemble: `packed` and `unpack` (the modules of the engine, by zstd, and of
+// what unpacks it, in `letters`), `size` of the engine, `program` (the worker's source).
 // Everything runs in a worker, so that the page never waits; another call may stop one by ending it.
 'use strict';
 
@@ -6,8 +7,8 @@ class Slicewise {
   static #module;  // compiled once
 
   // Two letters hold 13 bits, the lowest first.
-  static #bytes() {
-    const { packed, letters, size } = Slicewise;
+  static #bytes({ size, letters: packed }) {
+    const { letters } = Slicewise;
     const bytes = new Uint8Array(size);
     const value = new Uint8Array(128);
     for (let n = 0; n < letters.length; ++n) value[letters.charCodeAt(n)] = n;
@@ -23,9 +24,13 @@ class Slicewise {
   }
 
   static async #compiled() {
-    const bytes = Slicewise.#bytes();
-    const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-    return WebAssembly.compile(await new Response(unpacked).arrayBuffer());
+    const packed = Slicewise.#bytes(Slicewise.packed);
+    const { instance } = await WebAssembly.instantiate(Slicewise.#bytes(Slicewise.unpack), {});
+    const { memory, malloc, unpack } = instance.exports;
+    const [from, to] = [malloc(packed.length), malloc(Slicewise.size)];
+    new Uint8Array(memory.buffer).set(packed, from);
+    if (unpack(to, Slicewise.size, from, packed.length) !== Slicewise.size) throw new Error('the engine is damaged');
+    return WebAssembly.compile(new Uint8Array(memory.buffer, to, Slicewise.size));
   }
 
   #rendersAll;
