@@ -145,7 +145,8 @@ class Page(unittest.TestCase):
     def write_page(self, path, *words):
         written = run("report", *words, "--interactive", "--engine", str(web() / "slicewise-engine.js"), "-o",
                       f"html={path}")
-        self.assertIn(written.returncode, (0, 6), written.stderr)  # 6: what it is about does not stand
+        # What it is about may not stand (6), or one variant of several never run (4).
+        self.assertIn(written.returncode, (0, 4, 6), written.stderr)
         self.assertLess(path.stat().st_size, LARGEST_PAGE)
         return path
 
