@@ -19,6 +19,7 @@ import unittest.mock
 
 import numpy
 import pandas
+import polars
 import yaml
 from package import SHARED, slicewise
 from program import TIMEOUT_S, main, run
@@ -50,6 +51,26 @@ class Mistakes(unittest.TestCase):
                      lambda: s.with_(replicaz=2), lambda: s.with_(nodes=2).check()):
             self.assertRaises(slicewise.UsageError, call)
             self.assertRaises(ValueError, call)
+
+    def test_what_is_said_of_flags_is_said_of_keywords(self):
+        s = slicewise.load(SHARED)
+        for call, said in ((lambda: s.run(seeds=0), r"^seeds: (?!.*--)"),
+                           (lambda: slicewise.replay("scenarios/examples/logs/team-trace.csv", gpus=8, sharing="mps:2"),
+                            r"^sharing needs instances(?!.*--)"),
+                           (lambda: slicewise.calibrate(), "^calibrate: no measurements"),
+                           (lambda: s.with_(noodes=2), "did you mean nodes"),
+                           (lambda: slicewise.check("kind: Pod\nmetadata: {}"), r"slicewise\.Text\("),
+                           (lambda: slicewise.check(SHARED).markdown(), "^Check has no md")):
+            with self.assertRaisesRegex(slicewise.UsageError, said):
+                call()
+        self.assertFalse(slicewise.check(SHARED).interrupted)
+
+    def test_what_was_said_of_the_rows_of_a_frame_stays(self):
+        frame = pandas.DataFrame({"at": [0, 1, 2], "seconds": [1, None, 2], "gpus": [1, 1, 1]})
+        columns = {"arrival": "at:s", "run": "seconds", "gpus": "gpus"}
+        replayed = slicewise.replay(frame, columns=columns, skip_bad=True, instances={"g5.xlarge": 1})
+        self.assertIn(slicewise.import_jobs(frame, columns=columns, skip_bad=True).messages.splitlines()[-1],
+                      replayed.messages)
 
     def test_what_is_exported_may_have_prices_of_its_own(self):
         """It was a usage error, so that capacity which is reserved could not be exported."""
@@ -94,6 +115,8 @@ class Mistakes(unittest.TestCase):
         error = slicewise.InputError("x", (slicewise.Diagnostic("A", "error", "f", 1, 2, "m", "h"),))
         again = pickle.loads(pickle.dumps(error))
         self.assertEqual((str(again), again.diagnostics), (str(error), error.diagnostics))
+        stopped = pickle.loads(pickle.dumps(slicewise.Interrupted("interrupted: 1 of 2 points", [3])))
+        self.assertEqual((str(stopped), stopped.result), ("interrupted: 1 of 2 points", [3]))
 
     def test_the_environment_is_for_the_program(self):
         expected = slicewise.load(SHARED).run(seeds=1).json
@@ -122,6 +145,16 @@ class Values(unittest.TestCase):
         self.assertEqual([row["nodes"] for row in swept.variants], [1, 1, 2, 2])
         self.assertEqual(s.run(seeds=1.0, max_memory=8 << 30, variant="shared", sweep={"nodePools.t4.nodes": numpy.arange(1, 3)}).json,
                          s.run(seeds=1, variant="shared", sweep={"nodePools.t4.nodes": [1, 2]}).json)
+
+    def test_services_with_lengths_of_time(self):
+        """12 ms were 0.012 ms, and an objective had no unit."""
+        names = {"name": ["asr", "ocr"], "memory": ["2Gi", "3Gi"], "requests_per_s": [20, 5]}
+        plain = slicewise.load(pandas.DataFrame({**names, "ms_per_request": [12, 7.5], "p95": ["100ms", "1500ms"]}))
+        lengths = {"ms_per_request": [datetime.timedelta(milliseconds=12), datetime.timedelta(microseconds=7500)],
+                   "p95": [datetime.timedelta(milliseconds=100), datetime.timedelta(seconds=1.5)]}
+        for frame in (pandas.DataFrame, polars.DataFrame):
+            self.assertEqual(slicewise.load(frame({**names, **lengths})).text, plain.text)
+        self.assertIn("12ms", plain.text)
 
     def test_what_is_no_value_is_a_usage_error(self):
         s = slicewise.load(SHARED)
@@ -305,6 +338,23 @@ class Sweeps(unittest.TestCase):
                 s.run(seeds=1, sweep=grid)
         with self.assertRaisesRegex(slicewise.UsageError, "one core"):
             slicewise.sweep(s, {"nodes": [1]}, seeds=1, jobs=2)
+
+    def test_one_point_loses_no_others(self):
+        """A type that EC2 does not have is known when it runs: all others were gone, and it was not said which."""
+        s = slicewise.load(SHARED)
+        with multiprocessing.pool.ThreadPool(2) as pool:
+            for executor in (None, pool):
+                with self.assertRaisesRegex(slicewise.PointFailed, "^instanceType=g9.xlarge: .*INSTANCE") as caught:
+                    slicewise.sweep(s, {"instanceType": ["g4dn.xlarge", "g9.xlarge", "g5.xlarge"]}, seeds=1,
+                                    executor=executor)
+                failed = pickle.loads(pickle.dumps(caught.exception))
+                self.assertEqual(failed.point, {"instanceType": "g9.xlarge"})
+                self.assertEqual([point["instanceType"] for point in failed.result.points],
+                                 ["g4dn.xlarge", "g5.xlarge"])
+                self.assertEqual(failed.result[1].json, s.with_(instanceType="g5.xlarge").run(seeds=1).json)
+                self.assertIsInstance(caught.exception.__cause__, slicewise.InputError)
+        with self.assertRaisesRegex(slicewise.UsageError, "^journal: "):
+            slicewise.sweep(s, {"nodes": [1, 2]}, journal="j.jsonl")
 
     def test_points_of_a_list(self):
         swept = slicewise.sweep(slicewise.load(SHARED), [{"nodes": 1}, {"nodes": 3}], seeds=1,

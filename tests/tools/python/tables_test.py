@@ -63,6 +63,29 @@ class Tables(unittest.TestCase):
         for table in (result.variants, result.pools, result.gpus, result.nodes, result.objectives):
             self.assertGreater(len(table.to_pandas()), 0)
 
+    def test_columns_do_not_depend_on_what_a_run_has(self):
+        """Figures that happen to be whole were integers, lists of objects text where they were empty."""
+        s = slicewise.load(SHARED)
+        two, one = (s.run(seeds=seeds).workloads for seeds in (2, 1))
+        self.assertEqual(len(polars.concat([two.to_polars(), one.to_polars()], how="diagonal")), 8)
+        self.assertEqual(len(pyarrow.concat_tables([two.to_arrow(), one.to_arrow()], promote_options="default")), 8)
+        self.assertEqual(str(one.to_arrow().schema.field("completed").type), "double")
+        self.assertNotIn("objectives", two.columns)
+        self.assertLess(set(two.columns), set(two[:0].columns))
+        none = slicewise.check(SHARED).findings[:0].to_pandas()
+        self.assertEqual(list(none["code"]), [])
+        self.assertIn("severity", slicewise.check(SHARED).findings[:0].to_arrow().column_names)
+
+    def test_a_notebook_shows_no_more_than_it_can(self):
+        table = slicewise.Table([{"n": n} for n in range(100_000)])
+        shown = table._repr_html_()  # pylint: disable=protected-access
+        self.assertLess(len(shown), 2000)
+        self.assertIn("99940 more rows", shown)
+        s = slicewise.load(SHARED).with_(seed=7)
+        self.assertEqual(repr(s), f"<Scenario {SHARED}: 2 variants, 1 node pools, 2 workloads>")
+        self.assertIn("# --set seed=7", s._repr_html_())  # pylint: disable=protected-access
+        self.assertIn("values.yaml", s.export("bundle", variant="shared")._repr_html_())  # pylint: disable=protected-access
+
     def test_the_options_of_a_plan_say_what_they_are(self):
         plan = slicewise.load(SHARED).plan(variant="shared", instances=["g4dn.xlarge"], top=2, seeds=1, headroom=False,
                                            risk=False, flips=False)

@@ -18,6 +18,10 @@ from program import main, run
 
 PACKAGE = ROOT / "tools/python/slicewise"
 USE = '''
+import datetime
+import decimal
+
+import numpy
 import pandas
 import slicewise
 
@@ -32,6 +36,9 @@ cheapest = advice.options[0]["monthlyUsd"]
 with_own = s.with_(catalogue=slicewise.calibrate("m.csv").profiles)
 if not r.verdict:
     print(r.verdict.reasons)
+first: slicewise.Result = slicewise.sweep(s, [{"nodes": numpy.int64(2), "duration": datetime.timedelta(minutes=5)}])[0]
+found: slicewise.Table = slicewise.check("x.yaml").findings
+s.with_(nodes=decimal.Decimal(3))
 s.run(seeds="five")
 '''
 

@@ -12,8 +12,8 @@ from ._engine import VERSION as __version__
 from .cluster import Advice, advise
 from .documents import (Comparison, Document, Files, MaxLoad, Neighbours, Plan, Replay, Result,
                         Sensitivity, Verdict)
-from .errors import (Diagnostic, FileUnreadable, InputError, InternalError, Interrupted, SlicewiseError,
-                     UsageError)
+from .errors import (Diagnostic, FileUnreadable, InputError, InternalError, Interrupted, PointFailed,
+                     SlicewiseError, UsageError)
 from .logs import (ImportedScenario, Trace, import_jobs, import_k8s, import_openb, import_pods,
                    import_prometheus, import_requests, import_sacct, import_swf, replay)
 from .program import Text
@@ -25,7 +25,7 @@ from .tables import Table
 __all__ = [
     "Advice", "Calibration", "Check", "Comparison", "Diagnostic", "Document", "FileUnreadable", "Files",
     "ImportedScenario", "InputError", "InternalError", "Interrupted", "MaxLoad", "Neighbours", "Plan",
-    "Replay", "Result", "Scenario", "Sensitivity", "SlicewiseError", "Sweep", "Table", "Text",
+    "PointFailed", "Replay", "Result", "Scenario", "Sensitivity", "SlicewiseError", "Sweep", "Table", "Text",
     "Trace",
     "UsageError", "Verdict", "__version__", "advise", "calibrate", "check", "import_jobs", "import_k8s",
     "import_openb", "import_pods", "import_prometheus", "import_requests", "import_sacct", "import_swf",

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from . import _engine
-from .documents import Files
+from .documents import Files, shape_of
 from .flag_help import explained
 from .program import Progress, Source, ask, flags, named, sources_of
 from .reading import load
 from .scenario import Scenario, Value, setting
-from .tables import Table
+from .tables import Table, as_printed
 
 _FOLDER = "advice"
 
@@ -48,13 +48,16 @@ class Advice(Files):
     @property
     def options(self) -> Table:
         """A row for each option of the plan, the best first."""
-        return Table((self.plan or {}).get("options", []))
+        return Table((self.plan or {}).get("options", []), shape_of("plan", "options"))
 
     def _document(self, name: str) -> dict[str, Any] | None:
         if name not in self:
             return None
         document: dict[str, Any] = json.loads(self[name])
         return document
+
+    def _repr_html_(self) -> str:
+        return as_printed(self.readme)
 
     def __repr__(self) -> str:
         return f"<Advice: {len(self)} files, {len(self.options)} options>"

@@ -13,14 +13,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from . import _engine
-from .errors import Diagnostic, diagnostics_of
-from .program import output
-from .tables import Table
+from .errors import Diagnostic, UsageError, diagnostics_of
+from .program import ask, output
+from .tables import Shape, Table, as_printed
 
 if TYPE_CHECKING:
     from .scenario import Scenario
 
-_SUCCESS = 0
+_SUCCESS, _INTERRUPTED = 0, 130
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,16 +38,33 @@ class Verdict:
         return self.stands
 
     def __str__(self) -> str:
-        return "stands" if self.stands else "; ".join(self.reasons) or f"exit code {self.exit_code}"
+        if self.stands:
+            return "stands"
+        otherwise = "interrupted" if self.exit_code == _INTERRUPTED else f"exit code {self.exit_code}"
+        return "; ".join(self.reasons) or otherwise
 
 
 def _reasons_of(judged: dict[str, Any]) -> list[str]:
     return [reason["text"] for reason in judged.get("verdict", {}).get("reasons", [])]
 
 
+@functools.cache
+def shape_of(document: str, *path: str) -> Shape:
+    """What the schema of a document says of the rows at a path: `slicewise schema`."""
+    found: Any = json.loads(ask(["schema", document], {}, output, False))
+    for key in path:
+        # A replay and an inflation are one schema.
+        found = next(form["properties"][key] for form in found.get("oneOf", [found]) if key in form["properties"])
+        found = found.get("items", found)
+    shape: Shape = found
+    return shape
+
+
 class Document:
     """An answer of the program. `json` has the bytes that it writes with `-o json`; equal input, equal
     bytes, whatever the threads or the machine."""
+
+    _kind: str  # by which `slicewise schema` knows it
 
     def __init__(self, answer: _engine.Answer) -> None:
         self.json = output(answer)
@@ -71,15 +88,16 @@ class Document:
     @property
     def metadata(self) -> dict[str, Any]:
         """What it takes to make it again: scenario, inputs, seed, replications, prices, version."""
-        return dict(self._content["metadata"])
+        return dict(self._content.get("metadata", {}))
 
     @property
     def interrupted(self) -> bool:
         """Whether it covers only what was done when Ctrl-C came."""
-        return bool(self._content["metadata"].get("interrupted", False))
+        return bool(self.metadata.get("interrupted", False))
 
     @property
     def verdict(self) -> Verdict:
+        """Whether it stands, and why not."""
         return Verdict(self._stands(), self.exit_code, tuple(self._reasons()))
 
     def _stands(self) -> bool:
@@ -93,21 +111,23 @@ class Document:
 
     def table(self, wide: bool = False) -> str:
         """What `-o table` or `-o wide` prints."""
-        return self._renderings["wide" if wide else "table"]
+        return self._rendering("wide" if wide else "table")
 
     def markdown(self) -> str:
         """What `-o md` prints: GitHub-flavoured."""
-        return self._renderings["md"]
+        return self._rendering("md")
 
     def csv(self) -> str:
         """What `-o csv` prints: RFC 4180."""
-        return self._renderings["csv"]
+        return self._rendering("csv")
 
-    def _table(self, *path: str) -> Table:
-        found: Any = self._content
-        for key in path:
-            found = found.get(key, {})
-        return Table(found or [])
+    def _rendering(self, form: str) -> str:
+        if form not in self._renderings:
+            raise UsageError(f"{type(self).__name__} has no {form}: it has json and table()")
+        return self._renderings[form]
+
+    def _table(self, rows: str) -> Table:
+        return Table(self._content.get(rows, []), shape_of(self._kind, rows))
 
     def __str__(self) -> str:
         return self.table()
@@ -116,12 +136,12 @@ class Document:
         return f"<{type(self).__name__} of {self._name()}: {self.verdict}>"
 
     def _name(self) -> str:
-        return str(self._content["metadata"].get("scenario", self._content["metadata"].get("trace")))
+        return str(self.metadata.get("scenario", self.metadata.get("trace")))
 
     def _repr_html_(self) -> str:
         mark = "✓" if self.verdict else "✗"
         said = html.escape(f"{mark} {self._name()}: {self.verdict}")
-        return f"<p><b>{said}</b></p><pre>{html.escape(self.table())}</pre>"
+        return f"<p><b>{said}</b></p>" + as_printed(self.table())
 
 
 class Files(dict[str, str]):
@@ -134,6 +154,9 @@ class Files(dict[str, str]):
         #: What the program says on standard error: traps of the scenario, what was left out.
         self.messages = answer.errors
         self.diagnostics: tuple[Diagnostic, ...] = diagnostics_of(answer.diagnostics)
+
+    def _repr_html_(self) -> str:
+        return as_printed("\n".join(f"{len(text):>8}  {name}" for name, text in self.items()))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes one file alone to `path`, several into the folder of that name."""
@@ -153,8 +176,15 @@ def _picture(name: str, chart: str) -> str:
     return f'<img alt="{alternative}" src="data:image/svg+xml;base64,{source}">'
 
 
+def _beside(rows: Shape, **names: str) -> Shape:
+    """Rows that say in these columns what they are of."""
+    return {"properties": {**{name: {"type": kind} for name, kind in names.items()}, **rows.get("properties", {})}}
+
+
 class Result(Document):
     """What happened to a scenario's variants: `Scenario.run`."""
+
+    _kind = "result"
 
     @property
     def variants(self) -> Table:
@@ -163,7 +193,8 @@ class Result(Document):
 
     def _of_variants(self, key: str) -> Table:
         return Table([{"variant": variant["name"], **row}
-                      for variant in self._content["variants"] for row in variant.get(key, [])])
+                      for variant in self._content["variants"] for row in variant.get(key, [])],
+                     _beside(shape_of(self._kind, "variants", key), variant="string"))
 
     @property
     def workloads(self) -> Table:
@@ -182,6 +213,7 @@ class Result(Document):
 
     @property
     def nodes(self) -> Table:
+        """A row for each node of each variant: when it was there, what it cost."""
         return self._of_variants("nodes")
 
     @property
@@ -190,7 +222,9 @@ class Result(Document):
         return Table([{"variant": variant["name"], "workload": workload["name"], **objective}
                       for variant in self._content["variants"]
                       for workload in variant.get("workloads", [])
-                      for objective in workload.get("objectives", [])])
+                      for objective in workload.get("objectives", [])],
+                     _beside(shape_of(self._kind, "variants", "workloads", "objectives"), variant="string",
+                             workload="string"))
 
     @property
     def findings(self) -> Table:
@@ -213,6 +247,8 @@ class Result(Document):
 
 class Plan(Document):
     """The configurations that meet the objectives, the best first: `Scenario.plan`."""
+
+    _kind = "plan"
 
     @property
     def options(self) -> Table:
@@ -242,8 +278,11 @@ class Plan(Document):
 class Comparison(Document):
     """The same workloads under every way of sharing: `Scenario.compare`."""
 
+    _kind = "comparison"
+
     @property
     def options(self) -> Table:
+        """A row for each way of sharing on each instance type: nodes, cost per hour, latency, verdict."""
         return self._table("options")
 
     @property
@@ -260,6 +299,8 @@ class Comparison(Document):
 
 class MaxLoad(Document):
     """How much load a scenario bears: `Scenario.max_load`."""
+
+    _kind = "max-load"
 
     @property
     def loads(self) -> Table:
@@ -280,13 +321,18 @@ class MaxLoad(Document):
 class Neighbours(Document):
     """How many times as long each workload takes beside each other one: `Scenario.neighbours`."""
 
+    _kind = "neighbours"
+
     @property
     def rows(self) -> Table:
+        """A row for each workload: how many times as long it takes beside each of the others, and beside all."""
         return self._table("rows")
 
 
 class Sensitivity(Document):
     """Which inputs the answer hangs on: `Scenario.sensitivity`."""
+
+    _kind = "sensitivity"
 
     @property
     def inputs(self) -> Table:
@@ -295,11 +341,14 @@ class Sensitivity(Document):
 
     @property
     def break_evens(self) -> Table:
+        """A row for each value of an input at which the verdict changes."""
         return self._table("breakEvens")
 
 
 class Replay(Document):
     """A trace of jobs under schedulers and ways of sharing: `replay`."""
+
+    _kind = "replay"
 
     @property
     def schedulers(self) -> Table:

@@ -55,6 +55,19 @@ class UsageError(SlicewiseError, ValueError):
     """A keyword has a value that it does not take, or does not go with the others."""
 
 
+class PointFailed(SlicewiseError):
+    """A point of a sweep has a mistake: `point`, and why it is one is the cause (`__cause__`). `result` holds
+    all other points, as a Sweep."""
+
+    def __init__(self, message: str, point: Any, result: Any) -> None:
+        super().__init__(message)
+        self.point = point
+        self.result = result
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.args[0], self.point, self.result)
+
+
 class InternalError(SlicewiseError, RuntimeError):
     """A bug in slicewise, or memory that does not suffice."""
 
@@ -66,3 +79,6 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, message: str, result: Any) -> None:
         super().__init__(message)
         self.result = result
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.args[0], self.result)

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 from . import _engine
 
-_OTHER_WORDS = {"seeds": "replications", "from_": "from"}
+#: Keywords that are other words than their flags.
+OTHER_WORDS = {"seeds": "replications", "from_": "from"}
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -30,7 +31,7 @@ def _manual() -> dict[str, dict[str, str]]:
 
 def flag_of(keyword: inspect.Parameter) -> str:
     """Without its dashes; "no-split" of what is true unless a flag turns it off."""
-    name = _OTHER_WORDS.get(keyword.name, keyword.name.replace("_", "-"))
+    name = OTHER_WORDS.get(keyword.name, keyword.name.replace("_", "-"))
     return f"no-{name}" if keyword.default is True else name
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol, Union, runtime_checkable
 
 from .program import Source, Text
@@ -27,27 +28,41 @@ Frame = Union[PandasFrame, PolarsFrame]
 
 def csv_of(frame: Frame) -> str:
     """Its columns with a header, without an index; lengths of time in seconds."""
-    if isinstance(frame, PolarsFrame):
-        return str(_polars_in_seconds(frame).write_csv())
-    return str(_pandas_in_seconds(frame).to_csv(index=False))
+    return _csv(_with_lengths(frame, lambda name, seconds: seconds))
+
+
+def csv_of_services(frame: Frame) -> str:
+    """The same of a table of services: GPU time of a request is a number of milliseconds, other lengths have a unit."""
+    def as_services_have_it(name: str, seconds: Any) -> Any:
+        milliseconds = seconds * 1e3
+        if name.lower().replace(" ", "_") in ("ms_per_request", "ms"):
+            return milliseconds
+        if isinstance(frame, PolarsFrame):
+            import polars
+            return milliseconds.map_elements("{:.10g}ms".format, return_dtype=polars.String)
+        return milliseconds.map("{:.10g}ms".format, na_action="ignore")
+
+    return _csv(_with_lengths(frame, as_services_have_it))
+
+
+def _csv(frame: Any) -> str:
+    return str(frame.write_csv() if isinstance(frame, PolarsFrame) else frame.to_csv(index=False))
 
 
 # "0 days 01:00:00" and "PT1H" are for people.
-def _pandas_in_seconds(frame: Any) -> Any:
-    lengths = [name for name, kind in getattr(frame, "dtypes", {}).items()
-               if getattr(kind, "kind", "") == "m"]
+def _with_lengths(frame: Any, written: Callable[[str, Any], Any]) -> Any:
+    """With columns of lengths of time as `written(name, column in seconds)`."""
+    if isinstance(frame, PolarsFrame):
+        of: Any = frame
+        changed = {name: written(name, of[name].dt.total_microseconds() / 1e6)
+                   for name, kind in getattr(of, "schema", {}).items() if str(kind).startswith("Duration")}
+        return of.with_columns(**changed) if changed else of
+    lengths = [name for name, kind in getattr(frame, "dtypes", {}).items() if getattr(kind, "kind", "") == "m"]
     if lengths:
         frame = frame.copy()
         for name in lengths:
-            frame[name] = frame[name].dt.total_seconds()
+            frame[name] = written(str(name), frame[name].dt.total_seconds())
     return frame
-
-
-def _polars_in_seconds(frame: Any) -> Any:
-    if not any(str(kind).startswith("Duration") for kind in getattr(frame, "dtypes", ())):
-        return frame
-    from polars import selectors
-    return frame.with_columns(selectors.duration().dt.total_microseconds() / 1e6)
 
 
 def source_of(given: Source | Frame, name: str) -> Source:

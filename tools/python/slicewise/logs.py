@@ -42,6 +42,9 @@ class Trace:
         """`rows` as a DataFrame; needs pandas."""
         return self.rows.to_pandas()
 
+    def _repr_html_(self) -> str:
+        return self.rows._repr_html_()
+
     def __repr__(self) -> str:
         return f"<Trace: {self.messages.splitlines()[0] if self.messages else 'nothing was read'}>"
 
@@ -185,7 +188,7 @@ def replay(trace: Source | Frame | Trace, *, columns: str | Mapping[str, str] | 
            profile_by: Sequence[str] = (), backoff_limit: int | None = None, skip_bad: bool = False,
            group_by: str | None = None, restart_preempted: bool = False, repeat: int | None = None,
            shift: str | None = None, inflate: float | str | None = None, journal: str | None = None,
-           allow_pending: bool = False, seed: int | None = None, replications: int | None = None,
+           allow_pending: bool = False, seeds: int | None = None, seed: int | None = None,
            job_times: bool = False, jobs: int | None = None, max_events: int | None = None,
            max_memory: str | int | None = None, progress: Progress = True) -> Replay:
     """A trace of jobs under schedulers and ways of sharing, side by side: `slicewise replay`.
@@ -195,9 +198,10 @@ def replay(trace: Source | Frame | Trace, *, columns: str | Mapping[str, str] | 
     any, without it one with the columns of a trace.
     instances: "p4d.24xlarge=10" or {"p4d.24xlarge": 10}. sharing: "exclusive", "time-slicing:4",
     "mps:4", "mig:all-1g.5gb". inflate: a share (1.3) or "130%". job_times: fill Replay.job_times."""
+    read = ""  # what was said of rows that are left out, guessed or repaired
     if columns is not None and not isinstance(trace, Trace):
         trace = import_jobs(trace, columns=columns, skip_bad=skip_bad)
-        skip_bad = False
+        read, skip_bad = trace.messages, False
     files: dict[str, bytes] = {}
     if isinstance(trace, Trace):
         trace = Text("-", trace.csv)
@@ -210,10 +214,12 @@ def replay(trace: Source | Frame | Trace, *, columns: str | Mapping[str, str] | 
         queue=_list(queue), placement=_list(placement), sharing=_list(sharing),
         profile_by=list(profile_by), backoff_limit=backoff_limit, skip_bad=skip_bad,
         group_by=group_by, restart_preempted=restart_preempted, repeat=repeat, shift=shift,
-        inflate=inflate, journal=journal, allow_pending=allow_pending, seed=seed, replications=replications,
+        inflate=inflate, journal=journal, allow_pending=allow_pending, seed=seed, replications=seeds,
         job_times="job-times.csv" if job_times else None, jobs=jobs,
         max_events=max_events, max_memory=max_memory)]
-    return ask(words, files, _replayed, progress)
+    made = ask(words, files, _replayed, progress)
+    made.messages = read + made.messages
+    return made
 
 
 def _replayed(answer: _engine.Answer) -> Replay:

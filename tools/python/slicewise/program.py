@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 import warnings
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar, Union
 from . import _engine
 from .errors import (FileUnreadable, InputError, InternalError, Interrupted, UsageError,
                      diagnostics_of)
+from .flag_help import OTHER_WORDS
 from .plain import plain
 
 #: `True`: a bar of tqdm where that is installed; `False`: nothing; or what is called with how much is
@@ -77,7 +79,10 @@ def _text(name: str, value: object) -> str:
 def named(source: Source, files: dict[str, bytes]) -> str:
     """The name of a source, whose text is put into `files` where it is given."""
     if not isinstance(source, Text):
-        return os.fspath(source)
+        path = os.fspath(source)
+        if "\n" in path:
+            raise UsageError("a path is of one line: a text is slicewise.Text(name, text)")
+        return path
     files[source.name] = encoded(source.content)
     return source.name
 
@@ -111,7 +116,7 @@ def ask(words: list[str], files: dict[str, bytes], make: Callable[[_engine.Answe
         raise InternalError(answer.bug or answer.errors)
     text = answer.errors.rstrip()
     if answer.exit_code == _USAGE:
-        raise UsageError(text.removeprefix("error: "))
+        raise UsageError(_of_keywords(text.removeprefix("error: ")))
     written = bool(answer.files)
     if answer.exit_code == _INTERRUPTED or (answer.interrupted and not written):
         made: Any = make(answer) if written else None
@@ -121,6 +126,13 @@ def ask(words: list[str], files: dict[str, bytes], make: Callable[[_engine.Answe
     if answer.exit_code == _INVALID and not written:
         raise InputError(text, diagnostics_of(answer.diagnostics))
     return make(answer)
+
+
+def _of_keywords(text: str) -> str:
+    """What is said of flags, of the keywords that they are here."""
+    text = re.sub(r"(?:^|[;,.] )see slicewise [\w-]+ --help\.?", "", text)
+    keywords = {flag: keyword for keyword, flag in OTHER_WORDS.items()}
+    return re.sub(r"--([a-z][a-z-]+)", lambda flag: keywords.get(flag[1], flag[1].replace("-", "_")), text)
 
 
 def output(answer: _engine.Answer) -> str:
@@ -156,7 +168,7 @@ class Shown:
         if self._bar is None:
             if time.monotonic() < self._begun + _SHORT_S:
                 return
-            self._bar = self._tqdm(leave=False)
+            self._bar = self._tqdm(total=total, unit=f" {unit}", leave=False)
         self._bar.unit = f" {unit}"
         self._bar.total = total
         self._bar.update(done - self._bar.n)

@@ -9,10 +9,11 @@ from typing import Any, Union
 
 from .errors import FileUnreadable, UsageError
 from .flag_help import explained
-from .frames import Frame, PandasFrame, PolarsFrame, csv_of, source_of
+from .frames import Frame, PandasFrame, PolarsFrame, csv_of, csv_of_services, source_of
 from .plain import json_of
 from .program import Source, Text, ask, flags, named, output, sources_of
 from .scenario import Scenario
+from .tables import as_printed
 
 _STANDARD_INPUT = "-"
 
@@ -23,7 +24,7 @@ def load(source: Union[str, bytes, "os.PathLike[str]", Mapping[str, Any], Frame]
          files: Mapping[str, Union[str, bytes, Frame]] | None = None) -> Scenario:
     """Reads a scenario: the path of a file, its text (of several lines, JSON, or bytes), a dict that says
     the same, or a DataFrame of services with the columns name, memory, ms_per_request, requests_per_s and perhaps p95
-    and gpu.
+    ("100ms", or a length of time) and gpu; memory has a unit, too: "2Gi".
 
     name: of the file that a text, a dict or a table stands for; messages and documents have it, and
     traces that it names are looked for beside it (default: "-", from where Python runs).
@@ -31,7 +32,7 @@ def load(source: Union[str, bytes, "os.PathLike[str]", Mapping[str, Any], Frame]
     set: values of fields by path. catalogue, prices: files laid over what is known of GPUs and prices.
     Raises InputError with the code and place of each mistake, FileUnreadable."""
     if isinstance(source, (PandasFrame, PolarsFrame)):
-        text = ask(["init", "--from=-"], {"-": csv_of(source).encode()}, output, False)
+        text = ask(["init", "--from=-"], {"-": csv_of_services(source).encode()}, output, False)
     elif isinstance(source, Mapping):
         text = json_of(source, indent=1)
     elif isinstance(source, bytes):
@@ -77,6 +78,8 @@ def calibrate(*measurements: Source | Frame, workload: str | None = None, gpu: s
 
     workload, gpu, batch, sharing, driver, date: what was measured, where the files do not say. Its `profiles` go into
     `load(..., catalogue=[...])` or `with_(catalogue=...)`."""
+    if not measurements:
+        raise UsageError("calibrate: no measurements are given")
     files: dict[str, bytes] = {}
     names = [named(source_of(given, f"measurements-{n + 1}.csv"), files)
              for n, given in enumerate(measurements)]
@@ -100,3 +103,9 @@ class Calibration:
 
     def __str__(self) -> str:
         return self.table
+
+    def __repr__(self) -> str:
+        return f"<Calibration: {len(str(self.profiles.content).splitlines())} lines of {self.profiles.name}>"
+
+    def _repr_html_(self) -> str:
+        return as_printed(self.table)

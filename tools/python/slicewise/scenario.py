@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
+import difflib
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar, Union
+from typing import Any, SupportsFloat, SupportsIndex, TypeVar, Union
 
 from . import _engine
-from .documents import (Comparison, Document, Files, MaxLoad, Neighbours, Plan, Result, Sensitivity)
+from .documents import (Comparison, Document, Files, MaxLoad, Neighbours, Plan, Result, Sensitivity,
+                        shape_of)
 from .errors import InputError, UsageError, diagnostics_of
 from .flag_help import explained
 from .plain import json_of, plain
 from .program import (Progress, Source, Text, ask, each_of, encoded, flags, named, output,
                       sources_of)
+from .tables import Table, as_printed
 
 _Document = TypeVar("_Document", bound=Document)
 
-#: A value of a field, as YAML has it: `3`, `"8Gi"`, `{"replicas": 4}`.
-Value = Union[str, int, float, bool, None, Mapping[str, Any], Sequence[Any]]
+#: A value of a field, as YAML has it: `3`, `"8Gi"`, `{"replicas": 4}`; numbers of numpy and `decimal`, too.
+Value = Union[str, int, float, bool, None, SupportsIndex, SupportsFloat, datetime.timedelta, Mapping[str, Any],
+              Sequence[Any]]
 
 
 def _field(keyword: str) -> str:
@@ -39,7 +44,17 @@ def values_of(path: str, given: object) -> list[Value]:
     return [plain(each) for each in given]
 
 
-@dataclasses.dataclass(frozen=True)
+@functools.cache
+def _field_names() -> list[str]:
+    """Of scenarios, node pools and workloads."""
+    return [name for path in ([], ["nodePools"], ["workloads"])
+            for name in shape_of("scenario", "spec", *path)["properties"]]
+
+
+_SHOWN_LINES = 40
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
 class Scenario:
     """A scenario file with what was changed in it. A value: `with_` makes another one; it can be given to
     other threads and processes."""
@@ -61,16 +76,28 @@ class Scenario:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
+    def __repr__(self) -> str:
+        return (f"<Scenario {self.name}: {len(self.variants)} variants, {len(self.pools)} node pools, "
+                f"{len(self.workloads)} workloads>")
+
+    def _repr_html_(self) -> str:
+        lines = self.text.splitlines()
+        more = [f"... {len(lines) - _SHOWN_LINES} more lines"] if len(lines) > _SHOWN_LINES else []
+        return as_printed("\n".join([*lines[:_SHOWN_LINES], *more, *(f"# --set {one}" for one in self.settings)]))
+
     @property
     def variants(self) -> list[str]:
+        """Their names; one where the scenario has no variants."""
         return self._outline.variants
 
     @property
     def workloads(self) -> list[str]:
+        """Their names, of all variants."""
         return self._outline.workloads
 
     @property
     def pools(self) -> list[str]:
+        """Names of the node pools, of all variants."""
         return self._outline.pools
 
     def with_(self, changes: Mapping[str, Value] | None = None, /, *,
@@ -100,7 +127,9 @@ class Scenario:
                 return f"{block}.{names[0]}.{field}"
             places = ", ".join(f"{block}.{name}.{field}" for name in names)
             raise UsageError(f'{field} may be {places}: with_({{"PATH": VALUE}}) says which')
-        raise UsageError(f"no scenario, node pool or workload has a field {field}")
+        near = difflib.get_close_matches(field, _field_names(), 1)
+        raise UsageError(f"no scenario, node pool or workload has a field {field}" +
+                         (f"; did you mean {near[0]}?" if near else ""))
 
     def checked(self) -> Scenario:
         """The scenario itself; InputError where it has mistakes that need no catalogue."""
@@ -303,13 +332,12 @@ def _several(names: str | Sequence[str] | None) -> list[str]:
 class Check(Document):
     """What a cluster will do with files: `check`. It is true where nothing is wrong."""
 
-    @property
-    def findings(self) -> Any:
-        return self._table("findings")
+    _kind = "check"
 
     @property
-    def metadata(self) -> dict[str, Any]:
-        return {}
+    def findings(self) -> Table:
+        """A row for each mistake, trap and note: severity, code, place, what is wrong, what to do."""
+        return self._table("findings")
 
     def table(self, wide: bool = False) -> str:
         return "\n".join(f"{row.get('file', '')}:{row.get('line', 0)}: {row['severity']}"

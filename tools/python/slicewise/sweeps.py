@@ -7,10 +7,11 @@ import itertools
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent import futures
-from typing import Any, Protocol, Union, runtime_checkable
+from typing import Any, Protocol, Union, overload, runtime_checkable
 
 from .documents import Result
-from .errors import Interrupted, UsageError
+from .errors import Interrupted, PointFailed, SlicewiseError, UsageError
+from .plain import plain
 from .program import Progress, Shown
 from .scenario import Scenario, Value, values_of
 from .tables import Table
@@ -40,7 +41,14 @@ class Sweep(Sequence[Result]):
         self.points = list(points)
         self._results = list(results)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> Result: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sweep: ...
+
+    def __getitem__(self, index: int | slice) -> Result | Sweep:
+        if isinstance(index, slice):
+            return Sweep(self.points[index], self._results[index])
         return self._results[index]
 
     def __len__(self) -> int:
@@ -69,6 +77,9 @@ class Sweep(Sequence[Result]):
     def __repr__(self) -> str:
         return f"<Sweep of {len(self)} points>"
 
+    def _repr_html_(self) -> str:
+        return self.variants._repr_html_()
+
 
 def points_of(grid: Mapping[str, Iterable[Value]] | Iterable[Mapping[str, Value]]
               ) -> Iterator[dict[str, Value]]:
@@ -80,8 +91,25 @@ def points_of(grid: Mapping[str, Iterable[Value]] | Iterable[Mapping[str, Value]
         yield dict(zip(grid, values))
 
 
-def _run(scenario: Scenario, given: Mapping[str, Any]) -> Result:
-    return scenario.run(**given, jobs=1, progress=False)
+def _run(scenario: Scenario, given: Mapping[str, Any]) -> Result | SlicewiseError:
+    """A mistake of one point is a value, so that the others are not lost."""
+    try:
+        return scenario.run(**given, jobs=1, progress=False)
+    except SlicewiseError as error:
+        return error
+
+
+def _swept(points: Sequence[Mapping[str, Value]], answers: Sequence[Result | SlicewiseError]) -> Sweep:
+    done = [n for n, answer in enumerate(answers) if isinstance(answer, Result)]
+    results = Sweep([points[n] for n in done], [answer for answer in answers if isinstance(answer, Result)])
+    for point, answer in zip(points, answers):
+        if isinstance(answer, SlicewiseError):
+            raise PointFailed(f"{_words_of(point)}: {answer}", point, results) from answer
+    return results
+
+
+def _words_of(point: Mapping[str, Value]) -> str:
+    return ", ".join(f"{name}={plain(value)}" for name, value in point.items())
 
 
 def sweep(scenario: Scenario,
@@ -93,10 +121,14 @@ def sweep(scenario: Scenario,
     executor: what runs functions in parallel, each point on one core: what has `submit`, whose futures have
     `result` (concurrent.futures, Dask's Client), or a pool with `map` (multiprocessing, Ray's). Without one
     the processes of this machine. progress: as of `Scenario.run`, in points. `given`: keywords of
-    `Scenario.run`, such as seeds. The results do not depend on who computes them. All points are checked
-    before the first one runs. Raises Interrupted after Ctrl-C, with a Sweep of the points that are done."""
+    `Scenario.run`, such as seeds. The results do not depend on who computes them. The fields of all points are checked
+    before the first one runs; raises PointFailed after the last one where only the run of a point says that it
+    has a mistake, such as a type that EC2 does not have, with a Sweep of the others; Interrupted after Ctrl-C,
+    with a Sweep of the points that are done."""
     if "jobs" in given:
         raise UsageError("jobs: each point of a sweep runs on one core; executor says how many do at a time")
+    if "journal" in given:
+        raise UsageError("journal: it is of one run; points that are done are in Interrupted.result")
     points = list(points_of(grid))
     scenarios = [scenario.with_(point) for point in points]
     with Shown(progress) as update:
@@ -105,7 +137,7 @@ def sweep(scenario: Scenario,
             return _by_processes(points, scenarios, given, said)
         if isinstance(executor, Executor):
             return _by_futures(executor, points, scenarios, given, said)
-        return Sweep(points, list(executor.map(functools.partial(_run, given=given), scenarios)))
+        return _swept(points, list(executor.map(functools.partial(_run, given=given), scenarios)))
 
 
 def _say(update: Callable[[int, int, str], None] | None, total: int, done: int) -> None:
@@ -134,7 +166,7 @@ def _by_processes(points: Sequence[Mapping[str, Value]], scenarios: Sequence[Sce
 def _by_futures(executor: Executor, points: Sequence[Mapping[str, Value]], scenarios: Sequence[Scenario],
                 given: Mapping[str, Any], said: Callable[[int], None], cancels: bool = True) -> Sweep:
     pending: list[Future] = []
-    results: list[Result] = []
+    results: list[Result | SlicewiseError] = []
     try:
         pending.extend(executor.submit(_run, scenario, given) for scenario in scenarios)
         for each in pending:
@@ -146,9 +178,10 @@ def _by_futures(executor: Executor, points: Sequence[Mapping[str, Value]], scena
         # In order, and then those that overtook others.
         done = dict(enumerate(results)) | {
             n: each.result() for n, each in enumerate(pending) if n >= len(results) and _has_result(each)}
+        done = {n: answer for n, answer in done.items() if isinstance(answer, Result)}
         raise Interrupted(f"interrupted: {len(done)} of {len(points)} points",
                           Sweep([points[n] for n in done], list(done.values()))) from stop
-    return Sweep(points, results)
+    return _swept(points, results)
 
 
 def _has_result(future: Future) -> bool:

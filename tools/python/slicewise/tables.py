@@ -15,18 +15,47 @@ if TYPE_CHECKING:
 
 
 _SHOWN = 8  # columns that repr() names
+_SHOWN_ROWS = 60  # in a notebook
 
 
-def _flat(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+#: What the schema of a document says of a row or of a figure.
+Shape = Mapping[str, Any]
+
+
+def _member(shape: Shape, key: str) -> Shape:
+    """Of a member of an object; what no schema describes has no shape."""
+    others = shape.get("additionalProperties")
+    found: Shape = shape.get("properties", {}).get(key, others if isinstance(others, Mapping) else {})
+    return found
+
+
+def _has_columns_of_its_own(shape: Shape, rows: list[Any]) -> bool:
+    """Lists of objects are tables of their own, also where there is none in them."""
+    return shape.get("items", {}).get("type") in ("object", "array") or any(
+        isinstance(each, (dict, list)) for each in rows)
+
+
+def _flat(row: Mapping[str, Any], shape: Shape, prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in row.items():
+        of = _member(shape, key)
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{key}.")
+            yield from _flat(value, of, f"{prefix}{key}.")
         elif isinstance(value, list):
-            # Lists of objects are tables of their own.
-            if not any(isinstance(each, (dict, list)) for each in value):
+            if not _has_columns_of_its_own(of, value):
                 yield prefix + key, json.dumps(value)
         else:
-            yield prefix + key, value
+            # 2 and 2.5 are of one column, whichever of them a run has.
+            is_whole = isinstance(value, int) and not isinstance(value, bool)
+            yield prefix + key, float(value) if is_whole and of.get("type") == "number" else value
+
+
+def _names(shape: Shape, prefix: str = "") -> Iterator[str]:
+    """The columns of rows of this shape."""
+    for key, of in shape.get("properties", {}).items():
+        if of.get("type") == "object":
+            yield from _names(of, f"{prefix}{key}.")
+        elif of.get("type") != "array" or not _has_columns_of_its_own(of, []):
+            yield prefix + key
 
 
 class Table:
@@ -36,8 +65,11 @@ class Table:
     It is Arrow to who asks by the PyCapsule interface: `pyarrow.table(t)`, `polars.DataFrame(t)`,
     DuckDB. Nothing of these has to be installed."""
 
-    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, rows: Sequence[Mapping[str, Any]], shape: Shape | None = None) -> None:
+        """shape: of a row, as JSON Schema has it: what is a `number` there is no integer where it happens to be
+        whole, and a table without rows has its columns."""
         self._rows = list(rows)
+        self._shape = shape or {}
 
     @overload
     def __getitem__(self, index: int) -> Mapping[str, Any]: ...
@@ -45,7 +77,7 @@ class Table:
     def __getitem__(self, index: slice) -> Table: ...
 
     def __getitem__(self, index: int | slice) -> Mapping[str, Any] | Table:
-        return Table(self._rows[index]) if isinstance(index, slice) else self._rows[index]
+        return Table(self._rows[index], self._shape) if isinstance(index, slice) else self._rows[index]
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         return iter(self._rows)
@@ -56,8 +88,8 @@ class Table:
     @property
     def columns(self) -> dict[str, list[Any]]:
         """Each column's values, in the order of the rows."""
-        flat = [dict(_flat(row)) for row in self._rows]
-        names = dict.fromkeys(name for row in flat for name in row)
+        flat = [dict(_flat(row, self._shape)) for row in self._rows]
+        names = dict.fromkeys((name for row in flat for name in row) if flat else _names(self._shape))
         return {name: [row.get(name) for row in flat] for name in names}
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -88,13 +120,19 @@ class Table:
         head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
         body = "".join(
             "<tr>" + "".join(f"<td>{_cell(values[n])}</td>" for values in columns.values()) + "</tr>"
-            for n in range(len(self)))
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            for n in range(min(len(self), _SHOWN_ROWS)))
+        more = f"<p>{len(self) - _SHOWN_ROWS} more rows</p>" if len(self) > _SHOWN_ROWS else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
     def __repr__(self) -> str:
         names = list(self.columns)
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         return f"<{len(self)} rows of {', '.join(names[:_SHOWN])}{more}>"
+
+
+def as_printed(text: str) -> str:
+    """What the program prints, in a notebook."""
+    return f"<pre>{html.escape(text)}</pre>"
 
 
 def _cell(value: object) -> str:
