@@ -355,7 +355,9 @@ class SacctReader {
     if (!columns_.elapsed) return true;
     const auto elapsed = span_of(table_.value(*columns_.elapsed), TimeUnit::Auto);
     if (!elapsed) return table_.bad(columns_.elapsed, "is no number of seconds");
-    if (*elapsed < row.run) {
+    // Slurm prints whole seconds of either, rounded.
+    constexpr std::int64_t kRounding = 1'000'000'000;
+    if (elapsed->ns < row.run.ns - kRounding) {
       report_.noted(
           "jobs that were suspended in between (Elapsed below End - Start): they run "
           "for Elapsed",

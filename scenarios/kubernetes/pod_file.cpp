@@ -433,8 +433,14 @@ class PodFileReader {
     }
   }
 
+  // As Helm labels what it makes, and as a dump of the cluster shows it.
+  bool is_of_a_chart() const {
+    return node_below(object_.find("metadata"), {"labels", "helm.sh/chart"}) != nullptr;
+  }
+
   void take_static_plugin(const ContainerFile& container) {
-    if (!context_.files.static_plugin) context_.files.static_plugin = pod_.where;
+    if (!context_.files.static_plugin && !is_of_a_chart())
+      context_.files.static_plugin = pod_.where;
     bool monitors = false;
     const KeyValue* strategy = nullptr;
     for (const KeyValue& variable : container.env) {

@@ -197,6 +197,17 @@ std::string_view time_unit_of(std::string_view rest) {
   return rest.substr(0, length);
 }
 
+// A long number is of bytes, as programs print them.
+std::string bytes_help(const Number& number) {
+  constexpr std::int64_t kLongest = 1'000'000;  // 1 TiB in Mi
+  constexpr std::int64_t kMebi = 1 << 20;
+  if (number.too_long || number.digits < kLongest || number.decimals > 0) {
+    return fmt::format("did you mean {0}Mi or {0}Gi?", number.written);
+  }
+  return fmt::format("did you mean {}Mi ({} bytes)?", (number.digits - 1) / kMebi + 1,
+                     number.written);
+}
+
 }  // namespace
 
 Parsed<Bytes> parse_bytes(std::string_view text) {
@@ -204,8 +215,7 @@ Parsed<Bytes> parse_bytes(std::string_view text) {
   if (!number) return not_a_quantity(text, "a Kubernetes quantity", "8Gi, 3000Mi or 16G");
   if (number->rest.empty() && number->digits == 0 && !number->too_long) return Bytes{0};
   if (number->rest.empty()) {
-    return fail(Code::UnitMissing, fmt::format("\"{}\" has no unit", text),
-                fmt::format("did you mean {0}Mi or {0}Gi?", number->written));
+    return fail(Code::UnitMissing, fmt::format("\"{}\" has no unit", text), bytes_help(*number));
   }
   const Unit* unit = find_unit(kByteUnits, number->rest);
   if (unit == nullptr) {

@@ -21,13 +21,15 @@ bool holds_word(const ContainerFile& container, std::string_view word) {
          container.command.find(word) != std::string::npos;
 }
 
-const scenarios::ResourceAmount* shared_request(const LintInput& input,
+// Where a container of the pod may get a shared GPU.
+const scenarios::ResourceAmount* shared_request(const LintInput& input, const PodFile& pod,
                                                 const ContainerFile& container,
                                                 const NodeOffer*& where) {
   for (const auto& amount : container.amounts) {
     for (const NodeOffer& offer : input.offers) {
       const OfferedResource* resource = offer.find(amount.resource);
       if (resource == nullptr || resource->replicas < 2) continue;
+      if (offer.group != nullptr && !may_run_on(pod, offer)) continue;
       where = &offer;
       return &amount;
     }
@@ -37,7 +39,7 @@ const scenarios::ResourceAmount* shared_request(const LintInput& input,
 
 void judge_container(const LintInput& input, const PodFile& pod, const ContainerFile& container) {
   const NodeOffer* offer = nullptr;
-  const auto* request = shared_request(input, container, offer);
+  const auto* request = shared_request(input, pod, container, offer);
   if (request == nullptr) return;
   const bool mps = offer->has_mps();
   const std::int64_t replicas = offer->find(request->resource)->replicas;
@@ -134,7 +136,7 @@ void judge_users(const LintInput& input) {
   for (const PodFile& pod : input.files.pods) {
     for (const ContainerFile& container : pod.containers) {
       const NodeOffer* offer = nullptr;
-      const auto* request = shared_request(input, container, offer);
+      const auto* request = shared_request(input, pod, container, offer);
       if (request == nullptr || !offer->has_mps()) continue;
       const auto user = container.user ? container.user : pod.user;
       if (!user) continue;

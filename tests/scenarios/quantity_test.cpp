@@ -32,6 +32,8 @@ TEST(Quantity, ABareNumberLacksItsUnit) {
   EXPECT_EQ(parse_percent("0.62").error().help, "did you mean 62%?");
   EXPECT_EQ(parse_percent("0.9").error().help, "did you mean 90% or 0.9%?");
   EXPECT_EQ(parse_rate("12").error().code, Code::UnitMissing);
+  EXPECT_EQ(parse_bytes("8").error().help, "did you mean 8Mi or 8Gi?");
+  EXPECT_EQ(parse_bytes("13107200000").error().help, "did you mean 12500Mi (13107200000 bytes)?");
 }
 
 TEST(Quantity, CpuIsInVcpusOrThousandths) {

@@ -36,7 +36,8 @@ class ExitCodes(unittest.TestCase):
     def test_a_wrong_command_line_is_2(self):
         for arguments in ([], ["frobnicate"], ["run"], ["run", "-f", EXAMPLE, "--nope"],
                           ["run", "-f", EXAMPLE, "-o", "xml"], ["run", "-f", EXAMPLE, "extra"],
-                          ["run", "-f", EXAMPLE, "--seed", "-1"],
+                          ["run", "-f", EXAMPLE, "--seed", "-1"], ["plan", "-f", EXAMPLE, "--no-split=9"],
+                          ["run", "-f", EXAMPLE, "--allow-pending=-1"],
                           ["run", "-f", EXAMPLE, "--set", "foo"],
                           ["run", "-f", EXAMPLE, "--set", "=1"],
                           ["run", "-f", EXAMPLE, "--variant", "nobody"],

@@ -258,6 +258,16 @@ bool names_no_verb(const CLI::App& app) {
   return !command_info(called(app)).commands.empty() && !app.remaining(true).empty();
 }
 
+// "--no-split=5" was read as a count of flags.
+void refuse_values_of_flags(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() == 0) option->disable_flag_override();
+  }
+  for (CLI::App* verb : app.get_subcommands([](CLI::App*) { return true; })) {
+    refuse_values_of_flags(*verb);
+  }
+}
+
 UsageError explain_error(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& verb = called(app);
   const std::vector<std::string> extra = app.remaining(true);
@@ -272,7 +282,11 @@ UsageError explain_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_name() == "RequiredError") {
     return missing_argument(command_info(verb), full_name(verb), error.what());
   }
-  return {error.what(), "see " + full_name(verb) + " --help"};
+  std::string said = error.what();
+  if (const auto at = said.find(" was given a disallowed flag override"); at != std::string::npos) {
+    said = "--" + said.substr(0, at) + " takes no value";
+  }
+  return {std::move(said), "see " + full_name(verb) + " --help"};
 }
 
 tl::expected<Command, UsageError> help_command(const CLI::App& app, const std::string& topic) {
@@ -422,6 +436,7 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   add_bugreport(app, settings.bugreport, settings.flags);
   add_version(app, settings.version, settings.flags);
   add_text_verbs(app, settings);
+  refuse_values_of_flags(app);
   // The environment is that of the process: what a Host asks for depends on nothing else.
   const bool is_process = current_host() == nullptr;
   const std::vector<std::string> variables =

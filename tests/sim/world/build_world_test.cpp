@@ -408,6 +408,41 @@ spec:
                   std::pair(14, Code::UnitMissing)));
 }
 
+// A stage that nobody has was taken for one when keys and values were timed, and the program
+// crashed.
+TEST(CheckNames, StagesMayNameEachOtherWrongly) {
+  const SourceText text{"s.yaml", R"(apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: s}
+spec:
+  region: us-east-1
+  duration: 20m
+  nodePools:
+  - {name: gpu, instanceType: g6e.8xlage, nodes: 2}
+  workloads:
+  - name: prefill
+    kind: Service
+    podTemplate: {resources: {limits: {nvidia.com/gpu: 1}}}
+    llm: {role: Prefill, model: llama-3-8b-fp16/a100-80gb, tokens: {input: {mean: 500}, output: {mean: 100}}}
+  - name: decode
+    kind: Service
+    podTemplate: {resources: {limits: {nvidia.com/gpu: 1}}}
+    llm: {role: Decode, model: llama-3-8b-fp16/a100-80gb}
+  pipelines:
+  - name: chat
+    traffic: {shape: Poisson, mean: 2/s}
+    stages:
+    - {workload: prefill}
+    - {workload: decode, after: [prefil], network: 1ms}
+)"};
+  const Diagnostics found = check_names(scenarios::read_scenario_file(text), demo::catalogue());
+  std::vector<std::pair<int, Code>> places;
+  for (const Diagnostic& d : found) places.emplace_back(d.where.line, d.code);
+  EXPECT_THAT(places, ::testing::ElementsAre(std::pair(8, Code::InstanceUnknown),
+                                             std::pair(23, Code::SettingConflict),
+                                             std::pair(23, Code::FieldUnknown)));
+}
+
 // One job for nodes labelled size: large, a pool of them, and `other`, which is not.
 scenarios::Scenario job_for_large(scenarios::NodePool other, std::string_view large_type) {
   scenarios::Workload job = demo::training(1);
