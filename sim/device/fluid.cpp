@@ -45,6 +45,7 @@ Fluid::Fluid(std::uint32_t contexts) : clients_(contexts) {
 
 void Fluid::set_client(std::uint32_t context, const models::DomainClient& client) {
   assert(!is_active(find(context), context) && client.duty > 0 && client.duty <= 1);
+  if (clients_[context].law == client) return;
   clients_[context].law = client;
   for (std::uint64_t& company : known_) {
     if ((company & bit(context)) != 0) company = 0;

@@ -63,26 +63,34 @@ double thread_limit(const models::Sharing& sharing, int processes) {
   return mps == nullptr ? 1.0 : std::min(1.0, mps->active_threads * processes);
 }
 
-// GPU time of 1, 2, ... up to maxBatch requests in one go: by measured.extraPerItem, else by the
-// law with as many times the work.
-std::vector<Duration> batch_times(const Workload& spec, const DomainKind& kind,
-                                  const models::ClientLaw& law, double work_scale, Duration one) {
+// 1, 2, ... up to maxBatch requests in one go. Their work is so many times that of one, also where
+// measured.extraPerItem says how long they take: it fills more of the GPU then. `one` is the first.
+std::vector<BatchDemand> batches_of(const Workload& spec, const DomainKind& kind, double work_scale,
+                                    BatchDemand one) {
   const scenarios::Measured& m = *spec.measured;
   const double limit = thread_limit(kind.sharing, spec.processes_per_pod);
   const Duration measured = m.request_gpu_time->mean;
-  std::vector<Duration> times{one};
+  std::vector<BatchDemand> batches{std::move(one)};
+  batches.reserve(static_cast<std::size_t>(spec.serving.max_batch));
   for (int items = 2; items <= spec.serving.max_batch; ++items) {
+    models::ClientLaw together = law_of(spec);
+    double longer = carry_over(together, m.extra_per_item ? work_scale : work_scale * items);
     if (m.extra_per_item) {
-      const double there = static_cast<double>(one.ns) / static_cast<double>(measured.ns);
-      times.push_back(one + stretched(*m.extra_per_item, there * (items - 1)));
-      continue;
+      const Duration all = measured + *m.extra_per_item * (items - 1);
+      const double by_measure = static_cast<double>(all.ns) / static_cast<double>(measured.ns);
+      together.capacity_share = std::min(1.0, together.capacity_share * items / by_measure);
+      together.kernel_time = stretched(together.kernel_time, by_measure);
+      longer *= by_measure;
     }
-    models::ClientLaw together = law;
-    const double longer = carry_over(together, work_scale * items);
-    const double stretch = models::client_in(together, kind.share, limit).stretch;
-    times.push_back(std::max(times.back(), stretched(measured, longer * stretch)));
+    BatchDemand batch;
+    batch.client = models::client_in(together, kind.share, limit);
+    batch.client.duty = batches.front().client.duty;
+    batch.gpu = std::max(batches.back().gpu, stretched(measured, longer * batch.client.stretch));
+    batch.sm_active = std::min(stretched(batch.gpu, batch.client.active_threads),
+                               batches.front().sm_active * items);
+    batches.push_back(std::move(batch));
   }
-  return times;
+  return batches;
 }
 
 }  // namespace
@@ -130,7 +138,8 @@ PoolDemand demand_on(const Workload& spec, const models::GpuModel* from, const P
     demand.sm_active = std::min(stretched(demand.gpu, demand.client.active_threads),
                                 stretched(sm_time, 1 / kind.share.compute));
     if (spec.kind == WorkloadKind::Service) {
-      demand.gpu_batch = batch_times(spec, kind, law_of(spec), work_scale, demand.gpu);
+      demand.batches =
+          batches_of(spec, kind, work_scale, {demand.gpu, demand.sm_active, demand.client});
     }
     if (m.cpu) demand.cpu = stretched(measured, static_cast<double>(m.cpu->count) / 1000.0);
     result.in_kind.push_back(demand);

@@ -37,8 +37,8 @@ double most_requests(const WorkloadModel& workload) {
     for (std::size_t k = 0; k < pool.in_kind.size(); ++k) {
       const Demand& demand = pool.in_kind[k];
       least = std::min(least, to_seconds(demand.gpu));
-      for (std::size_t b = 0; b < demand.gpu_batch.size(); ++b) {
-        least = std::min(least, to_seconds(demand.gpu_batch[b]) / static_cast<double>(b + 1));
+      for (std::size_t b = 0; b < demand.batches.size(); ++b) {
+        least = std::min(least, to_seconds(demand.batches[b].gpu) / static_cast<double>(b + 1));
       }
     }
   }

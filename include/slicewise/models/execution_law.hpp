@@ -191,6 +191,8 @@ struct DomainClient {
   Duration kernel_time{};  // K: mean length here on all SMs of the domain, 0 when unknown
   bool copies_by_law = false;
   double unlimited = 1;  // T(f) on all SMs of the domain / T(f)
+
+  bool operator==(const DomainClient&) const = default;
 };
 
 // A client limited to the share l of a domain's SMs reaches min(1, 2.2 l) of its memory bandwidth.

@@ -178,16 +178,23 @@ bool has_untolerated_taint(const PoolModel& pool, const scenarios::PodTemplate& 
 bool matches_selector(const PoolModel& pool, const scenarios::PodTemplate& pod);
 bool admits(const PoolModel& pool, const scenarios::PodTemplate& pod);
 
+// Requests that are answered in one go, alone in a domain: more work in the same kernels.
+struct BatchDemand {
+  Duration gpu;                 // kernels run
+  Duration sm_active;           // of that: SM time, averaged over the SMs of the domain
+  models::DomainClient client;  // beside others in the same domain
+};
+
 // What one unit of a workload (an epoch of a batch pod, a request of a service) costs in one kind
 // of domain when it runs alone there. Times are already carried over to that domain.
 struct Demand {
-  Duration gpu;                     // D: kernels run; of a request: the mean
-  Duration host;                    // Z: the rest of the unit
-  Duration cpu;                     // host CPU time, all cores added up
-  Duration whole_gpu;               // D + Z if the pod had the whole GPU
-  Duration sm_active;               // of D: SM time, averaged over the SMs of the domain
-  models::DomainClient client;      // beside others in the same domain
-  std::vector<Duration> gpu_batch;  // GPU time of 1, 2, ... requests answered in one go
+  Duration gpu;                      // D: kernels run; of a request: the mean
+  Duration host;                     // Z: the rest of the unit
+  Duration cpu;                      // host CPU time, all cores added up
+  Duration whole_gpu;                // D + Z if the pod had the whole GPU
+  Duration sm_active;                // of D: SM time, averaged over the SMs of the domain
+  models::DomainClient client;       // beside others in the same domain
+  std::vector<BatchDemand> batches;  // of 1, 2, ... requests
 };
 
 // How an engine of a language model sleeps in one kind of domain, and wakes up.

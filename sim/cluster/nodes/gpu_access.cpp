@@ -162,6 +162,16 @@ void GpuAccess::open(std::uint32_t p) {
   });
 }
 
+void GpuAccess::run_as(std::uint32_t p, const models::DomainClient& client) {
+  const Pod& pod = run_.cluster.pods[p];
+  for_each_rank(pod, [&](DomainId domain, std::uint32_t context) {
+    auto* engine = std::get_if<Fluid>(&run_.cluster.domains[index(domain)].engine);
+    if (engine == nullptr) return;
+    engine->advance(run_.now);
+    engine->set_client(context, client);
+  });
+}
+
 void GpuAccess::close(std::uint32_t p) {
   const Pod& pod = run_.cluster.pods[p];
   Domain& domain = run_.cluster.domains[index(pod.domain)];

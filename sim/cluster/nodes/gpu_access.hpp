@@ -19,6 +19,9 @@ class GpuAccess {
 
   // The process of a pod opens its CUDA context, or closes it.
   void open(std::uint32_t pod);
+  // From its next work on, an MPS client has another share of the GPU. REQUIRES: it has no work
+  // there.
+  void run_as(std::uint32_t pod, const models::DomainClient& client);
   void close(std::uint32_t pod);
 
   // REQUIRES: the pod has no work there.

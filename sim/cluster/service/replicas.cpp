@@ -111,8 +111,10 @@ void Replicas::fill_batch(std::uint32_t p) {
       ++record.batches;
       record.batched += static_cast<std::int64_t>(items);
     }
-    const Duration mean = run_.cluster.demand(pod).gpu_batch[items - 1];
-    const double work_ns = static_cast<double>(mean.ns) * (size / static_cast<double>(items)) + 0.5;
+    const BatchDemand& demand = run_.cluster.demand(pod).batches[items - 1];
+    gpus_.run_as(p, demand.client);
+    const double work_ns =
+        static_cast<double>(demand.gpu.ns) * (size / static_cast<double>(items)) + 0.5;
     server.batch_work = nanoseconds(
         std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(work_ns, kLongestNs))));
     const Domain& domain = run_.cluster.domains[index(pod.domain)];
@@ -131,7 +133,8 @@ void Replicas::begin_burst(std::uint32_t p) {
 
 void Replicas::burst_done(std::uint32_t p) {
   PodServer& server = servers_[p];
-  const Demand& demand = run_.cluster.demand(run_.cluster.pods[p]);
+  const BatchDemand& demand =
+      run_.cluster.demand(run_.cluster.pods[p]).batches[server.batch.size() - 1];
   usage_.used_sms(p, static_cast<double>(server.burst.ns) *
                          static_cast<double>(demand.sm_active.ns) /
                          static_cast<double>(demand.gpu.ns));

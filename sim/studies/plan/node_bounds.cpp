@@ -52,8 +52,8 @@ const Demand* fastest(const World& world, const WorkloadModel& workload) {
 // GPU time of a request when batches are as full as they may be.
 double seconds_per_request(const Demand& demand) {
   double least = to_seconds(demand.gpu);
-  for (std::size_t b = 0; b < demand.gpu_batch.size(); ++b) {
-    least = std::min(least, to_seconds(demand.gpu_batch[b]) / static_cast<double>(b + 1));
+  for (std::size_t b = 0; b < demand.batches.size(); ++b) {
+    least = std::min(least, to_seconds(demand.batches[b].gpu) / static_cast<double>(b + 1));
   }
   return least;
 }

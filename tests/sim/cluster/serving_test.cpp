@@ -41,13 +41,13 @@ TEST(Batching, ByTheLawWithoutAMeasuredIncrement) {
   w.serving.max_batch = 4;
   w.measured->capacity_share = 1;
   const World full = demo::world(until_done({w}, seconds(1)));
-  const auto& times = full.workloads[0].on_pool[0].in_kind[0].gpu_batch;
+  const auto& times = full.workloads[0].on_pool[0].in_kind[0].batches;
   ASSERT_EQ(times.size(), 4U);
-  EXPECT_NEAR(to_seconds(times[3]), 0.032, 1e-6);
+  EXPECT_NEAR(to_seconds(times[3].gpu), 0.032, 1e-6);
   w.measured->capacity_share = 0.25;
   const World light = demo::world(until_done({w}, seconds(1)));
   const double t0 = std::cbrt(1 - 1 / 64.0);
-  EXPECT_NEAR(to_seconds(light.workloads[0].on_pool[0].in_kind[0].gpu_batch[3]),
+  EXPECT_NEAR(to_seconds(light.workloads[0].on_pool[0].in_kind[0].batches[3].gpu),
               0.008 * std::cbrt(t0 * t0 * t0 + 1), 1e-6);
 }
 
