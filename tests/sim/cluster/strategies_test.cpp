@@ -39,7 +39,6 @@ TEST(Mps, LimitsDoNotAddCapacity) {
   }
 }
 
-// Light clients on disjoint SMs still share L2, DRAM and power: their kernels take 7 % longer.
 // 1 ms of the GPU's work a request, 4 ms alone: batches of 8 fill it (8 of 8.04 ms by the law,
 // of 9.6 ms as measured). Each ran beside the others as one request would, and four pods did three
 // times what the GPU can.
@@ -63,6 +62,7 @@ TEST(Mps, FullBatchesOfSeveralPodsDoNoMoreThanTheGpuCan) {
   }
 }
 
+// Light clients on disjoint SMs still share L2, DRAM and power: their kernels take 7 % longer.
 TEST(Mps, LimitedNeighboursInterfereAlittle) {
   const double alone = completion_s(demo::result(with_mps({job(0.1, 0, 2, 1)}, 4, false)));
   const double two = completion_s(demo::result(with_mps({job(0.1, 0, 2, 2)}, 4, false)));
