@@ -6,10 +6,10 @@
 
 #include "slicewise/printable.hpp"
 #include "slicewise/reports/export.hpp"
-#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
+#include "slicewise/scenarios/pod_file.hpp"
 
 #include "../document/document_text.hpp"
 #include "claim_objects.hpp"

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/pod_file.hpp"
 
 #include "prometheus.hpp"
 

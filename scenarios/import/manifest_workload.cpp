@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
+#include "slicewise/scenarios/pod_file.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/kubernetes_names.hpp"

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "slicewise/scenarios/cluster_files.hpp"
+#include "slicewise/scenarios/pod_file.hpp"
 
 #include "import_report.hpp"
 #include "scenario_draft.hpp"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/import.hpp"
+#include "slicewise/scenarios/pod_file.hpp"
 
 #include "import_report.hpp"
 

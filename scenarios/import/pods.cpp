@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
+#include "slicewise/scenarios/pod_file.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../kubernetes/pod_spec.hpp"

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "slicewise/scenarios/cluster_files.hpp"
+#include "slicewise/scenarios/pod_file.hpp"
 
 // Where the objects that people write say which pods they make. A kind that is new is a row here.
 namespace slicewise::scenarios::manifests {

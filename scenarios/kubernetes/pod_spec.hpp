@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "slicewise/scenarios/cluster_files.hpp"
+#include "slicewise/scenarios/pod_file.hpp"
 
 #include "../text/json_value.hpp"
 #include "manifest_reader.hpp"

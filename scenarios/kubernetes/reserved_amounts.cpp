@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "slicewise/scenarios/cluster_files.hpp"
+#include "slicewise/scenarios/pod_file.hpp"
 
 // Source: kubernetes component-helpers/resource/helpers.go.
 namespace slicewise::scenarios {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/load.hpp"
+#include "slicewise/scenarios/pod_file.hpp"
 
 #include "imported_scenario.hpp"
 

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/import.hpp"
+#include "slicewise/scenarios/pod_file.hpp"
 
 #include "objects_read.hpp"
 

@@ -5,8 +5,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +15,7 @@
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/node_pool.hpp"
-#include "slicewise/scenarios/node_requirements.hpp"
+#include "slicewise/scenarios/pod_template.hpp"
 #include "slicewise/scenarios/policy.hpp"
 #include "slicewise/scenarios/resource_claim.hpp"
 #include "slicewise/scenarios/serving.hpp"
@@ -83,128 +81,6 @@ constexpr std::string_view kind_name(WorkloadKind kind) {
 constexpr bool runs_batches(WorkloadKind kind) {
   return kind == WorkloadKind::Job || kind == WorkloadKind::Deployment;
 }
-
-struct Toleration {
-  std::string key;           // "" with operator Exists tolerates everything
-  std::string op = "Equal";  // or Exists
-  std::string value;
-  std::string effect;  // "" matches all effects
-};
-bool tolerates_any(std::span<const Toleration> tolerations, const Taint& taint);
-
-// The first taint that keeps pods with these tolerations off a node; nullptr when they may run
-// there. PreferNoSchedule keeps nobody off.
-const Taint* untolerated(std::span<const Taint> taints, std::span<const Toleration> tolerations);
-
-struct ExtendedRequest {
-  Located<std::string> name;  // "nvidia.com/gpu"
-  std::int64_t count = 1;
-  SourceLocation count_where;
-};
-
-// Annotations of pods that keep Karpenter ("true") and the Cluster Autoscaler ("false") from
-// removing their node.
-inline const std::string kDoNotDisrupt = "karpenter.sh/do-not-disrupt";
-inline const std::string kSafeToEvict = "cluster-autoscaler.kubernetes.io/safe-to-evict";
-
-// Pods and nodes of one pool find each other by it where a plan has several.
-inline const std::string kPoolLabel = "slicewise.dev/pool";
-
-inline constexpr std::string_view kHostname = "kubernetes.io/hostname";
-inline constexpr std::string_view kZoneLabel = "topology.kubernetes.io/zone";
-
-// Pods, and the domains of nodes that they are to share with others or not. Of a required
-// podAntiAffinity: no node has a pod with it and one that it selects.
-struct PodAffinityTerm {
-  std::map<std::string, std::string> match_labels;  // empty: every pod
-  std::vector<std::string> namespaces;              // empty: the pod's own
-  std::string topology_key;                         // kubernetes.io/hostname where it is required
-  SourceLocation where;
-  int weight = 0;  // 1 to 100 of a preferred one
-
-  bool operator==(const PodAffinityTerm& other) const {
-    return match_labels == other.match_labels && namespaces == other.namespaces &&
-           topology_key == other.topology_key && weight == other.weight;
-  }
-};
-
-// The fewer pods that it selects are in the domain of a node, the better.
-struct TopologySpread {
-  int max_skew = 1;
-  std::string topology_key;
-  std::string when_unsatisfiable = "ScheduleAnyway";
-  std::map<std::string, std::string> match_labels;  // in the pod's own namespace; empty: none
-  SourceLocation where;
-
-  bool operator==(const TopologySpread& other) const {
-    return max_skew == other.max_skew && topology_key == other.topology_key &&
-           match_labels == other.match_labels;
-  }
-};
-
-// Nodes with labels that meet all of it.
-struct PreferredNodes {
-  int weight = 0;  // 1 to 100
-  std::vector<NodeRequirement> requirements;
-  SourceLocation where;
-
-  bool operator==(const PreferredNodes& other) const {
-    return weight == other.weight && requirements == other.requirements;
-  }
-};
-
-// What pods would rather have. No node is refused for it.
-struct PodPreferences {
-  std::vector<PodAffinityTerm> affinity;
-  std::vector<PodAffinityTerm> anti_affinity;
-  std::vector<TopologySpread> spread;  // empty: as kube-scheduler does by itself
-  std::vector<PreferredNodes> nodes{};
-
-  bool operator==(const PodPreferences&) const = default;
-  bool empty() const { return *this == PodPreferences{}; }
-};
-
-struct PodTemplate {
-  Millicores cpu_request;
-  std::optional<Millicores> cpu_limit;
-  Bytes memory_request;
-  std::optional<Bytes> memory_limit;      // host memory; carried to exports, not simulated
-  std::vector<ExtendedRequest> extended;  // limits of extended resources
-  Located<std::string> claim;             // of Scenario::claims, in place of these; "" none
-  std::vector<Toleration> tolerations;
-  std::map<std::string, std::string> node_selector;
-  std::vector<PodAffinityTerm> anti_affinity;  // required
-  PodPreferences preferences{};
-  std::vector<Architecture> image_architectures;  // empty: nobody says
-  std::map<std::string, std::string> labels;
-  std::map<std::string, std::string> annotations;
-  std::map<std::string, std::string> env;  // TF_FORCE_GPU_ALLOW_GROWTH=true changes the allocator
-  SourceLocation where;
-  SourceLocation cpu_where;
-};
-
-// Keys of the labels by which pods select others that they want near or far.
-std::set<std::string> selected_labels(std::span<const PodAffinityTerm> required,
-                                      const PodPreferences& preferences);
-
-// A PodDisruptionBudget of the pods of a workload.
-struct DisruptionBudget {
-  bool keeps = false;  // minAvailable; else it is maxUnavailable
-  bool is_percent = false;
-  std::int64_t value = 0;
-  SourceLocation where;
-  std::string name{};  // of the object that the cluster has; "" exports write one
-
-  bool operator==(const DisruptionBudget& other) const {
-    return keeps == other.keeps && is_percent == other.is_percent && value == other.value &&
-           name == other.name;
-  }
-  // Of so many pods that there should be, those that have to be ready. Parts are rounded up.
-  std::int64_t kept_of(std::int64_t pods) const {
-    const std::int64_t part = is_percent ? (value * pods + 99) / 100 : value;
-    return keeps ? part : std::max<std::int64_t>(0, pods - part);
-  }
-};
 
 // The manifest that makes a workload's pods, for the exports that patch it; nothing of it is
 // simulated.

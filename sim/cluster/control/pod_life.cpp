@@ -48,10 +48,6 @@ void enter_phase(RunState& run, std::uint32_t p, PodPhase phase) {
   run.cluster.pods[p].phase = phase;
 }
 
-void mark(RunState& run, std::uint32_t p, LaneMark::Kind kind) {
-  if (run.recorder != nullptr) run.recorder->pods().mark(p, kind, run.now);
-}
-
 // What its processes hold of GPU memory is free.
 void close_memory(ClusterState& cluster, std::uint32_t p) {
   for_each_rank(cluster.pods[p], [&](DomainId domain, std::uint32_t context) {

@@ -5,9 +5,14 @@
 #include <vector>
 
 #include "../../world/admission.hpp"
+#include "../record/recorder.hpp"
 #include "scheduler.hpp"
 
 namespace slicewise::sim {
+
+void mark(RunState& run, std::uint32_t p, LaneMark::Kind kind) {
+  if (run.recorder != nullptr) run.recorder->pods().mark(p, kind, run.now);
+}
 
 // Which GPUs a pod that may have several was given, and what its all-reduce takes there.
 void note_gpus(RunState& run, Pod& pod) {

@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "slicewise/sim/recording.hpp"
+
 #include "../run_state.hpp"
 
 namespace slicewise::sim {
@@ -13,6 +15,8 @@ class Scheduler;
 // What is noted of a pod on its way, for the record of the run; nothing of the way hangs on it but
 // what an all-reduce takes.
 
+// What happened to it, in a recording.
+void mark(RunState& run, std::uint32_t pod, LaneMark::Kind kind);
 // Which GPUs a pod with several was given, and what its all-reduce takes there.
 void note_gpus(RunState& run, Pod& pod);
 // Whose containers the pod's own meets on its domains, and who is there when most are.
