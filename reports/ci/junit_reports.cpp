@@ -18,10 +18,8 @@ namespace {
 
 using Outcome = JunitCase::Outcome;
 
-// sim::ObjectiveResult or sim::PlannedObjective.
-template <class Objective>
 JunitCase objective_case(const std::string& class_name, const std::string& workload,
-                         const Objective& objective) {
+                         const sim::ObjectiveResult& objective) {
   const std::string limit = figure_text(objective.limit, std::nullopt, kPlain);
   const std::string value = found_text(objective, kPlain);
   JunitCase test;
@@ -186,7 +184,7 @@ std::string plan_junit(const sim::Plan& plan) {
     JunitSuite suite{name, {}, {}};
     for (const sim::PlannedObjective& objective : option.figures.objectives) {
       suite.cases.push_back(
-          objective_case(plan.stamp.scenario + "." + name, objective.workload, objective));
+          objective_case(plan.stamp.scenario + "." + name, objective.workload, objective.result));
     }
     for (const std::string& policy : option.figures.warned_by) {
       JunitCase warned;

@@ -259,8 +259,8 @@ bool has_figures_of(const sim::VariantResult& simulated, const sim::OptionFigure
     for (const sim::ObjectiveResult& objective : workload.objectives) {
       if (o == planned.objectives.size()) return false;
       const sim::PlannedObjective& other = planned.objectives[o++];
-      if (other.workload != workload.name || other.name != objective.name ||
-          !same(sim::in_its_unit(objective.value), sim::in_its_unit(other.value))) {
+      if (other.workload != workload.name || other.result.name != objective.name ||
+          !same(sim::in_its_unit(objective.value), sim::in_its_unit(other.result.value))) {
         return false;
       }
     }

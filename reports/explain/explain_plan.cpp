@@ -85,12 +85,13 @@ class PlanExplainer {
 
   std::string objectives(std::size_t index) const {
     std::string out;
-    for (const sim::PlannedObjective& o : figures(index).objectives) {
+    for (const sim::PlannedObjective& planned : figures(index).objectives) {
+      const sim::ObjectiveResult& o = planned.result;
       const sim::AmountUnit unit = unit_of_word(sim::unit_word(o.limit));
       const auto ci95 = o.ci95 ? std::optional(sim::in_its_unit(*o.ci95)) : std::nullopt;
       out += said(fmt::format(
           "{} {} {}: {} of {} {}, {} of the limit", standing_sign(sim::standing_of(o), style_),
-          o.workload, o.name, amount_text({sim::in_its_unit(o.value), unit}, ci95, style_),
+          planned.workload, o.name, amount_text({sim::in_its_unit(o.value), unit}, ci95, style_),
           o.at_least ? "at least" : "at most", amount_text({sim::in_its_unit(o.limit), unit}),
           percent_text(o.ratio())));
     }

@@ -52,12 +52,12 @@ Tile price_tile(const ShownOption& lead) {
 
 Tile objective_tile(const ShownOption& lead, const sim::VariantResult* variant) {
   if (const sim::PlannedObjective* worst = lead.tightest()) {
-    return {found_text(*worst, kPageStyle),
-            fmt::format("{} {}, limit {} · {}", worst->workload, worst->name,
-                        figure_text(worst->limit, std::nullopt, kPageStyle),
-                        sim::standing_of(*worst) == sim::ObjectiveStanding::Holds ? "✓ ok"
-                        : worst->pass                                             ? "? undecided"
-                                                                                  : "✗ missed")};
+    return {found_text(worst->result, kPageStyle),
+            fmt::format("{} {}, limit {} · {}", worst->workload, worst->result.name,
+                        figure_text(worst->result.limit, std::nullopt, kPageStyle),
+                        sim::standing_of(worst->result) == sim::ObjectiveStanding::Holds ? "✓ ok"
+                        : worst->result.pass ? "? undecided"
+                                             : "✗ missed")};
   }
   if (variant != nullptr && variant->makespan.count > 0) {
     return {interval_text(variant->makespan.mean, variant->makespan.ci95, kPageStyle),

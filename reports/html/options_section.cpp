@@ -45,11 +45,12 @@ HtmlCell dollars_cell(const std::optional<Usd>& amount) {
 HtmlCell tightest_cell(const ShownOption& option) {
   const sim::PlannedObjective* worst = option.tightest();
   if (worst == nullptr) return {};
-  if (found_nothing(*worst)) {
-    return {fmt::format("{} {}: none answered", worst->workload, worst->name), std::nullopt, ""};
+  if (found_nothing(worst->result)) {
+    return {fmt::format("{} {}: none answered", worst->workload, worst->result.name), std::nullopt,
+            ""};
   }
-  return {fmt::format("{} {} {}", worst->workload, worst->name,
-                      figure_text(worst->value, worst->ci95, kPageStyle)),
+  return {fmt::format("{} {} {}", worst->workload, worst->result.name,
+                      figure_text(worst->result.value, worst->result.ci95, kPageStyle)),
           std::nullopt, ""};
 }
 
@@ -57,7 +58,7 @@ HtmlCell share_cell(const ShownOption& option) {
   const charts::UpwardsFigure share = limit_share_of(option);
   if (!share.value) return {};
   if (*share.value > charts::kNothingDone) {
-    return {found_nothing(*option.tightest()) ? "never met" : ">999×", share.value, "bad"};
+    return {found_nothing(option.tightest()->result) ? "never met" : ">999×", share.value, "bad"};
   }
   return {charts::limit_share_text(*share.value), share.value, *share.value > 1 ? "bad" : ""};
 }

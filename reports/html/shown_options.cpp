@@ -150,12 +150,7 @@ std::vector<ShownOption> options_of_plan(const sim::Plan& plan) {
 }  // namespace
 
 const sim::PlannedObjective* ShownOption::tightest() const {
-  const sim::PlannedObjective* worst = nullptr;
-  if (!figures) return worst;
-  for (const sim::PlannedObjective& objective : figures->objectives) {
-    if (worst == nullptr || objective.ratio() > worst->ratio()) worst = &objective;
-  }
-  return worst;
+  return figures ? figures->tightest() : nullptr;
 }
 
 std::vector<ShownOption> shown_options(const HtmlReport& report) {
@@ -171,10 +166,10 @@ std::vector<ShownOption> shown_options(const HtmlReport& report) {
 charts::UpwardsFigure limit_share_of(const ShownOption& option) {
   const sim::PlannedObjective* worst = option.tightest();
   if (worst == nullptr) return {};
-  charts::UpwardsFigure figure{worst->ratio(), std::nullopt};
+  charts::UpwardsFigure figure{worst->result.ratio(), std::nullopt};
   // An interval in the unit of the limit, where the share is the value over the limit.
-  const auto* limit = std::get_if<Duration>(&worst->limit);
-  const auto* half = worst->ci95 ? std::get_if<Duration>(&*worst->ci95) : nullptr;
+  const auto* limit = std::get_if<Duration>(&worst->result.limit);
+  const auto* half = worst->result.ci95 ? std::get_if<Duration>(&*worst->result.ci95) : nullptr;
   if (limit != nullptr && half != nullptr && limit->ns > 0) {
     figure.half_width = static_cast<double>(half->ns) / static_cast<double>(limit->ns);
   }

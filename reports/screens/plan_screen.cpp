@@ -36,10 +36,10 @@ using sim::PlanOption;
 constexpr std::size_t kRejectedShown = 8;
 
 std::string tightest_text(const sim::OptionFigures& figures, const TextStyle& style) {
-  const sim::PlannedObjective* worst = worst_of(figures);
+  const sim::PlannedObjective* worst = figures.tightest();
   if (worst == nullptr) return std::string(signs(style).none);
-  return fmt::format("{} {} {}", worst->workload, worst->name,
-                     figure_text(worst->value, worst->ci95, style));
+  return fmt::format("{} {} {}", worst->workload, worst->result.name,
+                     figure_text(worst->result.value, worst->result.ci95, style));
 }
 
 std::string limit_share(const sim::OptionFigures& figures, const TextStyle& style) {
@@ -253,8 +253,9 @@ Screen plan_screen(const Plan& plan, const TextStyle& style, Detail detail) {
   std::vector<int> runs;
   for (const PlanOption& option : plan.options) runs.push_back(option.figures.replications);
   const bool intervals = std::ranges::any_of(plan.options, [](const PlanOption& option) {
-    return std::ranges::any_of(option.figures.objectives,
-                               [](const auto& objective) { return objective.ci95.has_value(); });
+    return std::ranges::any_of(option.figures.objectives, [](const auto& objective) {
+      return objective.result.ci95.has_value();
+    });
   });
   screen.origin = origin_line(plan.stamp, runs, intervals, style);
   return screen;

@@ -20,7 +20,6 @@
 namespace slicewise::reports {
 
 using sim::Plan;
-using sim::PlannedObjective;
 using sim::PlanOption;
 using sim::PoolChoice;
 using sim::RejectedChoice;
@@ -39,14 +38,6 @@ std::vector<std::string> pool_texts(const std::vector<PoolChoice>& pools) {
 
 std::string pools_text(const std::vector<PoolChoice>& pools) {
   return fmt::format("{}", fmt::join(pool_texts(pools), " + "));
-}
-
-const PlannedObjective* worst_of(const sim::OptionFigures& figures) {
-  const PlannedObjective* worst = nullptr;
-  for (const PlannedObjective& objective : figures.objectives) {
-    if (worst == nullptr || objective.ratio() > worst->ratio()) worst = &objective;
-  }
-  return worst;
 }
 
 std::string factor_words(double factor) { return fmt::format("{:.3g}", factor); }
@@ -203,7 +194,7 @@ const RejectedChoice* nearest_miss(const Plan& plan) {
   const auto key = [](const RejectedChoice& choice) {
     const sim::OptionFigures& figures = *choice.figures;
     const auto missed = std::ranges::count_if(figures.objectives, [](const auto& objective) {
-      return sim::standing_of(objective) != sim::ObjectiveStanding::Holds;
+      return sim::standing_of(objective.result) != sim::ObjectiveStanding::Holds;
     });
     return std::tuple(figures.verdict.loses_pods(), missed, figures.worst_ratio, figures.monthly);
   };
@@ -217,18 +208,21 @@ const RejectedChoice* nearest_miss(const Plan& plan) {
 
 std::string miss_sentence(const RejectedChoice& nearest, const TextStyle& style) {
   const sim::OptionFigures& figures = *nearest.figures;
-  const PlannedObjective* worst = worst_of(figures);
+  const sim::PlannedObjective* tightest = figures.tightest();
   std::string out = fmt::format("Nearest: {} at {} a month: {}", sim::describe(nearest.choice),
                                 money_text(figures.monthly), nearest.reason.text());
-  if (figures.verdict.loses_pods() || worst == nullptr || worst->pass) return out + ".";
-  if (worst->lost && worst->lost->share > worst->lost->most) {
-    return out + fmt::format(": {} of its requests are lost, it leaves out {}.",
-                             percent_text(worst->lost->share), percent_text(worst->lost->most));
+  if (figures.verdict.loses_pods() || tightest == nullptr || tightest->result.pass) {
+    return out + ".";
   }
-  if (found_nothing(*worst)) return out + ": nothing was finished.";
-  return out + fmt::format(" with {}, the limit is {} ({} of it).", found_text(*worst, style),
-                           figure_text(worst->limit, std::nullopt, style),
-                           percent_text(worst->ratio()));
+  const sim::ObjectiveResult& worst = tightest->result;
+  if (worst.lost && worst.lost->share > worst.lost->most) {
+    return out + fmt::format(": {} of its requests are lost, it leaves out {}.",
+                             percent_text(worst.lost->share), percent_text(worst.lost->most));
+  }
+  if (found_nothing(worst)) return out + ": nothing was finished.";
+  return out + fmt::format(" with {}, the limit is {} ({} of it).", found_text(worst, style),
+                           figure_text(worst.limit, std::nullopt, style),
+                           percent_text(worst.ratio()));
 }
 
 std::vector<std::string> nothing_stands(const Plan& plan, const TextStyle& style) {

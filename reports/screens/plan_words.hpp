@@ -16,8 +16,6 @@ std::vector<std::string> pool_texts(const std::vector<sim::PoolChoice>& pools);
 std::string pools_text(const std::vector<sim::PoolChoice>& pools);
 // Of a flip or the headroom, to three digits.
 std::string factor_words(double factor);
-// The objective that is nearest to its limit or farthest beyond it; nullptr without one.
-const sim::PlannedObjective* worst_of(const sim::OptionFigures& figures);
 // "Recommended: ...", why, risk, what flips it; where nothing stands, what is nearest.
 std::vector<std::string> plan_answer(const sim::Plan& plan, const TextStyle& style);
 // How many pods per GPU the recommendation has, and how that goes with where the cost stops

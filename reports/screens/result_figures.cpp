@@ -136,6 +136,17 @@ std::string figure_beside_limit(const scenarios::FigureValue& value,
   return usual;
 }
 
+bool found_nothing(const sim::ObjectiveResult& objective) {
+  if (objective.is_unasked) return true;
+  return !objective.pass && !objective.at_least &&
+         std::visit([](auto value) { return value == decltype(value){}; }, objective.value);
+}
+
+std::string found_text(const sim::ObjectiveResult& objective, const TextStyle& style) {
+  if (found_nothing(objective)) return std::string(signs(style).none);
+  return figure_beside_limit(objective.value, objective.ci95, objective.limit, style);
+}
+
 std::string interval_text(Duration value, const std::optional<Duration>& half_width,
                           const TextStyle& style) {
   constexpr std::int64_t kTooSmallToShow = 1'000;  // of the value

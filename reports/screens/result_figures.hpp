@@ -5,11 +5,14 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/scenarios/serving.hpp"
 #include "slicewise/units.hpp"
+
+namespace slicewise::sim {
+struct ObjectiveResult;
+}
 
 // Figures as people read them: three digits, the unit that fits, no locale.
 namespace slicewise::reports {
@@ -35,22 +38,9 @@ std::string figure_beside_limit(const scenarios::FigureValue& value,
                                 const std::optional<scenarios::FigureValue>& half_width,
                                 const scenarios::FigureValue& limit, const TextStyle& style);
 
-// Of a sim::ObjectiveResult or a sim::PlannedObjective: nothing was served or finished, so that
-// there is no value.
-template <class Objective>
-bool found_nothing(const Objective& objective) {
-  if constexpr (requires { objective.is_unasked; }) {
-    if (objective.is_unasked) return true;
-  }
-  return !objective.pass && !objective.at_least &&
-         std::visit([](auto value) { return value == decltype(value){}; }, objective.value);
-}
-
-template <class Objective>
-std::string found_text(const Objective& objective, const TextStyle& style) {
-  if (found_nothing(objective)) return std::string(signs(style).none);
-  return figure_beside_limit(objective.value, objective.ci95, objective.limit, style);
-}
+// Nothing was served or finished, so that there is no value.
+bool found_nothing(const sim::ObjectiveResult& objective);
+std::string found_text(const sim::ObjectiveResult& objective, const TextStyle& style);
 
 // "366d00h" (from two days), "2h30m", "31m00s", "18.0 s", "412 ms", "1.05 ms", "110 us", "0 s".
 std::string duration_text(Duration duration);

@@ -173,6 +173,33 @@ bool is_beyond_limit(const scenarios::FigureValue& value,
                   : in_its_unit(value) - half > in_its_unit(limit);
 }
 
+ObjectiveStanding standing_of(const ObjectiveResult& objective) {
+  if (!objective.pass) return ObjectiveStanding::Missed;
+  if (objective.lost && objective.lost->is_undecided()) return ObjectiveStanding::Undecided;
+  return clears_limit(objective.value, objective.ci95, objective.limit, objective.at_least)
+             ? ObjectiveStanding::Holds
+             : ObjectiveStanding::Undecided;
+}
+
+bool is_kept(const ObjectiveResult& objective) {
+  return objective.is_unasked || standing_of(objective) == ObjectiveStanding::Holds;
+}
+
+bool is_within_limit(const ObjectiveResult& objective) {
+  return clears_limit(objective.value, std::nullopt, objective.limit, objective.at_least);
+}
+
+bool is_missed_without_figure(const ObjectiveResult& objective) {
+  return !objective.pass && is_within_limit(objective);
+}
+
+bool is_clearly_missed(const ObjectiveResult& objective) {
+  if (objective.pass) return false;
+  if (objective.lost && objective.lost->is_clear()) return true;
+  if (is_within_limit(objective)) return !objective.lost;
+  return is_beyond_limit(objective.value, objective.ci95, objective.limit, objective.at_least);
+}
+
 double share_of_limit(const scenarios::FigureValue& value, const scenarios::FigureValue& limit,
                       bool at_least) {
   // 99.95 % where 99.9 % must be is half of what may go wrong.
@@ -188,6 +215,13 @@ double share_of_limit(const scenarios::FigureValue& value, const scenarios::Figu
   }
   if (all > 0) return used / all;
   return used > 0 ? kHopelessShare : 0;
+}
+
+double ObjectiveResult::ratio() const {
+  if (is_unasked) return 0;
+  double used = share_of_limit(value, limit, at_least);
+  if (lost && lost->most > 0) used = std::max(used, lost->share / lost->most);
+  return pass || used > 1 ? std::min(used, kHopelessShare) : kHopelessShare;
 }
 
 bool Verdict::has(Cause cause) const { return contains(reasons, cause, &Verdict::Reason::cause); }

@@ -35,7 +35,7 @@ std::optional<bool> all_objectives_pass(const VariantResult& v) {
   for (const WorkloadResult& workload : v.workloads) {
     judged += static_cast<std::size_t>(
         std::ranges::count(workload.objectives, false, &ObjectiveResult::is_unasked));
-    pass = pass && std::ranges::all_of(workload.objectives, is_kept<ObjectiveResult>);
+    pass = pass && std::ranges::all_of(workload.objectives, is_kept);
   }
   return judged == 0 ? std::nullopt : std::optional(pass);
 }

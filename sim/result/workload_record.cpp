@@ -15,7 +15,7 @@ std::string_view unit_of_limit(const ObjectiveResult& o) { return unit_word(o.li
 std::optional<bool> objectives_pass(const WorkloadResult& workload) {
   const auto& all = workload.objectives;
   if (std::ranges::all_of(all, &ObjectiveResult::is_unasked)) return std::nullopt;
-  return std::ranges::all_of(all, is_kept<ObjectiveResult>);
+  return std::ranges::all_of(all, is_kept);
 }
 
 }  // namespace

@@ -347,7 +347,7 @@ sim::OptionFigures planned_figures(double monthly, double p99_ms) {
   figures.running_max = 4;
   const Duration p99 = microseconds(static_cast<std::int64_t>(p99_ms * 1000));
   figures.objectives.push_back(
-      {"asr", "latencyP99", milliseconds(500), p99, std::nullopt, false, p99 <= milliseconds(500)});
+      {"asr", {"latencyP99", milliseconds(500), p99, std::nullopt, p99 <= milliseconds(500)}});
   return figures;
 }
 

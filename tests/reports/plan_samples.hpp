@@ -14,10 +14,11 @@ inline sim::OptionFigures planned_figures(int dollars, Duration p99) {
   figures.monthly = from_dollars(dollars);
   figures.total = from_dollars(dollars / 30);
   figures.per_1k_in_slo = from_dollars(0.011);
-  figures.objectives.push_back({"asr", "latencyP99", milliseconds(500), p99,
-                                scenarios::FigureValue(milliseconds(9)), false,
-                                p99 <= milliseconds(500)});
-  figures.worst_ratio = figures.objectives.front().ratio();
+  figures.objectives.push_back(
+      {"asr",
+       {"latencyP99", milliseconds(500), p99, scenarios::FigureValue(milliseconds(9)),
+        p99 <= milliseconds(500)}});
+  figures.worst_ratio = figures.objectives.front().result.ratio();
   figures.latency_p99 = p99;
   figures.gpu_busy = 0.62;
   figures.running_max = 12;

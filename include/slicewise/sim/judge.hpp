@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -35,43 +34,16 @@ bool is_beyond_limit(const scenarios::FigureValue& value,
                      const std::optional<scenarios::FigureValue>& half_width,
                      const scenarios::FigureValue& limit, bool at_least);
 
-// Of a sim::ObjectiveResult or a sim::PlannedObjective, as what follows.
-template <class Objective>
-ObjectiveStanding standing_of(const Objective& objective) {
-  if (!objective.pass) return ObjectiveStanding::Missed;
-  if (objective.lost && objective.lost->is_undecided()) return ObjectiveStanding::Undecided;
-  return clears_limit(objective.value, objective.ci95, objective.limit, objective.at_least)
-             ? ObjectiveStanding::Holds
-             : ObjectiveStanding::Undecided;
-}
-
+ObjectiveStanding standing_of(const ObjectiveResult& objective);
 // Nothing is to be said against it: it holds with its interval, or was not put to the test.
-template <class Objective>
-bool is_kept(const Objective& objective) {
-  return objective.is_unasked || standing_of(objective) == ObjectiveStanding::Holds;
-}
-
+bool is_kept(const ObjectiveResult& objective);
 // Within its limit as it is; more requests may be lost than the figure leaves out.
-template <class Objective>
-bool is_within_limit(const Objective& objective) {
-  return clears_limit(objective.value, std::nullopt, objective.limit, objective.at_least);
-}
-
+bool is_within_limit(const ObjectiveResult& objective);
 // Missed without a figure that says by how much: nothing was observed, or more requests were lost
 // than the figure leaves out.
-template <class Objective>
-bool is_missed_without_figure(const Objective& objective) {
-  return !objective.pass && is_within_limit(objective);
-}
-
+bool is_missed_without_figure(const ObjectiveResult& objective);
 // Missed with all of its 95 % interval, where it has one.
-template <class Objective>
-bool is_clearly_missed(const Objective& objective) {
-  if (objective.pass) return false;
-  if (objective.lost && objective.lost->is_clear()) return true;
-  if (is_within_limit(objective)) return !objective.lost;
-  return is_beyond_limit(objective.value, objective.ci95, objective.limit, objective.at_least);
-}
+bool is_clearly_missed(const ObjectiveResult& objective);
 
 // Of an objective that was missed without a figure, or with one that is no less than this.
 inline constexpr double kHopelessShare = 1'000;
@@ -80,17 +52,6 @@ inline constexpr double kHopelessShare = 1'000;
 // requests that may be lost.
 double share_of_limit(const scenarios::FigureValue& value, const scenarios::FigureValue& limit,
                       bool at_least);
-
-// ... of an objective, or the share of the requests that it lets be lost where that is more.
-template <class Objective>
-double share_of_limit(const Objective& objective) {
-  if (objective.is_unasked) return 0;
-  double used = share_of_limit(objective.value, objective.limit, objective.at_least);
-  if (objective.lost && objective.lost->most > 0) {
-    used = std::max(used, objective.lost->share / objective.lost->most);
-  }
-  return objective.pass || used > 1 ? std::min(used, kHopelessShare) : kHopelessShare;
-}
 
 struct Verdict {
   enum class Cause : std::uint8_t {

@@ -26,17 +26,7 @@ namespace slicewise::sim {
 // One objective of a workload or pipeline in a simulated option.
 struct PlannedObjective {
   std::string workload;
-  std::string name;  // "latencyP99"
-  scenarios::FigureValue limit;
-  scenarios::FigureValue value;
-  std::optional<scenarios::FigureValue> ci95;  // half width
-  bool at_least = false;
-  bool pass = false;
-  std::optional<LostShare> lost = {};
-  bool is_unasked = false;  // see ObjectiveResult
-
-  // Of the limit that the value uses up: above 1 it is missed.
-  double ratio() const;
+  ObjectiveResult result;
 };
 
 // What gets done of work that has no objective: nothing else says when an option slows it.
@@ -72,6 +62,8 @@ struct OptionFigures {
   bool stands() const { return verdict.stands(); }
   // So close to a limit that another look may find it beyond.
   bool is_tight() const { return worst_ratio > 0.95; }
+  // The objective that is nearest to its limit or farthest beyond it; nullptr without one.
+  const PlannedObjective* tightest() const;
 };
 
 // Of a variant, whether planned or not.

@@ -81,6 +81,10 @@ struct ObjectiveResult {
   // No request came, or there are no Jobs: nothing is missed. The value says nothing.
   bool is_unasked = false;
   std::optional<LostShare> lost = {};  // of a quantile of requests; absent: none were lost
+
+  // Of the limit, or of the requests that may be lost where that is more, what is used up: above 1
+  // it is missed.
+  double ratio() const;
 };
 
 // Requests of a Service or pipeline after the warm-up, means per replication.

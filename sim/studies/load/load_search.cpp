@@ -53,7 +53,7 @@ std::optional<double> excess_of(const LoadProbe& probe) {
   if (!probe.left_behind.empty() || probe.objectives.empty()) return std::nullopt;
   double most = 0;
   for (const ProbedObjective& o : probe.objectives) {
-    most = std::max(most, share_of_limit(o.result));
+    most = std::max(most, o.result.ratio());
   }
   return most;
 }
@@ -62,8 +62,8 @@ std::optional<std::size_t> binding_objective(const LoadProbe& probe) {
   std::optional<std::size_t> binding;
   for (std::size_t o = 0; o < probe.objectives.size(); ++o) {
     if (probe.objectives[o].verdict != LoadVerdict::Fails) continue;
-    if (!binding || share_of_limit(probe.objectives[o].result) >
-                        share_of_limit(probe.objectives[*binding].result)) {
+    if (!binding ||
+        probe.objectives[o].result.ratio() > probe.objectives[*binding].result.ratio()) {
       binding = o;
     }
   }

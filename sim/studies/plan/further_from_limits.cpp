@@ -19,7 +19,7 @@ namespace {
 std::vector<std::string> close_to_limits(const OptionFigures& figures) {
   std::vector<std::string> names;
   for (const PlannedObjective& objective : figures.objectives) {
-    if (objective.ratio() >= kCloseToLimits) names.push_back(objective.workload);
+    if (objective.result.ratio() >= kCloseToLimits) names.push_back(objective.workload);
   }
   return names;
 }

@@ -39,7 +39,8 @@ std::vector<std::string> inputs_of(const BlockSearch& search, const PlanOption& 
   std::vector<std::string> inputs = flip_inputs(search.base, search.catalogue);
   if (separable_groups(search.base).size() <= kExactGroups) return inputs;
   std::vector<PlannedObjective> objectives = best.figures.objectives;
-  std::ranges::stable_sort(objectives, std::greater<>(), &PlannedObjective::ratio);
+  std::ranges::stable_sort(objectives, std::greater<>(),
+                           [](const auto& objective) { return objective.result.ratio(); });
   std::vector<std::string> tight;
   for (const PlannedObjective& objective : objectives) {
     if (tight.size() < kMostTight && !contains(tight, objective.workload)) {

@@ -3,7 +3,7 @@
 namespace slicewise::sim {
 namespace {
 
-std::string_view unit_of_planned(const PlannedObjective& o) { return unit_word(o.limit); }
+std::string_view unit_of_planned(const PlannedObjective& o) { return unit_word(o.result.limit); }
 
 bool has_curve(const Plan& plan) { return !plan.replicas.empty(); }
 
@@ -174,23 +174,27 @@ const Record& record_of<PoolChoice>() {
 template <>
 const Record& record_of<PlannedObjective>() {
   using O = PlannedObjective;
+  using R = ObjectiveResult;
   static const Record declared{
       "one objective",
       {field<&O::workload>("workload", "workload or pipeline").csv(12, "workload"),
-       field<&O::name>("name", "objective, as in the scenario").csv(13, "objective"),
+       field<&O::result, &R::name>("name", "objective, as in the scenario").csv(13, "objective"),
        field<&unit_of_planned>("unit", "of limit, value and ci95")
            .one_of("seconds ratio perSecond number")
            .csv(14, "unit"),
-       field<&O::at_least>("atLeast", "the limit is a lower one").optional(),
-       field<&O::limit>("limit", "at most, or at least").csv(15, "limit"),
-       field<&O::value>("value", "over all runs").csv(16, "value"),
-       field<&O::ci95>("ci95", "half width").csv(17, "ci95"),
-       field<&O::pass>("pass", "the value is within the limit").csv(18, "pass"),
-       field<&O::is_unasked>("unasked", "no request came: nothing is missed").optional(),
-       field<&O::ratio>("ratio",
-                        "of the limit, or of the requests that may be lost, what is used up; above "
-                        "1 it is missed"),
-       field<&O::lost>("lost", "absent: no request was lost, or it is no quantile of requests")}};
+       field<&O::result, &R::at_least>("atLeast", "the limit is a lower one").optional(),
+       field<&O::result, &R::limit>("limit", "at most, or at least").csv(15, "limit"),
+       field<&O::result, &R::value>("value", "over all runs").csv(16, "value"),
+       field<&O::result, &R::ci95>("ci95", "half width").csv(17, "ci95"),
+       field<&O::result, &R::pass>("pass", "the value is within the limit").csv(18, "pass"),
+       field<&O::result, &R::is_unasked>("unasked", "no request came: nothing is missed")
+           .optional(),
+       field<&O::result, &R::ratio>(
+           "ratio",
+           "of the limit, or of the requests that may be lost, what is used up; above "
+           "1 it is missed"),
+       field<&O::result, &R::lost>(
+           "lost", "absent: no request was lost, or it is no quantile of requests")}};
   return declared;
 }
 

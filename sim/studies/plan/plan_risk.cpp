@@ -36,7 +36,7 @@ const T& percentile(const std::vector<T>& sorted, int percent) {
 // Beyond so many requests in all runs the rest of the plan has to do.
 constexpr double kRequestsWorth = 1e7;
 
-bool misses(const PlannedObjective& objective) {
+bool misses(const ObjectiveResult& objective) {
   return standing_of(objective) == ObjectiveStanding::Missed;
 }
 
@@ -104,12 +104,13 @@ std::vector<std::vector<OptionFigures>> runs_of(const std::vector<World>& worlds
 }
 
 ObjectiveRisk risk_of_objective(const std::vector<OptionFigures>& runs, std::size_t o) {
-  const PlannedObjective& objective = runs.front().objectives[o];
-  ObjectiveRisk risk{objective.workload, objective.name, objective.limit, {}, {}, 0};
+  const ObjectiveResult& objective = runs.front().objectives[o].result;
+  ObjectiveRisk risk{
+      runs.front().objectives[o].workload, objective.name, objective.limit, {}, {}, 0};
   std::vector<FigureValue> values;
   for (const OptionFigures& each : runs) {
-    values.push_back(each.objectives[o].value);
-    risk.missed += misses(each.objectives[o]) ? 1 : 0;
+    values.push_back(each.objectives[o].result.value);
+    risk.missed += misses(each.objectives[o].result) ? 1 : 0;
   }
   const double sign = objective.at_least ? -1 : 1;
   std::ranges::stable_sort(values, {},

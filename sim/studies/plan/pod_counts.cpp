@@ -63,7 +63,7 @@ bool are_few(const Scenario& base) { return separable_groups(base).size() <= kEx
 double worst_ratio(const PlanOption& option, const std::string& workload) {
   double worst = 0;
   for (const PlannedObjective& objective : option.figures.objectives) {
-    if (objective.workload == workload) worst = std::max(worst, objective.ratio());
+    if (objective.workload == workload) worst = std::max(worst, objective.result.ratio());
   }
   return worst;
 }

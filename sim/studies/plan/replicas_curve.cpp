@@ -48,8 +48,8 @@ std::string misses(const OptionFigures& figures) {
   if (figures.verdict.loses_pods()) return "pods that find no place";
   if (figures.verdict.has(Verdict::Cause::Overloaded)) return "requests that stay unanswered";
   for (const PlannedObjective& objective : figures.objectives) {
-    if (standing_of(objective) != ObjectiveStanding::Holds) {
-      return fmt::format("{} of {}", objective.name, objective.workload);
+    if (standing_of(objective.result) != ObjectiveStanding::Holds) {
+      return fmt::format("{} of {}", objective.result.name, objective.workload);
     }
   }
   return "";

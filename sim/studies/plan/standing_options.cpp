@@ -55,10 +55,11 @@ bool is_told_by_one(const BlockSearch& search, const std::string& name) {
 // after 20: both had missed it by less than 1.04.
 bool misses_enough(const BlockSearch& search, const OptionFigures& figures) {
   return fails_clearly(figures) ||
-         std::ranges::any_of(figures.objectives, [&](const PlannedObjective& objective) {
+         std::ranges::any_of(figures.objectives, [&](const PlannedObjective& planned) {
+           const ObjectiveResult& objective = planned.result;
            return !objective.pass && std::holds_alternative<Duration>(objective.limit) &&
                   in_its_unit(objective.value) >= kMissEnough * in_its_unit(objective.limit) &&
-                  is_told_by_one(search, objective.workload);
+                  is_told_by_one(search, planned.workload);
          });
 }
 
@@ -102,13 +103,13 @@ Reason miss_of(const OptionFigures& figures) {
   if (verdict.has(Cause::Overloaded)) return {"leaves requests unanswered"};
   const PlannedObjective* worst = nullptr;
   for (const PlannedObjective& objective : figures.objectives) {
-    if (standing_of(objective) == ObjectiveStanding::Holds) continue;
-    if (worst == nullptr || objective.ratio() > worst->ratio()) worst = &objective;
+    if (standing_of(objective.result) == ObjectiveStanding::Holds) continue;
+    if (worst == nullptr || objective.result.ratio() > worst->result.ratio()) worst = &objective;
   }
   if (worst != nullptr) {
     return reason(
-        fmt::format("{} {{}} of {}", worst->pass ? "may miss" : "misses", worst->workload),
-        worst->name);
+        fmt::format("{} {{}} of {}", worst->result.pass ? "may miss" : "misses", worst->workload),
+        worst->result.name);
   }
   return {figures.denied_by.empty() ? "" : denial_of(figures)};
 }
@@ -117,7 +118,7 @@ std::vector<std::string> missed_by(const OptionFigures& figures) {
   std::vector<std::string> missed;
   for (const PlannedObjective& objective : figures.objectives) {
     const bool known = contains(missed, objective.workload);
-    if (standing_of(objective) == ObjectiveStanding::Holds || known) continue;
+    if (standing_of(objective.result) == ObjectiveStanding::Holds || known) continue;
     missed.push_back(objective.workload);
   }
   return missed;

@@ -25,10 +25,8 @@ constexpr std::string_view kWorkloadInput = "workloads.";
 void add_objectives(const VariantResult& result, OptionFigures& figures) {
   for (const WorkloadResult& workload : result.workloads) {
     for (const ObjectiveResult& objective : workload.objectives) {
-      figures.objectives.push_back({workload.name, objective.name, objective.limit, objective.value,
-                                    objective.ci95, objective.at_least, objective.pass,
-                                    objective.lost, objective.is_unasked});
-      figures.worst_ratio = std::max(figures.worst_ratio, figures.objectives.back().ratio());
+      figures.objectives.push_back({workload.name, objective});
+      figures.worst_ratio = std::max(figures.worst_ratio, objective.ratio());
     }
     if (!workload.latency || workload.latency->count == 0) continue;
     figures.latency_p99 = std::max(figures.latency_p99.value_or(Duration{}), workload.latency->p99);
@@ -144,7 +142,8 @@ bool fails_clearly(const OptionFigures& figures) {
   // ... or by so many half widths of the interval.
   constexpr double kClearWidths = 3;
   if (figures.verdict.loses_pods()) return true;
-  return std::ranges::any_of(figures.objectives, [](const PlannedObjective& objective) {
+  return std::ranges::any_of(figures.objectives, [](const PlannedObjective& planned) {
+    const ObjectiveResult& objective = planned.result;
     if (objective.pass) return false;
     if (objective.ratio() >= kClearFactor) return true;
     if (!objective.ci95) return false;
@@ -177,7 +176,7 @@ bool is_open(const OptionFigures& figures) {
       return false;
     }
   }
-  return std::ranges::none_of(figures.objectives, is_clearly_missed<PlannedObjective>);
+  return std::ranges::none_of(figures.objectives, is_clearly_missed, &PlannedObjective::result);
 }
 
 // Few replications are enough where every figure is far within its limit.
@@ -438,6 +437,12 @@ OptionFigures figures_of(const VariantResult& result) {
   return figures;
 }
 
-double PlannedObjective::ratio() const { return share_of_limit(*this); }
+const PlannedObjective* OptionFigures::tightest() const {
+  const PlannedObjective* worst = nullptr;
+  for (const PlannedObjective& objective : objectives) {
+    if (worst == nullptr || objective.result.ratio() > worst->result.ratio()) worst = &objective;
+  }
+  return worst;
+}
 
 }  // namespace slicewise::sim

@@ -20,8 +20,7 @@ std::optional<double> dollars_of(const std::optional<Usd>& amount) {
 std::optional<std::size_t> tightest_objective(const WorkloadResult& workload) {
   std::optional<std::size_t> tightest;
   for (std::size_t o = 0; o < workload.objectives.size(); ++o) {
-    if (!tightest ||
-        share_of_limit(workload.objectives[o]) > share_of_limit(workload.objectives[*tightest])) {
+    if (!tightest || workload.objectives[o].ratio() > workload.objectives[*tightest].ratio()) {
       tightest = o;
     }
   }
@@ -190,7 +189,7 @@ double worst_excess(const VariantResult& result) {
   double worst = 0;
   for (const WorkloadResult& workload : result.workloads) {
     for (const ObjectiveResult& objective : workload.objectives) {
-      worst = std::max(worst, share_of_limit(objective));
+      worst = std::max(worst, objective.ratio());
     }
   }
   return worst;

@@ -95,8 +95,8 @@ TEST(SearchBlocks, FindWhatEachOfThemFinds) {
 OptionFigures missing_by(const std::string& workload, double times) {
   OptionFigures figures;
   figures.replications = 1;
-  PlannedObjective& objective = figures.objectives.emplace_back();
-  objective.workload = workload;
+  ObjectiveResult& objective = figures.objectives.emplace_back().result;
+  figures.objectives.back().workload = workload;
   objective.name = "latencyP95";
   objective.limit = milliseconds(100);
   objective.value = from_seconds(0.1 * times);

@@ -232,7 +232,7 @@ TEST(SureMisses, AnAnswerSaysWhatIsSureAndNothingElse) {
     EXPECT_TRUE(fails_clearly(*first.figures));
     EXPECT_EQ(first.figures->replications, 1);
     ASSERT_EQ(first.figures->objectives.size(), 1U);
-    EXPECT_EQ(first.figures->objectives.front().name, "latencyP95");
+    EXPECT_EQ(first.figures->objectives.front().result.name, "latencyP95");
     PlanProbe whole = probe;
     whole.until_clear = false;
     whole.replications = 1;
