@@ -178,7 +178,7 @@ std::string device_lines(const std::vector<PoolTarget>& targets) {
 std::string claim_lines(const Scenario& scenario) {
   std::string out;
   for (const Workload& workload : scenario.workloads) {
-    const scenarios::ResourceClaim* named = claim_of(scenario, workload);
+    const scenarios::ResourceClaim* named = scenario.claim_of(workload);
     if (named == nullptr) continue;
     out += named->is_template
                ? fmt::format("    {} pods of {}: a claim each, made of template {}\n",

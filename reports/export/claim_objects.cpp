@@ -32,52 +32,18 @@ std::string class_of(const ResourceClaim& claim) {
   return "gpu.nvidia.com";
 }
 
-json parameters_of(const ClaimSharing& sharing, bool is_mig) {
-  constexpr std::array<const char*, 4> kIntervals = {"Default", "Short", "Medium", "Long"};
-  json written;
-  if (sharing.strategy == ClaimSharing::Strategy::Mps) {
-    json mps = json::object();
-    if (sharing.active_threads) mps["defaultActiveThreadPercentage"] = *sharing.active_threads;
-    if (sharing.memory_limit) {
-      mps["defaultPinnedDeviceMemoryLimit"] =
-          fmt::format("{}Mi", sharing.memory_limit->count >> 20);
-    }
-    written = {{"strategy", "MPS"}, {"mpsConfig", std::move(mps)}};
-  } else {
-    written = {{"strategy", "TimeSlicing"}};
-    // A MIG device has no turns of its own length.
-    if (!is_mig) {
-      written["timeSlicingConfig"] = {
-          {"interval", kIntervals[static_cast<std::size_t>(sharing.interval)]}};
-    }
-  }
-  return {{"apiVersion", "resource.nvidia.com/v1beta1"},
-          {"kind", is_mig ? "MigDeviceConfig" : "GpuConfig"},
-          {"sharing", std::move(written)}};
-}
-
-json claim_object(const ResourceClaim& claim, const std::string& space) {
+json object_of(const ResourceClaim& claim, const std::string& space) {
   const std::string device_class = class_of(claim);
-  json exactly = {{"deviceClassName", device_class}};
-  if (claim.count > 1) exactly["count"] = claim.count;
-  json selectors = json::array();
+  std::vector<std::string> selectors;
   for (const Located<std::string>& selector : claim.selectors) {
     if (selector.value == scenarios::selector_of_class(device_class)) continue;
-    selectors.push_back({{"cel", {{"expression", selector.value}}}});
+    selectors.push_back(selector.value);
   }
-  if (!selectors.empty()) exactly["selectors"] = std::move(selectors);
-  json spec = {{"devices",
-                {{"requests", json::array({{{"name", "gpu"}, {"exactly", std::move(exactly)}}})}}}};
+  json spec = claim_spec(device_class, claim.count, selectors);
   if (claim.sharing) {
-    const bool is_mig = device_class != "gpu.nvidia.com";
-    spec["devices"]["config"] = json::array(
-        {{{"opaque",
-           {{"driver", kDraDriver}, {"parameters", parameters_of(*claim.sharing, is_mig)}}}}});
+    spec["devices"]["config"] = driver_config(*claim.sharing, device_class != kDraDriver);
   }
-  if (claim.is_template) spec = {{"spec", std::move(spec)}};
-  return kubernetes_object("resource.k8s.io/v1",
-                           claim.is_template ? "ResourceClaimTemplate" : "ResourceClaim",
-                           {{"name", claim.name.value}, {"namespace", space}}, std::move(spec));
+  return claim_object(claim.name.value, space, claim.is_template, std::move(spec));
 }
 
 std::vector<const Workload*> who_names(const scenarios::Scenario& scenario,
@@ -107,11 +73,50 @@ bool claims_devices(const scenarios::Scenario& scenario) {
   });
 }
 
-const ResourceClaim* claim_of(const scenarios::Scenario& scenario, const Workload& workload) {
-  const auto found = std::ranges::find_if(scenario.claims, [&](const ResourceClaim& claim) {
-    return claim.name.value == workload.pod.claim.value;
-  });
-  return found == scenario.claims.end() ? nullptr : &*found;
+json driver_config(const ClaimSharing& sharing, bool is_mig) {
+  constexpr std::array<const char*, 4> kIntervals = {"Default", "Short", "Medium", "Long"};
+  json written;
+  if (sharing.strategy == ClaimSharing::Strategy::Mps) {
+    json mps = json::object();
+    if (sharing.active_threads) mps["defaultActiveThreadPercentage"] = *sharing.active_threads;
+    if (sharing.memory_limit) {
+      mps["defaultPinnedDeviceMemoryLimit"] =
+          fmt::format("{}Mi", sharing.memory_limit->count >> 20);
+    }
+    written = {{"strategy", "MPS"}, {"mpsConfig", std::move(mps)}};
+  } else {
+    written = {{"strategy", "TimeSlicing"}};
+    // A MIG device has no turns of its own length.
+    if (!is_mig) {
+      written["timeSlicingConfig"] = {
+          {"interval", kIntervals[static_cast<std::size_t>(sharing.interval)]}};
+    }
+  }
+  json parameters = {{"apiVersion", "resource.nvidia.com/v1beta1"},
+                     {"kind", is_mig ? "MigDeviceConfig" : "GpuConfig"},
+                     {"sharing", std::move(written)}};
+  return json::array(
+      {{{"opaque", {{"driver", kDraDriver}, {"parameters", std::move(parameters)}}}}});
+}
+
+json cel_selector(const std::string& expression) { return {{"cel", {{"expression", expression}}}}; }
+
+json claim_spec(const std::string& device_class, std::int64_t count,
+                const std::vector<std::string>& selectors) {
+  json exactly = {{"deviceClassName", device_class}};
+  if (count > 1) exactly["count"] = count;
+  for (const std::string& selector : selectors) {
+    exactly["selectors"].push_back(cel_selector(selector));
+  }
+  return {{"devices",
+           {{"requests", json::array({{{"name", "gpu"}, {"exactly", std::move(exactly)}}})}}}};
+}
+
+json claim_object(const std::string& name, const std::string& space, bool is_template, json spec) {
+  if (is_template) spec = {{"spec", std::move(spec)}};
+  return kubernetes_object("resource.k8s.io/v1",
+                           is_template ? "ResourceClaimTemplate" : "ResourceClaim",
+                           {{"name", name}, {"namespace", space}}, std::move(spec));
 }
 
 Expected<std::string> claim_documents(const scenarios::Scenario& scenario) {
@@ -132,7 +137,7 @@ Expected<std::string> claim_documents(const scenarios::Scenario& scenario) {
           "put them into one namespace, or give them claims of their own"));
       break;
     }
-    out += "---\n" + remark_on(claim, named) + yaml_text(claim_object(claim, space));
+    out += "---\n" + remark_on(claim, named) + yaml_text(object_of(claim, space));
   }
   if (!found.empty()) return tl::unexpected(std::move(found));
   return out;

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/scenarios/scenario.hpp"
@@ -15,9 +19,17 @@ using scenarios::kDraDriver;
 // Whether pods of the scenario claim devices of the DRA driver.
 bool claims_devices(const scenarios::Scenario& scenario);
 
-// The claim that the workload's pods name; nullptr when they name none.
-const scenarios::ResourceClaim* claim_of(const scenarios::Scenario& scenario,
-                                         const scenarios::Workload& workload);
+// Of a claim or DeviceClass: how the driver shares its devices.
+nlohmann::json driver_config(const scenarios::ClaimSharing& sharing, bool is_mig);
+
+// `spec`: devices of a class, and whatever else their request says.
+nlohmann::json claim_object(const std::string& name, const std::string& space, bool is_template,
+                            nlohmann::json spec);
+nlohmann::json claim_spec(const std::string& device_class, std::int64_t count,
+                          const std::vector<std::string>& selectors);
+
+// That selects by an expression in CEL.
+nlohmann::json cel_selector(const std::string& expression);
 
 // The claims that pods name, as YAML documents. EXPORT_UNFIT for those
 // that pods of several namespaces name.

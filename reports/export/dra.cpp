@@ -21,31 +21,25 @@ namespace slicewise::reports {
 namespace {
 
 using nlohmann::json;
+using scenarios::ClaimSharing;
 
-constexpr std::string_view kResourceApi = "resource.k8s.io/v1";
-
-json parameters_of(const ClaimedDevice& device) {
-  json sharing;
-  if (uses_mps(*device.target)) {
-    const auto& settings = device.target->pool->mps;
-    json mps = json::object();
-    if (settings && settings->active_threads) {
-      mps["defaultActiveThreadPercentage"] =
-          std::clamp(static_cast<int>(std::lround(*settings->active_threads * 100)), 1, 100);
-    } else if (!settings || !settings->uncapped) {
-      mps["defaultActiveThreadPercentage"] = 100 / device.replicas;
-    }
-    if (device.mig == nullptr) {
-      mps["defaultPinnedDeviceMemoryLimit"] =
-          fmt::format("{}Mi", (device.target->gpu->memory_total.count >> 20) / device.replicas);
-    }
-    sharing = {{"strategy", "MPS"}, {"mpsConfig", std::move(mps)}};
-  } else {
-    sharing = {{"strategy", "TimeSlicing"}, {"timeSlicingConfig", {{"interval", "Default"}}}};
+// As the device plugin would share it.
+ClaimSharing sharing_of(const ClaimedDevice& device) {
+  ClaimSharing sharing;
+  if (!uses_mps(*device.target)) return sharing;
+  sharing.strategy = ClaimSharing::Strategy::Mps;
+  const auto& settings = device.target->pool->mps;
+  if (settings && settings->active_threads) {
+    sharing.active_threads =
+        std::clamp(static_cast<int>(std::lround(*settings->active_threads * 100)), 1, 100);
+  } else if (!settings || !settings->uncapped) {
+    sharing.active_threads = 100 / device.replicas;
   }
-  return {{"apiVersion", "resource.nvidia.com/v1beta1"},
-          {"kind", device.mig == nullptr ? "GpuConfig" : "MigDeviceConfig"},
-          {"sharing", std::move(sharing)}};
+  if (device.mig == nullptr) {
+    sharing.memory_limit =
+        mebibytes((device.target->gpu->memory_total.count >> 20) / device.replicas);
+  }
+  return sharing;
 }
 
 // DeviceClasses are of the whole cluster.
@@ -56,7 +50,7 @@ std::string device_class_of(const ClaimedDevice& device) {
 
 // Of this pool's product: other pools of the cluster have devices of the driver as well. The
 // product has blanks where the label of GPU Feature Discovery has hyphens.
-json selector_of(const ClaimedDevice& device) {
+std::string selector_of(const ClaimedDevice& device) {
   std::string expression = device.mig == nullptr
                                ? fmt::format("device.attributes['{}'].type == 'gpu'", kDraDriver)
                                : fmt::format(
@@ -69,34 +63,21 @@ json selector_of(const ClaimedDevice& device) {
     expression +=
         fmt::format(" && device.attributes['{}'].productName.matches('^{}$')", kDraDriver, product);
   }
-  return {{"cel",
-           {{"expression", fmt::format("device.driver == '{}' && {}", kDraDriver, expression)}}}};
+  return fmt::format("device.driver == '{}' && {}", kDraDriver, expression);
 }
 
 json device_class(const ClaimedDevice& device) {
-  return kubernetes_object(
-      kResourceApi, "DeviceClass", {{"name", device_class_of(device)}},
-      {{"selectors", json::array({selector_of(device)})},
-       {"config",
-        json::array(
-            {{{"opaque", {{"driver", kDraDriver}, {"parameters", parameters_of(device)}}}}})}});
+  return kubernetes_object("resource.k8s.io/v1", "DeviceClass", {{"name", device_class_of(device)}},
+                           {{"selectors", json::array({cel_selector(selector_of(device))})},
+                            {"config", driver_config(sharing_of(device), device.mig != nullptr)}});
 }
 
-json claim_spec(const ClaimedDevice& device) {
-  json exactly = {{"deviceClassName", device_class_of(device)}};
-  if (device.count > 1) exactly["count"] = device.count;
-  if (device.sharing == nullptr) exactly["selectors"] = json::array({selector_of(device)});
-  return {{"devices",
-           {{"requests", json::array({{{"name", "gpu"}, {"exactly", std::move(exactly)}}})}}}};
-}
-
-json claim_object(const ClaimedDevice& device, std::string name) {
+json claim_of_device(const ClaimedDevice& device, const std::string& name) {
   const bool own = device.sharing == nullptr;
-  json spec = claim_spec(device);
-  if (own) spec = {{"spec", std::move(spec)}};
-  return kubernetes_object(
-      kResourceApi, own ? "ResourceClaimTemplate" : "ResourceClaim",
-      {{"name", std::move(name)}, {"namespace", device.workload->namespace_name}}, std::move(spec));
+  std::vector<std::string> selectors;
+  if (own) selectors.push_back(selector_of(device));
+  return claim_object(name, device.workload->namespace_name, own,
+                      claim_spec(device_class_of(device), device.count, selectors));
 }
 
 std::string pod_lines(const ClaimedDevice& device, std::string_view key, const std::string& name) {
@@ -113,7 +94,7 @@ std::string template_text(const ClaimedDevice& device) {
                              "resource under limits:",
                              device.workload->name.value)) +
          pod_lines(device, "resourceClaimTemplateName", name) +
-         yaml_text(claim_object(device, name));
+         yaml_text(claim_of_device(device, name));
 }
 
 // One claim, with the lines of the pods that name it.
@@ -134,7 +115,7 @@ std::string claim_text(const std::vector<SharedClaim>& claims, std::size_t n) {
                                   is_split ? ", which need an object of their own" : ""));
   for (const auto& [device, pods] : claim.pods)
     out += pod_lines(*device, "resourceClaimName", name);
-  return out + yaml_text(claim_object(*claim.pods.front().first, name));
+  return out + yaml_text(claim_of_device(*claim.pods.front().first, name));
 }
 
 // How claims are shared that the scenario has, or that stand for the device plugin's replicas.
@@ -143,23 +124,8 @@ struct SharedBy {
   bool mps = false;
 };
 
-SharedBy shared_by(const std::vector<ClaimedDevice>& devices) {
-  SharedBy by;
-  for (const ClaimedDevice& device : devices) {
-    if (device.sharing == nullptr) continue;
-    (uses_mps(*device.target) ? by.mps : by.turns) = true;
-  }
-  return by;
-}
-
-SharedBy shared_by(const std::vector<scenarios::ResourceClaim>& claims) {
-  SharedBy by;
-  for (const scenarios::ResourceClaim& claim : claims) {
-    if (!claim.sharing) continue;
-    const bool is_mps = claim.sharing->strategy == scenarios::ClaimSharing::Strategy::Mps;
-    (is_mps ? by.mps : by.turns) = true;
-  }
-  return by;
+void add_sharing(const ClaimSharing& sharing, SharedBy& by) {
+  (sharing.strategy == ClaimSharing::Strategy::Mps ? by.mps : by.turns) = true;
 }
 
 std::string dra_title(const scenarios::Scenario& scenario, const SharedBy& by) {
@@ -222,7 +188,10 @@ Expected<ExportFiles> render_dra(const scenarios::Scenario& scenario,
   if (claims_devices(scenario)) {
     const Expected<std::string> claims = claim_documents(scenario);
     if (!claims) return tl::unexpected(claims.error());
-    const SharedBy by = shared_by(scenario.claims);
+    SharedBy by;
+    for (const scenarios::ResourceClaim& claim : scenario.claims) {
+      if (claim.sharing) add_sharing(*claim.sharing, by);
+    }
     if (Diagnostics found = refused_taints(scenario, by); !found.empty()) {
       return tl::unexpected(std::move(found));
     }
@@ -234,7 +203,10 @@ Expected<ExportFiles> render_dra(const scenarios::Scenario& scenario,
   if (!targets) return tl::unexpected(targets.error());
   const auto plan = plan_claims(scenario, *targets);
   if (!plan) return tl::unexpected(plan.error());
-  const SharedBy by = shared_by(plan->devices);
+  SharedBy by;
+  for (const ClaimedDevice& device : plan->devices) {
+    if (device.sharing != nullptr) add_sharing(sharing_of(device), by);
+  }
   if (Diagnostics found = refused_taints(scenario, by); !found.empty()) {
     return tl::unexpected(std::move(found));
   }

@@ -313,7 +313,7 @@ json pod_spec_of(const Scenario& scenario, const Workload& workload) {
   if (json affinity = affinity_of(workload); !affinity.empty()) {
     pod_spec["affinity"] = std::move(affinity);
   }
-  if (const scenarios::ResourceClaim* claim = claim_of(scenario, workload)) {
+  if (const scenarios::ResourceClaim* claim = scenario.claim_of(workload)) {
     pod_spec["resourceClaims"] =
         json::array({{{"name", kClaim},
                       {claim->is_template ? "resourceClaimTemplateName" : "resourceClaimName",

@@ -234,6 +234,10 @@ std::optional<std::int64_t> quota_amount(std::string_view resource, std::string_
   return std::min(resource == "cpu" ? *thousandths : *thousandths / 1'000, kMostQuota);
 }
 
+std::int64_t amount_of(const ResourceQuota& quota, const Located<std::string>& quantity) {
+  return quota_amount(quota.resource.value, quantity.value).value_or(0);
+}
+
 std::int64_t quota_of_pods(std::int64_t each, std::int64_t pods) {
   return pods > 0 && each > kMostQuota / pods ? kMostQuota : each * pods;
 }

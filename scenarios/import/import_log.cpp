@@ -13,33 +13,13 @@
 namespace slicewise::scenarios {
 namespace {
 
-struct KindOfLog {
-  ImportKind kind;
-  std::string_view name;
-  Importer* importer;
-};
-
-constexpr std::array kKindsOfLog = {
-    KindOfLog{ImportKind::Openb, "openb", import_openb},
-    KindOfLog{ImportKind::Jobs, "jobs", import_job_table},
-    KindOfLog{ImportKind::Swf, "swf", import_swf},
-    KindOfLog{ImportKind::Sacct, "sacct", import_sacct},
-    KindOfLog{ImportKind::Pods, "pods", import_pods},
-    KindOfLog{ImportKind::Prometheus, "prometheus", import_prometheus},
-    KindOfLog{ImportKind::Azure, "azure", import_azure},
-    KindOfLog{ImportKind::Mooncake, "mooncake", import_mooncake},
-    KindOfLog{ImportKind::BurstGpt, "burstgpt", import_burstgpt},
-    KindOfLog{ImportKind::ServeGen, "servegen", import_servegen},
-    KindOfLog{ImportKind::K8s, "k8s", import_k8s},
-};
-
-const KindOfLog& entry(ImportKind kind) {
-  return *std::ranges::find(kKindsOfLog, kind, &KindOfLog::kind);
-}
+// In the order of ImportKind.
+constexpr std::array<Importer*, kImportKindNames.size()> kImporters = {
+    import_openb,    import_job_table,  import_swf,   import_sacct,
+    import_pods,     import_prometheus, import_azure, import_mooncake,
+    import_burstgpt, import_servegen,   import_k8s};
 
 }  // namespace
-
-std::string_view kind_name(ImportKind kind) { return entry(kind).name; }
 
 Expected<Imported> import_log(ImportKind kind, std::span<const SourceText> files,
                               const ImportOptions& options) {
@@ -57,7 +37,7 @@ Expected<Imported> import_log(ImportKind kind, std::span<const SourceText> files
   if (texts.empty()) {
     return failure(Code::TraceFormat, {}, "there is no file to import", "name files with -f");
   }
-  Expected<Imported> imported = entry(kind).importer(texts, options);
+  Expected<Imported> imported = kImporters[static_cast<std::size_t>(kind)](texts, options);
   const auto* jobs = imported ? std::get_if<JobTrace>(&imported->content) : nullptr;
   if (jobs == nullptr || jobs->size() > 0) return imported;
   return not_the_format({texts.front().name, 1, 1, 1}, "there is no job in it",

@@ -22,10 +22,6 @@ using scenarios::ResourceQuota;
 
 using scenarios::kMostQuota;
 
-std::int64_t amount_of(const ResourceQuota& quota, const Located<std::string>& text) {
-  return scenarios::quota_amount(quota.resource.value, text.value).value_or(0);
-}
-
 // What the queue may have of a resource in one flavor; as much as its cohort has, whose queues may
 // be in no file: kMostQuota.
 std::int64_t most_of(const ClusterQueue& queue, const ResourceQuota& quota) {

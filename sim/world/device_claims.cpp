@@ -187,9 +187,8 @@ void share_by_claims(const scenarios::Scenario& scenario, const scenarios::NodeP
 void match_claim(const scenarios::Scenario& scenario, World& world, WorkloadModel& model,
                  Diagnostics& found) {
   const Located<std::string>& named = model.spec.pod.claim;
-  const auto claim = std::ranges::find(scenario.claims, named.value,
-                                       [](const ResourceClaim& one) { return one.name.value; });
-  if (claim == scenario.claims.end()) return;  // the loader has said so
+  const ResourceClaim* claim = scenario.claim_of(model.spec);
+  if (claim == nullptr) return;  // the loader has said so
   scenarios::ExtendedRequest request{named, claim->count, named.where};
   match_offers(&request, world, model);
   model.by_claim = true;

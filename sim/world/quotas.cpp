@@ -58,14 +58,10 @@ std::size_t cell_of(World& world, const std::string& flavor, const std::string& 
   return index;
 }
 
-std::int64_t amount(const ResourceQuota& quota, const Located<std::string>& text) {
-  return scenarios::quota_amount(quota.resource.value, text.value).value_or(0);
-}
-
 QuotaLimits limits_of(const ResourceQuota& quota) {
-  QuotaLimits limits{amount(quota, quota.nominal), std::nullopt, std::nullopt};
-  if (quota.borrowing_limit) limits.borrowing = amount(quota, *quota.borrowing_limit);
-  if (quota.lending_limit) limits.lending = amount(quota, *quota.lending_limit);
+  QuotaLimits limits{amount_of(quota, quota.nominal), std::nullopt, std::nullopt};
+  if (quota.borrowing_limit) limits.borrowing = amount_of(quota, *quota.borrowing_limit);
+  if (quota.lending_limit) limits.lending = amount_of(quota, *quota.lending_limit);
   return limits;
 }
 

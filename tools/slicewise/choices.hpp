@@ -133,19 +133,13 @@ inline constexpr std::array kNodeImages = {
     Choice{"bottlerocket", reports::NodeImage::Bottlerocket},
 };
 
-inline constexpr std::array kImportKinds = {
-    Choice{"openb", scenarios::ImportKind::Openb},
-    Choice{"jobs", scenarios::ImportKind::Jobs},
-    Choice{"swf", scenarios::ImportKind::Swf},
-    Choice{"sacct", scenarios::ImportKind::Sacct},
-    Choice{"pods", scenarios::ImportKind::Pods},
-    Choice{"prometheus", scenarios::ImportKind::Prometheus},
-    Choice{"azure", scenarios::ImportKind::Azure},
-    Choice{"mooncake", scenarios::ImportKind::Mooncake},
-    Choice{"burstgpt", scenarios::ImportKind::BurstGpt},
-    Choice{"servegen", scenarios::ImportKind::ServeGen},
-    Choice{"k8s", scenarios::ImportKind::K8s},
-};
+inline constexpr auto kImportKinds = [] {
+  std::array<Choice<scenarios::ImportKind>, scenarios::kImportKindNames.size()> out{};
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = {scenarios::kImportKindNames[i], static_cast<scenarios::ImportKind>(i)};
+  }
+  return out;
+}();
 
 inline constexpr std::array kImportFormats = {
     Choice{"trace", ImportFormat::Trace},

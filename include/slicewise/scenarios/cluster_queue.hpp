@@ -84,6 +84,8 @@ inline constexpr std::int64_t kMostQuota = std::int64_t{1} << 52;
 // In the unit in which pods ask for the resource: CPU in thousandths, others whole; kMostQuota at
 // the most. nullopt: no quantity.
 std::optional<std::int64_t> quota_amount(std::string_view resource, std::string_view quantity);
+// Of one of the quota's own quantities; 0 where it is none.
+std::int64_t amount_of(const ResourceQuota& quota, const Located<std::string>& quantity);
 
 // What so many pods ask of a quota that ask for so much each.
 std::int64_t quota_of_pods(std::int64_t each, std::int64_t pods);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -36,8 +38,13 @@ enum class ImportKind : std::uint8_t {
                // answers of Prometheus beside them give the figures that these do not have
 };
 
-// As on the command line: "openb", "k8s".
-std::string_view kind_name(ImportKind kind);
+// As on the command line, in the order of the kinds.
+inline constexpr std::array<std::string_view, 11> kImportKindNames = {
+    "openb", "jobs",     "swf",      "sacct",    "pods", "prometheus",
+    "azure", "mooncake", "burstgpt", "servegen", "k8s"};
+constexpr std::string_view kind_name(ImportKind kind) {
+  return kImportKindNames[static_cast<std::size_t>(kind)];
+}
 
 // What is known of an instance type with GPUs.
 struct InstanceGpus {

@@ -358,6 +358,11 @@ struct Scenario {
   const Workload* find_workload(std::string_view called) const {
     return find_if_or_null(workloads, [&](const Workload& w) { return w.name.value == called; });
   }
+  // That its pods name; nullptr: they name none.
+  const ResourceClaim* claim_of(const Workload& workload) const {
+    return find_if_or_null(
+        claims, [&](const ResourceClaim& c) { return c.name.value == workload.pod.claim.value; });
+  }
   Duration start() const { return starts_at.value_or(Duration{}); }
 };
 

@@ -193,15 +193,15 @@ class BlockPrices {
   }
 
   // The cheapest pool, where it was found.
-  std::optional<NewPool> found(const Members& block) const {
+  std::optional<PricedPool> found(const Members& block) const {
     const KnownPools::Solved* solved = known_.find(block);
     if (solved == nullptr || !solved->option) return std::nullopt;
-    NewPool pool{solved->option->pools.front(), *solved->option->goal};
+    PricedPool pool{solved->option->pools.front(), *solved->option->goal};
     if (!best_) return pool;
     for (const PoolChoice& other : best_->pools) {
       if (other.workloads != pool.choice.workloads) continue;
       const auto monthly = monthly_of(search_, other);
-      if (monthly && *monthly < pool.monthly + kSamePrice) pool = {other, *monthly};
+      if (monthly && *monthly < *pool.monthly + kSamePrice) pool = {other, monthly};
     }
     return pool;
   }

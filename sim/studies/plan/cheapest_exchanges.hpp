@@ -40,13 +40,14 @@ std::optional<std::vector<std::size_t>> best_exchanges(std::span<const PresentPo
                                                        std::span<const std::optional<double>> saves,
                                                        int most);
 
-struct NewPool {
+struct PricedPool {
   PoolChoice choice;
-  double monthly = 0;
+  // Dollars. nullopt: bought in two ways or elastic, and not the only one: it stays as it is.
+  std::optional<double> monthly;
 };
 struct PricedExchange {
   std::vector<std::size_t> touched;
-  std::vector<NewPool> pools;
+  std::vector<PricedPool> pools;
 };
 
 // The best ones, what must change and then what saves most for each pool first. Closed forms say

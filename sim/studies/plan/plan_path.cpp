@@ -31,19 +31,13 @@ constexpr int kMostPathSteps = 40;
 using scenarios::Scenario;
 using WorkloadNames = std::vector<std::string>;
 
-struct Present {
-  PoolChoice choice;
-  // nullopt: bought in two ways or elastic, and not the only one: it stays as it is
-  std::optional<double> monthly;
-};
-
-bool has_no_price(const Present& pool) { return !pool.monthly; }
+bool has_no_price(const PricedPool& pool) { return !pool.monthly; }
 
 // Some of the present pools give way to pools for `blocks`, or to `known` ones.
 struct PoolChange {
   std::vector<std::size_t> touched;
   std::vector<WorkloadNames> blocks = {};
-  std::vector<Present> known = {};
+  std::vector<PricedPool> known = {};
   double hoped = 0;  // that it saves, by closed forms
 
   int pools() const {
@@ -117,15 +111,15 @@ class PathSearch {
     rest->monthly = to_dollars(all.monthly) - cost_of(pools_);
   }
 
-  static std::vector<PoolChoice> choices(const std::vector<Present>& pools) {
+  static std::vector<PoolChoice> choices(const std::vector<PricedPool>& pools) {
     std::vector<PoolChoice> all;
     all.reserve(pools.size());
-    for (const Present& pool : pools) all.push_back(pool.choice);
+    for (const PricedPool& pool : pools) all.push_back(pool.choice);
     return all;
   }
 
   // `judged`: what they cost is asked only of those that stand.
-  std::optional<PlanOption> together(const std::vector<Present>& pools, bool judged = false) {
+  std::optional<PlanOption> together(const std::vector<PricedPool>& pools, bool judged = false) {
     PlanProbe probe = search_.about(choices(pools));
     const PlanAnswer answer = judged ? probes_.ask_one(probe) : whole_answer(probe, probes_);
     if (!answer.figures) return std::nullopt;
@@ -180,7 +174,7 @@ class PathSearch {
       if (!price) return;
       change.hoped -= *price;
     }
-    for (const Present& pool : change.known) {
+    for (const PricedPool& pool : change.known) {
       if (!pool.monthly) return;
       change.hoped -= *pool.monthly;
     }
@@ -239,7 +233,7 @@ class PathSearch {
         if (part[b] == root) change.known.push_back({pool, monthly_of(search_, pool)});
       }
       // What is there already is no change.
-      std::erase_if(change.known, [&](const Present& pool) {
+      std::erase_if(change.known, [&](const PricedPool& pool) {
         const auto same = std::ranges::find_if(
             change.touched, [&](std::size_t p) { return pools_[p].choice == pool.choice; });
         if (same == change.touched.end()) return false;
@@ -253,7 +247,7 @@ class PathSearch {
   std::string key_of(const PoolChange& change) const {
     PlanProbe probe;
     for (const std::size_t p : change.touched) probe.pools.push_back(pools_[p].choice);
-    for (const Present& pool : change.known) probe.pools.push_back(pool.choice);
+    for (const PricedPool& pool : change.known) probe.pools.push_back(pool.choice);
     std::string key = probe_line(probe);
     for (const WorkloadNames& block : change.blocks) {
       key += " |";
@@ -264,9 +258,9 @@ class PathSearch {
 
   // The pools after the change; nullopt: it saves nothing, or something does not stand then.
   // `most`: dollars a month that what it sets up may cost.
-  std::optional<std::vector<Present>> after(const PoolChange& change, double most,
-                                            bool any_pods = false) {
-    std::vector<Present> pools;
+  std::optional<std::vector<PricedPool>> after(const PoolChange& change, double most,
+                                               bool any_pods = false) {
+    std::vector<PricedPool> pools;
     for (std::size_t p = 0; p < pools_.size(); ++p) {
       if (!contains(change.touched, p)) pools.push_back(pools_[p]);
     }
@@ -274,9 +268,9 @@ class PathSearch {
     for (const WorkloadNames& block : change.blocks) {
       if (most <= 0) return std::nullopt;
       BlockResult found = search_block(search_, block, 1, most, Depth::First, probes_);
-      std::optional<Present> pool;
+      std::optional<PricedPool> pool;
       if (!found.options.empty()) {
-        pool = Present{like_best(found.options.front()), found.options.front().goal};
+        pool = PricedPool{like_best(found.options.front()), found.options.front().goal};
       }
       if (any_pods) pool = with_other_pods(block, std::move(pool));
       if (!pool) return std::nullopt;
@@ -289,7 +283,8 @@ class PathSearch {
   }
 
   // --vary-pods: the block's pool with other numbers of them, where that costs less.
-  std::optional<Present> with_other_pods(const WorkloadNames& block, std::optional<Present> pool) {
+  std::optional<PricedPool> with_other_pods(const WorkloadNames& block,
+                                            std::optional<PricedPool> pool) {
     if (search_.vary_pods == 0) return pool;
     Scenario alone = search_.base;
     for (scenarios::Workload& workload : alone.workloads) {
@@ -301,7 +296,7 @@ class PathSearch {
     if (pool) best = PlanOption{{pool->choice}, {}, pool->monthly, false};
     auto other = best_with_other_pods(there, best, search_.vary_pods, probes_);
     if (!other) return pool;
-    return Present{std::move(other->pools.front()), other->goal};
+    return PricedPool{std::move(other->pools.front()), other->goal};
   }
 
   // Of what costs the same, the pool that is recommended.
@@ -316,13 +311,13 @@ class PathSearch {
     return found;
   }
 
-  static double cost_of(const std::vector<Present>& pools) {
+  static double cost_of(const std::vector<PricedPool>& pools) {
     double cost = 0;
-    for (const Present& pool : pools) cost += pool.monthly.value_or(0);
+    for (const PricedPool& pool : pools) cost += pool.monthly.value_or(0);
     return cost;
   }
 
-  void take(const PoolChange& change, std::vector<Present> pools) {
+  void take(const PoolChange& change, std::vector<PricedPool> pools) {
     std::vector<PoolChoice> from;
     for (const std::size_t p : change.touched) from.push_back(pools_[p].choice);
     std::vector<PoolChoice> to = choices(pools);
@@ -349,7 +344,7 @@ class PathSearch {
     }
     if (search_.vary_pods > 0 || (!stands_ && missed.empty())) return std::nullopt;
     std::vector<PresentPool> present;
-    for (const Present& pool : pools_) {
+    for (const PricedPool& pool : pools_) {
       PresentPool& each = present.emplace_back();
       std::set<std::size_t> atoms;
       for (const std::string& name : pool.choice.workloads) atoms.insert(atom_.at(name));
@@ -362,15 +357,14 @@ class PathSearch {
 
   // Whether all of them stand beside the other pools.
   bool follow(const std::vector<PricedExchange>& exchanges) {
-    const std::vector<Present> before = pools_;
+    const std::vector<PricedPool> before = pools_;
     for (const PricedExchange& exchange : exchanges) {
       PoolChange change;
       for (const std::size_t p : exchange.touched) {
-        const auto there = std::ranges::find(pools_, before[p].choice, &Present::choice);
+        const auto there = std::ranges::find(pools_, before[p].choice, &PricedPool::choice);
         change.touched.push_back(static_cast<std::size_t>(there - pools_.begin()));
       }
-      for (const NewPool& pool : exchange.pools)
-        change.known.push_back({pool.choice, pool.monthly});
+      change.known = exchange.pools;
       auto pools = after(change, 0);
       if (!pools) return false;
       take(change, std::move(*pools));
@@ -384,7 +378,7 @@ class PathSearch {
     return !figures.stands() || (best_ && best_->figures.monthly + worth < figures.monthly);
   }
 
-  bool misses_some(const Present& pool, const WorkloadNames& missed) const {
+  bool misses_some(const PricedPool& pool, const WorkloadNames& missed) const {
     return pool.monthly && without(missed, pool.choice.workloads).size() < missed.size();
   }
 
@@ -414,7 +408,7 @@ class PathSearch {
 
   // The change that saves most for each pool, of those that are likely to.
   bool take_best() {
-    std::optional<std::pair<PoolChange, std::vector<Present>>> best;
+    std::optional<std::pair<PoolChange, std::vector<PricedPool>>> best;
     int tried = 0;
     bool too_many = false;
     for (PoolChange& change : changes()) {
@@ -452,7 +446,7 @@ class PathSearch {
   ProbeBatch& probes_;
   FleetModel model_;  // of the atoms
   std::map<std::string, std::size_t> atom_;
-  std::vector<Present> pools_;
+  std::vector<PricedPool> pools_;
   std::set<std::string> failed_;
   PlanPath path_;
   int left_ = 0;

@@ -136,11 +136,10 @@ std::vector<const DomainKind*> kinds_for(const PoolModel& pool, const PoolDemand
 std::optional<Reason> why_unclaimed(const Scenario& base, const World& world,
                                     const models::Catalogue& catalogue) {
   for (const Workload& workload : base.workloads) {
-    const auto claim = std::ranges::find(base.claims, workload.pod.claim.value,
-                                         [](const auto& one) { return one.name.value; });
+    const scenarios::ResourceClaim* claim = base.claim_of(workload);
     const auto model =
         std::ranges::find(world.workloads, workload.name.value, &WorkloadModel::name);
-    if (claim == base.claims.end() || model == world.workloads.end()) continue;
+    if (claim == nullptr || model == world.workloads.end()) continue;
     for (std::size_t p = 0; p < world.pools.size(); ++p) {
       const PoolModel& pool = world.pools[p];
       for (const DomainKind* kind : kinds_for(pool, model->on_pool[p])) {
