@@ -18,9 +18,17 @@ inline constexpr std::size_t kLongestMisspelling = 80;
 
 constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
+constexpr char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; }
+
 inline std::string lower_case(std::string_view name) {
   std::string letters(name);
   std::ranges::transform(letters, letters.begin(), lower);
+  return letters;
+}
+
+inline std::string upper_case(std::string_view name) {
+  std::string letters(name);
+  std::ranges::transform(letters, letters.begin(), upper);
   return letters;
 }
 
@@ -31,17 +39,19 @@ constexpr bool same_name(std::string_view a, std::string_view b) {
 
 constexpr bool joins_words(char c) { return c == '-' || c == '_' || c == ' '; }
 
+// "requesttokens" of "Request_Tokens".
+inline std::string letters_of(std::string_view name) {
+  std::string letters;
+  for (const char c : name) {
+    if (!joins_words(c)) letters += lower(c);
+  }
+  return letters;
+}
+
 // Whether it is the same word as people write it elsewhere: "timeSlicing" and "time_slicing" for
 // "time-slicing". Flags and columns take such spellings; a scenario file has one, that of its
 // schema.
 inline bool is_spelling_of(std::string_view text, std::string_view word) {
-  const auto letters_of = [](std::string_view name) {
-    std::string letters;
-    for (const char c : name) {
-      if (!joins_words(c)) letters += lower(c);
-    }
-    return letters;
-  };
   return letters_of(text) == letters_of(word);
 }
 

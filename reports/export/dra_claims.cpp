@@ -84,7 +84,10 @@ class DraPlanner {
       if (!has_it || !selects(workload, *target.pool)) continue;
       ClaimedDevice device{&workload, &target, request.count, sharing_of(*target.pool)};
       device.mig = mig_behind(target, request.name.value);
-      device.replicas = replicas_of(device.sharing, request.name.value);
+      const scenarios::SharedResource* shared =
+          device.sharing ? device.sharing->find(scenarios::device_name(request.name.value))
+                         : nullptr;
+      device.replicas = shared ? shared->replicas : 1;
       if (device.replicas < 2) device.sharing = nullptr;
       return check(device, request);
     }
@@ -98,14 +101,6 @@ class DraPlanner {
       const auto label = pool.labels.find(wanted.first);
       return label == pool.labels.end() || label->second == wanted.second;
     });
-  }
-
-  static int replicas_of(const scenarios::PluginSharing* sharing, const std::string& name) {
-    if (sharing == nullptr) return 1;
-    for (const scenarios::SharedResource& resource : sharing->resources) {
-      if (advertised_name(*sharing, resource) == name) return resource.replicas;
-    }
-    return 1;
   }
 
   void check(const ClaimedDevice& device, const scenarios::ExtendedRequest& request) {

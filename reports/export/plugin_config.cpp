@@ -386,7 +386,7 @@ class Planner {
       if (!pool.device_plugin || !pool.device_plugin->mps) continue;
       const PluginSharing& mps = *pool.device_plugin->mps;
       for (const scenarios::SharedResource& shared : mps.resources) {
-        const bool is_it = advertised_name(mps, shared) == resource;
+        const bool is_it = mps.advertised(shared.name.value) == resource;
         if (is_it && !mps.fail_requests_greater_than_one) return true;
       }
     }

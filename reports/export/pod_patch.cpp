@@ -66,7 +66,7 @@ bool shares_by_time_slicing(const Scenario& scenario, const PodTemplate& pod) {
     if (!pool.device_plugin || !pool.device_plugin->time_slicing) continue;
     const scenarios::PluginSharing& sharing = *pool.device_plugin->time_slicing;
     for (const scenarios::SharedResource& resource : sharing.resources) {
-      const std::string name = advertised_name(sharing, resource);
+      const std::string name = sharing.advertised(resource.name.value);
       const auto asks = [&](const auto& request) { return request.name.value == name; };
       if (std::ranges::any_of(pod.extended, asks)) return true;
     }

@@ -28,13 +28,10 @@ std::vector<AdvertisedResource> advertised_devices(const PoolTarget& target, Mig
   const PluginSharing* sharing = sharing_of(*target.pool);
   for (const MigDevices& devices : target.mig_devices) {
     const std::string device(scenarios::device_name(strategy, devices.resource));
-    AdvertisedResource offer{device, devices.count};
-    for (std::size_t r = 0; sharing != nullptr && r < sharing->resources.size(); ++r) {
-      const scenarios::SharedResource& resource = sharing->resources[r];
-      if (resource.name.value != device) continue;
-      offer = {advertised_name(*sharing, resource), devices.count * resource.replicas};
-    }
-    out.push_back(std::move(offer));
+    const scenarios::SharedResource* shared = sharing ? sharing->find(device) : nullptr;
+    out.push_back(shared == nullptr ? AdvertisedResource{device, devices.count}
+                                    : AdvertisedResource{sharing->advertised(device),
+                                                         devices.count * shared->replicas});
   }
   return out;
 }
@@ -179,14 +176,6 @@ const PluginSharing* sharing_of(const NodePool& pool) {
   return pool.device_plugin->time_slicing ? &*pool.device_plugin->time_slicing : nullptr;
 }
 
-std::string advertised_name(const PluginSharing& sharing,
-                            const scenarios::SharedResource& resource) {
-  constexpr std::string_view kPrefix = "nvidia.com/";
-  const std::string& name = resource.name.value;
-  return scenarios::advertised_name(name.starts_with(kPrefix) ? name : std::string(kPrefix) + name,
-                                    sharing.rename_by_default);
-}
-
 std::vector<AdvertisedResource> advertised(const PoolTarget& target) {
   if (target.pool->dra) return {};  // the driver publishes ResourceSlices
   const int gpus = target.instance->gpu_count;
@@ -198,7 +187,7 @@ std::vector<AdvertisedResource> advertised(const PoolTarget& target) {
     for (const scenarios::SharedResource& resource : sharing->resources) {
       std::optional<int> count;
       if (mig == MigStrategy::None) count = gpus * resource.replicas;
-      out.push_back({advertised_name(*sharing, resource), count});
+      out.push_back({sharing->advertised(resource.name.value), count});
     }
     return out;
   }

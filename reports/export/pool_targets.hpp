@@ -60,10 +60,6 @@ std::string label_of_nodes(const scenarios::NodePool& pool);
 // timeSlicing or mps, whichever the pool has; nullptr for whole GPUs.
 const scenarios::PluginSharing* sharing_of(const scenarios::NodePool& pool);
 
-// What the pod asks for: the name with its prefix, and ".shared" when renamed.
-std::string advertised_name(const scenarios::PluginSharing& sharing,
-                            const scenarios::SharedResource& resource);
-
 // What NVIDIA's device plugin offers on a node of the pool.
 std::vector<AdvertisedResource> advertised(const PoolTarget& target);
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/nearest_name.hpp"
+
 namespace slicewise::reports::html {
 namespace {
 
@@ -24,11 +26,7 @@ std::string page_header_of(const std::string& header) {
   const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
   constexpr std::size_t kAbbreviation = 3;
   if (header.size() <= kAbbreviation || std::ranges::any_of(header, is_lower)) return header;
-  std::string out = header;
-  for (std::size_t i = 1; i < out.size(); ++i) {
-    if (out[i] >= 'A' && out[i] <= 'Z') out[i] = static_cast<char>(out[i] + ('a' - 'A'));
-  }
-  return out;
+  return header.front() + lower_case(header.substr(1));
 }
 
 // Whether a desktop shows all of it there: numbers do not wrap, text does.

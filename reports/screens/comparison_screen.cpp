@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/isolation.hpp"
@@ -93,8 +94,7 @@ OptionMeasure batch_rate(const StrategyComparison& comparison) {
       unit = unit.empty() || unit == workload.unit_name ? workload.unit_name : "units";
     }
   }
-  std::transform(unit.begin(), unit.end(), unit.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  unit = upper_case(unit);
   const bool per_second = fastest >= 1;
   return {{unit + (per_second ? "/S" : "/H"), true, 2}, [=](const ComparedOption& option) {
             return figure(units_per_second(option) * (per_second ? 1 : 3600));

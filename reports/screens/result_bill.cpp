@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/nearest_name.hpp"
+
 #include "result_cost.hpp"
 #include "result_figures.hpp"
 #include "screen.hpp"
@@ -107,12 +109,8 @@ std::vector<BillRow> bill_rows(const VariantResult& variant, bool every) {
 
 // "BILL BY WORKLOAD", "BILL BY TEAM": unlike the headings of other tables.
 std::string bill_heading(const std::string& group_by) {
-  std::string name =
-      "bill by " + (group_by.empty() ? "workload" : group_by.substr(group_by.find(':') + 1));
-  std::ranges::transform(name, name.begin(), [](char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  });
-  return name;
+  return upper_case("bill by " +
+                    (group_by.empty() ? "workload" : group_by.substr(group_by.find(':') + 1)));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "result_figures.hpp"
@@ -35,14 +36,13 @@ bool needs_a_look(const WorkloadResult& w) {
 std::string objective_name(const std::string& name) {
   std::string out;
   for (const char c : name) {
-    const bool capital = c >= 'A' && c <= 'Z';
-    if (capital && !out.empty()) out += ' ';
-    out += capital ? static_cast<char>(c - 'A' + 'a') : c;
+    if (lower(c) != c && !out.empty()) out += ' ';
+    out += lower(c);
   }
   for (const std::string_view acronym : {"ttft", "tpot", "oom"}) {
     if (!out.starts_with(acronym)) continue;
     for (std::size_t i = 0; i < acronym.size(); ++i) {
-      out[i] = static_cast<char>(out[i] - 'a' + 'A');
+      out[i] = upper(out[i]);
     }
   }
   return out;

@@ -37,11 +37,12 @@ std::string cut(std::string name, std::size_t longest) {
 std::string in_dns(std::string_view text) {
   std::string name;
   for (const char c : text) {
-    const bool letter = c >= 'A' && c <= 'Z';
-    const bool plain_one = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    if (letter) name += static_cast<char>(c - 'A' + 'a');
-    if (plain_one) name += c;
-    if (!letter && !plain_one && !name.empty() && name.back() != '-') name += '-';
+    const char small = lower(c);
+    if ((small >= 'a' && small <= 'z') || (small >= '0' && small <= '9')) {
+      name += small;
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
+    }
   }
   constexpr std::size_t kLongest = 40;
   name = cut(std::move(name), kLongest);

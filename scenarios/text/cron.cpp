@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/nearest_name.hpp"
+
 #include "scalars.hpp"
 
 namespace slicewise::scenarios {
@@ -40,9 +42,7 @@ bool is_any(std::string_view text) { return text == "*" || text == "?"; }
 
 std::optional<int> number_of(std::string_view text, const Bounds& bounds) {
   for (std::size_t n = 0; n < bounds.names.size(); ++n) {
-    if (std::ranges::equal(text, bounds.names[n], [](char a, char b) {
-          return (a >= 'a' && a <= 'z' ? a - 'a' + 'A' : a) == b;
-        })) {
+    if (std::ranges::equal(text, bounds.names[n], {}, upper)) {
       return bounds.least + static_cast<int>(n);
     }
   }

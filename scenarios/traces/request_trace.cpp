@@ -31,15 +31,6 @@ constexpr std::array<std::string_view, 7> kOutputNames = {
 // Mooncake's and Alibaba's traces.
 constexpr std::array<std::string_view, 2> kBlocksNames = {"hashids", "blockhashes"};
 
-std::string plain_name(std::string_view name) {
-  std::string result;
-  for (const char c : name) {
-    if (c == ' ' || c == '-' || c == '_') continue;
-    result += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  }
-  return result;
-}
-
 using Column = std::optional<std::size_t>;
 
 struct TimedRow {
@@ -124,7 +115,7 @@ class TraceReader {
                      const std::array<std::string_view, N>& usual) {
     if (wanted.value.empty()) {
       for (const std::string_view name : usual) {
-        const auto found = std::ranges::find(header_, name, plain_name);
+        const auto found = std::ranges::find(header_, name, letters_of);
         if (found != header_.end()) return static_cast<std::size_t>(found - header_.begin());
       }
       return std::nullopt;

@@ -9,6 +9,7 @@
 #include "slicewise/lookup.hpp"
 #include "slicewise/models/calibration.hpp"
 #include "slicewise/models/execution_law.hpp"
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/portable_math.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/scenario.hpp"
@@ -93,11 +94,7 @@ class CompanyFitter {
     const auto of_size = [&](const Measurement& m) { return m.batch == batch; };
     const Measurement& first = *std::ranges::find_if(company_.law, of_size);
     models::WorkloadProfile& p = out.profile;
-    std::string gpu = first.gpu;
-    std::ranges::transform(gpu, gpu.begin(), [](char c) {
-      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    p.name = fmt::format("{}/{}/b{}", first.workload, gpu, batch);
+    p.name = fmt::format("{}/{}/b{}", first.workload, lower_case(first.gpu), batch);
     p.title = first.workload;
     p.kind = "inference";
     p.gpu_model = first.gpu;

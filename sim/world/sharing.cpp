@@ -81,12 +81,10 @@ void share_device(const Device& device, const std::string& name, DomainKind& kin
     return;
   }
   const int replicas = entry->resource->replicas;
-  const bool renamed = entry->sharing->rename_by_default;
   Tickets tickets;
-  tickets.offer = offer_at(model, {scenarios::advertised_name(name, renamed),
-                                   {},
-                                   true,
-                                   entry->sharing->fail_requests_greater_than_one});
+  tickets.offer = offer_at(
+      model,
+      {entry->sharing->advertised(name), {}, true, entry->sharing->fail_requests_greater_than_one});
   tickets.count = replicas;
   if (entry->mps) {
     // The daemon divides what nvidia-smi prints, not what CUDA can use.
@@ -351,11 +349,8 @@ std::optional<PluginEntry> plugin_entry(const NodePool& pool, std::string_view d
   if (!pool.device_plugin) return std::nullopt;
   const auto find = [&](const std::optional<scenarios::PluginSharing>& sharing,
                         bool mps) -> std::optional<PluginEntry> {
-    if (!sharing) return std::nullopt;
-    for (const scenarios::SharedResource& resource : sharing->resources) {
-      if (resource.name.value == device) return PluginEntry{&*sharing, &resource, mps};
-    }
-    return std::nullopt;
+    const scenarios::SharedResource* shared = sharing ? sharing->find(device) : nullptr;
+    return shared == nullptr ? std::nullopt : std::optional(PluginEntry{&*sharing, shared, mps});
   };
   if (auto entry = find(pool.device_plugin->mps, true)) return entry;
   return find(pool.device_plugin->time_slicing, false);

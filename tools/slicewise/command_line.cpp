@@ -88,10 +88,7 @@ std::string joined(const std::vector<std::string>& words, const std::string& sep
 std::string positional_line(const CommandInfo& verb) {
   std::string line;
   for (const PositionalInfo& positional : verb.positionals) {
-    std::string word = positional.name;
-    std::ranges::transform(word, word.begin(), [](char c) {
-      return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    });
+    std::string word = upper_case(positional.name);
     if (positional.several) word += "...";
     line += positional.required ? " " + word : " [" + word + "]";
   }

@@ -7,6 +7,8 @@
 
 #include <unistd.h>
 
+#include "slicewise/nearest_name.hpp"
+
 #include "command_line.hpp"
 
 namespace slicewise::tools {
@@ -28,7 +30,7 @@ constexpr std::array<std::string_view, 7> kOfNoFlag = {
 std::string variable_of(const std::string& flag) {
   std::string name(kPrefix);
   for (const char c : flag) {
-    name += c == '-' ? '_' : c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    name += c == '-' ? '_' : upper(c);
   }
   return name;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
+#include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/units.hpp"
 
@@ -37,6 +38,15 @@ struct PluginSharing {
   bool fail_requests_greater_than_one = false;
   std::vector<SharedResource> resources;
   SourceLocation where;
+
+  // What the plugin calls a device that it shares, and how it shares the device of that name;
+  // nullptr: it does not.
+  std::string advertised(std::string_view device) const {
+    return advertised_name(device, rename_by_default);
+  }
+  const SharedResource* find(std::string_view device) const {
+    return find_if_or_null(resources, [&](const auto& r) { return r.name.value == device; });
+  }
 };
 
 // The NVIDIA device plugin's own config file (version v1), pasted as is.

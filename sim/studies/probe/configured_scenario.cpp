@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/lookup.hpp"
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/sim/pool_choice.hpp"
@@ -284,11 +285,10 @@ bool is_another_group(const Scenario& base, const std::string& name, const NodeP
 
 std::string unique_name(const Scenario& base, const PoolChoice& choice, const NodePool& pool,
                         std::set<std::string>& taken) {
-  std::string name = fmt::format("{}-{}", choice.instance_type, strategy_name(choice.strategy));
-  for (char& c : name) {
-    if (c == '.' || c == '+') c = '-';
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+  std::string name =
+      lower_case(fmt::format("{}-{}", choice.instance_type, strategy_name(choice.strategy)));
+  std::ranges::replace_if(
+      name, [](char c) { return c == '.' || c == '+'; }, '-');
   std::string unique = name;
   for (int n = 2; is_another_group(base, unique, pool) || !taken.insert(unique).second; ++n) {
     unique = fmt::format("{}-{}", name, n);
