@@ -5,6 +5,7 @@
 #include "slicewise/sim/result_record.hpp"
 
 #include "../screens/comparison_words.hpp"
+#include "csv_documents.hpp"
 #include "csv_rows.hpp"
 #include "document_text.hpp"
 #include "documents.hpp"
@@ -333,20 +334,7 @@ namespace slicewise::reports {
 
 using nlohmann::json;
 
-std::string comparison_json(const sim::StrategyComparison& comparison) {
-  return json_text(described_json(comparison));
-}
-
-std::string comparison_yaml(const sim::StrategyComparison& comparison) {
-  return yaml_text(described_json(comparison));
-}
-
-std::string comparison_schema_json() {
-  return json_text(
-      document_schema(sim::record_of<sim::StrategyComparison>(), "slicewise comparison"));
-}
-
-std::string comparison_csv(const sim::StrategyComparison& comparison) {
+std::string csv_of(const sim::StrategyComparison& comparison) {
   const json document = described_json(comparison);
   const DocumentCsv table(sim::record_of<sim::StrategyComparison>());
   std::string out = table.header();

@@ -7,6 +7,7 @@
 
 #include "slicewise/reports/studies.hpp"
 
+#include "csv_documents.hpp"
 #include "csv_rows.hpp"
 #include "document_text.hpp"
 #include "record_json.hpp"
@@ -100,15 +101,7 @@ namespace slicewise::reports {
 
 using nlohmann::json;
 
-std::string inflation_json(const sim::InflationStudy& study) {
-  return json_text(described_json(study));
-}
-
-std::string inflation_yaml(const sim::InflationStudy& study) {
-  return yaml_text(described_json(study));
-}
-
-std::string inflation_csv(const sim::InflationStudy& study) {
+std::string csv_of(const sim::InflationStudy& study) {
   const json document = described_json(study);
   DocumentCsv table(sim::record_of<sim::InflationStudy>());
   table.add(4, "seed", "/seed");

@@ -6,6 +6,7 @@
 #include "slicewise/reports/studies.hpp"
 
 #include "../screens/max_load_screen.hpp"
+#include "csv_documents.hpp"
 #include "csv_rows.hpp"
 #include "document_text.hpp"
 #include "documents.hpp"
@@ -205,15 +206,7 @@ namespace slicewise::reports {
 
 using nlohmann::json;
 
-std::string max_load_json(const sim::MaxLoad& found) { return json_text(described_json(found)); }
-
-std::string max_load_yaml(const sim::MaxLoad& found) { return yaml_text(described_json(found)); }
-
-std::string max_load_schema_json() {
-  return json_text(document_schema(sim::record_of<sim::MaxLoad>(), "slicewise max-load"));
-}
-
-std::string max_load_csv(const sim::MaxLoad& found) {
+std::string csv_of(const sim::MaxLoad& found) {
   const json document = described_json(found);
   const DocumentCsv table(sim::record_of<sim::MaxLoad>());
   std::string out = table.header();

@@ -6,6 +6,7 @@
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/result_record.hpp"
 
+#include "csv_documents.hpp"
 #include "csv_rows.hpp"
 #include "document_text.hpp"
 #include "record_json.hpp"
@@ -146,20 +147,8 @@ namespace slicewise::reports {
 
 using nlohmann::json;
 
-std::string neighbours_json(const sim::NeighbourMatrix& matrix) {
-  return json_text(described_json(matrix));
-}
-
-std::string neighbours_yaml(const sim::NeighbourMatrix& matrix) {
-  return yaml_text(described_json(matrix));
-}
-
-std::string neighbours_schema_json() {
-  return json_text(document_schema(sim::record_of<sim::NeighbourMatrix>(), "slicewise neighbours"));
-}
-
 // The item is who suffers; an entry who causes it, nobody for all together.
-std::string neighbours_csv(const sim::NeighbourMatrix& matrix) {
+std::string csv_of(const sim::NeighbourMatrix& matrix) {
   json document = described_json(matrix);
   DocumentCsv table(sim::record_of<sim::NeighbourMatrix>());
   table.add(8, "company", "/company", 2);

@@ -19,6 +19,12 @@ nlohmann::json described_json(const T& value) {
   return record_json(sim::record_of<T>(), &value);
 }
 
+// What a verb writes of it.
+template <class T>
+nlohmann::json document_of(const T& found) {
+  return described_json(found);
+}
+
 // The JSON Schema (draft-07) that record_json obeys.
 nlohmann::json record_schema(const sim::Record& record);
 

@@ -6,6 +6,7 @@
 
 #include "slicewise/reports/studies.hpp"
 
+#include "csv_documents.hpp"
 #include "csv_rows.hpp"
 #include "replay_origin_fields.hpp"
 
@@ -59,8 +60,8 @@ json group_row(const json& scheduler, const json& group, bool by_size) {
 }  // namespace
 
 // A size of job, or a group, stands where other reports have a workload.
-std::string replay_csv(const sim::ReplayStudy& study) {
-  const json document = replay_document(study);
+std::string csv_of(const sim::ReplayStudy& study) {
+  const json document = document_of(study);
   DocumentCsv table(sim::record_of<sim::ReplayStudy>(),
                     study.shares() ? kLastColumn : sim::kSharingColumn);
   if (study.shares()) table.add(kLastColumn, "fitNoShare", "/fitNoShare", 2);

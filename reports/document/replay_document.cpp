@@ -331,18 +331,15 @@ namespace slicewise::reports {
 
 using nlohmann::json;
 
-json replay_document(const sim::ReplayStudy& study) {
+json document_of(const sim::ReplayStudy& study) {
   json document = described_json(study);
   if (study.on_nodes) return document;
   for (json& scheduler : document["schedulers"]) scheduler.erase("placement");
   return document;
 }
 
-std::string replay_json(const sim::ReplayStudy& study) { return json_text(replay_document(study)); }
-
-std::string replay_yaml(const sim::ReplayStudy& study) { return yaml_text(replay_document(study)); }
-
-std::string replay_schema_json() {
+template <>
+std::string Report<sim::ReplayStudy>::schema() {
   return json_text({{"$schema", "http://json-schema.org/draft-07/schema#"},
                     {"title", "slicewise replay"},
                     {"oneOf",

@@ -55,6 +55,6 @@ const Record& record_of<InflationStudy>();
 namespace slicewise::reports {
 
 // What JSON, YAML and CSV show.
-nlohmann::json replay_document(const sim::ReplayStudy& study);
+nlohmann::json document_of(const sim::ReplayStudy& study);
 
 }  // namespace slicewise::reports

@@ -4,6 +4,7 @@
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/plan_record.hpp"
 
+#include "csv_documents.hpp"
 #include "csv_rows.hpp"
 #include "document_text.hpp"
 #include "record_json.hpp"
@@ -13,15 +14,7 @@ namespace slicewise::reports {
 
 using nlohmann::json;
 
-std::string result_json(const sim::Result& result) { return json_text(described_json(result)); }
-
-std::string result_yaml(const sim::Result& result) { return yaml_text(described_json(result)); }
-
-std::string result_schema_json() {
-  return json_text(document_schema(sim::record_of<sim::Result>(), "slicewise result"));
-}
-
-std::string result_csv(const sim::Result& result) {
+std::string csv_of(const sim::Result& result) {
   const json document = described_json(result);
   const DocumentCsv table(sim::record_of<sim::Result>());
   std::string out = table.header();
@@ -37,16 +30,8 @@ std::string result_csv(const sim::Result& result) {
 
 // All from the declarations in sim/studies/plan/plan_record.cpp.
 
-std::string plan_json(const sim::Plan& plan) { return json_text(described_json(plan)); }
-
-std::string plan_yaml(const sim::Plan& plan) { return yaml_text(described_json(plan)); }
-
-std::string plan_schema_json() {
-  return json_text(document_schema(sim::record_of<sim::Plan>(), "slicewise plan"));
-}
-
 // An objective stands where other reports have their workload.
-std::string plan_csv(const sim::Plan& plan) {
+std::string csv_of(const sim::Plan& plan) {
   const json document = described_json(plan);
   DocumentCsv table(sim::record_of<sim::Plan>());
   table.add(4, "rank", "/rank");

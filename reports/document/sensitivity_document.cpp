@@ -8,6 +8,7 @@
 #include "slicewise/sim/result_record.hpp"
 
 #include "../text/amount_text.hpp"
+#include "csv_documents.hpp"
 #include "csv_rows.hpp"
 #include "document_text.hpp"
 #include "record_json.hpp"
@@ -285,22 +286,9 @@ namespace slicewise::reports {
 
 using nlohmann::json;
 
-std::string sensitivity_json(const sim::SensitivityStudy& study) {
-  return json_text(described_json(study));
-}
-
-std::string sensitivity_yaml(const sim::SensitivityStudy& study) {
-  return yaml_text(described_json(study));
-}
-
-std::string sensitivity_schema_json() {
-  return json_text(
-      document_schema(sim::record_of<sim::SensitivityStudy>(), "slicewise sensitivity"));
-}
-
 // An item is one input at one end, its entries are the figures that change; the verdict is that of
 // the end.
-std::string sensitivity_csv(const sim::SensitivityStudy& study) {
+std::string csv_of(const sim::SensitivityStudy& study) {
   const json document = described_json(study);
   DocumentCsv table(sim::record_of<sim::SensitivityStudy>());
   table.add(8, "factor", "/end/factor");

@@ -9,6 +9,7 @@
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/result_record.hpp"
 
+#include "csv_documents.hpp"
 #include "csv_rows.hpp"
 #include "document_text.hpp"
 #include "record_json.hpp"
@@ -151,11 +152,7 @@ const Record& record_of<ValidationResult>() {
 
 namespace slicewise::reports {
 
-std::string validation_json(const sim::ValidationResult& result) {
-  return json_text(described_json(result));
-}
-
-std::string validation_csv(const sim::ValidationResult& result) {
+std::string csv_of(const sim::ValidationResult& result) {
   std::vector<sim::PointOfStudy> rows;
   for (const sim::StudyResult& study : result.studies) {
     for (const sim::PredictedPoint& point : study.points) rows.push_back({study, point});

@@ -24,7 +24,7 @@ using nlohmann::json;
 using scenarios::ClaimSharing;
 
 // As the device plugin would share it.
-ClaimSharing sharing_of(const ClaimedDevice& device) {
+ClaimSharing sharing_in(const ClaimedDevice& device) {
   ClaimSharing sharing;
   if (!uses_mps(*device.target)) return sharing;
   sharing.strategy = ClaimSharing::Strategy::Mps;
@@ -69,7 +69,7 @@ std::string selector_of(const ClaimedDevice& device) {
 json device_class(const ClaimedDevice& device) {
   return kubernetes_object("resource.k8s.io/v1", "DeviceClass", {{"name", device_class_of(device)}},
                            {{"selectors", json::array({cel_selector(selector_of(device))})},
-                            {"config", driver_config(sharing_of(device), device.mig != nullptr)}});
+                            {"config", driver_config(sharing_in(device), device.mig != nullptr)}});
 }
 
 json claim_of_device(const ClaimedDevice& device, const std::string& name) {
@@ -205,7 +205,7 @@ Expected<ExportFiles> render_dra(const scenarios::Scenario& scenario,
   if (!plan) return tl::unexpected(plan.error());
   SharedBy by;
   for (const ClaimedDevice& device : plan->devices) {
-    if (device.sharing != nullptr) add_sharing(sharing_of(device), by);
+    if (device.sharing != nullptr) add_sharing(sharing_in(device), by);
   }
   if (Diagnostics found = refused_taints(scenario, by); !found.empty()) {
     return tl::unexpected(std::move(found));

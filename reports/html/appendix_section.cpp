@@ -123,7 +123,7 @@ EmbeddedDocument embedded_document(const HtmlReport& report, std::size_t room) {
     if (best == nullptr) best = &report.result.variants.front();
     sim::Result lead = report.result;
     lead.variants = {*best};
-    document.json = embedded_json(result_json(lead));
+    document.json = embedded_json(Report(lead).json());
     document.markup = fmt::format(
         "<p>The figures of {} as JSON are {}; with those of the other variants the page would be "
         "larger than {} KB. {}.</p>\n",

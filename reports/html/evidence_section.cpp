@@ -4,7 +4,7 @@
 
 #include "../screens/result_nodes.hpp"
 #include "../screens/result_notes.hpp"
-#include "../screens/validation_screen.hpp"
+#include "../screens/screens.hpp"
 #include "page_parts.hpp"
 #include "screen_markup.hpp"
 
@@ -142,7 +142,7 @@ std::string validation_markup(const sim::ValidationResult& validation) {
                          "has every row.",
                          least.check.mean_percent, most.check.mean_percent)) +
          folded(fmt::format("The {} studies", validation.studies.size()),
-                screen_markup(validation_screen(validation, Detail::Comment)));
+                screen_markup(screen_of(validation, kPageStyle, Detail::Comment)));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "../charts/charts.hpp"
 #include "../screens/neighbours_screen.hpp"
+#include "../screens/screens.hpp"
 #include "page_parts.hpp"
 #include "screen_markup.hpp"
 
@@ -49,7 +50,7 @@ charts::HeatMatrix neighbour_chart(const sim::NeighbourMatrix& matrix) {
 Markup neighbours_section(const HtmlReport& report) {
   if (!report.neighbours || report.neighbours->rows.empty()) return "";
   const sim::NeighbourMatrix& matrix = *report.neighbours;
-  Screen screen = neighbours_screen(matrix, kPageStyle, Detail::Comment);
+  Screen screen = screen_of(matrix, kPageStyle, Detail::Comment);
   std::erase_if(screen.parts, [](const ScreenPart& part) {
     return part.is_answer;
   });  // it stands above the chart

@@ -16,6 +16,7 @@
 #include "result_figures.hpp"
 #include "result_notes.hpp"
 #include "screen.hpp"
+#include "screens.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -390,8 +391,9 @@ ScreenPart option_rooms(const StrategyComparison& comparison) {
   return {.sentences = std::move(sentences)};
 }
 
-Screen comparison_screen(const StrategyComparison& comparison, const TextStyle& style,
-                         Detail detail) {
+}  // namespace
+
+Screen screen_of(const StrategyComparison& comparison, const TextStyle& style, Detail detail) {
   Screen screen{
       comparison.stamp.scenario,
       comparison.interrupted ? "INTERRUPTED: options without a finished run are left out" : "",
@@ -422,18 +424,6 @@ Screen comparison_screen(const StrategyComparison& comparison, const TextStyle& 
     runs.push_back(option.result.replications);
   screen.origin = origin_line(comparison.stamp, runs, false, style);
   return screen;
-}
-
-}  // namespace
-
-std::string comparison_table(const StrategyComparison& comparison, const TextStyle& style,
-                             bool wide) {
-  return screen_text(comparison_screen(comparison, style, wide ? Detail::Wide : Detail::Brief),
-                     style, wide);
-}
-
-std::string comparison_markdown(const StrategyComparison& comparison) {
-  return screen_markdown(comparison_screen(comparison, kPlain, Detail::Comment));
 }
 
 }  // namespace slicewise::reports

@@ -6,6 +6,7 @@
 #include "replay_origin.hpp"
 #include "result_figures.hpp"
 #include "screen.hpp"
+#include "screens.hpp"
 
 namespace slicewise::reports {
 
@@ -65,21 +66,13 @@ std::vector<std::string> inflation_notes(const InflationStudy& study) {
           "is dropped"};
 }
 
-Screen inflation_screen(const InflationStudy& study) {
+}  // namespace
+
+Screen screen_of(const InflationStudy& study, const TextStyle& /*style*/, Detail /*detail*/) {
   Screen screen{"", replay_alarm(study.interrupted), inflation_heading(study)};
   screen.parts = {{.table = inflation_cells(study)}, notes_part(inflation_notes(study))};
   screen.origin = replay_origin(study.origin.stamp);
   return screen;
-}
-
-}  // namespace
-
-std::string inflation_table(const InflationStudy& study, const TextStyle& style, bool wide) {
-  return screen_text(inflation_screen(study), style, wide);
-}
-
-std::string inflation_markdown(const InflationStudy& study) {
-  return screen_markdown(inflation_screen(study));
 }
 
 }  // namespace slicewise::reports

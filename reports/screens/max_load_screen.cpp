@@ -10,6 +10,7 @@
 #include "result_figures.hpp"
 #include "result_notes.hpp"
 #include "screen.hpp"
+#include "screens.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -262,7 +263,9 @@ std::vector<std::string> max_load_notes(const MaxLoad& found, bool full) {
   return lines;
 }
 
-Screen max_load_screen(const MaxLoad& found, const TextStyle& style, Detail detail) {
+}  // namespace
+
+Screen screen_of(const MaxLoad& found, const TextStyle& style, Detail detail) {
   Screen screen{found.stamp.scenario,
                 found.interrupted ? "INTERRUPTED: the search was not finished" : "",
                 max_load_heading(found)};
@@ -280,8 +283,6 @@ Screen max_load_screen(const MaxLoad& found, const TextStyle& style, Detail deta
   return screen;
 }
 
-}  // namespace
-
 std::string_view verdict_word(LoadVerdict verdict) {
   switch (verdict) {
     case LoadVerdict::Passes:
@@ -297,15 +298,6 @@ std::string_view verdict_word(LoadVerdict verdict) {
 std::optional<double> headroom_of(const ScaledLoad& load) {
   if (!load.passed || load.scenario == 0) return std::nullopt;
   return *load.passed / load.scenario;
-}
-
-std::string max_load_table(const MaxLoad& found, const TextStyle& style, bool wide) {
-  return screen_text(max_load_screen(found, style, wide ? Detail::Wide : Detail::Brief), style,
-                     wide);
-}
-
-std::string max_load_markdown(const MaxLoad& found) {
-  return screen_markdown(max_load_screen(found, kPlain, Detail::Comment));
 }
 
 }  // namespace slicewise::reports

@@ -11,6 +11,7 @@
 #include "result_figures.hpp"
 #include "result_notes.hpp"
 #include "result_verdict.hpp"
+#include "screens.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -163,7 +164,7 @@ std::string worst_neighbour(const NeighbourMatrix& matrix) {
                      matrix.workloads[causes]);
 }
 
-Screen neighbours_screen(const NeighbourMatrix& matrix, const TextStyle& style, Detail detail) {
+Screen screen_of(const NeighbourMatrix& matrix, const TextStyle& style, Detail detail) {
   Screen screen{matrix.stamp.scenario,
                 matrix.interrupted ? "INTERRUPTED: only the runs that had finished count" : "",
                 neighbours_heading(matrix)};
@@ -175,15 +176,6 @@ Screen neighbours_screen(const NeighbourMatrix& matrix, const TextStyle& style, 
   screen.parts.push_back(notes_part(neighbours_notes(matrix, detail != Detail::Brief)));
   screen.origin = origin_line(matrix.stamp, {}, matrix.stamp.replications > 1, style);
   return screen;
-}
-
-std::string neighbours_table(const NeighbourMatrix& matrix, const TextStyle& style, bool wide) {
-  return screen_text(neighbours_screen(matrix, style, wide ? Detail::Wide : Detail::Brief), style,
-                     wide);
-}
-
-std::string neighbours_markdown(const NeighbourMatrix& matrix) {
-  return screen_markdown(neighbours_screen(matrix, kPlain, Detail::Comment));
 }
 
 }  // namespace slicewise::reports

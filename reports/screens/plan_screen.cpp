@@ -25,6 +25,7 @@
 #include "result_figures.hpp"
 #include "result_notes.hpp"
 #include "result_verdict.hpp"
+#include "screens.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -224,7 +225,9 @@ ScreenPart scaled_down_part(const Plan& plan, const TextStyle& style) {
   return part;
 }
 
-Screen plan_screen(const Plan& plan, const TextStyle& style, Detail detail) {
+}  // namespace
+
+Screen screen_of(const Plan& plan, const TextStyle& style, Detail detail) {
   Screen screen{plan.stamp.scenario,
                 plan.interrupted ? "INTERRUPTED: the search was not finished" : "",
                 plan_heading(plan)};
@@ -261,8 +264,6 @@ Screen plan_screen(const Plan& plan, const TextStyle& style, Detail detail) {
   return screen;
 }
 
-}  // namespace
-
 Cells replicas_cells(const Plan& plan, const TextStyle& style) {
   const sim::Record& of_point = sim::record_of<sim::ReplicasPoint>();
   const sim::Record& of_figures = sim::record_of<sim::OptionFigures>();
@@ -285,14 +286,6 @@ Cells replicas_cells(const Plan& plan, const TextStyle& style) {
                           verdict_text(*point.figures, style) + (knee ? ", knee" : "")});
   }
   return table;
-}
-
-std::string plan_table(const Plan& plan, const TextStyle& style, bool wide) {
-  return screen_text(plan_screen(plan, style, wide ? Detail::Wide : Detail::Brief), style, wide);
-}
-
-std::string plan_markdown(const Plan& plan) {
-  return screen_markdown(plan_screen(plan, kPlain, Detail::Comment));
 }
 
 }  // namespace slicewise::reports

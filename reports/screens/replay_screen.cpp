@@ -14,6 +14,7 @@
 #include "result_figures.hpp"
 #include "result_verdict.hpp"
 #include "screen.hpp"
+#include "screens.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -398,7 +399,9 @@ Screen with_notes(Screen screen, const ReplayStudy& study) {
   return screen;
 }
 
-Screen replay_screen(const ReplayStudy& study, const TextStyle& style, Detail detail) {
+}  // namespace
+
+Screen screen_of(const ReplayStudy& study, const TextStyle& style, Detail detail) {
   Screen screen{"", replay_alarm(study.interrupted), replay_heading(study)};
   screen.parts.push_back({.table = study.shares() ? sharing_cells(study) : scheduler_cells(study),
                           .sentences = lost_sentences(study, style)});
@@ -417,16 +420,6 @@ Screen replay_screen(const ReplayStudy& study, const TextStyle& style, Detail de
     if (detail == Detail::Brief) break;
   }
   return with_notes(std::move(screen), study);
-}
-
-}  // namespace
-
-std::string replay_table(const ReplayStudy& study, const TextStyle& style, bool wide) {
-  return screen_text(replay_screen(study, style, wide ? Detail::Wide : Detail::Brief), style, wide);
-}
-
-std::string replay_markdown(const ReplayStudy& study) {
-  return screen_markdown(replay_screen(study, kPlain, Detail::Comment));
 }
 
 }  // namespace slicewise::reports

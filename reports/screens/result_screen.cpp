@@ -16,6 +16,7 @@
 #include "result_notes.hpp"
 #include "result_verdict.hpp"
 #include "screen.hpp"
+#include "screens.hpp"
 #include "variant_parts.hpp"
 
 namespace slicewise::reports {
@@ -136,7 +137,9 @@ std::vector<ScreenPart> comparison_parts(const sim::Result& result, const TextSt
   return parts;
 }
 
-Screen result_screen(const sim::Result& result, const TextStyle& style, Detail detail) {
+}  // namespace
+
+Screen screen_of(const sim::Result& result, const TextStyle& style, Detail detail) {
   const bool comment = detail == Detail::Comment;
   Screen screen{result.stamp.scenario, interrupted_line(result),
                 comment ? result.stamp.scenario : ""};
@@ -161,17 +164,6 @@ Screen result_screen(const sim::Result& result, const TextStyle& style, Detail d
   }
   screen.parts.push_back(std::move(notes));
   return screen;
-}
-
-}  // namespace
-
-std::string result_table(const sim::Result& result, const TextStyle& style, bool wide) {
-  return screen_text(result_screen(result, style, wide ? Detail::Wide : Detail::Brief), style,
-                     wide);
-}
-
-std::string result_markdown(const sim::Result& result) {
-  return screen_markdown(result_screen(result, kPlain, Detail::Comment));
 }
 
 }  // namespace slicewise::reports

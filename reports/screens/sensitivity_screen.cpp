@@ -15,6 +15,7 @@
 #include "result_figures.hpp"
 #include "result_notes.hpp"
 #include "result_verdict.hpp"
+#include "screens.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -224,7 +225,9 @@ ScreenPart tornado_part(const SensitivityStudy& study, std::size_t figure, const
   return part;
 }
 
-Screen sensitivity_screen(const SensitivityStudy& study, const TextStyle& style, Detail detail) {
+}  // namespace
+
+Screen screen_of(const SensitivityStudy& study, const TextStyle& style, Detail detail) {
   Screen screen{study.stamp.scenario,
                 study.interrupted ? "INTERRUPTED: not every input was varied" : "",
                 sensitivity_heading(study)};
@@ -243,8 +246,6 @@ Screen sensitivity_screen(const SensitivityStudy& study, const TextStyle& style,
   screen.origin = origin_line(study.stamp, {}, study.stamp.replications > 1, style);
   return screen;
 }
-
-}  // namespace
 
 std::string outcome_title(const std::string& workload, const std::string& name) {
   const sim::Field* const price = sim::cost_record().find(name);
@@ -311,15 +312,6 @@ std::vector<std::string> flip_lines(const SensitivityStudy& study) {
     }
   }
   return lines;
-}
-
-std::string sensitivity_table(const SensitivityStudy& study, const TextStyle& style, bool wide) {
-  return screen_text(sensitivity_screen(study, style, wide ? Detail::Wide : Detail::Brief), style,
-                     wide);
-}
-
-std::string sensitivity_markdown(const SensitivityStudy& study) {
-  return screen_markdown(sensitivity_screen(study, kPlain, Detail::Comment));
 }
 
 }  // namespace slicewise::reports

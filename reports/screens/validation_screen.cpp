@@ -1,5 +1,3 @@
-#include "validation_screen.hpp"
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -7,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "slicewise/reports/studies.hpp"
+
+#include "screens.hpp"
 
 // What `slicewise validate` shows: a table of studies, then what each was fitted on.
 namespace slicewise::reports {
@@ -218,7 +218,7 @@ ScreenPart expected_part(const sim::ValidationResult& result) {
 
 }  // namespace
 
-Screen validation_screen(const sim::ValidationResult& result, Detail detail) {
+Screen screen_of(const sim::ValidationResult& result, const TextStyle& /*style*/, Detail detail) {
   const bool comment = detail == Detail::Comment;
   Screen screen{"validation", "", comment ? "Predicted against measured" : ""};
   ScreenPart answer{.sentences = {{bounds_line(result)}}, .is_answer = true};
@@ -236,15 +236,6 @@ Screen validation_screen(const sim::ValidationResult& result, Detail detail) {
                   notes_part(validation_notes()),
                   std::move(origins)};
   return screen;
-}
-
-std::string validation_table(const sim::ValidationResult& result, const TextStyle& style,
-                             bool wide) {
-  return screen_text(validation_screen(result, wide ? Detail::Wide : Detail::Brief), style, wide);
-}
-
-std::string validation_markdown(const sim::ValidationResult& result) {
-  return screen_markdown(validation_screen(result, Detail::Comment));
 }
 
 }  // namespace slicewise::reports

@@ -35,15 +35,15 @@ std::size_t longest_line(const std::string& text) {
 }
 
 TEST(ComparisonReport, MatchesTheGoldenFiles) {
-  expect_golden("comparison.txt", comparison_table(samples::chat(), kTerminal, false));
-  expect_golden("comparison_wide.txt", comparison_table(samples::chat(), kTerminal, true));
-  expect_golden("comparison.md", comparison_markdown(samples::chat()));
-  expect_golden("comparison.csv", comparison_csv(samples::chat()));
-  expect_golden("comparison.json", comparison_json(samples::chat()));
+  expect_golden("comparison.txt", Report(samples::chat()).table(kTerminal, false));
+  expect_golden("comparison_wide.txt", Report(samples::chat()).table(kTerminal, true));
+  expect_golden("comparison.md", Report(samples::chat()).markdown());
+  expect_golden("comparison.csv", Report(samples::chat()).csv());
+  expect_golden("comparison.json", Report(samples::chat()).json());
 }
 
 TEST(ComparisonReport, FitsAHundredColumns) {
-  EXPECT_LE(longest_line(comparison_table(samples::chat(), kTerminal, false)), 100U);
+  EXPECT_LE(longest_line(Report(samples::chat()).table(kTerminal, false)), 100U);
 }
 
 // As users count them: once, however many stages a request goes through.
@@ -56,39 +56,39 @@ TEST(ComparisonReport, RequestsOfAPipelineCountOnce) {
     option.result.workloads.front().is_stage = true;
     option.result.workloads.push_back(whole);
   }
-  const std::string text = comparison_table(comparison, kTerminal, true);
+  const std::string text = Report(comparison).table(kTerminal, true);
   EXPECT_THAT(text, HasSubstr("7.25"));
   EXPECT_THAT(text, Not(HasSubstr("REQUEST/S")));
   EXPECT_THAT(text, Not(HasSubstr("17.2")));
 }
 
 TEST(ComparisonReport, AsciiHasNoOtherBytes) {
-  const std::string text = comparison_table(samples::chat(), {false, false, 100}, false);
+  const std::string text = Report(samples::chat()).table({false, false, 100}, false);
   for (const char c : text) ASSERT_LT(static_cast<unsigned char>(c), 0x80U) << text;
 }
 
 TEST(ComparisonReport, OneReasonStandsOnceForAllThatItRefuses) {
-  const std::string text = comparison_table(samples::chat(), kTerminal, true);
+  const std::string text = Report(samples::chat()).table(kTerminal, true);
   EXPECT_THAT(text, HasSubstr("vGPU on g5.xlarge, p4d.24xlarge\n"));
   EXPECT_THAT(text, HasSubstr("MIG, MIG + MPS on g5.xlarge\n"));
   EXPECT_EQ(text.find("has no MIG"), text.rfind("has no MIG"));
 }
 
 TEST(ComparisonReport, TheVerdictSaysWhatIsWrong) {
-  const std::string text = comparison_table(samples::chat(), kTerminal, false);
+  const std::string text = Report(samples::chat()).table(kTerminal, false);
   EXPECT_THAT(text, HasSubstr(" p99 missed\n"));
   EXPECT_THAT(text, HasSubstr(" forced, 1 failed\n"));
   EXPECT_THAT(text, HasSubstr(" best\n"));
   sim::StrategyComparison idle = samples::chat();
   idle.options.front().per_work_hour.reset();
-  EXPECT_THAT(comparison_table(idle, kTerminal, false), HasSubstr(" no work done\n"));
+  EXPECT_THAT(Report(idle).table(kTerminal, false), HasSubstr(" no work done\n"));
   sim::StrategyComparison none = samples::chat();
   for (sim::ComparedOption& option : none.options) {
     option.best = false;
     option.result.verdict.reasons = {
         {sim::Verdict::Cause::PodsPending, "chat", "1 Pending", "1 of 2 pods stayed Pending"}};
   }
-  EXPECT_THAT(comparison_table(none, kTerminal, false),
+  EXPECT_THAT(Report(none).table(kTerminal, false),
               HasSubstr("Nothing stands: the options leave pods Pending."));
 }
 
@@ -113,9 +113,9 @@ TEST(ComparisonReport, TheScenarioAsItStandsIsMarked) {
   own.configuration.strategy = sim::Strategy::Mig;
   own.result.node_pools.front().mig_config = "one-gpu-for-large";
   comparison.options.insert(comparison.options.begin(), own);
-  const std::string text = comparison_table(comparison, kTerminal, false);
+  const std::string text = Report(comparison).table(kTerminal, false);
   EXPECT_THAT(text, HasSubstr("yours: MIG one-gpu-for-large"));
-  const json document = json::parse(comparison_json(comparison));
+  const json document = json::parse(Report(comparison).json());
   EXPECT_EQ(document["options"][0]["yours"], true);
   EXPECT_FALSE(document["options"][1].contains("yours"));
 }
@@ -123,8 +123,8 @@ TEST(ComparisonReport, TheScenarioAsItStandsIsMarked) {
 TEST(ComparisonReport, ALayoutOfTwoProfilesIsNamedWhole) {
   sim::StrategyComparison comparison = samples::chat();
   comparison.options[4].configuration.mig = {{"1g.5gb", 5}, {"2g.10gb", 1}};
-  EXPECT_THAT(comparison_table(comparison, kTerminal, false), HasSubstr("MIG 5x1g.5gb+1x2g.10gb "));
-  const json option = json::parse(comparison_json(comparison))["options"][4];
+  EXPECT_THAT(Report(comparison).table(kTerminal, false), HasSubstr("MIG 5x1g.5gb+1x2g.10gb "));
+  const json option = json::parse(Report(comparison).json())["options"][4];
   EXPECT_FALSE(option.contains("migProfile"));
   EXPECT_EQ(option["mig"].size(), 2U);
 }
@@ -132,7 +132,7 @@ TEST(ComparisonReport, ALayoutOfTwoProfilesIsNamedWhole) {
 TEST(ComparisonReport, PodsAreCountedWholeAndAMeanIsCalledOne) {
   sim::StrategyComparison comparison = samples::chat();
   for (sim::ComparedOption& option : comparison.options) option.result.pods.submitted = 27.6;
-  const std::string text = comparison_table(comparison, kTerminal, false);
+  const std::string text = Report(comparison).table(kTerminal, false);
   EXPECT_THAT(text, HasSubstr(": 28 pods (mean of 2 runs) under every way of sharing\n"));
   EXPECT_THAT(text, Not(HasSubstr("27.6")));
 }
@@ -144,7 +144,7 @@ TEST(ComparisonReport, ScaledPodsAreCountedThatRunAtOnce) {
     option.result.pods.submitted = 127;
   }
   comparison.options.back().result.pods.running_max = 18;
-  EXPECT_THAT(comparison_table(comparison, kTerminal, false),
+  EXPECT_THAT(Report(comparison).table(kTerminal, false),
               HasSubstr(": up to 18 pods at once under every way of sharing\n"));
 }
 
@@ -154,7 +154,7 @@ TEST(ComparisonReport, SaysWhatBindsTheBestAndHowManyRunsWereTaken) {
     option.result.workloads.front().bound_by = "batch window";
     if (option.best) option.result.replications = 8;
   }
-  const std::string text = comparison_table(comparison, kTerminal, false);
+  const std::string text = Report(comparison).table(kTerminal, false);
   EXPECT_THAT(text, HasSubstr("It is bound by: batch window (chat).\n"));
   EXPECT_THAT(text, HasSubstr("2 to 8 runs"));
 }
@@ -167,29 +167,29 @@ TEST(ComparisonReport, ThePriceOfAnHourOfWorkIsDefinedByItsName) {
     job.kind = "Job";
     option.result.workloads.push_back(job);
   }
-  const std::string text = comparison_table(comparison, kTerminal, false);
+  const std::string text = Report(comparison).table(kTerminal, false);
   EXPECT_THAT(text, HasSubstr("$/WORK-H  "));
   EXPECT_THAT(text, HasSubstr("\n  $/WORK-H: dollars for an hour of work"));
 }
 
 // What no setting of the device plugin gives is shown, with the reason once, and never recommended.
 TEST(ComparisonReport, MpsWithoutItsCapIsNotStock) {
-  const std::string text = comparison_table(samples::chat(), kTerminal, false);
+  const std::string text = Report(samples::chat()).table(kTerminal, false);
   EXPECT_THAT(text, ContainsRegex("MPS x3 uncapped .* not stock\n"));
   EXPECT_THAT(text, HasSubstr("\n  not stock: no setting of the device plugin uncaps MPS"));
   sim::StrategyComparison stock = samples::chat();
   std::erase_if(stock.options, [](const sim::ComparedOption& o) {
     return o.configuration.strategy == sim::Strategy::MpsUncapped;
   });
-  EXPECT_THAT(comparison_table(stock, kTerminal, false), Not(HasSubstr("not stock")));
+  EXPECT_THAT(Report(stock).table(kTerminal, false), Not(HasSubstr("not stock")));
 }
 
 TEST(ComparisonReport, IsolationAndRefusalsStandWhereAllIsAskedFor) {
-  const std::string brief = comparison_table(samples::chat(), kTerminal, false);
+  const std::string brief = Report(samples::chat()).table(kTerminal, false);
   EXPECT_THAT(brief, Not(HasSubstr("\nISOLATION")));
   EXPECT_THAT(brief, Not(HasSubstr("\nREFUSED")));
   EXPECT_THAT(brief, HasSubstr("isolation between pods: -o wide"));
-  const std::string wide = comparison_table(samples::chat(), kTerminal, true);
+  const std::string wide = Report(samples::chat()).table(kTerminal, true);
   EXPECT_THAT(wide, ContainsRegex("ISOLATION .*\n +STRATEGY +MEMORY +COMPUTE +FAULT +MEANS\n"));
   EXPECT_THAT(wide, HasSubstr("\nREFUSED\n"));
   EXPECT_THAT(wide, HasSubstr("not modelled: slicewise explain not-modelled\n"));
@@ -199,19 +199,19 @@ TEST(ComparisonReport, AnUnfinishedComparisonSaysSo) {
   sim::StrategyComparison partial = samples::chat();
   partial.interrupted = true;
   partial.options.clear();
-  EXPECT_THAT(comparison_table(partial, kTerminal, false), HasSubstr("INTERRUPTED"));
-  EXPECT_THAT(comparison_table(partial, kTerminal, false), Not(HasSubstr("Nothing stands")));
-  EXPECT_THAT(comparison_markdown(partial), HasSubstr("INTERRUPTED"));
-  EXPECT_EQ(json::parse(comparison_json(partial))["metadata"]["interrupted"], true);
+  EXPECT_THAT(Report(partial).table(kTerminal, false), HasSubstr("INTERRUPTED"));
+  EXPECT_THAT(Report(partial).table(kTerminal, false), Not(HasSubstr("Nothing stands")));
+  EXPECT_THAT(Report(partial).markdown(), HasSubstr("INTERRUPTED"));
+  EXPECT_EQ(json::parse(Report(partial).json())["metadata"]["interrupted"], true);
 }
 
 TEST(ComparisonReport, ColourIsOnlyWrittenWhenAsked) {
-  EXPECT_THAT(comparison_table(samples::chat(), kTerminal, false), Not(HasSubstr("\x1b")));
-  EXPECT_THAT(comparison_table(samples::chat(), {true, true, 100}, false), HasSubstr("\x1b"));
+  EXPECT_THAT(Report(samples::chat()).table(kTerminal, false), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(Report(samples::chat()).table({true, true, 100}, false), HasSubstr("\x1b"));
 }
 
 TEST(ComparisonReport, EveryCsvRecordHasAsManyFieldsAsTheHeader) {
-  std::istringstream csv(comparison_csv(samples::chat()));
+  std::istringstream csv(Report(samples::chat()).csv());
   std::string header;
   std::getline(csv, header);
   std::size_t records = 0;
@@ -223,7 +223,7 @@ TEST(ComparisonReport, EveryCsvRecordHasAsManyFieldsAsTheHeader) {
 }
 
 TEST(ComparisonReport, JsonCarriesTheNamesThatScriptsDependOn) {
-  const json document = json::parse(comparison_json(samples::chat()));
+  const json document = json::parse(Report(samples::chat()).json());
   EXPECT_EQ(document["apiVersion"], "slicewise.dev/comparison.v1alpha1");
   EXPECT_EQ(document["kind"], "Comparison");
   const json& best = document["options"][2];
@@ -244,9 +244,9 @@ TEST(ComparisonReport, TheCommittedSchemaIsWhatTheProgramPrints) {
   const auto file = std::filesystem::path(SLICEWISE_SOURCE_DIR) / "reports" / "schema" /
                     "comparison.v1alpha1.json";
   if (std::getenv("SLICEWISE_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(file, std::ios::binary) << comparison_schema_json();
+    std::ofstream(file, std::ios::binary) << Report<sim::StrategyComparison>::schema();
   }
-  EXPECT_EQ(file_text(file), comparison_schema_json());
+  EXPECT_EQ(file_text(file), Report<sim::StrategyComparison>::schema());
 }
 
 }  // namespace

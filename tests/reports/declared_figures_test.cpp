@@ -137,7 +137,7 @@ TEST(DeclaredFigures, TravelBetweenProcesses) {
 }
 
 TEST(DeclaredFigures, HaveASchemaWithTheirMeaning) {
-  const json schema = json::parse(result_schema_json());
+  const json schema = json::parse(Report<sim::Result>::schema());
   for (const DeclaredValue& value : values_of_results()) {
     std::string path = value.path;
     for (std::size_t at = 0; (at = path.find("[].", at)) != std::string::npos;) {
@@ -171,7 +171,7 @@ TEST(DeclaredFigures, HaveTheirColumnsInCsv) {
   sim::Result result = full_result();
   // Rows are of workloads where the bill is not grouped.
   for (sim::VariantResult& variant : result.variants) variant.cost.split.groups.clear();
-  const SourceText csv{"result.csv", result_csv(result)};
+  const SourceText csv{"result.csv", Report(result).csv()};
   CsvLines lines(csv);
   ASSERT_TRUE(lines.next());
   const std::vector<std::string> header = cells_of(lines);
@@ -233,7 +233,7 @@ TEST(DeclaredFigures, AreComparedByDiff) {
   sim::Result result = full_result();
   // Where there are objectives they stand for the latencies.
   result.variants.front().workloads.front().objectives.clear();
-  const SourceText source{"result.json", result_json(result)};
+  const SourceText source{"result.json", Report(result).json()};
   const auto difference = compare_documents(source, source);
   ASSERT_TRUE(difference) << difference.error().front().message;
   std::set<std::string> names;

@@ -203,10 +203,10 @@ TEST(Difference, AComparisonIsWorseWhenNoOptionStands) {
   sim::StrategyComparison options = samples::chat();
   const json newer = [&] {
     options.options[1].result.pods.oom_kills = 16;
-    return json::parse(comparison_json(options));
+    return json::parse(Report(options).json());
   }();
   options.options.erase(options.options.begin() + 1);
-  const json older = json::parse(comparison_json(options));
+  const json older = json::parse(Report(options).json());
   DocumentDifference difference = difference_of(older, newer);
   EXPECT_EQ(difference.stands(), true);
   EXPECT_TRUE(difference.worse().empty());
@@ -217,7 +217,7 @@ TEST(Difference, AComparisonIsWorseWhenNoOptionStands) {
   EXPECT_THAT(text.substr(0, text.find('\n')), Not(HasSubstr("does not stand")));
   // It stands, but cannot be had.
   for (sim::ComparedOption& option : options.options) option.best = false;
-  const json not_had = json::parse(comparison_json(options));
+  const json not_had = json::parse(Report(options).json());
   difference = difference_of(older, not_had);
   EXPECT_EQ(difference.stands(), false);
   EXPECT_THAT(failing(difference, "verdict"),
@@ -230,7 +230,7 @@ TEST(Difference, AComparisonIsWorseWhenNoOptionStands) {
     option.result.verdict.reasons = {
         {sim::Verdict::Cause::PodsPending, "chat", "1 Pending", "1 of 2 pods stayed Pending"}};
   }
-  difference = difference_of(older, json::parse(comparison_json(options)));
+  difference = difference_of(older, json::parse(Report(options).json()));
   EXPECT_EQ(difference.stands(), false);
   EXPECT_FALSE(difference.is_good());
   EXPECT_FALSE(failing(difference, "verdict").empty());
@@ -366,7 +366,7 @@ json stored_plan(const std::vector<sim::PlanOption>& options,
   plan.stamp.variant = "base";
   plan.options = options;
   plan.rejected = std::move(rejected);
-  return json::parse(plan_json(plan));
+  return json::parse(Report(plan).json());
 }
 
 TEST(Difference, PlansAreComparedByTheirBestOption) {
@@ -420,8 +420,8 @@ TEST(Difference, OptionsOfAPlanAreToldApartByAllThatTheyChoose) {
 // The value is within its limit; the requests that were lost leave open whether the quantile is.
 TEST(Difference, AnObjectiveThatTheJudgeLeavesOpenHasNoTick) {
   sim::OptionFigures open = planned_figures(384, 420);
-  open.objectives[0].lost = sim::LostShare{0.009, 0.004, 0.01};
-  ASSERT_EQ(sim::standing_of(open.objectives[0]), sim::ObjectiveStanding::Undecided);
+  open.objectives[0].result.lost = sim::LostShare{0.009, 0.004, 0.01};
+  ASSERT_EQ(sim::standing_of(open.objectives[0].result), sim::ObjectiveStanding::Undecided);
   const DocumentDifference difference =
       difference_of(stored_plan({{{shared_t4s(1)}, planned_figures(384, 300), 384, false}}, {}),
                     stored_plan({{{shared_t4s(1)}, open, 384, false}}, {}));

@@ -21,26 +21,26 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(MaxLoadReport, MatchesTheGoldenFiles) {
-  expect_golden("max_load.txt", max_load_table(samples::voice_load(), kTerminal, false));
-  expect_golden("max_load_wide.txt", max_load_table(samples::voice_load(), kTerminal, true));
-  expect_golden("max_load.md", max_load_markdown(samples::voice_load()));
-  expect_golden("max_load.csv", max_load_csv(samples::voice_load()));
-  expect_golden("max_load.json", max_load_json(samples::voice_load()));
+  expect_golden("max_load.txt", Report(samples::voice_load()).table(kTerminal, false));
+  expect_golden("max_load_wide.txt", Report(samples::voice_load()).table(kTerminal, true));
+  expect_golden("max_load.md", Report(samples::voice_load()).markdown());
+  expect_golden("max_load.csv", Report(samples::voice_load()).csv());
+  expect_golden("max_load.json", Report(samples::voice_load()).json());
 }
 
 TEST(MaxLoadReport, AsciiHasNoOtherBytes) {
-  const std::string text = max_load_table(samples::voice_load(), {false, false, 100}, true);
+  const std::string text = Report(samples::voice_load()).table({false, false, 100}, true);
   for (const char c : text) ASSERT_LT(static_cast<unsigned char>(c), 0x80U) << text;
 }
 
 TEST(MaxLoadReport, OneLoadIsSaidInItsOwnUnit) {
   sim::MaxLoad one = samples::voice_load();
   one.loads.resize(1);
-  EXPECT_THAT(max_load_table(one, {false, true, 0}, false),
+  EXPECT_THAT(Report(one).table({false, true, 0}, false),
               HasSubstr("Every objective is met up to 48.00 requests/s (2.40 times the scenario's "
                         "load); at 50.00 requests/s one is missed."));
   one.loads.front() = {"workloads.lab.notebooks", "lab", sim::LoadUnit::Users, 60, 1200, 1250};
-  EXPECT_THAT(max_load_table(one, kTerminal, false), HasSubstr("up to 1,200 users (20.0 times"));
+  EXPECT_THAT(Report(one).table(kTerminal, false), HasSubstr("up to 1,200 users (20.0 times"));
 }
 
 TEST(MaxLoadReport, WithoutObjectivesItSpeaksOfPolicies) {
@@ -50,7 +50,7 @@ TEST(MaxLoadReport, WithoutObjectivesItSpeaksOfPolicies) {
   for (sim::LoadProbe& probe : found.probes) probe.objectives.clear();
   found.probes[*found.failed].left_behind = {
       {sim::Verdict::Cause::PolicyDenies, "", "denied", "policy spare denies it"}};
-  const std::string text = max_load_table(found, kTerminal, false);
+  const std::string text = Report(found).table(kTerminal, false);
   EXPECT_THAT(text, HasSubstr("the highest load that no policy denies"));
   EXPECT_THAT(text, HasSubstr("No policy denies anything up to 48.00 requests/s"));
   EXPECT_THAT(text, HasSubstr("a policy denies it"));
@@ -62,39 +62,39 @@ TEST(MaxLoadReport, SaysWhenAnEndIsMissing) {
   found.loads.resize(1);
   found.failed.reset();
   found.binding.reset();
-  EXPECT_THAT(max_load_table(found, {false, true, 0}, false),
+  EXPECT_THAT(Report(found).table({false, true, 0}, false),
               HasSubstr("nothing up to 1,000 times was seen to fail (--most)"));
   found = samples::voice_load();
   found.passed.reset();
   found.at_passed.reset();
   found.loads.resize(1);
   found.loads.front().passed.reset();
-  EXPECT_THAT(max_load_table(found, kTerminal, false),
+  EXPECT_THAT(Report(found).table(kTerminal, false),
               HasSubstr("Not even 50.00 requests/s (2.50 times the scenario's load) meets"));
   found.probes.clear();
   found.failed.reset();
   found.verdict->reasons = {{sim::Verdict::Cause::NothingRan, "", "no pod ran", "no pod ever ran"}};
-  EXPECT_THAT(max_load_table(found, kTerminal, false), HasSubstr("No pod ever ran"));
+  EXPECT_THAT(Report(found).table(kTerminal, false), HasSubstr("No pod ever ran"));
 }
 
 TEST(MaxLoadReport, SaysWhyAnIntervalIsWiderThanAskedFor) {
-  EXPECT_THAT(max_load_table(samples::voice_load(), {false, true, 0}, false),
+  EXPECT_THAT(Report(samples::voice_load()).table({false, true, 0}, false),
               HasSubstr("The interval is 4.2% wide, not 2.0%"));
   sim::MaxLoad narrow = samples::voice_load();
   narrow.loads.front().failed = 48.9;
-  EXPECT_THAT(max_load_table(narrow, kTerminal, false), Not(HasSubstr("The interval is")));
+  EXPECT_THAT(Report(narrow).table(kTerminal, false), Not(HasSubstr("The interval is")));
 }
 
 TEST(MaxLoadReport, AnUnfinishedSearchSaysSo) {
   sim::MaxLoad partial = samples::voice_load();
   partial.interrupted = true;
-  EXPECT_THAT(max_load_table(partial, kTerminal, false), HasSubstr("INTERRUPTED"));
-  EXPECT_THAT(max_load_markdown(partial), HasSubstr("INTERRUPTED"));
-  EXPECT_EQ(json::parse(max_load_json(partial))["metadata"]["interrupted"], true);
+  EXPECT_THAT(Report(partial).table(kTerminal, false), HasSubstr("INTERRUPTED"));
+  EXPECT_THAT(Report(partial).markdown(), HasSubstr("INTERRUPTED"));
+  EXPECT_EQ(json::parse(Report(partial).json())["metadata"]["interrupted"], true);
 }
 
 TEST(MaxLoadReport, JsonCarriesTheNamesThatScriptsDependOn) {
-  const json document = json::parse(max_load_json(samples::voice_load()));
+  const json document = json::parse(Report(samples::voice_load()).json());
   EXPECT_EQ(document["apiVersion"], "slicewise.dev/max-load.v1alpha1");
   EXPECT_EQ(document["kind"], "MaxLoad");
   EXPECT_EQ(document["loads"][0]["passed"], 48);
@@ -109,9 +109,9 @@ TEST(MaxLoadReport, TheCommittedSchemaIsWhatTheProgramPrints) {
   const auto file =
       std::filesystem::path(SLICEWISE_SOURCE_DIR) / "reports" / "schema" / "max-load.v1alpha1.json";
   if (std::getenv("SLICEWISE_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(file, std::ios::binary) << max_load_schema_json();
+    std::ofstream(file, std::ios::binary) << Report<sim::MaxLoad>::schema();
   }
-  EXPECT_EQ(file_text(file), max_load_schema_json());
+  EXPECT_EQ(file_text(file), Report<sim::MaxLoad>::schema());
 }
 
 }  // namespace

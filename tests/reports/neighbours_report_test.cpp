@@ -32,10 +32,10 @@ sim::NeighbourMatrix put_together() {
 }
 
 TEST(NeighboursReport, MatchesTheGoldenFiles) {
-  expect_golden("neighbours.txt", neighbours_table(put_together(), kTerminal, false));
-  expect_golden("neighbours.md", neighbours_markdown(put_together()));
-  expect_golden("neighbours.csv", neighbours_csv(put_together()));
-  expect_golden("neighbours.json", neighbours_json(put_together()));
+  expect_golden("neighbours.txt", Report(put_together()).table(kTerminal, false));
+  expect_golden("neighbours.md", Report(put_together()).markdown());
+  expect_golden("neighbours.csv", Report(put_together()).csv());
+  expect_golden("neighbours.json", Report(put_together()).json());
 }
 
 TEST(NeighboursReport, SaysOnlyWhatWasMeasured) {
@@ -46,50 +46,50 @@ TEST(NeighboursReport, SaysOnlyWhatWasMeasured) {
     }
     row.beside_all.slowdown = 1.0;
   }
-  EXPECT_THAT(neighbours_table(matrix, kTerminal, false),
+  EXPECT_THAT(Report(matrix).table(kTerminal, false),
               HasSubstr("No workload slows another one down."));
   matrix.rows[2].beside_all.slowdown = 1.5;
-  EXPECT_THAT(neighbours_table(matrix, kTerminal, false),
+  EXPECT_THAT(Report(matrix).table(kTerminal, false),
               HasSubstr("No pair disturbs each other; all together do, see ALL OTHERS."));
   for (sim::NeighbourRow& row : matrix.rows) {
     for (sim::NeighbourEffect& effect : row.beside) effect.slowdown.reset();
     row.beside_all.slowdown.reset();
   }
   for (const std::string& text :
-       {neighbours_table(matrix, kTerminal, false), neighbours_markdown(matrix)}) {
+       {Report(matrix).table(kTerminal, false), Report(matrix).markdown()}) {
     EXPECT_THAT(text, Not(HasSubstr("slows another one down")));
     EXPECT_THAT(text, Not(HasSubstr("disturbs")));
   }
 }
 
 TEST(NeighboursReport, AsciiHasNoOtherBytes) {
-  const std::string text = neighbours_table(samples::flat(), {false, false, 100}, true);
+  const std::string text = Report(samples::flat()).table({false, false, 100}, true);
   for (const char c : text) ASSERT_LT(static_cast<unsigned char>(c), 0x80U) << text;
 }
 
 TEST(NeighboursReport, ColumnsThatDoNotFitAreNamed) {
-  const std::string text = neighbours_table(samples::flat(), {false, true, 50}, false);
+  const std::string text = Report(samples::flat()).table({false, true, 50}, false);
   EXPECT_THAT(text, HasSubstr("ALL OTHERS"));
   EXPECT_THAT(text, HasSubstr("not shown: "));
 }
 
 TEST(NeighboursReport, NamesThePairsThatNeverMeet) {
-  EXPECT_THAT(neighbours_table(samples::flat(), {false, true, 0}, false),
+  EXPECT_THAT(Report(samples::flat()).table({false, true, 0}, false),
               HasSubstr("if anything: api and lab, trainer and lab\n"));
   sim::NeighbourMatrix met = samples::flat();
   for (sim::NeighbourRow& row : met.rows) {
     for (sim::NeighbourEffect& effect : row.beside) effect.shares_gpu = true;
   }
-  EXPECT_THAT(neighbours_table(met, kTerminal, false), Not(HasSubstr("never on one GPU")));
+  EXPECT_THAT(Report(met).table(kTerminal, false), Not(HasSubstr("never on one GPU")));
 }
 
 TEST(NeighboursReport, NamesThePairsThatWerePutTogether) {
   const sim::NeighbourMatrix matrix = put_together();
   EXPECT_THAT(
-      neighbours_table(matrix, {false, true, 0}, false),
+      Report(matrix).table({false, true, 0}, false),
       HasSubstr("one pod of each was put on one GPU, against that pod alone: api and lab\n"));
-  EXPECT_TRUE(json::parse(neighbours_json(matrix))["rows"][0]["beside"][1]["putTogether"]);
-  EXPECT_THAT(neighbours_table(samples::flat(), kTerminal, false), Not(HasSubstr("was put on")));
+  EXPECT_TRUE(json::parse(Report(matrix).json())["rows"][0]["beside"][1]["putTogether"]);
+  EXPECT_THAT(Report(samples::flat()).table(kTerminal, false), Not(HasSubstr("was put on")));
 }
 
 TEST(NeighboursReport, TwoWorkloadsNeedNoColumnForAll) {
@@ -97,19 +97,19 @@ TEST(NeighboursReport, TwoWorkloadsNeedNoColumnForAll) {
   two.workloads.pop_back();
   two.rows.pop_back();
   for (sim::NeighbourRow& row : two.rows) row.beside.pop_back();
-  EXPECT_THAT(neighbours_table(two, kTerminal, false), Not(HasSubstr("ALL OTHERS")));
+  EXPECT_THAT(Report(two).table(kTerminal, false), Not(HasSubstr("ALL OTHERS")));
 }
 
 TEST(NeighboursReport, AnUnfinishedMatrixSaysSo) {
   sim::NeighbourMatrix partial = samples::flat();
   partial.interrupted = true;
-  EXPECT_THAT(neighbours_table(partial, kTerminal, false), HasSubstr("INTERRUPTED"));
-  EXPECT_THAT(neighbours_markdown(partial), HasSubstr("INTERRUPTED"));
-  EXPECT_EQ(json::parse(neighbours_json(partial))["metadata"]["interrupted"], true);
+  EXPECT_THAT(Report(partial).table(kTerminal, false), HasSubstr("INTERRUPTED"));
+  EXPECT_THAT(Report(partial).markdown(), HasSubstr("INTERRUPTED"));
+  EXPECT_EQ(json::parse(Report(partial).json())["metadata"]["interrupted"], true);
 }
 
 TEST(NeighboursReport, EveryCsvRecordHasAsManyFieldsAsTheHeader) {
-  std::istringstream csv(neighbours_csv(samples::flat()));
+  std::istringstream csv(Report(samples::flat()).csv());
   std::string header;
   std::getline(csv, header);
   int records = 0;
@@ -120,7 +120,7 @@ TEST(NeighboursReport, EveryCsvRecordHasAsManyFieldsAsTheHeader) {
 }
 
 TEST(NeighboursReport, JsonCarriesTheNamesThatScriptsDependOn) {
-  const json document = json::parse(neighbours_json(samples::flat()));
+  const json document = json::parse(Report(samples::flat()).json());
   EXPECT_EQ(document["apiVersion"], "slicewise.dev/neighbours.v1alpha1");
   EXPECT_EQ(document["kind"], "Neighbours");
   const json& p99 = document["rows"][0];
@@ -138,9 +138,9 @@ TEST(NeighboursReport, TheCommittedSchemaIsWhatTheProgramPrints) {
   const auto file = std::filesystem::path(SLICEWISE_SOURCE_DIR) / "reports" / "schema" /
                     "neighbours.v1alpha1.json";
   if (std::getenv("SLICEWISE_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(file, std::ios::binary) << neighbours_schema_json();
+    std::ofstream(file, std::ios::binary) << Report<sim::NeighbourMatrix>::schema();
   }
-  EXPECT_EQ(file_text(file), neighbours_schema_json());
+  EXPECT_EQ(file_text(file), Report<sim::NeighbourMatrix>::schema());
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ TEST(PlanReport, SaysWhatToMeasureNext) {
   sim::PlanOption option;
   option.pools.emplace_back().instance_type = "g6.xlarge";
   plan.options = {option};
-  const auto says = [&] { return plan_markdown(plan); };
+  const auto says = [&] { return Report(plan).markdown(); };
   EXPECT_THAT(says(), Not(HasSubstr("Measure next")));
   plan.measure_next = sim::TellingMeasurement{"asr", "L4", "mps", "", 1.19, 23.1};
   EXPECT_THAT(says(), HasSubstr("Measure next: two pods of asr by MPS on one L4 for 60 s: #1 does "

@@ -29,9 +29,9 @@ sim::PlanOption option_of(int dollars, std::vector<std::string> workloads) {
 
 // In words, and again after the document was read.
 std::string said_of(const sim::Plan& plan) {
-  const auto again = read_plan({"plan.json", plan_json(plan)});
-  EXPECT_TRUE(again && plan_json(*again) == plan_json(plan));
-  std::string text = plan_table(plan, kTerminal, true);
+  const auto again = read_plan({"plan.json", Report(plan).json()});
+  EXPECT_TRUE(again && Report(*again).json() == Report(plan).json());
+  std::string text = Report(plan).table(kTerminal, true);
   for (std::size_t at = 0; (at = text.find("\n  ", at)) != std::string::npos;) {
     text.replace(at, 3, " ");
   }

@@ -34,23 +34,23 @@ TEST(PlanReport, SaysWhatSetsAnOptionUp) {
   plan.options[0].routes = {{"devicePlugin"}, {"dra"}};
   plan.options[1].routes = {
       {"devicePlugin"}, {"dra", {"a claim has no shares"}}, {"autoMode", {"it shares no GPU"}}};
-  const std::string text = plan_table(plan, kTerminal, true);
+  const std::string text = Report(plan).table(kTerminal, true);
   EXPECT_THAT(text, HasSubstr("Set up by: the device plugin, or NVIDIA's DRA driver (export --to"));
   EXPECT_THAT(text, HasSubstr("#2: the device plugin; not NVIDIA's DRA driver: a claim has no sh"));
   EXPECT_THAT(text, HasSubstr("not on EKS Auto Mode"));
   plan.options[0].routes = {{"devicePlugin", {"it refuses"}}, {"dra"}};
-  EXPECT_THAT(plan_table(plan, kTerminal, false),
+  EXPECT_THAT(Report(plan).table(kTerminal, false),
               HasSubstr("Set up by: NVIDIA's DRA driver alone (export --to dra): it refuses."));
-  const auto again = read_plan({"plan.json", plan_json(plan)});
+  const auto again = read_plan({"plan.json", Report(plan).json()});
   ASSERT_TRUE(again);
-  EXPECT_EQ(plan_json(*again), plan_json(plan));
+  EXPECT_EQ(Report(*again).json(), Report(plan).json());
 }
 
 // What is long takes lines, not the verdict of all.
 TEST(PlanReport, KeepsRankAndVerdictBesideLongConfigurations) {
   sim::Plan plan = sample_plan();
   plan.options[0].pools.front().purchase = "spot-fallback";
-  const std::string text = plan_table(plan, {false, true, 80}, false);
+  const std::string text = Report(plan).table({false, true, 80}, false);
   EXPECT_THAT(text, HasSubstr("3 x g4dn.xlarge spot,"));
   EXPECT_THAT(text, HasSubstr("\n  on-demand when there is none, MPS x4"));
   EXPECT_THAT(text, ::testing::ContainsRegex("CONFIGURATION +# .*VERDICT"));
@@ -60,14 +60,14 @@ TEST(PlanReport, KeepsRankAndVerdictBesideLongConfigurations) {
 TEST(PlanReport, WarnsOfWhatTheAnswerDoesNotHoldFor) {
   sim::Plan plan = sample_plan();
   plan.notes = {make_diagnostic(Code::PeakNotInRun, {}, "nobody saw its peak")};
-  const std::string text = plan_table(plan, kTerminal, true);
+  const std::string text = Report(plan).table(kTerminal, true);
   const std::size_t at = text.find("PEAK_NOT_IN_RUN: nobody saw its peak.");
   ASSERT_NE(at, std::string::npos);
   EXPECT_LT(text.find("Recommended: #1"), at);
   EXPECT_LT(at, text.find("NOTES"));
   EXPECT_EQ(text.find("PEAK_NOT_IN_RUN", at + 1), std::string::npos);
   plan.options.clear();
-  EXPECT_THAT(plan_table(plan, kTerminal, true), HasSubstr("nobody saw its peak."));
+  EXPECT_THAT(Report(plan).table(kTerminal, true), HasSubstr("nobody saw its peak."));
 }
 
 TEST(PlanReport, SaysWhenItWasJudgedAndWhatTheNightSaves) {
@@ -80,29 +80,29 @@ TEST(PlanReport, SaysWhenItWasJudgedAndWhatTheNightSaves) {
   pool.elastic = true;
   pool.scalings = {{"asr", 1, 4, 1.25}};
   plan.by_load->figures.monthly = from_dollars(100);
-  const std::string text = plan_table(plan, {false, true, 240}, false);
+  const std::string text = Report(plan).table({false, true, 240}, false);
   EXPECT_LT(text.find("STARTS_AT_PEAK: judged from Mon 13:45 on."), text.find("NOTES"));
   EXPECT_THAT(text, HasSubstr("SCALED DOWN AT NIGHT"));
   EXPECT_THAT(text, HasSubstr("1 to 4 pods of asr at 1.25 requests/s each"));
   EXPECT_THAT(text, HasSubstr("No schedule (KEDA's cron scaler) that was tried stands and saves."));
   EXPECT_THAT(text, HasSubstr("plan.json#load"));
-  const auto again = read_plan({"plan.json", plan_json(plan)});
+  const auto again = read_plan({"plan.json", Report(plan).json()});
   ASSERT_TRUE(again);
   EXPECT_EQ(again->by_load->pools, plan.by_load->pools);
-  EXPECT_EQ(plan_json(*again), plan_json(plan));
+  EXPECT_EQ(Report(*again).json(), Report(plan).json());
   pool.scalings.front().least = 5;
-  EXPECT_FALSE(read_plan({"plan.json", plan_json(plan)}));
+  EXPECT_FALSE(read_plan({"plan.json", Report(plan).json()}));
 }
 
 TEST(PlanReport, SaysThatPodsMightVary) {
   sim::Plan plan = sample_plan();
-  EXPECT_THAT(plan_table(plan, kTerminal, true), HasSubstr("--vary-pods N"));
+  EXPECT_THAT(Report(plan).table(kTerminal, true), HasSubstr("--vary-pods N"));
   plan.vary_pods = 3;
-  const std::string text = plan_table(plan, kTerminal, true);
+  const std::string text = Report(plan).table(kTerminal, true);
   EXPECT_THAT(text, HasSubstr("Services might have up to 3 pods more or fewer"));
   EXPECT_THAT(text, Not(HasSubstr("--vary-pods N")));
   plan.options.clear();
-  EXPECT_THAT(plan_table(plan, kTerminal, true), HasSubstr("none of that is enough"));
+  EXPECT_THAT(Report(plan).table(kTerminal, true), HasSubstr("none of that is enough"));
 }
 
 TEST(PlanReport, SaysWhatItCostsInOtherRegions) {
@@ -111,19 +111,19 @@ TEST(PlanReport, SaysWhatItCostsInOtherRegions) {
   plan.regions = {{"us-west-2", 1, here, ""},
                   {"eu-central-1", 2, from_dollars(1.25 * to_dollars(here)), ""},
                   {"us-gov-east-1", std::nullopt, std::nullopt, "no on-demand price"}};
-  const std::string text = plan_table(plan, kTerminal, true);
+  const std::string text = Report(plan).table(kTerminal, true);
   EXPECT_THAT(text, HasSubstr("In us-west-2 the same nodes cost $1,152 a month (as much)."));
   EXPECT_THAT(text, HasSubstr("In eu-central-1 #2 is the cheapest, $1,440 a month (+25.0%)."));
   EXPECT_THAT(text, HasSubstr("In us-gov-east-1 none of the options can be priced: no on-demand "));
-  const auto again = read_plan({"plan.json", plan_json(plan)});
+  const auto again = read_plan({"plan.json", Report(plan).json()});
   ASSERT_TRUE(again);
-  EXPECT_EQ(plan_json(*again), plan_json(plan));
+  EXPECT_EQ(Report(*again).json(), Report(plan).json());
 }
 
 TEST(PlanReport, TheWayFromThePresentPoolsIsStepByStep) {
   sim::Plan plan = sample_plan();
   plan.path = sample_path();
-  const std::string text = plan_table(plan, kTerminal, true);
+  const std::string text = Report(plan).table(kTerminal, true);
   const auto says = [&](const char* what) { EXPECT_THAT(text, HasSubstr(what)); };
   says("FROM WHERE YOU ARE");
   says("keep as is: 12 x g4dn.xlarge, exclusive");
@@ -132,12 +132,12 @@ TEST(PlanReport, TheWayFromThePresentPoolsIsStepByStep) {
   says("1 step of 1 pool saves $3,456 a month.");
   says("Step 1, all its pods at once: 1,240 requests lost, 12 late.");
   says("More changes than --max-changes allows may save more.");
-  const auto again = read_plan({"plan.json", plan_json(plan)});
+  const auto again = read_plan({"plan.json", Report(plan).json()});
   ASSERT_TRUE(again);
   ASSERT_TRUE(again->path);
-  EXPECT_EQ(plan_json(*again), plan_json(plan));
+  EXPECT_EQ(Report(*again).json(), Report(plan).json());
   plan.path->steps.clear();
-  EXPECT_THAT(plan_table(plan, kTerminal, true), HasSubstr("keep it as it is"));
+  EXPECT_THAT(Report(plan).table(kTerminal, true), HasSubstr("keep it as it is"));
 }
 
 // However long the list of pools: what a month costs is seen.
@@ -154,7 +154,7 @@ TEST(PlanReport, MonthsHaveTheirPoolsBelowEachOther) {
   plan.over_time->spans = {{1, 8, 1.7, plan.options.front()}, {9, 12, 2.6, fleet}};
   plan.over_time->next_node = 9;
   for (const bool wide : {false, true}) {
-    const std::string text = plan_table(plan, kTerminal, wide);
+    const std::string text = Report(plan).table(kTerminal, wide);
     EXPECT_THAT(text, HasSubstr("1-8      1.70x   $1,152  3 x g4dn.xlarge, MPS x4"));
     EXPECT_THAT(text, HasSubstr("+ 3 x g4dn.xlarge, time-slicing x4, 2 pods each (6 workloads)"));
     EXPECT_THAT(text, HasSubstr("The next node is needed in month 9."));
@@ -162,45 +162,47 @@ TEST(PlanReport, MonthsHaveTheirPoolsBelowEachOther) {
   }
 }
 
-TEST(PlanReport, Text) { expect_golden("plan.txt", plan_table(sample_plan(), kTerminal, true)); }
+TEST(PlanReport, Text) { expect_golden("plan.txt", Report(sample_plan()).table(kTerminal, true)); }
 
 // "2 is where the cost stops falling" under a recommendation of 4 left the reader with two answers.
 TEST(PlanReport, ThePodsPerGpuThatItNamesAreThoseThatItRecommends) {
   sim::Plan plan = sample_plan();
   plan.replicas.insert(plan.replicas.begin() + 1,
                        {2, 3, planned_figures(1152, milliseconds(430)), ""});
-  const std::string same = plan_table(plan, kTerminal, false);
+  const std::string same = Report(plan).table(kTerminal, false);
   EXPECT_NE(same.find("Pods per GPU: 4 costs what 2 does and is further from its limits.\n"),
             std::string::npos)
       << same;
   plan.replicas[1].figures->monthly = Usd{1000'000'000'000};
   EXPECT_NE(
-      plan_table(plan, kTerminal, false)
+      Report(plan)
+          .table(kTerminal, false)
           .find("Pods per GPU: 4 of those that were tried; 2 would cost less, $1,000 a month.\n"),
       std::string::npos);
   plan.goal = scenarios::PlanGoal::LatencyP99;
-  EXPECT_NE(plan_table(plan, kTerminal, false)
+  EXPECT_NE(Report(plan)
+                .table(kTerminal, false)
                 .find("Pods per GPU: 4 by latencyP99; 2 would cost less, $1,000 a month.\n"),
             std::string::npos);
 }
 
-TEST(PlanReport, Markdown) { expect_golden("plan.md", plan_markdown(sample_plan())); }
+TEST(PlanReport, Markdown) { expect_golden("plan.md", Report(sample_plan()).markdown()); }
 
-TEST(PlanReport, Json) { expect_golden("plan.json", plan_json(sample_plan())); }
+TEST(PlanReport, Json) { expect_golden("plan.json", Report(sample_plan()).json()); }
 
 TEST(PlanReport, SaysWhatBindsTheBestAndHowManyRunsWereTaken) {
   sim::Plan plan = sample_plan();
   plan.options.front().figures.bound_by = "GPU (asr)";
   plan.options.front().figures.replications = 20;
-  const std::string text = plan_table(plan, kTerminal, false);
+  const std::string text = Report(plan).table(kTerminal, false);
   EXPECT_THAT(text, HasSubstr("\nBound by: GPU (asr).\n"));
   EXPECT_THAT(text, HasSubstr("5 to 20 runs"));
-  EXPECT_THAT(plan_json(plan), HasSubstr("\"boundBy\": \"GPU (asr)\""));
+  EXPECT_THAT(Report(plan).json(), HasSubstr("\"boundBy\": \"GPU (asr)\""));
 }
 
 TEST(PlanReport, TheConfigurationComesFirstAtAnyWidth) {
   for (const int width : {0, 20, 40, 80, 120, 160}) {
-    const std::string text = plan_table(sample_plan(), {false, true, width}, false);
+    const std::string text = Report(sample_plan()).table({false, true, width}, false);
     EXPECT_THAT(text, HasSubstr("\nCONFIGURATION")) << width;
     EXPECT_THAT(text, HasSubstr("\n3 x g4dn.xlarge, MPS x4 ")) << width;
   }
@@ -215,7 +217,7 @@ TEST(PlanReport, FlipsThatEndAlikeAreOneLine) {
   }
   flip.factor = 2;
   plan.flips.push_back(flip);
-  const std::string text = plan_table(plan, {false, true, 0}, false);
+  const std::string text = Report(plan).table({false, true, 0}, false);
   EXPECT_THAT(text, HasSubstr("Flips if one of traffic, cpu of asr, gpuMemory of asr grows 1.38 "));
   EXPECT_THAT(text, HasSubstr("Flips if gpuMemory of asr grows 2 times"));
 }
@@ -224,25 +226,25 @@ TEST(PlanReport, SaysWhyTheFirstIsNotTheFurthestFromItsLimits) {
   sim::Plan plan = sample_plan();
   plan.options[1].goal = plan.options[0].goal;
   plan.options[1].figures = planned_figures(1152, milliseconds(100));
-  EXPECT_THAT(plan_table(plan, kTerminal, false), Not(HasSubstr("gets more done")));
+  EXPECT_THAT(Report(plan).table(kTerminal, false), Not(HasSubstr("gets more done")));
   plan.options[0].figures.work = {{"trainer", "epoch", 57.2, {}}};
   plan.options[1].figures.work = {{"trainer", "epoch", 36, {}}};
   EXPECT_THAT(
-      plan_table(plan, kTerminal, false),
+      Report(plan).table(kTerminal, false),
       HasSubstr("with #2 trainer gets 36 epoch/h done instead of\n  57.2, though that uses 20% "
                 "of its limits instead of 82%."));
   plan.options[0].figures.work = {{"trainer", "epoch", 36, minutes(10)}};
   plan.options[1].figures.work = {{"trainer", "epoch", 36, minutes(20)}};
-  EXPECT_THAT(plan_table(plan, kTerminal, false),
+  EXPECT_THAT(Report(plan).table(kTerminal, false),
               HasSubstr("with #2 trainer takes 20m00s instead of 10m00s"));
   plan.options[1].figures.monthly = from_dollars(1153);
-  EXPECT_THAT(plan_table(plan, kTerminal, false), Not(HasSubstr("gets more done")));
+  EXPECT_THAT(Report(plan).table(kTerminal, false), Not(HasSubstr("gets more done")));
 }
 
 TEST(PlanReport, SaysWhatTheSecondWouldHaveBorne) {
   sim::Plan plan = sample_plan();
   const auto says = [&](const char* what) {
-    EXPECT_THAT(plan_table(plan, {false, true, 0}, false), HasSubstr(what));
+    EXPECT_THAT(Report(plan).table({false, true, 0}, false), HasSubstr(what));
   };
   says("Regret: #2 costs $23.00 a month more and bears the change at which #1 misses something.");
   plan.flips.push_back({"workloads.asr.gpuMemory", 1.5, 1.4, true, {}, false});
@@ -253,12 +255,12 @@ TEST(PlanReport, SaysWhatTheSecondWouldHaveBorne) {
   plan.options[1].figures.monthly = plan.options[0].figures.monthly;
   says("#2 costs as much and does not");
   plan.options.resize(1);
-  EXPECT_THAT(plan_table(plan, {false, true, 0}, false), Not(HasSubstr("Regret")));
+  EXPECT_THAT(Report(plan).table({false, true, 0}, false), Not(HasSubstr("Regret")));
 }
 
 TEST(PlanReport, SaysWhichTypeWhereThatHangsOnSmActive) {
   sim::Plan plan = sample_plan();
-  const auto says = [&] { return plan_markdown(plan); };
+  const auto says = [&] { return Report(plan).markdown(); };
   EXPECT_THAT(says(),
               HasSubstr("It hangs on smActive of asr, which is not given: g4dn.xlarge if it "
                         "is 62% or more, g6.xlarge (2 x g6.xlarge, time-slicing x4) at 60%."));
@@ -272,11 +274,11 @@ TEST(PlanReport, SaysWhichTypeWhereThatHangsOnSmActive) {
 
 TEST(PlanReport, SaysWhichPolicyDeniesWhatWarnsAndWhatTodayMisses) {
   sim::Plan plan = sample_plan();
-  EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("Warned by keep-room"));
-  EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("budget denies it"));
+  EXPECT_THAT(Report(plan).table(kTerminal, false), HasSubstr("Warned by keep-room"));
+  EXPECT_THAT(Report(plan).table(kTerminal, false), HasSubstr("budget denies it"));
   deny(plan.today->figures);
-  EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("which are denied by a policy"));
-  EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("policy budget"));
+  EXPECT_THAT(Report(plan).table(kTerminal, false), HasSubstr("which are denied by a policy"));
+  EXPECT_THAT(Report(plan).table(kTerminal, false), HasSubstr("policy budget"));
 }
 
 TEST(PlanReport, JunitNamesThePoliciesThatWarn) {
@@ -295,16 +297,16 @@ TEST(PlanReport, WithoutAnOptionSaysWhatHelps) {
   plan.replicas.clear();
   plan.flips.clear();
   EXPECT_THAT(
-      plan_table(plan, kTerminal, false),
+      Report(plan).table(kTerminal, false),
       HasSubstr("Nearest: 12 x g6.xlarge, exclusive at $2,000 a month: budget denies it.\n"));
   plan.rejected.clear();
   plan.today.reset();
-  EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("--max-nodes"));
-  EXPECT_EQ(nlohmann::json::parse(plan_json(plan))["options"].size(), 0U);
+  EXPECT_THAT(Report(plan).table(kTerminal, false), HasSubstr("--max-nodes"));
+  EXPECT_EQ(nlohmann::json::parse(Report(plan).json())["options"].size(), 0U);
   // An unfinished search says nothing against what it had not come to.
   plan.interrupted = true;
-  EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("No option was confirmed"));
-  EXPECT_THAT(plan_table(plan, kTerminal, false),
+  EXPECT_THAT(Report(plan).table(kTerminal, false), HasSubstr("No option was confirmed"));
+  EXPECT_THAT(Report(plan).table(kTerminal, false),
               testing::Not(HasSubstr("Nothing that was tried")));
 }
 
@@ -313,16 +315,16 @@ TEST(PlanReport, WhatIsNoWorseIsKept) {
   ASSERT_TRUE(plan.today);
   plan.keep_as_is = true;
   plan.today->figures.monthly = plan.options.front().figures.monthly - from_dollars(52);
-  const std::string text = plan_table(plan, kTerminal, false);
+  const std::string text = Report(plan).table(kTerminal, false);
   EXPECT_THAT(text, HasSubstr("Keep what you have: the scenario's own pools stand at $1,100 a "
                               "month, #1 costs $52.00 more.\n"));
   EXPECT_THAT(text, HasSubstr("The best of what was planned: #1, "));
   EXPECT_THAT(text, Not(HasSubstr("Recommended")));
   plan.today->figures.monthly = plan.options.front().figures.monthly;
-  EXPECT_THAT(plan_table(plan, kTerminal, false),
+  EXPECT_THAT(Report(plan).table(kTerminal, false),
               HasSubstr("#1 costs as much and is no\n  better."));
-  EXPECT_EQ(nlohmann::json::parse(plan_json(plan))["keepAsIs"], true);
-  const auto read = read_plan({"plan.json", plan_json(plan)});
+  EXPECT_EQ(nlohmann::json::parse(Report(plan).json())["keepAsIs"], true);
+  const auto read = read_plan({"plan.json", Report(plan).json()});
   ASSERT_TRUE(read);
   EXPECT_TRUE(read->keep_as_is);
 }
@@ -330,19 +332,19 @@ TEST(PlanReport, WhatIsNoWorseIsKept) {
 TEST(PlanReport, JobsThatAnOptionLeavesUnfinishedAreSaid) {
   sim::Plan plan = sample_plan();
   const TextStyle wide{false, true, 0};
-  EXPECT_THAT(plan_table(plan, wide, false), Not(HasSubstr("unfinished")));
+  EXPECT_THAT(Report(plan).table(wide, false), Not(HasSubstr("unfinished")));
   plan.options.front().figures.unfinished_jobs = {{"trainer", 3.5, 5}};
-  const std::string text = plan_table(plan, wide, false);
+  const std::string text = Report(plan).table(wide, false);
   EXPECT_THAT(text, HasSubstr("ok, 3.5 of 5 jobs unfinished, Pareto"));
   EXPECT_THAT(text,
               HasSubstr("#1 leaves 3.5 of 5 jobs of trainer unfinished when the run was over; "
                         "#2 gets them done, for $23.00 a month more: "));
-  const auto read = read_plan({"plan.json", plan_json(plan)});
+  const auto read = read_plan({"plan.json", Report(plan).json()});
   ASSERT_TRUE(read);
   EXPECT_EQ(read->options.front().figures.unfinished_jobs,
             plan.options.front().figures.unfinished_jobs);
   plan.options.back().figures.unfinished_jobs = {{"trainer", 1, 5}};
-  const std::string alike = plan_table(plan, wide, false);
+  const std::string alike = Report(plan).table(wide, false);
   EXPECT_THAT(alike, HasSubstr("no option that is shown gets more of them"));
   EXPECT_THAT(alike, Not(HasSubstr("ok, 3.5 of 5 jobs")));
 }
@@ -350,7 +352,7 @@ TEST(PlanReport, JobsThatAnOptionLeavesUnfinishedAreSaid) {
 TEST(PlanReport, NothingThatWasSimulatedReadsSo) {
   sim::Plan plan = sample_plan();
   plan.counts.simulations = 0;
-  EXPECT_THAT(plan_table(plan, kTerminal, false),
+  EXPECT_THAT(Report(plan).table(kTerminal, false),
               HasSubstr("nothing was simulated: rules and closed forms leave no configuration."));
 }
 
@@ -369,14 +371,14 @@ TEST(PlanReport, WithoutAnOptionNamesWhatIsNearest) {
   two = planned_figures(384, milliseconds(510));
   two.objectives.push_back(two.objectives.front());
   plan.nearest = {"what could stand takes more"};
-  const std::string text = plan_table(plan, kTerminal, false);
+  const std::string text = Report(plan).table(kTerminal, false);
   EXPECT_THAT(text,
               HasSubstr("Nearest: 2 x g4dn.xlarge, MPS x6 at $768.00 a month: misses latencyP99 "
                         "of asr with 600 ±9 ms, the\n  limit is 500 ms (120% of it).\n"));
   EXPECT_THAT(text, HasSubstr("What could stand takes more.\n"));
   EXPECT_THAT(text, HasSubstr("The scenario's own pools do, for $3,072 a month"));
-  EXPECT_EQ(nlohmann::json::parse(plan_json(plan))["nearest"].size(), 1U);
-  const auto read = read_plan({"plan.json", plan_json(plan)});
+  EXPECT_EQ(nlohmann::json::parse(Report(plan).json())["nearest"].size(), 1U);
+  const auto read = read_plan({"plan.json", Report(plan).json()});
   ASSERT_TRUE(read);
   EXPECT_EQ(read->nearest, plan.nearest);
 }
@@ -404,7 +406,7 @@ TEST(PlanReport, RejectionsOfOneReasonAreOneLine) {
   // What differs in the form is another reason, whatever its words look like.
   reject("g4dn.xlarge", sim::Strategy::Exclusive, Code::PodPending, "policy cap-1 denies it", {});
   reject("g6.xlarge", sim::Strategy::Exclusive, Code::PodPending, "policy cap-2 denies it", {});
-  const std::string text = plan_table(plan, kTerminal, false);
+  const std::string text = Report(plan).table(kTerminal, false);
   EXPECT_THAT(text, HasSubstr("PENDING: policy cap-1 denies it\n"));
   EXPECT_THAT(text, HasSubstr("PENDING: policy cap-2 denies it\n"));
   EXPECT_THAT(text, HasSubstr("  MIG, MIG + time-slicing on g4dn, g6.xlarge (3 configurations): "
@@ -412,28 +414,28 @@ TEST(PlanReport, RejectionsOfOneReasonAreOneLine) {
   EXPECT_THAT(text, HasSubstr("  time-slicing, MPS on g4dn.xlarge, g6.xlarge (2 configurations): "
                               "GPU_OOM: one needs (9000 to 15110\n    MiB), not $3 to $12\n"));
   EXPECT_THAT(text, HasSubstr("  g6.xlarge, MPS x2: GPU_OOM: two need 9000 MiB\n"));
-  EXPECT_THAT(plan_table(plan, kTerminal, true), HasSubstr("on g4dn.xlarge, g4dn.2xlarge, g6"));
-  EXPECT_EQ(nlohmann::json::parse(plan_json(plan))["rejected"].size(), 8U);
+  EXPECT_THAT(Report(plan).table(kTerminal, true), HasSubstr("on g4dn.xlarge, g4dn.2xlarge, g6"));
+  EXPECT_EQ(nlohmann::json::parse(Report(plan).json())["rejected"].size(), 8U);
 }
 
 TEST(PlanReport, DrawsWhatWasSimulated) {
-  const std::string chart = plan_table(sample_plan(), kTerminal, false);
+  const std::string chart = Report(sample_plan()).table(kTerminal, false);
   EXPECT_THAT(chart, HasSubstr("1★"));
   EXPECT_THAT(chart, HasSubstr("×"));
   TextStyle narrow = kTerminal;
   narrow.unicode = false;
   narrow.width = 60;
-  const std::string plain = plan_table(sample_plan(), narrow, false);
+  const std::string plain = Report(sample_plan()).table(narrow, false);
   EXPECT_THAT(plain, HasSubstr("1*"));
   EXPECT_TRUE(std::all_of(plain.begin(), plain.end(), [](char c) { return c >= 0; }));
   sim::Plan jobs = sample_plan();
   jobs.today.reset();
   jobs.rejected.clear();
-  EXPECT_THAT(plan_table(jobs, kTerminal, false), Not(HasSubstr("BY $/MONTH"))) << "two points";
+  EXPECT_THAT(Report(jobs).table(kTerminal, false), Not(HasSubstr("BY $/MONTH"))) << "two points";
 }
 
 TEST(PlanReport, ExplainsAStoredPlanAndEachOption) {
-  const SourceText stored{"plan.json", plan_json(sample_plan())};
+  const SourceText stored{"plan.json", Report(sample_plan()).json()};
   const auto second = explain_plan(stored, 2, kTerminal);
   ASSERT_TRUE(second);
   EXPECT_THAT(*second, HasSubstr("#2 of 2: 2 x g6.xlarge, time-slicing x4"));
@@ -451,9 +453,9 @@ TEST(PlanReport, ExplainsAStoredPlanAndEachOption) {
 
 TEST(PlanReport, ExplainsAStepOfAStoredPath) {
   sim::Plan plan = sample_plan();
-  EXPECT_FALSE(explain_step({"plan.json", plan_json(plan)}, 1, kTerminal));
+  EXPECT_FALSE(explain_step({"plan.json", Report(plan).json()}, 1, kTerminal));
   plan.path = sample_path();
-  const auto step = explain_step({"plan.json", plan_json(plan)}, 1, kTerminal);
+  const auto step = explain_step({"plan.json", Report(plan).json()}, 1, kTerminal);
   ASSERT_TRUE(step);
   EXPECT_THAT(*step, HasSubstr(fmt::format("Step 1 of {}", plan.path->steps.size())));
   EXPECT_THAT(*step,
@@ -464,9 +466,9 @@ TEST(PlanReport, TheCommittedSchemaIsWhatTheProgramPrints) {
   const auto file =
       std::filesystem::path(SLICEWISE_SOURCE_DIR) / "reports" / "schema" / "plan.v1alpha1.json";
   if (std::getenv("SLICEWISE_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(file, std::ios::binary) << plan_schema_json();
+    std::ofstream(file, std::ios::binary) << Report<sim::Plan>::schema();
   }
-  EXPECT_EQ(file_text(file), plan_schema_json());
+  EXPECT_EQ(file_text(file), Report<sim::Plan>::schema());
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ sim::Plan small_plan() {
 
 // The codes of what is wrong with the plan after an edit of its JSON.
 std::vector<std::string> problems_after(const std::function<void(json&)>& edit) {
-  json document = json::parse(plan_json(small_plan()));
+  json document = json::parse(Report(small_plan()).json());
   edit(document);
   const auto plan = read_plan({"plan.json", document.dump(1)});
   std::vector<std::string> codes;
@@ -50,7 +50,7 @@ json& pool_of(json& document) { return document["options"][0]["pools"][0]; }
 
 TEST(ReadPlan, IsWhatWasWritten) {
   const sim::Plan written = small_plan();
-  const SourceText source{"plan.json", plan_json(written)};
+  const SourceText source{"plan.json", Report(written).json()};
   EXPECT_TRUE(looks_like_plan(source));
   const auto read = read_plan(source);
   ASSERT_TRUE(read) << read.error().front().message;
@@ -58,7 +58,7 @@ TEST(ReadPlan, IsWhatWasWritten) {
   EXPECT_EQ(read->stamp.variant, "base");
   ASSERT_EQ(read->options.size(), 1U);
   EXPECT_EQ(read->options.front().pools, written.options.front().pools);
-  EXPECT_EQ(plan_json(*read), plan_json(written));
+  EXPECT_EQ(Report(*read).json(), Report(written).json());
 }
 
 // Zero replicas were a division by zero; each of these was taken in silence.
@@ -92,7 +92,7 @@ TEST(ReadPlan, EveryOddPoolIsSaid) {
 }
 
 TEST(ReadPlan, AllMistakesAtOnceWithTheirPlaces) {
-  json document = json::parse(plan_json(small_plan()));
+  json document = json::parse(Report(small_plan()).json());
   document["metadata"]["sed"] = 4;
   pool_of(document)["workloads"] = "asr";
   document["counts"].erase("bounded");
@@ -121,7 +121,7 @@ TEST(ReadPlan, NamesAreThoseOfTheScenario) {
   plan.options.front().pools.front().instance_type = "g4dn.huge";
   plan.options.front().pools.front().purchase = "savings";
   plan.options.front().pools.front().mig_profiles.back() = "2g.10gb";
-  const SourceText source{"plan.json", plan_json(plan)};
+  const SourceText source{"plan.json", Report(plan).json()};
   scenarios::Scenario scenario;
   for (const char* name : {"asr", "llm"}) {
     scenario.workloads.emplace_back().name.value = name;

@@ -33,7 +33,7 @@ sim::ReplayStudy study() {
 }
 
 TEST(ReplayReport, TheTableSaysWhatWasReplayedAndWhatIsNotModelled) {
-  const std::string text = replay_table(study(), {false, true, 0}, false);
+  const std::string text = Report(study()).table({false, true, 0}, false);
   EXPECT_NE(text.find("t.csv: 2 jobs on 1 GPU"), std::string::npos) << text;
   EXPECT_NE(text.find("4.50 s"), std::string::npos) << text;  // (0 + 9) / 2
   EXPECT_NE(text.find("not modelled"), std::string::npos) << text;
@@ -43,9 +43,9 @@ TEST(ReplayReport, TheCommittedSchemaIsWhatTheProgramPrints) {
   const auto file =
       std::filesystem::path(SLICEWISE_SOURCE_DIR) / "reports" / "schema" / "replay.v1alpha1.json";
   if (std::getenv("SLICEWISE_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(file, std::ios::binary) << replay_schema_json();
+    std::ofstream(file, std::ios::binary) << Report<sim::ReplayStudy>::schema();
   }
-  EXPECT_EQ(file_text(file), replay_schema_json());
+  EXPECT_EQ(file_text(file), Report<sim::ReplayStudy>::schema());
 }
 
 }  // namespace

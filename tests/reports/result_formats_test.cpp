@@ -19,24 +19,24 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(ResultYaml, MatchesTheGoldenDocument) {
-  expect_golden("voice.yaml", result_yaml(samples::voice()));
+  expect_golden("voice.yaml", Report(samples::voice()).yaml());
 }
 
 TEST(ResultCsv, MatchesTheGoldenRows) {
-  expect_golden("aws_demo.csv", result_csv(samples::aws_demo()));
-  expect_golden("voice.csv", result_csv(samples::voice()));
-  expect_golden("platform.csv", result_csv(samples::platform()));
+  expect_golden("aws_demo.csv", Report(samples::aws_demo()).csv());
+  expect_golden("voice.csv", Report(samples::voice()).csv());
+  expect_golden("platform.csv", Report(samples::platform()).csv());
 }
 
 TEST(ResultCsv, QuotesCommasQuotesAndLineBreaks) {
   sim::Result result = samples::aws_demo();
   result.variants.resize(1);
   result.variants[0].name = "one, \"two\"\nthree";
-  EXPECT_THAT(result_csv(result), HasSubstr(",\"one, \"\"two\"\"\nthree\",exclusive,"));
+  EXPECT_THAT(Report(result).csv(), HasSubstr(",\"one, \"\"two\"\"\nthree\",exclusive,"));
 }
 
 TEST(ResultCsv, EveryRecordHasAsManyFieldsAsTheHeader) {
-  const std::string csv = result_csv(samples::voice());
+  const std::string csv = Report(samples::voice()).csv();
   const auto commas = [&](std::size_t begin, std::size_t end) {
     return std::count(csv.begin() + static_cast<std::ptrdiff_t>(begin),
                       csv.begin() + static_cast<std::ptrdiff_t>(end), ',');
@@ -53,7 +53,7 @@ TEST(ResultCsv, EveryRecordHasAsManyFieldsAsTheHeader) {
 }
 
 TEST(ResultMarkdown, MatchesTheGoldenReport) {
-  expect_golden("aws_demo.md", result_markdown(samples::aws_demo()));
+  expect_golden("aws_demo.md", Report(samples::aws_demo()).markdown());
 }
 
 TEST(ResultMarkdown, SaysThatTheRunWasInterruptedAndWithWhichPrices) {
@@ -64,7 +64,7 @@ TEST(ResultMarkdown, SaysThatTheRunWasInterruptedAndWithWhichPrices) {
   for (sim::VariantResult& variant : result.variants) variant.replications_asked = 20;
   result.stamp.price_file = "our.json";
   result.stamp.price_file_sha256 = "1f2e3d4c5b6a";
-  const std::string text = result_markdown(result);
+  const std::string text = Report(result).markdown();
   EXPECT_THAT(text,
               HasSubstr("**INTERRUPTED: before 5 of 20 runs done, after 1 of 20 runs done, "));
   EXPECT_THAT(text, HasSubstr("prices our.json (2026-07-20, 1f2e3d4c…)"));
@@ -73,11 +73,11 @@ TEST(ResultMarkdown, SaysThatTheRunWasInterruptedAndWithWhichPrices) {
 
 TEST(ResultMarkdown, SaysFirstWhichVariantDoesMostForTheMoney) {
   EXPECT_THAT(
-      result_markdown(samples::aws_demo()),
+      Report(samples::aws_demo()).markdown(),
       StartsWith("### aws-cifar10\n\nafter-memory-growth finishes the most jobs per "
                  "dollar: 20 jobs for $12.24, $0.6120 each; before did other work, 5 jobs at $2.45 "
                  "each."));
-  EXPECT_THAT(result_markdown(samples::voice()), HasSubstr("default misses an objective."));
+  EXPECT_THAT(Report(samples::voice()).markdown(), HasSubstr("default misses an objective."));
   sim::Result lab = samples::platform();
   sim::VariantResult& variant = lab.variants[0];
   variant.workloads = {variant.workloads[4]};  // the notebooks
@@ -85,7 +85,8 @@ TEST(ResultMarkdown, SaysFirstWhichVariantDoesMostForTheMoney) {
   variant.verdict = sim::judge(variant, false);
   variant.cost.per_job.reset();
   variant.cost.per_1k_requests_in_slo.reset();
-  EXPECT_THAT(result_markdown(lab), HasSubstr("platform serves its users at $48.60 each a month."));
+  EXPECT_THAT(Report(lab).markdown(),
+              HasSubstr("platform serves its users at $48.60 each a month."));
 }
 
 // What all language models cost by what all of them wrote: 7.31 for 402,000 tokens, 100 for 4,000.
@@ -98,7 +99,7 @@ TEST(ResultMarkdown, AMillionTokensCostsWhatAllLanguageModelsDo) {
   prefill.tokens->per_million_output = from_dollars(100);
   prefill.tokens->output_tokens = 4'000;
   workloads.push_back(prefill);
-  EXPECT_THAT(result_table(result, {}, true), HasSubstr("$8.22"));
+  EXPECT_THAT(Report(result).table({}, true), HasSubstr("$8.22"));
 }
 
 TEST(ResultMarkdown, ComparesThePriceOfAJobWhereTheWorkIsTheSame) {
@@ -108,10 +109,10 @@ TEST(ResultMarkdown, ComparesThePriceOfAJobWhereTheWorkIsTheSame) {
   first.workloads = best.workloads;
   first.makespan = best.makespan;
   first.cost.per_job = from_dollars(1.53);
-  EXPECT_THAT(result_markdown(result), HasSubstr("$0.6120 each, 60% less than before ($1.53)."));
+  EXPECT_THAT(Report(result).markdown(), HasSubstr("$0.6120 each, 60% less than before ($1.53)."));
   // As many jobs, each of them a tenth longer.
   first.workloads.front().throughput_per_second *= 1.1;
-  EXPECT_THAT(result_markdown(result),
+  EXPECT_THAT(Report(result).markdown(),
               HasSubstr("; before did other work, 20 jobs at $1.53 each."));
 }
 
@@ -121,7 +122,7 @@ TEST(ResultMarkdown, StaysBelowTheLimitByLeavingOutTheLargestSectionFirst) {
   while (large.pods.pending_reasons.size() < 1000) {
     large.pods.pending_reasons.emplace_back(80, 'x');
   }
-  const std::string text = result_markdown(result);
+  const std::string text = Report(result).markdown();
   EXPECT_LE(text.size(), 60'000U);
   EXPECT_THAT(text, HasSubstr("1 of 4 sections were left out"));
   EXPECT_THAT(text, Not(HasSubstr("<summary>Variant after</summary>")));
@@ -131,7 +132,7 @@ TEST(ResultMarkdown, StaysBelowTheLimitByLeavingOutTheLargestSectionFirst) {
 TEST(ResultMarkdown, NamesCannotBreakTheTable) {
   sim::Result result = samples::aws_demo();
   result.variants[0].name = "a|b<script>";
-  EXPECT_THAT(result_markdown(result), HasSubstr("| a\\|b&lt;script> |"));
+  EXPECT_THAT(Report(result).markdown(), HasSubstr("| a\\|b&lt;script> |"));
 }
 
 TEST(EveryFormat, ToleratesAResultWithoutVariantsOrWorkloads) {
@@ -139,21 +140,21 @@ TEST(EveryFormat, ToleratesAResultWithoutVariantsOrWorkloads) {
   sim::Result bare;
   bare.variants.emplace_back();
   for (const sim::Result* result : {&empty, &bare}) {
-    EXPECT_FALSE(result_table(*result, {}, true).empty());
-    EXPECT_FALSE(result_json(*result).empty());
-    EXPECT_FALSE(result_yaml(*result).empty());
-    EXPECT_THAT(result_csv(*result), StartsWith("scenario,seed,variant,"));
-    EXPECT_FALSE(result_markdown(*result).empty());
+    EXPECT_FALSE(Report(*result).table({}, true).empty());
+    EXPECT_FALSE(Report(*result).json().empty());
+    EXPECT_FALSE(Report(*result).yaml().empty());
+    EXPECT_THAT(Report(*result).csv(), StartsWith("scenario,seed,variant,"));
+    EXPECT_FALSE(Report(*result).markdown().empty());
   }
 }
 
 TEST(ResultMarkdown, KeepsTheMarkerOfItsScenario) {
   sim::Result result = samples::aws_demo();
   result.stamp.scenario = "a --> b";
-  EXPECT_THAT(result_markdown(result), ::testing::EndsWith("<!-- slicewise:a-b -->\n"));
+  EXPECT_THAT(Report(result).markdown(), ::testing::EndsWith("<!-- slicewise:a-b -->\n"));
   // Even where one sentence alone is too long.
   result.variants[0].name = std::string(200'000, 'x');
-  const std::string text = result_markdown(result);
+  const std::string text = Report(result).markdown();
   EXPECT_LE(text.size(), 60'000U);
   EXPECT_THAT(text, ::testing::EndsWith("<!-- slicewise:a-b -->\n"));
 }

@@ -21,13 +21,13 @@ namespace {
 using nlohmann::json;
 
 TEST(ResultJson, MatchesTheGoldenDocuments) {
-  expect_golden("aws_demo.json", result_json(samples::aws_demo()));
-  expect_golden("voice.json", result_json(samples::voice()));
-  expect_golden("platform.json", result_json(samples::platform()));
+  expect_golden("aws_demo.json", Report(samples::aws_demo()).json());
+  expect_golden("voice.json", Report(samples::voice()).json());
+  expect_golden("platform.json", Report(samples::platform()).json());
 }
 
 TEST(ResultJson, CarriesTheNamesThatScriptsDependOn) {
-  const json document = json::parse(result_json(samples::aws_demo()));
+  const json document = json::parse(Report(samples::aws_demo()).json());
   EXPECT_EQ(document["apiVersion"], "slicewise.dev/result.v1alpha1");
   EXPECT_EQ(document["kind"], "Result");
   EXPECT_EQ(document["metadata"]["version"], kVersion);
@@ -40,7 +40,7 @@ TEST(ResultJson, CarriesTheNamesThatScriptsDependOn) {
 
 TEST(ResultJson, SaysWhetherItIsWholeAndWhichPricesWereInForce) {
   sim::Result result = samples::aws_demo();
-  json metadata = json::parse(result_json(result))["metadata"];
+  json metadata = json::parse(Report(result).json())["metadata"];
   for (const char* key : {"interrupted", "priceFile", "priceFileSha256"}) {
     EXPECT_FALSE(metadata.contains(key)) << key;
   }
@@ -49,7 +49,7 @@ TEST(ResultJson, SaysWhetherItIsWholeAndWhichPricesWereInForce) {
   result.variants[0].replications = 3;
   result.stamp.price_file = "our.json";
   result.stamp.price_file_sha256 = "1f2e";
-  const json document = json::parse(result_json(result));
+  const json document = json::parse(Report(result).json());
   EXPECT_EQ(document["metadata"]["interrupted"], true);
   EXPECT_EQ(document["metadata"]["replications"], 20);
   EXPECT_EQ(document["metadata"]["priceFile"], "our.json");
@@ -70,20 +70,20 @@ TEST(ResultJson, CostPartsAddUpToTheTotalInDecimalNanoDollars) {
                                     {1'000},
                                     {},
                                     {325}};
-  const json cost = json::parse(result_json(result))["variants"][0]["cost"];
+  const json cost = json::parse(Report(result).json())["variants"][0]["cost"];
   std::int64_t sum = 0;
   for (const char* part : {"usefulUsd", "idleUsd", "switchUsd", "failedUsd", "coldStartUsd",
                            "missedSloUsd", "controlPlaneUsd"}) {
     sum += std::llround(cost[part].get<double>() * 1e9);
   }
   EXPECT_EQ(sum, std::llround(cost["totalUsd"].get<double>() * 1e9));
-  EXPECT_NE(result_json(result).find("\"totalUsd\": 123456.789012347"), std::string::npos);
+  EXPECT_NE(Report(result).json().find("\"totalUsd\": 123456.789012347"), std::string::npos);
 }
 
 TEST(ResultJson, IsExplainedByVariantAndWorkload) {
   using ::testing::HasSubstr;
   using ::testing::Not;
-  const SourceText demo{"demo.json", result_json(samples::aws_demo())};
+  const SourceText demo{"demo.json", Report(samples::aws_demo()).json()};
   const auto whole = explain_result(demo, "", kTerminal);
   ASSERT_TRUE(whole);
   EXPECT_THAT(*whole, HasSubstr("before: exclusive on 1 x p3.8xlarge (4 x V100-SXM2-16GB)\n"));
@@ -95,7 +95,7 @@ TEST(ResultJson, IsExplainedByVariantAndWorkload) {
   EXPECT_THAT(*after, HasSubstr("processes of one GPU take turns of 1.05 ms; each change costs"));
   EXPECT_THAT(*after, Not(HasSubstr("before:")));
   const auto classifier =
-      explain_result({"v.json", result_json(samples::voice())}, "asr", kTerminal);
+      explain_result({"v.json", Report(samples::voice()).json()}, "asr", kTerminal);
   ASSERT_TRUE(classifier);
   EXPECT_THAT(*classifier, HasSubstr("asr (Service)"));
   EXPECT_THAT(*classifier, HasSubstr("beside it: tts"));
@@ -114,7 +114,7 @@ TEST(ResultJson, ExplainsFindingsByTheWorkloadsThatTheyAreAbout) {
       make_diagnostic(Code::QueueUnstable, {}, "what \"asr\" sends makes it wait", "slow it down");
   about_tts.workloads = {"tts"};
   result.variants[0].findings = {about_tts};
-  const SourceText stored{"v.json", result_json(result)};
+  const SourceText stored{"v.json", Report(result).json()};
   const std::string said = "QUEUE_UNSTABLE: what \"asr\" sends makes it wait; slow it down";
   EXPECT_THAT(*explain_result(stored, "tts", {false, true, 0}), HasSubstr(said));
   EXPECT_THAT(*explain_result(stored, "asr", {false, true, 0}), Not(HasSubstr(said)));
@@ -127,7 +127,7 @@ TEST(ResultJson, ExplainsFindingsByTheWorkloadsThatTheyAreAbout) {
 
 TEST(ResultJson, OfAnOlderResultIsExplainedWhatItHas) {
   using ::testing::HasSubstr;
-  json older = json::parse(result_json(samples::voice()));
+  json older = json::parse(Report(samples::voice()).json());
   for (const char* later : {"verdict", "provenance", "nodes", "findings"}) {
     older["variants"][0].erase(later);
   }
@@ -143,13 +143,13 @@ TEST(ResultJson, RoundsToNineSignificantDigitsAndLeavesOutWhatIsNotFinite) {
   sim::WorkloadResult& asr = result.variants[0].workloads[0];
   asr.throughput_per_second = 1.0 / 3.0;
   asr.goodput_per_second = std::numeric_limits<double>::quiet_NaN();
-  const std::string text = result_json(result);
+  const std::string text = Report(result).json();
   EXPECT_NE(text.find("\"throughputPerSecond\": 0.333333333,"), std::string::npos);
   EXPECT_FALSE(json::parse(text)["variants"][0]["workloads"][0].contains("goodputPerSecond"));
 }
 
 TEST(ResultJson, LeavesOutWhatDoesNotApply) {
-  const std::string text = result_json(samples::voice());
+  const std::string text = Report(samples::voice()).json();
   EXPECT_EQ(text.find("null"), std::string::npos);
   const json variant = json::parse(text)["variants"][0];
   EXPECT_FALSE(variant["workloads"][0].contains("jobCompletionSeconds"));
@@ -159,7 +159,8 @@ TEST(ResultJson, LeavesOutWhatDoesNotApply) {
 }
 
 TEST(ResultJson, SaysInWhichUnitAnObjectiveIs) {
-  const json workloads = json::parse(result_json(samples::platform()))["variants"][0]["workloads"];
+  const json workloads =
+      json::parse(Report(samples::platform()).json())["variants"][0]["workloads"];
   std::set<std::string> units;
   for (const json& workload : workloads) {
     for (const json& objective : workload["objectives"]) {
@@ -171,7 +172,8 @@ TEST(ResultJson, SaysInWhichUnitAnObjectiveIs) {
 }
 
 TEST(ResultJson, OnlyServicesHaveRequestsAndOnlyThoseThatScaleHaveReplicas) {
-  const json workloads = json::parse(result_json(samples::platform()))["variants"][0]["workloads"];
+  const json workloads =
+      json::parse(Report(samples::platform()).json())["variants"][0]["workloads"];
   for (const json& w : workloads) {
     EXPECT_EQ(w.contains("requests"), w["kind"] == "Service" || w["kind"] == "Pipeline");
     EXPECT_EQ(w.contains("notebooks"), w["kind"] == "Notebook");
@@ -181,13 +183,13 @@ TEST(ResultJson, OnlyServicesHaveRequestsAndOnlyThoseThatScaleHaveReplicas) {
 }
 
 TEST(ResultJson, PrintsWholeNumbersAsIntegers) {
-  const std::string text = result_json(samples::aws_demo());
+  const std::string text = Report(samples::aws_demo()).json();
   EXPECT_NE(text.find("\"submitted\": 20,"), std::string::npos);
   EXPECT_EQ(text.find(".0,"), std::string::npos);
 }
 
 TEST(ResultJson, EmptyResultIsAnEmptyList) {
-  const json document = json::parse(result_json(sim::Result{}));
+  const json document = json::parse(Report(sim::Result{}).json());
   EXPECT_TRUE(document["variants"].is_array());
   EXPECT_TRUE(document["variants"].empty());
 }

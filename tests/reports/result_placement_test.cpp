@@ -44,30 +44,30 @@ sim::Result placed(int gpus) {
 }
 
 TEST(PlacementReport, GpusWithTheSamePodsAreOneLine) {
-  const std::string text = result_table(placed(4), kUnlimited, false);
+  const std::string text = Report(placed(4)).table(kUnlimited, false);
   EXPECT_THAT(text, HasSubstr("pods on GPUs, each at its fullest, in the first of 5 runs:"));
   EXPECT_THAT(text, HasSubstr("3 GPUs alike: 2 x asr, 1 x tts\n"));
   EXPECT_THAT(text, HasSubstr(" #3: 2 x asr, 2 x tts\n"));
 }
 
 TEST(PlacementReport, AllOfItIsShownOnlyWhenWide) {
-  EXPECT_THAT(result_table(placed(4), kUnlimited, false), Not(HasSubstr("asr-3, asr-4, tts-2")));
-  EXPECT_THAT(result_table(placed(4), kUnlimited, true), HasSubstr(" #1: asr-3, asr-4, tts-2\n"));
+  EXPECT_THAT(Report(placed(4)).table(kUnlimited, false), Not(HasSubstr("asr-3, asr-4, tts-2")));
+  EXPECT_THAT(Report(placed(4)).table(kUnlimited, true), HasSubstr(" #1: asr-3, asr-4, tts-2\n"));
   sim::Result all_differ = placed(12);
   for (std::size_t g = 0; g < 12; ++g) {
     all_differ.variants[0].gpus[g].pods.resize(1);
     all_differ.variants[0].gpus[g].pods[0] = "w" + std::to_string(g) + "-1";
   }
-  EXPECT_THAT(result_table(all_differ, kUnlimited, false),
+  EXPECT_THAT(Report(all_differ).table(kUnlimited, false),
               HasSubstr("and 6 more kinds of GPUs (-o wide)"));
 }
 
 TEST(PlacementReport, SaysWhatPlacementDecidesAndWhatMeansHide) {
-  const std::string text = result_table(placed(4), kUnlimited, false);
+  const std::string text = Report(placed(4)).table(kUnlimited, false);
   EXPECT_THAT(text, HasSubstr("asr p95 is 2.00 s in 4 of 5 runs and 1m26s in one, where it shares "
                               "a GPU with tts"));
   EXPECT_THAT(text, HasSubstr("#0 with 87%; no mean over the runs is above 69%"));
-  EXPECT_THAT(result_markdown(placed(4)), HasSubstr("1m26s in one"));
+  EXPECT_THAT(Report(placed(4)).markdown(), HasSubstr("1m26s in one"));
 }
 
 TEST(PlacementReport, SaysWhereNothingIsAnswered) {
@@ -77,8 +77,8 @@ TEST(PlacementReport, SaysWhereNothingIsAnswered) {
   spread.usual_replications = 3;  // nothing came in the fifth
   const std::string sentence =
       "asr p95 is 2.00 s in 3 of 5 runs and it answers nothing in one, where it shares a GPU";
-  EXPECT_THAT(result_table(result, kUnlimited, false), HasSubstr(sentence));
-  const std::string stored = result_json(result);
+  EXPECT_THAT(Report(result).table(kUnlimited, false), HasSubstr(sentence));
+  const std::string stored = Report(result).json();
   EXPECT_FALSE(
       json::parse(stored)["variants"][0]["workloads"][0]["placement"].contains("worstSeconds"));
   EXPECT_THAT(explain_result({"r.json", stored}, "asr", kUnlimited).value(),
@@ -86,13 +86,13 @@ TEST(PlacementReport, SaysWhereNothingIsAnswered) {
 }
 
 TEST(PlacementReport, IsInEveryFormat) {
-  const json variant = json::parse(result_json(placed(4)))["variants"][0];
+  const json variant = json::parse(Report(placed(4)).json())["variants"][0];
   EXPECT_EQ(variant["gpus"][1]["pods"], json({"asr-3", "asr-4", "tts-2"}));
   EXPECT_EQ(variant["gpus"][0]["timeBusyMaxRatio"], 0.87);
   EXPECT_EQ(variant["workloads"][0]["neighbours"][1],
             json({{"workload", "tts"}, {"replications", 4}}));
   EXPECT_EQ(variant["workloads"][0]["placement"]["worstSeconds"], 86);
-  EXPECT_THAT(result_csv(placed(4)), HasSubstr(",asr; tts,86"));
+  EXPECT_THAT(Report(placed(4)).csv(), HasSubstr(",asr; tts,86"));
   HtmlReport report;
   report.result = placed(4);
   EXPECT_THAT(html_report(report), HasSubstr("3 GPUs alike"));
@@ -100,7 +100,7 @@ TEST(PlacementReport, IsInEveryFormat) {
 }
 
 TEST(PlacementReport, ExplainNamesTheNeighboursOfAPodAndOfAWorkload) {
-  const SourceText stored{"r.json", result_json(placed(4))};
+  const SourceText stored{"r.json", Report(placed(4)).json()};
   const auto pod = explain_result(stored, "asr-3", kUnlimited);
   ASSERT_TRUE(pod);
   EXPECT_THAT(*pod,
@@ -117,7 +117,7 @@ TEST(PlacementReport, ExplainNamesTheNeighboursOfAPodAndOfAWorkload) {
 }
 
 TEST(PlacementReport, ExplainKnowsThePodsThatWereOnNoFullGpu) {
-  const auto pod = explain_result({"r.json", result_json(placed(4))}, "asr-9", kUnlimited);
+  const auto pod = explain_result({"r.json", Report(placed(4)).json()}, "asr-9", kUnlimited);
   ASSERT_TRUE(pod);
   EXPECT_THAT(*pod, HasSubstr("  asr-9\n    a pod of asr: on no GPU when that was fullest in the "
                               "first run\n"));
@@ -128,7 +128,7 @@ TEST(PlacementReport, ExplainWritesWhatKeepsWorkloadsApart) {
   sim::Result result = placed(4);
   result.variants[0].nodes.assign(1, {"v100-1", "v100", 0.2});
   const auto fix = [&] {
-    return explain_result({"r.json", result_json(result)}, "asr", kUnlimited).value();
+    return explain_result({"r.json", Report(result).json()}, "asr", kUnlimited).value();
   };
   EXPECT_THAT(fix(), HasSubstr("      nodeSelector: {gpu-class: asr}\n"));
   EXPECT_THAT(fix(), Not(HasSubstr("podAntiAffinity")));  // one node: it would stay Pending

@@ -22,9 +22,9 @@ const fs::path kSchemaFile =
 
 TEST(ResultSchema, CommittedFileIsWhatTheProgramPrints) {
   if (std::getenv("SLICEWISE_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(kSchemaFile, std::ios::binary) << result_schema_json();
+    std::ofstream(kSchemaFile, std::ios::binary) << Report<sim::Result>::schema();
   }
-  EXPECT_EQ(file_text(kSchemaFile), result_schema_json());
+  EXPECT_EQ(file_text(kSchemaFile), Report<sim::Result>::schema());
 }
 
 class ValidatedBySchema : public ::testing::Test {
@@ -57,15 +57,15 @@ class ValidatedBySchema : public ::testing::Test {
 };
 
 TEST_F(ValidatedBySchema, AcceptsWhatIsPrinted) {
-  EXPECT_TRUE(valid(result_json(samples::aws_demo())));
-  EXPECT_TRUE(valid(result_json(samples::voice())));
-  EXPECT_TRUE(valid(result_json(samples::platform())));
-  EXPECT_TRUE(valid(result_json(sim::Result{})));
+  EXPECT_TRUE(valid(Report(samples::aws_demo()).json()));
+  EXPECT_TRUE(valid(Report(samples::voice()).json()));
+  EXPECT_TRUE(valid(Report(samples::platform()).json()));
+  EXPECT_TRUE(valid(Report(sim::Result{}).json()));
   sim::Result partial = samples::aws_demo();
   partial.interrupted = true;
   partial.stamp.price_file = "our.json";
   partial.stamp.price_file_sha256 = "1f2e";
-  EXPECT_TRUE(valid(result_json(partial)));
+  EXPECT_TRUE(valid(Report(partial).json()));
   sim::Result sliced = samples::aws_demo();
   sim::NodePoolResult& pool = sliced.variants[0].node_pools[0];
   pool.active_threads = 0.14;
@@ -75,12 +75,12 @@ TEST_F(ValidatedBySchema, AcceptsWhatIsPrinted) {
   pool.sms_unused_ratio = 0.1;
   sliced.variants[0].gpus[0].partition = "1g.5gb";
   sliced.variants[0].gpus[0].gpu_share = 1.0 / 7;
-  EXPECT_TRUE(valid(result_json(sliced)));
-  EXPECT_TRUE(valid(result_json(samples::with_policies())));
+  EXPECT_TRUE(valid(Report(sliced).json()));
+  EXPECT_TRUE(valid(Report(samples::with_policies()).json()));
 }
 
 TEST_F(ValidatedBySchema, RefusesAnUnknownKeyAndAMissingOne) {
-  std::string unknown = result_json(samples::aws_demo());
+  std::string unknown = Report(samples::aws_demo()).json();
   unknown.replace(unknown.find("\"runningMax\""), 12, "\"runningMix\"");
   EXPECT_FALSE(valid(unknown));
 }

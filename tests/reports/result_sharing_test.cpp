@@ -145,7 +145,7 @@ TEST(GpuRows, InstancesOfANodeAreSummedUpByProfile) {
   EXPECT_EQ(rows[0].label, "gpu-1 (56 x 1g.5gb)");
   EXPECT_NEAR(rows[0].time_busy, 0.065, 1e-12);  // mean of g + n over g < 8, n < 7: 3.5 + 3
   EXPECT_DOUBLE_EQ(rows[0].busiest.value(), 0.13);
-  EXPECT_THAT(result_table(result, kEndless, false), HasSubstr("BUSIEST"));
+  EXPECT_THAT(Report(result).table(kEndless, false), HasSubstr("BUSIEST"));
   EXPECT_EQ(gpu_rows(result.variants[0].gpus, true).size(), 56U);
   EXPECT_EQ(gpu_rows(result.variants[0].gpus, true)[8].label, "gpu-1 #1 1g.5gb.1");
 }
@@ -154,7 +154,7 @@ TEST(GpuRows, NeighboursThatShowTheSameAreOneRow) {
   sim::Result result = sliced();
   for (sim::GpuResult& gpu : result.variants[0].gpus) gpu.time_busy_ratio = 0.25;
   result.variants[0].gpus.back().time_busy_ratio = 0.75;
-  const std::string wide = result_table(result, kEndless, true);
+  const std::string wide = Report(result).table(kEndless, true);
   EXPECT_THAT(wide, HasSubstr("gpu-1 #0 1g.5gb.0 to #7 1g.5gb.5 (55 alike)"));
   EXPECT_THAT(wide, HasSubstr("gpu-1 #7 1g.5gb.6 "));
   EXPECT_THAT(wide, Not(HasSubstr("#3")));
@@ -184,22 +184,22 @@ TEST(GpuRows, LayoutsThatFollowOneAnotherAreNotMixed) {
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].label, "gpu-1 (56 x 1g.5gb), layout 1");
   EXPECT_EQ(rows[1].label, "gpu-1 (32 x 1g.5gb), layout 2");
-  EXPECT_THAT(result_table(result, kEndless, false),
+  EXPECT_THAT(Report(result).table(kEndless, false),
               HasSubstr("shares of a layout's instances are of the whole run"));
-  EXPECT_THAT(result_table(sliced(), kEndless, false), Not(HasSubstr("layout")));
+  EXPECT_THAT(Report(sliced()).table(kEndless, false), Not(HasSubstr("layout")));
 }
 
 TEST(ResultSharing, InstancesCountByTheirShareOfTheGpu) {
   sim::Result result = sliced();
   for (sim::GpuResult& gpu : result.variants[0].gpus) gpu.time_busy_ratio = gpu.index < 4 ? 0.5 : 0;
   // 28 of 56 instances, half of the time: a quarter of the GPUs' time.
-  const std::string text = result_table(result, kEndless, true);
+  const std::string text = Report(result).table(kEndless, true);
   EXPECT_THAT(text.substr(0, text.find("\n\n")), HasSubstr(" 25% "));
 }
 
 TEST(ResultSharing, FaultsAndEvictionsAreShownWhenThereWereSome) {
   sim::Result result = sliced();
-  const std::string quiet = result_table(result, kEndless, true);
+  const std::string quiet = Report(result).table(kEndless, true);
   for (const char* word : {"FAULTS", "VICTIMS", "EVICTED", "fatal", "evicted"}) {
     EXPECT_THAT(quiet, Not(HasSubstr(word)));
   }
@@ -207,7 +207,7 @@ TEST(ResultSharing, FaultsAndEvictionsAreShownWhenThereWereSome) {
   pods.faults = 1;
   pods.fault_victims = 3.2;
   pods.evicted = 56;
-  const std::string text = result_table(result, kEndless, true);
+  const std::string text = Report(result).table(kEndless, true);
   EXPECT_THAT(text, HasSubstr("1 fatal GPU fault, 3.2 containers of neighbours died with them"));
   EXPECT_THAT(text, HasSubstr("56 pods evicted for a change of the MIG layout"));
   EXPECT_THAT(text, HasSubstr("FAULTS  VICTIMS  EVICTED"));
@@ -223,7 +223,7 @@ TEST(ResultSharing, TheDocumentHasTheInstancesAndTheLimits) {
   vgpu.vgpu_policy = "equalShare";
   vgpu.vgpus_per_gpu = 4;
   result.variants[0].node_pools.push_back(vgpu);
-  const auto variant = nlohmann::json::parse(result_json(result))["variants"][0];
+  const auto variant = nlohmann::json::parse(Report(result).json())["variants"][0];
   EXPECT_EQ(variant["nodePools"][0]["migConfig"], "all-1g.5gb");
   EXPECT_EQ(variant["nodePools"][0]["migInstances"]["1g.5gb"], 56);
   EXPECT_NEAR(variant["nodePools"][0]["smsUnusedRatio"], 10.0 / 108, 1e-9);

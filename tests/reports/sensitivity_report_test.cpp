@@ -90,15 +90,15 @@ sim::SensitivityStudy study_sample() {
 }
 
 TEST(SensitivityReport, MatchesTheGoldenFiles) {
-  expect_golden("sensitivity.txt", sensitivity_table(study_sample(), kStudyTerminal, false));
-  expect_golden("sensitivity_wide.txt", sensitivity_table(study_sample(), kStudyTerminal, true));
-  expect_golden("sensitivity.md", sensitivity_markdown(study_sample()));
-  expect_golden("sensitivity.csv", sensitivity_csv(study_sample()));
-  expect_golden("sensitivity.json", sensitivity_json(study_sample()));
+  expect_golden("sensitivity.txt", Report(study_sample()).table(kStudyTerminal, false));
+  expect_golden("sensitivity_wide.txt", Report(study_sample()).table(kStudyTerminal, true));
+  expect_golden("sensitivity.md", Report(study_sample()).markdown());
+  expect_golden("sensitivity.csv", Report(study_sample()).csv());
+  expect_golden("sensitivity.json", Report(study_sample()).json());
 }
 
 TEST(SensitivityReport, AsciiHasNoOtherBytesAndFitsTheTerminal) {
-  const std::string text = sensitivity_table(study_sample(), {false, false, 80}, false);
+  const std::string text = Report(study_sample()).table({false, false, 80}, false);
   std::size_t column = 0;
   for (const char c : text) {
     ASSERT_LT(static_cast<unsigned char>(c), 0x80U) << text;
@@ -108,7 +108,7 @@ TEST(SensitivityReport, AsciiHasNoOtherBytesAndFitsTheTerminal) {
 }
 
 TEST(SensitivityReport, SaysWhatFlipsAndWhatDies) {
-  const std::string text = sensitivity_table(study_sample(), {false, true, 0}, false);
+  const std::string text = Report(study_sample()).table({false, true, 0}, false);
   EXPECT_THAT(text, HasSubstr("requestGpuTime +20%: asr latencyP99 fails 632 ms against 500 ms"));
   EXPECT_THAT(text, HasSubstr("12 pods die for lack of GPU memory (0 as the scenario is)"));
   EXPECT_THAT(text, HasSubstr("cannot be simulated: it does not fit"));
@@ -123,35 +123,35 @@ TEST(SensitivityReport, SaysWhatTheOneJudgeSays) {
   high.flips[0].standing = sim::ObjectiveStanding::Undecided;
   high.verdict.reasons = {study.verdict.reasons[0],
                           {Cause::PodsPending, "asr", "1 Pending", "1 of 2 pods stayed Pending"}};
-  const std::string text = sensitivity_table(study, {false, true, 0}, false);
+  const std::string text = Report(study).table({false, true, 0}, false);
   EXPECT_THAT(text, HasSubstr("✗ as the scenario is: asr may miss"));
   EXPECT_THAT(text, HasSubstr("limit 500 ms !"));
   EXPECT_THAT(text, HasSubstr("+58% ±1.2 !"));
   EXPECT_THAT(text, HasSubstr("asr latencyP99 is undecided, 632 ms against 500 ms"));
   EXPECT_THAT(text, HasSubstr("requestGpuTime +20%: 1 of 2 pods stayed Pending"));
   EXPECT_THAT(text, Not(HasSubstr("+20%: asr may miss")));
-  const json document = json::parse(sensitivity_json(study));
+  const json document = json::parse(Report(study).json());
   EXPECT_EQ(document["verdict"]["reasons"][0]["cause"], "objectiveUndecided");
   EXPECT_EQ(document["figures"][1]["standing"], "undecided");
   EXPECT_EQ(document["inputs"][0]["high"]["flips"][0]["pass"], false);
-  EXPECT_THAT(sensitivity_csv(study), HasSubstr(",false,asr undecided; 1 Pending"));
+  EXPECT_THAT(Report(study).csv(), HasSubstr(",false,asr undecided; 1 Pending"));
 }
 
 TEST(SensitivityReport, AnUnfinishedStudySaysSo) {
   sim::SensitivityStudy partial = study_sample();
   partial.interrupted = true;
-  EXPECT_THAT(sensitivity_table(partial, kStudyTerminal, false), HasSubstr("INTERRUPTED"));
-  EXPECT_THAT(sensitivity_markdown(partial), HasSubstr("INTERRUPTED"));
-  EXPECT_EQ(json::parse(sensitivity_json(partial))["metadata"]["interrupted"], true);
+  EXPECT_THAT(Report(partial).table(kStudyTerminal, false), HasSubstr("INTERRUPTED"));
+  EXPECT_THAT(Report(partial).markdown(), HasSubstr("INTERRUPTED"));
+  EXPECT_EQ(json::parse(Report(partial).json())["metadata"]["interrupted"], true);
 }
 
 TEST(SensitivityReport, TheCommittedSchemaIsWhatTheProgramPrints) {
   const auto file = std::filesystem::path(SLICEWISE_SOURCE_DIR) / "reports" / "schema" /
                     "sensitivity.v1alpha1.json";
   if (std::getenv("SLICEWISE_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(file, std::ios::binary) << sensitivity_schema_json();
+    std::ofstream(file, std::ios::binary) << Report<sim::SensitivityStudy>::schema();
   }
-  EXPECT_EQ(file_text(file), sensitivity_schema_json());
+  EXPECT_EQ(file_text(file), Report<sim::SensitivityStudy>::schema());
 }
 
 }  // namespace

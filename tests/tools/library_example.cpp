@@ -55,5 +55,5 @@ int main(int, char** argv) {
   const auto files = reports::render_helm_values(set->variants.back(), catalogue, {});
   if (!files) return refuse(files.error());
   std::ofstream(argv[2]) << files->front().text;
-  std::cout << reports::result_json(*result);
+  std::cout << reports::Report(*result).json();
 }

@@ -23,7 +23,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 sim::ValidationResult small_result() { return sim::result_of({"nos-mps", "igniter", "gavel-k80"}); }
 
 TEST(ValidationTable, SaysWhatWasFittedOnWhatAndNamesTheWeakest) {
-  const std::string text = validation_table(small_result(), kStyle, false);
+  const std::string text = Report(small_result()).table(kStyle, false);
   EXPECT_THAT(text, HasSubstr("3 of 3 studies within their bounds; 0 above target; 0 worse than a "
                               "naive rule."));
   EXPECT_THAT(text, HasSubstr("fit: 20 and 80 % of the threads; check: 40, 50, 60 %"));
@@ -42,15 +42,15 @@ TEST(ValidationTable, SaysWhatWasFittedOnWhatAndNamesTheWeakest) {
 TEST(ValidationTable, NamesTheStudiesAboveTheirBound) {
   sim::ValidationResult result = small_result();
   result.studies[1].within_bound = false;
-  EXPECT_THAT(validation_table(result, kStyle, false),
+  EXPECT_THAT(Report(result).table(kStyle, false),
               HasSubstr("2 of 3 studies within their bounds (all but " +
                         result.studies[1].study.id + ");"));
-  EXPECT_THAT(validation_markdown(result), HasSubstr("| ABOVE BOUND |"));
+  EXPECT_THAT(Report(result).markdown(), HasSubstr("| ABOVE BOUND |"));
 }
 
 // The line of a study in the Markdown table; its cells are not padded.
 std::string line_of(const sim::ValidationResult& result, const std::string& id) {
-  const std::string page = validation_markdown(result);
+  const std::string page = Report(result).markdown();
   const std::size_t begin = page.find("\n| " + id + " |");
   return page.substr(begin + 1, page.find('\n', begin + 1) - begin - 1);
 }
@@ -64,7 +64,7 @@ TEST(ValidationTable, ShowsTheDecimalsThatItsVerdictNeeds) {
   study.check.mean_percent = 3.504;
   EXPECT_THAT(line_of(result, "nos-mps"), HasSubstr("| 3.504 |"));
   EXPECT_THAT(line_of(result, "nos-mps"), HasSubstr("| above target |"));
-  EXPECT_THAT(validation_markdown(result), HasSubstr("; 1 above target (nos-mps); 0 worse"));
+  EXPECT_THAT(Report(result).markdown(), HasSubstr("; 1 above target (nos-mps); 0 worse"));
   study.check.mean_percent = 3.54;
   EXPECT_THAT(line_of(result, "nos-mps"), HasSubstr("| 3.54 |"));
   study.check.mean_percent = 3.5;
@@ -79,20 +79,20 @@ TEST(ValidationTable, SaysWhereANaiveRuleIsBetter) {
     study.study.target_percent = study.check.mean_percent / 2;
     (even ? study.even_share_percent : study.no_slowdown_percent) = study.check.mean_percent / 2;
     EXPECT_THAT(line_of(result, "nos-mps"), HasSubstr("| worse than naive |"));
-    EXPECT_THAT(validation_markdown(result),
+    EXPECT_THAT(Report(result).markdown(),
                 HasSubstr("; 1 above target (nos-mps); 1 worse than a naive rule (nos-mps).\n"));
   }
 }
 
 TEST(ValidationTable, NamesTheStudiesThatNeedTheUsersMeasurements) {
   const char* line = "3 studies need measurements that may not be redistributed";
-  EXPECT_THAT(validation_table(sim::result_of(), kStyle, false), HasSubstr(line));
-  EXPECT_THAT(validation_markdown(sim::result_of()), HasSubstr(line));
-  EXPECT_THAT(validation_table(small_result(), kStyle, false), Not(HasSubstr("--pairs")));
+  EXPECT_THAT(Report(sim::result_of()).table(kStyle, false), HasSubstr(line));
+  EXPECT_THAT(Report(sim::result_of()).markdown(), HasSubstr(line));
+  EXPECT_THAT(Report(small_result()).table(kStyle, false), Not(HasSubstr("--pairs")));
 }
 
 TEST(ValidationJson, KeepsFitAndCheckApart) {
-  const auto document = nlohmann::json::parse(validation_json(small_result()));
+  const auto document = nlohmann::json::parse(Report(small_result()).json());
   EXPECT_EQ(document["apiVersion"], "slicewise.dev/validation.v1alpha1");
   EXPECT_EQ(document["withinBounds"], true);
   const auto& igniter = document["studies"][0];
@@ -109,7 +109,7 @@ TEST(ValidationCsv, HasOneRowPerPoint) {
   const sim::ValidationResult result = small_result();
   std::size_t points = 0;
   for (const sim::StudyResult& study : result.studies) points += study.points.size();
-  const std::string text = validation_csv(result);
+  const std::string text = Report(result).csv();
   EXPECT_EQ(count(text, "\r\n"), points + 1);
   EXPECT_EQ(count(text, ",fit,"), 32U + 2U + 36U);
   EXPECT_THAT(text,

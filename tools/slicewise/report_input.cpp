@@ -344,7 +344,7 @@ ExitCode report_on_scenario(const ReportOrigin& origin, const ReportCommand& com
     record_one(static_cast<std::size_t>(best - result.variants.data()), input);
   }
   input.html.command = command_of(origin, result);
-  input.html.document = reports::result_json(result);
+  input.html.document = reports::Report(result).json();
   if (input.engine.empty()) return ExitCode::Success;
   std::vector<reports::EngineInside::Variant> variants;
   for (const sim::VariantResult& variant : result.variants) {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/reports/formats.hpp"
+
 #include "choices.hpp"
 #include "files.hpp"
 #include "host.hpp"
@@ -17,56 +19,52 @@
 // scenario to the exit code.
 namespace slicewise::tools {
 
-// The report of a verb in each of its formats.
+// Test cases of what was found, of verbs that judge objectives; nullptr of others.
 template <class Found>
-struct Formats {
-  std::string (*table)(const Found&, const reports::TextStyle&, bool wide);
-  std::string (*json)(const Found&);
-  std::string (*yaml)(const Found&);
-  std::string (*csv)(const Found&);
-  std::string (*markdown)(const Found&);
-  std::string (*junit)(const Found&) = nullptr;  // not offered
+using Junit = std::string (*)(const Found&);
 
-  std::string text(const Found& found, RunFormat format, const reports::TextStyle& style) const {
-    switch (format) {
-      case RunFormat::Table:
-        return table(found, style, false);
-      case RunFormat::Wide:
-        return table(found, style, true);
-      case RunFormat::Json:
-        return json(found);
-      case RunFormat::Yaml:
-        return yaml(found);
-      case RunFormat::Csv:
-        return csv(found);
-      case RunFormat::Markdown:
-        return markdown(found);
-      case RunFormat::Junit:
-        return junit == nullptr ? std::string() : junit(found);
-    }
-    return {};
+template <class Found>
+std::string text_of(const Found& found, RunFormat format, const reports::TextStyle& style,
+                    Junit<Found> junit) {
+  const reports::Report report(found);
+  switch (format) {
+    case RunFormat::Table:
+      return report.table(style, false);
+    case RunFormat::Wide:
+      return report.table(style, true);
+    case RunFormat::Json:
+      return report.json();
+    case RunFormat::Yaml:
+      return report.yaml();
+    case RunFormat::Csv:
+      return report.csv();
+    case RunFormat::Markdown:
+      return report.markdown();
+    case RunFormat::Junit:
+      return junit == nullptr ? std::string() : junit(found);
   }
-};
+  return {};
+}
 
 // All of a report but the JSON: of a caller who has no second run for another format.
 template <class Found>
-void render_all(const Found& found, const Formats<Found>& formats, Host& host) {
+void render_all(const Found& found, Junit<Found> junit, Host& host) {
   for (const auto& [word, format] : kVerdictFormats) {
     if (format == RunFormat::Json) continue;
-    host.renderings[std::string(word)] = formats.text(found, format, {});
+    host.renderings[std::string(word)] = text_of(found, format, {}, junit);
   }
 }
 
 // Writes the report to --out or standard output, and the JUnit file besides.
 template <class Found, class AnyCommand>
-ExitCode write_report(const Found& found, const Formats<Found>& formats, const AnyCommand& command,
-                      const CommonFlags& flags, const std::string& junit = {}) {
+ExitCode write_report(const Found& found, const AnyCommand& command, const CommonFlags& flags,
+                      Junit<Found> junit = nullptr, const std::string& junit_file = {}) {
   Host* const host = current_host();
-  if (host != nullptr && host->renders_all) render_all(found, formats, *host);
+  if (host != nullptr && host->renders_all) render_all(found, junit, *host);
   const ExitCode code = write_text(
-      command.out, formats.text(found, command.format, report_style(command.out, flags)));
-  if (code != ExitCode::Success || junit.empty()) return code;
-  return write_text(junit, formats.junit(found));
+      command.out, text_of(found, command.format, report_style(command.out, flags), junit));
+  if (code != ExitCode::Success || junit_file.empty()) return code;
+  return write_text(junit_file, junit(found));
 }
 
 // The options of a study, as this run of it has them.
@@ -79,11 +77,11 @@ Options with_run(Options options, const sim::RunOptions& run) {
 // How a study is run and reported.
 template <class Found>
 struct Study {
-  Formats<Found> formats;
   std::string counted = "replications";  // by the progress
   Progress::Total total = Progress::Total::Known;
   std::function<Expected<Found>(const OneVariant& opened, const sim::RunOptions& run)> find;
   ExitCode (*verdict)(const Found&);
+  Junit<Found> junit = nullptr;
   bool (*nothing_runs)(const Found&) = nullptr;  // of the scenario as it is; not asked
   std::function<ExitCode()> after = {};          // before anything is written; empty: nothing to do
 };
@@ -104,7 +102,7 @@ ExitCode execute_study(const StudyCommand& command, const CommonFlags& flags,
     if (const ExitCode code = study.after(); code != ExitCode::Success) return code;
   }
   stamp_files(opened.file, opened.prices, found->stamp);
-  const ExitCode code = write_report(*found, study.formats, command, flags, command.junit);
+  const ExitCode code = write_report(*found, command, flags, study.junit, command.junit);
   if (code != ExitCode::Success) return code;
   print_diagnostics(opened.set().notes, opened.file.texts, flags);
   if (study.nothing_runs != nullptr && !found->interrupted && study.nothing_runs(*found)) {

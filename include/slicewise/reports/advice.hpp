@@ -26,7 +26,7 @@ struct Deviation {
   double off() const;
 };
 
-// `result`: result_json() of one variant. Workloads and figures that only one of them has are left
+// `result`: JSON of one variant. Workloads and figures that only one of them has are left
 // out.
 std::vector<Deviation> deviations(const std::vector<scenarios::RecordedWorkload>& recorded,
                                   std::string_view result);

@@ -6,25 +6,14 @@
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/reports/formats.hpp"
 #include "slicewise/sim/recording.hpp"
 #include "slicewise/sim/result.hpp"
 #include "slicewise/units.hpp"
 
-// One Result in each of the formats of `slicewise run -o`. Pure functions: same result, same bytes.
+// A Result in the formats of Report: `wide` adds the per-GPU rows, CSV has a row per variant and
+// workload, or group of the bill. How it is stored and read back, and a run over time.
 namespace slicewise::reports {
-
-// The table a person reads; `wide` keeps the columns that do not fit and adds the per-GPU rows.
-std::string result_table(const sim::Result& result, const TextStyle& style, bool wide);
-// slicewise.dev/result.v1alpha1, sorted keys, SI units in the keys, absent fields left out.
-std::string result_json(const sim::Result& result);
-std::string result_yaml(const sim::Result& result);
-// One row per variant and workload, or group of the bill (RFC 4180, header first).
-std::string result_csv(const sim::Result& result);
-// GitHub-flavoured, at most 60,000 characters.
-std::string result_markdown(const sim::Result& result);
-
-// The JSON Schema (draft-07) that result_json obeys.
-std::string result_schema_json();
 
 // Whether the text is a JSON document of kind Result, well-formed or not.
 bool looks_like_result(const SourceText& source);

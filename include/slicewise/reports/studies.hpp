@@ -9,6 +9,7 @@
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/reports/formats.hpp"
 #include "slicewise/sim/comparison.hpp"
 #include "slicewise/sim/max_load.hpp"
 #include "slicewise/sim/neighbours.hpp"
@@ -17,98 +18,47 @@
 #include "slicewise/sim/sensitivity.hpp"
 #include "slicewise/sim/validation.hpp"
 
-// The answers of the verbs that study a scenario, in each format of their -o. Of every study X:
-//   X_table     what a person reads; `wide` keeps the columns that do not fit
-//   X_json      slicewise.dev/X.v1alpha1: sorted keys, SI units in the keys, absent fields left
-//   out;
-//               X_yaml is the same, X_schema_json the JSON Schema (draft-07) that both obey
-//   X_csv       RFC 4180, header first
-//   X_markdown  GitHub-flavoured
-// Pure functions: same study, same bytes.
-namespace slicewise::reports {
-
+// The answers of the verbs that study a scenario, each in the formats of Report.
+//
 // compare: the options side by side, what isolates neighbours, and what was refused and why; `wide`
 // adds the warnings of each option. CSV: a row per option and workload, then one per refused
 // option.
-std::string comparison_table(const sim::StrategyComparison& comparison, const TextStyle& style,
-                             bool wide);
-std::string comparison_json(const sim::StrategyComparison& comparison);
-std::string comparison_yaml(const sim::StrategyComparison& comparison);
-std::string comparison_csv(const sim::StrategyComparison& comparison);
-std::string comparison_markdown(const sim::StrategyComparison& comparison);
-std::string comparison_schema_json();
-
+//
 // max-load: the loads that pass and fail, the objectives at both, and what the answer rests on;
 // `wide` adds every probe. CSV: a row per load that was scaled.
-std::string max_load_table(const sim::MaxLoad& found, const TextStyle& style, bool wide);
-std::string max_load_json(const sim::MaxLoad& found);
-std::string max_load_yaml(const sim::MaxLoad& found);
-std::string max_load_csv(const sim::MaxLoad& found);
-std::string max_load_markdown(const sim::MaxLoad& found);
-std::string max_load_schema_json();
-
+//
 // neighbours: rows suffer, columns cause. CSV: a row per figure and neighbour, the last of each
 // figure beside all others.
-std::string neighbours_table(const sim::NeighbourMatrix& matrix, const TextStyle& style, bool wide);
-std::string neighbours_json(const sim::NeighbourMatrix& matrix);
-std::string neighbours_yaml(const sim::NeighbourMatrix& matrix);
-std::string neighbours_csv(const sim::NeighbourMatrix& matrix);
-std::string neighbours_markdown(const sim::NeighbourMatrix& matrix);
-std::string neighbours_schema_json();
-
+//
 // sensitivity: a tornado for each figure, what flips an objective, the break-evens and what the
 // answer rests on; `wide` shows every input of every figure. CSV: a row per input, end and figure.
-std::string sensitivity_table(const sim::SensitivityStudy& study, const TextStyle& style,
-                              bool wide);
-std::string sensitivity_json(const sim::SensitivityStudy& study);
-std::string sensitivity_yaml(const sim::SensitivityStudy& study);
-std::string sensitivity_csv(const sim::SensitivityStudy& study);
-std::string sensitivity_markdown(const sim::SensitivityStudy& study);
-std::string sensitivity_schema_json();
-
+//
 // replay: a row per scheduler, then waits by size of job; `wide` adds the sizes of every scheduler.
 // CSV: a row per scheduler and size of job, "all" first.
-std::string replay_table(const sim::ReplayStudy& study, const TextStyle& style, bool wide);
-std::string replay_json(const sim::ReplayStudy& study);
-std::string replay_yaml(const sim::ReplayStudy& study);
-std::string replay_csv(const sim::ReplayStudy& study);
-std::string replay_markdown(const sim::ReplayStudy& study);
-std::string replay_schema_json();
-
+//
 // replay --inflate: a row per placement; documents hold the curve as well and obey the schema of
 // replay. CSV: a row per placement, seed and percent that arrived.
-std::string inflation_table(const sim::InflationStudy& study, const TextStyle& style, bool wide);
-std::string inflation_json(const sim::InflationStudy& study);
-std::string inflation_yaml(const sim::InflationStudy& study);
-std::string inflation_csv(const sim::InflationStudy& study);
-std::string inflation_markdown(const sim::InflationStudy& study);
+//
+// validate: one line per study, then what was fitted on what and where the models are worst, by
+// name. JSON has percentages in percent, without the points; CSV a row per point.
+//
+// plan: the ranked options, the recommendation, what flips it and what was rejected; `wide` adds
+// every rejected configuration. The JSON is the artefact that is reviewed, compared and exported.
+// CSV: a row per objective of each option.
+namespace slicewise::reports {
+
+// Of inflations, too.
+template <>
+std::string Report<sim::ReplayStudy>::schema();
 
 // Start and end of each job of the first scheduler, in the order of the trace: id, arrival, start,
 // end in exact seconds. REQUIRES: ReplaySettings::keep_jobs.
 std::string job_times_csv(const scenarios::JobTrace& trace, const sim::ReplayStudy& study);
 
-// validate: one line per study, then what was fitted on what and where the models are worst, by
-// name. JSON has percentages in percent, without the points; CSV a row per point.
-std::string validation_table(const sim::ValidationResult& result, const TextStyle& style,
-                             bool wide);
-std::string validation_json(const sim::ValidationResult& result);
-std::string validation_csv(const sim::ValidationResult& result);
-std::string validation_markdown(const sim::ValidationResult& result);
-
 // Predicted against measured as SVG: log-log, with the line on which both are equal and a band of
 // +-10 % around it. All studies on a page, or one study.
 std::string validation_chart(const sim::ValidationResult& result);
 std::string study_chart(const sim::StudyResult& study);
-
-// plan: the ranked options, the recommendation, what flips it and what was rejected; `wide` adds
-// every rejected configuration. The JSON is the artefact that is reviewed, compared and exported.
-// CSV: a row per objective of each option.
-std::string plan_table(const sim::Plan& plan, const TextStyle& style, bool wide);
-std::string plan_json(const sim::Plan& plan);
-std::string plan_yaml(const sim::Plan& plan);
-std::string plan_csv(const sim::Plan& plan);
-std::string plan_markdown(const sim::Plan& plan);
-std::string plan_schema_json();
 
 // SetUpRoute::by.
 inline constexpr std::string_view kByPlugin = "devicePlugin";

@@ -30,7 +30,7 @@ HtmlReport aws_report() {
   report.result = samples::aws_demo();
   report.scenario_text = "kind: Scenario\n";
   report.command = "slicewise run -f scenarios/examples/aws-cifar10.yaml";
-  report.document = result_json(report.result);
+  report.document = Report(report.result).json();
   return report;
 }
 
@@ -79,7 +79,7 @@ TEST(HtmlReport, EscapesWhatOthersWrote) {
   report.result.variants.front().findings.push_back(samples::finding(Code::PodPending, hostile, 1));
   report.scenario_text = hostile + "<!-- <script>";
   report.command = hostile;
-  report.document = result_json(report.result);
+  report.document = Report(report.result).json();
   report.apply = ApplySection{hostile, {{hostile, hostile, false}}, {}};
   const std::string page = html_report(report);
   EXPECT_THAT(page, Not(HasSubstr("<img")));
@@ -139,7 +139,7 @@ TEST(HtmlReport, EmbedsTheWholeResult) {
   const std::size_t from = page.find(start) + start.size();
   const auto embedded =
       nlohmann::json::parse(page.substr(from, page.find("</script>", from) - from));
-  EXPECT_EQ(embedded, nlohmann::json::parse(result_json(samples::aws_demo())));
+  EXPECT_EQ(embedded, nlohmann::json::parse(Report(samples::aws_demo()).json()));
 }
 
 TEST(HtmlReport, LeavesOutFiguresThatWouldMakeItTooLarge) {

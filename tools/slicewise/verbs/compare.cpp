@@ -78,14 +78,13 @@ void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
 
 ExitCode execute(const CompareCommand& command, const CommonFlags& flags) {
   const Study<sim::StrategyComparison> study{
-      .formats = {reports::comparison_table, reports::comparison_json, reports::comparison_yaml,
-                  reports::comparison_csv, reports::comparison_markdown, reports::comparison_junit},
       .find =
           [&](const OneVariant& opened, const sim::RunOptions& run) {
             return sim::compare_strategies(opened.set(), opened.variant, opened.catalogue,
                                            with_run(command.options, run));
           },
-      .verdict = comparison_verdict};
+      .verdict = comparison_verdict,
+      .junit = reports::comparison_junit};
   return execute_study(command, flags, study);
 }
 

@@ -52,8 +52,6 @@ void add_max_load(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& flags) {
 
 ExitCode execute(const MaxLoadCommand& command, const CommonFlags& flags) {
   const Study<sim::MaxLoad> study{
-      .formats = {reports::max_load_table, reports::max_load_json, reports::max_load_yaml,
-                  reports::max_load_csv, reports::max_load_markdown},
       .total = Progress::Total::Grows,
       .find =
           [&](const OneVariant& opened, const sim::RunOptions& run) {

@@ -40,8 +40,6 @@ void add_neighbours(CLI::App& app, NeighboursCommand& neighbours, CommonFlags& f
 
 ExitCode execute(const NeighboursCommand& command, const CommonFlags& flags) {
   const Study<sim::NeighbourMatrix> study{
-      .formats = {reports::neighbours_table, reports::neighbours_json, reports::neighbours_yaml,
-                  reports::neighbours_csv, reports::neighbours_markdown},
       .find =
           [](const OneVariant& opened, const sim::RunOptions& run) {
             return sim::find_neighbours(opened.set(), opened.variant, opened.catalogue, {run});

@@ -171,8 +171,6 @@ ExitCode run_plan(const PlanCommand& command, const CommonFlags& flags,
     if (!*journal) return fail(journal->error(), {}, flags);
   }
   Study<sim::Plan> study{
-      .formats = {reports::plan_table, reports::plan_json, reports::plan_yaml, reports::plan_csv,
-                  reports::plan_markdown, reports::plan_junit},
       .counted = "simulations",
       .total = Progress::Total::Grows,
       .find =
@@ -186,7 +184,8 @@ ExitCode run_plan(const PlanCommand& command, const CommonFlags& flags,
             if (plan) reports::add_routes(from.set().variants[from.variant], from.catalogue, *plan);
             return plan;
           },
-      .verdict = plan_verdict};
+      .verdict = plan_verdict,
+      .junit = reports::plan_junit};
   if (journal) study.after = [&] { return close_journal(**journal, command.journal, flags); };
   return execute_study(command, flags, *opened, study);
 }

@@ -214,16 +214,13 @@ ExitCode replay_trace(const ReplayInput& input, const NamedCluster& cluster,
     const ExitCode code = write_text(command.job_times, reports::job_times_csv(trace, *study));
     if (code != ExitCode::Success) return code;
   }
-  const Formats<sim::ReplayStudy> formats{reports::replay_table, reports::replay_json,
-                                          reports::replay_yaml, reports::replay_csv,
-                                          reports::replay_markdown};
   if (Host* const host = current_host(); host != nullptr && !study->outcomes.empty()) {
-    const auto page = reports::replay_page({"replay", reports::replay_json(*study)});
+    const auto page = reports::replay_page({"replay", reports::Report(*study).json()});
     for (std::size_t c = 0; page && c < page->charts.size(); ++c) {
       host->renderings[page->charts[c].name + ".svg"] = page->charts[c].svg;
     }
   }
-  const ExitCode code = write_report(*study, formats, command, flags);
+  const ExitCode code = write_report(*study, command, flags);
   return code == ExitCode::Success ? verdict(*study) : code;
 }
 
@@ -246,10 +243,7 @@ ExitCode inflate_trace(const scenarios::JobTrace& trace, const NamedCluster& clu
   progress.finish();
   if (!study) return fail(study.error(), {}, flags);
   if (const ExitCode code = closed(journal, command, flags); code != ExitCode::Success) return code;
-  const Formats<sim::InflationStudy> formats{reports::inflation_table, reports::inflation_json,
-                                             reports::inflation_yaml, reports::inflation_csv,
-                                             reports::inflation_markdown};
-  const ExitCode code = write_report(*study, formats, command, flags);
+  const ExitCode code = write_report(*study, command, flags);
   return code == ExitCode::Success && study->interrupted ? stopped_early() : code;
 }
 

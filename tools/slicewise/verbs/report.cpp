@@ -36,10 +36,10 @@ struct ReportOutput {
 std::string report_text(const reports::HtmlReport& report, const std::string& format) {
   if (format == "html") return reports::html_report(report);
   if (format == "md") {
-    return report.plan ? reports::plan_markdown(*report.plan)
-                       : reports::result_markdown(report.result);
+    return report.plan ? reports::Report(*report.plan).markdown()
+                       : reports::Report(report.result).markdown();
   }
-  return report.plan ? reports::plan_csv(*report.plan) : reports::result_csv(report.result);
+  return report.plan ? reports::Report(*report.plan).csv() : reports::Report(report.result).csv();
 }
 
 using Charts = std::vector<reports::ReportChart>;

@@ -167,9 +167,6 @@ ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const
   }
   if (command.split) result->cost_split = scenarios::split_name(*command.split);
   sim::group_bills(command.group_by, *result);
-  const Formats<sim::Result> formats{reports::result_table,    reports::result_json,
-                                     reports::result_yaml,     reports::result_csv,
-                                     reports::result_markdown, reports::result_junit};
   if (Host* const host = current_host()) {
     reports::HtmlReport page;
     page.result = *result;
@@ -178,7 +175,7 @@ ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const
       host->renderings[chart.name + ".svg"] = std::move(chart.svg);
     }
   }
-  const ExitCode code = write_report(*result, formats, command, flags, command.junit);
+  const ExitCode code = write_report(*result, command, flags, reports::result_junit, command.junit);
   if (code != ExitCode::Success) return code;
   print_diagnostics(remarks(set, *result, command.format), file.texts, flags);
   return verdict(*result, file, flags);

@@ -18,21 +18,21 @@ std::string schema_text(SchemaKind kind) {
     case SchemaKind::Scenario:
       return scenarios::scenario_schema_json();
     case SchemaKind::Result:
-      return reports::result_schema_json();
+      return reports::Report<sim::Result>::schema();
     case SchemaKind::Comparison:
-      return reports::comparison_schema_json();
+      return reports::Report<sim::StrategyComparison>::schema();
     case SchemaKind::MaxLoad:
-      return reports::max_load_schema_json();
+      return reports::Report<sim::MaxLoad>::schema();
     case SchemaKind::Plan:
-      return reports::plan_schema_json();
+      return reports::Report<sim::Plan>::schema();
     case SchemaKind::Neighbours:
-      return reports::neighbours_schema_json();
+      return reports::Report<sim::NeighbourMatrix>::schema();
     case SchemaKind::Sensitivity:
-      return reports::sensitivity_schema_json();
+      return reports::Report<sim::SensitivityStudy>::schema();
     case SchemaKind::Difference:
       return reports::difference_schema_json();
     case SchemaKind::Replay:
-      return reports::replay_schema_json();
+      return reports::Report<sim::ReplayStudy>::schema();
     case SchemaKind::Check:
       return reports::check_schema_json();
     case SchemaKind::Catalogue:

@@ -50,8 +50,6 @@ ExitCode execute(const SensitivityCommand& command, const CommonFlags& flags) {
                        "write less, 20% for example");
   }
   const Study<sim::SensitivityStudy> study{
-      .formats = {reports::sensitivity_table, reports::sensitivity_json, reports::sensitivity_yaml,
-                  reports::sensitivity_csv, reports::sensitivity_markdown},
       .total = Progress::Total::Grows,
       .find =
           [&](const OneVariant& opened, const sim::RunOptions& run) {

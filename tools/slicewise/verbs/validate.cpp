@@ -30,15 +30,15 @@ std::string rendered(const sim::ValidationResult& result, const ValidateCommand&
   const reports::TextStyle style = style_for(STDOUT_FILENO, flags.color);
   switch (command.format) {
     case ValidateFormat::Table:
-      return reports::validation_table(result, style, false);
+      return reports::Report(result).table(style, false);
     case ValidateFormat::Wide:
-      return reports::validation_table(result, style, true);
+      return reports::Report(result).table(style, true);
     case ValidateFormat::Json:
-      return reports::validation_json(result);
+      return reports::Report(result).json();
     case ValidateFormat::Csv:
-      return reports::validation_csv(result);
+      return reports::Report(result).csv();
     case ValidateFormat::Markdown:
-      return reports::validation_markdown(result);
+      return reports::Report(result).markdown();
   }
   return {};
 }
