@@ -61,9 +61,9 @@ inline constexpr std::array kCheckFormats = {
 };
 
 inline constexpr std::array kValidateFormats = {
-    Choice{"table", ValidateFormat::Table}, Choice{"wide", ValidateFormat::Wide},
-    Choice{"json", ValidateFormat::Json},   Choice{"csv", ValidateFormat::Csv},
-    Choice{"md", ValidateFormat::Markdown},
+    Choice{"table", RunFormat::Table}, Choice{"wide", RunFormat::Wide},
+    Choice{"json", RunFormat::Json},   Choice{"csv", RunFormat::Csv},
+    Choice{"md", RunFormat::Markdown},
 };
 
 inline constexpr std::array kQueuePolicies = {
@@ -158,20 +158,6 @@ inline constexpr std::array kInstanceOrders = {
     Choice{"price", "price"},
     Choice{"price-per-gpu", "price-per-gpu"},
     Choice{"gpu-memory", "gpu-memory"},
-};
-
-inline constexpr std::array kSchemas = {
-    Choice{"scenario", SchemaKind::Scenario},
-    Choice{"result", SchemaKind::Result},
-    Choice{"comparison", SchemaKind::Comparison},
-    Choice{"max-load", SchemaKind::MaxLoad},
-    Choice{"plan", SchemaKind::Plan},
-    Choice{"neighbours", SchemaKind::Neighbours},
-    Choice{"sensitivity", SchemaKind::Sensitivity},
-    Choice{"difference", SchemaKind::Difference},
-    Choice{"replay", SchemaKind::Replay},
-    Choice{"check", SchemaKind::Check},
-    Choice{"catalogue", SchemaKind::Catalogue},
 };
 
 inline constexpr std::array kDiffFormats = {

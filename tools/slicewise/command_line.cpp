@@ -7,7 +7,9 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -135,33 +137,31 @@ UsageError unknown_argument(const CommandInfo& verb, const std::string& full_nam
 
 namespace {
 
+template <std::size_t... Verb>
+std::vector<Command> each_verb(std::index_sequence<Verb...> /*verbs*/) {
+  return {Command(std::in_place_index<Verb>)...};
+}
+
 // Everything that the flags are stored in.
 struct Settings {
   CommonFlags flags;
-  RunCommand run;
-  CompareCommand compare;
-  MaxLoadCommand max_load;
-  PlanCommand plan;
-  AdviseCommand advise;
-  NeighboursCommand neighbours;
-  SensitivityCommand sensitivity;
-  DiffCommand diff;
-  ReplayCommand replay;
-  ReportCommand report;
-  ExportCommand exporting;
-  ImportCommand import;
-  CheckCommand check;
-  GetCommand get;
-  InitCommand init;
-  ExplainCommand explain;
-  CalibrateCommand calibrate;
-  ValidateCommand validate;
-  SchemaCommand schema;
-  BugReportCommand bugreport;
-  VersionCommand version;
+  std::vector<Command> verbs =
+      each_verb(std::make_index_sequence<std::variant_size_v<Command> - 1>());  // but ShowText
   Shell shell = Shell::Bash;
   std::string help_topic;
 };
+
+void add_verbs(CLI::App& app, Settings& settings) {
+  for (Command& verb : settings.verbs) {
+    std::visit(
+        [&](auto& its) {
+          if constexpr (!std::is_same_v<decltype(its), ShowTextCommand&>) {
+            add_flags(app, its, settings.flags);
+          }
+        },
+        verb);
+  }
+}
 
 // Verbs whose text is made while the command line is read.
 void add_text_verbs(CLI::App& app, Settings& settings) {
@@ -306,28 +306,10 @@ tl::expected<Command, UsageError> help_command(const CLI::App& app, const std::s
 }
 
 tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Settings& settings) {
-  const std::string verb = app.get_subcommands().front()->get_name();
-  if (verb == "run") return settings.run;
-  if (verb == "compare") return settings.compare;
-  if (verb == "max-load") return settings.max_load;
-  if (verb == "plan") return settings.plan;
-  if (verb == "advise") return settings.advise;
-  if (verb == "neighbours") return settings.neighbours;
-  if (verb == "sensitivity") return settings.sensitivity;
-  if (verb == "diff") return settings.diff;
-  if (verb == "replay") return settings.replay;
-  if (verb == "report") return settings.report;
-  if (verb == "export") return settings.exporting;
-  if (verb == "import") return settings.import;
-  if (verb == "check") return settings.check;
-  if (verb == "get") return settings.get;
-  if (verb == "init") return settings.init;
-  if (verb == "explain") return settings.explain;
-  if (verb == "schema") return settings.schema;
-  if (verb == "calibrate") return settings.calibrate;
-  if (verb == "validate") return settings.validate;
-  if (verb == "bugreport") return settings.bugreport;
-  if (verb == "version") return settings.version;
+  const std::vector<const CLI::App*> all = app.get_subcommands({});
+  const auto at = std::ranges::find(all, app.get_subcommands().front()) - all.begin();
+  if (at < std::ssize(settings.verbs)) return settings.verbs[static_cast<std::size_t>(at)];
+  const std::string& verb = all[static_cast<std::size_t>(at)]->get_name();
   if (verb == "man") return ShowTextCommand{man_page(command_info(app))};
   if (verb == "completion") {
     CommandInfo root = command_info(app);
@@ -411,27 +393,7 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   app.require_subcommand(1);
   app.set_version_flag("--version", "");
   Settings settings;
-  add_init(app, settings.init, settings.flags);
-  add_run(app, settings.run, settings.flags);
-  add_plan(app, settings.plan, settings.flags);
-  add_advise(app, settings.advise, settings.flags);
-  add_compare(app, settings.compare, settings.flags);
-  add_max_load(app, settings.max_load, settings.flags);
-  add_neighbours(app, settings.neighbours, settings.flags);
-  add_sensitivity(app, settings.sensitivity, settings.flags);
-  add_diff(app, settings.diff, settings.flags);
-  add_replay(app, settings.replay, settings.flags);
-  add_report(app, settings.report, settings.flags);
-  add_export(app, settings.exporting, settings.flags);
-  add_import(app, settings.import, settings.flags);
-  add_check(app, settings.check, settings.flags);
-  add_get(app, settings.get, settings.flags);
-  add_calibrate(app, settings.calibrate, settings.flags);
-  add_validate(app, settings.validate, settings.flags);
-  add_explain(app, settings.explain, settings.flags);
-  add_schema(app, settings.schema, settings.flags);
-  add_bugreport(app, settings.bugreport, settings.flags);
-  add_version(app, settings.version, settings.flags);
+  add_verbs(app, settings);
   add_text_verbs(app, settings);
   refuse_values_of_flags(app);
   // The environment is that of the process: what a Host asks for depends on nothing else.

@@ -259,11 +259,9 @@ struct CalibrateCommand {
   std::string out;  // "": the profiles are not written
 };
 
-enum class ValidateFormat : std::uint8_t { Table, Wide, Json, Csv, Markdown };
-
 struct ValidateCommand {
   std::vector<std::string> names;  // of studies, sources or modes; empty: all
-  ValidateFormat format = ValidateFormat::Table;
+  RunFormat format = RunFormat::Table;
   std::string pairs;                      // file of the user's measurements
   std::string pairs_gpu;                  // "": that of the published file
   std::vector<std::string> measurements;  // files of the user's own
@@ -271,22 +269,8 @@ struct ValidateCommand {
   std::string out;                        // folder for the charts, "": none
 };
 
-enum class SchemaKind : std::uint8_t {
-  Scenario,
-  Result,
-  Comparison,
-  MaxLoad,
-  Plan,
-  Neighbours,
-  Sensitivity,
-  Difference,
-  Replay,
-  Check,
-  Catalogue
-};
-
 struct SchemaCommand {
-  SchemaKind kind = SchemaKind::Scenario;
+  std::string (*text)() = nullptr;
 };
 
 struct BugReportCommand {
@@ -304,34 +288,36 @@ struct ShowTextCommand {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, CompareCommand, MaxLoadCommand, PlanCommand, AdviseCommand,
-                             NeighboursCommand, SensitivityCommand, DiffCommand, ReplayCommand,
-                             ReportCommand, ExportCommand, ImportCommand, CheckCommand, GetCommand,
-                             InitCommand, ExplainCommand, SchemaCommand, CalibrateCommand,
-                             ValidateCommand, BugReportCommand, VersionCommand, ShowTextCommand>;
+// In the order in which help lists the verbs.
+using Command =
+    std::variant<InitCommand, RunCommand, PlanCommand, AdviseCommand, CompareCommand,
+                 MaxLoadCommand, NeighboursCommand, SensitivityCommand, DiffCommand, ReplayCommand,
+                 ReportCommand, ExportCommand, ImportCommand, CheckCommand, GetCommand,
+                 CalibrateCommand, ValidateCommand, ExplainCommand, SchemaCommand, BugReportCommand,
+                 VersionCommand, ShowTextCommand>;
 
 // Each in the file of its verb: the flags, then what they ask for.
-void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags);
-void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags);
-void add_max_load(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& flags);
-void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags);
-void add_advise(CLI::App& app, AdviseCommand& advise, CommonFlags& flags);
-void add_neighbours(CLI::App& app, NeighboursCommand& neighbours, CommonFlags& flags);
-void add_sensitivity(CLI::App& app, SensitivityCommand& sensitivity, CommonFlags& flags);
-void add_diff(CLI::App& app, DiffCommand& diff, CommonFlags& flags);
-void add_replay(CLI::App& app, ReplayCommand& replay, CommonFlags& flags);
-void add_report(CLI::App& app, ReportCommand& report, CommonFlags& flags);
-void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags);
-void add_import(CLI::App& app, ImportCommand& import, CommonFlags& flags);
-void add_check(CLI::App& app, CheckCommand& check, CommonFlags& flags);
-void add_get(CLI::App& app, GetCommand& get, CommonFlags& flags);
-void add_init(CLI::App& app, InitCommand& init, CommonFlags& flags);
-void add_explain(CLI::App& app, ExplainCommand& explain, CommonFlags& flags);
-void add_schema(CLI::App& app, SchemaCommand& schema, CommonFlags& flags);
-void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CommonFlags& flags);
-void add_validate(CLI::App& app, ValidateCommand& validate, CommonFlags& flags);
-void add_bugreport(CLI::App& app, BugReportCommand& bugreport, CommonFlags& flags);
-void add_version(CLI::App& app, VersionCommand& version, CommonFlags& flags);
+void add_flags(CLI::App& app, RunCommand& run, CommonFlags& flags);
+void add_flags(CLI::App& app, CompareCommand& compare, CommonFlags& flags);
+void add_flags(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& flags);
+void add_flags(CLI::App& app, PlanCommand& plan, CommonFlags& flags);
+void add_flags(CLI::App& app, AdviseCommand& advise, CommonFlags& flags);
+void add_flags(CLI::App& app, NeighboursCommand& neighbours, CommonFlags& flags);
+void add_flags(CLI::App& app, SensitivityCommand& sensitivity, CommonFlags& flags);
+void add_flags(CLI::App& app, DiffCommand& diff, CommonFlags& flags);
+void add_flags(CLI::App& app, ReplayCommand& replay, CommonFlags& flags);
+void add_flags(CLI::App& app, ReportCommand& report, CommonFlags& flags);
+void add_flags(CLI::App& app, ExportCommand& exporting, CommonFlags& flags);
+void add_flags(CLI::App& app, ImportCommand& import, CommonFlags& flags);
+void add_flags(CLI::App& app, CheckCommand& check, CommonFlags& flags);
+void add_flags(CLI::App& app, GetCommand& get, CommonFlags& flags);
+void add_flags(CLI::App& app, InitCommand& init, CommonFlags& flags);
+void add_flags(CLI::App& app, ExplainCommand& explain, CommonFlags& flags);
+void add_flags(CLI::App& app, SchemaCommand& schema, CommonFlags& flags);
+void add_flags(CLI::App& app, CalibrateCommand& calibrate, CommonFlags& flags);
+void add_flags(CLI::App& app, ValidateCommand& validate, CommonFlags& flags);
+void add_flags(CLI::App& app, BugReportCommand& bugreport, CommonFlags& flags);
+void add_flags(CLI::App& app, VersionCommand& version, CommonFlags& flags);
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags);
 ExitCode execute(const CompareCommand& command, const CommonFlags& flags);

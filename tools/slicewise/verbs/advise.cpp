@@ -417,7 +417,7 @@ std::string clash_of(const AdviseCommand& command) {
 
 }  // namespace
 
-void add_advise(CLI::App& app, AdviseCommand& advise, CommonFlags& flags) {
+void add_flags(CLI::App& app, AdviseCommand& advise, CommonFlags& flags) {
   CLI::App& verb = add_verb(app, "advise",
                             "Read a cluster, simulate it as it is, and write what would be cheaper",
                             "  slicewise advise -f scenarios/examples/logs/kubectl.json "

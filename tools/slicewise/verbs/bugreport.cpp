@@ -51,7 +51,7 @@ ExitCode cannot_pack(const char* why) {
 
 }  // namespace
 
-void add_bugreport(CLI::App& app, BugReportCommand& bugreport, CommonFlags& flags) {
+void add_flags(CLI::App& app, BugReportCommand& bugreport, CommonFlags& flags) {
   CLI::App& verb =
       add_verb(app, "bugreport", "Pack a scenario for a report of a bug, without its names",
                "  slicewise bugreport -f scenarios/examples/aws-cifar10.yaml --command 'run "

@@ -16,7 +16,7 @@
 
 namespace slicewise::tools {
 
-void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CommonFlags& flags) {
+void add_flags(CLI::App& app, CalibrateCommand& calibrate, CommonFlags& flags) {
   CLI::App& verb = add_verb(
       app, "calibrate", "Turn your measurements into profiles that scenarios name",
       "  slicewise calibrate scenarios/examples/own/measurements.csv\n"

@@ -122,7 +122,7 @@ std::string rendered(const CheckCommand& command, const reports::CheckReport& re
 
 }  // namespace
 
-void add_check(CLI::App& app, CheckCommand& check, CommonFlags& flags) {
+void add_flags(CLI::App& app, CheckCommand& check, CommonFlags& flags) {
   CLI::App& verb = add_verb(
       app, "check", "Say what a cluster will do with these files: Kubernetes, Helm, Karpenter, MIG",
       "  slicewise check -f scenarios/examples/cluster\n"

@@ -49,7 +49,7 @@ ExitCode comparison_verdict(const sim::StrategyComparison& comparison) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
+void add_flags(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
   CLI::App& verb =
       add_verb(app, "compare", "Put the same workloads under every way of sharing, side by side",
                "  slicewise compare -f scenarios/examples/shared-inference.yaml --variant shared\n"

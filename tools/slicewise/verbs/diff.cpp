@@ -38,7 +38,7 @@ std::string difference_text(const reports::DocumentDifference& difference,
 
 }  // namespace
 
-void add_diff(CLI::App& app, DiffCommand& diff, CommonFlags& flags) {
+void add_flags(CLI::App& app, DiffCommand& diff, CommonFlags& flags) {
   CLI::App& verb = add_verb(
       app, "diff",
       "Say what changed between two stored results or plans: cost, objectives, configuration",

@@ -57,7 +57,7 @@ ExitCode explain_stored(const FilePart& topic, const CommonFlags& flags) {
 
 }  // namespace
 
-void add_explain(CLI::App& app, ExplainCommand& explain, CommonFlags& flags) {
+void add_flags(CLI::App& app, ExplainCommand& explain, CommonFlags& flags) {
   CLI::App& verb =
       add_verb(app, "explain", "Say what a code, a scenario field, a plan or a result means",
                "  slicewise explain GPU_MEM_GREEDY\n"

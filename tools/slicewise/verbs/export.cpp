@@ -174,7 +174,7 @@ std::string idle_flag(const ExportCommand& command) {
 
 }  // namespace
 
-void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
+void add_flags(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
   CLI::App& verb = add_verb(
       app, "export", "Write the configuration that puts a scenario in place",
       "  slicewise export -f scenarios/examples/aws-cifar10.yaml --variant after --to helm-values\n"

@@ -54,7 +54,7 @@ void add_region(CLI::App& verb, GetCommand& get, const std::string& description)
 
 }  // namespace
 
-void add_get(CLI::App& app, GetCommand& get, CommonFlags& flags) {
+void add_flags(CLI::App& app, GetCommand& get, CommonFlags& flags) {
   CLI::App& verb = *app.add_subcommand("get", "List what the catalogue knows, with its sources");
   verb.footer("  slicewise get instances --family g5\n  slicewise get gpus -o wide")
       ->group("Verbs");

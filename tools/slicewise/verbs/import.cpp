@@ -197,7 +197,7 @@ ImportKind kind_by_columns(const ImportCommand& command) {
 
 }  // namespace
 
-void add_import(CLI::App& app, ImportCommand& import, CommonFlags& flags) {
+void add_flags(CLI::App& app, ImportCommand& import, CommonFlags& flags) {
   CLI::App& verb = add_verb(
       app, "import", "Turn the log of another system into a trace or a scenario",
       "  slicewise import openb -f scenarios/examples/logs/openb.csv\n"

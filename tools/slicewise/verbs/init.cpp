@@ -71,7 +71,7 @@ tl::expected<std::string, ExitCode> services_text(const InitCommand& command,
 
 }  // namespace
 
-void add_init(CLI::App& app, InitCommand& init, CommonFlags& flags) {
+void add_flags(CLI::App& app, InitCommand& init, CommonFlags& flags) {
   CLI::App& verb =
       add_verb(app, "init", "Write a scenario to start from, with comments",
                "  slicewise init\n"

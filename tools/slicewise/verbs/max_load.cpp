@@ -26,7 +26,7 @@ ExitCode max_load_verdict(const sim::MaxLoad& found) {
 
 }  // namespace
 
-void add_max_load(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& flags) {
+void add_flags(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& flags) {
   CLI::App& verb =
       add_verb(app, "max-load", "Find the highest load that meets the objectives",
                "  slicewise max-load -f scenarios/examples/shared-inference.yaml\n"

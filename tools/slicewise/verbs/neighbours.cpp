@@ -29,7 +29,7 @@ ExitCode neighbours_verdict(const sim::NeighbourMatrix& matrix) {
 
 }  // namespace
 
-void add_neighbours(CLI::App& app, NeighboursCommand& neighbours, CommonFlags& flags) {
+void add_flags(CLI::App& app, NeighboursCommand& neighbours, CommonFlags& flags) {
   CLI::App& verb = add_verb(
       app, "neighbours", "Show how much each workload slows each other one down",
       "  slicewise neighbours -f scenarios/examples/shared-inference.yaml --variant shared", flags);

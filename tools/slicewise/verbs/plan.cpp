@@ -118,7 +118,7 @@ void add_plan_choices(CLI::App& verb, PlanCommand& plan) {
   verb.add_flag("--no-flips", plan.no_flips, "Do not search for changes that flip the answer");
 }
 
-void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
+void add_flags(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
   CLI::App& verb = add_verb(
       app, "plan", "Find the cheapest configuration that meets the objectives",
       "  slicewise init --template online-services | slicewise plan -f -\n"

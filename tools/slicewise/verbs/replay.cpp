@@ -316,7 +316,7 @@ void add_inflate(CLI::App& verb, std::optional<int>& inflate) {
 
 }  // namespace
 
-void add_replay(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
+void add_flags(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
   CLI::App& verb = add_verb(
       app, "replay", "Replay a trace of jobs under one or several schedulers",
       "  slicewise replay -f scenarios/examples/logs/team-replay.yaml\n"

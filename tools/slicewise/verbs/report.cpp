@@ -176,7 +176,7 @@ ExitCode read_outputs(const std::vector<std::string>& flags, std::vector<ReportO
 
 }  // namespace
 
-void add_report(CLI::App& app, ReportCommand& report, CommonFlags& flags) {
+void add_flags(CLI::App& app, ReportCommand& report, CommonFlags& flags) {
   CLI::App& verb = add_verb(
       app, "report", "Write a page with charts about a scenario, a stored result or a plan",
       "  slicewise report scenarios/examples/aws-cifar10.yaml -o html=report.html\n"

@@ -183,7 +183,7 @@ ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const
 
 }  // namespace
 
-void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
+void add_flags(CLI::App& app, RunCommand& run, CommonFlags& flags) {
   CLI::App& verb = add_verb(
       app, "run", "Simulate a scenario and report cost, throughput and latency",
       "  slicewise run -f scenarios/examples/aws-cifar10.yaml\n"

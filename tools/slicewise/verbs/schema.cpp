@@ -1,3 +1,5 @@
+#include <array>
+
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/ci.hpp"
 #include "slicewise/reports/difference.hpp"
@@ -13,44 +15,30 @@ namespace slicewise::tools {
 
 namespace {
 
-std::string schema_text(SchemaKind kind) {
-  switch (kind) {
-    case SchemaKind::Scenario:
-      return scenarios::scenario_schema_json();
-    case SchemaKind::Result:
-      return reports::Report<sim::Result>::schema();
-    case SchemaKind::Comparison:
-      return reports::Report<sim::StrategyComparison>::schema();
-    case SchemaKind::MaxLoad:
-      return reports::Report<sim::MaxLoad>::schema();
-    case SchemaKind::Plan:
-      return reports::Report<sim::Plan>::schema();
-    case SchemaKind::Neighbours:
-      return reports::Report<sim::NeighbourMatrix>::schema();
-    case SchemaKind::Sensitivity:
-      return reports::Report<sim::SensitivityStudy>::schema();
-    case SchemaKind::Difference:
-      return reports::difference_schema_json();
-    case SchemaKind::Replay:
-      return reports::Report<sim::ReplayStudy>::schema();
-    case SchemaKind::Check:
-      return reports::check_schema_json();
-    case SchemaKind::Catalogue:
-      return models::catalogue_schema_json();
-  }
-  return {};
-}
+constexpr std::array kSchemas = {
+    Choice{"scenario", &scenarios::scenario_schema_json},
+    Choice{"result", &reports::Report<sim::Result>::schema},
+    Choice{"comparison", &reports::Report<sim::StrategyComparison>::schema},
+    Choice{"max-load", &reports::Report<sim::MaxLoad>::schema},
+    Choice{"plan", &reports::Report<sim::Plan>::schema},
+    Choice{"neighbours", &reports::Report<sim::NeighbourMatrix>::schema},
+    Choice{"sensitivity", &reports::Report<sim::SensitivityStudy>::schema},
+    Choice{"difference", &reports::difference_schema_json},
+    Choice{"replay", &reports::Report<sim::ReplayStudy>::schema},
+    Choice{"check", &reports::check_schema_json},
+    Choice{"catalogue", &models::catalogue_schema_json},
+};
 
 }  // namespace
 
-void add_schema(CLI::App& app, SchemaCommand& schema, CommonFlags& flags) {
+void add_flags(CLI::App& app, SchemaCommand& schema, CommonFlags& flags) {
   CLI::App& verb = add_verb(app, "schema", "Print the JSON Schema of a file format",
                             "  slicewise schema scenario", flags);
-  add_choice(verb, "kind", kSchemas, schema.kind, "Which format")->required();
+  add_choice(verb, "kind", kSchemas, schema.text, "Which format")->required();
 }
 
 ExitCode execute(const SchemaCommand& command, const CommonFlags& /*flags*/) {
-  return write_text("", schema_text(command.kind));
+  return write_text("", command.text());
 }
 
 }  // namespace slicewise::tools

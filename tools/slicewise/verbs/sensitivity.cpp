@@ -21,7 +21,7 @@ ExitCode sensitivity_verdict(const sim::SensitivityStudy& study) {
 
 }  // namespace
 
-void add_sensitivity(CLI::App& app, SensitivityCommand& sensitivity, CommonFlags& flags) {
+void add_flags(CLI::App& app, SensitivityCommand& sensitivity, CommonFlags& flags) {
   CLI::App& verb = add_verb(
       app, "sensitivity", "Vary one input at a time: what the answer depends on",
       "  slicewise sensitivity -f scenarios/examples/shared-inference.yaml --variant shared\n"

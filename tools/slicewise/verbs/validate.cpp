@@ -20,28 +20,11 @@
 #include "../measured_files.hpp"
 #include "../options.hpp"
 #include "../scenario_file.hpp"
+#include "../study.hpp"
 #include "../terminal.hpp"
 
 namespace slicewise::tools {
 namespace {
-
-std::string rendered(const sim::ValidationResult& result, const ValidateCommand& command,
-                     const CommonFlags& flags) {
-  const reports::TextStyle style = style_for(STDOUT_FILENO, flags.color);
-  switch (command.format) {
-    case ValidateFormat::Table:
-      return reports::Report(result).table(style, false);
-    case ValidateFormat::Wide:
-      return reports::Report(result).table(style, true);
-    case ValidateFormat::Json:
-      return reports::Report(result).json();
-    case ValidateFormat::Csv:
-      return reports::Report(result).csv();
-    case ValidateFormat::Markdown:
-      return reports::Report(result).markdown();
-  }
-  return {};
-}
 
 // "measurements" are "measurements-turns", too.
 bool is_named(const models::Study& study, const std::string& name) {
@@ -146,7 +129,7 @@ ExitCode verdict(const sim::ValidationResult& result) {
 
 }  // namespace
 
-void add_validate(CLI::App& app, ValidateCommand& validate, CommonFlags& flags) {
+void add_flags(CLI::App& app, ValidateCommand& validate, CommonFlags& flags) {
   CLI::App& verb = add_verb(app, "validate", "Hold the models against published measurements",
                             "  slicewise validate\n"
                             "  slicewise validate parvagpu nos -o json\n"
@@ -194,7 +177,9 @@ ExitCode execute(const ValidateCommand& command, const CommonFlags& flags) {
       return code;
     }
   }
-  if (const ExitCode code = write_text("", rendered(result, command, flags));
+  const reports::TextStyle style = style_for(STDOUT_FILENO, flags.color);
+  if (const ExitCode code =
+          write_text("", text_of<sim::ValidationResult>(result, command.format, style, nullptr));
       code != ExitCode::Success) {
     return code;
   }

@@ -9,7 +9,7 @@
 
 namespace slicewise::tools {
 
-void add_version(CLI::App& app, VersionCommand& version, CommonFlags& flags) {
+void add_flags(CLI::App& app, VersionCommand& version, CommonFlags& flags) {
   CLI::App& verb = add_verb(app, "version", "Print version, commit and price date",
                             "  slicewise version -o json", flags);
   add_format(verb, kVersionFormats, version.json);
