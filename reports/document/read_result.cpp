@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "slicewise/choice.hpp"
+#include "slicewise/lookup.hpp"
 #include "slicewise/reports/result_report.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/bill_groups.hpp"
@@ -63,13 +65,13 @@ sim::Result stored_result(const json& document, StoredFields& fields) {
   sim::Result read;
   const json metadata = document.value("metadata", json::object());
   fields.read(sim::record_of<sim::Result>().find("metadata")->inner(), metadata, &read);
-  if (!read.fidelity.empty() && read.fidelity != "exact" && read.fidelity != "auto") {
+  if (!read.fidelity.empty() &&
+      !contains(scenarios::kFidelities, read.fidelity, &Choice<scenarios::Fidelity>::word)) {
     fields.add_odd("fidelity");
   }
   if (read.stamp.replications == 0) fields.add_odd("replications");
-  constexpr std::array kSplits = {Split::Dominant, Split::GpuTime, Split::Requests};
   if (!read.cost_split.empty() &&
-      std::ranges::find(kSplits, read.cost_split, scenarios::split_name) == kSplits.end()) {
+      !contains(scenarios::kCostSplits, read.cost_split, &Choice<Split>::word)) {
     fields.add_odd("split");
   }
   if (!read.group_by.empty() && !sim::is_grouping(read.group_by)) fields.add_odd("groupBy");

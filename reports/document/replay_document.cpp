@@ -18,15 +18,7 @@
 namespace slicewise::sim {
 
 template <>
-struct Spelling<QueuePolicy> {
-  static constexpr bool kListed = true;
-  static constexpr auto kAll = [] {
-    std::array<QueuePolicy, static_cast<std::size_t>(QueuePolicy::AntMan) + 1> policies{};
-    for (std::size_t p = 0; p < policies.size(); ++p) policies[p] = static_cast<QueuePolicy>(p);
-    return policies;
-  }();
-  static std::string_view of(QueuePolicy policy) { return policy_name(policy); }
-};
+struct Spelling<QueuePolicy> : SpellingOf<kQueuePolicies> {};
 
 template <>
 struct Spelling<GroupBy> {

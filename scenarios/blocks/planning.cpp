@@ -27,10 +27,7 @@ constexpr auto kStrategyNames = [] {
   for (std::size_t w = 0; w < words.size(); ++w) words[w].text = kSharingStrategies[w].key;
   return words;
 }();
-constexpr Word kGoalNames[] = {{"monthlyCost", PlanGoal::MonthlyCost},
-                               {"costPer1kInSlo", PlanGoal::CostPer1kInSlo},
-                               {"costPerJob", PlanGoal::CostPerJob},
-                               {"latencyP99", PlanGoal::LatencyP99}};
+constexpr auto kGoalWords = words_of(kGoals);
 constexpr Word kIsolationKinds[] = {"memory", "compute", "fault"};
 constexpr Word kIsolatedFrom[] = {{"namespaces", IsolationRule::Between::Namespaces},
                                   {"pods", IsolationRule::Between::Pods}};
@@ -119,7 +116,7 @@ constexpr Field kPlanningFields[] = {
         .each_value_once(),
     field<&Planning::strategies>("strategies", "[timeSlicing, mps]", "Ways to share a GPU.")
         .as(T::Words)
-        .one_of(WordList{kStrategyNames.data(), kStrategyNames.size()})
+        .one_of(kStrategyNames)
         .otherwise("all but mpsUncapped, mig+mps and hami, which need more than NVIDIA's charts")
         .each_value_once(),
     field<&Planning::purchase_options>(
@@ -167,7 +164,7 @@ constexpr Field kGoalFields[] = {
     field<&Scenario::goal>("minimize", "costPer1kInSlo",
                            "What the best of several configurations has least of.")
         .needed()
-        .one_of(kGoalNames),
+        .one_of(kGoalWords),
 };
 
 constexpr Field kIsolationFields[] = {

@@ -17,9 +17,7 @@ using T = FieldType;
 
 using ProvisionerKind = Provisioner::Kind;
 
-constexpr Word kProvisioners[] = {{"Karpenter", ProvisionerKind::Karpenter},
-                                  {"ClusterAutoscaler", ProvisionerKind::ClusterAutoscaler},
-                                  {"ManagedNodeGroup", ProvisionerKind::ManagedNodeGroup}};
+constexpr auto kProvisionerWords = words_of(kProvisioners);
 constexpr Word kConsolidations[] = {
     {"WhenEmptyOrUnderutilized", Provisioner::Consolidation::WhenEmptyOrUnderutilized},
     {"WhenEmpty", Provisioner::Consolidation::WhenEmpty}};
@@ -53,7 +51,8 @@ void check_owners(const Node& node, ProvisionerKind kind, Findings& findings) {
 
 void finish_provisioner(Provisioner& read, const Node& map, Reading& reading) {
   // Somebody is to add nodes, whose name is misspelt or missing.
-  if (list(kProvisioners).find(text_at(&map, "kind").value_or("")) == nullptr) {
+  if (!contains(kProvisioners, text_at(&map, "kind").value_or(""),
+                &Choice<ProvisionerKind>::word)) {
     read.kind = ProvisionerKind::Karpenter;
   }
   check_owners(map, read.kind, reading.findings);
@@ -85,7 +84,7 @@ constexpr Field kProvisionerFields[] = {
         "kind", "Karpenter",
         "Who adds and removes nodes. ManagedNodeGroup only replaces what EC2 takes back.")
         .needed()
-        .one_of(kProvisioners),
+        .one_of(kProvisionerWords),
     field<&Provisioner::start_up, &NodeStartUp::launch>(
         "launch", "12s", "From the decision to start a node until EC2 bills it."),
     field<&Provisioner::start_up, &NodeStartUp::ready>("nodeReady", "40s",

@@ -192,7 +192,7 @@ constexpr Field kReplaySpecFields[] = {
         .otherwise("fifo, with sharing backfill"),
     field<&ReplayFile::placements>("placement", "fgd", "Which node a job gets; a list compares.")
         .as(T::Words)
-        .one_of(WordList{kPlacements.data(), kPlacements.size()})
+        .one_of(kPlacements)
         .otherwise("best-fit, with sharing least-allocated"),
     field<&ReplayFile::sharings>("sharing", "[exclusive, time-slicing:4, mps:4, mig:all-1g.5gb]",
                                  "How jobs share GPUs; several to compare. Without it a job gets "

@@ -15,16 +15,14 @@ constexpr std::int64_t kAnyInteger = std::numeric_limits<std::int64_t>::max();
 constexpr Word kApiVersions[] = {"slicewise.dev/v1alpha1"};
 constexpr Word kDocumentKinds[] = {"Scenario"};
 constexpr Word kUntil[] = {"AllJobsDone"};
-constexpr Word kFidelityWords[] = {{"auto", Fidelity::Auto}, {"exact", Fidelity::Exact}};
+constexpr auto kFidelityWords = words_of(kFidelities);
 constexpr Word kPodQueueWords[] = {
     {"backfill", PodQueue::Backfill}, {"fifo", PodQueue::Fifo},
     {"easy", PodQueue::Easy},         {"priority", PodQueue::Priority},
     {"srtf", PodQueue::ShortestTime}, {"srsf", PodQueue::ShortestService}};
 constexpr Word kScorePolicyWords[] = {{"LeastAllocated", ScorePolicy::LeastAllocated},
                                       {"MostAllocated", ScorePolicy::MostAllocated}};
-constexpr Word kSplitWords[] = {{split_name(CostSplit::Dominant), CostSplit::Dominant},
-                                {split_name(CostSplit::GpuTime), CostSplit::GpuTime},
-                                {split_name(CostSplit::Requests), CostSplit::Requests}};
+constexpr auto kSplitWords = words_of(kCostSplits);
 constexpr Word kControlPlaneWords[] = {{"standard", ControlPlane::Standard},
                                        {"extended", ControlPlane::Extended},
                                        {"none", ControlPlane::None}};

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "slicewise/choice.hpp"
 #include "slicewise/codes.hpp"
 #include "slicewise/longest_duration.hpp"
 
@@ -88,6 +90,13 @@ struct Word {
   constexpr Word(std::string_view word, Value meaning)
       : text(word), value(static_cast<std::int64_t>(meaning)) {}
 };
+
+template <class Value, std::size_t kCount>
+constexpr std::array<Word, kCount> words_of(const std::array<Choice<Value>, kCount>& choices) {
+  std::array<Word, kCount> words;
+  for (std::size_t w = 0; w < kCount; ++w) words[w] = {choices[w].word, choices[w].value};
+  return words;
+}
 
 struct WordList {
   const Word* first = nullptr;
@@ -190,6 +199,10 @@ struct Field {
     if (field.type != FieldType::Words) field.type = FieldType::Word;
     field.words = choice;
     return field;
+  }
+  template <std::size_t N>
+  constexpr Field one_of(const std::array<Word, N>& choice) const {
+    return one_of(WordList{choice.data(), N});
   }
   template <std::size_t N>
   constexpr Field one_of(const Word (&choice)[N],

@@ -171,28 +171,6 @@ std::optional<Diagnostic> time_problem(const scenarios::JobTrace& trace,
 
 }  // namespace
 
-std::string_view policy_name(QueuePolicy policy) {
-  switch (policy) {
-    case QueuePolicy::Fifo:
-      return "fifo";
-    case QueuePolicy::Backfill:
-      return "backfill";
-    case QueuePolicy::Easy:
-      return "easy";
-    case QueuePolicy::Priority:
-      return "priority";
-    case QueuePolicy::ShortestTime:
-      return "srtf";
-    case QueuePolicy::ShortestService:
-      return "srsf";
-    case QueuePolicy::Muri:
-      return "muri";
-    case QueuePolicy::AntMan:
-      return "antman";
-  }
-  return {};
-}
-
 double ReplayResult::utilization() const {
   const double hours = to_seconds(makespan()) / 3600;
   return hours > 0 && total_gpus > 0 ? gpu_hours / (total_gpus * hours) : 0;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "slicewise/choice.hpp"
 #include "slicewise/scenarios/placements.hpp"
 
 #include "command_line.hpp"
@@ -13,14 +14,10 @@
 // The words that options take and what each stands for.
 namespace slicewise::tools {
 
-template <class Value>
-struct Choice {
-  std::string_view word;
-  Value value;
-};
-// clang 14 does not deduce the arguments of an aggregate by itself.
-template <class Value>
-Choice(const char*, Value) -> Choice<Value>;
+using scenarios::kCostSplits;
+using scenarios::kFidelities;
+using scenarios::kGoals;
+using sim::kQueuePolicies;
 
 inline constexpr std::array kColors = {
     Choice{"auto", ColorChoice::Auto},
@@ -66,17 +63,6 @@ inline constexpr std::array kValidateFormats = {
     Choice{"md", RunFormat::Markdown},
 };
 
-inline constexpr std::array kQueuePolicies = {
-    Choice{"fifo", sim::QueuePolicy::Fifo},
-    Choice{"backfill", sim::QueuePolicy::Backfill},
-    Choice{"easy", sim::QueuePolicy::Easy},
-    Choice{"priority", sim::QueuePolicy::Priority},
-    Choice{"srtf", sim::QueuePolicy::ShortestTime},
-    Choice{"srsf", sim::QueuePolicy::ShortestService},
-    Choice{"muri", sim::QueuePolicy::Muri},
-    Choice{"antman", sim::QueuePolicy::AntMan},
-};
-
 inline constexpr auto kNodePolicies = [] {
   std::array<Choice<sim::NodePolicy>, scenarios::kPlacementWords.size()> choices{};
   for (std::size_t n = 0; n < choices.size(); ++n) {
@@ -97,27 +83,9 @@ inline constexpr std::array kOutages = {
     Choice{"zone", sim::Outage::Zone},
 };
 
-inline constexpr std::array kGoals = {
-    Choice{"monthlyCost", scenarios::PlanGoal::MonthlyCost},
-    Choice{"costPer1kInSlo", scenarios::PlanGoal::CostPer1kInSlo},
-    Choice{"costPerJob", scenarios::PlanGoal::CostPerJob},
-    Choice{"latencyP99", scenarios::PlanGoal::LatencyP99},
-};
-
 inline constexpr std::array kInputChoices = {
     Choice{"given", InputChoice::Given},
     Choice{"sampled", InputChoice::Sampled},
-};
-
-inline constexpr std::array kFidelities = {
-    Choice{"auto", scenarios::Fidelity::Auto},
-    Choice{"exact", scenarios::Fidelity::Exact},
-};
-
-inline constexpr std::array kCostSplits = {
-    Choice{"dominant", scenarios::CostSplit::Dominant},
-    Choice{"gpu-time", scenarios::CostSplit::GpuTime},
-    Choice{"requests", scenarios::CostSplit::Requests},
 };
 
 inline constexpr auto kExportTargets = [] {

@@ -219,8 +219,9 @@ ExitCode open_origin(const ReportOrigin& origin, const CommonFlags& flags, Repor
       scenario.replications = made->replications;
     }
     scenario.allow_pending |= origin.stamp.allow_pending;
-    if (origin.fidelity == "exact") scenario.fidelity = scenarios::Fidelity::Exact;
-    if (origin.fidelity == "auto") scenario.fidelity = scenarios::Fidelity::Auto;
+    for (const auto& [word, fidelity] : kFidelities) {
+      if (word == origin.fidelity) scenario.fidelity = fidelity;
+    }
     for (const auto& [word, split] : kCostSplits) {
       if (word == origin.cost_split) scenario.cost_split = split;
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "slicewise/choice.hpp"
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/cluster_queue.hpp"
@@ -49,18 +51,10 @@ enum class ControlPlane : std::uint8_t { None, Standard, Extended };
 // By what the bill of a node is split over its pods; see models/MODELS.md, "The bill by workload".
 enum class CostSplit : std::uint8_t { Dominant, GpuTime, Requests };
 
-// As scenario files, flags and reports spell it.
-constexpr std::string_view split_name(CostSplit split) {
-  switch (split) {
-    case CostSplit::Dominant:
-      return "dominant";
-    case CostSplit::GpuTime:
-      return "gpu-time";
-    case CostSplit::Requests:
-      return "requests";
-  }
-  return "dominant";
-}
+inline constexpr std::array kCostSplits = {Choice{"dominant", CostSplit::Dominant},
+                                           Choice{"gpu-time", CostSplit::GpuTime},
+                                           Choice{"requests", CostSplit::Requests}};
+constexpr std::string_view split_name(CostSplit split) { return word_of(kCostSplits, split); }
 
 // As scenario files and reports spell it.
 constexpr std::string_view kind_name(WorkloadKind kind) {
@@ -265,6 +259,8 @@ struct Workload {
 };
 
 enum class Fidelity : std::uint8_t { Auto, Exact };
+inline constexpr std::array kFidelities = {Choice{"auto", Fidelity::Auto},
+                                           Choice{"exact", Fidelity::Exact}};
 
 // From the decision to start a node until pods get its GPU. Measured once, on g6e.2xlarge with
 // Karpenter and the GPU operator: 13 s from Pending to the NodeClaim (1 s of them the batching
@@ -313,6 +309,14 @@ struct Provisioner {
   bool resource_tags = false;            // ASG tags tell it what the nodes will advertise
   SourceLocation where;
 };
+
+inline constexpr std::array kProvisioners = {
+    Choice{"Karpenter", Provisioner::Kind::Karpenter},
+    Choice{"ClusterAutoscaler", Provisioner::Kind::ClusterAutoscaler},
+    Choice{"ManagedNodeGroup", Provisioner::Kind::ManagedNodeGroup}};
+constexpr std::string_view provisioner_name(Provisioner::Kind kind) {
+  return word_of(kProvisioners, kind);
+}
 
 // Of nodes that come and go.
 constexpr NodeMaker maker_of(Provisioner::Kind kind) {
@@ -377,18 +381,5 @@ struct ScenarioSet {
   std::vector<Scenario> variants;
   Diagnostics notes;  // warnings and notes; never errors
 };
-
-// As scenario files and reports spell it.
-constexpr std::string_view provisioner_name(Provisioner::Kind kind) {
-  switch (kind) {
-    case Provisioner::Kind::Karpenter:
-      return "Karpenter";
-    case Provisioner::Kind::ClusterAutoscaler:
-      return "ClusterAutoscaler";
-    case Provisioner::Kind::ManagedNodeGroup:
-      return "ManagedNodeGroup";
-  }
-  return "ManagedNodeGroup";
-}
 
 }  // namespace slicewise::scenarios

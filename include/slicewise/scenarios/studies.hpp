@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "slicewise/choice.hpp"
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/units.hpp"
 
@@ -17,20 +18,12 @@ namespace slicewise::scenarios {
 
 enum class PlanGoal : std::uint8_t { MonthlyCost, CostPer1kInSlo, CostPerJob, LatencyP99 };
 
-// "monthlyCost", "costPer1kInSlo", "costPerJob", "latencyP99": objective.minimize.
-constexpr std::string_view goal_name(PlanGoal goal) {
-  switch (goal) {
-    case PlanGoal::MonthlyCost:
-      return "monthlyCost";
-    case PlanGoal::CostPer1kInSlo:
-      return "costPer1kInSlo";
-    case PlanGoal::CostPerJob:
-      return "costPerJob";
-    case PlanGoal::LatencyP99:
-      return "latencyP99";
-  }
-  return "monthlyCost";
-}
+// objective.minimize.
+inline constexpr std::array kGoals = {Choice{"monthlyCost", PlanGoal::MonthlyCost},
+                                      Choice{"costPer1kInSlo", PlanGoal::CostPer1kInSlo},
+                                      Choice{"costPerJob", PlanGoal::CostPerJob},
+                                      Choice{"latencyP99", PlanGoal::LatencyP99}};
+constexpr std::string_view goal_name(PlanGoal goal) { return word_of(kGoals, goal); }
 
 // isolation: {require: [memory, fault], between: namespaces}. What must stand between any two pods
 // on one GPU, of different namespaces or of any. Memory: a process cannot take what another was

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "slicewise/choice.hpp"
 #include "slicewise/codes.hpp"
 #include "slicewise/member_step.hpp"
 #include "slicewise/scenarios/serving.hpp"
@@ -44,6 +45,19 @@ const Record& record_of();
 // them all.
 template <class E>
 struct Spelling;
+
+template <const auto& kChoices>
+struct SpellingOf {
+  static constexpr bool kListed = true;
+  static constexpr auto kAll = [] {
+    std::array<decltype(kChoices.front().value), kChoices.size()> values{};
+    for (std::size_t v = 0; v < values.size(); ++v) values[v] = kChoices[v].value;
+    return values;
+  }();
+  static constexpr std::string_view of(decltype(kChoices.front().value) value) {
+    return word_of(kChoices, value);
+  }
+};
 
 template <>
 struct Spelling<Severity> {

@@ -28,13 +28,7 @@ struct Spelling<RejectedChoice::Stage> {
 };
 
 template <>
-struct Spelling<scenarios::PlanGoal> {
-  using Goal = scenarios::PlanGoal;
-  static constexpr bool kListed = true;
-  static constexpr Goal kAll[] = {Goal::MonthlyCost, Goal::CostPer1kInSlo, Goal::CostPerJob,
-                                  Goal::LatencyP99};
-  static constexpr std::string_view of(Goal goal) { return scenarios::goal_name(goal); }
-};
+struct Spelling<scenarios::PlanGoal> : SpellingOf<scenarios::kGoals> {};
 
 template <>
 const Record& record_of<models::MigCount>();

@@ -155,7 +155,7 @@ class Workshop {
 };
 
 // A flag as it was given, for the commands that people may repeat.
-std::string words_of(const std::string& flag, const std::vector<std::string>& values) {
+std::string flag_words(const std::string& flag, const std::vector<std::string>& values) {
   return values.empty() ? "" : fmt::format(" {} {}", flag, fmt::join(values, ","));
 }
 
@@ -170,9 +170,9 @@ std::string shared_flags(const AdviseCommand& command) {
 }
 
 std::string plan_flags(const AdviseCommand& command) {
-  std::string text = words_of("--instances", command.options.instance_types) +
-                     words_of("--purchase", command.options.purchases) +
-                     words_of("--strategies", command.options.strategies);
+  std::string text = flag_words("--instances", command.options.instance_types) +
+                     flag_words("--purchase", command.options.purchases) +
+                     flag_words("--strategies", command.options.strategies);
   const auto numbers = [&](const char* flag, const std::vector<int>& values) {
     if (!values.empty()) text += fmt::format(" {} {}", flag, fmt::join(values, ","));
   };
@@ -183,7 +183,7 @@ std::string plan_flags(const AdviseCommand& command) {
   for (const Duration delay : command.options.max_delays) {
     delays.push_back(fmt::format("{:.10g}ms", to_seconds(delay) * 1e3));
   }
-  text += words_of("--max-delay", delays);
+  text += flag_words("--max-delay", delays);
   numbers("--concurrency", command.options.concurrencies);
   const auto number = [&](const char* flag, const std::optional<int>& value) {
     if (value) text += fmt::format(" {} {}", flag, *value);

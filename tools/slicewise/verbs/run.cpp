@@ -163,7 +163,7 @@ ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const
   }
   stamp_files(file, prices, result->stamp);
   if (command.fidelity) {
-    result->fidelity = *command.fidelity == scenarios::Fidelity::Exact ? "exact" : "auto";
+    result->fidelity = word_of(kFidelities, *command.fidelity);
   }
   if (command.split) result->cost_split = scenarios::split_name(*command.split);
   sim::group_bills(command.group_by, *result);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "slicewise/choice.hpp"
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/sim/judge.hpp"
@@ -39,8 +41,14 @@ enum class QueuePolicy : std::uint8_t {
   AntMan,  // priority 0 owns its GPUs, others take what that leaves
 };
 
-// As on the command line: "fifo", "srtf".
-std::string_view policy_name(QueuePolicy policy);
+inline constexpr std::array kQueuePolicies = {
+    Choice{"fifo", QueuePolicy::Fifo},         Choice{"backfill", QueuePolicy::Backfill},
+    Choice{"easy", QueuePolicy::Easy},         Choice{"priority", QueuePolicy::Priority},
+    Choice{"srtf", QueuePolicy::ShortestTime}, Choice{"srsf", QueuePolicy::ShortestService},
+    Choice{"muri", QueuePolicy::Muri},         Choice{"antman", QueuePolicy::AntMan}};
+constexpr std::string_view policy_name(QueuePolicy policy) {
+  return word_of(kQueuePolicies, policy);
+}
 
 // Whether it gives GPUs to several jobs at a time and chooses them by itself: no placement.
 constexpr bool interleaves(QueuePolicy policy) {
