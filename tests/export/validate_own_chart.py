@@ -30,11 +30,14 @@ VALUES = {
                           "serviceAccount": {"annotations": {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/r"}}, "nodeSelector": {"a": "b"},
                           "tolerations": [{"key": "k", "operator": "Exists"}]},
     "a copy by the image's own command": {"copy": {"image": "mine:1"}},
+    "a copy and no volume": {**COPY, "storage": {"ephemeral": True}, "metrics": {"enabled": False}, "keep": 0},
+    "nodes of its own": {"nodeSelector": {"pool": "system"}, "tolerations": [{"key": "k", "operator": "Exists"}],
+                         "existingClaim": "mine"},
     "with little": {"metrics": {"enabled": False}, "dashboard": {"enabled": False}, "existingClaim": "mine", "keep": 0,
                     "configMaps": []},
 }
 REFUSED = {"schedule": {"schedule": ""}, "cluster": {"cluster": "Not a name"}, "a typo": {"promtheus": "http://p"},
-           "keep": {"keep": -1}}
+           "keep": {"keep": -1}, "a volume that is gone": {"storage": {"ephemeral": True}}}
 
 
 def helm(*words):
@@ -68,6 +71,30 @@ def check_pods(problems, where, documents):
             written = [mount["mountPath"] for mount in container["volumeMounts"] if not mount.get("readOnly")]
             problems.check(container["name"] in ("keep", "httpd") or home and home[0] in written, where,
                            f"{container['name']} has no home to write to")
+
+
+def check_nodes(problems, where, documents, values):
+    """The pods that share a volume of one node may be on the same nodes, and are kept together."""
+    pods = dict(pods_of(documents))
+    for kind, pod in pods.items():
+        problems.check(pod.get("nodeSelector", {}) == values.get("nodeSelector", {})
+                       and pod.get("tolerations", []) == values.get("tolerations", []), where, f"{kind} goes elsewhere")
+    is_shared = values.get("storage", {}).get("accessMode") != "ReadWriteMany" and "Deployment" in pods
+    problems.check(("affinity" in pods["CronJob"]) == is_shared, where, "affinity")
+    volumes = [volume for volume in pods["CronJob"]["volumes"] if volume["name"] == "advice"]
+    problems.check(("emptyDir" in volumes[0]) == values.get("storage", {}).get("ephemeral", False), where, volumes)
+
+
+def check_notes(problems, chart):
+    """What `helm install` says: nothing happens before night."""
+    with tempfile.TemporaryDirectory() as name:  # `helm template` prints no notes: as an object's text it does
+        copy = pathlib.Path(name, "chart")
+        shutil.copytree(chart, copy)
+        (copy / "templates/NOTES.txt").rename(copy / "NOTES.txt")
+        (copy / "templates/notes.yaml").write_text('notes: {{ tpl (.Files.Get "NOTES.txt") . | quote }}', encoding="utf-8")
+        done = helm("template", "night", str(copy), "--namespace", "gpu", "--kube-version", "1.36.0", "-s", "templates/notes.yaml")
+    for word in ("create job --from=cronjob/night night-now", "30 3 * * *", "404 until then", "storage.storageClass"):
+        problems.check(word in done.stdout, "NOTES.txt", done.stdout[-2000:] + done.stderr)
 
 
 def container_of(documents, name):
@@ -193,6 +220,7 @@ def main():
             except kubernetes_validate.ValidationError as found:
                 problems.check(False, where, f"{document['kind']}: {found.message}")
         check_pods(problems, where, documents)
+        check_nodes(problems, where, documents, values)
         check_rights(problems, where, documents, program)
         check_flags(problems, where, documents, program)
         if container_of(documents, "httpd"):
@@ -200,6 +228,7 @@ def main():
         if container_of(documents, "keep"):
             check_kept(problems, where, documents, values.get("keep", 7))
         problems.check("keep" not in values or bool(container_of(documents, "keep")) == bool(values["keep"]), where, "keep")
+    check_notes(problems, chart)
     for where, values in REFUSED.items():
         problems.check(rendered(chart, values).returncode != 0, where, "is accepted")
     problems.exit(minimum=40)
