@@ -39,7 +39,7 @@ class AdviceMetrics {
     text_ += fmt::format("{}{{cluster=\"{}\"", name_, cluster_);
     for (const auto& [label, of] : labels)
       text_ += fmt::format(",{}=\"{}\"", label, label_value(of));
-    text_ += fmt::format("}} {:.9g}\n", value);
+    text_ += fmt::format("}} {:.10g}\n", value);
   }
   std::string text() { return text_ + "# EOF\n"; }
 
@@ -54,21 +54,21 @@ constexpr std::string_view kBest = "best";
 
 }  // namespace
 
-std::string advice_metrics(const sim::Plan& plan, const std::vector<Deviation>& deviations,
-                           const std::string& cluster) {
+std::string advice_metrics(const sim::Plan& plan, const Advice& advice) {
   std::vector<std::pair<std::string_view, const sim::PlanOption*>> options;
   // Only a path knows the pools that there are.
-  if (plan.path) {
-    options.emplace_back(kToday, &plan.path->now);
-  } else if (plan.today) {
-    options.emplace_back(kToday, &*plan.today);
-  }
-  if (plan.keep_as_is && !options.empty()) {
-    options.emplace_back(kBest, options.front().second);
-  } else if (!plan.options.empty()) {
-    options.emplace_back(kBest, &plan.options.front());
-  }
-  AdviceMetrics writer(cluster);
+  const sim::PlanOption* const today = plan.path    ? &plan.path->now
+                                       : plan.today ? &*plan.today
+                                                    : nullptr;
+  const sim::PlanOption* best = plan.options.empty() ? nullptr : &plan.options.front();
+  if (plan.keep_as_is && today != nullptr) best = today;
+  if (today != nullptr && advice.assumed_pools.empty()) options.emplace_back(kToday, today);
+  if (best != nullptr && advice.placeholders.empty()) options.emplace_back(kBest, best);
+  AdviceMetrics writer(advice.scenario);
+  writer.family("slicewise_advice_timestamp_seconds");
+  writer.sample({}, static_cast<double>(advice.read_at_unix_s));
+  writer.family("slicewise_advice_assumed_workloads");
+  writer.sample({}, static_cast<double>(advice.placeholders.size()));
   writer.family("slicewise_advice_monthly_usd");
   for (const auto& [of, option] : options) {
     writer.sample({{"pools", of}}, to_dollars(option->figures.monthly));
@@ -89,7 +89,7 @@ std::string advice_metrics(const sim::Plan& plan, const std::vector<Deviation>& 
     }
   }
   writer.family("slicewise_advice_deviation_ratio");
-  for (const Deviation& one : deviations) {
+  for (const Deviation& one : advice.deviations) {
     writer.sample({{"namespace", one.space}, {"workload", one.workload}, {"figure", one.figure}},
                   one.off());
   }

@@ -2,6 +2,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "slicewise/filled_text.hpp"
 #include "slicewise/printable.hpp"
@@ -60,6 +61,21 @@ std::string code_lines(const std::vector<std::string>& lines) {
   return text;
 }
 
+std::string rests_part(const Advice& advice) {
+  std::string text;
+  if (!advice.placeholders.empty()) {
+    text =
+        filled(advice_files::placeholders_md(),
+               {{"workloads", printable(fmt::format("{}", fmt::join(advice.placeholders, ", ")))}});
+  }
+  if (!advice.assumed_pools.empty()) {
+    text +=
+        filled(advice_files::assumed_pools_md(),
+               {{"pools", printable(fmt::format("{}", fmt::join(advice.assumed_pools, ", ")))}});
+  }
+  return text.empty() ? text : "## What this rests on\n\n" + text;
+}
+
 }  // namespace
 
 std::string advice_text(const Advice& advice) {
@@ -77,10 +93,14 @@ std::string advice_text(const Advice& advice) {
   const std::string plan = problem + advice.plan_markdown + no_path;
   const bool has_files = std::ranges::any_of(
       paths, [](const std::string& path) { return path.starts_with("apply/"); });
-  const std::string_view steps = has_files            ? advice_files::steps_md()
+  const bool is_guess = !advice.placeholders.empty();
+  const std::string_view steps = is_guess             ? advice_files::not_to_apply_md()
+                                 : has_files          ? advice_files::steps_md()
                                  : advice.keeps_as_is ? advice_files::nothing_to_apply_md()
                                                       : std::string_view();
   return filled(advice_files::advice_md(), {{"scenario", advice.scenario},
+                                            {"rests", rests_part(advice)},
+                                            {"if", is_guess ? ", if that were so" : ""},
                                             {"plan", plan},
                                             {"notes", bullets(advice.notes)},
                                             {"deviations", deviations_part(advice)},

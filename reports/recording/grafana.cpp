@@ -236,13 +236,17 @@ std::string grafana_dashboard() {
 std::string advice_dashboard() {
   Dashboard panels;
   panels.row("Drift: what runs against what would be cheapest");
-  panels.panel("A month that could be saved", {"stat", "currencyUSD", 8, 4},
+  panels.panel("Age of the advice", {"stat", "s", 5, 4},
+               {{"time() - min(slicewise_advice_timestamp_seconds{cluster=~\"$cluster\"})", ""}});
+  panels.panel("Workloads on placeholders", {"stat", "short", 4, 4},
+               {{"sum(slicewise_advice_assumed_workloads{cluster=~\"$cluster\"})", ""}});
+  panels.panel("A month that could be saved", {"stat", "currencyUSD", 5, 4},
                {{"sum(slicewise_advice_monthly_usd{cluster=~\"$cluster\",pools=\"today\"}) - "
                  "sum(slicewise_advice_monthly_usd{cluster=~\"$cluster\",pools=\"best\"})",
                  ""}});
-  panels.panel("Objectives, as it runs", {"stat", "short", 8, 4},
+  panels.panel("Objectives, as it runs", {"stat", "short", 5, 4},
                {{"min(slicewise_advice_ok{cluster=~\"$cluster\",pools=\"today\"})", ""}});
-  panels.panel("Simulation off the cluster, at most", {"stat", "percentunit", 8, 4},
+  panels.panel("Simulation off the cluster, at most", {"stat", "percentunit", 5, 4},
                {{"max(abs(slicewise_advice_deviation_ratio{cluster=~\"$cluster\"}))", ""}});
   panels.panel("A month", {"timeseries", "currencyUSD"},
                {{"sum by (cluster, pools) (slicewise_advice_monthly_usd{cluster=~\"$cluster\"})",

@@ -47,6 +47,12 @@ const std::vector<MetricFamily>& metric_families() {
       {"slicewise_slo_ok", "gauge", "",
        "1 when the whole run meets the objective, with its interval, else 0; the same at all "
        "times"},
+      {"slicewise_advice_timestamp_seconds", "gauge", "seconds",
+       "When `slicewise advise` read the cluster, since 1970"},
+      {"slicewise_advice_assumed_workloads", "gauge", "",
+       "Workloads of whose load and GPU time nothing is known: as long as there are any, nothing "
+       "is "
+       "the best"},
       {"slicewise_advice_monthly_usd", "gauge", "usd",
        "A month of the pools of today, or of the best that `slicewise advise` found, in US "
        "dollars"},

@@ -25,8 +25,11 @@ void write_memory(const DraftWorkload& w, DraftLines& lines) {
                                     : "";
   if (w.llm || (!w.gpu_memory && !w.profile.empty() && !w.is_greedy)) return;
   if (!w.gpu_memory) {
-    lines.todo(fmt::format("    gpuMemory: {{{}resident: 2Gi}}", allocator),
-               fmt::format("Assumed{}", risk), "gpuMemory", w.name);
+    const std::string most =
+        w.mig_memory ? fmt::format("{}Mi", w.mig_memory->count / kMebibyte) : std::string("2Gi");
+    lines.todo(fmt::format("    gpuMemory: {{{}resident: {}}}", allocator, most),
+               fmt::format("Assumed{}{}", w.mig_memory ? ": all of its MIG instance" : "", risk),
+               "gpuMemory", w.name);
     return;
   }
   const std::string memory = fmt::format("    gpuMemory: {{{}resident: {}Mi}}", allocator,
@@ -110,9 +113,18 @@ void write_requests(const DraftWorkload& w, DraftLines& lines) {
       follows ? "so many that " + use : "rate of requests", "traffic", w.name);
 }
 
+// Neither what comes nor how long it takes: people at notebooks have habits that were published,
+// and a language model's times are the catalogue's.
+bool is_placeholder(const DraftWorkload& w) {
+  if (w.gpu_permille || !w.profile.empty() || w.llm) return false;
+  if (w.kind == DraftWorkload::Kind::Service) return w.gpu_time.empty() && w.traffic.empty();
+  return w.kind != DraftWorkload::Kind::Notebook && !w.run_time;
+}
+
 }  // namespace
 
 void write_figures(const DraftWorkload& w, DraftLines& lines) {
+  if (is_placeholder(w)) lines.placeholder(w.name);
   write_memory(w, lines);
   if (!w.profile.empty()) lines.add(fmt::format("    profile: {}", in_quotes(w.profile)));
   if (w.kind == DraftWorkload::Kind::Service) return write_requests(w, lines);

@@ -34,14 +34,14 @@ void DraftLines::todo(const std::string& text, const std::string& comment, const
 }
 
 ScenarioText DraftLines::take() {
-  if (missing_.empty()) return {std::move(text_), {}};
+  if (missing_.empty()) return {std::move(text_)};
   std::string text = "Missing: ";
   for (const auto& [what, names] : missing_) {
     text += fmt::format("{}{} ({})", text.size() == 9 ? "" : ", ", what, first_names(names, 5));
   }
   text = fmt::format("{}. Filled with Assumed values; see TODO lines {}.", text,
                      first_names(lines_, 20));
-  return {std::move(text_), std::move(text)};
+  return {std::move(text_), std::move(text), std::move(placeholders_), std::move(assumed_pools_)};
 }
 
 }  // namespace slicewise::scenarios

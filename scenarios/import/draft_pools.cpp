@@ -305,6 +305,21 @@ void remark_on_larger_nodes(const ScenarioDraft& draft, const ImportOptions& opt
   }
 }
 
+namespace {
+
+void give_mig_memory(ScenarioDraft& draft, const ImportOptions& options) {
+  for (DraftWorkload& workload : draft.workloads) {
+    const DraftPool* pool = pool_of(draft, workload, options);
+    if (pool == nullptr || !workload.claim.empty()) continue;
+    const auto known = options.mig_memory.find(pool->instance_type);
+    if (known == options.mig_memory.end()) continue;
+    const auto memory = known->second.find(instance_alone(pool->sharing, workload.resource));
+    if (memory != known->second.end()) workload.mig_memory = memory->second;
+  }
+}
+
+}  // namespace
+
 void complete(ScenarioDraft& draft, const ImportOptions& options) {
   std::map<std::string, int> names;
   for (DraftWorkload& workload : draft.workloads) {
@@ -326,6 +341,7 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
     }
   }
   give_parts(draft);
+  give_mig_memory(draft, options);
   std::vector<const DraftPool*> homes;
   homes.reserve(draft.workloads.size());
   for (const DraftWorkload& workload : draft.workloads) {

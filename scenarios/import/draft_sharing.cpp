@@ -132,6 +132,15 @@ std::int64_t units_per_gpu(const DraftSharing& sharing, const std::string& insta
   return devices * replicas_of(sharing, resource);
 }
 
+std::string instance_alone(const DraftSharing& sharing, const std::string& resource) {
+  constexpr std::string_view kAll = "all-";
+  const std::string device(device_name(resource));
+  if (!sharing.mig || replicas_of(sharing, resource) != 1) return {};
+  if (device.starts_with(kMigPrefix)) return device;
+  const bool is_one_kind = !sharing.mig->is_mixed && sharing.mig->layout.starts_with(kAll);
+  return is_one_kind ? resource_of_profile(sharing.mig->layout.substr(kAll.size())) : std::string();
+}
+
 std::int64_t devices_per_gpu(const DraftSharing& sharing, const std::string& instance_type,
                              const ImportOptions& options) {
   if (!sharing.mig) return 1;

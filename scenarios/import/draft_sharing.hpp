@@ -50,6 +50,9 @@ DraftSharing cut_by_mig(std::string layout, bool is_mixed = true);
 // How many of a resource a GPU of such nodes is for the scheduler; 0: it is not offered.
 std::int64_t units_per_gpu(const DraftSharing& sharing, const std::string& instance_type,
                            const std::string& resource, const ImportOptions& options);
+// The resource of the MIG instance that a pod which asks for `resource` has to itself; "": it has
+// none, or shares it.
+std::string instance_alone(const DraftSharing& sharing, const std::string& resource);
 // How many claims of DRA, or of its driver's resources, a GPU of such nodes is for.
 std::int64_t devices_per_gpu(const DraftSharing& sharing, const std::string& instance_type,
                              const ImportOptions& options);

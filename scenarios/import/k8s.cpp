@@ -322,9 +322,19 @@ class ClusterImport {
         take_figures(seen, draft_.workloads[number]);
       }
     }
+    bool has_latency = options_.latency.empty();
     for (RecordedWorkload& workload : recorded_->recorded) {
       const std::size_t number = number_of(workload.name, workload.space);
-      if (number < draft_.workloads.size()) of_workloads_.emplace_back(number, std::move(workload));
+      if (number == draft_.workloads.size()) continue;
+      has_latency = has_latency || workload.latency_p50;
+      draft_.workloads[number].startup = workload.startup;
+      of_workloads_.emplace_back(number, std::move(workload));
+    }
+    if (!has_latency) {
+      report_.note(
+          fmt::format("no requests in series of {}_bucket with the label pod of a workload "
+                      "here: no latency is compared",
+                      histogram_of(options_.latency).substr(0, 60)));
     }
     report_.noted("workloads with figures of Prometheus", SourceLocation{},
                   static_cast<std::int64_t>(of_workloads_.size()));

@@ -318,7 +318,8 @@ std::vector<PrometheusQuery> prometheus_queries(const PrometheusWindow& window,
     const std::string metric(wanted.metric);
     ask(metric, metric + std::string(wanted.matchers), wanted.is_optional);
   }
-  if (!latency.empty()) ask(latency + "_bucket", latency + "_bucket", false);
+  const std::string bucket = histogram_of(latency) + "_bucket";
+  if (!latency.empty()) ask(bucket, bucket, false);
   return queries;
 }
 

@@ -162,11 +162,14 @@ Increase increase_of(std::vector<Sample> samples);
 inline constexpr std::array<std::string_view, 7> kOfScrape = {
     "job", "instance", "endpoint", "service", "prometheus", "prometheus_replica", "replica"};
 
+// "asr_seconds" of "asr_seconds_bucket": people copy the name of a series.
+std::string histogram_of(const std::string& metric);
+
 // A histogram of latencies that the user named.
 class LatencyHistogram {
  public:
-  // Without "_bucket". Seconds, unless the name ends with another unit.
-  explicit LatencyHistogram(const std::string& metric);
+  // Seconds, unless the name ends with another unit.
+  explicit LatencyHistogram(const std::string& named);
 
   // False when the series is not of its buckets.
   bool add(const Labels& labels, const std::vector<Sample>& samples, const SourceLocation& where);

@@ -31,13 +31,22 @@ struct Pods {
   RecordedWorkload workload;
   Mean use;
   Mean wait_ns;
+  Mean startup_ns;
   LatencyHistogram::Buckets latency;
 };
 
 }  // namespace
 
-LatencyHistogram::LatencyHistogram(const std::string& metric)
-    : bucket_(metric.empty() ? std::string() : metric + "_bucket") {
+std::string histogram_of(const std::string& metric) {
+  for (const std::string_view part : {"_bucket", "_sum", "_count"}) {
+    if (metric.ends_with(part)) return metric.substr(0, metric.size() - part.size());
+  }
+  return metric;
+}
+
+LatencyHistogram::LatencyHistogram(const std::string& named)
+    : bucket_(named.empty() ? std::string() : histogram_of(named) + "_bucket") {
+  const std::string metric = histogram_of(named);
   if (metric.ends_with("_milliseconds") || metric.ends_with("_ms")) unit_ = 1e-3;
   if (metric.ends_with("_microseconds") || metric.ends_with("_us")) unit_ = 1e-6;
 }
@@ -103,6 +112,9 @@ std::vector<RecordedWorkload> recorded_workloads(const std::vector<PodRecord>& p
     if (pod.arrival && pod.working && *pod.working >= *pod.arrival) {
       of.wait_ns.add(static_cast<double>(*pod.working - *pod.arrival));
     }
+    if (pod.scheduled && pod.working && *pod.working >= *pod.scheduled) {
+      of.startup_ns.add(static_cast<double>(*pod.working - *pod.scheduled));
+    }
     const auto histogram = histograms.find(fmt::format("{}/{}", pod.space, pod.name));
     if (histogram == histograms.end()) continue;
     for (const auto& [bound, count] : histogram->second) of.latency[bound] += count;
@@ -111,6 +123,9 @@ std::vector<RecordedWorkload> recorded_workloads(const std::vector<PodRecord>& p
   for (auto& [id, of] : workloads) {
     of.workload.gpu_use = of.use.value();
     if (const auto wait = of.wait_ns.value()) of.workload.wait = Duration{std::llround(*wait)};
+    if (const auto startup = of.startup_ns.value()) {
+      of.workload.startup = Duration{std::llround(*startup)};
+    }
     of.workload.latency_p50 = LatencyHistogram::quantile(of.latency, 0.50);
     of.workload.latency_p95 = LatencyHistogram::quantile(of.latency, 0.95);
     of.workload.latency_p99 = LatencyHistogram::quantile(of.latency, 0.99);

@@ -122,6 +122,7 @@ class Writer {
     line(fmt::format("  - name: {}", scalar_text(pool.name)));
     const std::string type = fmt::format("    instanceType: {}", in_quotes(pool.instance_type));
     pool.type_is_assumed ? lines_.todo(type, "Assumed", "instanceType", pool.name) : line(type);
+    if (pool.type_is_assumed) lines_.assumed_pool(pool.name);
     const std::string nodes = nodes_text(pool);
     pool.nodes_are_assumed
         ? lines_.todo(nodes, "Assumed: enough GPUs for the pods", "nodes", pool.name)
@@ -217,6 +218,12 @@ class Writer {
     write_pod(w);
     write_budget(w);
     write_manifest(w);
+    constexpr std::int64_t kMilli = 1'000'000;
+    if (w.startup && w.startup->ns >= kMilli) {
+      line(fmt::format(
+          "    startup: {{imagePull: {}ms}}  # from node to container, mean of the pods seen",
+          w.startup->ns / kMilli));
+    }
     write_figures(w, lines_);
   }
 

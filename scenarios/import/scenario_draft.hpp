@@ -97,8 +97,9 @@ struct DraftWorkload {
   std::optional<DisruptionBudget> budget{};
   DraftLabels annotations;
   DraftLabels environment;
-  std::optional<Bytes> gpu_memory;  // of a process
-  std::string memory_from{};        // who says so, for a remark: "vLLM reserves 90 % of the GPU"
+  std::optional<Bytes> gpu_memory;    // of a process
+  std::optional<Bytes> mig_memory{};  // of the MIG instance that a process has to itself: the most
+  std::string memory_from{};          // who says so, for a remark: "vLLM reserves 90 % of the GPU"
   std::optional<ModelServer> model_server{};  // that reserves memory, whatever model it has
   bool is_greedy = false;                     // it maps all that is free
   std::string profile;                        // of the catalogue, "" none
@@ -109,6 +110,7 @@ struct DraftWorkload {
   std::optional<std::int32_t> gpu_permille;  // while it ran
   std::optional<std::int32_t> sm_permille;   // likewise
   std::optional<Duration> run_time;          // of a Job, on average
+  std::optional<Duration> startup{};         // of a container on its node, on average
   std::optional<DraftLlm> llm{};
 };
 

@@ -467,6 +467,11 @@ void take_catalogue(const models::Catalogue& catalogue, scenarios::ImportOptions
     known.allocatable = {type.allocatable_cpu, type.allocatable_memory, type.max_pods};
     if (const models::MigGeometry* geometry = catalogue.find_mig(type.gpu_model)) {
       options.mig_layouts[type.name] = layouts_of(*geometry);
+      for (const models::MigProfile& profile : geometry->profiles) {
+        if (!profile.memory) continue;
+        options.mig_memory[type.name][profile.resource_mixed] =
+            Bytes{profile.memory->count - known.gpu_context.count};
+      }
     }
     if (!type.retired_on.empty()) continue;
     constexpr models::PurchaseOption kOption = models::PurchaseOption::OnDemand;

@@ -1,5 +1,8 @@
 #include "slicewise/reports/advice.hpp"
 
+#include <algorithm>
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace slicewise::reports {
@@ -38,6 +41,21 @@ TEST(Deviations, OfAWorkloadThatTheSimulationLacksThereAreNone) {
   EXPECT_TRUE(deviations({recorded()}, "no document").empty());
 }
 
+// Its pods were there when the run began: what they wait is nothing, by construction.
+TEST(Deviations, OfWaitsAreOfPodsThatTheSimulationStarts) {
+  scenarios::RecordedWorkload job = recorded();
+  job.wait = from_seconds(45);
+  const auto wait_of = [&](const std::string& kind, const std::string& mean) {
+    const std::string result = R"({"variants": [{"workloads": [{"name": "asr", "kind": ")" + kind +
+                               R"(", "waitSeconds": {"mean": )" + mean + "}}]}]}";
+    const auto found = deviations({job}, result);
+    return std::ranges::find(found, "wait", &Deviation::figure) != found.end();
+  };
+  EXPECT_FALSE(wait_of("Service", "0"));
+  EXPECT_TRUE(wait_of("Service", "3"));
+  EXPECT_TRUE(wait_of("Job", "0"));
+}
+
 TEST(AdviceText, SaysThatNobodyKnowsHowFarItIsOffWithoutARecording) {
   Advice advice;
   advice.scenario = "prod";
@@ -61,7 +79,21 @@ TEST(AdviceText, HasARowForEachDeviation) {
       << text;
 }
 
-TEST(AdviceMetrics, TellTodayFromTheBest) {
+TEST(AdviceText, SaysBeforeThePlanWhatIsAPlaceholder) {
+  Advice advice;
+  advice.plan_markdown = "THE PLAN\n";
+  advice.placeholders = {"rank", "embed"};
+  advice.assumed_pools = {"gpu"};
+  const std::string text = advice_text(advice);
+  EXPECT_LT(text.find("**rank, embed**"), text.find("THE PLAN"));
+  EXPECT_LT(text.find("**gpu** were made up"), text.find("THE PLAN"));
+  EXPECT_NE(text.find("## Nothing is to be applied yet"), std::string::npos) << text;
+  EXPECT_EQ(text.find('@'), std::string::npos) << text;
+  advice.placeholders.clear();
+  EXPECT_EQ(advice_text(advice).find("no recommendation"), std::string::npos);
+}
+
+sim::Plan plan_with_a_path() {
   sim::Plan plan;
   sim::PlanOption option;
   option.pools.emplace_back();
@@ -74,7 +106,20 @@ TEST(AdviceMetrics, TellTodayFromTheBest) {
   option.figures.monthly = from_dollars(400);
   option.pools.front().nodes = 1;
   plan.options.push_back(option);
-  const std::string text = advice_metrics(plan, deviations({recorded()}, kResult), "a\"b");
+  return plan;
+}
+
+TEST(AdviceMetrics, TellTodayFromTheBest) {
+  Advice advice;
+  advice.scenario = "a\"b";
+  advice.deviations = deviations({recorded()}, kResult);
+  advice.read_at_unix_s = 1'764'433'800;
+  const std::string text = advice_metrics(plan_with_a_path(), advice);
+  EXPECT_NE(text.find(R"(slicewise_advice_timestamp_seconds{cluster="a\"b"} 1764433800)"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"(slicewise_advice_assumed_workloads{cluster="a\"b"} 0)"),
+            std::string::npos);
   EXPECT_NE(text.find(R"(slicewise_advice_monthly_usd{cluster="a\"b",pools="today"} 1200)"),
             std::string::npos)
       << text;
@@ -86,6 +131,20 @@ TEST(AdviceMetrics, TellTodayFromTheBest) {
   EXPECT_NE(text.find(R"(namespace="voice",workload="asr",figure="latencyP95"} 1)"),
             std::string::npos);
   EXPECT_TRUE(text.ends_with("# EOF\n"));
+}
+
+TEST(AdviceMetrics, OfPlaceholdersNothingIsTheBestAndOfMadeUpPoolsNoneAreTodays) {
+  Advice advice;
+  advice.placeholders = {"rank"};
+  const std::string guessed = advice_metrics(plan_with_a_path(), advice);
+  EXPECT_EQ(guessed.find("pools=\"best\""), std::string::npos) << guessed;
+  EXPECT_NE(guessed.find("pools=\"today\""), std::string::npos);
+  EXPECT_NE(guessed.find("slicewise_advice_assumed_workloads{cluster=\"\"} 1"), std::string::npos);
+  advice.placeholders.clear();
+  advice.assumed_pools = {"gpu"};
+  const std::string made_up = advice_metrics(plan_with_a_path(), advice);
+  EXPECT_EQ(made_up.find("pools=\"today\""), std::string::npos) << made_up;
+  EXPECT_NE(made_up.find("pools=\"best\""), std::string::npos);
 }
 
 TEST(FilesDiff, IsWhatDiffUWouldSay) {

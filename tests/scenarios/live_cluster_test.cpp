@@ -1,6 +1,10 @@
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -236,6 +240,7 @@ std::string recording() {
   const std::string pod = "asr-6d5f7c8b9f-bx2zq";
   return answered(
       series(of_pod("kube_pod_created", pod), {"1717999000"}) + "," +
+      series(of_pod("kube_pod_status_scheduled_time", pod), {"1717999010"}) + "," +
       series(of_pod("kube_pod_container_state_started", pod, R"("container": "main")"),
              {"1717999030"}) +
       "," +
@@ -278,9 +283,36 @@ TEST(LiveCluster, WhatWasRecordedIsKeptToHoldASimulationTo) {
   EXPECT_EQ(asr.pods_at_once, 3);
   EXPECT_NEAR(asr.gpu_use.value(), 0.3, 1e-9);
   EXPECT_EQ(asr.wait, seconds(30));
+  // Of these on its node, which is what a pod that starts later needs, too; in line for one before.
+  EXPECT_EQ(asr.startup, seconds(20));
+  EXPECT_EQ(cluster.workload("asr").startup.image_pull, seconds(20));
+  EXPECT_EQ(cluster.workload("tts").startup.image_pull, Duration{});
   // Half of the requests up to 0.1 s, the rest evenly up to 0.2 s.
   EXPECT_EQ(asr.latency_p50, from_seconds(0.1));
   EXPECT_EQ(asr.latency_p95, from_seconds(0.19));
+}
+
+TEST(LiveCluster, AHistogramIsFoundByTheNameOfItsSeriesAndMissedAloud) {
+  ImportOptions options;
+  options.latency = "asr_seconds_bucket";
+  const Read found = read_recorded({recording()}, options);
+  EXPECT_EQ(found.imported.recorded.front().latency_p50, from_seconds(0.1));
+  const auto says = [](const Read& cluster) {
+    return std::ranges::any_of(cluster.imported.log.remarks, [](const ImportRemark& remark) {
+      return remark.what.starts_with("no requests in series of nope_seconds_bucket");
+    });
+  };
+  EXPECT_FALSE(says(found));
+  options.latency = "nope_seconds";
+  EXPECT_TRUE(says(read_recorded({recording()}, options)));
+}
+
+TEST(LiveCluster, PlaceholdersAreWorkloadsOfWhichNeitherLoadNorGpuTimeIsKnown) {
+  const auto names = [](const Read& cluster) {
+    return std::get<ScenarioText>(cluster.imported.content).placeholders;
+  };
+  EXPECT_EQ(names(read_recorded()), (std::vector<std::string>{"asr", "tts", "finetune"}));
+  EXPECT_EQ(names(read_recorded({recording()})), (std::vector<std::string>{"tts", "finetune"}));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import tempfile
+import time
 import unittest
 
 from program import BINARY, ROOT, TIMEOUT_S, environment, interrupt_at_work, main
@@ -28,6 +29,13 @@ DRA = [
     {"kind": "ResourceClaimTemplate", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "own", "namespace": "ml"},
      "spec": {"spec": {"devices": {"requests": [
          {"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com"}}]}}}}]
+CATALOGUE = """apiVersion: slicewise.dev/v1alpha1
+kind: Catalogue
+date: 2026-11-23
+regions: [eu-central-1]
+prices:
+- {instanceType: g4dn.xlarge, region: eu-central-1, usdPerHour: 0.9}
+"""
 KUBECTL = '''#!/usr/bin/env python3
 """Answers as the API server of scenarios/examples/logs/kubectl.json did; writes down what it was asked."""
 import json, pathlib, sys
@@ -69,12 +77,25 @@ def recording():
         series("vllm:request_success_total", ["0", "600"], **of)]}}, separators=(",", ":"))
 
 
+def known_objects():
+    """Those of the recorded cluster, with annotations that say what comes to its workloads."""
+    items = json.loads(OBJECTS.read_text())
+    for item in items["items"]:
+        if item["kind"] == "Deployment":
+            item["spec"]["template"]["metadata"].setdefault("annotations", {})["slicewise.dev/traffic"] = "1/s"
+        if item["metadata"]["name"].startswith("finetune"):
+            item["metadata"].setdefault("annotations", {})["slicewise.dev/gpu-util"] = "50%"
+    return items
+
+
 class Advise(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.out = self.folder / "advice"
+        self.known = self.folder / "known.json"
+        self.known.write_text(json.dumps(known_objects(), indent=1), encoding="utf-8")
 
     def run_in(self, cwd, *arguments, **variables):
         return subprocess.run([BINARY, *arguments], cwd=cwd, text=True, capture_output=True, check=False,
@@ -94,15 +115,15 @@ class Advise(unittest.TestCase):
         return tools, {"PATH": f"{tools}:{os.environ['PATH']}"}
 
     def test_kubectl_is_asked_to_get_only_and_what_it_says_is_what_files_say(self):
-        tools, path = self.with_kubectl()
-        self.advise("--context", "prod", "-q", **path)
+        tools, path = self.with_kubectl(self.known)
+        self.advise("--context", "arn:aws:eks:eu-central-1:1:cluster/prod", "-q", **path)
         asked = (tools / "asked").read_text().splitlines()
         self.assertEqual({line.split()[1] for line in asked}, {"get", "api-resources"})
-        self.assertTrue(all(line.startswith("--context=prod ") for line in asked))
-        self.assertIn("--context=prod get configmap nvdp-nvidia-device-plugin-configs --namespace "
+        self.assertTrue(all(line.startswith("--context=arn:aws:eks:eu-central-1:1:cluster/prod ") for line in asked))
+        self.assertIn("--context=arn:aws:eks:eu-central-1:1:cluster/prod get configmap nvdp-nvidia-device-plugin-configs --namespace "
                       "nvidia-device-plugin --ignore-not-found -o json", asked)
         by_kubectl = {file.name: file.read_bytes() for file in self.out.iterdir() if file.is_file()}
-        self.advise("-f", OBJECTS, "--replace", "-q")
+        self.advise("-f", self.known, "--name", "prod", "--replace", "-q")
         for name in ("today.json", "plan.json", "changes.diff", "report.html"):
             self.assertEqual((self.out / name).read_bytes(), by_kubectl[name], name)
 
@@ -132,7 +153,7 @@ class Advise(unittest.TestCase):
 
     def test_the_operator_of_the_cluster_keeps_the_plugin(self):
         """It installed the plugin's own chart beside it: two plugins on each node."""
-        objects = json.loads(OBJECTS.read_text())
+        objects = known_objects()
         objects["items"].append({"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "metadata": {"name": "cluster-policy"},
                                  "spec": {"devicePlugin": {"enabled": True}}})
         file = self.folder / "operator.json"
@@ -143,7 +164,7 @@ class Advise(unittest.TestCase):
         self.assertIn("--to bundle --gpu-operator --out apply\n", (self.out / "README.md").read_text())
 
     def test_the_directory_has_the_advice_and_what_it_takes_to_follow_it(self):
-        self.advise("-f", OBJECTS)
+        self.advise("-f", self.known)
         files = {str(file.relative_to(self.out)) for file in self.out.rglob("*") if file.is_file()}
         self.assertLessEqual({"README.md", "scenario.yaml", "today.json", "plan.json", "report.html", "metrics.prom",
                               "changes.diff", "apply/apply.sh", "apply/rollback.sh", "apply/VERIFY.md",
@@ -159,7 +180,7 @@ class Advise(unittest.TestCase):
         self.assertIn(f'pools="best"}} {plan["options"][0]["monthlyUsd"]:g}', metrics)
 
     def test_the_commands_of_the_advice_make_the_same_bytes(self):
-        self.advise("-f", OBJECTS)
+        self.advise("-f", self.known)
         text = (self.out / "README.md").read_text()
         commands = [line.strip() for line in text.splitlines() if line.startswith("    slicewise ")]
         self.assertEqual([command.split()[1] for command in commands], ["run", "plan", "report", "export", "export"])
@@ -174,7 +195,7 @@ class Advise(unittest.TestCase):
                 self.assertEqual(file.read_bytes(), (self.out / file.relative_to(again)).read_bytes(), file)
 
     def test_what_is_applied_are_patches_of_what_was_read(self):
-        self.advise("-f", OBJECTS, "-q")
+        self.advise("-f", self.known, "-q")
         asr = (self.out / "apply/pods/voice-asr.yaml").read_text()
         for line in ("- name: main", "nvidia.com/gpu: null", "eks.amazonaws.com/nodegroup: null"):
             self.assertIn(f"  {line}\n", asr)
@@ -189,8 +210,93 @@ class Advise(unittest.TestCase):
         self.assertNotIn("NODES_NEVER_LAUNCHED", checked.stdout + checked.stderr)
         self.assertEqual(checked.returncode, 0, checked.stdout)
 
+    def test_the_commands_name_what_changes_the_bytes(self):
+        """They left out the catalogue, and gave another plan."""
+        catalogue = self.folder / "own.yaml"
+        catalogue.write_text(CATALOGUE, encoding="utf-8")
+        done = self.run_in(self.folder, "advise", *FAST, *INSTANCES, "-q", "-f", self.known, "--catalogue", "own.yaml",
+                           "--max-memory", "6Gi", "--out", self.out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        commands = [line.strip() for line in (self.out / "README.md").read_text().splitlines()
+                    if line.startswith("    slicewise ")]
+        again = self.folder / "again"
+        again.mkdir()
+        (again / "scenario.yaml").write_bytes((self.out / "scenario.yaml").read_bytes())
+        for command in commands:
+            self.assertIn("--max-memory 6442450944", command)
+            self.run_in(again, *shlex.split(command)[1:])
+        for name in ("today.json", "plan.json", "report.html", "apply/apply.sh"):
+            self.assertEqual((again / name).read_bytes(), (self.out / name).read_bytes(), name)
+
+    def test_what_rests_on_placeholders_is_no_recommendation(self):
+        """It recommended, wrote apply.sh and showed a saving where 1 request/s of 30 ms were its own."""
+        before = time.time()
+        said = self.advise("-f", OBJECTS).stderr
+        self.assertIn("warning: no recommendation: nobody says what load asr, tts, finetune", said)
+        text = (self.out / "README.md").read_text()
+        self.assertIn("**asr, tts, finetune**", text)
+        self.assertLess(text.index("no recommendation"), text.index("Recommended: "))
+        self.assertIn("\n## The plan, if that were so\n", text)
+        self.assertIn("## Nothing is to be applied yet", text)
+        for name in ("apply", "today", "changes.diff"):
+            self.assertFalse((self.out / name).exists(), name)
+        metrics = (self.out / "metrics.prom").read_text()
+        self.assertIn('slicewise_advice_assumed_workloads{cluster="cluster"} 3\n', metrics)
+        self.assertNotIn('pools="best"', metrics)
+        self.assertIn('pools="today"', metrics)
+        read_at = int(re.search(r"^slicewise_advice_timestamp_seconds\S* (\d+)$", metrics, re.MULTILINE)[1])
+        self.assertLessEqual(int(before), read_at)
+        self.advise("-f", OBJECTS, "--replace", "-q", *(word for name in ("asr", "tts")
+                    for word in ("--set", f"workloads.{name}.traffic.mean=2/s")))
+        self.assertIn("**finetune**", (self.out / "README.md").read_text())
+
+    def test_pools_that_were_made_up_are_nobody_s_today(self):
+        objects = {"kind": "List", "items": [item for item in known_objects()["items"]
+                                             if item["kind"] in ("Deployment", "DaemonSet")]}
+        file = self.folder / "nonodes.json"
+        file.write_text(json.dumps(objects), encoding="utf-8")
+        self.advise("-f", file, "-q")
+        self.assertIn("made up", (self.out / "README.md").read_text())
+        self.assertNotIn('pools="today"', (self.out / "metrics.prom").read_text())
+
+    def test_a_pod_on_a_mig_slice_may_have_all_of_it(self):
+        """2 GiB of 4.75 were taken, and seven of them put on a T4."""
+        node = {"kind": "Node", "metadata": {"name": "n", "labels": {
+            "node.kubernetes.io/instance-type": "p4d.24xlarge", "nvidia.com/mig.config": "all-1g.5gb",
+            "nvidia.com/mig.strategy": "mixed"}},
+                "status": {"allocatable": {"cpu": "95690m", "memory": "1100Gi", "pods": "110", "nvidia.com/mig-1g.5gb": "56"}}}
+        rank = {"kind": "Deployment", "apiVersion": "apps/v1", "metadata": {"name": "rank", "namespace": "ads"},
+                "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "rank"}},
+                         "template": {"metadata": {"labels": {"app": "rank"}}, "spec": {"containers": [
+                             {"name": "c", "image": "x", "resources": {"limits": {"nvidia.com/mig-1g.5gb": "1"}}}]}}}}
+        file = self.folder / "mig.json"
+        file.write_text(json.dumps({"kind": "List", "items": [node, rank]}), encoding="utf-8")
+        imported = self.run_in(self.folder, "import", "k8s", file, "-o", "scenario")
+        self.assertEqual(imported.returncode, 0, imported.stderr)
+        resident = re.search(r"gpuMemory: {resident: (\d+)Mi}  # TODO: Assumed: all of its MIG instance", imported.stdout)
+        # 4.75 GiB less what a process has for its CUDA context.
+        self.assertTrue(resident, imported.stdout)
+        self.assertGreater(int(resident[1]), 4000)
+        self.assertLess(int(resident[1]), 4864)
+
+    def test_an_advice_leaves_nothing_of_the_one_before(self):
+        """Yesterday's apply.sh stood beside "Nothing is to be applied"."""
+        self.advise("-f", self.known, "-q")
+        self.assertTrue((self.out / "apply/apply.sh").exists())
+        (self.out / "mine.md").write_text("mine", encoding="utf-8")
+        self.advise("-f", self.known, "--instances", "g5.12xlarge", "--replace", "-q", instances=())
+        self.assertIn("## Nothing is to be applied", (self.out / "README.md").read_text())
+        self.assertEqual({file.name for file in self.out.iterdir()},
+                         {"README.md", "scenario.yaml", "today.json", "plan.json", "report.html", "metrics.prom",
+                          "dashboard.json", "mine.md"})
+        self.advise("-f", self.known, "--replace", "-q")
+        done = self.run_in(self.out, "advise", *FAST, "-f", self.known, "--instances", "g5.12xlarge", "--replace", "-q",
+                           "--out", ".")  # whoever stands there stays
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertFalse((self.out / "apply").exists())
+
     def test_the_diff_is_one_that_patch_takes(self):
-        self.advise("-f", OBJECTS, "-q")
+        self.advise("-f", self.known, "-q")
         copy = self.folder / "copy"
         subprocess.run(["cp", "-r", self.out / "today", copy], check=True)
         subprocess.run(["patch", "-p1", "-s", "-i", self.out / "changes.diff"], cwd=copy, check=True)
@@ -234,6 +340,30 @@ class Advise(unittest.TestCase):
             self.assertTrue((self.out / "scenario.yaml").is_file())
             for name in ("report.html", "metrics.prom", "apply"):
                 self.assertFalse((self.out / name).exists(), name)
+
+    def test_what_an_advice_can_do_without_does_not_end_it(self):
+        """One aggregated API that is down ended it, and one resource that nobody may read."""
+        tools, path = self.with_kubectl()
+        program = tools / "kubectl"
+        script = program.read_text().replace('print(*plurals.values(), sep="\\n")', '''print(*plurals.values(), "clusterqueues.kueue.x-k8s.io", sep="\\n")
+    sys.exit("error: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1")
+elif words[1].startswith("clusterqueues"):
+    sys.exit("one line\\nError from server (Forbidden): clusterqueues is forbidden")''')
+        program.write_text(script, encoding="utf-8")
+        self.advise("-q", **path)
+        text = (self.out / "README.md").read_text()
+        self.assertIn("api-resources --verbs=list -o name: exit code 1: error: unable to retrieve", text)
+        self.assertIn("-o json: exit code 1: Error from server (Forbidden): clusterqueues is forbidden", text)
+        # Of a ConfigMap it cannot: it says how GPUs are shared.
+        program.write_text(script.replace('words[:2] == ["get", "configmap"]:', '''words[:2] == ["get", "configmap"]:
+    sys.exit("Error from server (Forbidden): configmaps is forbidden")'''), encoding="utf-8")
+        refused = self.advise("--replace", code=5, **path).stderr
+        self.assertIn("configMaps: [{namespace: nvidia-device-plugin, name: nvdp-nvidia-device-plugin-configs}]", refused)
+
+    def test_an_url_without_a_scheme_is_shown_as_it_has_to_be(self):
+        refused = self.advise("-f", OBJECTS, "--prometheus", "host:9090", code=5).stderr
+        self.assertIn('"host:9090": not a URL of a server', refused)
+        self.assertIn("write http://host:9090", refused)
 
     def test_a_kubectl_that_fails_or_is_absent_is_said(self):
         tools, path = self.with_kubectl()

@@ -290,12 +290,16 @@ bool take_rights(const fs::path& from, const fs::path& to) {
          chmod(to.c_str(), had.st_mode & 07777U) == 0;
 }
 
+using Names = std::span<const std::string_view>;
+
 // The files of `from` that `to` does not have stand in both.
-bool keep_others(const fs::path& from, const fs::path& to) {
+bool keep_others(const fs::path& from, const fs::path& to, Names outdated) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(from, error)) {
     const fs::path kept = to / entry.path().filename();
-    if (fs::exists(kept)) continue;
+    const bool is_outdated =
+        std::ranges::find(outdated, entry.path().filename().string()) != outdated.end();
+    if (is_outdated || fs::exists(kept)) continue;
     if (!entry.is_regular_file()) return false;
     fs::create_hard_link(entry.path(), kept, error);
     if (error) return false;
@@ -313,15 +317,15 @@ bool exchange([[maybe_unused]] const fs::path& one, [[maybe_unused]] const fs::p
 }
 
 // The older one is removed with what has its name then.
-bool take_place(const fs::path& unfinished, const fs::path& target) {
-  return keep_others(target, unfinished) && take_rights(target, unfinished) &&
+bool take_place(const fs::path& unfinished, const fs::path& target, Names outdated) {
+  return keep_others(target, unfinished, outdated) && take_rights(target, unfinished) &&
          exchange(unfinished, target);
 }
 
 }  // namespace
 
 ExitCode write_directory(const std::string& path, const reports::ExportFiles& files,
-                         Existing existing) {
+                         Existing existing, std::span<const std::string_view> outdated) {
   if (Host* const host = current_host()) {
     for (const reports::ExportFile& file : files) {
       host->written[(fs::path(path) / file.path).string()] = {file.text, file.executable};
@@ -341,8 +345,15 @@ ExitCode write_directory(const std::string& path, const reports::ExportFiles& fi
       return directory_not_written(path, "it exists and is not an empty directory");
     }
   }
+  const auto write_over = [&] {
+    for (const std::string_view name : outdated) {
+      fs::remove_all(target / name, error);
+      if (error) return directory_not_written(target / name, error.message());
+    }
+    return write_files(target, files);
+  };
   // Who stands there would be left in the one that is gone.
-  if (exists && fs::equivalent(target, ".", error)) return write_files(target, files);
+  if (exists && fs::equivalent(target, ".", error)) return write_over();
   Unfinished unfinished(target);
   fs::create_directories(unfinished.path(), error);
   if (error) return directory_not_written(target, error.message());
@@ -355,7 +366,7 @@ ExitCode write_directory(const std::string& path, const reports::ExportFiles& fi
     return error ? directory_not_written(target, error.message()) : ExitCode::Success;
   }
   // A mount, or a folder with others in it, stays: one file after the other becomes the new one.
-  return take_place(unfinished.path(), target) ? ExitCode::Success : write_files(target, files);
+  return take_place(unfinished.path(), target, outdated) ? ExitCode::Success : write_over();
 }
 
 }  // namespace slicewise::tools

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -50,10 +51,11 @@ Expected<MappedFile> map_file(const std::string& path);
 enum class Existing : std::uint8_t { Refused, Replaced };
 
 // Writes the files into a directory. They are written beside it and take its place as a whole, so
-// that nobody sees, or applies, half of them; of a directory that is Replaced other files stay.
-// Says why on standard error when that fails, leaves nothing behind and returns
-// ExitCode::FileAccess.
+// that nobody sees, or applies, half of them; of a directory that is Replaced other files stay, but
+// for those called `outdated`, with what is in them. Says why on standard error when that fails,
+// leaves nothing behind and returns ExitCode::FileAccess.
 ExitCode write_directory(const std::string& path, const reports::ExportFiles& files,
-                         Existing existing = Existing::Refused);
+                         Existing existing = Existing::Refused,
+                         std::span<const std::string_view> outdated = {});
 
 }  // namespace slicewise::tools

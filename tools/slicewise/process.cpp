@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -38,6 +39,11 @@ class SaidFile {
     while (text.ends_with('\n')) text.pop_back();
     return text;
   }
+  // Programs say in the end why they give up.
+  std::string last_line() const {
+    const std::string all = text();
+    return all.substr(all.rfind('\n') + 1);
+  }
 
  private:
   int file_;
@@ -45,7 +51,8 @@ class SaidFile {
 
 }  // namespace
 
-tl::expected<std::string, std::string> output_of(std::vector<std::string> words, std::size_t most) {
+tl::expected<ProgramOutput, std::string> output_of(std::vector<std::string> words,
+                                                   std::size_t most) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return tl::unexpected<std::string>(std::strerror(errno));
   std::vector<char*> arguments(words.size() + 1);  // and nullptr at the end
@@ -76,14 +83,14 @@ tl::expected<std::string, std::string> output_of(std::vector<std::string> words,
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (text.size() > most) return tl::unexpected<std::string>("the answer is too large");
-  const std::string warning = said.text();
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-    if (!warning.empty()) print_error(warning);
-    return text;
+    if (const std::string warning = said.text(); !warning.empty()) print_error(warning);
+    return ProgramOutput{std::move(text), ""};
   }
   std::string why = WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
                                       : fmt::format("ended by signal {}", WTERMSIG(status));
-  return tl::unexpected(warning.empty() ? why : why + ": " + warning);
+  if (const std::string last = said.last_line(); !last.empty()) why += ": " + last;
+  return ProgramOutput{std::move(text), std::move(why)};
 }
 
 }  // namespace slicewise::tools

@@ -8,8 +8,14 @@
 
 namespace slicewise::tools {
 
-// What a program writes to standard output; the reason when it cannot be had, with what it says on
-// standard error. What one that succeeds says there is said in its place.
-tl::expected<std::string, std::string> output_of(std::vector<std::string> words, std::size_t most);
+struct ProgramOutput {
+  std::string text;
+  std::string failure;  // "exit code 1: " and the last line of what it says; "": it succeeded
+};
+
+// What a program writes to standard output; the reason when it cannot be had. What one that
+// succeeds says on standard error is said in its place.
+tl::expected<ProgramOutput, std::string> output_of(std::vector<std::string> words,
+                                                   std::size_t most);
 
 }  // namespace slicewise::tools

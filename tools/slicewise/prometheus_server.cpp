@@ -61,10 +61,12 @@ Expected<PrometheusAnswers> ask_prometheus(const std::string& url,
                                            const scenarios::PrometheusWindow& window,
                                            const std::string& latency) {
   if (!url.starts_with("http://") && !url.starts_with("https://")) {
-    return unreachable("--url", "not a URL of a server", "write http://host:9090");
+    return unreachable(
+        fmt::format("\"{}\"", without_credentials(url)), "not a URL of a server",
+        fmt::format("write http://{}", url.empty() ? "host:9090" : without_credentials(url)));
   }
   auto client = HttpClient::open();
-  if (!client) return unreachable("--url", client.error());
+  if (!client) return unreachable(without_credentials(url), client.error());
   std::string base = url;
   while (base.ends_with('/')) base.pop_back();
   const char* const token = std::getenv("SLICEWISE_PROMETHEUS_TOKEN");

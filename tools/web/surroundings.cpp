@@ -12,8 +12,8 @@ extern "C" ssize_t getxattr(const char* /*path*/, const char* /*name*/, void* /*
 
 namespace slicewise::tools {
 
-tl::expected<std::string, std::string> output_of(std::vector<std::string> /*words*/,
-                                                 std::size_t /*most*/) {
+tl::expected<ProgramOutput, std::string> output_of(std::vector<std::string> /*words*/,
+                                                   std::size_t /*most*/) {
   return tl::unexpected<std::string>("a page cannot start programs");
 }
 

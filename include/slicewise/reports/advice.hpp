@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,10 @@ struct Advice {
   std::string recorded_from;       // "http://prometheus:9090, 2024-06-10T...": "" nothing
   std::string how_to_record;       // where nothing is: what to call, "" nobody knows
   std::vector<std::string> notes;  // of the import
+  // Workloads of whose load and GPU time nothing is known, and pools that were made up.
+  std::vector<std::string> placeholders;
+  std::vector<std::string> assumed_pools;
+  std::int64_t read_at_unix_s = 0;  // when the cluster was read
   std::vector<Deviation> deviations;
   std::string plan_markdown;
   std::string problem;                // that the plan has, or why there is none; "" none
@@ -48,10 +53,10 @@ struct Advice {
 // README.md of the directory.
 std::string advice_text(const Advice& advice);
 
-// OpenMetrics text: what today's pools and the best option cost, and how far the simulation is
-// off. `cluster`: a label, "" is none.
-std::string advice_metrics(const sim::Plan& plan, const std::vector<Deviation>& deviations,
-                           const std::string& cluster);
+// OpenMetrics text: what today's pools and the best option cost, how far the simulation is off, and
+// when the cluster was read. Nothing is the best as long as it follows from placeholders, and pools
+// that were made up are not today's.
+std::string advice_metrics(const sim::Plan& plan, const Advice& advice);
 
 // A Grafana dashboard over these metrics, to be imported as it is: what runs against what would be
 // cheapest.

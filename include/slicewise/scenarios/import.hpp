@@ -80,7 +80,9 @@ struct ImportOptions {
   std::vector<InstanceGpus> instances;  // the catalogue's, the smaller of a family first
   std::vector<InstanceGpus> fractions;  // ... with a part of a GPU, of which EC2 counts none
   std::map<std::string, MigLayouts> mig_layouts{};  // that mig-manager knows, by instance type
-  std::vector<std::string> llm_models;              // the catalogue's language models that can run
+  // What a process may have of a MIG instance, by instance type and resource.
+  std::map<std::string, std::map<std::string, Bytes>> mig_memory{};
+  std::vector<std::string> llm_models;    // the catalogue's language models that can run
   std::optional<int> replicas;            // of the device plugin, where the source does not say
   std::string pool;                       // ServeGen: "language/m-large"
   std::string partitions;                 // Swf: GPUs of a processor by partition, "1=1,2=0"
@@ -136,6 +138,10 @@ struct ScenarioText {
   // What the source did not say: "Missing: traffic (asr, tts). Filled with Assumed values; see TODO
   // lines 21, 48."; "" when nothing is.
   std::string missing{};
+  // Workloads of whose load and GPU time nobody says anything: whatever follows from theirs, does
+  // so from placeholders.
+  std::vector<std::string> placeholders{};
+  std::vector<std::string> assumed_pools{};  // of a type that nobody names
 };
 
 // Requests that a pod answered, as a counter tells.
@@ -150,11 +156,12 @@ struct RequestCount {
 struct RecordedWorkload {
   std::string name;  // as in the scenario
   std::string space;
-  std::string work;               // that made its pods: "Deployment/asr"
-  std::int64_t pods = 0;          // that were seen
-  std::int64_t pods_at_once = 0;  // of the workload in the scenario
-  std::optional<double> gpu_use;  // of a GPU, by one of its pods: mean
-  std::optional<Duration> wait;   // from the creation of a pod to its container's start: mean
+  std::string work;                 // that made its pods: "Deployment/asr"
+  std::int64_t pods = 0;            // that were seen
+  std::int64_t pods_at_once = 0;    // of the workload in the scenario
+  std::optional<double> gpu_use;    // of a GPU, by one of its pods: mean
+  std::optional<Duration> wait;     // from the creation of a pod to its container's start: mean
+  std::optional<Duration> startup;  // the part of it on its node: mean
   // Of the named histogram, between its bounds by the rule of Prometheus; absent: nothing counted.
   std::optional<Duration> latency_p50;
   std::optional<Duration> latency_p95;

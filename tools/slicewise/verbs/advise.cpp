@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <ctime>
+#include <array>
 #include <filesystem>
 #include <sstream>
 #include <string>
@@ -12,11 +12,11 @@
 
 #include "slicewise/reports/advice.hpp"
 #include "slicewise/reports/studies.hpp"
-#include "slicewise/scenarios/decompress.hpp"
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/sim/lint.hpp"
 
-#include "../choices.hpp"
+#include "../advice_commands.hpp"
+#include "../cluster_reading.hpp"
 #include "../commands.hpp"
 #include "../files.hpp"
 #include "../host.hpp"
@@ -24,7 +24,6 @@
 #include "../kubectl.hpp"
 #include "../options.hpp"
 #include "../plan_run.hpp"
-#include "../prometheus_server.hpp"
 #include "../scenario_file.hpp"
 #include "../terminal.hpp"
 
@@ -36,56 +35,13 @@ namespace {
 using reports::Advice;
 using reports::ExportFiles;
 
-constexpr const char* kCluster = "cluster";
 constexpr const char* kScenario = "scenario.yaml";
 constexpr const char* kToday = "today.json";
 constexpr const char* kPlan = "plan.json";
 constexpr const char* kPage = "report.html";
-
-// What is known of the cluster before anything is simulated.
-struct ClusterReading {
-  std::vector<SourceText> objects;
-  std::vector<SourceText> all;  // with the answers of Prometheus
-  std::string recorded_from;
-  std::vector<std::string> notes;
-};
-
-Expected<std::vector<SourceText>> read_texts(const std::vector<std::string>& names) {
-  std::vector<SourceText> texts;
-  Diagnostics unreadable;
-  for (const std::string& name : names) {
-    auto text = read_source(name, scenarios::kLargestUnpacked);
-    if (text) {
-      texts.push_back(std::move(*text));
-    } else {
-      std::ranges::move(text.error(), std::back_inserter(unreadable));
-    }
-  }
-  if (!unreadable.empty()) return tl::unexpected(std::move(unreadable));
-  return texts;
-}
-
-Expected<ClusterReading> read_cluster(const AdviseCommand& command) {
-  auto objects = command.files.empty()
-                     ? objects_of({"kubectl", command.context, command.kubeconfig})
-                     : read_texts(command.files);
-  if (!objects) return tl::unexpected(objects.error());
-  ClusterReading reading{*objects, std::move(*objects), "", {}};
-  if (command.prometheus.empty()) return reading;
-  const auto window = scenarios::prometheus_window(command.start, command.end, command.step,
-                                                   static_cast<std::int64_t>(std::time(nullptr)));
-  if (!window) return tl::unexpected(window.error());
-  auto answers = ask_prometheus(command.prometheus, *window, command.latency);
-  if (!answers) return tl::unexpected(answers.error());
-  for (const std::string& series : answers->missing) {
-    reading.notes.push_back("the import does without " + series);
-  }
-  std::ranges::move(answers->texts, std::back_inserter(reading.all));
-  reading.recorded_from =
-      fmt::format("{}, Unix seconds {} to {}", without_credentials(command.prometheus),
-                  window->start_s, window->end_s);
-  return reading;
-}
+// What an advice may be made of, beside README.md and the scenario: of one before it nothing stays.
+constexpr std::array<std::string_view, 8> kParts = {
+    kToday, kPlan, kPage, "metrics.prom", "dashboard.json", "apply", "today", "changes.diff"};
 
 // The verbs in memory: what one writes the next ones read.
 class Workshop {
@@ -154,56 +110,12 @@ class Workshop {
   Host host_{.files = {}};
 };
 
-// A flag as it was given, for the commands that people may repeat.
-std::string flag_words(const std::string& flag, const std::vector<std::string>& values) {
-  return values.empty() ? "" : fmt::format(" {} {}", flag, fmt::join(values, ","));
-}
-
-std::string shared_flags(const AdviseCommand& command) {
-  std::string text;
-  for (const std::string& setting : command.set) text += fmt::format(" --set '{}'", setting);
-  if (command.seed) text += fmt::format(" --seed {}", *command.seed);
-  if (command.replications) text += fmt::format(" --replications {}", *command.replications);
-  if (!command.prices.empty()) text += fmt::format(" --prices {}", command.prices);
-  if (command.allow_pending) text += " --allow-pending";
-  return text;
-}
-
-std::string plan_flags(const AdviseCommand& command) {
-  std::string text = flag_words("--instances", command.options.instance_types) +
-                     flag_words("--purchase", command.options.purchases) +
-                     flag_words("--strategies", command.options.strategies);
-  const auto numbers = [&](const char* flag, const std::vector<int>& values) {
-    if (!values.empty()) text += fmt::format(" {} {}", flag, fmt::join(values, ","));
-  };
-  numbers("--replicas", command.options.replicas);
-  numbers("--tensor-parallel", command.options.tensor_parallel);
-  numbers("--max-batch", command.options.max_batches);
-  std::vector<std::string> delays;
-  for (const Duration delay : command.options.max_delays) {
-    delays.push_back(fmt::format("{:.10g}ms", to_seconds(delay) * 1e3));
-  }
-  text += flag_words("--max-delay", delays);
-  numbers("--concurrency", command.options.concurrencies);
-  const auto number = [&](const char* flag, const std::optional<int>& value) {
-    if (value) text += fmt::format(" {} {}", flag, *value);
-  };
-  number("--max-nodes", command.options.max_nodes);
-  number("--max-cost", command.max_cost);
-  number("--vary-pods", command.vary_pods);
-  number("--top", command.top);
-  const auto word = [&](const char* flag, const auto& choices, const auto& value) {
-    for (const auto& choice : choices) {
-      if (value && choice.value == *value) text += fmt::format(" {} {}", flag, choice.word);
-    }
-  };
-  word("--survive", kOutages, command.survive);
-  word("--objective", kGoals, command.options.goal);
-  if (command.no_split) text += " --no-split";
-  if (command.no_headroom) text += " --no-headroom";
-  if (command.no_risk) text += " --no-risk";
-  if (command.no_flips) text += " --no-flips";
-  return text + shared_flags(command);
+// By which file of the disk, wherever it is named from: documents keep the name.
+std::string whole_path(const std::string& path) {
+  const Host* const host = current_host();
+  const bool is_of_host = host != nullptr && host->files.contains(path);
+  if (path.empty() || is_of_host) return path;
+  return std::filesystem::absolute(path).lexically_normal().string();
 }
 
 // Whether a verb did what it is for; a verdict against the cluster is no failure of it.
@@ -245,11 +157,14 @@ ExportCommand bundle_command(const AdviseCommand& command, const std::string& fi
 
 class Adviser {
  public:
-  Adviser(const AdviseCommand& command, const CommonFlags& flags)
-      : command_(command), flags_(flags), workshop_(command, flags) {}
+  Adviser(const AdviseCommand& command, const CommonFlags& flags, const std::string& name)
+      : command_(command), flags_(flags), workshop_(command, flags) {
+    advice_.scenario = name;
+  }
 
   ExitCode advise(const ClusterReading& reading, const scenarios::Imported& imported) {
     advice_.recorded_from = reading.recorded_from;
+    advice_.read_at_unix_s = reading.at_unix_s;
     if (command_.prometheus.empty() && !imported.recorded.empty()) {
       advice_.recorded_from = "answers of Prometheus among the files";
     }
@@ -257,12 +172,19 @@ class Adviser {
     advice_.notes = reading.notes;
     std::ranges::copy(import_notes(imported), std::back_inserter(advice_.notes));
     take_scenario(reading, imported);
+    if (!flags_.quiet && !advice_.placeholders.empty()) {
+      print_error(fmt::format(
+          "warning: no recommendation: nobody says what load {} {}, nor what GPU time it takes",
+          fmt::join(advice_.placeholders, ", "),
+          advice_.placeholders.size() == 1 ? "has" : "have"));
+    }
     ExitCode code = simulate(imported);
     if (is_answer(code)) code = plan();
     if (workshop_.interrupted()) code = interrupted();
     workshop_.put("README.md", reports::advice_text(listed()));
-    const ExitCode written = write_directory(
-        command_.out, workshop_.files(), command_.replace ? Existing::Replaced : Existing::Refused);
+    const ExitCode written =
+        write_directory(command_.out, workshop_.files(),
+                        command_.replace ? Existing::Replaced : Existing::Refused, kParts);
     if (written != ExitCode::Success) return written;
     // What was found is in the advice, whatever it says of the cluster.
     return is_answer(code) ? ExitCode::Success : code;
@@ -273,6 +195,15 @@ class Adviser {
     const auto& text = std::get<scenarios::ScenarioText>(imported.content);
     workshop_.put(kScenario, text.yaml);
     if (!text.missing.empty()) advice_.notes.push_back(text.missing);
+    advice_.placeholders = text.placeholders;
+    std::erase_if(advice_.placeholders, [&](const std::string& workload) {
+      return std::ranges::any_of(command_.set, [&](const std::string& setting) {
+        const std::string of = fmt::format("workloads.{}.", workload);
+        return setting.starts_with(of + "traffic") || setting.starts_with(of + "measured") ||
+               setting.starts_with(of + "profile");
+      });
+    });
+    advice_.assumed_pools = text.assumed_pools;
     if (!command_.prometheus.empty()) return;
     const std::string forward = port_forward(reading.objects);
     advice_.how_to_record =
@@ -286,7 +217,8 @@ class Adviser {
 
   ExitCode simulate(const scenarios::Imported& imported) {
     const ExitCode code = workshop_.run(run_command(command_));
-    command("run", fmt::format("{}{} -o json --out {}", kScenario, shared_flags(command_), kToday));
+    command("run", fmt::format("{}{} -o json --out {}", kScenario, shared_flags(command_, flags_),
+                               kToday));
     if (!workshop_.has(kToday)) return stopped(code);
     advice_.deviations = reports::deviations(imported.recorded, workshop_.text(kToday));
     return code;
@@ -307,15 +239,16 @@ class Adviser {
     if (workshop_.interrupted()) return code;
     command("plan",
             fmt::format("{}{}{} -o json --out {}", kScenario, from.empty() ? "" : " --from " + from,
-                        plan_flags(command_), kPlan));
+                        plan_flags(command_, flags_), kPlan));
     const auto found = reports::read_plan({kPlan, workshop_.text(kPlan)});
     if (!found) return fail(found.error(), {}, flags_);
-    workshop_.put("metrics.prom",
-                  reports::advice_metrics(*found, advice_.deviations, listed().scenario));
+    workshop_.put("metrics.prom", reports::advice_metrics(*found, advice_));
     workshop_.put("dashboard.json", reports::advice_dashboard());
     draw();
     advice_.keeps_as_is = found->keep_as_is;
-    if (!found->options.empty() && !found->keep_as_is) write_configuration();
+    // Nobody applies by mistake what follows from figures that nobody gave.
+    const bool is_known = advice_.placeholders.empty();
+    if (is_known && !found->options.empty() && !found->keep_as_is) write_configuration();
     return code;
   }
 
@@ -326,7 +259,7 @@ class Adviser {
     report.jobs = command_.jobs;
     report.limits = command_.limits;
     note_failure(workshop_.run(report));  // the plan says with which prices
-    command("report", fmt::format("{} -o html={}", kPlan, kPage));
+    command("report", fmt::format("{}{} -o html={}", kPlan, input_flags(command_, flags_), kPage));
   }
 
   void write_configuration() {
@@ -335,7 +268,8 @@ class Adviser {
       bundle.by_operator = has_operator_;
       note_failure(workshop_.run(bundle));
       note_warnings();
-      command("export", fmt::format("{}{} --to bundle{} --out {}", file, words,
+      command("export", fmt::format("{}{}{} --to bundle{} --out {}", file, words,
+                                    input_flags(command_, flags_),
                                     has_operator_ ? " --gpu-operator" : "", folder));
     };
     write(std::string(kPlan) + "#1", "", "apply");
@@ -391,7 +325,6 @@ class Adviser {
   }
 
   const Advice& listed() {
-    advice_.scenario = command_.name.empty() ? kCluster : command_.name;
     advice_.files = workshop_.files();
     return advice_;
   }
@@ -432,7 +365,8 @@ void add_flags(CLI::App& app, AdviseCommand& advise, CommonFlags& flags) {
   add_more_files(verb, advise.files);
   add_text(verb, "--context", advise.context, "NAME", "Of kubectl (default: the current one)");
   add_text(verb, "--kubeconfig", advise.kubeconfig, "FILE", "Of kubectl");
-  add_text(verb, "--name", advise.name, "NAME", "Of the cluster: in the scenario and its metrics");
+  add_text(verb, "--name", advise.name, "NAME",
+           "Of the cluster: in the scenario and its metrics (default: of kubectl's context)");
   add_text(verb, "--prometheus", advise.prometheus, "URL",
            "Server with what DCGM exporter and kube-state-metrics recorded");
   add_text(
@@ -457,7 +391,11 @@ void add_flags(CLI::App& app, AdviseCommand& advise, CommonFlags& flags) {
   add_catalogue(verb, flags);
 }
 
-ExitCode execute(const AdviseCommand& command, const CommonFlags& flags) {
+ExitCode execute(const AdviseCommand& given, const CommonFlags& given_flags) {
+  AdviseCommand command = given;
+  command.prices = whole_path(given.prices);
+  CommonFlags flags = given_flags;
+  for (std::string& file : flags.catalogues) file = whole_path(file);
   if (const std::string clash = clash_of(command); !clash.empty()) return usage_error(clash, "");
   std::error_code error;
   if (!command.replace && std::filesystem::exists(command.out, error) &&
@@ -471,12 +409,12 @@ ExitCode execute(const AdviseCommand& command, const CommonFlags& flags) {
   const Expected<ClusterReading> reading = read_cluster(command);
   if (!reading) return fail(reading.error(), {}, flags);
   scenarios::ImportOptions options;
-  options.name = command.name.empty() ? kCluster : command.name;
+  options.name = reading->name;
   options.latency = command.latency;
   sim::take_catalogue(*catalogue, options);
   const auto imported = scenarios::import_log(scenarios::ImportKind::K8s, reading->all, options);
   if (!imported) return fail(imported.error(), reading->all, flags);
-  const ExitCode code = Adviser(command, flags).advise(*reading, *imported);
+  const ExitCode code = Adviser(command, flags, reading->name).advise(*reading, *imported);
   if (!flags.quiet && code != ExitCode::FileAccess) {
     print_error(fmt::format("note: the advice is in {}",
                             (std::filesystem::path(command.out) / "README.md").string()));
