@@ -70,6 +70,30 @@ TEST(PlanReport, WarnsOfWhatTheAnswerDoesNotHoldFor) {
   EXPECT_THAT(Report(plan).table(kTerminal, true), HasSubstr("nobody saw its peak."));
 }
 
+// The plan made a Service 18 times slower and named the job beside it only.
+TEST(PlanReport, NamesServicesThatAnswerLaterAndThatNoObjectiveHolds) {
+  sim::Plan plan = sample_plan();
+  plan.today->figures.answers = {{"asr", milliseconds(164)},
+                                 {"tts", milliseconds(100)},
+                                 {"a", milliseconds(100)},
+                                 {"b", milliseconds(100)},
+                                 {"c", milliseconds(100)}};
+  sim::OptionFigures& best = plan.options.front().figures;
+  best.answers = {{"asr", milliseconds(2960)}, {"tts", milliseconds(110)}};
+  EXPECT_NE(plan_markdown(plan).find(
+                "99% of requests are answered later, asr in 2.96 s instead of 164 ms: no objective "
+                "says how soon they must."),
+            std::string::npos)
+      << plan_markdown(plan);
+  for (const char* name : {"tts", "a", "b", "c"}) best.answers.push_back({name, milliseconds(300)});
+  best.answers.erase(best.answers.begin() + 1);
+  EXPECT_NE(plan_markdown(plan).find("a in 300 ms instead of 100 ms and 2 more: no objective"),
+            std::string::npos)
+      << plan_markdown(plan);
+  best.answers.clear();
+  EXPECT_EQ(plan_markdown(plan).find("answered later"), std::string::npos);
+}
+
 TEST(PlanReport, SaysWhenItWasJudgedAndWhatTheNightSaves) {
   sim::Plan plan = sample_plan();
   plan.stamp.starts_at = "Mon 13:45";

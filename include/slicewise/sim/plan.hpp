@@ -37,6 +37,12 @@ struct WorkRate {
   std::optional<Duration> completion = {};  // mean of its Jobs; nullopt: some do not end in the run
 };
 
+// How long a Service takes to answer that has no objective.
+struct AnswerTime {
+  std::string workload;
+  Duration p99;
+};
+
 // What a simulation of an option found; only what a plan shows.
 struct OptionFigures {
   int replications = 0;
@@ -47,6 +53,7 @@ struct OptionFigures {
   std::vector<PlannedObjective> objectives;
   double worst_ratio = 0;               // the largest of the objectives; 0 without any
   std::optional<Duration> latency_p99;  // of the slowest Service or pipeline
+  std::vector<AnswerTime> answers;      // of Services
   std::vector<WorkRate> work;           // of Jobs and Deployments
   std::vector<UnfinishedJobs> unfinished_jobs;
   double gpu_busy = 0;  // kernels run, share of all GPU time

@@ -4,6 +4,15 @@
 namespace slicewise::sim {
 
 template <>
+const Record& record_of<AnswerTime>() {
+  using A = AnswerTime;
+  static const Record declared{"how long a Service takes to answer that has no objective",
+                               {field<&A::workload>("workload", "its name"),
+                                field<&A::p99>("p99Seconds", "99 of 100 requests take no longer")}};
+  return declared;
+}
+
+template <>
 const Record& record_of<WorkRate>() {
   using W = WorkRate;
   static const Record declared{
