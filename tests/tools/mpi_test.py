@@ -50,6 +50,12 @@ STUDIES = {
 
 
 class Ranks(unittest.TestCase):
+    def test_it_says_what_it_is(self):
+        for words in (["--version"], ["version"]):
+            said = self.mpi(2, *words)
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertEqual(said.stdout, run(*words).stdout)
+
     def setUp(self):
         if not MPI.exists() or shutil.which("mpirun") is None:
             skip_without("slicewise-mpi (libopenmpi-dev, libboost-mpi-dev, openmpi-bin)")

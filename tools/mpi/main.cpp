@@ -289,7 +289,8 @@ ExitCode run_rank(const boost::mpi::communicator& world, int argc, const char* c
   return std::visit(
       [&](const auto& command) {
         using Verb = std::decay_t<decltype(command)>;
-        if constexpr (std::is_same_v<Verb, ShowTextCommand>) {
+        if constexpr (std::is_same_v<Verb, ShowTextCommand> ||
+                      std::is_same_v<Verb, VersionCommand>) {
           return first ? execute(command, flags) : ExitCode::Success;
         } else if constexpr (std::is_same_v<Verb, PlanCommand>) {
           return plan_in_ranks(world, command, flags);

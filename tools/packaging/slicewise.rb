@@ -14,6 +14,7 @@ class Slicewise < Formula
   def install
     bin.install "bin/slicewise"
     bin.install_symlink bin/"slicewise" => "kubectl-slicewise"
+    bin.install "bin/kubectl_complete-slicewise"
     bash_completion.install "share/bash-completion/completions/slicewise"
     zsh_completion.install "share/zsh/vendor-completions/_slicewise"
     fish_completion.install "share/fish/vendor_completions.d/slicewise.fish"

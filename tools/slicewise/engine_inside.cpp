@@ -31,10 +31,13 @@ std::string found_engine() {
 }
 
 Diagnostics no_engine(std::string what) {
-  return {make_diagnostic(Code::FileUnreadable, {}, "--interactive: " + std::move(what),
-                          fmt::format("tools/web/build writes build/web/{}: put it beside the "
-                                      "program, or say where it is with --engine FILE",
-                                      kName))};
+  return {
+      make_diagnostic(Code::FileUnreadable, {}, "--interactive: " + std::move(what),
+                      fmt::format("it is a file of the release "
+                                  "(https://slicewise.dev/releases/v{}/{}), or tools/web/build "
+                                  "writes it: put it beside the program, or say where it is with "
+                                  "--engine FILE",
+                                  kVersion, kName))};
 }
 
 }  // namespace
