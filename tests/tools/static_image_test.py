@@ -32,7 +32,8 @@ def images():
         assert "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest() == descriptor["digest"]
         return path
 
-    for one in json.loads((layout / "index.json").read_text())["manifests"]:
+    (named,) = json.loads((layout / "index.json").read_text())["manifests"]
+    for one in json.loads(blob(named).read_text())["manifests"]:
         manifest = json.loads(blob(one).read_text())
         yield one["platform"]["architecture"], one["digest"], blob(manifest["layers"][0])
 
