@@ -85,15 +85,15 @@ std::string wait_line(const Bundle& bundle) {
 
 // MIG layouts are not among them: their nodes are drained first, by hand, one by one.
 std::string label_lines_of(const Bundle& bundle) {
-  std::string out = comment(
-      "Remembered for rollback.sh: the nodes that nobody else has labelled "
-      "nvidia.com/gpu.present.");
+  std::string out(script_files::remember_labels_sh());
   std::map<std::string, std::set<std::string>> configs;
   for (const PoolNodes& nodes : bundle.nodes) configs[selector_of(nodes)].insert(nodes.config);
   for (const PoolNodes& nodes : bundle.nodes) {
     const auto of_selector = configs.find(selector_of(nodes));
     if (of_selector == configs.end()) continue;  // its nodes have it
+    const std::string selector = shell_word(selector_of(nodes));
     if (of_selector->second.size() > 1) {
+      out += fmt::format("remember_labels {} {}\n", selector, kConfigLabel);
       out += fmt::format("echo {} >&2\n",
                          shell_word(fmt::format("by hand: nodes with {} differ; label each {}={}",
                                                 selector_of(nodes), kConfigLabel,
@@ -102,16 +102,16 @@ std::string label_lines_of(const Bundle& bundle) {
       continue;
     }
     configs.erase(of_selector);
-    out += fmt::format("kubectl get nodes -l {} -o name >>labelled-nodes.txt\n",
-                       shell_word(selector_of(nodes) + ",!nvidia.com/gpu.present"));
-    std::string labels = shell_word("nvidia.com/gpu.present=true");
+    std::string keys = fmt::format("{} {}", kGpuPresentLabel, kConfigLabel);
+    std::string labels = shell_word(fmt::format("{}=true", kGpuPresentLabel));
     labels += " " + shell_word(fmt::format("{}={}", kConfigLabel, nodes.config));
     const auto& own = nodes.target.pool->labels;
     if (const auto label = own.find(scenarios::kPoolLabel); label != own.end()) {
+      keys += fmt::format(" {}", scenarios::kPoolLabel);
       labels += " " + shell_word(fmt::format("{}={}", scenarios::kPoolLabel, label->second));
     }
-    out += fmt::format("kubectl label nodes -l {} {} --overwrite\n", shell_word(selector_of(nodes)),
-                       labels);
+    out += fmt::format("remember_labels {0} {1}\nkubectl label nodes -l {0} {2} --overwrite\n",
+                       selector, keys, labels);
   }
   return out;
 }
@@ -149,11 +149,15 @@ std::string config_checks(const Bundle& bundle) {
 }
 
 std::string release_rollback(const Bundle& bundle) {
-  std::string labels;
+  std::string calls;
   for (const PoolNodes& nodes : bundle.nodes) {
-    labels += fmt::format("kubectl label nodes -l {} {}-\n", shell_word(selector_of(nodes)),
-                          kConfigLabel);
+    calls += fmt::format(
+        "  take_config {}\n",
+        shell_word(fmt::format("{},{}={}", selector_of(nodes), kConfigLabel, nodes.config)));
   }
+  const std::string since =
+      filled(script_files::take_configs_sh(), {{"label", kConfigLabel}, {"calls", calls}});
+  const std::string labels = filled(script_files::put_back_labels_sh(), {{"since", since}});
   const std::string release =
       is_operator(bundle.plugin)
           ? std::string(operator_rollback())

@@ -21,6 +21,7 @@
 #include "installer.hpp"
 #include "kustomize.hpp"
 #include "mig_parted.hpp"
+#include "node_settings.hpp"
 #include "plugin_config.hpp"
 #include "tolerations.hpp"
 
@@ -142,15 +143,10 @@ std::string release_lines(const std::vector<PoolTarget>& targets, bool cuts) {
       "helm upgrade -i {0} oci://registry.k8s.io/dra-driver-nvidia/charts/{0} --version {1} -n {0} "
       "--create-namespace -f dra-driver-values.yaml\n",
       kDraDriverChart, shell_word(kDraDriverVersion));
-  out += comment(
-      "Remembered for rollback.sh: the nodes that nobody else has labelled "
-      "nvidia.com/gpu.present.");
+  out += script_files::remember_labels_sh();
   for (const PoolTarget& target : targets) {
-    const std::string nodes = label_of_nodes(*target.pool);
-    out += fmt::format(
-        "kubectl get nodes -l {} -o name >>labelled-nodes.txt\n"
-        "kubectl label nodes -l {} nvidia.com/gpu.present=true --overwrite\n",
-        shell_word(nodes + ",!nvidia.com/gpu.present"), shell_word(nodes));
+    out += fmt::format("remember_labels {0} {1}\nkubectl label nodes -l {0} {1}=true --overwrite\n",
+                       shell_word(label_of_nodes(*target.pool)), kGpuPresentLabel);
   }
   if (cuts) {
     out += "echo 'MIG layouts: drain and label each node as gpu-operator-values.yaml says' >&2\n";
@@ -271,6 +267,7 @@ Expected<ExportFiles> render_dra_bundle(const Scenario& scenario,
                            {"check", cuts ? operator_rollback_check() : ""},
                            {"deployments", undo_lines(*claimed)},
                            {"objects", object_lines(*claimed, "delete --ignore-not-found")},
+                           {"labels", filled(script_files::put_back_labels_sh(), {{"since", ""}})},
                            {"releases", kDraDriverChart},
                            {"operator", cuts ? operator_rollback() : ""}}),
                    true});

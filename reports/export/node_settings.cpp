@@ -51,7 +51,7 @@ std::map<std::string, std::string> node_labels(const PoolNodes& nodes) {
   }
   const bool has_driver = nodes.target.pool->dra;
   if (nodes.config.empty() && !has_driver) return out;
-  out["nvidia.com/gpu.present"] = "true";
+  out[std::string(kGpuPresentLabel)] = "true";
   if (!has_driver) out[std::string(kConfigLabel)] = nodes.config;
   if (nodes.target.pool->mig) {
     out[std::string(kMigLabel)] = nodes.target.pool->mig->config.value;

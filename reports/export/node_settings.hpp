@@ -18,6 +18,7 @@ namespace slicewise::reports {
 
 using scenarios::kConfigLabel;
 using scenarios::kMigLabel;
+inline constexpr std::string_view kGpuPresentLabel = "nvidia.com/gpu.present";
 
 // One node pool and the named config of the device plugin that its nodes take.
 struct PoolNodes {
@@ -29,7 +30,7 @@ struct PoolNodes {
 std::vector<PoolNodes> nodes_of(const PluginPlan& plan, const scenarios::Scenario& scenario);
 
 // The scenario's labels, and those by which device plugin and mig-manager know what to do.
-// nvidia.com/gpu.present lets the plugin's DaemonSet on the node without Node Feature Discovery.
+// kGpuPresentLabel lets the plugin's DaemonSet on the node without Node Feature Discovery.
 std::map<std::string, std::string> node_labels(const PoolNodes& nodes);
 
 // Labels of the scenario that only Kubernetes, AWS or Karpenter may set.

@@ -4,12 +4,13 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 import tempfile
 import unittest
 
 import yaml
 
-from program import EXAMPLE, ROOT, apply_bundle, run
+from program import EXAMPLE, ROOT, TIMEOUT_S, apply_bundle, environment, run
 
 SHARED = "scenarios/examples/shared-inference.yaml"
 AFTER = ("-f", EXAMPLE, "--variant", "after")
@@ -141,7 +142,7 @@ class Bundle(unittest.TestCase):
         self.assertIn("helm upgrade -i nvdp", whole.stdout)
         listed = {line[66:] for line in (self.bundle / "SHA256SUMS").read_text().splitlines()}
         files = {str(file.relative_to(self.bundle)) for file in self.bundle.rglob("*") if file.is_file()}
-        self.assertEqual(listed, files - {"SHA256SUMS", "labelled-nodes.txt"})
+        self.assertEqual(listed, files - {"SHA256SUMS", "labels-before.txt"})
         values = self.bundle / "nvdp-values.yaml"
         text = values.read_text(encoding="utf-8")
         values.unlink()
@@ -161,6 +162,87 @@ class Bundle(unittest.TestCase):
             self.refused("this bundle is incomplete")
         sums.unlink()
         self.refused("this bundle is incomplete")
+
+
+KUBECTL = '''#!/usr/bin/env python3
+"""Nodes with their labels, in nodes.json beside it; of other calls it knows nothing."""
+import json, pathlib, re, sys
+file, words = pathlib.Path(__file__).with_name("nodes.json"), sys.argv[1:]
+nodes = json.loads(file.read_text())
+def has(labels, term):
+    if among := re.fullmatch(r"(.+) notin \\((.*)\\)", term):
+        return labels.get(among[1]) not in among[2].split(",")
+    key, unequal, value = term.partition("!=")
+    if unequal:
+        return labels.get(key) != value
+    key, equal, value = term.partition("=")
+    return labels.get(key) == value if equal else key in labels
+def selected():
+    terms = re.split(r",(?![^(]*\\))", words[words.index("-l") + 1])
+    return [name for name, labels in nodes.items() if all(has(labels, term) for term in terms)]
+if words[:2] == ["get", "nodes"]:
+    for name in selected():
+        label = words[-1].split("VALUE:.metadata.labels.")[-1].replace("\\\\.", ".")
+        print("node/" + name if words[-1] == "name" else name + "  " + nodes[name].get(label, "<none>"))
+elif words[0] == "label":
+    if words[1].startswith("node/"):
+        words[1:2] = ["node", words[1][5:]]
+    names = selected() if words[2] == "-l" else [words[2]]
+    for name in names:
+        if name not in nodes:
+            sys.exit("Error from server (NotFound)")
+        for word in words[4 if words[2] == "-l" else 3:]:
+            key, sign, value = word.partition("=")
+            if sign:
+                nodes[name][key] = value
+            elif word != "--overwrite":
+                nodes[name].pop(word.removesuffix("-"), None)
+    file.write_text(json.dumps(nodes))
+'''
+
+
+class Labels(unittest.TestCase):
+    """rollback.sh, beside nodes that have labels of somebody else's."""
+    OURS = "nvidia.com/device-plugin.config"
+    GROUP = {"eks.amazonaws.com/nodegroup": "v100"}
+
+    def test_nodes_have_again_what_they_had(self):
+        """It took the config away: the nodes fell back to the default of the release before."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        tools, bundle = pathlib.Path(folder.name), pathlib.Path(folder.name, "bundle")
+        self.assertEqual(run("export", *AFTER, "--to", "bundle", "--out", str(bundle)).returncode, 0)
+        (tools / "kubectl").write_text(KUBECTL, encoding="utf-8")
+        (tools / "helm").write_text("#!/bin/sh\n", encoding="utf-8")
+        for tool in ("kubectl", "helm"):
+            (tools / tool).chmod(0o755)
+
+        def nodes(changed=None):
+            if changed is not None:
+                (tools / "nodes.json").write_text(json.dumps(changed), encoding="utf-8")
+            return json.loads((tools / "nodes.json").read_text(encoding="utf-8"))
+
+        def script(name):
+            done = subprocess.run(["bash", str(bundle / name)], capture_output=True, text=True, check=False,
+                                  timeout=TIMEOUT_S, env=environment(PATH=f"{tools}:{os.environ['PATH']}"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stderr
+
+        before = nodes({"ip-1": {**self.GROUP, self.OURS: "four", "nvidia.com/gpu.present": "true"},
+                        "ip-11": dict(self.GROUP), "ip-2": {self.OURS: "", **self.GROUP}, "gone": dict(self.GROUP),
+                        "of-another-group": {"eks.amazonaws.com/nodegroup": "t4"}})
+        for _ in range(2):  # what the first one did is not taken for what there was
+            script("apply.sh")
+        after = nodes()
+        config = after["ip-1"][self.OURS]
+        self.assertEqual([after[name].get(self.OURS) for name in before], [config] * 4 + [None])
+        # Nodes come and go.
+        nodes({**{name: labels for name, labels in after.items() if name != "gone"}, "ip-3": after["ip-1"]})
+        self.assertIn("skipped: nvidia.com/device-plugin.config- of gone", script("rollback.sh"))
+        del before["gone"]
+        self.assertEqual(nodes(), {**before, "ip-3": {**self.GROUP, "nvidia.com/gpu.present": "true"}})
+        self.assertIn("skipped: apply.sh has labelled no nodes", script("rollback.sh"))
+        self.assertEqual(nodes()["ip-1"], before["ip-1"])
 
 
 class Plans(unittest.TestCase):

@@ -8,13 +8,7 @@ cd "$(dirname "$0")"
 (($# == 0)) || { echo "usage: $0" >&2; exit 2; }
 @check@@deployments@
 @objects@kubectl delete --ignore-not-found -f dra.yaml
-if [[ -s labelled-nodes.txt ]]; then
-  while read -r node; do
-    kubectl label "$node" nvidia.com/gpu.present- || echo "skipped: $node is gone" >&2
-  done <labelled-nodes.txt
-  rm labelled-nodes.txt
-fi
-# After a first install there is no revision before: then the release is removed.
+@labels@# After a first install there is no revision before: then the release is removed.
 releases=(@releases@)
 for release in "${releases[@]}"; do
   revisions=$(helm history "$release" -n "$release" -o json | grep -o '"revision"' | wc -l)
