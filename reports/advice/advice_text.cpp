@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +11,7 @@
 
 #include "../text/amount_text.hpp"
 #include "embedded/advice_files.hpp"
+#include "node_steps.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -76,6 +78,22 @@ std::string rests_part(const Advice& advice) {
   return text.empty() ? text : "## What this rests on\n\n" + text;
 }
 
+// Which nodes come and go, among the steps.
+std::string with_nodes(std::string_view steps, const Advice& advice) {
+  const NodeSteps nodes = node_steps(advice);
+  const auto part = [](const std::string& list, std::string_view heading, std::string_view none) {
+    return list.empty() ? std::string(none) : fmt::format("{}:\n{}", heading, list);
+  };
+  return filled(
+      steps,
+      {{"come", part(nodes.come, "First these nodes", "No nodes have to be there first.\n")},
+       {"go",
+        part(nodes.go,
+             "When the new pods run (`kubectl get pods -A -o wide`), these nodes go, and pods "
+             "that are still on them\n   start again elsewhere; until then nothing is saved",
+             "No nodes go.\n")}});
+}
+
 }  // namespace
 
 std::string advice_text(const Advice& advice) {
@@ -104,7 +122,7 @@ std::string advice_text(const Advice& advice) {
                                             {"plan", plan},
                                             {"notes", bullets(advice.notes)},
                                             {"deviations", deviations_part(advice)},
-                                            {"steps", steps},
+                                            {"steps", with_nodes(steps, advice)},
                                             {"files", code_lines(paths)},
                                             {"commands", code_lines(advice.commands)}});
 }

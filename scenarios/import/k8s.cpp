@@ -18,6 +18,7 @@
 #include "importers.hpp"
 #include "live_objects.hpp"
 #include "manifest_workload.hpp"
+#include "node_groups.hpp"
 #include "prometheus.hpp"
 #include "queues.hpp"
 #include "scenario_draft.hpp"
@@ -116,7 +117,8 @@ class ClusterImport {
                     {},
                     {},
                     std::move(recorded),
-                    has_operator()};
+                    has_operator(),
+                    node_groups(draft_.pools)};
   }
 
   bool has_operator() const {

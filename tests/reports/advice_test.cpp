@@ -79,6 +79,81 @@ TEST(AdviceText, HasARowForEachDeviation) {
       << text;
 }
 
+scenarios::NodePool pool_of(const std::string& name, int nodes) {
+  scenarios::NodePool pool;
+  pool.name.value = name;
+  pool.instance_type.value = "g5.xlarge";
+  pool.nodes = nodes;
+  return pool;
+}
+
+// The advice saved nothing to who followed it: no step named a group.
+TEST(AdviceText, NamesTheNodesThatComeAndGoWithACommandForEach) {
+  using enum scenarios::NodeMaker;
+  Advice advice;
+  advice.files = {{"apply/apply.sh", ""}, {"apply/eksctl.yaml", ""}};
+  advice.groups = {{ManagedGroup, "Voice", "g5.xlarge", {"voice", "voice-2"}, 3, 3},
+                   {ManagedGroup, "same", "g5.xlarge", {"same"}, 1, 1},
+                   {ManagedGroup, "tuning", "g5.xlarge", {"tuning"}, 1, 1},
+                   {Eksctl, "more", "g5.xlarge", {"more"}, 1, 1},
+                   {Eksctl, "old", "g5.xlarge", {"old"}, 2, 2},
+                   {Karpenter, "burst", "g6.xlarge", {"burst"}, 0, 4},
+                   {Other, "", "p3.8xlarge", {"p3-8xlarge"}, 1, 1}};
+  advice.option.emplace();
+  advice.option->region = "eu-central-1";
+  advice.option->node_pools = {pool_of("voice", 1), pool_of("voice-2", 1), pool_of("same", 1),
+                               pool_of("more", 2), pool_of("new", 2)};
+  const std::string text = advice_text(advice);
+  const std::string cluster = "\"$CLUSTER_NAME\" --region 'eu-central-1'";
+  EXPECT_NE(text.find("3. First these nodes:\n"
+                      "   - node group `new`, 2 nodes of g5.xlarge, new: `envsubst '$CLUSTER_NAME' "
+                      "<apply/eksctl.yaml | eksctl create nodegroup -f - --include 'new' "
+                      "--install-nvidia-plugin=false`\n"
+                      "   - node group `more`, 1 -> 2 nodes: `eksctl scale nodegroup --cluster " +
+                      cluster +
+                      " --name 'more' --nodes-min 2 --nodes-max 2 --nodes 2`\n"
+                      "4. `apply/apply.sh` applies"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find(
+          "until then nothing is saved:\n"
+          "   - node group `Voice`, 3 -> 2 nodes: `aws eks update-nodegroup-config "
+          "--cluster-name " +
+          cluster +
+          " --nodegroup-name 'Voice' --scaling-config minSize=2,maxSize=2,desiredSize=2`\n"
+          "   - node group `tuning`, 1 node, away: `aws eks delete-nodegroup --cluster-name " +
+          cluster +
+          " --nodegroup-name 'tuning'`\n"
+          "   - node group `old`, 2 nodes, away: `eksctl delete nodegroup --cluster " +
+          cluster +
+          " --name 'old'`\n"
+          "   - NodePool `burst`, 0 to 4 nodes, away: `kubectl delete nodepool 'burst'`, of "
+          "which there are no nodes now\n"
+          "   - nodes of p3.8xlarge, in no group, 1 node, away: by whoever made them\n"
+          "6. `apply/rollback.sh`"),
+      std::string::npos)
+      << text;
+}
+
+TEST(AdviceText, LeavesNodesOfANodePoolToKarpenter) {
+  Advice advice;
+  advice.files = {{"apply/apply.sh", ""}, {"apply/karpenter.yaml", ""}};
+  advice.groups = {{scenarios::NodeMaker::Karpenter, "gpu", "g5.xlarge", {"gpu"}, 3, 3}};
+  advice.option.emplace();
+  advice.option->node_pools = {pool_of("gpu", 2), pool_of("new", 1)};
+  const std::string text = advice_text(advice);
+  EXPECT_NE(
+      text.find("NodePool `new`, 1 node of g5.xlarge, new: `apply/apply.sh --karpenter` makes"),
+      std::string::npos);
+  EXPECT_NE(text.find("NodePool `gpu`, 3 -> 2 nodes: `apply/apply.sh --karpenter` limits it so"),
+            std::string::npos);
+  advice.option->node_pools = {pool_of("gpu", 3)};
+  const std::string kept = advice_text(advice);
+  EXPECT_NE(kept.find("3. No nodes have to be there first.\n4. "), std::string::npos);
+  EXPECT_NE(kept.find("5. No nodes go.\n6. "), std::string::npos);
+}
+
 TEST(AdviceText, SaysBeforeThePlanWhatIsAPlaceholder) {
   Advice advice;
   advice.plan_markdown = "THE PLAN\n";

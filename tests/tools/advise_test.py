@@ -295,6 +295,23 @@ class Advise(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertFalse((self.out / "apply").exists())
 
+    def test_the_steps_say_which_nodes_are_no_longer_needed(self):
+        """Who followed all of them saved nothing."""
+        figures = [f"workloads.{name}.traffic.mean=1/s" for name in ("asr", "tts")] + ["workloads.finetune.measured.gpuBusy=50%"]
+        self.advise("-f", OBJECTS, "-q", *(word for one in figures for word in ("--set", one)))
+        text = (self.out / "README.md").read_text()
+        nodes = json.loads((self.out / "plan.json").read_text())["options"][0]["pools"][0]["nodes"]
+        self.assertEqual(nodes, 2)
+        steps = text[text.index("## Before anything is applied"):text.index("## The files")]
+        cluster = "\"$CLUSTER_NAME\" --region 'eu-central-1'"
+        for step in ("node group `voice-t4`, 3 -> 2 nodes: `aws eks update-nodegroup-config --cluster-name "
+                     f"{cluster} --nodegroup-name 'voice-t4' --scaling-config minSize=2,maxSize=2,desiredSize=2`",
+                     "node group `research-a10g`, 1 node, away: `aws eks delete-nodegroup --cluster-name "
+                     f"{cluster} --nodegroup-name 'research-a10g'`",
+                     "NodePool `burst`, 0 to 4 nodes, away: `kubectl delete nodepool 'burst'`, of which there are no"):
+            self.assertIn(step, steps)
+        self.assertEqual([int(number) for number in re.findall(r"^(\d)\. ", steps, re.MULTILINE)], [1, 2, 3, 4, 5, 6])
+
     def test_the_diff_is_one_that_patch_takes(self):
         self.advise("-f", self.known, "-q")
         copy = self.folder / "copy"

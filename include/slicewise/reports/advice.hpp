@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/import.hpp"
+#include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/plan.hpp"
 
 // What `slicewise advise` says of a cluster: how far a simulation is from what was recorded, and
@@ -48,6 +50,8 @@ struct Advice {
   bool keeps_as_is = false;           // no option is better than what there is
   std::vector<std::string> commands;  // that make the files again, in the directory
   ExportFiles files;                  // of the directory, beside the advice itself
+  std::vector<scenarios::NodeGroup> groups;     // that there are
+  std::optional<scenarios::Scenario> option{};  // that there are files of
 };
 
 // README.md of the directory.

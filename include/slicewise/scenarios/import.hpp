@@ -168,6 +168,16 @@ struct RecordedWorkload {
   std::optional<Duration> latency_p99;
 };
 
+// A node group or a NodePool, as its nodes name it.
+struct NodeGroup {
+  NodeMaker maker = NodeMaker::Unknown;
+  std::string name;  // "" nobody says
+  std::string instance_type;
+  std::set<std::string> pools;  // of the scenario, that are its nodes
+  int nodes = 0;                // now; the fewest of those that come and go
+  int most_nodes = 0;
+};
+
 struct Imported {
   std::variant<JobTrace, RequestLog, ClientRates, ScenarioText> content;
   ImportLog log;
@@ -176,6 +186,7 @@ struct Imported {
   std::set<std::string> greedy{};            // pods that map all free GPU memory
   std::vector<RecordedWorkload> recorded{};  // of Prometheus; with K8s those that are there now
   bool has_operator = false;                 // the GPU Operator runs the device plugin
+  std::vector<NodeGroup> groups{};           // with K8s those of the pools
 };
 
 // Reads the files of one log; compressed ones (gzip, zstd) and tar archives of them are unpacked.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -68,6 +69,14 @@ class Workshop {
     progress_.finish();
     for (auto& [path, written] : host_.written) host_.files[path] = written.text;
     return code;
+  }
+
+  // Of a file, or of a plan's option; nullopt: it cannot be read.
+  std::optional<scenarios::Scenario> scenario(const std::string& file) {
+    const HostScope scope(host_);
+    const auto found = open_scenario_or_option(file, {}, flags_);
+    if (!found || found->loaded.set.variants.empty()) return std::nullopt;
+    return found->loaded.set.variants.front();
   }
 
   // A file that is there from the start.
@@ -169,6 +178,7 @@ class Adviser {
       advice_.recorded_from = "answers of Prometheus among the files";
     }
     has_operator_ = imported.has_operator;
+    advice_.groups = imported.groups;
     advice_.notes = reading.notes;
     std::ranges::copy(import_notes(imported), std::back_inserter(advice_.notes));
     take_scenario(reading, imported);
@@ -272,7 +282,9 @@ class Adviser {
                                     input_flags(command_, flags_),
                                     has_operator_ ? " --gpu-operator" : "", folder));
     };
-    write(std::string(kPlan) + "#1", "", "apply");
+    const std::string option = std::string(kPlan) + "#1";
+    write(option, "", "apply");
+    advice_.option = workshop_.scenario(option);
     std::string settings;
     for (const std::string& setting : command_.set) settings += fmt::format(" --set '{}'", setting);
     write(kScenario, settings, "today");

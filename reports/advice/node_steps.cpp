@@ -1,0 +1,153 @@
+#include "node_steps.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "slicewise/printable.hpp"
+
+#include "../export/bundle_parts.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using scenarios::NodeGroup;
+using scenarios::NodeMaker;
+using scenarios::NodePool;
+
+struct NodeRange {
+  int least = 0;
+  int most = 0;
+
+  std::string text() const {
+    return least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most);
+  }
+  std::string nodes() const { return text() + (text() == "1" ? " node" : " nodes"); }
+  bool operator==(const NodeRange& other) const = default;
+};
+
+NodeRange range_of(const NodePool& pool) {
+  return {pool.nodes, std::max(pool.nodes, pool.most_nodes.value_or(pool.nodes))};
+}
+
+class NodeStepList {
+ public:
+  explicit NodeStepList(const Advice& advice)
+      : advice_(advice),
+        of_cluster_(
+            fmt::format("\"$CLUSTER_NAME\" --region {}", shell_word(advice.option->region))) {}
+
+  NodeSteps steps() {
+    for (const NodePool& pool : advice_.option->node_pools) {
+      const auto has_it = [&](const NodeGroup& g) { return g.pools.contains(pool.name.value); };
+      if (std::ranges::none_of(advice_.groups, has_it)) make(pool);
+    }
+    for (const NodeGroup& group : advice_.groups) {
+      NodeRange wanted;
+      bool stays = false;
+      for (const NodePool& pool : advice_.option->node_pools) {
+        if (!group.pools.contains(pool.name.value)) continue;
+        stays = true;
+        wanted.least += range_of(pool).least;
+        wanted.most += range_of(pool).most;
+      }
+      stays ? scale(group, wanted) : remove(group);
+    }
+    return steps_;
+  }
+
+ private:
+  static bool is_node_pool(const NodeGroup& group) {
+    return group.maker == NodeMaker::Karpenter || group.maker == NodeMaker::AutoMode;
+  }
+
+  static std::string name_of(const NodeGroup& group) {
+    if (group.name.empty()) return fmt::format("nodes of {}, in no group", group.instance_type);
+    return fmt::format("{} `{}`", is_node_pool(group) ? "NodePool" : "node group", group.name);
+  }
+
+  bool writes(std::string_view path) const {
+    return std::ranges::find(advice_.files, path, &ExportFile::path) != advice_.files.end();
+  }
+
+  static void add(std::string& list, const std::string& what, const std::string& how) {
+    list += fmt::format("   - {}: {}\n", printable(what), printable(how));
+  }
+
+  void make(const NodePool& pool) {
+    const std::string& name = pool.name.value;
+    const std::string nodes =
+        fmt::format("{} of {}, new", range_of(pool).nodes(), pool.instance_type.value);
+    if (writes("apply/eksctl.yaml")) {
+      add(steps_.come, fmt::format("node group `{}`, {}", name, nodes),
+          fmt::format("`envsubst '$CLUSTER_NAME' <apply/eksctl.yaml | eksctl create nodegroup -f - "
+                      "--include {} --install-nvidia-plugin=false`",
+                      shell_word(name)));
+    } else if (writes("apply/karpenter.yaml")) {
+      add(steps_.come, fmt::format("NodePool `{}`, {}", name, nodes),
+          "`apply/apply.sh --karpenter` makes it, and Karpenter starts them for pods that wait");
+    } else {
+      add(steps_.come, fmt::format("node group `{}`, {}", name, nodes),
+          "by whatever makes your node groups");
+    }
+  }
+
+  void scale(const NodeGroup& group, const NodeRange& wanted) {
+    const NodeRange there{group.nodes, group.most_nodes};
+    if (wanted == there) return;
+    const bool grows = wanted.most > there.most || wanted.least > there.least;
+    const std::string what =
+        fmt::format("{}, {} -> {}", name_of(group), there.text(), wanted.nodes());
+    std::string how = "by whoever made them";
+    const int most = std::max(1, wanted.most);
+    const int now = std::clamp(group.nodes, wanted.least, most);
+    const std::string name = shell_word(group.name);
+    if (is_node_pool(group)) {
+      how =
+          "`apply/apply.sh --karpenter` limits it so; Karpenter starts nodes for pods that wait, "
+          "and takes away those that are not needed";
+    } else if (group.maker == NodeMaker::ManagedGroup) {
+      how = fmt::format(
+          "`aws eks update-nodegroup-config --cluster-name {} --nodegroup-name {} "
+          "--scaling-config minSize={},maxSize={},desiredSize={}`",
+          of_cluster_, name, wanted.least, most, now);
+    } else if (group.maker == NodeMaker::Eksctl) {
+      how = fmt::format(
+          "`eksctl scale nodegroup --cluster {} --name {} --nodes-min {} --nodes-max {} --nodes "
+          "{}`{}",
+          of_cluster_, name, wanted.least, most, now, grows ? "" : ", which drains none of them");
+    }
+    add(grows ? steps_.come : steps_.go, what, how);
+  }
+
+  void remove(const NodeGroup& group) {
+    const std::string name = shell_word(group.name);
+    std::string how = "by whoever made them";
+    if (is_node_pool(group)) {
+      how = fmt::format("`kubectl delete nodepool {}`", name);
+      if (group.nodes == 0) how += ", of which there are no nodes now";
+    } else if (group.maker == NodeMaker::ManagedGroup) {
+      how = fmt::format("`aws eks delete-nodegroup --cluster-name {} --nodegroup-name {}`",
+                        of_cluster_, name);
+    } else if (group.maker == NodeMaker::Eksctl) {
+      how = fmt::format("`eksctl delete nodegroup --cluster {} --name {}`", of_cluster_, name);
+    }
+    const NodeRange there{group.nodes, group.most_nodes};
+    add(steps_.go, fmt::format("{}, {}, away", name_of(group), there.nodes()), how);
+  }
+
+  const Advice& advice_;
+  std::string of_cluster_;
+  NodeSteps steps_;
+};
+
+}  // namespace
+
+NodeSteps node_steps(const Advice& advice) {
+  return advice.option ? NodeStepList(advice).steps() : NodeSteps{};
+}
+
+}  // namespace slicewise::reports
