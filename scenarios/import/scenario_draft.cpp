@@ -308,12 +308,12 @@ class Writer {
 
   void write_budget(const DraftWorkload& w) {
     if (!w.budget) return;
+    // Named like the workload, too: exports take one without a name for a new one.
     const std::string& name = w.budget->name;
-    line(fmt::format(
-        "    disruptionBudget: {{{}{}: {}{}}}",
-        is_subdomain(name) && name != w.name ? fmt::format("name: {}, ", in_quotes(name)) : "",
-        w.budget->keeps ? "minAvailable" : "maxUnavailable", w.budget->value,
-        w.budget->is_percent ? "%" : ""));
+    line(fmt::format("    disruptionBudget: {{{}{}: {}{}}}",
+                     is_subdomain(name) ? fmt::format("name: {}, ", in_quotes(name)) : "",
+                     w.budget->keeps ? "minAvailable" : "maxUnavailable", w.budget->value,
+                     w.budget->is_percent ? "%" : ""));
   }
 
   // What exports would not guess from the workload.

@@ -207,7 +207,14 @@ TEST(RoundTrip, WhoIsNotToBeDisturbed) {
   given.workloads.front().disruption_budget = scenarios::DisruptionBudget{true, false, 2, {}};
   const Scenario again = expect_round_trip(given, {"helm-values", "karpenter", "kustomize"});
   ASSERT_FALSE(again.workloads.empty());
-  EXPECT_EQ(again.workloads.front().disruption_budget, given.workloads.front().disruption_budget);
+  const std::string& name = given.workloads.front().name.value;
+  EXPECT_EQ(again.workloads.front().disruption_budget,
+            (scenarios::DisruptionBudget{true, false, 2, {}, name}));
+  // A cluster that has it keeps it: apply.sh wrote over budgets that were named like their
+  // workload, and rollback.sh deleted them.
+  const auto bundle = render_bundle(again, models::load_catalogue(), {});
+  ASSERT_TRUE(bundle);
+  EXPECT_EQ(std::ranges::count(*bundle, "pods/disruption-budgets.yaml", &ExportFile::path), 0);
 }
 
 // Two NodePools with the same labels and sharing: the pods go to either.
