@@ -10,6 +10,7 @@
 #include "slicewise/printable.hpp"
 
 #include "../export/bundle_parts.hpp"
+#include "../export/pool_targets.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -81,7 +82,7 @@ class NodeStepList {
     const std::string& name = pool.name.value;
     const std::string nodes =
         fmt::format("{} of {}, new", range_of(pool).nodes(), pool.instance_type.value);
-    if (writes("apply/eksctl.yaml")) {
+    if (writes("apply/eksctl.yaml") && !is_of_node_pool(pool)) {
       add(steps_.come, fmt::format("node group `{}`, {}", name, nodes),
           fmt::format("`envsubst '$CLUSTER_NAME' <apply/eksctl.yaml | eksctl create nodegroup -f - "
                       "--include {} --install-nvidia-plugin=false`",

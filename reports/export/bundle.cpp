@@ -142,10 +142,22 @@ std::string config_checks(const Bundle& bundle) {
                                {"pools", other_nodes(bundle)},
                                {"values", bundle.plugin.values}});
   if (!is_operator(bundle.plugin)) return checks;
-  return checks + (bundle.plugin.is_there
-                       ? changed_operator_check(other_nodes(bundle), bundle.has_mig)
-                       : new_operator_check("export again with --gpu-operator, whose values leave "
-                                            "what other nodes have"));
+  return (bundle.plugin.is_there
+              ? changed_operator_check(other_nodes(bundle), bundle.has_mig)
+              : new_operator_check("export again with --gpu-operator, whose values leave "
+                                   "what other nodes have")) +
+         checks;
+}
+
+// Without --karpenter the nodes have to be there, or their NodePools.
+std::string missing_node_checks(const Bundle& bundle) {
+  std::string help = "$0 --karpenter makes the NodePools";
+  if (bundle.options->cluster.empty()) help = "CLUSTER_NAME=... " + help;
+  if (makes_groups(*bundle.scenario)) help += ", eksctl.yaml the node groups";
+  const std::string checks = node_checks(*bundle.scenario, targets_of(bundle.nodes), help);
+  return checks.empty()
+             ? checks
+             : fmt::format("if [[ $karpenter == no ]]; then\n{}fi\n", indented(checks, 2));
 }
 
 std::string release_rollback(const Bundle& bundle) {
@@ -181,7 +193,8 @@ std::string apply_script(const Bundle& bundle) {
                  {"arguments", argument_lines(bundle)},
                  {"makers", makes_groups(*bundle.scenario) ? " (eksctl.yaml)" : ""},
                  {"check", script_files::check_files_sh()},
-                 {"types", type_checks(targets_of(bundle.nodes)) + config_checks(bundle)},
+                 {"types", type_checks(targets_of(bundle.nodes)) + missing_node_checks(bundle) +
+                               config_checks(bundle)},
                  {"release", release},
                  {"karpenter", karpenter},
                  {"patches", patch_lines(*bundle.scenario)},

@@ -250,17 +250,18 @@ Expected<ExportFiles> render_dra_bundle(const Scenario& scenario,
   if (cuts)
     files.push_back({"gpu-operator-values.yaml", operator_values(scenario, *targets, **mig)});
   add_pods(*claimed, "pods/", files);
-  files.push_back(
-      {"apply.sh",
-       filled(script_files::apply_dra_sh(),
-              {{"title", script_title(scenario, options, "Puts in place")},
-               {"check", script_files::check_files_sh()},
-               {"types", type_checks(*targets) + (cuts ? new_operator_check(kBesideOperator) : "")},
-               {"release", release_lines(*targets, cuts)},
-               {"patches", patch_lines(*claimed)},
-               {"objects", object_lines(*claimed, "apply")},
-               {"pods", pod_steps(*claimed)}}),
-       true});
+  const std::string checks =
+      type_checks(*targets) + node_checks(*claimed, *targets, "make these nodes first");
+  files.push_back({"apply.sh",
+                   filled(script_files::apply_dra_sh(),
+                          {{"title", script_title(scenario, options, "Puts in place")},
+                           {"check", script_files::check_files_sh()},
+                           {"types", checks + (cuts ? new_operator_check(kBesideOperator) : "")},
+                           {"release", release_lines(*targets, cuts)},
+                           {"patches", patch_lines(*claimed)},
+                           {"objects", object_lines(*claimed, "apply")},
+                           {"pods", pod_steps(*claimed)}}),
+                   true});
   files.push_back({"rollback.sh",
                    filled(script_files::rollback_dra_sh(),
                           {{"title", script_title(scenario, options, "Takes back")},

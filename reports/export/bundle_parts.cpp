@@ -1,5 +1,7 @@
 #include "bundle_parts.hpp"
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include "slicewise/filled_text.hpp"
@@ -108,11 +110,27 @@ std::string type_checks(const std::vector<PoolTarget>& targets) {
   std::string calls;
   for (const PoolTarget& target : targets) {
     // A NodePool may have several, and may be given another.
-    if (target.pool->labels.contains(std::string(scenarios::kNodePoolLabel))) continue;
+    if (is_of_node_pool(*target.pool)) continue;
     calls += fmt::format("check_type {} {}\n", shell_word(label_of_nodes(*target.pool)),
                          shell_word(target.instance->name));
   }
   return calls.empty() ? calls : filled(script_files::check_types_sh(), {{"calls", calls}});
+}
+
+std::string node_checks(const Scenario& scenario, const std::vector<PoolTarget>& targets,
+                        std::string_view help) {
+  if (patch_lines(scenario).empty()) return {};
+  std::set<std::string> labels;
+  for (const PoolTarget& target : targets) {
+    // An autoscaler may have taken all nodes of a group away.
+    const bool is_wanted = is_of_node_pool(*target.pool) || target.pool->nodes > 0;
+    if (is_wanted) labels.insert(label_of_nodes(*target.pool));
+  }
+  std::string calls;
+  for (const std::string& label : labels)
+    calls += fmt::format("check_nodes {}\n", shell_word(label));
+  return calls.empty() ? calls
+                       : filled(script_files::check_nodes_sh(), {{"help", help}, {"calls", calls}});
 }
 
 std::string pod_lines(const Scenario& scenario) {

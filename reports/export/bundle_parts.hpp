@@ -31,6 +31,11 @@ std::string undo_lines(const scenarios::Scenario& scenario);
 // Of apply.sh, before it does anything: whether nodes of the pools' names are of another type.
 std::string type_checks(const std::vector<PoolTarget>& targets);
 
+// ... and whether there are nodes for the pods that are patched, or somebody to start them; `help`:
+// who makes them.
+std::string node_checks(const scenarios::Scenario& scenario, const std::vector<PoolTarget>& targets,
+                        std::string_view help);
+
 // Of VERIFY.md: the pods to expect.
 std::string pod_lines(const scenarios::Scenario& scenario);
 

@@ -170,6 +170,10 @@ std::string label_of_nodes(const NodePool& pool) {
                      pool.name.value);
 }
 
+bool is_of_node_pool(const NodePool& pool) {
+  return pool.labels.contains(std::string(scenarios::kNodePoolLabel));
+}
+
 const PluginSharing* sharing_of(const NodePool& pool) {
   if (!pool.device_plugin) return nullptr;
   if (pool.device_plugin->mps) return &*pool.device_plugin->mps;

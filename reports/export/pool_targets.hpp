@@ -57,6 +57,9 @@ Diagnostics check_ec2(const scenarios::Scenario& scenario);
 // that are not EC2's one that whoever sets them up gives them.
 std::string label_of_nodes(const scenarios::NodePool& pool);
 
+// Whether that is the label of a NodePool of Karpenter's.
+bool is_of_node_pool(const scenarios::NodePool& pool);
+
 // timeSlicing or mps, whichever the pool has; nullptr for whole GPUs.
 const scenarios::PluginSharing* sharing_of(const scenarios::NodePool& pool);
 

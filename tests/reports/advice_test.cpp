@@ -136,6 +136,22 @@ TEST(AdviceText, NamesTheNodesThatComeAndGoWithACommandForEach) {
       << text;
 }
 
+// Without --karpenter there were no nodes for the pods that apply.sh patched.
+TEST(AdviceText, NamesTheCallThatMakesNodePools) {
+  Advice advice;
+  advice.files = {{"apply/apply.sh", ""}, {"apply/eksctl.yaml", ""}, {"apply/karpenter.yaml", ""}};
+  advice.option.emplace();
+  advice.option->node_pools = {pool_of("new", 1)};
+  EXPECT_NE(advice_text(advice).find("4. `apply/apply.sh` applies"), std::string::npos);
+  advice.option->node_pools.front().labels["karpenter.sh/nodepool"] = "new";
+  const std::string text = advice_text(advice);
+  for (const char* step :
+       {"NodePool `new`, 1 node of g5.xlarge, new", "6. `apply/rollback.sh --karpenter`",
+        "4. `apply/apply.sh --karpenter` applies"}) {
+    EXPECT_NE(text.find(step), std::string::npos) << text;
+  }
+}
+
 TEST(AdviceText, LeavesNodesOfANodePoolToKarpenter) {
   Advice advice;
   advice.files = {{"apply/apply.sh", ""}, {"apply/karpenter.yaml", ""}};

@@ -124,6 +124,18 @@ class Scripts(Folder):
         self.assertEqual(result.stdout, "")
         self.assertEqual(apply_bundle(self.bundle).returncode, 0)
 
+    def test_pods_are_not_sent_to_nodes_that_nobody_makes(self):
+        """All Deployments were patched: their pods stayed Pending, and old ones went."""
+        bundle = self.folder / "services"
+        self.assertEqual(export(ROOT / "scenarios/examples/shared-inference.yaml", "shared", "bundle", bundle).returncode, 0)
+        nodes = "get nodes -l eks.amazonaws.com/nodegroup=t4 -o"
+        refused = apply_bundle(bundle, absent="t4")
+        self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+        self.assertIn("no node has eks.amazonaws.com/nodegroup=t4, and no NodePool makes such: CLUSTER_NAME=... ", refused.stderr)
+        self.assertIn("apply.sh --karpenter makes the NodePools, eksctl.yaml the node groups\n", refused.stderr)
+        self.assertEqual(apply_bundle(bundle, absent=nodes).returncode, 0)
+        self.assertEqual(apply_bundle(bundle, "--karpenter", absent=nodes, CLUSTER_NAME="c").returncode, 0)
+
 
 class Rollback(Folder):
     """rollback.sh --karpenter, beside a server that has one of the NodePools already."""
