@@ -69,7 +69,8 @@ std::string karpenter_lines(const Bundle& bundle, std::string_view what) {
 std::string helm_lines(const Installer& plugin) {
   return fmt::format(
       "helm repo add {0} {1}\nhelm repo update {0}\n"
-      "helm upgrade -i {2} {0}/{3} --version {4} -n {5} --create-namespace -f {6}\n",
+      "helm upgrade -i {2} {0}/{3} --version {4} -n {5} --create-namespace -f {6} "
+      "${{kept[@]+\"${{kept[@]}}\"}}\n",
       plugin.repository, plugin.url, plugin.release, plugin.chart, shell_word(plugin.version),
       plugin.namespace_name, plugin.values);
 }
@@ -131,16 +132,37 @@ std::string other_nodes(const Bundle& bundle) {
   return out;
 }
 
+// The configs that the plugin has before apply.sh, in words of a shell, and where values have them.
+struct PresentConfigs {
+  std::string maps;
+  std::string namespace_name;
+  std::string path;
+};
+
+PresentConfigs present_configs(const Installer& plugin) {
+  if (is_operator(plugin)) {
+    return {"slicewise-plugin-configs", "\"$operators\"", "devicePlugin.config.data"};
+  }
+  return {fmt::format("$(kubectl -n {} get daemonset {} --ignore-not-found -o "
+                      "jsonpath='{{.spec.template.spec.volumes[*].configMap.name}}')",
+                      plugin.namespace_name, plugin.daemonset),
+          plugin.namespace_name, "config.map"};
+}
+
 // Nodes of these pools get another label.
 std::string config_checks(const Bundle& bundle) {
   if (bundle.plugin.values.empty()) return {};
   std::set<std::string> configs;
   for (const PoolNodes& nodes : bundle.nodes) configs.insert(nodes.config);
-  std::string checks = filled(script_files::check_configs_sh(),
-                              {{"label", kConfigLabel},
-                               {"configs", fmt::format("{}", fmt::join(configs, ","))},
-                               {"pools", other_nodes(bundle)},
-                               {"values", bundle.plugin.values}});
+  const PresentConfigs present = present_configs(bundle.plugin);
+  const std::string checks = filled(script_files::check_configs_sh(),
+                                    {{"label", kConfigLabel},
+                                     {"configs", fmt::format("{}", fmt::join(configs, ","))},
+                                     {"pools", other_nodes(bundle)},
+                                     {"maps", present.maps},
+                                     {"namespace", present.namespace_name},
+                                     {"path", present.path},
+                                     {"values", bundle.plugin.values}});
   if (!is_operator(bundle.plugin)) return checks;
   return (bundle.plugin.is_there
               ? changed_operator_check(other_nodes(bundle), bundle.has_mig)

@@ -136,6 +136,31 @@ class Scripts(Folder):
         self.assertEqual(apply_bundle(bundle, absent=nodes).returncode, 0)
         self.assertEqual(apply_bundle(bundle, "--karpenter", absent=nodes, CLUSTER_NAME="c").returncode, 0)
 
+    def test_configs_of_other_nodes_stay_in_the_release(self):
+        """It stopped on the very cluster that advise had read: its nodes were to be drained before there were new ones."""
+        for tool, text in (("kubectl", """#!/bin/bash
+case "$*" in
+*notin*) printf 'ts4\\nts4\\n' ;;
+*instance-type*) ;;
+*"get daemonset"*) echo -n own-configs ;;
+*"get configmap own-configs "*) echo -n "$CONFIG" ;;
+*) echo kubectl "$@" ;;
+esac
+"""), ("helm", '#!/bin/sh\necho helm "$@"\n')):
+            (self.folder / tool).write_text(text, encoding="utf-8")
+            (self.folder / tool).chmod(0o755)
+
+        def applied(config):
+            return subprocess.run(["bash", str(self.bundle / "apply.sh")], capture_output=True, text=True, check=False,
+                                  env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "CONFIG": config})
+        stopped = applied("")
+        self.assertEqual((stopped.returncode, stopped.stdout), (1, ""))
+        self.assertIn("nodes use config ts4 of the plugin's, which neither nvdp-values.yaml nor the release has", stopped.stderr)
+        done = applied("version: v1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(" -f nvdp-values.yaml --set-file config.map.ts4=kept-configs/ts4\n", done.stdout)
+        self.assertEqual((self.bundle / "kept-configs/ts4").read_text(encoding="utf-8"), "version: v1\n")
+
 
 class Rollback(Folder):
     """rollback.sh --karpenter, beside a server that has one of the NodePools already."""

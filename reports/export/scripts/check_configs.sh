@@ -1,7 +1,17 @@
-# The plugin of a node whose config is in no values stops.
-others=$(kubectl get nodes -l '@label@,@label@ notin (@configs@)@pools@' -o name)
-if [[ -n $others ]]; then
-  echo "$0: these nodes use a config of the plugin's that @values@ does not have, and would lose their GPUs:" >&2
-  echo "${others}: add their configs to it, or drain these nodes first" >&2
-  exit 1
-fi
+# The plugin of a node whose config is in no values stops: the release keeps those that it has.
+label=@label@
+kept=()
+configs=$(kubectl get nodes -l '@label@,@label@ notin (@configs@)@pools@' --no-headers -o custom-columns="CONFIG:.metadata.labels.${label//./\\.}" | sort -u)
+for config in $configs; do
+  mkdir -p kept-configs
+  for map in @maps@; do
+    text=$(kubectl -n @namespace@ get configmap "$map" --ignore-not-found -o jsonpath="{.data['${config//./\\.}']}")
+    [[ -z $text ]] || echo "$text" >"kept-configs/$config"
+  done
+  if [[ ! -s kept-configs/$config ]]; then
+    echo "$0: nodes use config $config of the plugin's, which neither @values@ nor the release has, and would lose their GPUs:" >&2
+    echo "write it to kept-configs/$config, or drain these nodes first" >&2
+    exit 1
+  fi
+  kept+=(--set-file "@path@.${config//./\\.}=kept-configs/$config")
+done
