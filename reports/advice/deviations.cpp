@@ -1,5 +1,8 @@
 #include <optional>
 #include <string>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "slicewise/reports/advice.hpp"
 #include "slicewise/sim/result_record.hpp"
@@ -27,6 +30,14 @@ std::optional<double> use_of_a_pod(const sim::WorkloadResult& workload,
   return workload.gpu_busy_share * gpus / static_cast<double>(pods);
 }
 
+std::optional<sim::VariantResult> variant_of(std::string_view result) {
+  Expected<StoredDocument> document = StoredDocument::read({"", std::string(result)});
+  if (!document) return std::nullopt;
+  auto read = stored_value<sim::Result>(*document, "", Absent::Older);
+  if (read.variants.empty()) return std::nullopt;
+  return std::move(read.variants.front());
+}
+
 }  // namespace
 
 double Deviation::off() const {
@@ -37,12 +48,9 @@ std::vector<Deviation> deviations(const std::vector<scenarios::RecordedWorkload>
                                   std::string_view result) {
   using T = sim::TimeSummary;
   std::vector<Deviation> found;
-  Expected<StoredDocument> document = StoredDocument::read({"", std::string(result)});
-  if (!document) return found;
-  const auto read = stored_value<sim::Result>(*document, "", Absent::Older);
-  if (read.variants.empty()) return found;
-  const sim::VariantResult& variant = read.variants.front();
-  for (const sim::WorkloadResult& workload : variant.workloads) {
+  const auto variant = variant_of(result);
+  if (!variant) return found;
+  for (const sim::WorkloadResult& workload : variant->workloads) {
     for (const scenarios::RecordedWorkload& of : recorded) {
       if (workload.name != of.name) continue;
       const auto add = [&](const char* figure, std::optional<double> seen,
@@ -50,7 +58,7 @@ std::vector<Deviation> deviations(const std::vector<scenarios::RecordedWorkload>
         if (!seen || !simulated) return;
         found.push_back({of.name, of.space, figure, *seen, *simulated, is_time});
       };
-      add("gpuUse", of.gpu_use, use_of_a_pod(workload, variant, of.pods_at_once), false);
+      add("gpuUse", of.gpu_use, use_of_a_pod(workload, *variant, of.pods_at_once), false);
       // Pods that are there when the run begins wait for nothing in it.
       const bool starts_pods = workload.has_jobs() || (workload.wait && workload.wait->mean.ns > 0);
       if (starts_pods) add("wait", in_seconds(of.wait), part_of(workload.wait, &T::mean), true);
@@ -60,6 +68,22 @@ std::vector<Deviation> deviations(const std::vector<scenarios::RecordedWorkload>
     }
   }
   return found;
+}
+
+std::string unplaced_pods(const std::map<std::string, std::int64_t>& on_nodes,
+                          std::string_view result) {
+  std::string text;
+  const auto variant = variant_of(result);
+  if (!variant) return text;
+  for (const sim::Verdict::Reason& reason : variant->verdict.reasons) {
+    const auto known = on_nodes.find(reason.workload);
+    if (reason.cause != sim::Verdict::Cause::PodsPending || known == on_nodes.end()) continue;
+    text += fmt::format(
+        "{} in the simulation, which places all pods anew; in the cluster {} of them have a node. "
+        "What today's pools leave undone for want of them is no saving.\n",
+        reason.text, known->second);
+  }
+  return text;
 }
 
 }  // namespace slicewise::reports

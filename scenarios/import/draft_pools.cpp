@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -319,6 +320,32 @@ void give_mig_memory(ScenarioDraft& draft, const ImportOptions& options) {
 }
 
 }  // namespace
+
+void put_choosiest_first(ScenarioDraft& draft, const ImportOptions& options) {
+  constexpr std::int64_t kNowhere = std::numeric_limits<std::int64_t>::max();
+  if (!draft.has_all_nodes) return;
+  const auto nodes_for = [&](const DraftWorkload& workload) -> std::int64_t {
+    if (workload.object_kind == "DaemonSet") return -1;
+    std::int64_t nodes = 0;
+    for (const DraftPool& pool : draft.pools) {
+      const bool fits = offers(pool, workload, options) && may_run_on(workload, pool, options) &&
+                        untolerated(pool.taints, workload.tolerations) == nullptr &&
+                        has_room(pool, workload, options);
+      if (fits) nodes += pool.most_nodes.value_or(pool.nodes);
+    }
+    return nodes > 0 ? nodes : kNowhere;
+  };
+  std::vector<std::pair<std::int64_t, DraftWorkload>> by_nodes;
+  by_nodes.reserve(draft.workloads.size());
+  for (DraftWorkload& workload : draft.workloads) {
+    const std::int64_t nodes = nodes_for(workload);
+    by_nodes.emplace_back(nodes, std::move(workload));
+  }
+  std::ranges::stable_sort(by_nodes, {}, [](const auto& one) { return one.first; });
+  for (std::size_t w = 0; w < by_nodes.size(); ++w) {
+    draft.workloads[w] = std::move(by_nodes[w].second);
+  }
+}
 
 void complete(ScenarioDraft& draft, const ImportOptions& options) {
   std::map<std::string, int> names;

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -112,19 +115,38 @@ class ClusterImport {
       workload.pods_at_once = draft_.workloads[number].pods;
       recorded.push_back(std::move(workload));
     }
+    put_choosiest_first(draft_, options_);
     return Imported{written(draft_),
                     log_in_order(files, static_cast<std::int64_t>(draft_.workloads.size())),
                     {},
                     {},
                     std::move(recorded),
                     has_operator(),
-                    node_groups(draft_.pools)};
+                    node_groups(draft_.pools),
+                    pods_on_nodes()};
   }
 
   bool has_operator() const {
     return std::ranges::any_of(cluster_.charts, [](const ChartValues& chart) {
       return chart.chart == ChartValues::Chart::GpuOperator && chart.deploys_plugin;
     });
+  }
+
+  std::map<std::string, std::int64_t> pods_on_nodes() const {
+    std::map<std::pair<std::string, std::string>, std::string>
+        workloads;  // by what makes their pods
+    for (const DraftWorkload& workload : draft_.workloads) {
+      workloads[{std::string(namespace_of(workload.space)),
+                 fmt::format("{}/{}", workload.object_kind, workload.object_name)}] = workload.name;
+    }
+    std::map<std::string, std::int64_t> found;
+    for (const PodFile& pod : cluster_.pods) {
+      if (!pod.has_node || pod.has_ended) continue;
+      const std::string maker = pod.owner.empty() ? "Pod/" + pod.object : pod.owner;
+      const auto workload = workloads.find({std::string(namespace_of(pod.space)), maker});
+      if (workload != workloads.end()) ++found[workload->second];
+    }
+    return found;
   }
 
   // What pods tolerate whose template no file has: what its author had them run on.

@@ -78,6 +78,7 @@ class PodFileReader {
   void read_state() {
     pod_.owner = maker_of(object_.find("metadata"));
     const std::string phase = text_below(&object_, {"status", "phase"});
+    pod_.has_node = pod_.kind == "Pod" && !text_below(&object_, {"spec", "nodeName"}).empty();
     pod_.has_ended = pod_.kind == "Pod" && (phase == "Succeeded" || phase == "Failed");
     const Node* conditions = node_below(&object_, {"status", "conditions"});
     for (const Node* one : items_of(conditions)) {

@@ -56,6 +56,16 @@ TEST(Deviations, OfWaitsAreOfPodsThatTheSimulationStarts) {
   EXPECT_TRUE(wait_of("Job", "0"));
 }
 
+TEST(UnplacedPods, AreThoseThatTheClusterHasPlaced) {
+  constexpr std::string_view kPending = R"({"variants": [{"verdict": {"stands": false, "reasons": [
+    {"cause": "podsPending", "workload": "asr", "brief": "2 Pending", "text": "2 of 2 pods of \"asr\" stayed Pending"},
+    {"cause": "overloaded", "workload": "asr", "brief": "requests refused", "text": "too slow"}]}}]})";
+  EXPECT_NE(unplaced_pods({{"asr", 2}}, kPending).find("in the cluster 2 of them have a node"),
+            std::string::npos);
+  EXPECT_EQ(unplaced_pods({{"tts", 2}}, kPending), "");
+  EXPECT_EQ(unplaced_pods({{"asr", 2}}, kResult), "");
+}
+
 TEST(AdviceText, SaysThatNobodyKnowsHowFarItIsOffWithoutARecording) {
   Advice advice;
   advice.scenario = "prod";

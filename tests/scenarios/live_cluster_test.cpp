@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -74,6 +75,29 @@ TEST(LiveCluster, NodesThatAreAlikeAreAPoolOfAsMany) {
   ASSERT_TRUE(voice.device_plugin->time_slicing.has_value());
   EXPECT_EQ(voice.device_plugin->time_slicing->resources.at(0).replicas, 4);
   EXPECT_EQ(cluster.scenario.region, "eu-central-1");
+}
+
+// The others took the only nodes that would do, and the cluster that was read looked broken.
+TEST(LiveCluster, PodsThatFitOnFewNodesComeFirst) {
+  const Read cluster = read({R"({"apiVersion": "v1", "kind": "List", "items": [
+    {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a", "labels": {
+      "node.kubernetes.io/instance-type": "g5.xlarge"}}},
+    {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "b", "labels": {
+      "node.kubernetes.io/instance-type": "g5.2xlarge", "team": "voice"}}},
+    {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "any"}, "spec": {
+      "replicas": 1, "selector": {}, "template": {"spec": {"containers": [
+        {"name": "c", "image": "x", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}}}},
+    {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "picky"}, "spec": {
+      "replicas": 1, "selector": {}, "template": {"spec": {"nodeSelector": {"team": "voice"},
+      "containers": [{"name": "c", "image": "x", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}}}},
+    {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "picky-7-x",
+      "labels": {"pod-template-hash": "7"}, "ownerReferences": [
+        {"kind": "ReplicaSet", "name": "picky-7", "controller": true}]},
+      "spec": {"nodeName": "b", "containers": [
+        {"name": "c", "image": "x", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}}]})"});
+  ASSERT_EQ(cluster.scenario.workloads.size(), 2U);
+  EXPECT_EQ(cluster.scenario.workloads.front().name.value, "picky");
+  EXPECT_EQ(cluster.imported.on_nodes, (std::map<std::string, std::int64_t>{{"picky", 1}}));
 }
 
 TEST(LiveCluster, NodesThatTakeNoPodsAndNodesWithoutGpusAreLeftOut) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +34,11 @@ struct Deviation {
 // out.
 std::vector<Deviation> deviations(const std::vector<scenarios::RecordedWorkload>& recorded,
                                   std::string_view result);
+
+// Pods that have a node in the cluster (`on_nodes`, by workload) and find none in the simulation,
+// which places all anew: a sentence for each workload, "" without any.
+std::string unplaced_pods(const std::map<std::string, std::int64_t>& on_nodes,
+                          std::string_view result);
 
 struct Advice {
   std::string scenario;            // its name

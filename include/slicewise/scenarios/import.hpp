@@ -187,6 +187,8 @@ struct Imported {
   std::vector<RecordedWorkload> recorded{};  // of Prometheus; with K8s those that are there now
   bool has_operator = false;                 // the GPU Operator runs the device plugin
   std::vector<NodeGroup> groups{};           // with K8s those of the pools
+  // With K8s: pods that have a node in the cluster, by the name of their workload.
+  std::map<std::string, std::int64_t> on_nodes{};
 };
 
 // Reads the files of one log; compressed ones (gzip, zstd) and tar archives of them are unpacked.

@@ -231,6 +231,7 @@ class Adviser {
                                kToday));
     if (!workshop_.has(kToday)) return stopped(code);
     advice_.deviations = reports::deviations(imported.recorded, workshop_.text(kToday));
+    advice_.problem = reports::unplaced_pods(imported.on_nodes, workshop_.text(kToday));
     return code;
   }
 
