@@ -87,9 +87,16 @@ class ClusterImport {
     draft_.made_by = "import k8s";
     draft_.provisioner = pools_.provisioner();
     for (const NodeClassFile& node_class : cluster_.node_classes) {
-      if (node_class.is_used) continue;
-      report_.skipped(
-          fmt::format("EC2NodeClass {}: no NodePool here uses it", node_class.name.substr(0, 60)));
+      const std::string name = node_class.name.substr(0, 60);
+      if (node_class.is_used) {
+        report_.noted(
+            fmt::format("EC2NodeClass {}: role, AMI, subnets and disks are not of a scenario, and "
+                        "exports assume "
+                        "them",
+                        name));
+      } else {
+        report_.skipped(fmt::format("EC2NodeClass {}: no NodePool here uses it", name));
+      }
     }
     draft_.sharing = pools_.plugin_sharing(nullptr, "");
     // Of a cluster its nodes are known: what they have not, stays Pending.

@@ -289,6 +289,11 @@ class Adviser {
     std::string settings;
     for (const std::string& setting : command_.set) settings += fmt::format(" --set '{}'", setting);
     write(kScenario, settings, "today");
+    // To be compared: over the cluster's own objects nobody is to write what a scenario knows of
+    // them.
+    for (const char* script : {"today/apply.sh", "today/rollback.sh", "today/SHA256SUMS"}) {
+      workshop_.drop(script);
+    }
     workshop_.put("changes.diff", reports::files_diff(files_to_apply("today/"),
                                                       files_to_apply("apply/"), "today", "apply"));
   }
