@@ -80,18 +80,18 @@ TEST(PlanReport, NamesServicesThatAnswerLaterAndThatNoObjectiveHolds) {
                                  {"c", milliseconds(100)}};
   sim::OptionFigures& best = plan.options.front().figures;
   best.answers = {{"asr", milliseconds(2960)}, {"tts", milliseconds(110)}};
-  EXPECT_NE(plan_markdown(plan).find(
+  EXPECT_NE(Report(plan).markdown().find(
                 "99% of requests are answered later, asr in 2.96 s instead of 164 ms: no objective "
                 "says how soon they must."),
             std::string::npos)
-      << plan_markdown(plan);
+      << Report(plan).markdown();
   for (const char* name : {"tts", "a", "b", "c"}) best.answers.push_back({name, milliseconds(300)});
   best.answers.erase(best.answers.begin() + 1);
-  EXPECT_NE(plan_markdown(plan).find("a in 300 ms instead of 100 ms and 2 more: no objective"),
+  EXPECT_NE(Report(plan).markdown().find("a in 300 ms instead of 100 ms and 2 more: no objective"),
             std::string::npos)
-      << plan_markdown(plan);
+      << Report(plan).markdown();
   best.answers.clear();
-  EXPECT_EQ(plan_markdown(plan).find("answered later"), std::string::npos);
+  EXPECT_EQ(Report(plan).markdown().find("answered later"), std::string::npos);
 }
 
 TEST(PlanReport, SaysWhenItWasJudgedAndWhatTheNightSaves) {

@@ -14,15 +14,15 @@
 namespace slicewise::scenarios {
 namespace {
 
-Imported imported(ImportKind kind, std::vector<SourceText> files, ImportOptions options = {}) {
+Imported import_of(ImportKind kind, std::vector<SourceText> files, ImportOptions options = {}) {
   auto result = import_log(kind, files, options);
   if (result) return std::move(*result);
   ADD_FAILURE() << result.error().front().message;
   return {RequestLog{}, {}};
 }
 
-Imported imported(ImportKind kind, const std::string& text, ImportOptions options = {}) {
-  return imported(kind, std::vector<SourceText>{{"log", text}}, std::move(options));
+Imported import_of(ImportKind kind, const std::string& text, ImportOptions options = {}) {
+  return import_of(kind, std::vector<SourceText>{{"log", text}}, std::move(options));
 }
 
 const RequestLog& log_of(const Imported& result) { return std::get<RequestLog>(result.content); }
@@ -52,7 +52,7 @@ constexpr const char* kAzure =
     "2023-11-16 18:17:04.0319601,3180,8";
 
 TEST(ImportAzure, CrlfNoLastLineFeedAndSevenDecimals) {
-  const Imported result = imported(ImportKind::Azure, kAzure);
+  const Imported result = import_of(ImportKind::Azure, kAzure);
   const RequestLog& log = log_of(result);
   ASSERT_EQ(log.rows.size(), 2U);
   EXPECT_EQ(log.rows[0].at, nanoseconds(979'960'000));  // since the second of the first
@@ -66,14 +66,14 @@ TEST(ImportAzure, CrlfNoLastLineFeedAndSevenDecimals) {
 }
 
 TEST(ImportAzure, TimesWithoutAZoneAreGuessedUnlessSaid) {
-  EXPECT_EQ(counted(imported(ImportKind::Azure, kAzure), "without a zone"), 2);
-  const Imported eastern =
-      imported(ImportKind::Azure, kAzure, with([](ImportOptions& o) { o.utc_offset = hours(-5); }));
+  EXPECT_EQ(counted(import_of(ImportKind::Azure, kAzure), "without a zone"), 2);
+  const Imported eastern = import_of(ImportKind::Azure, kAzure,
+                                     with([](ImportOptions& o) { o.utc_offset = hours(-5); }));
   EXPECT_EQ(counted(eastern, "without a zone"), 0);
   EXPECT_EQ(log_of(eastern).origin_unix_s, 1'700'158'623 + 5 * 3600);
   const Imported zoned =
-      imported(ImportKind::Azure,
-               "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-05-10 00:00:00.009930+00:00,1,2\n");
+      import_of(ImportKind::Azure,
+                "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-05-10 00:00:00.009930+00:00,1,2\n");
   EXPECT_EQ(counted(zoned, "without a zone"), 0);
 }
 
@@ -81,7 +81,7 @@ TEST(ImportAzure, BadRowsStopItOrAreCounted) {
   const std::string bad = std::string(kAzure) + "\nyesterday,1,2\n2023-11-16 18:17:05,-1,2\n";
   expect_refused(ImportKind::Azure, bad, Code::TraceRow, 4, "this is no time");
   const Imported result =
-      imported(ImportKind::Azure, bad, with([](ImportOptions& o) { o.skip_bad = true; }));
+      import_of(ImportKind::Azure, bad, with([](ImportOptions& o) { o.skip_bad = true; }));
   EXPECT_EQ(log_of(result).rows.size(), 2U);
   EXPECT_EQ(counted(result, "cannot be read"), 2);
   expect_refused(ImportKind::Azure, "TIMESTAMP,ContextTokens\n", Code::TraceFormat, 1,
@@ -94,13 +94,13 @@ TEST(ImportAzure, BadRowsStopItOrAreCounted) {
 TEST(ImportAzure, RowsArePutInOrderAndCut) {
   const std::string text =
       "TIMESTAMP,ContextTokens,GeneratedTokens\n30,3,1\n10,1,1\n20,2,1\n40,4,1\n";
-  const Imported all = imported(ImportKind::Azure, text);
+  const Imported all = import_of(ImportKind::Azure, text);
   EXPECT_EQ(counted(all, "put in order"), 1);
   EXPECT_EQ(log_of(all).rows.front().input_tokens, 1);
-  const Imported window = imported(ImportKind::Azure, text, with([](ImportOptions& o) {
-                                     o.from = seconds(10);
-                                     o.length = seconds(20);
-                                   }));
+  const Imported window = import_of(ImportKind::Azure, text, with([](ImportOptions& o) {
+                                      o.from = seconds(10);
+                                      o.length = seconds(20);
+                                    }));
   ASSERT_EQ(log_of(window).rows.size(), 2U);
   EXPECT_EQ(log_of(window).rows.front().input_tokens, 2);
   EXPECT_EQ(counted(window, "outside the window"), 2);
@@ -112,7 +112,7 @@ TEST(ImportMooncake, BatchedStampsAreSpreadOverTheirStep) {
     text += "{\"timestamp\": " + std::to_string(ms) +
             ", \"input_length\": 7, \"output_length\": 5, \"hash_ids\": []}\n";
   }
-  const Imported result = imported(ImportKind::Mooncake, text);
+  const Imported result = import_of(ImportKind::Mooncake, text);
   std::vector<std::int64_t> at_ms;
   for (const auto& row : log_of(result).rows) at_ms.push_back(row.at.ns / 1'000'000);
   EXPECT_EQ(at_ms, (std::vector<std::int64_t>{0, 1000, 2000, 3000, 4500, 9000}));
@@ -133,7 +133,7 @@ TEST(ImportMooncake, JitteredStampsAreSpreadOverTheirStep) {
     for (int i = 0; i < 3; ++i) add(stamp + (batch % 2) * (i == 2));
   }
   add(301'300);
-  const Imported result = imported(ImportKind::Mooncake, text);
+  const Imported result = import_of(ImportKind::Mooncake, text);
   EXPECT_EQ(counted(result, "steps of 3000 ms, give or take a few: spread evenly"), 2 * 86);
   const auto& rows = log_of(result).rows;
   ASSERT_EQ(rows.size(), 3 * 86 + 1U);
@@ -156,7 +156,7 @@ TEST(ImportMooncake, StraysDoNotHideTheStep) {
     for (int i = 0; i < 4; ++i) add(stamp);
     if (batch % 8 == 5) add(stamp + 311 * (batch % 9) + 100);
   }
-  const Imported result = imported(ImportKind::Mooncake, text);
+  const Imported result = import_of(ImportKind::Mooncake, text);
   EXPECT_GT(counted(result, "steps of 3000 ms, give or take a few: spread evenly"), 0);
   const auto& rows = log_of(result).rows;
   EXPECT_TRUE(std::ranges::is_sorted(rows, {}, [](const auto& row) { return row.at; }));
@@ -170,11 +170,11 @@ TEST(ImportMooncake, StampsThatFollowNoStepStay) {
               ", \"input_length\": 7, \"output_length\": 5}\n";
     }
   }
-  EXPECT_EQ(counted(imported(ImportKind::Mooncake, text), "spread"), 0);
+  EXPECT_EQ(counted(import_of(ImportKind::Mooncake, text), "spread"), 0);
 }
 
 TEST(ImportMooncake, FineStampsStay) {
-  const Imported result = imported(
+  const Imported result = import_of(
       ImportKind::Mooncake,
       "{\"output_length\":5,\"input_length\":7,\"timestamp\":27482,\"note\":\"a\\\"b\"}\r\n"
       "{\"timestamp\": 27482, \"input_length\": 7, \"output_length\": 5}\n"
@@ -193,7 +193,7 @@ constexpr const char* kMooncake =
     "{\"timestamp\":4004,\"input_length\":9,\"output_length\":1}\n";
 
 TEST(ImportMooncake, BlocksOfPromptsAreKept) {
-  const Imported result = imported(ImportKind::Mooncake, kMooncake);
+  const Imported result = import_of(ImportKind::Mooncake, kMooncake);
   EXPECT_EQ(counted(result, "33.3 % of 6 whole blocks of prompts repeat"), 1);
   EXPECT_EQ(counted(result, "not one for each 512 tokens"), 1);
   EXPECT_EQ(log_of(result).blocks->before, (std::vector<PromptBlocks::Block>{0, 0, 1, 2, 2}));
@@ -226,7 +226,7 @@ constexpr const char* kBurst =
     "118,GPT-4,417,276,700,API log\n";
 
 TEST(ImportBurstGpt, FailedRequestsAreLeftOutAndCounted) {
-  const Imported result = imported(ImportKind::BurstGpt, kBurst);
+  const Imported result = import_of(ImportKind::BurstGpt, kBurst);
   ASSERT_EQ(log_of(result).rows.size(), 2U);
   EXPECT_EQ(counted(result, "without response tokens: failed"), 1);
   EXPECT_EQ(result.log.read, 3);
@@ -234,21 +234,21 @@ TEST(ImportBurstGpt, FailedRequestsAreLeftOutAndCounted) {
 }
 
 TEST(ImportBurstGpt, TimeCountsFromTheFirstMidnight) {
-  const RequestLog log = log_of(imported(ImportKind::BurstGpt, kBurst));
+  const RequestLog log = log_of(import_of(ImportKind::BurstGpt, kBurst));
   EXPECT_EQ(log.rows[0].at, seconds(5));
   EXPECT_EQ(log.rows[1].at, seconds(118));
   EXPECT_FALSE(log.origin_unix_s);
 }
 
 TEST(ImportBurstGpt, ModelsTypesAndTotalsAreTold) {
-  const Imported result = imported(ImportKind::BurstGpt, kBurst);
+  const Imported result = import_of(ImportKind::BurstGpt, kBurst);
   EXPECT_EQ(counted(result, "models are not told apart: ChatGPT 1, GPT-4 1"), 1);
   EXPECT_EQ(counted(result, "types of log are not told apart"), 1);
   EXPECT_EQ(counted(result, "totals that are not the sum"), 1);
 }
 
 TEST(ImportBurstGpt, SessionAndElapsedTimeAreOtherColumns) {
-  const Imported result = imported(
+  const Imported result = import_of(
       ImportKind::BurstGpt,
       "Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total tokens,Log "
       "Type\n5,,0.5,ChatGPT,472,18,490,API log\n");
@@ -271,7 +271,7 @@ RequestTrace replayed(const std::string& bytes, const std::string& fields = "") 
 
 TEST(RequestBinary, ReadsLikeTheText) {
   for (const Imported& result :
-       {imported(ImportKind::BurstGpt, kBurst), imported(ImportKind::Mooncake, kMooncake)}) {
+       {import_of(ImportKind::BurstGpt, kBurst), import_of(ImportKind::Mooncake, kMooncake)}) {
     for (const std::string& fields : {std::string(), std::string(", from: 1s, length: 1h")}) {
       const RequestTrace text = replayed(trace_csv(result), fields);
       const RequestTrace binary = replayed(trace_binary(result), fields);
@@ -293,7 +293,7 @@ TEST(RequestBinary, ReadsLikeTheText) {
 }
 
 TEST(RequestBinary, DamageIsRefused) {
-  const std::string whole = trace_binary(imported(ImportKind::BurstGpt, kBurst));
+  const std::string whole = trace_binary(import_of(ImportKind::BurstGpt, kBurst));
   const std::string scenario = with_workload(
       "kind: Service, measured: {requestGpuTime: 9ms}, traffic: {shape: Trace, trace: {file: t}}");
   const auto refused = [&](const std::string& bytes, const std::string& message) {
@@ -308,7 +308,7 @@ TEST(RequestBinary, DamageIsRefused) {
   std::string negative = whole;
   negative[32 + 7] = '\x80';
   refused(negative, "times out of order");
-  const std::string with_blocks = trace_binary(imported(ImportKind::Mooncake, kMooncake));
+  const std::string with_blocks = trace_binary(import_of(ImportKind::Mooncake, kMooncake));
   refused(with_blocks.substr(0, with_blocks.size() - 1), "blocks of the binary trace cannot be");
   refused(with_blocks + "four", "blocks of the binary trace cannot be");
   for (const std::size_t place :
@@ -321,7 +321,7 @@ TEST(RequestBinary, DamageIsRefused) {
 
 TEST(RequestScenario, RunsAsItIs) {
   for (const ImportKind kind : {ImportKind::Azure, ImportKind::BurstGpt}) {
-    const Imported result = imported(kind, kind == ImportKind::Azure ? kAzure : kBurst);
+    const Imported result = import_of(kind, kind == ImportKind::Azure ? kAzure : kBurst);
     const std::string csv = trace_csv(result);
     const std::string yaml = scenario_of(result, kind, with([](ImportOptions& o) {
                                            o.name = "My Trace";
@@ -356,7 +356,7 @@ Means means_of(const RequestLog& log) {
 TEST(ImportedTraces, AzureCode) {
   const std::string text = read_shared("azure_llm/AzureLLMInferenceTrace_code.csv");
   if (text.empty()) GTEST_SKIP() << "no shared traces here";
-  const Imported result = imported(ImportKind::Azure, text);
+  const Imported result = import_of(ImportKind::Azure, text);
   const RequestLog& log = log_of(result);
   ASSERT_EQ(log.rows.size(), 8'819U);
   EXPECT_NEAR(means_of(log).input, 2'048, 0.5);
@@ -364,14 +364,14 @@ TEST(ImportedTraces, AzureCode) {
   EXPECT_NEAR(to_seconds(log.rows.back().at - log.rows.front().at) / 60, 57.3, 0.05);
   std::string plain;
   for (const char c : text) plain += c == '\r' ? "" : std::string(1, c);
-  EXPECT_EQ(trace_csv(imported(ImportKind::Azure, plain)), trace_csv(result));
+  EXPECT_EQ(trace_csv(import_of(ImportKind::Azure, plain)), trace_csv(result));
   EXPECT_EQ(replayed(trace_binary(result)).rows.size(), 8'819U);
 }
 
 TEST(ImportedTraces, MooncakeSynthetic) {
   const std::string text = read_shared("mooncake/synthetic_trace.jsonl");
   if (text.empty()) GTEST_SKIP() << "no shared traces here";
-  const Imported result = imported(ImportKind::Mooncake, text);
+  const Imported result = import_of(ImportKind::Mooncake, text);
   EXPECT_EQ(log_of(result).rows.size(), 3'993U);
   EXPECT_EQ(counted(result, "spread"), 0);
   EXPECT_EQ(counted(result, "65.9 % of 117888 whole blocks"),
