@@ -136,7 +136,7 @@ class Advise(unittest.TestCase):
 
     def test_nothing_is_to_be_applied_where_what_there_is_is_kept(self):
         """It wrote the files of a dearer option, and the dashboard showed a saving below zero."""
-        self.advise("-f", OBJECTS, "--instances", "g5.12xlarge", "-q", instances=())
+        self.advise("-f", self.known, "--instances", "g5.12xlarge", "-q", instances=())
         self.assertTrue(json.loads((self.out / "plan.json").read_text())["keepAsIs"])
         text = (self.out / "README.md").read_text()
         self.assertIn("Keep what you have: ", text)
@@ -225,8 +225,9 @@ class Advise(unittest.TestCase):
         again.mkdir()
         (again / "scenario.yaml").write_bytes((self.out / "scenario.yaml").read_bytes())
         for command in commands:
-            self.assertIn("--max-memory 6442450944", command)
-            self.run_in(again, *shlex.split(command)[1:])
+            self.assertIn("--max-memory 6291456Ki", command)
+            done = self.run_in(again, *shlex.split(command)[1:])
+            self.assertIn(done.returncode, (0, 6, 99), command + done.stderr)
         for name in ("today.json", "plan.json", "report.html", "apply/apply.sh"):
             self.assertEqual((again / name).read_bytes(), (self.out / name).read_bytes(), name)
 

@@ -26,7 +26,7 @@ std::string input_flags(const AdviseCommand& command, const CommonFlags& flags) 
     text += fmt::format(" --max-events {:.0f}", command.limits.events);
   }
   if (command.limits.memory != usual.memory) {
-    text += fmt::format(" --max-memory {}", command.limits.memory.count);
+    text += fmt::format(" --max-memory {}Ki", command.limits.memory.count >> 10U);
   }
   return text;
 }
