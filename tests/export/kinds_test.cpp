@@ -78,7 +78,11 @@ TEST(Bundle, RollsBackTheLabelsThatItSet) {
   const std::size_t labels = text.find("kubectl label nodes -l");
   EXPECT_LT(text.find("helm upgrade -i nvdp"), labels);
   EXPECT_LT(labels, text.find("rollout status daemonset/"));
-  EXPECT_THAT(text, HasSubstr("kubectl label \"$node\" nvidia.com/gpu.present-"));
+  const std::size_t remembered = text.find(
+      "\nremember_labels 'eks.amazonaws.com/nodegroup=v100' nvidia.com/gpu.present "
+      "nvidia.com/device-plugin.config\n");
+  EXPECT_LT(remembered, labels);
+  EXPECT_THAT(text, HasSubstr("kubectl label node \"$node\" \"$before\" --overwrite"));
 }
 
 // A node with two device plugins has neither.

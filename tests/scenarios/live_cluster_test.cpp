@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -57,6 +58,31 @@ Read read_recorded(const std::vector<std::string>& more = {}, const ImportOption
   std::vector<std::string> texts = {file_text("scenarios/examples/logs/kubectl.json")};
   texts.insert(texts.end(), more.begin(), more.end());
   return read(texts, options);
+}
+
+TEST(LiveCluster, NodesAreOfTheGroupsThatTheirLabelsName) {
+  std::string text = file_text("scenarios/examples/logs/kubectl.json");
+  // One node of the group shares its GPUs in another way: a pool of its own.
+  const std::string config = "\"nvidia.com/device-plugin.config\": \"four\"";
+  text.replace(text.find(config), config.size(), "\"nvidia.com/device-plugin.config\": \"whole\"");
+  const Read cluster = read({text});
+  const std::vector<NodeGroup>& groups = cluster.imported.groups;
+  ASSERT_EQ(groups.size(), 3U);
+  EXPECT_EQ(groups[0].maker, NodeMaker::ManagedGroup);
+  EXPECT_EQ(groups[0].name, "voice-t4");
+  EXPECT_EQ(groups[0].pools.size(), 2U);
+  EXPECT_EQ(groups[0].nodes, 3);
+  EXPECT_EQ(groups[1].name, "research-a10g");
+  EXPECT_EQ(groups[1].nodes, 1);
+  EXPECT_EQ(groups[2].maker, NodeMaker::Karpenter);
+  EXPECT_EQ(groups[2].name, "burst");
+  EXPECT_EQ(groups[2].nodes, 0);
+  EXPECT_EQ(groups[2].most_nodes, 4);
+  std::set<std::string> pools;
+  for (const NodeGroup& group : groups) pools.insert(group.pools.begin(), group.pools.end());
+  for (const NodePool& pool : cluster.scenario.node_pools) {
+    EXPECT_TRUE(pools.contains(pool.name.value)) << pool.name.value;
+  }
 }
 
 TEST(LiveCluster, NodesThatAreAlikeAreAPoolOfAsMany) {
