@@ -248,14 +248,23 @@ json local_queue(const std::string& space, const std::string& queue) {
 
 // Whether its patch has several pods of which each is a Job of its own.
 bool is_several_jobs(const Workload& workload) {
-  return workload.pods_per_job == 1 && workload.pods_of_run() > 1 && workload.pods_at_once() > 1 &&
+  return workload.part_of.value.empty() && workload.pods_per_job == 1 &&
+         workload.pods_of_run() > 1 && workload.pods_at_once() > 1 &&
          workload.manifest.kind != "CronJob";
+}
+
+// With how many of its pods the object begins; "": with all.
+std::string least_parallelism(const Workload& workload) {
+  if (workload.min_parallelism) return std::to_string(*workload.min_parallelism);
+  return is_several_jobs(workload) ? "1" : "";
 }
 
 // The Jobs of a CronJob have the label of its template.
 json queue_patch(const Workload& workload) {
   json label = {{"labels", {{"kueue.x-k8s.io/queue-name", workload.queue.value}}}};
-  if (is_several_jobs(workload)) label["annotations"] = {{scenarios::kLeastParallelism, "1"}};
+  if (const std::string least = least_parallelism(workload); !least.empty()) {
+    label["annotations"] = {{scenarios::kLeastParallelism, least}};
+  }
   if (workload.schedule) return patch_of_owner(workload, {{"jobTemplate", {{"metadata", label}}}});
   json patch = patch_of_owner(workload, nullptr);
   patch.erase("spec");

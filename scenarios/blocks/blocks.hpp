@@ -116,6 +116,8 @@ void check_windows(const Scenario& scenario, Findings& findings);
 void check_claims(const Scenario& scenario, const Node& spec, Findings& findings);
 // Queues and flavors that nobody has, and what queues of Kueue cannot be beside.
 void check_queues(const Scenario& scenario, const Node& spec, Findings& findings);
+// Workloads that are parts of one object, and the order in which they start.
+void check_parts(const Scenario& scenario, Findings& findings);
 void finish_planning(Scenario& scenario, const Node& spec, Findings& findings);
 // REQUIRES: the workloads and pipelines of `scenario` are read; assertions name them.
 void parse_policies(Scenario& scenario, const Node& spec, Findings& findings);

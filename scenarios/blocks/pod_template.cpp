@@ -356,6 +356,11 @@ constexpr Field kPodTemplateFields[] = {
         "CPUs that the images of the containers are built for; when absent those of nodeSelector "
         "kubernetes.io/arch, else amd64. On others the containers end with \"exec format error\".")
         .one_of(kImageArchitectures),
+    field<&PodTemplate::host_ports>(
+        "hostPorts", "[\"8000\", \"53/UDP\"]",
+        "Ports of their node that the pods take (containers.ports.hostPort, or those of a pod with "
+        "hostNetwork): one pod of a node has each.")
+        .positive(),
     inner("affinity", "{podAntiAffinity: {...}}", "Of Kubernetes' rules those that are simulated.")
         .of(kAffinity),
     field<&PodTemplate::preferences, &PodPreferences::spread>(

@@ -108,6 +108,7 @@ void finish_scenario(Scenario& scenario, const Node& spec, Reading& reading) {
   check_windows(scenario, reading.findings);
   check_claims(scenario, spec, reading.findings);
   check_queues(scenario, spec, reading.findings);
+  check_parts(scenario, reading.findings);
   refuse_several(scenario, spec);
   for (Workload& workload : scenario.workloads) {
     if (workload.traffic) set_mean_over(scenario.duration, *workload.traffic);

@@ -235,6 +235,16 @@ constexpr Field kDisruptionBudgetFields[] = {
 constexpr FieldList kDisruptionBudget =
     block<DisruptionBudget, &check_budget>(kDisruptionBudgetFields);
 
+constexpr Word kStartStatuses[] = {{"Ready", StartDependency::Status::Ready},
+                                   {"Complete", StartDependency::Status::Complete}};
+
+constexpr Field kStartDependencyFields[] = {
+    field<&StartDependency::name>("name", "driver", "A workload of kind Job.").needed().positive(),
+    field<&StartDependency::status>("status", "Complete", "What it has to be.")
+        .one_of(kStartStatuses),
+};
+constexpr FieldList kStartDependency = block<StartDependency>(kStartDependencyFields);
+
 // What the kind decides, and blocks that say how many pods there are.
 void finish_workload(Workload& workload, const Node& map, Reading& reading) {
   workload.name.where = value_place(map, "name");  // also where it is missing
@@ -302,9 +312,29 @@ constexpr Field kWorkloadFields[] = {
     field<&Workload::queue>("queue", "research",
                             "The one of spec.clusterQueues in which the Jobs wait until Kueue "
                             "admits them (kinds Job and TraceJobs). Each Job of `count` is "
-                            "admitted by itself, all its podsPerJob pods together.")
+                            "admitted by itself, all its podsPerJob pods together, unless they are "
+                            "`partOf` one object.")
         .positive()
         .otherwise("none: their pods are there at once"),
+    field<&Workload::part_of>(
+        "partOf", "pretrain",
+        "The object whose pods all of these are, with those of other workloads that name it: one "
+        "Job with completions and parallelism, or a JobSet of several kinds of pods. Kueue admits "
+        "it as a whole, with the quota of all pods that are there at a time (kind Job only).")
+        .positive()
+        .otherwise("each Job of `count` is one of its own"),
+    field<&Workload::min_parallelism>(
+        "minParallelism", "2",
+        "Pods with which Kueue lets the Job begin where the quota has no room for all, as the "
+        "annotation kueue.x-k8s.io/job-min-parallelism has it: as many as fit, and no more for as "
+        "long as it runs. Needs partOf.")
+        .between(1, 1'000'000)
+        .otherwise("all that are there at a time"),
+    field<&Workload::depends_on>(
+        "dependsOn", "[{name: driver, status: Ready}]",
+        "Workloads above this one that have to be Ready (all their containers have started) or "
+        "Complete before any Job of it is made, as in a JobSet (kind Job only).")
+        .of(kStartDependency),
     field<&Workload::restart_policy>("restartPolicy", "Never",
                                      "What the kubelet does with a container that ends.")
         .one_of(kRestartPolicies)

@@ -156,15 +156,25 @@ class WorkloadRules {
 
   void check_jobs() {
     if (workload_.kind == WorkloadKind::Job && !is_recorded()) {
+      if (workload_.min_parallelism && workload_.part_of.value.empty()) {
+        conflict(node_, "minParallelism", "minParallelism without partOf",
+                 "each Job of `count` is admitted by itself: add partOf if they are one Job");
+      }
+      if (workload_.min_parallelism && workload_.pods_per_job > 1) {
+        conflict(node_, "minParallelism", "minParallelism beside podsPerJob",
+                 "pods that work together are admitted together");
+      }
       if (!workload_.schedule) return;
-      for (const std::string_view key : {"submitAt", "submitInterval", "parallelism"}) {
+      for (const std::string_view key :
+           {"submitAt", "submitInterval", "parallelism", "dependsOn"}) {
         conflict(node_, key, fmt::format("{} beside schedule", key),
                  "all Jobs of a run are made at its time");
       }
       return;
     }
     if (!is_recorded()) refuse("queue", "only Jobs wait for a quota here");
-    for (const std::string_view key : {"podsPerJob", "parallelism", "schedule"}) {
+    for (const std::string_view key :
+         {"podsPerJob", "parallelism", "schedule", "partOf", "minParallelism", "dependsOn"}) {
       refuse(key, is_recorded() ? "the trace says which jobs there are and what each asks for"
                                 : "only a Job is done when its pods are; the others have replicas");
     }

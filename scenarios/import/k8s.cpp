@@ -71,6 +71,7 @@ class ClusterImport {
       report_.noted("not simulated: " + told.value, told.where);
     }
     draft_.claims = claims_.claims();
+    tell_of_missing_steps();
     queues_.add_to(draft_);
     know_types();
     make_room_for_daemon_sets();
@@ -165,6 +166,18 @@ class ClusterImport {
       workload.tolerations.push_back({"", "Exists", "", ""});
       report_.guessed(fmt::format("{}s whose runtime is not here: taken to tolerate all taints",
                                   workload.object_kind));
+    }
+  }
+
+  void tell_of_missing_steps() {
+    for (const DraftWorkload& workload : draft_.workloads) {
+      for (const StartDependency& wanted : workload.starts_after) {
+        if (step_of(draft_, workload, wanted.name.value) != nullptr) continue;
+        report_.noted(
+            "Jobs of JobSets that start after others without a GPU, which are not "
+            "simulated: they are there from the start",
+            wanted.where);
+      }
     }
   }
 

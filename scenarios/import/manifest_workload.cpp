@@ -277,6 +277,8 @@ class WorkloadDraft {
                       "see to it; kube-scheduler alone does not",
                       pod_.kind));
       workload_.gang = pod_.is_step ? pod_.name : pod_.object;
+      workload_.step = pod_.name;
+      workload_.starts_after = pod_.starts_after;
       workload_.parallelism.reset();
     } else if (pod_.works_together && workload_.pods > 0) {
       note(
@@ -441,6 +443,7 @@ class WorkloadDraft {
     }
     for (const KeyValue& label : pod_.labels) workload_.labels.emplace_back(label.key, label.value);
     workload_.anti_affinity = pod_.anti_affinity;
+    workload_.host_ports = pod_.host_ports;
     workload_.preferences = pod_.preferences;
     if (pod_.other_anti_affinity) {
       report_.noted("required podAntiAffinity by zones, or by more than labels: not simulated",

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "../text/scalars.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -73,16 +76,12 @@ void QueueImport::take(const PodFile& pod, DraftWorkload& workload) {
         "ClusterQueues without quotas, or that Kueue refuses: their Jobs have no quota here",
         pod.queue.where);
   }
-  if (workload.gang.empty() && workload.pods > 1 &&
-      annotation_of(pod, kLeastParallelism) == nullptr) {
-    note(
-        fmt::format("{}s in a queue of Kueue: their pods wait for quota one by one, there until it "
-                    "has room for all (the annotation {} lets fewer begin): {}",
-                    pod.kind, kLeastParallelism, pod.object.substr(0, 60)),
-        pod.queue.where);
-    workload.comment += "; its pods wait for quota one by one, in Kueue together";
-  }
   workload.queue = file->queue.name.value;
+  const bool is_one_job = workload.gang.empty() && workload.pods > 1 && pod.kind != "Pod";
+  if (is_one_job) workload.part_of = workload.object_name;
+  const KeyValue* least = annotation_of(pod, kLeastParallelism);
+  const auto pods = least == nullptr ? std::nullopt : whole_of(least->value);
+  if (is_one_job && pods && *pods > 0) workload.min_parallelism = *pods;
   take_flavors(file->queue, workload);
 }
 
@@ -97,7 +96,23 @@ void QueueImport::add_flavors(const ClusterQueue& queue, ScenarioDraft& draft) {
   });
 }
 
+// Kinds of pods of one object are admitted together.
+void QueueImport::name_parts(ScenarioDraft& draft) {
+  const auto is_same_object = [](const DraftWorkload& a, const DraftWorkload& b) {
+    return std::tie(a.queue, a.space, a.object_kind, a.object_name) ==
+           std::tie(b.queue, b.space, b.object_kind, b.object_name);
+  };
+  for (DraftWorkload& part : draft.workloads) {
+    if (part.queue.empty() || part.object_kind == "Pod" || part.cron) continue;
+    const bool has_others = std::ranges::any_of(draft.workloads, [&](const DraftWorkload& other) {
+      return &other != &part && is_same_object(part, other);
+    });
+    if (has_others) part.part_of = part.object_name;
+  }
+}
+
 void QueueImport::add_to(ScenarioDraft& draft) {
+  name_parts(draft);
   const auto is_used = [&](const ClusterQueue& queue) {
     return std::ranges::any_of(draft.workloads, [&](const DraftWorkload& workload) {
       return workload.queue == queue.name.value;

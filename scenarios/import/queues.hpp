@@ -19,6 +19,7 @@ class QueueImport {
 
  private:
   void note(std::string_view what, const SourceLocation& where);
+  static void name_parts(ScenarioDraft& draft);
   void take_flavors(const ClusterQueue& queue, DraftWorkload& workload);
   void add_flavors(const ClusterQueue& queue, ScenarioDraft& draft);
 

@@ -235,7 +235,25 @@ class Writer {
     if (is_gang) line(fmt::format("    podsPerJob: {}", std::min(w.pods, kMostOfGang)));
     if (w.parallelism) line(fmt::format("    parallelism: {}", *w.parallelism));
     if (!w.queue.empty()) line("    queue: " + scalar_text(w.queue));
+    if (!w.part_of.empty()) line("    partOf: " + scalar_text(w.part_of));
+    if (w.min_parallelism) {
+      line(fmt::format("    minParallelism: {}", std::min(*w.min_parallelism, kMostPods)));
+    }
+    write_dependencies(w);
     if (w.cron) write_schedule(*w.cron);
+  }
+
+  // Steps of the object that are workloads here, which the import has said of others.
+  void write_dependencies(const DraftWorkload& w) {
+    std::string text;
+    for (const StartDependency& wanted : w.starts_after) {
+      const DraftWorkload* other = step_of(draft_, w, wanted.name.value);
+      if (other == nullptr) continue;
+      const bool is_complete = wanted.status == StartDependency::Status::Complete;
+      text += fmt::format("{}{{name: {}, status: {}}}", text.empty() ? "" : ", ",
+                          scalar_text(other->name), is_complete ? "Complete" : "Ready");
+    }
+    if (!text.empty()) line(fmt::format("    dependsOn: [{}]", text));
   }
 
   void write_schedule(const CronFile& cron) {
@@ -294,6 +312,7 @@ class Writer {
     pod.tolerations = w.tolerations;
     pod.node_selector = {w.node_selector.begin(), w.node_selector.end()};
     pod.anti_affinity = w.anti_affinity;
+    pod.host_ports = w.host_ports;
     if (!pod.node_selector.contains(std::string(kArchitectureLabel))) {
       pod.image_architectures = w.architectures;
     }
@@ -344,6 +363,15 @@ class Writer {
 };
 
 }  // namespace
+
+const DraftWorkload* step_of(const ScenarioDraft& draft, const DraftWorkload& of,
+                             std::string_view step) {
+  const auto found = std::ranges::find_if(draft.workloads, [&](const DraftWorkload& other) {
+    return other.step == step && other.object_kind == of.object_kind &&
+           other.object_name == of.object_name && other.space == of.space;
+  });
+  return found == draft.workloads.end() ? nullptr : &*found;
+}
 
 ScenarioText written(const ScenarioDraft& draft) { return Writer(draft).write(); }
 

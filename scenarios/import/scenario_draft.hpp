@@ -69,6 +69,10 @@ struct DraftWorkload {
   std::int64_t pods = 1;
   std::optional<std::int64_t> parallelism;  // of them, at a time
   std::string gang;  // the object whose pods work together; "" each by itself
+  std::string step;  // what its pods are called among those of its object
+  std::vector<StartDependency> starts_after{};  // steps of its object
+  std::string part_of{};                        // what Kueue admits as a whole; "" each Job is one
+  std::optional<std::int64_t> min_parallelism{};  // of it
   std::optional<ScalingFile> scaling;
   std::int64_t cpu_milli = 0;
   std::int64_t cpu_limit_milli = 0;  // 0 none
@@ -93,6 +97,7 @@ struct DraftWorkload {
   std::vector<Architecture> architectures{};  // that its images are built for; empty: nobody says
   DraftLabels labels;
   std::vector<PodAffinityTerm> anti_affinity;
+  std::vector<Located<std::string>> host_ports{};
   PodPreferences preferences{};
   std::optional<DisruptionBudget> budget{};
   DraftLabels annotations;
@@ -130,6 +135,10 @@ struct ScenarioDraft {
 };
 
 ScenarioText written(const ScenarioDraft& draft);
+
+// The workload that a step of the same object is; nullptr: it is none.
+const DraftWorkload* step_of(const ScenarioDraft& draft, const DraftWorkload& of,
+                             std::string_view step);
 
 // The workloads that the pods of a trace were, with the figures that it has of them.
 std::vector<DraftWorkload> workloads_seen(const Imported& imported);

@@ -127,7 +127,8 @@ bool read_about_pods(Context& context, const Node& object, std::string_view kind
   } else if (kind == "PodDisruptionBudget") {
     read_disruption_budget(context, object);
   } else {
-    return read_scaler(context, object, kind) || read_kueue(context, object, kind);
+    return read_scaler(context, object, kind) || read_kueue(context, object, kind) ||
+           read_kai_queue(context, object, kind);
   }
   return true;
 }
@@ -148,6 +149,7 @@ void apply_to_pods(Context& context) {
     if (pod.priority == 0 && priority != context.priorities.end()) pod.priority = priority->second;
   }
   apply_disruption_budgets(context);
+  judge_kai_queues(context);
   for (const auto& [of, scaling] : context.scalers) {
     if (used.count(&scaling) > 0) continue;
     context.files.left_alone.push_back(

@@ -59,6 +59,8 @@ struct Context {
   // Kubeflow's TrainJobs, each after so many other pods, and the runtimes that have their pods.
   std::vector<std::tuple<NodePtr, const SourceText*, std::size_t>> train_jobs = {};
   std::vector<NodePtr> runtimes = {};
+  std::vector<std::pair<std::string, std::string>> kai_queues =
+      {};  // names, each with its parent's
 };
 
 // The node at `path` of keys below `node`; nullptr when there is none.
@@ -154,6 +156,9 @@ std::optional<ScalingFile> own_scaling(Context& context, const PodSet& set, cons
 bool read_scaler(Context& context, const Node& object, std::string_view kind);
 // ResourceFlavor, ClusterQueue, LocalQueue and what of Kueue no quota is; false for other kinds.
 bool read_kueue(Context& context, const Node& object, std::string_view kind);
+// A Queue of KAI scheduler, and once all are read, the queues that pods name.
+bool read_kai_queue(Context& context, const Node& object, std::string_view kind);
+void judge_kai_queues(Context& context);
 // These and others that say something of the pods of other objects; false for other kinds.
 bool read_about_pods(Context& context, const Node& object, std::string_view kind);
 void read_disruption_budget(Context& context, const Node& object);

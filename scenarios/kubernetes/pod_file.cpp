@@ -222,6 +222,22 @@ class PodFileReader {
     return nullptr;
   }
 
+  // With hostNetwork all ports of the containers are those of the node.
+  void read_host_ports(const Node& spec) {
+    const bool all = is_true(spec.find("hostNetwork"));
+    for (const Node* container : items_of(spec.find("containers"))) {
+      for (const Node* port : items_of(node_below(container, {"ports"}))) {
+        Located<std::string> taken = located_below(port, {"hostPort"});
+        if (taken.value.empty() && all) taken = located_below(port, {"containerPort"});
+        const auto number = whole_of(taken.value);
+        if (!number || *number < 1 || *number > 65'535) continue;
+        const std::string protocol = text_below(port, {"protocol"});
+        if (!protocol.empty() && protocol != "TCP") taken.value += "/" + protocol;
+        pod_.host_ports.push_back(std::move(taken));
+      }
+    }
+  }
+
   void read_placement(const Node& spec) {
     pod_.tolerations = tolerations_in(spec.find("tolerations"));
     WantedNodes wanted = wanted_nodes(&spec);
@@ -235,6 +251,7 @@ class PodFileReader {
          {spread_by_node(spec), node_below(&spec, {"affinity", "podAntiAffinity"})}) {
       if (spread != nullptr && !pod_.spread) pod_.spread = spread->where;
     }
+    read_host_ports(spec);
     if (is_true(spec.find("hostIPC"))) pod_.host_ipc = spec.find("hostIPC")->where;
     const std::string user = text_below(&spec, {"securityContext", "runAsUser"});
     if (!user.empty()) pod_.user = user;
@@ -260,16 +277,9 @@ class PodFileReader {
     const auto tell_at = [&](const char* what, const Node* at) {
       if (at != nullptr) context_.files.not_simulated.push_back({what, at->where});
     };
-    constexpr const char* kPorts =
-        "hostPort and hostNetwork: no two such pods of one port fit on a node";
-    if (is_true(spec.find("hostNetwork"))) tell_at(kPorts, spec.find("hostNetwork"));
     const Node* containers = spec.find("containers");
     for (std::size_t c = 0; is_list(containers) && c < containers->items.size(); ++c) {
       const Node* container = containers->items[c].get();
-      const Node* ports = node_below(container, {"ports"});
-      for (std::size_t p = 0; is_list(ports) && p < ports->items.size(); ++p) {
-        tell_at(kPorts, node_below(ports->items[p].get(), {"hostPort"}));
-      }
       for (const std::string_view part : {"requests", "limits"}) {
         const Node* disk = node_below(container, {"resources", part, "ephemeral-storage"});
         tell_at("requests of ephemeral-storage: nodes have room for all", disk);

@@ -107,8 +107,8 @@ void judge_zone(Context& context, const Node& from, const PodSet& set) {
          unknown_zone_help(zone.value));
 }
 
-// What a Job is told beside its pods and no scenario can say, and in what order a JobSet's start.
-// ttlSecondsAfterFinished changes nothing: pods that have ended hold nothing.
+// What a Job is told beside its pods and no scenario can say. ttlSecondsAfterFinished changes
+// nothing: pods that have ended hold nothing.
 void tell_of_jobs(Context& context, const Node& object, const Node& from, const PodSet& set,
                   const PodFile& pod) {
   if (!asks_for_gpu(pod)) return;
@@ -120,12 +120,6 @@ void tell_of_jobs(Context& context, const Node& object, const Node& from, const 
   for (const std::string_view key :
        {"activeDeadlineSeconds", "maxFailedIndexes", "podFailurePolicy"}) {
     tell(node_at(&from, job), key, key);
-  }
-  tell(&from, "dependsOn", "dependsOn of JobSets: all of their Jobs are there from the start");
-  const Node* order = node_below(&object, {"spec", "startupPolicy"});
-  if (text_below(order, {"startupPolicyOrder"}) == "InOrder") {
-    tell(order, "startupPolicyOrder",
-         "startupPolicy InOrder of JobSets: all of their Jobs are there from the start");
   }
   constexpr std::string_view kAlone = "alpha.jobset.sigs.k8s.io/exclusive-topology";
   for (const Node* meta : {object.find("metadata"), node_below(&from, {"template", "metadata"})}) {
@@ -202,6 +196,30 @@ void read_ray(Context& context, const Node& object) {
   }
 }
 
+// Whether each Job of a JobSet waits for the one before it to be ready.
+bool starts_in_order(const Node& object) {
+  return text_below(&object, {"spec", "startupPolicy", "startupPolicyOrder"}) == "InOrder";
+}
+
+// What the pods wait for. `before`: the set that stands before theirs; null for the first.
+std::vector<StartDependency> starts_after(const Node& object, const Origin& origin,
+                                          const Origin* before) {
+  using Status = StartDependency::Status;
+  const std::string whole = text_below(&object, {"metadata", "name"});
+  std::vector<StartDependency> all;
+  const auto add = [&](const std::string& name, Status status, const SourceLocation& where) {
+    all.push_back({{fmt::format("{}-{}", whole, name), where}, status, where});
+  };
+  for (const Node* item : items_of(origin.node->find("dependsOn"))) {
+    const bool is_complete = text_below(item, {"status"}) == "Complete";
+    add(text_below(item, {"name"}), is_complete ? Status::Complete : Status::Ready, item->where);
+  }
+  if (starts_in_order(object) && before != nullptr) {
+    add(before->suffix, Status::Ready, origin.node->where);
+  }
+  return all;
+}
+
 void read_set(Context& context, const Node& object, const PodSet& set) {
   const Node* meta = object.find("metadata");
   const Located<std::string> name = located_below(meta, {"name"});
@@ -209,7 +227,9 @@ void read_set(Context& context, const Node& object, const PodSet& set) {
   const bool has_steps = std::ranges::any_of(
       origins, [](const Origin& one) { return one.node->find("dependsOn") != nullptr; });
   if (has_steps) judge_order(context, origins);
+  const Origin* before = nullptr;
   for (const Origin& origin : origins) {
+    const Origin* last = std::exchange(before, &origin);
     const Node* pods = node_at(origin.node, set.pods);
     if (pods == nullptr) continue;
     PodFile pod;
@@ -219,7 +239,8 @@ void read_set(Context& context, const Node& object, const PodSet& set) {
     pod.where = name.where.line > 0 ? name.where : object.where;
     pod.object_where = object.where;
     pod.purpose = set.purpose;
-    pod.is_step = has_steps;
+    pod.is_step = has_steps || (set.works_together && starts_in_order(object));
+    if (pod.is_step) pod.starts_after = starts_after(object, origin, last);
     pod.restart_policy = text_below(origin.node, {"restartPolicy"});
     count(*origin.node, set, pod);
     judge_zone(context, *origin.node, set);

@@ -39,6 +39,7 @@ void lint_node_labels(const LintInput& input);
 void lint_mig_layouts(const LintInput& input);
 void lint_sharing(const LintInput& input);
 void lint_pods(const LintInput& input);
+void lint_host_ports(const LintInput& input);
 void lint_queues(const LintInput& input);
 void lint_pod_memory(const LintInput& input);
 void lint_vllm(const LintInput& input);
@@ -51,7 +52,8 @@ void lint_launches(const LintInput& input);
 void lint_gpu_software(const LintInput& input);
 void lint_claims(const LintInput& input);
 
-// Whether a required anti-affinity of one of them keeps their pods to different nodes.
+// Whether a required anti-affinity of one of them, or a port of the node that both want, keeps
+// their pods to different nodes.
 bool are_apart(const scenarios::PodFile& a, const scenarios::PodFile& b);
 
 }  // namespace slicewise::sim::lint

@@ -469,12 +469,14 @@ class PodJudge {
 }  // namespace
 
 bool are_apart(const PodFile& a, const PodFile& b) {
-  if (a.anti_affinity.empty() && b.anti_affinity.empty()) return false;
+  const bool any_rule = !a.anti_affinity.empty() || !b.anti_affinity.empty();
+  if (!any_rule && (a.host_ports.empty() || b.host_ports.empty())) return false;
   const auto of = [](const PodFile& pod) {
     scenarios::Workload workload;
     workload.namespace_name = scenarios::namespace_of(pod.space);
     for (const KeyValue& label : pod.labels) workload.pod.labels[label.key] = label.value;
     workload.pod.anti_affinity = pod.anti_affinity;
+    workload.pod.host_ports = pod.host_ports;
     return workload;
   };
   return refuses(of(a), of(b)) || refuses(of(b), of(a));

@@ -198,6 +198,9 @@ std::string pending_help(const World& world, std::span<const Replication> replic
   if (gave(RejectCause::AntiAffinity) || gave(RejectCause::ExistingAntiAffinity)) {
     return "add nodes: podTemplate.affinity lets each have one of these pods";
   }
+  if (gave(RejectCause::HostPorts)) {
+    return "add nodes, or leave podTemplate.hostPorts out: one pod of a node has a port of it";
+  }
   if (gave(RejectCause::Devices) || gave(RejectCause::ClaimElsewhere)) {
     return "other claims have the devices, or the claim has its device on another node: add nodes, "
            "or let more pods name one ResourceClaim";

@@ -73,9 +73,15 @@ bool meets(const std::map<std::string, std::string>& labels,
   });
 }
 
-bool refuses(const scenarios::Workload& a, const scenarios::Workload& b) {
+bool shuns(const scenarios::Workload& a, const scenarios::Workload& b) {
   return std::ranges::any_of(a.pod.anti_affinity, [&](const scenarios::PodAffinityTerm& term) {
     return selects(a, term, b);
+  });
+}
+
+bool shares_port(const scenarios::PodTemplate& a, const scenarios::PodTemplate& b) {
+  return std::ranges::any_of(a.host_ports, [&](const auto& port) {
+    return contains(b.host_ports, port.value, [](const auto& other) { return other.value; });
   });
 }
 

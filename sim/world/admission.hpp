@@ -33,8 +33,17 @@ bool selects(const scenarios::Workload& a, const scenarios::TopologySpread& spre
 bool meets(const std::map<std::string, std::string>& labels,
            const scenarios::PreferredNodes& nodes);
 
-// Whether a required anti-affinity of the pods of `a` keeps them off nodes that have one of `b`.
-bool refuses(const scenarios::Workload& a, const scenarios::Workload& b);
+// Whether a required anti-affinity of the pods of `a` keeps them off nodes that have one of `b`, or
+// a port of the node that both want.
+bool shuns(const scenarios::Workload& a, const scenarios::Workload& b);
+bool shares_port(const scenarios::PodTemplate& a, const scenarios::PodTemplate& b);
+inline bool refuses(const scenarios::Workload& a, const scenarios::Workload& b) {
+  return shuns(a, b) || shares_port(a.pod, b.pod);
+}
+// Whether they refuse anybody.
+inline bool refuses_some(const scenarios::PodTemplate& pod) {
+  return !pod.anti_affinity.empty() || !pod.host_ports.empty();
+}
 
 // Pods with several GPUs: a process on each, all in step.
 

@@ -9,8 +9,9 @@
 namespace slicewise::sim {
 
 // Who of those on a node refuses whom: required podAntiAffinity by kubernetes.io/hostname, as
-// kube-scheduler's InterPodAffinity has it. A pod that is there refuses who comes, too.
-// Source: Kubernetes 1.36, pkg/scheduler/framework/plugins/interpodaffinity/filtering.go.
+// kube-scheduler's InterPodAffinity has it, and ports of the node, as NodePorts has them. A pod
+// that is there refuses who comes, too. Source: Kubernetes 1.36,
+// pkg/scheduler/framework/plugins/interpodaffinity/filtering.go and nodeports/node_ports.go.
 class AntiAffinity {
  public:
   AntiAffinity() = default;
@@ -27,8 +28,11 @@ class AntiAffinity {
   // Whether a pod of the workload refuses one that is there, or one that is there refuses it.
   bool refuses_some(std::size_t node, std::size_t workload) const;
   bool is_refused(std::size_t node, std::size_t workload) const;
+  // Whether one that is there has a port that it wants.
+  bool lacks_port(std::size_t node, std::size_t workload) const;
   bool admits(std::size_t node, std::size_t workload) const {
-    return !refuses_some(node, workload) && !is_refused(node, workload);
+    return !refuses_some(node, workload) && !is_refused(node, workload) &&
+           !lacks_port(node, workload);
   }
   // Of so many, how many may come.
   std::int64_t room(std::size_t node, std::size_t workload, std::int64_t pods) const {
@@ -40,13 +44,19 @@ class AntiAffinity {
  private:
   static constexpr std::size_t kNone = SIZE_MAX;
 
-  bool refuses(std::size_t party, std::size_t other) const {
-    return refuses_[party * parties_ + other] != 0;
+  struct Refusal {
+    bool shuns = false;  // by its anti-affinity
+    bool shares_port = false;
+  };
+
+  const Refusal& of(std::size_t party, std::size_t other) const {
+    return refuses_[party * parties_ + other];
   }
+  bool any_there(std::size_t node, std::size_t workload, auto&& holds) const;
 
   std::size_t parties_ = 0;          // workloads that refuse another or are refused
   std::vector<std::size_t> party_;   // by workload; kNone: it is none
-  std::vector<char> refuses_;        // by party and party
+  std::vector<Refusal> refuses_;     // by party and party
   std::vector<std::int64_t> there_;  // pods, by node and party
 };
 

@@ -9,6 +9,7 @@
 #include "slicewise/lookup.hpp"
 
 #include "../cluster/control/quota_book.hpp"
+#include "../cluster/control/quota_choice.hpp"
 #include "parts.hpp"
 
 // Queues of Kueue meet the node pools: which flavor is which pools, and what each job asks for.
@@ -65,7 +66,7 @@ QuotaLimits limits_of(const ResourceQuota& quota) {
   return limits;
 }
 
-// Of a whole job.
+// By a pod.
 std::map<std::string, std::int64_t> asked_by(const scenarios::Workload& workload) {
   std::map<std::string, std::int64_t> each = {{"cpu", workload.pod.cpu_request.count},
                                               {"memory", workload.pod.memory_request.count},
@@ -73,10 +74,13 @@ std::map<std::string, std::int64_t> asked_by(const scenarios::Workload& workload
   for (const scenarios::ExtendedRequest& request : workload.pod.extended) {
     each[request.name.value] = request.count;
   }
-  for (auto& [name, count] : each) {
-    count = scenarios::quota_of_pods(count, workload.pods_per_job);
-  }
   return each;
+}
+
+// Of the workload, the pods that Kueue admits together.
+int pods_of_set(const scenarios::Workload& workload) {
+  return workload.part_of.value.empty() ? workload.pods_per_job
+                                        : std::max(1, workload.pods_at_once());
 }
 
 class Queued {
@@ -84,6 +88,9 @@ class Queued {
   Queued(const Scenario& scenario, World& world, const WorkloadModel& model, std::size_t queue)
       : scenario_(scenario), world_(world), model_(model), asked_(asked_by(model.spec)) {
     jobs_.queue = queue;
+    jobs_.lead = static_cast<std::size_t>(&model - world.workloads.data());
+    jobs_.pods = pods_of_set(model.spec);
+    jobs_.least = std::min(jobs_.pods, model.spec.min_parallelism.value_or(jobs_.pods));
   }
 
   // The first flavor that they may be admitted to and on whose nodes no pod of theirs fits, while
@@ -138,12 +145,13 @@ class Queued {
       for (const ResourceQuota& quota : quotas.resources) {
         const auto asked = asked_.find(quota.resource.value);
         if (asked == asked_.end() || asked->second == 0) continue;
-        one.amounts.push_back(
+        one.each.push_back(
             {cell_of(world_, quotas.flavor.value, quota.resource.value), asked->second});
       }
-      if (one.amounts.empty()) return;  // of the whole group
+      if (one.each.empty()) return;  // of the whole group
       const QuotaBook book(world_);
-      const bool fits = std::ranges::all_of(one.amounts, [&](const QuotaAmount& wanted) {
+      const QuotaAmounts least = quota_of(one.each, jobs_.least);
+      const bool fits = std::ranges::all_of(least, [&](const QuotaAmount& wanted) {
         return wanted.count <= book.potential(jobs_.queue, wanted.cell);
       });
       is_too_much = is_too_much || !fits;
@@ -221,6 +229,47 @@ void tell_of_groups_apart(const WorkloadModel& model, Diagnostics& found) {
       "cover what the pods ask for in one group, or give a node pool the labels of both flavors"));
 }
 
+// Whether both are parts of what Kueue admits as a whole.
+bool is_same_object(const scenarios::Workload& a, const scenarios::Workload& b) {
+  return !a.part_of.value.empty() && a.part_of.value == b.part_of.value &&
+         a.queue.value == b.queue.value && a.namespace_name == b.namespace_name && a.count > 0 &&
+         b.count > 0;
+}
+
+// Parts that would each be admitted, and never are together.
+void admit_together(World& world, Diagnostics& found) {
+  QuotaBook book(world);
+  const std::vector<AdmittedJob> nobody;
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    WorkloadModel& first = world.workloads[w];
+    if (!first.queued || first.queued->lead != w) continue;
+    std::vector<WorkloadModel*> parts;
+    std::vector<QuotaChoice::PodSet> sets;
+    for (std::size_t other = w; other < world.workloads.size(); ++other) {
+      WorkloadModel& part = world.workloads[other];
+      if (!part.queued || (other != w && !is_same_object(first.spec, part.spec))) continue;
+      part.queued->lead = w;
+      parts.push_back(&part);
+      sets.push_back({&*part.queued, part.queued->pods});
+    }
+    if (parts.size() == 1) continue;
+    const QuotaChoice::Decision decision =
+        QuotaChoice(world, book, nobody).decide(sets, first.spec.priority, {});
+    if (decision.mode == QuotaChoice::Mode::Fit) continue;
+    const bool is_told = std::ranges::any_of(
+        parts, [](const WorkloadModel* part) { return !part->queued->never.empty(); });
+    for (WorkloadModel* part : parts) {
+      if (!part->queued->never.empty()) continue;
+      part->queued->never = fmt::format(
+          "the parts of \"{}\" ask for more together than the queue "
+          "may have",
+          first.spec.part_of.value);
+    }
+    const FindingsAbout about(first.spec.given_name(), found);
+    if (!is_told) tell_of_never(first, world, found);
+  }
+}
+
 }  // namespace
 
 void model_quotas(const Scenario& scenario, World& world, Diagnostics& found) {
@@ -249,6 +298,7 @@ void model_quotas(const Scenario& scenario, World& world, Diagnostics& found) {
     if (!queued.fits_no_node_of().empty()) tell_of_small_nodes(model, queued, found);
     if (!model.queued->never.empty()) tell_of_never(model, world, found);
   }
+  if (any) admit_together(world, found);
   if (any) tell_of_empty_flavors(scenario, world, found);
 }
 

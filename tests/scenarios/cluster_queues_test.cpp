@@ -170,10 +170,8 @@ TEST(ClusterQueues, OfManifestsComeWithTheirCohortAndFlavors) {
   EXPECT_TRUE(result.find("serve")->queue.value.empty());
   EXPECT_EQ(result.said.count("Deployments in a queue of Kueue: only Jobs wait for a quota here"),
             1);
-  EXPECT_EQ(result.said.count("Jobs in a queue of Kueue: their pods wait for quota one by one, "
-                              "there until it has room for all (the annotation "
-                              "kueue.x-k8s.io/job-min-parallelism lets fewer begin)"),
-            1);
+  EXPECT_EQ(train->part_of.value, "train");
+  EXPECT_FALSE(train->min_parallelism);
 }
 
 constexpr std::string_view kTaintedFlavor = R"(
@@ -244,6 +242,77 @@ TEST(ClusterQueues, TheirJobsTolerateWhatTheFlavorDoes) {
   ASSERT_TRUE(train);
   ASSERT_EQ(train->pod.tolerations.size(), 1U);
   EXPECT_EQ(train->pod.tolerations.front().key, "team");
+}
+
+constexpr std::string_view kParts = R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: team}
+spec:
+  resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: any, resources: [{name: nvidia.com/gpu, nominalQuota: 9}]}]}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: q}
+spec: {clusterQueue: team}
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: shards
+  labels: {kueue.x-k8s.io/queue-name: q}
+  annotations: {kueue.x-k8s.io/job-min-parallelism: "2"}
+spec: {parallelism: 4, completions: 9, template: {spec: {restartPolicy: Never, containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: alone, labels: {kueue.x-k8s.io/queue-name: q}}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}}}
+---
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: llm, labels: {kueue.x-k8s.io/queue-name: q}}
+spec:
+  replicatedJobs:
+  - {name: driver, template: {spec: {template: {spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}}}}}
+  - {name: worker, replicas: 2, dependsOn: [{name: driver, status: Ready}], template: {spec: {template: {spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 4}}}]}}}}}
+)";
+
+// What Kueue makes one Workload of.
+TEST(ClusterQueues, PodsOfOneObjectWaitTogether) {
+  ImportOptions options;
+  options.instances = {{"g5.12xlarge", "a10g", 4}};
+  const Written result = written(ImportKind::K8s, {std::string(kParts)}, options);
+  EXPECT_EQ(result.find("shards")->part_of.value, "shards");
+  EXPECT_EQ(result.find("shards")->min_parallelism, 2);
+  EXPECT_EQ(result.find("alone")->part_of.value, "");
+  for (const char* name : {"llm-driver", "llm-worker"}) {
+    ASSERT_TRUE(result.find(name)) << name;
+    EXPECT_EQ(result.find(name)->part_of.value, "llm") << name;
+  }
+}
+
+TEST(ClusterQueues, PartsOfOneObjectAgree) {
+  const auto said = [](const std::string& a, const std::string& b) {
+    const auto loaded = load_scenario(
+        {"f.yaml",
+         "apiVersion: slicewise.dev/v1alpha1\nkind: Scenario\nmetadata: {name: test}\nspec:\n"
+         "  nodePools: [{name: gpu, instanceType: g4dn.xlarge}]\n  workloads:\n"
+         "  - {name: a, " +
+             a +
+             ", work: {units: 1}, measured: {unitTime: 18s}}\n"
+             "  - {name: b, " +
+             b + ", work: {units: 1}, measured: {unitTime: 18s}}\n"});
+    return loaded ? "" : loaded.error().front().message;
+  };
+  EXPECT_EQ(said("partOf: x", "partOf: x, dependsOn: [{name: a}]"), "");
+  EXPECT_EQ(said("partOf: x", "partOf: x, submitAt: 1h"), "parts of \"x\" with different submitAt");
+  EXPECT_EQ(said("partOf: x, minParallelism: 1", "partOf: x"),
+            "minParallelism of an object with several parts");
+  EXPECT_EQ(said("partOf: x", "minParallelism: 2"), "minParallelism without partOf");
+  EXPECT_EQ(said("dependsOn: [{name: b}]", "count: 1"), "no Job above \"a\" is called \"b\"");
+  EXPECT_EQ(said("kind: Deployment", "dependsOn: [{name: a}]"),
+            "no Job above \"b\" is called \"a\"");
 }
 
 // The run would refuse them.

@@ -66,7 +66,9 @@ spec: {template: {spec: {hostNetwork: true, schedulerName: mine, nodeName: a, co
   {name: c, ports: [{containerPort: 80, hostPort: 80}, {containerPort: 81}], resources: {
     requests: {ephemeral-storage: 5Gi}, limits: {ephemeral-storage: 5Gi, nvidia.com/gpu: 1}}}]}}}
 )"});
-  EXPECT_EQ(others.said.count("not simulated: hostPort and hostNetwork"), 2);
+  ASSERT_EQ(others.find("d")->pod.host_ports.size(), 2U);
+  EXPECT_EQ(others.find("d")->pod.host_ports[0].value, "80");
+  EXPECT_EQ(others.find("d")->pod.host_ports[1].value, "81");
   EXPECT_EQ(others.said.count("not simulated: schedulerName"), 1);
   EXPECT_EQ(others.said.count("not simulated: nodeName"), 1);
   EXPECT_EQ(others.said.count("not simulated: requests of ephemeral-storage"), 1);

@@ -55,19 +55,45 @@ spec:
                                         kGpuPods + R"(}}}
 )");
   EXPECT_EQ(workload_lines(jobs), (WorkloadLines{"llm-prep Job 1", "llm-train Job 2"}));
-  EXPECT_EQ(jobs.said.count("not simulated: dependsOn of JobSets"), 1);
+  const auto train = jobs.find("llm-train");
+  ASSERT_TRUE(train && train->depends_on.size() == 1);
+  EXPECT_EQ(train->depends_on[0].name.value, "llm-prep");
+  EXPECT_EQ(train->depends_on[0].status, StartDependency::Status::Complete);
 }
 
-TEST(ImportObjects, JobsOfAJobSetThatStartInOrderAreNamed) {
-  const auto said = [](const std::string& order) {
+TEST(ImportObjects, JobsOfAJobSetStartInOrder) {
+  const auto read = [](const std::string& order) {
+    const std::string pods = "template: {spec: {" + std::string(kGpuPods) + "}}}";
     return objects_read(
-               "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: llm}\n"
-               "spec: {startupPolicy: {startupPolicyOrder: " +
-               order + "}, replicatedJobs: [{name: a, template: {spec: {" + kGpuPods + "}}}]}\n")
-        .said.count("not simulated: startupPolicy InOrder");
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: llm}\n"
+        "spec: {startupPolicy: {startupPolicyOrder: " +
+        order + "}, replicatedJobs: [{name: a, " + pods + ", {name: b, " + pods + "]}\n");
   };
-  EXPECT_EQ(said("InOrder"), 1);
-  EXPECT_EQ(said("AnyOrder"), 0);
+  const ObjectsRead in_order = read("InOrder");
+  EXPECT_EQ(workload_lines(in_order), (WorkloadLines{"llm-a Job 1", "llm-b Job 1"}));
+  const auto second = in_order.find("llm-b");
+  ASSERT_TRUE(second && second->depends_on.size() == 1);
+  EXPECT_EQ(second->depends_on[0].name.value, "llm-a");
+  EXPECT_EQ(second->depends_on[0].status, StartDependency::Status::Ready);
+  EXPECT_EQ(workload_lines(read("AnyOrder")), (WorkloadLines{"llm Job 2"}));
+}
+
+// A step that asks for no GPU is not simulated: nobody waits for it.
+TEST(ImportObjects, StepsAfterOneWithoutAGpuAreThereFromTheStart) {
+  const ObjectsRead jobs = objects_read(R"(
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: llm}
+spec:
+  replicatedJobs:
+  - {name: data, template: {spec: {template: {spec: {containers: [{name: c, image: x}]}}}}}
+  - {name: train, dependsOn: [{name: data, status: Complete}], template: {spec: {)" +
+                                        kGpuPods +
+                                        R"(}}}
+)");
+  ASSERT_TRUE(jobs.find("llm-train"));
+  EXPECT_TRUE(jobs.find("llm-train")->depends_on.empty());
+  EXPECT_EQ(jobs.said.count("Jobs of JobSets that start after others without a GPU"), 1);
 }
 
 TEST(ImportObjects, JobsOfKubeflowHaveTheirReplicasByRole) {

@@ -110,12 +110,13 @@ struct PodFile {
   std::int64_t completions = 1;  // of a Job
   std::optional<std::int64_t> backoff_limit;
   std::optional<CronFile> cron;
-  PodPurpose purpose = PodPurpose::Unsaid;  // by the kind of the object
-  bool works_together = false;              // one of these pods alone is of no use
-  bool is_step = false;                     // others of the object run before or after them
-  bool is_served = false;                   // by a Service with an address
-  bool is_never_evicted = false;            // PodDisruptionBudgets let none of these pods go
-  std::optional<DisruptionBudget> budget;   // of these pods alone
+  PodPurpose purpose = PodPurpose::Unsaid;      // by the kind of the object
+  bool works_together = false;                  // one of these pods alone is of no use
+  bool is_step = false;                         // others of the object start before or after them
+  std::vector<StartDependency> starts_after{};  // of a step: PodFile::name of others of the object
+  bool is_served = false;                       // by a Service with an address
+  bool is_never_evicted = false;                // PodDisruptionBudgets let none of these pods go
+  std::optional<DisruptionBudget> budget;       // of these pods alone
   std::optional<ScalingFile> scaling;
   std::vector<KeyValue> annotations;         // of the pods
   std::vector<KeyValue> object_annotations;  // of the object that makes them
@@ -129,6 +130,7 @@ struct PodFile {
   std::vector<KeyValue> labels;                       // of the pods
   std::vector<PodAffinityTerm> anti_affinity;         // required, by node
   std::optional<SourceLocation> other_anti_affinity;  // a required one that is not among these
+  std::vector<Located<std::string>> host_ports{};     // as PodTemplate has them
   PodPreferences preferences{};
   std::optional<SourceLocation> spread;  // a topologySpreadConstraint by node, or podAntiAffinity
   std::optional<SourceLocation> host_ipc;

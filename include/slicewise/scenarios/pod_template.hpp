@@ -108,6 +108,8 @@ struct PodTemplate {
   std::vector<Toleration> tolerations;
   std::map<std::string, std::string> node_selector;
   std::vector<PodAffinityTerm> anti_affinity;  // required
+  // Ports of their node that the pods take, "8000", "53/UDP": one pod of a node has each.
+  std::vector<Located<std::string>> host_ports{};
   PodPreferences preferences{};
   std::vector<Architecture> image_architectures;  // empty: nobody says
   std::map<std::string, std::string> labels;
@@ -120,6 +122,14 @@ struct PodTemplate {
 // Keys of the labels by which pods select others that they want near or far.
 std::set<std::string> selected_labels(std::span<const PodAffinityTerm> required,
                                       const PodPreferences& preferences);
+
+// What a workload waits for before any Job of it is made, as a ReplicatedJob of a JobSet does.
+struct StartDependency {
+  enum class Status : std::uint8_t { Ready, Complete };
+  Located<std::string> name;  // of a workload
+  Status status = Status::Ready;
+  SourceLocation where;
+};
 
 // A PodDisruptionBudget of the pods of a workload.
 struct DisruptionBudget {

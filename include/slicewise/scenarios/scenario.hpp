@@ -199,6 +199,11 @@ struct Workload {
   int pods_per_job = 1;  // Job: several are a gang, which starts and ends together
   Located<std::string> queue;  // of Scenario::cluster_queues; "" none: Jobs that wait for no quota
   std::optional<int> parallelism;  // Jobs that are there at a time; absent: all
+  // Job: the object that all of its pods are of, with those of other workloads that name the same:
+  // Kueue admits it as a whole. "": each Job is one of its own.
+  Located<std::string> part_of;
+  std::optional<int> min_parallelism;  // of those that Kueue would admit at once, enough to begin
+  std::vector<StartDependency> depends_on;  // Job
   RestartPolicy restart_policy = RestartPolicy::OnFailure;
   int backoff_limit = kBackoffLimit;  // Jobs
   int priority = 0;

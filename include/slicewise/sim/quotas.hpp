@@ -43,19 +43,32 @@ struct QueueModel {
   std::vector<QuotaLimits> limits;  // by cell
 };
 
-// What a job asks for in one resource group of its queue, in each flavor that will do, in the
+// What a pod asks for in one resource group of its queue, in each flavor that will do, in the
 // order in which they are tried.
 struct QuotaGroup {
   struct Flavor {
     PoolMask pools = 0;
-    QuotaAmounts amounts;
+    QuotaAmounts each;
   };
   std::vector<Flavor> flavors;
 };
 
+// What so many pods ask for.
+inline QuotaAmounts quota_of(const QuotaAmounts& each, int pods) {
+  QuotaAmounts all = each;
+  for (QuotaAmount& amount : all) amount.count = scenarios::quota_of_pods(amount.count, pods);
+  return all;
+}
+
+// The pods of a workload that wait in a queue: a pod set of what Kueue admits as a whole.
 struct QueuedJobs {
   std::size_t queue = 0;  // into World::queues
   std::vector<QuotaGroup> groups;
+  // Of World::workloads, the first with which they are admitted together: itself, or the first part
+  // of the same object (Workload::part_of).
+  std::size_t lead = 0;
+  int pods = 1;   // that are admitted together
+  int least = 1;  // of them, those without which none is: fewer only of partial admission
   PoolMask pools = kAnyPool;    // of all flavors
   bool is_in_one_place = true;  // wherever they are admitted, the pools are the same
   std::string never;            // why no job is ever admitted; "" some are

@@ -2,25 +2,34 @@
 
 #include <algorithm>
 
+#include "slicewise/lookup.hpp"
+
 namespace slicewise::sim {
 
 OpenJobs::OpenJobs(RunState& run, const Scheduler& scheduler) : run_(run), scheduler_(scheduler) {
   made_.reserve(run.world.workloads.size());
   for (const WorkloadModel& model : run.world.workloads) {
     made_.push_back(static_cast<std::uint32_t>(model.spec.jobs_at_once()));
+    waits_.push_back(std::ranges::any_of(
+        model.spec.depends_on, [&](const scenarios::StartDependency& dependency) {
+          return find_if_or_null(run.world.workloads, [&](const WorkloadModel& other) {
+                   return other.name == dependency.name.value && other.spec.count > 0;
+                 }) != nullptr;
+        }));
   }
 }
 
+bool OpenJobs::is_left(const Pod& pod) const {
+  if (run_.cluster.model(pod).spec.kind != scenarios::WorkloadKind::Job) return false;
+  if (waits(index(pod.workload))) return false;
+  if (pod.phase == PodPhase::Succeeded || pod.phase == PodPhase::Failed) return false;
+  const bool comes =
+      pod.phase == PodPhase::Unsubmitted && run_.cluster.job(pod) < made_[index(pod.workload)];
+  return comes || is_bound(pod.phase) || scheduler_.fits_empty_node(pod);
+}
+
 void OpenJobs::count() {
-  left_ = 0;
-  for (const Pod& pod : run_.cluster.pods) {
-    const WorkloadModel& model = run_.cluster.model(pod);
-    if (model.spec.kind != scenarios::WorkloadKind::Job) continue;
-    if (pod.phase == PodPhase::Succeeded || pod.phase == PodPhase::Failed) continue;
-    const bool comes =
-        pod.phase == PodPhase::Unsubmitted && run_.cluster.job(pod) < made_[index(pod.workload)];
-    if (comes || is_bound(pod.phase) || scheduler_.fits_empty_node(pod)) ++left_;
-  }
+  left_ = std::ranges::count_if(run_.cluster.pods, [this](const Pod& pod) { return is_left(pod); });
 }
 
 void OpenJobs::one_submitted(const Pod& pod) {
@@ -33,10 +42,10 @@ void OpenJobs::one_submitted(const Pod& pod) {
 void OpenJobs::have_quota_on(std::uint32_t job, PoolMask pools) {
   const Pod& pod = run_.cluster.pods[job];
   if (pod.pools == pools) return;
-  const auto held = [&] { return !run_.world.duration && scheduler_.fits_empty_node(pod) ? 1 : 0; };
-  const int before = held();
+  const auto left = [&] { return !run_.world.duration && is_left(pod) ? 1 : 0; };
+  const int before = left();
   for_each_of_job(run_.cluster, job, [&](std::uint32_t p) { run_.cluster.pods[p].pools = pools; });
-  left_ += std::int64_t{held() - before} * run_.cluster.model(pod).pods_per_job;
+  left_ += std::int64_t{left() - before} * run_.cluster.model(pod).pods_per_job;
 }
 
 void OpenJobs::make_next(std::uint32_t last) {
@@ -52,6 +61,19 @@ void OpenJobs::make_next(std::uint32_t last) {
     run_.timers.set(TimerKind::Pod, p, at);
   }
   ++made;
+}
+
+void OpenJobs::let(std::size_t workload) {
+  waits_[workload] = false;
+  for (std::uint32_t p = 0; p < run_.cluster.pods.size(); ++p) {
+    const Pod& pod = run_.cluster.pods[p];
+    if (index(pod.workload) != workload) continue;
+    if (is_left(pod)) ++left_;
+    const std::uint32_t job = run_.cluster.job(pod);
+    if (job >= made_[workload]) continue;
+    const TimePoint at = first_submission(run_.cluster.model(pod).spec, job);
+    run_.timers.set(TimerKind::Pod, p, std::max(run_.now, at));
+  }
 }
 
 void OpenJobs::end_run_without_any() {

@@ -33,6 +33,8 @@ std::string cause_text(const World& world, std::size_t cause) {
       return "node(s) didn't match pod anti-affinity rules";
     case RejectCause::ExistingAntiAffinity:
       return "node(s) didn't satisfy existing pods anti-affinity rules";
+    case RejectCause::HostPorts:
+      return "node(s) didn't have free ports for the requested pod ports";
     case RejectCause::Devices:
       return "cannot allocate all claims";
     case RejectCause::ClaimElsewhere:

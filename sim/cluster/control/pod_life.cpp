@@ -80,6 +80,7 @@ PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& us
       faults_(run),
       gangs_(run.cluster),
       crons_(run),
+      order_(run, jobs),
       quotas_(run, *this, jobs),
       jobs_(jobs),
       work_(work),
@@ -91,7 +92,7 @@ void PodLife::on_timer(std::uint32_t p) {
   Pod& pod = run_.cluster.pods[p];
   switch (pod.phase) {
     case PodPhase::Unsubmitted:
-      if (!crons_.makes(p, *this)) return;
+      if (jobs_.waits(index(pod.workload)) || !crons_.makes(p, *this)) return;
       pod.submitted = run_.now;
       return work_.create(p);
     case PodPhase::Recreating:
@@ -115,12 +116,13 @@ void PodLife::on_timer(std::uint32_t p) {
 
 void PodLife::submit(std::uint32_t p) {
   Pod& pod = run_.cluster.pods[p];
-  if (pod.phase == PodPhase::Unsubmitted) jobs_.one_submitted(pod);
-  if (quotas_.holds_back(p)) {
+  const bool is_new = pod.phase == PodPhase::Unsubmitted;
+  if (is_new) jobs_.one_submitted(pod);
+  if (!quotas_.lets(p)) {
     enter_phase(run_, p, PodPhase::Suspended);
     pod.queued = run_.now;
     run_.wake_scheduler();  // others may have what it gave back
-    return quotas_.add(p);
+    return quotas_.add(p, is_new);
   }
   enter_phase(run_, p, PodPhase::Pending);
   pod.queued = run_.now;
@@ -225,6 +227,7 @@ void PodLife::start_container(std::uint32_t p) {
   if (!notebook && !take_memory(p, needed)) return crash(p);
   if (!restarts.has_run) {
     restarts.has_run = true;
+    order_.one_ready(pod);
     WorkloadRecord& record = run_.record_of(pod);
     const bool of_job = run_.cluster.first_of_job(p) == p;
     if (!notebook && of_job) record.wait.push_back(run_.now - pod.submitted);
@@ -480,6 +483,7 @@ void PodLife::leave(std::uint32_t last, PodPhase final_phase) {
   if (succeeded) {
     const Duration took = run_.now - pod.submitted;
     record.completion.push_back(took);
+    order_.one_done(pod);
     if (!record.outcomes.empty()) record.outcomes[run_.cluster.job(pod)].completion = took;
   } else {
     ++record.jobs_failed;

@@ -16,6 +16,7 @@
 #include "open_jobs.hpp"
 #include "quota_admission.hpp"
 #include "scheduler.hpp"
+#include "start_order.hpp"
 #include "terminations.hpp"
 
 namespace slicewise::sim {
@@ -107,6 +108,7 @@ class PodLife {
   Faults faults_;
   Gangs gangs_;
   CronRuns crons_;
+  StartOrder order_;
   QuotaAdmission quotas_;
   OpenJobs& jobs_;
   ContainerWork& work_;

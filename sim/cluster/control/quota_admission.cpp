@@ -18,12 +18,10 @@ QuotaAdmission::QuotaAdmission(RunState& run, PodLife& pods, OpenJobs& jobs)
       waiting_(run.world.workloads.size()),
       turned_down_(run.world.workloads.size()),
       stops_others_(run.world.queues.size()),
-      holds_up_(run.world.queues.size()) {
+      holds_up_(run.world.queues.size()),
+      queued_(run) {
   any_ = std::ranges::any_of(run.world.workloads,
                              [](const WorkloadModel& model) { return model.queued.has_value(); });
-  if (!any_) return;
-  is_admitted_.resize(run.cluster.pods.size());
-  wait_of_.resize(run.cluster.pods.size(), kNeverAdmitted);
 }
 
 bool QuotaAdmission::goes_before(std::uint32_t a, std::uint32_t b) const {
@@ -34,30 +32,84 @@ bool QuotaAdmission::goes_before(std::uint32_t a, std::uint32_t b) const {
   return turn(a) < turn(b);
 }
 
-void QuotaAdmission::add(std::uint32_t pod) {
-  if (run_.cluster.first_of_job(pod) != pod) return;
-  const std::size_t workload = index(run_.cluster.pods[pod].workload);
+void QuotaAdmission::add(std::uint32_t p, bool is_new) {
+  if (run_.cluster.first_of_job(p) != p) return;
+  const std::uint32_t job = queued_.job_of(p);
+  QueuedPods::Job* known = queued_.find(job);
+  if (known == nullptr) {
+    queued_.add(job);
+    return wait(job);
+  }
+  if (!is_new && known->ending > 0 && --known->ending == 0) wait(job);
+}
+
+void QuotaAdmission::wait(std::uint32_t job) {
+  const std::size_t workload = index(run_.cluster.pods[job].workload);
   std::deque<std::uint32_t>& jobs = waiting_[workload];
   const auto place = std::ranges::upper_bound(
-      jobs, pod, [this](std::uint32_t a, std::uint32_t b) { return goes_before(a, b); });
+      jobs, job, [this](std::uint32_t a, std::uint32_t b) { return goes_before(a, b); });
   if (place != jobs.end()) turned_down_[workload] = 0;  // it may take the place of younger ones
-  jobs.insert(place, pod);
-  const QueuedJobs& queued = *model_of(pod).queued;
-  const std::optional<std::uint32_t>& holds_up = holds_up_[queued.queue];
-  const bool comes_after = holds_up && goes_before(*holds_up, pod);
-  const bool waits_for_ever = !queued.never.empty() || comes_after;
-  jobs_.have_quota_on(pod, waits_for_ever ? 0 : kAnyPool);
-  if (!queued.never.empty() && !comes_after) tell_who_waits_for_ever(queued.queue);
+  jobs.insert(place, job);
+  const QueuedJobs& of = *model_of(job).queued;
+  const std::optional<std::uint32_t>& holds_up = holds_up_[of.queue];
+  const bool comes_after = holds_up && goes_before(*holds_up, job);
+  const bool waits_for_ever = !of.never.empty() || comes_after;
+  have_quota(job, !waits_for_ever);
+  if (!of.never.empty() && !comes_after) tell_who_waits_for_ever(of.queue);
   run_.timers.set(TimerKind::Quota, 0, run_.now);
 }
 
-void QuotaAdmission::remove(std::uint32_t pod) {
-  if (!model_of(pod).queued || run_.cluster.first_of_job(pod) != pod) return;
-  if (is_admitted_[pod]) return give_back(pod);
-  const std::size_t queue = model_of(pod).queued->queue;
-  std::erase(waiting_[index(run_.cluster.pods[pod].workload)], pod);
-  if (stops_others_[queue] == pod) stops_others_[queue].reset();
-  if (holds_up_[queue] == pod) tell_who_waits_for_ever(queue);
+void QuotaAdmission::wait_no_more(std::uint32_t job) {
+  const std::size_t queue = model_of(job).queued->queue;
+  std::erase(waiting_[index(run_.cluster.pods[job].workload)], job);
+  if (stops_others_[queue] == job) stops_others_[queue].reset();
+  if (holds_up_[queue] == job) tell_who_waits_for_ever(queue);
+}
+
+void QuotaAdmission::have_quota_on(const QueuedPods::Set& set, PoolMask pools) {
+  queued_.for_each_job(set, [&](std::uint32_t p) { jobs_.have_quota_on(p, pools); });
+}
+
+void QuotaAdmission::have_quota(std::uint32_t job, bool ever) {
+  for (const QueuedPods::Set& set : queued_.at(job).sets) have_quota_on(set, ever ? kAnyPool : 0);
+}
+
+void QuotaAdmission::remove(std::uint32_t p) {
+  if (!model_of(p).queued || run_.cluster.first_of_job(p) != p) return;
+  const std::uint32_t job = queued_.job_of(p);
+  QueuedPods::Job* queued = queued_.find(job);
+  if (queued == nullptr) return;
+  QueuedPods::Set& set = queued_.set_of(p);
+  const int pods = model_of(p).pods_per_job;
+  const bool was_there = run_.cluster.pods[p].phase != PodPhase::Suspended;
+  set.left -= pods;
+  const bool is_over = queued->is_over();
+  if (queued->is_admitted) {
+    if (was_there) set.there -= pods;
+    if (set.left < set.held) keep(job, set, set.left);
+    fill(set);
+    if (is_over) give_back(job);
+  } else if (was_there && queued->ending > 0) {
+    if (--queued->ending == 0 && !is_over) wait(job);
+  } else if (is_over) {
+    wait_no_more(job);
+  }
+  if (is_over) queued_.remove(job);
+}
+
+// Jobs of an admitted object that wait, as far as there is quota for them.
+void QuotaAdmission::fill(QueuedPods::Set& set) {
+  const int pods = run_.world.workloads[set.workload].pods_per_job;
+  while (set.next < set.end && set.there + pods <= set.held) {
+    const std::uint32_t first = set.next;
+    const PodPhase phase = run_.cluster.pods[first].phase;
+    if (phase == PodPhase::Unsubmitted) return;  // as are those after it
+    set.next += static_cast<std::uint32_t>(pods);
+    if (phase != PodPhase::Suspended) continue;
+    for_each_of_job(run_.cluster, first, [&](std::uint32_t p) {
+      if (run_.cluster.pods[p].phase == PodPhase::Suspended) pods_.submit(p);
+    });
+  }
 }
 
 // Of a strict queue, all behind the first that is never admitted.
@@ -76,28 +128,40 @@ void QuotaAdmission::tell_who_waits_for_ever(std::size_t queue) {
   }
   for (const std::uint32_t job : jobs) {
     const bool waits_for_ever = first && !goes_before(job, *first);
-    jobs_.have_quota_on(job, waits_for_ever ? 0 : kAnyPool);
+    have_quota(job, !waits_for_ever);
   }
 }
 
-const AdmittedJob& QuotaAdmission::admitted(std::uint32_t job) const {
+AdmittedJob& QuotaAdmission::admitted(std::uint32_t job) {
   return *std::ranges::find(admitted_, job, &AdmittedJob::job);
 }
 
-// Whoever was turned down in its cohort is looked at again.
-void QuotaAdmission::give_back(std::uint32_t job) {
-  const std::size_t queue = admitted(job).queue;
-  book_.give(queue, admitted(job).held);
-  std::erase_if(admitted_, [&](const AdmittedJob& one) { return one.job == job; });
-  is_admitted_[job] = false;
+// So many pods of the set keep their quota. Whoever was turned down in its cohort is looked at
+// again.
+void QuotaAdmission::keep(std::uint32_t job, QueuedPods::Set& set, int pods) {
+  AdmittedJob& held = admitted(job);
+  const QuotaAmounts before = quota_of(set.each, set.held);
+  const QuotaAmounts after = quota_of(set.each, pods);
+  for (std::size_t n = 0; n < before.size(); ++n) {
+    const QuotaAmount less{before[n].cell, before[n].count - after[n].count};
+    book_.give(held.queue, {less});
+    std::ranges::find(held.held, less.cell, &QuotaAmount::cell)->count -= less.count;
+  }
+  set.held = pods;
   for (std::size_t w = 0; w < waiting_.size(); ++w) {
     const auto& queued = run_.world.workloads[w].queued;
     if (!queued) continue;
-    const bool gains = queued->queue == queue ||
-                       (book_.has_cohort(queue) && book_.is_same_cohort(queue, queued->queue));
+    const bool gains =
+        queued->queue == held.queue ||
+        (book_.has_cohort(held.queue) && book_.is_same_cohort(held.queue, queued->queue));
     if (gains) turned_down_[w] = 0;
   }
   run_.timers.set(TimerKind::Quota, 0, run_.now);
+}
+
+void QuotaAdmission::give_back(std::uint32_t job) {
+  for (QueuedPods::Set& set : queued_.at(job).sets) keep(job, set, 0);
+  std::erase_if(admitted_, [&](const AdmittedJob& one) { return one.job == job; });
 }
 
 std::optional<std::uint32_t> QuotaAdmission::head_of(std::size_t queue) const {
@@ -120,8 +184,13 @@ std::vector<QuotaAdmission::Entry> QuotaAdmission::nominate() {
     const auto job = head_of(queue);
     if (!job) continue;
     const Pod& pod = run_.cluster.pods[*job];
-    entries.push_back(
-        {*job, index(pod.workload), queue, choice.decide(run_.cluster.model(pod), pod.submitted)});
+    std::vector<QuotaChoice::PodSet> sets;
+    for (const QueuedPods::Set& set : queued_.at(*job).sets) {
+      const QueuedJobs& of = *run_.world.workloads[set.workload].queued;
+      sets.push_back({&of, std::min(of.pods, set.left)});
+    }
+    entries.push_back({*job, index(pod.workload), queue,
+                       choice.decide(sets, model_of(*job).spec.priority, pod.submitted)});
   }
   std::ranges::stable_sort(entries, [this](const Entry& a, const Entry& b) {
     const auto rank = [this](const Entry& entry) {
@@ -218,24 +287,38 @@ void QuotaAdmission::admit(const Entry& entry) {
   book_.take(entry.queue, entry.decision.amounts);
   admitted_.push_back({entry.job, entry.queue, run_.cluster.model(pod).spec.priority, pod.submitted,
                        run_.now, entry.decision.amounts});
-  is_admitted_[entry.job] = true;
-  std::vector<Duration>& waits = run_.record_of(pod).quota_wait;
-  if (std::size_t& place = wait_of_[entry.job]; place == kNeverAdmitted) {
-    place = waits.size();
-    waits.push_back(run_.now - pod.submitted);
-  } else {
-    waits[place] += run_.now - pod.queued;
+  QueuedPods::Job& queued = queued_.at(entry.job);
+  queued.is_admitted = true;
+  for (std::size_t n = 0; n < queued.sets.size(); ++n) {
+    QueuedPods::Set& set = queued.sets[n];
+    set.each = entry.decision.sets[n].each;
+    set.held = entry.decision.sets[n].pods;
+    have_quota_on(set, entry.decision.sets[n].pools);
+    fill(set);
   }
-  jobs_.have_quota_on(entry.job, entry.decision.pools);
-  for_each_of_job(run_.cluster, entry.job, [&](std::uint32_t p) {
-    if (run_.cluster.pods[p].phase == PodPhase::Suspended) pods_.submit(p);
-  });
 }
 
 void QuotaAdmission::stop(std::uint32_t job) {
   give_back(job);
-  ++run_.record_of(run_.cluster.pods[job]).quota_stops;
-  pods_.suspend(job);
+  QueuedPods::Job& queued = queued_.at(job);
+  queued.is_admitted = false;
+  std::vector<std::uint32_t> stopped;
+  for (QueuedPods::Set& set : queued.sets) {
+    set.there = 0;
+    set.next = set.first;
+    queued_.for_each_job(set, [&](std::uint32_t p) {
+      const PodPhase phase = run_.cluster.pods[p].phase;
+      const bool is_there =
+          is_bound(phase) || phase == PodPhase::Pending || phase == PodPhase::Recreating;
+      if (is_there) stopped.push_back(p);
+    });
+  }
+  queued.ending = static_cast<int>(stopped.size());
+  if (stopped.empty()) return wait(job);
+  for (const std::uint32_t p : stopped) {
+    ++run_.record_of(run_.cluster.pods[p]).quota_stops;
+    pods_.suspend(p);
+  }
 }
 
 }  // namespace slicewise::sim

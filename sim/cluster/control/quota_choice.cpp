@@ -1,7 +1,9 @@
 #include "quota_choice.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 #include "slicewise/lookup.hpp"
 
@@ -23,6 +25,10 @@ bool gives_way(QuotaPreemption policy, const AdmittedJob& job, int priority, Tim
       return true;
   }
   return false;
+}
+
+QuotaAmount* amount_in(QuotaAmounts& amounts, std::size_t cell) {
+  return find_or_null(amounts, cell, &QuotaAmount::cell);
 }
 
 }  // namespace
@@ -65,8 +71,10 @@ QuotaChoice::Rank QuotaChoice::rank_of(const Asking& who, const QuotaAmount& wan
   return {of_its_own ? Way::Preempts : Way::Reclaims, borrows_then};
 }
 
+// For the last of its sets, beside what those before it take.
 void QuotaChoice::choose(const Asking& who, const QuotaGroup& group, Decision& decision,
                          std::vector<std::size_t>& lacking) {
+  Decision::Set& set = decision.sets.back();
   const QuotaGroup::Flavor* best = nullptr;
   Rank best_rank;
   std::vector<std::size_t> best_lacks;
@@ -75,7 +83,10 @@ void QuotaChoice::choose(const Asking& who, const QuotaGroup& group, Decision& d
     Rank worst{Way::Fits, false};
     std::vector<std::size_t> lacks;
     bool borrows = false;
-    for (const QuotaAmount& wanted : flavor.amounts) {
+    for (QuotaAmount wanted : quota_of(flavor.each, set.pods)) {
+      if (const QuotaAmount* taken = amount_in(decision.amounts, wanted.cell)) {
+        wanted.count += taken->count;
+      }
       const Rank rank = rank_of(who, wanted);
       borrows = borrows || rank.borrows;
       if (rank.way != Way::Fits) lacks.push_back(wanted.cell);
@@ -96,24 +107,53 @@ void QuotaChoice::choose(const Asking& who, const QuotaGroup& group, Decision& d
   }
   if (best_rank.way != Way::Fits) decision.mode = std::min(decision.mode, Mode::Preempt);
   decision.borrows = decision.borrows || best_borrows;
-  decision.pools &= best->pools;
-  decision.amounts.insert(decision.amounts.end(), best->amounts.begin(), best->amounts.end());
+  set.pools &= best->pools;
+  set.each.insert(set.each.end(), best->each.begin(), best->each.end());
+  for (const QuotaAmount& wanted : quota_of(best->each, set.pods)) {
+    QuotaAmount* taken = amount_in(decision.amounts, wanted.cell);
+    taken != nullptr ? static_cast<void>(taken->count += wanted.count)
+                     : decision.amounts.push_back(wanted);
+  }
   lacking.insert(lacking.end(), best_lacks.begin(), best_lacks.end());
 }
 
-QuotaChoice::Decision QuotaChoice::decide(const WorkloadModel& workload, TimePoint submitted) {
-  const QueuedJobs& jobs = *workload.queued;
+QuotaChoice::Decision QuotaChoice::assign(const Asking& who, std::span<const PodSet> sets) {
   Decision decision;
-  if (!jobs.never.empty()) return decision;
+  if (std::ranges::any_of(sets, [](const PodSet& set) { return !set.of->never.empty(); })) {
+    return decision;
+  }
   decision.mode = Mode::Fit;
-  const Asking who{jobs.queue, workload.spec.priority, submitted};
   std::vector<std::size_t> lacking;
-  for (const QuotaGroup& group : jobs.groups) choose(who, group, decision, lacking);
+  for (const PodSet& set : sets) {
+    decision.sets.push_back({set.pods, kAnyPool, {}});
+    for (const QuotaGroup& group : set.of->groups) choose(who, group, decision, lacking);
+  }
   if (decision.mode != Mode::Preempt) return decision;
   for (const AdmittedJob* job : victims_for(who, decision.amounts, lacking)) {
     decision.victims.push_back(job->job);
   }
   return decision;
+}
+
+QuotaChoice::Decision QuotaChoice::decide(std::span<const PodSet> sets, int priority,
+                                          TimePoint submitted) {
+  const Asking who{sets.front().of->queue, priority, submitted};
+  Decision all = assign(who, sets);
+  PodSet some = sets.front();
+  if (sets.size() > 1 || some.of->least >= some.pods || !all.has_to_wait()) return all;
+  std::optional<Decision> most;
+  int too_many = some.pods;
+  for (int enough = some.of->least; enough < too_many;) {
+    some.pods = enough + (too_many - enough) / 2;
+    Decision with_fewer = assign(who, {&some, 1});
+    if (with_fewer.has_to_wait()) {
+      too_many = some.pods;
+    } else {
+      enough = some.pods + 1;
+      most = std::move(with_fewer);
+    }
+  }
+  return most ? std::move(*most) : all;
 }
 
 bool QuotaChoice::fits(std::size_t queue, const QuotaAmounts& wanted, bool may_borrow) const {

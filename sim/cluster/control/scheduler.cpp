@@ -147,8 +147,9 @@ void Scheduler::withdraw(std::uint32_t pod) {
   queue_.withdraw(pod);
 }
 
-// Filters as kube-scheduler does: taints and selectors stop at the first, NodeResourcesFit counts
-// every resource that is short, InterPodAffinity looks at what is left, and then DynamicResources.
+// Filters as kube-scheduler does: taints, selectors and ports stop at the first, NodeResourcesFit
+// counts every resource that is short, InterPodAffinity looks at what is left, and then
+// DynamicResources.
 template <class Kept>
 bool Scheduler::fits(const Node& node, std::size_t w, const Kept& kept) {
   const WorkloadModel& workload = cluster_.world->workloads[w];
@@ -157,6 +158,11 @@ bool Scheduler::fits(const Node& node, std::size_t w, const Kept& kept) {
                             : RejectCause::Unschedulable;
   if (rejected) {
     ++scratch_.nodes_by_cause[static_cast<std::size_t>(*rejected)];
+    return false;
+  }
+  const auto n = static_cast<std::size_t>(&node - cluster_.nodes.data());
+  if (cluster_.anti_affinity.any() && cluster_.anti_affinity.lacks_port(n, w)) {
+    ++scratch_.nodes_by_cause[static_cast<std::size_t>(RejectCause::HostPorts)];
     return false;
   }
   bool fits = true;
@@ -189,10 +195,13 @@ bool Scheduler::fits_company(std::uint32_t node, std::size_t w, std::uint32_t po
   };
   with_nominees(1);
   const bool refuses = there.refuses_some(node, w);
+  const bool is_refused = there.is_refused(node, w);
   const bool admitted = there.admits(node, w);
   with_nominees(-1);
   if (admitted) return true;
-  const RejectCause cause = refuses ? RejectCause::AntiAffinity : RejectCause::ExistingAntiAffinity;
+  const RejectCause cause = refuses      ? RejectCause::AntiAffinity
+                            : is_refused ? RejectCause::ExistingAntiAffinity
+                                         : RejectCause::HostPorts;  // of a nominee
   ++scratch_.nodes_by_cause[static_cast<std::size_t>(cause)];
   return false;
 }

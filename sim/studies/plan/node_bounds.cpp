@@ -253,7 +253,7 @@ std::int64_t pods_apart(const World& world, const WorkloadModel& first) {
 std::int64_t most_pods_apart(const World& world) {
   std::int64_t most = 0;
   for (const WorkloadModel& workload : world.workloads) {
-    if (!workload.spec.pod.anti_affinity.empty()) {
+    if (refuses_some(workload.spec.pod)) {
       most = std::max(most, pods_apart(world, workload));
     }
   }

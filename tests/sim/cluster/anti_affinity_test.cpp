@@ -119,6 +119,30 @@ TEST(AntiAffinity, ANodeStartsForEachOfThem) {
   }
 }
 
+// Two nodes: two of three pods that take port 8000 run, and none of another workload that does.
+TEST(HostPorts, OnePodOfANodeHasEach) {
+  const auto run = [](const char* port) {
+    Workload job = named("job", 3);
+    job.pod.host_ports = {{"8000", {}}};
+    Workload other = named("other", 1);
+    other.pod.host_ports = {{port, {}}};
+    other.submit_at = seconds(1);
+    scenarios::NodePool pool = demo::pool(4);
+    pool.nodes = 2;
+    scenarios::Scenario s = demo::scenario(pool, {job, other});
+    s.duration = minutes(1);
+    return demo::result(s);
+  };
+  const VariantResult same = run("8000");
+  EXPECT_EQ(same.pods.running_max, 2);
+  ASSERT_FALSE(same.findings.empty());
+  EXPECT_TRUE(std::ranges::any_of(same.findings, [](const Diagnostic& found) {
+    return found.message.find("2 node(s) didn't have free ports for the requested pod ports") !=
+           std::string::npos;
+  }));
+  EXPECT_EQ(run("8000/UDP").pods.running_max, 3);
+}
+
 // 9 GiB and 3 x 2 GiB on a V100 of 16 GiB: two of 9 GiB would not fit, and do not meet.
 TEST(AntiAffinity, TheRoomOfAGpuHasOneOfThem) {
   Workload big = apart("big", 4);

@@ -10,61 +10,24 @@
 #include <gtest/gtest.h>
 
 #include "../demo.hpp"
+#include "queued_jobs.hpp"
 
 // Quotas of Kueue: who is admitted when, who is stopped for whom, and what nodes it takes. Times by
 // hand: a job takes 100 s alone on a V100, a node has 4.
 namespace slicewise::sim {
 namespace {
 
+using demo::jobs;
+using demo::Limits;
+using demo::queue;
+using demo::queued;
+using demo::seconds_of;
 using scenarios::ClusterQueue;
 using scenarios::QuotaPreemption;
 using scenarios::Scenario;
 using scenarios::Workload;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-Workload jobs(const char* name, const char* queue, int count, Duration at = {}) {
-  Workload w = demo::training(count);
-  w.name.value = name;
-  w.queue.value = queue;
-  w.submit_at = at;
-  w.pod.cpu_request = {};
-  w.pod.memory_request = {};
-  w.work = scenarios::Work{10, "epoch", 10};
-  w.measured->unit_time = seconds(10);
-  w.measured->gpu_busy = 1;
-  return w;
-}
-
-struct Limits {
-  const char* nominal;
-  const char* borrowing = nullptr;
-  const char* lending = nullptr;
-};
-
-scenarios::FlavorQuotas gpus_of(const char* flavor, const Limits& limits) {
-  scenarios::ResourceQuota quota{{"nvidia.com/gpu", {}}, {limits.nominal, {}}, {}, {}, {}};
-  if (limits.borrowing != nullptr) quota.borrowing_limit = {limits.borrowing, {}};
-  if (limits.lending != nullptr) quota.lending_limit = {limits.lending, {}};
-  return {{flavor, {}}, {quota}, {}};
-}
-
-ClusterQueue queue(const char* name, const Limits& limits, const char* cohort = "") {
-  ClusterQueue q;
-  q.name.value = name;
-  q.cohort = cohort;
-  q.groups.push_back({{{"nvidia.com/gpu", {}}}, {gpus_of("any", limits)}, {}});
-  return q;
-}
-
-Scenario queued(std::vector<ClusterQueue> queues, std::vector<Workload> workloads) {
-  Scenario s = demo::scenario(demo::pool(0), std::move(workloads));
-  s.flavors.push_back({{"any", {}}, {}, {}, {}});
-  s.cluster_queues = std::move(queues);
-  return s;
-}
-
-double seconds_of(const VariantResult& r) { return to_seconds(r.makespan.mean); }
 
 // GPUs of one flavor and CPUs of another: Kueue admits, and no node has the labels of both.
 TEST(Quotas, GroupsWhoseFlavorsShareNoNodesAreTold) {

@@ -25,6 +25,7 @@ enum class RejectCause : std::uint8_t {
   Memory,
   AntiAffinity,          // the pod's own
   ExistingAntiAffinity,  // of a pod that is there
+  HostPorts,             // a pod that is there has the port
   Devices,               // no device is left for the pod's claim
   ClaimElsewhere,        // the claim has its device on another node
   PartSlots,             // HAMi: the GPUs have as many pods as they take
@@ -34,7 +35,7 @@ enum class RejectCause : std::uint8_t {
   PartCoresGone,         // HAMi: others have all cores
   PartOfKai,             // KAI: no GPU has the part left
 };
-inline constexpr std::size_t kResourceCause = 16;
+inline constexpr std::size_t kResourceCause = 17;
 
 // Events follow each other and the clock stands still: a cycle that takes no time. The problem
 // names what takes turns, at the workload that it goes back to.
