@@ -9,9 +9,10 @@ import pathlib
 import random
 import sys
 
-COUNT = 140
+COUNT = 170
 REFUSE_FROM = 80  # scenarios whose pods refuse each other
 PREFER_FROM = 110  # ... or like and dislike each other, and say how they spread
+NODES_FROM = 140  # ... or prefer some nodes, and take ports of them
 # Whole GPUs, and how much CPU and memory its nodes have about.
 TYPES = {"g4dn.xlarge": (1, 3, 13), "g5.xlarge": (1, 3, 13), "g6.2xlarge": (1, 7, 28),
          "g4dn.12xlarge": (4, 47, 180), "g5.12xlarge": (4, 47, 180), "p3.8xlarge": (4, 31, 230)}
@@ -128,13 +129,36 @@ def prefer(dice, workloads):
                 {"maxSkew": dice.randint(1, 3), "whenUnsatisfiable": "ScheduleAnyway", **rule(key)} for key in keys]
 
 
+def prefer_nodes(dice, workloads):
+    """Labels of nodes that pods would rather have, in all the ways that one can say it, and ports of their node."""
+    for made in workloads:
+        template = made["podTemplate"]
+
+        def requirement():
+            key, values = dice.choice([("team", ["a", "b"]), (ZONE, ["us-east-1a", "us-east-1b"])])
+            operator = dice.choice(["In", "In", "NotIn", "Exists", "DoesNotExist"])
+            if operator in ("In", "NotIn"):
+                return {"key": key, "operator": operator, "values": dice.sample(values, dice.randint(1, 2))}
+            return {"key": key, "operator": operator}
+
+        if dice.random() < 0.8:
+            terms = [{"weight": dice.randint(1, 100),
+                      "preference": {"matchExpressions": [requirement() for _ in range(dice.randint(1, 2))]}}
+                     for _ in range(dice.randint(1, 3))]
+            template["affinity"] = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}}
+        if dice.random() < 0.3:
+            template["hostPorts"] = dice.choice([["8000"], ["8000", "9000"], ["8000/UDP"]])
+
+
 def scenario(number):
     dice = random.Random(number)
     pools = [pool(dice, n) for n in range(dice.randint(1, 3))]
     ends = dice.random() < 0.3
     workloads = [workload(dice, n, pools, ends) for n in range(dice.randint(2, 5))]
     workloads += [urgent(dice, len(workloads) + n, pools, ends) for n in range(dice.choice([0, 1, 2]))]
-    if number >= PREFER_FROM:
+    if number >= NODES_FROM:
+        prefer_nodes(dice, workloads)
+    elif number >= PREFER_FROM:
         prefer(dice, workloads)
     elif number >= REFUSE_FROM:
         refuse(dice, workloads)

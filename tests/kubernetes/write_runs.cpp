@@ -118,6 +118,24 @@ json affinity_terms(const std::vector<scenarios::PodAffinityTerm>& list) {
   return terms;
 }
 
+json preferred_nodes(const scenarios::PodTemplate& pod) {
+  json list = json::array();
+  for (const scenarios::PreferredNodes& nodes : pod.preferences.nodes) {
+    json requirements = json::array();
+    for (const scenarios::NodeRequirement& one : nodes.requirements) {
+      requirements.push_back({{"key", one.key}, {"operator", one.op}, {"values", one.values}});
+    }
+    list.push_back({{"weight", nodes.weight}, {"requirements", std::move(requirements)}});
+  }
+  return list;
+}
+
+json host_ports(const scenarios::PodTemplate& pod) {
+  json list = json::array();
+  for (const auto& port : pod.host_ports) list.push_back(port.value);
+  return list;
+}
+
 json spreads(const scenarios::PodTemplate& pod) {
   json list = json::array();
   for (const scenarios::TopologySpread& spread : pod.preferences.spread) {
@@ -180,6 +198,8 @@ json workloads(const sim::World& world) {
          {"likes", affinity_terms(pod.preferences.affinity)},
          {"dislikes", affinity_terms(pod.preferences.anti_affinity)},
          {"spreads", spreads(pod)},
+         {"preferredNodes", preferred_nodes(pod)},
+         {"hostPorts", host_ports(pod)},
          {"nodeSelector", pod.node_selector},
          {"tolerations", tolerations(pod)}});
   }
@@ -218,7 +238,6 @@ std::string out_of_scope(const sim::World& world) {
       const auto names_spaces = [](const auto& term) { return !term.namespaces.empty(); };
       if (std::ranges::any_of(*terms, names_spaces)) return "affinity to other namespaces";
     }
-    if (!wants.nodes.empty()) return "preferred nodes";
     pods += workload.spec.count;
   }
   for (const sim::PoolModel& pool : world.pools) {

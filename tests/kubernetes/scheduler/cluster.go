@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -101,11 +103,40 @@ func affinity(workload Workload) *corev1.Affinity {
 		required = append(required, affinityTerm(term))
 	}
 	return &corev1.Affinity{
+		NodeAffinity: &corev1.NodeAffinity{
+			PreferredDuringSchedulingIgnoredDuringExecution: preferredNodes(workload)},
 		PodAffinity: &corev1.PodAffinity{
 			PreferredDuringSchedulingIgnoredDuringExecution: weightedTerms(workload.Likes)},
 		PodAntiAffinity: &corev1.PodAntiAffinity{
 			RequiredDuringSchedulingIgnoredDuringExecution:  required,
 			PreferredDuringSchedulingIgnoredDuringExecution: weightedTerms(workload.Dislikes)}}
+}
+
+func preferredNodes(workload Workload) []corev1.PreferredSchedulingTerm {
+	var list []corev1.PreferredSchedulingTerm
+	for _, nodes := range workload.PreferredNodes {
+		term := corev1.PreferredSchedulingTerm{Weight: nodes.Weight}
+		for _, one := range nodes.Requirements {
+			term.Preference.MatchExpressions = append(term.Preference.MatchExpressions, corev1.NodeSelectorRequirement{
+				Key: one.Key, Operator: corev1.NodeSelectorOperator(one.Operator), Values: one.Values})
+		}
+		list = append(list, term)
+	}
+	return list
+}
+
+func hostPorts(workload Workload) []corev1.ContainerPort {
+	var list []corev1.ContainerPort
+	for _, port := range workload.HostPorts {
+		number, protocol, isNamed := strings.Cut(port, "/")
+		if !isNamed {
+			protocol = string(corev1.ProtocolTCP)
+		}
+		value, _ := strconv.Atoi(number)
+		list = append(list, corev1.ContainerPort{
+			ContainerPort: int32(value), HostPort: int32(value), Protocol: corev1.Protocol(protocol)})
+	}
+	return list
 }
 
 func spreads(workload Workload) []corev1.TopologySpreadConstraint {
@@ -155,7 +186,7 @@ func apiPod(pod Pod, workload Workload) *corev1.Pod {
 
 			TopologySpreadConstraints: spreads(workload),
 			Containers: []corev1.Container{{
-				Name: "main", Image: "image",
+				Name: "main", Image: "image", Ports: hostPorts(workload),
 				Resources: corev1.ResourceRequirements{Requests: asked,
 					Limits: quantities(0, 0, workload.Extended)}}},
 		},

@@ -42,6 +42,15 @@ type Term struct {
 	MaxSkew     int32
 }
 
+// PreferredNodes are those that meet all requirements.
+type PreferredNodes struct {
+	Weight       int32
+	Requirements []struct {
+		Key, Operator string
+		Values        []string
+	}
+}
+
 type Workload struct {
 	Name          string
 	IsReplicaSet  bool
@@ -55,6 +64,10 @@ type Workload struct {
 	Likes         []Term // preferred
 	Dislikes      []Term
 	Spreads       []Term // ScheduleAnyway
+
+	PreferredNodes []PreferredNodes
+	HostPorts      []string // "8000", "53/UDP"
+
 	NodeSelector  map[string]string
 	Tolerations   []struct{ Key, Operator, Value, Effect string }
 }
