@@ -68,8 +68,8 @@ type Workload struct {
 	PreferredNodes []PreferredNodes
 	HostPorts      []string // "8000", "53/UDP"
 
-	NodeSelector  map[string]string
-	Tolerations   []struct{ Key, Operator, Value, Effect string }
+	NodeSelector map[string]string
+	Tolerations  []struct{ Key, Operator, Value, Effect string }
 }
 
 type Pod struct {
