@@ -14,6 +14,7 @@ namespace {
 using T = FieldType;
 
 constexpr std::int64_t kMostInBudget = 1'000'000;
+constexpr Duration kBeyondAnyRun = hours(std::int64_t{24} * 2 * 366);
 
 constexpr Word kPreemptionPolicies[] = {
     {"PreemptLowerPriority", PreemptionPolicy::PreemptLowerPriority},
@@ -245,6 +246,15 @@ constexpr Field kStartDependencyFields[] = {
 };
 constexpr FieldList kStartDependency = block<StartDependency>(kStartDependencyFields);
 
+// Pods without a GPU work as fast as they do anywhere; a Deployment's for as long as the run lasts.
+void finish_without_gpu(Workload& workload) {
+  if (workload.kind == WorkloadKind::Deployment) {
+    if (!workload.work) workload.work.emplace();
+    if (!workload.measured) workload.measured.emplace().unit_time = kBeyondAnyRun;
+  }
+  if (workload.measured) workload.measured->gpu_busy = 0;
+}
+
 // What the kind decides, and blocks that say how many pods there are.
 void finish_workload(Workload& workload, const Node& map, Reading& reading) {
   workload.name.where = value_place(map, "name");  // also where it is missing
@@ -275,6 +285,7 @@ void finish_workload(Workload& workload, const Node& map, Reading& reading) {
                          "write minAvailable as a number of pods");
   }
   check_workload(map, workload, reading.findings);
+  if (!workload.uses_gpu()) finish_without_gpu(workload);
 }
 
 constexpr Field kWorkloadFields[] = {
@@ -362,8 +373,10 @@ constexpr Field kWorkloadFields[] = {
         .otherwise("as measured"),
     field<&Workload::processes_per_pod>("processesPerPod", "2",
                                         "CUDA processes of a pod. Each has a context, and "
-                                        "gpuMemory, of its own and is a client of MPS.")
-        .between(1, 64),
+                                        "gpuMemory, of its own and is a client of MPS. 0: the pods "
+                                        "use no GPU, and take CPU, memory and places of nodes, "
+                                        "which they keep (kinds Job and Deployment).")
+        .between(0, 64),
     field<&Workload::faults>("faults", "0.01/h",
                              "Fatal GPU faults (Xid) of a running pod. Under MPS a fault of one "
                              "client ends all clients of the GPU.")

@@ -28,6 +28,7 @@ class WorkloadRules {
     check_utilisation();
     check_kernels();
     if (!kind_is_known(node_)) return;
+    if (!workload_.uses_gpu()) check_without_gpu();
     check_replication();
     check_jobs();
     check_restart_policy();
@@ -135,6 +136,26 @@ class WorkloadRules {
     findings_.add(Code::FieldMissing, name_place(),
                   fmt::format("\"trace\" is missing: {} needs it", what()),
                   "add `trace: {file: jobs.csv}`, as `slicewise import` writes it");
+  }
+
+  void check_without_gpu() {
+    if (!runs_batches(workload_.kind) || is_recorded()) {
+      conflict(node_, "processesPerPod", fmt::format("processesPerPod: 0 on {}", what()),
+               "pods without a GPU are those of a Job or a Deployment");
+    }
+    if (!workload_.pod.extended.empty() || !workload_.pod.claim.value.empty()) {
+      conflict(node_, "processesPerPod", "processesPerPod: 0 of pods that ask for a GPU",
+               "leave their GPU out, or processesPerPod");
+    }
+    for (const std::string_view key : {"gpuMemory", "profile", "faults"}) {
+      conflict(node_, key, fmt::format("{} beside processesPerPod: 0", key), "its pods use no GPU");
+    }
+    if (const Node* measured = block(&node_, "measured")) {
+      for (const std::string_view key : {"gpuBusy", "gpuUtil", "smActive", "capacityShare"}) {
+        conflict(*measured, key, fmt::format("{} beside processesPerPod: 0", key),
+                 "its pods use no GPU");
+      }
+    }
   }
 
   void check_replication() {
@@ -247,6 +268,7 @@ class WorkloadRules {
     refuse("notebooks", "only a Notebook has users; give a Job `work`");
     if (is_recorded()) return;
     if (!workload_.profile.value.empty()) return;
+    if (!workload_.uses_gpu() && workload_.kind == WorkloadKind::Deployment) return;
     if (node_.entry("work") == nullptr) missing("work", name_place(), "work: {units: 100}");
     if (node_.entry("measured") == nullptr) {
       missing("measured", name_place(), "measured: {unitTime: 18s, gpuBusy: 38%}");

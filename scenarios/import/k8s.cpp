@@ -22,6 +22,7 @@
 #include "live_objects.hpp"
 #include "manifest_workload.hpp"
 #include "node_groups.hpp"
+#include "pods_without_gpu.hpp"
 #include "prometheus.hpp"
 #include "queues.hpp"
 #include "scenario_draft.hpp"
@@ -115,6 +116,8 @@ class ClusterImport {
     keep_on_pools(draft_, options_, report_);
     put_agents_on_nodes();
     give_daemon_sets();
+    const std::vector<DraftWorkload> on_gpu_nodes = pods_without_gpu(cluster_, report_);
+    draft_.workloads.insert(draft_.workloads.end(), on_gpu_nodes.begin(), on_gpu_nodes.end());
     tell_of_cpu_pods();
     keep_labels_that_are_selected();
     std::vector<RecordedWorkload> recorded;
@@ -149,7 +152,7 @@ class ClusterImport {
     }
     std::map<std::string, std::int64_t> found;
     for (const PodFile& pod : cluster_.pods) {
-      if (!pod.has_node || pod.has_ended) continue;
+      if (pod.node.empty() || pod.has_ended) continue;
       const std::string maker = pod.owner.empty() ? "Pod/" + pod.object : pod.owner;
       const auto workload = workloads.find({std::string(namespace_of(pod.space)), maker});
       if (workload != workloads.end()) ++found[workload->second];
@@ -216,6 +219,9 @@ class ClusterImport {
 
   // Whoever removes nodes keeps those where such pods run.
   void tell_of_cpu_pods() {
+    // Of pods that are there it is known which nodes they keep.
+    const auto is_somewhere = [](const PodFile& pod) { return !pod.node.empty(); };
+    if (std::ranges::any_of(cluster_.pods, is_somewhere)) return;
     const std::set<const PodFile*> made = made_by_others(cluster_);
     for (const PodFile& pod : cluster_.pods) {
       const bool runs = !pod.has_ended && !pod.containers.empty();

@@ -224,7 +224,7 @@ class Writer {
           "    startup: {{imagePull: {}ms}}  # from node to container, mean of the pods seen",
           w.startup->ns / kMilli));
     }
-    write_figures(w, lines_);
+    w.uses_gpu ? write_figures(w, lines_) : line("    processesPerPod: 0");
   }
 
   void write_jobs(const DraftWorkload& w) {
@@ -301,7 +301,7 @@ class Writer {
     }
     std::string limits;
     if (w.cpu_limit_milli > 0) limits = fmt::format("cpu: {}m", w.cpu_limit_milli);
-    if (w.claim.empty() && !w.asks_kai) {
+    if (w.uses_gpu && w.claim.empty() && !w.asks_kai) {
       limits += fmt::format("{}{}: {}", limits.empty() ? "" : ", ", w.resource, w.gpus);
     }
     for (const auto& [name, amount] : w.parts) limits += fmt::format(", {}: {}", name, amount);

@@ -107,9 +107,10 @@ struct DraftWorkload {
   std::string memory_from{};          // who says so, for a remark: "vLLM reserves 90 % of the GPU"
   std::optional<ModelServer> model_server{};  // that reserves memory, whatever model it has
   bool is_greedy = false;                     // it maps all that is free
-  std::string profile;                        // of the catalogue, "" none
-  std::string gpu_time;                       // of a request, "30ms"
-  std::string traffic;                        // "12/s"
+  bool uses_gpu = true;
+  std::string profile;   // of the catalogue, "" none
+  std::string gpu_time;  // of a request, "30ms"
+  std::string traffic;   // "12/s"
   std::string traffic_from = "as annotated";
   bool memory_is_measured = false;
   std::optional<std::int32_t> gpu_permille;  // while it ran

@@ -78,7 +78,6 @@ class PodFileReader {
   void read_state() {
     pod_.owner = maker_of(object_.find("metadata"));
     const std::string phase = text_below(&object_, {"status", "phase"});
-    pod_.has_node = pod_.kind == "Pod" && !text_below(&object_, {"spec", "nodeName"}).empty();
     pod_.has_ended = pod_.kind == "Pod" && (phase == "Succeeded" || phase == "Failed");
     const Node* conditions = node_below(&object_, {"status", "conditions"});
     for (const Node* one : items_of(conditions)) {
@@ -263,6 +262,7 @@ class PodFileReader {
       if (!is_queues) pod_.held_by = "schedulingGates";
     }
     pod_.scheduler = text_below(&spec, {"schedulerName"});
+    if (pod_.kind == "Pod") pod_.node = text_below(&spec, {"nodeName"});
     const std::string restarts = text_below(&spec, {"restartPolicy"});
     if (!restarts.empty()) pod_.restart_policy = restarts;
     pod_.priority_class = text_below(&spec, {"priorityClassName"});

@@ -15,7 +15,7 @@ namespace {
 std::uint32_t unscheduled_pods(const World& world, const PoolModel& pool) {
   int pods = 0;
   for (const WorkloadModel& workload : world.workloads) {
-    if (!workload.resource) pods += workload.spec.count;
+    if (!workload.resource && workload.spec.uses_gpu()) pods += workload.spec.count;
   }
   return static_cast<std::uint32_t>(std::min(pods, pool.max_pods));
 }
@@ -150,7 +150,7 @@ const Tickets* ClusterState::tickets(const Domain& domain, const WorkloadModel& 
 
 double ClusterState::time_limit(const Pod& pod) const {
   const auto& books = pool(nodes[index(pod.node)]).books;
-  if (!books) return 1;
+  if (!books || pod.domain == kNoDomain) return 1;
   const Domain& domain = domains[index(pod.domain)];
   const Tickets* const held = tickets(domain, model(pod));
   if (held == nullptr || held->time_limit == 1) return 1;

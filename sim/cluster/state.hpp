@@ -20,6 +20,8 @@
 // The state of one replication's cluster, as plain arrays indexed by ids.
 namespace slicewise::sim {
 
+// Of a pod that uses no GPU.
+inline constexpr DomainId kNoDomain{std::numeric_limits<std::uint32_t>::max()};
 inline constexpr std::uint32_t kNoOwner = std::numeric_limits<std::uint32_t>::max();
 
 // What a pod is doing. One pod stands for one Job or one replica over its whole life: when the Job
@@ -214,11 +216,13 @@ struct ClusterState {
   }
   // Of a process of the pod, without its CUDA context.
   Bytes gpu_memory(const Pod& pod) const {
+    if (pod.domain == kNoDomain) return {};
     const PoolDemand& there = model(pod).on_pool[index(nodes[index(pod.node)].pool)];
     return process_memory(model(pod), there, domains[index(pod.domain)].kind);
   }
   // Of that, what it has only while no other engine of its GPU is awake.
   Bytes memory_by_turns(const Pod& pod) const {
+    if (pod.domain == kNoDomain) return {};
     const PoolDemand& there = model(pod).on_pool[index(nodes[index(pod.node)].pool)];
     return sim::memory_by_turns(model(pod), there, domains[index(pod.domain)].kind);
   }
@@ -233,6 +237,7 @@ struct ClusterState {
 // Calls `use` with domain and context of each GPU that the pod works on.
 template <class Use>
 void for_each_rank(const Pod& pod, Use&& use) {
+  if (pod.domain == kNoDomain) return;
   use(pod.domain, pod.context);
   for (const Rank& rank : pod.ranks) use(rank.domain, rank.context);
 }

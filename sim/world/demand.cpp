@@ -60,7 +60,7 @@ double carry_over(models::ClientLaw& law, double work_scale) {
 // A pod with several CUDA processes has the thread limit several times.
 double thread_limit(const models::Sharing& sharing, int processes) {
   const auto* mps = std::get_if<models::Mps>(&sharing);
-  return mps == nullptr ? 1.0 : std::min(1.0, mps->active_threads * processes);
+  return mps == nullptr ? 1.0 : std::min(1.0, mps->active_threads * std::max(1, processes));
 }
 
 // 1, 2, ... up to maxBatch requests in one go. Their work is so many times that of one, also where

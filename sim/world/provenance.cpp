@@ -49,7 +49,7 @@ class Counter {
 
 bool has_turns(const PoolModel& pool, const World& world) {
   const bool piled_up = std::ranges::any_of(world.workloads, [&](const WorkloadModel& model) {
-    return !model.resource && admits(pool, model.spec.pod);
+    return !model.resource && model.spec.uses_gpu() && admits(pool, model.spec.pod);
   });
   return piled_up || std::ranges::any_of(pool.kinds, [](const DomainKind& kind) {
            return std::holds_alternative<models::TimeSlicing>(kind.sharing) ||
@@ -147,6 +147,7 @@ void note_unknown_busy(const WorkloadModel& model, UnknownInputs unknown, World&
 // Whether pods of both share a GPU under MPS, each on all SMs that are idle.
 bool meet_without_limits(const WorkloadModel& first, const WorkloadModel& second,
                          const World& world) {
+  if (!first.spec.uses_gpu() || !second.spec.uses_gpu()) return false;
   const bool alone = &first == &second && first.spec.count == 1;
   if (alone || first.spec.count == 0 || second.spec.count == 0) return false;
   for (std::size_t number = 0; number < world.pools.size(); ++number) {
@@ -430,6 +431,7 @@ void count_provenance(const scenarios::Scenario& scenario, UnknownInputs unknown
   }
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     const WorkloadModel& model = world.workloads[w];
+    if (!model.spec.uses_gpu()) continue;
     const FindingsAbout about(model.spec.given_name(), world.findings);
     count_workload(model, counter);
     note_unknown_busy(model, unknown, world);

@@ -268,6 +268,7 @@ void note_workload(WorkloadModel& model, const World& world, Diagnostics& found)
   note_batches_of_batches(model, found);
   note_budget(model, world, found);
   const Workload& spec = model.spec;
+  if (!spec.uses_gpu()) return;
   if (spec.pod.cpu_limit && spec.measured->cpu && *spec.pod.cpu_limit < *spec.measured->cpu) {
     add_diagnostic(
         found, Code::CpuLimitThrottles, spec.pod.cpu_where,

@@ -145,7 +145,7 @@ struct PodFile {
   bool is_system = false;      // part of the GPU software: it may see all GPUs
   // Of objects that a cluster holds, beside those that people wrote.
   std::string owner;       // what made it, "Deployment/asr"; "" nobody did
-  bool has_node = false;   // a pod that was placed
+  std::string node;        // that a pod is on; "" none that is known
   bool has_ended = false;  // a pod or Job that runs no more
   std::string held_by;     // "suspend: true": its pods run when somebody takes it away; "" nothing
   bool lacks_template = false;  // what it tolerates and selects is in a runtime that is not here

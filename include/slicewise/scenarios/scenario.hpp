@@ -232,6 +232,8 @@ struct Workload {
   std::vector<Objective> objectives;
   SourceLocation where;
 
+  // Else its pods take CPU, memory and places of nodes alone.
+  bool uses_gpu() const { return processes_per_pod > 0; }
   // As the file calls it: a TraceJobs is many workloads.
   const std::string& given_name() const { return trace ? trace->workload : name.value; }
   int jobs_at_once() const { return parallelism.value_or(count / pods_per_job); }

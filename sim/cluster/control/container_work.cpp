@@ -52,10 +52,18 @@ void ContainerWork::begin(std::uint32_t p) {
     case WorkloadKind::Job:
     case WorkloadKind::Deployment:
       batch_.begin(p);
+      if (!uses_gpu(p)) return begin_without_gpu(p);
       batch_.resolve(node);
       if (run_.cluster.is_exact(node)) steps_.begin(p);
       return;
   }
+}
+
+// Nobody is in its way.
+void ContainerWork::begin_without_gpu(std::uint32_t p) {
+  const Duration unit = run_.cluster.model(run_.cluster.pods[p]).spec.measured->unit_time.value();
+  const double seconds = to_seconds(unit) * run_.cluster.units_to_do(p);
+  run_.timers.set(TimerKind::Pod, p, run_.now + from_seconds(seconds));
 }
 
 void ContainerWork::end(std::uint32_t p) {
@@ -71,7 +79,7 @@ std::int64_t ContainerWork::units_finished(std::uint32_t p) const {
   const Pod& pod = run_.cluster.pods[p];
   if (!scenarios::runs_batches(kind_of(p))) return 0;
   if (pod.phase != PodPhase::Working) return static_cast<std::int64_t>(pod.kept);  // was stopped
-  return run_.cluster.is_exact(pod.node) ? steps_.units_finished(p) : batch_.units_finished(p);
+  return makes_steps(p) ? steps_.units_finished(p) : batch_.units_finished(p);
 }
 
 double ContainerWork::part_of_unit(std::uint32_t p) const {
@@ -83,7 +91,7 @@ double ContainerWork::part_of_unit(std::uint32_t p) const {
 double ContainerWork::units_left(std::uint32_t p) const {
   const Pod& pod = run_.cluster.pods[p];
   if (pod.phase != PodPhase::Working) return run_.cluster.units_to_do(p);
-  return run_.cluster.is_exact(pod.node) ? steps_.units_left(p) : batch_.units_left(p);
+  return makes_steps(p) ? steps_.units_left(p) : batch_.units_left(p);
 }
 
 std::optional<Duration> ContainerWork::gpu_work(std::uint32_t p) const {

@@ -46,6 +46,15 @@ class ContainerWork {
     return run_.cluster.model(run_.cluster.pods[pod]).spec.kind;
   }
 
+  bool uses_gpu(std::uint32_t pod) const {
+    return run_.cluster.model(run_.cluster.pods[pod]).spec.uses_gpu();
+  }
+  void begin_without_gpu(std::uint32_t pod);
+  // Whether its steps are simulated one by one.
+  bool makes_steps(std::uint32_t pod) const {
+    return run_.cluster.is_exact(run_.cluster.pods[pod].node) && uses_gpu(pod);
+  }
+
   RunState& run_;
   SteadyBatch& batch_;
   BatchSteps& steps_;
@@ -64,7 +73,7 @@ inline void ContainerWork::on_timer(std::uint32_t p) {
       return notebooks_.on_timer(p);
     case scenarios::WorkloadKind::Job:
     case scenarios::WorkloadKind::Deployment:
-      if (run_.cluster.is_exact(run_.cluster.pods[p].node)) return steps_.prepared(p);
+      if (makes_steps(p)) return steps_.prepared(p);
       return pods_.work_done(p);
   }
 }

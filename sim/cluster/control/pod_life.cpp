@@ -33,6 +33,7 @@ Duration doubled(Duration first, int times, Duration longest) {
 
 // Whether a container changes the pace of its neighbours before it has any work.
 bool has_equal_shares(const ClusterState& cluster, const Pod& pod) {
+  if (pod.domain == kNoDomain) return false;
   const auto& sharing = cluster.kind(cluster.domains[index(pod.domain)]).sharing;
   const auto* vgpu = std::get_if<models::Vgpu>(&sharing);
   return vgpu != nullptr && vgpu->policy == models::Vgpu::Policy::EqualShare;

@@ -284,9 +284,13 @@ void Scheduler::bind(std::uint32_t pod_index, NodeId node_id, TimePoint now) {
     node.tickets_free[*workload.on_pool[index(node.pool)].offer] -= workload.tickets;
     take_tickets(pod, node, workload);
   }
-  pod.domain = workload.resource ? pod.tickets.front()
-                                 : visible_domain(cluster_, node, workload.visible_gpu);
-  pod.context = take_context(pod_index, pod.domain);
+  if (workload.spec.uses_gpu()) {
+    pod.domain = workload.resource ? pod.tickets.front()
+                                   : visible_domain(cluster_, node, workload.visible_gpu);
+    pod.context = take_context(pod_index, pod.domain);
+  } else {
+    pod.domain = kNoDomain;
+  }
   scores_.bound(pod_index);
   if (policy_) policy_->bound(pod_index);
   if (easy_) easy_->bound(pod_index, now);

@@ -113,6 +113,7 @@ void PodLanes::enters(const ClusterState& cluster, std::uint32_t p, PodPhase pha
     if (draft_.gpu_of[index(domain)] != kNotRecorded)
       open.gpus.push_back(draft_.gpu_of[index(domain)]);
   });
+  if (pod.domain == kNoDomain) return;
   open.memory = cluster.domains[index(pod.domain)].memory.held_by(pod.context);
 }
 
@@ -121,7 +122,7 @@ void PodLanes::took_memory(const ClusterState& cluster, std::uint32_t p) {
   for_each_rank(pod, [&](DomainId domain, std::uint32_t) {
     gpus_.memory_used(index(domain), cluster.domains[index(domain)].memory.used());
   });
-  if (draft_.lane_of[p] == kNotRecorded) return;
+  if (draft_.lane_of[p] == kNotRecorded || pod.domain == kNoDomain) return;
   OpenInterval& open = open_[draft_.lane_of[p]];
   const Bytes held = cluster.domains[index(pod.domain)].memory.held_by(pod.context);
   open.memory = std::max(open.memory, held);

@@ -88,7 +88,7 @@ bool shares_by_law(const World& world) {
 
 bool takes_turns(const PoolModel& pool, const World& world) {
   const bool uncounted = std::ranges::any_of(world.workloads, [&](const WorkloadModel& model) {
-    return !model.resource && admits(pool, model.spec.pod);
+    return !model.resource && model.spec.uses_gpu() && admits(pool, model.spec.pod);
   });
   return uncounted || std::ranges::any_of(pool.kinds, [](const DomainKind& kind) {
            return std::holds_alternative<models::TimeSlicing>(kind.sharing);

@@ -178,6 +178,7 @@ std::optional<Reason> why_homeless(const Scenario& base, const std::vector<std::
 
 Scenario without_queues(Scenario scenario) {
   for (Workload& workload : scenario.workloads) workload.queue = {};
+  std::erase_if(scenario.workloads, [](const Workload& workload) { return !workload.uses_gpu(); });
   return scenario;
 }
 
@@ -192,6 +193,12 @@ void tell_of_queues(const Scenario& scenario, std::string_view what_is, Diagnost
     if (++count == 1) first = &workload.queue;
     queues += fmt::format("{}queue \"{}\" of \"{}\"", count > 1 ? ", " : "", workload.queue.value,
                           workload.name.value);
+  }
+  for (const Workload& workload : scenario.workloads) {
+    if (workload.uses_gpu() || workload.count == 0) continue;
+    add_note(notes, Code::RequestNoEffect, workload.name.where,
+             fmt::format("{} without the pods of \"{}\", which use no GPU", what_is,
+                         workload.name.value));
   }
   if (first == nullptr) return;
   add_note(
