@@ -121,6 +121,7 @@ Markup neighbours_section(const HtmlReport& report);
 Markup time_section(const HtmlReport& report);
 Markup gpus_section(const HtmlReport& report);
 Markup cost_section(const HtmlReport& report);
+Markup waits_section(const HtmlReport& report);
 Markup scaling_section(const HtmlReport& report);
 Markup sensitivity_section(const HtmlReport& report);
 Markup evidence_section(const HtmlReport& report);

@@ -134,8 +134,8 @@ constexpr NotModelled kNotModelled[] = {
      "topologies, "
      "admission checks (MultiKueue, ProvisioningRequests), cohorts of cohorts or with quotas of "
      "their own, Deployments and pods in queues, quotas of DRA, nor waitForPodsReady; decisions "
-     "take no time (Kueue batches some for a second), each Job of a count or of a parallelism is "
-     "admitted by itself, and one that was stopped is back in its queue once its pods have gone; "
+     "take no time (Kueue batches some for a second), and what was stopped is back in its queue once "
+     "its pods have gone; "
      "plan and compare, which change what pods ask for, leave quotas out"},
     {"quotas of KAI's queues",
      "a pod of KAI starts when it finds a part of a GPU, whatever its queue deserves"},
@@ -160,9 +160,9 @@ constexpr NotModelled kNotModelled[] = {
      "DoNotSchedule hold no pod back here; Karpenter takes whose company pods would rather have "
      "for "
      "a requirement at first, and may start more nodes for them"},
-    {"ports, disks and quotas of namespaces",
-     "hostPort and hostNetwork, requests of ephemeral-storage, nodeName, other schedulers and "
-     "ResourceQuotas keep no pod back here"},
+    {"disks and quotas of namespaces",
+     "requests of ephemeral-storage, nodeName, other schedulers and ResourceQuotas keep no pod "
+     "back here"},
     {"pods with two kinds of GPU resource", "such scenarios are refused, with the reason"},
     {"parts of DRA",
      "claims of several requests or of a share of a device, prioritised lists, MIG devices made "

@@ -99,6 +99,25 @@ TEST(PlacementReport, IsInEveryFormat) {
   EXPECT_THAT(html_report(report), HasSubstr("1m26s in one"));
 }
 
+// Jobs of 100 s: 60 s for quota, then 20 s Pending.
+TEST(WaitsReport, TellsTheWaitForQuotaApart) {
+  HtmlReport report;
+  report.result = placed(4);
+  EXPECT_THAT(html_report(report), Not(HasSubstr("What do Jobs wait for?")));
+  sim::WorkloadResult& workload = report.result.variants[0].workloads[0];
+  const auto mean = [](Duration time) {
+    sim::TimeSummary summary;
+    summary.count = 1;
+    summary.mean = time;
+    return summary;
+  };
+  workload.wait = mean(seconds(80));
+  workload.quota = {mean(seconds(60)), 0, 2};
+  EXPECT_THAT(html_report(report), HasSubstr("wait 1m00s for quota and 20.0 s for a node"));
+  workload.quota->wait.reset();
+  EXPECT_THAT(html_report(report), HasSubstr("Without quota at the end"));
+}
+
 TEST(PlacementReport, ExplainNamesTheNeighboursOfAPodAndOfAWorkload) {
   const SourceText stored{"r.json", Report(placed(4)).json()};
   const auto pod = explain_result(stored, "asr-3", kUnlimited);

@@ -310,6 +310,8 @@ TEST(ClusterQueues, PartsOfOneObjectAgree) {
   EXPECT_EQ(said("partOf: x, minParallelism: 1", "partOf: x"),
             "minParallelism of an object with several parts");
   EXPECT_EQ(said("partOf: x", "minParallelism: 2"), "minParallelism without partOf");
+  EXPECT_EQ(said("processesPerPod: 0, gpuMemory: {resident: 1Gi}", "count: 1"),
+            "gpuMemory beside processesPerPod: 0");
   EXPECT_EQ(said("dependsOn: [{name: b}]", "count: 1"), "no Job above \"a\" is called \"b\"");
   EXPECT_EQ(said("kind: Deployment", "dependsOn: [{name: a}]"),
             "no Job above \"b\" is called \"a\"");

@@ -122,6 +122,35 @@ TEST(ImportK8s, ADaemonSetHasOneOfTheNodesThatAreAssumed) {
   EXPECT_EQ(result.said.count("DaemonSets that ask for GPUs of nodes that come and go or are"), 1);
 }
 
+// Two of a controller on a node with a GPU, one on a node without, and one of a DaemonSet.
+TEST(ImportK8s, PodsWithoutGpusOnNodesWithOneAreThere) {
+  const auto node = [](const std::string& name, const std::string& type) {
+    return "---\nkind: Node\nmetadata: {name: " + name +
+           ", labels: {node.kubernetes.io/instance-type: " + type +
+           "}}\nstatus: {allocatable: {nvidia.com/gpu: 1}}\n";
+  };
+  const auto pod = [](const std::string& name, const std::string& owner, const std::string& on) {
+    return "---\nkind: Pod\nmetadata: {name: " + name +
+           ", ownerReferences: [{controller: true, kind: " + owner + "}]}\nspec: {nodeName: " + on +
+           ", containers: [{name: c, image: x, resources: {requests: {cpu: 500m, memory: "
+           "1Gi}}}]}\n";
+  };
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1}};
+  const std::string web = "StatefulSet, name: web";
+  const Written result =
+      k8s({"---" + std::string(kThreePods) + node("gpu", "g5.xlarge") + node("cpu", "m5.large") +
+           pod("web-0", web, "gpu") + pod("web-1", web, "gpu") + pod("web-2", web, "cpu") +
+           pod("agent", "DaemonSet, name: agent", "gpu")},
+          options);
+  ASSERT_TRUE(result.find("web-without-gpu"));
+  EXPECT_EQ(result.find("web-without-gpu")->count, 2);
+  EXPECT_FALSE(result.find("web-without-gpu")->uses_gpu());
+  EXPECT_EQ(result.find("web-without-gpu")->pod.cpu_request, Millicores{500});
+  EXPECT_EQ(result.said.count("pods without a GPU on nodes with one: they take"), 2);
+  EXPECT_FALSE(result.find("agent-without-gpu"));
+}
+
 TEST(ImportK8s, PodsThatKeepNodesWithGpusAreNamed) {
   const auto said = [](const std::string& taints, const std::string& owner = "") {
     return k8s({"---" + std::string(kThreePods) +

@@ -266,8 +266,10 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
   options.origin = file->is_option ? file->origin : warning_of(traps);
   if (command.kind->render == reports::render_scenario)
     options.scenario_text = text_of(*file, command.out);
-  Expected<reports::ExportFiles> files =
-      command.kind->render(set.variants.front(), catalogue, options);
+  scenarios::Scenario& exported = set.variants.front();
+  // What asks for no GPU stays as the cluster has it.
+  std::erase_if(exported.workloads, [](const auto& workload) { return !workload.uses_gpu(); });
+  Expected<reports::ExportFiles> files = command.kind->render(exported, catalogue, options);
   if (!files) {
     const ExitCode code = fail(files.error(), file->texts, flags);
     return chart_is_unknown(files.error()) ? ExitCode::Usage : code;
