@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,7 +39,7 @@ void check_part(const Workload& first, const Workload& part, Findings& findings)
 }
 
 // REQUIRES: the workloads before it are those above it.
-void check_order(const Scenario& scenario, const Workload& workload, Findings& findings) {
+void check_start(const Scenario& scenario, const Workload& workload, Findings& findings) {
   for (const StartDependency& wanted : workload.depends_on) {
     if (wanted.name.value.empty()) continue;  // its field is missing, which is told
     std::vector<std::string> above;
@@ -63,7 +65,7 @@ void check_order(const Scenario& scenario, const Workload& workload, Findings& f
 void check_parts(const Scenario& scenario, Findings& findings) {
   std::map<std::pair<std::string, std::string>, const Workload*> first_of;
   for (const Workload& workload : scenario.workloads) {
-    check_order(scenario, workload, findings);
+    check_start(scenario, workload, findings);
     if (workload.part_of.value.empty()) continue;
     const auto key = std::pair(workload.namespace_name, workload.part_of.value);
     const auto [first, is_new] = first_of.emplace(key, &workload);

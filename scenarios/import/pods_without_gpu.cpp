@@ -23,8 +23,7 @@ std::set<std::string> gpu_nodes(const ClusterFiles& cluster) {
 }
 
 // The Cluster Autoscaler leaves nodes alone with pods of kube-system that have no budget, and with
-// pods that nobody would make anew. Source: kubernetes/autoscaler cluster-autoscaler/FAQ.md, "What
-// types of pods can prevent CA from removing a node?".
+// pods that nobody would make anew. Source: its FAQ, what pods prevent it from removing a node.
 bool holds_for_autoscaler(const PodFile& pod) {
   return pod.owner.empty() || (pod.space == "kube-system" && !pod.budget);
 }

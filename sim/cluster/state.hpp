@@ -141,6 +141,7 @@ struct Node {
   std::vector<std::int64_t> tickets_free;            // by the pool's offers
   std::vector<std::vector<DomainId>> domains_under;  // by layout
   std::vector<TimePoint> image_ready;                // by workload; kNever until somebody pulls it
+  std::vector<std::uint32_t> without_gpu;            // pods on it that use none
 
   const std::vector<DomainId>& domains() const { return domains_under[layout]; }
   // To the scheduler.
@@ -253,6 +254,20 @@ void with_engine(Domain& domain, Use&& use) {
 inline bool needs_host_cpu(const scenarios::Serving& serving) {
   const bool between = serving.bursts > 1 && serving.cpu_between.ns > 0;
   return serving.cpu_before.ns > 0 || serving.cpu_after.ns > 0 || between;
+}
+
+// Calls `use` with each pod that is bound to the node.
+template <class Use>
+void for_each_pod_on(const ClusterState& cluster, const Node& node, Use&& use) {
+  for (const DomainId id : node.domains()) {
+    for (const std::uint32_t p : cluster.domains[index(id)].owner) {
+      if (p == kNoOwner || cluster.pods[p].domain != id) continue;
+      if (is_bound(cluster.pods[p].phase)) use(p);
+    }
+  }
+  for (const std::uint32_t p : node.without_gpu) {
+    if (is_bound(cluster.pods[p].phase)) use(p);
+  }
 }
 
 // Calls `use` with each pod of the job that `pod` belongs to.

@@ -15,7 +15,7 @@ using scenarios::NodeGroupFile;
 using scenarios::PodFile;
 
 // That the pod may be on, at the most; nullopt: nobody says.
-std::optional<std::int64_t> most_nodes(const LintInput& input, const PodFile& pod) {
+std::optional<std::int64_t> nodes_for(const LintInput& input, const PodFile& pod) {
   std::int64_t live = 0;
   std::int64_t most = 0;
   bool any_group = false;
@@ -45,7 +45,7 @@ bool stays(const PodFile& pod) {
 void lint_host_ports(const LintInput& input) {
   for (const PodFile& pod : input.files.pods) {
     if (pod.host_ports.empty() || pod.copies < 2 || !stays(pod)) continue;
-    const auto nodes = most_nodes(input, pod);
+    const auto nodes = nodes_for(input, pod);
     if (!nodes || pod.copies <= *nodes) continue;
     const Located<std::string>& port = pod.host_ports.front();
     input.tell_as(

@@ -39,12 +39,9 @@ template <class Use>
 void Preemption::for_each_that_runs(Use&& use) {
   const ClusterState& cluster = run_.cluster;
   for (const Node& node : cluster.nodes) {
-    for (const DomainId id : node.domains()) {
-      for (const std::uint32_t p : cluster.domains[index(id)].owner) {
-        if (p == kNoOwner || cluster.pods[p].domain != id) continue;
-        if (is_bound(cluster.pods[p].phase) && cluster.first_of_job(p) == p) use(p);
-      }
-    }
+    for_each_pod_on(cluster, node, [&](std::uint32_t p) {
+      if (cluster.first_of_job(p) == p) use(p);
+    });
   }
 }
 

@@ -290,6 +290,7 @@ void Scheduler::bind(std::uint32_t pod_index, NodeId node_id, TimePoint now) {
     pod.context = take_context(pod_index, pod.domain);
   } else {
     pod.domain = kNoDomain;
+    node.without_gpu.push_back(pod_index);
   }
   scores_.bound(pod_index);
   if (policy_) policy_->bound(pod_index);
@@ -355,6 +356,7 @@ void Scheduler::release(std::uint32_t pod_index) {
   node.scored_memory_free += scored_memory(workload.spec.pod.memory_request);
   ++node.pods_free;
   cluster_.anti_affinity.count(index(pod.node), index(pod.workload), -1);
+  std::erase(node.without_gpu, pod_index);
   if (workload.by_claim) {
     claims_.give_back(pod);
   } else if (by_part(cluster_, node, workload)) {

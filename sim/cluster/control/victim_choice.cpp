@@ -35,12 +35,9 @@ std::optional<std::uint32_t> VictimChoice::node_for(std::uint32_t pod,
 // Pods that hold something of the node, the most important first.
 void VictimChoice::find_lower(std::uint32_t n, int than) {
   lower_.clear();
-  for (const DomainId id : cluster_.nodes[n].domains()) {
-    for (const std::uint32_t p : cluster_.domains[index(id)].owner) {
-      if (p == kNoOwner || cluster_.pods[p].domain != id) continue;
-      if (is_bound(cluster_.pods[p].phase) && priority(p) < than) lower_.push_back(p);
-    }
-  }
+  for_each_pod_on(cluster_, cluster_.nodes[n], [&](std::uint32_t p) {
+    if (priority(p) < than) lower_.push_back(p);
+  });
   std::ranges::sort(lower_, {}, [this](std::uint32_t p) { return importance(p); });
 }
 

@@ -368,29 +368,25 @@ bool NodeProvisioner::ask_who_stays() {
 
 // Whether such a pod is there. Empty nodes have none.
 bool NodeProvisioner::holds_back(const Node& node) const {
-  return std::ranges::any_of(node.domains(), [&](DomainId id) {
-    return std::ranges::any_of(run_.cluster.domains[index(id)].owner, [&](std::uint32_t owner) {
-      return owner != kNoOwner && stays_[index(run_.cluster.pods[owner].workload)] != 0;
-    });
+  bool any = false;
+  for_each_pod_on(run_.cluster, node, [&](std::uint32_t p) {
+    any = any || stays_[index(run_.cluster.pods[p].workload)] != 0;
   });
+  return any;
 }
 
 void NodeProvisioner::add_pods_of(const Node& node) {
-  for (const DomainId id : node.domains()) {
-    for (const std::uint32_t owner : run_.cluster.domains[index(id)].owner) {
-      if (owner == kNoOwner) continue;
-      const Pod& pod = run_.cluster.pods[owner];
-      if (!is_bound(pod.phase) || pod.domain != id) continue;
-      const auto is_like_it = [&](const PodsToMove& others) {
-        return others.workload == index(pod.workload) && others.pools == pod.pools;
-      };
-      auto alike = std::ranges::find_if(pods_to_move_, is_like_it);
-      if (alike == pods_to_move_.end()) {
-        alike = pods_to_move_.insert(alike, {index(pod.workload), pod.pools, 0});
-      }
-      ++alike->pods;
+  for_each_pod_on(run_.cluster, node, [this](std::uint32_t p) {
+    const Pod& pod = run_.cluster.pods[p];
+    const auto is_like_it = [&](const PodsToMove& others) {
+      return others.workload == index(pod.workload) && others.pools == pod.pools;
+    };
+    auto alike = std::ranges::find_if(pods_to_move_, is_like_it);
+    if (alike == pods_to_move_.end()) {
+      alike = pods_to_move_.insert(alike, {index(pod.workload), pod.pools, 0});
     }
-  }
+    ++alike->pods;
+  });
 }
 
 // Whether the other nodes have room for all pods of this one, besides those that are Pending or

@@ -37,8 +37,8 @@ TEST(PodsWithoutGpu, TakeCpuAndMemoryOfTheirNode) {
   const auto done = [](std::int64_t cpu) {
     Workload trains = job(1);
     trains.pod.cpu_request = {cpu};
-    Scenario s = demo::scenario(
-        demo::pool(0), {without_gpu(scenarios::WorkloadKind::Deployment, 1), trains});
+    Scenario s = demo::scenario(demo::pool(0),
+                                {without_gpu(scenarios::WorkloadKind::Deployment, 1), trains});
     s.duration = minutes(10);
     return demo::result(s).workloads[1].completed;
   };
@@ -86,6 +86,20 @@ TEST(PodsWithoutGpu, KeepTheirNode) {
   EXPECT_LT(node_hours(0, WhenEmpty), 0.3);
   EXPECT_GT(node_hours(1, WhenEmpty), 1.9);
   EXPECT_GT(node_hours(1, WhenEmptyOrUnderutilized), 1.9);  // it has nowhere else to go
+}
+
+// A job of higher priority takes the CPUs of a pod without a GPU.
+TEST(PodsWithoutGpu, GiveWayToPriority) {
+  Workload urgent = job(1);
+  urgent.priority = 10;
+  urgent.submit_at = minutes(1);
+  urgent.pod.cpu_request = {20'000};
+  Scenario s =
+      demo::scenario(demo::pool(0), {without_gpu(scenarios::WorkloadKind::Deployment, 1), urgent});
+  s.duration = minutes(10);
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.workloads[1].completed, 1);
+  EXPECT_EQ(r.pods.evicted, 1);
 }
 
 }  // namespace
