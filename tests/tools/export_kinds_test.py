@@ -424,6 +424,27 @@ class Kueue(Folder):
                  if r["name"].startswith("nvidia.com/mig-")}
         self.assertNotIn("0", quota.values())
 
+    def test_an_object_is_admitted_as_it_was_simulated(self):
+        """As a whole, or with as few of its pods as it says."""
+        scenario = self.folder / "shards.yaml"
+        scenario.write_text("""apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: shards}
+spec:
+  nodePools: [{name: g5, instanceType: g5.12xlarge}]
+  workloads:
+  - {name: whole, kind: Job, count: 4, partOf: whole, work: {units: 2},
+     podTemplate: {resources: {limits: {nvidia.com/gpu: 1}}},
+     measured: {device: A10G, unitTime: 10s, gpuBusy: 60%}}
+  - {name: part, kind: Job, count: 4, partOf: part, minParallelism: 3, work: {units: 2},
+     podTemplate: {resources: {limits: {nvidia.com/gpu: 1}}},
+     measured: {device: A10G, unitTime: 10s, gpuBusy: 60%}}
+""", encoding="utf-8")
+        self.assertEqual(export(scenario, "", "kueue", self.folder / "q").returncode, 0)
+        component, = documents(self.folder / "q/kustomization.yaml")
+        given = [yaml.safe_load(p["patch"])["metadata"].get("annotations") for p in component["patches"]]
+        self.assertEqual(given, [None, {"kueue.x-k8s.io/job-min-parallelism": "3"}])
+
     def test_jobs_that_do_not_fit_at_once_are_admitted_in_part(self):
         """Kueue takes all pods of a Job or none: 12 never fitted on 4 GPUs."""
         scenario = self.folder / "twelve.yaml"
