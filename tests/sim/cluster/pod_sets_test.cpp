@@ -151,7 +151,7 @@ TEST(StartOrder, WhoWaitsForWhatNeverComesKeepsNoRunGoing) {
   Workload driver = jobs("driver", "", 1);
   driver.pod.extended.front().count = 5;
   const VariantResult r = demo::result(in_order(driver, StartDependency::Status::Complete));
-  EXPECT_EQ(r.workloads[1].jobs_done, 0);
+  EXPECT_EQ(r.workloads[1].completed, 0);
   EXPECT_NEAR(seconds_of(r), 0, 1e-6);
 }
 

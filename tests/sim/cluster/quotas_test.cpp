@@ -17,6 +17,7 @@
 namespace slicewise::sim {
 namespace {
 
+using demo::gpus_of;
 using demo::jobs;
 using demo::Limits;
 using demo::queue;
