@@ -146,6 +146,7 @@ Duration GpuAccess::busy(DomainId domain) {
 // An MPS client connects, a vGPU is powered on.
 void GpuAccess::open(std::uint32_t p) {
   const Pod& pod = run_.cluster.pods[p];
+  if (pod.domain == kNoDomain) return;
   const Demand& demand = run_.cluster.demand(pod);
   for_each_rank(pod, [&](DomainId domain, std::uint32_t context) {
     std::visit(models::Overloaded{[](std::monostate) {}, [](Exclusive&) {}, [](RoundRobin&) {},

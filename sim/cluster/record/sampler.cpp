@@ -121,6 +121,7 @@ GpuSeries::Totals Sampler::ended_totals(std::size_t d) {
 // SM time of a container that works; of work under way on a GPU the part that is done.
 double Sampler::sm_so_far(std::uint32_t p) {
   const Pod& pod = run_.cluster.pods[p];
+  if (pod.domain == kNoDomain) return 0;
   const Demand& demand = run_.cluster.demand(pod);
   const double used_ns = from_.usage.of_pod(p).sm_ns;
   const double sm_ns = static_cast<double>(demand.sm_active.ns);
