@@ -1,4 +1,8 @@
+#include <algorithm>
+
 #include <gtest/gtest.h>
+
+#include "slicewise/sim/recording.hpp"
 
 #include "../demo.hpp"
 
@@ -86,6 +90,19 @@ TEST(PodsWithoutGpu, KeepTheirNode) {
   EXPECT_LT(node_hours(0, WhenEmpty), 0.3);
   EXPECT_GT(node_hours(1, WhenEmpty), 1.9);
   EXPECT_GT(node_hours(1, WhenEmptyOrUnderutilized), 1.9);  // it has nowhere else to go
+}
+
+TEST(PodsWithoutGpu, AreInARecordingOnNoGpu) {
+  Scenario s = demo::scenario(
+      demo::pool(0), {without_gpu(scenarios::WorkloadKind::Deployment, 2), job(1)});
+  s.duration = minutes(10);
+  s.workloads[0].pod.cpu_request = {1'000};
+  const Recording recording = record(demo::world(s)).value();
+  EXPECT_EQ(std::ranges::max(recording.workloads[0].running), 2);
+  for (const RecordedPod& pod : recording.pods) {
+    if (pod.workload != 0) continue;
+    for (const LaneInterval& interval : pod.intervals) EXPECT_TRUE(interval.gpus.empty());
+  }
 }
 
 // A job of higher priority takes the CPUs of a pod without a GPU.
