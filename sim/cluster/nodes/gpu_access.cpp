@@ -175,6 +175,7 @@ void GpuAccess::run_as(std::uint32_t p, const models::DomainClient& client) {
 
 void GpuAccess::close(std::uint32_t p) {
   const Pod& pod = run_.cluster.pods[p];
+  if (pod.domain == kNoDomain) return;
   Domain& domain = run_.cluster.domains[index(pod.domain)];
   if (auto* engine = std::get_if<StrictSlots>(&domain.engine)) {
     engine->advance(run_.now);
