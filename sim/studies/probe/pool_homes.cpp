@@ -178,13 +178,36 @@ std::optional<Reason> why_homeless(const Scenario& base, const std::vector<std::
 
 Scenario without_queues(Scenario scenario) {
   for (Workload& workload : scenario.workloads) workload.queue = {};
-  std::erase_if(scenario.workloads, [](const Workload& workload) { return !workload.uses_gpu(); });
+  if (std::ranges::any_of(scenario.workloads, &Workload::uses_gpu)) {
+    std::erase_if(scenario.workloads, [](const Workload& w) { return !w.uses_gpu(); });
+  }
   return scenario;
 }
 
 Scenario as_judged(Scenario scenario) { return at_its_peak(without_queues(std::move(scenario))); }
 
+namespace {
+
+// What no study moves to other nodes.
+void tell_of_pods_without_gpu(const Scenario& scenario, std::string_view what_is,
+                              Diagnostics& notes) {
+  const Workload* first = nullptr;
+  int others = -1;
+  for (const Workload& workload : scenario.workloads) {
+    if (workload.uses_gpu() || workload.count == 0) continue;
+    if (++others == 0) first = &workload;
+  }
+  if (first == nullptr) return;
+  add_note(
+      notes, Code::RequestNoEffect, first->name.where,
+      fmt::format("{} without the pods of \"{}\"{}, which use no GPU", what_is, first->name.value,
+                  others == 0 ? "" : fmt::format(" and {} more workloads", others)));
+}
+
+}  // namespace
+
 void tell_of_queues(const Scenario& scenario, std::string_view what_is, Diagnostics& notes) {
+  tell_of_pods_without_gpu(scenario, what_is, notes);
   std::string queues;
   const Located<std::string>* first = nullptr;
   int count = 0;
@@ -193,12 +216,6 @@ void tell_of_queues(const Scenario& scenario, std::string_view what_is, Diagnost
     if (++count == 1) first = &workload.queue;
     queues += fmt::format("{}queue \"{}\" of \"{}\"", count > 1 ? ", " : "", workload.queue.value,
                           workload.name.value);
-  }
-  for (const Workload& workload : scenario.workloads) {
-    if (workload.uses_gpu() || workload.count == 0) continue;
-    add_note(notes, Code::RequestNoEffect, workload.name.where,
-             fmt::format("{} without the pods of \"{}\", which use no GPU", what_is,
-                         workload.name.value));
   }
   if (first == nullptr) return;
   add_note(
