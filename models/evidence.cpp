@@ -33,9 +33,13 @@ const std::vector<ExpectedError>& published_errors() {
       {Evidence::TimeAlone, "time-slicing", false, 12, 4.8, 12.5},
       {Evidence::Utilisation, "MPS of requests", false, 16, 3.6, 10.2},
       {Evidence::Utilisation, "MPS of requests", true, 90, 4.1, 23.1},
+      {Evidence::Utilisation, "MPS, p99 of requests", false, 12, 8.0, 10.0},
+      {Evidence::Utilisation, "MPS, p99 of requests", true, 13, 16.5, 25.7},
       {Evidence::Utilisation, "time-slicing", false, 6, 1.8, 26.2},
       {Evidence::Utilisation, "time-slicing of requests", false, 16, 1.9, 4.7},
       {Evidence::Utilisation, "time-slicing of requests", true, 80, 2.0, 9.4},
+      {Evidence::Utilisation, "time-slicing, p99 of requests", false, 12, 7.3, 15.3},
+      {Evidence::Utilisation, "time-slicing, p99 of requests", true, 13, 6.8, 19.5},
       {Evidence::Settings, "MIG", false, 283, 2.3, 7.6},
       {Evidence::Settings, "MPS", false, 1048, 2.0, 7.2},
       {Evidence::Settings, "MIG+MPS", false, 534, 4.5, 13.1},
@@ -43,6 +47,8 @@ const std::vector<ExpectedError>& published_errors() {
       {Evidence::CoLocation, "MIG+MPS", false, 389, 2.9, 10.0},
       {Evidence::CoLocation, "time-slicing", true, 648, 13.4, 33.1},
       {Evidence::Neighbour, "time-slicing", true, 578, 5.0, 11.9},
+      {Evidence::Pairs, "MPS, p99 of requests", false, 12, 2.7, 12.5},
+      {Evidence::Pairs, "MPS, p99 of requests", true, 13, 11.3, 22.1},
       {Evidence::Pairs, "time-slicing", true, 418, 2.9, 10.7},
   };
   return errors;

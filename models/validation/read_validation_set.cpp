@@ -16,6 +16,7 @@
 #include "../read_json.hpp"
 #include "csv_table.hpp"
 #include "embedded/validation_files.hpp"
+#include "random_requests.hpp"
 #include "user_table.hpp"
 
 namespace slicewise::models {
@@ -95,8 +96,8 @@ Expected<MeasurementSource> read_pairs(const SourceText& file, std::string_view 
 
 namespace {
 
-// Of Measurements, the columns of `slicewise calibrate`.
-enum class Unit : std::uint8_t { Seconds, Milliseconds, PerSecond, Speed, Measurements };
+// Of Measurements, the columns of `slicewise calibrate`; of Requests, of read_random_requests().
+enum class Unit : std::uint8_t { Seconds, Milliseconds, PerSecond, Speed, Measurements, Requests };
 
 Unit read_unit(CatalogFields& fields) {
   const std::string name = fields.text("unit");
@@ -105,6 +106,7 @@ Unit read_unit(CatalogFields& fields) {
   if (name == "per-second") return Unit::PerSecond;
   if (name == "speed") return Unit::Speed;
   if (name == "measurements") return Unit::Measurements;
+  if (name == "requests") return Unit::Requests;
   fields.fail("unit", "is not a unit");
   return Unit::Seconds;
 }
@@ -179,9 +181,15 @@ MeasurementSource read_source(CatalogFields& fields, const Catalogue& catalogue)
   const Unit unit = read_unit(fields);
   const std::string file = source.id + ".csv";
   if (unit == Unit::Measurements) {
-    const auto read = read_measurements({file, std::string(validation_text(file))}, catalogue);
-    if (!read) throw std::runtime_error(file + ": " + read.error().front().message);
-    source.companies = companies_of(*read, source.gpu);
+    source.companies = companies_of(shipped_measurements(source.id, catalogue), source.gpu);
+    fields.done();
+    return source;
+  }
+  if (unit == Unit::Requests) {
+    source.alone = fields.text("alone");
+    source.companies =
+        read_random_requests(parse_csv(validation_text(file)),
+                             shipped_measurements(source.alone, catalogue), source.gpu, file);
     fields.done();
     return source;
   }
@@ -211,7 +219,8 @@ StudyEngine read_engine(CatalogFields& fields) {
       Named{"pairs-from-utilisation", StudyEngine::PairsFromUtilisation},
       Named{"pairs-refitted", StudyEngine::PairsRefitted},
       Named{"pairs-serial", StudyEngine::PairsSerial},
-      Named{"requests", StudyEngine::Requests}};
+      Named{"requests", StudyEngine::Requests},
+      Named{"arrivals", StudyEngine::Arrivals}};
   const std::string name = fields.text("engine");
   for (const Named& known : kEngines) {
     if (known.name == name) return known.engine;
@@ -288,6 +297,13 @@ Study read_study(CatalogFields& fields) {
 }
 
 }  // namespace
+
+std::vector<Measurement> shipped_measurements(std::string_view source, const Catalogue& catalogue) {
+  const std::string file = std::string(source) + ".csv";
+  auto read = read_measurements({file, std::string(validation_text(file))}, catalogue);
+  if (!read) throw std::runtime_error(file + ": " + read.error().front().message);
+  return std::move(*read);
+}
 
 ValidationSet load_validation_set() {
   ValidationSet set;

@@ -8,17 +8,9 @@
 
 // A user's measurements as studies: what they are held against, and from which of them.
 namespace slicewise::models {
-namespace {
 
-// Of measurements that predictions miss by more nothing is learnt.
-constexpr double kUsersBound = 100;
-// About what published rows of equal processes are off by.
-constexpr double kUsersTarget = 10;
-
-// What rows alone on the whole GPU say of a workload, the mean over them: of those that have DCGM's
-// shares beside the time, where some do. The time is 0 where there are none.
-MeasuredProcess process_of(const std::vector<Measurement>& measurements, const std::string& gpu,
-                           const std::string& workload, int batch) {
+MeasuredProcess process_alone(const std::vector<Measurement>& measurements, const std::string& gpu,
+                              const std::string& workload, int batch) {
   MeasuredProcess process;
   process.workload = workload;
   std::vector<const Measurement*> rows;
@@ -53,6 +45,13 @@ MeasuredProcess process_of(const std::vector<Measurement>& measurements, const s
   return process;
 }
 
+namespace {
+
+// Of measurements that predictions miss by more nothing is learnt.
+constexpr double kUsersBound = 100;
+// About what published rows of equal processes are off by.
+constexpr double kUsersTarget = 10;
+
 bool knows_shares(const MeasuredProcess& process) { return process.gpu_active.has_value(); }
 
 MeasurementSource source_of(const std::vector<Measurement>& measurements, const std::string& gpu,
@@ -67,7 +66,8 @@ MeasurementSource source_of(const std::vector<Measurement>& measurements, const 
     if (m.gpu != gpu || m.served || !m.beside.empty() || (turns && !in_turns)) continue;
     // Of whom more is known than that, more is asked: add_requests().
     const bool is_whole = m.slice == "full" && m.active_threads >= 1;
-    if (in_turns && is_whole && knows_shares(process_of(measurements, gpu, m.workload, m.batch))) {
+    if (in_turns && is_whole &&
+        knows_shares(process_alone(measurements, gpu, m.workload, m.batch))) {
       continue;
     }
     if (in_turns && !turns && (m.clients > 1 || m.slice != "full" || m.active_threads < 1))
@@ -121,7 +121,7 @@ std::vector<MeasuredCompany> companies_of(const std::vector<Measurement>& measur
   std::vector<MeasuredCompany> out;
   for (const Measurement& m : measurements) {
     if (!shares_a_whole_gpu(m, gpu)) continue;
-    MeasuredProcess first = process_of(measurements, gpu, m.workload, m.batch);
+    MeasuredProcess first = process_alone(measurements, gpu, m.workload, m.batch);
     first.time = m.time;
     MeasuredCompany company;
     company.in_turns = m.sharing == MeasuredSharing::TimeSlicing;
@@ -130,7 +130,7 @@ std::vector<MeasuredCompany> companies_of(const std::vector<Measurement>& measur
     } else {
       const Measurement* other = other_side(measurements, m);
       if (other == nullptr || other < &m) continue;  // a pair counts once
-      MeasuredProcess second = process_of(measurements, gpu, other->workload, other->batch);
+      MeasuredProcess second = process_alone(measurements, gpu, other->workload, other->batch);
       second.time = other->time;
       company.processes = {first, second};
     }
@@ -190,7 +190,7 @@ std::string why_left_out(const std::vector<Measurement>& measurements, const Mea
                        m.workload);
   }
   for (const Measurement* one : {&m, other}) {
-    if (process_of(measurements, m.gpu, one->workload, one->batch).alone.ns > 0) continue;
+    if (process_alone(measurements, m.gpu, one->workload, one->batch).alone.ns > 0) continue;
     return fmt::format("{} with batch {} was not measured alone on the whole GPU", one->workload,
                        one->batch);
   }

@@ -1,17 +1,25 @@
 #include <algorithm>
+#include <optional>
+#include <span>
+#include <stdexcept>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "slicewise/models/measurements.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
+#include "slicewise/sim/calibration.hpp"
 #include "slicewise/sim/device/fluid.hpp"
 #include "slicewise/sim/device/round_robin.hpp"
 
+#include "../metrics/nearest_rank.hpp"
 #include "study_runs.hpp"
 
-// Processes that send a request whenever one is answered, on the engines that requests of Services
-// run on: kernels on the GPU, then the host's part.
+// Requests of processes that share a GPU, on the engines that requests of Services run on: kernels
+// on the GPU, then the host's part. A process sends the next as soon as one is answered, or as they
+// came.
 namespace slicewise::sim {
 namespace {
 
@@ -21,91 +29,156 @@ using models::MeasuredProcess;
 constexpr int kWarmUp = 20;
 constexpr int kCounted = 200;  // answers of the slowest; all others have more
 
+// What is known of a process: its time alone, and how it uses the GPU.
+struct KnownProcess {
+  Duration kernels;
+  Duration host;
+  models::ClientLaw law;
+};
+
 class Loop {
  public:
-  explicit Loop(const MeasuredProcess& process)
-      : kernels_(from_seconds(to_seconds(process.alone) * process.gpu_active.value_or(1))),
-        host_(process.alone - kernels_) {}
+  Loop(const KnownProcess& process, std::span<const Duration> due)
+      : kernels_(process.kernels), host_(process.host), due_(due) {
+    sleep_until({});
+  }
 
   Duration kernels() const { return kernels_; }
-  Duration host() const { return host_; }
-  TimePoint wakes_at() const { return wakes_at_; }
-  void sleep_until(TimePoint t) { wakes_at_ = t; }
-  void answered(TimePoint t) {
+  TimePoint wakes_at() const { return wakes_at_; }  // kNever while kernels run
+  void start() { wakes_at_ = kNever; }
+  void kernels_done(TimePoint now) {
+    const TimePoint t = now + host_;
     if (++answers_ == kWarmUp) first_ = t;
     last_ = t;
+    if (!due_.empty()) latencies_.push_back(t - (TimePoint{} + due_[latencies_.size()]));
+    sleep_until(t);
   }
   bool is_done() const { return answers_ >= kWarmUp + kCounted; }
   Duration mean_time() const { return {(last_ - first_).ns / (answers_ - kWarmUp)}; }
+  // Of the requests that were answered until then.
+  void add_latencies(TimePoint end, std::vector<Duration>& to) const {
+    for (std::size_t i = 0; i < latencies_.size(); ++i) {
+      if (TimePoint{} + due_[i] + latencies_[i] <= end) to.push_back(latencies_[i]);
+    }
+  }
 
  private:
+  // Until there is something to do.
+  void sleep_until(TimePoint t) {
+    wakes_at_ = t;
+    if (due_.empty()) return;
+    const std::size_t next = latencies_.size();
+    wakes_at_ = next < due_.size() ? std::max(t, TimePoint{} + due_[next]) : kNever;
+  }
+
   Duration kernels_;
   Duration host_;
-  TimePoint wakes_at_;  // kNever while kernels run
+  std::span<const Duration> due_;
+  std::vector<Duration> latencies_;
+  TimePoint wakes_at_;
   TimePoint first_;
   TimePoint last_;
   std::int64_t answers_ = 0;
 };
 
-template <class Engine>
-std::vector<Duration> mean_times(Engine gpu, std::vector<Loop> loops) {
-  constexpr std::uint64_t kSeed = 42;
-  RandomStream chance(kSeed, 0, 0, Purpose::Wait);
-  while (!std::ranges::all_of(loops, &Loop::is_done)) {
+// Until `is_over` the time of what happens next.
+template <class Engine, class Over>
+std::vector<Loop> run_loops(Engine gpu, std::vector<Loop> loops, std::uint64_t seed, Over is_over) {
+  RandomStream chance(seed, 0, 0, Purpose::Wait);
+  while (true) {
     const auto waking = std::ranges::min_element(loops, {}, &Loop::wakes_at);
     const TimePoint now = std::min(waking->wakes_at(), gpu.next().at);
+    if (is_over(now, loops)) return loops;
     gpu.advance(now);
     if (gpu.next().at == now) {
       const std::uint32_t context = gpu.complete();
-      Loop& loop = loops[context];
       if constexpr (std::is_same_v<Engine, RoundRobin>) gpu.yield(context);
-      loop.answered(now + loop.host());
-      loop.sleep_until(now + loop.host());
+      loops[context].kernels_done(now);
     } else {
       const auto context = static_cast<std::uint32_t>(waking - loops.begin());
       gpu.start(context, waking->kernels());
       if constexpr (std::is_same_v<Engine, Fluid>) gpu.wait_by_chance(context, chance);
-      waking->sleep_until(kNever);
+      waking->start();
     }
   }
-  std::vector<Duration> times;
-  times.reserve(loops.size());
-  for (const Loop& loop : loops) times.push_back(loop.mean_time());
-  return times;
 }
 
-models::DomainClient client_of(const MeasuredProcess& process) {
-  models::ClientLaw law;
+constexpr std::uint64_t kSeed = 42;
+
+// From the time alone, and how busy the GPU is.
+KnownProcess known_of(const MeasuredProcess& process) {
+  KnownProcess known;
+  known.kernels = from_seconds(to_seconds(process.alone) * process.gpu_active.value_or(1));
+  known.host = process.alone - known.kernels;
   scenarios::Measured counted;
   counted.gpu_util = process.gpu_active.value_or(1);
   counted.sm_active = process.sm_active;
-  law.capacity_share = scenarios::capacity_share(counted, false);
-  law.bandwidth_share = models::kDefaultBandwidthShare;
-  law.norm_p = models::kDefaultNorm;
-  law.kernel_time = process.kernel_time;
-  return models::client_in(law, {}, 1);
+  known.law.capacity_share = scenarios::capacity_share(counted, false);
+  known.law.bandwidth_share = models::kDefaultBandwidthShare;
+  known.law.norm_p = models::kDefaultNorm;
+  known.law.kernel_time = process.kernel_time;
+  return known;
 }
 
-std::vector<Duration> predicted(const StudyInput& input, const MeasuredCompany& company) {
-  const auto contexts = static_cast<std::uint32_t>(company.processes.size());
-  std::vector<Loop> loops(company.processes.begin(), company.processes.end());
+// From a profile, as a Service takes it.
+KnownProcess known_of(const models::WorkloadProfile& profile) {
+  KnownProcess known;
+  known.kernels = from_seconds(to_seconds(*profile.solo_step) * profile.duty.value_or(1));
+  known.host = *profile.solo_step - known.kernels;
+  known.law.capacity_share = profile.capacity_share.value_or(1);
+  known.law.bandwidth_share = profile.bandwidth_share.value_or(models::kDefaultBandwidthShare);
+  known.law.norm_p = profile.norm_p.value_or(models::kDefaultNorm);
+  known.law.sensitivity = profile.sensitivity;
+  known.law.pressure = profile.pressure;
+  known.law.copies_by_law = profile.capacity_share.has_value();
+  known.law.kernel_time = profile.kernel_time.value_or(Duration{});
+  return known;
+}
+
+template <class Over>
+std::vector<Loop> run_company(const StudyInput& input, const std::vector<KnownProcess>& processes,
+                              const MeasuredCompany& company, std::uint64_t seed, Over is_over) {
+  const auto contexts = static_cast<std::uint32_t>(processes.size());
+  std::vector<Loop> loops;
+  loops.reserve(contexts);
+  for (std::uint32_t i = 0; i < contexts; ++i) {
+    loops.emplace_back(processes[i], company.processes[i].due);
+  }
   if (company.in_turns) {
     const models::TimeSlice slice = time_slice_of(input);
-    return mean_times(RoundRobin(contexts, slice, slice.switch_cost), std::move(loops));
+    return run_loops(RoundRobin(contexts, slice, slice.switch_cost), std::move(loops), seed,
+                     is_over);
   }
   Fluid gpu(contexts);
-  for (std::uint32_t i = 0; i < contexts; ++i) gpu.set_client(i, client_of(company.processes[i]));
-  return mean_times(std::move(gpu), std::move(loops));
+  for (std::uint32_t i = 0; i < contexts; ++i) {
+    gpu.set_client(i, models::client_in(processes[i].law, {}, 1));
+  }
+  return run_loops(std::move(gpu), std::move(loops), seed, is_over);
+}
+
+std::vector<KnownProcess> known_from_alone(const MeasuredCompany& company) {
+  std::vector<KnownProcess> known;
+  known.reserve(company.processes.size());
+  for (const MeasuredProcess& process : company.processes) known.push_back(known_of(process));
+  return known;
+}
+
+bool asks_about(const StudyInput& input, const MeasuredCompany& company) {
+  return company.in_turns == (input.study.mode == "time-slicing");
 }
 
 }  // namespace
 
 StudyPoints run_requests(const StudyInput& input) {
   StudyPoints out;
+  const auto all_done = [](TimePoint, const std::vector<Loop>& loops) {
+    return std::ranges::all_of(loops, &Loop::is_done);
+  };
   for (const MeasuredCompany& company : input.source.companies) {
-    if (company.in_turns != (input.study.mode == "time-slicing")) continue;
+    if (!asks_about(input, company)) continue;
     const std::vector<MeasuredProcess>& all = company.processes;
-    const std::vector<Duration> times = predicted(input, company);
+    const std::vector<Loop> loops =
+        run_company(input, known_from_alone(company), company, kSeed, all_done);
     const bool unlike = all.front().workload != all.back().workload;
     for (std::size_t i = 0; i < (unlike ? all.size() : 1); ++i) {
       const double alone = milliseconds_of(all[i].alone);
@@ -113,8 +186,84 @@ StudyPoints run_requests(const StudyInput& input) {
                             unlike ? "beside " + all[all.size() - 1 - i].workload
                                    : fmt::format("{} processes", all.size()),
                             PointRole::Check, unlike, milliseconds_of(all[i].time),
-                            milliseconds_of(times[i]), alone * static_cast<double>(all.size()),
-                            alone});
+                            milliseconds_of(loops[i].mean_time()),
+                            alone * static_cast<double>(all.size()), alone});
+    }
+  }
+  return out;
+}
+
+namespace {
+
+// 99 of 100 of the requests that were answered in time took no longer; nullopt: none was.
+std::optional<double> p99_ms(std::vector<Duration> latencies) {
+  if (latencies.empty()) return std::nullopt;
+  std::ranges::sort(latencies);
+  return milliseconds_of(nearest_rank(latencies, 0.99));
+}
+
+// Where each request takes so long, whoever else is there.
+std::optional<double> p99_without_model(const MeasuredCompany& company,
+                                        const MeasuredProcess& process, Duration each) {
+  std::vector<Duration> latencies;
+  Duration free;
+  for (const Duration due : process.due) {
+    free = std::max(free, due) + each;
+    if (free <= company.length) latencies.push_back(free - due);
+  }
+  return p99_ms(std::move(latencies));
+}
+
+std::vector<KnownProcess> known_from_profiles(const MeasuredCompany& company,
+                                              const FittedProfiles& fitted) {
+  std::vector<KnownProcess> known;
+  for (const MeasuredProcess& process : company.processes) {
+    const auto of_it = std::ranges::find_if(fitted.profiles, [&](const FittedProfile& f) {
+      return f.profile.title == process.workload;
+    });
+    if (of_it == fitted.profiles.end()) throw std::runtime_error("no profile: " + process.workload);
+    known.push_back(known_of(of_it->profile));
+  }
+  return known;
+}
+
+FittedProfiles fitted_elsewhere(const StudyInput& input) {
+  auto fitted = fit_profiles(models::shipped_measurements(input.source.alone, input.catalogue),
+                             input.catalogue);
+  if (!fitted) throw std::runtime_error(input.source.alone + ": " + fitted.error()[0].message);
+  return std::move(*fitted);
+}
+
+}  // namespace
+
+StudyPoints run_arrivals(const StudyInput& input) {
+  constexpr std::uint64_t kRuns = 10;
+  const bool calibrated = input.study.evidence == models::Evidence::Pairs;
+  const FittedProfiles fitted = calibrated ? fitted_elsewhere(input) : FittedProfiles{};
+  StudyPoints out;
+  for (const MeasuredCompany& company : input.source.companies) {
+    if (!asks_about(input, company)) continue;
+    const std::vector<MeasuredProcess>& all = company.processes;
+    const TimePoint end = TimePoint{} + company.length;
+    const auto is_over = [&](TimePoint now, const std::vector<Loop>&) { return now > end; };
+    const std::vector<KnownProcess> known =
+        calibrated ? known_from_profiles(company, fitted) : known_from_alone(company);
+    std::vector<std::vector<Duration>> latencies(all.size());
+    for (std::uint64_t run = 0; run < kRuns; ++run) {
+      const std::vector<Loop> loops = run_company(input, known, company, kSeed + run, is_over);
+      for (std::size_t i = 0; i < all.size(); ++i) loops[i].add_latencies(end, latencies[i]);
+    }
+    const bool unlike = all.back().due.empty();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::optional<double> predicted = p99_ms(std::move(latencies[i]));
+      if (!predicted) continue;
+      const auto count = static_cast<std::int64_t>(all.size());
+      out.points.push_back({all[i].workload,
+                            (unlike ? "p99 beside " + all.back().workload
+                                    : fmt::format("p99 of {} processes, #{}", all.size(), i + 1)),
+                            PointRole::Check, unlike, milliseconds_of(all[i].p99), *predicted,
+                            p99_without_model(company, all[i], {all[i].alone.ns * count}),
+                            p99_without_model(company, all[i], all[i].alone)});
     }
   }
   return out;

@@ -16,6 +16,7 @@ namespace slicewise::sim {
 struct StudyInput {
   const models::Study& study;
   const models::MeasurementSource& source;
+  const models::Catalogue& catalogue;
   const models::GpuModel* gpu = nullptr;     // nullptr: not known
   const models::MigGeometry* mig = nullptr;  // nullptr: the GPU has no MIG
 };
@@ -66,5 +67,6 @@ StudyPoints run_refitted_pairs(const StudyInput& input);
 StudyPoints run_serial_pairs(const StudyInput& input);
 // Of the companies that share the GPU as the study says.
 StudyPoints run_requests(const StudyInput& input);
+StudyPoints run_arrivals(const StudyInput& input);
 
 }  // namespace slicewise::sim

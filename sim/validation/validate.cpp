@@ -153,6 +153,8 @@ StudyPoints run_study(const StudyInput& input) {
       return run_serial_pairs(input);
     case StudyEngine::Requests:
       return run_requests(input);
+    case StudyEngine::Arrivals:
+      return run_arrivals(input);
   }
   return {};
 }
@@ -249,16 +251,21 @@ bool is_about(const models::Study& study, std::string_view strategy) {
          (study.mode == described(Strategy::Mig).mode && is_mig(*way));
 }
 
+std::string_view rows_of(StudyEngine engine) {
+  if (engine == StudyEngine::Arrivals) return ", p99 of requests";
+  return engine == StudyEngine::Requests ? " of requests" : "";
+}
+
 // `evidence`: of all, whatever their studies started from; nullopt: each study's own.
 std::vector<models::ExpectedError> summed_errors(
     std::span<const StudyResult> studies, std::optional<models::Evidence> evidence,
     std::optional<double> (*predicted)(const PredictedPoint&)) {
-  constexpr std::array<std::string_view, 6> kModes = {
-      "MIG", "MPS", "MPS of requests", "MIG+MPS", "time-slicing", "time-slicing of requests"};
+  constexpr std::array<std::string_view, 8> kModes = {
+      "MIG",     "MPS",          "MPS of requests",          "MPS, p99 of requests",
+      "MIG+MPS", "time-slicing", "time-slicing of requests", "time-slicing, p99 of requests"};
   std::map<std::tuple<models::Evidence, std::size_t, bool>, std::vector<double>> errors;
   for (const StudyResult& result : studies) {
-    const bool requests = result.study.engine == StudyEngine::Requests;
-    const std::string name = result.study.mode + (requests ? " of requests" : "");
+    const std::string name = result.study.mode + std::string(rows_of(result.study.engine));
     const auto mode = static_cast<std::size_t>(std::ranges::find(kModes, name) - kModes.begin());
     for (const PredictedPoint& point : result.points) {
       const std::optional<double> said = predicted(point);
@@ -319,7 +326,7 @@ ValidationResult validate(const models::Catalogue& catalogue, const models::Vali
       result.not_run.push_back(study);
       continue;
     }
-    const StudyInput input{study, *source, find_gpu(catalogue, set, source->gpu),
+    const StudyInput input{study, *source, catalogue, find_gpu(catalogue, set, source->gpu),
                            find_mig(catalogue, source->gpu)};
     result.studies.push_back(result_of(study, *source, run_study(input)));
   }

@@ -24,7 +24,8 @@ kind: Scenario
 metadata: {{name: h200}}
 spec:
   region: lab
-  duration: 3s
+  duration: 2.5s
+  warmup: 250ms
   nodePools:
   - name: h200
     instanceType: lab.h200
@@ -54,14 +55,14 @@ def measurements(name):
 
 
 class Workload:
-    """A request alone, as measured: its time in ms, and the share of it in which kernels run."""
+    """A request alone, as measured: its time in ms, the share of it in which kernels run, and SMs meanwhile."""
     def __init__(self, name):
         alone = [row for row in measurements("validation/h200.csv")
                  if row["workload"] == name and not row["sharing"]]
         self.time = statistics.mean(float(row["latency_ms"]) for row in alone)
         busy = statistics.mean(float(row["gpu_util_percent"]) for row in alone) / 100
         self.kernels, self.host = self.time * busy, self.time * (1 - busy)
-        self.active = statistics.mean(float(row["sm_active_percent"]) for row in alone)
+        self.active = statistics.mean(float(row["sm_active_percent"]) for row in alone) / busy
         self.kernel = statistics.mean(float(row["kernel_us"]) for row in alone)
 
 
@@ -84,8 +85,9 @@ class OnAnH200(unittest.TestCase):
             for number, name in enumerate(names):
                 traffic = "{shape: ClosedLoop, clients: 1, thinkTime: 0s}"
                 if number < len(company):
+                    # A trace begins with its first request: one before the warm-up is over, at the same time for all.
                     pathlib.Path(folder, f"{number}.csv").write_text(
-                        "time\n" + "".join(f"{due:.6f}\n" for due in arrivals(company[number], 0.5)),
+                        "time\n0\n" + "".join(f"{due:.6f}\n" for due in arrivals(company[number], 0.5)),
                         encoding="utf-8")
                     traffic = f"{{shape: Trace, trace: {{file: {number}.csv, timeColumn: time}}}}"
                 workload = Workload(name)
@@ -100,7 +102,7 @@ class OnAnH200(unittest.TestCase):
             return [workload["latencySeconds"] for workload in workloads[:len(company)]]
 
     def median_errors(self, sharing):
-        rows = [row for row in measurements("measurements/nvidia-h200-requests.csv")
+        rows = [row for row in measurements("validation/h200-requests.csv")
                 if row["sharing"] == sharing]
         self.assertEqual(len(rows), 25)
         companies = []
@@ -118,15 +120,15 @@ class OnAnH200(unittest.TestCase):
 
     def test_latencies_in_turns_are_as_measured(self):
         medians = self.median_errors("time-slicing")
-        self.assertLess(medians["mean"], 0.07, medians)
+        self.assertLess(medians["mean"], 0.04, medians)
         self.assertLess(medians["p50"], 0.07, medians)
-        self.assertLess(medians["p99"], 0.12, medians)
+        self.assertLess(medians["p99"], 0.08, medians)
 
     def test_latencies_under_mps_are_near_to_those_measured(self):
         medians = self.median_errors("mps")
-        self.assertLess(medians["mean"], 0.15, medians)
-        self.assertLess(medians["p50"], 0.17, medians)
-        self.assertLess(medians["p99"], 0.23, medians)
+        self.assertLess(medians["mean"], 0.09, medians)
+        self.assertLess(medians["p50"], 0.09, medians)
+        self.assertLess(medians["p99"], 0.12, medians)
 
 
 if __name__ == "__main__":

@@ -103,6 +103,15 @@ Expected<Duration> read_kernel_summary(const SourceText& file);  // REQUIRES: is
 // What of a tool's file is a measurement, where not all of it is; "" of all others.
 std::string what_is_read_of(const SourceText& file);
 
+// What ships of a source in the columns of read_measurements(). Throws std::runtime_error where it
+// cannot be read: a bug.
+std::vector<Measurement> shipped_measurements(std::string_view source, const Catalogue& catalogue);
+
+// What rows alone on the whole GPU say of a workload, the mean over them: of those that have DCGM's
+// shares beside the time, where some do. The time is 0 where there are none.
+MeasuredProcess process_alone(const std::vector<Measurement>& measurements, const std::string& gpu,
+                              const std::string& workload, int batch);
+
 // The processes that shared a whole GPU in turns or, without limits, under MPS, and whose time
 // alone was measured: pairs of which both rows are there, and copies of which DCGM's shares are.
 std::vector<MeasuredCompany> companies_of(const std::vector<Measurement>& measurements,

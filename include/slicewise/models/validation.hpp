@@ -38,7 +38,7 @@ struct MeasuredPair {
   std::optional<double> second_utilisation;
 };
 
-// One of the processes on a GPU, each of which sends a request as soon as its last one is answered.
+// One of the processes on a GPU. It answers one request at a time.
 struct MeasuredProcess {
   std::string workload;
   Duration alone;                    // a request with the GPU for itself
@@ -46,12 +46,16 @@ struct MeasuredProcess {
   std::optional<double> sm_active;   // SMs with work in that time, mean over SMs
   Duration kernel_time{};            // mean length of its kernels; 0 unknown
   Duration time;                     // a request beside the others
+  // When requests come, from when the company begins; empty: each as soon as the last is answered.
+  std::vector<Duration> due = {};
+  Duration p99 = {};  // of those that came so, from when they were due until they were answered
 };
 
 struct MeasuredCompany {
   bool in_turns = false;                      // else under MPS, without limits
   Evidence evidence = Evidence::Utilisation;  // TimeAlone: the shares of some are not known
   std::vector<MeasuredProcess> processes;
+  Duration length = {};  // of the measurement, where requests come by themselves
 };
 
 struct MeasurementSource {
@@ -63,6 +67,7 @@ struct MeasurementSource {
   std::string read;  // how, and what was left out
   std::string gpu;   // a GpuModel::name of the catalogue or of ValidationSet::gpus; "" unknown
   std::string note;
+  std::string alone;  // the source that measured its workloads otherwise; "": it did so itself
   std::vector<MeasuredRow> rows;
   std::vector<MeasuredPair> pairs;
   std::vector<MeasuredCompany> companies;
@@ -89,6 +94,7 @@ enum class StudyEngine : std::uint8_t {
   PairsRefitted,         // the same, its two constants fitted on every other row
   PairsSerial,           // the closed network, duty from utilisation
   Requests,              // the engines that requests run on, from the time alone and its activity
+  Arrivals,              // the same of requests that come at random; from pairs: by fit_profiles()
 };
 
 struct Study {
