@@ -67,6 +67,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(HostCpuOversubscribed, "HOST_CPU_OVERSUBSCRIBED", Warning, "the node's vCPUs bind")           \
   X(CpuLimitThrottles, "CPU_LIMIT_THROTTLES", Warning, "a CPU limit below what the pod uses")     \
   X(ObjectiveMissed, "OBJECTIVE_MISSED", Warning, "an objective of a workload was not met")       \
+  X(TailNearLimit, "TAIL_NEAR_LIMIT", Note, "a p99 nearer to its limit than such answers are")    \
   X(QueueUnstable, "QUEUE_UNSTABLE", Warning, "requests arrive faster than they are served")      \
   X(RequestsRefused, "REQUESTS_REFUSED", Warning, "requests found no ready replica")              \
   X(RequestsDropped, "REQUESTS_DROPPED", Warning, "requests met a full queue or timed out")       \

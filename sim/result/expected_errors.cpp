@@ -1,7 +1,14 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
 
+#include <fmt/format.h>
+
+#include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 
 #include "merge.hpp"
@@ -41,25 +48,49 @@ struct Together {
   Evidence least = Evidence::Pairs;
   int workloads = 0;
   bool requests = true;  // Services alone
+  bool tails = false;    // a Service that is no language model
+  bool kernels = true;   // take turns: lengths are known of all, and no threads are limited
 };
 
-// Of rows from no more than is known. Instances of MIG keep unlike neighbours apart, and batch work
-// has host phases of its own beside which rows of requests say nothing.
+// MIG keeps requests apart, and of other ways nobody measured a tail.
+bool has_tails(const std::string& mode) { return mode == "MPS" || mode == "time-slicing"; }
+
+bool sends_requests(const WorkloadModel& model) {
+  return model.spec.kind == scenarios::WorkloadKind::Service && !model.spec.llm;
+}
+
+// Of the first of these modes that has rows from no more than is known; else without rows.
+models::ExpectedError error_in(const Together& company, bool unlike,
+                               const std::vector<std::string>& modes) {
+  for (auto least = static_cast<int>(company.least); least > 0; --least) {
+    for (const std::string& mode : modes) {
+      for (const models::ExpectedError& error : models::published_errors()) {
+        if (error.mode == mode && error.unlike == unlike &&
+            static_cast<int>(error.evidence) == least) {
+          return error;
+        }
+      }
+    }
+  }
+  return {company.least, modes.back(), unlike, 0, 0, 0};
+}
+
+// Instances of MIG keep unlike neighbours apart, and batch work has host phases of its own beside
+// which rows of requests say nothing.
 models::ExpectedError error_of(const Together& company, const std::string& mode) {
   const bool unlike = company.workloads > 1 && mode != "MIG";
-  const auto& known = models::published_errors();
-  for (auto least = static_cast<int>(company.least); least > 0; --least) {
-    const auto of_mode = [&](const std::string& rows) {
-      return std::ranges::find_if(known, [&](const models::ExpectedError& error) {
-        return error.mode == rows && error.unlike == unlike &&
-               static_cast<int>(error.evidence) == least;
-      });
-    };
-    auto found = company.requests ? of_mode(mode + " of requests") : known.end();
-    if (found == known.end()) found = of_mode(mode);
-    if (found != known.end()) return *found;
-  }
-  return {company.least, mode, unlike, 0, 0, 0};
+  if (!company.requests) return error_in(company, unlike, {mode});
+  return error_in(company, unlike, {mode + " of requests", mode});
+}
+
+// Of p99. Rows are of kernels that take turns under MPS.
+models::ExpectedError tail_error_of(Together company, const std::string& mode) {
+  const models::Evidence least = company.least;
+  if (mode == "MPS" && !company.kernels) company.least = Evidence::Nothing;
+  models::ExpectedError error =
+      error_in(company, company.workloads > 1, {mode + ", p99 of requests"});
+  if (error.rows == 0) error.evidence = least;
+  return error;
 }
 
 bool runs_batches_only(const World& world, std::size_t pool) {
@@ -69,11 +100,18 @@ bool runs_batches_only(const World& world, std::size_t pool) {
 }
 
 void add_sharers(const World& world, std::size_t pool, Together& company) {
+  const bool limits_threads =
+      std::ranges::any_of(world.pools[pool].kinds, [](const DomainKind& kind) {
+        const auto* mps = std::get_if<models::Mps>(&kind.sharing);
+        return mps != nullptr && mps->active_threads < 1;
+      });
   for (const WorkloadModel& model : world.workloads) {
     if (!model.on_pool[pool].schedulable) continue;
     company.least = std::min(company.least, evidence_of(world, model, pool));
     ++company.workloads;
     company.requests = company.requests && model.spec.kind == scenarios::WorkloadKind::Service;
+    company.tails = company.tails || sends_requests(model);
+    company.kernels = company.kernels && model.spec.measured->kernel_time && !limits_threads;
   }
 }
 
@@ -90,6 +128,52 @@ models::ExpectedError expected_error(const World& world, std::size_t pool) {
   return error_of(company, mode_of(world.pools[pool].strategy));
 }
 
+models::ExpectedError expected_tail_error(const World& world, std::size_t pool) {
+  Together company;
+  add_sharers(world, pool, company);
+  return tail_error_of(company, mode_of(world.pools[pool].strategy));
+}
+
+std::optional<Diagnostic> near_limit(const World& world, const std::string& workload,
+                                     std::string_view objective,
+                                     const scenarios::FigureValue& value,
+                                     const scenarios::FigureValue& limit) {
+  const auto* p99 = std::get_if<Duration>(&value);
+  const auto* most = std::get_if<Duration>(&limit);
+  const auto model = std::ranges::find(world.workloads, workload, &WorkloadModel::name);
+  if (objective != "latencyP99" || p99 == nullptr || most == nullptr || p99->ns <= 0 ||
+      model == world.workloads.end() || !sends_requests(*model)) {
+    return std::nullopt;
+  }
+  models::ExpectedError error;
+  bool is_known = true;
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    const std::string mode = mode_of(world.pools[p].strategy);
+    if (!model->on_pool[p].schedulable || !has_tails(mode)) continue;
+    models::ExpectedError here = expected_tail_error(world, p);
+    if (here.rows == 0) {
+      is_known = false;
+      here = tail_error_of({Evidence::Utilisation, here.unlike ? 2 : 1}, mode);
+    }
+    if (here.ninth_decile_percent > error.ninth_decile_percent) error = here;
+  }
+  const double off = error.ninth_decile_percent / 100;
+  const double ratio = to_seconds(*most) / to_seconds(*p99);  // of what would be measured
+  if (error.rows == 0 || ratio < 1 / (1 + off) || ratio > 1 / std::max(1 - off, 1e-9)) {
+    return std::nullopt;
+  }
+  return make_diagnostic(
+      Code::TailNearLimit, model->spec.name.where,
+      fmt::format("p99 of \"{}\" is {}, its limit {}: {}of p99 of {} published rows ({}, {}) half "
+                  "were within {:.2g} %, nine of ten within {:.2g} %",
+                  workload, figure_text(value), figure_text(limit),
+                  is_known ? "" : "nobody published how far off it is; ", error.rows,
+                  error.unlike ? "beside other workloads" : "copies",
+                  models::evidence_words(error.evidence), error.median_percent,
+                  error.ninth_decile_percent),
+      "measured it may lie on the other side of its limit");
+}
+
 std::vector<models::ExpectedError> expected_errors(const World& world) {
   std::map<std::string, Together> companies;
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
@@ -99,8 +183,12 @@ std::vector<models::ExpectedError> expected_errors(const World& world) {
     add_sharers(world, p, companies[mode_of(world.pools[p].strategy)]);
   }
   std::vector<models::ExpectedError> out;
-  out.reserve(companies.size());
-  for (const auto& [mode, company] : companies) out.push_back(error_of(company, mode));
+  for (const auto& [mode, company] : companies) {
+    out.push_back(error_of(company, mode));
+    if (company.tails && has_tails(mode)) {
+      out.push_back(tail_error_of(company, mode));
+    }
+  }
   return out;
 }
 

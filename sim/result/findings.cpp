@@ -453,6 +453,9 @@ void objective_findings(const World& world, const VariantResult& result, Diagnos
     const FindingsAbout about(workload.name, found);
     for (std::size_t o = 0; o < workload.objectives.size(); ++o) {
       const ObjectiveResult& judged = workload.objectives[o];
+      if (auto near = near_limit(world, workload.name, judged.name, judged.value, judged.limit)) {
+        found.push_back(std::move(*near));
+      }
       if (judged.pass) continue;
       found.push_back(
           missed_objective(workload.name, judged, objectives_of(world, workload)[o].where));

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "slicewise/portable_math.hpp"
 #include "slicewise/sim/gpu_room.hpp"
@@ -50,6 +51,11 @@ void add_provenance(const scenarios::Scenario& base, const models::Catalogue& ca
   plan.provenance = world->provenance;
   plan.rooms = gpu_rooms(*world);
   plan.measure_next = telling_measurement(*world, plan.flips);
+  for (const PlannedObjective& o : plan.options.front().figures.objectives) {
+    if (auto near = near_limit(*world, o.workload, o.name, o.value, o.limit)) {
+      plan.notes.push_back(std::move(*near));
+    }
+  }
   for (const PoolModel& pool : world->pools) {
     if (!pool.spot) continue;
     const double nodes =

@@ -79,6 +79,51 @@ TEST(ExpectedErrors, OfRequestsCountWhereNothingElseShares) {
   EXPECT_EQ(expected_of(services)[0].rows, 0);
 }
 
+scenarios::Scenario two_under_mps() {
+  scenarios::Workload api =
+      demo::service(2, 10, milliseconds(20), scenarios::ServiceTime::Law::Exponential);
+  api.measured->sm_active = 0.4;
+  api.measured->kernel_time = microseconds(5);
+  api.measured->provenance = scenarios::Provenance::Measured;
+  scenarios::Scenario scenario = demo::scenario(demo::pool(0), {api});
+  scenarios::PluginSharing sharing;
+  sharing.resources.push_back({{"nvidia.com/gpu", {}}, 4, {}});
+  scenario.node_pools[0].device_plugin.emplace().mps = sharing;
+  scenario.node_pools[0].mps.emplace().uncapped = true;
+  scenario.duration = seconds(60);
+  return scenario;
+}
+
+TEST(ExpectedErrors, OfTailsAreOfRowsWhoseKernelsAreKnown) {
+  scenarios::Scenario scenario = two_under_mps();
+  const auto known = expected_of(scenario);
+  ASSERT_EQ(known.size(), 2U);
+  EXPECT_EQ(known[1].mode, "MPS, p99 of requests");
+  EXPECT_EQ(known[1].rows, 12);
+  scenario.workloads[0].measured->kernel_time.reset();
+  EXPECT_EQ(expected_of(scenario)[1].rows, 0);
+  scenario = two_under_mps();
+  scenario.node_pools[0].mps->uncapped = false;
+  EXPECT_EQ(expected_of(scenario)[1].rows, 0);
+}
+
+// Said where the limit lies within what nine of ten rows were off by, on both sides of it.
+TEST(ExpectedErrors, ALimitNearATailIsSaid) {
+  scenarios::Scenario scenario = two_under_mps();
+  const auto has_note = [&](double times) {
+    scenarios::Scenario asked = scenario;
+    const VariantResult before = demo::result(asked);
+    const double p99 = to_seconds(before.workloads[0].latency->p99);
+    asked.workloads[0].objectives = {
+        {scenarios::Figure::LatencyP99, from_seconds(p99 * times), {}}};
+    return demo::has(demo::result(asked).findings, Code::TailNearLimit);
+  };
+  EXPECT_TRUE(has_note(1.02));
+  EXPECT_TRUE(has_note(0.98));
+  EXPECT_FALSE(has_note(1.5));
+  EXPECT_FALSE(has_note(0.6));
+}
+
 // No row says what a GPU does with figures of another one.
 TEST(ExpectedErrors, OfFiguresCarriedOverNothingIsKnown) {
   scenarios::Workload elsewhere = measured(demo::training(8));
