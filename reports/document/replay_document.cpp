@@ -298,11 +298,26 @@ const Record& record_of<ReplayOutcome>() {
              .column("GPU-H PER $", 3, "", "GPU-h per $")
              .csv(kSharingColumn + 14, "gpuHoursPerUsd"),
          of(field<&R::sharing>("company", "how jobs fared beside each other")),
-         of(field<&R::groups>("groups", "of --group-by, worst first").optional())}};
+         of(field<&R::groups>("groups", "of --group-by, worst first").optional()),
+         field<&O::ranges>("ranges",
+                           "of --inputs sampled: as the least and the most of GPU_UTIL that may be "
+                           "busy time have it; names are waitMean, completionMean, slowdownMean "
+                           "and costUsd")
+             .optional()}};
     const std::vector<Field> work = fields_of_work();
     record.fields.insert(record.fields.begin() + kFieldsOfWay, work.begin(), work.end());
     return record;
   }();
+  return declared;
+}
+
+template <>
+const Record& record_of<FastestAt>() {
+  using F = FastestAt;
+  static const Record declared{
+      "if busy time is so much of GPU_UTIL",
+      {field<&F::busy_of_util>("busyOfGpuUtil", "the usual part, the least and the most"),
+       field<&F::outcome>("scheduler", "place in schedulers, from 0")}};
   return declared;
 }
 
@@ -313,6 +328,10 @@ const Record& record_of<ReplayStudy>() {
       {constant("apiVersion", kReplayApiVersion, "version of this format"),
        constant("kind", "Replay", "what this document is"), group("metadata", &replay_metadata),
        field<&ReplayStudy::outcomes>("schedulers", "in the order asked for"),
+       field<&ReplayStudy::fastest>("fastest",
+                                    "of --inputs sampled: whose jobs are done soonest in the mean, "
+                                    "of those that leave none behind")
+           .optional(),
        field<&ReplayStudy::findings>("notes", "what the user should know").as(&finding_record)}};
   return declared;
 }

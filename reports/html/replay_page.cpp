@@ -9,6 +9,7 @@
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/sim/describe.hpp"
+#include "slicewise/sim/replay/sharing.hpp"
 
 #include "../charts/charts.hpp"
 #include "../document/documents.hpp"
@@ -312,6 +313,20 @@ Markup cost_section(const std::vector<Way>& ways) {
                        html::figure(draw(chart), chart.text.title, {table}));
 }
 
+// "time-slicing:4, completionMean: 5h21m, from 5h10m to 6h00m with 65 to 100 % of GPU_UTIL".
+std::string range_line(const json& way, const json& range) {
+  const auto name = range["name"].get<std::string>();
+  const auto text = [&](const char* key) {
+    const double value = range[key].get<double>();
+    if (name == "costUsd") return dollars_words(value);
+    return name == "slowdownMean" ? ratio_words(value) : seconds_words(value);
+  };
+  return fmt::format("{}, {}, {}: {}, from {} to {} with {:.0f} to {:.0f} % of GPU utilisation",
+                     way.value("sharing", std::string("-")), way.value("queue", std::string("-")),
+                     name, text("value"), text("least"), text("most"),
+                     100 * sim::kLeastBusyOfGpuUtil, 100 * sim::kMostBusyOfGpuUtil);
+}
+
 // What the trace says of its jobs, and what was said beside the figures.
 Markup evidence_section(const json& document) {
   std::vector<std::string> lines;
@@ -335,6 +350,11 @@ Markup evidence_section(const json& document) {
                       "they need the GPU, which is what is called busy here (Assumed, fitted on "
                       "pairs of RTX 3090)",
                       100 * scenarios::kBusyOfGpuUtil));
+    }
+    for (const json& way : document["schedulers"]) {
+      for (const json& range : way.value("ranges", json::array())) {
+        lines.push_back(range_line(way, range));
+      }
     }
     if (known.contains("profile"))
       say("profile", "so by a rule that gave them a profile (Assumed)");

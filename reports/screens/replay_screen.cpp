@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -8,6 +11,7 @@
 
 #include "../document/documents.hpp"
 #include "../document/record_json.hpp"
+#include "../text/amount_text.hpp"
 #include "../text/text_table.hpp"
 #include "replay_figures.hpp"
 #include "replay_origin.hpp"
@@ -264,8 +268,10 @@ void add_provenance_notes(const sim::JobFigures& known, std::vector<std::string>
   if (known.with_util > 0) {
     notes.push_back(fmt::format(
         "{}{} say how much of the time kernels ran: {:.0f} % of it is taken for time that they "
-        "need the GPU, which is what GPU BUSY counts (Assumed, fitted on pairs of RTX 3090)",
-        whole_text(known.with_util), of, 100 * scenarios::kBusyOfGpuUtil));
+        "need the GPU, which is what GPU BUSY counts (Assumed, fitted on pairs of RTX 3090; "
+        "--inputs sampled shows what {:.0f} to {:.0f} % would do)",
+        whole_text(known.with_util), of, 100 * scenarios::kBusyOfGpuUtil,
+        100 * sim::kLeastBusyOfGpuUtil, 100 * sim::kMostBusyOfGpuUtil));
   }
   if (known.by_profile > 0) {
     notes.push_back(fmt::format("{}{} have the use of a profile of the catalogue (Assumed)",
@@ -393,6 +399,48 @@ std::vector<Sentence> lost_sentences(const ReplayStudy& study, const TextStyle& 
   return out;
 }
 
+// "time-slicing:4, backfill, least-allocated at 70 % and 75 %, ... at 100 %".
+std::string fastest_text(const ReplayStudy& study) {
+  std::vector<sim::FastestAt> by_share = study.fastest;
+  std::ranges::sort(by_share, {}, &sim::FastestAt::busy_of_util);
+  std::string text;
+  std::optional<std::size_t> last;
+  for (const sim::FastestAt& at : by_share) {
+    if (at.outcome != last) {
+      text += fmt::format("{}{} at", last ? "; " : "",
+                          scheduler_name(study, study.outcomes[at.outcome].scheduling));
+    } else {
+      text += ",";
+    }
+    text += fmt::format(" {:.0f} %", 100 * at.busy_of_util);
+    last = at.outcome;
+  }
+  return text;
+}
+
+// What the part of GPU_UTIL that is busy time does to the answer.
+ScreenPart ranges_part(const ReplayStudy& study) {
+  ScreenPart part;
+  part.table.columns = {
+      {"INPUTS DRAWN"}, {"FIGURE"}, {"VALUE", true}, {"FROM", true}, {"TO", true}};
+  for (const ReplayOutcome& outcome : study.outcomes) {
+    for (const sim::FigureRange& range : outcome.ranges) {
+      const auto text = [&](double value) { return amount_text({value, range.unit}); };
+      part.table.rows.push_back({scheduler_name(study, outcome.scheduling), range.name,
+                                 text(range.value), text(range.least), text(range.most)});
+    }
+  }
+  if (part.table.rows.empty()) return {};
+  part.sentences.push_back({fmt::format(
+      "From {:.0f} to {:.0f} % of GPU_UTIL as busy time: what published pairs need, on RTX 3090, "
+      "RTX 4090 and H200.",
+      100 * sim::kLeastBusyOfGpuUtil, 100 * sim::kMostBusyOfGpuUtil)});
+  if (!study.fastest.empty()) {
+    part.sentences.push_back({fmt::format("Jobs are done soonest under {}.", fastest_text(study))});
+  }
+  return part;
+}
+
 Screen with_notes(Screen screen, const ReplayStudy& study) {
   screen.parts.push_back(notes_part(replay_notes(study)));
   screen.origin = replay_origin(study.origin.stamp);
@@ -405,6 +453,9 @@ Screen screen_of(const ReplayStudy& study, const TextStyle& style, Detail detail
   Screen screen{"", replay_alarm(study.interrupted), replay_heading(study)};
   screen.parts.push_back({.table = study.shares() ? sharing_cells(study) : scheduler_cells(study),
                           .sentences = lost_sentences(study, style)});
+  if (ScreenPart ranges = ranges_part(study); !ranges.table.rows.empty()) {
+    screen.parts.push_back(std::move(ranges));
+  }
   for (const ReplayOutcome& outcome : study.outcomes) {
     if (study.group_by != sim::GroupBy::Nothing) {
       screen.parts.push_back(group_part(study, outcome, detail));

@@ -145,7 +145,7 @@ class RecordedGpus {
 };
 
 // The job as if somebody had written it down.
-scenarios::Workload written_down(const Recorded& recorded) {
+scenarios::Workload written_down(const Recorded& recorded, double busy_of_util) {
   scenarios::Workload job;
   job.work.emplace();
   scenarios::Measured& measured = job.measured.emplace();
@@ -159,6 +159,10 @@ scenarios::Workload written_down(const Recorded& recorded) {
             by_profile ? std::nullopt : share(recorded.fraction_milli)},
            measured);
   if (recorded.profile != nullptr) take_profile(*recorded.profile, job);
+  if (busy_of_util != scenarios::kBusyOfGpuUtil && measured.gpu_util && !measured.gpu_busy) {
+    const scenarios::BusyRange range = busy_range(measured);
+    measured.gpu_busy = std::clamp(busy_of_util * *measured.gpu_util, range.least, range.most);
+  }
   // Where nobody says, all SMs count while kernels run: an upper bound.
   if (!measured.sm_active) {
     const double busy = busy_share(measured);
@@ -249,7 +253,7 @@ JobUses::JobUses(const scenarios::JobTrace& trace, const GpuSharing& sharing)
   for (const PoolModel& pool : sharing.pools) {
     const PoolModel whole = unshared(pool);
     for (const Recorded& recorded : uses) {
-      const scenarios::Workload job = written_down(recorded);
+      const scenarios::Workload job = written_down(recorded, sharing.busy_of_util);
       table_.push_back(use_on(job, recorded.on, pool));
       table_.push_back(use_on(job, recorded.on, whole));
     }

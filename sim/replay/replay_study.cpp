@@ -1,5 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -78,6 +82,104 @@ void add_notes_of_sharing(ReplayStudy& study) {
   }
 }
 
+// Of GPU_UTIL, what is replayed as busy time: the usual part first.
+std::vector<double> shares_of_util(const scenarios::JobTrace& trace, const ReplaySettings& settings,
+                                   std::span<const Scheduling> schedulings) {
+  const bool shares =
+      std::ranges::any_of(schedulings, [](const Scheduling& s) { return s.sharing != nullptr; });
+  const bool has_util = !trace.gpu_permille.empty() &&
+                        std::ranges::any_of(trace.gpu_permille.values(),
+                                            [](std::int32_t permille) { return permille >= 0; });
+  if (!settings.sampled_inputs || !shares || !has_util) return {scenarios::kBusyOfGpuUtil};
+  return {scenarios::kBusyOfGpuUtil, kLeastBusyOfGpuUtil, kMostBusyOfGpuUtil};
+}
+
+Scheduling with_share(Scheduling scheduling, double share) {
+  if (scheduling.sharing == nullptr || scheduling.sharing->busy_of_util == share) return scheduling;
+  GpuSharing sharing = *scheduling.sharing;
+  sharing.busy_of_util = share;
+  scheduling.sharing = std::make_shared<const GpuSharing>(std::move(sharing));
+  return scheduling;
+}
+
+std::optional<double> mean_seconds(const Histogram& times) {
+  if (times.count() == 0) return std::nullopt;
+  return to_seconds(times.mean());
+}
+
+std::optional<double> mean_slowdown(const ReplayResult& result) {
+  const RatioHistogram& slowdown = result.sharing->slowdown;
+  return slowdown.count() == 0 ? std::nullopt : std::optional(slowdown.mean());
+}
+
+// A figure of the replay with each share of GPU_UTIL; nullopt: some have none.
+template <class Figure>
+void add_range(const char* name, scenarios::AmountUnit unit,
+               const std::vector<const ReplayResult*>& results, const Figure& figure,
+               ReplayOutcome& outcome) {
+  std::vector<double> values;
+  for (const ReplayResult* result : results) {
+    const std::optional<double> value = figure(*result);
+    if (!value) return;
+    values.push_back(*value);
+  }
+  const auto [least, most] = std::ranges::minmax(values);
+  outcome.ranges.push_back({"", name, unit, values.front(), least, most});
+}
+
+// `all`: results of each scheduling with each of the shares. Where it leaves jobs behind it is not
+// asked.
+void add_fastest(const std::vector<std::vector<const ReplayResult*>>& all,
+                 const std::vector<double>& shares, ReplayStudy& study) {
+  if (all.size() < 2) return;
+  for (std::size_t share = 0; share < shares.size(); ++share) {
+    std::optional<std::size_t> fastest;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t way = 0; way < all.size(); ++way) {
+      const auto mean = mean_seconds(all[way][share]->completion);
+      if (!study.outcomes[way].verdict.stands() || !mean || *mean >= least) continue;
+      fastest = way;
+      least = *mean;
+    }
+    if (fastest) study.fastest.push_back({shares[share], *fastest});
+  }
+}
+
+// `ends`: with each of the shares but the first, of all schedulings one after the other.
+void add_ranges(const std::vector<std::optional<ReplayResult>>& ends,
+                const std::vector<double>& shares, ReplayStudy& study) {
+  using scenarios::AmountUnit;
+  const std::size_t ways = study.outcomes.size();
+  if (study.interrupted || ends.empty() ||
+      !std::ranges::all_of(ends, [](const auto& end) { return end.has_value(); })) {
+    return;
+  }
+  std::vector<std::vector<const ReplayResult*>> all(ways);
+  for (std::size_t way = 0; way < ways; ++way) {
+    all[way].push_back(&study.outcomes[way].result);
+    for (std::size_t at = way; at < ends.size(); at += ways) all[way].push_back(&*ends[at]);
+  }
+  for (std::size_t way = 0; way < ways; ++way) {
+    ReplayOutcome& outcome = study.outcomes[way];
+    add_range(
+        "waitMean", AmountUnit::Seconds, all[way],
+        [](const ReplayResult& r) { return mean_seconds(r.wait); }, outcome);
+    add_range(
+        "completionMean", AmountUnit::Seconds, all[way],
+        [](const ReplayResult& r) { return mean_seconds(r.completion); }, outcome);
+    add_range("slowdownMean", AmountUnit::Count, all[way], mean_slowdown, outcome);
+    if (outcome.cost) {
+      add_range(
+          "costUsd", AmountUnit::Dollars, all[way],
+          [&](const ReplayResult& r) {
+            return std::optional(to_dollars(cost_of(*study.origin.price, r.makespan())));
+          },
+          outcome);
+    }
+  }
+  add_fastest(all, shares, study);
+}
+
 tl::unexpected<Diagnostics> too_dear() {
   return tl::unexpected(Diagnostics{
       make_diagnostic(Code::ValueRange, {}, "the replay costs more than 9 billion dollars",
@@ -106,19 +208,23 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
                     .company_taken_out = trace.company_taken_out,
                     .group_by = settings.group_by,
                     .outcomes = {},
+                    .fastest = {},
                     .interrupted = false,
                     .findings = {}};
   study.origin.stamp.seed = settings.seed;
   study.origin.stamp.replications = 1;
+  const std::vector<double> shares = shares_of_util(trace, settings, schedulings);
+  const std::size_t ways = schedulings.size();
   const auto jobs = static_cast<std::int64_t>(trace.size()) * settings.repeat;
-  SharedProgress progress(settings.progress, std::vector(schedulings.size(), jobs));
+  SharedProgress progress(settings.progress, std::vector(ways * shares.size(), jobs));
   RunOptions quiet = options;
   quiet.progress = {};
   std::vector<std::optional<ReplayResult>> results;
   try {
     results = results_of<ReplayResult>(
-        schedulings.size(), quiet, [&](std::size_t at) -> std::optional<ReplayResult> {
-          ReplaySettings own = under(schedulings[at], settings);
+        ways * shares.size(), quiet, [&](std::size_t at) -> std::optional<ReplayResult> {
+          ReplaySettings own =
+              under(with_share(schedulings[at % ways], shares[at / ways]), settings);
           own.keep_jobs = settings.keep_jobs && at == 0;
           own.interrupted = options.interrupted;
           own.progress = [&](std::int64_t done, std::int64_t /*total*/, TimePoint now) {
@@ -131,6 +237,9 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
   } catch (RefusedTask& refused) {
     return tl::unexpected(std::move(refused.why));
   }
+  const std::vector<std::optional<ReplayResult>> ends(
+      results.begin() + static_cast<std::ptrdiff_t>(ways), results.end());
+  results.resize(ways);
   for (std::size_t at = 0; at < results.size(); ++at) {
     if (!results[at]) {
       study.interrupted = true;
@@ -147,6 +256,7 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
     Verdict verdict = judge(result, origin.stamp.allow_pending);
     study.outcomes.push_back({schedulings[at], std::move(result), cost, std::move(verdict)});
   }
+  add_ranges(ends, shares, study);
   if (!study.outcomes.empty()) find_jobs_that_never_fit(study, trace, settings.cluster);
   find_parts_of_several(study, trace);
   add_notes_of_sharing(study);

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import pathlib
+import tempfile
 import unittest
 
 import jsonschema
@@ -118,6 +120,34 @@ class SharedReplay(VerbCase):
         self.assertRegex(self.expect(0, "", *arguments, stdin=trace).stdout, r"muri +- ")
         self.expect(2, "--placement says nothing to muri", "-f", "-", "--nodes", "1x1", "--queue",
                     "muri,antman", "--placement", "fgd", stdin=trace)
+
+    def test_busy_time_of_utilisation_has_a_range(self):
+        trace = "arrival_s,run_s,gpus,gpu_permille\n" + "".join(f"{60 * n},3600,1,800\n" for n in range(4))
+        shared = ("-f", "-", "--instances", "g4dn.xlarge=2", "--sharing", "exclusive,time-slicing:4")
+        given = run("replay", *shared, "-o", "json", stdin=trace)
+        self.assertNotIn("ranges", json.loads(given.stdout)["schedulers"][1], given.stderr)
+        self.assertIn("--inputs sampled", run("replay", *shared, stdin=trace).stdout)
+        sampled = (*shared, "--inputs", "sampled")
+        document = json.loads(run("replay", *sampled, "-o", "json", stdin=trace).stdout)
+        jsonschema.validate(document, json.loads(run("schema", "replay").stdout))
+        alone, turns = document["schedulers"]
+        ranges = {figure["name"]: figure for figure in turns["ranges"]}
+        self.assertEqual(set(ranges), {"waitMean", "completionMean", "slowdownMean", "costUsd"})
+        self.assertLess(ranges["completionMean"]["least"], ranges["completionMean"]["value"])
+        self.assertGreater(ranges["completionMean"]["most"], ranges["completionMean"]["value"])
+        self.assertEqual(ranges["completionMean"]["value"], turns["completionSeconds"]["mean"])
+        self.assertTrue(all(figure["least"] == figure["most"] for figure in alone["ranges"]))
+        self.assertEqual([at["busyOfGpuUtil"] for at in document["fastest"]], [0.75, 0.65, 1])
+        table = run("replay", *sampled, stdin=trace).stdout
+        self.assertIn("INPUTS DRAWN", table)
+        self.assertIn("From 65 to 100 % of GPU_UTIL", table)
+        with tempfile.TemporaryDirectory() as folder:
+            stored = pathlib.Path(folder, "replay.json")
+            stored.write_text(json.dumps(document), encoding="utf-8")
+            page = run("report", str(stored))
+        self.assertIn("with 65 to 100 % of GPU utilisation", page.stdout, page.stderr)
+        refused = run("replay", "-f", "-", "--gpus", "4", "--inputs", "sampled", stdin=trace)
+        self.assertEqual(refused.returncode, 2, refused.stderr)
 
     def test_a_file_says_how_gpus_are_shared(self):
         file = "apiVersion: slicewise.dev/v1alpha1\nkind: Replay\nmetadata: {name: a}\nspec:\n" \

@@ -1,10 +1,16 @@
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <optional>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include "slicewise/models/execution_law.hpp"
+#include "slicewise/sim/replay/sharing.hpp"
 
 #include "../../models/validation/csv_table.hpp"
 #include "studies.hpp"
@@ -147,6 +153,64 @@ TEST(UserPairs, SpeedsOfLucidsPairsFollowFromUtilisationAlone) {
     EXPECT_LT(study.check.mean_percent, *study.no_slowdown_percent);
     EXPECT_LT(study.check.mean_percent, *study.even_share_percent);
   }
+}
+
+// Part of its GPU_UTIL that a job of these pairs holds the GPU for, if its neighbours do, too.
+double error_of_pairs(const std::vector<const models::MeasuredPair*>& pairs, double part,
+                      double overhead) {
+  double error = 0;
+  for (const models::MeasuredPair* pair : pairs) {
+    const double first = part * *pair->first_utilisation;
+    const double second = part * *pair->second_utilisation;
+    const auto off = [&](double own, double speed) {
+      return std::abs(1 / models::overlapped_slowdown(own, first + second, overhead) / speed - 1);
+    };
+    error += (off(first, pair->first_speed) + off(second, pair->second_speed)) / 2;
+  }
+  return error / static_cast<double>(pairs.size());
+}
+
+// The range of `replay --inputs sampled`: what each job's pairs fit best, where they say at all:
+// where parts that are off by less than a point more lie above one half.
+TEST(SharedFacts, JobsOfPairsHoldTheGpuForPartsOfItsUtilisationInTheRange) {
+  SLICEWISE_MEASUREMENTS_OR_SKIP(text, "lucid_pairs_half.csv");
+  const auto source = models::read_pairs({"lucid_pairs_half.csv", *text});
+  ASSERT_TRUE(source);
+  const models::Catalogue catalogue = models::load_catalogue();
+  const models::ValidationSet set = models::load_validation_set();
+  const models::GpuModel* gpu = catalogue.find_gpu(source->gpu);
+  if (gpu == nullptr) {
+    gpu = &*std::find_if(set.gpus.begin(), set.gpus.end(),
+                         [&](const models::GpuModel& g) { return g.name == source->gpu; });
+  }
+  const double overhead = to_seconds(models::usual_switch_cost(*gpu)) / to_seconds(gpu->time_slice);
+  std::map<std::string, std::vector<const models::MeasuredPair*>> by_job;
+  for (const models::MeasuredPair& pair : source->pairs) {
+    by_job[pair.first].push_back(&pair);
+    if (pair.second != pair.first) by_job[pair.second].push_back(&pair);
+  }
+  double least = 1;
+  double most = 0;
+  int said = 0;
+  for (const auto& [job, pairs] : by_job) {
+    std::map<int, double> errors;  // by percent
+    for (int percent = 40; percent <= 100; ++percent) {
+      errors[percent] = error_of_pairs(pairs, percent / 100.0, overhead);
+    }
+    const auto best = std::min_element(errors.begin(), errors.end(),
+                                       [](auto a, auto b) { return a.second < b.second; });
+    const auto first = std::find_if(errors.begin(), errors.end(), [&](const auto& entry) {
+      return entry.second <= best->second + 0.01;
+    });
+    if (first->first <= 50) continue;
+    ++said;
+    least = std::min(least, best->first / 100.0);
+    most = std::max(most, best->first / 100.0);
+  }
+  EXPECT_GE(said, 30);
+  EXPECT_NEAR(least, kLeastBusyOfGpuUtil, 0.025);
+  EXPECT_GT(most, 0.9);  // more, up to all of it, is of processes that saturate other GPUs
+  EXPECT_LE(most, kMostBusyOfGpuUtil);
 }
 
 }  // namespace

@@ -149,6 +149,7 @@ struct ReplayCommand {
   // Where that file names its instances and ways of sharing; empty where flags do.
   std::vector<SourceLocation> instances_where, sharings_where;
   std::optional<int> backoff_limit;
+  InputChoice inputs = InputChoice::Given;
   bool skip_bad = false;
   sim::GroupBy group_by = sim::GroupBy::Nothing;
   bool restart_preempted = false;

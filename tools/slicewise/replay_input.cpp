@@ -427,6 +427,7 @@ std::vector<std::string> flags_of(const ReplayCommand& command, const CommonFlag
   add("sharing", joined(ways, ","));
   for (const std::string& rule : command.profile_rules) add("profile-by", rule);
   add_number("backoff-limit", command.backoff_limit);
+  if (command.inputs == InputChoice::Sampled) add("inputs", "sampled");
   add_switch("skip-bad", command.skip_bad);
   if (command.group_by != sim::GroupBy::Nothing) {
     const auto* const by =

@@ -1,5 +1,6 @@
 #include "slicewise/sim/replay/sharing.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -107,6 +108,47 @@ TEST(ReplaySharing, TwoJobsTakeTurnsAsTheLawSays) {
   EXPECT_NEAR(result.sharing->slowdown.mean(), (of_second + (until + left) / 1'000) / 2, 1e-9);
   // Kernels run as long as they would without the neighbour.
   EXPECT_NEAR(result.sharing->gpu_busy * (until + left), 1'000 * first + 600 * second, 1e-5);
+}
+
+// The same two with 65 and 100 % of what GPU_UTIL says, and which way is faster with each.
+TEST(ReplaySharing, BusyTimeOfUtilisationHasARange) {
+  auto trace = trace_of({{0, 1'000, 1}, {0, 1'000, 1}});
+  use_gpus(trace, {800, 800});
+  ReplaySettings settings = on_instances("g4dn.xlarge", 1, "time-slicing:4");
+  const std::vector<Scheduling> ways = {
+      {settings.queue, settings.placement, settings.sharing},
+      {settings.queue, settings.placement, on_instances("g4dn.xlarge", 1, "exclusive").sharing}};
+  const auto given = replay_each(trace, settings, ways, {}, {});
+  ASSERT_TRUE(given);
+  EXPECT_TRUE(given->outcomes[0].ranges.empty());
+  settings.sampled_inputs = true;
+  const auto study = replay_each(trace, settings, ways, {}, {});
+  ASSERT_TRUE(study);
+  const models::TimeSlice& slice = settings.sharing->pools.front().driver_slice;
+  const double overhead = to_seconds(slice.switch_cost) / to_seconds(slice.turn);
+  const auto completion = [&](double of_util) {
+    const double duty = of_util * 0.8;
+    return 1'000 * models::overlapped_slowdown(duty, 2 * duty, overhead);
+  };
+  const auto range =
+      std::ranges::find(study->outcomes[0].ranges, "completionMean", &FigureRange::name);
+  ASSERT_NE(range, study->outcomes[0].ranges.end());
+  EXPECT_NEAR(range->value, completion(scenarios::kBusyOfGpuUtil), 1e-5);
+  EXPECT_NEAR(range->least, completion(kLeastBusyOfGpuUtil), 1e-5);
+  EXPECT_NEAR(range->most, completion(kMostBusyOfGpuUtil), 1e-5);
+  EXPECT_GT(range->most, range->value);
+  EXPECT_LT(range->least, range->value);
+  // One after the other they take 1,500 s in the mean.
+  ASSERT_EQ(study->fastest.size(), 3U);
+  EXPECT_EQ(study->fastest[0].outcome, 0U);
+  EXPECT_EQ(study->fastest[1].outcome, 0U);
+  EXPECT_EQ(study->fastest[2].busy_of_util, kMostBusyOfGpuUtil);
+  EXPECT_EQ(study->fastest[2].outcome, 1U);
+  EXPECT_TRUE(study->outcomes[0].result.sharing->known.with_util == 2);
+  trace.gpu_permille.owned = {};
+  const auto unknown = replay_each(trace, settings, ways, {}, {});
+  ASSERT_TRUE(unknown);
+  EXPECT_TRUE(unknown->outcomes[0].ranges.empty());
 }
 
 TEST(ReplaySharing, TwoJobsUnderMpsRunAtTheSpeedsOfTheLaw) {

@@ -59,6 +59,9 @@ std::string conflict(const ReplayCommand& command) {
     return std::string(command.backoff_limit ? "--backoff-limit" : "--profile-by") +
            " needs --sharing: without it nobody meets on a GPU";
   }
+  if (command.sharings.empty() && command.inputs == InputChoice::Sampled) {
+    return "--inputs sampled needs --sharing: without it nothing hangs on how busy GPUs were";
+  }
   if (!command.sharings.empty() && std::ranges::any_of(command.queues, replans)) {
     return "--sharing does not go with --queue srtf, srsf, muri and antman: they place all jobs "
            "anew at each event";
@@ -190,6 +193,7 @@ ExitCode replay_trace(const ReplayInput& input, const NamedCluster& cluster,
   settings.restart_preempted = command.restart_preempted;
   settings.keep_jobs = !command.job_times.empty();
   settings.group_by = command.group_by;
+  settings.sampled_inputs = command.inputs == InputChoice::Sampled;
   if (command.backoff_limit) settings.backoff_limit = *command.backoff_limit;
   Progress progress(command.progress, flags.quiet, "jobs");
   settings.progress = [&](std::int64_t done, std::int64_t total, TimePoint now) {
@@ -361,6 +365,9 @@ void add_flags(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
   add_number(verb, "--backoff-limit", 0, 1'000, replay.backoff_limit,
              "Times that a job comes back after it found no GPU memory left (default: the trace's "
              "backoff_limit, else 6)");
+  add_choice(verb, "--inputs", kInputChoices, replay.inputs,
+             "As given, or with the least and the most of GPU_UTIL that may be busy time as well "
+             "(default given)");
   verb.add_flag("--skip-bad", replay.skip_bad,
                 "Leave out and count rows that cannot be read instead of stopping");
   add_choice(verb, "--group-by", kGroupBys, replay.group_by,

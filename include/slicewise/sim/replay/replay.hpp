@@ -89,6 +89,8 @@ struct ReplaySettings {
   // backoffLimit of a Job; 0: never.
   int backoff_limit = scenarios::kBackoffLimit;
   bool keep_jobs = false;  // fill ReplayResult::jobs
+  // Again with the least and the most that busy time may be of GPU_UTIL, where sharing hangs on it.
+  bool sampled_inputs = false;
   // Called now and then with (jobs that arrived, all jobs, time of the replay).
   std::function<void(std::int64_t done, std::int64_t total, TimePoint now)> progress;
   const std::atomic<bool>* interrupted = nullptr;
@@ -303,9 +305,18 @@ struct ReplayOutcome {
   ReplayResult result;
   std::optional<Usd> cost;  // of all nodes from the first arrival to the last end
   Verdict verdict;
+  // ReplaySettings::sampled_inputs: waitMean, completionMean, slowdownMean and costUsd as they are
+  // for the least, the usual and the most of GPU_UTIL.
+  std::vector<FigureRange> ranges = {};
 
   std::optional<Usd> cost_per_job() const;          // finished
   std::optional<double> gpu_hours_per_usd() const;  // of finished work
+};
+
+// Under which scheduling jobs are done soonest in the mean, if busy time is so much of GPU_UTIL.
+struct FastestAt {
+  double busy_of_util = 0;
+  std::size_t outcome = 0;
 };
 
 struct ReplayStudy {
@@ -319,6 +330,7 @@ struct ReplayStudy {
   std::int64_t company_taken_out = 0;  // rows whose time with neighbours was taken out of them
   GroupBy group_by = GroupBy::Nothing;
   std::vector<ReplayOutcome> outcomes;
+  std::vector<FastestAt> fastest;  // of several outcomes with ranges
   bool interrupted = false;
   Diagnostics findings;
 

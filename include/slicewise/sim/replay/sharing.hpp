@@ -13,6 +13,12 @@
 
 namespace slicewise::sim {
 
+// Between what kBusyOfGpuUtil lies. The configurations of Lucid's pairs on RTX 3090, each fitted by
+// itself, need 0.65 to 0.96 where their pairs say; who saturates an RTX 4090 (tsfast) and the
+// processes on H200 need all of it.
+inline constexpr double kLeastBusyOfGpuUtil = 0.65;
+inline constexpr double kMostBusyOfGpuUtil = 1;
+
 // A way of sharing GPUs on the instance types of a cluster, with the figures that `run` has for
 // node pools that are shared so. All domains of a GPU are alike.
 struct GpuSharing {
@@ -20,6 +26,7 @@ struct GpuSharing {
   std::vector<PoolModel> pools;  // one per instance type
   int tickets = 1;               // of each GPU: jobs with one GPU that may be on it at once
   const models::Catalogue* catalogue = nullptr;
+  double busy_of_util = scenarios::kBusyOfGpuUtil;  // of GPU_UTIL: time that jobs need the GPU
   Diagnostics notes;
 
   // Into pools; as many as there are: none is called so.
