@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
@@ -11,6 +12,10 @@
 namespace slicewise::models {
 
 bool is_llm_benchmark(const SourceText& file);
+
+// What is said of how many requests a vLLM benchmark at a --request-rate served at a time; "" of
+// all others.
+std::string how_many_at_once(const SourceText& file);
 
 // The server alone: a step makes one token for each of the requests that are
 // served at a time, and takes the mean time between tokens of one request.

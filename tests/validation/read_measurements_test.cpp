@@ -191,6 +191,22 @@ TEST(ReadMeasurements, RunsAtARequestRateAreLeftOut) {
   EXPECT_EQ(said->front().batch, 6);
 }
 
+// Little's law: 3.62 answers a second of 210.3 + 127 x 24.1 ms each are 11.8 at a time.
+TEST(ReadMeasurements, AWholeRunAtARequestRateHasItsMeanNumberAtATime) {
+  const SourceText run{"rate.json",
+                       R"({"model_id": "llama", "request_rate": 4.0, "max_concurrency": null,
+                           "completed": 200, "total_input_tokens": 204800,
+                           "total_output_tokens": 25600, "request_throughput": 3.62,
+                           "mean_ttft_ms": 210.3, "mean_tpot_ms": 24.1})"};
+  const auto read = models::read_measurements(run, shipped(), {"", "A10G"});
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  ASSERT_EQ(read->size(), 1U);
+  EXPECT_EQ(read->front().batch, 12);
+  EXPECT_EQ(read->front().time, microseconds(24'100));
+  EXPECT_THAT(models::what_is_read_of(run), HasSubstr("11.8 requests"));
+  EXPECT_EQ(models::read_measurements(run, shipped(), {"", "A10G", 6})->front().batch, 6);
+}
+
 // One problem that names the cause, not one for each column that is not of a table.
 TEST(ReadMeasurements, WhatToolsWriteThatNoTimeFollowsFromIsNamed) {
   const std::pair<const char*, const char*> outputs[] = {

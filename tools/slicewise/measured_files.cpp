@@ -20,7 +20,8 @@ namespace {
 using models::Measurement;
 
 constexpr const char* kNothingMeasured =
-    "nothing of it is a measurement: of a benchmark at a --request-rate --batch has to say how "
+    "nothing of it is a measurement: of a benchmark at a --request-rate that lacks figures --batch "
+    "has to say how "
     "many requests were served at a time, and gpu_probe has to find MPS or MIG";
 
 void read_window(const std::vector<SourceText>& answers, const models::Catalogue& catalogue,
