@@ -21,9 +21,9 @@ VariantResult merge(const World& world, std::span<const Replication> replication
 std::vector<models::ExpectedError> expected_errors(const World& world);
 // ... in one pool, whose GPUs are shared; and what is known there of one of its workloads.
 models::ExpectedError expected_error(const World& world, std::size_t pool);
-// Of p99 of requests; without rows where they do not share, or nobody measured who knew as much.
+// Of p99 of requests; without rows where they do not share or nobody measured who knew as much.
 models::ExpectedError expected_tail_error(const World& world, std::size_t pool);
-// TAIL_NEAR_LIMIT, where the limit of a workload's p99 lies within its error to expect; else nullopt.
+// TAIL_NEAR_LIMIT, where the limit of a workload's p99 lies within that error; else nullopt.
 std::optional<Diagnostic> near_limit(const World& world, const std::string& workload,
                                      std::string_view objective,
                                      const scenarios::FigureValue& value,

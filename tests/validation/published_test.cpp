@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <cmath>
 #include <map>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
