@@ -4,32 +4,21 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <iterator>
-#include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <utility>
-
-#include "pool_cover.hpp"
 
 namespace slicewise::sim {
 namespace {
 
-// A pool may be worth so much more than it costs: less is rounding.
-constexpr double kWorthMore = 1 + 1e-6;
-// Of more groups less is looked at in each round.
-constexpr std::size_t kMany = 32;
-// Steps of branching for one pool, and items looked at for all of them. Both count work, not time,
-// so that the same input gives the same bound.
+// Steps of branching for one pool; they count work, not time, so that the same input gives the same
+// bound. What is known in the end of many groups is proved by more.
 constexpr int kMostBranches = 4'000;
-constexpr std::int64_t kMostWork = 10'000'000'000;
-constexpr int kMostRounds = 400;
-// The program is solved where what is known of its optimum from both sides lies so close together;
-// of many groups, where rounds take long, before.
-constexpr double kClose = 1e-6;
-constexpr double kCloseOfMany = 0.01;
-constexpr int kMostRoundsOfMany = 60;
-// ... and no pool is sought that is worth less than so much more than the best one: of a fleet most
+constexpr int kBranchesToProve = 400'000;
+// Pools of many groups that are begun with each of them, in a round.
+constexpr std::size_t kBegunWithEach = 10'000;
+// No pool of many groups is sought that is worth less than so much more than the best one: most
 // steps of branching prove no more.
 constexpr double kNoSlack = 1e-9;
 constexpr double kSlackOfMany = 0.002;
@@ -72,21 +61,27 @@ class Packing {
     if (!begin(n)) return best;
     best.at_most = bound_of_rest(monthly_ * kWorthMore);
     if (best.at_most <= monthly_ * kWorthMore) return best;
-    for (const Item& item : orders_[binding_]) {
-      if (decided_[item.group] != 0 || !fits(item.group)) continue;
-      choose(item.group);
-      best.worth += item.worth;
+    Best found = filled_up(std::nullopt);
+    found.at_most = best.at_most;
+    return found;
+  }
+
+  // The same with each of the groups: of many the best alone would make for many rounds.
+  std::vector<Best> glance_with_each(std::size_t n) {
+    std::vector<Best> all;
+    if (!begin(n)) return all;
+    bound_of_rest(monthly_ * kWorthMore);
+    for (const std::size_t first : items_) {
+      if (decided_[first] == 0) all.push_back(filled_up(first));
     }
-    if (further_needed_ <= 0) best.members = chosen_;
-    while (!chosen_.empty()) give_back();
-    return best;
+    return all;
   }
 
   // The best of them, of what is worth more than so many dollars.
-  Best best(std::size_t n, double more_than) {
+  Best best(std::size_t n, double more_than, int most_branches) {
     best_ = {more_than, more_than, {}};
     if (!begin(n)) return best_;
-    branches_ = 0;
+    branches_left_ = most_branches;
     if (bound_of_rest(more_than) <= more_than) return best_;
     order_.clear();
     for (const Item& item : orders_[binding_]) order_.push_back(item.group);
@@ -120,6 +115,23 @@ class Packing {
     double worth = 0;
   };
 
+  // With the first one, what is worth most for what it takes, as long as it fits.
+  Best filled_up(std::optional<std::size_t> first) {
+    Best best;
+    const auto take = [&](std::size_t g) {
+      choose(g);
+      best.worth += worth_[g];
+    };
+    if (first) take(*first);
+    for (const Item& item : orders_[binding_]) {
+      if (item.group == first || decided_[item.group] != 0 || !fits(item.group)) continue;
+      take(item.group);
+    }
+    if (further_needed_ <= 0) best.members = chosen_;
+    while (!chosen_.empty()) give_back();
+    return best;
+  }
+
   // What the undecided are worth at the most where parts of one may be taken, by the row that says
   // least, or by the first that says no more than what is enough to know. That one is asked first
   // the next time.
@@ -150,7 +162,7 @@ class Packing {
 
   // What another must be worth, at the least.
   double better() const {
-    return best_.worth * (1 + (worth_.size() > kMany ? kSlackOfMany : kNoSlack));
+    return best_.worth * (1 + (worth_.size() > kManyGroups ? kSlackOfMany : kNoSlack));
   }
 
   int further_nodes(std::size_t g) const {
@@ -200,7 +212,7 @@ class Packing {
       best_.at_most = std::max(best_.at_most, bound);
       return;
     }
-    if (++branches_ > kMostBranches) {
+    if (--branches_left_ < 0) {
       best_.at_most = std::max(best_.at_most, bound);
       return;
     }
@@ -253,34 +265,9 @@ class Packing {
   int further_left_ = 0;             // nodes of the undecided
   std::vector<std::size_t> chosen_;
   std::vector<std::size_t> without_;  // decided since they do not fit beside the chosen
-  int branches_ = 0;
+  int branches_left_ = 0;
   Best best_;
 };
-
-// The cheapest pool that each group could have to itself.
-std::vector<double> cost_alone(std::size_t groups, const std::vector<PoolFamily>& families) {
-  std::vector<double> costs(groups, std::numeric_limits<double>::infinity());
-  for (const PoolFamily& family : families) {
-    for (std::size_t g = 0; g < groups; ++g) {
-      for (std::size_t n = 0; n < family.monthly.size() && family.monthly[n] < costs[g]; ++n) {
-        const int nodes = family.least_nodes + static_cast<int>(n);
-        const bool fits = std::ranges::all_of(family.rows, [&](const auto& row) {
-          return row.takes[g] <= (row.per_node * nodes + row.however_many) * (1 + 1e-9);
-        });
-        if (fits) costs[g] = family.monthly[n];
-      }
-    }
-  }
-  return costs;
-}
-
-// What groups are worth at the least together, that are worth so much to the linear program, if no
-// pool costs less than its groups are worth: each is worth less by the part by which the worst pool
-// does (Farley, Operations Research 38(5), 1990).
-std::vector<double> scaled_down(std::vector<double> worth, const PoolPricing::Offers& offers) {
-  for (double& each : worth) each /= offers.dearest;
-  return worth;
-}
 
 }  // namespace
 
@@ -294,7 +281,7 @@ double sum_of(const std::vector<double>& worth) {
   return std::accumulate(worth.begin(), worth.end(), 0.0);
 }
 
-bool PoolPricing::is_tired() const { return work_ >= kMostWork; }
+bool PoolPricing::is_tired() const { return work_ >= most_work_; }
 
 void PoolPricing::set_floors(const std::vector<PoolFloor>& floors) {
   floors_ = {};
@@ -309,7 +296,8 @@ void PoolPricing::set_floors(const std::vector<PoolFloor>& floors) {
   }
 }
 
-PoolPricing::Offers PoolPricing::offers(const std::vector<double>& worth) {
+PoolPricing::Offers PoolPricing::offers(const std::vector<double>& worth, Effort effort) {
+  const int most_branches = effort == Effort::Proof ? kBranchesToProve : kMostBranches;
   floors_.of_group.resize(std::max(floors_.of_group.size(), worth.size()));
   Offers offers;
   offers.dearest = kWorthMore;  // what is worth less more than it costs is not looked at
@@ -343,11 +331,23 @@ PoolPricing::Offers PoolPricing::offers(const std::vector<double>& worth) {
     }
   }
   std::ranges::stable_sort(looks, std::greater<>(), &Look::ratio);
+  if (worth.size() > kManyGroups) {
+    std::size_t left = kBegunWithEach / worth.size();
+    for (const auto& [ratio, p, n] : looks) {
+      if (ratio <= kWorthMore || left-- == 0) break;
+      const double monthly = families_[p].monthly[n];
+      for (Packing::Best& seen : packings[p].glance_with_each(n)) note(std::move(seen), monthly);
+    }
+  }
   for (const auto& [ratio, p, n] : looks) {
     offers.dearest = std::max(offers.dearest, best_ratio);
     if (ratio <= offers.dearest) break;
+    if (effort == Effort::Proof && is_tired()) {
+      offers.dearest = ratio;
+      break;
+    }
     const double monthly = families_[p].monthly[n];
-    Packing::Best best = packings[p].best(n, monthly * best_ratio);
+    Packing::Best best = packings[p].best(n, monthly * best_ratio, most_branches);
     offers.dearest = std::max(offers.dearest, best.at_most / monthly);
     note(std::move(best), monthly);
   }
@@ -355,96 +355,6 @@ PoolPricing::Offers PoolPricing::offers(const std::vector<double>& worth) {
   std::ranges::stable_sort(offers.pools, std::greater<>(),
                            [](const Offer& offer) { return offer.worth / offer.monthly; });
   return offers;
-}
-
-PoolProgram::PoolProgram(const std::vector<PoolFamily>& families, std::vector<double> least)
-    : pricing_(families), alone_(cost_alone(least.size(), families)), worth_(std::move(least)) {}
-
-void PoolProgram::learn(std::vector<PoolFloor> floors, const std::vector<double>& alone) {
-  floors_ = std::move(floors);
-  pricing_.set_floors(floors_);
-  for (std::size_t g = 0; g < alone_.size(); ++g) alone_[g] = std::max(alone_[g], alone[g]);
-  std::erase_if(pools_, [&](const auto& pool) { return is_dearer(pool); });
-}
-
-bool PoolProgram::is_dearer(const PoolPricing::Offer& pool) const {
-  const GroupSet groups = set_of(pool.members);
-  return std::ranges::any_of(floors_, [&](const PoolFloor& floor) {
-    return floor.monthly > pool.monthly * kWorthMore && (floor.groups & ~groups).none();
-  });
-}
-
-// false: none is new. Those that are worth little more than they cost wait for another round.
-bool PoolProgram::add(PoolPricing::Offers offers, PoolCover& cover) {
-  const std::size_t most = 4 * worth_.size();
-  std::size_t added = 0;
-  for (PoolPricing::Offer& pool : offers.pools) {
-    if (added == most) break;
-    if (!cover.add(pool.members, pool.monthly)) continue;
-    ++added;
-    pools_.push_back(std::move(pool));
-  }
-  return added > 0;
-}
-
-// As many again as it takes, of those that it might as well: to solve it takes as long as to
-// simulate both.
-void PoolProgram::take_the_next_best(const std::vector<double>& worth) {
-  constexpr double kAsWell = 0.998;
-  std::vector<PoolPricing::Offer> next;
-  for (PoolPricing::Offer pool : pools_) {
-    pool.worth = 0;
-    for (const std::size_t g : pool.members) pool.worth += worth[g];
-    const bool is_taken = std::ranges::any_of(
-        taken_, [&](const auto& other) { return other.members == pool.members; });
-    if (pool.worth > kAsWell * pool.monthly && !is_taken) next.push_back(std::move(pool));
-  }
-  std::ranges::stable_sort(next, std::greater<>(),
-                           [](const auto& pool) { return pool.worth / pool.monthly; });
-  if (next.size() > taken_.size()) next.resize(taken_.size());
-  std::ranges::move(next, std::back_inserter(taken_));
-}
-
-// Pools are sought by what groups are worth half way between the best bound and what the known
-// pools say, which leaps about (Ben-Ameur and Neto, "Acceleration of cutting-plane and column
-// generation algorithms", Networks 49(1), 2007).
-const std::vector<double>& PoolProgram::solve() {
-  PoolCover cover(alone_);
-  for (const auto& pool : pools_) cover.add(pool.members, pool.monthly);
-  const bool many = alone_.size() > kMany;
-  const double close = many ? kCloseOfMany : kClose;
-  const int most_rounds = many ? kMostRoundsOfMany : kMostRounds;
-  std::vector<double> inside = worth_;
-  bool stalled = false;
-  for (int round = 0; round < most_rounds && !pricing_.is_tired(); ++round) {
-    std::vector<double> worth = cover.worth();
-    if (sum_of(worth) <= sum_of(worth_) * (1 + close)) break;
-    for (std::size_t g = 0; g < worth.size() && !stalled; ++g) {
-      worth[g] = (worth[g] + inside[g]) / 2;
-    }
-    PoolPricing::Offers offers = pricing_.offers(worth);
-    std::vector<double> at_least = scaled_down(std::move(worth), offers);
-    const bool is_better = sum_of(at_least) > sum_of(inside) * (1 + kClose / 10);
-    if (sum_of(at_least) > sum_of(worth_)) worth_ = at_least;
-    const bool is_new = add(std::move(offers), cover);
-    if (!is_better && !is_new && stalled) break;
-    stalled = !is_better && !is_new;
-    // A bound from elsewhere may be more than the program's.
-    if (is_better || (stalled && sum_of(inside) <= sum_of(at_least))) inside = std::move(at_least);
-  }
-  taken_.clear();
-  for (auto& pool : cover.taken()) taken_.push_back({std::move(pool.members), pool.cost, 0});
-  if (many) take_the_next_best(cover.worth());
-  return worth_;
-}
-
-std::optional<std::vector<double>> least_worth(const std::vector<PoolFamily>& families,
-                                               std::vector<double> least) {
-  const std::vector<double> alone = cost_alone(least.size(), families);
-  if (!std::ranges::all_of(alone, [](double cost) { return std::isfinite(cost); })) {
-    return std::nullopt;
-  }
-  return PoolProgram(families, std::move(least)).solve();
 }
 
 }  // namespace slicewise::sim

@@ -3,6 +3,7 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -16,6 +17,10 @@ class PoolCover;
 
 // Of more groups the search for pools takes longer than all simulations of the plan.
 inline constexpr std::size_t kMostPricedGroups = 512;
+// ... and of more than these less is looked at in each round.
+inline constexpr std::size_t kManyGroups = 32;
+// A pool may be worth so much more than it costs: less is rounding.
+inline constexpr double kWorthMore = 1 + 1e-6;
 
 // Pools that differ in the number of their nodes and in who lives there, and in nothing else.
 struct PoolFamily {
@@ -67,17 +72,21 @@ class PoolPricing {
     std::vector<Offer> pools;  // some that are worth more than they cost, the most first
     double dearest = 1;        // no pool is worth more than so many times what it costs
   };
+  enum class Effort : std::uint8_t { Look, Proof };
   // Where each group is worth so much: of each number of nodes what a glance finds, and in whole of
   // those that may be worth the most for what they cost.
-  Offers offers(const std::vector<double>& worth);
+  Offers offers(const std::vector<double>& worth, Effort effort = Effort::Look);
 
-  // Looking on would take too long.
+  // So many items may be looked at from now on, however long that takes.
+  void work_on(std::int64_t items) { most_work_ = work_ + items; }
+  // They were.
   bool is_tired() const;
 
  private:
   std::vector<PoolFamily> families_;
   KnownFloors floors_;
   std::int64_t work_ = 0;
+  std::int64_t most_work_ = std::numeric_limits<std::int64_t>::max();
 };
 
 // What pools cost at the least that hold each group: the linear program over all that there could
@@ -95,6 +104,8 @@ class PoolProgram {
   // of pools that has a place for each. All together it is the optimum, or less where finding that
   // would take too long.
   const std::vector<double>& solve();
+  // The same where solve() looked at too little of many groups to say as much as could be said.
+  const std::vector<double>& prove();
   // Pools that the optimum takes, in whole or in part; of many groups more that it might as well.
   const std::vector<PoolPricing::Offer>& taken() const { return taken_; }
   bool is_tired() const { return pricing_.is_tired(); }

@@ -1,6 +1,7 @@
 #include "pool_columns.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <random>
@@ -19,6 +20,11 @@ constexpr int kMostChoices = 200'000;
 constexpr int kMostChoicesOfPart = 2'000;
 constexpr std::size_t kPart = 8;
 constexpr int kMostParts = 400;
+// Of the pools that the linear program takes those are chosen that it takes in whole; else the
+// first, or one of so many.
+constexpr double kAsGoodAsWhole = 0.99;
+constexpr std::size_t kOneOf = 64;
+constexpr double kMoreThanAny = 1e12;
 
 double worth_of(const std::vector<double>& worth, const Members& members) {
   double sum = 0;
@@ -46,12 +52,74 @@ class Choice {
   // `known`: a choice that costs no more than `most`; may be empty.
   std::vector<Members> best(const std::vector<Members>& known) {
     branch(0, 0, std::accumulate(worth_.begin(), worth_.end(), 0.0));
+    if (left_ < 0) dive();
     if (left_ < 0) make_parts_anew(best_.empty() ? known : best_);
     std::ranges::sort(best_);
     return std::move(best_);
   }
 
  private:
+  // Of the pools in the linear program those are chosen that it takes most of, and it is solved
+  // anew for the groups that are left.
+  void dive() {
+    std::ranges::fill(has_pool_, 0);
+    chosen_.clear();
+    double cost = 0;
+    while (cost < std::min(best_cost_ - kRounding, kMoreThanAny)) {
+      const std::vector<PoolCover::Column> taken = taken_of_the_rest();
+      const auto as_well = taken.begin() + static_cast<std::ptrdiff_t>(taken.size() / kOneOf);
+      if (taken.empty()) {
+        best_cost_ = cost;
+        best_ = chosen_;
+        return;
+      }
+      for (auto pool = taken.begin(); pool != taken.end(); ++pool) {
+        if (pool > as_well && pool->amount < kAsGoodAsWhole) break;
+        const bool is_free =
+            std::ranges::all_of(pool->members, [&](std::size_t g) { return has_pool_[g] == 0; });
+        if (!is_free) continue;
+        for (const std::size_t g : pool->members) has_pool_[g] = 1;
+        chosen_.push_back(pool->members);
+        cost += pool->cost;
+      }
+    }
+  }
+
+  // What the linear program takes for the groups that have no pool yet, most of it first.
+  std::vector<PoolCover::Column> taken_of_the_rest() const {
+    Members rest;
+    std::vector<std::size_t> place(worth_.size());  // in the rest
+    std::vector<double> alone;
+    for (std::size_t g = 0; g < worth_.size(); ++g) {
+      if (has_pool_[g] != 0) continue;
+      place[g] = rest.size();
+      rest.push_back(g);
+      alone.push_back(cost_alone(g));
+    }
+    PoolCover cover(alone);
+    for (const auto& [members, cost] : cost_) {
+      const bool is_free =
+          std::ranges::all_of(members, [&](std::size_t g) { return has_pool_[g] == 0; });
+      if (!is_free) continue;
+      Members places;
+      for (const std::size_t g : members) places.push_back(place[g]);
+      cover.add(std::move(places), cost);
+    }
+    cover.worth();
+    std::vector<PoolCover::Column> taken = cover.taken();
+    for (PoolCover::Column& pool : taken) {
+      for (std::size_t& g : pool.members) g = rest[g];
+    }
+    std::ranges::stable_sort(taken, std::greater<>(), &PoolCover::Column::amount);
+    return taken;
+  }
+
+  // More than any choice where it has no pool of its own.
+  double cost_alone(std::size_t g) const {
+    const auto alone = cost_.find({g});
+    return alone == cost_.end() ? kMoreThanAny : alone->second;
+  }
+
   // Where there are too many choices to look at: those that have all but a few pools in common.
   void make_parts_anew(std::vector<Members> all) {
     const auto is_known = [&](const Members& pool) { return cost_.contains(pool); };

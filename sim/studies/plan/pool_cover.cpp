@@ -20,7 +20,7 @@ PoolCover::PoolCover(const std::vector<double>& alone)
     : groups_(alone.size()), inverse_(groups_, std::vector<double>(groups_)) {
   for (std::size_t g = 0; g < groups_; ++g) {
     add({g}, alone[g]);
-    basis_.push_back({{g}, alone[g]});
+    basis_.push_back({{g}, alone[g], 0});
     // Each a little more than once, none as much as another: ties would go round in circles.
     amount_.push_back(1 + 1e-4 * static_cast<double>(g + 1) / static_cast<double>(groups_));
     inverse_[g][g] = 1;
@@ -125,7 +125,7 @@ bool PoolCover::pivot() {
     for (std::size_t g = 0; g < groups_; ++g) inverse_[b][g] -= direction[b] * inverse_[out][g];
   }
   amount_[out] = amount;
-  basis_[out] = {std::move(enters), cost};
+  basis_[out] = {std::move(enters), cost, 0};
   return true;
 }
 
@@ -133,7 +133,9 @@ std::vector<PoolCover::Column> PoolCover::taken() const {
   constexpr double kNone = 1e-6;
   std::vector<Column> taken;
   for (std::size_t b = 0; b < groups_; ++b) {
-    if (basis_[b].cost > 0 && amount_[b] > kNone) taken.push_back(basis_[b]);
+    if (basis_[b].cost <= 0 || amount_[b] <= kNone) continue;
+    taken.push_back(basis_[b]);
+    taken.back().amount = amount_[b];
   }
   return taken;
 }

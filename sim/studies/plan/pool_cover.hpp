@@ -26,6 +26,7 @@ class PoolCover {
   struct Column {
     std::vector<std::size_t> members;
     double cost = 0;
+    double amount = 0;  // of it that is taken
   };
   // Pools that it takes, in whole or in part.
   std::vector<Column> taken() const;

@@ -31,12 +31,18 @@ void PricedPools::search(PoolProgram program, int most_looks, std::vector<double
     columns.searched.insert(columns.searched.end(), apart.begin(), apart.end());
     program.learn(floors_of(columns.stand, columns.searched), columns.alone);
     std::vector<double> least = program.solve();
-    leave_out_those_that_go(search_, model_, least);
-    // What is refuted beside some pools may stand beside others.
-    if (search_.refuted.empty() && sum_of(least) > sum_of(least_worth))
-      least_worth = std::move(least);
+    note_least(std::move(least), least_worth);
     if (found_.cost() <= sum_of(least_worth) * close_enough) return;
-    if (looks == 0 || program.is_tired() || !blamed_.look_at(program.taken(), least_worth)) return;
+    if (looks == 0 || program.is_tired() || !blamed_.look_at(program.taken(), least_worth)) break;
+  }
+  if (search_.refuted.empty()) note_least(program.prove(), least_worth);
+}
+
+// What is refuted beside some pools may stand beside others.
+void PricedPools::note_least(std::vector<double> least, std::vector<double>& least_worth) const {
+  leave_out_those_that_go(search_, model_, least);
+  if (search_.refuted.empty() && sum_of(least) > sum_of(least_worth)) {
+    least_worth = std::move(least);
   }
 }
 

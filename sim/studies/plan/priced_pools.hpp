@@ -30,6 +30,7 @@ class PricedPools {
 
  private:
   KnownColumns choose_anew();
+  void note_least(std::vector<double> least, std::vector<double>& least_worth) const;
   std::vector<KnownPool> apart_by_labels() const;
 
   const BlockSearch& search_;

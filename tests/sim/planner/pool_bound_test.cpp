@@ -156,6 +156,31 @@ TEST(PoolBound, HoldsForMoreGroupsThanAWordHasBits) {
   EXPECT_GT(bound, kApart * 0.98);
 }
 
+// Five of sixty share a node by what they take, but of forty no two: as many nodes, each with one
+// of these and half of another kind.
+TEST(PoolBound, ProvesWhatAFleetCosts) {
+  constexpr std::size_t kGroups = 60;
+  constexpr std::size_t kApart = 40;
+  constexpr double kOptimum = 10.0 * kApart;
+  PoolFamily one;
+  one.monthly = {10};
+  one.rows = {{std::vector<double>(kGroups, 0.2), 1, 0}};
+  for (std::size_t g = 0; g < kGroups; ++g)
+    one.rows[0].takes[g] += 0.001 * static_cast<double>(g % 7);
+  const std::vector<double> alone(kGroups, 0);
+  std::vector<PoolFloor> floors;
+  for (std::size_t a = 0; a < kApart; ++a) {
+    for (std::size_t b = a + 1; b < kApart; ++b) floors.push_back({GroupSet().set(a).set(b), 20});
+  }
+  PoolProgram program({one}, alone);
+  program.learn(floors, alone);
+  const double solved = sum_of(program.solve());
+  const double proved = sum_of(program.prove());
+  EXPECT_GE(proved, solved);
+  EXPECT_LE(proved, kOptimum * (1 + 1e-5));
+  EXPECT_GT(proved, kOptimum * 0.995);
+}
+
 TEST(PoolBound, SaysWhatHasNoPlace) {
   PoolFamily one;
   one.monthly = {10, 20};
@@ -214,7 +239,7 @@ TEST(PoolCover, LeavesNoneOfManyPools) {
     const double cost =
         3 + 2 * static_cast<double>(members.size()) + static_cast<double>(random() % 1000) / 1000;
     if (!cover.add(members, cost)) continue;
-    pools.push_back({members, cost});
+    pools.push_back({members, cost, 0});
     if (pools.size() % 500 == 0) cover.worth();
   }
   const std::vector<double> worth = cover.worth();
