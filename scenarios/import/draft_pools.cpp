@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
+#include <list>
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -322,29 +323,31 @@ void give_mig_memory(ScenarioDraft& draft, const ImportOptions& options) {
 }  // namespace
 
 void put_choosiest_first(ScenarioDraft& draft, const ImportOptions& options) {
-  constexpr std::int64_t kNowhere = std::numeric_limits<std::int64_t>::max();
   if (!draft.has_all_nodes) return;
-  const auto nodes_for = [&](const DraftWorkload& workload) -> std::int64_t {
-    if (workload.object_kind == "DaemonSet") return -1;
-    std::int64_t nodes = 0;
+  using Pools = std::set<const DraftPool*>;
+  const auto pools_for = [&](const DraftWorkload& workload) {
+    Pools pools;
+    if (workload.object_kind == "DaemonSet") return pools;  // they are before all others
     for (const DraftPool& pool : draft.pools) {
       const bool fits = offers(pool, workload, options) && may_run_on(workload, pool, options) &&
                         untolerated(pool.taints, workload.tolerations) == nullptr &&
                         has_room(pool, workload, options);
-      if (fits) nodes += pool.most_nodes.value_or(pool.nodes);
+      if (fits) pools.insert(&pool);
     }
-    return nodes > 0 ? nodes : kNowhere;
+    return pools;
   };
-  std::vector<std::pair<std::int64_t, DraftWorkload>> by_nodes;
-  by_nodes.reserve(draft.workloads.size());
+  std::list<std::pair<Pools, DraftWorkload>> placed;
   for (DraftWorkload& workload : draft.workloads) {
-    const std::int64_t nodes = nodes_for(workload);
-    by_nodes.emplace_back(nodes, std::move(workload));
+    Pools own = pools_for(workload);
+    const auto less_choosy = std::find_if(placed.begin(), placed.end(), [&](const auto& other) {
+      const Pools& all = other.first;
+      return !own.empty() && own.size() < all.size() &&
+             std::includes(all.begin(), all.end(), own.begin(), own.end());
+    });
+    placed.emplace(less_choosy, std::move(own), std::move(workload));
   }
-  std::ranges::stable_sort(by_nodes, {}, [](const auto& one) { return one.first; });
-  for (std::size_t w = 0; w < by_nodes.size(); ++w) {
-    draft.workloads[w] = std::move(by_nodes[w].second);
-  }
+  draft.workloads.clear();
+  for (auto& one : placed) draft.workloads.push_back(std::move(one.second));
 }
 
 void complete(ScenarioDraft& draft, const ImportOptions& options) {

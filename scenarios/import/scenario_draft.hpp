@@ -170,8 +170,8 @@ void choose_language_models(ScenarioDraft& draft, const ImportOptions& options,
 // but for those whose pods no node of the files can hold: these stay Pending.
 void complete(ScenarioDraft& draft, const ImportOptions& options);
 
-// Pods are placed anew, workload by workload: those first that fit on few of the nodes that are
-// there, as they do run on them. DaemonSets stay before all.
+// Pods are placed anew, workload by workload: those that fit on some pools of the cluster alone
+// come before those that fit on these and others, as they do run there. DaemonSets stay before all.
 void put_choosiest_first(ScenarioDraft& draft, const ImportOptions& options);
 
 // Remarks on pods on nodes that were made up for others and are larger than they need: what is made
