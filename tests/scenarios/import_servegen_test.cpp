@@ -28,7 +28,7 @@ std::vector<SourceText> files_of_pool() {
           {"data/LICENSE", "text"}};
 }
 
-Imported imported(const std::vector<SourceText>& files, const ImportOptions& options) {
+Imported servegen_import(const std::vector<SourceText>& files, const ImportOptions& options) {
   auto result = import_log(ImportKind::ServeGen, files, options);
   if (result) return std::move(*result);
   ADD_FAILURE() << result.error().front().message;
@@ -50,29 +50,31 @@ void expect_pool_refused(const std::vector<SourceText>& files, const ImportOptio
 
 TEST(ImportServeGen, WindowsOfOnePoolInOneFile) {
   const Imported result =
-      imported(files_of_pool(), with([](ImportOptions& o) { o.pool = "language/m"; }));
+      servegen_import(files_of_pool(), with([](ImportOptions& o) { o.pool = "language/m"; }));
   EXPECT_EQ(trace_csv(result),
             "client,at_s,rate,law,variation\n3,0,2,Gamma,0.5\n7,0,1.5,Weibull,8.5\n7,600,0,,0\n"
             "7,1200,0.15,Gamma,4\n");
   EXPECT_EQ(counted(result, "2 clients, 2190 requests in 0.5 h"), 1);
   EXPECT_EQ(counted(result, "Weibull windows get the measured CV"), 1);
   EXPECT_EQ(counted(result, "neither rates"), 1);
-  EXPECT_EQ(trace_csv(imported(files_of_pool(), with([](ImportOptions& o) { o.pool = "m"; }))),
-            trace_csv(result));
+  EXPECT_EQ(
+      trace_csv(servegen_import(files_of_pool(), with([](ImportOptions& o) { o.pool = "m"; }))),
+      trace_csv(result));
 }
 
 TEST(ImportServeGen, OneFileIsOneClient) {
-  EXPECT_EQ(rates_of(imported({{"-", kSeven}}, {})).windows.size(), 3U);
-  EXPECT_EQ(rates_of(imported({{"a.csv", kSeven}, {"b.csv", kThree}}, {})).windows.back().client,
-            1U);
+  EXPECT_EQ(rates_of(servegen_import({{"-", kSeven}}, {})).windows.size(), 3U);
+  EXPECT_EQ(
+      rates_of(servegen_import({{"a.csv", kSeven}, {"b.csv", kThree}}, {})).windows.back().client,
+      1U);
 }
 
 TEST(ImportServeGen, RatesAreScaledAndTimeIsCut) {
-  const ClientRates rates = rates_of(imported(files_of_pool(), with([](ImportOptions& o) {
-                                                o.from = seconds(600);
-                                                o.pool = "m";
-                                                o.rate_scale = 2;
-                                              })));
+  const ClientRates rates = rates_of(servegen_import(files_of_pool(), with([](ImportOptions& o) {
+                                                       o.from = seconds(600);
+                                                       o.pool = "m";
+                                                       o.rate_scale = 2;
+                                                     })));
   ASSERT_EQ(rates.windows.size(), 2U);
   EXPECT_EQ(rates.windows.back().at, seconds(1200));
   EXPECT_EQ(rates.windows.back().rate.per_second, 0.3);
@@ -90,16 +92,17 @@ TEST(ImportServeGen, PoolsAreNamedWhenThereAreSeveral) {
 TEST(ImportServeGen, BadRowsAreCountedOrStopIt) {
   const std::string bad = std::string(kSeven) + "x,1,1,Gamma,1,1\n1800,1,1,Pareto,1,1\n1,2\n";
   expect_pool_refused({{"a.csv", bad}}, {}, Code::TraceRow, "no start of a window");
-  EXPECT_EQ(counted(imported({{"a.csv", bad}}, with([](ImportOptions& o) { o.skip_bad = true; })),
-                    "cannot be read"),
-            3);
+  EXPECT_EQ(
+      counted(servegen_import({{"a.csv", bad}}, with([](ImportOptions& o) { o.skip_bad = true; })),
+              "cannot be read"),
+      3);
   const std::string twice = "0,1,1,Gamma,1,1\n0,1,1,Gamma,1,1\n";
   const auto refused =
       import_log(ImportKind::ServeGen, std::vector<SourceText>{{"a.csv", twice}}, {});
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().front().where.line, 2);
   EXPECT_EQ(refused.error().front().message, "a client has two windows at that time");
-  const Imported guessed = imported({{"a.csv", "0,1,0,,0,0\n"}}, {});
+  const Imported guessed = servegen_import({{"a.csv", "0,1,0,,0,0\n"}}, {});
   EXPECT_EQ(counted(guessed, "taken for Poisson"), 1);
   EXPECT_EQ(rates_of(guessed).windows.front().law, ClientWindow::Law::Exponential);
 }
@@ -107,7 +110,7 @@ TEST(ImportServeGen, BadRowsAreCountedOrStopIt) {
 TEST(ImportServeGen, LengthsWeighAsTheRequestsOfTheirTime) {
   std::vector<SourceText> files = files_of_pool();
   files.push_back({"data/language/m/chunk-7-dataset.json", kLengths});
-  const Imported result = imported(files, with([](ImportOptions& o) { o.pool = "m"; }));
+  const Imported result = servegen_import(files, with([](ImportOptions& o) { o.pool = "m"; }));
   const ClientRates& rates = rates_of(result);
   ASSERT_TRUE(rates.input && rates.output);
   // 900 requests of the first window, 90 of the last.
@@ -133,7 +136,7 @@ TEST(ImportServeGen, ScenarioRunsAsItIs) {
   std::vector<SourceText> files = files_of_pool();
   for (const bool with_lengths : {false, true}) {
     if (with_lengths) files.push_back({"data/language/m/chunk-7-dataset.json", kLengths});
-    const Imported result = imported(files, with([](ImportOptions& o) { o.pool = "m"; }));
+    const Imported result = servegen_import(files, with([](ImportOptions& o) { o.pool = "m"; }));
     const std::string yaml =
         scenario_of(result, ImportKind::ServeGen,
                     with([](ImportOptions& o) { o.trace_path = "clients.csv"; }))
@@ -164,7 +167,8 @@ TEST(ImportedTraces, ServeGenPools) {
   for (const Pool& pool : {Pool{"language/m-large", "162 clients, 236892826 requests in 336 h"},
                            Pool{"deepseek-r1", "73 clients, 1383669 requests in 24 h"},
                            Pool{"mm-image", "35 clients, 818610 requests in 24 h"}}) {
-    const Imported result = imported(*files, with([&](ImportOptions& o) { o.pool = pool.name; }));
+    const Imported result =
+        servegen_import(*files, with([&](ImportOptions& o) { o.pool = pool.name; }));
     EXPECT_EQ(counted(result, pool.total), 1) << pool.name;
   }
 }

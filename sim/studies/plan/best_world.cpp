@@ -52,7 +52,7 @@ void add_provenance(const scenarios::Scenario& base, const models::Catalogue& ca
   plan.rooms = gpu_rooms(*world);
   plan.measure_next = telling_measurement(*world, plan.flips);
   for (const PlannedObjective& o : plan.options.front().figures.objectives) {
-    if (auto near = near_limit(*world, o.workload, o.name, o.value, o.limit)) {
+    if (auto near = near_limit(*world, o.workload, o.result.name, o.result.value, o.result.limit)) {
       plan.notes.push_back(std::move(*near));
     }
   }
