@@ -95,7 +95,8 @@ models::ExpectedError tail_error_of(Together company, const std::string& mode) {
 
 bool runs_batches_only(const World& world, std::size_t pool) {
   return std::ranges::all_of(world.workloads, [&](const WorkloadModel& model) {
-    return !model.on_pool[pool].schedulable || scenarios::runs_batches(model.spec.kind);
+    return !model.on_pool[pool].schedulable || !model.spec.uses_gpu() ||
+           scenarios::runs_batches(model.spec.kind);
   });
 }
 
@@ -106,7 +107,7 @@ void add_sharers(const World& world, std::size_t pool, Together& company) {
         return mps != nullptr && mps->active_threads < 1;
       });
   for (const WorkloadModel& model : world.workloads) {
-    if (!model.on_pool[pool].schedulable) continue;
+    if (!model.on_pool[pool].schedulable || !model.spec.uses_gpu()) continue;
     company.least = std::min(company.least, evidence_of(world, model, pool));
     ++company.workloads;
     company.requests = company.requests && model.spec.kind == scenarios::WorkloadKind::Service;
@@ -178,7 +179,9 @@ std::vector<models::ExpectedError> expected_errors(const World& world) {
   std::map<std::string, Together> companies;
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
     if (world.pools[p].strategy == Strategy::Exclusive) continue;
-    const auto runs_here = [&](const WorkloadModel& m) { return m.on_pool[p].schedulable; };
+    const auto runs_here = [&](const WorkloadModel& m) {
+      return m.on_pool[p].schedulable && m.spec.uses_gpu();
+    };
     if (std::ranges::none_of(world.workloads, runs_here)) continue;
     add_sharers(world, p, companies[mode_of(world.pools[p].strategy)]);
   }

@@ -19,7 +19,7 @@ struct Meeting {
 };
 
 bool may_run_on(const WorkloadModel& workload, std::size_t pool) {
-  return workload.spec.count > 0 && workload.on_pool[pool].schedulable;
+  return workload.spec.count > 0 && workload.on_pool[pool].schedulable && workload.spec.uses_gpu();
 }
 
 // `tickets`: that the place has, by the pool's offers. Who asks for none opens the GPU all the

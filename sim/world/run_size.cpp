@@ -222,7 +222,8 @@ class Estimate {
   void add_steps(const WorkloadModel& workload, double pods) {
     double steps = 0;
     for (std::size_t pool = 0; pool < world_.pools.size(); ++pool) {
-      if (world_.pools[pool].exact && workload.on_pool[pool].schedulable) {
+      if (world_.pools[pool].exact && workload.on_pool[pool].schedulable &&
+          workload.spec.uses_gpu()) {
         steps = static_cast<double>(workload.steps_per_unit);
       }
     }

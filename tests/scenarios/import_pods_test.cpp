@@ -43,14 +43,14 @@ std::string limits(const std::string& resources) {
   return R"({"resources":{"limits":{)" + resources + "}}}";
 }
 
-ImportedJobs pods(const std::string& text, const ImportOptions& options = {}) {
+ImportedJobs jobs_of_pods(const std::string& text, const ImportOptions& options = {}) {
   return imported_jobs(ImportKind::Pods, {text}, options);
 }
 
 // GPUs and thousandths of each that a pod with these containers is given.
 std::pair<int, int> gpus_of(const std::string& containers, const std::string& metadata = "",
                             const ImportOptions& options = {}) {
-  const ImportedJobs jobs = pods(list(pod("p", containers, metadata)), options);
+  const ImportedJobs jobs = jobs_of_pods(list(pod("p", containers, metadata)), options);
   if (jobs.trace.size() != 1) return {-1, -1};
   return {jobs.trace.gpus[0], jobs.trace.gpu_milli[0]};
 }
@@ -58,7 +58,7 @@ std::pair<int, int> gpus_of(const std::string& containers, const std::string& me
 constexpr auto kOneWhole = std::pair(1, 1000);
 
 TEST(ImportPods, TimesPlaceOwnerPriorityAndState) {
-  const ImportedJobs jobs = pods(list(std::string(kTrain)));
+  const ImportedJobs jobs = jobs_of_pods(list(std::string(kTrain)));
   ASSERT_EQ(jobs.trace.size(), 1U);
   const JobTrace& trace = jobs.trace;
   EXPECT_EQ(trace.origin_unix_s, 1'718'000'000);
@@ -80,7 +80,7 @@ TEST(ImportPods, TimesPlaceOwnerPriorityAndState) {
 }
 
 TEST(ImportPods, SaysThatDeletedPodsAreMissing) {
-  const ImportedJobs jobs = pods(list(std::string(kTrain)));
+  const ImportedJobs jobs = jobs_of_pods(list(std::string(kTrain)));
   EXPECT_TRUE(jobs.says("deleted ones are missing"));
   EXPECT_TRUE(jobs.says("from the scheduling"));
   EXPECT_EQ(jobs.log.read, 1);
@@ -89,20 +89,20 @@ TEST(ImportPods, SaysThatDeletedPodsAreMissing) {
 
 TEST(ImportPods, OnePodAListOfTheApiAndJoinedFilesAreAllRead) {
   const std::string one(kTrain);
-  EXPECT_EQ(pods(one).trace.size(), 1U);
+  EXPECT_EQ(jobs_of_pods(one).trace.size(), 1U);
   std::string bare = one;
   bare.replace(bare.find(R"("kind":"Pod",)"), 13, "");
-  EXPECT_EQ(pods(R"({"kind":"PodList","items":[)" + bare + "]}").trace.size(), 1U);
-  EXPECT_EQ(pods("[" + one + "]").trace.size(), 1U);
-  EXPECT_EQ(
-      pods(list(one) + "\n" + list(pod("other", limits(R"("nvidia.com/gpu":2)")))).trace.size(),
-      2U);
+  EXPECT_EQ(jobs_of_pods(R"({"kind":"PodList","items":[)" + bare + "]}").trace.size(), 1U);
+  EXPECT_EQ(jobs_of_pods("[" + one + "]").trace.size(), 1U);
+  EXPECT_EQ(jobs_of_pods(list(one) + "\n" + list(pod("other", limits(R"("nvidia.com/gpu":2)"))))
+                .trace.size(),
+            2U);
 }
 
 TEST(ImportPods, ThoseWithoutAGpuAreCounted) {
   const ImportedJobs jobs =
-      pods(list(std::string(kTrain) + "," + pod("web", limits(R"("cpu":"1")")) + "," +
-                pod("none", "{}") + "," + pod("amd", limits(R"("amd.com/gpu":"1")"))));
+      jobs_of_pods(list(std::string(kTrain) + "," + pod("web", limits(R"("cpu":"1")")) + "," +
+                        pod("none", "{}") + "," + pod("amd", limits(R"("amd.com/gpu":"1")"))));
   EXPECT_EQ(jobs.trace.size(), 1U);
   EXPECT_EQ(jobs.count("pods without a GPU"), 2);
   EXPECT_EQ(jobs.count("accelerators that are not read: amd.com/gpu"), 1);
@@ -113,7 +113,8 @@ TEST(ImportPods, ContainersAddUpInitContainersComeBefore) {
   const std::string one = limits(R"("nvidia.com/gpu":"1")");
   EXPECT_EQ(gpus_of(one + "," + one), std::pair(2, 1000));  // both are asked for
   const auto with_init = [&](const std::string& init) {
-    const ImportedJobs jobs = pods(list(pod("p", one, "", R"(,"initContainers":[)" + init + "]")));
+    const ImportedJobs jobs =
+        jobs_of_pods(list(pod("p", one, "", R"(,"initContainers":[)" + init + "]")));
     return jobs.trace.gpus[0];
   };
   EXPECT_EQ(with_init(limits(R"("nvidia.com/gpu":"4")")), 4);
@@ -129,8 +130,8 @@ TEST(ImportPods, FractionsByResourceName) {
   EXPECT_EQ(gpus_of(limits(R"("nvidia.com/mig-1g.6gb":"1")")), std::pair(1, 250));   // A30
   EXPECT_EQ(gpus_of(limits(R"("nvidia.com/mig-2g.48gb":"1")")), std::pair(1, 500));  // RTX PRO 6000
   // Instances do not feel each other.
-  EXPECT_FALSE(
-      pods(list(pod("p", limits(R"("nvidia.com/mig-1g.5gb":"1")")))).trace.run_under_sharing);
+  EXPECT_FALSE(jobs_of_pods(list(pod("p", limits(R"("nvidia.com/mig-1g.5gb":"1")"))))
+                   .trace.run_under_sharing);
   EXPECT_EQ(gpus_of(limits(R"("k8s.amazonaws.com/vgpu":"3")")), std::pair(1, 300));
   EXPECT_EQ(gpus_of(limits(R"("nvidia.com/gpu":"1","nvidia.com/gpucores":"30")")),
             std::pair(1, 300));  // HAMi
@@ -147,19 +148,20 @@ TEST(ImportPods, FractionsByAnnotation) {
             std::pair(1, 470));
   // What KAI's admission refuses, whatever quantity Kubernetes would make of it.
   for (const char* refused : {"1", "500m", "0", "5e-1", "half"}) {
-    const ImportedJobs jobs = pods(
+    const ImportedJobs jobs = jobs_of_pods(
         list(pod("p", "{}", std::string(R"(,"annotations":{"gpu-fraction":")") + refused + "\"}")));
     ASSERT_FALSE(jobs.errors.empty()) << refused;
     EXPECT_NE(jobs.errors.front().message.find("smaller than 1.0"), std::string::npos) << refused;
   }
-  const ImportedJobs memory = pods(list(pod("p", "{}", R"(,"annotations":{"gpu-memory":"2000"})")));
+  const ImportedJobs memory =
+      jobs_of_pods(list(pod("p", "{}", R"(,"annotations":{"gpu-memory":"2000"})")));
   EXPECT_EQ(memory.trace.gpu_memory[0], mebibytes(2000));
   EXPECT_EQ(memory.count("GPU memory alone"), 1);
 }
 
 TEST(ImportPods, MemoryInTheNameOfAResource) {
   const auto memory = [](const std::string& resources) {
-    const ImportedJobs jobs = pods(list(pod("p", limits(resources))));
+    const ImportedJobs jobs = jobs_of_pods(list(pod("p", limits(resources))));
     return jobs.trace.gpu_memory.empty() ? kUnknownNumber : jobs.trace.gpu_memory[0].count;
   };
   // At most what the slice has, of which the name says no more than a round number.
@@ -177,10 +179,11 @@ TEST(ImportPods, ASharedResourceCountsReplicas) {
   EXPECT_EQ(gpus_of(limits(R"("nvidia.com/gpu":"1")"), "", four), std::pair(1, 250));
   EXPECT_EQ(gpus_of(limits(R"("nvidia.com/mig-1g.10gb.shared":"1")"), "", four), std::pair(1, 35));
   EXPECT_EQ(gpus_of(shared), kOneWhole);
-  EXPECT_EQ(pods(list(pod("p", shared))).count("give the plugin's replicas with --replicas"), 1);
+  EXPECT_EQ(
+      jobs_of_pods(list(pod("p", shared))).count("give the plugin's replicas with --replicas"), 1);
   // Renamed replicas: nvidia.com/gpu is then a whole GPU of another node.
-  const ImportedJobs both =
-      pods(list(pod("a", shared) + "," + pod("b", limits(R"("nvidia.com/gpu":"1")"))), four);
+  const ImportedJobs both = jobs_of_pods(
+      list(pod("a", shared) + "," + pod("b", limits(R"("nvidia.com/gpu":"1")"))), four);
   EXPECT_EQ(both.trace.gpu_milli[0], 250);
   EXPECT_EQ(both.trace.gpu_milli[1], 1000);
   EXPECT_TRUE(both.trace.run_under_sharing);
@@ -191,7 +194,7 @@ TEST(ImportPods, NodesSayTheirReplicasAndTheirType) {
 "node.kubernetes.io/instance-type":"g4dn.xlarge","nvidia.com/gpu.replicas":"4"}}})";
   const std::string items =
       pod("p", limits(R"("nvidia.com/gpu":"1")"), "", R"(,"nodeName":"n1")") + "," + node;
-  const ImportedJobs jobs = pods(list(items));
+  const ImportedJobs jobs = jobs_of_pods(list(items));
   EXPECT_EQ(jobs.trace.gpu_milli[0], 250);
   EXPECT_EQ(jobs.trace.name(jobs.trace.instance_type, 0), "g4dn.xlarge");
 }
@@ -200,7 +203,7 @@ TEST(ImportPods, ThoseThatRunOrWaitHaveNoRunTime) {
   std::string running(kTrain);
   running.replace(running.find("Succeeded"), 9, "Running");
   running.replace(running.find(R"("terminated")"), 12, R"("running")");
-  const ImportedJobs jobs = pods(list(
+  const ImportedJobs jobs = jobs_of_pods(list(
       running + "," +
       R"({"kind":"Pod","metadata":{"name":"w","uid":"w","creationTimestamp":"2024-06-10T06:00:00Z"},
 "spec":{"containers":[{"resources":{"limits":{"nvidia.com/gpu":"1"}}}]},
@@ -221,7 +224,7 @@ TEST(ImportPods, RestartsKeepTheLastStateAlone) {
   restarted.replace(restarted.find(R"("restartCount":0)"), 16,
                     R"("restartCount":3,"lastState":{"terminated":{
 "startedAt":"2024-06-10T06:13:30Z","finishedAt":"2024-06-10T09:00:00Z"}})");
-  const ImportedJobs jobs = pods(list(restarted));
+  const ImportedJobs jobs = jobs_of_pods(list(restarted));
   EXPECT_EQ(jobs.count("were restarted"), 1);
   EXPECT_EQ(jobs.trace.run[0], hours(2) + seconds(2 * 60 + 9));  // lastState ends nothing
 }
@@ -230,7 +233,7 @@ TEST(ImportPods, WhatEndedAPod) {
   const auto state = [](const std::string& status) {
     std::string failed(kTrain);
     failed.replace(failed.find(R"("phase":"Succeeded")"), 19, status);
-    return pods(failed).trace.state[0];
+    return jobs_of_pods(failed).trace.state[0];
   };
   EXPECT_EQ(state(R"("phase":"Failed")"), JobState::Failed);
   EXPECT_EQ(state(R"("phase":"Failed","reason":"Evicted")"), JobState::Cancelled);
@@ -239,7 +242,8 @@ TEST(ImportPods, WhatEndedAPod) {
 
 TEST(ImportPods, ControllersAreThoseThatPeopleWrote) {
   const auto work = [](const std::string& metadata) {
-    const ImportedJobs jobs = pods(list(pod("p", limits(R"("nvidia.com/gpu":"1")"), metadata)));
+    const ImportedJobs jobs =
+        jobs_of_pods(list(pod("p", limits(R"("nvidia.com/gpu":"1")"), metadata)));
     return std::string(jobs.trace.name(jobs.trace.work, 0));
   };
   EXPECT_EQ(work(R"(,"labels":{"pod-template-hash":"5d9c6"},
@@ -258,8 +262,8 @@ TEST(ImportPods, NamesComeAgainUidsDoNot) {
   const std::string one = pod("db-0", limits(R"("nvidia.com/gpu":"1")"));
   std::string other = one;
   other.replace(other.find("u-db-0"), 6, "u-new");
-  EXPECT_EQ(pods(list(one + "," + other)).trace.size(), 2U);
-  const ImportedJobs twice = pods(list(one + "," + one));
+  EXPECT_EQ(jobs_of_pods(list(one + "," + other)).trace.size(), 2U);
+  const ImportedJobs twice = jobs_of_pods(list(one + "," + one));
   EXPECT_EQ(twice.trace.size(), 1U);
   EXPECT_EQ(twice.count("listed more than once"), 1);
 }
@@ -298,17 +302,17 @@ TEST(ImportPods, HowOftenAPodComesBackIsSaidByItsJob) {
   const std::string jobs_listed =
       R"({"kind":"Job","metadata":{"name":"train","namespace":"ml"},"spec":{"backoffLimit":3}})"
       R"(,{"kind":"Job","metadata":{"name":"train","namespace":"hr"},"spec":{"backoffLimit":9}})";
-  const ImportedJobs jobs =
-      pods(list(pod("a", gpu, of_job) + "," + pod("b", gpu, "", R"(,"restartPolicy":"Never")") +
-                "," + pod("c", gpu) + "," + jobs_listed));
+  const ImportedJobs jobs = jobs_of_pods(list(pod("a", gpu, of_job) + "," +
+                                              pod("b", gpu, "", R"(,"restartPolicy":"Never")") +
+                                              "," + pod("c", gpu) + "," + jobs_listed));
   EXPECT_THAT(jobs.trace.backoff_limit.owned, testing::ElementsAre(3, 0, kUnknownNumber));
   EXPECT_EQ(jobs.count("objects of kind Job"), 0);
-  EXPECT_TRUE(pods(list(pod("a", gpu, of_job))).trace.backoff_limit.empty());
+  EXPECT_TRUE(jobs_of_pods(list(pod("a", gpu, of_job))).trace.backoff_limit.empty());
 }
 
 TEST(ImportPods, OtherObjectsAreNamed) {
   const ImportedJobs jobs =
-      pods(list(std::string(kTrain) + R"(,{"kind":"Service","metadata":{}})"));
+      jobs_of_pods(list(std::string(kTrain) + R"(,{"kind":"Service","metadata":{}})"));
   EXPECT_EQ(jobs.count("objects of kind Service"), 1);
 }
 
@@ -316,19 +320,19 @@ TEST(ImportPods, BadPodsAreShownWithTheirPlace) {
   const std::string good(kTrain);
   std::string bad = good;
   bad.replace(bad.find("2024-06-10T06:13:20Z"), 20, "yesterday");
-  const ImportedJobs failed = pods(list(good + ",\n" + bad));
+  const ImportedJobs failed = jobs_of_pods(list(good + ",\n" + bad));
   ASSERT_EQ(failed.errors.size(), 1U);
   EXPECT_EQ(failed.errors[0].code, Code::TraceRow);
   EXPECT_EQ(failed.errors[0].where.line, 15);
   ImportOptions skip;
   skip.skip_bad = true;
-  const ImportedJobs skipped = pods(list(good + "," + bad), skip);
+  const ImportedJobs skipped = jobs_of_pods(list(good + "," + bad), skip);
   EXPECT_EQ(skipped.trace.size(), 1U);
   EXPECT_EQ(skipped.count("cannot be read"), 1);
-  const ImportedJobs half = pods(list(pod("p", limits(R"("nvidia.com/gpu":"0.5")"))));
+  const ImportedJobs half = jobs_of_pods(list(pod("p", limits(R"("nvidia.com/gpu":"0.5")"))));
   ASSERT_EQ(half.errors.size(), 1U);
   EXPECT_NE(half.errors[0].message.find("0.5 nvidia.com/gpu"), std::string::npos);
-  const ImportedJobs both = pods(list(pod(
+  const ImportedJobs both = jobs_of_pods(list(pod(
       "p",
       R"({"resources":{"requests":{"nvidia.com/gpu":"0.5"},"limits":{"nvidia.com/gpu":"1"}}})")));
   ASSERT_EQ(both.errors.size(), 1U);
@@ -336,13 +340,13 @@ TEST(ImportPods, BadPodsAreShownWithTheirPlace) {
 }
 
 TEST(ImportPods, ManifestsAndOtherTextsAreRefused) {
-  const ImportedJobs manifest = pods(R"({"kind":"Pod","metadata":{"name":"p"},"spec":{}})");
+  const ImportedJobs manifest = jobs_of_pods(R"({"kind":"Pod","metadata":{"name":"p"},"spec":{}})");
   ASSERT_EQ(manifest.errors.size(), 1U);
   EXPECT_NE(manifest.errors[0].help.find("import k8s"), std::string::npos);
-  EXPECT_EQ(pods("kind: Pod\n").errors.at(0).code, Code::TraceFormat);
-  EXPECT_EQ(pods("").errors.at(0).code, Code::TraceFormat);
-  EXPECT_EQ(pods(R"({"kind":"List","items":[]})").errors.at(0).code, Code::TraceFormat);
-  EXPECT_EQ(pods(std::string(200'000, '[')).errors.at(0).code, Code::TraceFormat);
+  EXPECT_EQ(jobs_of_pods("kind: Pod\n").errors.at(0).code, Code::TraceFormat);
+  EXPECT_EQ(jobs_of_pods("").errors.at(0).code, Code::TraceFormat);
+  EXPECT_EQ(jobs_of_pods(R"({"kind":"List","items":[]})").errors.at(0).code, Code::TraceFormat);
+  EXPECT_EQ(jobs_of_pods(std::string(200'000, '[')).errors.at(0).code, Code::TraceFormat);
 }
 
 TEST(PodScenario, PodsOfOneControllerAreAWorkload) {

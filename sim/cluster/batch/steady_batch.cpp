@@ -6,18 +6,13 @@
 #include "slicewise/sim/kernel/far_times.hpp"
 
 namespace slicewise::sim {
-namespace {
 
-// Completion is rounded up to the next nanosecond, so that the work is done when the timer fires.
-// A pod that makes no progress has no timer.
 TimePoint completion_time(TimePoint now, double units_left, double units_per_second) {
   if (units_per_second <= 0) return kNever;
   const double left_ns = std::ceil(units_left / units_per_second * 1e9 - 1e-3);
   if (left_ns >= kLongestNs) return kNever;
   return now + nanoseconds(static_cast<std::int64_t>(std::max(0.0, left_ns)));
 }
-
-}  // namespace
 
 SteadyBatch::SteadyBatch(RunState& run, Usage& usage, HostCpus& hosts)
     : run_(run),

@@ -10,6 +10,10 @@
 
 namespace slicewise::sim {
 
+// Rounded up to the next nanosecond, so that the work is done when the timer fires; kNever of a pod
+// that makes no progress.
+TimePoint completion_time(TimePoint now, double units_left, double units_per_second);
+
 // Batch pods whose work flows at a steady pace until the set of pods that run on their node
 // changes: one event per change. On nodes that are simulated exactly it says how much the host is
 // stretched, and the pace of the pods is BatchSteps'.

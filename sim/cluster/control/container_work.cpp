@@ -1,6 +1,7 @@
 #include "container_work.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace slicewise::sim {
 namespace {
@@ -61,9 +62,12 @@ void ContainerWork::begin(std::uint32_t p) {
 
 // Nobody is in its way.
 void ContainerWork::begin_without_gpu(std::uint32_t p) {
-  const Duration unit = run_.cluster.model(run_.cluster.pods[p]).spec.measured->unit_time.value();
-  const double seconds = to_seconds(unit) * run_.cluster.units_to_do(p);
-  run_.timers.set(TimerKind::Pod, p, run_.now + from_seconds(seconds));
+  run_.timers.set(TimerKind::Pod, p,
+                  completion_time(run_.now, run_.cluster.units_to_do(p), 1 / unit_seconds(p)));
+}
+
+double ContainerWork::unit_seconds(std::uint32_t p) const {
+  return to_seconds(run_.cluster.model(run_.cluster.pods[p]).spec.measured->unit_time.value());
 }
 
 void ContainerWork::end(std::uint32_t p) {
@@ -79,6 +83,7 @@ std::int64_t ContainerWork::units_finished(std::uint32_t p) const {
   const Pod& pod = run_.cluster.pods[p];
   if (!scenarios::runs_batches(kind_of(p))) return 0;
   if (pod.phase != PodPhase::Working) return static_cast<std::int64_t>(pod.kept);  // was stopped
+  if (!uses_gpu(p)) return pod.units - static_cast<std::int64_t>(std::ceil(units_left(p)));
   return makes_steps(p) ? steps_.units_finished(p) : batch_.units_finished(p);
 }
 
@@ -91,7 +96,22 @@ double ContainerWork::part_of_unit(std::uint32_t p) const {
 double ContainerWork::units_left(std::uint32_t p) const {
   const Pod& pod = run_.cluster.pods[p];
   if (pod.phase != PodPhase::Working) return run_.cluster.units_to_do(p);
+  if (!uses_gpu(p)) {
+    const Duration left = run_.timers.at(TimerKind::Pod, p) - run_.now;
+    return std::min(run_.cluster.units_to_do(p), to_seconds(left) / unit_seconds(p));
+  }
   return makes_steps(p) ? steps_.units_left(p) : batch_.units_left(p);
+}
+
+double ContainerWork::sm_part(std::uint32_t p) const {
+  const Demand& demand = run_.cluster.demand(run_.cluster.pods[p]);
+  const std::size_t together =
+      kind_of(p) == WorkloadKind::Service ? replicas_.of_pod(p).batch.size() : 0;
+  const auto part = [](const auto& of) {
+    return static_cast<double>(of.sm_active.ns) / static_cast<double>(of.gpu.ns);
+  };
+  return together > 0 && together <= demand.batches.size() ? part(demand.batches[together - 1])
+                                                           : part(demand);
 }
 
 std::optional<Duration> ContainerWork::gpu_work(std::uint32_t p) const {

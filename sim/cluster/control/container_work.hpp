@@ -38,6 +38,8 @@ class ContainerWork {
   double part_of_unit(std::uint32_t pod) const;  // that it has done beside them
   // Of the batch work of a pod that runs.
   double units_left(std::uint32_t pod) const;
+  // SM time of the GPU time that it works now.
+  double sm_part(std::uint32_t pod) const;
   // What its GPU was given for the request or cell under way; nothing for batch work.
   std::optional<Duration> gpu_work(std::uint32_t pod) const;
 
@@ -50,6 +52,7 @@ class ContainerWork {
     return run_.cluster.model(run_.cluster.pods[pod]).spec.uses_gpu();
   }
   void begin_without_gpu(std::uint32_t pod);
+  double unit_seconds(std::uint32_t pod) const;
   // Whether its steps are simulated one by one.
   bool makes_steps(std::uint32_t pod) const {
     return run_.cluster.is_exact(run_.cluster.pods[pod].node) && uses_gpu(pod);

@@ -135,7 +135,7 @@ double Sampler::sm_so_far(std::uint32_t p) {
   // What waits by chance has more left than it was given.
   const auto done = std::max(*work - from_.gpus.left(pod), Duration{});
   const auto done_ns = static_cast<double>(done.ns);
-  return used_ns + done_ns * sm_ns / static_cast<double>(demand.gpu.ns);
+  return used_ns + done_ns * from_.work.sm_part(p);
 }
 
 }  // namespace slicewise::sim
