@@ -239,7 +239,7 @@ Diagnostics check_plan_names(const SourceText& source, std::span<const PoolChoic
     const bool has_pool = std::ranges::any_of(pools, [&](const PoolChoice& choice) {
       return std::ranges::find(choice.workloads, workload.name.value) != choice.workloads.end();
     });
-    if (workload.count == 0 || has_pool) continue;
+    if (workload.count == 0 || !workload.uses_gpu() || has_pool) continue;
     found.push_back(
         make_diagnostic(Code::PlanStale, place_in_document(source, std::string(at)),
                         fmt::format("workload \"{}\" has no pool", workload.name.value),

@@ -85,7 +85,7 @@ TEST(Workload, ProcessesFaultsAndHostPhaseAreRead) {
   EXPECT_DOUBLE_EQ(workload.faults->per_second, 0.01 / 3600);
   EXPECT_EQ(workload.work->host_phase, Work::HostPhase::Serial);
   expect_problem(with_workload("processesPerPod: 65, work: {units: 1}, measured: {unitTime: 1s}"),
-                 Code::ValueRange, "between 1 and 64");
+                 Code::ValueRange, "between 0 and 64");
 }
 
 // A sweep may begin without faults; traffic of nothing is a mistake.

@@ -97,8 +97,8 @@ double ContainerWork::units_left(std::uint32_t p) const {
   const Pod& pod = run_.cluster.pods[p];
   if (pod.phase != PodPhase::Working) return run_.cluster.units_to_do(p);
   if (!uses_gpu(p)) {
-    const Duration left = run_.timers.at(TimerKind::Pod, p) - run_.now;
-    return std::min(run_.cluster.units_to_do(p), to_seconds(left) / unit_seconds(p));
+    const double done = to_seconds(run_.now - pod.work_started) / unit_seconds(p);
+    return std::max(0.0, run_.cluster.units_to_do(p) - done);
   }
   return makes_steps(p) ? steps_.units_left(p) : batch_.units_left(p);
 }

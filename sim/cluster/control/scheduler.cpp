@@ -393,9 +393,10 @@ bool Scheduler::holds_gang(std::uint32_t pod) const {
     if (!node.is_known() || !node.schedulable || kept_off_[at]) return false;
     if (!cluster_.has_quota_on(cluster_.pods[pod], node.pool)) return false;
     if (workload.resource && !offer) return false;
-    const PodRoom free{node.pods_free, node.cpu_free.count, node.memory_free.count,
-                       offer ? node.tickets_free[*offer] : 0};
+    PodRoom free{node.pods_free, node.cpu_free.count, node.memory_free.count,
+                 offer ? node.tickets_free[*offer] : 0};
     const auto n = static_cast<std::size_t>(&node - cluster_.nodes.data());
+    if (!nominated_.empty()) free -= nominated_.kept(static_cast<std::uint32_t>(n), pod);
     room += cluster_.anti_affinity.room(n, w, free.holds(workload));
     return room >= workload.pods_per_job;
   });

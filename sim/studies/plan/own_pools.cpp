@@ -9,6 +9,7 @@
 
 #include "../../world/parts.hpp"
 #include "../compare/candidates.hpp"
+#include "../probe/pool_homes.hpp"
 #include "../probe/probe.hpp"
 #include "after_outage.hpp"
 #include "option_order.hpp"
@@ -73,7 +74,8 @@ Diagnostic no_words_for(const NodePool& pool, const std::string& what) {
 
 Expected<std::vector<PoolChoice>> pools_as_they_stand(const Scenario& scenario,
                                                       const models::Catalogue& catalogue) {
-  const Expected<World> world = build_world(scenario, catalogue);
+  // Plans are of the pods that use GPUs.
+  const Expected<World> world = build_world(without_queues(scenario), catalogue);
   if (!world) return tl::unexpected(world.error());
   Diagnostics found;
   std::vector<std::vector<std::size_t>> lives(world->pools.size());  // workloads by pool
