@@ -9,7 +9,6 @@
 #include "slicewise/printable.hpp"
 #include "slicewise/reports/advice.hpp"
 
-#include "../export/pool_targets.hpp"
 #include "../text/amount_text.hpp"
 #include "embedded/advice_files.hpp"
 #include "node_steps.hpp"
@@ -85,11 +84,9 @@ std::string with_nodes(std::string_view steps, const Advice& advice) {
   const auto part = [](const std::string& list, std::string_view heading, std::string_view none) {
     return list.empty() ? std::string(none) : fmt::format("{}:\n{}", heading, list);
   };
-  const bool by_karpenter =
-      advice.option && std::ranges::any_of(advice.option->node_pools, is_of_node_pool);
   return filled(
       steps,
-      {{"karpenter", by_karpenter ? " --karpenter" : ""},
+      {{"karpenter", nodes.by_karpenter ? " --karpenter" : ""},
        {"come", part(nodes.come, "First these nodes", "No nodes have to be there first.\n")},
        {"go",
         part(nodes.go,

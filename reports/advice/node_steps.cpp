@@ -19,6 +19,8 @@ using scenarios::NodeGroup;
 using scenarios::NodeMaker;
 using scenarios::NodePool;
 
+constexpr std::string_view kKarpenterFile = "apply/karpenter.yaml";
+
 struct NodeRange {
   int least = 0;
   int most = 0;
@@ -55,6 +57,8 @@ class NodeStepList {
         wanted.least += range_of(pool).least;
         wanted.most += range_of(pool).most;
       }
+      // Those that stay as many are told what they offer now.
+      if (stays && is_node_pool(group) && writes(kKarpenterFile)) steps_.by_karpenter = true;
       stays ? scale(group, wanted) : remove(group);
     }
     return steps_;
@@ -87,7 +91,8 @@ class NodeStepList {
           fmt::format("`envsubst '$CLUSTER_NAME' <apply/eksctl.yaml | eksctl create nodegroup -f - "
                       "--include {} --install-nvidia-plugin=false`",
                       shell_word(name)));
-    } else if (writes("apply/karpenter.yaml")) {
+    } else if (writes(kKarpenterFile)) {
+      steps_.by_karpenter = true;
       add(steps_.come, fmt::format("NodePool `{}`, {}", name, nodes),
           "`apply/apply.sh --karpenter` makes it, and Karpenter starts them for pods that wait");
     } else {
@@ -106,7 +111,7 @@ class NodeStepList {
     const int most = std::max(1, wanted.most);
     const int now = std::clamp(group.nodes, wanted.least, most);
     const std::string name = shell_word(group.name);
-    if (is_node_pool(group)) {
+    if (is_node_pool(group) && writes(kKarpenterFile)) {
       how =
           "`apply/apply.sh --karpenter` limits it so; Karpenter starts nodes for pods that wait, "
           "and takes away those that are not needed";
@@ -128,8 +133,10 @@ class NodeStepList {
     const std::string name = shell_word(group.name);
     std::string how = "by whoever made them";
     if (is_node_pool(group)) {
-      how = fmt::format("`kubectl delete nodepool {}`", name);
-      if (group.nodes == 0) how += ", of which there are no nodes now";
+      how = fmt::format(
+          "`kubectl delete nodepool {}`{}, unless it makes nodes without GPUs as well: then take "
+          "the GPU types out of its requirements",
+          name, group.nodes == 0 ? ", of which there are no nodes with GPUs now" : "");
     } else if (group.maker == NodeMaker::ManagedGroup) {
       how = fmt::format("`aws eks delete-nodegroup --cluster-name {} --nodegroup-name {}`",
                         of_cluster_, name);

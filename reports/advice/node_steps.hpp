@@ -9,8 +9,9 @@ namespace slicewise::reports {
 // What people do with nodes to follow an advice, as items of a list with a command each; "" nothing
 // is to be done.
 struct NodeSteps {
-  std::string come;  // before anything is applied
-  std::string go;    // when pods have left them
+  std::string come;           // before anything is applied
+  std::string go;             // when pods have left them
+  bool by_karpenter = false;  // some by `apply.sh --karpenter`
 };
 
 // From the groups that there are to the pools of the option.

@@ -171,12 +171,25 @@ std::string config_checks(const Bundle& bundle) {
          checks;
 }
 
+// With --karpenter those keep their nodes that have a type of karpenter.yaml's.
+std::string node_pool_check(const Bundle& bundle) {
+  std::set<std::string> names;
+  std::set<std::string> types;
+  for (const PoolNodes& nodes : bundle.nodes) {
+    names.insert(nodes.target.pool->name.value);
+    types.insert(nodes.target.instance->name);
+  }
+  return filled(script_files::check_node_pools_sh(),
+                {{"names", fmt::format("{}", fmt::join(names, ","))},
+                 {"types", fmt::format("{}", fmt::join(types, ","))}});
+}
+
 // Without --karpenter the nodes have to be there, or their NodePools.
 std::string missing_node_checks(const Bundle& bundle) {
   std::string help = "$0 --karpenter makes the NodePools";
   if (bundle.options->cluster.empty()) help = "CLUSTER_NAME=... " + help;
   if (makes_groups(*bundle.scenario)) help += ", eksctl.yaml the node groups";
-  const std::string checks = node_checks(*bundle.scenario, targets_of(bundle.nodes), help);
+  const std::string checks = node_checks(*bundle.scenario, bundle.nodes, help);
   return checks.empty()
              ? checks
              : fmt::format("if [[ $karpenter == no ]]; then\n{}fi\n", indented(checks, 2));
@@ -215,8 +228,8 @@ std::string apply_script(const Bundle& bundle) {
                  {"arguments", argument_lines(bundle)},
                  {"makers", makes_groups(*bundle.scenario) ? " (eksctl.yaml)" : ""},
                  {"check", script_files::check_files_sh()},
-                 {"types", type_checks(targets_of(bundle.nodes)) + missing_node_checks(bundle) +
-                               config_checks(bundle)},
+                 {"types", type_checks(targets_of(bundle.nodes)) + node_pool_check(bundle) +
+                               missing_node_checks(bundle) + config_checks(bundle)},
                  {"release", release},
                  {"karpenter", karpenter},
                  {"patches", patch_lines(*bundle.scenario)},

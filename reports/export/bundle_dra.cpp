@@ -250,8 +250,10 @@ Expected<ExportFiles> render_dra_bundle(const Scenario& scenario,
   if (cuts)
     files.push_back({"gpu-operator-values.yaml", operator_values(scenario, *targets, **mig)});
   add_pods(*claimed, "pods/", files);
+  std::vector<PoolNodes> nodes;
+  for (const PoolTarget& target : *targets) nodes.push_back({target, ""});
   const std::string checks =
-      type_checks(*targets) + node_checks(*claimed, *targets, "make these nodes first");
+      type_checks(*targets) + node_checks(*claimed, nodes, "make these nodes first");
   files.push_back({"apply.sh",
                    filled(script_files::apply_dra_sh(),
                           {{"title", script_title(scenario, options, "Puts in place")},

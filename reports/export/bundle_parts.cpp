@@ -3,6 +3,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "slicewise/filled_text.hpp"
 #include "slicewise/printable.hpp"
@@ -117,20 +118,25 @@ std::string type_checks(const std::vector<PoolTarget>& targets) {
   return calls.empty() ? calls : filled(script_files::check_types_sh(), {{"calls", calls}});
 }
 
-std::string node_checks(const Scenario& scenario, const std::vector<PoolTarget>& targets,
+std::string node_checks(const Scenario& scenario, const std::vector<PoolNodes>& nodes,
                         std::string_view help) {
   if (patch_lines(scenario).empty()) return {};
-  std::set<std::string> labels;
-  for (const PoolTarget& target : targets) {
+  std::set<std::string> calls;
+  for (const PoolNodes& one : nodes) {
+    const scenarios::NodePool& pool = *one.target.pool;
     // An autoscaler may have taken all nodes of a group away.
-    const bool is_wanted = is_of_node_pool(*target.pool) || target.pool->nodes > 0;
-    if (is_wanted) labels.insert(label_of_nodes(*target.pool));
+    if (!is_of_node_pool(pool) && pool.nodes == 0) continue;
+    std::string call = "check_nodes " + shell_word(label_of_nodes(pool));
+    for (const auto& [key, value] : node_labels(one)) {
+      if (key != kConfigLabel && key != scenarios::kPoolLabel) continue;
+      call += " " + shell_word(fmt::format("{}={}", key, value));
+    }
+    calls.insert(call + "\n");
   }
-  std::string calls;
-  for (const std::string& label : labels)
-    calls += fmt::format("check_nodes {}\n", shell_word(label));
-  return calls.empty() ? calls
-                       : filled(script_files::check_nodes_sh(), {{"help", help}, {"calls", calls}});
+  return calls.empty()
+             ? std::string()
+             : filled(script_files::check_nodes_sh(),
+                      {{"help", help}, {"calls", fmt::format("{}", fmt::join(calls, ""))}});
 }
 
 std::string pod_lines(const Scenario& scenario) {

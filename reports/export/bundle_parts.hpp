@@ -7,6 +7,7 @@
 #include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 
+#include "node_settings.hpp"
 #include "pool_targets.hpp"
 
 // What the scripts and check lists of bundles have alike, whoever shares the GPUs.
@@ -33,7 +34,7 @@ std::string type_checks(const std::vector<PoolTarget>& targets);
 
 // ... and whether there are nodes for the pods that are patched, or somebody to start them; `help`:
 // who makes them.
-std::string node_checks(const scenarios::Scenario& scenario, const std::vector<PoolTarget>& targets,
+std::string node_checks(const scenarios::Scenario& scenario, const std::vector<PoolNodes>& nodes,
                         std::string_view help);
 
 // Of VERIFY.md: the pods to expect.

@@ -139,7 +139,9 @@ TEST(AdviceText, NamesTheNodesThatComeAndGoWithACommandForEach) {
           cluster +
           " --name 'old'`\n"
           "   - NodePool `burst`, 0 to 4 nodes, away: `kubectl delete nodepool 'burst'`, of "
-          "which there are no nodes now\n"
+          "which there are no nodes with GPUs now, unless it makes nodes without GPUs as well: "
+          "then "
+          "take the GPU types out of its requirements\n"
           "   - nodes of p3.8xlarge, in no group, 1 node, away: by whoever made them\n"
           "6. `apply/rollback.sh`"),
       std::string::npos)
@@ -174,10 +176,39 @@ TEST(AdviceText, LeavesNodesOfANodePoolToKarpenter) {
       std::string::npos);
   EXPECT_NE(text.find("NodePool `gpu`, 3 -> 2 nodes: `apply/apply.sh --karpenter` limits it so"),
             std::string::npos);
+  for (const char* step :
+       {"4. `apply/apply.sh --karpenter` applies", "6. `apply/rollback.sh --karpenter`"}) {
+    EXPECT_NE(text.find(step), std::string::npos) << text;
+  }
   advice.option->node_pools = {pool_of("gpu", 3)};
   const std::string kept = advice_text(advice);
+  EXPECT_NE(kept.find("4. `apply/apply.sh --karpenter` applies"), std::string::npos) << kept;
   EXPECT_NE(kept.find("3. No nodes have to be there first.\n4. "), std::string::npos);
   EXPECT_NE(kept.find("5. No nodes go.\n6. "), std::string::npos);
+}
+
+// Karpenter drains all nodes of a NodePool that goes, those for CPU work with them.
+TEST(AdviceText, WarnsOfNodesWithoutGpusOfANodePoolThatGoes) {
+  Advice advice;
+  advice.files = {{"apply/apply.sh", ""}, {"apply/karpenter.yaml", ""}};
+  advice.groups = {{scenarios::NodeMaker::Karpenter, "general", "g5.xlarge", {"general"}, 2, 2}};
+  advice.option.emplace();
+  const std::string text = advice_text(advice);
+  EXPECT_NE(text.find("`kubectl delete nodepool 'general'`, unless it makes nodes without GPUs as "
+                      "well: then take the GPU types out of its requirements\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("4. `apply/apply.sh` applies"), std::string::npos) << text;
+}
+
+// apply.sh of a bundle by claims makes no NodePool, and takes no such argument.
+TEST(AdviceText, NamesNoCallThatTheBundleDoesNotHave) {
+  Advice advice;
+  advice.files = {{"apply/apply.sh", ""}};
+  advice.groups = {{scenarios::NodeMaker::Karpenter, "gpu", "g5.xlarge", {"gpu"}, 3, 3}};
+  advice.option.emplace();
+  advice.option->node_pools = {pool_of("gpu", 2)};
+  EXPECT_EQ(advice_text(advice).find("--karpenter"), std::string::npos) << advice_text(advice);
 }
 
 TEST(AdviceText, SaysBeforeThePlanWhatIsAPlaceholder) {

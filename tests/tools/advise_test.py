@@ -311,7 +311,7 @@ class Advise(unittest.TestCase):
                      f"{cluster} --nodegroup-name 'voice-t4' --scaling-config minSize=2,maxSize=2,desiredSize=2`",
                      "node group `research-a10g`, 1 node, away: `aws eks delete-nodegroup --cluster-name "
                      f"{cluster} --nodegroup-name 'research-a10g'`",
-                     "NodePool `burst`, 0 to 4 nodes, away: `kubectl delete nodepool 'burst'`, of which there are no"):
+                     "NodePool `burst`, 0 to 4 nodes, away: `kubectl delete nodepool 'burst'`, of which there are no nodes with GPUs now, unless"):
             self.assertIn(step, steps)
         self.assertEqual([int(number) for number in re.findall(r"^(\d)\. ", steps, re.MULTILINE)], [1, 2, 3, 4, 5, 6])
 

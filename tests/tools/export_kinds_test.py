@@ -133,8 +133,39 @@ class Scripts(Folder):
         self.assertEqual((refused.returncode, refused.stdout), (1, ""))
         self.assertIn("no node has eks.amazonaws.com/nodegroup=t4, and no NodePool makes such: CLUSTER_NAME=... ", refused.stderr)
         self.assertIn("apply.sh --karpenter makes the NodePools, eksctl.yaml the node groups\n", refused.stderr)
-        self.assertEqual(apply_bundle(bundle, absent=nodes).returncode, 0)
+        config = '{"nvidia.com/device-plugin.config":"t4-timeslicing4","team":"voice"}'
+        self.assertEqual(apply_bundle(bundle, absent=nodes, template=config).returncode, 0)
+        for template in ("", config.replace("slicing4", "slicing2")):  # a NodePool whose nodes share otherwise, if at all
+            refused = apply_bundle(bundle, absent=nodes, template=template)
+            self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+            self.assertIn("NodePool t4 makes nodes without nvidia.com/device-plugin.config=t4-timeslicing4: CLUSTER_NAME=",
+                          refused.stderr)
         self.assertEqual(apply_bundle(bundle, "--karpenter", absent=nodes, CLUSTER_NAME="c").returncode, 0)
+
+    def test_nodes_without_gpus_of_its_node_pools_stay(self):
+        """karpenter.yaml gave their NodePool one type with GPUs: Karpenter drained them."""
+        for tool, text in (("kubectl", """#!/bin/bash
+case "$*" in
+*instance-type!=*) ;;
+*"in ($POOL)"*"!karpenter.k8s.aws/instance-gpu-count,"*) echo node/cpu-1 ;;
+*notin*) ;;
+*"-f -") cat >/dev/null ;;
+*) echo kubectl "$@" ;;
+esac
+"""), ("helm", '#!/bin/sh\necho helm "$@"\n')):
+            (self.folder / tool).write_text(text, encoding="utf-8")
+            (self.folder / tool).chmod(0o755)
+        objects = yaml.safe_load_all((self.bundle / "karpenter.yaml").read_text(encoding="utf-8"))
+        pool = next(one["metadata"]["name"] for one in objects if one["kind"] == "NodePool")
+
+        def applied(*arguments, name=pool):
+            return subprocess.run(["bash", str(self.bundle / "apply.sh"), *arguments], capture_output=True, text=True, check=False,
+                                  env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "CLUSTER_NAME": "c", "POOL": name})
+        stopped = applied("--karpenter")
+        self.assertEqual((stopped.returncode, stopped.stdout), (1, ""))
+        self.assertIn("which have none and would go:\nnode/cpu-1: ", stopped.stderr)
+        self.assertEqual(applied().returncode, 0)
+        self.assertEqual(applied("--karpenter", name="others").returncode, 0)
 
     def test_configs_of_other_nodes_stay_in_the_release(self):
         """It stopped on the very cluster that advise had read: its nodes were to be drained before there were new ones."""
@@ -237,6 +268,7 @@ case "$*" in
 *devicePlugin.config.name}) echo -n "$CONFIGS" ;;
 *mig.config*-o" name") echo -n "$CUT" ;;
 *jsonpath=*|*notin*|*instance-type*) ;;
+"get nodes -l eks.amazonaws.com/nodegroup="*" -o name") echo node/there ;;
 *) echo kubectl "$@" >>"$CALLS" ;;
 esac
 """, "helm": """#!/bin/bash

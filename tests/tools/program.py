@@ -75,20 +75,21 @@ def run(*arguments, stdin="", cwd=ROOT, env=None):
                           timeout=TIMEOUT_S, check=False)
 
 
-def apply_bundle(folder, *arguments, other_nodes="", absent="nothing", **variables):
+def apply_bundle(folder, *arguments, other_nodes="", absent="nothing", template="", **variables):
     """Runs apply.sh in a real shell; kubectl and helm say how they were called and succeed, but for what asks for
-    `absent`. `other_nodes`: what has the name of a pool and another instance type."""
+    `absent`. `other_nodes`: what has the name of a pool and another instance type; `template`: the labels of
+    each NodePool's template."""
     with tempfile.TemporaryDirectory() as tools:
         for tool in ("kubectl", "helm"):
             path = pathlib.Path(tools, tool)
             path.write_text(f'#!/bin/sh\ncase "$*" in *instance-type!=*) echo "$OTHER_NODES" ;; *notin*|*clusterpolicies*) ;; '
-                            f'*"$ABSENT"*) exit 1 ;; '
-                            f'*) echo {tool} "$@" ;; esac\n', encoding="ascii")
+                            f'*"$ABSENT"*) exit 1 ;; *nodepools*jsonpath*) echo "$TEMPLATE" ;; '
+                            f'*"-f -"*) cat >/dev/null; echo {tool} "$@" ;; *) echo {tool} "$@" ;; esac\n', encoding="ascii")
             path.chmod(0o755)
         return subprocess.run(["bash", str(folder / "apply.sh"), *arguments], capture_output=True, text=True,
                               check=False, timeout=TIMEOUT_S,
                               env=environment(PATH=f"{tools}:{os.environ['PATH']}", OTHER_NODES=other_nodes,
-                                              ABSENT=absent, **variables))
+                                              ABSENT=absent, TEMPLATE=template, **variables))
 
 
 def interrupt_at_work(process, after_s, number=signal.SIGINT):
