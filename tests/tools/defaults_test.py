@@ -347,6 +347,8 @@ RULES = {
     "provisioner.limits.memory": "tests/sim/cluster/provisioning_test.cpp: Karpenter, PoolsMayHaveSoMuchTogether",
     "resourceFlavors.nodeLabels": "tests/sim/cluster/quotas_test.cpp: Quotas, JobsHaveNoPodsUntilTheirQueueHasRoom",
     "workloads.queue": "tests/sim/cluster/quotas_test.cpp: Quotas, JobsHaveNoPodsUntilTheirQueueHasRoom",
+    "workloads.partOf": "tests/sim/cluster/pod_sets_test.cpp: PodSets, AJobIsAdmittedAsAWhole",
+    "workloads.minParallelism": "tests/sim/cluster/pod_sets_test.cpp: PodSets, AJobHasQuotaForThoseThatAreThereAtATime",
     "clusterQueues.cohortName": "tests/sim/cluster/quotas_test.cpp: Quotas, QueuesOfACohortLendWhatTheyDoNotUse",
     "clusterQueues.resourceGroups.flavors.resources.borrowingLimit":
         "tests/sim/cluster/quotas_test.cpp: Quotas, QueuesOfACohortLendWhatTheyDoNotUse",

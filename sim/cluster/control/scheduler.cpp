@@ -173,9 +173,13 @@ bool Scheduler::fits(const Node& node, std::size_t w, const Kept& kept) {
   };
   const scenarios::PodTemplate& pod = workload.spec.pod;
   require(node.pods_free - kept.pods >= 1, static_cast<std::size_t>(RejectCause::TooManyPods));
-  require(node.cpu_free.count - kept.cpu >= pod.cpu_request.count,
+  // As kube-scheduler: what a pod does not ask for it is not refused for.
+  const auto has = [](std::int64_t free, std::int64_t asked) {
+    return asked <= 0 || free >= asked;
+  };
+  require(has(node.cpu_free.count - kept.cpu, pod.cpu_request.count),
           static_cast<std::size_t>(RejectCause::Cpu));
-  require(node.memory_free.count - kept.memory >= pod.memory_request.count,
+  require(has(node.memory_free.count - kept.memory, pod.memory_request.count),
           static_cast<std::size_t>(RejectCause::Memory));
   if (workload.resource && !workload.by_claim && !by_part(cluster_, node, workload)) {
     const auto offer = workload.on_pool[index(node.pool)].offer;
@@ -185,19 +189,21 @@ bool Scheduler::fits(const Node& node, std::size_t w, const Kept& kept) {
   return fits;
 }
 
+// What the node's company would be with those whose places are kept there.
+void Scheduler::count_nominees(std::uint32_t node, std::uint32_t pod, std::int64_t change) {
+  nominated_.for_each_kept(node, pod, [&](std::uint32_t other) {
+    cluster_.anti_affinity.count(node, index(cluster_.pods[other].workload), change);
+  });
+}
+
 bool Scheduler::fits_company(std::uint32_t node, std::size_t w, std::uint32_t pod) {
   AntiAffinity& there = cluster_.anti_affinity;
   if (!there.any()) return true;
-  const auto with_nominees = [&](std::int64_t change) {
-    nominated_.for_each_kept(node, pod, [&](std::uint32_t other) {
-      there.count(node, index(cluster_.pods[other].workload), change);
-    });
-  };
-  with_nominees(1);
+  count_nominees(node, pod, 1);
   const bool refuses = there.refuses_some(node, w);
   const bool is_refused = there.is_refused(node, w);
   const bool admitted = there.admits(node, w);
-  with_nominees(-1);
+  count_nominees(node, pod, -1);
   if (admitted) return true;
   const RejectCause cause = refuses      ? RejectCause::AntiAffinity
                             : is_refused ? RejectCause::ExistingAntiAffinity
@@ -383,7 +389,7 @@ void Scheduler::record_reason() {
 }
 
 // Whether all nodes together have room for a gang of the workload: its pods ask for the same.
-bool Scheduler::holds_gang(std::uint32_t pod) const {
+bool Scheduler::holds_gang(std::uint32_t pod) {
   const std::size_t w = index(cluster_.pods[pod].workload);
   const WorkloadModel& workload = cluster_.world->workloads[w];
   std::int64_t room = 0;
@@ -395,9 +401,12 @@ bool Scheduler::holds_gang(std::uint32_t pod) const {
     if (workload.resource && !offer) return false;
     PodRoom free{node.pods_free, node.cpu_free.count, node.memory_free.count,
                  offer ? node.tickets_free[*offer] : 0};
-    const auto n = static_cast<std::size_t>(&node - cluster_.nodes.data());
-    if (!nominated_.empty()) free -= nominated_.kept(static_cast<std::uint32_t>(n), pod);
+    const auto n = static_cast<std::uint32_t>(&node - cluster_.nodes.data());
+    if (!nominated_.empty()) free -= nominated_.kept(n, pod);
+    const bool has_company = cluster_.anti_affinity.any();
+    if (has_company) count_nominees(n, pod, 1);
     room += cluster_.anti_affinity.room(n, w, free.holds(workload));
+    if (has_company) count_nominees(n, pod, -1);
     return room >= workload.pods_per_job;
   });
 }

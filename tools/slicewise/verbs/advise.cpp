@@ -298,10 +298,12 @@ class Adviser {
                                                       files_to_apply("apply/"), "today", "apply"));
   }
 
-  // Sums change with every file, and nobody reads them.
+  // Sums change with every file, and nobody reads them; today has no scripts.
   reports::ExportFiles files_to_apply(const std::string& folder) const {
     reports::ExportFiles files = workshop_.files(folder);
-    std::erase_if(files, [](const auto& file) { return file.path.ends_with("SHA256SUMS"); });
+    std::erase_if(files, [](const auto& file) {
+      return file.path.ends_with("SHA256SUMS") || file.path.ends_with(".sh");
+    });
     return files;
   }
 
