@@ -68,11 +68,11 @@ std::string karpenter_lines(const Bundle& bundle, std::string_view what) {
 
 std::string helm_lines(const Installer& plugin) {
   return fmt::format(
-      "helm repo add {0} {1}\nhelm repo update {0}\n"
+      "helm repo add {0} {1}\nhelm repo update {0}\n{7}"
       "helm upgrade -i {2} {0}/{3} --version {4} -n {5} --create-namespace -f {6} "
       "${{kept[@]+\"${{kept[@]}}\"}}\n",
       plugin.repository, plugin.url, plugin.release, plugin.chart, shell_word(plugin.version),
-      plugin.namespace_name, plugin.values);
+      plugin.namespace_name, plugin.values, chart_memory(plugin.release, plugin.namespace_name));
 }
 
 bool is_operator(const Installer& plugin) { return plugin.chart == kOperatorChart; }
@@ -149,20 +149,32 @@ PresentConfigs present_configs(const Installer& plugin) {
           plugin.namespace_name, "config.map"};
 }
 
+// Nodes of other pools without a config keep what they have.
+std::string default_checks(const Installer& plugin, std::string_view configs) {
+  if (is_operator(plugin)) {
+    return filled(script_files::refuse_default_sh(), {{"values", plugin.values}});
+  }
+  return filled(script_files::keep_default_sh(), {{"configs", configs},
+                                                  {"namespace", plugin.namespace_name},
+                                                  {"daemonset", plugin.daemonset}});
+}
+
 // Nodes of these pools get another label.
 std::string config_checks(const Bundle& bundle) {
   if (bundle.plugin.values.empty()) return {};
   std::set<std::string> configs;
   for (const PoolNodes& nodes : bundle.nodes) configs.insert(nodes.config);
+  const std::string own = fmt::format("{}", fmt::join(configs, ","));
   const PresentConfigs present = present_configs(bundle.plugin);
-  const std::string checks = filled(script_files::check_configs_sh(),
-                                    {{"label", kConfigLabel},
-                                     {"configs", fmt::format("{}", fmt::join(configs, ","))},
-                                     {"pools", other_nodes(bundle)},
-                                     {"maps", present.maps},
-                                     {"namespace", present.namespace_name},
-                                     {"path", present.path},
-                                     {"values", bundle.plugin.values}});
+  const std::string checks =
+      filled(script_files::check_configs_sh(), {{"label", kConfigLabel},
+                                                {"configs", own},
+                                                {"pools", other_nodes(bundle)},
+                                                {"default", default_checks(bundle.plugin, own)},
+                                                {"maps", present.maps},
+                                                {"namespace", present.namespace_name},
+                                                {"path", present.path},
+                                                {"values", bundle.plugin.values}});
   if (!is_operator(bundle.plugin)) return checks;
   return (bundle.plugin.is_there
               ? changed_operator_check(other_nodes(bundle), bundle.has_mig)
@@ -208,8 +220,7 @@ std::string release_rollback(const Bundle& bundle) {
   const std::string release =
       is_operator(bundle.plugin)
           ? std::string(operator_rollback())
-          : filled(script_files::rollback_chart_sh(),
-                   {{"name", bundle.plugin.release}, {"namespace", bundle.plugin.namespace_name}});
+          : chart_rollback(bundle.plugin.release, bundle.plugin.namespace_name);
   return filled(script_files::rollback_release_sh(), {{"labels", labels}, {"release", release}});
 }
 
@@ -239,7 +250,7 @@ std::string apply_script(const Bundle& bundle) {
 
 std::string rollback_script(const Bundle& bundle) {
   std::string arguments = argument_lines(bundle);
-  if (is_operator(bundle.plugin)) arguments += operator_rollback_check();
+  arguments += is_operator(bundle.plugin) ? operator_rollback_check() : applied_check();
   return filled(
       script_files::rollback_sh(),
       {{"title", script_title(*bundle.scenario, *bundle.options, "Takes back")},

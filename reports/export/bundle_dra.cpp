@@ -139,6 +139,7 @@ constexpr std::string_view kBesideOperator =
 std::string release_lines(const std::vector<PoolTarget>& targets, bool cuts) {
   std::string out;
   if (cuts) out += operator_release();
+  out += chart_memory(kDraDriverChart, kDraDriverChart);
   out += fmt::format(
       "helm upgrade -i {0} oci://registry.k8s.io/dra-driver-nvidia/charts/{0} --version {1} -n {0} "
       "--create-namespace -f dra-driver-values.yaml\n",
@@ -267,11 +268,11 @@ Expected<ExportFiles> render_dra_bundle(const Scenario& scenario,
   files.push_back({"rollback.sh",
                    filled(script_files::rollback_dra_sh(),
                           {{"title", script_title(scenario, options, "Takes back")},
-                           {"check", cuts ? operator_rollback_check() : ""},
+                           {"check", cuts ? operator_rollback_check() : applied_check()},
                            {"deployments", undo_lines(*claimed)},
                            {"objects", object_lines(*claimed, "delete --ignore-not-found")},
                            {"labels", filled(script_files::put_back_labels_sh(), {{"since", ""}})},
-                           {"releases", kDraDriverChart},
+                           {"release", chart_rollback(kDraDriverChart, kDraDriverChart)},
                            {"operator", cuts ? operator_rollback() : ""}}),
                    true});
   files.push_back({"VERIFY.md", verify_guide(*claimed, *targets, options)});

@@ -39,6 +39,17 @@ std::string operator_release() {
                 {{"repository", "nvidia"}, {"url", kNvidiaCharts}, {"chart", kOperatorChart}});
 }
 
+std::string chart_memory(std::string_view release, std::string_view name_space) {
+  return filled(script_files::remember_release_sh(),
+                {{"name", release}, {"namespace", name_space}});
+}
+
+std::string chart_rollback(std::string_view release, std::string_view name_space) {
+  return filled(script_files::rollback_chart_sh(), {{"name", release}, {"namespace", name_space}});
+}
+
+std::string_view applied_check() { return script_files::check_applied_sh(); }
+
 std::string_view operator_rollback_check() { return script_files::check_rollback_sh(); }
 
 std::string_view operator_rollback() { return script_files::rollback_operator_sh(); }

@@ -32,11 +32,15 @@ bool keeps_release(const Installer& plugin);
 
 // Lines of apply.sh and rollback.sh where the operator is changed or a new one installed: what is
 // found before anything is done, the release, and how to take it back. Most of its values are for
-// all nodes, also for the `other_nodes` (of a label selector) of other pools.
+// all nodes, also for the `other_nodes` (of a label selector) of other pools. Of other charts: what
+// is remembered of their release before it is changed, and whether there is anything to take back.
 std::string changed_operator_check(std::string_view other_nodes, bool cuts);
 std::string new_operator_check(std::string_view help);
 std::string operator_release();
+std::string chart_memory(std::string_view release, std::string_view name_space);
+std::string chart_rollback(std::string_view release, std::string_view name_space);
 std::string_view operator_rollback_check();
+std::string_view applied_check();
 std::string_view operator_rollback();
 
 Installer installer_of(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,

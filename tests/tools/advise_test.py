@@ -287,6 +287,11 @@ class Advise(unittest.TestCase):
         self.advise("-f", self.known, "-q")
         self.assertTrue((self.out / "apply/apply.sh").exists())
         (self.out / "mine.md").write_text("mine", encoding="utf-8")
+        # It took the way back with it.
+        for name in ("release-before.txt", "labels-before.txt", "karpenter-before.yaml", "operator-before.txt", "patched.txt"):
+            (self.out / "apply" / name).touch()
+            self.assertIn(f'apply/{name}" is the way back', self.advise("-f", "absent.json", "--replace", code=2).stderr)
+            (self.out / "apply" / name).unlink()
         self.advise("-f", self.known, "--instances", "g5.12xlarge", "--replace", "-q", instances=())
         self.assertIn("## Nothing is to be applied", (self.out / "README.md").read_text())
         self.assertEqual({file.name for file in self.out.iterdir()},

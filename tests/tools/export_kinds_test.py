@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 
 import yaml
 
@@ -171,6 +172,7 @@ esac
         """It stopped on the very cluster that advise had read: its nodes were to be drained before there were new ones."""
         for tool, text in (("kubectl", """#!/bin/bash
 case "$*" in
+*",!nvidia.com/"*) ;;
 *notin*) printf 'ts4\\nts4\\n' ;;
 *instance-type*) ;;
 *"get daemonset"*) echo -n own-configs ;;
@@ -192,6 +194,33 @@ esac
         self.assertIn(" -f nvdp-values.yaml --set-file config.map.ts4=kept-configs/ts4\n", done.stdout)
         self.assertEqual((self.bundle / "kept-configs/ts4").read_text(encoding="utf-8"), "version: v1\n")
 
+    def test_nodes_of_other_pools_without_a_config_keep_their_default(self):
+        """They got that of the values: finetune's next pod stayed Pending on nodes that shared GPUs."""
+        for tool, text in (("kubectl", """#!/bin/bash
+case "$*" in
+*"pci-10de.present=true,!nvidia.com/device-plugin.config,"*) echo node/other ;;
+*notin*|*instance-type*) ;;
+*DEFAULT_CONFIG*) echo -n "$DEFAULT" ;;
+*"get daemonset"*) echo -n own-configs ;;
+*"get configmap own-configs "*go-template*) echo -n "$NAMES" ;;
+*"get configmap own-configs "*) [[ -z $NAMES ]] || echo -n "version: v1 # own" ;;
+*) echo kubectl "$@" ;;
+esac
+"""), ("helm", '#!/bin/sh\necho helm "$@"\n')):
+            (self.folder / tool).write_text(text, encoding="utf-8")
+            (self.folder / tool).chmod(0o755)
+        for default, names, kept, text in (("ts4", "exclusive ts4 ", "ts4", "version: v1 # own\n"),
+                                           ("", "exclusive default ", "default", "version: v1 # own\n"),
+                                           ("", "alone ", "alone", "version: v1 # own\n"),
+                                           ("", "", "no-label", "version: v1\n")):
+            done = subprocess.run(["bash", str(self.bundle / "apply.sh")], capture_output=True, text=True, check=False,
+                                  env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "DEFAULT": default,
+                                       "NAMES": names})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f" -f nvdp-values.yaml --set config.default={kept} --set-file config.map.{kept}=kept-configs/{kept}\n",
+                          done.stdout)
+            self.assertEqual((self.bundle / "kept-configs" / kept).read_text(encoding="utf-8"), text)
+
 
 class Rollback(Folder):
     """rollback.sh --karpenter, beside a server that has one of the NodePools already."""
@@ -205,11 +234,11 @@ case "$*" in
 esac
 """
 
-    def script(self, name, *arguments, there=""):
+    def script(self, name, *arguments, there="", code=0):
         done = subprocess.run(["bash", str(self.folder / "bundle" / name), *arguments], capture_output=True, text=True, check=False,
                               env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "THERE": there,
                                    "CALLS": str(self.folder / "calls"), "CLUSTER_NAME": "c"})
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, code, done.stderr)
         calls = self.folder / "calls"
         said = calls.read_text(encoding="utf-8") if calls.exists() else ""
         calls.unlink(missing_ok=True)
@@ -232,10 +261,51 @@ esac
 
     def test_what_apply_did_not_do_is_not_taken_back(self):
         self.script("apply.sh", there="nodepool.karpenter.sh/own")
-        for _ in range(2):
-            said, told = self.script("rollback.sh", "--karpenter", there="nodepool.karpenter.sh/own")
-            self.assertNotIn("nodepool", said)
-            self.assertIn("skipped: apply.sh --karpenter", told)
+        said, told = self.script("rollback.sh", "--karpenter", there="nodepool.karpenter.sh/own")
+        self.assertNotIn("nodepool", said)
+        self.assertIn("skipped: apply.sh --karpenter", told)
+
+    def test_the_release_and_deployments_go_back_to_what_there_was(self):
+        """The release went one revision back after two apply.sh, and a second rollback.sh went forward again."""
+        shutil.rmtree(self.folder / "bundle")
+        self.assertEqual(export(ROOT / SHARED, "shared", "bundle", self.folder / "bundle").returncode, 0)
+        helm = """#!/bin/bash
+if [[ $1 == list ]]; then echo "$LISTED"; else echo helm "$@" >>"$CALLS"; fi
+"""
+        (self.folder / "helm").write_text(helm, encoding="utf-8")
+        (self.folder / "kubectl").write_text("""#!/bin/bash
+case "$*" in
+*instance-type*|*notin*) ;;
+*"get nodes"*"-o name") echo node/n ;;
+*"label node "*) exit 1 ;;
+*" patch "*) [[ -e patched-before ]] && echo 'patched (no change)' || echo patched ;;
+*) echo kubectl "$@" >>"$CALLS" ;;
+esac
+""", encoding="utf-8")
+        for listed, back in (('[{"name":"nvdp","revision":"3"}]', "helm rollback nvdp 3 -n "), ("[]", "helm uninstall nvdp -n ")):
+            _, told = self.script("rollback.sh", code=1)
+            self.assertIn("apply.sh of this folder has not been run, or was taken back", told)
+            with unittest.mock.patch.dict(os.environ, LISTED=listed):
+                self.script("apply.sh")
+            with unittest.mock.patch.dict(os.environ, LISTED='[{"name":"nvdp","revision":"4"}]'):
+                self.script("apply.sh")
+            said, _ = self.script("rollback.sh")
+            self.assertIn(back, said)
+            self.assertEqual(said.count("rollout undo"), 1, said)
+            said, _ = self.script("rollback.sh", code=1)
+            self.assertEqual(said, "")
+        # A Deployment that was as the patch has it made no revision; what was undone before a failure is not undone again.
+        (self.folder / "bundle/patched-before").touch()
+        self.script("apply.sh")
+        self.assertNotIn("rollout undo", self.script("rollback.sh")[0])
+        (self.folder / "bundle/patched-before").unlink()
+        self.script("apply.sh")
+        (self.folder / "helm").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+        self.assertIn("rollout undo", self.script("rollback.sh", code=1)[0])
+        (self.folder / "helm").write_text(helm, encoding="utf-8")
+        said, _ = self.script("rollback.sh")
+        self.assertNotIn("rollout undo", said)
+        self.assertIn("helm uninstall nvdp", said)
 
 
 # MPS in slices, which the device plugin has not: DRA beside mig-manager.
@@ -267,8 +337,10 @@ case "$*" in
 *.driver.enabled}|*.toolkit.enabled}) echo -n true ;;
 *devicePlugin.config.name}) echo -n "$CONFIGS" ;;
 *mig.config*-o" name") echo -n "$CUT" ;;
+*"gpu.present=true,!"*) echo -n "$UNLABELLED" ;;
 *jsonpath=*|*notin*|*instance-type*) ;;
 "get nodes -l eks.amazonaws.com/nodegroup="*" -o name") echo node/there ;;
+"get nodes "*|"get nodepools"*) ;;
 *) echo kubectl "$@" >>"$CALLS" ;;
 esac
 """, "helm": """#!/bin/bash
@@ -292,13 +364,13 @@ esac
         made = run("export", "-f", scenario, "--to", "bundle", *more, "--out", str(self.folder / "bundle"))
         self.assertEqual(made.returncode, 0, made.stderr)
 
-    def script(self, name, release, configs="", cut=""):
+    def script(self, name, release, configs="", cut="", unlabelled=""):
         """`release` is Helm's of the operator that is there: "none" Helm's is not, "" there is no operator."""
         calls = self.folder / "calls"
         calls.unlink(missing_ok=True)
         done = subprocess.run(["bash", str(self.folder / "bundle" / name)], capture_output=True, text=True, check=False,
                               env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "RELEASE": release,
-                                   "CONFIGS": configs, "CUT": cut, "CALLS": str(calls)})
+                                   "CONFIGS": configs, "CUT": cut, "UNLABELLED": unlabelled, "CALLS": str(calls)})
         return done, calls.read_text(encoding="utf-8") if calls.exists() else ""
 
     def test_the_release_keeps_its_version_its_values_and_its_driver(self):
@@ -348,6 +420,11 @@ esac
                 done, calls = self.script("rollback.sh", "nvidia")
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn("helm uninstall gpu-operator -n gpu-operator\n", calls)
+
+    def test_nodes_of_other_pools_without_the_label_stop_a_default(self):
+        self.assertEqual(self.script("apply.sh", "nvidia", unlabelled="node/other")[0].returncode, 0)  # the overlay has none
+        self.bundle_of(str(ROOT / MIG), "--variant", "mixed")
+        self.stops("node/other: label them with a config first", release="", unlabelled="node/other")
 
     def test_an_overlay_needs_an_operator(self):
         self.stops("export without --gpu-operator", release="")

@@ -142,7 +142,7 @@ class Bundle(unittest.TestCase):
         self.assertIn("helm upgrade -i nvdp", whole.stdout)
         listed = {line[66:] for line in (self.bundle / "SHA256SUMS").read_text().splitlines()}
         files = {str(file.relative_to(self.bundle)) for file in self.bundle.rglob("*") if file.is_file()}
-        self.assertEqual(listed, files - {"SHA256SUMS", "labels-before.txt"})
+        self.assertEqual(listed, files - {"SHA256SUMS", "labels-before.txt", "release-before.txt", "patched.txt"})
         values = self.bundle / "nvdp-values.yaml"
         text = values.read_text(encoding="utf-8")
         values.unlink()
@@ -175,6 +175,8 @@ def has(labels, term):
     key, unequal, value = term.partition("!=")
     if unequal:
         return labels.get(key) != value
+    if term.startswith("!"):
+        return term[1:] not in labels
     key, equal, value = term.partition("=")
     return labels.get(key) == value if equal else key in labels
 def selected():
@@ -222,10 +224,10 @@ class Labels(unittest.TestCase):
                 (tools / "nodes.json").write_text(json.dumps(changed), encoding="utf-8")
             return json.loads((tools / "nodes.json").read_text(encoding="utf-8"))
 
-        def script(name):
+        def script(name, code=0):
             done = subprocess.run(["bash", str(bundle / name)], capture_output=True, text=True, check=False,
                                   timeout=TIMEOUT_S, env=environment(PATH=f"{tools}:{os.environ['PATH']}"))
-            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.returncode, code, done.stderr)
             return done.stderr
 
         before = nodes({"ip-1": {**self.GROUP, self.OURS: "four", "nvidia.com/gpu.present": "true"},
@@ -242,7 +244,7 @@ class Labels(unittest.TestCase):
         del before["gone"]
         self.assertEqual(nodes(), {**before, "ip-3": {**self.GROUP, "nvidia.com/gpu.present": "true"}})
         self.assertIn("skipped: nvidia.com/device-plugin.config- of gone", told)
-        self.assertIn("skipped: apply.sh has labelled no nodes", script("rollback.sh"))
+        self.assertIn("was taken back: nothing is done", script("rollback.sh", code=1))
         self.assertEqual(nodes()["ip-1"], before["ip-1"])
 
 

@@ -82,9 +82,9 @@ def apply_bundle(folder, *arguments, other_nodes="", absent="nothing", template=
     with tempfile.TemporaryDirectory() as tools:
         for tool in ("kubectl", "helm"):
             path = pathlib.Path(tools, tool)
-            path.write_text(f'#!/bin/sh\ncase "$*" in *instance-type!=*) echo "$OTHER_NODES" ;; *notin*|*clusterpolicies*) ;; '
-                            f'*"$ABSENT"*) exit 1 ;; *nodepools*jsonpath*) echo "$TEMPLATE" ;; '
-                            f'*"-f -"*) cat >/dev/null; echo {tool} "$@" ;; *) echo {tool} "$@" ;; esac\n', encoding="ascii")
+            path.write_text(f'#!/bin/sh\ncase "$*" in *" -f -"*) cat >/dev/null ;; esac\ncase "$*" in *instance-type!=*) echo "$OTHER_NODES" ;; '
+                            f'*notin*|*clusterpolicies*) ;; *"$ABSENT"*) exit 1 ;; *nodepools*jsonpath*) echo "$TEMPLATE" ;; '
+                            f'*) echo {tool} "$@" ;; esac\n', encoding="ascii")
             path.chmod(0o755)
         return subprocess.run(["bash", str(folder / "apply.sh"), *arguments], capture_output=True, text=True,
                               check=False, timeout=TIMEOUT_S,

@@ -8,7 +8,8 @@
 # pods/. The pod template of a Job cannot be changed: create it from pods/. Then see VERIFY.md.
 @arguments@
 @check@
-@types@@patches@@release@
+@types@@patches@touch patched.txt
+@release@
 
 @karpenter@
 @objects@@pods@

@@ -9,6 +9,6 @@ set -euo pipefail
 cd "$(dirname "$0")"
 (($# == 0)) || { echo "usage: $0" >&2; exit 2; }
 @check@
-@types@@patches@
+@types@@patches@touch patched.txt
 @release@kubectl apply -f dra.yaml
 @objects@@pods@

@@ -2,9 +2,18 @@
 label=@label@
 kept=()
 configs=$(kubectl get nodes -l '@label@,@label@ notin (@configs@)@pools@' --no-headers -o custom-columns="CONFIG:.metadata.labels.${label//./\\.}" | sort -u)
+maps=@maps@
+# Nodes of other pools without a config have the default, and keep the one that there is.
+unlabelled() {
+  local gpu
+  for gpu in nvidia.com/gpu.present feature.node.kubernetes.io/pci-10de.present; do
+    kubectl get nodes -l "$gpu=true,"'!@label@@pools@' -o name
+  done
+}
+@default@
 for config in $configs; do
   mkdir -p kept-configs
-  for map in @maps@; do
+  for map in $maps; do
     text=$(kubectl -n @namespace@ get configmap "$map" --ignore-not-found -o jsonpath="{.data['${config//./\\.}']}")
     [[ -z $text ]] || echo "$text" >"kept-configs/$config"
   done

@@ -9,3 +9,4 @@
 
 @objects@@karpenter@
 @release@
+rm -f patched.txt

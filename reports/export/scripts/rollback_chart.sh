@@ -1,7 +1,10 @@
-# After a first install there is no revision before: then the release is removed.
-revisions=$(helm history @name@ -n @namespace@ -o json | grep -o '"revision"' | wc -l)
-if ((revisions > 1)); then
-  helm rollback @name@ -n @namespace@
+if [[ ! -e release-before.txt ]]; then
+  echo "skipped: apply.sh has not changed the release from here, or was taken back" >&2
 else
-  helm uninstall @name@ -n @namespace@
+  if [[ $(<release-before.txt) =~ \"revision\":\"?([0-9]+) ]]; then
+    helm rollback @name@ "${BASH_REMATCH[1]}" -n @namespace@
+  else
+    helm uninstall @name@ -n @namespace@
+  fi
+  rm release-before.txt
 fi

@@ -356,6 +356,19 @@ class Adviser {
   Advice advice_;
 };
 
+// What apply.sh writes beside itself for rollback.sh; "" where there is nothing to take back.
+std::string applied_file(const std::string& directory) {
+  constexpr std::array<const char*, 5> kWaysBack = {"release-before.txt", "labels-before.txt",
+                                                    "karpenter-before.yaml", "operator-before.txt",
+                                                    "patched.txt"};
+  for (const char* name : kWaysBack) {
+    const auto file = std::filesystem::path(directory) / "apply" / name;
+    std::error_code error;
+    if (std::filesystem::exists(file, error)) return file.string();
+  }
+  return "";
+}
+
 // What does not go together, before anything is read; "" when all is well.
 std::string clash_of(const AdviseCommand& command) {
   if (!command.files.empty() && (!command.context.empty() || !command.kubeconfig.empty())) {
@@ -423,6 +436,13 @@ ExitCode execute(const AdviseCommand& given, const CommonFlags& given_flags) {
     return usage_error(
         fmt::format("--out: \"{}\" exists and is not an empty directory", command.out),
         "--replace writes over the advice that is there");
+  }
+  if (const std::string file = applied_file(command.out); !file.empty()) {
+    return usage_error(fmt::format("--replace: that advice has been applied, and \"{}\" is the way "
+                                   "back",
+                                   file),
+                       "apply/rollback.sh takes it back (--karpenter too, where apply.sh had it); "
+                       "or choose another --out");
   }
   const auto catalogue = open_catalogue(flags);
   if (!catalogue) return catalogue.error();
