@@ -68,6 +68,14 @@ bool waits_for_good(const PoolModel& pool, const Node& node) {
          node.next_change == pool.layout_changes.size();
 }
 
+// What the node's company would be with those whose places are kept there.
+void count_nominees(ClusterState& cluster, const Nominations& nominated, std::uint32_t node,
+                    std::uint32_t pod, std::int64_t change) {
+  nominated.for_each_kept(node, pod, [&](std::uint32_t other) {
+    cluster.anti_affinity.count(node, index(cluster.pods[other].workload), change);
+  });
+}
+
 }  // namespace
 
 DomainId choose_domain(const ClusterState& cluster, const Node& node, const WorkloadModel& workload,
@@ -189,21 +197,14 @@ bool Scheduler::fits(const Node& node, std::size_t w, const Kept& kept) {
   return fits;
 }
 
-// What the node's company would be with those whose places are kept there.
-void Scheduler::count_nominees(std::uint32_t node, std::uint32_t pod, std::int64_t change) {
-  nominated_.for_each_kept(node, pod, [&](std::uint32_t other) {
-    cluster_.anti_affinity.count(node, index(cluster_.pods[other].workload), change);
-  });
-}
-
 bool Scheduler::fits_company(std::uint32_t node, std::size_t w, std::uint32_t pod) {
   AntiAffinity& there = cluster_.anti_affinity;
   if (!there.any()) return true;
-  count_nominees(node, pod, 1);
+  count_nominees(cluster_, nominated_, node, pod, 1);
   const bool refuses = there.refuses_some(node, w);
   const bool is_refused = there.is_refused(node, w);
   const bool admitted = there.admits(node, w);
-  count_nominees(node, pod, -1);
+  count_nominees(cluster_, nominated_, node, pod, -1);
   if (admitted) return true;
   const RejectCause cause = refuses      ? RejectCause::AntiAffinity
                             : is_refused ? RejectCause::ExistingAntiAffinity
@@ -404,9 +405,9 @@ bool Scheduler::holds_gang(std::uint32_t pod) {
     const auto n = static_cast<std::uint32_t>(&node - cluster_.nodes.data());
     if (!nominated_.empty()) free -= nominated_.kept(n, pod);
     const bool has_company = cluster_.anti_affinity.any();
-    if (has_company) count_nominees(n, pod, 1);
+    if (has_company) count_nominees(cluster_, nominated_, n, pod, 1);
     room += cluster_.anti_affinity.room(n, w, free.holds(workload));
-    if (has_company) count_nominees(n, pod, -1);
+    if (has_company) count_nominees(cluster_, nominated_, n, pod, -1);
     return room >= workload.pods_per_job;
   });
 }

@@ -74,7 +74,6 @@ class Scheduler {
   bool has_devices(std::uint32_t node, std::size_t workload);
   // The pods that are there, and those that others end for.
   bool fits_company(std::uint32_t node, std::size_t workload, std::uint32_t pod);
-  void count_nominees(std::uint32_t node, std::uint32_t pod, std::int64_t change);
   std::optional<std::uint32_t> choose_node(std::uint32_t pod);
   bool place(std::uint32_t pod, std::size_t workload, TimePoint now);
   bool holds_gang(std::uint32_t pod);

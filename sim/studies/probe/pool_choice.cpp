@@ -187,6 +187,11 @@ void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diag
           "are");
     }
   }
+  if (pods > 0 && std::ranges::none_of(scenario.workloads, &scenarios::Workload::uses_gpu)) {
+    add_diagnostic(found, Code::ValueRange, scenario.where,
+                   fmt::format("no pod of \"{}\" uses a GPU", scenario.name),
+                   "processesPerPod: 1 of those that do; run simulates them as they are");
+  }
   if (pods > 0) return;
   add_diagnostic(found, Code::ValueRange, scenario.where,
                  fmt::format("\"{}\" has no pods to run", scenario.name),

@@ -62,6 +62,15 @@ TEST(Comparison, RetiredTypesAreComparedWhereTheyAreAskedFor) {
   EXPECT_THAT(compared(jobs(5), on({"p3.2xlarge"})).instance_types, ElementsAre("p3.2xlarge"));
 }
 
+// It recommended to share a GPU among pods that use none.
+TEST(Comparison, PodsThatUseNoGpuAreNotCompared) {
+  scenarios::ScenarioSet s = jobs(5);
+  for (scenarios::Workload& workload : s.variants.front().workloads) {
+    workload.processes_per_pod = 0;
+  }
+  EXPECT_THAT(errors_of(s).front().message, HasSubstr("uses a GPU"));
+}
+
 TEST(Comparison, RowsStandByInstanceTypeAsAskedThenByStrategy) {
   const StrategyComparison comparison = compared(jobs(5), on({"p4d.24xlarge", "g5.xlarge"}));
   const auto place = [&](const ComparedOption& option) {
