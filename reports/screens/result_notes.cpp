@@ -134,7 +134,8 @@ constexpr NotModelled kNotModelled[] = {
      "topologies, "
      "admission checks (MultiKueue, ProvisioningRequests), cohorts of cohorts or with quotas of "
      "their own, Deployments and pods in queues, quotas of DRA, nor waitForPodsReady; decisions "
-     "take no time (Kueue batches some for a second), and what was stopped is back in its queue once "
+     "take no time (Kueue batches some for a second), and what was stopped is back in its queue "
+     "once "
      "its pods have gone; "
      "plan and compare, which change what pods ask for, leave quotas out"},
     {"quotas of KAI's queues",

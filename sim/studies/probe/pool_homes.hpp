@@ -45,7 +45,8 @@ void keep_tolerated(const scenarios::Scenario& base, const scenarios::PodTemplat
                     scenarios::PodTemplate& pod);
 
 // Quotas of Kueue are of today's pools: where others are looked at, or one pod of each workload, no
-// workload is in a queue, in today's pools neither. Pods without a GPU are left to today's nodes, too.
+// workload is in a queue, in today's pools neither. Pods without a GPU are left to today's nodes,
+// too.
 scenarios::Scenario without_queues(scenarios::Scenario scenario);
 // Says so, where there are any: "plans are".
 void tell_of_queues(const scenarios::Scenario& scenario, std::string_view what_is,

@@ -93,8 +93,8 @@ TEST(PodsWithoutGpu, KeepTheirNode) {
 }
 
 TEST(PodsWithoutGpu, AreInARecordingOnNoGpu) {
-  Scenario s = demo::scenario(
-      demo::pool(0), {without_gpu(scenarios::WorkloadKind::Deployment, 2), job(1)});
+  Scenario s =
+      demo::scenario(demo::pool(0), {without_gpu(scenarios::WorkloadKind::Deployment, 2), job(1)});
   s.duration = minutes(10);
   s.workloads[0].pod.cpu_request = {1'000};
   const Recording recording = record(demo::world(s)).value();
