@@ -10,6 +10,18 @@
 #include "record_json.hpp"
 #include "replay_origin_fields.hpp"
 
+namespace slicewise::sim {
+
+// Each beside what writes its document.
+template <>
+const Record& record_of<NeighbourMatrix>();
+template <>
+const Record& record_of<SensitivityStudy>();
+template <>
+const Record& record_of<ValidationResult>();
+
+}  // namespace slicewise::sim
+
 namespace slicewise::reports {
 
 template <class Found>
