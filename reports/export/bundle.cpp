@@ -166,7 +166,7 @@ std::string config_checks(const Bundle& bundle) {
   for (const PoolNodes& nodes : bundle.nodes) configs.insert(nodes.config);
   const std::string own = fmt::format("{}", fmt::join(configs, ","));
   const PresentConfigs present = present_configs(bundle.plugin);
-  const std::string checks =
+  std::string checks =
       filled(script_files::check_configs_sh(), {{"label", kConfigLabel},
                                                 {"configs", own},
                                                 {"pools", other_nodes(bundle)},

@@ -134,7 +134,7 @@ std::int64_t units_per_gpu(const DraftSharing& sharing, const std::string& insta
 
 std::string instance_alone(const DraftSharing& sharing, const std::string& resource) {
   constexpr std::string_view kAll = "all-";
-  const std::string device(device_name(resource));
+  std::string device(device_name(resource));
   if (!sharing.mig || replicas_of(sharing, resource) != 1) return {};
   if (device.starts_with(kMigPrefix)) return device;
   const bool is_one_kind = !sharing.mig->is_mixed && sharing.mig->layout.starts_with(kAll);
