@@ -66,11 +66,11 @@ double thread_limit(const models::Sharing& sharing, int processes) {
 // 1, 2, ... up to maxBatch requests in one go. Their work is so many times that of one, also where
 // measured.extraPerItem says how long they take: it fills more of the GPU then. `one` is the first.
 std::vector<BatchDemand> batches_of(const Workload& spec, const DomainKind& kind, double work_scale,
-                                    BatchDemand one) {
+                                    const BatchDemand& one) {
   const scenarios::Measured& m = *spec.measured;
   const double limit = thread_limit(kind.sharing, spec.processes_per_pod);
   const Duration measured = m.request_gpu_time->mean;
-  std::vector<BatchDemand> batches{std::move(one)};
+  std::vector<BatchDemand> batches{one};
   batches.reserve(static_cast<std::size_t>(spec.serving.max_batch));
   for (int items = 2; items <= spec.serving.max_batch; ++items) {
     models::ClientLaw together = law_of(spec);
@@ -88,7 +88,7 @@ std::vector<BatchDemand> batches_of(const Workload& spec, const DomainKind& kind
     batch.gpu = std::max(batches.back().gpu, stretched(measured, longer * batch.client.stretch));
     batch.sm_active = std::min(stretched(batch.gpu, batch.client.active_threads),
                                batches.front().sm_active * items);
-    batches.push_back(std::move(batch));
+    batches.push_back(batch);
   }
   return batches;
 }
