@@ -12,6 +12,7 @@
 
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/figure_text.hpp"
+#include "slicewise/sim/result.hpp"
 
 namespace slicewise::reports {
 namespace {
