@@ -8,6 +8,7 @@
 #include "slicewise/sim/plan.hpp"
 
 #include "../../result/merge.hpp"
+#include "../../world/parts.hpp"
 #include "../probe/pool_homes.hpp"
 #include "../probe/probe.hpp"
 #include "../probe/simulations.hpp"
