@@ -231,6 +231,22 @@ class Advise(unittest.TestCase):
         for name in ("today.json", "plan.json", "report.html", "apply/apply.sh"):
             self.assertEqual((again / name).read_bytes(), (self.out / name).read_bytes(), name)
 
+    def test_a_pod_without_a_gpu_keeps_nobody_from_a_plan(self):
+        """The plan that leaves it out could not be read again, and no path began at its pools."""
+        objects = known_objects()
+        node = next(item["metadata"]["name"] for item in objects["items"] if item["kind"] == "Node")
+        objects["items"].append({
+            "kind": "Pod", "apiVersion": "v1", "metadata": {"name": "agent-1", "namespace": "tools"},
+            "spec": {"nodeName": node, "containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "100m"}}}]},
+            "status": {"phase": "Running"}})
+        self.known.write_text(json.dumps(objects), encoding="utf-8")
+        self.advise("-f", self.known, "-q")
+        self.assertIn("processesPerPod: 0", (self.out / "scenario.yaml").read_text())
+        self.assertTrue((self.out / "apply/apply.sh").exists())
+        text = (self.out / "README.md").read_text()
+        self.assertNotIn("PLAN_STALE", text)
+        self.assertNotIn("which the scenario does not have", text)
+
     def test_what_rests_on_placeholders_is_no_recommendation(self):
         """It recommended, wrote apply.sh and showed a saving where 1 request/s of 30 ms were its own."""
         before = time.time()

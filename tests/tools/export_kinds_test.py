@@ -111,6 +111,12 @@ class Scripts(Folder):
         self.bundle = self.folder / "bundle"
         self.assertEqual(export(ROOT / EXAMPLE, "after", "bundle", self.bundle).returncode, 0)
 
+    def write_stubs(self, kubectl):
+        """In front of the PATH: kubectl as the test has it, and a helm that says what it is asked."""
+        for tool, text in (("kubectl", kubectl), ("helm", '#!/bin/sh\necho helm "$@"\n')):
+            (self.folder / tool).write_text(text, encoding="utf-8")
+            (self.folder / tool).chmod(0o755)
+
     def test_the_name_of_the_cluster_is_asked_for_first(self):
         result = apply_bundle(self.bundle, "--karpenter")
         self.assertNotEqual(result.returncode, 0)
@@ -145,7 +151,7 @@ class Scripts(Folder):
 
     def test_nodes_without_gpus_of_its_node_pools_stay(self):
         """karpenter.yaml gave their NodePool one type with GPUs: Karpenter drained them."""
-        for tool, text in (("kubectl", """#!/bin/bash
+        self.write_stubs("""#!/bin/bash
 case "$*" in
 *instance-type!=*) ;;
 *"in ($POOL)"*"!karpenter.k8s.aws/instance-gpu-count,"*) echo node/cpu-1 ;;
@@ -153,9 +159,7 @@ case "$*" in
 *"-f -") cat >/dev/null ;;
 *) echo kubectl "$@" ;;
 esac
-"""), ("helm", '#!/bin/sh\necho helm "$@"\n')):
-            (self.folder / tool).write_text(text, encoding="utf-8")
-            (self.folder / tool).chmod(0o755)
+""")
         objects = yaml.safe_load_all((self.bundle / "karpenter.yaml").read_text(encoding="utf-8"))
         pool = next(one["metadata"]["name"] for one in objects if one["kind"] == "NodePool")
 
@@ -170,7 +174,7 @@ esac
 
     def test_configs_of_other_nodes_stay_in_the_release(self):
         """It stopped on the very cluster that advise had read: its nodes were to be drained before there were new ones."""
-        for tool, text in (("kubectl", """#!/bin/bash
+        self.write_stubs("""#!/bin/bash
 case "$*" in
 *",!nvidia.com/"*) ;;
 *notin*) printf 'ts4\\nts4\\n' ;;
@@ -179,9 +183,7 @@ case "$*" in
 *"get configmap own-configs "*) echo -n "$CONFIG" ;;
 *) echo kubectl "$@" ;;
 esac
-"""), ("helm", '#!/bin/sh\necho helm "$@"\n')):
-            (self.folder / tool).write_text(text, encoding="utf-8")
-            (self.folder / tool).chmod(0o755)
+""")
 
         def applied(config):
             return subprocess.run(["bash", str(self.bundle / "apply.sh")], capture_output=True, text=True, check=False,
@@ -196,7 +198,7 @@ esac
 
     def test_nodes_of_other_pools_without_a_config_keep_their_default(self):
         """They got that of the values: finetune's next pod stayed Pending on nodes that shared GPUs."""
-        for tool, text in (("kubectl", """#!/bin/bash
+        self.write_stubs("""#!/bin/bash
 case "$*" in
 *"pci-10de.present=true,!nvidia.com/device-plugin.config,"*) echo node/other ;;
 *notin*|*instance-type*) ;;
@@ -206,9 +208,7 @@ case "$*" in
 *"get configmap own-configs "*) [[ -z $NAMES ]] || echo -n "version: v1 # own" ;;
 *) echo kubectl "$@" ;;
 esac
-"""), ("helm", '#!/bin/sh\necho helm "$@"\n')):
-            (self.folder / tool).write_text(text, encoding="utf-8")
-            (self.folder / tool).chmod(0o755)
+""")
         for default, names, kept, text in (("ts4", "exclusive ts4 ", "ts4", "version: v1 # own\n"),
                                            ("", "exclusive default ", "default", "version: v1 # own\n"),
                                            ("", "alone ", "alone", "version: v1 # own\n"),

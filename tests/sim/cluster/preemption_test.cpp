@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slicewise/scenarios/load.hpp"
+
 #include "../demo.hpp"
 
 // Pods of higher priority that fit nowhere, in kube-scheduler's own queue.
@@ -156,6 +158,30 @@ TEST(Preemption, ABusyReplicaAnswersWhatIsInsideIt) {
   EXPECT_GE(r.workloads[1].wait->p50, Duration{});
   EXPECT_LE(r.workloads[1].wait->p50, seconds(10));
   EXPECT_EQ(r.workloads[0].requests->refused, 0);
+}
+
+// A place that is kept for a pod whose victim has not gone is no place for a gang. Here its pods
+// ask for no CPU, and the node's is all kept: it was let in, and a pod of it found no node.
+TEST(Preemption, AGangBesideAPodWhosePlaceIsKeptRunsOrWaitsAsAWhole) {
+  const SourceText text{"s.yaml", R"(apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: t}
+spec:
+  region: us-east-1
+  nodePools:
+  - {name: x, instanceType: g4dn.12xlarge, nodes: 1, labels: {p: x}}
+  - {name: y, instanceType: g4dn.12xlarge, nodes: 1, labels: {p: y}}
+  workloads:
+  - {name: f, kind: Job, count: 1, podTemplate: {nodeSelector: {p: x}, resources: {limits: {nvidia.com/gpu: 3}}}, work: {units: 40}, measured: {unitTime: 20s, gpuBusy: 50%}}
+  - {name: a, kind: Job, count: 1, podTemplate: {nodeSelector: {p: y}, resources: {requests: {cpu: 40}, limits: {nvidia.com/gpu: 1}}}, work: {units: 40}, measured: {unitTime: 20s, gpuBusy: 50%}}
+  - {name: h, kind: Job, count: 1, priority: 5, submitAt: 60s, podTemplate: {nodeSelector: {p: y}, resources: {requests: {cpu: 40}, limits: {nvidia.com/gpu: 1}}}, work: {units: 4}, measured: {unitTime: 20s, gpuBusy: 50%}}
+  - {name: g, kind: Job, count: 1, podsPerJob: 2, submitAt: 70s, podTemplate: {resources: {limits: {nvidia.com/gpu: 1}}}, work: {units: 4}, measured: {unitTime: 20s, gpuBusy: 50%}}
+)"};
+  const auto loaded = scenarios::read_scenario_file(text);
+  ASSERT_TRUE(loaded.problems.empty());
+  const VariantResult r = demo::result(loaded.set.variants.front());
+  EXPECT_EQ(r.workloads[3].name, "g");
+  EXPECT_DOUBLE_EQ(r.workloads[3].completed, 1);
 }
 
 }  // namespace
