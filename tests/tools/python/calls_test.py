@@ -329,6 +329,17 @@ class Sweeps(unittest.TestCase):
         self.assertRegex(ended.stdout, r"^interrupted: \d+ of 40 points\n$")
         self.assertEqual((ended.stderr, ended.returncode), ("", 0))
 
+    def test_ctrl_c_waits_for_no_result_that_is_half_sent(self):
+        """Processes ended while they wrote more than a pipe holds; this one read the rest of it for ever."""
+        script = ("import slicewise, slicewise.sweeps, os, signal\n"
+                  "slicewise.sweeps._run = lambda scenario, given: bytes(20_000_000)\n"
+                  "def stop(*_): os.killpg(0, signal.SIGINT)\n"
+                  "try: slicewise.sweep(slicewise.load('%s'), {'seed': range(40)}, progress=stop)\n"
+                  "except slicewise.Interrupted as stopped: print(stopped)\n" % SHARED)
+        ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False,
+                               start_new_session=True, timeout=TIMEOUT_S)
+        self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("interrupted: 0 of 40 points\n", "", 0))
+
     def test_what_is_no_list_of_values_is_refused(self):
         s = slicewise.load(SHARED)
         for grid in ({"workloads.classifier.traffic.mean": "10/s"}, {"nodes": 2}, {"nodes": {"a": 1}}):

@@ -136,7 +136,7 @@ def sweep(scenario: Scenario,
         if executor is None:
             return _by_processes(points, scenarios, given, said)
         if isinstance(executor, Executor):
-            return _by_futures(executor, points, scenarios, given, said)
+            return _by_futures(lambda scenario: executor.submit(_run, scenario, given), points, scenarios, said)
         return _swept(points, list(executor.map(functools.partial(_run, given=given), scenarios)))
 
 
@@ -145,13 +145,49 @@ def _say(update: Callable[[int, int, str], None] | None, total: int, done: int) 
         update(done, total, "points")
 
 
+class _Worker:
+    """A process of a sweep. SIGTERM ends the point that it runs and those that come after, and never a result
+    that is half sent: who reads that would wait for its end for ever."""
+    _runs = False
+    _stops = False
+
+    @classmethod
+    def begin(cls) -> None:
+        # Ctrl-C is for the process that sweeps, whether the others hear of it (a terminal) or not (Jupyter).
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, cls._stop)
+
+    @classmethod
+    def run(cls, scenario: Scenario, given: Mapping[str, Any]) -> Result | SlicewiseError:
+        cls._runs = True
+        try:
+            if cls._stops:
+                raise KeyboardInterrupt
+            return _run(scenario, given)
+        finally:
+            cls._runs = False
+
+    @classmethod
+    def _stop(cls, *_: object) -> None:
+        cls._stops = True
+        if cls._runs:
+            raise KeyboardInterrupt
+
+
 def _by_processes(points: Sequence[Mapping[str, Value]], scenarios: Sequence[Scenario],
                   given: Mapping[str, Any], said: Callable[[int], None]) -> Sweep:
-    # Ctrl-C is for this process, whether the others hear of it (a terminal) or not (Jupyter).
-    pool = futures.ProcessPoolExecutor(initializer=signal.signal,
-                                       initargs=(signal.SIGINT, signal.SIG_IGN))
+    pool = futures.ProcessPoolExecutor(initializer=_Worker.begin)
+
+    def submit(scenario: Scenario) -> Future:
+        # A process that starts here hears of no Ctrl-C before it has begun.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return pool.submit(_Worker.run, scenario, given)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
     try:
-        swept = _by_futures(pool, points, scenarios, given, said, cancels=False)
+        return _by_futures(submit, points, scenarios, said, cancels=False)
     except BaseException:
         # Points that run are of no use any more, and may take hours.
         workers = list((getattr(pool, "_processes", None) or {}).values())
@@ -159,16 +195,16 @@ def _by_processes(points: Sequence[Mapping[str, Value]], scenarios: Sequence[Sce
         for worker in workers:
             worker.terminate()
         raise
-    pool.shutdown()
-    return swept
+    finally:
+        pool.shutdown()
 
 
-def _by_futures(executor: Executor, points: Sequence[Mapping[str, Value]], scenarios: Sequence[Scenario],
-                given: Mapping[str, Any], said: Callable[[int], None], cancels: bool = True) -> Sweep:
+def _by_futures(submit: Callable[[Scenario], Future], points: Sequence[Mapping[str, Value]],
+                scenarios: Sequence[Scenario], said: Callable[[int], None], cancels: bool = True) -> Sweep:
     pending: list[Future] = []
     results: list[Result | SlicewiseError] = []
     try:
-        pending.extend(executor.submit(_run, scenario, given) for scenario in scenarios)
+        pending.extend(submit(scenario) for scenario in scenarios)
         for each in pending:
             results.append(each.result())
             said(len(results))
