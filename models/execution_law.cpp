@@ -261,17 +261,25 @@ bool are_alike(const DomainClient& a, const DomainClient& b) {
          a.pressure == b.pressure;
 }
 
+// Of one workload, whatever its batches are at the moment: what was measured beside others is
+// alike.
+bool are_copies(const DomainClient& a, const DomainClient& b) {
+  return a.sensitivity == b.sensitivity && a.pressure == b.pressure && a.norm_p == b.norm_p;
+}
+
 // 1 + alpha_i sum c_j over unlike neighbours, for a client whose sensitivity was measured, times
 // what its copies cost it by the law where that was fitted; else they are as any neighbour.
 // Measured without limits: who has SMs of its own, alone or with its copies, has paid for them
-// already.
+// already. Beside few: no number of them gets more done than the domain can where shares are known.
 double calibrated_slowdown(std::span<const DomainClient> clients, std::size_t i) {
   const DomainClient& client = clients[i];
   Demand copies;
   std::size_t alike = 0;
   double others = 0;
+  double known = 0;
   for (std::size_t j = 0; j < clients.size(); ++j) {
-    if (j == i || (client.copies_by_law && are_alike(clients[j], client))) {
+    if (clients[j].copies_by_law) known += capacity_of(clients[j]);
+    if (j == i || (client.copies_by_law && are_copies(clients[j], client))) {
       add(clients[j], copies);
       ++alike;
     } else {
@@ -282,7 +290,7 @@ double calibrated_slowdown(std::span<const DomainClient> clients, std::size_t i)
   const double among =
       slowdown(capacity_of(client) / free, copies.capacity() / free, client.norm_p);
   const double under = alike > 1 ? slowdown_under(copies, client) : 1;
-  return std::max(under, among * (1 + *client.sensitivity * others) * free);
+  return std::max({under, known, among * (1 + *client.sensitivity * others) * free});
 }
 
 bool kernels_take_turns(const Demand& together) {

@@ -57,6 +57,13 @@ double carry_over(models::ClientLaw& law, double work_scale) {
   return there.stretch;
 }
 
+// Of batch work that keeps the GPU busy for the share `busy` of its time: the same work as the
+// whole unit's, in that time.
+models::ClientLaw law_of_kernels(models::ClientLaw law, double busy) {
+  if (busy > 0) law.capacity_share = std::min(1.0, law.capacity_share / busy);
+  return law;
+}
+
 // A pod with several CUDA processes has the thread limit several times.
 double thread_limit(const models::Sharing& sharing, int processes) {
   const auto* mps = std::get_if<models::Mps>(&sharing);
@@ -74,14 +81,14 @@ std::vector<BatchDemand> batches_of(const Workload& spec, const DomainKind& kind
   batches.reserve(static_cast<std::size_t>(spec.serving.max_batch));
   for (int items = 2; items <= spec.serving.max_batch; ++items) {
     models::ClientLaw together = law_of(spec);
-    double longer = carry_over(together, m.extra_per_item ? work_scale : work_scale * items);
+    double longer = 1;
     if (m.extra_per_item) {
       const Duration all = measured + *m.extra_per_item * (items - 1);
-      const double by_measure = static_cast<double>(all.ns) / static_cast<double>(measured.ns);
-      together.capacity_share = std::min(1.0, together.capacity_share * items / by_measure);
-      together.kernel_time = stretched(together.kernel_time, by_measure);
-      longer *= by_measure;
+      longer = static_cast<double>(all.ns) / static_cast<double>(measured.ns);
+      together.capacity_share = std::min(1.0, together.capacity_share * items / longer);
+      together.kernel_time = stretched(together.kernel_time, longer);
     }
+    longer *= carry_over(together, m.extra_per_item ? work_scale : work_scale * items);
     BatchDemand batch;
     batch.client = models::client_in(together, kind.share, limit);
     batch.client.duty = batches.front().client.duty;
@@ -98,10 +105,9 @@ std::vector<BatchDemand> batches_of(const Workload& spec, const DomainKind& kind
 CarriedOver carried_over(const Workload& spec, double gpu_scale) {
   const scenarios::Measured& m = *spec.measured;
   const double busy = gpu_burst(spec) ? 1.0 : busy_share(m);
-  models::ClientLaw law = law_of(spec);
-  CarriedOver result{1, law.capacity_share, !m.capacity_share && !m.sm_active};
-  if (busy > 0) result.factor = 1 + (carry_over(law, gpu_scale) - 1) / busy;
-  return result;
+  const models::ClientLaw law = law_of(spec);
+  models::ClientLaw kernels = law_of_kernels(law, busy);
+  return {carry_over(kernels, gpu_scale), law.capacity_share, !m.capacity_share && !m.sm_active};
 }
 
 bool has_roofline(const models::GpuModel& from, const models::GpuModel& to) {
@@ -121,18 +127,24 @@ PoolDemand demand_on(const Workload& spec, const models::GpuModel* from, const P
   result.batch_scale = static_cast<double>(spec.batch.value_or(measured_batch)) / measured_batch;
   const double work_scale = result.gpu_scale * result.batch_scale;
   const Duration measured = burst ? *burst : *m.unit_time;
-  const Duration host = burst ? Duration{} : measured - stretched(measured, busy);
+  // Alone where they were measured.
+  const Duration busy_time = burst ? measured : stretched(measured, busy);
   const Duration sm_time = stretched(measured, m.sm_active.value_or(0) * work_scale);
+  models::ClientLaw kernels = law_of_kernels(law, busy);
   const double longer = carry_over(law, work_scale);
+  const double kernels_longer = carry_over(kernels, work_scale);
   for (const DomainKind& kind : pool.kinds) {
     Demand demand;
-    demand.client =
-        models::client_in(law, kind.share, thread_limit(kind.sharing, spec.processes_per_pod));
+    const double limit = thread_limit(kind.sharing, spec.processes_per_pod);
+    demand.client = models::client_in(law, kind.share, limit);
     const Duration unit = stretched(measured, longer * demand.client.stretch);
-    demand.host = host;
-    demand.gpu = std::max(nanoseconds(1), unit - host);
+    // A host phase that overlaps gives way to kernels that take longer: the unit is no measure of
+    // them.
+    const double in_kind = models::client_in(kernels, kind.share, limit).stretch;
+    demand.gpu = std::max(nanoseconds(1), stretched(busy_time, kernels_longer * in_kind));
+    demand.host = std::max(Duration{}, unit - demand.gpu);
     demand.client.duty =
-        static_cast<double>(demand.gpu.ns) / static_cast<double>((demand.gpu + host).ns);
+        static_cast<double>(demand.gpu.ns) / static_cast<double>((demand.gpu + demand.host).ns);
     demand.whole_gpu = std::max(nanoseconds(1), stretched(measured, longer));
     // Of the SMs that it may use.
     demand.sm_active = std::min(stretched(demand.gpu, demand.client.active_threads),

@@ -209,6 +209,38 @@ TEST(SharedSpeedsProperty, LimitsHaveNoSteps) {
   }
 }
 
+// What was measured beside one neighbour says nothing of many: eight jobs did three GPUs' work.
+TEST(SharedSpeedsProperty, MeasuredPairsNeverExceedCapacity) {
+  RandomClients random(11);
+  for (int trial = 0; trial < 20'000; ++trial) {
+    const DomainShare domain = random.domain();
+    std::vector<DomainClient> clients(1 + random.below(12));
+    for (DomainClient& client : clients) {
+      ClientLaw law = random.law();
+      law.sensitivity = 2 * random.uniform();
+      law.copies_by_law = true;
+      client = client_in(law, domain, 1);
+    }
+    const std::vector<double> speeds = speeds_of(clients);
+    double work = 0;
+    for (std::size_t i = 0; i < clients.size(); ++i) {
+      work += speeds[i] * (clients[i].compute + clients[i].bandwidth);
+    }
+    ASSERT_LE(work, 1 + 1e-9) << "trial " << trial;
+  }
+}
+
+// Of one workload, whatever its batches are at the moment.
+TEST(SharedSpeedsProperty, CopiesWithOtherBatchesAreNoNeighbours) {
+  ClientLaw law{0.3, 0, 3, 0.2, 0.9};
+  law.copies_by_law = true;
+  ClientLaw batch = law;
+  batch.capacity_share = 0.31;
+  const std::vector<double> speeds =
+      speeds_of({client_in(law, kWholeGpu, 1), client_in(batch, kWholeGpu, 1)});
+  EXPECT_NEAR(speeds[0], 1 / slowdown(0.3, 0.61, 3), 1e-12);
+}
+
 // p = infinity: what all progress takes together fits the domain. Without limits that holds for
 // compute and bandwidth together; on disjoint SMs for each of them.
 TEST(SharedSpeedsProperty, HardSharingNeverExceedsCapacity) {

@@ -34,8 +34,8 @@ struct Paces {
 //
 // Taking turns (time-slicing, vGPU best effort, a GPU that nobody counts): overlapped work keeps
 // the GPU supplied while it waits, so that only the sum of demands counts
-// (models::overlapped_slowdown). Serial work is a closed network (closed_network.hpp); a serial pod
-// beside overlapped ones adds its phases up (p = 1).
+// (models::overlapped_slowdown). Serial work is a closed network (closed_network.hpp); beside
+// overlapped ones a serial pod waits for a turn of each that is at the GPU (company.hpp).
 // Side by side (MPS): models::shared_speeds.
 // Strict slots (vGPU equal and fixed share): each pod alone on 1/n of the GPU.
 // A pod with several GPUs is a client of each of them and goes at the pace of the slowest.

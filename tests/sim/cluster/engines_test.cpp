@@ -154,6 +154,31 @@ TEST(BatchEngines, LightOverlappedPairsRunAtFullSpeed) {
   EXPECT_NEAR(to_seconds(r.workloads[0].job_completion->mean), 1800, 0.02 * 1800);
 }
 
+// Beside pods that never leave the GPU a serial one waits for their turns, in both engines: it took
+// 2 and 4 times as long.
+TEST(BatchEngines, ASerialPodBesideOverlappedOnesTakesWhatTurnsTake) {
+  for (const int neighbours : {1, 3}) {
+    scenarios::Workload serial = demo::training(1);
+    serial.work->host_phase = scenarios::Work::HostPhase::Serial;
+    serial.work->units = 100;
+    serial.measured->gpu_busy = 0.25;
+    scenarios::Workload busy = demo::training(neighbours);
+    busy.name.value = "busy";
+    busy.work->units = 1'000;
+    busy.measured->gpu_busy = 1.0;
+    for (scenarios::Workload* w : {&serial, &busy}) w->pod.cpu_request = {500};
+    scenarios::Scenario s = one_gpu_scenario({serial, busy}, 4);
+    s.node_pools[0].gpu.switch_cost = Duration{};
+    s.duration = hours(1);
+    for (const scenarios::Fidelity fidelity :
+         {scenarios::Fidelity::Auto, scenarios::Fidelity::Exact}) {
+      s.fidelity = fidelity;
+      const double taken = to_seconds(demo::result(s).workloads[0].job_completion->mean);
+      EXPECT_NEAR(taken / 1'800, 1 + 0.25 * neighbours, 0.05) << neighbours;
+    }
+  }
+}
+
 // 20 pods that use 2.6 vCPU each on 31.85: no more than 31.85/46.8 epochs per second, and the
 // vCPUs are full.
 TEST(HostCpu, BindsWhenThePodsWantMoreThanTheNodeHas) {

@@ -163,11 +163,15 @@ TEST(ReplaySharing, TwoJobsUnderMpsRunAtTheSpeedsOfTheLaw) {
   for (const auto& [share, gpu_util] :
        // Between SM activity and the time that kernels run: sqrt(0.6), but no more than that time.
        {std::pair{0.75, 1.0}, {scenarios::kBusyOfGpuUtil * 0.6, 0.6}}) {
-    const models::ClientLaw law{
-        share, models::kDefaultBandwidthShare, models::kDefaultNorm, {}, {}};
-    clients.push_back(models::client_in(law, {}, mps.active_threads));
-    const double host = 1 - scenarios::kBusyOfGpuUtil * gpu_util;
-    clients.back().duty = 1 - host / clients.back().stretch;
+    const double busy = scenarios::kBusyOfGpuUtil * gpu_util;
+    const auto limited = [&](double part) {
+      const models::ClientLaw law{
+          part, models::kDefaultBandwidthShare, models::kDefaultNorm, {}, {}};
+      return models::client_in(law, {}, mps.active_threads);
+    };
+    clients.push_back(limited(share));
+    // The kernels' own time grows by the work in it.
+    clients.back().duty = busy * limited(share / busy).stretch / clients.back().stretch;
   }
   std::vector<double> speeds(2);
   models::shared_speeds(clients, speeds);

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -96,6 +98,8 @@ class CompanyLaw {
     }
     state.company = Company::Turns;
     const bool early = leave_turns_early(members);
+    if (!early && std::ranges::any_of(members, &Member::serial))
+      return meet_at_the_gpu(members, state);
     for (std::size_t m = 0; m < members.size(); ++m) {
       Member& member = members[m];
       const bool like_the_last = m > 0 && members[m - 1].duty == member.duty &&
@@ -107,6 +111,39 @@ class CompanyLaw {
       }
       const double duties = early ? models::demand_in_turns(takers_, m) : state.duties;
       member.slowdown = slowdown_among(member, duties, state.overhead);
+    }
+  }
+
+  // Serial members beside overlapped ones. A unit of GPU work takes as many turns as members are at
+  // the GPU, each there for a share of its time: of a serial one GPU phase and wait, of an
+  // overlapped one as long as its work lasts. Overlapped ones have what the serial ones leave.
+  template <class Member>
+  void meet_at_the_gpu(std::span<Member> members, const CompanyState& state) {
+    constexpr int kRounds = 200;
+    constexpr double kNear = 1e-12;
+    at_gpu_.assign(members.size(), 0);
+    double sum = 0;
+    for (int round = 0; round < kRounds; ++round) {
+      double moved = 0;
+      for (std::size_t m = 0; m < members.size(); ++m) {
+        Member& member = members[m];
+        const double phase = member.duty * (1 + state.overhead) * (1 + sum - at_gpu_[m]);
+        const double unit = member.serial ? 1 - member.duty + phase : std::max(1.0, phase);
+        if (member.serial) member.slowdown = unit;
+        const double before = std::exchange(at_gpu_[m], phase / unit);
+        sum += at_gpu_[m] - before;
+        moved = std::max(moved, std::abs(at_gpu_[m] - before));
+      }
+      if (moved < kNear) break;
+    }
+    double left = 1;
+    double duties = 0;
+    for (const CompanyMember& member : members) {
+      if (member.serial) left -= member.duty * (1 + state.overhead) / member.slowdown;
+      if (!member.serial) duties += member.duty;
+    }
+    for (Member& member : members) {
+      if (!member.serial) member.slowdown = slowdown_among(member, duties / left, state.overhead);
     }
   }
 
@@ -123,6 +160,7 @@ class CompanyLaw {
   std::vector<models::DomainClient> laws_;
   std::vector<double> speeds_;
   std::vector<models::TurnTaker> takers_;
+  std::vector<double> at_gpu_;
 };
 
 // Of the domain's time, switches to a member that keeps it busy for the share `busy`. A turn ends
