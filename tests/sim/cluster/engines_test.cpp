@@ -161,6 +161,7 @@ TEST(BatchEngines, ASerialPodBesideOverlappedOnesTakesWhatTurnsTake) {
     scenarios::Workload serial = demo::training(1);
     serial.work->host_phase = scenarios::Work::HostPhase::Serial;
     serial.work->units = 100;
+    serial.work->steps_per_unit = 50;  // of 90 ms on the GPU, many turns each
     serial.measured->gpu_busy = 0.25;
     scenarios::Workload busy = demo::training(neighbours);
     busy.name.value = "busy";
