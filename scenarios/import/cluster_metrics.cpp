@@ -18,10 +18,12 @@ PodRecord::Time time_in(double seconds) {
   return std::llround(seconds * 1'000.0) * 1'000'000;  // milliseconds, as Prometheus keeps them
 }
 
-std::int64_t thousandths(double value) {
+// CPU in millicores, the rest as it is.
+std::int64_t sampled_amount(std::string_view resource, double value) {
   if (!(value > 0)) return 0;
   if (value >= 1e15) return kMostAmount;
-  return static_cast<std::int64_t>(std::ceil(value * 1'000.0 - 1e-6));
+  const double unit = resource == "cpu" ? 1'000.0 : 1.0;
+  return static_cast<std::int64_t>(std::ceil(value * unit - 1e-6));
 }
 
 std::string first_of(const Labels& labels, std::initializer_list<std::string_view> names) {
@@ -31,21 +33,16 @@ std::string first_of(const Labels& labels, std::initializer_list<std::string_vie
   return {};
 }
 
-// "train-5d9c6b7f4" is what the Deployment train made: a hash of the template behind the last dash.
+// Without the labels of the pod: "train-5d9c6b7f4" is what the Deployment train made, by the hash
+// of the template behind the last dash.
 std::string controller(std::string_view kind, std::string_view name) {
   constexpr std::string_view kHashLetters = "bcdfghjklmnpqrstvwxz2456789";
-  if (kind.empty() || name.empty() || kind == "<none>" || name == "<none>") return {};
+  if (kind == "<none>" || name == "<none>") return {};
   const std::size_t dash = name.rfind('-');
   const std::string_view hash = dash == std::string_view::npos ? "" : name.substr(dash + 1);
-  if (kind == "ReplicaSet" && hash.size() >= 6 && hash.size() <= 10 &&
-      hash.find_first_not_of(kHashLetters) == std::string_view::npos) {
-    return fmt::format("Deployment/{}", name.substr(0, dash));
-  }
-  if (kind == "Job" && hash.size() >= 8 &&
-      hash.find_first_not_of("0123456789") == std::string_view::npos) {
-    return fmt::format("CronJob/{}", name.substr(0, dash));
-  }
-  return fmt::format("{}/{}", kind, name);
+  const bool is_hash = hash.size() >= 6 && hash.size() <= 10 &&
+                       hash.find_first_not_of(kHashLetters) == std::string_view::npos;
+  return controller_of(std::string(kind), std::string(name), is_hash ? hash : "");
 }
 
 void add_all(Amounts& sum, const std::map<std::string, Amounts>& containers) {
@@ -140,12 +137,12 @@ bool ClusterMetrics::add_resource(Pod& pod, const Labels& labels, std::string_vi
   const std::string container = pod_of(labels).container;
   const std::string resource = resource_of_label(labels["resource"]);
   if (metric == "container_resource_requests") {
-    pod.requests[container][resource] = thousandths(value);
+    pod.requests[container][resource] = sampled_amount(resource, value);
   } else if (metric == "container_resource_limits") {
-    pod.limits[container][resource] = thousandths(value);
+    pod.limits[container][resource] = sampled_amount(resource, value);
   } else if (metric.starts_with("init_container_resource_")) {
     std::int64_t& amount = pod.init[container][resource];
-    amount = std::max(amount, thousandths(value));
+    amount = std::max(amount, sampled_amount(resource, value));
   } else {
     return false;
   }

@@ -287,7 +287,7 @@ void GpuMetrics::add_lives(std::vector<PodRecord>& pods, std::uint32_t pod,
     const std::string& profile = seen[first].device->profile;
     const std::string resource =
         profile.empty() ? std::string(kGpuResource) : mig_resource(profile);
-    record.amounts[resource] = static_cast<std::int64_t>(devices.size()) * 1'000;
+    record.amounts[resource] = static_cast<std::int64_t>(devices.size());
     pods.push_back(std::move(record));
     report.guessed(
         "pods known from DCGM alone: they arrive, start and end as they are seen on a GPU",

@@ -53,9 +53,9 @@ class WorkloadDraft {
     if (!pod_.space.empty()) workload_.space = dns_name(pod_.space, "default");
     workload_.comment = pod_.kind;
     take_names();
-    if (!pod_.not_quantified.empty()) {
-      return without(
-          fmt::format("objects with {} that is no quantity", pod_.not_quantified.substr(0, 60)));
+    if (!pod_.not_quantified.key.empty()) {
+      return without(fmt::format("objects with {} that is no quantity",
+                                 pod_.not_quantified.key.substr(0, 60)));
     }
     sum_up_containers();
     choose_gpu();
@@ -125,14 +125,9 @@ class WorkloadDraft {
     }
   }
 
-  std::int64_t amount(std::string_view name) const {
-    const auto found = amounts_.find(name);
-    return found == amounts_.end() ? 0 : found->second;
-  }
-
   void choose_gpu() {
-    workload_.cpu_milli = amount("cpu");
-    workload_.memory_bytes = amount("memory");
+    workload_.cpu_milli = amount_of(amounts_, "cpu");
+    workload_.memory_bytes = amount_of(amounts_, "memory");
     limit_cpu();
     const auto gpu = std::ranges::find_if(amounts_, [](const auto& one) {
       return one.second != 0 && gpu_resource(one.first).has_value();
@@ -152,7 +147,7 @@ class WorkloadDraft {
   // HAMi gives a pod that asks for no GPU, only for a part, one.
   void take_parts_of_hami() {
     for (const std::string_view name : {kHamiMemory, kHamiPercentage, kHamiCores}) {
-      const std::int64_t asked = std::min<std::int64_t>(amount(name), 1'000'000'000);
+      const std::int64_t asked = std::min<std::int64_t>(amount_of(amounts_, name), 1'000'000'000);
       if (asked > 0) workload_.parts.emplace_back(name, asked);
     }
     if (workload_.parts.empty()) return;

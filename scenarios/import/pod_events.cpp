@@ -1,47 +1,55 @@
 #include "pod_events.hpp"
 
 #include <algorithm>
+#include <initializer_list>
+#include <string_view>
 
+#include "../kubernetes/manifest_reader.hpp"
 #include "../traces/trace_files.hpp"
 
 namespace slicewise::scenarios {
 namespace {
 
-// firstTimestamp is null for events of events.k8s.io.
-PodRecord::Time first_time(JsonValue event) {
-  for (const JsonValue time :
-       {event["firstTimestamp"], event["eventTime"], event["metadata"]["creationTimestamp"]}) {
-    if (const auto found = time_of(time)) return found;
+using manifests::node_below, manifests::text_below;
+
+using PathOfKeys = std::initializer_list<std::string_view>;
+
+PodRecord::Time first_of(const Node& event, std::initializer_list<PathOfKeys> paths) {
+  for (const PathOfKeys path : paths) {
+    if (const auto found = time_of(node_below(&event, path))) return found;
   }
   return std::nullopt;
 }
 
-PodRecord::Time last_time(JsonValue event) {
-  for (const JsonValue time : {event["lastTimestamp"], event["series"]["lastObservedTime"]}) {
-    if (const auto found = time_of(time)) return found;
-  }
-  return first_time(event);
+// firstTimestamp is null for events of events.k8s.io.
+PodRecord::Time first_time(const Node& event) {
+  return first_of(event, {{"firstTimestamp"}, {"eventTime"}, {"metadata", "creationTimestamp"}});
+}
+
+PodRecord::Time last_time(const Node& event) {
+  const auto last = first_of(event, {{"lastTimestamp"}, {"series", "lastObservedTime"}});
+  return last ? last : first_time(event);
 }
 
 }  // namespace
 
-PodRecord::Time time_of(JsonValue text) {
-  if (text.kind() != JsonValue::Kind::Text) return std::nullopt;
-  const auto time = parse_trace_time(text.raw_scalar());
+PodRecord::Time time_of(const Node* text) {
+  if (text == nullptr || text->kind != Node::Kind::Text) return std::nullopt;
+  const auto time = parse_trace_time(text->text);
   return time && *time >= 0 && *time <= kLatest ? time : std::nullopt;
 }
 
-void PodEvents::add(JsonValue event, const SourceLocation& place, ImportReport& report) {
-  JsonValue about = event["involvedObject"];
-  if (!about.is_object()) about = event["regarding"];
-  const std::string uid = about["uid"].scalar();
-  if (about["kind"].raw_scalar() != "Pod" || uid.empty()) {
-    report.skipped("events that are not about a pod", place);
+void PodEvents::add(const Node& event, ImportReport& report) {
+  const Node* about = event.find("involvedObject");
+  if (!manifests::is_map(about)) about = event.find("regarding");
+  const std::string uid = text_below(about, {"uid"});
+  if (text_below(about, {"kind"}) != "Pod" || uid.empty()) {
+    report.skipped("events that are not about a pod", event.where);
     return;
   }
   Facts& facts = by_uid_.try_emplace(uid).first->second;
-  if (facts.where.file.empty()) facts.where = place;
-  const std::string_view reason = event["reason"].raw_scalar();
+  if (facts.where.file.empty()) facts.where = event.where;
+  const std::string reason = text_below(&event, {"reason"});
   if (reason == "Scheduled") {
     facts.scheduled = first_time(event);
   } else if (reason == "Killing") {

@@ -26,7 +26,7 @@ struct PodRecord {
   std::string node;
   std::string ran_on;                // the GPU, where it is known and the only one
   std::string job;                   // "namespace/name" of the Job that made it
-  Amounts amounts;                   // what the scheduler reserves
+  Amounts amounts;                   // what the scheduler reserves, as PodFile has it
   std::optional<int> node_replicas;  // of a shared GPU of its node, by the node's labels
   std::string node_sharing;          // likewise: "time-slicing", "mps"
   // Of other schedulers: thousandths of each GPU and memory of each, without a device plugin.

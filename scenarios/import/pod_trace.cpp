@@ -23,13 +23,6 @@ std::int32_t clamped(std::int64_t value,
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(value, 0, most));
 }
 
-std::int64_t amount_of(const Amounts& amounts, std::string_view name) {
-  const auto found = amounts.find(name);
-  return found == amounts.end() ? 0 : found->second;
-}
-
-std::int64_t whole(std::int64_t thousandths) { return (thousandths + 999) / 1'000; }
-
 std::string id_of(const PodRecord& pod) { return fmt::format("{}/{}", pod.space, pod.name); }
 
 // The GPUs that a pod asks for.
@@ -106,7 +99,7 @@ class TraceOfPods {
     trace_.gpus.owned.push_back(ask->gpus);
     trace_.gpu_milli.owned.push_back(ask->milli);
     trace_.cpu_milli.owned.push_back(clamped(amount_of(pod.amounts, "cpu")));
-    trace_.memory.owned.push_back({whole(amount_of(pod.amounts, "memory"))});
+    trace_.memory.owned.push_back({amount_of(pod.amounts, "memory")});
     trace_.gpu_memory.owned.push_back(ask->memory);
     trace_.observed_wait.owned.push_back(wait_of(pod, start));
     trace_.time_limit.owned.push_back(pod.time_limit.value_or(kUnknownDuration));
@@ -184,7 +177,7 @@ class TraceOfPods {
 
   Ask ask_for(const PodRecord& pod, const std::string& name, const GpuResource& gpu,
               std::int64_t amount) {
-    Ask ask{clamped(whole(amount), kMostGpusOfPod), kWholeGpu, memory_of(pod), name};
+    Ask ask{clamped(amount, kMostGpusOfPod), kWholeGpu, memory_of(pod), name};
     switch (gpu.kind) {
       case GpuResource::Kind::Whole:
         share_of_whole(pod, ask);
@@ -215,8 +208,8 @@ class TraceOfPods {
 
   // A plugin that shares without renaming advertises nvidia.com/gpu as well; HAMi caps the SMs.
   void share_of_whole(const PodRecord& pod, Ask& ask) {
-    const std::int64_t cores = whole(amount_of(pod.amounts, "nvidia.com/gpucores"));
-    const std::int64_t memory = whole(amount_of(pod.amounts, "nvidia.com/gpumem"));
+    const std::int64_t cores = amount_of(pod.amounts, "nvidia.com/gpucores");
+    const std::int64_t memory = amount_of(pod.amounts, "nvidia.com/gpumem");
     if (memory > 0 && ask.memory.count < 0)
       ask.memory = mebibytes(std::min<std::int64_t>(memory, 1'000'000'000));
     if (cores > 0) {

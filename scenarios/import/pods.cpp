@@ -14,6 +14,8 @@
 #include "slicewise/scenarios/pod_file.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
+#include "../kubernetes/manifest_reader.hpp"
+#include "../kubernetes/pod_sets.hpp"
 #include "../kubernetes/pod_spec.hpp"
 #include "../text/json_value.hpp"
 #include "../text/scalars.hpp"
@@ -25,9 +27,12 @@
 namespace slicewise::scenarios {
 namespace {
 
+using manifests::is_list, manifests::is_map, manifests::items_of, manifests::node_below,
+    manifests::place_below, manifests::text_below;
+
 // Why an object could not be read.
 struct BadObject {
-  JsonValue at;
+  SourceLocation where;
   std::string message;
   std::string help;
 };
@@ -42,28 +47,33 @@ PodRecord::Time later(PodRecord::Time a, PodRecord::Time b) {
   return a && b ? std::max(a, b) : (a ? a : b);
 }
 
+// What the manifest of a pod says is read as all manifests are; what became of it, here.
 class PodReader {
  public:
-  PodReader(JsonValue pod, const SourceLocation& place, ImportReport& report)
-      : metadata_(pod["metadata"]), spec_(pod["spec"]), status_(pod["status"]), report_(report) {
-    pod_.where = place;
+  PodReader(const Node& object, ImportReport& report)
+      : object_(object),
+        metadata_(object.find("metadata")),
+        spec_(object.find("spec")),
+        report_(report) {
+    pod_.where = object.where;
   }
 
   tl::expected<PodRecord, BadObject> read() {
-    pod_.name = metadata_["name"].scalar();
-    pod_.space = metadata_["namespace"].scalar();
-    if (pod_.space.empty()) pod_.space = "default";
-    if (pod_.name.empty()) return bad(metadata_, "a pod without metadata.name");
-    if (!spec_.is_object()) return bad(metadata_, "a pod without spec");
-    pod_.arrival = time_of(metadata_["creationTimestamp"]);
+    pod_.name = text_below(metadata_, {"name"});
+    if (pod_.name.empty()) return bad({"metadata"}, "a pod without metadata.name");
+    if (!is_map(spec_)) return bad({"spec"}, "a pod without spec");
+    pod_.arrival = time_of(node_below(metadata_, {"creationTimestamp"}));
     if (!pod_.arrival) return bad_creation();
-    pod_.work = manifests::maker_of(metadata_);
+    PodFile pod;
+    pod.kind = "Pod";
+    file_ = manifests::pod_file_of(object_, {.kind = "Pod"}, object_, std::move(pod));
+    pod_.space = namespace_of(file_.space);
+    pod_.work = file_.owner;
     read_failure_rule();
-    pod_.node = spec_["nodeName"].scalar();
-    pod_.priority = static_cast<std::int32_t>(std::clamp<std::int64_t>(
-        whole_of(spec_["priority"].scalar()).value_or(0), -2'147'483'647, 2'147'483'647));
+    pod_.node = file_.node;
+    pod_.priority = static_cast<std::int32_t>(file_.priority);
     constexpr std::int64_t kMostSeconds = kLongestInTrace / 1'000'000'000;
-    const auto limit = whole_of(spec_["activeDeadlineSeconds"].scalar());
+    const auto limit = whole_of(text_below(spec_, {"activeDeadlineSeconds"}));
     if (limit && *limit >= 0 && *limit <= kMostSeconds) pod_.time_limit = seconds(*limit);
     read_wanted_nodes();
     if (auto problem = read_resources()) return tl::unexpected(std::move(*problem));
@@ -73,36 +83,38 @@ class PodReader {
   }
 
  private:
-  static tl::unexpected<BadObject> bad(JsonValue at, std::string message, std::string help = {}) {
-    return tl::unexpected(BadObject{at, std::move(message), std::move(help)});
+  tl::unexpected<BadObject> bad(std::initializer_list<std::string_view> path, std::string message,
+                                std::string help = {}) const {
+    return tl::unexpected(
+        BadObject{place_below(object_, path), std::move(message), std::move(help)});
   }
 
   tl::unexpected<BadObject> bad_creation() const {
-    const JsonValue created = metadata_["creationTimestamp"];
-    if (created.has_value()) {
-      return bad(created, fmt::format("creationTimestamp of pod {} is no time", pod_.name),
+    const Node* created = node_below(metadata_, {"creationTimestamp"});
+    if (created != nullptr && created->kind != Node::Kind::Null) {
+      return bad({"metadata", "creationTimestamp"},
+                 fmt::format("creationTimestamp of pod {} is no time", pod_.name),
                  "write 2024-06-10T06:13:20Z");
     }
-    return bad(metadata_,
+    return bad({"metadata"},
                fmt::format("pod {} has no creationTimestamp: this is a manifest", pod_.name),
                "manifests are read by `slicewise import k8s`");
   }
 
   // A pod that nobody made and that is not restarted is gone when it fails; of a Job the Job says.
   void read_failure_rule() {
-    const JsonValue owner = manifests::owner_of(metadata_);
-    if (owner["kind"].raw_scalar() == "Job") {
-      pod_.job = fmt::format("{}/{}", pod_.space, owner["name"].scalar());
-    } else if (!owner.is_object() && spec_["restartPolicy"].raw_scalar() == "Never") {
+    const Node* owner = manifests::owner_of(metadata_);
+    if (text_below(owner, {"kind"}) == "Job") {
+      pod_.job = fmt::format("{}/{}", pod_.space, text_below(owner, {"name"}));
+    } else if (!is_map(owner) && file_.restart_policy == "Never") {
       pod_.backoff_limit = 0;
     }
   }
 
   // Node labels that name an instance type or a GPU, from nodeSelector and required affinity.
   void read_wanted_nodes() {
-    const manifests::WantedNodes wanted = manifests::wanted_nodes(spec_);
-    for (const KeyValue& label : wanted.selector) want(label.key, label.value);
-    for (const auto& term : wanted.affinity) {
+    for (const KeyValue& label : file_.node_selector) want(label.key, label.value);
+    for (const auto& term : file_.affinity) {
       for (const NodeRequirement& one : term) {
         if (one.op == "In") want(one.key, fmt::format("{}", fmt::join(one.values, "|")));
       }
@@ -118,46 +130,18 @@ class PodReader {
     }
   }
 
-  MaybeBad amounts_of(JsonValue container, Amounts& amounts) {
-    for (const auto& asked : manifests::asked_amounts(container["resources"])) {
-      const std::string& resource = asked.resource;
-      const bool extended = asked.is_extended();
-      if (!extended && resource != "cpu" && resource != "memory") continue;
-      const auto* const counting = &asked.counting();
-      for (const auto* part : {&asked.request, &asked.limit}) {
-        if (!*part || (!extended && &**part != counting)) continue;
-        const JsonValue value = (*part)->value;
-        const auto amount = quantity_in_thousandths(value.scalar());
-        if (!amount || (extended && gpu_resource(resource) && *amount % 1'000 != 0)) {
-          return BadObject{
-              value,
-              fmt::format("pod {} asks for {} {}", pod_.name, value.scalar().substr(0, 40),
-                          resource),
-              extended ? "extended resources are whole numbers" : "a quantity such as 500m or 4Gi"};
-        }
-        if (&**part == counting) amounts[resource] = *amount;
-      }
-    }
-    return std::nullopt;
-  }
-
   MaybeBad read_resources() {
-    std::vector<ContainerAmounts> all;
-    for (const std::string_view list : {"containers", "initContainers"}) {
-      JsonCursor containers(spec_[list]);
-      while (containers.next()) {
-        const bool is_init = list == "initContainers";
-        const ContainerFile file = manifests::container_of(containers.value(), is_init);
-        ContainerAmounts& one = all.emplace_back();
-        one.is_init = is_init;
-        one.restarts_always = file.restarts_always;
-        if (auto problem = amounts_of(containers.value(), one.amounts)) return problem;
-        pod_.is_greedy = pod_.is_greedy || (!is_init && maps_all_memory(file));
-      }
+    if (const KeyValue& asked = file_.not_quantified; !asked.key.empty()) {
+      const bool extended = asked.key.find('/') != std::string::npos;
+      return BadObject{
+          asked.where,
+          fmt::format("pod {} asks for {} {}", pod_.name, asked.value.substr(0, 40), asked.key),
+          extended ? "extended resources are whole numbers" : "a quantity such as 500m or 4Gi"};
     }
-    pod_.amounts = reserved_amounts(all);
-    JsonCursor claims(spec_["resourceClaims"]);
-    if (claims.next()) {
+    pod_.amounts = reserved_amounts(file_);
+    pod_.is_greedy = std::ranges::any_of(
+        file_.containers, [](const ContainerFile& c) { return !c.is_init && maps_all_memory(c); });
+    if (!file_.claims.empty()) {
       report_.skipped("resource claims of pods (DRA): the GPUs behind them are not in the list",
                       pod_.where);
     }
@@ -166,36 +150,37 @@ class PodReader {
 
   // Alibaba's milli-GPUs, fractions of Run:ai and KAI.
   MaybeBad read_annotations() {
-    const JsonValue annotations = metadata_["annotations"];
     constexpr const char* kMilli = "alibabacloud.com/gpu-milli";
-    if (const JsonValue value = annotations[kMilli]; value.has_value()) {
+    if (const KeyValue* given = annotation_of(file_, kMilli)) {
       constexpr std::int64_t kWhole = 1'000'000;  // thousandths of a thousandth
-      const auto amount = quantity_in_thousandths(value.scalar());
+      const auto amount = quantity_in_thousandths(given->value);
       if (!amount || *amount <= 0 || *amount > kWhole) {
-        return BadObject{value, fmt::format("{} of pod {} is no part of a GPU", kMilli, pod_.name),
+        return BadObject{given->where,
+                         fmt::format("{} of pod {} is no part of a GPU", kMilli, pod_.name),
                          "a number from 1 to 1000"};
       }
       pod_.fraction = static_cast<std::int32_t>(std::max<std::int64_t>(1, *amount / 1'000));
     }
-    if (const JsonValue value = annotations[kKaiFraction]; value.has_value()) {
-      const auto part = kai_part(kKaiFraction, value.scalar());
+    if (const KeyValue* given = annotation_of(file_, kKaiFraction)) {
+      const auto part = kai_part(kKaiFraction, given->value);
       if (part->mistake) {
-        return BadObject{value, fmt::format("pod {}: {}", pod_.name, part->mistake->message),
+        return BadObject{given->where, fmt::format("pod {}: {}", pod_.name, part->mistake->message),
                          part->mistake->help};
       }
       pod_.fraction = static_cast<std::int32_t>(part->permille);
     }
     for (const std::string_view key : {"alibabacloud.com/gpu-count", kKaiDevices}) {
-      const auto count = whole_of(annotations[key].scalar());
+      const KeyValue* given = annotation_of(file_, key);
+      const auto count = given == nullptr ? std::nullopt : whole_of(given->value);
       if (count && *count > 0) {
         pod_.fraction_gpus = static_cast<std::int32_t>(std::min<std::int64_t>(*count, 1'000'000));
       }
     }
-    read_memory_annotation(annotations[kKaiMemory].scalar());
+    if (const KeyValue* given = annotation_of(file_, kKaiMemory)) take_memory(given->value);
     return std::nullopt;
   }
 
-  void read_memory_annotation(const std::string& given) {
+  void take_memory(const std::string& given) {
     const auto part = kai_part(kKaiMemory, given);
     if (part->mistake) return;
     pod_.gpu_memory = mebibytes(part->mebibytes);
@@ -207,21 +192,18 @@ class PodReader {
   }
 
   void read_status() {
-    JsonCursor conditions(status_["conditions"]);
-    while (conditions.next()) {
-      const JsonValue condition = conditions.value();
-      if (condition["type"].raw_scalar() == "PodScheduled" &&
-          condition["status"].raw_scalar() == "True") {
-        pod_.scheduled = time_of(condition["lastTransitionTime"]);
+    const Node* status = object_.find("status");
+    for (const Node* condition : items_of(node_below(status, {"conditions"}))) {
+      if (text_below(condition, {"type"}) == "PodScheduled" &&
+          text_below(condition, {"status"}) == "True") {
+        pod_.scheduled = time_of(node_below(condition, {"lastTransitionTime"}));
       }
     }
     bool restarted = false;
     for (const std::string_view list : {"initContainerStatuses", "containerStatuses"}) {
-      JsonCursor statuses(status_[list]);
-      while (statuses.next()) {
-        read_container(statuses.value(), list == "containerStatuses");
-        restarted =
-            restarted || whole_of(statuses.value()["restartCount"].scalar()).value_or(0) > 0;
+      for (const Node* container : items_of(node_below(status, {list}))) {
+        read_container(container, list == "containerStatuses");
+        restarted = restarted || whole_of(text_below(container, {"restartCount"})).value_or(0) > 0;
       }
     }
     if (restarted) {
@@ -229,25 +211,24 @@ class PodReader {
                     pod_.where);
     }
     if (running_) pod_.ended.reset();
-    pod_.state = state_of(status_["phase"].raw_scalar());
+    pod_.state = state_of(text_below(status, {"phase"}), text_below(status, {"reason"}));
   }
 
-  void read_container(JsonValue status, bool is_main) {
+  void read_container(const Node* status, bool is_main) {
     for (const std::string_view state : {"state", "lastState"}) {
-      const JsonValue terminated = status[state]["terminated"];
-      const JsonValue running = status[state]["running"];
-      pod_.started = earlier(pod_.started, time_of(terminated["startedAt"]));
-      pod_.started = earlier(pod_.started, time_of(running["startedAt"]));
+      const Node* terminated = node_below(status, {state, "terminated"});
+      const Node* running = node_below(status, {state, "running"});
+      pod_.started = earlier(pod_.started, time_of(node_below(terminated, {"startedAt"})));
+      pod_.started = earlier(pod_.started, time_of(node_below(running, {"startedAt"})));
       if (!is_main || state != "state") continue;
-      pod_.ended = later(pod_.ended, time_of(terminated["finishedAt"]));
-      running_ = running_ || running.is_object() || status[state]["waiting"].is_object();
+      pod_.ended = later(pod_.ended, time_of(node_below(terminated, {"finishedAt"})));
+      running_ = running_ || is_map(running) || is_map(node_below(status, {state, "waiting"}));
     }
   }
 
-  JobState state_of(std::string_view phase) const {
+  JobState state_of(std::string_view phase, std::string_view reason) const {
     if (phase == "Succeeded") return JobState::Completed;
     if (phase == "Failed") {
-      const std::string_view reason = status_["reason"].raw_scalar();
       if (reason == "DeadlineExceeded") return JobState::TimedOut;
       return reason == "Evicted" || reason == "Preempting" ? JobState::Cancelled : JobState::Failed;
     }
@@ -256,19 +237,14 @@ class PodReader {
     return JobState::Unknown;
   }
 
-  JsonValue metadata_;
-  JsonValue spec_;
-  JsonValue status_;
+  const Node& object_;
+  const Node* metadata_;
+  const Node* spec_;
   ImportReport& report_;
+  PodFile file_;
   PodRecord pod_;
   bool running_ = false;
 };
-
-// A pod of the API server. Remarks on it go to `report`; `where` of the result is `place`.
-tl::expected<PodRecord, BadObject> read_pod(JsonValue pod, const SourceLocation& place,
-                                            ImportReport& report) {
-  return PodReader(pod, place, report).read();
-}
 
 // What a node says about the pods that ran on it.
 struct NodeFacts {
@@ -313,79 +289,77 @@ class PodsImporter {
       return;
     }
     JsonPlaces places(file);
-    for (const JsonValue document : *documents) read_object(document, "", places);
+    for (const JsonValue document : *documents) read_object(document, places);
   }
 
-  // A list, or one object. Items of a PodList do not repeat their kind.
-  void read_object(JsonValue object, std::string kind, JsonPlaces& places) {
-    const std::string own_kind = object["kind"].scalar();
-    if (!own_kind.empty()) kind = own_kind;
+  // A list, or one object. Items of a PodList do not repeat their kind. Of the many megabytes of a
+  // list one item at a time is made a document.
+  void read_object(JsonValue object, JsonPlaces& places) {
+    const std::string kind = object["kind"].scalar();
     const JsonValue items = object.is_array() ? object : object["items"];
-    if (items.is_array() && (kind.empty() || kind.ends_with("List"))) {
-      const std::string of_items =
-          kind == "List" || kind.empty() ? "" : kind.substr(0, kind.size() - 4);
-      JsonCursor cursor(items);
-      while (cursor.next()) read_item(cursor.value(), of_items, places);
-      return;
+    if (!items.is_array() || !(kind.empty() || kind.ends_with("List"))) {
+      return read_item(*tree_of(object, places), kind);
     }
-    read_item(object, kind, places);
+    const std::string of_items =
+        kind == "List" || kind.empty() ? "" : kind.substr(0, kind.size() - 4);
+    for (JsonCursor cursor(items); cursor.next();) {
+      read_item(*tree_of(cursor.value(), places), of_items);
+    }
   }
 
-  void read_item(JsonValue item, std::string kind, JsonPlaces& places) {
+  void read_item(const Node& item, std::string kind) {
     report_.read();
-    SourceLocation where = places.of(item);
-    const std::string own_kind = item["kind"].scalar();
+    const std::string own_kind = text_below(&item, {"kind"});
     if (!own_kind.empty()) kind = own_kind;
-    if (kind.empty() && item["spec"]["containers"].is_array()) kind = "Pod";
+    if (kind.empty() && is_list(node_below(&item, {"spec", "containers"}))) kind = "Pod";
     if (kind == "Pod") {
-      add_pod(item, where, places);
+      add_pod(item);
     } else if (kind == "Event") {
-      events_.add(item, where, report_);
+      events_.add(item, report_);
     } else if (kind == "Node") {
       add_node(item);
     } else if (kind == "Job") {
       add_job(item);
-    } else if (!item.is_object()) {
-      report_.bad_row(where, "an object of Kubernetes is expected here");
+    } else if (!is_map(&item)) {
+      report_.bad_row(item.where, "an object of Kubernetes is expected here");
     } else {
       report_.skipped(kind.empty() ? "objects without a kind"
                                    : fmt::format("objects of kind {}", kind.substr(0, 60)),
-                      where);
+                      item.where);
     }
   }
 
-  void add_pod(JsonValue item, const SourceLocation& where, JsonPlaces& places) {
+  void add_pod(const Node& item) {
     ++listed_;
-    auto pod = read_pod(item, where, report_);
+    auto pod = PodReader(item, report_).read();
     if (!pod) {
       BadObject& bad = pod.error();
-      report_.bad_row(places.of(bad.at), std::move(bad.message), std::move(bad.help));
+      report_.bad_row(bad.where, std::move(bad.message), std::move(bad.help));
       return;
     }
-    std::string uid = item["metadata"]["uid"].scalar();
+    std::string uid = text_below(&item, {"metadata", "uid"});
     if (uid.empty()) uid = fmt::format("{}/{}@{}", pod->space, pod->name, *pod->arrival);
     pod->order = listed_;
     if (pods_.contains(uid)) {
-      report_.repaired("pods that are listed more than once: the last one counts", where);
+      report_.repaired("pods that are listed more than once: the last one counts", item.where);
     }
     pods_[uid] = std::move(*pod);
   }
 
-  void add_node(JsonValue item) {
-    const JsonValue labels = item["metadata"]["labels"];
-    NodeFacts& facts = nodes_[item["metadata"]["name"].scalar()];
-    facts.instance_type = labels[kInstanceTypeLabel].scalar();
-    const auto replicas = replicas_of_gpu(labels[kReplicasLabel].scalar());
+  void add_node(const Node& item) {
+    const Node* labels = node_below(&item, {"metadata", "labels"});
+    NodeFacts& facts = nodes_[text_below(&item, {"metadata", "name"})];
+    facts.instance_type = text_below(labels, {kInstanceTypeLabel});
+    const auto replicas = replicas_of_gpu(text_below(labels, {kReplicasLabel}));
     if (replicas) facts.replicas = replicas;
   }
 
-  void add_job(JsonValue item) {
-    const JsonValue metadata = item["metadata"];
-    const std::string space = metadata["namespace"].scalar();
-    const auto limit = whole_of(item["spec"]["backoffLimit"].scalar());
+  void add_job(const Node& item) {
+    const auto limit = whole_of(text_below(&item, {"spec", "backoffLimit"}));
     if (!limit || *limit < 0 || *limit > std::numeric_limits<std::int32_t>::max()) return;
-    backoff_limits_[fmt::format("{}/{}", space.empty() ? "default" : space,
-                                metadata["name"].scalar())] = static_cast<std::int32_t>(*limit);
+    backoff_limits_[fmt::format("{}/{}", namespace_of(text_below(&item, {"metadata", "namespace"})),
+                                text_below(&item, {"metadata", "name"}))] =
+        static_cast<std::int32_t>(*limit);
   }
 
   void complete(PodRecord& pod, const std::string& uid) {

@@ -40,12 +40,8 @@ DraftWorkload draft_of(const PodFile& pod, const std::string& owner) {
   workload.uses_gpu = false;
   workload.pods = 0;
   const Amounts amounts = reserved_amounts(pod);
-  const auto amount = [&](std::string_view name) {
-    const auto found = amounts.find(name);
-    return found == amounts.end() ? 0 : found->second;
-  };
-  workload.cpu_milli = amount("cpu");
-  workload.memory_bytes = amount("memory");
+  workload.cpu_milli = amount_of(amounts, "cpu");
+  workload.memory_bytes = amount_of(amounts, "memory");
   workload.priority = pod.priority;
   workload.never_preempts = pod.never_preempts;
   workload.host_ports = pod.host_ports;

@@ -291,11 +291,8 @@ std::string training_program(const ContainerFile& container) {
 }
 
 bool maps_all_memory(const ContainerFile& container) {
-  const auto runs = [&](std::string_view program) {
-    return container.image.find(program) != std::string::npos ||
-           container.command.find(program) != std::string::npos;
-  };
-  return runs("tensorflow") && !runs("tensorflow-serving") &&
+  return names_program(container, "tensorflow") &&
+         !names_program(container, "tensorflow-serving") &&
          std::ranges::find(container.env, "TF_FORCE_GPU_ALLOW_GROWTH", &KeyValue::key) ==
              container.env.end();
 }

@@ -8,9 +8,7 @@
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
-#include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
-#include "pod_spec.hpp"
 
 namespace slicewise::scenarios::manifests {
 namespace {
@@ -198,7 +196,17 @@ std::vector<Taint> taints_of(const Node* list) {
   return taints;
 }
 
-std::vector<NodeRequirement> requirements_of(const Node* list) { return requirements_in(list); }
+std::vector<NodeRequirement> requirements_of(const Node* list) {
+  std::vector<NodeRequirement> requirements;
+  for (const Node* item : items_of(list)) {
+    NodeRequirement& one = requirements.emplace_back(NodeRequirement{
+        text_below(item, {"key"}), text_below(item, {"operator"}), {}, item->where});
+    for (const Node* value : items_of(node_below(item, {"values"}))) {
+      one.values.push_back(text_below(value, {}));
+    }
+  }
+  return requirements;
+}
 
 std::vector<ResourceAmount> whole_amounts_of(const Node* mapping) {
   std::vector<ResourceAmount> amounts;

@@ -92,11 +92,6 @@ bool is_name(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
 }
 
-bool runs(const ContainerFile& container, std::string_view program) {
-  return container.image.find(program) != std::string::npos ||
-         container.command.find(program) != std::string::npos;
-}
-
 VllmArguments of_vllm(const ContainerFile& container) {
   const std::vector<std::string_view> words = words_of(container.command);
   VllmArguments arguments;
@@ -176,8 +171,13 @@ VllmArguments of_nim(const ContainerFile& container) {
 
 }  // namespace
 
+bool names_program(const ContainerFile& container, std::string_view program) {
+  return container.image.find(program) != std::string::npos ||
+         container.command.find(program) != std::string::npos;
+}
+
 std::optional<VllmArguments> vllm_arguments(const ContainerFile& container) {
-  return runs(container, "vllm") ? std::optional(of_vllm(container)) : std::nullopt;
+  return names_program(container, "vllm") ? std::optional(of_vllm(container)) : std::nullopt;
 }
 
 std::optional<ModelServer> model_server(const ContainerFile& container) {
@@ -194,7 +194,7 @@ std::optional<ModelServer> model_server(const ContainerFile& container) {
       {"KServe's Hugging Face server", "--model_id", of_vllm},
   };
   for (const Program& program : kPrograms) {
-    if (!runs(container, program.sign)) continue;
+    if (!names_program(container, program.sign)) continue;
     ModelServer server{program.name, program.arguments(container)};
     if (!is_name(server.arguments.model)) server.arguments.model.clear();
     return server;

@@ -329,6 +329,7 @@ bool JsonCursor::next() {
     return false;
   }
   if (is_object_) {
+    key_offset_ = at_;
     const std::size_t end = end_of_string(text_, at_);
     const std::string_view raw = text_.substr(at_ + 1, end - at_ - 2);
     if (raw.find('\\') == std::string_view::npos) {
@@ -375,6 +376,31 @@ SourceLocation JsonPlaces::at(std::size_t offset) {
     }
   }
   return {source_.name, line_, column_};
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): the validator bounds the depth
+NodePtr tree_of(JsonValue value, JsonPlaces& places) {
+  const auto node = std::make_shared<Node>();
+  node->where = places.of(value);
+  if (value.is_object() || value.is_array()) {
+    node->kind = value.is_object() ? Node::Kind::Map : Node::Kind::List;
+    for (JsonCursor below(value); below.next();) {
+      const SourceLocation key_where =
+          value.is_object() ? places.at(below.key_offset()) : SourceLocation{};
+      NodePtr child = tree_of(below.value(), places);
+      node->weight += child->weight;
+      if (value.is_object()) {
+        node->entries.push_back({below.key(), key_where, std::move(child)});
+      } else {
+        node->items.push_back(std::move(child));
+      }
+    }
+    return node;
+  }
+  node->text = value.scalar();
+  node->quoted = value.kind() == JsonValue::Kind::Text;
+  node->kind = node->quoted ? Node::Kind::Text : core_schema_kind(node->text);
+  return node;
 }
 
 }  // namespace slicewise::scenarios

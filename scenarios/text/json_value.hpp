@@ -7,6 +7,8 @@
 
 #include "slicewise/diagnostics.hpp"
 
+#include "document.hpp"
+
 namespace slicewise::scenarios {
 
 // A value of a JSON text that was found to be valid: a view, read when it is asked. Logs of many
@@ -49,6 +51,7 @@ class JsonCursor {
 
   bool next();
   const std::string& key() const { return key_; }  // of a member; "" of an item
+  std::size_t key_offset() const { return key_offset_; }
   JsonValue value() const { return {text_, value_}; }
 
  private:
@@ -58,6 +61,7 @@ class JsonCursor {
   bool is_object_ = false;
   bool at_end_ = true;
   std::string key_;
+  std::size_t key_offset_ = 0;
 };
 
 // The values of a text, one after the other: as a rule one, several when files were joined.
@@ -79,5 +83,8 @@ class JsonPlaces {
   int line_ = 1;
   int column_ = 1;
 };
+
+// The value and all below it, for readers of documents. The nesting of valid JSON is bounded.
+NodePtr tree_of(JsonValue value, JsonPlaces& places);
 
 }  // namespace slicewise::scenarios

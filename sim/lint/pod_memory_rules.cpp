@@ -16,11 +16,6 @@ namespace {
 using scenarios::ContainerFile;
 using scenarios::PodFile;
 
-bool holds_word(const ContainerFile& container, std::string_view word) {
-  return container.image.find(word) != std::string::npos ||
-         container.command.find(word) != std::string::npos;
-}
-
 // Where a container of the pod may get a shared GPU.
 const scenarios::ResourceAmount* shared_request(const LintInput& input, const PodFile& pod,
                                                 const ContainerFile& container,
@@ -65,8 +60,9 @@ void judge_container(const LintInput& input, const PodFile& pod, const Container
                "TensorFlow maps nearly all memory of the shared GPU when it starts",
                "env TF_FORCE_GPU_ALLOW_GROWTH: \"true\"");
   }
-  const bool many = holds_word(container, "triton") || holds_word(container, "rayproject") ||
-                    holds_word(container, "torchrun") || holds_word(container, "DataParallel");
+  const bool many = names_program(container, "triton") || names_program(container, "rayproject") ||
+                    names_program(container, "torchrun") ||
+                    names_program(container, "DataParallel");
   if (mps && many) {
     input.tell(Code::MpsPerProcessLimits, request->where,
                "this program may start several CUDA processes, and each has the limits of a "

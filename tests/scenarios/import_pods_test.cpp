@@ -189,6 +189,21 @@ TEST(ImportPods, ASharedResourceCountsReplicas) {
   EXPECT_TRUE(both.trace.run_under_sharing);
 }
 
+// What `check` and `import k8s` read of a pod counts here, too.
+TEST(ImportPods, TheSandboxAndThePodAsAWholeAskForCpuAndMemory) {
+  const auto reserved = [](const std::string& spec) {
+    const ImportedJobs jobs =
+        jobs_of_pods(list(pod("p",
+                              R"({"resources":{"requests":{"cpu":"1","memory":"1Gi"},
+"limits":{"nvidia.com/gpu":"1"}}})",
+                              "", spec)));
+    return std::pair(jobs.trace.cpu_milli[0], jobs.trace.memory[0].count / 1'048'576);
+  };
+  EXPECT_EQ(reserved(""), std::pair(1000, 1024L));
+  EXPECT_EQ(reserved(R"(,"overhead":{"cpu":"250m","memory":"120Mi"})"), std::pair(1250, 1144L));
+  EXPECT_EQ(reserved(R"(,"resources":{"requests":{"cpu":"3"}})"), std::pair(3000, 1024L));
+}
+
 TEST(ImportPods, NodesSayTheirReplicasAndTheirType) {
   const std::string node = R"({"kind":"Node","metadata":{"name":"n1","labels":{
 "node.kubernetes.io/instance-type":"g4dn.xlarge","nvidia.com/gpu.replicas":"4"}}})";

@@ -48,6 +48,11 @@ struct ContainerFile {
 using Amounts = std::map<std::string, std::int64_t, std::less<>>;
 inline constexpr std::int64_t kMostAmount = 1'000'000'000'000'000'000;
 
+inline std::int64_t amount_of(const Amounts& amounts, std::string_view resource) {
+  const auto found = amounts.find(resource);
+  return found == amounts.end() ? 0 : found->second;
+}
+
 // Adds without overflow.
 void add_amounts(Amounts& sum, const Amounts& more);
 
@@ -121,8 +126,8 @@ struct PodFile {
   std::vector<KeyValue> annotations;         // of the pods
   std::vector<KeyValue> object_annotations;  // of the object that makes them
   std::vector<ContainerFile> containers;
-  bool asks_as_one = false;    // for CPU and memory, by what its spec says of the pod as a whole
-  std::string not_quantified;  // a resource of which the files ask for no quantity; "" none
+  bool asks_as_one = false;   // for CPU and memory, by what its spec says of the pod as a whole
+  KeyValue not_quantified{};  // a resource of which the files ask for no quantity; key "" none
   std::vector<Toleration> tolerations;
   std::vector<KeyValue> node_selector;
   // One of these lists has to hold; one without requirements never does.
@@ -179,6 +184,9 @@ const KeyValue* annotation_of(const PodFile& pod, std::string_view key);
 
 // Whether a scheduler places the pods that reads KAI's annotations.
 bool is_placed_by_kai(const PodFile& pod);
+
+// Whether its image or its command names the program.
+bool names_program(const ContainerFile& container, std::string_view program);
 
 // The program that trains which a container starts, by its command: "torchrun", "train.py"; ""
 // none.

@@ -1,0 +1,306 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/kai_part.hpp"
+#include "slicewise/scenarios/quantity.hpp"
+
+#include "manifest_reader.hpp"
+#include "pod_sets.hpp"
+#include "pod_spec.hpp"
+
+// What is wrong with a pod wherever it runs, and the GPU software that it is part of.
+namespace slicewise::scenarios::manifests {
+namespace {
+
+class PodJudge {
+ public:
+  PodJudge(Context& context, const Node& object, const PodFile& pod)
+      : context_(context), object_(object), pod_(pod) {}
+
+  void judge(const PodSet& set, const Node& spec) {
+    for (const ContainerAt& one : containers_of(spec, set)) {
+      const std::vector<AskedAmount> asked = asked_amounts(node_below(one.node, {one.resources}));
+      for (const auto part : {&AskedAmount::limit, &AskedAmount::request}) {
+        for (const AskedAmount& amount : asked) {
+          if (amount.*part) judge_amount(amount, *(amount.*part)->value, part);
+        }
+      }
+    }
+    tell_not_simulated(spec);
+    judge_claims_of(context_, spec);
+    if (pod_.containers.empty()) {
+      context_.files.left_alone.push_back(
+          {fmt::format("objects without containers ({})", pod_.kind), object_.where});
+    }
+    judge_containers();
+    take_system_parts();
+  }
+
+ private:
+  void tell(Code code, const SourceLocation& where, std::string message, std::string help = {}) {
+    report(context_, code, where, std::move(message), std::move(help));
+  }
+
+  void judge_amount(const AskedAmount& asked, const Node& value,
+                    std::optional<AskedAmount::Part> AskedAmount::*part) {
+    if (!asked.is_extended() || !is_plugin_resource(asked.resource) || !value.is_scalar()) return;
+    const auto thousandths = quantity_in_thousandths(value.text);
+    if (!thousandths || *thousandths % 1'000 != 0) {
+      tell(Code::ExtendedResourceInteger, value.where,
+           fmt::format("Invalid value: \"{}\": must be an integer", value.text.substr(0, 40)),
+           "ask for 1 of a shared resource instead: there is no part of a GPU");
+    } else if (part == &AskedAmount::request) {
+      judge_request(asked, *thousandths);
+    } else {
+      judge_limit(asked, *thousandths);
+    }
+  }
+
+  void judge_limit(const AskedAmount& asked, std::int64_t thousandths) {
+    if (thousandths != 0) return;
+    tell(Code::GpuNotRequested, asked.limit->value->where,
+         fmt::format("{}: 0 asks for no GPU: the scheduler puts the pod on any node",
+                     asked.resource.substr(0, 60)),
+         "ask for 1, or leave it out; where the runtime mounts GPUs for all, it sees them "
+         "unshared");
+  }
+
+  void judge_request(const AskedAmount& asked, std::int64_t thousandths) {
+    const std::string shown = asked.resource.substr(0, 60);
+    if (!asked.limit) {
+      tell(Code::ExtendedResourceInteger, asked.request->key,
+           fmt::format("Limit must be set for non overcommitable resources: {}", shown),
+           "write it under limits; the request follows");
+      return;
+    }
+    const auto limit = quantity_in_thousandths(asked.limit->value->text);
+    if (!limit || *limit == thousandths) return;
+    tell(Code::ExtendedResourceInteger, asked.request->value->where,
+         fmt::format("the request for {} must be equal to its limit", shown),
+         "leave the request out: it follows the limit");
+  }
+
+  // What keeps pods off nodes in a cluster, or gives them to somebody else, and not here.
+  void tell_of_other_filters(const Node& spec) {
+    const auto tell_at = [&](const char* what, const Node* at) {
+      if (at != nullptr) context_.files.not_simulated.push_back({what, at->where});
+    };
+    const Node* containers = spec.find("containers");
+    for (std::size_t c = 0; is_list(containers) && c < containers->items.size(); ++c) {
+      const Node* container = containers->items[c].get();
+      for (const std::string_view part : {"requests", "limits"}) {
+        const Node* disk = node_below(container, {"resources", part, "ephemeral-storage"});
+        tell_at("requests of ephemeral-storage: nodes have room for all", disk);
+        if (disk != nullptr) break;
+      }
+    }
+    // The scheduler writes it into pods.
+    if (pod_.kind != "Pod")
+      tell_at("nodeName: its pods go where there is room", spec.find("nodeName"));
+    constexpr std::array<std::string_view, 5> kKnown = {"", "default-scheduler", "kai-scheduler",
+                                                        "runai-scheduler", "hami-scheduler"};
+    if (std::ranges::find(kKnown, pod_.scheduler) == kKnown.end()) {
+      tell_at("schedulerName: kube-scheduler places all pods", spec.find("schedulerName"));
+    }
+  }
+
+  // What decides where pods with GPUs run, and no scenario can say.
+  void tell_not_simulated(const Node& spec) {
+    const bool has_gpu = std::ranges::any_of(pod_.containers, [](const ContainerFile& container) {
+      return std::ranges::any_of(container.amounts, [](const ResourceAmount& amount) {
+        return gpu_resource(amount.resource).has_value();
+      });
+    });
+    if (!has_gpu) return;
+    const Node* company = node_below(
+        &spec, {"affinity", "podAffinity", "requiredDuringSchedulingIgnoredDuringExecution"});
+    if (is_list(company) && !company->items.empty()) {
+      context_.files.not_simulated.push_back({"required podAffinity", company->where});
+    }
+    if (const Node* deadline = spec.find("activeDeadlineSeconds")) {
+      context_.files.not_simulated.push_back({"activeDeadlineSeconds", deadline->where});
+    }
+    const Located<std::string> grace = located_below(&spec, {"terminationGracePeriodSeconds"});
+    if (!grace.value.empty() && grace.value != "30") {
+      context_.files.not_simulated.push_back(
+          {"terminationGracePeriodSeconds other than 30", grace.where});
+    }
+    tell_of_other_filters(spec);
+    const ReadPreferences preferred = preferences_of(spec);
+    for (const SourceLocation& other : preferred.others) {
+      context_.files.not_simulated.push_back(
+          {"preferred podAffinity and topologySpreadConstraints by more than labels", other});
+    }
+    const Node* spreads = spec.find("topologySpreadConstraints");
+    for (const Node* one : items_of(spreads)) {
+      if (text_below(one, {"whenUnsatisfiable"}) == "ScheduleAnyway") continue;
+      context_.files.not_simulated.push_back(
+          {"topologySpreadConstraints with DoNotSchedule", one->where});
+    }
+  }
+
+  void judge_containers() {
+    int with_gpu = 0;
+    const SourceLocation* second = nullptr;
+    bool has_gpu = false;
+    for (const ContainerFile& container : pod_.containers) {
+      const ResourceAmount* gpu = judge_container(container);
+      if (gpu == nullptr) continue;
+      has_gpu = true;
+      if (!container.is_init && ++with_gpu == 2) second = &gpu->where;
+    }
+    if (second != nullptr) {
+      tell(Code::TwoGpuContainers, *second,
+           "each container takes a unit of its own: the pod needs two or more of one node",
+           "put the GPU work in one container; Karpenter looks for a node with two GPUs");
+    }
+    if (pod_.host_ipc && has_gpu) {
+      tell(Code::HostIpcNotNeeded, *pod_.host_ipc,
+           "hostIPC is not needed for MPS with NVIDIA's device plugin",
+           "remove it: the plugin mounts the pipe and /dev/shm itself");
+    }
+  }
+
+  // The plugin's resource that the container asks for; nullptr when there is none.
+  const ResourceAmount* judge_container(const ContainerFile& container) {
+    const ResourceAmount* gpu = nullptr;
+    const ResourceAmount* mig = nullptr;
+    for (const ResourceAmount& amount : container.amounts) {
+      if (!is_plugin_resource(amount.resource)) continue;
+      if (gpu == nullptr) gpu = &amount;
+      if (!amount.resource.starts_with(kMigPrefix)) continue;
+      if (mig != nullptr) {
+        tell(Code::MigTwoDevices, amount.where,
+             "the container sees only one of its two MIG devices",
+             "one MIG device per container: both plugins set NVIDIA_VISIBLE_DEVICES");
+      }
+      mig = &amount;
+      judge_profile(amount);
+    }
+    if (!pod_.is_system && pod_.kind != "DaemonSet") judge_env(container);
+    return gpu;
+  }
+
+  void judge_profile(const ResourceAmount& amount) {
+    std::string_view profile = amount.resource;
+    profile.remove_prefix(kMigPrefix.size());
+    const std::size_t digits = std::min(profile.find_first_not_of("0123456789"), profile.size());
+    if (digits > 0 && profile.substr(digits).starts_with("c.")) {
+      tell(Code::MigComputeInstance, amount.where,
+           fmt::format("no device plugin advertises {}", amount.resource.substr(0, 60)),
+           "ask for the GPU instance: nvidia.com/mig-3g.20gb");
+    } else if (profile.starts_with("7g.79gb") || profile.find('+') != profile.npos) {
+      const bool plus = profile.find('+') != profile.npos;
+      tell(plus ? Code::ResourceNameMismatch : Code::MigNameDrift, amount.where,
+           plus ? "a plus sign in a profile becomes a dot in the resource name"
+                : "7g.79gb is a name of driver 510; later drivers say 7g.80gb",
+           plus ? "nvidia.com/mig-1g.10gb.me" : "use the name that the node's labels have");
+    }
+  }
+
+  void judge_env(const ContainerFile& container) {
+    for (const KeyValue& variable : container.env) {
+      const bool visible =
+          variable.key == "NVIDIA_VISIBLE_DEVICES" || variable.key == "CUDA_VISIBLE_DEVICES";
+      // Switched off, or from a field of the pod.
+      const bool harmless = variable.value.empty() || variable.value == "void" ||
+                            variable.value == "none" || variable.value == "-1" ||
+                            (variable.key == "CUDA_VISIBLE_DEVICES" && variable.value == "0");
+      if (!visible || harmless) continue;
+      if (variable.key == "NVIDIA_VISIBLE_DEVICES") {
+        tell(Code::VisibleDevicesSet, variable.where,
+             "NVIDIA_VISIBLE_DEVICES is for the device plugin to set: the pod bypasses it",
+             "remove the variable and ask for nvidia.com/gpu");
+        continue;
+      }
+      // CUDA chooses among the GPUs that the container has: it adds none.
+      warn(context_, Code::VisibleDevicesSet, variable.where,
+           "CUDA_VISIBLE_DEVICES chooses among the GPUs of the container by number or UUID, and "
+           "hides those that it does not name",
+           "remove the variable: the container sees its own GPUs, counted from 0");
+    }
+  }
+
+  // The device plugin and the exporter, when they are deployed without Helm.
+  void take_system_parts() {
+    if (pod_.kind != "DaemonSet") return;
+    for (const ContainerFile& container : pod_.containers) {
+      if (container.image.find(kPluginImage) != std::string::npos) {
+        take_static_plugin(container);
+      }
+      if (container.image.find("dcgm-exporter") != std::string::npos) {
+        DcgmFile exporter{.where = container.where};
+        for (const KeyValue& variable : container.env) {
+          exporter.attributes_to_all |=
+              variable.key == "KUBERNETES_VIRTUAL_GPUS" && variable.value == "true";
+          exporter.names_resources |= variable.key == "NVIDIA_RESOURCE_NAMES";
+        }
+        context_.files.exporters.push_back(std::move(exporter));
+      }
+    }
+  }
+
+  // As Helm labels what it makes, and as a dump of the cluster shows it.
+  bool is_of_a_chart() const {
+    return node_below(object_.find("metadata"), {"labels", "helm.sh/chart"}) != nullptr;
+  }
+
+  void take_static_plugin(const ContainerFile& container) {
+    if (!context_.files.static_plugin && !is_of_a_chart())
+      context_.files.static_plugin = pod_.where;
+    bool monitors = false;
+    const KeyValue* strategy = nullptr;
+    for (const KeyValue& variable : container.env) {
+      monitors |= variable.key == "NVIDIA_MIG_MONITOR_DEVICES";
+      if (variable.key == "MIG_STRATEGY" && variable.value != "none") strategy = &variable;
+    }
+    const bool by_flag = container.command.find("mig-strategy=single") != std::string::npos ||
+                         container.command.find("mig-strategy=mixed") != std::string::npos;
+    if (monitors || (strategy == nullptr && !by_flag)) return;
+    tell(Code::MigMonitorMissing, strategy != nullptr ? strategy->where : container.where,
+         "the plugin may not see the MIG devices: NVIDIA_MIG_MONITOR_DEVICES is not set",
+         "set it to all, or use the chart with migStrategy");
+  }
+
+  Context& context_;
+  const Node& object_;
+  const PodFile& pod_;
+};
+
+}  // namespace
+
+void read_pod(Context& context, const Node& object, const PodSet& set, const Node& pods,
+              PodFile pod) {
+  const Node* spec = set.is_bare_spec ? &pods : pods.find("spec");
+  if (!is_map(spec)) return;
+  pod = pod_file_of(object, set, pods, std::move(pod));
+  PodJudge(context, object, pod).judge(set, *spec);
+  context.files.pods.push_back(std::move(pod));
+}
+
+}  // namespace slicewise::scenarios::manifests
+
+namespace slicewise::scenarios {
+
+bool asks_for_gpu(const PodFile& pod) {
+  for (const char* key : {kKaiFraction, kKaiMemory}) {
+    if (annotation_of(pod, key) != nullptr) return true;
+  }
+  const auto is_gpu = [](const ResourceAmount& one) {
+    return one.amount > 0 && gpu_resource(one.resource).has_value();
+  };
+  return !pod.claims.empty() ||
+         std::ranges::any_of(pod.containers, [&](const ContainerFile& container) {
+           return std::ranges::any_of(container.amounts, is_gpu);
+         });
+}
+
+}  // namespace slicewise::scenarios
