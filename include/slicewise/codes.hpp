@@ -30,7 +30,6 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(SettingConflict, "SETTING_CONFLICT", Error, "two settings that contradict each other")        \
   X(PathUnknown, "PATH_UNKNOWN", Error, "a sweep, patch or --set path that leads nowhere")        \
   X(PolicySyntax, "POLICY_SYNTAX", Error, "an assertion that cannot be read")                     \
-  X(VariantUnknown, "VARIANT_UNKNOWN", Error, "no variant of that name")                          \
   X(ReplicasTooFew, "REPLICAS_TOO_FEW", Error, "sharing with fewer than 2 replicas")              \
   X(MpsWithTimeSlicing, "MPS_WITH_TIME_SLICING", Error, "both sharing modes on one node pool")    \
   X(PluginFieldIgnored, "PLUGIN_FIELD_IGNORED", Error, "the device plugin ignores this key")      \

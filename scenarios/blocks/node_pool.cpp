@@ -80,7 +80,6 @@ void check_healthy_gpus(const NodePool& pool, Findings& findings) {
 void finish_node_pool(NodePool& pool, const Node& map, Reading& reading) {
   pool.name.where = value_place(map, "name");  // also where it is missing
   pool.nodes_where = value_place(map, "nodes");
-  pool.capacity_type_where = value_place(map, "capacityType");
   pool.daemon_sets_where = value_place(map, "daemonSets");
   if (map.entry("daemonSets") == nullptr) pool.daemon_sets = usual_daemon_sets();
   check_labels(pool, map, reading.findings);

@@ -340,7 +340,6 @@ class ChartReader {
     chart_.manages_mig = is_map(manager) && !is_false(node_below(manager, {"enabled"}));
     const Node* env = node_below(manager, {"env"});
     chart_.reboots = variable_of(env, "WITH_REBOOT").value == "true";
-    chart_.mig_config_map = text_below(manager, {"config", "name"});
     const Located<std::string> chosen = located_below(manager, {"config", "default"});
     if (!chosen.value.empty() && chosen.value != "all-disabled") {
       tell(Code::MigManagerConfig, chosen.where,

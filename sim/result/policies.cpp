@@ -30,8 +30,6 @@ struct SeenFigure {
   std::string text;  // for people; "" for nothing
 };
 
-using scenarios::PolicyFigure;
-
 SeenFigure seen_truth(bool truth) { return {truth, truth ? "true" : "false"}; }
 
 SeenFigure seen_money(Usd money) {
@@ -113,25 +111,6 @@ SeenFigure see(const FigureMap& figures, std::string_view name, const void* reco
   std::any made;
   const void* const value = value_at(found->second.way, *found->second.field, record, made);
   return value == nullptr ? SeenFigure{} : seen_value(*found->second.field, value);
-}
-
-PolicyFigure kind_of(const Field& field) {
-  switch (field.shape->kind) {
-    case Shape::Kind::Truth:
-      return PolicyFigure::Truth;
-    case Shape::Kind::Money:
-      return PolicyFigure::Money;
-    case Shape::Kind::Time:
-      return PolicyFigure::Time;
-    case Shape::Kind::Text:
-    case Shape::Kind::List:
-      return PolicyFigure::Word;
-    default:
-      break;
-  }
-  if (field.unit == Unit::Ratio) return PolicyFigure::Share;
-  if (field.unit == Unit::PerSecond) return PolicyFigure::Rate;
-  return field.unit == Unit::Seconds ? PolicyFigure::Time : PolicyFigure::Number;
 }
 
 // REQUIRES: scenarios::policy_figure(name). `headroom` as in judge_policies().
@@ -274,17 +253,6 @@ Diagnostics policy_findings(const std::vector<scenarios::Policy>& policies,
     found.push_back(std::move(failed));
   }
   return found;
-}
-
-std::vector<DeclaredFigure> policy_figures_of(const Record& record) {
-  std::vector<DeclaredFigure> declared;
-  visit_fields(record, [&](std::span<const Field* const>, const Field& field) {
-    for (const Field::PolicyName& name : field.policy_names) {
-      const Field& figure = name.part.empty() ? field : *field.inner().find(name.part);
-      declared.push_back({name.name, kind_of(figure), name.words});
-    }
-  });
-  return declared;
 }
 
 }  // namespace slicewise::sim

@@ -94,7 +94,6 @@ struct ChartValues {
   bool manages_mig = false;
   bool reboots = false;               // WITH_REBOOT=true
   std::map<std::string, bool> gates;  // featureGates of the DRA driver
-  std::string mig_config_map;         // of mig-manager
 };
 
 // The charts' own: first of what serves the GPUs, then of the worker of Node Feature Discovery.

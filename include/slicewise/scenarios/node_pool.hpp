@@ -188,7 +188,6 @@ struct NodePool {
   SourceLocation nodes_where;
   int weight = 0;  // Karpenter: of several pools that would do, those with the most go first
   CapacityType capacity_type = CapacityType::OnDemand;
-  SourceLocation capacity_type_where;
   std::optional<Spot> spot;
   std::optional<DevicePlugin> device_plugin;  // absent: nvidia.com/gpu, unshared
   std::optional<MigLayout> mig;

@@ -1,12 +1,10 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/scenarios/policy.hpp"
-#include "slicewise/sim/describe.hpp"
 #include "slicewise/sim/result.hpp"
 
 // The policies of a scenario held against what was found.
@@ -26,15 +24,5 @@ std::vector<PolicyResult> judge_policies(const std::vector<scenarios::Policy>& p
 // is what judge_policies() made of `policies`.
 Diagnostics policy_findings(const std::vector<scenarios::Policy>& policies,
                             const std::vector<PolicyResult>& judged);
-
-// A figure that assertions may name, as its declaration has it.
-struct DeclaredFigure {
-  std::string_view name;
-  scenarios::PolicyFigure kind = scenarios::PolicyFigure::Number;
-  std::string_view words;  // that it may be compared with, blanks between them; "": any
-};
-
-// Of a record, in the order declared. scenarios/policies/policy_words.inc is printed from it.
-std::vector<DeclaredFigure> policy_figures_of(const Record& record);
 
 }  // namespace slicewise::sim

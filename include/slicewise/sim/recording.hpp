@@ -70,7 +70,6 @@ struct RecordedNode {
   std::uint32_t pool = 0;
   std::string pool_name;
   std::string instance_type;
-  bool on_demand_fallback = false;  // started so after an interruption of a spot pool
   TimePoint decided;
   std::optional<TimePoint> launched;     // billed from here; absent: the run ended before it
   std::optional<TimePoint> ready;        // known to the scheduler

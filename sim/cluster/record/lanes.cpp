@@ -241,7 +241,6 @@ void NodeLanes::decided(const ClusterState& cluster, std::uint32_t n) {
   recorded.pool = static_cast<std::uint32_t>(index(node.pool));
   recorded.pool_name = pool.name;
   recorded.instance_type = pool.instance_type;
-  recorded.on_demand_fallback = node.life.on_demand;
   recorded.decided = node.life.decided;
   recorded.until = kNever;
   life_of_[n] = static_cast<std::uint32_t>(draft_.recording.nodes.size());

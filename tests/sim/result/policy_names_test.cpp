@@ -1,21 +1,64 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "slicewise/scenarios/policy.hpp"
-#include "slicewise/sim/policies.hpp"
+#include "slicewise/sim/describe.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 namespace slicewise::sim {
 namespace {
 
+using scenarios::PolicyFigure;
+
 constexpr const char* kWordsFile = SLICEWISE_SOURCE_DIR "/scenarios/policies/policy_words.inc";
 
-const char* kind_word(scenarios::PolicyFigure kind) {
+// A figure that assertions may name, as its declaration has it.
+struct DeclaredFigure {
+  std::string_view name;
+  PolicyFigure kind = PolicyFigure::Number;
+  std::string_view words;  // that it may be compared with, blanks between them; "": any
+};
+
+PolicyFigure kind_of(const Field& field) {
+  switch (field.shape->kind) {
+    case Shape::Kind::Truth:
+      return PolicyFigure::Truth;
+    case Shape::Kind::Money:
+      return PolicyFigure::Money;
+    case Shape::Kind::Time:
+      return PolicyFigure::Time;
+    case Shape::Kind::Text:
+    case Shape::Kind::List:
+      return PolicyFigure::Word;
+    default:
+      break;
+  }
+  if (field.unit == Unit::Ratio) return PolicyFigure::Share;
+  if (field.unit == Unit::PerSecond) return PolicyFigure::Rate;
+  return field.unit == Unit::Seconds ? PolicyFigure::Time : PolicyFigure::Number;
+}
+
+// In the order declared.
+std::vector<DeclaredFigure> policy_figures_of(const Record& record) {
+  std::vector<DeclaredFigure> declared;
+  visit_fields(record, [&](std::span<const Field* const>, const Field& field) {
+    for (const Field::PolicyName& name : field.policy_names) {
+      const Field& figure = name.part.empty() ? field : *field.inner().find(name.part);
+      declared.push_back({name.name, kind_of(figure), name.words});
+    }
+  });
+  return declared;
+}
+
+const char* kind_word(PolicyFigure kind) {
   constexpr const char* kWords[] = {"Truth", "Number", "Money", "Time", "Share", "Rate", "Word"};
   return kWords[static_cast<std::size_t>(kind)];
 }
