@@ -76,6 +76,9 @@ struct Bytes {
 
 constexpr Bytes mebibytes(std::int64_t n) { return {n * 1'048'576}; }
 constexpr Bytes gibibytes(std::int64_t n) { return {n * 1'073'741'824}; }
+constexpr double in_gibibytes(Bytes bytes) {
+  return static_cast<double>(bytes.count) / (std::int64_t{1} << 30U);
+}
 
 // Host CPU in thousandths of a vCPU, as Kubernetes counts it.
 struct Millicores {

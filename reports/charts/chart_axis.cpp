@@ -207,4 +207,6 @@ std::vector<std::pair<double, std::string>> time_ticks(Duration length) {
   return ticks;
 }
 
+std::string dollars_tick(double value) { return "$" + tick_text(value); }
+
 }  // namespace slicewise::reports::charts

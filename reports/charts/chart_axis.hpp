@@ -34,6 +34,7 @@ class LogAxis {
 
 // "0.05", "20", "10,000".
 std::string tick_text(double value);
+std::string dollars_tick(double value);
 
 }  // namespace slicewise::reports
 

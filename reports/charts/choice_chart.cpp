@@ -12,11 +12,10 @@ namespace slicewise::reports::charts {
 namespace {
 
 // "$400", "$0.05", "$0.10": cents where there are some.
-std::string dollar_tick(double value) {
+std::string dollars_and_cents_tick(double value) {
   const double cents = 100 * value;
   const bool round = std::abs(cents - std::round(cents)) < 1e-6 && value < 1'000;
-  return round && value != std::round(value) ? fmt::format("${:.2f}", value)
-                                             : "$" + tick_text(value);
+  return round && value != std::round(value) ? fmt::format("${:.2f}", value) : dollars_tick(value);
 }
 
 std::string seconds_tick(double value) { return duration_text(from_seconds(value)); }
@@ -84,7 +83,7 @@ ScatterChart choice_chart(ChartText text, const std::vector<Choice>& choices,
   const ChoiceAxes axes = axes_for(choices, may_show_requests);
   ScatterChart chart;
   chart.text = std::move(text);
-  chart.x = {axes.price_label, dollar_tick, false, true};
+  chart.x = {axes.price_label, dollars_and_cents_tick, false, true};
   double least = 1e300;
   double most = 0;
   for (const Choice& choice : choices) {

@@ -14,8 +14,6 @@
 namespace slicewise::reports::html {
 namespace {
 
-std::string dollars_tick(double value) { return "$" + tick_text(value); }
-
 std::vector<sim::LedgerPart> parts_in_use(const sim::Result& result) {
   std::vector<sim::LedgerPart> parts;
   for (const sim::LedgerPart& part : sim::kLedgerParts) {

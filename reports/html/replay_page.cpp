@@ -55,8 +55,6 @@ std::string text_at(const Way& way, std::string_view pointer) {
 
 Column column_on_page(const Figure& figure) { return {std::string(figure.column->on_page), true}; }
 
-std::string dollars_tick(double value) { return "$" + tick_text(value); }
-
 std::vector<Way> ways_of(const json& document) {
   const json& all = document["schedulers"];
   std::vector<const char*> differing;

@@ -11,8 +11,6 @@
 namespace slicewise::reports::html {
 namespace {
 
-std::string dollars_of_month(double value) { return "$" + tick_text(value); }
-
 std::string percent_of_limit(double value) { return fmt::format("{:.0f}%", 100 * value); }
 
 // Never met: not a place on an axis.
@@ -74,7 +72,7 @@ Markup replicas_section(const HtmlReport& report) {
   if (dollars.points.empty()) {
     return section("replicas", "How many pods per GPU?", paragraph(finding) + table_markup(data));
   }
-  cost.y = {"dollars per month", dollars_of_month, false, true};
+  cost.y = {"dollars per month", dollars_tick, false, true};
   cost.series = {std::move(dollars)};
   Markup out = figure(draw(cost), finding, {data});
   if (!shares.points.empty()) {

@@ -17,7 +17,6 @@ constexpr std::size_t kMostBars = 8;
 constexpr double kShownSwing = 0.005;  // a change of the figure, as a share of it
 
 std::string duration_of_figure(double value) { return duration_text(from_seconds(value)); }
-std::string dollars_of_figure(double value) { return "$" + tick_text(value); }
 std::string share_of_figure(double value) { return percent_text(value); }
 
 charts::TickText tick_of(sim::AmountUnit unit) {
@@ -26,7 +25,7 @@ charts::TickText tick_of(sim::AmountUnit unit) {
       return duration_of_figure;
     case sim::AmountUnit::Dollars:
     case sim::AmountUnit::DollarsPerHour:
-      return dollars_of_figure;
+      return dollars_tick;
     case sim::AmountUnit::Ratio:
       return share_of_figure;
     case sim::AmountUnit::Bytes:

@@ -251,13 +251,11 @@ ScreenPart model_part(const models::LlmModel& model) {
     const auto basis = model.provenance.find(figure);
     table.rows.push_back({name, value, basis == model.provenance.end() ? "" : basis->second});
   };
-  constexpr double kGibibyte = 1LL << 30U;
   row("weightsTime", fmt::format("{:.4g} ms", model.step.weights_s * 1e3), "weightsMs");
   row("tokenTime", fmt::format("{:.4g} us", model.step.token_s * 1e6), "tokenMs");
   row("cacheReadTime", fmt::format("{:.4g} us", model.step.kv_read_s * 1e6), "kvReadMs");
   row("overhead", fmt::format("{:.4g} ms", model.step.overhead_s * 1e3), "overheadMs");
-  row("weights", fmt::format("{:.4g} GiB", static_cast<double>(model.weights.count) / kGibibyte),
-      "weightsMib");
+  row("weights", fmt::format("{:.4g} GiB", in_gibibytes(model.weights)), "weightsMib");
   row("kvBytesPerToken", fmt::format("{}", model.kv_bytes_per_token.count), "kvBytesPerToken");
   ScreenPart part{.heading = fmt::format("{}, {}", model.name, model.precision)};
   ScreenPart figures{.table = std::move(table)};

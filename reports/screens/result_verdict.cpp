@@ -9,6 +9,7 @@
 
 #include "slicewise/reports/html_report.hpp"
 #include "slicewise/sim/figure_text.hpp"
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "result_comparison.hpp"

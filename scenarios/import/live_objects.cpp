@@ -22,16 +22,11 @@ std::string_view text_of(const NodeGroupFile& node, std::string_view label) {
   return found == nullptr ? std::string_view() : std::string_view(found->value);
 }
 
-std::string_view first_text(const NodeGroupFile& node,
-                            std::initializer_list<std::string_view> labels) {
-  for (const std::string_view label : labels) {
+std::string_view group_of(const NodeGroupFile& node) {
+  for (const std::string_view label : kGroupLabels) {
     if (const std::string_view text = text_of(node, label); !text.empty()) return text;
   }
   return {};
-}
-
-std::string_view group_of(const NodeGroupFile& node) {
-  return first_text(node, {kNodePoolLabel, kManagedGroupLabel, kEksctlGroupLabel});
 }
 
 bool is_spot(const NodeGroupFile& node) {

@@ -51,9 +51,7 @@ std::optional<std::string> carried(const DraftPool& pool, const NodeLabels& labe
   const auto known_as = label_by(pool.maker, key);
   const auto label = labels.find(known_as.value_or(key));
   if (label != labels.end()) return label->second;
-  const bool is_of_name =
-      key == kNodePoolLabel || key == kManagedGroupLabel || key == kEksctlGroupLabel;
-  return is_of_name && known_as ? std::optional(pool.name) : std::nullopt;
+  return names_group(key) && known_as ? std::optional(pool.name) : std::nullopt;
 }
 
 // Those that every cluster has are as the pool's own.

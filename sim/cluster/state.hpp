@@ -250,6 +250,12 @@ void with_engine(Domain& domain, Use&& use) {
              domain.engine);
 }
 
+// SM time in so much GPU time, both in ns, of what takes `demand`: a batch, or one unit alone.
+template <class AnyDemand>
+double sm_time(const AnyDemand& demand, double gpu_ns) {
+  return gpu_ns * static_cast<double>(demand.sm_active.ns) / static_cast<double>(demand.gpu.ns);
+}
+
 // Whether requests need the host beside the GPU.
 inline bool needs_host_cpu(const scenarios::Serving& serving) {
   const bool between = serving.bursts > 1 && serving.cpu_between.ns > 0;

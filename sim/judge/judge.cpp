@@ -173,6 +173,11 @@ bool is_beyond_limit(const scenarios::FigureValue& value,
                   : in_its_unit(value) - half > in_its_unit(limit);
 }
 
+bool has_objectives(const VariantResult& result) {
+  return std::ranges::any_of(result.workloads,
+                             [](const WorkloadResult& w) { return !w.objectives.empty(); });
+}
+
 ObjectiveStanding standing_of(const ObjectiveResult& objective) {
   if (!objective.pass) return ObjectiveStanding::Missed;
   if (objective.lost && objective.lost->is_undecided()) return ObjectiveStanding::Undecided;

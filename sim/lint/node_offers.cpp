@@ -394,10 +394,7 @@ bool may_be_among_others(const scenarios::PodFile& pod, const ClusterFiles& file
 
 bool selects_nodes_without_gpus(const scenarios::PodFile& pod, const ClusterFiles& files,
                                 const models::Catalogue& catalogue) {
-  const auto names_group = [](const auto& one) {
-    return one.key == scenarios::kNodePoolLabel || one.key == scenarios::kManagedGroupLabel ||
-           one.key == scenarios::kEksctlGroupLabel;
-  };
+  const auto names_group = [](const auto& one) { return scenarios::names_group(one.key); };
   const bool names_one = std::ranges::any_of(pod.node_selector, names_group) ||
                          std::ranges::any_of(pod.affinity, [&](const auto& term) {
                            return std::ranges::any_of(term, names_group);

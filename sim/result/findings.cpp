@@ -109,9 +109,8 @@ std::string largest_pod(const World& world, bool of_cpu) {
   const auto& most = *std::ranges::max_element(world.workloads, {}, asks);
   const PoolModel& pool = world.pools.front();
   const auto shown = [&](std::int64_t count) {
-    constexpr double kGib = 1LL << 30;
     return of_cpu ? fmt::format("{:.4g} vCPUs", static_cast<double>(count) / 1'000)
-                  : fmt::format("{:.4g} GiB", static_cast<double>(count) / kGib);
+                  : fmt::format("{:.4g} GiB", in_gibibytes({count}));
   };
   return fmt::format(
       "a pod of \"{}\" asks for {}, an empty {} has {} for pods (slicewise get instances -o wide)",

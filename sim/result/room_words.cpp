@@ -20,7 +20,7 @@ namespace {
 using Bound = GpuRoom::Bound;
 
 std::string gib(Bytes bytes, int digits = 1) {
-  return fmt::format("{:.{}f}", static_cast<double>(bytes.count) / (1LL << 30), digits);
+  return fmt::format("{:.{}f}", in_gibibytes(bytes), digits);
 }
 
 // What is missing never reads as nothing.

@@ -35,8 +35,6 @@ Duration copying(Bytes bytes, double bytes_per_second) {
   return from_seconds(static_cast<double>(bytes.count) / bytes_per_second);
 }
 
-double gib(Bytes bytes) { return static_cast<double>(bytes.count) / (1LL << 30); }
-
 // Of a workload on a pool, wherever it runs there; nullptr: it does not, or does not sleep.
 const SleepDemand* sleep_on(const WorkloadModel& model, const PoolModel& pool, std::size_t p) {
   const PoolDemand& demand = model.on_pool[p];
@@ -71,18 +69,18 @@ void note_host_memory(const WorkloadModel& model, const PoolModel& pool, Bytes o
   std::string text = fmt::format(
       "asleep, a pod of \"{}\" holds {:.1f} GiB of host memory, pinned, and asks for {:.1f}: the "
       "scheduler keeps no more for it",
-      model.name, gib(sleep.host_memory), gib(pod.memory_request));
+      model.name, in_gibibytes(sleep.host_memory), in_gibibytes(pod.memory_request));
   if (pod.memory_limit && *pod.memory_limit < sleep.host_memory) {
-    text += fmt::format(", and its limit of {:.1f} GiB kills it", gib(*pod.memory_limit));
+    text += fmt::format(", and its limit of {:.1f} GiB kills it", in_gibibytes(*pod.memory_limit));
   }
   if (on_node > pool.allocatable_memory) {
     text += fmt::format("; all that may sleep on a node of pool \"{}\" hold {:.1f} of {:.1f} GiB",
-                        pool.name, gib(on_node), gib(pool.allocatable_memory));
+                        pool.name, in_gibibytes(on_node), in_gibibytes(pool.allocatable_memory));
   }
   add_diagnostic(
       found, Code::SleepHostMemory, model.spec.llm->where, std::move(text),
       fmt::format("ask for {:.0f} GiB and what the server itself takes, level: 2, or larger nodes",
-                  gib(sleep.host_memory) + 0.5));
+                  in_gibibytes(sleep.host_memory) + 0.5));
 }
 
 }  // namespace
@@ -110,10 +108,10 @@ void note_sleep(World& world) {
           fmt::format(
               "\"{}\" sleeps at level {} on pool \"{}\": {:.1f} GiB of GPU memory beside its CUDA "
               "context{} stay taken; it falls asleep in {:.2f} s and wakes up in {:.2f} s",
-              model.name, model.spec.llm->sleep->level, pool.name, gib(sleep->gpu_memory),
+              model.name, model.spec.llm->sleep->level, pool.name, in_gibibytes(sleep->gpu_memory),
               sleep->host_memory.count == 0
                   ? ""
-                  : fmt::format(" and {:.1f} GiB of host memory", gib(sleep->host_memory)),
+                  : fmt::format(" and {:.1f} GiB of host memory", in_gibibytes(sleep->host_memory)),
               to_seconds(sleep->sleep_time), to_seconds(sleep->wake_time)),
           "give what you measure: memory, sleepTime and wakeTime of llm.sleep");
       note_host_memory(model, pool, on_node, *sleep, world.findings);

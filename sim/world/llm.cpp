@@ -217,10 +217,7 @@ void size_cache(const Llm& llm, Bytes memory, Bytes context, const PartOfModel& 
   demand.gpu_memory = demand.cache_tokens > 0 ? part.weights + pool : std::max(memory, least);
 }
 
-std::string gib_text(Bytes bytes) {
-  constexpr double kGib = 1LL << 30;
-  return fmt::format("{:.1f} GiB", static_cast<double>(bytes.count) / kGib);
-}
+std::string gib_text(Bytes bytes) { return fmt::format("{:.1f} GiB", in_gibibytes(bytes)); }
 
 // What helps a server whose memory is too small for its cache, or for its weights (`none`).
 std::string more_room(const Llm& llm, const DomainKind& kind, Bytes memory,

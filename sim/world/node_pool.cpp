@@ -303,7 +303,7 @@ bool leave_to_pods(const NodePool& pool, const models::InstanceType& type, PoolM
     return refuse(fmt::format("DaemonSets leave nothing of {}: with {} they ask for all of its {} "
                               "CPUs or {:.1f} GiB",
                               type.name, daemon.name, static_cast<double>(cpu.count) / 1000,
-                              static_cast<double>(memory.count) / (1LL << 30)),
+                              in_gibibytes(memory)),
                   "smaller requests, or a larger instance type");
   }
   if (model.max_pods > 0) return true;

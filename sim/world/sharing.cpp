@@ -167,8 +167,7 @@ DomainKind nos_slices(const Device& device, PoolModel& model, Diagnostics& found
   if (sum > device.gpu.memory_total) {
     add_diagnostic(found, Code::ValueRange, device.pool.nos->where,
                    fmt::format("the slices add up to {} GiB, the {} has {:.1f}", sum.count >> 30,
-                               device.gpu.name,
-                               static_cast<double>(device.gpu.memory_total.count) / (1 << 30)),
+                               device.gpu.name, in_gibibytes(device.gpu.memory_total)),
                    "nos cuts slices out of the GPU's memory: take fewer or smaller ones");
   }
   return kind;

@@ -9,13 +9,6 @@ namespace {
 
 using scenarios::ImportRemark;
 
-// 8152 as "8,152".
-std::string grouped(std::int64_t count) {
-  std::string text = std::to_string(count);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
-  return text;
-}
-
 std::string_view result_name(const scenarios::Imported& imported) {
   if (std::holds_alternative<scenarios::JobTrace>(imported.content)) return "jobs";
   if (std::holds_alternative<scenarios::RequestLog>(imported.content)) return "requests";
@@ -48,6 +41,12 @@ std::string only_place_of(const SourceLocation& where) {
 }
 
 }  // namespace
+
+std::string grouped(std::int64_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
+  return text;
+}
 
 std::vector<std::string> import_notes(const scenarios::Imported& imported) {
   return import_notes(imported.log, result_name(imported));

@@ -1,11 +1,16 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slicewise/scenarios/import.hpp"
 
 namespace slicewise::tools {
+
+// 8152 as "8,152".
+std::string grouped(std::int64_t count);
 
 // What an import read, left out, made up and put right, a sentence each.
 std::vector<std::string> import_notes(const scenarios::Imported& imported);

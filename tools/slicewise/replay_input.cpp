@@ -20,6 +20,7 @@
 #include "choices.hpp"
 #include "command_line.hpp"
 #include "files.hpp"
+#include "import_notes.hpp"
 
 namespace slicewise::tools {
 namespace {
@@ -30,9 +31,7 @@ Diagnostic wrong_value(const std::string& message, const std::string& help) {
 
 // "1 GPU", "2,000 GPUs".
 std::string counted(std::int64_t count, const std::string& what) {
-  std::string digits = std::to_string(count);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return digits + " " + what + (count == 1 ? "" : "s");
+  return grouped(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 std::string gpus_text(std::int64_t gpus) { return counted(gpus, "GPU"); }
@@ -241,8 +240,8 @@ Diagnostics jobs_above_memory(const scenarios::JobTrace& trace, const sim::Repla
       fmt::format(
           "{} {} more GPU memory than any GPU here has ({:.4g} GiB), and ran all the same; the "
           "first is {}",
-          jobs, jobs == 1 ? "job needs" : "jobs need",
-          static_cast<double>(most.count) / (1LL << 30U), trace.row_place(first).text()),
+          jobs, jobs == 1 ? "job needs" : "jobs need", in_gibibytes(most),
+          trace.row_place(first).text()),
       "--sharing exclusive reckons with GPU memory: it leaves them out")};
 }
 

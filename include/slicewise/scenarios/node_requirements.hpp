@@ -25,6 +25,9 @@ inline constexpr std::string_view kNodePoolLabel = "karpenter.sh/nodepool";
 inline constexpr std::string_view kManagedGroupLabel = "eks.amazonaws.com/nodegroup";
 inline constexpr std::string_view kManagedCapacityLabel = "eks.amazonaws.com/capacityType";
 inline constexpr std::string_view kEksctlGroupLabel = "alpha.eksctl.io/nodegroup-name";
+// By which groups of nodes go, each its maker's.
+inline constexpr std::array<std::string_view, 3> kGroupLabels = {kNodePoolLabel, kManagedGroupLabel,
+                                                                 kEksctlGroupLabel};
 inline constexpr std::string_view kArchitectureLabel = "kubernetes.io/arch";
 // Of CPUs, by its values.
 enum class Architecture : std::uint8_t { Amd64, Arm64 };
@@ -38,6 +41,10 @@ inline constexpr std::string_view kMigLabel = "nvidia.com/mig.config";
 inline constexpr std::string_view kProductLabel = "nvidia.com/gpu.product";
 inline constexpr std::string_view kReplicasLabel = "nvidia.com/gpu.replicas";
 inline constexpr std::string_view kSharingStrategyLabel = "nvidia.com/gpu.sharing-strategy";
+
+constexpr bool names_group(std::string_view label) {
+  return label == kNodePoolLabel || label == kManagedGroupLabel || label == kEksctlGroupLabel;
+}
 
 // Who makes nodes: each labels them in its own way. Eksctl: groups that EKS does not manage.
 enum class NodeMaker : std::uint8_t { Unknown, Karpenter, AutoMode, ManagedGroup, Eksctl, Other };

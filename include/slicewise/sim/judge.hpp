@@ -34,6 +34,9 @@ bool is_beyond_limit(const scenarios::FigureValue& value,
                      const std::optional<scenarios::FigureValue>& half_width,
                      const scenarios::FigureValue& limit, bool at_least);
 
+// Whether anything is to be met.
+bool has_objectives(const VariantResult& result);
+
 ObjectiveStanding standing_of(const ObjectiveResult& objective);
 // Nothing is to be said against it: it holds with its interval, or was not put to the test.
 bool is_kept(const ObjectiveResult& objective);

@@ -103,15 +103,13 @@ double ContainerWork::units_left(std::uint32_t p) const {
   return makes_steps(p) ? steps_.units_left(p) : batch_.units_left(p);
 }
 
-double ContainerWork::sm_part(std::uint32_t p) const {
+double ContainerWork::sm_time(std::uint32_t p, double gpu_ns) const {
   const Demand& demand = run_.cluster.demand(run_.cluster.pods[p]);
   const std::size_t together =
       kind_of(p) == WorkloadKind::Service ? replicas_.of_pod(p).batch.size() : 0;
-  const auto part = [](const auto& of) {
-    return static_cast<double>(of.sm_active.ns) / static_cast<double>(of.gpu.ns);
-  };
-  return together > 0 && together <= demand.batches.size() ? part(demand.batches[together - 1])
-                                                           : part(demand);
+  return together > 0 && together <= demand.batches.size()
+             ? sim::sm_time(demand.batches[together - 1], gpu_ns)
+             : sim::sm_time(demand, gpu_ns);
 }
 
 std::optional<Duration> ContainerWork::gpu_work(std::uint32_t p) const {

@@ -38,8 +38,8 @@ class ContainerWork {
   double part_of_unit(std::uint32_t pod) const;  // that it has done beside them
   // Of the batch work of a pod that runs.
   double units_left(std::uint32_t pod) const;
-  // SM time of the GPU time that it works now.
-  double sm_part(std::uint32_t pod) const;
+  // SM time in so much GPU time of what it works on now, in ns.
+  double sm_time(std::uint32_t pod, double gpu_ns) const;
   // What its GPU was given for the request or cell under way; nothing for batch work.
   std::optional<Duration> gpu_work(std::uint32_t pod) const;
 

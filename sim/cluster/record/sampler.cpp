@@ -134,8 +134,7 @@ double Sampler::sm_so_far(std::uint32_t p) {
   if (!work) return used_ns;
   // What waits by chance has more left than it was given.
   const auto done = std::max(*work - from_.gpus.left(pod), Duration{});
-  const auto done_ns = static_cast<double>(done.ns);
-  return used_ns + done_ns * from_.work.sm_part(p);
+  return used_ns + from_.work.sm_time(p, static_cast<double>(done.ns));
 }
 
 }  // namespace slicewise::sim

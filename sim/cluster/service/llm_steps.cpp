@@ -95,8 +95,7 @@ void Replicas::piece_done(std::uint32_t p) {
   const Pod& pod = run_.cluster.pods[p];
   const ContinuousBatching::Piece piece = llm.batching.piece();
   const Demand& demand = run_.cluster.demand(pod);
-  usage_.used_sms(p, static_cast<double>(piece.work.ns) * static_cast<double>(demand.sm_active.ns) /
-                         static_cast<double>(demand.gpu.ns));
+  usage_.used_sms(p, sm_time(demand, static_cast<double>(piece.work.ns)));
   llm.between_pieces = true;  // an answer may bring the pod its next request
   for (const LlmAnswer& answer : llm.batching.end(run_.now)) {
     Request request = llm.take(answer.request);

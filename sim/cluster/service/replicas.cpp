@@ -135,9 +135,7 @@ void Replicas::burst_done(std::uint32_t p) {
   PodServer& server = servers_[p];
   const BatchDemand& demand =
       run_.cluster.demand(run_.cluster.pods[p]).batches[server.batch.size() - 1];
-  usage_.used_sms(p, static_cast<double>(server.burst.ns) *
-                         static_cast<double>(demand.sm_active.ns) /
-                         static_cast<double>(demand.gpu.ns));
+  usage_.used_sms(p, sm_time(demand, static_cast<double>(server.burst.ns)));
   const bool copied = server.is_copy();
   if (--server.bursts_left == 0) return batch_done(p);
   const Duration between = servers_[p].serving->cpu_between;

@@ -38,10 +38,6 @@ std::optional<Home> home_on(const BlockSearch& search, const std::vector<std::st
   return std::nullopt;
 }
 
-std::string gib(Bytes memory) {
-  return fmt::format("{:.1f} GiB", static_cast<double>(memory.count) / (1LL << 30));
-}
-
 // Numbers of GPUs by which others than those that pods ask for are looked for.
 constexpr int kUsualSplits[] = {1, 2, 4, 8};
 
@@ -80,8 +76,8 @@ std::string type_that_holds(const BlockSearch& search, const std::vector<std::st
   if (best == nullptr) return "no instance type of the catalogue holds every pod";
   return fmt::format(
       "no instance type that was tried holds every pod; the cheapest that does is {} ({} x {} with "
-      "{}, ${:.0f} a month): --instances {}{}",
-      best->name, best->gpu_count, best->gpu_model, gib(memory), least, best->name,
+      "{:.1f} GiB, ${:.0f} a month): --instances {}{}",
+      best->name, best->gpu_count, best->gpu_model, in_gibibytes(memory), least, best->name,
       flag_for(search, serving));
 }
 

@@ -93,14 +93,9 @@ void keep_tolerated(const Scenario& base, const scenarios::PodTemplate& before,
   }
 }
 
-bool names_a_group(std::string_view label) {
-  return label == scenarios::kNodePoolLabel || label == scenarios::kManagedGroupLabel ||
-         label == scenarios::kEksctlGroupLabel;
-}
-
 bool names_the_node(std::string_view label) {
   return label.starts_with("nvidia.com/") || label.ends_with("/instance-type") ||
-         label.starts_with("karpenter.k8s.aws/instance-") || names_a_group(label) ||
+         label.starts_with("karpenter.k8s.aws/instance-") || scenarios::names_group(label) ||
          label == scenarios::kAcceleratorLabel || label == "nos.nebuly.com/gpu-partitioning";
 }
 

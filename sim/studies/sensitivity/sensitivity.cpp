@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/judge.hpp"
+
 #include "../../run/replications.hpp"
 #include "../probe/inputs.hpp"
 #include "break_evens.hpp"
@@ -137,11 +139,6 @@ Expected<SensitivitySubject> subject_of(const scenarios::ScenarioSet& set, std::
   return subject;
 }
 
-bool any_objective(const VariantResult& result) {
-  return std::ranges::any_of(result.workloads,
-                             [](const WorkloadResult& w) { return !w.objectives.empty(); });
-}
-
 }  // namespace
 
 double largest_change(const InputEffect& effect) {
@@ -183,7 +180,7 @@ Expected<SensitivityStudy> find_sensitivity(const scenarios::ScenarioSet& set, s
     study.figures.push_back(outcome_figure(outcome, subject.as_is));
   }
   vary_all(subject, outcomes, simulations, study);
-  if (!is_interrupted(options.run) && any_objective(subject.as_is.pooled)) {
+  if (!is_interrupted(options.run) && has_objectives(subject.as_is.pooled)) {
     study.break_evens = find_break_evens(subject, options.break_evens, simulations);
   }
   study.interrupted = is_interrupted(options.run);
