@@ -12,8 +12,8 @@
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/plan_record.hpp"
 
-#include "../screens/plan_path_part.hpp"
 #include "../screens/plan_saving.hpp"
+#include "../screens/plan_screen.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_verdict.hpp"
 #include "../text/amount_text.hpp"

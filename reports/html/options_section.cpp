@@ -1,8 +1,7 @@
 
 #include <fmt/format.h>
 
-#include "../screens/plan_over_time_part.hpp"
-#include "../screens/plan_path_part.hpp"
+#include "../screens/plan_screen.hpp"
 #include "../screens/plan_words.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_verdict.hpp"

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <iterator>
 #include <span>
-#include <string_view>
 #include <variant>
 
 #include <fmt/format.h>

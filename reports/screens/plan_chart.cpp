@@ -1,5 +1,3 @@
-#include "plan_chart.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -10,6 +8,7 @@
 
 #include "../charts/chart_axis.hpp"
 #include "../text/text_table.hpp"
+#include "plan_screen.hpp"
 #include "result_figures.hpp"
 
 namespace slicewise::reports {

@@ -1,5 +1,3 @@
-#include "plan_flips.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>

@@ -1,5 +1,3 @@
-#include "plan_over_time_part.hpp"
-
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -8,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "plan_screen.hpp"
 #include "plan_words.hpp"
 #include "result_figures.hpp"
 

@@ -1,5 +1,3 @@
-#include "plan_path_part.hpp"
-
 #include <cmath>
 #include <string>
 #include <utility>
@@ -9,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "../text/text_table.hpp"
+#include "plan_screen.hpp"
 #include "plan_words.hpp"
 #include "result_figures.hpp"
 

@@ -1,5 +1,3 @@
-#include "plan_routes.hpp"
-
 #include <algorithm>
 #include <string_view>
 
@@ -7,6 +5,8 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/reports/studies.hpp"
+
+#include "plan_words.hpp"
 
 namespace slicewise::reports {
 namespace {

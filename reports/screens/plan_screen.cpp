@@ -16,12 +16,7 @@
 #include "slicewise/sim/plan_record.hpp"
 
 #include "../text/text_table.hpp"
-#include "plan_chart.hpp"
-#include "plan_over_time_part.hpp"
-#include "plan_path_part.hpp"
-#include "plan_routes.hpp"
 #include "plan_words.hpp"
-#include "rejected_groups.hpp"
 #include "result_figures.hpp"
 #include "result_notes.hpp"
 #include "result_verdict.hpp"

@@ -11,8 +11,6 @@
 
 #include "slicewise/sim/result_record.hpp"
 
-#include "plan_flips.hpp"
-#include "plan_routes.hpp"
 #include "plan_saving.hpp"
 #include "result_figures.hpp"
 #include "result_notes.hpp"

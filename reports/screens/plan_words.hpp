@@ -26,4 +26,14 @@ std::string isolation_risk(const sim::PlanOption& option);
 // How the answer was found and what it rests on.
 std::vector<std::string> plan_notes(const sim::Plan& plan);
 
+// At which changes of its inputs the answer is another one: the flips, the measurement that tells
+// the most about them, and what the second option bears.
+std::vector<std::string> what_it_hangs_on(const sim::Plan& plan);
+
+// Which of NVIDIA's device plugin and DRA driver sets an option up.
+// "Set up by: the device plugin; not NVIDIA's DRA driver: ..."; "" where nobody looked.
+std::string route_sentence(const sim::PlanOption& option);
+// "#2: the device plugin, ...", one for each ranked option.
+std::vector<std::string> route_lines(const sim::Plan& plan);
+
 }  // namespace slicewise::reports

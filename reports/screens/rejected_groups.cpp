@@ -1,5 +1,3 @@
-#include "rejected_groups.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -9,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "comparison_words.hpp"
+#include "plan_screen.hpp"
 
 namespace slicewise::reports {
 namespace {

@@ -211,7 +211,7 @@ std::vector<VariantMeasure> price_measures(const sim::Result& result) {
       {{"COST", true}, [](const VariantResult& v) { return money_text(v.cost.ledger.total); }},
       {price_column("perJobUsd"),
        [](const VariantResult& v) { return money_or_nothing(v.cost.per_job); }},
-      {request_price_column(std::ranges::any_of(result.variants, has_objectives)),
+      {request_price_column(std::ranges::any_of(result.variants, sim::has_objectives)),
        [](const VariantResult& v) { return money_or_nothing(v.cost.per_1k_requests_in_slo); }},
       {column_of(sim::record_of<sim::TokenFigures>(), "perMillionOutputUsd"), price_of_tokens},
       {column_of(sim::record_of<sim::NotebookFigures>(), "perActiveUserMonthUsd"),
@@ -330,11 +330,6 @@ std::string knee_line(std::span<const VariantResult> curve, bool jobs) {
 }
 
 }  // namespace
-
-bool has_objectives(const VariantResult& variant) {
-  return std::ranges::any_of(variant.workloads,
-                             [](const WorkloadResult& w) { return !w.objectives.empty(); });
-}
 
 std::string thousand_requests(bool in_slo) {
   return in_slo ? "1,000 requests in SLO" : "1,000 requests";

@@ -16,9 +16,6 @@ namespace slicewise::reports {
 // `alone`: nothing else tells of the variants.
 Cells comparison(const sim::Result& result, const TextStyle& style, bool alone);
 
-// Some workload of the variant has an objective.
-bool has_objectives(const sim::VariantResult& variant);
-
 // What `Cost::per_1k_requests_in_slo` is the price of: without objectives, of any requests.
 std::string thousand_requests(bool in_slo);
 

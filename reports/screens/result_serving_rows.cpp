@@ -1,10 +1,9 @@
-#include "result_serving_rows.hpp"
-
 #include <fmt/format.h>
 
 #include "slicewise/sim/result_record.hpp"
 
 #include "result_figures.hpp"
+#include "result_workload_rows.hpp"
 #include "screen.hpp"
 
 namespace slicewise::reports {

@@ -10,8 +10,8 @@
 
 #include "../text/text_table.hpp"
 
-// The blocks of a variant with a row for each objective, and for each workload that ends: Jobs and
-// Deployments. What people wait for is in result_serving_rows.hpp.
+// The blocks of a variant with a row for each objective, for each workload that ends (Jobs and
+// Deployments), and for each that people wait for (result_serving_rows.cpp).
 namespace slicewise::reports {
 
 std::vector<Column> objective_columns();
@@ -39,5 +39,25 @@ std::string quantile_cell(const std::optional<sim::TimeSummary>& times,
                           Duration sim::TimeSummary::*quantile);
 // "3m, up to 2 never": of the pods that started, and how many never did in any one run.
 std::string wait_text(const std::string& mean, std::int64_t never);
+
+// What people wait for: a row for each workload that has such figures, of those that `shown` names.
+
+// Services and pipelines. `every` adds the mean, p99.9 and the figures behind the others.
+std::vector<Column> request_columns(bool every);
+Rows request_rows(const sim::VariantResult& variant, const TextStyle& style, bool every,
+                  std::int64_t seconds);
+
+// Language models.
+std::vector<Column> token_columns(bool every);
+Rows token_rows(const sim::VariantResult& variant, const TextStyle& style, bool every);
+
+std::vector<Column> scaling_columns(bool every);
+Rows scaling_rows(const sim::VariantResult& variant, const TextStyle& style, bool every);
+
+std::vector<Column> notebook_columns(bool every);
+Rows notebook_rows(const sim::VariantResult& variant, const TextStyle& style, bool every);
+
+// Of the requests whose fate is known; "" when there is none of them or no objective.
+std::string share_in_slo(const sim::WorkloadResult& workload);
 
 }  // namespace slicewise::reports

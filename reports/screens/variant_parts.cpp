@@ -5,17 +5,19 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "slicewise/reports/html_report.hpp"
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/result_record.hpp"
 
+#include "../text/amount_text.hpp"
 #include "../text/text_table.hpp"
-#include "policy_rows.hpp"
-#include "range_part.hpp"
 #include "result_bill.hpp"
 #include "result_comparison.hpp"
 #include "result_cost.hpp"
@@ -23,8 +25,8 @@
 #include "result_gpu_rows.hpp"
 #include "result_nodes.hpp"
 #include "result_placement.hpp"
-#include "result_serving_rows.hpp"
 #include "result_workload_rows.hpp"
+#include "sensitivity_screen.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -333,6 +335,63 @@ std::int64_t rate_seconds_of(const sim::Result& result, bool requests) {
     }
   }
   return rate_seconds(rates);
+}
+
+using sim::PolicyResult;
+using PolicyVerdict = PolicyResult::Verdict;
+
+Cell verdict_cell(const PolicyResult& policy, const TextStyle& style) {
+  switch (policy.verdict) {
+    case PolicyVerdict::Pass:
+      return {fmt::format("{} holds", signs(style).pass), Emphasis::Good};
+    case PolicyVerdict::Fail:
+      return {policy.deny ? fmt::format("{} FAILED", signs(style).fail)
+                          : fmt::format("{} fails", signs(style).warn),
+              Emphasis::Bad};
+    case PolicyVerdict::Unknown:
+      break;
+  }
+  return fmt::format("{} unknown", signs(style).none);
+}
+
+std::string seen_cell(const PolicyResult& policy) {
+  std::string text;
+  for (const PolicyResult::Figure& figure : policy.figures) {
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", figure.name,
+                        figure.value.empty() ? "unknown" : figure.value);
+  }
+  return text;
+}
+
+// Policies of a scenario: whether they hold, and the figures that they saw.
+std::vector<Column> policy_columns() {
+  return {{"POLICY"}, {"NAME"}, {"ASSERTION", false, 1}, {"FOUND"}};
+}
+
+Rows policy_rows(const VariantResult& variant, const TextStyle& style, bool /*every*/) {
+  Rows rows;
+  for (const PolicyResult& policy : variant.policies) {
+    rows.push_back({verdict_cell(policy, style), policy.name, policy.assertion, seen_cell(policy)});
+  }
+  return rows;
+}
+
+// Where figures lie for what is not known of the inputs; empty without `--inputs sampled`.
+ScreenPart range_part(const VariantResult& variant) {
+  ScreenPart part{.indent = 2};
+  if (variant.ranges.empty()) return part;
+  part.table.columns = {
+      {"INPUTS DRAWN", false, 0}, {"VALUE", true, 0}, {"FROM", true, 0}, {"TO", true, 0}};
+  for (const sim::FigureRange& range : variant.ranges) {
+    const auto text = [&](double value) { return amount_text({value, range.unit}); };
+    part.table.rows.push_back({outcome_title(range.workload, range.name), text(range.value),
+                               text(range.least), text(range.most)});
+  }
+  part.sentences = {
+      {.text = "95 % of what measurements leave open, or all where only bounds are known: more "
+               "replications do not narrow it, better measurements do.",
+       .indent = 2}};
+  return part;
 }
 
 }  // namespace

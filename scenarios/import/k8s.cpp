@@ -21,7 +21,6 @@
 #include "importers.hpp"
 #include "live_objects.hpp"
 #include "manifest_workload.hpp"
-#include "node_groups.hpp"
 #include "pods_without_gpu.hpp"
 #include "prometheus.hpp"
 #include "queues.hpp"

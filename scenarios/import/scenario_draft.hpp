@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -183,6 +184,10 @@ void remark_on_larger_nodes(const ScenarioDraft& draft, const ImportOptions& opt
 // those for the pods of the draft.
 std::vector<std::string> types_to_start(const ScenarioDraft& draft, const NodeGroupFile& group,
                                         const DraftPool& pool, const ImportOptions& options);
+
+// Node groups and NodePools that the nodes of these pools are of, in their order; pools that no
+// file has are left out.
+std::vector<NodeGroup> node_groups(std::span<const DraftPool> pools);
 
 // GPUs of a node; 1 where nobody knows the type.
 std::int64_t gpus_of(const std::string& type, const ImportOptions& options);

@@ -1,5 +1,3 @@
-#include "batch_line.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -10,6 +8,8 @@
 
 #include "slicewise/models/least_squares.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
+
+#include "profile_parts.hpp"
 
 namespace slicewise::sim::profile_fit {
 std::optional<BatchLine> batch_line(const Company& company) {

@@ -1,5 +1,3 @@
-#include "class_figures.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,6 +6,8 @@
 #include <vector>
 
 #include "slicewise/portable_math.hpp"
+
+#include "profile_parts.hpp"
 
 namespace slicewise::sim::profile_fit {
 namespace {

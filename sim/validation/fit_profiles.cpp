@@ -16,14 +16,9 @@
 #include "slicewise/sim/calibration.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 
-#include "batch_line.hpp"
-#include "class_figures.hpp"
 #include "law_fit.hpp"
 #include "neighbour_fit.hpp"
-#include "next_measurement.hpp"
-#include "other_units.hpp"
-#include "step_fit.hpp"
-#include "turn_fit.hpp"
+#include "profile_parts.hpp"
 
 // Profiles from what a user measured.
 namespace slicewise::sim {

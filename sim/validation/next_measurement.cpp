@@ -1,9 +1,9 @@
-#include "next_measurement.hpp"
-
 #include <algorithm>
 #include <vector>
 
 #include "slicewise/models/mig.hpp"
+
+#include "profile_parts.hpp"
 
 namespace slicewise::sim::profile_fit {
 namespace {

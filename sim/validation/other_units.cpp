@@ -1,10 +1,10 @@
-#include "other_units.hpp"
-
 #include <map>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "profile_parts.hpp"
 
 namespace slicewise::sim::profile_fit {
 namespace {

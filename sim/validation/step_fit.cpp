@@ -1,5 +1,3 @@
-#include "step_fit.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -18,6 +16,7 @@
 
 #include "benchmark_steps.hpp"
 #include "law_fit.hpp"
+#include "profile_parts.hpp"
 
 namespace slicewise::sim::profile_fit {
 namespace {

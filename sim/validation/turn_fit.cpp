@@ -1,5 +1,3 @@
-#include "turn_fit.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,6 +11,7 @@
 #include "slicewise/portable_math.hpp"
 
 #include "neighbour_fit.hpp"
+#include "profile_parts.hpp"
 
 namespace slicewise::sim::profile_fit {
 namespace {
