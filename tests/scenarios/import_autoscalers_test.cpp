@@ -6,7 +6,7 @@
 
 #include "objects_read.hpp"
 
-// Autoscalers of others' pods, as `import k8s` reads them.
+// Autoscalers and priorities of others' pods, as `import k8s` reads them.
 namespace slicewise::scenarios {
 namespace {
 
@@ -248,6 +248,17 @@ metadata: {name: p}
   EXPECT_EQ(by_cpu.said.count("autoscalers of objects of kind Deployment that are not here"), 1);
   EXPECT_EQ(by_cpu.said.count("not simulated: VerticalPodAutoscalers"), 1);
   EXPECT_EQ(by_cpu.said.count("PodDisruptionBudgets of pods that are not here"), 1);
+}
+
+TEST(ImportObjects, APriorityClassSaysThePriority) {
+  const ObjectsRead made = objects_read(kScaledDeployment + R"(
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: high}
+value: 1000
+)");
+  ASSERT_TRUE(made.find("d"));
+  EXPECT_EQ(made.find("d")->priority, 1000);
 }
 
 }  // namespace

@@ -439,17 +439,6 @@ TEST(ImportObjects, WhatTrainsIsNoServiceUnlessSomebodyAsksItSomething) {
             WorkloadLines{"d Deployment 2"});
 }
 
-TEST(ImportObjects, APriorityClassSaysThePriority) {
-  const ObjectsRead made = objects_read(kScaledDeployment + R"(
-apiVersion: scheduling.k8s.io/v1
-kind: PriorityClass
-metadata: {name: high}
-value: 1000
-)");
-  ASSERT_TRUE(made.find("d"));
-  EXPECT_EQ(made.find("d")->priority, 1000);
-}
-
 TEST(ImportObjects, ANodesAllocatableSaysHowItShares) {
   const auto made = [](const std::string& allocatable, const std::string& resource) {
     ImportOptions options;

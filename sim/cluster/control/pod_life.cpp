@@ -147,11 +147,6 @@ void PodLife::suspend(std::uint32_t suspended) {
   });
 }
 
-void PodLife::nodes_changed() {
-  scheduler_.nodes_changed();
-  run_.wake_scheduler();
-}
-
 // A container that ran for ten minutes is out of its loop.
 void PodLife::count_left_behind() {
   constexpr int kLoop = 3;  // crashes in a row: once or twice, a fault may have been

@@ -57,7 +57,10 @@ class PodLife {
   // All pods of its Job end, with their time for it, and the Job waits for quota anew.
   void suspend(std::uint32_t pod);
   // Nodes came, went or were cordoned: whoever waits is looked at anew.
-  void nodes_changed();
+  void nodes_changed() {
+    scheduler_.nodes_changed();
+    run_.wake_scheduler();
+  }
   // The scheduler has given it a place.
   void on_bound(std::uint32_t pod);
   // The processes of the pod make their CUDA contexts and allocate; what they held is free. False:
