@@ -1,7 +1,6 @@
 #include "node_steps.hpp"
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <string_view>
 

@@ -5,7 +5,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/import.hpp"

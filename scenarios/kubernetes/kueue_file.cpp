@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "slicewise/sim/replay/replay.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string_view>
 
 #include "slicewise/choice.hpp"
 #include "slicewise/scenarios/placements.hpp"

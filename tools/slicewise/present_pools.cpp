@@ -1,7 +1,6 @@
 #include "present_pools.hpp"
 
 #include <algorithm>
-#include <cstddef>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/models/catalogue.hpp"

@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/reports/diagnostics_text.hpp"
