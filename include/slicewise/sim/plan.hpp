@@ -380,6 +380,8 @@ struct PlanAnswer {
   std::optional<Code> code;
   Reason refused;
   bool partial = false;  // it does not stand; the figures are of what said so, by which it is known
+  // No pod waited for a node that its pools may not have: with more of them the same happens.
+  bool had_all_nodes = false;
 
   bool interrupted() const { return !figures && refused.empty(); }
 };

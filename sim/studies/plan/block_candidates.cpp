@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "../../cluster/state.hpp"
 #include "../../result/merge.hpp"
 #include "../probe/probe.hpp"
 #include "node_bounds.hpp"
@@ -63,6 +66,49 @@ NodeLimit node_limit(const PlanSpace& space, const NodeBound& bound, double mont
   return limit;
 }
 
+bool works_on_host(const WorkloadModel& workload) {
+  return needs_host_cpu(workload.spec.serving) ||
+         std::ranges::any_of(workload.on_pool.front().in_kind,
+                             [](const Demand& demand) { return demand.cpu.ns > 0; });
+}
+
+// The most of it that so many pods ask for together.
+std::int64_t most_asked(const World& world, std::int64_t pods,
+                        const std::function<std::int64_t(const scenarios::PodTemplate&)>& of_pod) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> asks;  // of a pod, and how many pods
+  for (const WorkloadModel& workload : world.workloads) {
+    asks.emplace_back(of_pod(workload.spec.pod), workload.spec.count);
+  }
+  std::ranges::sort(asks, std::greater<>());
+  std::int64_t sum = 0;
+  for (const auto& [ask, count] : asks) {
+    const std::int64_t here = std::min(pods, count);
+    sum += here * ask;
+    pods -= here;
+  }
+  return sum;
+}
+
+NodeKind kind_of(const World& world) {
+  const PoolModel& pool = world.pools.front();
+  NodeKind kind{pool.gpu, pool.interconnect, pool.gpus_per_node};
+  std::int64_t pods = 0;  // on a node
+  for (std::size_t o = 0; o < pool.offers.size(); ++o) pods += pool.most_tickets_per_node(o);
+  bool without_gpu = false;
+  for (const WorkloadModel& workload : world.workloads) {
+    if (works_on_host(workload)) kind.vcpus = pool.vcpus;
+    without_gpu = without_gpu || !workload.on_pool.front().offer;
+  }
+  using Pod = scenarios::PodTemplate;
+  kind.is_all_gpus =
+      !without_gpu && !pool.spot && pool.strategy != Strategy::Vgpu && pods <= pool.max_pods &&
+      most_asked(world, pods, [](const Pod& pod) { return pod.cpu_request.count; }) <=
+          pool.allocatable_cpu.count &&
+      most_asked(world, pods, [](const Pod& pod) { return pod.memory_request.count; }) <=
+          pool.allocatable_memory.count;
+  return kind;
+}
+
 void add_candidate(const BlockSearch& search, PoolChoice choice,
                    std::vector<BlockCandidate>& candidates, BlockResult& result) {
   ++result.configurations;
@@ -89,6 +135,8 @@ void add_candidate(const BlockSearch& search, PoolChoice choice,
   BlockCandidate candidate(NodeSearch(from_above ? limit.most : bound.least, limit.most));
   candidate.choice = std::move(choice);
   candidate.monthly = monthly;
+  candidate.kept = bound.kept;
+  candidate.kind = kind_of(*world);
   candidate.survive = search.space.survive;
   candidate.arrivals = monthly_arrivals(*world);
   candidate.most = limit.most;
@@ -144,6 +192,27 @@ std::vector<BlockCandidate> block_candidates(const BlockSearch& search,
     }
   }
   return candidates;
+}
+
+void leave_out_the_same_for_more(std::vector<BlockCandidate>& candidates) {
+  const auto is_for_less = [&](const BlockCandidate& a, const BlockCandidate& b) {
+    if (a.monthly >= b.monthly || !a.kind.is_all_gpus || a.kind.gpu != b.kind.gpu ||
+        a.kind.gpus != b.kind.gpus || a.kind.vcpus < b.kind.vcpus ||
+        (a.kind.gpus > 1 && a.kind.interconnect != b.kind.interconnect)) {
+      return false;
+    }
+    PoolChoice there = a.choice;
+    there.instance_type = b.choice.instance_type;
+    return there == b.choice;
+  };
+  std::vector<BlockCandidate> kept;
+  for (const BlockCandidate& candidate : candidates) {
+    const bool is_same = std::ranges::any_of(candidates, [&](const BlockCandidate& other) {
+      return is_for_less(other, candidate);
+    });
+    if (!is_same) kept.push_back(candidate);
+  }
+  candidates = std::move(kept);
 }
 
 std::optional<int> NodeSearch::next() const {

@@ -35,13 +35,24 @@ class NodeSearch {
   std::optional<int> passed_;
 };
 
+// What a pool's nodes are to the pods of a block, beyond their price.
+struct NodeKind {
+  const models::GpuModel* gpu = nullptr;
+  const models::Interconnect* interconnect = nullptr;
+  int gpus = 0;
+  int vcpus = 0;             // 0: none of the work is the host's
+  bool is_all_gpus = false;  // whoever gets a GPU finds CPU, memory and a place; they stay
+};
+
 // A configuration that no closed form rules out.
 struct BlockCandidate {
   explicit BlockCandidate(NodeSearch search) : nodes(search) {}
 
   PoolChoice choice;
-  double monthly = 0;             // dollars, of one node
-  double steady = 0;              // dollars, of the nodes that are always there, at the least
+  double monthly = 0;  // dollars, of one node
+  double steady = 0;   // dollars, of the nodes that are always there, at the least
+  int kept = 0;        // NodeBound::kept
+  NodeKind kind;
   Outage survive = Outage::None;  // nodes are counted that are left then
   double arrivals = 0;  // requests in a month that could be answered in time; 0: not known
   int most = 1;         // nodes that may be tried
@@ -77,5 +88,9 @@ struct BlockCandidate {
 std::vector<BlockCandidate> block_candidates(const BlockSearch& search,
                                              const std::vector<std::string>& workloads,
                                              BlockResult& result);
+
+// Those on whose nodes the same happens as on others that cost less: of a family of instance types
+// with one GPU each all but the smallest that has the CPU and the memory for its pods.
+void leave_out_the_same_for_more(std::vector<BlockCandidate>& candidates);
 
 }  // namespace slicewise::sim

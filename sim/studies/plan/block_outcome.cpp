@@ -51,9 +51,12 @@ bool is_always_there(const scenarios::Scenario& base, const std::string& name) {
 }
 
 bool need_nodes_always(const BlockSearch& search, const std::vector<std::string>& names) {
-  return !may_come_and_go(search, workloads_with_pods(search.base)) ||
-         std::ranges::all_of(
-             names, [&](const std::string& name) { return is_always_there(search.base, name); });
+  if (!may_come_and_go(search, workloads_with_pods(search.base))) return true;
+  return std::ranges::all_of(names, [&](const std::string& name) {
+    const scenarios::Workload* const workload = search.base.find_workload(name);
+    return workload != nullptr && workload->kind != scenarios::WorkloadKind::Job &&
+           !workload->notebooks && workload->pods_kept() > 0;
+  });
 }
 
 bool same_nodes(const PoolChoice& a, PoolChoice b) {
@@ -104,7 +107,8 @@ std::vector<BlockCandidate> elastic_candidates(const BlockSearch& search,
     candidate.choice.elastic = true;
     candidate.most = fixed.most;
     if (fixed.best) candidate.below = *fixed.best->goal * (1 - not_there_yet);
-    candidate.steady = steady_monthly(search, candidate.choice);
+    candidate.steady =
+        std::max(steady_monthly(search, candidate.choice), fixed.kept * fixed.monthly);
     elastic.push_back(std::move(candidate));
   }
   return elastic;

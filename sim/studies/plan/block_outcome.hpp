@@ -15,8 +15,8 @@ bool may_come_and_go(const BlockSearch& search, const std::vector<std::string>& 
 // Whether the workload needs its nodes at any time, where those of others come and go.
 bool is_always_there(const scenarios::Scenario& base, const std::string& name);
 
-// Whether all of them need nodes at any time: of where nodes may come and go, those whose pods are
-// always there.
+// Whether all of them need nodes at any time: of where nodes may come and go, those some of whose
+// pods are always there.
 bool need_nodes_always(const BlockSearch& search, const std::vector<std::string>& names);
 
 // The same nodes and GPUs, whatever batches their workloads take.

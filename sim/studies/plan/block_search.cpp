@@ -330,7 +330,8 @@ class BlockRun {
     if (candidate.climbing) {
       if (!stands || !goal || *goal >= *candidate.best->goal) candidate.done = true;
     } else {
-      candidate.nodes.record(nodes, stands && goal.has_value());
+      candidate.nodes.record(is_same_with_more(answer) ? candidate.most : nodes,
+                             stands && goal.has_value());
       if (!stands || !goal) {
         note_missed(figures);
         candidate.last = answer;
@@ -351,6 +352,10 @@ class BlockRun {
     const bool by_use =
         search_.goal == PlanGoal::CostPer1kInSlo || search_.goal == PlanGoal::CostPerJob;
     candidate.climbing = found && by_use && candidate.mixed_nodes == 0;
+  }
+
+  static bool is_same_with_more(const PlanAnswer& no) {
+    return no.had_all_nodes && (no.partial || !no.figures->stands());
   }
 
   // With the nodes that may be lost; whether it stands as long as they are there, too.
@@ -417,11 +422,28 @@ BlockSearch search_within(const BlockSearch& search, const scenarios::Scenario& 
   return there;
 }
 
+namespace {
+
+// Where the cheapest is sought, and nobody reads of others.
+std::vector<BlockCandidate> candidates_of(const BlockSearch& search,
+                                          const std::vector<std::string>& workloads,
+                                          std::size_t top, Depth depth, BlockResult& result) {
+  std::vector<BlockCandidate> candidates = block_candidates(search, workloads, result);
+  const bool cheapest_alone = top == 1 && depth != Depth::Explained &&
+                              search.goal == PlanGoal::MonthlyCost &&
+                              search.space.purchases.size() == 1;
+  if (cheapest_alone) leave_out_the_same_for_more(candidates);
+  return candidates;
+}
+
+}  // namespace
+
 BlockResult search_block(const BlockSearch& search, const std::vector<std::string>& workloads,
                          std::size_t top, std::optional<double> cap, Depth depth,
                          ProbeBatch& probes) {
   BlockResult result;
-  BlockRun run(search, top, cap, depth, probes, block_candidates(search, workloads, result));
+  BlockRun run(search, top, cap, depth, probes,
+               candidates_of(search, workloads, top, depth, result));
   run.run();
   run.go_on();
   run.collect(result);
@@ -436,7 +458,7 @@ std::vector<BlockResult> search_blocks(std::span<const BlockQuestion> questions,
   for (std::size_t q = 0; q < questions.size(); ++q) {
     const auto& [search, workloads, cap] = questions[q];
     runs.emplace_back(search, 1, cap, depth, probes,
-                      block_candidates(search, workloads, results[q]));
+                      candidates_of(search, workloads, 1, depth, results[q]));
   }
   if (questions.empty()) return results;
   // Many blocks keep everybody busy with the likeliest of each.
@@ -473,11 +495,12 @@ std::optional<double> least_monthly(const BlockSearch& search,
   for (const BlockCandidate& candidate : block_candidates(search, workloads, ignored)) {
     const auto nodes = candidate.nodes.next();
     if (!nodes) continue;
-    const double monthly = candidate.monthly_of(*nodes);
+    // Nodes that are there for an hour cost as good as nothing.
+    const double monthly = may_come_and_go(search, workloads) ? candidate.kept * candidate.monthly
+                                                              : candidate.monthly_of(*nodes);
     least = std::min(least.value_or(monthly), monthly);
   }
-  // Nodes that are there for an hour cost as good as nothing.
-  return least && may_come_and_go(search, workloads) ? 0 : least;
+  return least;
 }
 
 }  // namespace slicewise::sim

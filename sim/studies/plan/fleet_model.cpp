@@ -214,8 +214,11 @@ FleetModel::Need FleetModel::need_on(std::size_t t, const World& world) const {
         std::max(room.largest_process, workload.gpu_memory + pool.context_memory);
     room.largest_pods.insert(room.largest_pods.end(),
                              std::min(kMostMeet, static_cast<std::size_t>(pods)), pod);
-    need.busy += gpu.busy;
-    need.sm_busy += gpu.sm_busy;
+    // Nodes of others may come and go, so that there are fewer than its work takes at times.
+    if (search_.space.survive != Outage::None || !workload.spec.comes_and_goes()) {
+      need.busy += gpu.busy;
+      need.sm_busy += gpu.sm_busy;
+    }
     gpu_memory += running * (several ? static_cast<double>(workload.tickets)
                                      : ratio(pod.count, most_memory.count));
   }

@@ -439,6 +439,22 @@ GpuNeed gpu_need(const World& world, const WorkloadModel& workload) {
   return need;
 }
 
+namespace {
+
+// Those that hold the pods that are always there. REQUIRES: `least` counts tickets, CPU and memory.
+int nodes_kept(const World& world, const NodeBound& bound) {
+  int pods = 0;
+  bool gangs = false;  // which may not be there most of the time
+  for (const WorkloadModel& workload : world.workloads) {
+    pods += at_once(workload);
+    gangs = gangs || workload.pods_per_job > 1;
+  }
+  if (pods == 0) return 0;
+  return gangs ? 1 : bound.least;
+}
+
+}  // namespace
+
 NodeBound node_bound(const World& world) {
   NodeBound bound;
   for (const WorkloadModel& workload : world.workloads) {
@@ -465,6 +481,7 @@ NodeBound node_bound(const World& world) {
     raise(bound, (resource.needed + resource.per_node - 1) / resource.per_node, resource.name);
   }
   bound.most = std::max(bound.most, bound.least);
+  bound.kept = nodes_kept(world, bound);
   bound_by_gpu_time(world, bound);
   return bound;
 }

@@ -13,6 +13,7 @@ namespace slicewise::sim {
 struct NodeBound {
   int least = 1;   // no fewer can do
   int most = 1;    // more change nothing: every pod has a node of its own
+  int kept = 0;    // of nodes that come and go with the pods, those that are there all the time
   Reason why;      // what asks for `least`: "GPU tickets", "host CPU", ...
   Reason refused;  // why no number of nodes can do, half a sentence; empty if some may
 };

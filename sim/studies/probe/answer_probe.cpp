@@ -326,6 +326,15 @@ IslandKeys keys_of(const PlanProbe& probe, const World& world) {
   return keys;
 }
 
+// Whether nodes come and go, and came whenever they were asked for.
+bool had_all_nodes(const World& world, std::span<const Replication> records) {
+  const auto was_refused_one = [](const Replication& record) {
+    return contains(record.workloads, true, &WorkloadRecord::met_node_limit);
+  };
+  const auto grows = [](const PoolModel& pool) { return pool.most_nodes.has_value(); };
+  return std::ranges::all_of(world.pools, grows) && std::ranges::none_of(records, was_refused_one);
+}
+
 // Who lives in the probe's pools.
 std::vector<std::string> homes_of(const PlanProbe& probe) {
   std::vector<std::string> names;
@@ -381,7 +390,9 @@ PlanAnswer answer(const scenarios::Scenario& base, const PlanProbe& probe,
     if (!figures) return {};
     decision.hear(std::move(*figures), !islands.misses().empty());
   }
-  return with(std::move(decision.figures()), !islands.misses().empty());
+  PlanAnswer found = with(std::move(decision.figures()), !islands.misses().empty());
+  found.had_all_nodes = had_all_nodes(*world, islands.records(decision.replications()));
+  return found;
 }
 
 // A call while it counts as one of those that share threads.

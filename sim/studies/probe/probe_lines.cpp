@@ -248,7 +248,8 @@ const Record& answer_record() {
       {field<&A::figures>("figures"), field<&A::code>("code", "of why it cannot run"),
        field<&A::refused, &Reason::form>("refused", "why it cannot run"),
        field<&A::refused, &Reason::figures>("refusedFigures", "in the places of it"),
-       field<&A::partial>("partial", "the figures are of what said no")}};
+       field<&A::partial>("partial", "the figures are of what said no"),
+       field<&A::had_all_nodes>("hadAllNodes", "more nodes would change nothing")}};
   return declared;
 }
 

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "../demo.hpp"
+#include "studies/plan/block_candidates.hpp"
 #include "studies/plan/more_done.hpp"
 #include "studies/probe/probe.hpp"
 
@@ -90,6 +93,79 @@ TEST(SearchBlocks, FindWhatEachOfThemFinds) {
   }
   ProbeBatch nobody(probe_threads(scenario, demo::catalogue(), {}));
   EXPECT_TRUE(search_blocks({}, Depth::First, nobody).empty());
+}
+
+// The instance types on which the cheapest way to run the block is sought.
+std::set<std::string> types_looked_at(const Workload& workload) {
+  const Scenario scenario = scenario_of({workload});
+  PlanOptions options;
+  options.instance_types = {"g5.xlarge", "g5.2xlarge", "g5.4xlarge", "g5.12xlarge"};
+  options.strategies = {"timeSlicing"};
+  options.replicas = {2};
+  const PlanSpace space = *plan_space(scenario, demo::catalogue(), options);
+  const BlockSearch search{scenario, demo::catalogue(), space, scenarios::PlanGoal::MonthlyCost, 1};
+  BlockResult ignored;
+  std::vector<BlockCandidate> candidates = block_candidates(search, {"api"}, ignored);
+  EXPECT_GE(candidates.size(), 3U);
+  leave_out_the_same_for_more(candidates);
+  std::set<std::string> types;
+  for (const BlockCandidate& candidate : candidates) types.insert(candidate.choice.instance_type);
+  return types;
+}
+
+// Of nodes with the same GPUs the cheapest that have the CPU and the memory for what meets there.
+TEST(BlockCandidates, LeaveOutTheSameForMore) {
+  using Types = std::set<std::string>;
+  Workload api = small_service("api", 20, 200);
+  api.count = 4;
+  EXPECT_EQ(types_looked_at(api), (Types{"g5.xlarge", "g5.12xlarge"}));
+  // Two of 3 vCPUs meet on 8, but not on 4: one for each node of those may do.
+  Workload busy = api;
+  busy.pod.cpu_request = {3000};
+  EXPECT_EQ(types_looked_at(busy), (Types{"g5.xlarge", "g5.2xlarge", "g5.12xlarge"}));
+  Workload large = api;
+  large.pod.memory_request = gibibytes(20);
+  EXPECT_EQ(types_looked_at(large), (Types{"g5.2xlarge", "g5.4xlarge", "g5.12xlarge"}));
+  // Requests are done sooner with more vCPUs.
+  Workload decodes = api;
+  decodes.serving.cpu_before = milliseconds(5);
+  EXPECT_EQ(types_looked_at(decodes),
+            (Types{"g5.xlarge", "g5.2xlarge", "g5.4xlarge", "g5.12xlarge"}));
+}
+
+// Nodes that come and go with the pods of an autoscaler, which is too slow: with two of them nobody
+// waits for a third, and what is cheaper alone is looked at, by what the pod that stays takes.
+TEST(SearchBlock, AsksForNoMoreNodesThanThereEverWere) {
+  Workload api = small_service("api", 150, 40);
+  api.count = 8;
+  api.autoscaling.emplace();
+  api.autoscaling->min_replicas = 1;
+  api.autoscaling->max_replicas = 8;
+  api.autoscaling->metric = scenarios::Autoscaling::Metric::RequestRate;
+  api.autoscaling->target = 80;
+  Scenario scenario = scenario_of({api});
+  scenario.duration = minutes(4);
+  scenario.warmup = seconds(10);
+  scenario.provisioner.kind = scenarios::Provisioner::Kind::Karpenter;
+  PlanOptions options;
+  options.instance_types = {"g4dn.xlarge", "g5.48xlarge"};
+  options.strategies = {"exclusive"};
+  options.max_nodes = 8;
+  const PlanSpace space = *plan_space(scenario, demo::catalogue(), options);
+  const BlockSearch search{scenario, demo::catalogue(), space, scenarios::PlanGoal::MonthlyCost, 1};
+  std::set<std::pair<std::string, int>> asked;
+  const ProbeJournal journal{[](const PlanProbe&) { return std::nullopt; },
+                             [&](const PlanProbe& probe, const PlanAnswer& answer) {
+                               const PoolChoice& pool = probe.pools.front();
+                               if (!pool.elastic) return;
+                               asked.emplace(pool.instance_type, pool.nodes);
+                               EXPECT_EQ(answer.had_all_nodes, pool.nodes >= 2) << pool.nodes;
+                             }};
+  ProbeBatch probes(probe_threads(scenario, demo::catalogue(), {}), journal);
+  constexpr double kThreeOfG4dn = 1200;  // dollars a month, less than a g5.48xlarge
+  search_block(search, {"api"}, 1, kThreeOfG4dn, Depth::First, probes);
+  EXPECT_EQ(asked, (std::set<std::pair<std::string, int>>{{"g4dn.xlarge", 1}, {"g4dn.xlarge", 2}}));
+  EXPECT_NEAR(least_monthly(search, {"api"}).value_or(0), 0.526 * 730, 1);
 }
 
 OptionFigures missing_by(const std::string& workload, double times) {
