@@ -144,10 +144,9 @@ std::string pod_lines(const Scenario& scenario) {
   for (const Workload& workload : scenario.workloads) {
     const std::string& space = workload.namespace_name;
     if (workload.autoscaling) {
-      const std::string scaler = has_new_scaler(workload) ? "scaledobject " + workload.name.value
-                                                          : workload.manifest.scaled_by;
-      out += fmt::format("    kubectl -n {} get {}   # MIN {}, MAX {}\n", space, scaler,
-                         workload.autoscaling->min_replicas, workload.autoscaling->max_replicas);
+      out +=
+          fmt::format("    kubectl -n {} get {}   # MIN {}, MAX {}\n", space, scaler_of(workload),
+                      workload.autoscaling->min_replicas, workload.autoscaling->max_replicas);
     } else if (is_patched_in_place(workload)) {
       const PodOwner owner = owner_of(workload);
       out += fmt::format("    kubectl -n {} get {} {}     # READY {}/{}\n", space,

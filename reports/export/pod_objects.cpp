@@ -114,7 +114,7 @@ json scaled_object(const Workload& workload) {
   };
   const PodOwner owner = owner_of(workload);
   json target = {{"name", owner.name}};
-  if (owner.kind != "Deployment" && !owner.api_version.empty()) {
+  if (owner.kind != "Deployment") {
     target["apiVersion"] = owner.api_version;
     target["kind"] = owner.kind;
   }
@@ -225,8 +225,35 @@ std::string disruption_budgets(const Scenario& scenario) {
   return out;
 }
 
+bool is_scaled_by_keda(const Workload& workload) {
+  return workload.autoscaling && !owner_of(workload).api_version.empty();
+}
+
 bool has_new_scaler(const Workload& workload) {
-  return workload.autoscaling && workload.manifest.scaled_by.empty();
+  return is_scaled_by_keda(workload) && workload.manifest.scaled_by.empty();
+}
+
+std::string scaler_of(const Workload& workload) {
+  if (!workload.manifest.scaled_by.empty()) return workload.manifest.scaled_by;
+  if (is_scaled_by_keda(workload)) return "scaledobject " + workload.name.value;
+  const PodOwner owner = owner_of(workload);
+  return resource_word(owner) + " " + owner.name;
+}
+
+std::string scaler_remark(const Workload& workload) {
+  const Autoscaling& scaling = *workload.autoscaling;
+  const std::string numbers =
+      fmt::format("{} to {} pods, as ", scaling.min_replicas, scaling.max_replicas);
+  if (!is_scaled_by_keda(workload)) {
+    return fmt::format(
+        "{}{} has it: change its numbers there where they differ; another autoscaler beside it "
+        "would undo them.",
+        numbers, scaler_of(workload));
+  }
+  const bool is_new = has_new_scaler(workload);
+  return fmt::format("{}{} has it (slicewise export --to keda{}): no number is patched.", numbers,
+                     is_new ? "the autoscaler" : workload.manifest.scaled_by,
+                     is_new ? "" : " takes its place");
 }
 
 namespace {
@@ -250,8 +277,16 @@ std::string scaled_objects(const Scenario& scenario) {
 
 Expected<ExportFiles> render_keda(const Scenario& scenario, const models::Catalogue& /*catalogue*/,
                                   const ExportOptions& /*options*/) {
-  const std::string objects = scaled_objects_of(
-      scenario, [](const Workload& workload) { return workload.autoscaling.has_value(); });
+  const std::string objects = scaled_objects_of(scenario, is_scaled_by_keda);
+  std::string by_themselves;
+  for (const Workload& workload : scenario.workloads) {
+    if (!workload.autoscaling || is_scaled_by_keda(workload)) continue;
+    by_themselves += fmt::format("{}{}", by_themselves.empty() ? "" : ", ", scaler_of(workload));
+  }
+  if (objects.empty() && !by_themselves.empty()) {
+    return failure(Code::ExportUnfit, {}, "what is autoscaled scales itself: " + by_themselves,
+                   "set the fewest and the most pods in its manifest");
+  }
   if (objects.empty()) {
     return failure(Code::ExportUnfit, {}, "no workload is autoscaled",
                    "give a Service `autoscaling: {min: 1, max: 8, metric: Queue, target: 4}`");
@@ -260,8 +295,10 @@ Expected<ExportFiles> render_keda(const Scenario& scenario, const models::Catalo
       "How the Services of scenario variant {} are scaled (keda.yaml), written by slicewise. KEDA "
       "makes a HorizontalPodAutoscaler of each.",
       yaml_scalar(scenario.name)));
+  if (!by_themselves.empty())
+    text += comment("Without those that scale themselves: " + by_themselves + ".");
   const bool has_queries = std::ranges::any_of(scenario.workloads, [](const Workload& workload) {
-    return workload.autoscaling && workload.autoscaling->has_metric();
+    return is_scaled_by_keda(workload) && workload.autoscaling->has_metric();
   });
   if (has_queries) {
     text += comment(

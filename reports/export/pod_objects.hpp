@@ -24,8 +24,15 @@ bool has_new_budget(const scenarios::Workload& workload);
 // They select pods by kOwnLabel.
 std::string disruption_budgets(const scenarios::Scenario& scenario);
 
-// Whether it is autoscaled, and by nothing that the cluster has already.
+// Whether a ScaledObject can scale it: a custom resource sets the numbers of its pods itself
+// (InferenceService: minReplicas; NIMService: scale.hpa), and KEDA refuses a second one's.
+bool is_scaled_by_keda(const scenarios::Workload& workload);
+// ... and nothing that the cluster has already does.
 bool has_new_scaler(const scenarios::Workload& workload);
+// Who scales it in the cluster once all is applied, as kubectl takes it.
+std::string scaler_of(const scenarios::Workload& workload);
+// ... in a sentence beside its pods.
+std::string scaler_remark(const scenarios::Workload& workload);
 // A ScaledObject of KEDA for each such Service, as YAML documents; "" where there is none.
 // KEDA 2.18, its Prometheus scaler; the metrics are those of vLLM, Triton and dcgm-exporter.
 std::string scaled_objects(const scenarios::Scenario& scenario);

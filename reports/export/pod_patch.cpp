@@ -17,6 +17,7 @@
 #include "kubernetes_object.hpp"
 #include "pod_objects.hpp"
 #include "pod_owner.hpp"
+#include "pods_by_hand.hpp"
 #include "pool_targets.hpp"
 #include "quota_remarks.hpp"
 #include "server_remarks.hpp"
@@ -242,6 +243,8 @@ void add_copies(const Workload& workload, json& job) {
   if (workload.manifest.kind == "CronJob") return;
   job["completions"] = workload.count;
   job["parallelism"] = workload.pods_at_once();
+  // Nor of how many may fail in all: a limit for each index would lift that of a Job that is there.
+  if (!workload.manifest.containers.empty()) return;
   if (never_restarts(workload)) {
     job["completionMode"] = "Indexed";
     job["backoffLimitPerIndex"] = workload.backoff_limit;
@@ -404,7 +407,8 @@ std::string allow_growth_remark() {
 
 std::string remarks_on(const Scenario& scenario, const Workload& workload) {
   std::string out;
-  if (workload.manifest.containers.empty()) {
+  const bool is_patched = !owner_of(workload).api_version.empty();
+  if (workload.manifest.containers.empty() && is_patched) {
     out = comment("The container is matched by its name: put the name that your manifest has.");
   } else if (workload.manifest.containers.size() > 1) {
     out = comment(
@@ -432,14 +436,7 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
         "singleuser.cpu, singleuser.memory). This is the patch of one; the number is not a scale.",
         workload.count));
   }
-  if (workload.autoscaling) {
-    out += comment(
-        fmt::format("{} to {} pods, as {} has it (slicewise export --to keda{}): no number is "
-                    "patched.",
-                    workload.autoscaling->min_replicas, workload.autoscaling->max_replicas,
-                    has_new_scaler(workload) ? "the autoscaler" : workload.manifest.scaled_by,
-                    has_new_scaler(workload) ? "" : " takes its place"));
-  }
+  if (workload.autoscaling) out += comment(scaler_remark(workload));
   const int of_run = workload.pods_of_run();
   if (workload.pods_per_job > 1) {
     const int jobs = of_run / workload.pods_per_job;
@@ -447,7 +444,8 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
         "{}Its pods are placed together, as simulated, only where Kueue, Volcano or KAI holds the "
         "Job (slicewise export --to kueue); a PyTorchJob or JobSet says the same.",
         jobs > 1 ? fmt::format("One of {} Jobs like it. ", jobs) : ""));
-  } else if (workload.kind == WorkloadKind::Job && of_run > 1 && !never_restarts(workload)) {
+  } else if (workload.kind == WorkloadKind::Job && of_run > 1 && !never_restarts(workload) &&
+             workload.manifest.containers.empty()) {
     out += comment(fmt::format(
         "backoffLimit is that of {} Jobs together: only with restartPolicy Never has each its own.",
         of_run));
@@ -470,11 +468,11 @@ std::string pod_patch(const Scenario& scenario, const Workload& workload) {
   if (const PodOwner owner = owner_of(workload); owner.api_version.empty()) {
     return comment(printable(fmt::format(
                "By hand: {0} {1} in namespace {2} makes the pods, and no patch merges its "
-               "containers by their names. In its manifest, change this of the template of its "
-               "pods "
-               "(null: take it out), and apply it, or create it anew:",
-               owner.kind, owner.name, workload.namespace_name))) +
-           commented(yaml_text(pods_of(scenario, workload))) + remarks_on(scenario, workload);
+               "containers by their names. In its manifest, change this of {3} (null: take it "
+               "out), and apply it, or create it anew:",
+               owner.kind, owner.name, workload.namespace_name, place_of_pods(workload)))) +
+           commented(yaml_text(in_manifest(pods_of(scenario, workload), workload))) +
+           remarks_on(scenario, workload);
   }
   return remarks_on(scenario, workload) + yaml_text(patch_of(scenario, workload));
 }

@@ -8,7 +8,9 @@ namespace slicewise::scenarios {
 namespace {
 
 constexpr Field kManifestFields[] = {
-    field<&Manifest::kind>("kind", "PyTorchJob", "Kind of the object that makes the pods.")
+    field<&Manifest::kind>("kind", "PyTorchJob",
+                           "Kind of the object that makes the pods; with its group where "
+                           "Kubernetes has one of that name: Job.batch.volcano.sh.")
         .positive()
         .otherwise("Deployment, Job or StatefulSet, by the workload's kind"),
     field<&Manifest::name>("name", "finetune", "Name of that object.")

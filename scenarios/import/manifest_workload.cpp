@@ -37,6 +37,10 @@ bool has_readable_schedule(const PodFile& pod) {
   return cron && !cron_times(*cron, {}, kLongestDraft, 1).empty();
 }
 
+// Volcano's Jobs, of which it places all pods or none; those of Kubernetes' own do not wait for
+// each other.
+bool is_job_of_volcano(const PodFile& pod) { return pod.kind == "Job" && pod.works_together; }
+
 // What is simulated: GPUs that share each layer of one copy.
 bool works_on_all_gpus(const VllmArguments& served, std::int64_t gpus) {
   return !served.spans_pods && served.tensor_parallel_size == gpus &&
@@ -89,6 +93,7 @@ class WorkloadDraft {
     const std::size_t slash = pod_.owner.find('/');
     workload_.object_kind = pod_.owner.empty() ? pod_.kind : pod_.owner.substr(0, slash);
     workload_.object_name = pod_.owner.empty() ? pod_.object : pod_.owner.substr(slash + 1);
+    if (is_job_of_volcano(pod_)) workload_.object_group = "batch.volcano.sh";
     for (const bool has_gpu : {true, false}) {
       for (const ContainerFile& container : pod_.containers) {
         if (container.is_init || container.name.empty() || asks_for_gpu(container) != has_gpu) {
@@ -267,10 +272,11 @@ class WorkloadDraft {
     }
     const bool is_gang = pod_.works_together || is_annotated("Gang");
     if (is_gang && workload_.kind == Kind::Job) {
-      note(
-          fmt::format("{}s: pods that work together are placed together, as Kueue, Volcano or KAI "
-                      "see to it; kube-scheduler alone does not",
-                      pod_.kind));
+      note(is_job_of_volcano(pod_)
+               ? std::string("Volcano's Jobs: their pods are placed together")
+               : fmt::format("{}s: pods that work together are placed together, as Kueue, Volcano "
+                             "or KAI see to it; kube-scheduler alone does not",
+                             pod_.kind));
       workload_.gang = pod_.is_step ? pod_.name : pod_.object;
       workload_.step = pod_.name;
       workload_.starts_after = pod_.starts_after;

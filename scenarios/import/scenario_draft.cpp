@@ -342,8 +342,10 @@ class Writer {
     const auto add = [&](std::string_view key, const std::string& value) {
       text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", key, value);
     };
-    if (is_kind(w.object_kind) && w.object_kind != kMakers[static_cast<std::size_t>(w.kind)]) {
-      add("kind", in_quotes(w.object_kind));
+    std::string kind = w.object_kind;
+    if (!w.object_group.empty()) kind += fmt::format(".{}", w.object_group);
+    if (is_kind(kind) && kind != kMakers[static_cast<std::size_t>(w.kind)]) {
+      add("kind", in_quotes(kind));
     }
     if (is_subdomain(w.object_name) && w.object_name != w.name)
       add("name", in_quotes(w.object_name));

@@ -66,6 +66,7 @@ struct DraftWorkload {
   Kind kind = Kind::Service;
   std::string object_kind;  // of what makes its pods; "" nobody says
   std::string object_name;
+  std::string_view object_group;  // of its kind, where Kubernetes has one that is called the same
   std::vector<std::string> containers;  // of a pod, the one that asks for the GPU first
   std::int64_t pods = 1;
   std::optional<std::int64_t> parallelism;  // of them, at a time

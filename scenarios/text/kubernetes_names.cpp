@@ -52,6 +52,9 @@ bool is_of_another_plugin(std::string_view resource) {
 }
 
 bool is_kind(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  if (dot != text.npos && !is_subdomain(text.substr(dot + 1))) return false;
+  text = text.substr(0, dot);
   return !text.empty() && text.size() <= kLongestLabelName && is_upper(text.front()) &&
          std::ranges::all_of(text, is_letter_or_digit);
 }

@@ -200,6 +200,21 @@ TEST(Keda, TakesThePlaceOfWhatScalesIt) {
   EXPECT_THAT(keda(""), Not(HasSubstr("takes the place")));
 }
 
+// KServe and NIM's operator make an HPA themselves, and KEDA's webhook refused the one beside it,
+// which ended apply.sh.
+TEST(Keda, IsNothingForWhatScalesItself) {
+  Scenario scenario = sample_of("scaled-services");
+  for (scenarios::Workload& workload : scenario.workloads) {
+    workload.manifest.kind = "InferenceService";
+    workload.manifest.name = "fraud";
+  }
+  EXPECT_THAT(refusals(export_of("keda", scenario)),
+              ElementsAre(HasSubstr("scales itself: inferenceservice fraud")));
+  EXPECT_THAT(text_of(export_of("bundle", scenario)),
+              AllOf(Not(HasSubstr("kind: ScaledObject")), Not(HasSubstr("get scaledobject")),
+                    HasSubstr(" get inferenceservice fraud   # MIN ")));
+}
+
 TEST(Keda, IsNothingForThoseWhomNobodyScales) {
   EXPECT_THAT(refusals(export_of("keda", sample_of("demo-after"))),
               ElementsAre(HasSubstr("no workload is autoscaled")));

@@ -166,6 +166,59 @@ TEST(PodPatch, OfACustomResourceIsForPeople) {
   EXPECT_THAT(patch, AllOf(HasSubstr("By hand: PyTorchJob train"), HasSubstr("#   containers:")));
 }
 
+// Their manifests have no list of containers, and KServe refuses one beside a model.
+TEST(PodPatch, ByHandStandsWhereTheManifestHasIt) {
+  Scenario scenario = demo_after();
+  scenarios::Workload& workload = scenario.workloads.front();
+  workload.kind = scenarios::WorkloadKind::Service;
+  workload.pod.node_selector = {{"rack", "3"}};
+  const auto by_hand = [&](const std::string& kind, const std::string& part,
+                           const std::vector<std::string>& containers = {}) {
+    workload.name.value = "fraud-" + part;
+    workload.manifest.kind = kind;
+    workload.manifest.name = "fraud";
+    workload.manifest.containers = containers;
+    std::string text = pod_patches(scenario);
+    for (std::size_t at = 0; (at = text.find("\n# ", at)) != text.npos;) text.replace(at, 3, " ");
+    return text;
+  };
+  EXPECT_THAT(
+      by_hand("InferenceService", "predictor"),
+      AllOf(HasSubstr("change this of spec.predictor (null"), HasSubstr("model:   resources:"),
+            HasSubstr(" nodeSelector:   rack:"), Not(HasSubstr("containers:"))));
+  EXPECT_THAT(by_hand("InferenceService", "transformer", {"kserve-container"}),
+              AllOf(HasSubstr("change this of spec.transformer (null"),
+                    HasSubstr("containers: - name: kserve-container")));
+  EXPECT_THAT(by_hand("NIMService", "x"),
+              AllOf(HasSubstr("change this of spec (null"), HasSubstr(" resources:   limits:"),
+                    Not(HasSubstr("containers:"))));
+  EXPECT_THAT(by_hand("RayCluster", "gpu", {"w"}),
+              HasSubstr("change this of spec.workerGroupSpecs, groupName gpu: template (null"));
+  workload.kind = scenarios::WorkloadKind::Job;
+  EXPECT_THAT(by_hand("RayJob", "head", {"h"}),
+              AllOf(HasSubstr("of spec.rayClusterSpec.headGroupSpec.template (null"),
+                    Not(HasSubstr("restartPolicy"))));
+}
+
+// It became a Job of Kubernetes' own beside Volcano's, which ran it a second time.
+TEST(PodPatch, AJobOfVolcanoIsNoneOfKubernetes) {
+  Scenario scenario = demo_after();
+  scenario.workloads.front().kind = scenarios::WorkloadKind::Job;
+  scenario.workloads.front().manifest.kind = "Job.batch.volcano.sh";
+  EXPECT_EQ(without_comments(pod_patches(scenario)), "");
+}
+
+// backoffLimitPerIndex lifts backoffLimit: 120 pods failed where 7 had ended the Job.
+TEST(PodPatch, LeavesTheLimitsOfAJobThatIsThere) {
+  Scenario scenario = demo_after();
+  scenarios::Workload& workload = scenario.workloads.front();
+  workload.kind = scenarios::WorkloadKind::Job;
+  workload.restart_policy = scenarios::RestartPolicy::Never;
+  EXPECT_THAT(pod_patches(scenario), HasSubstr("backoffLimitPerIndex"));
+  workload.manifest.containers = {"main"};
+  EXPECT_THAT(pod_patches(scenario), Not(HasSubstr("backoffLimit")));
+}
+
 // A strategic merge replaces the manifest's list, so none is written that the scenario lacks.
 TEST(PodPatch, OnlyTheTolerationsOfTheScenario) {
   Scenario scenario = demo_after();
