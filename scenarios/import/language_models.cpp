@@ -13,9 +13,14 @@ namespace slicewise::scenarios {
 namespace {
 
 // "meta-llama-3-8b-instruct" of "meta-llama/Meta-Llama-3.1-8B-Instruct": those of Llama 3, 3.1 and
-// 3.3 have the same layers. Source: config.json of each.
+// 3.3 have the same layers. Source: config.json of each. NIM 1.0 writes "llama3-8b-instruct".
 std::string plain_name(const std::string& served) {
   std::string name = lower_case(served.substr(served.find_last_of('/') + 1));
+  constexpr std::string_view kLlama = "llama";
+  if (const std::size_t at = name.find(kLlama) + kLlama.size();
+      at >= kLlama.size() && at < name.size() && is_digit(name[at])) {
+    name.insert(at, 1, '-');
+  }
   for (const std::string_view newer : {"llama-3.1-8b", "llama-3.1-70b", "llama-3.3-70b"}) {
     const std::size_t at = name.find(newer);
     constexpr std::size_t kMinor = std::string_view("llama-3").size();

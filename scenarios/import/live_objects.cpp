@@ -134,10 +134,69 @@ DraftPool pool_of(const NodeGroupFile& node) {
   return pool;
 }
 
+// How many pods run of those that an object of an operator makes, whose manifest only says between
+// which numbers: as many as its Deployments have, else its pods; 0: none is here, or the object
+// makes pods of several kinds with GPUs.
+class RunningCounts {
+ public:
+  explicit RunningCounts(const ClusterFiles& cluster) {
+    for (const PodFile& pod : cluster.pods) {
+      const Object own = object_of(pod);
+      if (!pod.owner.empty()) owners_.try_emplace(own, Object{namespace_of(pod.space), pod.owner});
+      if (asks_for_gpu(pod) && !is_one_pod(pod)) ++sets_[own];
+    }
+    for (const PodFile& pod : cluster.pods) {
+      if (pod.owner.empty() || pod.has_ended || !asks_for_gpu(pod)) continue;
+      if (pod.kind == "Deployment") deployed_[first_maker(object_of(pod))] += pod.copies;
+      if (is_one_pod(pod)) ++pods_[first_maker(object_of(pod))];
+    }
+  }
+
+  std::int64_t of(const PodFile& pod) const {
+    const Object own = object_of(pod);
+    const auto sets = sets_.find(own);
+    if (sets == sets_.end() || sets->second != 1 || !asks_for_gpu(pod)) return 0;
+    const auto deployed = deployed_.find(own);
+    if (deployed != deployed_.end() && deployed->second > 0) return deployed->second;
+    const auto pods = pods_.find(own);
+    return pods == pods_.end() ? 0 : pods->second;
+  }
+
+ private:
+  using Object = std::pair<std::string_view, std::string>;  // namespace, "Deployment/asr"
+
+  static bool is_one_pod(const PodFile& pod) { return pod.kind == "Pod"; }
+  static Object object_of(const PodFile& pod) {
+    return {namespace_of(pod.space), pod.kind + "/" + pod.object};
+  }
+
+  Object first_maker(Object object) const {
+    constexpr int kDeepest = 8;
+    for (int level = 0; level < kDeepest; ++level) {
+      const auto owner = owners_.find(object);
+      if (owner == owners_.end()) break;
+      object = owner->second;
+    }
+    return object;
+  }
+
+  std::map<Object, Object> owners_;
+  std::map<Object, int> sets_;  // of pods with GPUs
+  std::map<Object, std::int64_t> deployed_;
+  std::map<Object, std::int64_t> pods_;
+};
+
+// What the API server keeps up to date itself: `replicas` of Kubernetes' own kinds.
+bool says_between_which_numbers(const PodFile& pod) {
+  const bool is_kept_up = pod.purpose == PodPurpose::Serves || pod.purpose == PodPurpose::Works;
+  return is_kept_up && !pod.works_together;
+}
+
 }  // namespace
 
 std::vector<LivePods> pods_that_run(const ClusterFiles& cluster, ImportReport& report) {
   const std::set<const PodFile*> made = made_by_others(cluster);
+  const RunningCounts counts(cluster);
   std::vector<LivePods> running;
   std::map<std::pair<std::string_view, std::string>, std::size_t> of_controllers;
   for (const PodFile& pod : cluster.pods) {
@@ -148,6 +207,13 @@ std::vector<LivePods> pods_that_run(const ClusterFiles& cluster, ImportReport& r
                    pod.object_where);
     } else if (pod.owner.empty() || pod.kind != "Pod") {
       running.push_back({pod, 0});
+      const std::int64_t now = says_between_which_numbers(pod) ? counts.of(pod) : 0;
+      if (now == 0 || now == pod.copies) continue;
+      running.back().file.copies = now;
+      report.noted(
+          fmt::format("objects of kind {} with as many pods as run now, not as are written",
+                      pod.kind),
+          pod.object_where);
     } else if (const auto [known, is_new] =
                    of_controllers.try_emplace({namespace_of(pod.space), pod.owner}, running.size());
                !is_new) {

@@ -150,8 +150,8 @@ struct PodSet;
 void read_pod(Context& context, const Node& object, const PodSet& set, const Node& pods,
               PodFile pod);
 // How objects that scale their own pods do it; nullopt when the set does not.
-std::optional<ScalingFile> own_scaling(Context& context, const PodSet& set, const Node& from,
-                                       const Node& pods);
+std::optional<ScalingFile> own_scaling(Context& context, const Node& object, const PodSet& set,
+                                       const Node& from, const Node& pods);
 // HorizontalPodAutoscaler and ScaledObject; false for other kinds.
 bool read_scaler(Context& context, const Node& object, std::string_view kind);
 // ResourceFlavor, ClusterQueue, LocalQueue and what of Kueue no quota is; false for other kinds.

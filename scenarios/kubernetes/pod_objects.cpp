@@ -245,7 +245,7 @@ void read_set(Context& context, const Node& object, const PodSet& set) {
     count(*origin.node, set, pod);
     judge_zone(context, *origin.node, set);
     if (!set.group_size.empty() && pod.copies == 0) continue;  // the leader is alone
-    pod.scaling = own_scaling(context, set, *origin.node, *pods);
+    pod.scaling = own_scaling(context, object, set, *origin.node, *pods);
     const bool is_kept_up = set.counts.front().empty() && !set.most.empty();
     if (is_kept_up && !pod.scaling) pod.copies = std::max<std::int64_t>(1, pod.copies);
     const std::size_t known = context.files.pods.size();

@@ -38,14 +38,16 @@ constexpr PodSet of_kubeflow(std::string_view kind, KeyPath specs) {
           .works_together = true};
 }
 
-// Source: ray-project/kuberay, ray-operator/apis/ray/v1.
+// Source: ray-project/kuberay, ray-operator/apis/ray/v1. A RayJob starts once all of its cluster is
+// there.
 constexpr PodSet ray_head(std::string_view kind, PodPurpose purpose, KeyPath group) {
   return {.kind = kind,
           .group = kRay,
           .purpose = purpose,
           .at = group,
           .suffix = "head",
-          .pods = "template"};
+          .pods = "template",
+          .works_together = purpose == Ends};
 }
 constexpr PodSet ray_workers(std::string_view kind, PodPurpose purpose, KeyPath groups) {
   return {.kind = kind,
@@ -57,7 +59,8 @@ constexpr PodSet ray_workers(std::string_view kind, PodPurpose purpose, KeyPath 
           .counts = {"replicas", "numOfHosts"},
           .fewest = "minReplicas",
           .most = "maxReplicas",
-          .by_default = 0};
+          .by_default = 0,
+          .works_together = purpose == Ends};
 }
 
 // Source: kserve/kserve, pkg/apis/serving/v1beta1.

@@ -184,10 +184,32 @@ ScalingFile keda_scaling(const Node& spec) {
 
 // KServe has Knative's autoscaler, which keeps to 70 % of a target and decides every 2 s on the
 // mean of a minute (config-autoscaler of Knative Serving), or without Knative an HPA on CPU.
-std::optional<ScalingFile> kserve_scaling(Context& context, const PodSet& set, const Node& from) {
+// Source: kserve/kserve, pkg/constants/constants.go (DeploymentModeType, of which Standard is the
+// newer name of RawDeployment), pkg/controller/v1beta1/inferenceservice/reconcilers/hpa.
+std::optional<ScalingFile> kserve_scaling(Context& context, const Node& object, const PodSet& set,
+                                          const Node& from) {
   constexpr std::int64_t kKnativePermille = 700;
   check_keys(context, &from, kComponent, "KServe", true);
   if (set.most.empty()) return std::nullopt;
+  const std::string mode =
+      text_below(&object, {"metadata", "annotations", "serving.kserve.io/deploymentMode"});
+  const bool has_knative = mode != "RawDeployment" && mode != "Standard";
+  if (mode.empty() && from.find("maxReplicas") != nullptr) {
+    context.files.not_simulated.push_back(
+        {"InferenceServices without the annotation serving.kserve.io/deploymentMode where KServe's "
+         "default is Standard (an HPA on CPU): taken to have Knative's autoscaler",
+         object.where});
+  }
+  if (!has_knative) {
+    ScalingFile scaling;
+    scaling.where = from.where;
+    scaling.fewest = whole_at(&from, "minReplicas", 1);
+    scaling.most = whole_at(&from, "maxReplicas", scaling.fewest);
+    if (scaling.most <= scaling.fewest) return std::nullopt;
+    const std::string metric = text_below(&from, {"scaleMetric"});
+    take_metric(scaling, metric == "memory" ? metric : "cpu", "");
+    return scaling;
+  }
   if (from.find("maxReplicas") == nullptr) {
     context.files.not_simulated.push_back(
         {"InferenceServices without maxReplicas, which Knative scales without limit: as few pods "
@@ -216,9 +238,9 @@ std::optional<ScalingFile> kserve_scaling(Context& context, const PodSet& set, c
 
 }  // namespace
 
-std::optional<ScalingFile> own_scaling(Context& context, const PodSet& set, const Node& from,
-                                       const Node& pods) {
-  if (set.kind == "InferenceService") return kserve_scaling(context, set, from);
+std::optional<ScalingFile> own_scaling(Context& context, const Node& object, const PodSet& set,
+                                       const Node& from, const Node& pods) {
+  if (set.kind == "InferenceService") return kserve_scaling(context, object, set, from);
   const Node* scaling = from.find("scaling");
   const Node* annotations = node_below(&pods, {"metadata", "annotations"});
   for (const Entry& entry : entries_of(annotations)) {

@@ -68,6 +68,27 @@ spec:
   EXPECT_EQ(awake.find("d")->autoscaling->sync_period, seconds(15));
 }
 
+// It got Knative's autoscaler by concurrency, which is not there without Knative.
+TEST(ImportObjects, KServeWithoutKnativeHasAnHpaOnCpu) {
+  const auto served = [](const std::string& mode) {
+    return objects_read(
+        "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: f" +
+        (mode.empty() ? "" : ", annotations: {serving.kserve.io/deploymentMode: " + mode + "}") +
+        "}\nspec: {predictor: {minReplicas: 1, maxReplicas: 3, model: {modelFormat: {name: onnx}, "
+        "resources: {limits: {nvidia.com/gpu: 1}}}}}\n");
+  };
+  for (const char* mode : {"RawDeployment", "Standard"}) {
+    const ObjectsRead raw = served(mode);
+    ASSERT_EQ(workload_lines(raw), WorkloadLines{"f-predictor Service 1"}) << mode;
+    EXPECT_FALSE(raw.scenario.workloads.front().autoscaling) << mode;
+    EXPECT_EQ(raw.said.count("autoscalers by what is not simulated (cpu)"), 1) << mode;
+  }
+  EXPECT_TRUE(served("Serverless").scenario.workloads.front().autoscaling);
+  EXPECT_EQ(served("Serverless").said.count("taken to have Knative's autoscaler"), 0);
+  EXPECT_TRUE(served("").scenario.workloads.front().autoscaling);
+  EXPECT_EQ(served("").said.count("taken to have Knative's autoscaler"), 1);
+}
+
 // A bundle wrote a second one beside it, which KEDA refuses.
 TEST(ImportObjects, AScaledObjectThatLetsOthersIsWhatScales) {
   for (const char* annotation : {"scaledobject.keda.sh/transfer-hpa-ownership: \"true\"",

@@ -399,7 +399,7 @@ TEST(ImportK8s, OtherServersOfLanguageModelsAreReadAsWell) {
                   "image: ghcr.io/huggingface/text-generation-inference, env: [{name: MODEL_ID, "
                   "value: meta-llama/Meta-Llama-3-8B}, {name: QUANTIZE, value: awq}]",
                   4),
-           server("nim", "image: 'nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8'", 1),
+           server("nim", "image: 'nvcr.io/nim/meta/llama3-8b-instruct:1.0.3'", 1),
            server("kserve", "image: own, args: ['--model_id=meta-llama/Meta-Llama-3-8B']", 1),
            server("half", "image: lmsysorg/sglang, args: [--model-path, a/Llama-3-8B]", 2),
            server("unsaid", "image: lmsysorg/sglang", 1),

@@ -248,8 +248,10 @@ TEST(ImportObjects, RaysWorkersServeEndOrJustWork) {
   };
   EXPECT_EQ(workload_lines(made("RayService", "rayClusterConfig")),
             (WorkloadLines{"r-small Service 2", "r-tpu Service 4"}));
-  EXPECT_EQ(workload_lines(made("RayJob", "rayClusterSpec")),
-            (WorkloadLines{"r-small Job 2", "r-tpu Job 4"}));
+  // All of its pods are one gang, as a RayJob starts once its cluster is there.
+  const ObjectsRead job = made("RayJob", "rayClusterSpec");
+  EXPECT_EQ(workload_lines(job), WorkloadLines{"r Job 1"});
+  EXPECT_EQ(job.scenario.workloads.front().pods_per_job, 6);
   const ObjectsRead cluster = objects_read(
       "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r}\nspec:\n"
       "    enableInTreeAutoscaling: true\n" +
@@ -405,6 +407,12 @@ TEST(ImportObjects, KindsThatSeveralApisHaveAreToldApart) {
                 "spec: {tasks: [{name: w, replicas: 3, " +
                 kGpuPods + "}]}\n")),
             WorkloadLines{"v-w Job 3"});
+  const ObjectsRead volcano = objects_read(
+      "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: v}\n"
+      "spec: {tasks: [{name: w, replicas: 3, " +
+      kGpuPods + "}]}\n");
+  EXPECT_EQ(volcano.scenario.workloads.front().manifest.kind, "Job.batch.volcano.sh");
+  EXPECT_EQ(volcano.said.count("kube-scheduler alone does not"), 0);
   EXPECT_EQ(workload_lines(objects_read(
                 "apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: k}\n"
                 "spec: {" +

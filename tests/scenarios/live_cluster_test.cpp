@@ -126,6 +126,42 @@ TEST(LiveCluster, PodsThatFitOnFewNodesComeFirst) {
   EXPECT_EQ(cluster.imported.on_nodes, (std::map<std::string, std::int64_t>{{"picky", 1}}));
 }
 
+// An InferenceService of at least two whose HPA has made it three counted as two.
+TEST(LiveCluster, OperatorsHaveAsManyPodsAsRun) {
+  const std::string containers = R"([{"name": "c", "image": "x",
+    "resources": {"limits": {"nvidia.com/gpu": 1}}}])";
+  const auto made_by = [](const std::string& kind, const std::string& name) {
+    return R"("ownerReferences": [{"kind": ")" + kind + R"(", "name": ")" + name +
+           R"(", "controller": true}])";
+  };
+  const std::string deployment =
+      R"({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "f-predictor", )" +
+      made_by("InferenceService", "f") + R"(}, "spec": {"replicas": 3, "selector": {},
+        "template": {"spec": {"containers": )" +
+      containers + "}}}}, ";
+  const std::string served = R"({"apiVersion": "serving.kserve.io/v1beta1",
+      "kind": "InferenceService", "metadata": {"name": "f", "annotations": {
+        "serving.kserve.io/deploymentMode": "Standard"}}, "spec": {"predictor": {
+        "minReplicas": 2, "maxReplicas": 5, "containers": )" +
+                             containers + "}}}";
+  const std::string ray = R"({"apiVersion": "ray.io/v1", "kind": "RayCluster",
+      "metadata": {"name": "r"}, "spec": {"workerGroupSpecs": [{"groupName": "g", "replicas": 1,
+        "minReplicas": 1, "maxReplicas": 4, "template": {"spec": {"containers": )" +
+                          containers + "}}}]}}";
+  const auto pod = [&](const std::string& name) {
+    return R"(, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + name + R"(", )" +
+           made_by("RayCluster", "r") + R"(}, "spec": {"nodeName": "n", "containers": )" +
+           containers + R"(}, "status": {"phase": "Running"}})";
+  };
+  const Read cluster = read({R"({"apiVersion": "v1", "kind": "List", "items": [)" + deployment +
+                             served + ", " + ray + pod("r-1") + pod("r-2") + "]}"});
+  ASSERT_EQ(cluster.scenario.workloads.size(), 2U);
+  EXPECT_EQ(cluster.workload("f-predictor").count, 3);
+  EXPECT_EQ(cluster.workload("r-g").count, 2);
+  EXPECT_EQ(cluster.said("InferenceService with as many pods as run now"), 1);
+  EXPECT_EQ(cluster.said("RayCluster with as many pods as run now"), 1);
+}
+
 TEST(LiveCluster, NodesThatTakeNoPodsAndNodesWithoutGpusAreLeftOut) {
   const Read cluster = read_recorded();
   EXPECT_EQ(cluster.scenario.node_pools[1].name.value, "research-a10g");
