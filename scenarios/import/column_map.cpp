@@ -1,6 +1,9 @@
 #include "column_map.hpp"
 
 #include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,9 +15,11 @@
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::array<std::string_view, 18> kColumnUnits = {
-    "iso",   "s",     "ms",  "us",  "min", "m",  "h",  "percent", "milli",
-    "cores", "bytes", "kib", "mib", "gib", "kb", "mb", "gb",      "share"};
+constexpr std::string_view kTimeUnits[] = {"s", "ms", "us", "min", "m", "h", "iso"};
+constexpr std::string_view kMemoryUnits[] = {"bytes", "kib", "mib", "gib", "kb", "mb", "gb"};
+constexpr std::string_view kShareUnits[] = {"percent", "share"};
+constexpr std::string_view kCpuUnits[] = {"cores", "milli", "percent"};
+constexpr std::string_view kGpuUnits[] = {"percent"};
 
 constexpr std::array kReadyMaps = {
     ReadyMap{"thetagpu", "wall_time,wait_time,node_num",
@@ -74,7 +79,88 @@ tl::unexpected<Diagnostics> wrong_columns(std::string message, std::string help)
   return failure(Code::TraceColumnMissing, {}, std::move(message), std::move(help));
 }
 
+// "gib" of "GiB" and "Gi".
+std::string memory_word(std::string_view unit) {
+  std::string word = lower_case(unit);
+  if (word.size() == 2 && word.back() == 'i') word += 'b';
+  return word;
+}
+
+bool is_unit(std::string_view word) {
+  for (const std::span<const std::string_view> units :
+       std::initializer_list<std::span<const std::string_view>>{kTimeUnits, kMemoryUnits,
+                                                                kShareUnits, kCpuUnits}) {
+    if (std::ranges::find(units, word) != units.end()) return true;
+  }
+  return false;
+}
+
+// What logs call a field: "gpu_util".
+std::optional<std::string_view> field_of_column(std::string_view column) {
+  for (const ReadyMap& ready : kReadyMaps) {
+    const auto map = parse_column_map(ready.map);
+    for (std::size_t i = 0; map && i < kJobFields; ++i) {
+      const auto names = parts_of(map->columns[i].names, '|');
+      if (std::ranges::find(names, column) != names.end()) return kJobFieldNames[i];
+    }
+  }
+  return std::nullopt;
+}
+
+// Takes "COLUMN" or "COLUMN:UNIT" for a field; what looks like no unit belongs to the name.
+std::optional<Diagnostic> take_column(JobField field, std::string_view value,
+                                      MappedColumn& column) {
+  column.names = value;
+  const std::size_t colon = value.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const std::string_view given = value.substr(colon + 1);
+  const auto units = units_of(field);
+  const std::string memory = memory_word(given);
+  const auto is_of_field = [&](std::string_view unit) { return unit == given || unit == memory; };
+  const auto unit = std::ranges::find_if(units, is_of_field);
+  if (unit != units.end()) {
+    column.unit = *unit;
+    column.names = value.substr(0, colon);
+  } else if (is_unit(given) || is_unit(memory)) {
+    const std::string_view name = kJobFieldNames[static_cast<std::size_t>(field)];
+    return make_diagnostic(
+        Code::UnitUnknown, {}, fmt::format("--columns: {} is no unit of {}", given, name),
+        units.empty() ? fmt::format("{} has none: {}={}", name, name, value.substr(0, colon))
+                      : fmt::format("its units are {}", fmt::join(units, ", ")));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::span<const std::string_view> units_of(JobField field) {
+  switch (field) {
+    case JobField::Arrival:
+    case JobField::Run:
+    case JobField::Start:
+    case JobField::End:
+    case JobField::Wait:
+    case JobField::Limit:
+    case JobField::Deadline:
+    case JobField::Iteration:
+    case JobField::IterationHost:
+    case JobField::IterationGpu:
+    case JobField::IterationNetwork:
+      return kTimeUnits;
+    case JobField::Memory:
+    case JobField::GpuMemory:
+      return kMemoryUnits;
+    case JobField::GpuUse:
+    case JobField::SmActive:
+      return kShareUnits;
+    case JobField::Cpu:
+      return kCpuUnits;
+    case JobField::Gpus:
+      return kGpuUnits;
+    default:
+      return {};
+  }
+}
 
 const ReadyMap* find_ready_map(std::string_view name) {
   const auto* const found =
@@ -98,7 +184,9 @@ Expected<ColumnMap> parse_column_map(std::string_view text) {
     const std::string_view name = entry.substr(0, equals);
     const auto* const field = std::ranges::find(kJobFieldNames, name);
     if (field == kJobFieldNames.end()) {
-      const auto nearest = nearest_name(name, kJobFieldNames);
+      const auto known = field_of_column(name);
+      const auto nearest =
+          known ? std::optional<std::string>(*known) : nearest_name(name, kJobFieldNames);
       return wrong_columns(
           fmt::format("--columns: there is no field \"{}\"{}", name,
                       nearest ? fmt::format("; did you mean \"{}\"?", *nearest) : ""),
@@ -108,14 +196,10 @@ Expected<ColumnMap> parse_column_map(std::string_view text) {
     if (!column.names.empty()) {
       return wrong_columns(fmt::format("--columns: {} is there twice", name), "");
     }
-    std::string_view value = entry.substr(equals + 1);
-    const std::size_t colon = value.rfind(':');
-    if (colon != std::string_view::npos &&
-        std::ranges::find(kColumnUnits, value.substr(colon + 1)) != kColumnUnits.end()) {
-      column.unit = value.substr(colon + 1);
-      value = value.substr(0, colon);
+    const auto which = static_cast<JobField>(field - kJobFieldNames.begin());
+    if (auto problem = take_column(which, entry.substr(equals + 1), column)) {
+      return tl::unexpected(Diagnostics{std::move(*problem)});
     }
-    column.names = value;
   }
   return map;
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -83,6 +84,9 @@ inline constexpr std::array<std::string_view, kJobFields> kJobFieldNames = {"arr
                                                                             "iteration_gpu",
                                                                             "iteration_network"};
 
+// What may stand behind a colon: "ms", "gib"; none where a field has no unit.
+std::span<const std::string_view> units_of(JobField field);
+
 // The columns of one field: "NAME|OTHER NAME", and the unit of their values.
 struct MappedColumn {
   std::string names;  // "": none
@@ -97,7 +101,8 @@ struct ColumnMap {
   }
 };
 
-// Reads "arrival=submit_time:ms,run=duration"; TRACE_COLUMN says what is wrong with it.
+// Reads "arrival=submit_time:ms,run=duration"; TRACE_COLUMN_MISSING and UNIT_UNKNOWN say what is
+// wrong with it.
 Expected<ColumnMap> parse_column_map(std::string_view text);
 
 // A log whose columns are known.

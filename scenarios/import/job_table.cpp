@@ -57,9 +57,12 @@ Diagnostics JobTableRows::missing_columns() {
     const bool needed = field == JobField::Arrival || field == JobField::Gpus;
     if (columns_[i] || map_.columns[i].names.empty() || (ready_ != nullptr && !needed)) continue;
     const auto nearest = nearest_name(map_.columns[i].names, table_.names());
+    const bool has_unit = map_.columns[i].names.find(':') != std::string::npos;
     add(fmt::format("there is no column {} for {}", map_.columns[i].names, kJobFieldNames[i]),
-        nearest ? fmt::format("did you mean {}?", *nearest)
-                : fmt::format("the columns are {}", fmt::join(table_.names(), ", ")));
+        has_unit && !units_of(field).empty()
+            ? fmt::format("units of {} are {}", kJobFieldNames[i], fmt::join(units_of(field), ", "))
+        : nearest ? fmt::format("did you mean {}?", *nearest)
+                  : fmt::format("the columns are {}", fmt::join(table_.names(), ", ")));
   }
   if (!missing.empty()) return missing;
   if (!at(JobField::Arrival)) add("no column says when jobs arrive", "--columns arrival=COLUMN");
@@ -149,6 +152,15 @@ bool JobTableRows::read_memory(JobField field, Bytes& memory) {
                        : millionths ? static_cast<Int128>(*millionths) * unit / 1'000'000
                                     : Int128{-1};
   if (bytes < 0 || bytes > kMostMemory) return table_.bad(at(field), "is no amount of memory");
+  // "12" of a column that is called vram_gb.
+  constexpr std::int64_t kLeastWithoutUnit = 1LL << 20U;
+  const bool says_unit = !map_[field].unit.empty() || !is_digit(text(field).back());
+  if (!says_unit && bytes > 0 && bytes < kLeastWithoutUnit) {
+    return table_.bad(
+        at(field), "has no unit, and would be bytes",
+        fmt::format("say which it is: --columns {}={}:gib, or mib, gb, mb, bytes",
+                    kJobFieldNames[static_cast<std::size_t>(field)], map_[field].names));
+  }
   memory = Bytes{static_cast<std::int64_t>(bytes)};
   return true;
 }

@@ -111,6 +111,7 @@ constexpr std::string_view kUsualColumns =
     "JobIDRaw,User,Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,NNodes,"
     "AllocTRES,ReqTRES,State,ExitCode,Priority";
 
+// With -X there are no steps, which alone have NTasks, TRESUsageInAve and TRESUsageInMax.
 std::string how_to_write() { return "sacct -a -X -P --noconvert -o " + std::string(kUsualColumns); }
 
 constexpr CsvForm kForm{.separator = '|', .quotes = false};
@@ -248,8 +249,7 @@ class SacctReader {
   void read_usage(JobRow& row) {
     const auto average = usage_of(columns_.usage);
     const auto most = usage_of(columns_.peak);
-    const std::int64_t tasks =
-        std::max<std::int64_t>(1, count_of(table_.value(columns_.tasks)).value_or(row.gpus));
+    const std::int64_t tasks = tasks_of(row, average ? average->gpu_percent : std::nullopt);
     // A task may have several GPUs, and a GPU several tasks.
     const auto of_each_gpu = [&](Int128 of_task, std::int64_t limit) {
       const Int128 each = of_task * tasks / std::max(1, row.gpus);
@@ -257,6 +257,10 @@ class SacctReader {
     };
     if (average && average->gpu_percent) {
       const std::int64_t permille = of_each_gpu(Int128{10} * *average->gpu_percent, 1'000);
+      if (Int128{*average->gpu_percent} * tasks > Int128{100} * std::max(1, row.gpus)) {
+        report_.guessed("GPU use above 100 % of each GPU: taken as 100 %",
+                        [&] { return table_.place(*columns_.usage); });
+      }
       row.gpu_permille = std::max(row.gpu_permille, static_cast<std::int32_t>(permille));
     }
     const auto memory = most && most->gpu_memory ? most->gpu_memory
@@ -265,6 +269,25 @@ class SacctReader {
     if (memory) {
       row.gpu_memory.count = std::max(row.gpu_memory.count, of_each_gpu(memory->count, INT64_MAX));
     }
+  }
+
+  // How many tasks there were, each with what is said of one. Where nobody says it, a task that
+  // kept more than one GPU busy had all of them, as torchrun starts it.
+  std::int64_t tasks_of(const JobRow& row, std::optional<std::int64_t> gpu_percent) {
+    const auto said = count_of(table_.value(columns_.tasks));
+    if (said) return std::max<std::int64_t>(1, *said);
+    const auto& column = columns_.usage ? columns_.usage : columns_.peak;
+    if (row.gpus < 2 || !column ||
+        table_.value(*column).find("gres/gpu") == std::string_view::npos) {
+      return std::max(1, row.gpus);
+    }
+    const bool has_all = gpu_percent && *gpu_percent > 100;
+    report_.guessed(has_all ? "GPU use of jobs of several GPUs without NTasks, above 100 %: one "
+                              "task had all GPUs"
+                            : "GPU use and memory of jobs of several GPUs without NTasks: a task "
+                              "for each GPU (sacct -o ...,NTasks says it)",
+                    [&] { return table_.place(*column); });
+    return has_all ? 1 : row.gpus;
   }
 
   std::optional<SlurmUsage> usage_of(const std::optional<std::size_t>& column) {

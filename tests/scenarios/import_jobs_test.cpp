@@ -257,6 +257,30 @@ TEST(Jobs, MistakesInAMapAreExplained) {
   EXPECT_THAT(imported_table("submit,b\n1,2\n").first_error(), HasSubstr("how many GPUs"));
 }
 
+// "12" of a column vram_gb was 12 bytes, and a unit of something else was read over.
+TEST(Jobs, AUnitIsThatOfItsField) {
+  const auto map = [](const std::string& more) {
+    return imported_table("t,r,g,vram_gb,user\n0,60,1,12,ana\n", "arrival=t,run=r,gpus=g," + more);
+  };
+  const ImportedCsv bare = map("gpu_memory=vram_gb");
+  EXPECT_THAT(bare.first_error(), HasSubstr("f:2:8: vram_gb: \"12\" has no unit"));
+  ASSERT_FALSE(bare.errors.empty());
+  EXPECT_THAT(bare.errors.front().help, HasSubstr("--columns gpu_memory=vram_gb:gib"));
+  EXPECT_THAT(map("gpu_memory=vram_gb:bytes").csv, HasSubstr(",12,"));
+  for (const char* gib : {"gib", "GiB", "Gi"}) {
+    EXPECT_THAT(map("user=user,gpu_memory=vram_gb:" + std::string(gib)).csv,
+                HasSubstr("12884901888"));
+  }
+  EXPECT_THAT(map("gpu_memory=vram_gb:GB").csv, HasSubstr("12000000000"));
+  for (const char* wrong :
+       {"gpu_memory=vram_gb:percent", "gpu_memory=vram_gb:ms", "user=user:ms"}) {
+    EXPECT_THAT(map(wrong).first_error(), HasSubstr("is no unit of")) << wrong;
+  }
+  EXPECT_THAT(map("gpu_memory=vram_gb:gigs").errors.front().help,
+              HasSubstr("bytes, kib, mib, gib"));
+  EXPECT_THAT(map("gpu_util=user").first_error(), HasSubstr("did you mean \"gpu_use\"?"));
+}
+
 TEST(Jobs, UnknownTablesGoByTheUsualNames) {
   const ImportedCsv got = imported_table("job,submit_time,runtime,gpus\na,10,5,1\na,12,5,1\n");
   EXPECT_EQ(got.csv, "arrival_s,run_s,gpus,id\n0,5,1,a\n2,5,1,a\n");

@@ -146,5 +146,25 @@ TEST(Sacct, StepsTellTheUseOfGpusAndAccountsWhoIsCharged) {
   EXPECT_THAT(got.remarks, HasSubstr("1 lists of what was used that cannot be read"));
 }
 
+// One task of two GPUs, as torchrun starts it, counted as two that each used as much.
+TEST(Sacct, WithoutNTasksItIsSaidWhoseTheUseIs) {
+  const std::string times = "|2024-06-10T06:13:20|2024-06-10T06:13:21|2024-06-10T06:13:31|";
+  ImportOptions options;
+  options.columns = "JobID,Submit,Start,End,AllocTRES,TRESUsageInAve";
+  const ImportedCsv got =
+      imported_csv(ImportKind::Sacct,
+                   {"1" + times + "gres/gpu=2|gres/gpumem=60G,gres/gpuutil=180\n2" + times +
+                    "gres/gpu=1|gres/gpumem=10G,gres/gpuutil=140\n3" + times +
+                    "gres/gpu=2|gres/gpumem=10G,gres/gpuutil=90\n"},
+                   options);
+  EXPECT_THAT(got.csv, HasSubstr("0,10,2,32212254720,1,900,1\n0,10,1,10737418240,1,1000,2\n"
+                                 "0,10,2,10737418240,1,900,3\n"));
+  EXPECT_THAT(got.remarks,
+              HasSubstr("1 GPU use of jobs of several GPUs without NTasks, above 100 %"));
+  EXPECT_THAT(got.remarks, HasSubstr("1 GPU use above 100 % of each GPU"));
+  EXPECT_THAT(got.remarks,
+              HasSubstr("1 GPU use and memory of jobs of several GPUs without NTasks"));
+}
+
 }  // namespace
 }  // namespace slicewise::scenarios
