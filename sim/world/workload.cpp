@@ -102,6 +102,10 @@ void require_figures(const Workload& spec, Diagnostics& found) {
                           spec.profile.value));
   };
   if (spec.llm) return;
+  const bool lacks_profile = std::ranges::any_of(found, [&](const Diagnostic& d) {
+    return d.code == Code::ProfileUnknown && d.where == spec.profile.where;
+  });
+  if (lacks_profile) return;                        // which may have them
   if (spec.kind == WorkloadKind::Notebook) return;  // its cells say what they take
   if (spec.kind == WorkloadKind::Service) {
     if (!spec.measured || !spec.measured->request_gpu_time) {

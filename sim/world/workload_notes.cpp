@@ -86,6 +86,20 @@ void note_greedy(const WorkloadModel& model, const PoolModel& pool, const Ticket
       "XLA_PYTHON_CLIENT_PREALLOCATE=false and allocator: OnDemand");
 }
 
+// Nobody says what a process takes, and the run lets it take nothing: all would fit.
+void note_unknown_memory(const WorkloadModel& model, const PoolModel& pool, const Tickets& tickets,
+                         Bytes memory, Diagnostics& found) {
+  const bool is_said = model.spec.gpu_memory.where.line > 0 || memory.count > 0 || model.greedy;
+  if (is_said || tickets.count < 2) return;
+  add_diagnostic(
+      found, Code::GpuMemUnlimited, model.spec.name.where,
+      fmt::format("what a process of \"{}\" takes of GPU memory is not said and counts as 0 bytes: "
+                  "whether the {} pods that share a GPU of pool \"{}\" fit its memory is not known",
+                  model.name, tickets.count, pool.name),
+      "gpuMemory: {resident: 4Gi}, what nvidia-smi shows of the process less its CUDA context");
+  found.back().severity = Severity::Warning;
+}
+
 void note_processes(const WorkloadModel& model, const DomainKind& kind, const Tickets& tickets,
                     Diagnostics& found) {
   const int processes = model.spec.processes_per_pod;
@@ -292,6 +306,7 @@ void note_workload(WorkloadModel& model, const World& world, Diagnostics& found)
       ++places.all;
       if (said || note_too_large(model, pool, kind, *tickets, memory, found)) ++places.too_small;
       note_greedy(model, pool, *tickets, found);
+      note_unknown_memory(model, pool, *tickets, memory, found);
       note_beyond_part(model, pool, *tickets, memory, found);
       note_processes(model, kind, *tickets, found);
     }

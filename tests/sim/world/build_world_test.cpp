@@ -279,6 +279,32 @@ TEST(BuildWorld, HintsNameProfilesThatThePoolsCanRun) {
   }
 }
 
+// It had "no profile of that name", and then that the profile lacked a figure.
+TEST(BuildWorld, AnUnknownProfileIsOneMistake) {
+  scenarios::Scenario s = plain();
+  s.workloads[0].measured.reset();
+  s.workloads[0].profile.value = "bge";
+  EXPECT_EQ(refused(s).size(), 1U);
+}
+
+// Four of them fit whatever they take, and nothing warned.
+TEST(BuildWorld, MemoryThatNobodySaysIsWarnedOfWhereGpusAreShared) {
+  scenarios::Workload w =
+      demo::service(2, 10, milliseconds(20), scenarios::ServiceTime::Law::Deterministic);
+  w.gpu_memory = {};
+  const auto told = [&](int replicas) {
+    scenarios::Scenario s = demo::scenario(demo::pool(replicas), {w});
+    s.duration = hours(1);
+    const World world = demo::world(s);
+    const Diagnostic* found = find(world.findings, Code::GpuMemUnlimited);
+    return found != nullptr && found->severity == Severity::Warning;
+  };
+  EXPECT_TRUE(told(4));
+  EXPECT_FALSE(told(1));
+  w.gpu_memory.resident = gibibytes(2);
+  EXPECT_FALSE(told(4));
+}
+
 TEST(BuildWorld, FillsInACatalogueProfile) {
   const auto profile = std::ranges::find_if(demo::catalogue().profiles, [](const auto& p) {
     return p.kind == "train" && p.gpu_model == "A100-SXM4-40GB" && p.memory && p.solo_step;
