@@ -76,11 +76,16 @@ void tell_of_target(Context& context, const std::tuple<std::string, std::string,
   }
   if (names.empty()) return;
   const auto near = nearest_name(name, names);
+  const auto other = std::ranges::find_if(context.files.pods, [&](const PodFile& pod) {
+    return pod.object == name && namespace_of(pod.space) == space && pod.kind != "Pod";
+  });
   report(context, Code::ScalerTargetUnknown, scaling.where,
          fmt::format("no {} here is called \"{}\": the autoscaler changes nothing",
                      kind.substr(0, 60), name.substr(0, 60)),
-         near ? fmt::format("did you mean {}?", *near)
-              : "name one of the same namespace in scaleTargetRef");
+         other != context.files.pods.end()
+             ? fmt::format("there is a {} of that name: scaleTargetRef.kind", other->kind)
+         : near ? fmt::format("did you mean {}?", *near)
+                : "name one of the same namespace in scaleTargetRef");
 }
 
 // The autoscaler fails where one of the containers has none.

@@ -74,10 +74,11 @@ class SchemaCheck {
   void check(const Node& object, const Json& schema) {
     look_at(object, schema, "");
     look_at_name(object);
-    // kube-apiserver asks the rules once the schema holds.
-    const bool holds = std::ranges::none_of(
-        found_, [](const Diagnostic& found) { return found.severity == Severity::Error; });
-    if (holds && !partial_) judge(object, schema, "");
+    // kube-apiserver asks the rules once the schema holds; here a value that does not hold hides
+    // none of those that are not about it.
+    const auto errors = std::ranges::count(found_, Severity::Error, &Diagnostic::severity);
+    const bool has_form = errors == static_cast<std::ptrdiff_t>(wrong_values_.size());
+    if (has_form && !partial_) judge(object, schema, "");
   }
 
   Diagnostics take() { return std::move(found_); }
@@ -96,6 +97,15 @@ class SchemaCheck {
   void look_at(const Node& node, const Json& given, const std::string& path) {
     const Json& schema = form_of(node, resolved(given));
     if (node.kind == Node::Kind::Null) return;
+    if (!node.is_scalar()) return look_at_form(node, schema, path);
+    const std::size_t known = found_.size();
+    look_at_form(node, schema, path);
+    if (found_.size() > known && found_.back().severity == Severity::Error) {
+      wrong_values_.push_back(path);
+    }
+  }
+
+  void look_at_form(const Node& node, const Json& schema, const std::string& path) {
     if (schema.value("x-kubernetes-int-or-string", false))
       return look_at_amount(node, schema, path);
     const std::string type = schema.value("type", "");
@@ -263,7 +273,9 @@ class SchemaCheck {
     if (const auto words = schema.find("enum"); words != schema.end()) {
       if (std::ranges::find(*words, Json(node.text)) != words->end()) return;
       std::vector<std::string> names;
-      for (const Json& word : *words) names.push_back(word.is_string() ? word : Json(word.dump()));
+      for (const Json& word : *words) {
+        if (word != "") names.push_back(word.is_string() ? word : Json(word.dump()));
+      }
       const auto near = nearest_name(node.text, names);
       return tell(Code::EnumUnknown, node.where,
                   fmt::format("{}: \"{}\" is none of {}", path, node.text.substr(0, kLongestShown),
@@ -363,8 +375,24 @@ class SchemaCheck {
   }
   // NOLINTEND(misc-no-recursion)
 
+  // Whether a rule names one of the last two keys of a path: "limits", "memory".
+  static bool names_end_of(std::string_view path, std::string_view rule) {
+    for (int keys = 0; keys < 2 && !path.empty(); ++keys) {
+      const std::size_t dot = path.rfind('.');
+      std::string_view key = path.substr(dot == path.npos ? 0 : dot + 1);
+      key = key.substr(0, key.find('['));
+      if (rule.find(key) != rule.npos) return true;
+      path = path.substr(0, dot == path.npos ? 0 : dot);
+    }
+    return false;
+  }
+
   void judge_by(const Node& node, const std::string& text, const std::string& message,
                 const std::string& path) {
+    if (std::ranges::any_of(wrong_values_,
+                            [&](const std::string& wrong) { return names_end_of(wrong, text); })) {
+      return;
+    }
     const CelRule* rule = rule_of(text);
     if (rule == nullptr) {
       found_.push_back(make_diagnostic(
@@ -391,6 +419,7 @@ class SchemaCheck {
   bool partial_;
   bool is_parameters_;  // of a driver, which are no object of their own
   Diagnostics found_;
+  std::vector<std::string> wrong_values_;  // paths of those that are errors
 };
 
 // What other readers said of these lines says the same in better words.

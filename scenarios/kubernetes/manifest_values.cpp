@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -29,6 +30,31 @@ std::size_t indentation_of_block(std::string_view text, int header) {
     text.remove_prefix(std::min(text.find('\n', blanks), text.size() - 1) + 1);
   }
   return 0;
+}
+
+// Whether the text stands in quotes, where its own lines are not lines of the file.
+bool is_in_quotes(const Context& context, const Node& text) {
+  if (context.source == nullptr || context.source->name != text.where.file) return false;
+  std::string_view rest = context.source->text;
+  for (int line = 1; line < text.where.line; ++line) {
+    rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
+    if (rest.empty()) return false;
+  }
+  const auto column = static_cast<std::size_t>(std::max(text.where.column, 1)) - 1;
+  return column < rest.size() && (rest[column] == '"' || rest[column] == '\'');
+}
+
+// The same tree with one place for all that is in it.
+NodePtr all_at(const Node& node,  // NOLINT(misc-no-recursion): the reader bounds the depth
+               const SourceLocation& where) {
+  auto copy = std::make_shared<Node>(node);
+  copy->where = where;
+  for (Entry& entry : copy->entries) {
+    entry.key_where = where;
+    if (entry.value != nullptr) entry.value = all_at(*entry.value, where);
+  }
+  for (NodePtr& item : copy->items) item = all_at(*item, where);
+  return copy;
 }
 
 bool has_image(const Node& node) {  // NOLINT(misc-no-recursion): the reader bounds the depth
@@ -170,10 +196,16 @@ std::optional<SourceText> embedded_text(Context& context, const Node& text) {
 }
 
 NodePtr embedded_document(Context& context, const Node& text) {
-  const auto inner = embedded_text(context, text);
-  if (!inner) return nullptr;
+  const bool is_quoted = is_in_quotes(context, text);
+  const auto inner = is_quoted ? std::optional(SourceText{text.where.file, text.text})
+                               : embedded_text(context, text);
+  if (!inner || text.kind != Node::Kind::Text || text.text.empty()) return nullptr;
   Diagnostics found;
   NodePtr document = read_document(*inner, found, true);
+  if (is_quoted) {
+    for (Diagnostic& problem : found) problem.where = text.where;
+    if (document != nullptr) document = all_at(*document, text.where);
+  }
   report_unreadable(context, found);
   return document;
 }

@@ -1,5 +1,6 @@
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -489,6 +490,20 @@ TEST(ApiSchema, AListIsALimitThatIsThere) {
   ASSERT_EQ(errors.size(), 2U) << errors.front().message;
   EXPECT_EQ(errors[0].code, Code::FieldType) << errors[0].message;
   EXPECT_EQ(errors[1].code, Code::UnitUnknown) << errors[1].message;
+}
+
+// A wrong unit of memory hid that the pods are not those that the selector means.
+TEST(ApiSchema, AWrongValueHidesNoRuleAboutOthers) {
+  const std::string text =
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec:\n"
+      "  selector: {matchLabels: {app: a}}\n  template:\n    metadata: {labels: {app: b}}\n"
+      "    spec: {containers: [{name: c, image: x, resources: {limits: {memory: 4GB}}}]}\n";
+  const SourceText file{"f.yaml", text};
+  std::vector<Code> codes;
+  for (const Diagnostic& problem : read_cluster_files({&file, 1}, {}).problems) {
+    codes.push_back(problem.code);
+  }
+  EXPECT_EQ(codes, (std::vector<Code>{Code::UnitUnknown, Code::SettingConflict}));
 }
 
 }  // namespace

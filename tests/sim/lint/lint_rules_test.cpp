@@ -320,6 +320,21 @@ TEST(LintRules, TheMemoryLedgerOfManifests) {
                 "slicewise.dev/gpu-memory: 4Gi"}));
 }
 
+// kubectl prints a ConfigMap's files as quoted text, and what was wrong inside of them stood at
+// other objects, or below the end of the file.
+TEST(LintRules, WhatStandsInAQuotedFileIsAtItsValue) {
+  const std::string text =
+      "{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"c\"},\n"
+      " \"data\": {\n"
+      "  \"ts4\": \"version: v1\\nsharing:\\n  timeSlicing:\\n    resources:\\n    - name: "
+      "nvidia.com/gpu\\n      replicas: 1\\n\"}}\n";
+  const Diagnostics found = findings_in({{"c.json", text}}, "0.20.0");
+  const auto few = std::ranges::find(found, Code::ReplicasTooFew, &Diagnostic::code);
+  ASSERT_NE(few, found.end());
+  for (const Diagnostic& d : found) EXPECT_EQ(d.where.line, 3) << d.message;
+  EXPECT_EQ(few->where.column, 10);
+}
+
 // A pod with annotations and containers that ask for `gpus`, on a pool of the type whose GPUs
 // are shared as `sharing` says; what check tells of memory.
 Diagnostics memory_findings(const std::string& annotations, const std::string& gpus, int pods,
