@@ -22,11 +22,11 @@ std::string place_of_pods(const scenarios::Workload& workload) {
   }
   if (owner.kind == "NIMService") return "spec";
   if (owner.kind == "NIMPipeline") return fmt::format("spec.services, name {}: spec", part);
-  const bool is_ray = owner.kind.starts_with("Ray");
-  if (!is_ray || part.empty()) return "the template of its pods";
-  const std::string_view cluster = owner.kind == "RayService" ? "spec.rayClusterConfig"
-                                   : owner.kind == "RayJob"   ? "spec.rayClusterSpec"
-                                                              : "spec";
+  const std::string_view cluster = owner.kind == "RayCluster"   ? "spec"
+                                   : owner.kind == "RayService" ? "spec.rayClusterConfig"
+                                   : owner.kind == "RayJob"     ? "spec.rayClusterSpec"
+                                                                : "";
+  if (cluster.empty() || part.empty()) return "the template of its pods";
   return part == "head" ? fmt::format("{}.headGroupSpec.template", cluster)
                         : fmt::format("{}.workerGroupSpecs, groupName {}: template", cluster, part);
 }
