@@ -179,8 +179,10 @@ std::string without_values(std::string_view text, bool quotes) {
 std::string cause_of(const Diagnostic& d) {
   const bool quotes_value = d.code != Code::FieldUnknown && d.code != Code::PluginFieldIgnored &&
                             d.code != Code::TraceColumnMissing;
-  return fmt::format("{} {} {}\n{}\n{}", severity_name(d.severity), info(d.code).name,
-                     without_values(d.message, quotes_value), without_values(d.help, false),
+  // A time and an amount of memory lack different units.
+  const std::string label = d.code == Code::UnitMissing ? without_values(d.label, false) : "";
+  return fmt::format("{} {} {}\n{}{}\n{}", severity_name(d.severity), info(d.code).name,
+                     without_values(d.message, quotes_value), without_values(d.help, false), label,
                      d.where.file);
 }
 

@@ -255,7 +255,7 @@ Parsed<Duration> parse_duration(std::string_view text) {
     const std::string_view name = time_unit_of(number->rest);
     if (name.empty()) {
       return fail(Code::UnitMissing, fmt::format("\"{}\" has no unit", text),
-                  fmt::format("did you mean {0}s or {0}ms?", number->written));
+                  fmt::format("did you mean {0}s, {0}m or {0}ms?", number->written));
     }
     const Unit* unit = find_unit(kTimeUnits, name);
     if (unit == nullptr) {

@@ -73,6 +73,16 @@ TEST(DiagnosticsText, MistakesOfOneCauseAreOneWithItsPlaces) {
             "31 errors of 3 causes in 2 files\n");
 }
 
+// "12Mi or 12Gi?" stood for a time as well.
+TEST(DiagnosticsText, UnitsOfDifferentKindsAreMissingEachByThemselves) {
+  Diagnostics found;
+  for (const int line : {1, 2, 3}) {
+    found.push_back(make_diagnostic(Code::UnitMissing, {"f.yaml", line, 1, 1}, "\"12\" has no unit",
+                                    "", line == 1 ? "did you mean 12Mi?" : "did you mean 12s?"));
+  }
+  EXPECT_NE(diagnostics_text(found, {}, {}).find("3 errors of 2 causes"), std::string::npos);
+}
+
 // The value, the numbers and the lines in a message are not what is wrong.
 TEST(DiagnosticsText, TheSameMistakeWithOtherValuesIsOneCause) {
   Diagnostics found;
