@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "slicewise/scenarios/scenario.hpp"
 
 namespace slicewise::reports {
@@ -21,6 +23,13 @@ PodOwner owner_of(const scenarios::Workload& workload);
 
 // "deployment", as kubectl takes it.
 std::string resource_word(const PodOwner& owner);
+
+// Where the manifest of an owner that no patch changes has the pods: "spec.predictor".
+std::string place_of_pods(const scenarios::Workload& workload);
+
+// The metadata and spec of a pod as they stand there. InferenceServices that name a model and NIM's
+// services have no list of containers: what would be of one stands in theirs.
+nlohmann::json in_manifest(nlohmann::json pods, const scenarios::Workload& workload);
 
 // Whether patching it is all there is to do: pods that run on for good.
 bool is_patched_in_place(const scenarios::Workload& workload);

@@ -17,7 +17,6 @@
 #include "kubernetes_object.hpp"
 #include "pod_objects.hpp"
 #include "pod_owner.hpp"
-#include "pods_by_hand.hpp"
 #include "pool_targets.hpp"
 #include "quota_remarks.hpp"
 #include "server_remarks.hpp"
