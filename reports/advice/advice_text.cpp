@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +10,7 @@
 #include "slicewise/printable.hpp"
 #include "slicewise/reports/advice.hpp"
 
+#include "../export/bundle_parts.hpp"
 #include "../text/amount_text.hpp"
 #include "embedded/advice_files.hpp"
 #include "node_steps.hpp"
@@ -78,6 +80,17 @@ std::string rests_part(const Advice& advice) {
   return text.empty() ? text : "## What this rests on\n\n" + text;
 }
 
+// What apply.sh leaves to people, whose nodes may go.
+std::string hand_part(const Advice& advice) {
+  const auto left = advice.option ? left_by_hand(*advice.option) : std::vector<std::string>();
+  if (left.empty()) return "";
+  std::string text =
+      "First by hand, as `apply.sh` said: pods of these ask for what they asked for, and stay "
+      "Pending where their\n   nodes go:\n";
+  for (const std::string& one : left) text += fmt::format("   - {}\n", one);
+  return text + "\n   ";
+}
+
 // Which nodes come and go, among the steps.
 std::string with_nodes(std::string_view steps, const Advice& advice) {
   const NodeSteps nodes = node_steps(advice);
@@ -88,6 +101,10 @@ std::string with_nodes(std::string_view steps, const Advice& advice) {
       steps,
       {{"karpenter", nodes.by_karpenter ? " --karpenter" : ""},
        {"come", part(nodes.come, "First these nodes", "No nodes have to be there first.\n")},
+       {"hand", hand_part(advice)},
+       {"back",
+        part(nodes.back, "The way back: first the nodes that went, until they are Ready", "") +
+            (nodes.back.empty() ? "" : "   Then ")},
        {"go",
         part(nodes.go,
              "When the new pods run (`kubectl get pods -A -o wide`), these nodes go, and pods "

@@ -19,6 +19,7 @@ using scenarios::NodeMaker;
 using scenarios::NodePool;
 
 constexpr std::string_view kKarpenterFile = "apply/karpenter.yaml";
+constexpr std::string_view kByHand = "by hand, since it makes nodes without GPUs as well";
 
 struct NodeRange {
   int least = 0;
@@ -107,23 +108,18 @@ class NodeStepList {
     const std::string what =
         fmt::format("{}, {} -> {}", name_of(group), there.text(), wanted.nodes());
     std::string how = "by whoever made them";
-    const int most = std::max(1, wanted.most);
-    const int now = std::clamp(group.nodes, wanted.least, most);
-    const std::string name = shell_word(group.name);
-    if (is_node_pool(group) && writes(kKarpenterFile)) {
+    if (group.makes_others) {
+      how = std::string(kByHand) +
+            ": `apply/apply.sh --karpenter` would leave it types with GPUs alone";
+    } else if (is_node_pool(group) && writes(kKarpenterFile)) {
       how =
           "`apply/apply.sh --karpenter` limits it so; Karpenter starts nodes for pods that wait, "
           "and takes away those that are not needed";
-    } else if (group.maker == NodeMaker::ManagedGroup) {
-      how = fmt::format(
-          "`aws eks update-nodegroup-config --cluster-name {} --nodegroup-name {} "
-          "--scaling-config minSize={},maxSize={},desiredSize={}`",
-          of_cluster_, name, wanted.least, most, now);
-    } else if (group.maker == NodeMaker::Eksctl) {
-      how = fmt::format(
-          "`eksctl scale nodegroup --cluster {} --name {} --nodes-min {} --nodes-max {} --nodes "
-          "{}`{}",
-          of_cluster_, name, wanted.least, most, now, grows ? "" : ", which drains none of them");
+    } else if (is_scaled(group)) {
+      const bool drains = grows || group.maker == NodeMaker::ManagedGroup;
+      how = fmt::format("`{}`{}", scale_command(group, wanted),
+                        drains ? "" : ", which drains none of them");
+      if (!grows) add_back(group);
     }
     add(grows ? steps_.come : steps_.go, what, how);
   }
@@ -131,19 +127,64 @@ class NodeStepList {
   void remove(const NodeGroup& group) {
     const std::string name = shell_word(group.name);
     std::string how = "by whoever made them";
-    if (is_node_pool(group)) {
+    if (group.makes_others) {
+      if (group.nodes == 0) return;  // nobody asks it for GPUs any more
+      how = std::string(kByHand) + ": take the GPU types out of its requirements";
+    } else if (is_node_pool(group)) {
       how = fmt::format(
-          "`kubectl delete nodepool {}`{}, unless it makes nodes without GPUs as well: then take "
-          "the GPU types out of its requirements",
-          name, group.nodes == 0 ? ", of which there are no nodes with GPUs now" : "");
-    } else if (group.maker == NodeMaker::ManagedGroup) {
-      how = fmt::format("`aws eks delete-nodegroup --cluster-name {} --nodegroup-name {}`",
-                        of_cluster_, name);
-    } else if (group.maker == NodeMaker::Eksctl) {
-      how = fmt::format("`eksctl delete nodegroup --cluster {} --name {}`", of_cluster_, name);
+          "`kubectl get nodepool {0} -o yaml >{1} && kubectl delete nodepool {0}`{2}, unless it "
+          "makes nodes without GPUs as well: then take the GPU types out of its requirements",
+          name, file_before(group),
+          group.nodes == 0 ? ", of which there are no nodes with GPUs now" : "");
+      add_back(group);
+    } else if (is_scaled(group)) {
+      // To none, which can be taken back.
+      how = group.maker == NodeMaker::ManagedGroup
+                ? fmt::format(
+                      "`{}`; when all of this stays, `aws eks delete-nodegroup "
+                      "--cluster-name {} --nodegroup-name {}`",
+                      scale_command(group, {}), of_cluster_, name)
+                : fmt::format(
+                      "`eksctl drain nodegroup --cluster {0} --name {1} && {2}`; when all "
+                      "of this stays, `eksctl delete nodegroup --cluster {0} --name {1}`",
+                      of_cluster_, name, scale_command(group, {}));
+      add_back(group);
     }
     const NodeRange there{group.nodes, group.most_nodes};
     add(steps_.go, fmt::format("{}, {}, away", name_of(group), there.nodes()), how);
+  }
+
+  static bool is_scaled(const NodeGroup& group) {
+    return group.maker == NodeMaker::ManagedGroup || group.maker == NodeMaker::Eksctl;
+  }
+
+  // With as many nodes as now, where that is allowed.
+  std::string scale_command(const NodeGroup& group, const NodeRange& wanted) const {
+    const int most = std::max(1, wanted.most);
+    const int now = std::clamp(group.nodes, wanted.least, std::max(wanted.least, wanted.most));
+    const std::string name = shell_word(group.name);
+    return group.maker == NodeMaker::ManagedGroup
+               ? fmt::format(
+                     "aws eks update-nodegroup-config --cluster-name {} --nodegroup-name {} "
+                     "--scaling-config minSize={},maxSize={},desiredSize={}",
+                     of_cluster_, name, wanted.least, most, now)
+               : fmt::format(
+                     "eksctl scale nodegroup --cluster {} --name {} --nodes-min {} --nodes-max {} "
+                     "--nodes {}",
+                     of_cluster_, name, wanted.least, most, now);
+  }
+
+  static std::string file_before(const NodeGroup& group) {
+    return shell_word(group.name + "-before.yaml");
+  }
+
+  // Its nodes as they are now, once they went.
+  void add_back(const NodeGroup& group) {
+    add(steps_.back, name_of(group),
+        is_node_pool(group)
+            ? fmt::format("`sed -E '/^ +(resourceVersion|uid):/d' {} | kubectl apply -f -`",
+                          file_before(group))
+            : fmt::format("`{}`", scale_command(group, {group.nodes, group.most_nodes})));
   }
 
   const Advice& advice_;

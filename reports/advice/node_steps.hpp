@@ -11,6 +11,7 @@ namespace slicewise::reports {
 struct NodeSteps {
   std::string come;           // before anything is applied
   std::string go;             // when pods have left them
+  std::string back;           // of what went, before rollback.sh
   bool by_karpenter = false;  // some by `apply.sh --karpenter`
 };
 

@@ -14,6 +14,7 @@
 
 #include "../screens/plan_saving.hpp"
 #include "../screens/plan_screen.hpp"
+#include "../screens/plan_words.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_verdict.hpp"
 #include "../text/amount_text.hpp"
@@ -43,8 +44,10 @@ class PlanExplainer {
     if (plan_.options.empty()) {
       out += "No configuration that was tried stands.\n";
     } else {
+      if (!plan_.placeholders.empty()) out += said(placeholder_sentence(plan_));
       out += said(keep_sentence(plan_)) +
-             fmt::format("{} of {}: {}\n", plan_.keep_as_is ? "Best" : "Recommended",
+             fmt::format("{} of {}: {}\n",
+                         merit_words(plan_, plan_.keep_as_is ? "Best" : "Recommended"),
                          plan_.options.size(), name(0)) +
              said(cost_sentence(0)) + objectives(0);
       for (const std::string& sentence : flip_sentences(0)) out += said(sentence);

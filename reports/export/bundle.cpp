@@ -175,7 +175,11 @@ std::string config_checks(const Bundle& bundle) {
                                                 {"namespace", present.namespace_name},
                                                 {"path", present.path},
                                                 {"values", bundle.plugin.values}});
-  if (!is_operator(bundle.plugin)) return checks;
+  if (!is_operator(bundle.plugin)) {
+    return filled(script_files::check_plugins_sh(),
+                  {{"name", bundle.plugin.release}, {"values", bundle.plugin.values}}) +
+           checks;
+  }
   return (bundle.plugin.is_there
               ? changed_operator_check(other_nodes(bundle), bundle.has_mig)
               : new_operator_check("export again with --gpu-operator, whose values leave "

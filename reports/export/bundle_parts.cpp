@@ -76,20 +76,25 @@ std::string patch_lines(const Scenario& scenario) {
   return calls.empty() ? calls : filled(script_files::patch_objects_sh(), {{"calls", calls}});
 }
 
+std::vector<std::string> left_by_hand(const Scenario& scenario) {
+  std::vector<std::string> out;
+  for (const Workload& workload : scenario.workloads) {
+    if (is_patched_in_place(workload)) continue;
+    const PodOwner owner = owner_of(workload);
+    out.push_back(
+        printable(fmt::format("{} {} in namespace {}, see pods/{}", owner.kind, owner.name,
+                              workload.namespace_name, patch_file(workload))));
+  }
+  return out;
+}
+
 // After all else: what is patched, and what is left to people.
 std::string pod_steps(const Scenario& scenario) {
-  std::string out;
+  const std::vector<std::string> left = left_by_hand(scenario);
+  std::string out = left.size() < scenario.workloads.size() ? "\npatch_objects none\n" : "";
   std::string by_hand;
-  for (const Workload& workload : scenario.workloads) {
-    if (is_patched_in_place(workload)) {
-      out = "\npatch_objects none\n";
-    } else {
-      const PodOwner owner = owner_of(workload);
-      by_hand += fmt::format("echo {} >&2\n",
-                             shell_word(printable(fmt::format(
-                                 "by hand: {} {} in namespace {}, see pods/{}", owner.kind,
-                                 owner.name, workload.namespace_name, patch_file(workload)))));
-    }
+  for (const std::string& one : left) {
+    by_hand += fmt::format("echo {} >&2\n", shell_word("by hand: " + one));
   }
   for (const Workload& workload : scenario.workloads) {
     const std::string remark = quota_remark(scenario, workload);
@@ -147,6 +152,9 @@ std::string pod_lines(const Scenario& scenario) {
       out +=
           fmt::format("    kubectl -n {} get {}   # MIN {}, MAX {}\n", space, scaler_of(workload),
                       workload.autoscaling->min_replicas, workload.autoscaling->max_replicas);
+    } else if (!workload.manifest.scaled_by.empty()) {
+      out += fmt::format("    kubectl -n {} get {}   # REPLICAS {} in the scenario\n", space,
+                         workload.manifest.scaled_by, workload.count);
     } else if (is_patched_in_place(workload)) {
       const PodOwner owner = owner_of(workload);
       out += fmt::format("    kubectl -n {} get {} {}     # READY {}/{}\n", space,

@@ -27,6 +27,8 @@ std::string script_title(const scenarios::Scenario& scenario, const ExportOption
 std::string object_lines(const scenarios::Scenario& scenario, std::string_view verb);
 std::string patch_lines(const scenarios::Scenario& scenario);
 std::string pod_steps(const scenarios::Scenario& scenario);
+// "PyTorchJob finetune in namespace research, see pods/research-finetune.yaml", each.
+std::vector<std::string> left_by_hand(const scenarios::Scenario& scenario);
 std::string undo_lines(const scenarios::Scenario& scenario);
 
 // Of apply.sh, before it does anything: whether nodes of the pools' names are of another type.

@@ -357,7 +357,8 @@ json patch_of(const Scenario& scenario, const Workload& workload) {
     patch["metadata"]["annotations"]["slicewise.dev/kind"] = "Deployment";  // not a Service
   }
   if (workload.pods_per_job > 1) patch["metadata"]["annotations"]["slicewise.dev/kind"] = "Gang";
-  if (is_scaled(workload) && !workload.autoscaling && patch["kind"] != "DaemonSet") {
+  const bool is_scaled_now = workload.autoscaling || !workload.manifest.scaled_by.empty();
+  if (is_scaled(workload) && !is_scaled_now && patch["kind"] != "DaemonSet") {
     patch["spec"]["replicas"] = workload.count;
   }
   if (workload.kind != WorkloadKind::Job) return patch;
@@ -435,7 +436,13 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
         "singleuser.cpu, singleuser.memory). This is the patch of one; the number is not a scale.",
         workload.count));
   }
-  if (workload.autoscaling) out += comment(scaler_remark(workload));
+  if (workload.autoscaling) {
+    out += comment(scaler_remark(workload));
+  } else if (!workload.manifest.scaled_by.empty()) {
+    out += comment(
+        fmt::format("As many pods as {} has them, {} in the scenario: no number is patched.",
+                    workload.manifest.scaled_by, workload.count));
+  }
   const int of_run = workload.pods_of_run();
   if (workload.pods_per_job > 1) {
     const int jobs = of_run / workload.pods_per_job;

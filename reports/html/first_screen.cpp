@@ -94,8 +94,9 @@ Tile reserve_tile(const HtmlReport& report, const sim::VariantResult* variant) {
 std::string verdict_words(const HtmlReport& report, const ShownOption* lead,
                           const std::vector<ShownOption>& options) {
   if (!report.plan) return verdict(report.result);
-  if (lead == nullptr || !lead->best || report.plan->keep_as_is)
-    return plan_answer(*report.plan, kPageStyle).front();
+  const bool is_advised = lead != nullptr && lead->best && !report.plan->keep_as_is &&
+                          report.plan->placeholders.empty();
+  if (!is_advised) return plan_answer(*report.plan, kPageStyle).front();
   const std::string today = against_today(*lead, options);
   return fmt::format(
       "Use {}. {} at {} a month{}.", lead->name,
@@ -165,7 +166,8 @@ std::string page_header(const HtmlReport& report) {
 std::string first_screen(const HtmlReport& report, const std::vector<ShownOption>& options) {
   const sim::VariantResult* variant = leading_variant(report);
   const ShownOption* lead = leading_option(options);
-  const bool good = lead != nullptr && lead->best;
+  const bool is_guess = report.plan && !report.plan->placeholders.empty();
+  const bool good = lead != nullptr && lead->best && !is_guess;
   std::string out = "<section id=\"verdict\" aria-labelledby=\"verdict-h\">\n";
   if (const std::string cut = interrupted_line(report.result); !cut.empty()) {
     out += paragraph(cut, "bad");

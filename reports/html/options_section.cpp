@@ -32,7 +32,6 @@ OptionColumns columns_for(const std::vector<ShownOption>& options) {
     columns.objectives |= !option.figures->objectives.empty();
     columns.latency |= option.figures->latency_p99.has_value();
   }
-  columns.latency &= !columns.objectives;
   return columns;
 }
 

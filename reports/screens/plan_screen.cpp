@@ -53,10 +53,29 @@ std::string verdict_text(const sim::OptionFigures& figures, const TextStyle& sty
   return fmt::format("{} {}", signs(style).fail, figures.verdict.reasons.front().brief);
 }
 
-bool any_of(const Plan& plan, std::optional<Usd> sim::OptionFigures::*field) {
-  return std::ranges::any_of(plan.options,
-                             [&](const PlanOption& o) { return (o.figures.*field).has_value(); });
+// Of the options, or the scenario's own pools.
+template <class Found>
+bool any_has(const Plan& plan, Found found) {
+  return (plan.today && found(plan.today->figures)) ||
+         std::ranges::any_of(plan.options,
+                             [&](const PlanOption& option) { return found(option.figures); });
 }
+
+// What an option was chosen by stays where others have no room.
+int price_priority(const Plan& plan, scenarios::PlanGoal goal) {
+  return plan.goal == goal ? kNeverDropped : 1;
+}
+
+// Which figures any option has.
+struct PlanColumns {
+  explicit PlanColumns(const Plan& plan)
+      : requests(any_has(plan, [](const auto& f) { return f.per_1k_in_slo.has_value(); })),
+        jobs(any_has(plan, [](const auto& f) { return f.per_job.has_value(); })),
+        latency(any_has(plan, [](const auto& f) { return f.latency_p99.has_value(); })),
+        objectives(any_has(plan, [](const auto& f) { return !f.objectives.empty(); })) {}
+
+  bool requests, jobs, latency, objectives;
+};
 
 // Why configurations were rejected: those that came nearest, or all.
 ScreenPart rejected_part(const Plan& plan, Detail detail) {
@@ -134,26 +153,40 @@ std::vector<std::string> configuration_lines(const PlanOption& option, Detail de
 }
 
 Cells plan_cells(const Plan& plan, const TextStyle& style, Detail detail) {
-  const bool requests = any_of(plan, &sim::OptionFigures::per_1k_in_slo);
-  const bool jobs = any_of(plan, &sim::OptionFigures::per_job);
+  const PlanColumns has(plan);
   const sim::Record& of_figures = sim::record_of<sim::OptionFigures>();
   Cells table{{{"CONFIGURATION", false, kNeverDropped},
                {"#", true, kNeverDropped},
                price_column("monthlyUsd", kNeverDropped)},
               {}};
-  if (requests) table.columns.push_back(request_price_column(true, 1));
-  if (jobs) table.columns.push_back(price_column("perJobUsd", 1));
-  table.columns.push_back({"TIGHTEST OBJECTIVE", false, 3});
-  table.columns.push_back(column_of(of_figures, "worstRatio"));
+  if (has.requests) {
+    table.columns.push_back(
+        request_price_column(true, price_priority(plan, scenarios::PlanGoal::CostPer1kInSlo)));
+  }
+  if (has.jobs) {
+    table.columns.push_back(
+        price_column("perJobUsd", price_priority(plan, scenarios::PlanGoal::CostPerJob)));
+  }
+  if (has.latency) table.columns.push_back(column_of(of_figures, "latencyP99Seconds"));
+  if (has.objectives) {
+    table.columns.push_back({"TIGHTEST OBJECTIVE", false, 3});
+    table.columns.push_back(column_of(of_figures, "worstRatio"));
+  }
   table.columns.push_back(column_of(of_figures, "gpuBusyRatio"));
   table.columns.push_back({"VERDICT", false, kNeverDropped});
   const auto add = [&](const std::string& rank, const std::string& name, const PlanOption& option) {
     const sim::OptionFigures& figures = option.figures;
     std::vector<Cell> row{name, rank, money_text(figures.monthly)};
-    if (requests) row.push_back(optional_money(figures.per_1k_in_slo, style));
-    if (jobs) row.push_back(optional_money(figures.per_job, style));
-    row.push_back(tightest_text(figures, style));
-    row.push_back(limit_share(figures, style));
+    if (has.requests) row.push_back(optional_money(figures.per_1k_in_slo, style));
+    if (has.jobs) row.push_back(optional_money(figures.per_job, style));
+    if (has.latency) {
+      const std::optional<Duration>& p99 = figures.latency_p99;
+      row.push_back(or_none(p99 ? duration_text(*p99) : "", style));
+    }
+    if (has.objectives) {
+      row.push_back(tightest_text(figures, style));
+      row.push_back(limit_share(figures, style));
+    }
     row.push_back(percent_text(figures.gpu_busy));
     const bool tight = figures.stands() && figures.is_tight();
     const std::string left = unfinished_beside(plan, figures);

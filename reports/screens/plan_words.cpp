@@ -378,6 +378,18 @@ std::vector<std::string> plan_notes(const Plan& plan) {
   return lines;
 }
 
+std::string merit_words(const Plan& plan, std::string_view otherwise) {
+  return std::string(plan.placeholders.empty() ? otherwise : "The best, were these figures right");
+}
+
+std::string placeholder_sentence(const Plan& plan) {
+  const bool is_one = plan.placeholders.size() == 1;
+  return fmt::format(
+      "No recommendation: nobody says what load {} {}, nor what GPU time it takes. The figures in "
+      "{} place are placeholders.",
+      sim::few_names(plan.placeholders), is_one ? "has" : "have", is_one ? "its" : "their");
+}
+
 std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
   if (plan.options.empty()) {
     std::vector<std::string> lines = nothing_stands(plan, style);
@@ -385,10 +397,12 @@ std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
     return lines;
   }
   std::vector<std::string> lines;
+  if (!plan.placeholders.empty()) lines.push_back(placeholder_sentence(plan));
   if (plan.keep_as_is) lines.push_back(keep_sentence(plan));
-  lines.push_back(fmt::format("{}: #1, {}.",
-                              plan.keep_as_is ? "The best of what was planned" : "Recommended",
-                              pools_text(plan.options.front().pools)));
+  lines.push_back(fmt::format(
+      "{}: #1, {}.",
+      merit_words(plan, plan.keep_as_is ? "The best of what was planned" : "Recommended"),
+      pools_text(plan.options.front().pools)));
   add_warnings(plan, lines);
   const std::string& bounds = plan.options.front().figures.bound_by;
   for (std::string line :

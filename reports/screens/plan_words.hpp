@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slicewise/sim/plan.hpp"
@@ -18,6 +19,10 @@ std::string pools_text(const std::vector<sim::PoolChoice>& pools);
 std::string factor_words(double factor);
 // "Recommended: ...", why, risk, what flips it; where nothing stands, what is nearest.
 std::vector<std::string> plan_answer(const sim::Plan& plan, const TextStyle& style);
+// What is best, by a plan that recommends nothing and by any other.
+std::string merit_words(const sim::Plan& plan, std::string_view otherwise);
+// Why it recommends nothing. REQUIRES: it has placeholders.
+std::string placeholder_sentence(const sim::Plan& plan);
 // How many pods per GPU the recommendation has, and how that goes with where the cost stops
 // falling; "" without a curve.
 std::string replicas_sentence(const sim::Plan& plan);

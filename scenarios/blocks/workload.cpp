@@ -1,6 +1,9 @@
-
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -255,6 +258,32 @@ void finish_without_gpu(Workload& workload) {
   if (workload.measured) workload.measured->gpu_busy = 0;
 }
 
+// Whether some of it is of another source: a value of --set.
+bool is_set_elsewhere(const Node& node, const std::string& file) {
+  if (node.is_scalar()) return node.where.file != file;
+  const auto of_entry = [&](const Entry& entry) { return is_set_elsewhere(*entry.value, file); };
+  const auto of_item = [&](const NodePtr& item) { return is_set_elsewhere(*item, file); };
+  return std::ranges::any_of(node.entries, of_entry) || std::ranges::any_of(node.items, of_item);
+}
+
+// Whether --set gives what the placeholders stand for.
+bool has_own_figures(const Node& map) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kStandIn = {
+      {{"traffic", "mean"},
+       {"traffic", "trace"},
+       {"measured", "requestGpuTime"},
+       {"measured", "unitTime"},
+       {"measured", "gpuBusy"},
+       {"measured", "gpuUtil"}}};
+  const auto is_given = [&](const Node* parent, std::string_view key) {
+    const Node* const value = parent == nullptr ? nullptr : parent->find(key);
+    return value != nullptr && is_set_elsewhere(*value, map.where.file);
+  };
+  return is_given(&map, "profile") || std::ranges::any_of(kStandIn, [&](const auto& path) {
+           return is_given(block(&map, path.first), path.second);
+         });
+}
+
 // What the kind decides, and blocks that say how many pods there are.
 void finish_workload(Workload& workload, const Node& map, Reading& reading) {
   workload.name.where = value_place(map, "name");  // also where it is missing
@@ -286,6 +315,7 @@ void finish_workload(Workload& workload, const Node& map, Reading& reading) {
   }
   check_workload(map, workload, reading.findings);
   if (!workload.uses_gpu()) finish_without_gpu(workload);
+  workload.placeholder = workload.placeholder && !has_own_figures(map);
 }
 
 constexpr Field kWorkloadFields[] = {
@@ -441,6 +471,12 @@ constexpr Field kWorkloadFields[] = {
                                  "Objectives; a run that misses one exits with 99.")
         .as(T::Block)
         .of(kSlo),
+    field<&Workload::placeholder>(
+        "placeholder", "true",
+        "Its load and its GPU time are made up, as `import k8s` does where no source says either: "
+        "a plan recommends nothing by them. With your own figures the line goes; those of --set "
+        "are known without.")
+        .otherwise("false"),
 };
 
 }  // namespace

@@ -285,6 +285,10 @@ void ClusterPools::add_pools_of(const NodeGroupFile& group) {
   }
   pool.name = dns_name(group.name, is_node_pool ? "pool" : "group");
   if (is_node_pool) {
+    // As its nodes have it, by which exports find them.
+    if (label_by(group.maker, kNodePoolLabel)) {
+      pool.labels.emplace_back(kNodePoolLabel, group.name);
+    }
     take_node_pool(group, pool);
   } else {
     if (!group.types.empty()) pool.instance_type = group.types.front().value;

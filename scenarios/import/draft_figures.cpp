@@ -124,7 +124,9 @@ bool is_placeholder(const DraftWorkload& w) {
 }  // namespace
 
 void write_figures(const DraftWorkload& w, DraftLines& lines) {
-  if (is_placeholder(w)) lines.placeholder(w.name);
+  if (is_placeholder(w)) {
+    lines.add("    placeholder: true  # goes with the first figure of your own");
+  }
   write_memory(w, lines);
   if (!w.profile.empty()) lines.add(fmt::format("    profile: {}", in_quotes(w.profile)));
   if (w.kind == DraftWorkload::Kind::Service) return write_requests(w, lines);

@@ -41,7 +41,7 @@ ScenarioText DraftLines::take() {
   }
   text = fmt::format("{}. Filled with Assumed values; see TODO lines {}.", text,
                      first_names(lines_, 20));
-  return {std::move(text_), std::move(text), std::move(placeholders_), std::move(assumed_pools_)};
+  return {std::move(text_), std::move(text), std::move(assumed_pools_)};
 }
 
 }  // namespace slicewise::scenarios

@@ -17,7 +17,6 @@ class DraftLines {
   // One that says what the source does not: `what` of `whose`.
   void todo(const std::string& text, const std::string& comment, const std::string& what,
             const std::string& whose);
-  void placeholder(const std::string& workload) { placeholders_.push_back(workload); }
   void assumed_pool(const std::string& pool) { assumed_pools_.push_back(pool); }
   // All of them, with what is missing.
   ScenarioText take();
@@ -27,7 +26,6 @@ class DraftLines {
   int line_ = 0;
   std::vector<std::pair<std::string, std::vector<std::string>>> missing_;
   std::vector<int> lines_;
-  std::vector<std::string> placeholders_;
   std::vector<std::string> assumed_pools_;
 };
 

@@ -428,9 +428,20 @@ std::string name_of_group(const DraftPool& pool) {
   return {};
 }
 
+// Whether a NodePool has nodes without GPUs, or may start some.
+bool makes_others(const std::string& name, std::span<const NodeGroupFile> files) {
+  return std::ranges::any_of(files, [&](const NodeGroupFile& file) {
+    if (file.kind == NodeGroupFile::Kind::NodePool) return file.name == name && may_lack_gpus(file);
+    const KeyValue* const by = label_of(file, kNodePoolLabel);
+    return file.kind == NodeGroupFile::Kind::Node && by != nullptr && by->value == name &&
+           !file.types.empty() && !is_gpu_type(file.types.front().value);
+  });
+}
+
 }  // namespace
 
-std::vector<NodeGroup> node_groups(std::span<const DraftPool> pools) {
+std::vector<NodeGroup> node_groups(std::span<const DraftPool> pools,
+                                   std::span<const NodeGroupFile> files) {
   std::vector<NodeGroup> groups;
   for (const DraftPool& pool : pools) {
     if (!pool.is_in_files) continue;
@@ -439,7 +450,15 @@ std::vector<NodeGroup> node_groups(std::span<const DraftPool> pools) {
       return !name.empty() && other.name == name && other.maker == pool.maker;
     });
     if (group == groups.end()) {
-      group = groups.insert(group, NodeGroup{pool.maker, name, pool.instance_type, {}, 0, 0});
+      const bool is_node_pool =
+          pool.maker == NodeMaker::Karpenter || pool.maker == NodeMaker::AutoMode;
+      group = groups.insert(group, NodeGroup{pool.maker,
+                                             name,
+                                             pool.instance_type,
+                                             {},
+                                             0,
+                                             0,
+                                             is_node_pool && makes_others(name, files)});
     }
     group->pools.insert(pool.name);
     group->nodes += static_cast<int>(pool.nodes);

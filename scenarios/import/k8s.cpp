@@ -132,7 +132,7 @@ class ClusterImport {
                     {},
                     std::move(recorded),
                     has_operator(),
-                    node_groups(draft_.pools),
+                    node_groups(draft_.pools, cluster_.groups),
                     pods_on_nodes()};
   }
 

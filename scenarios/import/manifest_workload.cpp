@@ -388,6 +388,7 @@ class WorkloadDraft {
   void take_scaling() {
     if (!pod_.scaling) return;
     const ScalingFile& scaling = *pod_.scaling;
+    workload_.scaled_by = scaling.by;
     if (workload_.kind != DraftWorkload::Kind::Service) {
       return report_.skipped("autoscalers of what is no service", scaling.where);
     }

@@ -149,6 +149,21 @@ bool may_have_gpus(const NodeGroupFile& group, std::span<const InstanceGpus> ins
          });
 }
 
+bool may_lack_gpus(const NodeGroupFile& group) {
+  const auto leaves_others = [](const NodeRequirement& one) {
+    if (one.key.starts_with("karpenter.k8s.aws/instance-gpu")) {
+      return one.op == "NotIn" || one.op == "DoesNotExist";
+    }
+    if (one.op != "In") return true;
+    const bool is_name = one.key == kInstanceTypeLabel || one.key == kFamilyLabel;
+    if (is_name) return !std::ranges::all_of(one.values, &is_gpu_type);
+    return one.key != "karpenter.k8s.aws/instance-category" ||
+           std::ranges::any_of(one.values,
+                               [](const std::string& name) { return name != "g" && name != "p"; });
+  };
+  return std::ranges::all_of(group.requirements, leaves_others);
+}
+
 std::vector<std::string> choice_of(const NodeGroupFile& group,
                                    std::span<const InstanceGpus> instances) {
   const auto is_choice = [&](const std::string& type) {

@@ -52,6 +52,9 @@ std::vector<CapacityChoice> capacities_of(const NodeGroupFile& group, bool choos
 // False when Karpenter may start none of the types with GPUs for the NodePool.
 bool may_have_gpus(const NodeGroupFile& group, std::span<const InstanceGpus> instances);
 
+// Whether it may start types without GPUs as well, as far as requirements name them.
+bool may_lack_gpus(const NodeGroupFile& group);
+
 // The types with GPUs, as they are named, or all sizes of their families.
 std::vector<std::string> choice_of(const NodeGroupFile& group,
                                    std::span<const InstanceGpus> instances);

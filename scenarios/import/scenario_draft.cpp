@@ -122,7 +122,9 @@ class Writer {
     line(fmt::format("  - name: {}", scalar_text(pool.name)));
     const std::string type = fmt::format("    instanceType: {}", in_quotes(pool.instance_type));
     pool.type_is_assumed ? lines_.todo(type, "Assumed", "instanceType", pool.name) : line(type);
-    if (pool.type_is_assumed) lines_.assumed_pool(pool.name);
+    // What may be started in a cluster that is there, and is not, is nothing of today's.
+    const bool is_there = !draft_.has_all_nodes || !pool.is_in_files || pool.nodes > 0;
+    if (pool.type_is_assumed && is_there) lines_.assumed_pool(pool.name);
     const std::string nodes = nodes_text(pool);
     pool.nodes_are_assumed
         ? lines_.todo(nodes, "Assumed: enough GPUs for the pods", "nodes", pool.name)
@@ -354,7 +356,7 @@ class Writer {
       for (const std::string& name : w.containers) containers.push_back(in_quotes(name));
     }
     if (!containers.empty()) add("containers", fmt::format("[{}]", fmt::join(containers, ", ")));
-    if (w.scaling && !w.scaling->by.empty()) add("scaledBy", in_quotes(w.scaling->by));
+    if (!w.scaled_by.empty()) add("scaledBy", in_quotes(w.scaled_by));
     if (!text.empty()) line(fmt::format("    manifest: {{{}}}", text));
   }
 

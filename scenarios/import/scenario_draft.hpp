@@ -75,7 +75,8 @@ struct DraftWorkload {
   std::vector<StartDependency> starts_after{};  // steps of its object
   std::string part_of{};                        // what Kueue admits as a whole; "" each Job is one
   std::optional<std::int64_t> min_parallelism{};  // of it
-  std::optional<ScalingFile> scaling;
+  std::optional<ScalingFile> scaling;  // absent: as many pods as are written are simulated
+  std::string scaled_by;               // "HorizontalPodAutoscaler/asr", simulated or not
   std::int64_t cpu_milli = 0;
   std::int64_t cpu_limit_milli = 0;  // 0 none
   std::int64_t memory_bytes = 0;
@@ -187,8 +188,9 @@ std::vector<std::string> types_to_start(const ScenarioDraft& draft, const NodeGr
                                         const DraftPool& pool, const ImportOptions& options);
 
 // Node groups and NodePools that the nodes of these pools are of, in their order; pools that no
-// file has are left out.
-std::vector<NodeGroup> node_groups(std::span<const DraftPool> pools);
+// file has are left out. `files`: of the NodePools, and of all nodes.
+std::vector<NodeGroup> node_groups(std::span<const DraftPool> pools,
+                                   std::span<const NodeGroupFile> files);
 
 // GPUs of a node; 1 where nobody knows the type.
 std::int64_t gpus_of(const std::string& type, const ImportOptions& options);

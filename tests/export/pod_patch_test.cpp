@@ -95,6 +95,18 @@ TEST(PodPatch, TakesOutWhatTheManifestStillSays) {
                     Not(HasSubstr("cpu: "))));
 }
 
+// It took six pods down to the four that the manifest had, until the autoscaler looked.
+TEST(PodPatch, LeavesTheNumberOfPodsToWhateverScalesThem) {
+  Scenario scenario = demo_after();
+  scenarios::Workload& workload = scenario.workloads.front();
+  workload.kind = scenarios::WorkloadKind::Deployment;
+  EXPECT_THAT(pod_patch(scenario, workload), HasSubstr("  replicas: "));
+  workload.manifest.scaled_by = "HorizontalPodAutoscaler/api";
+  const std::string text = pod_patch(scenario, workload);
+  EXPECT_THAT(text, Not(HasSubstr("  replicas: ")));
+  EXPECT_THAT(text, HasSubstr("As many pods as HorizontalPodAutoscaler/api has them"));
+}
+
 TEST(PodPatch, TakesOutClaimsAndWhatKaiReads) {
   Scenario scenario = demo_after();
   scenario.workloads.front().manifest.old_annotations = {scenarios::kKaiFraction};

@@ -132,18 +132,39 @@ TEST(AdviceText, NamesTheNodesThatComeAndGoWithACommandForEach) {
           "--cluster-name " +
           cluster +
           " --nodegroup-name 'Voice' --scaling-config minSize=2,maxSize=2,desiredSize=2`\n"
-          "   - node group `tuning`, 1 node, away: `aws eks delete-nodegroup --cluster-name " +
+          "   - node group `tuning`, 1 node, away: `aws eks update-nodegroup-config "
+          "--cluster-name " +
+          cluster +
+          " --nodegroup-name 'tuning' --scaling-config minSize=0,maxSize=1,desiredSize=0`; when "
+          "all "
+          "of this stays, `aws eks delete-nodegroup --cluster-name " +
           cluster +
           " --nodegroup-name 'tuning'`\n"
-          "   - node group `old`, 2 nodes, away: `eksctl delete nodegroup --cluster " +
+          "   - node group `old`, 2 nodes, away: `eksctl drain nodegroup --cluster " +
+          cluster + " --name 'old' && eksctl scale nodegroup --cluster " + cluster +
+          " --name 'old' --nodes-min 0 --nodes-max 1 --nodes 0`; when all of this stays, `eksctl "
+          "delete nodegroup --cluster " +
           cluster +
           " --name 'old'`\n"
-          "   - NodePool `burst`, 0 to 4 nodes, away: `kubectl delete nodepool 'burst'`, of "
+          "   - NodePool `burst`, 0 to 4 nodes, away: `kubectl get nodepool 'burst' -o yaml "
+          ">'burst-before.yaml' && kubectl delete nodepool 'burst'`, of "
           "which there are no nodes with GPUs now, unless it makes nodes without GPUs as well: "
           "then "
           "take the GPU types out of its requirements\n"
           "   - nodes of p3.8xlarge, in no group, 1 node, away: by whoever made them\n"
-          "6. `apply/rollback.sh`"),
+          "6. The way back: first the nodes that went, until they are Ready:\n"
+          "   - node group `Voice`: `aws eks update-nodegroup-config --cluster-name " +
+          cluster +
+          " --nodegroup-name 'Voice' --scaling-config minSize=3,maxSize=3,desiredSize=3`\n"
+          "   - node group `tuning`: `aws eks update-nodegroup-config --cluster-name " +
+          cluster +
+          " --nodegroup-name 'tuning' --scaling-config minSize=1,maxSize=1,desiredSize=1`\n"
+          "   - node group `old`: `eksctl scale nodegroup --cluster " +
+          cluster +
+          " --name 'old' --nodes-min 2 --nodes-max 2 --nodes 2`\n"
+          "   - NodePool `burst`: `sed -E '/^ +(resourceVersion|uid):/d' 'burst-before.yaml' | "
+          "kubectl apply -f -`\n"
+          "   Then `apply/rollback.sh`"),
       std::string::npos)
       << text;
 }
@@ -194,11 +215,36 @@ TEST(AdviceText, WarnsOfNodesWithoutGpusOfANodePoolThatGoes) {
   advice.groups = {{scenarios::NodeMaker::Karpenter, "general", "g5.xlarge", {"general"}, 2, 2}};
   advice.option.emplace();
   const std::string text = advice_text(advice);
-  EXPECT_NE(text.find("`kubectl delete nodepool 'general'`, unless it makes nodes without GPUs as "
+  EXPECT_NE(text.find("kubectl delete nodepool 'general'`, unless it makes nodes without GPUs as "
                       "well: then take the GPU types out of its requirements\n"),
             std::string::npos)
       << text;
+  advice.groups.front().makes_others = true;
+  const std::string known = advice_text(advice);
+  EXPECT_EQ(known.find("delete nodepool"), std::string::npos) << known;
+  EXPECT_NE(known.find("by hand, since it makes nodes without GPUs as well"), std::string::npos);
+  // None of its nodes is to go.
+  advice.groups.front().nodes = 0;
+  EXPECT_EQ(advice_text(advice).find("`general`"), std::string::npos);
   EXPECT_NE(text.find("4. `apply/apply.sh` applies"), std::string::npos) << text;
+}
+
+// The nodes of a pod that nobody had changed went, and it stayed Pending.
+TEST(AdviceText, SaysBeforeNodesGoWhatIsLeftByHand) {
+  Advice advice;
+  advice.files = {{"apply/apply.sh", ""}};
+  advice.groups = {{scenarios::NodeMaker::ManagedGroup, "tuning", "g5.xlarge", {"tuning"}, 1, 1}};
+  advice.option.emplace();
+  scenarios::Workload& tuning = advice.option->workloads.emplace_back();
+  tuning.name.value = "finetune";
+  tuning.namespace_name = "research";
+  tuning.manifest.kind = "PyTorchJob";
+  const std::string text = advice_text(advice);
+  const std::size_t left = text.find(
+      "   - PyTorchJob finetune in namespace research, see pods/research-finetune.yaml\n");
+  ASSERT_NE(left, std::string::npos) << text;
+  EXPECT_LT(text.find("5. First by hand"), left);
+  EXPECT_LT(left, text.find("node group `tuning`, 1 node, away"));
 }
 
 // apply.sh of a bundle by claims makes no NodePool, and takes no such argument.

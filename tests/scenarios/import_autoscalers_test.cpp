@@ -89,6 +89,22 @@ TEST(ImportObjects, KServeWithoutKnativeHasAnHpaOnCpu) {
   EXPECT_EQ(served("").said.count("taken to have Knative's autoscaler"), 1);
 }
 
+// Exports patched the number of pods that it had found.
+TEST(ImportObjects, AnAutoscalerThatIsNotSimulatedIsNamedAllTheSame) {
+  const ObjectsRead read = objects_read(kScaledDeployment + R"(
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: by-cpu}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: d}
+  maxReplicas: 8
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}]
+)");
+  ASSERT_TRUE(read.find("d"));
+  EXPECT_FALSE(read.find("d")->autoscaling);
+  EXPECT_EQ(read.find("d")->manifest.scaled_by, "HorizontalPodAutoscaler/by-cpu");
+}
+
 // A bundle wrote a second one beside it, which KEDA refuses.
 TEST(ImportObjects, AScaledObjectThatLetsOthersIsWhatScales) {
   for (const char* annotation : {"scaledobject.keda.sh/transfer-hpa-ownership: \"true\"",

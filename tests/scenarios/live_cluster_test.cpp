@@ -173,6 +173,8 @@ TEST(LiveCluster, NodesThatTakeNoPodsAndNodesWithoutGpusAreLeftOut) {
 TEST(LiveCluster, ANodePoolWithoutNodesIsWhatMayBeStartedOneWithNodesIsThese) {
   const Read none = read_recorded();
   EXPECT_EQ(none.scenario.node_pools[2].name.value, "burst");
+  // As its nodes would have it: exports find them by that, and labelled those of no node group.
+  EXPECT_EQ(none.scenario.node_pools[2].labels.at("karpenter.sh/nodepool"), "burst");
   const Read some = read_recorded({R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n",
     "labels": {"node.kubernetes.io/instance-type": "g6.xlarge", "karpenter.sh/nodepool": "burst",
                "karpenter.sh/capacity-type": "spot"}}})"});
@@ -182,6 +184,30 @@ TEST(LiveCluster, ANodePoolWithoutNodesIsWhatMayBeStartedOneWithNodesIsThese) {
   EXPECT_EQ(pool.capacity_type, CapacityType::Spot);
   EXPECT_EQ(some.scenario.node_pools.size(), 3U);
   EXPECT_EQ(some.said("NodePools that have nodes"), 1);
+}
+
+// An advice deleted it, and said that pods ran on pools which were made up.
+TEST(LiveCluster, ANodePoolThatMakesNodesWithoutGpusIsTold) {
+  const auto pool = [](const std::string& name, const std::string& requirement) {
+    return R"({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": ")" +
+           name + R"("}, "spec": {"template": {"spec": {"requirements": [)" + requirement + "]}}}}";
+  };
+  const Read cluster = read_recorded(
+      {pool("general", R"({"key": "karpenter.k8s.aws/instance-category", "operator": "In",
+                          "values": ["c", "g"]})"),
+       pool("gpus", R"({"key": "karpenter.k8s.aws/instance-gpu-count", "operator": "Gt",
+                       "values": ["0"]})")});
+  const auto group = [&](const std::string& name) {
+    return *std::ranges::find(cluster.imported.groups, name, &NodeGroup::name);
+  };
+  EXPECT_TRUE(group("general").makes_others);
+  EXPECT_FALSE(group("gpus").makes_others);
+  EXPECT_FALSE(group("burst").makes_others);
+  EXPECT_FALSE(group("voice-t4").makes_others);
+  EXPECT_TRUE(std::get<ScenarioText>(cluster.imported.content).assumed_pools.empty());
+  const Read some = read_recorded({R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n",
+    "labels": {"node.kubernetes.io/instance-type": "m6i.xlarge", "karpenter.sh/nodepool": "burst"}}})"});
+  EXPECT_TRUE(std::ranges::find(some.imported.groups, "burst", &NodeGroup::name)->makes_others);
 }
 
 TEST(LiveCluster, WhatGpuFeatureDiscoverySaysIsTheSharingWhereNoSettingsAreRead) {
@@ -395,7 +421,11 @@ TEST(LiveCluster, AHistogramIsFoundByTheNameOfItsSeriesAndMissedAloud) {
 
 TEST(LiveCluster, PlaceholdersAreWorkloadsOfWhichNeitherLoadNorGpuTimeIsKnown) {
   const auto names = [](const Read& cluster) {
-    return std::get<ScenarioText>(cluster.imported.content).placeholders;
+    std::vector<std::string> placeholders;
+    for (const Workload& workload : cluster.scenario.workloads) {
+      if (workload.placeholder) placeholders.push_back(workload.name.value);
+    }
+    return placeholders;
   };
   EXPECT_EQ(names(read_recorded()), (std::vector<std::string>{"asr", "tts", "finetune"}));
   EXPECT_EQ(names(read_recorded({recording()})), (std::vector<std::string>{"tts", "finetune"}));

@@ -254,7 +254,11 @@ class Advise(unittest.TestCase):
         self.assertIn("warning: no recommendation: nobody says what load asr, tts, finetune", said)
         text = (self.out / "README.md").read_text()
         self.assertIn("**asr, tts, finetune**", text)
-        self.assertLess(text.index("no recommendation"), text.index("Recommended: "))
+        page = (self.out / "report.html").read_text()
+        for shown in (text, page):
+            self.assertNotIn("Recommended: ", shown)
+            self.assertIn("No recommendation: nobody says what load asr, tts", shown)
+        self.assertNotIn("apply.sh", page)
         self.assertIn("\n## The plan, if that were so\n", text)
         self.assertIn("## Nothing is to be applied yet", text)
         for name in ("apply", "today", "changes.diff"):
@@ -267,7 +271,16 @@ class Advise(unittest.TestCase):
         self.assertLessEqual(int(before), read_at)
         self.advise("-f", OBJECTS, "--replace", "-q", *(word for name in ("asr", "tts")
                     for word in ("--set", f"workloads.{name}.traffic.mean=2/s")))
-        self.assertIn("**finetune**", (self.out / "README.md").read_text())
+        text = (self.out / "README.md").read_text()
+        self.assertIn("**finetune**", text)
+        self.assertIn("What --set gives takes their place", text)
+        # By their places they are the same workloads; what says neither load nor GPU time does not count.
+        self.advise("-f", OBJECTS, "--replace", "-q", "--set", "workloads[0].traffic.mean=2/s",
+                    "--set", "workloads.tts.traffic.shape=Constant", "--set", "workloads.tts.measured.smActive=50%")
+        self.assertIn("**tts, finetune**", (self.out / "README.md").read_text())
+        self.assertEqual(json.loads((self.out / "plan.json").read_text())["placeholders"], ["tts", "finetune"])
+        exported = self.run_in(self.out, "export", "plan.json#1", "--to", "helm-values")
+        self.assertIn("no recommendation", " ".join(exported.stdout.replace("#", " ").split()))
 
     def test_pools_that_were_made_up_are_nobody_s_today(self):
         objects = {"kind": "List", "items": [item for item in known_objects()["items"]
@@ -330,9 +343,13 @@ class Advise(unittest.TestCase):
         cluster = "\"$CLUSTER_NAME\" --region 'eu-central-1'"
         for step in ("node group `voice-t4`, 3 -> 2 nodes: `aws eks update-nodegroup-config --cluster-name "
                      f"{cluster} --nodegroup-name 'voice-t4' --scaling-config minSize=2,maxSize=2,desiredSize=2`",
-                     "node group `research-a10g`, 1 node, away: `aws eks delete-nodegroup --cluster-name "
-                     f"{cluster} --nodegroup-name 'research-a10g'`",
-                     "NodePool `burst`, 0 to 4 nodes, away: `kubectl delete nodepool 'burst'`, of which there are no nodes with GPUs now, unless"):
+                     "node group `research-a10g`, 1 node, away: `aws eks update-nodegroup-config --cluster-name "
+                     f"{cluster} --nodegroup-name 'research-a10g' --scaling-config minSize=0,maxSize=1,desiredSize=0`; "
+                     f"when all of this stays, `aws eks delete-nodegroup --cluster-name {cluster} --nodegroup-name 'research-a10g'`",
+                     "   - PyTorchJob finetune in namespace research, see pods/research-finetune.yaml\n",
+                     "6. The way back: first the nodes that went, until they are Ready:\n",
+                     "NodePool `burst`, 0 to 4 nodes, away: `kubectl get nodepool 'burst' -o yaml >'burst-before.yaml' && "
+                     "kubectl delete nodepool 'burst'`, of which there are no nodes with GPUs now, unless"):
             self.assertIn(step, steps)
         self.assertEqual([int(number) for number in re.findall(r"^(\d)\. ", steps, re.MULTILINE)], [1, 2, 3, 4, 5, 6])
 

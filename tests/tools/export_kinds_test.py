@@ -149,6 +149,36 @@ class Scripts(Folder):
                           refused.stderr)
         self.assertEqual(apply_bundle(bundle, "--karpenter", absent=nodes, CLUSTER_NAME="c").returncode, 0)
 
+    def test_a_kubectl_that_fails_says_so(self):
+        """What it could not answer was taken for "no node has it"."""
+        bundle = self.folder / "services"
+        self.assertEqual(export(ROOT / "scenarios/examples/shared-inference.yaml", "shared", "bundle", bundle).returncode, 0)
+        for asked in ("get nodes -l eks.amazonaws.com/nodegroup=t4 --", "instance-type!=", "pci-10de.present=true,"):
+            self.write_stubs(f"""#!/bin/bash
+case "$*" in
+*'{asked}'*) echo forbidden >&2; exit 1 ;;
+*) echo kubectl "$@" ;;
+esac
+""")
+            stopped = subprocess.run(["bash", str(bundle / "apply.sh")], capture_output=True, text=True, check=False,
+                                     env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"})
+            self.assertEqual((stopped.returncode, stopped.stdout, stopped.stderr), (1, "", "forbidden\n"), asked)
+
+    def test_a_device_plugin_of_somebody_elses_stops_it(self):
+        """It installed a second one beside the manifest that NVIDIA's README has: two on each node."""
+        self.write_stubs("""#!/bin/bash
+case "$*" in
+"get daemonsets --all-namespaces -l app.kubernetes.io/instance!=nvdp "*)
+  printf 'kube-system kube-proxy eks/kube-proxy:v1\nkube-system own nvcr.io/nvidia/k8s-device-plugin:v0.17.1\n' ;;
+*notin*|*instance-type*) ;;
+*) echo kubectl "$@" ;;
+esac
+""")
+        stopped = subprocess.run(["bash", str(self.bundle / "apply.sh")], capture_output=True, text=True, check=False,
+                                 env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"})
+        self.assertEqual((stopped.returncode, stopped.stdout), (1, ""))
+        self.assertIn("DaemonSet own in namespace kube-system is a device plugin that is none of release nvdp:", stopped.stderr)
+
     def test_nodes_without_gpus_of_its_node_pools_stay(self):
         """karpenter.yaml gave their NodePool one type with GPUs: Karpenter drained them."""
         self.write_stubs("""#!/bin/bash
@@ -301,7 +331,10 @@ esac
         (self.folder / "bundle/patched-before").unlink()
         self.script("apply.sh")
         (self.folder / "helm").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
-        self.assertIn("rollout undo", self.script("rollback.sh", code=1)[0])
+        said, _ = self.script("rollback.sh", code=1)
+        self.assertIn("rollout undo", said)
+        # Nodes that went back to a config which the release had not yet lost their GPUs.
+        self.assertNotIn("get nodes", said)
         (self.folder / "helm").write_text(helm, encoding="utf-8")
         said, _ = self.script("rollback.sh")
         self.assertNotIn("rollout undo", said)

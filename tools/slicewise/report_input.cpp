@@ -415,8 +415,11 @@ ExitCode report_on_plan(ReportOrigin origin, const ReportCommand& command, const
     record_one(0, input);
     const scenarios::Scenario best =
         sim::planned_scenario(base, plan->options.front().pools, input.catalogue);
-    input.html.apply =
-        apply_files(best, option_name(0, plan->options.front().pools), input.catalogue);
+    // Nobody applies by mistake what nobody recommends.
+    if (plan->placeholders.empty() && !plan->keep_as_is) {
+      input.html.apply =
+          apply_files(best, option_name(0, plan->options.front().pools), input.catalogue);
+    }
   }
   input.html.command = "slicewise report " + quoted(command.file) + " -o html=report.html";
   input.html.document = origin.document.text;

@@ -18,6 +18,7 @@
 #include "slicewise/scenarios/load.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 #include "slicewise/sim/plan.hpp"
+#include "slicewise/sim/result_record.hpp"
 #include "slicewise/sim/run.hpp"
 #include "slicewise/sim/stamp.hpp"
 
@@ -431,9 +432,13 @@ class PlanOpener {
     file->planned_with = std::exchange(file->settings, {});
     file->is_option = true;
     file->origin = fmt::format(
-        "It is {} of {}{} for ${:.2f} a month.{}", named.name, source_.name, named.merit,
+        "It is {} of {}{} for ${:.2f} a month.{}{}", named.name, source_.name, named.merit,
         to_dollars(figures.monthly),
-        plan.keep_as_is && !named.over_whole_days ? " The plan says to keep what there is." : "");
+        plan.keep_as_is && !named.over_whole_days ? " The plan says to keep what there is." : "",
+        plan.placeholders.empty()
+            ? ""
+            : fmt::format(" It is no recommendation: load and GPU time of {} are placeholders.",
+                          sim::few_names(plan.placeholders)));
     return std::move(*file);
   }
 

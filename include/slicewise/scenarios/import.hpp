@@ -138,9 +138,6 @@ struct ScenarioText {
   // What the source did not say: "Missing: traffic (asr, tts). Filled with Assumed values; see TODO
   // lines 21, 48."; "" when nothing is.
   std::string missing{};
-  // Workloads of whose load and GPU time nobody says anything: whatever follows from theirs, does
-  // so from placeholders.
-  std::vector<std::string> placeholders{};
   std::vector<std::string> assumed_pools{};  // of a type that nobody names
 };
 
@@ -176,6 +173,7 @@ struct NodeGroup {
   std::set<std::string> pools;  // of the scenario, that are its nodes
   int nodes = 0;                // now; the fewest of those that come and go
   int most_nodes = 0;
+  bool makes_others = false;  // nodes without GPUs, too
 };
 
 struct Imported {

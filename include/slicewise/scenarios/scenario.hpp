@@ -230,6 +230,7 @@ struct Workload {
   std::optional<Autoscaling> autoscaling;  // Service
   std::optional<Notebooks> notebooks;      // Notebook
   std::vector<Objective> objectives;
+  bool placeholder = false;  // nobody says what load it has, nor what GPU time it takes
   SourceLocation where;
 
   // Else its pods take CPU, memory and places of nodes alone.

@@ -316,8 +316,9 @@ struct Plan {
   scenarios::PlanGoal goal = scenarios::PlanGoal::MonthlyCost;
   std::vector<std::string> instance_types;
   std::vector<std::string> purchases;
-  std::string survives;             // "node", "zone"; "": nothing was asked for
-  std::optional<int> vary_pods;     // so many more or fewer might Services have
+  std::string survives;                   // "node", "zone"; "": nothing was asked for
+  std::vector<std::string> placeholders;  // workloads of made up figures: nothing is recommended
+  std::optional<int> vary_pods;           // so many more or fewer might Services have
   std::vector<PlanOption> options;  // that stand, best first; at most as many as were asked for
   // Dollars; of what was tried no fleet costs less, with any numbers of pods that may be chosen.
   std::optional<double> least_monthly;

@@ -1,13 +1,13 @@
 # The plugin of a node whose config is in no values stops: the release keeps those that it has.
 label=@label@
 kept=()
-configs=$(kubectl get nodes -l '@label@,@label@ notin (@configs@)@pools@' --no-headers -o custom-columns="CONFIG:.metadata.labels.${label//./\\.}" | sort -u)
+configs=$(kubectl get nodes -l '@label@,@label@ notin (@configs@)@pools@' --ignore-not-found --no-headers -o custom-columns="CONFIG:.metadata.labels.${label//./\\.}" | sort -u)
 maps=@maps@
 # Nodes of other pools without a config have the default, and keep the one that there is.
 unlabelled() {
   local gpu
   for gpu in nvidia.com/gpu.present feature.node.kubernetes.io/pci-10de.present; do
-    kubectl get nodes -l "$gpu=true,"'!@label@@pools@' -o name
+    kubectl get nodes -l "$gpu=true,"'!@label@@pools@' --ignore-not-found -o name || return
   done
 }
 @default@

@@ -1,6 +1,6 @@
 # karpenter.yaml gives its NodePools one type each, with GPUs: Karpenter drains nodes of theirs without.
 if [[ $karpenter == yes ]]; then
-  others=$(kubectl get nodes -l 'karpenter.sh/nodepool in (@names@),!karpenter.k8s.aws/instance-gpu-count,node.kubernetes.io/instance-type notin (@types@)' -o name)
+  others=$(kubectl get nodes -l 'karpenter.sh/nodepool in (@names@),!karpenter.k8s.aws/instance-gpu-count,node.kubernetes.io/instance-type notin (@types@)' --ignore-not-found -o name)
   if [[ -n $others ]]; then
     echo "$0: karpenter.yaml has types with GPUs alone for NodePools of these nodes, which have none and would go:" >&2
     echo "${others}: let a NodePool of another name make those without GPUs first" >&2

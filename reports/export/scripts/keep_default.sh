@@ -1,4 +1,5 @@
-if [[ -n $(unlabelled) ]]; then
+others=$(unlabelled)
+if [[ -n $others ]]; then
   default=$(kubectl -n @namespace@ get daemonset @daemonset@ --ignore-not-found -o jsonpath='{.spec.template.spec.initContainers[*].env[?(@.name=="DEFAULT_CONFIG")].value}')
   default=${default%% *}
   if [[ -z $default ]]; then

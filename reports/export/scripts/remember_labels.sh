@@ -3,7 +3,7 @@ remember_labels() {
   touch labels-before.txt
   for label in "${@:2}"; do
     known=$(<labels-before.txt)
-    kubectl get nodes -l "$1" --no-headers -o custom-columns="NODE:.metadata.name,VALUE:.metadata.labels.${label//./\\.}" |
+    kubectl get nodes -l "$1" --ignore-not-found --no-headers -o custom-columns="NODE:.metadata.name,VALUE:.metadata.labels.${label//./\\.}" |
       while read -r node value; do
         before=$label=$value
         [[ $value != '<none>' ]] || before=$label-

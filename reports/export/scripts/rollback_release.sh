@@ -1,1 +1,1 @@
-@labels@@release@
+@release@@labels@

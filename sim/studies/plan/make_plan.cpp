@@ -231,6 +231,9 @@ Plan begun_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     plan.instance_types.push_back(type->name);
   }
   plan.purchases = search.space.purchases;
+  for (const scenarios::Workload& workload : search.base.workloads) {
+    if (workload.placeholder) plan.placeholders.push_back(workload.given_name());
+  }
   if (options.vary_pods > 0) plan.vary_pods = options.vary_pods;
   if (options.survive != Outage::None) plan.survives = outage_name(options.survive);
   return plan;

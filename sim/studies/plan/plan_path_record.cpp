@@ -19,7 +19,8 @@ const Record& record_of<PathStep>() {
   static const Record declared{
       "some pools give way to others",
       {field<&S::from>("from", "pools that change or go"), field<&S::to>("to", "in place of them"),
-       field<&S::saves>("savesUsdPerMonth", "below 0: it costs more, so that objectives hold"),
+       field<&S::saves>("savesUsdPerMonth", "below 0: it costs more, so that objectives hold")
+           .of(Unit::Signed),
        field<&S::monthly>("monthlyUsd", "of all pools after it"),
        field<&S::changes>("changes", "pools that are set up, changed or removed"),
        field<&S::pods_restarted>("podsRestarted", "the others keep running"),

@@ -219,7 +219,8 @@ const Record& record_of<OptionFigures>() {
        field<&F::worst_ratio>("worstRatio", "the largest of their ratios; 0 without objectives")
            .csv(9, "worstRatio")
            .column("OF LIMIT", 1),
-       field<&F::latency_p99>("latencyP99Seconds", "of the slowest Service or pipeline"),
+       field<&F::latency_p99>("latencyP99Seconds", "of the slowest Service or pipeline")
+           .column("SLOWEST P99"),
        field<&F::answers>("answers", "of Services without an objective").optional(),
        field<&F::work>("work", "of Jobs and Deployments without an objective").optional(),
        field<&F::unfinished_jobs>("unfinishedJobs",
@@ -407,6 +408,10 @@ const Record& record_of<Plan>() {
       {constant("apiVersion", kPlanApiVersion),
        constant("kind", "Plan"),
        group("metadata", &plan_metadata),
+       field<&P::placeholders>("placeholders",
+                               "workloads whose load and GPU time are made up: no option is "
+                               "recommended")
+           .optional(),
        field<&P::options>("options", "best first"),
        field<&P::least_monthly>("lowerBoundUsdPerMonth",
                                 "of what was tried no fleet costs less, with any numbers of pods "

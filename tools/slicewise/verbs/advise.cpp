@@ -71,9 +71,10 @@ class Workshop {
   }
 
   // Of a file, or of a plan's option; nullopt: it cannot be read.
-  std::optional<scenarios::Scenario> scenario(const std::string& file) {
+  std::optional<scenarios::Scenario> scenario(const std::string& file,
+                                              const std::vector<std::string>& set = {}) {
     const HostScope scope(host_);
-    const auto found = open_scenario_or_option(file, {}, flags_);
+    const auto found = open_scenario_or_option(file, set, flags_);
     if (!found || found->loaded.set.variants.empty()) return std::nullopt;
     return found->loaded.set.variants.front();
   }
@@ -203,15 +204,15 @@ class Adviser {
   void take_scenario(const ClusterReading& reading, const scenarios::Imported& imported) {
     const auto& text = std::get<scenarios::ScenarioText>(imported.content);
     workshop_.put(kScenario, text.yaml);
-    if (!text.missing.empty()) advice_.notes.push_back(text.missing);
-    advice_.placeholders = text.placeholders;
-    std::erase_if(advice_.placeholders, [&](const std::string& workload) {
-      return std::ranges::any_of(command_.set, [&](const std::string& setting) {
-        const std::string of = fmt::format("workloads.{}.", workload);
-        return setting.starts_with(of + "traffic") || setting.starts_with(of + "measured") ||
-               setting.starts_with(of + "profile");
-      });
-    });
+    if (!text.missing.empty()) {
+      advice_.notes.push_back(text.missing +
+                              (command_.set.empty() ? "" : " What --set gives takes their place."));
+    }
+    if (const auto scenario = workshop_.scenario(kScenario, command_.set)) {
+      for (const scenarios::Workload& workload : scenario->workloads) {
+        if (workload.placeholder) advice_.placeholders.push_back(workload.name.value);
+      }
+    }
     advice_.assumed_pools = text.assumed_pools;
     if (!command_.prometheus.empty()) return;
     const std::string forward = port_forward(reading.objects);
@@ -277,17 +278,19 @@ class Adviser {
       ExportCommand bundle = bundle_command(command_, file, folder);
       bundle.by_operator = has_operator_;
       note_failure(workshop_.run(bundle));
+      if (!workshop_.has(fmt::format("{}/VERIFY.md", folder))) return false;
       note_warnings();
       command("export", fmt::format("{}{}{} --to bundle{} --out {}", file, words,
                                     input_flags(command_, flags_),
                                     has_operator_ ? " --gpu-operator" : "", folder));
+      return true;
     };
     const std::string option = std::string(kPlan) + "#1";
-    write(option, "", "apply");
+    if (!write(option, "", "apply")) return;
     advice_.option = workshop_.scenario(option);
     std::string settings;
     for (const std::string& setting : command_.set) settings += fmt::format(" --set '{}'", setting);
-    write(kScenario, settings, "today");
+    if (!write(kScenario, settings, "today")) return;
     // To be compared: over the cluster's own objects nobody is to write what a scenario knows of
     // them.
     for (const char* script : {"today/apply.sh", "today/rollback.sh", "today/SHA256SUMS"}) {
@@ -306,9 +309,10 @@ class Adviser {
     return files;
   }
 
-  // Of a step that the advice can do without.
+  // Of a step that the advice can do without: its first line, without those that show where.
   void note_failure(ExitCode code) {
-    if (!is_answer(code)) advice_.notes.push_back(workshop_.said());
+    const std::string& said = workshop_.said();
+    if (!is_answer(code)) advice_.notes.push_back(said.substr(0, said.find('\n')));
   }
 
   // Of files that were written.
