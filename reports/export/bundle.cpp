@@ -57,13 +57,11 @@ std::string argument_lines(const Bundle& bundle) {
   return out;
 }
 
-// `what` is done with the objects of karpenter.yaml, which `objects` prints.
-std::string karpenter_lines(const Bundle& bundle, std::string_view what) {
-  std::string objects = "cat karpenter.yaml";
-  if (bundle.options->cluster.empty()) {
-    objects = "sed \"s/\\${CLUSTER_NAME}/$CLUSTER_NAME/g\" karpenter.yaml";
-  }
-  return filled(what, {{"objects", objects}});
+// Prints the objects of karpenter.yaml.
+std::string object_printer(const Bundle& bundle) {
+  return bundle.options->cluster.empty()
+             ? "sed \"s/\\${CLUSTER_NAME}/$CLUSTER_NAME/g\" karpenter.yaml"
+             : "cat karpenter.yaml";
 }
 
 std::string helm_lines(const Installer& plugin) {
@@ -196,7 +194,8 @@ std::string node_pool_check(const Bundle& bundle) {
     types.insert(nodes.target.instance->name);
   }
   return filled(script_files::check_node_pools_sh(),
-                {{"names", fmt::format("{}", fmt::join(names, ","))},
+                {{"objects", object_printer(bundle)},
+                 {"names", fmt::format("{}", fmt::join(names, ","))},
                  {"types", fmt::format("{}", fmt::join(types, ","))}});
 }
 
@@ -234,7 +233,7 @@ std::string apply_script(const Bundle& bundle) {
     release = "\n" + (is_operator(bundle.plugin) ? operator_release() : helm_lines(bundle.plugin)) +
               label_lines_of(bundle) + wait_line(bundle);
   }
-  std::string karpenter = karpenter_lines(bundle, script_files::apply_karpenter_sh());
+  std::string karpenter(script_files::apply_karpenter_sh());
   if (bundle.has_mig) {
     karpenter += "echo 'MIG layouts: drain and label each node as mig-config.yaml says' >&2\n";
   }
@@ -261,7 +260,8 @@ std::string rollback_script(const Bundle& bundle) {
        {"arguments", arguments},
        {"deployments", undo_lines(*bundle.scenario)},
        {"objects", object_lines(*bundle.scenario, "delete --ignore-not-found")},
-       {"karpenter", karpenter_lines(bundle, script_files::undo_karpenter_sh())},
+       {"karpenter",
+        filled(script_files::undo_karpenter_sh(), {{"objects", object_printer(bundle)}})},
        {"release", bundle.plugin.values.empty() ? std::string() : release_rollback(bundle)}});
 }
 

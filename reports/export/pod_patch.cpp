@@ -357,8 +357,8 @@ json patch_of(const Scenario& scenario, const Workload& workload) {
     patch["metadata"]["annotations"]["slicewise.dev/kind"] = "Deployment";  // not a Service
   }
   if (workload.pods_per_job > 1) patch["metadata"]["annotations"]["slicewise.dev/kind"] = "Gang";
-  const bool is_scaled_now = workload.autoscaling || !workload.manifest.scaled_by.empty();
-  if (is_scaled(workload) && !is_scaled_now && patch["kind"] != "DaemonSet") {
+  const bool is_free = !workload.autoscaling && workload.manifest.scaled_by.empty();
+  if (is_scaled(workload) && is_free && patch["kind"] != "DaemonSet") {
     patch["spec"]["replicas"] = workload.count;
   }
   if (workload.kind != WorkloadKind::Job) return patch;
@@ -460,9 +460,8 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
       !scenarios::zone_of_offset(workload.schedule->utc_offset)) {
     out += comment("The schedule is of a zone that is no whole hours from UTC: name its timeZone.");
   }
-  if (const std::string quota = quota_remark(scenario, workload); !quota.empty()) {
-    out += comment(quota);
-  }
+  const std::string quota = quota_remark(scenario, workload);
+  if (!quota.empty()) out += comment(quota);
   out += server_remarks(workload);
   if (may_need_allow_growth(scenario, workload)) out += allow_growth_remark();
   return out;

@@ -475,8 +475,7 @@ constexpr Field kWorkloadFields[] = {
         "placeholder", "true",
         "Its load and its GPU time are made up, as `import k8s` does where no source says either: "
         "a plan recommends nothing by them. With your own figures the line goes; those of --set "
-        "are known without.")
-        .otherwise("false"),
+        "are known without."),
 };
 
 }  // namespace

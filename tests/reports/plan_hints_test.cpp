@@ -7,6 +7,7 @@
 
 #include "slicewise/reports/studies.hpp"
 
+#include "plan_samples.hpp"
 #include "terminals.hpp"
 
 // What a plan says beside its ranking: what rules cost and what a step of its path loses.
@@ -14,6 +15,10 @@ namespace slicewise::reports {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
+
+using plan_samples::sample_path;
+using plan_samples::sample_plan;
 
 sim::PlanOption option_of(int dollars, std::vector<std::string> workloads) {
   sim::PoolChoice pool;
@@ -78,6 +83,52 @@ TEST(PlanHints, SaysWhatOnePodAfterTheOtherLoses) {
   EXPECT_THAT(text, HasSubstr("400 requests lost, 12 late; of each Service one after the other"));
   EXPECT_THAT(text, HasSubstr("0 requests lost, 31 late."));
   EXPECT_THAT(text, HasSubstr("Of all ways to change no more pools than that none saves more."));
+}
+
+// Its page said "Recommended" where nobody had said what comes to the workloads.
+TEST(PlanHints, OfPlaceholdersNothingIsRecommended) {
+  sim::Plan plan = sample_plan();
+  plan.placeholders = {"asr"};
+  const std::string text = Report(plan).table(kTerminal, false);
+  EXPECT_THAT(text,
+              HasSubstr("No recommendation: nobody says what load asr has, nor what GPU time"));
+  EXPECT_THAT(text, HasSubstr("The best, were these figures right: #1, "));
+  EXPECT_THAT(text, Not(HasSubstr("Recommended")));
+  const auto read = read_plan({"plan.json", Report(plan).json()});
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->placeholders, plan.placeholders);
+  const auto explained = explain_plan({"plan.json", Report(plan).json()}, std::nullopt, kTerminal);
+  ASSERT_TRUE(explained);
+  const std::string& whole = *explained;
+  EXPECT_THAT(whole, HasSubstr("No recommendation: "));
+  EXPECT_THAT(whole, Not(HasSubstr("Recommended")));
+}
+
+// What p99 would be stood in JSON alone where no objective is of it.
+TEST(PlanHints, SaysWhatTheSlowestRequestsTake) {
+  sim::Plan plan = sample_plan();
+  for (sim::PlanOption& option : plan.options) {
+    option.figures.objectives.clear();
+    option.figures.latency_p99 = milliseconds(412);
+  }
+  plan.today->figures.objectives.clear();
+  plan.today->figures.latency_p99 = std::nullopt;
+  const std::string text = Report(plan).table({false, true, 80}, false);
+  EXPECT_THAT(text, ::testing::ContainsRegex("#  \\$/MONTH +P99 .*VERDICT"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("1 +\\$1,152 +412 ms "));
+  EXPECT_THAT(text, Not(HasSubstr("TIGHTEST OBJECTIVE")));
+  EXPECT_THAT(Report(plan).markdown(), HasSubstr("| P99 |"));
+}
+
+// A plan with such a path could not be read again, and an advice wrote nothing to apply.
+TEST(PlanHints, AStepThatCostsMoreIsReadAgain) {
+  sim::Plan plan = sample_plan();
+  plan.path = sample_path();
+  ASSERT_FALSE(plan.path->steps.empty());
+  plan.path->steps.front().saves = from_dollars(-438);
+  const auto read = read_plan({"plan.json", Report(plan).json()});
+  ASSERT_TRUE(read) << read.error().front().message;
+  EXPECT_EQ(read->path->steps.front().saves, from_dollars(-438));
 }
 
 }  // namespace

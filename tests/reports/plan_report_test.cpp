@@ -353,52 +353,6 @@ TEST(PlanReport, WhatIsNoWorseIsKept) {
   EXPECT_TRUE(read->keep_as_is);
 }
 
-// Its page said "Recommended" where nobody had said what comes to the workloads.
-TEST(PlanReport, OfPlaceholdersNothingIsRecommended) {
-  sim::Plan plan = sample_plan();
-  plan.placeholders = {"asr"};
-  const std::string text = Report(plan).table(kTerminal, false);
-  EXPECT_THAT(text,
-              HasSubstr("No recommendation: nobody says what load asr has, nor what GPU time"));
-  EXPECT_THAT(text, HasSubstr("The best, were these figures right: #1, "));
-  EXPECT_THAT(text, Not(HasSubstr("Recommended")));
-  const auto read = read_plan({"plan.json", Report(plan).json()});
-  ASSERT_TRUE(read);
-  EXPECT_EQ(read->placeholders, plan.placeholders);
-  const auto explained = explain_plan({"plan.json", Report(plan).json()}, std::nullopt, kTerminal);
-  ASSERT_TRUE(explained);
-  const std::string& whole = *explained;
-  EXPECT_THAT(whole, HasSubstr("No recommendation: "));
-  EXPECT_THAT(whole, Not(HasSubstr("Recommended")));
-}
-
-// What p99 would be stood in JSON alone where no objective is of it.
-TEST(PlanReport, SaysWhatTheSlowestRequestsTake) {
-  sim::Plan plan = sample_plan();
-  for (sim::PlanOption& option : plan.options) {
-    option.figures.objectives.clear();
-    option.figures.latency_p99 = milliseconds(412);
-  }
-  plan.today->figures.objectives.clear();
-  plan.today->figures.latency_p99 = std::nullopt;
-  const std::string text = Report(plan).table({false, true, 80}, false);
-  EXPECT_THAT(text, ::testing::ContainsRegex("#  \\$/MONTH  SLOWEST P99 .*VERDICT"));
-  EXPECT_THAT(text, ::testing::ContainsRegex("1 +\\$1,152 +412 ms "));
-  EXPECT_THAT(text, Not(HasSubstr("TIGHTEST OBJECTIVE")));
-  EXPECT_THAT(Report(plan).markdown(), HasSubstr("| SLOWEST P99 |"));
-}
-
-// A plan with such a path could not be read again, and an advice wrote nothing to apply.
-TEST(PlanReport, AStepThatCostsMoreIsReadAgain) {
-  sim::Plan plan = sample_plan();
-  plan.path = sample_path();
-  ASSERT_FALSE(plan.path->steps.empty());
-  plan.path->steps.front().saves = from_dollars(-438);
-  const auto read = read_plan({"plan.json", Report(plan).json()});
-  ASSERT_TRUE(read) << read.error().front().message;
-  EXPECT_EQ(read->path->steps.front().saves, from_dollars(-438));
-}
-
 TEST(PlanReport, JobsThatAnOptionLeavesUnfinishedAreSaid) {
   sim::Plan plan = sample_plan();
   const TextStyle wide{false, true, 0};

@@ -186,6 +186,7 @@ case "$*" in
 *instance-type!=*) ;;
 *"in ($POOL)"*"!karpenter.k8s.aws/instance-gpu-count,"*) echo node/cpu-1 ;;
 *notin*) ;;
+*dry-run=server*) cat >/dev/null; [[ -z $REFUSED ]] || { echo "$REFUSED" >&2; exit 1; } ;;
 *"-f -") cat >/dev/null ;;
 *) echo kubectl "$@" ;;
 esac
@@ -193,14 +194,18 @@ esac
         objects = yaml.safe_load_all((self.bundle / "karpenter.yaml").read_text(encoding="utf-8"))
         pool = next(one["metadata"]["name"] for one in objects if one["kind"] == "NodePool")
 
-        def applied(*arguments, name=pool):
+        def applied(*arguments, name=pool, refused=""):
             return subprocess.run(["bash", str(self.bundle / "apply.sh"), *arguments], capture_output=True, text=True, check=False,
-                                  env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "CLUSTER_NAME": "c", "POOL": name})
+                                  env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "CLUSTER_NAME": "c", "POOL": name,
+                                       "REFUSED": refused})
         stopped = applied("--karpenter")
         self.assertEqual((stopped.returncode, stopped.stdout), (1, ""))
         self.assertIn("which have none and would go:\nnode/cpu-1: ", stopped.stderr)
         self.assertEqual(applied().returncode, 0)
         self.assertEqual(applied("--karpenter", name="others").returncode, 0)
+        # Without NodeOverlay's definition it stopped halfway, after the plugin and the labels.
+        refused = applied("--karpenter", name="others", refused='no matches for kind "NodeOverlay"')
+        self.assertEqual((refused.returncode, refused.stdout, refused.stderr), (1, "", 'no matches for kind "NodeOverlay"\n'))
 
     def test_configs_of_other_nodes_stay_in_the_release(self):
         """It stopped on the very cluster that advise had read: its nodes were to be drained before there were new ones."""

@@ -1,5 +1,4 @@
 if [[ $karpenter == yes ]]; then
-  objects() { @objects@; }
   # What there is of these before, for rollback.sh.
   if [[ ! -e karpenter-before.yaml ]]; then
     there=$(objects | kubectl get --ignore-not-found -o name -f -)

@@ -1,5 +1,7 @@
 # karpenter.yaml gives its NodePools one type each, with GPUs: Karpenter drains nodes of theirs without.
 if [[ $karpenter == yes ]]; then
+  objects() { @objects@; }
+  objects | kubectl apply --dry-run=server -f - >/dev/null  # whether the API server takes them
   others=$(kubectl get nodes -l 'karpenter.sh/nodepool in (@names@),!karpenter.k8s.aws/instance-gpu-count,node.kubernetes.io/instance-type notin (@types@)' --ignore-not-found -o name)
   if [[ -n $others ]]; then
     echo "$0: karpenter.yaml has types with GPUs alone for NodePools of these nodes, which have none and would go:" >&2

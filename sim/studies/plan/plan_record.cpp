@@ -220,7 +220,7 @@ const Record& record_of<OptionFigures>() {
            .csv(9, "worstRatio")
            .column("OF LIMIT", 1),
        field<&F::latency_p99>("latencyP99Seconds", "of the slowest Service or pipeline")
-           .column("SLOWEST P99"),
+           .column("P99"),
        field<&F::answers>("answers", "of Services without an objective").optional(),
        field<&F::work>("work", "of Jobs and Deployments without an objective").optional(),
        field<&F::unfinished_jobs>("unfinishedJobs",
